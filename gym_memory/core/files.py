@@ -100,16 +100,18 @@ def write_atomic(path: str | os.PathLike[str], content: str | bytes) -> None:
 def typed(record: type[N], values: Iterable[Any]) -> N:
     """Build a NamedTuple from plain values of a file; a value of another type is a TypeError.
 
+    The caller builds records inside a record, such as a tuple of NamedTuples, first.
+
     >>> from gym_memory.core.records import Triple
     >>> typed(Triple, ["apple", "is in", "fridge"])
     Triple(subject='apple', relation='is in', object='fridge')
     """
     made = record(*values)
     for value, (name, kind) in zip(made, _fields(record), strict=True):
-        wrong = not isinstance(value, _KINDS[kind]) or (
+        wrong = not isinstance(value, _KINDS.get(kind, tuple)) or (
             kind in (int, float) and isinstance(value, bool)
         )
-        if wrong or (type(value) in (list, tuple) and not all(type(v) is str for v in value)):
+        if wrong or (kind == tuple[str, ...] and not all(type(v) is str for v in value)):
             raise TypeError(f"expected {record.__name__}.{name} as {kind}, got {value!r:.80}")
     return made
 

@@ -40,6 +40,7 @@ from gym_memory.memory.roles.llm_lessons import (
     LLMInsights,
     LLMReflect,
     LLMSummarize,
+    LLMWriteLesson,
 )
 from gym_memory.testing.chat import Faults, ScriptedServer
 from gym_memory.testing.fake_env import FakeHouse
@@ -123,6 +124,21 @@ CASES: dict[str, tuple[Callable[[Any], Any], tuple[Any, ...], Callable[[Any], bo
         (TRACE, OUTCOME, ["Go east first."], TASK),
         lambda got: got.startswith("1. Go east first.") and "Do: take knife" in got,
     ),
+    "lesson_success": (
+        lambda m: LLMWriteLesson(m, rule),
+        (TRACE, OUTCOME._replace(success=True), TASK, ()),
+        lambda got: got == "For such a task: take knife.",
+    ),
+    "lesson_failure": (
+        lambda m: LLMWriteLesson(m, rule),
+        (TRACE[:2], OUTCOME, TASK, ()),
+        lambda got: got.startswith("Do not end with 'go west'"),
+    ),
+    "lesson_contrast": (
+        lambda m: LLMWriteLesson(m, rule),
+        (TRACE, OUTCOME, TASK, ("open fridge", "look")),
+        lambda got: got.endswith("Another attempt began with: open fridge."),
+    ),
     "causes": (
         lambda m: LLMAbstractCauses(m, rule),
         (TRACE, OUTCOME, [CAUSES[:1]], TASK),
@@ -205,6 +221,7 @@ def test_the_rule_stands_in_for_a_failed_call(failing, fault):
 
 
 TAKES_ANY_TEXT = {"summary", "belief", "past", "reflect", "advice", "aggregate"}
+TAKES_ANY_TEXT |= {"lesson_success", "lesson_failure", "lesson_contrast"}
 
 
 @pytest.mark.parametrize("name", sorted(CASES.keys() - TAKES_ANY_TEXT))

@@ -33,6 +33,7 @@ __all__ = [
     "RelevantEntities",
     "Subgoal",
     "Summarize",
+    "WriteLesson",
 ]
 
 
@@ -99,6 +100,20 @@ class Reflect(Protocol):
         self, trace: Sequence[Step], outcome: Outcome, previous: Sequence[str], task: Task
     ) -> str:
         """Return a plan for the next trial; ``previous`` are earlier ones, oldest first."""
+        ...
+
+
+class WriteLesson(Protocol):
+    """Writes an item of experience after an episode (MemRL, RetroAgent, Memp)."""
+
+    def __call__(
+        self, trace: Sequence[Step], outcome: Outcome, task: Task, other: Sequence[str]
+    ) -> str:
+        """Return the text.
+
+        ``other`` are the actions of an attempt at the same task with the opposite outcome; empty
+        if there is none.
+        """
         ...
 
 

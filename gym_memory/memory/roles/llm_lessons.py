@@ -22,6 +22,7 @@ from gym_memory.memory.roles.base import (
     Reflect,
     Subgoal,
     Summarize,
+    WriteLesson,
 )
 from gym_memory.memory.roles.llm import LLMRole
 from gym_memory.memory.roles.text import (
@@ -46,6 +47,7 @@ __all__ = [
     "LLMInsights",
     "LLMReflect",
     "LLMSummarize",
+    "LLMWriteLesson",
     "read_abstractions",
 ]
 
@@ -111,6 +113,31 @@ class LLMReflect(LLMRole[Reflect]):
             previous=clip_start(numbered(previous), _PAST),
             trace=trace_text(trace, _TRACE),
             evaluation=score_in_words(outcome),
+        )
+        return prose(reply.text)
+
+
+class LLMWriteLesson(LLMRole[WriteLesson]):
+    """A script of a success or a lesson of a failure (MemRL, RetroAgent), for other tasks.
+
+    The prompts are ``lesson_success`` and ``lesson_failure``, and ``lesson_contrast`` if an attempt
+    with the opposite outcome is known.
+    """
+
+    prompt = "lesson_success"
+
+    def answer(
+        self, trace: Sequence[Step], outcome: Outcome, task: Task, other: Sequence[str]
+    ) -> str:
+        """Return the script or lesson."""
+        own = None if outcome.success else "lesson_failure"
+        more = {"other": clip_start(numbered(other), _PAST)} if other else {}
+        reply = self.ask(
+            prompt="lesson_contrast" if other else own,
+            task=clip(task.goal, _GOAL),
+            trace=trace_text(trace, _TRACE),
+            evaluation=score_in_words(outcome),
+            **more,
         )
         return prose(reply.text)
 

@@ -298,6 +298,32 @@ def _advice(slots: Slots) -> str:
     return numbered(dict.fromkeys([*old, *new, "Try what was not tried yet."]))
 
 
+def _lesson(slots: Slots) -> str:
+    """Return the rewarded actions as steps, or the last action as what failed."""
+    trace = read_trace(slots["trace"])
+    useful, _ = _gains(trace)
+    if useful:
+        return f"For such a task: {', then '.join(useful)}."
+    return f"Do not end with {trace[-1].action!r}; try another way."
+
+
+@answers("lesson_success")
+def _lesson_success(slots: Slots) -> str:
+    return _lesson(slots)
+
+
+@answers("lesson_failure")
+def _lesson_failure(slots: Slots) -> str:
+    return _lesson(slots)
+
+
+@answers("lesson_contrast")
+def _lesson_contrast(slots: Slots) -> str:
+    """Return the same, and what the other attempt did first."""
+    other = unmarked(slots["other"].split("\n")[0])
+    return f"{_lesson(slots)} Another attempt began with: {other}."
+
+
 def _causes_in(text: str) -> list[CausalAbstraction]:
     read = (CausalAbstraction.parse(unmarked(line)) for line in text.split("\n"))
     return [item for item in read if item]

@@ -1,0 +1,241 @@
+"""The base of memories of experience: what is chosen is shown, credited and added to."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+from abc import abstractmethod
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple
+
+from gym_memory.core.errors import InvalidArgumentError
+from gym_memory.core.records import Cue, MemoryStats, Outcome, Step, Task
+from gym_memory.core.settings import Help, Settings, make_settings
+from gym_memory.llm.base import ChatModel
+from gym_memory.memory.base import Lifetime
+from gym_memory.memory.encoders import Encoder, make_encoder
+from gym_memory.memory.experience.items import Bank, Item, Origin
+from gym_memory.memory.experience.writers import actions_of, write_lesson
+from gym_memory.memory.lessons.base import LessonMemory
+from gym_memory.memory.roles.base import WriteLesson
+from gym_memory.memory.roles.llm import chat_model
+from gym_memory.memory.roles.llm_lessons import LLMWriteLesson
+from gym_memory.memory.stores.store import Store
+
+__all__ = ["ExperienceMemory", "ExperienceSettings", "Trial"]
+
+_KIND = "items"
+_WORTH_SHOWING = 40
+_MOST_ACTIONS = 200
+
+
+@dataclass(frozen=True)
+class ExperienceSettings(Settings):
+    """Settings that every memory of experience has."""
+
+    k: Annotated[int, Help("Items to show at most.", low=1)] = 3
+    inner: Annotated[
+        str, Help("Memory of the present trial, a name with parameters; ``none`` for items alone.")
+    ] = "history?window=5"
+    lifetime: Annotated[
+        Literal["trial", "task", "forever"],
+        Help("How long items are kept: while the task or goal stays the same, or for good."),
+    ] = "forever"
+    store: Annotated[
+        str | None,
+        Help("SQLite file or URL of a server that keeps the items, for any number of processes."),
+    ] = None
+    learn: Annotated[
+        bool, Help("False changes no item: a frozen memory, or one that several workers evaluate.")
+    ] = True
+    encoder: Annotated[
+        str | Encoder, Help("Encoder of keys and queries; the default needs no weights.")
+    ] = "hash"
+    capacity: Annotated[
+        int, Help("Items to keep at most; the least useful, then the oldest, go first.", low=1)
+    ] = 1000
+    llm: Annotated[
+        str | ChatModel | None, Help("Chat model, or its spec, that writes; None for the rules.")
+    ] = None
+
+
+class Trial(NamedTuple):
+    """An episode that ended."""
+
+    task: Task
+    trace: tuple[Step, ...]
+    outcome: Outcome
+    origin: Origin
+
+    def draft(self, text: str, key: str = "", kind: str = "", step: int = 0, **more: Any) -> Item:
+        """Build an item of this episode; its key is the goal where none is given."""
+        return Item(
+            text=text,
+            key=key or self.task.goal,
+            kind=kind or ("success" if self.outcome.success else "failure"),
+            goal=self.task.goal,
+            actions=actions_of(self.trace)[-_MOST_ACTIONS:],
+            origins=(self.origin._replace(step=step),),
+            **more,
+        )
+
+
+class ExperienceMemory(LessonMemory):
+    """Base of the memories that keep items of experience over tasks.
+
+    A subclass chooses items (:meth:`_choose`), writes new ones (:meth:`_write`), and may change
+    how they are credited (:meth:`_credit`), added (:meth:`_add`) and removed (:meth:`_tidy`).
+    With a store, credit and addition are one transaction on the newest items; roles are played
+    before it.
+    """
+
+    settings_class: ClassVar[type[ExperienceSettings]] = ExperienceSettings
+    settings: Any
+    heading = "Learnt in earlier episodes, the last one counts most:"
+    every_step: ClassVar[bool] = False
+    """True if items are chosen at every step and not only at the first."""
+
+    def __init_subclass__(cls, **named: Any):
+        super().__init_subclass__(**named)
+        cls.__signature__ = inspect.signature(cls.settings_class)  # type: ignore[attr-defined]
+
+    def __init__(self, **settings: Any):
+        self.settings = chosen = make_settings(self.settings_class, settings)
+        super().__init__(chosen.inner)
+        if chosen.store is not None and chosen.lifetime != "forever":
+            raise InvalidArgumentError(
+                f"expected store together with lifetime='forever', got {chosen.lifetime!r}"
+            )
+        self._store = Store(chosen.store) if chosen.store is not None else None
+        self._model = chat_model(chosen.llm)
+        self._lesson: WriteLesson = (
+            LLMWriteLesson(self._model, write_lesson) if self._model else write_lesson
+        )
+        self._bank = Bank(make_encoder(chosen.encoder))
+        self._shown: list[int] = []
+        self._used: dict[int, None] = {}
+
+    @property
+    def lifetimes(self) -> dict[str, Lifetime]:  # type: ignore[override]
+        """Return the lifetime of each layer."""
+        return self._layers(bank=self.settings.lifetime)
+
+    # ------------------------------------------------------------ what a subclass gives
+
+    @abstractmethod
+    def _choose(self, step: Step) -> Sequence[Item]:
+        """Return the items to show from this step on, best first."""
+
+    @abstractmethod
+    def _write(self, trial: Trial) -> Iterable[Item]:
+        """Return new items; roles are played here. Changes nothing."""
+
+    def _credit(self, item: Item, trial: Trial) -> Item | None:
+        """Return an item that this trial showed, with its new counts; None to remove it."""
+        return item._replace(uses=item.uses + 1, wins=item.wins + trial.outcome.success)
+
+    def _add(self, bank: Bank, draft: Item, trial: Trial) -> None:
+        """Add a new item, or merge it with one of the bank."""
+        bank.add(draft)
+
+    def _worth(self, bank: Bank, item: Item) -> float:
+        """Return the rank of an item where some must go; the lowest goes first."""
+        return item.utility
+
+    def _tidy(self, bank: Bank, trial: Trial) -> None:
+        """Remove items beyond the capacity."""
+        excess = len(bank) - self.settings.capacity
+        if excess > 0:
+            worst = sorted(bank.items.values(), key=lambda i: (self._worth(bank, i), i.id))
+            for item in worst[:excess]:
+                bank.remove(item.id)
+
+    def _roles(self) -> Iterable[object]:
+        return (self._lesson,)
+
+    # ------------------------------------------------------------ the episode
+
+    def _start(self, task: Task, last: Task) -> None:
+        kept = {"trial": task.id == last.id and task.goal == last.goal,
+                "task": task.goal == last.goal, "forever": True}  # fmt: skip
+        if not kept[self.settings.lifetime]:
+            self._bank = Bank(self._bank.encoder)
+        if self._store is not None:
+            self._bank.load(r.payload for r in self._store.records(self.name, kind=_KIND))
+        self._shown, self._used = [], {}
+
+    def observe(self, step: Step) -> None:
+        """Note a step; choose what to show."""
+        super().observe(step)
+        if self.every_step or len(self._trace) == 1:
+            self._shown = [item.id for item in self._choose(self._trace[-1])]
+            self._used.update(dict.fromkeys(self._shown))
+
+    def _learn(self, trace: Sequence[Step], outcome: Outcome) -> None:
+        if not self.settings.learn:
+            return
+        author = "rules" if self._model is None else "model"
+        game = self._task.id.partition("/")[0]
+        score, success = outcome.normalized_score, outcome.success
+        origin = Origin(game, self._task.id, 0, 0, author, score, success)
+        trial = Trial(self._task, tuple(trace), outcome, origin)
+        drafts = list(self._write(trial))
+        if self._store is None:
+            self._settle(self._bank, trial, drafts)
+        else:
+            self._store.update(
+                self.name, "", _KIND, lambda known: self._settled(known, trial, drafts)
+            )
+
+    def _settled(self, known: list[Any], trial: Trial, drafts: Sequence[Item]) -> list[Any]:
+        self._bank.load(known)
+        self._settle(self._bank, trial, drafts)
+        return self._bank.payloads()
+
+    def _settle(self, bank: Bank, trial: Trial, drafts: Iterable[Item]) -> None:
+        bank.episode += 1
+        for id in self._used:
+            if id in bank.items:  # another process may have removed it
+                credited = self._credit(bank.items[id], trial)
+                if credited is None:
+                    bank.remove(id)
+                else:
+                    bank.put(credited)
+        for draft in drafts:
+            self._add(bank, draft, trial)
+        self._tidy(bank, trial)
+
+    # ------------------------------------------------------------ recall and state
+
+    def _lessons(self) -> Sequence[str]:
+        items = self._bank.items
+        return [items[id].text for id in reversed(self._shown) if id in items]
+
+    def _rank(self, cue: Cue) -> Iterable[int]:
+        return reversed(range(len(self._lessons())))
+
+    def _fit(self, cue: Cue, room: int) -> dict[int, str]:
+        """Give every item an equal share of what the better ones leave."""
+        lessons, chosen = self._lessons(), {}
+        room -= len(self.heading) + 1
+        for index in self._rank(cue):
+            share = room // (index + 1)
+            if share > _WORTH_SHOWING:
+                chosen[index] = f"{index + 1}. {lessons[index]}"[: share - 1]
+                room -= len(chosen[index]) + 1
+        return chosen
+
+    def _learnt(self) -> dict[str, Any]:
+        bank = self._bank.payloads()
+        return {"bank": bank, "shown": list(self._shown), "used": list(self._used)}
+
+    def _relearn(self, state: dict[str, Any]) -> None:
+        bank = Bank(self._bank.encoder)
+        bank.load(state["bank"])
+        shown, used = [int(id) for id in state["shown"]], [int(id) for id in state["used"]]
+        self._bank, self._shown, self._used = bank, shown, dict.fromkeys(used)
+
+    def stats(self) -> MemoryStats:
+        """Return the sizes of the inner memory and the number of items."""
+        return dataclasses.replace(super().stats(), lessons=len(self._bank))

@@ -1,0 +1,185 @@
+"""Items of experience with their origin, counts and utility, and the bank that searches them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
+
+from gym_memory.core.files import typed
+from gym_memory.memory.encoders import Encoder
+from gym_memory.memory.encoders.vectors import VectorIndex
+
+__all__ = ["Bank", "Found", "Item", "Origin"]
+
+_MAX_KEY_CHARS = 2000
+
+
+class Origin(NamedTuple):
+    """Where an item came from; a merge keeps the origins of both items.
+
+    Attributes:
+        run: Number of the episode in the bank, from 1; 0 before the item is added.
+        step: Step that the item is about; 0 for the whole episode.
+        author: Who wrote the text: ``rules`` or ``model``.
+        score: Normalized score of the episode, in [0, 1].
+    """
+
+    game: str
+    task: str
+    run: int = 0
+    step: int = 0
+    author: str = "rules"
+    score: float = 0.0
+    success: bool = False
+
+
+class Item(NamedTuple):
+    """A piece of experience.
+
+    Attributes:
+        text: What a recall shows.
+        key: What a search compares, such as the goal of the episode.
+        kind: Group within the memory, such as ``success`` or ``failure``.
+        actions: Actions of the episode that it came from.
+        more: Further texts of the memory, such as keywords.
+        uses: Episodes that showed it; ``wins``: those that succeeded.
+        born: Number of the episode that added it.
+        id: Number in the bank, from 1, never used again.
+    """
+
+    text: str
+    key: str
+    kind: str = ""
+    goal: str = ""
+    actions: tuple[str, ...] = ()
+    more: tuple[str, ...] = ()
+    uses: int = 0
+    wins: float = 0.0
+    utility: float = 0.0
+    born: int = 0
+    id: int = 0
+    origins: tuple[Origin, ...] = ()
+
+    def payload(self) -> list[Any]:
+        """Return the item as JSON values."""
+        *plain, origins = self
+        return [list(v) if isinstance(v, tuple) else v for v in plain] + [
+            [list(o) for o in origins]
+        ]
+
+    @classmethod
+    def read(cls, payload: list[Any]) -> Item:
+        """Build an item from :meth:`payload`; raises TypeError or ValueError."""
+        *plain, origins = payload
+        texts = [tuple(value) if isinstance(value, list) else value for value in plain]
+        return typed(cls, [*texts, tuple(typed(Origin, origin) for origin in origins)])
+
+
+class Found(NamedTuple):
+    """An item and the cosine of its key with the query, in [-1, 1]."""
+
+    item: Item
+    similarity: float
+
+
+class Bank:
+    """Items by id, oldest first, and the number of episodes that they were learnt from.
+
+    Keys are encoded when a search first needs them, and each text once in a process.
+    """
+
+    def __init__(self, encoder: Encoder):
+        self.encoder = encoder
+        self.items: dict[int, Item] = {}
+        self.episode = 0
+        self._last = 0
+        self._index = VectorIndex(encoder.dim)
+        self._indexed: dict[int, str] = {}
+
+    def __len__(self) -> int:
+        """Return the number of items."""
+        return len(self.items)
+
+    def add(self, item: Item) -> Item:
+        """Add an item under the next id; return it with id, birth and run."""
+        self._last += 1
+        origins = tuple(o if o.run else o._replace(run=self.episode) for o in item.origins)
+        item = item._replace(id=self._last, born=self.episode, origins=origins)
+        self.items[item.id] = item
+        return item
+
+    def put(self, item: Item) -> None:
+        """Replace the item of the same id."""
+        self.items[item.id] = item
+
+    def remove(self, id: int) -> None:
+        """Remove an item."""
+        del self.items[id]
+
+    def merge(self, kept: Item, other: Item) -> Item:
+        """Put ``kept``, a changed item of the bank, with the origins of ``other`` as well.
+
+        An ``other`` of the bank is removed.
+        """
+        if self.items.pop(other.id, None) is None:
+            run = self.episode
+            other = other._replace(origins=tuple(o._replace(run=run) for o in other.origins))
+        merged = kept._replace(origins=tuple(dict.fromkeys(kept.origins + other.origins)))
+        self.put(merged)
+        return merged
+
+    def nearest(
+        self,
+        text: str,
+        k: int | None = None,
+        least: float = -1.0,
+        where: Callable[[Item], bool] | None = None,
+    ) -> list[Found]:
+        """Return the ``k`` items with the most similar keys, best first, of equals the older.
+
+        Args:
+            text: The query.
+            k: Items at most; None for all.
+            least: Least cosine, in [-1, 1].
+            where: Condition on an item; None for any.
+        """
+        if not self.items:
+            return []
+        self._sync()
+        query = self.encoder.encode([text[:_MAX_KEY_CHARS]])
+        near = self._index.similarities(query)[0].tolist()
+        found = [
+            Found(self.items[id], round(similarity, 6))
+            for id, similarity in zip(self._index.ids.tolist(), near, strict=True)
+            if similarity >= least and (where is None or where(self.items[id]))
+        ]
+        return sorted(found, key=lambda pair: (-pair.similarity, pair.item.id))[:k]
+
+    def _sync(self) -> None:
+        """Encode keys that are new or changed."""
+        for id in self._indexed.keys() - self.items.keys():
+            self._index.remove(id)
+            del self._indexed[id]
+        new = {i.id: i.key for i in self.items.values() if self._indexed.get(i.id) != i.key}
+        if new:
+            keys = [key[:_MAX_KEY_CHARS] for key in new.values()]
+            self._index.add(list(new), self.encoder.encode(keys))
+            self._indexed.update(new)
+
+    def payloads(self) -> list[Any]:
+        """Return a head and the items as JSON values, for a state or a store."""
+        head = {"episode": self.episode, "last": self._last}
+        return [head, *map(Item.payload, self.items.values())]
+
+    def load(self, payloads: Iterable[Any]) -> None:
+        """Replace everything by what :meth:`payloads` returned, in any order."""
+        items: dict[int, Item] = {}
+        episode = last = 0
+        for payload in payloads:
+            if isinstance(payload, dict):
+                episode, last = int(payload["episode"]), int(payload["last"])
+            else:
+                item = Item.read(payload)
+                items[item.id] = item
+        self.items = {id: items[id] for id in sorted(items)}
+        self.episode, self._last = episode, max(last, *items) if items else last
