@@ -10,8 +10,8 @@ from gym_memory.core.names import Registry, parse_spec
 __all__ = ["GAMES", "check_bare", "check_game"]
 
 GAMES: tuple[str, ...] = (
-    *("ALFWorld", "Cleaning", "Cooking", "Errands", "Jericho", "MultiHopQA", "NetHack"),
-    *("ScienceWorld", "TextWorld", "TreasureHunt", "WebShop"),
+    *("ALFWorld", "Cleaning", "Cooking", "Errands", "Fetch", "Jericho", "MultiHopQA"),
+    *("NetHack", "ScienceWorld", "TextWorld", "TreasureHunt", "WebShop"),
 )
 """Environments that a page may start."""
 _SETTINGS = frozenset(

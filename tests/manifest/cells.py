@@ -27,6 +27,7 @@ EVERY_MEMORY = {
     "WebShop?split=valid": "shopper",
     "MultiHopQA": "reader",
     "NetHack?view=room": "descender",
+    "Fetch?level=hard": "planner",
     "FakeHouse": "learner",
     f"Foreign?id={RAW_ID}": "planner",
 }

@@ -1,0 +1,1 @@
+"""Fetch: a house in pure Python, in which one thing after another is wanted."""
