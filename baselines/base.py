@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import Any, ClassVar
 
+from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.records import Observation, PlanState, Transition
 
-__all__ = ["Policy"]
+__all__ = ["Act", "Player", "Policy"]
+
+
+Act = Callable[[Observation, dict[str, Any]], str]
+"""The smallest policy: observation and info in, action out."""
 
 
 class Policy(ABC):
@@ -40,3 +46,27 @@ class Policy(ABC):
 
     def load(self, path: str | os.PathLike[str]) -> None:  # noqa: B027
         """Read what :meth:`save` wrote."""
+
+
+class Player(Policy):
+    """Play by a function ``act(obs, info)``, or by an object with that method.
+
+    Of an object, ``reset``, ``update``, ``counters`` and ``focus`` are used where it has them.
+    """
+
+    def __init__(self, player: Any):
+        self._player, self._act = player, getattr(player, "act", player)
+        if not callable(self._act):
+            raise InvalidArgumentError(
+                "expected a policy: act(obs, info) -> str or an object with that method, got "
+                f"{player!r:.80}"
+            )
+        for name in ("reset", "update", "counters"):
+            if hasattr(player, name):
+                setattr(self, name, getattr(player, name))
+
+    def act(self, obs: Observation, info: dict[str, Any]) -> str:
+        """Return what the player answers."""
+        action: str = self._act(obs, info)
+        self.focus = getattr(self._player, "focus", self.focus)
+        return action

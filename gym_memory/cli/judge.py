@@ -28,7 +28,12 @@ def exam(
     env: options.Envs,
     memory: Annotated[
         list[str] | None,
-        Option("--memory", "-m", metavar="MEMORY", help="Memory. Repeatable. Default: all."),
+        Option(
+            *("--memory", "-m"),
+            metavar="MEMORY",
+            callback=options.named,
+            help="Memory. Repeatable. Default: all.",
+        ),
     ] = None,
     policy: options.Policies = ["planner", "random"],  # noqa: B006 - typer copies it
     seeds: options.Seeds = "0:20",

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
-import os
 import re
-import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 from typer import Option
 
+from gym_memory.core.plugins import import_plugin, sources
 from gym_memory.core.settings import Help
 from gym_memory.run.compare import DEFAULT_STEP_TIMEOUT, DEFAULT_TIMEOUT
 from gym_memory.run.jobs import RunConfig, parse_seeds, with_parameter
-from gym_memory.run.worker import import_plugin
 from gym_memory.wrappers.memory import DEFAULT_BUDGET
 
 __all__ = [
@@ -59,28 +57,38 @@ _ID = re.compile(r"^gym_memory/([^?]+)-v0(?=\?|$)")
 """A Gymnasium id of ours, with parameters or without."""
 
 
-def _bare(value: Any) -> Any:
-    """Take the namespace and the version off Gymnasium ids."""
-    return _ID.sub(r"\1", value) if isinstance(value, str) else [*map(_bare, value or ())]
+def named(value: Any) -> Any:
+    """Import the user's files behind names; take namespace and version off Gymnasium ids."""
+    if not isinstance(value, str):
+        return None if value is None else [*map(named, value)]
+    for source in sources([value]):
+        import_plugin(source)
+    return _ID.sub(r"\1", value)
 
 
-_SPEC = "NAME or NAME?key=value&..."
-_POLICY = f"Policy: {_SPEC}; `gym-memory list policies NAME` lists the keys."
+_SPEC = "NAME?key=value&..., or one of yours, ./FILE.py:NAME"
+_POLICY = f"Policy: {_SPEC}. `gym-memory list policies NAME` lists the keys."
 
 Env = Annotated[
-    str, Option("--env", "-e", metavar="ENV", callback=_bare, help=f"Environment: {_SPEC}.")
+    str, Option("--env", "-e", metavar="ENV", callback=named, help=f"Environment: {_SPEC}.")
 ]
 Envs = Annotated[
     list[str],
-    Option("--env", "-e", metavar="ENV", callback=_bare, help=f"Environment: {_SPEC}. Repeatable."),
+    Option("--env", "-e", metavar="ENV", callback=named, help=f"Environment: {_SPEC}. Repeatable."),
 ]
-Memory = Annotated[str, Option("--memory", "-m", metavar="MEMORY", help=f"Memory: {_SPEC}.")]
+Memory = Annotated[
+    str, Option("--memory", "-m", metavar="MEMORY", callback=named, help=f"Memory: {_SPEC}.")
+]
 Memories = Annotated[
-    list[str], Option("--memory", "-m", metavar="MEMORY", help=f"Memory: {_SPEC}. Repeatable.")
+    list[str],
+    Option(
+        "--memory", "-m", metavar="MEMORY", callback=named, help=f"Memory: {_SPEC}. Repeatable."
+    ),
 ]
-Policy = Annotated[str, Option("--policy", "-p", metavar="POLICY", help=_POLICY)]
+Policy = Annotated[str, Option("--policy", "-p", metavar="POLICY", callback=named, help=_POLICY)]
 Policies = Annotated[
-    list[str], Option("--policy", "-p", metavar="POLICY", help=f"{_POLICY} Repeatable.")
+    list[str],
+    Option("--policy", "-p", metavar="POLICY", callback=named, help=f"{_POLICY} Repeatable."),
 ]
 Model = Annotated[str, Option(help="Language model of the policies; default: GYM_MEMORY_MODEL.")]
 BaseUrl = Annotated[
@@ -243,7 +251,7 @@ class Asked:
         """
         from gym_memory.papers.presets import memory_with_model, policy_with_model
 
-        plugins = load_plugins(self.plugins)
+        plugins = load_plugins(self.plugins, *envs, *memories, *policies)
         if navigate if self.navigate is None else self.navigate:
             envs = [with_parameter(spec, "navigate", True) for spec in envs]
         if self.memory_llm:
@@ -348,14 +356,6 @@ def with_max_steps(env: str, max_steps: int | None) -> str:
     return env if max_steps is None else with_parameter(env, "max_steps", max_steps)
 
 
-def load_plugins(plugins: Sequence[str] | None) -> tuple[str, ...]:
-    """Import the user's modules, found in the current folder too; returns their names.
-
-    Raises:
-        InvalidArgumentError: One cannot be imported.
-    """
-    if plugins and os.getcwd() not in sys.path:
-        sys.path.insert(0, os.getcwd())
-    for plugin in plugins or ():
-        import_plugin(plugin)
-    return tuple(plugins or ())
+def load_plugins(plugins: Sequence[str] | None, *specs: str) -> tuple[str, ...]:
+    """Import the user's modules and files, also those behind ``specs``; return their names."""
+    return tuple(dict.fromkeys(map(import_plugin, [*(plugins or ()), *sources(specs)])))

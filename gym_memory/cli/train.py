@@ -130,7 +130,7 @@ def command(
     Example: `gym-memory train drrn -e "Cooking?level=rl-1&gata_actions=true" -m arigraph
     --max-cpu-minutes 3 --out runs/rl-1`
     """
-    loaded = options.load_plugins(plugins)
+    loaded = options.load_plugins(plugins, env, memory)
     learner = _learner(baseline, settings or [], training.seed, device)
     tokens = DEFAULT_BUDGET if budget is None else budget
     teacher = getattr(learner.settings, "teacher_memory", "")

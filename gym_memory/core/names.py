@@ -12,6 +12,7 @@ from functools import cached_property
 from importlib.metadata import EntryPoint, entry_points
 from importlib.util import find_spec
 from pathlib import Path
+from types import ModuleType
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl, quote
 
@@ -20,6 +21,7 @@ from gym_memory.core.errors import (
     MissingDependencyError,
     UnknownNameError,
 )
+from gym_memory.core.plugins import PLUGINS
 from gym_memory.core.settings import check_known, check_utf8
 
 __all__ = ["Registry", "Spec", "format_spec", "parse_spec"]
@@ -177,6 +179,9 @@ class Registry:
 
     def get(self, name: str) -> Any:
         """Return the class or function behind a name."""
+        source, _, attribute = name.rpartition(":")
+        if source in PLUGINS:
+            return self._of_plugin(source, attribute)
         if name in self.loaded:
             return self.loaded[name]
         if name in self._sources:
@@ -191,6 +196,14 @@ class Registry:
         self.loaded[name] = found
         return found
 
+    def _of_plugin(self, source: str, attribute: str) -> Any:
+        module = PLUGINS[source]
+        found = getattr(module, attribute, None)
+        if not callable(found):
+            own = (name for name, value in vars(module).items() if _is_of(value, module))
+            raise UnknownNameError(f"{self.kind} of {source}", attribute, own)
+        return found
+
     def make(self, spec: str | Spec, **defaults: Any) -> Any:
         """Build what ``spec`` names, with its parameters over ``defaults``."""
         name, kwargs = parse_spec(spec) if isinstance(spec, str) else spec
@@ -200,6 +213,10 @@ class Registry:
 
     def _points(self, name: str) -> list[EntryPoint]:
         return [e for e in entry_points(group=self.group) if e.name == name]
+
+
+def _is_of(value: Any, module: ModuleType) -> bool:
+    return callable(value) and getattr(value, "__module__", "") == module.__name__
 
 
 def _place(target: Any) -> str:

@@ -13,7 +13,8 @@ from typing import Any
 
 import gymnasium as gym
 
-from gym_memory.baselines.base import Policy
+from gym_memory.baselines.base import Act, Policy
+from gym_memory.baselines.registry import make_policy
 from gym_memory.core.records import MemoryStats, Transition
 from gym_memory.llm import Meter, episode_usage, logged_calls
 
@@ -82,7 +83,7 @@ class EpisodeResult:
 
 def rollout(
     env: gym.Env[Any, Any],
-    policy: Policy,
+    policy: Policy | Act,
     seed: int,
     *,
     task_id: str = "",
@@ -94,7 +95,7 @@ def rollout(
 
     Args:
         env: An environment, usually with a memory in its observation.
-        policy: The player.
+        policy: The player, or a function ``act(obs, info) -> str``.
         seed: Seed of the environment's reset.
         task_id: Pins a task instance; empty lets ``seed`` choose.
         policy_seed: Seed of the policy's own chance; ``seed`` when None.
@@ -104,7 +105,7 @@ def rollout(
     with episode_usage() as meter, logged_calls() as calls:
         if env.has_wrapper_attr("model_calls"):  # steps are recorded, with what models were asked
             env.set_wrapper_attr("model_calls", calls)
-        result = _play(env, policy, seed, task_id, policy_seed, limit, on_step)
+        result = _play(env, make_policy(policy), seed, task_id, policy_seed, limit, on_step)
     return result.with_usage(meter)
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import faulthandler
-import importlib
 import math
 import multiprocessing
 import os
@@ -32,11 +31,12 @@ from gym_memory.core.errors import (
     ResultsError,
     UnknownNameError,
 )
+from gym_memory.core.plugins import import_plugin
 from gym_memory.llm import Budget
 from gym_memory.memory.base import make_memory
 from gym_memory.run.jobs import Job, Listener, RunConfig, play_job
 
-__all__ = ["MARK", "import_plugin", "kill_marked", "serve"]
+__all__ = ["MARK", "kill_marked", "serve"]
 
 MARK = "GYM_MEMORY_WORKER"
 """Environment variable that marks a worker and all that it starts."""
@@ -131,14 +131,6 @@ def kill_marked(mark: str) -> None:
         with contextlib.suppress(OSError):
             if wanted in place.read_bytes().split(b"\0") and int(place.parent.name) != os.getpid():
                 os.kill(int(place.parent.name), signal.SIGKILL)
-
-
-def import_plugin(plugin: str) -> None:
-    """Import a module that registers names of its own."""
-    try:
-        importlib.import_module(plugin)
-    except ImportError as error:
-        raise InvalidArgumentError(f"cannot import {plugin!r}: {error}") from error
 
 
 def _check(config: RunConfig) -> tuple[str, Any]:
