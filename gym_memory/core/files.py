@@ -7,8 +7,10 @@ import errno
 import json
 import numbers
 import os
+import re
 import sys
 import uuid
+import zlib
 from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
@@ -16,13 +18,17 @@ from typing import Any, NamedTuple, TypeVar, get_type_hints
 
 import numpy as np
 
-__all__ = ["LARGEST_JSON", "cache_dir", "encode", "parse_json", "read_bytes", "read_json", "typed"]
-__all__ += ["write_atomic"]
+__all__ = ["LARGEST_JSON", "cache_dir", "encode", "parse_json", "read_bytes", "read_json", "seal"]
+__all__ += ["typed", "unseal", "write_atomic"]
 
 N = TypeVar("N", bound=NamedTuple)
 
 LARGEST_JSON = 1 << 30
 """Bytes of a file of JSON that is read as a whole, at most."""
+
+_CRC = "crc"
+_SEAL = re.compile(rf', "{_CRC}": "([0-9a-f]{{8}})"}}\s*$'.encode())
+_SEAL_BYTES = 64
 
 _KINDS: dict[Any, tuple[type, ...]] = {
     str: (str,),
@@ -76,8 +82,32 @@ def read_bytes(path: str | os.PathLike[str], most: int) -> bytes:
 
 
 def read_json(path: str | os.PathLike[str]) -> Any:
-    """Parse a JSON file; raises OSError or ValueError."""
-    return parse_json(read_bytes(path, LARGEST_JSON))
+    """Parse a JSON file, sealed or not; raises OSError or ValueError."""
+    return unseal(read_bytes(path, LARGEST_JSON))
+
+
+def seal(text: str) -> bytes:
+    r"""Encode a JSON object that is not empty, with its CRC-32 as the last value.
+
+    >>> unseal(seal('{"score": 1}'))
+    {'score': 1}
+    >>> unseal(seal('{"score": 1}').replace(b"1", b"3", 1))
+    Traceback (most recent call last):
+    ValueError: it was changed after it was written (its checksum differs)
+    """
+    body = encode(text).rstrip()[:-1].rstrip()
+    return body + f', "{_CRC}": "{zlib.crc32(body):08x}"}}'.encode()
+
+
+def unseal(content: bytes) -> Any:
+    """Parse JSON and check its seal, if it has one: files of older versions have none."""
+    record = parse_json(content)
+    found = _SEAL.search(content, max(0, len(content) - _SEAL_BYTES))
+    if found:
+        if zlib.crc32(content[: found.start()]) != int(found[1], 16):
+            raise ValueError("it was changed after it was written (its checksum differs)")
+        del record[_CRC]
+    return record
 
 
 def write_atomic(path: str | os.PathLike[str], content: str | bytes) -> None:

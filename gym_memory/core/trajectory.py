@@ -10,10 +10,11 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
-from gym_memory.core.errors import ResultsError
+from gym_memory.core.errors import InvalidArgumentError, ResultsError
 from gym_memory.core.files import parse_json
 from gym_memory.core.html import cut, table
 from gym_memory.core.records import Outcome, Step, Task
+from gym_memory.core.settings import check_bounded
 
 __all__ = ["Row", "RowWriter", "Trajectory", "read_rows", "read_trajectory"]
 
@@ -27,7 +28,6 @@ _SHOWN = 200
 """Steps that a notebook shows."""
 
 
-_NUMBER = int | float
 _KINDS: dict[str, Any] = {
     "episode": int,
     "t": int,
@@ -36,9 +36,9 @@ _KINDS: dict[str, Any] = {
     "dialect": str,
     "action": str,
 }
-_KINDS |= {"text": str, "inventory": str, "reward": _NUMBER, "score": _NUMBER, "lost": bool}
-_KINDS |= {"max_score": _NUMBER, "normalized_score": _NUMBER | None, "success": bool | None}
+_KINDS |= {"text": str, "inventory": str, "lost": bool, "success": bool | None}
 _KINDS |= {"terminated": bool, "truncated": bool}
+_NUMBERS = ("reward", "score", "max_score", "normalized_score")
 
 
 class Trajectory(NamedTuple):
@@ -93,7 +93,7 @@ def read_trajectory(path: str | os.PathLike[str]) -> Iterator[Trajectory]:
     try:
         for episode, rows in groupby(read_rows(path), key=lambda row: row["episode"]):
             yield _trajectory(episode, rows)
-    except (AttributeError, KeyError, TypeError) as error:
+    except (AttributeError, InvalidArgumentError, KeyError, TypeError) as error:
         raise ResultsError(
             f"expected a recorded trajectory at {os.fspath(path)!r}, got rows of another kind: "
             f"{type(error).__name__}: {error}"
@@ -106,6 +106,7 @@ def _trajectory(episode: int, rows: Iterator[Row]) -> Trajectory:
         for name, kind in _KINDS.items():
             if name in row and not isinstance(row[name], kind):
                 raise TypeError(f"expected {name} as {kind}, got {row[name]!r:.80}")
+        _check_numbers(row)
         if not all(isinstance(action, str) for action in row.get("valid_actions", ())):
             raise TypeError("expected valid_actions as texts")
         while kept and kept[-1]["t"] >= row["t"]:
@@ -137,6 +138,12 @@ def _trajectory(episode: int, rows: Iterator[Row]) -> Trajectory:
         ),
         finished=last["terminated"] or last["truncated"],
     )
+
+
+def _check_numbers(row: Row) -> None:
+    for name in _NUMBERS:
+        if row.get(name) is not None:
+            check_bounded(name, row[name])
 
 
 class RowWriter:
@@ -171,10 +178,18 @@ class RowWriter:
             raise
 
     def write(self, row: Row) -> None:
-        """Append one row; it is with the operating system when this returns."""
+        """Append one row; it is with the operating system when this returns.
+
+        Raises:
+            InvalidArgumentError: The row has a value that could not be read back.
+        """
+        _check_numbers(row)
+        try:
+            line = json.dumps(row, separators=(",", ":"), allow_nan=False).encode() + b"\n"
+        except (TypeError, ValueError) as error:
+            raise InvalidArgumentError(f"expected a step as plain values: {error}") from error
         if self._deflate is None:
             self._deflate = _deflater()
-        line = json.dumps(row, separators=(",", ":")).encode() + b"\n"
         self._append(self._deflate.compress(line) + self._deflate.flush(zlib.Z_SYNC_FLUSH))
 
     def end_episode(self) -> None:

@@ -4,7 +4,7 @@
 
     config.json          the configuration; the same one resumes, another one is refused
     environment.json     versions, machine, commit
-    episodes.jsonl       one line an episode, on disk before the next one counts
+    episodes.jsonl       one line an episode with its checksum, on disk before the next one counts
     episodes.failed.jsonl  failed episodes whose jobs were played again (--retry-failed)
     steps/*.jsonl.gz     a file a job, one line a step (see gym_memory.core.trajectory)
     logs/*.log           what the workers' backends printed
@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from gym_memory.core.errors import ResultsError, other_format
-from gym_memory.core.files import encode, parse_json, read_json, write_atomic
+from gym_memory.core.files import read_json, seal, unseal, write_atomic
 from gym_memory.core.versions import environment_record
 from gym_memory.run.jobs import EpisodeRow, Job, RunConfig
 
@@ -38,8 +38,8 @@ Rows = tuple[EpisodeRow, ...]
 """The episodes of one finished job."""
 
 
-def _dump(record: Any) -> str:
-    return json.dumps(record, indent=2, ensure_ascii=False) + "\n"
+def _dump(record: Any) -> bytes:
+    return seal(json.dumps(record, indent=2, ensure_ascii=False)) + b"\n"
 
 
 def _read_json(path: Path) -> Any:
@@ -86,7 +86,7 @@ def read_replaced(folder: str | os.PathLike[str]) -> list[EpisodeRow]:
     """Read the failed episodes whose jobs were played again, in the order of failure."""
     path = Path(folder) / _REPLACED
     try:
-        rows = [EpisodeRow.from_json(parse_json(line)) for line in _lines_of(path)]
+        rows = [EpisodeRow.from_json(unseal(line)) for line in _lines_of(path)]
     except ValueError as error:
         raise ResultsError(f"expected episodes in {str(path)!r}: {error}") from error
     return [row for row in rows if row.result.failed]
@@ -110,7 +110,7 @@ def read_episodes(folder: str | os.PathLike[str]) -> list[Rows]:
         if not line:
             continue
         try:
-            record = parse_json(line)
+            record = unseal(line)
             row, last = EpisodeRow.from_json(record), record["last"]
         except (ValueError, KeyError, TypeError, ResultsError) as error:
             if number == len(lines):
@@ -277,7 +277,7 @@ class ResultsFolder:
 def _lines(rows: Iterable[EpisodeRow]) -> bytes:
     rows = list(rows)
     records = [{**row.to_json(), "last": row is rows[-1]} for row in rows]
-    return b"".join(encode(json.dumps(r, ensure_ascii=False)) + b"\n" for r in records)
+    return b"".join(seal(json.dumps(r, ensure_ascii=False)) + b"\n" for r in records)
 
 
 def _short(value: Any) -> str:

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from gym_memory.core.errors import ResultsError
-from gym_memory.core.files import parse_json, read_json, write_atomic
+from gym_memory.core.files import read_json, seal, unseal, write_atomic
 from gym_memory.core.trajectory import read_rows
 from gym_memory.run.jobs import EpisodeRow, RunConfig
 from gym_memory.run.results.folder import locked, read_config, read_environment, read_replaced
@@ -49,7 +49,7 @@ class FolderFinding(NamedTuple):
 def write_manifest(folder: str | os.PathLike[str]) -> None:
     """Write size and hash of each file of data in a finished folder."""
     record = {name: _digest(path) for name, path in _data_files(Path(folder))}
-    write_atomic(Path(folder) / MANIFEST, json.dumps(record, indent=1) + "\n")
+    write_atomic(Path(folder) / MANIFEST, seal(json.dumps(record, indent=1)) + b"\n")
 
 
 def verify(folder: str | os.PathLike[str], *, repair: bool = True) -> list[FolderFinding]:
@@ -135,7 +135,7 @@ def _episodes(
     twice: Counter[Key] = Counter()
     for number, line in enumerate(lines, 1):
         try:
-            record = parse_json(line)
+            record = unseal(line)
             row, last = EpisodeRow.from_json(record), record["last"]
         except (ValueError, KeyError, TypeError, ResultsError) as error:
             if number < len(lines) or line.endswith(b"\n"):
