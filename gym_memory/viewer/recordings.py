@@ -135,7 +135,7 @@ def head_of(recording: Recording, task: str = "", note: str = "") -> dict[str, A
         result = row.result
         head |= {
             "task_id": result.task_id,
-            "score": result.normalized,
+            "score": result.value,
             "success": result.success,
             "steps": result.steps,
             "failed": result.failed,

@@ -194,7 +194,7 @@ def _runs_body(recordings: Sequence[Recording], links: Sequence[tuple[str, str]]
             job.seed,
             recording.episode + 1,
         )
-        numbers = (f"{result.normalized:.3f}", result.steps) if result else ("", "")
+        numbers = (f"{result.value:.3f}", result.steps) if result else ("", "")
         rows.append(
             f'<tr><td><input type="checkbox" value="{text(recording.key)}" '
             f'aria-label="Choose {text(recording.title)}"></td>'

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from gym_memory.core.errors import ResultsError
-from gym_memory.core.records import Triple
+from gym_memory.core.records import Triple, value_of
 from gym_memory.core.trajectory import Row
 from gym_memory.graph.map import Square, lay_out
 from gym_memory.graph.schema import (
@@ -164,7 +164,7 @@ def _light(row: Row, stats: Mapping[str, Any], calls: Sequence[Any]) -> dict[str
         "t": row["t"],
         "action": row["action"],
         "reward": row["reward"],
-        "score": row["normalized_score"],
+        "score": value_of(row),
         "points": [row["score"], row["max_score"]],
         "ok": bool(row["is_action_valid"]),
         "end": _end(row),

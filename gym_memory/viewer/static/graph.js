@@ -9,7 +9,7 @@ GM.graph = (holder, onChoose) => {
       shape: "round-rectangle", width: "data(w)", height: "data(h)", label: "data(label)", "text-wrap": "wrap", "text-max-width": "240px",
       "font-family": "system-ui, sans-serif", "font-size": 11, color: colour("ink"), "background-color": colour("thing"), "border-width": 1,
       "border-color": colour("line"), "text-valign": "center", "text-halign": "center", "z-compound-depth": "auto", "z-index": "data(order)", "z-index-compare": "manual",
-      "overlay-opacity": 0, "line-height": 1.25 } },
+      "overlay-opacity": 0, "line-height": 1.25, "min-zoomed-font-size": 10.9 } },
     { selector: ".holder", style: { "text-valign": "top", "text-margin-y": "data(down)", "background-color": colour("holder") } },
     { selector: ".place", style: { "background-color": colour("place"), "font-size": 12.5, "font-weight": 600, "border-color": colour("place-line"), "border-width": 1.5 } },
     { selector: ".loose", style: { "background-color": colour("holder"), "border-style": "dashed" } },
@@ -17,16 +17,22 @@ GM.graph = (holder, onChoose) => {
     { selector: ".here", style: { "border-color": colour("accent"), "border-width": 3 } },
     { selector: "node.fresh", style: { "border-color": colour("came"), "border-width": 2.5 } },
     { selector: "node.here.fresh", style: { "border-color": colour("accent"), "border-width": 3 } },
-    { selector: ".pale", style: { opacity: 0.45 } },
+    { selector: ".pale", style: { "background-color": colour("page"), color: colour("muted") } },
     { selector: ".chosen", style: { "border-color": colour("chosen"), "border-width": 3 } },
     { selector: ".exit", style: { shape: "ellipse", "background-color": colour("page"), "border-style": "dashed", "border-color": colour("muted"), color: colour("muted"), "font-weight": 700 } },
-    { selector: "edge", style: {
-      width: 1.2, "line-color": colour("line"), "curve-style": "straight", label: "data(label)", "font-family": "system-ui, sans-serif", "font-size": 9.5, color: colour("muted"),
-      "text-background-color": colour("page"), "text-background-opacity": 0.85, "text-background-padding": 2, "z-index": 20, "z-index-compare": "manual", "overlay-opacity": 0 } },
-    { selector: "edge.way", style: { width: 4, "line-color": colour("way"), "z-index": -1 } },
-    { selector: "edge.unexplored", style: { "line-style": "dashed", "line-color": colour("muted"), "z-index": -1 } },
+    // From afar a place is its name; what is in it shows where it can be read.
+    { selector: ".afar", style: { label: "data(far)", "text-valign": "center", "text-margin-y": 0, "font-size": "data(font)", "font-weight": 600 } },
+    { selector: ".within", style: { display: "none" } },
+    { selector: "edge", style: { // under all boxes, so that none crosses a name
+      width: 1.2, "line-color": colour("line"), "curve-style": "straight", label: "data(label)", "text-wrap": "wrap", "font-family": "system-ui, sans-serif", "font-size": 11, color: colour("muted"),
+      "text-background-color": colour("page"), "text-background-opacity": 0.85, "text-background-padding": 2, "z-index": -1, "z-index-compare": "manual", "overlay-opacity": 0, "min-zoomed-font-size": 10.9 } },
+    { selector: "edge.way", style: { width: 4, "line-color": colour("way") } },
+    { selector: "edge.bent", style: { "curve-style": "round-segments", "edge-distances": "node-position", "segment-weights": "data(weights)", "segment-distances": "data(distances)", "segment-radii": 10 } },
+    { selector: "edge.unexplored", style: { "line-style": "dashed", "line-color": colour("muted") } },
     { selector: "edge.link", style: { "curve-style": "bezier", "line-color": colour("link"), "target-arrow-shape": "vee", "target-arrow-color": colour("link"), "arrow-scale": 0.7, "line-opacity": 0.55, label: "" } },
-    { selector: "edge.link.fresh, edge.told", style: { label: "data(label)", "line-opacity": 1, color: colour("ink") } },
+    { selector: "edge.unsaid", style: { display: "none" } },
+    { selector: "edge.link.fresh, edge.told", style: { display: "element", label: "data(label)", "line-opacity": 1, color: colour("ink") } },
+    { selector: "edge.told", style: { "z-index": 20 } },
     { selector: "edge.fresh", style: { "line-color": colour("came"), "target-arrow-color": colour("came") } },
     { selector: "edge.gone", style: { "line-color": colour("went"), "line-style": "dotted", color: colour("went"), "line-opacity": 0.7, "target-arrow-shape": "none", "curve-style": "bezier" } },
   ];
@@ -34,13 +40,36 @@ GM.graph = (holder, onChoose) => {
     container: canvas, style: style(), layout: { name: "preset" }, autoungrabify: true, boxSelectionEnabled: false, autounselectify: true,
     minZoom: 0.04, maxZoom: 3, hideEdgesOnViewport: true, textureOnViewport: false, pixelRatio: Math.min(devicePixelRatio || 1, 2),
   });
-  let touched = false, fitted = 0, extent = [0, 0, 1, 1];
-  // From the drawing's own measures: the library would measure every label anew.
+  let touched = false, mappable = false, extent = [0, 0, 1, 1], centre = null, level = "";
+  // From the drawing's own measures: the library would measure every label again. What is too
+  // large to be read as a whole is shown around its centre.
   const fit = () => {
     const [left, top, right, bottom] = extent, width = canvas.clientWidth, height = canvas.clientHeight;
-    const zoom = Math.max(0.04, Math.min((width - 36) / (right - left), (height - 36) / (bottom - top), 1.25));
-    cy.viewport({ zoom, pan: { x: width / 2 - (zoom * (left + right)) / 2, y: height / 2 - (zoom * (top + bottom)) / 2 } });
+    const whole = Math.min((width - 24) / (right - left), (height - 24) / (bottom - top), 1.25);
+    const zoom = Math.max(whole, mappable ? GM.FARTHEST : 1);
+    const middle = (low, high, size, at) => {
+      const half = (size / 2 - 12) / zoom;
+      return high - low <= 2 * half ? (low + high) / 2 : Math.min(Math.max(at, low + half), high - half);
+    };
+    const x = middle(left, right, width, centre ? centre.x : left), y = middle(top, bottom, height, centre ? centre.y : top);
+    cy.viewport({ zoom, pan: { x: width / 2 - zoom * x, y: height / 2 - zoom * y } });
   };
+  // Names of places keep their size on the screen, and things hide, while things cannot be read.
+  const relabel = () => {
+    const zoom = cy.zoom(), far = mappable && zoom < 0.995;
+    const font = GM.AFAR / Math.max(zoom, GM.FARTHEST), now = far ? font.toFixed(1) : "near";
+    if (now === level) return;
+    level = now;
+    cy.batch(() => {
+      cy.nodes("[depth > 0]").toggleClass("within", far);
+      cy.nodes("[?far]").data("font", font).toggleClass("afar", far);
+    });
+  };
+  const zoomBy = (factor) => {
+    touched = true;
+    cy.zoom({ level: cy.zoom() * factor, renderedPosition: { x: canvas.clientWidth / 2, y: canvas.clientHeight / 2 } });
+  };
+  cy.on("zoom", relabel);
   const element = (item, group) => {
     const { classes, x, y, ...data } = item;
     data.down = 6 + (data.depth ? 14 : 15.6) * String(item.label).split("\n").length;
@@ -50,7 +79,7 @@ GM.graph = (holder, onChoose) => {
     const move = { ArrowLeft: [60, 0], ArrowRight: [-60, 0], ArrowUp: [0, 60], ArrowDown: [0, -60] }[event.key];
     const zoom = { "+": 1.25, "=": 1.25, "-": 0.8 }[event.key];
     if (move) cy.panBy({ x: move[0], y: move[1] });
-    else if (zoom) cy.zoom({ level: cy.zoom() * zoom, renderedPosition: { x: canvas.clientWidth / 2, y: canvas.clientHeight / 2 } });
+    else if (zoom) zoomBy(zoom);
     else if (event.key === "0") { touched = false; fit(); }
     else return;
     if (event.key !== "0") touched = true;
@@ -58,7 +87,15 @@ GM.graph = (holder, onChoose) => {
     event.stopPropagation();
   });
   for (const kind of ["wheel", "mousedown", "touchstart"]) canvas.addEventListener(kind, () => { touched = true; }, { passive: true });
-  cy.on("tap", (event) => onChoose(event.target !== cy && event.target.isNode() ? event.target.data("name") || null : null));
+  cy.on("tap", (event) => {
+    const node = event.target !== cy && event.target.isNode() ? event.target : null, near = node && node.hasClass("afar");
+    onChoose(node ? node.data("name") || null : null);
+    if (near) { // go where its things can be read
+      const { x, y } = node.position(), zoom = 1.1;
+      touched = true;
+      cy.viewport({ zoom, pan: { x: canvas.clientWidth / 2 - zoom * x, y: canvas.clientHeight / 2 - zoom * y } });
+    }
+  });
   // What is said between things is written out where one points at one of them.
   cy.on("mouseover", "node", (event) => event.target.connectedEdges(".link").addClass("told"));
   cy.on("mouseout", "node", (event) => event.target.connectedEdges(".told").removeClass("told"));
@@ -69,6 +106,8 @@ GM.graph = (holder, onChoose) => {
     draw(drawing) {
       extent = drawing.nodes.reduce(([l, t, r, b], { x, y, w, h }) => [Math.min(l, x - w / 2), Math.min(t, y - h / 2), Math.max(r, x + w / 2), Math.max(b, y + h / 2)], [1e9, 1e9, -1e9, -1e9]);
       if (!drawing.nodes.length) extent = [0, 0, 1, 1];
+      mappable = drawing.mappable;
+      centre = drawing.nodes.find(({ classes }) => /chosen/.test(classes)) || drawing.nodes.find(({ classes }) => /here/.test(classes)) || null;
       cy.batch(() => {
         const wanted = new Map();
         for (const node of drawing.nodes) wanted.set(node.id, element(node, "nodes"));
@@ -87,14 +126,16 @@ GM.graph = (holder, onChoose) => {
         for (const item of wanted.values()) (item.group === "nodes" ? nodes : edges).push(item);
         cy.add([...nodes, ...edges]);
       });
-      if (!touched || !fitted) fit();
-      fitted += 1;
+      level = ""; // the classes of all were set again
+      if (!touched) fit();
+      relabel();
     },
-    // What was not recalled stands back.
+    // What was not recalled is paler.
     mark(names) {
       const recalled = new Set(names);
       cy.batch(() => cy.nodes("[name]").forEach((node) => node.toggleClass("pale", recalled.size > 0 && !recalled.has(node.data("name")))));
     },
     fit() { touched = false; fit(); },
+    zoomBy,
   };
 };

@@ -101,6 +101,32 @@ GM.routes = (world) => {
   return came;
 };
 
+GM.AFAR = 11.5; // pixels of a place's name on the screen where its things are too small to read
+GM.FARTHEST = 0.45; // the zoom at which these names still fit into their boxes
+GM.width = (() => { // of words as the browser draws them
+  const pen = document.createElement("canvas").getContext("2d"), known = new Map();
+  return (words, size, weight = 400) => {
+    const key = `${weight} ${size} ${words}`;
+    if (!known.has(key)) {
+      pen.font = `${weight} ${size}px system-ui, sans-serif`;
+      known.set(key, pen.measureText(words).width);
+    }
+    return known.get(key);
+  };
+})();
+
+// A name on lines about as wide as its longest word.
+GM.wrap = (name) => {
+  const words = name.split(" ").map((word) => GM.cut(word, 14)), lines = [];
+  const most = Math.max(8, ...words.map((word) => word.length));
+  for (const word of words) {
+    const last = lines.at(-1);
+    if (last && last.length + 1 + word.length <= most) lines[lines.length - 1] = `${last} ${word}`;
+    else lines.push(word);
+  }
+  return lines;
+};
+
 GM.NEAR = 100; // names that are drawn around the agent where there are more than MANY
 GM.MANY = 320;
 
@@ -127,6 +153,28 @@ GM.nearest = (world, centre, most) => {
   return near;
 };
 
+// True if the line between the middles of two boxes meets a third box, drawn a little larger.
+GM.meets = (from, to, box) => {
+  let low = 0, high = 1;
+  for (const [start, end, middle, size] of [[from.x, to.x, box.x, box.w], [from.y, to.y, box.y, box.h]]) {
+    const span = end - start, reach = size / 2 + 4;
+    if (!span) { if (Math.abs(start - middle) > reach) return false; continue; }
+    const ends = [(middle - reach - start) / span, (middle + reach - start) / span].sort((a, b) => a - b);
+    low = Math.max(low, ends[0]); high = Math.min(high, ends[1]);
+  }
+  return low <= high;
+};
+
+// Bends as the graph library takes them: how far along the straight line, and how far from it.
+GM.bent = (from, to, bends) => {
+  if (!bends) return {};
+  const [dx, dy] = [to.x - from.x, to.y - from.y], length = Math.hypot(dx, dy);
+  return {
+    weights: bends.map(([x, y]) => (((x - from.x) * dx + (y - from.y) * dy) / length ** 2).toFixed(4)).join(" "),
+    distances: bends.map(([x, y]) => (((x - from.x) * dy - (y - from.y) * dx) / length).toFixed(1)).join(" "),
+  };
+};
+
 // Boxes and lines with their places on the sheet, in pixels of it.
 GM.drawing = (episode, step, options) => {
   const { live, came, went } = episode.at(step);
@@ -151,28 +199,37 @@ GM.drawing = (episode, step, options) => {
     const states = world.states.get(name);
     return GM.visible(GM.cut(name, 30) + (states ? "\n" + GM.cut(states.join(", "), 34) : ""));
   };
+  const mappable = roots.some((name) => episode.places[name]);
   const measure = (name, depth) => {
     const shown = label(name).split("\n");
-    const width = Math.max(64, ...shown.map((line, n) => 18 + line.length * (n ? 5.3 : depth ? 6 : 7.2)));
+    let width = Math.max(64, ...shown.map((line, n) => 14 + (depth || n ? GM.width(line, 11) : GM.width(line, 12.5, 600))));
     const title = shown.length * 14 + 10;
     const children = (depth < 6 ? inside.get(name) || [] : []).map((child) => measure(child, depth + 1));
-    if (!children.length) return { name, w: width, h: Math.max(title, depth ? 24 : 54), title, children, depth };
-    const columns = Math.ceil(Math.sqrt(children.length * 0.7));
+    let far = [], least = depth ? 24 : 54;
+    if (!depth && mappable) {
+      far = GM.wrap(GM.visible(GM.cut(name, 30)));
+      if (children.length) far.push(`${children.length} thing${children.length > 1 ? "s" : ""}`);
+      width = Math.max(width, (8 + Math.max(...far.map((line) => GM.width(line, GM.AFAR, 600)))) / GM.FARTHEST);
+      least = Math.max(least, (far.length * 15 + 4) / GM.FARTHEST);
+    }
+    const box = { name, w: width, h: Math.max(title, least), title, children, depth, far: far.join("\n") };
+    if (!children.length) return box;
+    const columns = children.length < 5 ? 1 : Math.ceil(Math.sqrt(children.length * 0.7));
     let x = 0, y = 0, row = 0, w = 0;
     children.forEach((child, n) => {
-      if (n && n % columns === 0) { x = 0; y += row + 8; row = 0; }
+      if (n && n % columns === 0) { x = 0; y += row + 6; row = 0; }
       child.x = x; child.y = y;
-      x += child.w + 8;
+      x += child.w + 6;
       row = Math.max(row, child.h);
-      w = Math.max(w, x - 8);
+      w = Math.max(w, x - 6);
     });
-    return { name, w: Math.max(width, w + 20), h: title + y + row + 12, title, children, depth };
+    return { ...box, w: Math.max(width, w + 12), h: Math.max(least, title + y + row + 8) };
   };
   const place = (box, x, y) => {
     const held = box.children.length > 0;
     nodes.push({
-      id: "n:" + box.name, name: box.name, label: label(box.name), x: x + box.w / 2, y: y + box.h / 2, w: box.w, h: box.h,
-      depth: box.depth, order: box.depth, top: held || !box.depth,
+      id: "n:" + box.name, name: box.name, label: label(box.name), far: box.far, x: x + box.w / 2, y: y + box.h / 2, w: box.w, h: box.h,
+      depth: box.depth, order: box.depth,
       classes: [
         box.depth ? "thing" : box.place ? "place" : "loose", held && "holder", box.name === world.here && "here",
         box.name === "inventory" && "inventory", fresh.has(box.name) && "fresh", options.centre === box.name && "chosen",
@@ -192,27 +249,40 @@ GM.drawing = (episode, step, options) => {
     wide.set(column, Math.max(wide.get(column) || 0, box.w));
     high.set(row, Math.max(high.get(row) || 0, box.h));
   }
-  const along = (sizes, gap) => {
+  // Between columns there is room for the name of a door.
+  const between = new Map(), doors = new Map();
+  for (const way of world.ways.values()) {
+    const door = world.doors.get(way.from + "\n" + way.d), [from, to] = [episode.places[way.from], episode.places[way.to]];
+    if (!door || !from || !to || Math.abs(from[0] - to[0]) + Math.abs(from[1] - to[1]) !== 1) continue;
+    const shown = [GM.visible(GM.cut(door, 22)), (world.states.get(door) || []).join(", ")].filter(Boolean);
+    doors.set([way.from, way.to].sort().join("\n"), shown.join("\n"));
+    const left = Math.min(from[0], to[0]);
+    if (from[1] === to[1]) between.set(left, Math.max(between.get(left) || 0, 10 + Math.max(...shown.map((line) => GM.width(line, 11)))));
+  }
+  const GAP = 32;
+  const along = (sizes, gaps) => {
     const starts = new Map();
     let at = 0, last = null;
     for (const key of [...sizes.keys()].sort((a, b) => a - b)) {
-      if (last != null && key - last > 1) at += gap;
+      if (last != null) at += Math.max(GAP, gaps.get(last) || 0) + (key - last > 1 ? GAP : 0);
       starts.set(key, at);
-      at += sizes.get(key) + gap;
+      at += sizes.get(key);
       last = key;
     }
-    return [starts, at - gap];
+    return [starts, at];
   };
-  const [columns, width] = along(wide, 48);
-  const [rows, height] = along(high, 50);
+  const [columns, width] = along(wide, between);
+  const [rows, height] = along(high, new Map());
+  const squares = new Map();
   for (const box of mapped) {
     const [column, row] = episode.places[box.name];
+    squares.set(`${column} ${row}`, box);
     place(box, columns.get(column) + (wide.get(column) - box.w) / 2, rows.get(row) + (high.get(row) - box.h) / 2);
   }
   // What lies nowhere on the map stands below it, what is carried first.
   const others = boxes.filter((box) => !box.place).sort((a, b) => (b.name === "inventory") - (a.name === "inventory") || (b.name === world.here) - (a.name === world.here));
   const area = others.reduce((sum, box) => sum + (box.w + 16) * (box.h + 16), 0);
-  const sheet = Math.max(width, Math.sqrt(area * 1.6), 300);
+  const sheet = Math.max(width, Math.sqrt(area), 300);
   let x = 0, y = mapped.length ? height + 60 : 0, row = 0;
   for (const box of others) {
     if (x && x + box.w > sheet) { x = 0; y += row + 16; row = 0; }
@@ -221,21 +291,31 @@ GM.drawing = (episode, step, options) => {
     row = Math.max(row, box.h);
   }
 
-  // Ways in both directions are one line; exits that nobody took end in a question.
+  // Ways in both directions are one line; where it would cross another place, it goes between them.
   const at = new Map(nodes.map((node) => [node.name, node]));
-  const done = new Map();
+  const done = new Set();
   const recent = new Set(came);
+  const detour = (from, to) => {
+    const [[c1, r1], [c2, r2]] = [episode.places[from.name], episode.places[to.name]];
+    const crossed = (column, row) => {
+      const box = squares.get(`${column} ${row}`);
+      return box && box.name !== from.name && box.name !== to.name && GM.meets(from, to, at.get(box.name));
+    };
+    let free = true;
+    for (let c = Math.min(c1, c2); c <= Math.max(c1, c2); c++) for (let r = Math.min(r1, r2); r <= Math.max(r1, r2); r++) free = free && !crossed(c, r);
+    if (free) return null;
+    const beside = c2 > c1 ? columns.get(c2) - GAP / 2 : columns.get(c2) + wide.get(c2) + GAP / 2;
+    const below = r2 >= r1 ? rows.get(r1) + high.get(r1) + GAP / 2 : rows.get(r1) - GAP / 2;
+    return c1 === c2 ? [[beside, from.y], [beside, to.y]] : r1 === r2 ? [[from.x, below], [to.x, below]] : [[from.x, below], [beside, below], [beside, to.y]];
+  };
   for (const way of world.ways.values()) {
-    if (!at.has(way.from) || !at.has(way.to)) continue;
-    const door = world.doors.get(way.from + "\n" + way.d);
-    const states = door ? world.states.get(door) : null;
+    const from = at.get(way.from), to = at.get(way.to);
+    if (!from || !to || from === to) continue;
     const key = [way.from, way.to].sort().join("\n");
-    const label = door ? GM.visible(GM.cut(door, 22) + (states ? ` (${states.join(", ")})` : "")) : "";
-    const known = done.get(key);
-    if (known) { known.label = known.label || label; continue; }
-    const line = { id: "w:" + key, source: "n:" + way.from, target: "n:" + way.to, label, classes: "way" + (recent.has(way.number) ? " fresh" : "") };
-    done.set(key, line);
-    lines.push(line);
+    if (done.has(key)) continue;
+    done.add(key);
+    const bends = episode.places[from.name] && episode.places[to.name] && from.depth + to.depth === 0 ? detour(from, to) : null;
+    lines.push({ id: "w:" + key, source: from.id, target: to.id, label: (!bends && doors.get(key)) || "", ...GM.bent(from, to, bends), classes: "way" + (recent.has(way.number) ? " fresh" : "") + (bends ? " bent" : "") });
   }
   const steps = { north: [0, -1], south: [0, 1], east: [1, 0], west: [-1, 0], northeast: [1, -1], northwest: [-1, -1], southeast: [1, 1], southwest: [-1, 1], up: [0.6, -1], down: [-0.6, 1] };
   for (const exit of world.exits) {
@@ -243,7 +323,7 @@ GM.drawing = (episode, step, options) => {
     if (!from || world.ways.has(exit.from + "\n" + exit.d)) continue;
     const [dx, dy] = steps[exit.d] || [0.7, 0.9];
     const id = `x:${exit.from}\n${exit.d}`;
-    nodes.push({ id, label: "?", x: from.x + dx * (from.w / 2 + 26), y: from.y + dy * (from.h / 2 + 22), w: 20, h: 20, order: 0, classes: "exit" });
+    nodes.push({ id, label: "?", x: from.x + dx * (from.w / 2 + 8.5), y: from.y + dy * (from.h / 2 + 8.5), w: 13, h: 13, order: 0, classes: "exit" });
     lines.push({ id: "e" + id, source: from.id, target: id, label: steps[exit.d] ? "" : GM.visible(exit.d), classes: "unexplored" });
   }
   const pairs = new Map();
@@ -251,16 +331,14 @@ GM.drawing = (episode, step, options) => {
     if (!at.has(link.from) || !at.has(link.to) || link.from === link.to) continue;
     const id = `l:${link.from}\n${link.to}`;
     if (pairs.has(id)) { pairs.get(id).label += ", " + GM.visible(GM.cut(link.r, 24)); continue; }
-    const line = { id, source: "n:" + link.from, target: "n:" + link.to, label: GM.visible(GM.cut(link.r, 28)), classes: "link" + (recent.has(link.number) ? " fresh" : "") };
+    const line = { id, source: "n:" + link.from, target: "n:" + link.to, label: GM.visible(GM.cut(link.r, 28)), classes: "link" + (mappable ? " unsaid" : recent.has(link.number) ? " fresh" : "") };
     pairs.set(id, line);
     lines.push(line);
   }
   // What ended in this step is shown once more, faded, where both of its ends stand.
   for (const [number] of went) {
-    const { s, o, r, kind } = episode.facts[number];
-    if ((kind === "in" || kind === "other" || kind === "way") && at.has(s) && at.has(o)) {
-      lines.push({ id: "g:" + number, source: "n:" + s, target: "n:" + o, label: GM.visible(GM.cut(r, 28)), classes: "gone" });
-    }
+    const { s, o, kind } = episode.facts[number];
+    if ((kind === "in" || (kind === "other" && !mappable) || kind === "way") && at.has(s) && at.has(o)) lines.push({ id: "g:" + number, source: "n:" + s, target: "n:" + o, label: "", classes: "gone" });
   }
-  return { nodes, lines, world, total, drawn: at.size, came, went, live };
+  return { nodes, lines, world, mappable, total, drawn: at.size, came, went, live };
 };

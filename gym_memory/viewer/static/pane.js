@@ -10,7 +10,8 @@ GM.pane = (root, episode, label, fixed = false) => {
   const story = el("div", { class: "story" });
   const summary = el("p", { class: "legend" });
   const whole = el("button", { type: "button", class: "quiet", "aria-pressed": "false", hidden: true, onclick: () => { all = !all; whole.setAttribute("aria-pressed", String(all)); redraw(); } }, "Whole graph");
-  const fit = el("button", { type: "button", class: "quiet", onclick: () => graph.fit() }, "Fit");
+  const tool = (text, title, act) => el("button", { type: "button", class: "quiet", title, "aria-label": named(title), onclick: act }, text);
+  const zooms = [tool("−", "Zoom out", () => graph.zoomBy(0.8)), tool("+", "Zoom in", () => graph.zoomBy(1.25)), tool("Fit", "Fit the map", () => graph.fit())];
   const sheet = el("div", { class: "sheet" });
   const tabs = {};
   const bar = el("div", { role: "tablist", class: "tabs", "aria-label": named("Memory") });
@@ -29,7 +30,7 @@ GM.pane = (root, episode, label, fixed = false) => {
   });
   root.append(
     el("section", { class: "card seen", "aria-label": named("Seen and done") }, el("h2", {}, "Seen and done"), chips, story),
-    el("section", { class: "card map", "aria-label": named("Map of the memory") }, el("h2", {}, "Memory at this step", el("span", { class: "tools" }, whole, fit)), sheet, summary),
+    el("section", { class: "card map", "aria-label": named("Map of the memory") }, el("h2", {}, "Memory at this step", el("span", { class: "tools" }, whole, zooms)), sheet, summary),
     el("section", { class: "card knows", "aria-label": named("Recalled and known") }, bar, panel),
   );
   const graph = GM.graph(sheet, (name) => {
