@@ -31,6 +31,7 @@ from gym_memory.memory.roles.llm import (
 )
 from gym_memory.memory.roles.llm_lessons import (
     LLMAbstractCauses,
+    LLMAdjustProcedure,
     LLMClassify,
     LLMCluster,
     LLMCompare,
@@ -139,6 +140,11 @@ CASES: dict[str, tuple[Callable[[Any], Any], tuple[Any, ...], Callable[[Any], bo
         (TRACE, OUTCOME, TASK, ("open fridge", "look")),
         lambda got: got.endswith("Another attempt began with: open fridge."),
     ),
+    "procedure": (
+        lambda m: LLMAdjustProcedure(m, rule),
+        ("Open the fridge.", TRACE, OUTCOME, TASK),
+        lambda got: got == "Open the fridge.\nDo not end with 'go up'.",
+    ),
     "causes": (
         lambda m: LLMAbstractCauses(m, rule),
         (TRACE, OUTCOME, [CAUSES[:1]], TASK),
@@ -221,7 +227,7 @@ def test_the_rule_stands_in_for_a_failed_call(failing, fault):
 
 
 TAKES_ANY_TEXT = {"summary", "belief", "past", "reflect", "advice", "aggregate"}
-TAKES_ANY_TEXT |= {"lesson_success", "lesson_failure", "lesson_contrast"}
+TAKES_ANY_TEXT |= {"lesson_success", "lesson_failure", "lesson_contrast", "procedure"}
 
 
 @pytest.mark.parametrize("name", sorted(CASES.keys() - TAKES_ANY_TEXT))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
+import math
 from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -68,12 +69,21 @@ class Trial(NamedTuple):
     outcome: Outcome
     origin: Origin
 
+    @property
+    def success(self) -> bool:
+        """True if the game was won, as far as it says."""
+        return self.origin.success
+
+    def counted(self, item: Item) -> Item:
+        """Return an item with one more use, and one more win if this was one."""
+        return item._replace(uses=item.uses + 1, wins=item.wins + self.success)
+
     def draft(self, text: str, key: str = "", kind: str = "", step: int = 0, **more: Any) -> Item:
         """Build an item of this episode; its key is the goal where none is given."""
         return Item(
             text=text,
             key=key or self.task.goal,
-            kind=kind or ("success" if self.outcome.success else "failure"),
+            kind=kind or ("success" if self.success else "failure"),
             goal=self.task.goal,
             actions=actions_of(self.trace)[-_MOST_ACTIONS:],
             origins=(self.origin._replace(step=step),),
@@ -132,24 +142,23 @@ class ExperienceMemory(LessonMemory):
         """Return new items; roles are played here. Changes nothing."""
 
     def _credit(self, item: Item, trial: Trial) -> Item | None:
-        """Return an item that this trial showed, with its new counts; None to remove it."""
-        return item._replace(uses=item.uses + 1, wins=item.wins + trial.outcome.success)
+        """Return an item that this trial showed, counted already; None to remove it."""
+        return item
 
     def _add(self, bank: Bank, draft: Item, trial: Trial) -> None:
         """Add a new item, or merge it with one of the bank."""
         bank.add(draft)
 
-    def _worth(self, bank: Bank, item: Item) -> float:
-        """Return the rank of an item where some must go; the lowest goes first."""
-        return item.utility
+    def _worths(self, bank: Bank) -> dict[int, float]:
+        """Rank the items where some must go; the lowest go first, infinite ones never."""
+        return {item.id: item.utility for item in bank.items.values()}
 
     def _tidy(self, bank: Bank, trial: Trial) -> None:
         """Remove items beyond the capacity."""
-        excess = len(bank) - self.settings.capacity
-        if excess > 0:
-            worst = sorted(bank.items.values(), key=lambda i: (self._worth(bank, i), i.id))
-            for item in worst[:excess]:
-                bank.remove(item.id)
+        worths = self._worths(bank)
+        passing = sorted((id for id in worths if worths[id] < math.inf), key=worths.__getitem__)
+        for id in passing[: max(len(bank) - self.settings.capacity, 0)]:
+            bank.remove(id)
 
     def _roles(self) -> Iterable[object]:
         return (self._lesson,)
@@ -177,8 +186,8 @@ class ExperienceMemory(LessonMemory):
             return
         author = "rules" if self._model is None else "model"
         game = self._task.id.partition("/")[0]
-        score, success = outcome.normalized_score, outcome.success
-        origin = Origin(game, self._task.id, 0, 0, author, score, success)
+        score = outcome.normalized_score or 0.0
+        origin = Origin(game, self._task.id, 0, 0, author, score, bool(outcome.success))
         trial = Trial(self._task, tuple(trace), outcome, origin)
         drafts = list(self._write(trial))
         if self._store is None:
@@ -197,7 +206,7 @@ class ExperienceMemory(LessonMemory):
         bank.episode += 1
         for id in self._used:
             if id in bank.items:  # another process may have removed it
-                credited = self._credit(bank.items[id], trial)
+                credited = self._credit(trial.counted(bank.items[id]), trial)
                 if credited is None:
                     bank.remove(id)
                 else:

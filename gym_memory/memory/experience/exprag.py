@@ -33,8 +33,8 @@ class ExpRAG(ExperienceMemory):
     def _write(self, trial: Trial) -> Iterable[Item]:
         return [trial.draft(episode_text(trial))]
 
-    def _worth(self, bank: Bank, item: Item) -> float:
-        return item.born
+    def _worths(self, bank: Bank) -> dict[int, float]:
+        return {id: id for id in bank.items}
 
 
 @MEMORIES.register("exprecent")

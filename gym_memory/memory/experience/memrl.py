@@ -88,11 +88,10 @@ class MemRL(ExperienceMemory):
         return [trial.draft(text)]
 
     def _credit(self, item: Item, trial: Trial) -> Item:
-        counted = item._replace(uses=item.uses + 1, wins=item.wins + trial.outcome.success)
-        return self._moved(counted, trial, 1.0)
+        return self._moved(item, trial, 1.0)
 
     def _moved(self, item: Item, trial: Trial, share: float) -> Item:
-        gain = self.settings.alpha * ((1.0 if trial.outcome.success else -1.0) - item.utility)
+        gain = self.settings.alpha * ((1.0 if trial.success else -1.0) - item.utility)
         return item._replace(utility=max(item.utility + share * gain, self.settings.floor))
 
     def _add(self, bank: Bank, draft: Item, trial: Trial) -> None:

@@ -16,6 +16,7 @@ from gym_memory.core.records import Cue, Outcome, Step, Task, Triple
 
 __all__ = [
     "AbstractCauses",
+    "AdjustProcedure",
     "Aggregate",
     "CausalAbstraction",
     "Classify",
@@ -114,6 +115,14 @@ class WriteLesson(Protocol):
         ``other`` are the actions of an attempt at the same task with the opposite outcome; empty
         if there is none.
         """
+        ...
+
+
+class AdjustProcedure(Protocol):
+    """Rewrites a procedure that a failed episode used (Memp)."""
+
+    def __call__(self, text: str, trace: Sequence[Step], outcome: Outcome, task: Task) -> str:
+        """Return the procedure in its new form."""
         ...
 
 

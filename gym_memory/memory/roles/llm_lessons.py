@@ -10,6 +10,7 @@ from gym_memory.core.records import Outcome, Step, Task
 from gym_memory.memory.roles import rules
 from gym_memory.memory.roles.base import (
     AbstractCauses,
+    AdjustProcedure,
     CausalAbstraction,
     Classify,
     Cluster,
@@ -38,6 +39,7 @@ from gym_memory.memory.roles.text import (
 
 __all__ = [
     "LLMAbstractCauses",
+    "LLMAdjustProcedure",
     "LLMClassify",
     "LLMCluster",
     "LLMCompare",
@@ -138,6 +140,22 @@ class LLMWriteLesson(LLMRole[WriteLesson]):
             trace=trace_text(trace, _TRACE),
             evaluation=score_in_words(outcome),
             **more,
+        )
+        return prose(reply.text)
+
+
+class LLMAdjustProcedure(LLMRole[AdjustProcedure]):
+    """Memp's repair of a procedure that failed."""
+
+    prompt = "procedure"
+
+    def answer(self, text: str, trace: Sequence[Step], outcome: Outcome, task: Task) -> str:
+        """Return the procedure in its new form."""
+        reply = self.ask(
+            task=clip(task.goal, _GOAL),
+            procedure=clip(text, _PAST),
+            trace=trace_text(trace, _TRACE),
+            evaluation=score_in_words(outcome),
         )
         return prose(reply.text)
 

@@ -324,6 +324,13 @@ def _lesson_contrast(slots: Slots) -> str:
     return f"{_lesson(slots)} Another attempt began with: {other}."
 
 
+@answers("procedure")
+def _procedure(slots: Slots) -> str:
+    """Return the procedure with the last action of the failure as a warning."""
+    last = read_trace(slots["trace"])[-1].action
+    return f"{slots['procedure']}\nDo not end with {last!r}."
+
+
 def _causes_in(text: str) -> list[CausalAbstraction]:
     read = (CausalAbstraction.parse(unmarked(line)) for line in text.split("\n"))
     return [item for item in read if item]
