@@ -27,7 +27,7 @@ from gym_memory.papers.presets import PRESETS, Preset, make_preset
 from gym_memory.run.compare import compare
 from gym_memory.run.jobs import EpisodeRow, RunConfig, with_parameter
 from gym_memory.run.results.report import build_report, format_interval, format_p, seeds_go_round
-from gym_memory.run.results.score import TableRow, differences, table, units
+from gym_memory.run.results.score import TableRow, differences, format_number, table, units
 from gym_memory.run.results.sweep import comparable
 from gym_memory.wrappers.memory import DEFAULT_MEMORY
 
@@ -244,7 +244,11 @@ def _print_episodes(rows: list[EpisodeRow]) -> None:
         end = "won" if result.success else "lost" if result.lost else "out of steps"
         table.add_row(
             *(escape(result.task_id), str(row.job.seed), str(row.trial + 1)),
-            *(f"{result.score:g}", f"{result.max_score:g}", f"{result.normalized:.3f}"),
+            *(
+                f"{result.score:g}",
+                f"{result.max_score:g}",
+                format_number(result.normalized, ".3f"),
+            ),
             *(str(result.steps), str(result.n_invalid), f"{result.seconds:.2f}"),
             f"[red]failed: {escape(result.failed)}[/red]" if result.failed else end,
         )

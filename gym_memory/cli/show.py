@@ -67,7 +67,7 @@ def new_table(*names: str, right: Sequence[str] = (), title: str = "") -> Table:
 
 def print_scores(rows: Sequence[TableRow]) -> None:
     """Print the results, one table a protocol."""
-    from gym_memory.run.results.report import format_interval
+    from gym_memory.run.results.score import format_interval, format_number, format_score
 
     swept = len({row.budget for row in rows}) > 1
     counts = ("n", "failed", "score", "95 %", "success", "steps", "ms/step", "tokens", "USD")
@@ -82,8 +82,8 @@ def print_scores(rows: Sequence[TableRow]) -> None:
                 *(escape(row.env), escape(row.memory), escape(row.policy)),
                 *([f"{row.budget:,}"] if swept else []),
                 *(str(row.n), failed),
-                *(f"{row.score:.3f}", escape(format_interval(row.score_ci))),
-                *(f"{row.success:.2f}", *_numbers(row), f"{row.cost_usd:.2f}"),
+                *(format_score(row), escape(format_interval(row.score_ci))),
+                *(format_number(row.success, ".2f"), *_numbers(row), f"{row.cost_usd:.2f}"),
                 end_section=row is not shown[-1] and shown[shown.index(row) + 1].env != row.env,
             )
         output().print(table)

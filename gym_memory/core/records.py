@@ -179,7 +179,7 @@ class Outcome(NamedTuple):
 
     score: float = 0.0
     max_score: float = 0.0
-    normalized_score: float | None = None
+    normalized_score: float | None = 0.0
     success: bool | None = False
     lost: bool = False
     steps: int = 0

@@ -315,7 +315,7 @@ class TextEnv(gym.Env[dict[str, Any], str]):
         return {
             "score": score,
             "max_score": best,
-            "normalized_score": min(max(score, 0.0), best) / best if best > 0 else 0.0,
+            "normalized_score": min(max(score, 0.0), best) / best if best > 0 else None,
             "success": self._feedback.won,
             "won": self._feedback.won,
             "lost": self._feedback.lost,

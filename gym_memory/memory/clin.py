@@ -261,7 +261,7 @@ class _Entry(NamedTuple):
     @property
     def worth(self) -> tuple[float, bool]:
         """Return the rank of a trial: a lost one is below one that scored nothing."""
-        return self.outcome.normalized_score, not self.outcome.lost
+        return self.outcome.value, not self.outcome.lost
 
     def learnings(self) -> Learnings:
         return Learnings(self.goal, tuple(_parsed(self.sentences)), self.outcome)

@@ -266,7 +266,7 @@ def _row(seed: int, found: Exploration, memory: LDM2, meter: Meter) -> RefinedTa
         found.greedy.task.id,
         found.greedy.outcome.value,
         found.best.outcome.value,
-        found.best.outcome.success,
+        bool(found.best.outcome.success),
         tuple(
             (leaf.outcome.value, confidence, leaf.outcome.steps)
             for leaf, confidence in zip(found.leaves, found.confidences, strict=True)

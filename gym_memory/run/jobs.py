@@ -130,10 +130,16 @@ class EpisodeRow:
             raise ResultsError(f"expected an episode as gym-memory writes it: {error!r}") from error
 
 
+_UNKNOWN = ("normalized", "success")
+"""Fields that may be None: where nothing says what is best or what a win is."""
+
+
 def _check_types(found: Any, example: Any) -> None:
     """Raise TypeError or ValueError where a field is of another type than the example's."""
     for field in dataclasses.fields(found):
         value, kind = getattr(found, field.name), type(getattr(example, field.name))
+        if value is None and field.name in _UNKNOWN:
+            continue
         if kind is not float and (
             not isinstance(value, kind) or isinstance(value, bool) != (kind is bool)
         ):
@@ -147,10 +153,12 @@ def _check_result(result: EpisodeResult) -> None:
     _check_types(result, EpisodeResult())
     for name, count in result.counters.items():
         _check_number(name, count)
-    _check_number("normalized", result.normalized, 0, 1)
+    known = result.normalized is not None or result.max_score > 0
+    if known:
+        _check_number("normalized", result.normalized, 0, 1)
     for step, score in result.curve:
         _check_number("step of the curve", step, 0)
-        _check_number("score of the curve", score, 0, 1)
+        _check_number("score of the curve", score, *((0, 1) if known else ()))
 
 
 def _check_number(name: str, value: Any, least: float = -_LARGEST, most: float = _LARGEST) -> None:

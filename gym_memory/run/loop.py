@@ -15,7 +15,7 @@ import gymnasium as gym
 
 from gym_memory.baselines.base import Act, Policy
 from gym_memory.baselines.registry import make_policy
-from gym_memory.core.records import MemoryStats, Transition
+from gym_memory.core.records import MemoryStats, Transition, value_of
 from gym_memory.llm import Meter, episode_usage, logged_calls
 
 __all__ = ["EpisodeResult", "OnStep", "rollout"]
@@ -33,14 +33,14 @@ class EpisodeResult:
         backend_version: Packages behind the environment, ``textworld 1.7.0``.
         score: Last score in the backend's own points.
         max_score: Highest score that can be reached; 0 when unknown.
-        normalized: Score in [0, 1]; 0 for a failed episode.
-        success: The backend's own win; ``lost`` its own loss.
+        normalized: Score in [0, 1]; 0 for a failed episode, None where ``max_score`` is unknown.
+        success: The backend's own win, None where nothing says what it is; ``lost`` its own loss.
         n_invalid: Steps whose action was refused.
         tokens: Mean tokens of the recalled memory over the observations shown.
         memory_ms: Mean wall milliseconds a step that the memory took (update and recall).
         cost_usd: US dollars spent on language models with a price, by policy and memory together.
         counters: Counts of the policy, the memory and the language models (``llm_calls``, ...).
-        curve: Points ``(step, normalized score)`` where the score changed, the start included.
+        curve: Points ``(step, value)`` where the value changed, the start included.
         failed: Why the episode could not be played to its end; empty when it was.
         detail: More about a failure: the last lines of a traceback or of a worker's log.
     """
@@ -50,8 +50,8 @@ class EpisodeResult:
     backend_version: str = ""
     score: float = 0.0
     max_score: float = 0.0
-    normalized: float = 0.0
-    success: bool = False
+    normalized: float | None = 0.0
+    success: bool | None = False
     lost: bool = False
     steps: int = 0
     n_invalid: int = 0
@@ -71,6 +71,11 @@ class EpisodeResult:
     def failure(cls, reason: str, detail: str = "", **known: Any) -> EpisodeResult:
         """Return the result of an episode that broke off: score 0, whatever was reached before."""
         return cls(failed=reason or "failed", detail=detail, **known)
+
+    @property
+    def value(self) -> float:
+        """Return what is compared: the normalized score, or the score where that is None."""
+        return self.score if self.normalized is None else self.normalized
 
     def with_usage(self, meter: Meter) -> EpisodeResult:
         """Return the result with what language models took; without any call, the same."""
@@ -168,9 +173,9 @@ class _Tally:
         stats = info.get("memory_stats") or MemoryStats()
         self._tokens += stats.tokens
         self._memory_ms += stats.update_ms + stats.recall_ms
-        normalized = info.get("normalized_score", 0.0)
-        if not self._curve or self._curve[-1][1] != normalized:
-            self._curve.append((self.steps, normalized))
+        value = value_of(info)
+        if not self._curve or self._curve[-1][1] != value:
+            self._curve.append((self.steps, value))
         if self._on_step is not None:
             self._on_step(self.steps, info)
 
@@ -185,8 +190,8 @@ class _Tally:
             backend_version=info.get("backend_version", ""),
             score=float(info.get("score", 0.0)),
             max_score=float(info.get("max_score", 0.0)),
-            normalized=float(info.get("normalized_score", 0.0)),
-            success=bool(info.get("success", False)),
+            normalized=None if normalized is None else float(normalized),
+            success=info.get("success", False),
             lost=bool(info.get("lost", False)),
             steps=self.steps,
             n_invalid=int(info.get("n_invalid", 0)),

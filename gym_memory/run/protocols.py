@@ -5,6 +5,7 @@ Each has a name and parameters, ``trials?k=3``. Results of different protocols n
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from typing import ClassVar, NamedTuple
@@ -25,13 +26,13 @@ PROTOCOLS = Registry("protocol", "gym_memory.protocols", "PROTOCOLS", ["gym_memo
 
 
 class JobScore(NamedTuple):
-    """Hold the score in [0, 1] of one seed's episodes, and the steps that it took.
+    """Hold the value (:attr:`.EpisodeResult.value`) of one seed's episodes, and their steps.
 
-    ``curve`` has points ``(step, normalized score)`` where the score changed.
+    ``success`` is None where nothing says what a win is; ``curve`` as in the result.
     """
 
     score: float
-    success: bool
+    success: bool | None
     steps: int
     curve: tuple[tuple[int, float], ...]
 
@@ -63,7 +64,7 @@ class SingleEpisode(Protocol):
     def summarize(self, results: Sequence[EpisodeResult]) -> JobScore:
         """Score the episode."""
         last = results[-1]
-        return JobScore(last.normalized, last.success, last.steps, last.curve)
+        return JobScore(last.value, last.success, last.steps, last.curve)
 
 
 @PROTOCOLS.register("trials")
@@ -150,7 +151,7 @@ class BestOf(Protocol):
 
 
 def _best(results: Sequence[EpisodeResult]) -> JobScore:
-    best, played = -1.0, 0
+    best, played = -math.inf, 0
     curve: list[tuple[int, float]] = []
     for result in results:
         for step, score in result.curve:
@@ -158,7 +159,9 @@ def _best(results: Sequence[EpisodeResult]) -> JobScore:
                 best = score
                 curve.append((played + step, score))
         played += result.steps
-    return JobScore(max(best, 0.0), any(r.success for r in results), played, tuple(curve))
+    won = [r.success for r in results if r.success is not None]
+    best = curve[-1][1] if curve else 0.0
+    return JobScore(best, any(won) if won else None, played, tuple(curve))
 
 
 def make_protocol(spec: str) -> Protocol:

@@ -12,6 +12,7 @@ from typing import Any
 
 from gym_memory.baselines.llm.language import match_action
 from gym_memory.core.errors import ResultsError
+from gym_memory.core.records import value_of
 from gym_memory.core.trajectory import Row, read_rows
 from gym_memory.llm import Message
 from gym_memory.run.jobs import Job
@@ -133,7 +134,7 @@ def make_row(
         *(*who, after["task_id"], before["t"], said[0], said[1], after["action"], said[2]),
         *(float(after["reward"]), later, after["terminated"], after["truncated"]),
         *(after["terminated"] or after["truncated"], float(after["score"])),
-        *(float(after["normalized_score"]), after["success"], after["is_action_valid"]),
+        *(value_of(after), bool(after["success"]), after["is_action_valid"]),
         anchor(before["task"], before["text"], before["inventory"]),
         memory_digest(before.get("memory", "")),
     )

@@ -9,6 +9,7 @@ import numpy as np
 
 from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.optional import require
+from gym_memory.core.records import value_of
 from gym_memory.core.settings import check_int
 from gym_memory.train.prompts import MAX_ACTIONS, state_prompt
 from gym_memory.train.session import Session, Turn, split_names, task_names
@@ -88,7 +89,7 @@ class StepwiseRollout:
             "prompt_ids": [sample.prompt_ids for sample in chosen],
             "completion_ids": [sample.reply_ids for sample in chosen],
             "logprobs": [sample.logprobs for sample in chosen],
-            "score": [float(e[-1].after.info["normalized_score"]) for e in episodes],
+            "score": [value_of(e[-1].after.info) for e in episodes],
             "valid": [1.0 - e[-1].after.info["n_invalid"] / len(e) for e in episodes],
         }
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any, Literal
 
 from gym_memory.core.optional import require
+from gym_memory.core.records import value_of
 from gym_memory.train.prompts import MAX_ACTIONS, opening, state_prompt, turn_text
 from gym_memory.train.session import Session, Turn, task_names
 from gym_memory.wrappers.memory import DEFAULT_BUDGET, DEFAULT_MEMORY
@@ -136,7 +137,7 @@ class GameEnv(vf.Env[GameEnvConfig]):
             play = self._turns if self.config.prompts == "turns" else self._states
             traces = await play(task, agents.player, session, turn)
             for trace in traces:
-                trace.record_reward("score", session.turn.info["normalized_score"])
+                trace.record_reward("score", value_of(session.turn.info))
                 trace.record_metric("steps", float(session.turn.info["moves"]))
         finally:
             session.close()

@@ -5,10 +5,11 @@ from __future__ import annotations
 import contextlib
 import functools
 import gc
+import hashlib
 import os
 import re
 from collections.abc import Iterable, Iterator
-from itertools import groupby
+from itertools import chain, groupby
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,6 +20,7 @@ from gym_memory.core.trajectory import Row, read_rows
 from gym_memory.core.trust import check_bare
 from gym_memory.memory.base import MEMORIES, Memory, make_memory
 from gym_memory.run.jobs import EpisodeRow, Job
+from gym_memory.run.results.figures import colours
 from gym_memory.run.results.folder import iter_folders, read_config, read_episodes
 from gym_memory.viewer.story import Story, build_story
 from gym_memory.wrappers.detail import StepDetail
@@ -30,8 +32,9 @@ __all__ = ["Recording", "choose", "find", "head_of", "load"]
 class Recording(NamedTuple):
     """Hold a recorded episode.
 
-    ``key`` is safe in an address, ``episode`` its number in the file. Outside a results folder
-    ``job`` has only the memory to replay into; ``row`` is None if it is unfinished.
+    ``key`` is safe in an address and stays when runs are added; ``episode`` is the number in the
+    file. Outside a results folder ``job`` has only the memory to replay into; ``row`` is None if
+    it is unfinished.
     """
 
     key: str
@@ -39,6 +42,11 @@ class Recording(NamedTuple):
     episode: int
     job: Job
     row: EpisodeRow | None
+
+    @property
+    def run(self) -> str:
+        """Return the results folder, or the file outside of one."""
+        return str(self.file.parent.parent if self.job.env else self.file)
 
     @property
     def title(self) -> str:
@@ -51,19 +59,16 @@ class Recording(NamedTuple):
 def find(paths: Iterable[str | os.PathLike[str]]) -> list[Recording]:
     """Return the recorded episodes of results folders, of folders of these, and of single files."""
     found: list[Recording] = []
-    number = 0
     for path in map(Path, paths):
         if path.is_file():
-            found += _in_file(path, f"{number}")
-            number += 1
-            continue
-        for folder in iter_folders([path]):
-            found += _in_folder(folder, f"{number}")
-            number += 1
+            found += _in_file(path)
+        else:
+            found += chain.from_iterable(map(_in_folder, iter_folders([path])))
     return found
 
 
-def _in_folder(folder: Path, prefix: str) -> Iterator[Recording]:
+def _in_folder(folder: Path) -> Iterator[Recording]:
+    prefix = _address(folder)
     rows = {rows[0].job.key: rows for rows in read_episodes(folder)}
     for job in read_config(folder).jobs():
         file = folder / "steps" / f"{job.config}-seed{job.seed}.jsonl.gz"
@@ -74,10 +79,17 @@ def _in_folder(folder: Path, prefix: str) -> Iterator[Recording]:
             yield Recording(f"{prefix}-{job.config}-{job.seed}-{trial}", file, trial, job, row)
 
 
-def _in_file(file: Path, prefix: str) -> Iterator[Recording]:
+def _in_file(file: Path) -> Iterator[Recording]:
     job = Job("", DEFAULT_MEMORY, "", 0)
     for episode in _episodes_of(file, file.stat().st_mtime_ns):
-        yield Recording(f"{prefix}-{episode}", file, episode, job, None)
+        yield Recording(f"{_address(file)}-{episode}", file, episode, job, None)
+
+
+def _address(path: Path) -> str:
+    """Return the name of a path for addresses, with a digest that sets it apart from others."""
+    whole = path.resolve()
+    digest = hashlib.sha256(os.fsencode(whole)).hexdigest()[:6]
+    return f"{re.sub('[^A-Za-z0-9]+', '-', whole.name.partition('.')[0])[:40]}-{digest}"
 
 
 @functools.lru_cache(maxsize=64)
@@ -121,10 +133,9 @@ def head_of(recording: Recording, task: str = "", note: str = "") -> dict[str, A
     """Return what a page says of an episode as a whole."""
     job, row = recording.job, recording.row
     head: dict[str, Any] = {
-        "key": recording.key,
-        "title": recording.title,
         "env": job.env,
         "memory": job.memory,
+        "colour": colours([job.memory])[job.memory],
         "policy": job.policy,
         "seed": job.seed,
         "trial": recording.episode,

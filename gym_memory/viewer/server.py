@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from gym_memory.core.errors import GymMemoryError, InvalidArgumentError
-from gym_memory.core.html import Assets, linked_page, text
+from gym_memory.core.html import Assets, cut, linked_page, packed, text
 from gym_memory.core.optional import require
+from gym_memory.run.results.figures import colours
 from gym_memory.run.results.folder import iter_folders
 from gym_memory.run.results.html import COMPARISON, comparison
 from gym_memory.run.results.report import read_source
@@ -30,7 +31,6 @@ _RUNS = Assets(
     (("gym_memory.core.html", "page.js"), ("gym_memory.viewer", "runs.js")), REPLAY.styles
 )
 _PLAY = Assets((*PANE.scripts, ("gym_memory.viewer", "play.js")), PANE.styles)
-_MOST_ROWS = 2000
 _TYPES = {"js": "text/javascript", "css": "text/css"}
 
 
@@ -179,50 +179,35 @@ class _Shelf:
 
 
 def _runs_body(recordings: Sequence[Recording], links: Sequence[tuple[str, str]] = ()) -> str:
-    rows = []
-    for recording in recordings[:_MOST_ROWS]:
-        job, row = recording.job, recording.row
-        result = row.result if row else None
-        end = "unfinished"
-        if result:
-            end = "won" if result.success else "lost" if result.lost else "out of steps"
-            end = "failed" if result.failed else end
-        cells = (
-            job.env or recording.file.name,
-            job.memory,
-            job.policy,
-            job.seed,
-            recording.episode + 1,
-        )
-        numbers = (f"{result.value:.3f}", result.steps) if result else ("", "")
-        rows.append(
-            f'<tr><td><input type="checkbox" value="{text(recording.key)}" '
-            f'aria-label="Choose {text(recording.title)}"></td>'
-            + "".join(f"<td>{text(cell, 120)}</td>" for cell in cells[:3])
-            + "".join(f'<td class="number">{text(cell)}</td>' for cell in (*cells[3:], *numbers))
-            + f'<td>{end}</td><td><a href="/replay?a={text(recording.key)}" '
-            f'aria-label="Replay {text(recording.title)}">replay</a></td></tr>'
-        )
-    head = "".join(
-        f'<th scope="col"{mark}>{name}</th>'
-        for name, mark in (
-            ("two", ""), ("environment", ""), ("memory", ""), ("policy", ""),
-            *((n, ' class="number"') for n in ("seed", "trial", "score", "steps")), ("end", ""),
-            ("look", ""),
-        )
-    )  # fmt: skip
-    more = len(recordings) - _MOST_ROWS
-    note = f'<p class="muted">The first {_MOST_ROWS} of {len(recordings)}.</p>' if more > 0 else ""
-    main = (
-        '<div class="page"><section class="card"><p class="find">'
-        '<input type="search" id="filter" placeholder="Filter, e.g. arigraph planner" '
-        'aria-label="Filter episodes"><span id="count" class="muted" role="status"></span>'
-        '<button type="button" id="beside" disabled>Side by side</button></p>'
-        f'{note}<div class="scroll" tabindex="0" role="region" aria-label="Recorded episodes">'
-        f'<table id="runs"><thead><tr>{head}</tr></thead><tbody>{"".join(rows)}</tbody></table>'
-        "</div></section></div>"
-    )
-    return frame("Recorded episodes", main, links)
+    """Return the table of recorded episodes, which its script fills."""
+    colour = colours(recording.job.memory for recording in recordings)
+    rows = [_listed(recording, colour[recording.job.memory]) for recording in recordings]
+    main = '<div id="runs" class="page"></div>'
+    data = f'<script type="text/plain" id="rows">{packed(rows)}</script>'
+    return frame("Recorded episodes", main, links) + data
+
+
+def _listed(recording: Recording, colour: int) -> dict[str, Any]:
+    job, row = recording.job, recording.row
+    result = row.result if row else None
+    end = "unfinished"
+    if result:
+        end = "won" if result.success else "lost" if result.lost else "out of steps"
+        end = "failed" if result.failed else end
+    return {
+        "key": recording.key,
+        "title": recording.title or recording.file.name,
+        "run": recording.run,
+        "environment": cut(job.env or recording.file.name, 120),
+        "memory": cut(job.memory, 120),
+        "colour": colour,
+        "policy": cut(job.policy, 120),
+        "seed": job.seed,
+        "trial": recording.episode + 1,
+        "score": result.normalized if result else None,
+        "steps": result.steps if result else None,
+        "result": end,
+    }
 
 
 def _comparison(site: Site) -> str:

@@ -14,14 +14,16 @@ from gymnasium.utils.env_checker import check_env
 
 import gym_memory
 from gym_memory.baselines.registry import make_policy
-from gym_memory.core.errors import InvalidArgumentError, UnknownNameError
+from gym_memory.core.errors import BackendError, InvalidArgumentError, UnknownNameError
 from gym_memory.core.names import format_spec
 from gym_memory.core.records import Triple
 from gym_memory.core.trajectory import read_trajectory
 from gym_memory.games.foreign import ForeignEnv, make_foreign
 from gym_memory.games.spaces import FreeText
 from gym_memory.run import rollout
-from gym_memory.run.jobs import Job, play_job
+from gym_memory.run.jobs import EpisodeRow, Job, play_job
+from gym_memory.run.results.figures import score_figure
+from gym_memory.run.results.score import differences, score_lines, table, units
 from gym_memory.testing.fake_env import RAW_ID, FakeHouse
 from gym_memory.wrappers import EncodeText, IndexActions, RecordTrajectory
 from gym_memory.wrappers.make import make_env
@@ -111,14 +113,14 @@ def test_old_signatures_and_a_bare_string() -> None:
     assert obs["valid_actions"] == ("take lamp", "go north", "go south")
     assert info["sources"] == {
         "text": "obs", "task": "first text", "valid_actions": "given", "score": "rewards",
-        "won": "an end with a reward > 0", "dialect": "plain (found)",
+        "won": "unknown", "dialect": "plain (found)",
     }  # fmt: skip
     obs, reward, terminated, *_ = env.step("take lamp")
     assert Triple("lamp", "is in", "inventory") in obs["triples"]
     obs, reward, terminated, truncated, info = env.step("go north")
     assert (reward, terminated, truncated) == (1.0, True, False)
-    assert (info["score"], info["success"], info["lost"], info["moves"]) == (1.0, True, False, 2)
-    assert info["normalized_score"] == 1.0
+    assert (info["score"], info["success"], info["lost"], info["moves"]) == (1.0, None, False, 2)
+    assert info["normalized_score"] is None
     assert Triple("hall", "is north of", "attic") in env.memory.graph
 
 
@@ -164,7 +166,7 @@ def test_a_chat() -> None:
     assert env.step("1")[0]["text"] == "Wrong."
     assert env.step("1")[0]["text"] == "Wrong."
     obs, _, terminated, _, info = env.step("2")
-    assert (obs["text"], terminated, info["success"]) == ("Right.", True, True)
+    assert (obs["text"], terminated, info["success"]) == ("Right.", True, None)
 
 
 class Ends:
@@ -183,15 +185,16 @@ class Ends:
 @pytest.mark.parametrize(
     ("env", "arguments", "expected"),
     [  # won, lost, terminated, truncated, score, reward
-        (Ends(1.0), {}, (True, False, True, False, 1.0, 1.0)),
-        (Ends(0.0), {}, (False, True, True, False, 0.0, 0.0)),
+        (Ends(1.0), {}, (None, False, True, False, 1.0, 1.0)),
+        (Ends(0.0), {}, (None, False, True, False, 0.0, 0.0)),
+        (Ends(0.5), {"max_score": 1}, (False, True, True, False, 0.5, 0.5)),
         (Ends(0.0, won=True), {}, (True, False, True, False, 0.0, 0.0)),
         (Ends(5.0, success=False), {}, (False, True, True, False, 5.0, 5.0)),
         (Ends(0.0, won=False, lost=False), {}, (False, False, False, True, 0.0, 0.0)),
-        (Ends(0.0, **{"TimeLimit.truncated": True}), {}, (False, False, False, True, 0.0, 0.0)),
+        (Ends(0.0, **{"TimeLimit.truncated": True}), {}, (None, False, False, True, 0.0, 0.0)),
         (Ends(3.0, score=3), {"max_score": 3}, (True, False, True, False, 3.0, 3.0)),
         (Ends(3.0), {"max_score": 4, "score": "cumulative"}, (False, True, True, False, 3.0, 3.0)),
-        (Ends(1.0, score=9), {"score": "rewards"}, (True, False, True, False, 1.0, 1.0)),
+        (Ends(1.0, score=9), {"score": "rewards"}, (None, False, True, False, 1.0, 1.0)),
         (Ends(0.0, done="yes"), {"won": "info.done"}, (True, False, True, False, 0.0, 0.0)),
     ],
 )
@@ -201,6 +204,53 @@ def test_endings_and_scores(env, arguments, expected) -> None:
     _, reward, terminated, truncated, info = wrapped.step("go")
     told = (info["won"], info["lost"], terminated, truncated, info["score"], reward)
     assert told == expected
+
+
+class Unlisted(Lamp):
+    """Two rooms whose listing of actions has a fault."""
+
+    def listing(self):
+        raise RuntimeError("no such room")
+
+
+def test_a_listing_that_raises_is_named_or_empty() -> None:
+    with pytest.raises(BackendError, match=r"valid actions of Unlisted .*no such room"):
+        ForeignEnv(Unlisted(), valid_actions="env.listing").reset(seed=0)
+    env = ForeignEnv(Unlisted(), valid_actions="env.listing", list_errors="empty")
+    assert env.reset(seed=0)[0]["valid_actions"] == ()
+    with pytest.raises(UnknownNameError, match="list_errors"):
+        ForeignEnv(Unlisted(), list_errors="ignore")
+
+
+def test_points_without_a_best_score_are_compared_as_points(tmp_path, monkeypatch) -> None:
+    """Play a climb whose best height nobody knows: tables, intervals and differences use points."""
+    (tmp_path / "climbs.py").write_text(CLIMB)
+    monkeypatch.syspath_prepend(tmp_path)
+    jobs = [
+        Job("Foreign?id=climbs:Climb&max_steps=4", memory, "random", seed)
+        for memory in ("none", "present")
+        for seed in range(3)
+    ]
+    rows = [row for job in jobs for row in play_job(job)]
+    assert [EpisodeRow.from_json(row.to_json()) for row in rows] == rows
+    line, other = table(units(rows))
+    assert (line.score, line.success, line.raw) == (12.0, None, True)
+    assert line.score_ci == pytest.approx((2.06, 21.94), abs=0.1)  # Student's, two degrees
+    assert "12.00 points" in score_lines([line])[1][0]
+    (gap,) = differences(units(rows), "memory")
+    assert (gap.difference, gap.ci) == (0.0, (0.0, 0.0))
+    assert ">12.00<" in score_figure([line, other], {"none": 0, "present": 1}).panels[0]
+
+
+CLIMB = """
+class Climb:
+    def reset(self, seed):
+        self.step_size = seed + 2
+        return "You are at the foot of a hill."
+
+    def step(self, action):
+        return "You climb.", float(self.step_size), False, False, {}
+"""
 
 
 def test_the_score_so_far_in_place_of_a_reward() -> None:

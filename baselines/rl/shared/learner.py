@@ -247,7 +247,7 @@ class Recorded:
         for file in files:
             for episode in read_trajectory(file):
                 actions = tuple(step.action for step in episode.steps[1:])
-                found = (episode.outcome.normalized_score, -len(actions), actions)
+                found = (episode.outcome.value, -len(actions), actions)
                 best[episode.task.id] = max(best.get(episode.task.id, found), found)
         if not best:
             raise InvalidArgumentError(

@@ -7,15 +7,15 @@ import importlib
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from importlib import metadata
-from typing import Any
+from typing import Any, Literal
 
 import gymnasium as gym
 import numpy as np
 from gymnasium.envs.registration import load_env_creator
 
-from gym_memory.core.errors import InvalidArgumentError, UnknownNameError
+from gym_memory.core.errors import BackendError, InvalidArgumentError, UnknownNameError
 from gym_memory.core.records import Oracle
-from gym_memory.core.settings import check_flag, check_int, check_known, check_text
+from gym_memory.core.settings import check_flag, check_int, check_known, check_name, check_text
 from gym_memory.extract import EXTRACTORS
 from gym_memory.games.base import Feedback, TextEnv
 from gym_memory.games.foreign.calls import Caller, GlobalChance, Result, action_names
@@ -71,14 +71,16 @@ class ForeignEnv(TextEnv):
         valid_actions: Place of the valid actions, or their list; True: a well-known key, or the
             names of Discrete actions (less those that an ``action_mask`` rules out); False: as
             True, but the observation does not list them.
+        list_errors: ``"fail"`` if an error in listing the valid actions ends the episode as failed,
+            ``"empty"`` if the list is then empty.
         actions: Names of Discrete actions; None: the environment's own, or the numbers.
         score: Place of the score so far; ``"rewards"`` for the sum of rewards; ``"cumulative"``
             if ``step`` returns the score so far in place of a reward; None: a well-known key,
             else the sum of rewards.
         max_score: The best score, or its place; None: a well-known key, or unknown (0); then
-            ``normalized_score`` is 1 for a success and 0 else.
-        won: Place of success; None: a well-known key; else reaching ``max_score``; else an
-            end with a positive reward.
+            ``normalized_score`` is None.
+        won: Place of success; None: a well-known key; else reaching ``max_score``; else success is
+            unknown (None), and an end is neither won nor lost.
         lost: Place of failure; None: a well-known key, else every end that is no success. If both
             are given and neither holds, an old ``done`` is a step limit.
         accepted: Place of whether the action was possible; None: a well-known key, else every
@@ -104,6 +106,7 @@ class ForeignEnv(TextEnv):
         task: Given = None,
         inventory: Given = None,
         valid_actions: bool | Sequence[str] | Given = True,
+        list_errors: Literal["fail", "empty"] = "fail",
         actions: Sequence[str] | None = None,
         score: Given = None,
         max_score: float | Given = None,
@@ -133,6 +136,7 @@ class ForeignEnv(TextEnv):
             "max_action_chars", max_action_chars, 1
         )
         self._name = check_text("name", name) or getattr(spec, "id", "") or type(env).__name__
+        self._list_errors = check_name("list_errors", list_errors, ("fail", "empty"))
         self._names = action_names(env, actions)
         self._fixed_task = task if isinstance(task, str) and not _is_path(task) else None
         self._fixed_best = max_score if isinstance(max_score, int | float) else None
@@ -168,6 +172,7 @@ class ForeignEnv(TextEnv):
         self.raw: tuple[Any, Mapping[str, Any]] = (None, {})
         """The observation and the info as they last came."""
         self._chat: list[Any] = []
+        self._success: bool | None = None
         self._closed = False
 
     # ------------------------------------------------------------ what was found
@@ -191,7 +196,7 @@ class ForeignEnv(TextEnv):
         if self._fixed_best is not None:
             found["max_score"] = "given"
         best = "max_score" in found
-        found.setdefault("won", "score = max_score" if best else "an end with a reward > 0")
+        found.setdefault("won", "score = max_score" if best else "unknown")
         found["dialect"] = self.dialect + " (found)" * (self._asked_dialect == "auto")
         return found
 
@@ -262,13 +267,15 @@ class ForeignEnv(TextEnv):
         else:
             score = before + reward
         best = self._best(told["max_score"])
-        won, lost, over, cut = self._ending(result, told, score, best, reward)
+        won = self._won(result, told["won"], score, best)
+        self._success = won
+        lost, over, cut = self._ending(result, told["lost"], won)
         carried = told["inventory"]
         return Feedback(
             text=self._text(obs, info),
             score=score,
             max_score=best,
-            won=won,
+            won=bool(won),
             lost=lost,
             inventory="" if carried is MISSING else as_text("inventory", carried).strip("\n"),
             accepted=told["accepted"] is MISSING or bool(told["accepted"]),
@@ -282,19 +289,20 @@ class ForeignEnv(TextEnv):
             return float(self._fixed_best)
         return self._feedback.max_score if told is MISSING else as_number("max_score", told)
 
-    def _ending(
-        self, result: Result, told: Mapping[str, Any], score: float, best: float, reward: float
-    ) -> tuple[bool, bool, bool, bool]:
-        """Return whether it is won, lost, over without either, cut."""
+    def _won(self, result: Result, told: Any, score: float, best: float) -> bool | None:
+        """Return the success, which an end decides; None if nothing says what a win is."""
+        if told is MISSING and best <= 0:
+            return None
+        return result.terminated and bool(score >= best if told is MISSING else told)
+
+    def _ending(self, result: Result, told: Any, won: bool | None) -> tuple[bool, bool, bool]:
+        """Return whether the episode is lost, over without a win or a loss, cut."""
         if not result.terminated:
-            return False, False, False, result.truncated
-        if told["won"] is not MISSING:
-            won = bool(told["won"])
-        else:
-            won = score >= best if best > 0 else reward > 0
-        lost = not won and (told["lost"] is MISSING or bool(told["lost"]))
+            return False, False, result.truncated
+        lost = not won and (won is not None if told is MISSING else bool(told))
         undecided = not (won or lost)
-        return won, lost, undecided and not result.old, undecided and result.old
+        limit = undecided and result.old and won is not None
+        return lost, undecided and not limit, limit
 
     def _text(self, obs: Any, info: Mapping[str, Any]) -> str:
         own = self._sources["text"]
@@ -340,8 +348,16 @@ class ForeignEnv(TextEnv):
         if self._fixed_actions is not None:
             return self._fixed_actions
         obs, info = self.raw
-        with self._lent():
-            value = self._sources["valid_actions"](obs, info)
+        try:
+            with self._lent():
+                value = self._sources["valid_actions"](obs, info)
+        except Exception as error:  # the environment's own code
+            if self._list_errors == "empty":
+                return ()
+            raise BackendError(
+                f"listing the valid actions of {self._name} failed with {type(error).__name__}: "
+                f"{error!s:.200}; correct it, or use list_errors='empty' or valid_actions=False"
+            ) from error
         if value is MISSING and self._names:
             holders = [holder for holder in (info, obs) if isinstance(holder, Mapping)]
             masks = [h["action_mask"] for h in holders if h.get("action_mask") is not None]
@@ -367,8 +383,7 @@ class ForeignEnv(TextEnv):
 
     def _info(self, *, accepted: bool) -> dict[str, Any]:
         info = super()._info(accepted=accepted)
-        if info["max_score"] <= 0:
-            info["normalized_score"] = float(info["success"])
+        info["success"] = info["won"] = self._success
         if not self._actions:
             info["sources"] = self.sources
         return info

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from gym_memory.core.errors import StoreError
-from gym_memory.core.records import Outcome, Step, Task
+from gym_memory.core.records import Step, Task
 from gym_memory.core.trajectory import Trajectory
 from gym_memory.extract import get_extractor
 from gym_memory.llm.base import ChatModel
@@ -55,7 +55,6 @@ __all__ = [
     "examples_of",
     "form",
     "recordings",
-    "score_of",
     "summarize",
 ]
 
@@ -211,22 +210,17 @@ def form(
             entries += map(IndexedExample, [kind] * len(types), types, examples)
             best = own[choose(own)]
             steps = tuple(clipped(step) for step in best.steps[:LONGEST])
-            processes.append(Process(kind, score_of(best.outcome), steps))
+            processes.append(Process(kind, best.outcome.value, steps))
         if entries:
             yield Addition(number, tuple(entries), tuple(processes))
             number += 1
-
-
-def score_of(outcome: Outcome) -> float:
-    """Return the normalized score, or the score where the maximum is unknown."""
-    return outcome.normalized_score if outcome.max_score else outcome.score
 
 
 def choose(processes: Sequence[Trajectory]) -> int:
     """Return the best process by score, then steps, then order (Eq. 5; the paper asks a model)."""
     return min(
         range(len(processes)),
-        key=lambda i: (-score_of(processes[i].outcome), len(processes[i].steps), i),
+        key=lambda i: (-processes[i].outcome.value, len(processes[i].steps), i),
     )
 
 

@@ -15,7 +15,7 @@ from gym_memory.core.trajectory import Trajectory, read_trajectory
 from gym_memory.llm.base import ChatModel
 from gym_memory.memory.base import MEMORIES, Lifetime, Memory, check_budget
 from gym_memory.memory.encoders import Encoder, make_encoder
-from gym_memory.memory.ldm2.formation import LONGEST, Bank, clipped, recordings, score_of
+from gym_memory.memory.ldm2.formation import LONGEST, Bank, clipped, recordings
 from gym_memory.memory.ldm2.index import Example, said
 from gym_memory.memory.roles.llm import chat_model
 from gym_memory.memory.stores.store import Store
@@ -131,8 +131,8 @@ class LDM2(Memory):
 
     def refine(self, better: Trajectory, worse: Trajectory) -> int:
         """Add what a better process did from where it departs from a worse (Eq. 10); count it."""
-        score = score_of(better.outcome)
-        if score <= score_of(worse.outcome):
+        score = better.outcome.value
+        if score <= worse.outcome.value:
             return 0
         return self._bank.learn(
             better.task, better.steps, score, worse.steps, self._in_use(), lasting=True
@@ -173,7 +173,7 @@ class LDM2(Memory):
         rewarded = [at for at, step in enumerate(self._trace) if step.reward > 0]
         if rewarded and self._complete and self.learn:
             steps = self._trace[: rewarded[-1] + 1]
-            self._bank.learn(self._task, steps, score_of(outcome), batch=self._in_use())
+            self._bank.learn(self._task, steps, outcome.value, batch=self._in_use())
 
     # ------------------------------------------------------------ the recall
 

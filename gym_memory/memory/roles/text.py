@@ -89,6 +89,8 @@ def numbered(items: Iterable[object]) -> str:
 
 def score_in_words(outcome: Outcome) -> str:
     """Describe the score of a trial for a model: CLIN's seven rules in our own words."""
+    if outcome.normalized_score is None:
+        return f"Final score: {outcome.score:g} points; the best score is unknown."
     score = round(100 * outcome.normalized_score)
     if outcome.lost:
         words = "The agent made a critical mistake that ended the task."

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from zlib import crc32
 
 from gym_memory.core.html import text
-from gym_memory.core.names import parse_spec
 from gym_memory.run.results import svg as draw
 from gym_memory.run.results.score import TableRow, Unit, score_by_trial, step_curve
 from gym_memory.run.results.svg import PALETTE, Figure, Line, label_of, line_figure
@@ -22,15 +22,17 @@ _OWN_COLOUR = (
 
 
 def colours(memories: Iterable[str]) -> dict[str, int]:
-    """Return the colour of each memory; a second variant and a new memory take a free one."""
+    """Return the colour of each memory: its own in every picture, the next free if that is taken.
+
+    A memory without a place in the list, and one with parameters, has a colour by its text.
+    """
     order = list(dict.fromkeys(memories))
-    others = (*range(len(_OWN_COLOUR), len(PALETTE)), *range(len(_OWN_COLOUR)))
     found: dict[str, int] = {}
-    for memory in sorted(order, key=lambda spec: "?" in spec):
-        name = parse_spec(memory).name
-        own = _OWN_COLOUR.index(name) if name in _OWN_COLOUR else others[0]
-        free = (number for number in (own, *others) if number not in found.values())
-        found[memory] = next(free, own)
+    for memory in sorted(order, key=lambda spec: (spec not in _OWN_COLOUR, spec)):
+        listed = memory in _OWN_COLOUR
+        own = _OWN_COLOUR.index(memory) if listed else crc32(memory.encode()) % len(PALETTE)
+        turn = ((own + further) % len(PALETTE) for further in range(len(PALETTE)))
+        found[memory] = next((number for number in turn if number not in found.values()), own)
     return {memory: found[memory] for memory in order}
 
 
@@ -58,10 +60,12 @@ def _score_panel(env: str, rows: Sequence[TableRow], colour: dict[str, int]) -> 
     parts: list[str] = []
     y = draw.TOP + 6
     width = draw.WIDTH + 80
-    span = width - left - 62
+    ends = [end for row in rows for end in (row.score_ci or (row.score,))]
+    first, last = min(0.0, *ends), max(1.0, *ends)
+    span = (width - left - 62) / (last - first)
 
     def x(value: float) -> float:
-        return left + span * value
+        return left + span * (value - first)
 
     for policy in policies:
         if len(policies) > 1 or policy:
@@ -92,7 +96,7 @@ def _score_panel(env: str, rows: Sequence[TableRow], colour: dict[str, int]) -> 
         f"{draw.rule('grid', x(v), draw.TOP - 4, x(v), bottom)}"
         f'<text class="soft" x="{draw.number(x(v))}" y="{bottom + 15}" font-size="10.5" '
         f'text-anchor="middle">{v:g}</text>'
-        for v in (0, 0.25, 0.5, 0.75, 1)
+        for v in draw.ticks(first, last, 4)
     )
     return draw.svg(width, bottom + 24, f"Score on {label_of(env)}", env, "", grid + "".join(parts))
 
@@ -203,18 +207,21 @@ def _scatter(
     for env in dict.fromkeys(row.env for row, _ in pairs):
         own = [(row, value) for row, value in pairs if row.env == env]
         last = max(value for _, value in own) or 1.0
+        scores = [row.score for row, _ in own]
+        low, high = min(0.0, *scores), max(1.0, *scores)
         scale_x = (draw.WIDTH - draw.LEFT - draw.RIGHT - 8) / last
+        scale_y = (draw.HEIGHT - draw.TOP - draw.BOTTOM) / (high - low)
 
-        def at(x: float, y: float, scale_x: float = scale_x) -> tuple[float, float]:
-            return draw.LEFT + 4 + x * scale_x, draw.HEIGHT - draw.BOTTOM - y * (
-                draw.HEIGHT - draw.TOP - draw.BOTTOM
-            )
+        def at(
+            x: float, y: float, sx: float = scale_x, sy: float = scale_y, low: float = low
+        ) -> tuple[float, float]:
+            return draw.LEFT + 4 + x * sx, draw.HEIGHT - draw.BOTTOM - (y - low) * sy
 
         parts = [
             draw.axes(
                 at,
                 {x: draw.short(x) for x in draw.ticks(0, last)},
-                (0.0, 0.25, 0.5, 0.75, 1.0),
+                draw.ticks(low, high, 4),
                 along,
             )
         ]

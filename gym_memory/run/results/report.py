@@ -26,6 +26,7 @@ from gym_memory.run.results.folder import (
 )
 from gym_memory.run.results.html import report_page
 from gym_memory.run.results.score import (
+    SCALE,
     Difference,
     TableRow,
     Unit,
@@ -203,7 +204,7 @@ def _head(
             "",
         ]
     lines += [
-        "Scores are normalized to [0, 1] and averaged over seeds; 95 % intervals of that mean "
+        f"{SCALE}, averaged over seeds; 95 % intervals of that mean "
         "take tasks as their unit. A job is one seed of one combination.",
         "",
     ]

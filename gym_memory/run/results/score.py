@@ -21,15 +21,19 @@ from gym_memory.run.results import intervals
 from gym_memory.run.results.intervals import Interval
 
 __all__ = [
+    "SCALE",
     "Difference",
     "ScoreTable",
     "TableRow",
     "Unit",
     "differences",
+    "estimate",
     "format_interval",
     "format_number",
     "format_p",
+    "format_score",
     "grouped",
+    "is_raw",
     "mean_counters",
     "score_by_trial",
     "score_cells",
@@ -43,6 +47,7 @@ __all__ = [
 
 Axis = Literal["memory", "policy"]
 ALL_ENVS = "all"
+SCALE = "Scores are normalized to [0, 1], or points where no best score is known"
 _SCORES = ("n", "failed", "score", "95 %", "success", "steps")
 _COSTS = ("memory ms/step", "memory tokens", "USD")
 
@@ -51,9 +56,9 @@ class Unit(NamedTuple):
     """Hold a job as statistics see it.
 
     ``task_id`` is empty if it failed before the first reset, ``failed`` if it did not fail.
-    ``score`` is in [0, 1], 0 when failed; ``memory_ms`` is a step, ``tokens`` an observation.
-    ``curve`` has points ``(step, normalized score)``, ``trials`` the normalized score of each
-    episode.
+    ``score`` is the job's value, 0 when failed: normalized to [0, 1], or points if ``raw``, where
+    no best score is known. ``memory_ms`` is a step, ``tokens`` an observation. ``curve`` has points
+    ``(step, value)``, ``trials`` the value of each episode.
     """
 
     protocol: str
@@ -65,7 +70,8 @@ class Unit(NamedTuple):
     task_id: str
     failed: str
     score: float
-    success: bool
+    raw: bool
+    success: bool | None
     steps: int
     memory_ms: float
     tokens: float
@@ -96,13 +102,14 @@ def _unit(rows: Sequence[EpisodeRow]) -> Unit:
         task_id=next((r.task_id for r in results if r.task_id), ""),
         failed=failed,
         score=summary.score if summary else 0.0,
+        raw=any(r.normalized is None for r in results),
         success=summary.success if summary else False,
         steps=summary.steps if summary else sum(r.steps for r in results),
         memory_ms=float(np.average([r.memory_ms for r in played], weights=weights)),
         tokens=float(np.average([r.tokens for r in played], weights=weights)),
         cost_usd=sum(r.cost_usd for r in results),
         curve=summary.curve if summary else ((0, 0.0),),
-        trials=tuple(0.0 if r.failed else r.normalized for r in results),
+        trials=tuple(0.0 if r.failed else r.value for r in results),
         counters=_added(r.counters for r in results),
     )
 
@@ -130,8 +137,9 @@ def grouped(items: Iterable[Any], key: Any) -> dict[Any, list[Any]]:
 class TableRow:
     """Hold a line of a results table: a combination, averaged over its ``n`` jobs (seeds).
 
-    ``score`` is the mean normalized score, a failed job counting 0; ``score_ci`` its 95 % interval
-    over tasks, None for a single task. ``success`` is a share. ``steps``, ``memory_ms`` (a step)
+    ``score`` is the mean of normalized scores, or of points if ``raw``, a failed job counting 0;
+    ``score_ci`` its 95 % interval over tasks, None for a single task. ``success`` is a share of the
+    jobs, None where nothing says what a win is. ``steps``, ``memory_ms`` (a step)
     and ``tokens`` (an observation) are means of the jobs that did not fail, None if all did;
     ``cost_usd`` is a sum over all. ``n_tasks`` is less than ``n`` if seeds go round.
     """
@@ -143,7 +151,7 @@ class TableRow:
     n_failed: int
     score: float
     score_ci: Interval | None
-    success: float
+    success: float | None
     steps: float | None
     memory_ms: float | None
     tokens: float | None
@@ -151,6 +159,7 @@ class TableRow:
     protocol: str
     n_tasks: int
     budget: int
+    raw: bool = False
 
     def to_json(self) -> dict[str, Any]:
         """Return plain values; the interval as a list of two."""
@@ -183,6 +192,7 @@ def _table_row(group: Sequence[Unit]) -> TableRow:
         return float(np.mean([getattr(u, name) for u in played])) if played else None
 
     scores = [u.score for u in group]
+    won = [u.success for u in group]
     return TableRow(
         env=first.env,
         memory=first.memory,
@@ -191,15 +201,26 @@ def _table_row(group: Sequence[Unit]) -> TableRow:
         n_tasks=len(set(tasks(group))),
         n_failed=len(group) - len(played),
         score=float(np.mean(scores)),
-        score_ci=intervals.scores(scores, tasks(group)).interval(),
-        success=float(np.mean([u.success for u in group])),
+        score_ci=estimate(scores, group).interval(),
+        success=None if None in won else sum(map(bool, won)) / len(won),
         steps=mean("steps"),
         memory_ms=mean("memory_ms"),
         tokens=mean("tokens"),
         cost_usd=sum(u.cost_usd for u in group),
         protocol=first.protocol,
         budget=first.budget,
+        raw=is_raw(group),
     )
+
+
+def is_raw(group: Iterable[Unit]) -> bool:
+    """True if the scores of jobs are points, not shares of a best score."""
+    return any(unit.raw for unit in group)
+
+
+def estimate(values: intervals.Values, group: Sequence[Unit]) -> intervals.Estimate:
+    """Estimate the mean of a value of each job: in [0, 1], or without bounds if they are raw."""
+    return (intervals.values if is_raw(group) else intervals.scores)(values, tasks(group))
 
 
 def tasks(group: Iterable[Unit]) -> list[str]:
@@ -221,8 +242,8 @@ def score_by_trial(group: Sequence[Unit]) -> list[tuple[float, Interval | None]]
     """
     length = max(len(u.trials) for u in group)
     played = [u.trials + u.trials[-1:] * (length - len(u.trials)) for u in group]
-    estimates = [intervals.scores(column, tasks(group)) for column in zip(*played, strict=True)]
-    return [(estimate.mean, estimate.interval()) for estimate in estimates]
+    estimates = [estimate(column, group) for column in zip(*played, strict=True)]
+    return [(found.mean, found.interval()) for found in estimates]
 
 
 # ---------------------------------------------------------------- differences
@@ -233,9 +254,9 @@ class Difference:
     """Hold how much better ``name`` scores than ``against``, paired on task and seed.
 
     ``env`` is ``all`` for all environments together; ``other`` is what both share on the other
-    axis. ``difference`` is the mean of ``n`` pairs, in [-1, 1]; ``ci`` its 95 % interval over
-    tasks, None for a single one; ``p`` two-sided and corrected (Holm), all environments together
-    apart. ``better``, ``equal`` and ``worse`` count pairs.
+    axis. ``difference`` is the mean of ``n`` pairs, in [-1, 1] or in points; ``ci`` its 95 %
+    interval over tasks, None for a single one; ``p`` two-sided and corrected (Holm), all
+    environments together apart. ``better``, ``equal`` and ``worse`` count pairs.
     """
 
     protocol: str
@@ -286,10 +307,13 @@ def differences(all_units: Sequence[Unit], axis: Axis, against: str = "") -> lis
         for name in [n for n in by_name if n != base and base in by_name]:
             pairs = _pairs(by_name[name], by_name[base])
             by_env = grouped(pairs, lambda pair: pair[0].env)
-            groups = [*by_env.items(), *([(ALL_ENVS, pairs)] if len(by_env) > 1 else [])]
+            shares = [p for own in by_env.values() if not _raw_pairs(own) for p in own]
+            several = len({a.env for a, _ in shares}) > 1  # points of two games have no mean
+            groups = [*by_env.items(), *([(ALL_ENVS, shares)] if several else [])]
             for env, group in groups:
                 gaps = [a.score - b.score for a, b in group]
-                estimate = intervals.gaps(gaps, tasks(a for a, _ in group))
+                of_gaps = intervals.values if _raw_pairs(group) else intervals.gaps
+                gap_estimate = of_gaps(gaps, tasks(a for a, _ in group))
                 found.append(
                     Difference(
                         protocol=protocol,
@@ -300,14 +324,18 @@ def differences(all_units: Sequence[Unit], axis: Axis, against: str = "") -> lis
                         other=shared,
                         n=len(gaps),
                         difference=float(np.mean(gaps)),
-                        ci=estimate.interval(),
-                        p=estimate.p_value(),
+                        ci=gap_estimate.interval(),
+                        p=gap_estimate.p_value(),
                         better=sum(gap > 0 for gap in gaps),
                         equal=sum(gap == 0 for gap in gaps),
                         worse=sum(gap < 0 for gap in gaps),
                     )
                 )
     return _corrected(found)
+
+
+def _raw_pairs(pairs: Iterable[tuple[Unit, Unit]]) -> bool:
+    return is_raw(unit for pair in pairs for unit in pair)
 
 
 def _corrected(found: list[Difference]) -> list[Difference]:
@@ -347,8 +375,7 @@ def step_curve(
     for row, unit in enumerate(group):
         for start, score in unit.curve:
             scores[row, steps >= start] = score
-    labels = tasks(group)
-    band = [intervals.scores(column, labels).interval() or (column[0],) * 2 for column in scores.T]
+    band = [estimate(column, group).interval() or (column[0],) * 2 for column in scores.T]
     return steps, scores.mean(axis=0), np.array(band)
 
 
@@ -381,6 +408,11 @@ def format_interval(interval: Interval | None, sign: str = "") -> str:
     return "–" if interval is None else f"[{interval[0]:{sign}.2f}, {interval[1]:{sign}.2f}]"
 
 
+def format_score(row: TableRow) -> str:
+    """Return the score of a row for a reader; points are marked as such."""
+    return f"{row.score:.2f} points" if row.raw else f"{row.score:.3f}"
+
+
 def format_number(value: float | None, form: str) -> str:
     """Return a number for a reader; a dash for None."""
     return "–" if value is None else f"{value:{form}}"
@@ -394,7 +426,7 @@ def score_lines(rows: Sequence[TableRow]) -> tuple[list[str], list[list[str]]]:
         [
             *(row.env, row.memory, row.policy, *([f"{row.budget:,}"] if swept else [])),
             *(str(row.n), str(row.n_failed)),
-            *(f"{row.score:.3f}", format_interval(row.score_ci), f"{row.success:.2f}"),
+            *(format_score(row), format_interval(row.score_ci), format_number(row.success, ".2f")),
             *(format_number(row.steps, ".1f"), format_number(row.memory_ms, ".3f")),
             *(format_number(row.tokens, ".0f"), f"{row.cost_usd:.2f}"),
         ]
@@ -408,6 +440,6 @@ def score_cells(rows: Sequence[TableRow]) -> str:
     return html_table(
         header,
         lines,
-        caption="Scores are normalized to [0, 1]; 95 % intervals take tasks as their unit.",
+        caption=f"{SCALE}; 95 % intervals take tasks as their unit.",
         numbers=("budget", *_SCORES, *_COSTS),
     )

@@ -201,7 +201,7 @@ def line_figure(
         panels: A title and its lines each.
         along: Name of the lower axis.
         value: Name of the values.
-        span: Lowest and highest value of the axis; from the points when None.
+        span: Axis, wider where a point is outside; from the points when None.
         steps: True if a value holds until the next place.
         log: True if places, all above 0, are shown at their logarithm.
         at: Places to be labelled, with their labels; round numbers when None.
@@ -232,6 +232,9 @@ def _line_panel(
     places = [x for line in lines for x, _ in line.points]
     values = [y for line in lines for _, y in line.points]
     low, high = span or (min(0.0, *values), max(values))
+    if span:
+        bands = [y for line in lines for ends in line.band for y in ends]
+        low, high = min(low, *values, *bands), max(high, *values, *bands)
     round_ = _decades if log else ticks
     labels = at or {x: short(x) for x in round_(min(places), max(places))}
     if log:

@@ -13,9 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gym_memory.run.results import intervals
 from gym_memory.run.results.intervals import Interval
-from gym_memory.run.results.score import TableRow, Unit, grouped, table, tasks
+from gym_memory.run.results.score import TableRow, Unit, estimate, grouped, table
 
 __all__ = ["NEARLY", "Curve", "at_largest", "budgets", "comparable", "curves", "place"]
 
@@ -28,9 +27,9 @@ _UPPER_BOUND = "oracle"
 class Curve(NamedTuple):
     """Hold the scores of one memory by budget, the least first.
 
-    ``area`` is in [0, 1], None if a budget is missing or exceeded; ``area_ci`` its 95 % interval
-    over tasks. ``enough`` is the mean tokens recalled at the least budget with :data:`NEARLY` the
-    best score that any memory but ``oracle`` has; None if that is not reached.
+    ``area`` is in [0, 1] (points if raw), None if a budget is missing or exceeded; ``area_ci`` its
+    95 % interval over tasks. ``enough`` is the mean tokens recalled at the least budget with
+    :data:`NEARLY` the best score that any memory but ``oracle`` has; None if that is not reached.
     """
 
     env: str
@@ -79,15 +78,15 @@ def curves(own: Sequence[Unit]) -> list[Curve]:
     found = []
     for (env, memory, policy), rows in cells.items():
         group = by_combination.get((env, memory, policy), [])
-        estimate = intervals.scores([u.score for u in group], tasks(group)) if group else None
+        of_area = estimate([u.score for u in group], group) if group else None
         points = tuple(sorted(rows, key=lambda row: row.budget))
         target = NEARLY * best.get((env, policy), 0.0)
         reached = [row.tokens for row in points if row.score >= target > 0]
         found.append(
             Curve(
                 *(env, memory, policy, points),
-                estimate.mean if estimate else None,
-                estimate.interval() if estimate else None,
+                of_area.mean if of_area else None,
+                of_area.interval() if of_area else None,
                 reached[0] if reached else None,
             )
         )
