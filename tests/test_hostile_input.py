@@ -14,6 +14,7 @@ from work import work
 
 from gym_memory.baselines.llm.react import read_thought
 from gym_memory.core.errors import CorruptGameError, GymMemoryError, ResultsError, StoreError
+from gym_memory.core.files import seal, unseal
 from gym_memory.core.names import parse_spec
 from gym_memory.core.records import Task
 from gym_memory.core.trajectory import read_trajectory
@@ -87,7 +88,8 @@ def test_a_value_nested_too_deep_is_text() -> None:
 
 def test_a_sentence_at_infinity(tmp_path: Path) -> None:
     record = {"_id": "1", "question": "q", "answer": "a", "supporting_facts": [["T", float("inf")]]}
-    (tmp_path / "q.json").write_text(json.dumps([{**record, "context": [["T", ["s"]]]}]))
+    text = json.dumps([{**record, "context": [["T", ["s"]]]}])
+    (tmp_path / "q.json").write_text(text.replace("Infinity", "1e999"))
     with pytest.raises(CorruptGameError, match="record 1"):
         read_questions(tmp_path / "q.json")
 
@@ -109,9 +111,9 @@ def test_an_episode_without_its_settings(tmp_path: Path) -> None:
     with ResultsFolder(tmp_path, config) as folder:
         for job in folder.todo():
             folder.append([EpisodeRow(job, 0, EpisodeResult())])
-    first, *rest = (tmp_path / "episodes.jsonl").read_text().splitlines(keepends=True)
-    without = {name: value for name, value in json.loads(first).items() if name != "config"}
-    (tmp_path / "episodes.jsonl").write_text("".join([json.dumps(without) + "\n", *rest]))
+    first, *rest = (tmp_path / "episodes.jsonl").read_bytes().splitlines(keepends=True)
+    without = {name: value for name, value in unseal(first).items() if name != "config"}
+    (tmp_path / "episodes.jsonl").write_bytes(b"".join([seal(json.dumps(without)) + b"\n", *rest]))
     told = [finding.text for finding in verify(tmp_path) if finding.state == "damaged"]
     assert "line 1 was not played with the settings that it names" in told
 

@@ -16,13 +16,15 @@ import tempfile
 import time
 from pathlib import Path
 
+from gym_memory.core.files import unseal
+
 CLOCKS = ("seconds", "memory_ms")
 
 
 def episodes(folder: Path) -> list[str]:
     lines = []
-    for line in (folder / "episodes.jsonl").read_text().splitlines():
-        record = {k: v for k, v in json.loads(line).items() if k not in CLOCKS}
+    for line in (folder / "episodes.jsonl").read_bytes().splitlines():
+        record = {k: v for k, v in unseal(line).items() if k not in CLOCKS}
         lines.append(json.dumps(record, sort_keys=True))
     return sorted(lines)
 

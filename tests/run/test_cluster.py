@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from gym_memory.core.errors import InvalidArgumentError, UnknownNameError
+from gym_memory.core.files import unseal
 from gym_memory.core.trajectory import read_trajectory
 from gym_memory.run.compare import compare
 from gym_memory.run.jobs import RunConfig
@@ -48,8 +49,8 @@ def _running(made):
 def episodes(folder: Path) -> list[str]:
     """The episodes but for their clocks, in one order."""
     lines = []
-    for line in (folder / "episodes.jsonl").read_text().splitlines():
-        record = {k: v for k, v in json.loads(line).items() if k not in CLOCKS}
+    for line in (folder / "episodes.jsonl").read_bytes().splitlines():
+        record = {k: v for k, v in unseal(line).items() if k not in CLOCKS}
         lines.append(json.dumps(record, sort_keys=True))
     return sorted(lines)
 

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from gym_memory.core.errors import GymMemoryError, ResultsError, StoreError
+from gym_memory.core.files import read_json, unseal
 from gym_memory.core.records import Cue, Outcome, Step, Task
 from gym_memory.core.trajectory import read_rows
 from gym_memory.memory import make_memory
@@ -77,7 +78,7 @@ def test_results(tmp_path: Path, name: str) -> None:
     whole = (tmp_path / name).read_text()
     lines = whole.splitlines() if name.endswith("l") else [whole]
     refused = 0
-    for record in damaged(json.loads(lines[0]), 120):
+    for record in damaged(unseal(lines[0].encode()), 120):
         text = "\n".join([json.dumps(record), *lines[1:]]) + "\n"
         (tmp_path / name).write_text(text)
         try:
@@ -99,7 +100,7 @@ def test_a_report_of_a_folder_with_a_torn_record_of_versions(tmp_path: Path) -> 
 
 def test_a_newer_format_is_told_as_such(tmp_path: Path) -> None:
     filled(tmp_path)
-    record = json.loads((tmp_path / "config.json").read_text())
+    record = read_json(tmp_path / "config.json")
     (tmp_path / "config.json").write_text(json.dumps({**record, "format": 2}))
     with pytest.raises(ResultsError, match=r"format 1 .* got format 2: upgrade gym-memory"):
         read_config(tmp_path)
@@ -130,7 +131,7 @@ def test_saved_memories(tmp_path: Path, spec: str) -> None:
             memory.end(Outcome(1.0, 2.0, 0.5, False, False, 8))
     memory.save(tmp_path / "m.json")
     cue = Cue(obs["text"], obs["task"], obs["inventory"], obs["valid_actions"])
-    for record in damaged(json.loads((tmp_path / "m.json").read_text()), 60):
+    for record in damaged(read_json(tmp_path / "m.json"), 60):
         (tmp_path / "m.json").write_text(json.dumps(record))
         with contextlib.suppress(GymMemoryError):
             opened = open_memory(tmp_path / "m.json", spec)

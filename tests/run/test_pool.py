@@ -26,6 +26,7 @@ from gym_memory.core.errors import (
     ResultsError,
     UnknownNameError,
 )
+from gym_memory.core.files import read_json
 from gym_memory.core.trajectory import read_trajectory
 from gym_memory.run import EpisodeResult
 from gym_memory.run.compare import compare
@@ -206,7 +207,7 @@ def test_another_backend_version_is_refused_on_resume(tmp_path: Path) -> None:
     compare(config("random"), tmp_path)
     lines = (tmp_path / "episodes.jsonl").read_bytes().splitlines(keepends=True)
     (tmp_path / "episodes.jsonl").write_bytes(b"".join(lines[:2]))
-    record = json.loads((tmp_path / "environment.json").read_text())
+    record = read_json(tmp_path / "environment.json")
     record["backends"] = {"FakeHouse": "fakehouse 0"}
     (tmp_path / "environment.json").write_text(json.dumps(record))
     with pytest.raises(ResultsError, match=r"'fakehouse 0' .* here it is 'fakehouse 1'"):

@@ -6,6 +6,8 @@ import contextlib
 import gzip
 import json
 import os
+import random
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -22,6 +24,7 @@ from gym_memory.baselines.registry import POLICIES
 from gym_memory.baselines.rules.scripted import Walkthrough
 from gym_memory.cli import main
 from gym_memory.core.errors import ResultsError
+from gym_memory.core.files import read_json
 from gym_memory.games.registry import ENVIRONMENTS
 from gym_memory.run.compare import compare
 from gym_memory.run.jobs import RunConfig, play_job
@@ -29,6 +32,7 @@ from gym_memory.run.results import ResultsFolder, read_episodes
 from gym_memory.run.results.verify import verify
 from gym_memory.testing.fake_env import FakeHouse
 
+DATA = ("config.json", "environment.json", "episodes.jsonl")
 CONFIG = RunConfig(
     ("FakeHouse",), ("none", "history"), ("random",), (0, 1), protocol="trials?k=2",
     plugins=("run_plugin",),
@@ -84,7 +88,29 @@ def test_what_a_kill_leaves_is_taken_away_and_the_run_goes_on(run: Path, lines: 
 
 
 def change(path: Path, edit: Callable[[list[bytes]], list[bytes]]) -> None:
-    path.write_bytes(b"".join(edit(path.read_bytes().splitlines(keepends=True))))
+    """Edit lines and leave them without a checksum, as an older version wrote them."""
+    lines = edit(path.read_bytes().splitlines(keepends=True))
+    path.write_bytes(b"".join(re.sub(rb', "crc": "\w+"}', b"}", line) for line in lines))
+
+
+@pytest.mark.slow
+def test_every_flipped_bit_is_noticed(run: Path) -> None:
+    """In a finished run by `verify`; in rows of an unfinished one by the reader as well."""
+    chance = random.Random(0)
+    rows = read_episodes(run)
+    for path in sorted(p for p in run.rglob("*") if p.name in DATA or p.suffix == ".gz"):
+        whole = path.read_bytes()
+        for bit in chance.sample(range(8 * len(whole)), 12):
+            damaged = bytearray(whole)
+            damaged[bit // 8] ^= 1 << bit % 8
+            path.write_bytes(damaged)
+            with contextlib.suppress(ResultsError):  # the settings themselves cannot be read
+                assert "damaged" in states(run, repair=False), (path.name, bit)
+            if path.name == "episodes.jsonl":
+                with contextlib.suppress(ResultsError):
+                    assert all(row in rows for row in read_episodes(run)), bit
+        path.write_bytes(whole)
+    assert states(run) == {}
 
 
 @pytest.mark.slow
@@ -124,7 +150,7 @@ def test_recorded_steps_are_read_to_their_end(run: Path) -> None:
 
 @pytest.mark.slow
 def test_a_changed_file_shows_in_the_hashes(run: Path) -> None:
-    record = json.loads((run / "environment.json").read_text())
+    record = read_json(run / "environment.json")
     (run / "environment.json").write_text(json.dumps({**record, "python": "2.7"}))
     assert states(run) == {"damaged": ["environment.json: has changed since the run was finished"]}
     compare(CONFIG, run)  # plays nothing, and does not take the change for the truth
