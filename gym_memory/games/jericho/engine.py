@@ -16,6 +16,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from gym_memory.core.records import Triple
+from gym_memory.games.jericho.facts import Tree, find_player, true_facts
 from gym_memory.games.jericho.vocabulary import (
     HELD,
     NOUN,
@@ -94,7 +96,8 @@ def templates_of(vocabulary: Vocabulary, known: Sequence[str] = ()) -> tuple[tup
             for line in GENERIC
             if all(word in (NOUN, HELD) or vocabulary.knows(word) for word in line)
         )
-    tried = (line for line in lines if line[0] not in _UNTRIED and line[0] not in MOVES)
+    untried = {word[: vocabulary.length] for word in (*_UNTRIED, *MOVES)}
+    tried = (line for line in lines if line[0].isalpha() and line[0] not in untried)
     return tuple(dict.fromkeys(filter(_can_be_filled, tried)))
 
 
@@ -160,12 +163,15 @@ def _filled(line: Sequence[str], names: dict[int, str]) -> str:
     return " ".join(names.get(i, word) for i, word in enumerate(line))
 
 
-_STATUS = re.compile(r"\n?>?[ ]{12,}[^\n]*\Z|\n>\s*\Z")
-_SCORE = re.compile(r"(?:scored|score (?:is|of|was)|have)\s+(?:so far\s+)?(?:scored\s+)?(-?\d+)")
-_MOST = re.compile(
-    r"(?:out of|total of|maximum of)\s+(?:a |the )?(?:possible |maximum )?(?:of )?(\d+)"
+_STATUS = re.compile(
+    r"\A>[^\n]*[ ]{12,}(?:Score|Time):[^\n]*\n*|\n?>?[ ]{12,}[^\n]*\Z|\n>\s*\Z|\A>\s*\Z"
 )
+_SCORE = re.compile(
+    r"(?:scored|(?:score|potential) (?:is|of|was)|have)\s+(?:so far\s+)?(?:scored\s+)?(-?\d+)"
+)
+_MOST = re.compile(r"\bof (?:a |the )?(?:(?:possible|maximum|total) )*(?:of )?(\d+)")
 _ENDING = re.compile(r"\*\*\*+\s*(.+?)\s*\*\*\*+")
+_LAST_PROMPT = re.compile(r"\brestart\b[^.]*\b(?:restore|quit)\b[^.]*\Z", re.IGNORECASE)
 _WON = re.compile(r"\b(?:won|win|victory|victorious|congratulations|triumph)", re.IGNORECASE)
 _LOST = re.compile(r"\b(?:died|dead|drowned|killed|lost|failed|over)\b", re.IGNORECASE)
 _ASIDE = re.compile(r"\((?:first |putting |Taken|with the|having )", re.IGNORECASE)
@@ -197,6 +203,17 @@ class _Known(NamedTuple):
     vocabulary: Vocabulary
     region: Region
     templates: tuple[tuple[str, ...], ...]
+    story: bytes
+
+    @property
+    def old(self) -> bool:
+        """True if the first two variables are the room and the score."""
+        return self.story[0] <= 3
+
+    def variable(self, state: Any, number: int) -> int:
+        """Return a variable of the story in a state of the machine."""
+        at = int.from_bytes(self.story[0x0C:0x0E], "big") + 2 * number
+        return int.from_bytes(state[0][at : at + 2].tobytes(), "big", signed=True)
 
 
 class ParserEngine(StoryEngine):
@@ -204,27 +221,34 @@ class ParserEngine(StoryEngine):
 
     Args:
         seed: Seed of the story's own chance; None for the one of jericho's walkthrough, or 1.
+        verbose: Whether to type ``verbose`` first, so that known rooms are described again.
     """
 
-    def __init__(self, seed: int | None = None) -> None:
+    def __init__(self, seed: int | None = None, *, verbose: bool = False) -> None:
         super().__init__()
         self._seed = seed
+        self._verbose = verbose
         self._known: _Known | None = None
+        self._player: int | None = None
         self._kept: dict[bytes, tuple[str, ...]] = {}
         self.searches = 0
 
     def start(self, story: str | os.PathLike[str]) -> Answer:
         """Begin a story."""
         if self._story != os.fspath(story):
-            self._known = None
+            self._known = self._player = None
         self._kept.clear()
         self._prepare(story)
         answer = super().start(story)
-        if not self._told_by_engine:
-            score, most = self._asked()
+        if self._verbose:
+            self._machine.send("verbose")
+        if not self._scored_by_engine:
+            begun = self._machine.save()
+            most = _number(_MOST, self._machine.send("score"), self.game.max_score)
+            self._machine.load(begun)
             self.game = self.game._replace(max_score=most)
-            self._score = score
-        return self._read(answer)._replace(accepted=True)
+            self._score = self._present_score()
+        return self._read(answer)._replace(accepted=True, score=self._score)
 
     def _prepare(self, story: str | os.PathLike[str]) -> None:
         if self._inserted is None or self._story != os.fspath(story):
@@ -234,33 +258,34 @@ class ParserEngine(StoryEngine):
             self._machine.frotz.seed(self._seed)
 
     @property
-    def _told_by_engine(self) -> bool:
+    def _scored_by_engine(self) -> bool:
         """True if jericho or TextWorld gives score and endings."""
         return self._traced or self._machine.supported
 
-    def _asked(self) -> tuple[float, float]:
-        """Return score and best score, by the story's own command, which is undone."""
+    def _present_score(self) -> float:
+        """Return the score: an old story's variable, else the answer to ``score``, undone."""
         begun = self._machine.save()
-        told = self._machine.send("score")
+        if self._story_facts.old:
+            return float(self._story_facts.variable(begun, 1))
+        answer = self._machine.send("score")
         self._machine.load(begun)
-        return _number(_SCORE, told, self._score), _number(_MOST, told, self.game.max_score)
+        return _number(_SCORE, answer, self._score)
 
     def send(self, command: str) -> Answer:
         """Play one command."""
         before = self._score
         answer = super().send(command)
-        if self._told_by_engine:
+        if self._scored_by_engine:
             return self._read(answer)
         text = answer.text
         ending = _ENDING.search(text)
-        over = ending is not None or answer.lost
-        score = _number(_SCORE, text, before) if over else self._asked()[0]
+        over = ending is not None or answer.lost or _LAST_PROMPT.search(text) is not None
+        if over and not self._story_facts.old:
+            score = _number(_SCORE, text, before)
+        else:
+            score = self._present_score()
         most = self.game.max_score
-        won = ending is not None and (
-            _WON.search(ending[1]) is not None
-            or (score >= most > 0)
-            or (most <= 0 and _LOST.search(ending[1]) is None)
-        )
+        won = over and (score >= most > 0 or (ending is not None and _says_won(ending[1], most)))
         self._score, self._over = score, over
         answer = answer._replace(score=score, won=won, lost=over and not won)
         return self._read(answer._replace(accepted=understood(text)))
@@ -272,14 +297,29 @@ class ParserEngine(StoryEngine):
         """Return the story's answer to ``inventory``."""
         return _cleaned(super().inventory())
 
-    def is_name(self, text: str) -> bool:
-        """True if a text is the name of something, by the parser's words."""
-        vocabulary = self._story_facts.vocabulary
-        return bool(vocabulary.nouns) and names_in_view(text, vocabulary) == [text.lower()]
-
     def walkthrough(self) -> tuple[str, ...]:
         """Return jericho's solution of a game that it knows, else empty."""
         return tuple(self._machine.frotz.get_walkthrough()) if self._machine.supported else ()
+
+    def truth(self) -> frozenset[Triple]:
+        """Return what is true in the present state; every direction is walked and taken back."""
+        begun, walked = self._machine.save(), {}
+        here = self._tree()
+        self._machine.load(begun)
+        for move in MOVES:
+            if not self._ends(self._after(begun, move)[0]):
+                walked[move] = self._tree()
+        self._machine.load(begun)
+        if self._machine.supported:
+            self._player = self._machine.frotz.get_player_object().num
+        self._player = self._player or find_player({**walked, "": here})
+        return true_facts(here, walked, self._player)
+
+    def _tree(self) -> Tree:
+        state, known = self._machine.save(), self._story_facts
+        room = known.variable(state, 0) if known.old else 0
+        title = _cleaned(self._machine.send("look")).partition("\n")[0]
+        return Tree(known.story, state[0], room, title)
 
     # ------------------------------------------------------------ valid actions
 
@@ -290,9 +330,8 @@ class ParserEngine(StoryEngine):
             vocabulary = read_vocabulary(story, PREFERRED)
             generator = self._machine.frotz.act_gen
             known = generator.templates if generator else ()
-            self._known = _Known(
-                vocabulary, object_region(story), templates_of(vocabulary, tuple(known))
-            )
+            templates = templates_of(vocabulary, tuple(known))
+            self._known = _Known(vocabulary, object_region(story), templates, story)
         return self._known
 
     def admissible_commands(self) -> tuple[str, ...]:
@@ -307,8 +346,8 @@ class ParserEngine(StoryEngine):
         region = self._story_facts.region
         same = steady([region.of(memory) for _, memory in quiet])
         world = region.of(quiet[0][1])[same].tobytes()
-        told = "\0".join(_cleaned(text) for text, _ in quiet[:2])
-        key = hashlib.sha256(world + told.encode()).digest()
+        seen = "\0".join(_cleaned(text) for text, _ in quiet[:2])
+        key = hashlib.sha256(world + seen.encode()).digest()
         found = self._kept.get(key)
         if found is None:
             self.searches += 1
@@ -325,7 +364,7 @@ class ParserEngine(StoryEngine):
         return text, self._machine.save()[0]
 
     def _search(self, begun: Any, quiet: list[tuple[str, Bytes]]) -> tuple[str, ...]:
-        vocabulary, region, templates = self._story_facts
+        vocabulary, region, templates, _ = self._story_facts
         memories = [memory for _, memory in quiet]
         things = self._things(begun, quiet[0][0] + quiet[1][0], memories)
         inside = set(names_in_view(quiet[1][0], vocabulary))
@@ -350,11 +389,11 @@ class ParserEngine(StoryEngine):
         """
         kept: list[tuple[str, str]] = []
         for name in names_in_view(text, self._story_facts.vocabulary):
-            told, memory = self._after(begun, f"examine {name}")
-            if not understood(told):
+            answer, memory = self._after(begun, f"examine {name}")
+            if not understood(answer):
                 continue
             quiet.append(memory)
-            look, words = _cleaned(told), set(name.split())
+            look, words = _cleaned(answer), set(name.split())
             same = [
                 i for i, old in enumerate(kept) if old[1] == look and words & set(old[0].split())
             ]
@@ -371,6 +410,10 @@ class ParserEngine(StoryEngine):
             frotz = self._machine.frotz
             return bool(frotz.victory() or frotz.game_over())
         return _ENDING.search(text) is not None
+
+
+def _says_won(ending: str, most: float) -> bool:
+    return bool(_WON.search(ending) or (most <= 0 and not _LOST.search(ending)))
 
 
 def _preference(command: str) -> tuple[int, int, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from importlib import resources
 from os import PathLike
@@ -9,7 +10,7 @@ from pathlib import Path
 
 from gym_memory.core.errors import CorruptGameError, InvalidArgumentError
 from gym_memory.core.records import Oracle
-from gym_memory.core.settings import check_int
+from gym_memory.core.settings import check_flag, check_int
 from gym_memory.games.jericho.engine import ParserEngine
 from gym_memory.games.registry import ENVIRONMENTS
 from gym_memory.games.textworld.engine import check_story
@@ -21,6 +22,7 @@ __all__ = ["Jericho"]
 _SUFFIXES = frozenset(f".z{version}" for version in range(3, 9))
 _OURS = "tide_mill"
 _OBJECTIVE = "Explore, and score as many points as you can."
+_CLAUSE = re.compile(r"[,;]|\b(?:then|and)\b", re.IGNORECASE)
 _WALKTHROUGH = (
     "take cap", "north", "east", "take lantern", "switch on lantern", "open tin box",
     "take iron key", "west", "unlock mill door with iron key", "open mill door", "north", "up",
@@ -43,6 +45,8 @@ class Jericho(TextWorldEnv):
     Args:
         path: A story file, or a folder of them; a task is a file.
         story_seed: Seed of the story's own chance; None for that of jericho's walkthrough, or 1.
+        verbose: Whether rooms are described on every visit; by default only on the first, as in
+            published results. The command ``verbose`` does the same.
         valid_actions: Whether the observation lists the valid actions: finding them takes most
             of a step.
 
@@ -51,12 +55,18 @@ class Jericho(TextWorldEnv):
     """
 
     dialect = "fiction"
+    several = re.compile(r"\.\s*\S")
+    meta_verbs = frozenset({
+        "noscript", "q", "quit", "random", "recording", "replay", "restart", "restore", "restrict",
+        "save", "script", "transcript", "undo", "unscript",
+    })  # fmt: skip
 
     def __init__(
         self,
         *,
         path: str | PathLike[str] | None = None,
         story_seed: int | None = None,
+        verbose: bool = False,
         max_steps: int = 150,
         valid_actions: bool = True,
         inventory: bool = True,
@@ -73,7 +83,7 @@ class Jericho(TextWorldEnv):
             render_mode=render_mode,
         )
         self._stories = _stories(path)
-        self._parser = ParserEngine(story_seed)
+        self._parser = ParserEngine(story_seed, verbose=check_flag("verbose", verbose))
         self._engine = self._parser
 
     def _task_ids(self) -> Sequence[str]:
@@ -83,21 +93,26 @@ class Jericho(TextWorldEnv):
         return self._stories[task_id] or _our_story()
 
     def refuse(self, action: str) -> str | None:
-        """Refuse as for TextWorld, but allow one comma in an order: ``robot, take it``."""
-        who, comma, order = action.partition(",")
-        if comma and order.strip() and self._parser.is_name(who.strip()):
-            return super().refuse(f"{who} {order}")
-        return super().refuse(action)
+        """Refuse foreign letters, a second sentence, and what ends, saves or takes back the game.
+
+        The empty line, lists, orders (``robot, take it``), ``then`` and ``verbose`` are commands.
+        """
+        clauses = [clause for clause in _CLAUSE.split(action) if clause.strip()]
+        refusals = map(super().refuse, [action, *clauses] if clauses else ())
+        return next(filter(None, refusals), None)
 
     def goal(self) -> str:
         """Return the objective of a story by TextWorld; else to score."""
         return self.game.objective or _OBJECTIVE
 
     def oracle(self) -> Oracle:
-        """Return the walkthrough, if jericho knows the game; no facts."""
-        if self._stories.get(self.task_id, Path()) is None:
-            return Oracle(walkthrough=_WALKTHROUGH)
-        return Oracle(walkthrough=self._parser.walkthrough())
+        """Return the walkthrough, if jericho knows the game, and the facts of the present room.
+
+        See :func:`.facts.true_facts`.
+        """
+        own = self._stories.get(self.task_id, Path()) is None
+        walkthrough = _WALKTHROUGH if own else self._parser.walkthrough()
+        return Oracle(self._parser.truth(), walkthrough)
 
 
 def _our_story() -> Path:

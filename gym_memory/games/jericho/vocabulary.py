@@ -1,19 +1,21 @@
 """A story file's dictionary, grammar and objects.
 
-Inform, the compiler behind nearly all modern stories, adds to each word what it can be and writes
-a grammar table for every verb ("grammar version 2"). See the Z-machine standard 1.1 (sections 3,
-11, 12, 13) and Inform's technical manual (8.5, 8.6).
+Inform and Infocom's compiler add to each word what it can be and write a grammar table for every
+verb. See the Z-machine standard 1.1 (sections 3, 11, 12, 13) and Inform's technical manual (8.5,
+8.6, "grammar version 2").
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["HELD", "NOUN", "Region", "Vocabulary", "object_region", "read_vocabulary", "steady"]
+__all__ = ["HELD", "NOUN", "Region", "Vocabulary", "decoded", "object_region", "read_vocabulary"]
+__all__ += ["steady"]
 
 NOUN, HELD = "NOUN", "HELD"
 """Slots of a template: any thing in view, a thing that is carried."""
@@ -29,6 +31,14 @@ _SLOTS = {0: NOUN, 1: HELD, 2: NOUN, 3: HELD, 4: NOUN, 5: NOUN, 6: NOUN}
 """Inform's elementary tokens: noun, held, multi, multiheld, multiexcept, multiinside, creature."""
 _END = 15
 _MOST_LINES = 64
+_LONGEST = 120
+"""Bytes of an abbreviation."""
+_ZIL_NOUN, _ZIL_VERB, _ZIL_ADJECTIVE, _ZIL_PREPOSITION = 0x80, 0x40, 0x20, 0x08
+_ZIL_LINE = 8
+"""Bytes of a grammar line by Infocom: slots, two prepositions, four for the slots, the action."""
+_ZIL_IN_ROOM, _ZIL_CARRIED = 0x30, 0xC0
+_PREPOSITIONS = ("with", "in", "on", "to", "from", "under", "up", "down", "at", "through", "about")
+"""Preferred ones among synonyms."""
 
 
 class Vocabulary(NamedTuple):
@@ -39,7 +49,7 @@ class Vocabulary(NamedTuple):
         nouns: Those that name things; empty if the story does not say.
         length: Letters that the parser distinguishes, 6 or 9.
         templates: Lines of the grammar as words and slots, one for each action and its slots;
-            empty if the story was not made by Inform.
+            empty if the story has no grammar that is known.
     """
 
     words: frozenset[str]
@@ -61,6 +71,7 @@ class _Word(NamedTuple):
     text: str
     flags: int
     verb: int
+    second: int
     address: int
 
 
@@ -74,7 +85,12 @@ def read_vocabulary(story: bytes, prefer: tuple[str, ...] = ()) -> Vocabulary:
     """
     entries = list(_dictionary(story))
     inform = _made_by_inform(story)
+    naming = _NOUN if inform else 0
     templates: dict[tuple[object, ...], tuple[str, ...]] = {}
+    if not inform and _made_by_infocom(story):
+        naming = _ZIL_NOUN | _ZIL_ADJECTIVE
+        for action, line in _infocom_lines(story, entries, prefer):
+            templates.setdefault((action, *line[1:]), line)
     if inform:
         by_address = {entry.address: entry.text for entry in entries}
         verbs: dict[int, list[str]] = {}
@@ -90,7 +106,7 @@ def read_vocabulary(story: bytes, prefer: tuple[str, ...] = ()) -> Vocabulary:
                     templates[key] = template
     return Vocabulary(
         words=frozenset(entry.text for entry in entries),
-        nouns=frozenset(entry.text for entry in entries if inform and entry.flags & _NOUN),
+        nouns=frozenset(entry.text for entry in entries if entry.flags & naming),
         length=6 if story[0] <= 3 else 9,
         templates=tuple(templates.values()),
     )
@@ -104,6 +120,55 @@ def _rank(word: str, prefer: tuple[str, ...]) -> tuple[int, int, str]:
 def _made_by_inform(story: bytes) -> bool:
     """True if the header has the version of Inform 6, ``6.33``."""
     return story[0x3C] == ord("6") and story[0x3D] == ord(".")
+
+
+def _made_by_infocom(story: bytes) -> bool:
+    """True if the first verbs have grammar tables of fixed lines, one behind the other."""
+    table = _at(story, 0x0E)
+    for at in range(table, table + 8, 2):
+        verb, following = _at(story, at), _at(story, at + 2)
+        if not table < verb < len(story):
+            return False
+        if following - (verb + 1 + _ZIL_LINE * story[verb]) not in (0, 1):  # 1: padding
+            return False
+    return True
+
+
+def _infocom_lines(
+    story: bytes, entries: list[_Word], prefer: tuple[str, ...]
+) -> Iterator[tuple[int, tuple[str, ...]]]:
+    """Yield action and line of every verb, the preferred synonym of each verb and preposition.
+
+    The low bits of the flags say which of a word's two numbers belongs to which part of speech.
+    """
+    verbs: dict[int, list[str]] = {}
+    prepositions: dict[int, list[str]] = {}
+    for word in entries:
+        if word.flags & _ZIL_VERB:
+            number = word.verb if word.flags & 3 == 1 else word.second
+            verbs.setdefault(number, []).append(word.text)
+        if word.flags & _ZIL_PREPOSITION:
+            number = word.second if word.flags & 3 else word.verb
+            prepositions.setdefault(number, []).append(word.text)
+    best = {number: min(words, key=lambda w: _rank(w, prefer)) for number, words in verbs.items()}
+    little = {
+        0: "",
+        **{
+            number: min(words, key=lambda w: _rank(w, _PREPOSITIONS))
+            for number, words in prepositions.items()
+        },
+    }
+    for number in sorted(best, key=lambda n: _rank(best[n], prefer)):
+        address = _at(story, _at(story, 0x0E) + 2 * (255 - number))
+        for at in range(address + 1, address + 1 + _ZIL_LINE * story[address], _ZIL_LINE):
+            slots, first, second, _, _, where, where_second, action = story[at : at + _ZIL_LINE]
+            line = [best[number]]
+            for preposition, place in ((first, where), (second, where_second))[: slots & 3]:
+                held = place & _ZIL_CARRIED and not place & _ZIL_IN_ROOM
+                line += [little.get(preposition, ""), HELD if held else NOUN]
+            if not slots and first:
+                line.append(little.get(first, ""))
+            yield action, tuple(filter(None, line))
 
 
 def _at(story: bytes, address: int) -> int:
@@ -122,34 +187,38 @@ def _dictionary(story: bytes) -> Iterator[_Word]:
         data = story[address : address + size]
         if len(data) < size or size < text + 2:
             return
-        yield _Word(_decoded(story, data[:text]), data[text], data[text + 1], address)
+        flags, verb, *rest = data[text:]
+        yield _Word(
+            decoded(story, data[:text]).rstrip(), flags, verb, rest[0] if rest else 0, address
+        )
 
 
-def _decoded(story: bytes, data: bytes) -> str:
-    """Decode a word (standard, section 3), without abbreviations."""
+def decoded(story: bytes, data: bytes, *, short: bool = True) -> str:
+    """Decode text (standard, section 3); ``short`` is text within an abbreviation or a word."""
     codes = []
     for i in range(0, len(data), 2):
         packed = _at(data, i)
         codes += [packed >> 10 & 31, packed >> 5 & 31, packed & 31]
+        if packed & 0x8000:
+            break
     own = _at(story, 0x34) if story[0] >= 5 else 0
-    out, shift, i = "", 0, 0
-    while i < len(codes):
-        code = codes[i]
-        i += 1
+    out, shift, rest = "", 0, iter(codes)
+    for code in rest:
         if code in (4, 5):
             shift = code - 3
             continue
-        if code == 0:
-            out += " "
+        if 0 < code < 4 and not short:
+            entry = _at(story, 0x18) + 2 * (32 * (code - 1) + next(rest, 0))
+            out += decoded(story, story[2 * _at(story, entry) :][:_LONGEST])
+        elif code < 4:
+            out += " " * (not code)
         elif code == 6 and shift == 2:  # a character by its number
-            if i + 1 < len(codes):
-                out += chr(codes[i] << 5 | codes[i + 1])
-            i += 2
-        elif code >= 6:
+            out += chr(next(rest, 0) << 5 | next(rest, 0)).rstrip("\0")
+        else:
             place = code - 6
             out += chr(story[own + 26 * shift + place]) if own else _ALPHABETS[shift][place]
         shift = 0
-    return out.rstrip()
+    return out
 
 
 def _lines(story: bytes, verb: int, words: dict[int, str]) -> Iterator[tuple[int, tuple[str, ...]]]:
@@ -189,16 +258,18 @@ Bytes = NDArray[np.uint8]
 
 
 class Region(NamedTuple):
-    """Bytes ``start`` to ``end`` of dynamic memory: the object tree and its properties."""
+    """Bytes ``start`` to ``end`` of dynamic memory, with its objects and their properties."""
 
     start: int
     end: int
+    objects: int
 
     def of(self, memory: Bytes) -> Bytes:
         """Return these bytes of a memory."""
         return memory[self.start : self.end]
 
 
+@lru_cache(maxsize=64)
 def object_region(story: bytes) -> Region:
     """Find the objects of a story.
 
@@ -216,7 +287,7 @@ def object_region(story: bytes) -> Region:
         tables = min(tables, properties)
         end = max(end, _end_of(story, properties, old=old))
         address += size
-    return Region(first, min(end, dynamic))
+    return Region(first, min(end, dynamic), (address - first) // size)
 
 
 def _end_of(story: bytes, address: int, *, old: bool) -> int:

@@ -73,6 +73,10 @@ class TextWorldEnv(TextEnv):
 
     dialect = "textworld"
     max_action_chars = 190
+    meta_verbs: ClassVar[frozenset[str]] = _META_VERBS
+    """Commands that do not reach the game."""
+    several: ClassVar[re.Pattern[str]] = _SEVERAL
+    """Mark of a line with several commands."""
     tally: Any = None
     """Count of a family that scores by facts; an immutable value, None at the start."""
 
@@ -159,10 +163,10 @@ class TextWorldEnv(TextEnv):
             return refusal
         if not action.isascii() or "[" in action or "]" in action:
             return _REFUSED_LETTERS
-        if _SEVERAL.search(action):
+        if self.several.search(action):
             return _REFUSED_SEVERAL
         verb = action.split()[0].lower()
-        if verb in _META_VERBS or verb.startswith(("tw-", "$", "#", "@")):
+        if verb in self.meta_verbs or verb.startswith(("tw-", "$", "#", "@")):
             return _REFUSED_META
         return None
 

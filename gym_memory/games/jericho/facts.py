@@ -1,0 +1,91 @@
+"""The truth of a story: where the player is, what is there, where the exits lead.
+
+Read from the object tree of the running machine, for scoring alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+
+from gym_memory.core.records import Triple
+from gym_memory.games.jericho.vocabulary import Bytes, decoded, object_region
+from gym_memory.graph.schema import EXIT, INVENTORY, PLAYER
+
+__all__ = ["Tree", "find_player", "object_names", "true_facts"]
+
+
+@lru_cache(maxsize=64)
+def object_names(story: bytes) -> tuple[str, ...]:
+    """Return the names of a story's objects by number, in lower case; "" for none."""
+    region, size, names = object_region(story), 9 if story[0] <= 3 else 14, [""]
+    for at in range(region.start, region.start + size * region.objects, size):
+        text = int.from_bytes(story[at + size - 2 : at + size], "big")
+        data = story[text + 1 : text + 1 + 2 * story[text]]
+        names.append(" ".join(decoded(story, data, short=False).lower().split()))
+    return tuple(names)
+
+
+class Tree:
+    """The objects of a story in one state: names and holders by number, 0 for none.
+
+    Args:
+        story: The story file.
+        memory: The machine's dynamic memory.
+        room: The room, where the story states it; 0 finds it from the player.
+        title: First line of the answer to ``look``, which names a room without a name.
+    """
+
+    def __init__(self, story: bytes, memory: Bytes, room: int, title: str):
+        size, holder, wide = (9, 4, 1) if story[0] <= 3 else (14, 6, 2)
+        region, self.names, self.holders = object_region(story), object_names(story), [0]
+        for at in range(region.start, region.start + size * region.objects, size):
+            found = int.from_bytes(memory[at + holder : at + holder + wide].tobytes(), "big")
+            self.holders.append(found if found <= region.objects else 0)
+        self._room, self._title = room, title
+        self._rooms_held = story[0x12:0x13] == b"8"
+        """True for Infocom, by the serial number: one object holds all rooms."""
+
+    def around(self, number: int) -> Iterator[int]:
+        """Yield what holds an object, from the inside to the outside."""
+        seen = {0}
+        while (number := self.holders[number]) not in seen:
+            seen.add(number)
+            yield number
+
+    def room(self, player: int) -> int:
+        """Return the player's room."""
+        outside = list(self.around(player))[::-1]
+        return self._room or next(iter(outside[self._rooms_held :]), 0)
+
+    def place(self, player: int) -> str:
+        """Return the name of the player's room."""
+        return self.names[self.room(player)] or self._title.lower()
+
+
+def find_player(walked: Mapping[str, Tree]) -> int:
+    """Return the object that gets to most places by the moves; 0 if there is none."""
+    held = zip(*(tree.holders for tree in walked.values()), strict=True)
+    places = [len(set(holders)) for holders in held]
+    return places.index(max(places)) if places and max(places) > 1 else 0
+
+
+def true_facts(here: Tree, walked: Mapping[str, Tree], player: int) -> frozenset[Triple]:
+    """Return where the player is, what is in the room and in hand, and the passable exits.
+
+    ``walked`` maps moves to the states that they lead to now: a closed door is no exit.
+    """
+    at, room = here.room(player), here.place(player)
+    facts = {Triple(PLAYER, "is in", room)}
+    for number, (name, holder) in enumerate(zip(here.names, here.holders, strict=True)):
+        hidden = name.startswith("(")  # Inform's own objects
+        if name and not hidden and number != player and at in here.around(number):
+            place = INVENTORY if holder == player else here.names[holder]
+            facts.add(Triple(name, "is in", place or room))
+    for move, there in walked.items():
+        if there.room(player) != at:
+            facts |= {
+                Triple(room, EXIT, move),
+                Triple(there.place(player), f"is {move} of", room),
+            }
+    return frozenset(facts)
