@@ -78,7 +78,8 @@ class MemRL(ExperienceMemory):
             by_similarity = _cut((near.similarity - self.settings.mean) / self.settings.sd)
             by_value = _cut((value - statistics.fmean(values)) / (spread or 1.0))
             weight = self.settings.weight
-            scored.append((weight * by_similarity + (1 - weight) * by_value, near.item))
+            score = weight * by_similarity + (1 - weight) * by_value
+            scored.append((round(score, 9) + 0.0, near.item))
         return sorted(scored, key=lambda pair: -pair[0])
 
     def _write(self, trial: Trial) -> Iterable[Item]:

@@ -71,7 +71,8 @@ class SimUtil(ExperienceMemory):
         found = self._bank.nearest(
             self._task.goal, None, self.settings.least, lambda i: wanted in ("any", i.kind)
         )
-        scored = [(self.score(near), near.item) for near in found]
+        total = sum(item.uses for item in self._bank.items.values())
+        scored = [(self.score(near, total), near.item) for near in found]
         if self.settings.rank == "softmax":  # drawn without replacement, by Gumbel noise
             scored = [
                 (s / _TEMPERATURE - math.log(-math.log(_inside(chance))), i) for s, i in scored
@@ -81,14 +82,13 @@ class SimUtil(ExperienceMemory):
     def _chance(self) -> random.Random:
         return random.Random(zlib.crc32(f"{self._task.id}/{self._bank.episode}".encode()))
 
-    def score(self, near: Found) -> float:
-        """Return S of an item that a search found."""
+    def score(self, near: Found, total: int) -> float:
+        """Return S of an item that a search found, given the sum of all counts."""
         similarity, item, chosen = near.similarity, near.item, self.settings
         if chosen.rank == "relevance":
             return similarity
         bonus = 0.0
         if chosen.rank != "utility":
-            total = sum(other.uses for other in self._bank.items.values())
             bonus = chosen.kappa * math.sqrt(math.log(total) / item.uses)
         return chosen.weight * similarity + (1 - chosen.weight) * (item.utility + bonus)
 
@@ -96,7 +96,8 @@ class SimUtil(ExperienceMemory):
         others = [
             item.actions
             for item in self._bank.items.values()
-            if item.origins[0].task == trial.task.id and item.origins[0].success != trial.success
+            for origin in item.origins[:1]
+            if origin.task == trial.task.id and origin.success != trial.success
         ]
         text = self._lesson(trial.trace, trial.outcome, trial.task, others[-1] if others else ())
         return [trial.draft(text, uses=1, utility=0.5)]
