@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import functools
 import inspect
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from numbers import Real
 from types import NoneType, UnionType
 from typing import (
     Annotated,
@@ -270,7 +272,13 @@ def check_number(
 
 def check_bounded(name: str, value: Any) -> float:
     """Return ``value`` if it is a number that can be kept, from ``-LARGEST`` to ``LARGEST``."""
-    return check_number(name, value, low=-LARGEST, high=LARGEST)
+    if isinstance(value, Real) and not isinstance(value, bool):
+        with contextlib.suppress(OverflowError):
+            if abs(float(value)) <= LARGEST:
+                return value  # type: ignore[return-value]
+    raise InvalidArgumentError(
+        f"expected {name} as a number from -{LARGEST:g} to {LARGEST:g}, got {shown(value)}"
+    )
 
 
 def check_amount(name: str, value: Any) -> float:

@@ -16,7 +16,7 @@ import gymnasium as gym
 
 from gym_memory.core.errors import InvalidArgumentError, UnknownNameError
 from gym_memory.core.records import Oracle
-from gym_memory.core.settings import check_flag, check_int
+from gym_memory.core.settings import check_bounded, check_flag, check_int
 from gym_memory.games.spaces import FreeText, raw_observation_space
 
 __all__ = ["Feedback", "Snapshot", "TextEnv"]
@@ -227,7 +227,7 @@ class TextEnv(gym.Env[dict[str, Any], str]):
             reward = float(self._feedback.score - before.score)
         return (
             self._observation(),
-            reward,
+            check_bounded("reward", reward),
             terminated,
             truncated,
             self._info(accepted=self._feedback.accepted),
@@ -311,7 +311,8 @@ class TextEnv(gym.Env[dict[str, Any], str]):
         }
 
     def _info(self, *, accepted: bool) -> dict[str, Any]:
-        score, best = self._feedback.score, self._feedback.max_score
+        score = check_bounded("score", self._feedback.score)
+        best = check_bounded("max_score", self._feedback.max_score)
         return {
             "score": score,
             "max_score": best,

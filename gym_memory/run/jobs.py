@@ -21,7 +21,15 @@ import numpy as np
 from gym_memory.baselines.registry import make_policy
 from gym_memory.core.errors import InvalidArgumentError, ResultsError, UnknownNameError
 from gym_memory.core.names import format_spec, parse_spec
-from gym_memory.core.settings import check_int, check_utf8
+from gym_memory.core.settings import (
+    LARGEST,
+    check_bounded,
+    check_int,
+    check_number,
+    check_share,
+    check_utf8,
+    shown,
+)
 from gym_memory.llm import Budget, Meter, episode_usage
 from gym_memory.memory.base import check_budget
 from gym_memory.run import EpisodeResult, rollout
@@ -42,8 +50,6 @@ __all__ = [
 ]
 
 _DETAIL_CHARS = 4000
-_LARGEST = 1e100
-"""Bound of every number of a row: sums and squares of them stay finite."""
 _MOST_SEEDS = 1_000_000
 _LISTS = {"envs": str, "memories": str, "policies": str, "seeds": int, "plugins": str}
 """Lists of a configuration, and what they are of."""
@@ -143,35 +149,22 @@ def _check_types(found: Any, example: Any) -> None:
         if kind is not float and (
             not isinstance(value, kind) or isinstance(value, bool) != (kind is bool)
         ):
-            raise TypeError(f"expected {field.name} as {kind.__name__}, got {_shown(value)}")
+            raise TypeError(f"expected {field.name} as {kind.__name__}, got {shown(value)}")
         if kind in (int, float):
-            _check_number(field.name, value)
+            check_bounded(field.name, value)
 
 
 def _check_result(result: EpisodeResult) -> None:
     """Raise TypeError or ValueError for a result that a row cannot hold."""
     _check_types(result, EpisodeResult())
     for name, count in result.counters.items():
-        _check_number(name, count)
+        check_bounded(name, count)
     known = result.normalized is not None or result.max_score > 0
     if known:
-        _check_number("normalized", result.normalized, 0, 1)
+        check_share("normalized", result.normalized)
     for step, score in result.curve:
-        _check_number("step of the curve", step, 0)
-        _check_number("score of the curve", score, *((0, 1) if known else ()))
-
-
-def _check_number(name: str, value: Any, least: float = -_LARGEST, most: float = _LARGEST) -> None:
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    if not (is_number and least <= value <= most):  # NaN is in no range
-        raise ValueError(f"expected {name} from {least:g} to {most:g}, got {_shown(value)}")
-
-
-def _shown(value: Any) -> str:
-    try:
-        return f"{value!r:.80}"
-    except ValueError:  # an integer of too many digits
-        return "a longer number"
+        check_number("step of the curve", step, low=0, high=LARGEST)
+        (check_share if known else check_bounded)("score of the curve", score)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -5,6 +5,7 @@ Also chats as observations, lists of ``{"role": ..., "content": ...}``, and the 
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, lru_cache
@@ -14,7 +15,7 @@ import numpy as np
 
 from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.records import Step, Task
-from gym_memory.core.settings import LARGEST, check_bounded, shown
+from gym_memory.core.settings import check_bounded, shown
 from gym_memory.extract import EXTRACTORS, Extractor, get_extractor
 from gym_memory.extract.base import apply
 from gym_memory.graph import TemporalGraph
@@ -138,12 +139,9 @@ def as_actions(value: Any) -> tuple[str, ...]:
 
 def as_number(name: str, value: Any) -> float:
     """Convert a value to a number that can be kept."""
-    try:
+    with contextlib.suppress(OverflowError, TypeError, ValueError):
         return check_bounded(name, float(value))
-    except (OverflowError, TypeError, ValueError):
-        raise InvalidArgumentError(
-            f"expected {name} as a number of at most {LARGEST:g}, got {shown(value)}"
-        ) from None
+    return check_bounded(name, value)  # an error that shows it as it came
 
 
 def as_flag(name: str, value: Any) -> bool:
