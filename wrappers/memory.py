@@ -9,7 +9,7 @@ from typing import Any
 import gymnasium as gym
 
 from gym_memory.core.errors import InvalidArgumentError
-from gym_memory.core.records import Cue, MemoryStats, Outcome, PlanState, Reasons, Step, Task
+from gym_memory.core.records import Cue, Outcome, PlanState, Reasons, Step, Task
 from gym_memory.core.settings import check_text
 from gym_memory.games.spaces import memory_observation_space
 from gym_memory.memory.base import Memory, check_budget, make_memory
@@ -32,6 +32,11 @@ class MemoryObservation(gym.Wrapper[Obs, str, Obs, str], gym.utils.RecordConstru
     ``memory_stats`` to info. The memory is closed (``Memory.end``) when the environment ends the
     episode, or by :meth:`finish` where it is cut from outside, at the latest by the next ``reset``,
     so that a memory that learns over trials learns from every episode.
+
+    An action that is an operation of the memory (``note: ...``, see :meth:`.Memory.write`) goes to
+    the memory. A free one takes no step: the observation is the same with another recall, the
+    reward 0. Any other takes a step in which nothing is said. Info: ``operations`` where the memory
+    takes any; ``written``, the result of one.
 
     Args:
         env: A raw text environment.
@@ -58,6 +63,7 @@ class MemoryObservation(gym.Wrapper[Obs, str, Obs, str], gym.utils.RecordConstru
         self._plan = PlanState()
         self._cue = Cue("")
         self._open: Outcome | None = None
+        self._seen: tuple[Obs, dict[str, Any]] = {}, {}
         if self.memory.uses_oracle:
             self.memory.oracle = env.get_wrapper_attr("oracle")
 
@@ -81,9 +87,16 @@ class MemoryObservation(gym.Wrapper[Obs, str, Obs, str], gym.utils.RecordConstru
 
     def step(self, action: str) -> tuple[Obs, float, bool, bool, dict[str, Any]]:
         """Step the environment; the memory learns from it, then recalls."""
-        obs, reward, terminated, truncated, info = self.env.step(action)
+        running = self._open is not None and isinstance(action, str)
+        written = self.memory.write(action) if running else None
+        if written and written.free:
+            obs, info = self._show(*self._seen, 0.0)
+            return obs, 0.0, False, False, {**info, "written": written}
+        obs, reward, terminated, truncated, info = self.env.step("" if written else action)
         done = terminated or truncated
         obs, info = self._remember(obs, info, action, float(reward), done=done)
+        if written:
+            info["written"] = written
         return obs, float(reward), terminated, truncated, info
 
     @property
@@ -133,10 +146,10 @@ class MemoryObservation(gym.Wrapper[Obs, str, Obs, str], gym.utils.RecordConstru
             self.memory.end(self._open)
             self._open = None
         learnt = time.perf_counter()
-        shown, info["memory_stats"] = self._recall(obs, (learnt - started) * 1e3)
-        return shown, info
+        return self._show(obs, info, (learnt - started) * 1e3)
 
-    def _recall(self, obs: Obs, update_ms: float) -> tuple[Obs, MemoryStats]:
+    def _show(self, obs: Obs, info: dict[str, Any], update_ms: float) -> tuple[Obs, dict[str, Any]]:
+        self._seen = obs, info
         started = time.perf_counter()
         aim = str(self._plan.aim)
         self._cue = Cue(obs["text"], obs["task"], obs["inventory"], obs["valid_actions"], aim)
@@ -150,7 +163,8 @@ class MemoryObservation(gym.Wrapper[Obs, str, Obs, str], gym.utils.RecordConstru
             "episodes": recall.episodes,
             "lessons": recall.lessons,
         }
-        return shown, stats
+        extra = {"operations": self.memory.operations} if self.memory.operations else {}
+        return shown, {**info, "memory_stats": stats, **extra}
 
     def snapshot(self) -> Any:
         """Return the state of the environment and of the memory together, for tree search."""
@@ -162,5 +176,4 @@ class MemoryObservation(gym.Wrapper[Obs, str, Obs, str], gym.utils.RecordConstru
         below, memory, self._plan, self._open = snapshot
         obs, info = self.env.get_wrapper_attr("restore")(below)
         self.memory.restore(memory)
-        shown, info["memory_stats"] = self._recall(obs, 0.0)
-        return shown, info
+        return self._show(obs, info, 0.0)

@@ -27,7 +27,8 @@ class RecordTrajectory(gym.Wrapper[Obs, str, Obs, str], gym.utils.RecordConstruc
     last step. Episodes are numbered on from those that the file holds;
     :func:`gym_memory.core.trajectory.read_trajectory` gives them back. Each environment needs its
     own file, those of a vector environment as well. ``row`` is the last row written; a row takes
-    the ``model_calls`` since the one before it, which :func:`gym_memory.llm.logged_calls` collects.
+    the ``model_calls`` since the one before it, which :func:`gym_memory.llm.logged_calls` collects,
+    and as ``written`` the free operations on the memory before its action.
 
     Args:
         env: A text environment with text actions, with or without a memory.
@@ -71,6 +72,7 @@ class RecordTrajectory(gym.Wrapper[Obs, str, Obs, str], gym.utils.RecordConstruc
         self._with_detail, self._detail = detail, StepDetail(None)
         self.row: Row = {}
         self.model_calls: list[Call] = []
+        self._written: list[str] = []
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -90,6 +92,9 @@ class RecordTrajectory(gym.Wrapper[Obs, str, Obs, str], gym.utils.RecordConstruc
     def step(self, action: str) -> tuple[Obs, float, bool, bool, dict[str, Any]]:
         """Step and record it."""
         obs, reward, terminated, truncated, info = self.env.step(action)
+        if "written" in info and info["written"].free:
+            self._written.append(action)
+            return obs, float(reward), terminated, truncated, info
         self._record(obs, info, action, float(reward), terminated, truncated)
         return obs, float(reward), terminated, truncated, info
 
@@ -121,10 +126,12 @@ class RecordTrajectory(gym.Wrapper[Obs, str, Obs, str], gym.utils.RecordConstruc
             "success": info["success"],
             "lost": info["lost"],
             "is_action_valid": info["is_action_valid"],
+            **({"written": self._written} if self._written else {}),
             **{name: obs[name] for name in self._extra},
             **(self._details(obs, info) if self._with_detail else {}),
         }
         self._writer.write(self.row)
+        self._written = []
 
     def _details(self, obs: Obs, info: dict[str, Any]) -> Row:
         reasons, plan = self._below("reasons", Reasons)(), self._below("plan", PlanState())
@@ -150,6 +157,7 @@ class RecordTrajectory(gym.Wrapper[Obs, str, Obs, str], gym.utils.RecordConstruc
             )
         obs, info = self.env.get_wrapper_attr("restore")(below)
         self._detail.rewind()
+        self._written = []
         return obs, info
 
     def close(self) -> None:

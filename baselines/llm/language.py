@@ -20,6 +20,7 @@ from gym_memory.core.tokens import CHARS_PER_TOKEN
 from gym_memory.llm import MODELS, ChatModel, Message, Reply, Request, model_spec
 from gym_memory.llm.forms import Form
 from gym_memory.llm.prompts import Prompt, load_prompt
+from gym_memory.memory.experience.notes import read_operation
 from gym_memory.memory.reading import entry_head
 
 __all__ = ["LanguagePolicy", "LanguageSettings", "fill", "match_action"]
@@ -115,11 +116,13 @@ class LanguagePolicy(Policy):
         self._acted = False
         self._head = _head(0, "")  # what led to the present observation
         self._thought = ""
+        self._operations: tuple[str, ...] = ()
         self.focus = PlanState()
 
     def reset(self, info: dict[str, Any], seed: int | None = None) -> None:
         """Start an episode without a plan and without a past."""
         self._begin(seed)
+        self._operations = info.get("operations", ())
 
     def update(self, transition: Transition) -> None:
         """Keep the observation that was acted on."""
@@ -156,7 +159,7 @@ class LanguagePolicy(Policy):
             "recalled_lessons": _lessons_of(obs),
             "observation": _shown_text(obs),
             "inventory": obs["inventory"],
-            "actions": "\n".join(obs["valid_actions"]),
+            "actions": "\n".join([*obs["valid_actions"], *self._operations]),
         }
 
     def transcript(self) -> str:
@@ -219,7 +222,7 @@ class LanguagePolicy(Policy):
         try:
             action = read(answer)
             problem = f"{action[:200]!r} is not among the possible actions."
-            if not obs["valid_actions"] or match_action(action, obs["valid_actions"]):
+            if not obs["valid_actions"] or self._named(action, obs):
                 return action
         except ModelError as error:
             problem = str(error)
@@ -231,6 +234,12 @@ class LanguagePolicy(Policy):
         ]
         return read(self._complete(prompt, [*messages, *turns], schema))
 
+    def _named(self, answer: str, obs: Observation) -> str:
+        line = _one_line(answer)
+        if self._operations and read_operation(line) and line not in self._operations:
+            return line
+        return match_action(answer, obs["valid_actions"])
+
     def attempt(self, answer: Callable[[], Answer], otherwise: Answer) -> Answer:
         """Return what ``answer`` gives; on a ModelError, counted, ``otherwise``."""
         try:
@@ -240,9 +249,9 @@ class LanguagePolicy(Policy):
             return otherwise
 
     def act_on(self, answer: str, obs: Observation) -> str:
-        """Return the valid action that an answer names, else a random one."""
+        """Return the valid action or operation on the memory of an answer, else a random action."""
         valid = obs["valid_actions"]
-        action = match_action(answer, valid) if valid else _one_line(answer)
+        action = self._named(answer, obs) if valid else _one_line(answer)
         if action:
             return action
         if answer:  # an answer that failed is counted already

@@ -8,7 +8,10 @@ import numpy as np
 
 from gym_memory.baselines.base import Policy
 from gym_memory.baselines.rules.beliefs import Transcript
-from gym_memory.core.records import Observation, PlanState, Task
+from gym_memory.core.records import Observation, PlanState, Step, Task
+from gym_memory.extract import get_extractor
+from gym_memory.graph import TemporalGraph
+from gym_memory.graph.schema import PLAYER
 
 __all__ = ["RulePolicy"]
 
@@ -41,3 +44,10 @@ class RulePolicy(Policy):
 
     def _task(self, obs: Observation) -> Task:
         return Task(self._task_id, obs["task"], self._dialect)
+
+    def _place(self, obs: Observation) -> str:
+        """Return the place that the observation names; empty without one."""
+        rules = get_extractor(self._dialect)
+        found = rules.extract(Step(0, obs["text"]), TemporalGraph(), self._task(obs))
+        places = [m.triple.object for m in found.mentions if m.triple[:2] == (PLAYER, "is in")]
+        return places[-1] if places else ""

@@ -138,6 +138,13 @@ class Recall(NamedTuple):
     lessons: tuple[str, ...] = ()
 
 
+class Written(NamedTuple):
+    """The result of an operation of the policy on its memory; ``free`` if it takes no step."""
+
+    answer: str
+    free: bool
+
+
 class Reason(NamedTuple):
     """Why a recall shows something.
 
@@ -237,6 +244,7 @@ class MemoryStats:
         tokens: Tokens of the last rendered recall.
         extraction_calls: Calls of the extraction role (for an LLM role: paid calls).
         fallbacks: Times a failed LLM role fell back to its rule-based default.
+        writes: Operations of the policy on the memory in this episode.
         update_ms: Wall milliseconds of the last ``observe``.
         recall_ms: Wall milliseconds of the last ``recall``.
     """
@@ -248,6 +256,7 @@ class MemoryStats:
     tokens: int = 0
     extraction_calls: int = 0
     fallbacks: int = 0
+    writes: int = 0
     update_ms: float = dataclasses.field(default=0.0, compare=False)
     recall_ms: float = dataclasses.field(default=0.0, compare=False)
 

@@ -19,7 +19,17 @@ from gym_memory.core.errors import InvalidArgumentError, StoreError, other_forma
 from gym_memory.core.files import read_json, write_atomic
 from gym_memory.core.html import memory_table
 from gym_memory.core.names import Registry, Spec
-from gym_memory.core.records import Cue, MemoryStats, Oracle, Outcome, Reasons, Recall, Step, Task
+from gym_memory.core.records import (
+    Cue,
+    MemoryStats,
+    Oracle,
+    Outcome,
+    Reasons,
+    Recall,
+    Step,
+    Task,
+    Written,
+)
 from gym_memory.graph import TemporalGraph
 
 __all__ = ["MEMORIES", "Lifetime", "Memory", "make_memory"]
@@ -61,6 +71,8 @@ class Memory(ABC):
     uses_oracle: ClassVar[bool] = False
     keeps_budget: bool = True
     """True if recalls stay within their budget, unlike a whole transcript."""
+    operations: tuple[str, ...] = ()
+    """Forms of the texts that :meth:`write` takes, for a policy to see; e.g. ``note: TEXT``."""
 
     @abstractmethod
     def begin(self, task: Task, seed: int | None) -> None:
@@ -80,6 +92,10 @@ class Memory(ABC):
     def reasons(self, cue: Cue, budget: int) -> Reasons:
         """Explain to a person what :meth:`recall` shows for a cue; call it right after."""
         return Reasons()
+
+    def write(self, operation: str) -> Written | None:
+        """Change or search the memory as the policy says; None if the text is no operation."""
+        return None
 
     def end(self, outcome: Outcome) -> None:  # noqa: B027 - most memories do nothing here
         """Close the episode; memories that learn over trials learn here."""

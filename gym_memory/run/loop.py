@@ -137,7 +137,7 @@ def _play(
             set_focus(policy.focus)
         next_obs, reward, terminated, truncated, info = env.step(action)
         if limit is not None and not terminated:
-            truncated = truncated or tally.steps + 1 >= limit
+            truncated = truncated or tally.steps + tally.counts(info) >= limit
         policy.update(Transition(obs, action, float(reward), next_obs, terminated, truncated, info))
         obs = next_obs
         tally.add(info)
@@ -155,7 +155,7 @@ class _Tally:
         self._on_step = on_step
         self._info: dict[str, Any] = {}
         self._curve: list[tuple[int, float]] = []
-        self._tokens = 0
+        self._tokens = self._shown = 0
         self._memory_ms = 0.0
         self.steps = -1
 
@@ -166,9 +166,14 @@ class _Tally:
                 total[name] = total.get(name, 0) + value
         return total
 
+    def counts(self, info: dict[str, Any]) -> bool:
+        """True if a step was taken, unlike a free operation on the memory."""
+        return not ("written" in info and info["written"].free)
+
     def add(self, info: dict[str, Any]) -> None:
         """Count one observation: the reset's or a step's."""
-        self.steps += 1
+        self.steps += self.counts(info)
+        self._shown += 1
         self._info = info
         stats = info.get("memory_stats") or MemoryStats()
         self._tokens += stats.tokens
@@ -180,10 +185,14 @@ class _Tally:
             self._on_step(self.steps, info)
 
     def result(self) -> EpisodeResult:
-        info, shown = self._info, self.steps + 1
+        info, shown = self._info, self._shown
+        normalized = info.get("normalized_score")
         counters = {
             name: value - self._before.get(name, 0) for name, value in self._counters().items()
         }
+        stats = info.get("memory_stats")
+        if stats is not None and stats.writes:
+            counters["memory_writes"] = stats.writes
         return EpisodeResult(
             task_id=info.get("task_id", ""),
             split=info.get("split", ""),

@@ -63,6 +63,7 @@ class Walk:
         )
         obs, reward, terminated, _, info = self.env.step(action)
         assert not terminated
+        self.memory.write(f"note: {action}")  # where the policy writes; elsewhere nothing
         return self._see(obs, action, reward, info["moves"])
 
     def _see(self, obs: dict, action: str, reward: float, t: int) -> Cue:

@@ -32,11 +32,11 @@ SESSIONS = 64
 class Running:
     """A server in a thread; ``made`` and ``closed`` count environments."""
 
-    def __init__(self, sessions: int, idle_s: float):
+    def __init__(self, sessions: int, idle_s: float, memory: str = MEMORY):
         from gym_memory.train import openenv as door
 
         self.open: set[int] = set()
-        app = door.make_app(ENV, MEMORY, BUDGET, max_sessions=sessions, idle_s=idle_s)
+        app = door.make_app(ENV, memory, BUDGET, max_sessions=sessions, idle_s=idle_s)
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             self.port = free.getsockname()[1]
@@ -131,6 +131,30 @@ def test_sixty_four_sessions_side_by_side(games: Games, server: Running, alive: 
     with ThreadPoolExecutor(SESSIONS) as pool:
         assert list(pool.map(play, range(SESSIONS))) == list(range(SESSIONS))
     wait_for(lambda: not alive)
+
+
+def test_notes_are_those_of_this_process() -> None:
+    from gym_memory.train.session import Session
+
+    memory = "notes?free=2"
+    session, running = Session(ENV, memory, BUDGET), Running(1, 300, memory)
+    with running.client() as client:
+        turn, shown = session.reset(seed=3), client.reset(seed=3)
+        for action in (
+            "note: cook",
+            "find: cook",
+            "note 1: eat",
+            "look",
+            "note: done",
+            "forget: 1",
+        ):
+            turn, shown = session.step(action), client.step({"text": action})
+            assert shown.observation["memory"] == turn.obs["memory"]
+            assert shown.observation["lessons"] == list(turn.obs["lessons"])
+            assert shown.observation["metadata"]["moves"] == turn.info["moves"]
+    assert turn.info["moves"] == 2  # the third operation in a row takes a step
+    session.close()
+    running.stop()
 
 
 def test_tasks_health_and_schema(server: Running) -> None:

@@ -25,6 +25,7 @@ from gym_memory.baselines.rules.travel import step_towards
 from gym_memory.core.records import Observation, Step, Task, Triple
 from gym_memory.extract import get_extractor
 from gym_memory.graph.schema import DIRECTIONS, EXIT, way_relation
+from gym_memory.memory.experience.notes import read_operation
 from gym_memory.memory.reading import read_description, read_head, read_line, split_entries
 from gym_memory.testing.chat.memories import (
     LESSON_FACT,
@@ -94,7 +95,9 @@ def rebuilt(slots: Slots, memory: str, facts: Iterable[Triple]) -> Observation:
         text=slots["observation"],
         task=slots["task"],
         inventory=slots["inventory"],
-        valid_actions=tuple(line for line in slots["actions"].split("\n") if line),
+        valid_actions=tuple(
+            line for line in slots["actions"].split("\n") if line and not read_operation(line)
+        ),
         memory=memory,
         triples=tuple(facts),
         episodes=(),
@@ -289,8 +292,10 @@ def _aim_in(history: str) -> str:
 
 @answers("react")
 def react(slots: Slots) -> str:
-    """Return the player's action, with the aim as the thought."""
+    """Return the player's action, with the aim as the thought; note a new aim first."""
     action, aim = _choice(slots, _aim_in(slots["history"]))
+    if "note: TEXT" in slots["actions"].split("\n") and aim not in slots["lessons"]:
+        action = f"note: {aim}"
     return f"Thought: {_AFTER}{aim}\nAction: {action}"
 
 

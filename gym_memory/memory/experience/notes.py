@@ -1,0 +1,205 @@
+"""Notes that the policy writes itself: the state of MEM1, the files of AutoMem."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple
+
+from gym_memory.core.files import typed
+from gym_memory.core.records import Cue, MemoryStats, Recall, Step, Task, Written
+from gym_memory.core.settings import Help, check_text, checked
+from gym_memory.core.tokens import CHARS_PER_TOKEN, count_tokens
+from gym_memory.memory.base import MEMORIES, Lifetime, Memory, check_budget
+
+__all__ = ["Operation", "PolicyNotes", "read_operation"]
+
+_OPERATION = re.compile(r"\s*(note|forget|find)(?: +(\d{1,9}))? *:(.*)", re.I | re.S)
+_HEADING = "Notes of your own (note: TEXT, note N: TEXT, forget: N, find: WORDS):"
+_MOST_NAMED = 20
+
+
+class Operation(NamedTuple):
+    """A text of the policy for its memory; ``number`` is that of a note, 0 without one."""
+
+    verb: Literal["note", "forget", "find"]
+    number: int
+    text: str
+
+
+def read_operation(text: str) -> Operation | None:
+    """Read ``note: TEXT``, ``note N: TEXT``, ``forget: N`` or ``find: WORDS``; None if neither.
+
+    >>> read_operation("note 3: the key is in the hall")
+    Operation(verb='note', number=3, text='the key is in the hall')
+    >>> read_operation("go east") is None
+    True
+    """
+    found = _OPERATION.fullmatch(text)
+    if found is None:
+        return None
+    verb: Any = found[1].lower()
+    text = " ".join(found[3].split())
+    number = found[2] or (text if verb == "forget" and re.fullmatch(r"[0-9]{1,9}", text) else "0")
+    return Operation(verb, int(number), text)
+
+
+@MEMORIES.register("notes")
+class PolicyNotes(Memory):
+    """Keeps what the policy writes, and nothing else, as numbered notes within a budget.
+
+    The policy sends an operation in the place of an action: ``note: TEXT`` inserts,
+    ``note N: TEXT`` replaces, ``forget: N`` deletes, ``find: WORDS`` shows the notes that hold all
+    the words. Where the notes are full, the oldest go: AgentOdyssey's MEM1 (arXiv 2506.15841)
+    keeps the tail of its state.
+    """
+
+    name: ClassVar[str] = "notes"
+    operations = ("note: TEXT", "note N: TEXT", "forget: N", "find: WORDS")
+
+    @checked
+    def __init__(
+        self,
+        *,
+        size: Annotated[
+            int, Help("Tokens that the notes may hold; 512 in AgentOdyssey's MEM1.", low=16)
+        ] = 512,
+        free: Annotated[
+            int,
+            Help(
+                "Operations after each step that take no step of the game; 0: each takes one, in "
+                "which nothing is said. AutoMem has 5 rounds.",
+                low=0,
+            ),
+        ] = 5,
+        lifetime: Annotated[Lifetime, Help("Time that the notes are kept.")] = "episode",
+    ):
+        self.size, self.free, self.lifetime = size, free, lifetime
+        self._task = Task("", "")
+        self._notes: dict[int, str] = {}
+        self._next = 1
+        self._clear_counts()
+        self._tokens = 0
+
+    @property
+    def lifetimes(self) -> dict[str, Lifetime]:  # type: ignore[override]
+        """Return the lifetime of the notes."""
+        return {"notes": self.lifetime}
+
+    def _clear_counts(self) -> None:
+        self._writes = self._since = 0  # operations in the episode, and since the last step
+        self._answer = ""  # to the last operation, until the next action
+        self._found: list[int] = []
+
+    def begin(self, task: Task, seed: int | None) -> None:
+        """Start an episode; clear the notes if their lifetime is over."""
+        other = {"trial": task != self._task, "task": task.goal != self._task.goal}
+        if other.get(self.lifetime, self.lifetime != "forever"):
+            self._notes, self._next = {}, 1
+        self._task = task
+        self._clear_counts()
+
+    def observe(self, step: Step) -> None:
+        """Allow free operations again; clear the notes if they last one step."""
+        self._since = 0
+        if read_operation(step.action) is None:
+            self._answer, self._found = "", []
+            if self.lifetime == "step":
+                self._notes = {}
+
+    def write(self, operation: str) -> Written | None:
+        """Do one operation; the answer is part of the recall until the next action."""
+        found = read_operation(operation)
+        if found is None:
+            return None
+        free = self._since < self.free
+        self._since += 1
+        self._writes += 1
+        self._found = []
+        if found.verb == "find":
+            words = found.text.lower().split()
+            self._found = [
+                number
+                for number, text in self._notes.items()
+                if all(word in text.lower() for word in words)
+            ]
+            self._answer = f"found {len(self._found)} of {len(self._notes)} notes"
+            self._answer += f": {_listed(self._found)}" if self._found else ""
+        elif found.number not in self._notes and (found.number or found.verb == "forget"):
+            known = (
+                f"{found.verb} one of {_listed(self._notes)}" if self._notes else "there is none"
+            )
+            self._answer = f"no note {found.number}: {known}"
+        elif found.verb == "forget":
+            del self._notes[found.number]
+            self._answer = f"note {found.number} forgotten"
+        else:
+            self._answer = self._put(found.number or self._next, found.text)
+        return Written(self._answer, free)
+
+    def _put(self, number: int, text: str) -> str:
+        room = self.size * CHARS_PER_TOKEN
+        line = len(_line(number, text))
+        if not text or line > room:
+            return f"not written: expected 1 to {room - len(_line(number, ''))} characters"
+        others = {n: t for n, t in self._notes.items() if n != number}
+        held = line + sum(len(_line(n, t)) for n, t in others.items())
+        gone = []
+        for n, t in others.items():
+            if held > room:
+                held -= len(_line(n, t))
+                gone.append(n)
+        self._notes[number] = text
+        for n in gone:
+            del self._notes[n]
+        self._next = max(self._next, number + 1)
+        return f"note {number} written" + (f", {_listed(gone)} dropped: full" if gone else "")
+
+    def recall(self, cue: Cue, budget: int) -> Recall:
+        """Return the notes by number, also as ``lessons``: those found last, then the newest."""
+        answer = [f"({self._answer})"] if self._answer else []
+        room = check_budget(budget) * CHARS_PER_TOKEN - len("\n".join([_HEADING, *answer]))
+        lines: dict[int, str] = {}
+        for number in dict.fromkeys([*self._found, *sorted(self._notes, reverse=True)]):
+            line = _line(number, self._notes[number])
+            if len(line) <= room:
+                lines[number] = line[:-1]
+                room -= len(line)
+        kept = tuple(lines[number] for number in sorted(lines))
+        text = "\n".join([_HEADING, *kept, *answer]) if room >= 0 else ""
+        self._tokens = count_tokens(text)
+        return Recall(text, lessons=kept)
+
+    def state(self) -> dict[str, Any]:
+        """Return notes and counts."""
+        return {
+            "task": list(self._task),
+            "notes": [[number, text] for number, text in self._notes.items()],
+            "next": self._next,
+            "writes": [self._writes, self._since],
+            "answer": self._answer,
+            "found": list(self._found),
+        }
+
+    def load_state(self, state: dict[str, Any]) -> None:
+        """Replace everything by what :meth:`state` returned."""
+        task = typed(Task, state["task"])
+        notes = {int(number): check_text("note", text) for number, text in state["notes"]}
+        found = [number for number in state["found"] if number in notes]
+        self._task, self._notes, self._found = task, notes, found
+        self._next, self._answer = int(state["next"]), check_text("answer", state["answer"])
+        self._writes, self._since = map(int, state["writes"])
+
+    def stats(self) -> MemoryStats:
+        """Return the number of notes, the operations and the size of the last recall."""
+        return MemoryStats(lessons=len(self._notes), tokens=self._tokens, writes=self._writes)
+
+
+def _line(number: int, text: str) -> str:
+    return f"{number}. {text}\n"
+
+
+def _listed(numbers: Iterable[int]) -> str:
+    numbers = list(numbers)
+    more = ", ..." if len(numbers) > _MOST_NAMED else ""
+    return ", ".join(map(str, numbers[:_MOST_NAMED])) + more
