@@ -40,7 +40,6 @@ from gym_memory.graph.schema import (
     direction_of,
     door_relation,
     times_tried,
-    way_relation,
 )
 from gym_memory.memory.reading import TranscriptStep, split_entries
 
@@ -104,8 +103,8 @@ class Beliefs:
         if obs["triples"]:
             for triple in reversed(obs["triples"]):  # the first of two rivals counts
                 self.graph.add(triple, 0)
-            moved = action.split()[-1:] == [action] or action.split()[:1] == ["go"]
-            action = "" if moved else action  # the recalled place is already the new one
+            if action.split()[-1:] == [action] or action.startswith("go "):
+                action = "look"  # the recalled place is already the new one
         else:
             text = obs["memory"]
             for lesson in obs["lessons"]:  # what holds of other games is no fact of this one
@@ -118,7 +117,6 @@ class Beliefs:
         self.tells_place = any(m.triple[:2] == (PLAYER, "is in") for m in seen.mentions)
         apply(seen, self.graph, now)
         self.here = current_place(self.graph) or ""
-        self._add_ways_back()
         self._known: dict[str, dict[str, str]] = {}
 
     def _read(self, text: str, extractor: Extractor, transcript: Transcript) -> str:
@@ -132,13 +130,6 @@ class Beliefs:
         entries = [entry for _, entry in sorted(dated, key=itemgetter(0))]
         self.graph = transcript.read(entries, extractor, self.task)
         return dangling
-
-    def _add_ways_back(self) -> None:
-        for subject, relation, obj in list(self.graph.live()):
-            direction = direction_of(relation)
-            if direction and self.graph.value(subject, OPPOSITE[direction]) is None:
-                back = Triple(obj, way_relation(OPPOSITE[direction]), subject)
-                self.graph.add(back, self.graph.now)
 
     # ------------------------------------------------------------ actions
 
@@ -307,6 +298,10 @@ class Beliefs:
         known = self._known.get(place)
         if known is None:
             out = ways_out(self.graph, place)
+            for fact in self.graph.outgoing(place):  # a way is stated in one direction only
+                direction = direction_of(fact.relation)
+                if direction is not None:
+                    out.setdefault(OPPOSITE[direction], fact.object)
             known = self._known[place] = {way: out[way] for way in DIRECTIONS if way in out}
         return known
 
@@ -322,6 +317,7 @@ class Beliefs:
         known = self._known_ways(place)
         return [exit_ for exit_ in dict.fromkeys(exits) if exit_ not in known]
 
+    @cached_property
     def distances(self) -> dict[str, int]:
         """Return the moves from here to every place that ways without a locked door lead to."""
 
@@ -342,7 +338,7 @@ class Beliefs:
         """
         taken = set(self._squares.values())
         exits = []
-        for place, distance in self.distances().items():
+        for place, distance in self.distances.items():
             for direction in self.unexplored(place):
                 if self.openness(self.door(place, direction)) != "locked":
                     back = place == self.here and direction == OPPOSITE.get(self._came)
@@ -355,7 +351,7 @@ class Beliefs:
 
     def far_exits(self) -> list[Exit]:
         """Return unexplored exits of places to which no way is known, as recalled."""
-        known = self.distances()
+        known = self.distances
         facts = (t for t in self.graph.live() if t.relation == UNEXPLORED)
         return [(t.subject, t.object) for t in facts if t.subject not in known]
 

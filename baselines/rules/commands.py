@@ -6,6 +6,7 @@ Players think in one spelling (``go north``, ``take lamp``, ``look``) and act in
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from gym_memory.extract.notes.words import direction_in
 
@@ -17,6 +18,7 @@ _INTO = re.compile(r"(?:put|place|insert) (?P<thing>.+) (?:in|into|inside) (?P<h
 _APPLIANCE = re.compile(r"(?P<cook>cook .+) (?:in|on|using) (?P<appliance>.+)")
 
 
+@lru_cache(maxsize=1 << 14)
 def canonical(action: str) -> str:
     """Return a command in the players' spelling.
 

@@ -115,7 +115,7 @@ MAP = (
 def test_a_way_known_in_one_direction_is_known_in_both() -> None:
     found = beliefs(triples=MAP)
     assert found.ways("kitchen") == {"west": "hall", "south": "cellar"}
-    assert found.distances() == {"hall": 0, "kitchen": 1, "cellar": 2}
+    assert found.distances == {"hall": 0, "kitchen": 1, "cellar": 2}
     assert step_towards(found, "cellar") == "go east"
 
 

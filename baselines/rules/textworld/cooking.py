@@ -98,7 +98,7 @@ def _read_all(beliefs: Beliefs) -> Iterator[Move]:
         if not reported and looking in beliefs.actions and not beliefs.tried(looking):
             yield Move(looking, Aim(f"look at {thing}", Kind.READ))
     if not beliefs.frontier():  # what was not seen yet comes before what was
-        yield from tour(beliefs, _TEXTS, (r for r in beliefs.distances() if beliefs.contents(r)))
+        yield from tour(beliefs, _TEXTS, (r for r in beliefs.distances if beliefs.contents(r)))
 
 
 def _heat_wanted(beliefs: Beliefs) -> Move | None:
@@ -249,7 +249,7 @@ class _Kitchen:
         return appliance(self.b, use) or APPLIANCES[use][0]
 
     def _go(self) -> Move | None:
-        distances = self.b.distances()
+        distances = self.b.distances
         rooms = [self.b.room_of(x) for x in self.missing]
         if self.cuts and not self.b.holds(self.knife):
             rooms.append(self.b.room_of(self.knife))
@@ -289,4 +289,4 @@ class _Kitchen:
             if self.b.is_place(room):
                 yield from only(go_to(self.b, room, Aim(f"prepare meal in {room}")))
                 break
-        yield from tour(self.b, _PLACE_TO_PREPARE, [*stoves, *self.b.distances()])
+        yield from tour(self.b, _PLACE_TO_PREPARE, [*stoves, *self.b.distances])

@@ -135,7 +135,7 @@ def _search(beliefs: Beliefs, aim: Delivery, been: list[str]) -> Iterator[Move]:
     around = {room: moves for room, moves in near.items() if moves <= _NEAR}
     if beliefs.here in around and beliefs.here not in been:
         been.append(beliefs.here)
-    away = beliefs.distances()
+    away = beliefs.distances
     left = [room for room in around if room not in been and room in away]
     for room in sorted(left, key=lambda name: (around[name], away[name])):
         text = f"{aim.text} but not {' and '.join(been)}" if been else aim.text
@@ -150,7 +150,7 @@ def _roam(beliefs: Beliefs, subject: str) -> Iterator[Move]:
     """Look around: nothing is known of what the task names, and more may be one day."""
     aim = _unknown(subject)
     yield from only(explore(beliefs, aim))
-    away = beliefs.distances()
+    away = beliefs.distances
     if beliefs.plan.aim.text == aim.text:
         yield from only(follow(beliefs))
     for room in sorted(away, key=lambda name: (-away[name], name)):

@@ -143,7 +143,7 @@ def _reported(beliefs: Beliefs) -> Iterator[tuple[str, _Errand]]:
 
 def carry(beliefs: Beliefs) -> Iterator[Move]:
     """Carry what is held to where the task, or something that was read, wants it put."""
-    distances = beliefs.distances()
+    distances = beliefs.distances
     asked = (*_errands(beliefs.task.goal), *(errand for _, errand in _reported(beliefs)))
     for errand in asked:
         if errand.verb not in _CARRIED:

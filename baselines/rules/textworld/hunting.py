@@ -136,7 +136,7 @@ def _opened_by(beliefs: Beliefs, key: str) -> list[str]:
 
 def use_keys(beliefs: Beliefs) -> Iterator[Move]:
     """Go to the nearest lock that a held key is known to open, or look for it."""
-    distances = beliefs.distances()
+    distances = beliefs.distances
     known: list[tuple[int, str, str]] = []
     unknown: list[str] = []
     for key in beliefs.held():
@@ -171,7 +171,7 @@ def try_keys(beliefs: Beliefs) -> Iterator[Move]:
 
     First to one that a text names beside it or whose name is like the key's, then to the nearest.
     """
-    distances = beliefs.distances()
+    distances = beliefs.distances
     shut = [
         lock
         for lock in beliefs.graph.entities()
@@ -217,7 +217,7 @@ def _are_mentioned(beliefs: Beliefs, key: str, lock: str) -> bool:
 
 def fetch_wanted(beliefs: Beliefs) -> Iterator[Move]:
     """Go to the nearest key without a use so far, or thing that the task or a text names."""
-    distances = beliefs.distances()
+    distances = beliefs.distances
     targets = []
     for thing in beliefs.graph.entities():
         room = beliefs.room_of(thing)

@@ -45,7 +45,7 @@ def search(beliefs: Beliefs) -> Iterator[Move]:
         been = _been(beliefs, _ROOMS)
         for action in _handle(beliefs, look_at_held=not been, carry=bool(locks)):
             yield Move(action, Round.of(_ROOMS, been))
-        rooms = (room for room in beliefs.distances() if beliefs.contents(room))
+        rooms = (room for room in beliefs.distances if beliefs.contents(room))
         yield from tour(beliefs, _ROOMS, rooms)
     yield from tour(beliefs, _LOCKS, (_room_of(beliefs, lock) for lock in locks))
 
@@ -83,7 +83,7 @@ def tour(beliefs: Beliefs, aim: str, rooms: Iterable[str]) -> Iterator[Move]:
     been = _been(beliefs, aim)
     if beliefs.here not in been:
         been = [*been, beliefs.here]
-    distances = beliefs.distances()
+    distances = beliefs.distances
     left = sorted({(distances[r], r) for r in rooms if r in distances and r not in been})
     for _, room in left:
         yield from only(go_to(beliefs, room, Round.of(aim, been)))

@@ -124,7 +124,7 @@ class Tidier:
             look = open_here(beliefs, aim) or explore(beliefs, aim)
             if look is not None:
                 yield look
-            if len(beliefs.distances()) >= _MANY_ROOMS and not surveyed:
+            if len(beliefs.distances) >= _MANY_ROOMS and not surveyed:
                 yield _survey(beliefs)
             plan = self._decide(beliefs)
         right = dict(_placings(beliefs, "belongs"))
@@ -139,7 +139,7 @@ class Tidier:
             action = self._next(beliefs, plan)
         if action is None and _is_large(beliefs) and not (surveyed or last.waits):
             yield _survey(beliefs)
-        known = len(beliefs.distances()) > 1 or _placings(beliefs, "was put")
+        known = len(beliefs.distances) > 1 or _placings(beliefs, "was put")
         if action or right or (known and not self._unasked):  # else try what comes to mind
             yield Move(action or "look", Tidying.of(plan if action else []))
 
@@ -151,14 +151,14 @@ class Tidier:
     def _decide(self, beliefs: Beliefs) -> Placings:
         if not _is_large(beliefs) or _placings(beliefs, "was put"):
             return self._decide_again(beliefs)
-        rooms = {room: _furniture(beliefs, room) for room in beliefs.distances()}
+        rooms = {room: _furniture(beliefs, room) for room in beliefs.distances}
         where = {thing: room for room in rooms for thing in _things(beliefs, room, rooms[room])}
         where.update(dict.fromkeys(beliefs.held(), ""))
         out = misfits(where, rooms, make_encoder(self._encoder), _count(beliefs))
         return [(thing, room) for thing, room, _ in out]
 
     def _decide_again(self, beliefs: Beliefs) -> Placings:
-        rooms = {room: _furniture(beliefs, room) for room in beliefs.distances()}
+        rooms = {room: _furniture(beliefs, room) for room in beliefs.distances}
         holders = {piece: room for room, pieces in rooms.items() for piece in pieces}
         lying = {
             t: beliefs.holder(t) for room in rooms for t in _things(beliefs, room, rooms[room])
@@ -169,7 +169,7 @@ class Tidier:
         if not things or not holders:
             return []
         chances = self._chances(beliefs, things, holders, lying, known)
-        distances = beliefs.distances()
+        distances = beliefs.distances
         ranked = []
         for thing, target, chance in chances:
             start, room = beliefs.room_of(thing), holders[target]
@@ -369,12 +369,12 @@ def _apart(distances: dict[str, int], start: str, room: str) -> int:
 
 def _survey(beliefs: Beliefs) -> Move:
     """Pause with all rooms in the plan, for a memory that recalls what the plan is about."""
-    return Move("look", Aim("survey: " + ", ".join(beliefs.distances()), Kind.SURVEY))
+    return Move("look", Aim("survey: " + ", ".join(beliefs.distances), Kind.SURVEY))
 
 
 def _is_large(beliefs: Beliefs) -> bool:
     """True if it is a large full house: there is too much in it to try one thing after another."""
-    rooms = beliefs.distances()
+    rooms = beliefs.distances
     things = sum(len(_things(beliefs, room, _furniture(beliefs, room))) for room in rooms)
     return len(rooms) >= _LARGE and things >= _CROWDED * len(rooms)
 
@@ -393,7 +393,7 @@ def _take(beliefs: Beliefs, plan: Placings) -> str | None:
 
 
 def _go(beliefs: Beliefs, plan: Placings) -> str | None:
-    distances = beliefs.distances()
+    distances = beliefs.distances
     rooms = [
         (target if beliefs.is_place(target) else beliefs.room_of(target))
         if beliefs.holds(thing)

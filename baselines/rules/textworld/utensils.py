@@ -32,7 +32,7 @@ def blade(beliefs: Beliefs, foods: list[str]) -> str:
     if cutting or known:
         return [*cutting, *known][0]
     in_vain = any(beliefs.holds(food) for food in foods)  # what is held cuts nothing
-    distances = beliefs.distances()
+    distances = beliefs.distances
     others = [
         (distances[room], thing)
         for room in distances
