@@ -241,6 +241,8 @@ class ResultsFolder:
         job = rows[0].job
         if job.key in self._finished:
             raise ResultsError(f"seed {job.seed} of {job.env} {job.memory} {job.policy} came twice")
+        for row in rows:
+            EpisodeRow.from_json(row.to_json())  # what could not be read is not written
         content = _lines(rows)
         try:
             while content:
