@@ -38,7 +38,7 @@ def main() -> None:
         opened = []
         for _ in range(3):  # each time a server that has not seen the episode yet
             with serving("view", str(file), cwd=at) as address:
-                opened.append(browser.opening_ms(f"{address}/replay?a=0-0"))
+                opened.append(browser.opening_ms(f"{address}/replay?a={find([file])[0].key}"))
                 if len(opened) == 3:
                     found["5,000 steps, 5,000 facts: slider, ms"] = summary(slides(browser, 5000))
         found["5,000 steps, 5,000 facts: opens, ms"] = summary(opened)

@@ -11,11 +11,15 @@ from typing import Any
 
 import pytest
 
+from gym_memory.core.html import inline_page
 from gym_memory.core.trajectory import read_trajectory
+from gym_memory.run import EpisodeResult
+from gym_memory.run.jobs import EpisodeRow, Job, play_job
 from gym_memory.run.results.report import build_report, read_source
 from gym_memory.testing.browser import Browser, serving
-from gym_memory.viewer.recordings import choose, find, load
+from gym_memory.viewer.recordings import Recording, choose, find, load
 from gym_memory.viewer.replay import write_replay
+from gym_memory.viewer.server import _RUNS, _runs_body
 from gym_memory.wrappers.make import make_env
 
 pytestmark = pytest.mark.slow
@@ -217,7 +221,8 @@ def test_compare_two_runs(browser: Browser, site: str, runs: Path) -> None:
     everything = browser.text("#count").split()[-1]  # games begun at this server are among them
     browser.find("#filter").send_keys("planner")
     assert browser.text("#count") == f"4 of {everything}"
-    browser.find("#filter").send_keys(" 0 1")
+    browser.find("#filter").send_keys(" seed 0")
+    assert browser.text("#count") == f"2 of {everything}"
     for words in ("none seed 0", "arigraph seed 0"):
         browser.click(f'#runs input[value="{key_of(runs, words)}"]')
     browser.click("#beside")
@@ -229,6 +234,141 @@ def test_compare_two_runs(browser: Browser, site: str, runs: Path) -> None:
     parted = next(n for n, (a, b) in enumerate(zip(*seen, strict=False)) if a != b)
     assert browser.text(".controls [role=status]") == f"They part at step {parted}."
     assert int(browser.text(".at").split("/")[0]) == parted
+
+
+# ---------------------------------------------------------------- map
+
+MAP = """
+const cy = document.querySelector('.canvas')._cyreg.cy, zoom = cy.zoom();
+const size = (n) => n.numericStyle('font-size') * zoom;
+const shown = (n) => n.visible() && n.style('label')
+  && size(n) >= n.numericStyle('min-zoomed-font-size');
+const label = { includeNodes: false, includeEdges: false, includeOverlays: false };
+const labels = cy.nodes().filter(shown).map((n) => {
+  const { x1, y1, x2, y2 } = n.renderedBoundingBox(label);
+  return { id: n.id(), name: n.data('name'), place: n.hasClass('place'), size: size(n),
+    box: [x1, y1, x2, y2], seen: x1 >= 0 && y1 >= 0 && x2 <= cy.width() && y2 <= cy.height() };
+});
+const point = ({ x, y }) => [x * zoom + cy.pan().x, y * zoom + cy.pan().y];
+const lines = cy.edges().filter((e) => e.visible() && e.hasClass('way')).map((e) => ({
+  ends: [e.source().id(), e.target().id()],
+  points: [e.sourceEndpoint(), ...(e.segmentPoints() || []), e.targetEndpoint()].map(point) }));
+return { labels, lines, under: cy.edges(':visible').every((e) => e.numericStyle('z-index') < 0) };
+"""
+
+
+@pytest.fixture(scope="module")
+def rooms36(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A replay of the largest hunt, as one file."""
+    pytest.importorskip("textworld", reason="pip install 'gym-memory[textworld]'")
+    folder = tmp_path_factory.mktemp("rooms")
+    file = folder / "hunt.jsonl.gz"
+    list(play_job(Job("TreasureHunt?level=hardest", "arigraph", "planner", 0), record=str(file)))
+    write_replay(find([file]), folder / "replay.html")
+    return folder / "replay.html"
+
+
+def check_map(browser: Browser) -> list[dict[str, Any]]:
+    """Every label can be read, none covers another, no way crosses one."""
+    shown = browser.run(MAP)
+    labels: list[dict[str, Any]] = shown["labels"]
+    assert shown["under"]  # what crosses a box is drawn below it
+    for label in labels:
+        assert label["size"] >= 10.99, label
+    for n, label in enumerate(labels):
+        left, top, right, bottom = label["box"]
+        for other in labels[:n]:
+            x1, y1, x2, y2 = other["box"]
+            assert right <= x1 or x2 <= left or bottom <= y1 or y2 <= top, (label, other)
+        for line in shown["lines"]:
+            if label["id"] not in line["ends"]:
+                for (ax, ay), (bx, by) in zip(line["points"], line["points"][1:], strict=False):
+                    for k in range(21):
+                        x, y = ax + (bx - ax) * k / 20, ay + (by - ay) * k / 20
+                        assert not (left < x < right and top < y < bottom), (label, line)
+    return labels
+
+
+def test_a_map_of_36_rooms_can_be_read(browser: Browser, rooms36: Path) -> None:
+    browser.open(rooms36.as_uri())
+    browser.press("\ue010")
+    browser.wait("return document.querySelector('.story pre')")
+    labels = check_map(browser)
+    places = [label for label in labels if label["place"]]
+    assert len(places) >= 30
+    assert all(label["seen"] for label in places)  # as a whole, without zooming
+    browser.click('.tools [aria-label^="Zoom in"]')
+    check_map(browser)
+    for _ in range(3):
+        browser.click('.tools [aria-label^="Zoom in"]')
+    near = check_map(browser)
+    assert "inventory" in {label["name"] for label in near}
+    assert len(near) > len(labels)  # now with the things in the rooms
+    browser.click('.tools [aria-label^="Fit"]')
+    assert [label["id"] for label in check_map(browser)] == [label["id"] for label in labels]
+
+
+def test_ways_go_around_other_places(browser: Browser, rooms36: Path) -> None:
+    """A way over two squares meets the place between; it is led past it."""
+    browser.open(rooms36.as_uri())
+    browser.run(
+        """
+        const facts = ["ba east", "cb east", "ca north", "da south", "dc down", "ed south", "ea up"]
+          .map((w) => ({ s: w[0], o: w[1], d: w.slice(3), kind: "way", when: [[0, null]] }));
+        const places = { a: [0, 0], b: [1, 0], c: [2, 0], d: [0, 1], e: [0, 2] };
+        const drawn = GM.drawing(GM.episode({ facts, places }), 0, {});
+        document.querySelector('.canvas').remove();
+        const graph = GM.graph(document.querySelector('.sheet'), () => {});
+        graph.draw(drawn);
+        """
+    )
+    check_map(browser)
+    bent = "document.querySelector('.canvas')._cyreg.cy.edges('.bent').map((e) => e.id())"
+    assert set(browser.run(f"return {bent}")) == {"w:a\nc", "w:a\ne", "w:c\nd"}
+
+
+# ---------------------------------------------------------------- run list
+
+CELLS = (
+    "return [...document.querySelectorAll('#runs tbody tr:not(.group)')]"
+    ".map((r) => r.cells[arguments[0]].textContent)"
+)
+
+
+def test_the_run_list_sorts_groups_and_turns_pages(browser: Browser, tmp_path: Path) -> None:
+    rows = []
+    for run, count in (("first", 70), ("second", 40)):
+        for seed in range(count):
+            result = EpisodeResult(
+                score=float(seed), normalized=(seed * 37 % 100) / 100, steps=seed
+            )
+            job = Job("Cooking", ("none", "arigraph")[seed % 2], "planner", seed)
+            file = tmp_path / run / "steps" / "a.jsonl.gz"
+            rows.append(Recording(f"{run}-{seed}", file, 0, job, EpisodeRow(job, 0, result)))
+    page = tmp_path / "runs.html"
+    page.write_text(inline_page("runs", _runs_body(rows), _RUNS))
+    browser.open(page.as_uri())
+    assert browser.text("#count") == "110 of 110"
+    assert len(browser.run(CELLS, 0)) == 50
+    assert "first – 70 episodes" in browser.text("#runs .group")
+    browser.click(".pages button:last-child")
+    assert browser.run("return document.querySelectorAll('#runs .group').length") == 2
+    browser.click('[data-sort="score"]')
+    scores = browser.run(CELLS, 6)
+    assert scores == sorted(scores)  # of one run: the page holds the first 50 of 70
+    browser.click('#runs input[type="checkbox"]')  # no longer grouped
+    browser.click('[data-sort="score"]')
+    scores = browser.run(CELLS, 6)
+    assert scores == sorted(scores, reverse=True)
+    assert scores[0] == "0.990"
+    assert browser.run("return document.querySelector('[aria-sort]').ariaSort") == "descending"
+    # The address keeps the view.
+    browser.driver.refresh()
+    browser.wait(f"{READY}.ready === 'yes'")
+    assert browser.run(CELLS, 6) == scores
+    browser.run("const s = document.querySelector('#runs select'); s.value = arguments[0];"
+                "s.dispatchEvent(new Event('change'))", str(tmp_path / "second"))  # fmt: skip
+    assert browser.text("#count") == "40 of 110"
 
 
 # ---------------------------------------------------------------- compare

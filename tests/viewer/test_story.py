@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -212,6 +213,22 @@ def test_choosing_by_words(tmp_path: Path) -> None:
     assert choose(recordings, "3").key == "3"
     with pytest.raises(InvalidArgumentError, match="0: Cooking"):
         choose(recordings, "arigraph seed 2")
+
+
+def test_keys_stay_when_runs_are_added(tmp_path: Path) -> None:
+    def play(name: str) -> Path:
+        file = tmp_path / name / "steps.jsonl.gz"
+        file.parent.mkdir()
+        list(play_job(Job("FakeHouse?max_steps=2", "none", "random", 0), record=str(file)))
+        return file
+
+    late = play("b")
+    (key,) = (recording.key for recording in find([late]))
+    early = play("a")
+    keys = [recording.key for recording in find([early, late])]
+    assert keys[1] == key
+    assert len(set(keys)) == 2
+    assert all(re.fullmatch(r"[A-Za-z0-9-]+", key) for key in keys)
 
 
 def test_a_folder_lists_its_recordings(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from gym_memory.core.html import text, visible
+from gym_memory.core.html import inline_page, text, visible
 from gym_memory.core.trajectory import RowWriter
 from gym_memory.run import EpisodeResult
 from gym_memory.run.jobs import EpisodeRow, Job
@@ -20,7 +20,7 @@ from gym_memory.testing.browser import Browser, serving
 from gym_memory.viewer.guard import Guard
 from gym_memory.viewer.recordings import Recording, find
 from gym_memory.viewer.replay import write_replay
-from gym_memory.viewer.server import _runs_body
+from gym_memory.viewer.server import _RUNS, _runs_body
 
 pytestmark = pytest.mark.slow
 
@@ -95,8 +95,12 @@ def look_at_everything(browser: Browser) -> None:
     assert browser.run(HACKED)
 
 
-def test_served(browser: Browser, site_of_evil: str) -> None:
-    browser.open(f"{site_of_evil}/replay?a=0-0")
+def key_of(file: Path) -> str:
+    return find([file])[0].key
+
+
+def test_served(browser: Browser, site_of_evil: str, evil: Path) -> None:
+    browser.open(f"{site_of_evil}/replay?a={key_of(evil)}")
     look_at_everything(browser)
 
 
@@ -123,10 +127,16 @@ def test_report_and_runs(browser: Browser, tmp_path: Path) -> None:
     assert browser.run(HACKED)
     assert "<script>window.hacked=2" in browser.text("table")
     recording = Recording("0-0", Path(EVIL), 0, rows[2].job, rows[2])
-    for body in (_runs_body([recording]), page.read_text()):
-        assert "<img" not in body
-        assert "\u202e" not in body
-        assert "<script>window" not in body
+    body = _runs_body([recording])
+    for written in (body, page.read_text()):
+        assert "<img" not in written
+        assert "\u202e" not in written
+        assert "<script>window" not in written
+    page.write_text(inline_page("runs", body, _RUNS))
+    browser.open(page.as_uri())
+    assert browser.run(HACKED)
+    assert EVIL in browser.text("#runs tbody")
+    assert "⟨U+202E⟩" in browser.text("#runs tbody")
 
 
 def test_a_policy_forbids_what_escapes(browser: Browser, evil: Path, tmp_path: Path) -> None:
@@ -169,13 +179,13 @@ UPGRADE = {
 }  # fmt: skip
 
 
-def test_foreign_hosts_and_origins_are_refused(site_of_evil: str) -> None:
+def test_foreign_hosts_and_origins_are_refused(site_of_evil: str, evil: Path) -> None:
     host = urlsplit(site_of_evil).netloc
     status, headers, _ = ask(site_of_evil)
     assert status == 200
     assert headers["content-security-policy"].startswith("default-src 'none'; script-src 'self'")
     assert "unsafe" not in headers["content-security-policy"]
-    for path in ("/", "/episode/0-0", "/static/page.js"):
+    for path in ("/", f"/episode/{key_of(evil)}", "/static/page.js"):
         assert ask(site_of_evil, path, Host="evil.example")[0] == 403
         assert ask(site_of_evil, path, Host=f"evil.example:{host.split(':')[1]}")[0] == 403
         assert ask(site_of_evil, path, Origin="http://evil.example")[0] == 403
@@ -191,12 +201,12 @@ def test_foreign_hosts_and_origins_are_refused(site_of_evil: str) -> None:
     "path",
     [
         *("/static/../../../../etc/passwd", "/static/..%2f..%2fpyproject.toml", "/static/guard.py"),
-        *("/episode/..%2f..%2fetc%2fpasswd", "/episode/0-1", "/episode/evil.jsonl.gz"),
+        *("/episode/..%2f..%2fetc%2fpasswd", "/episode/0-0", "/episode/evil.jsonl.gz"),
         *(
             "/replay",
             "/replay?a=/etc/passwd",
             "/replay?a=..",
-            "/episode/0-0/%2e%2e",
+            "/episode/evil-0/%2e%2e",
             "//etc/passwd",
         ),
     ],
@@ -220,8 +230,8 @@ def test_other_machines_need_the_token(evil: Path) -> None:
         cookie = headers["set-cookie"]
         assert "HttpOnly" in cookie
         assert "SameSite=Strict" in cookie
-        assert ask(site, "/episode/0-0", Cookie=cookie.split(";")[0])[0] == 200
-        assert ask(site, "/episode/0-0", Cookie="gym_memory_token=no")[0] == 403
+        assert ask(site, f"/episode/{key_of(evil)}", Cookie=cookie.split(";")[0])[0] == 200
+        assert ask(site, f"/episode/{key_of(evil)}", Cookie="gym_memory_token=no")[0] == 403
         assert ask(site, f"/?{token}", Origin="http://evil.example")[0] == 403
 
 

@@ -45,9 +45,9 @@
   const panes = episodes.map((episode, n) => {
     const { head } = episode;
     const box = el("div", { class: "pane" });
-    const facts = [head.env, head.memory && `memory ${head.memory}`, head.policy && `policy ${head.policy}`, `seed ${head.seed}`, `trial ${head.trial + 1}`].filter(Boolean);
+    const facts = [head.env, head.memory && [el("span", { class: `swatch k${head.colour}`, "aria-hidden": "true" }), ` memory ${head.memory}`], head.policy && `policy ${head.policy}`, `seed ${head.seed}`, `trial ${head.trial + 1}`].filter(Boolean);
     const title = el("div", { class: "title" },
-      el("h2", {}, episodes.length > 1 ? ["A", "B"][n] + ": " : "", facts.join(" · ")),
+      el("h2", {}, episodes.length > 1 ? ["A", "B"][n] + ": " : "", facts.map((fact, at) => [at ? " · " : "", fact])),
       head.task ? el("details", { class: "task" }, el("summary", {}, "Task: ", GM.cut(head.task.split("\n")[0], 140)), GM.long(head.task, 4000)) : null,
       head.note ? el("p", { class: "muted small" }, head.note) : null,
       head.failed ? el("p", { class: "error" }, "Failed: ", GM.cut(head.failed, 500)) : null);
@@ -107,7 +107,7 @@
     all.forEach(({ steps }, which) => {
       let path = "";
       steps.forEach((now, n) => { if (!n || now.score !== steps[n - 1].score || n === steps.length - 1) path += `${n ? "H" + x(n).toFixed(1) + "V" : "M0 "}${(37 - 33 * now.score).toFixed(1)}`; });
-      add("path", { d: path, class: "curve c" + which });
+      add("path", { d: path, class: `curve k${all[which].head.colour} c${which}` });
       if (all.length === 1) steps.forEach((now, n) => { if (now.reward) add("path", { d: `M${x(n)} ${37 - 33 * now.score}h.01`, class: now.reward > 0 ? "up" : "down" }); });
     });
     const cursor = add("line", { x1: 0, x2: 0, y1: 0, y2: 40, class: "cursor" });

@@ -1,19 +1,71 @@
 "use strict";
-// The table of recorded episodes: filter it, choose two to stand side by side.
-(() => {
-  const table = document.getElementById("runs");
-  GM.filterRows(document.getElementById("filter"), [...table.tBodies[0].rows], document.getElementById("count"));
-  const beside = document.getElementById("beside");
+// The table of recorded episodes: filter, sort, group, turn pages, choose two to stand side by side.
+// The address keeps the view after its #.
+(async () => {
+  const el = GM.el, MOST = 50, COLUMNS = ["environment", "memory", "policy", "seed", "trial", "score", "steps", "result"];
+  const NUMBERS = new Set(["seed", "trial", "score", "steps"]);
+  const rows = await GM.unpack(document.getElementById("rows").textContent);
+  const view = { find: "", run: "", sort: "", down: "", apart: "yes", page: "1", ...Object.fromEntries(new URLSearchParams(location.hash.slice(1))) };
+  const runs = new Map();
+  for (const row of rows) {
+    row.words = [row.run, row.environment, row.memory, row.policy, `seed=${row.seed};`, `trial=${row.trial};`, row.result].join(" ").toLowerCase();
+    if (!runs.has(row.run)) runs.set(row.run, []);
+    runs.get(row.run).push(row);
+  }
   const chosen = [];
-  table.addEventListener("change", (event) => {
-    const box = event.target;
-    if (box.checked) chosen.push(box); else chosen.splice(chosen.indexOf(box), 1);
-    if (chosen.length > 2) chosen.shift().checked = false;
-    beside.disabled = chosen.length !== 2;
-  });
-  beside.addEventListener("click", () => {
-    const [a, b] = chosen.map((box) => encodeURIComponent(box.value));
-    location.href = `/replay?a=${a}&b=${b}`;
-  });
+  const change = (changes) => { Object.assign(view, { page: "1" }, changes); draw(); };
+
+  const find = el("input", { type: "search", id: "filter", value: view.find, placeholder: "Filter, e.g. arigraph seed 3", "aria-label": "Filter episodes", oninput: () => change({ find: find.value }) });
+  const run = el("select", { "aria-label": "Run folder", onchange: () => change({ run: run.value }) },
+    el("option", { value: "" }, `All ${runs.size} runs`), [...runs.keys()].map((name) => el("option", { value: name, selected: name === view.run }, GM.cut(name, 60))));
+  const apart = el("input", { type: "checkbox", checked: view.apart === "yes", onchange: () => change({ apart: apart.checked ? "yes" : "no" }) });
+  const count = el("span", { id: "count", class: "muted", role: "status" });
+  const beside = el("button", { type: "button", id: "beside", onclick: () => { location.href = `/replay?a=${chosen[0]}&b=${chosen[1]}`; } }, "Compare two");
+  const heads = COLUMNS.map((name) => el("th", { scope: "col", class: NUMBERS.has(name) ? "number" : null },
+    el("button", { type: "button", "data-sort": name, onclick: () => change(view.sort !== name ? { sort: name, down: "" } : view.down ? { sort: "", down: "" } : { down: "yes" }) }, name[0].toUpperCase() + name.slice(1))));
+  const body = el("tbody");
+  const turn = (text, by) => el("button", { type: "button", class: "quiet", onclick: () => { change({ page: String(Number(view.page) + by) }); scrollTo(0, 0); } }, text);
+  const back = turn("Previous", -1), on = turn("Next", 1), where = el("span", { class: "muted small", role: "status" });
+
+  const compare = (a, b) => (a == null) - (b == null) || (typeof a === "number" ? a - b : String(a).localeCompare(String(b), "en", { numeric: true }));
+  const line = (row) => {
+    const box = el("input", { type: "checkbox", value: row.key, checked: chosen.includes(row.key), "aria-label": `Choose ${row.title}`, onchange: () => {
+      if (box.checked) chosen.push(row.key); else chosen.splice(chosen.indexOf(row.key), 1);
+      if (chosen.length > 2) { const old = body.querySelector(`input[value="${chosen.shift()}"]`); if (old) old.checked = false; }
+      beside.disabled = chosen.length !== 2;
+    } });
+    const shown = { ...row, score: row.score == null ? "" : row.score.toFixed(3), memory: [el("span", { class: `swatch k${row.colour}`, "aria-hidden": "true" }), row.memory] };
+    return el("tr", {}, el("td", {}, box), COLUMNS.map((name) => el("td", { class: NUMBERS.has(name) ? "number" : null }, shown[name])),
+      el("td", {}, el("a", { href: `/replay?a=${row.key}`, "aria-label": `Replay ${row.title}` }, "Replay")));
+  };
+  const draw = () => {
+    const words = view.find.toLowerCase().replace(/\b(seed|trial)[ =](\d+)/g, "$1=$2;").split(/\s+/).filter(Boolean);
+    const found = rows.filter((row) => (!view.run || row.run === view.run) && words.every((word) => row.words.includes(word)));
+    const order = new Map([...runs.keys()].map((name, n) => [name, n])), grouped = view.apart === "yes" && runs.size > 1;
+    found.sort((a, b) => (grouped && order.get(a.run) - order.get(b.run)) || (view.sort ? (view.down ? -1 : 1) * compare(a[view.sort], b[view.sort]) : 0));
+    const last = Math.max(1, Math.ceil(found.length / MOST)), page = Math.min(Math.max(1, Number(view.page) || 1), last), first = (page - 1) * MOST;
+    view.page = String(page);
+    let group = null;
+    GM.show(body, found.slice(first, first + MOST).map((row) => {
+      if (!grouped || row.run === group) return line(row);
+      group = row.run;
+      const scores = runs.get(group).map(({ score }) => score).filter((score) => score != null);
+      const mean = scores.length ? `, mean score ${(scores.reduce((sum, score) => sum + score, 0) / scores.length).toFixed(3)}` : "";
+      return [el("tr", { class: "group" }, el("th", { colspan: COLUMNS.length + 2, scope: "rowgroup" }, group, el("span", { class: "muted" }, ` – ${runs.get(group).length} episodes${mean}`))), line(row)];
+    }));
+    heads.forEach((head, n) => (COLUMNS[n] === view.sort ? head.setAttribute("aria-sort", view.down ? "descending" : "ascending") : head.removeAttribute("aria-sort")));
+    count.textContent = `${found.length} of ${rows.length}`;
+    where.textContent = found.length ? `${first + 1} to ${Math.min(first + MOST, found.length)} of ${found.length}` : "";
+    back.disabled = page === 1; on.disabled = page === last; beside.disabled = chosen.length !== 2;
+    document.querySelector(".pages").hidden = last === 1;
+    const kept = Object.entries(view).filter(([name, value]) => value && value !== { apart: "yes", page: "1" }[name]);
+    history.replaceState(null, "", "#" + new URLSearchParams(kept));
+  };
+  GM.show(document.getElementById("runs"), rows.length ? el("section", { class: "card" },
+    el("p", { class: "find" }, find, runs.size > 1 ? [run, el("label", {}, apart, " Group by run")] : null, count, beside),
+    el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Recorded episodes" },
+      el("table", {}, el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "Choose"), heads, el("th", { scope: "col" }, "Replay"))), body)),
+    el("p", { class: "pages" }, back, where, on)) : el("p", { class: "card" }, "No steps are recorded in these folders yet."));
+  if (rows.length) draw();
   document.body.dataset.ready = "yes";
 })();

@@ -79,19 +79,3 @@ GM.setTheme = (name) => {
   }
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => document.dispatchEvent(new Event("theme")));
 }
-
-// Rows of a table by the words of a filter.
-GM.filterRows = (input, rows, count) => {
-  const apply = () => {
-    const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
-    let shown = 0;
-    for (const row of rows) {
-      const told = row.textContent.toLowerCase();
-      row.hidden = !words.every((word) => told.includes(word));
-      shown += !row.hidden;
-    }
-    if (count) count.textContent = `${shown} of ${rows.length}`;
-  };
-  input.addEventListener("input", apply);
-  apply();
-};
