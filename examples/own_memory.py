@@ -1,6 +1,6 @@
 """A memory of one's own in thirty lines, compared with others in one table.
 
-pip install "gym-memory[textworld]"
+pip install gym-memory
 python examples/own_memory.py
 """
 
@@ -8,59 +8,64 @@ from __future__ import annotations
 
 import argparse
 
-from gym_memory.core.records import Recall
-from gym_memory.core.tokens import CHARS_PER_TOKEN
+from gym_memory.core.records import MemoryStats, Recall
+from gym_memory.core.tokens import CHARS_PER_TOKEN, count_tokens
 from gym_memory.memory import MEMORIES, Memory
 from gym_memory.run.compare import compare
 from gym_memory.run.jobs import RunConfig
 from gym_memory.run.results.score import table, units
 
 
-class Firsts(Memory):
-    """The first time that each word was seen: what is rare is worth remembering."""
+class Brief(Memory):
+    """Each text whole when it is new, by its first line when it comes again."""
 
-    name = "firsts"
-    lifetimes = {"lines": "episode"}
+    name = "brief"
+    lifetimes = {"entries": "episode"}
 
     def __init__(self):
-        self.words: set[str] = set()
-        self.lines: list[str] = []
+        self.seen, self.entries, self.tokens = set(), [], 0
 
     def begin(self, task, seed):
-        self.words, self.lines = set(), []
+        self.seen, self.entries = set(), []
 
     def observe(self, step):
-        for line in filter(None, map(str.strip, step.text.splitlines())):
-            words = set(line.lower().split())
-            if words - self.words:
-                self.lines.append(line)
-            self.words |= words
+        text = step.text.strip()
+        shown = text.partition("\n")[0] if text in self.seen else text
+        self.seen.add(text)
+        action = f" > {step.action}" if step.action else ""
+        self.entries.append(f"[step {step.t}]{action}\n{shown}\n")
 
     def recall(self, cue, budget):
         kept, left = [], budget * CHARS_PER_TOKEN
-        for line in reversed(self.lines):  # the newest first, as many as fit
-            if len(line) + 1 <= left and line not in cue.text:
-                kept.append(line)
-                left -= len(line) + 1
-        return Recall(text="\n".join(reversed(kept)))
+        for entry in reversed(self.entries):  # the newest first, as many as fit
+            if len(entry) > left:
+                break
+            kept.append(entry)
+            left -= len(entry)
+        text = "".join(reversed(kept))
+        self.tokens = count_tokens(text)
+        return Recall(text=text)
 
     def state(self):
-        return {"words": sorted(self.words), "lines": self.lines}
+        return {"seen": sorted(self.seen), "entries": self.entries}
 
     def load_state(self, state):
-        self.words, self.lines = set(state["words"]), list(state["lines"])
+        self.seen, self.entries = set(state["seen"]), list(state["entries"])
+
+    def stats(self):
+        return MemoryStats(episodes=len(self.entries), tokens=self.tokens)
 
 
-MEMORIES.register("firsts", Firsts)  # workers import this file too, but for what is below
+MEMORIES.register("brief", Brief)  # workers import this file too, but for what is below
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--games", type=int, default=2)
+    parser.add_argument("--games", type=int, default=6)
     parser.add_argument("--out", default="results/own-memory")
     given = parser.parse_args()
     config = RunConfig(
-        envs=("TreasureHunt?level=hard&split=test",),
-        memories=("none", "firsts", "history", "arigraph"),
+        envs=("Fetch?level=hard&split=test",),
+        memories=("none", "brief", "history", "arigraph"),
         policies=("planner",),
         seeds=tuple(range(given.games)),
     )

@@ -39,6 +39,7 @@ _GROUPS = {
         "verify": "results:check",
         "export": "results:export",
     },
+    "Commands to begin something of your own": {"new": "new:new"},
     "Commands to train and serve": {
         "train": "train:command",
         "serve": "serve:serve",
@@ -99,7 +100,8 @@ class _Commands(typer.core.TyperGroup):
 def _line(target: str) -> str:
     """Read the first sentence of a command's help from its source."""
     file, _, name = target.partition(":")
-    source = Path(__file__).with_name(f"{file}.py").read_text("utf-8")
+    place = Path(__file__).with_name(file)
+    source = (place / "__init__.py" if place.is_dir() else place.with_suffix(".py")).read_text()
     start = "help=" if name == "app" else rf"\ndef {name}\(.*?"
     found = re.search(start + r'"""(.+?)(?:\n\n|""")', source, re.DOTALL)
     return " ".join(found[1].split()) if found else ""

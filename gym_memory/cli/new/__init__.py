@@ -1,0 +1,49 @@
+"""``gym-memory new``: write a policy, a memory or a game that runs, to be changed."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Annotated
+
+from typer import Argument, Option
+
+from gym_memory.core.errors import InvalidArgumentError
+from gym_memory.core.settings import check_name
+
+__all__ = ["new"]
+
+NEXT = {
+    "policy": "compare -e 'Fetch?level=hard' -m none -m arigraph -p {place} --seeds 0:4",
+    "memory": "compare -e 'Fetch?level=hard' -m none -m {place} -p planner --seeds 0:4",
+    "game": "compare -e {place} -m none -m arigraph -p planner --seeds 0:3",
+}
+"""Kind to the command that plays it."""
+
+
+def new(
+    kind: Annotated[str, Argument(help="policy, memory or game.")],
+    name: Annotated[str, Argument(help="Name of the class; the file is named after it.")],
+    folder: Annotated[Path, Option("--out", "-o", metavar="FOLDER", help="Where to write.")] = Path(
+        "."
+    ),
+) -> None:
+    """Write a policy, memory or game that runs as it is, and print how to play it.
+
+    Example: `gym-memory new policy Scout`
+    """
+    check_name("kind to write", kind, list(NEXT))
+    words = re.findall(r"[A-Za-z][a-z0-9]*", name)
+    if not re.fullmatch(r"[A-Za-z][\w-]*", name) or not words:
+        raise InvalidArgumentError(f"expected a name such as RoomNotes or room-notes, got {name!r}")
+    path = folder / f"{'_'.join(words).lower()}.py"
+    title = "".join(word[0].upper() + word[1:] for word in words)
+    text = Path(__file__).with_name(f"{kind}.py").read_text("utf-8")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with path.open("x", encoding="utf-8") as file:
+            file.write(text.replace("Template", title))
+    except FileExistsError:
+        raise InvalidArgumentError(f"expected no {str(path)!r} yet: choose another name") from None
+    place = f"{path if path.is_absolute() else f'./{path}'}:{title}"
+    print(f"Wrote {path}. Change it, and play it:\n  gym-memory {NEXT[kind].format(place=place)}")

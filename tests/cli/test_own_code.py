@@ -1,0 +1,147 @@
+"""A policy, memory or game in a file of the user's plays by `./file.py:name`, and only so."""
+
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from gym_memory.baselines import make_policy
+from gym_memory.core.errors import InvalidArgumentError, UnknownNameError, UntrustedError
+from gym_memory.core.trust import check_bare, check_game
+from gym_memory.memory import MEMORIES, make_memory
+from gym_memory.run.jobs import RunConfig
+
+ROOT = Path(__file__).parents[2]
+AGENT = '''
+def act(obs, info, last=False):
+    return obs["valid_actions"][-1 if last else 0]
+
+
+class Agent:
+    """Needs no base class."""
+
+    def __init__(self, skip=1):
+        self.skip, self.acted = skip, 0
+
+    def reset(self, info, seed=None):
+        self.at = seed or 0
+
+    def act(self, obs, info):
+        self.at, self.acted = self.at + self.skip, self.acted + 1
+        return obs["valid_actions"][self.at % len(obs["valid_actions"])]
+
+    def counters(self):
+        return {"acted": self.acted}
+
+
+number = 3
+'''
+
+
+def run(words, folder, status=0):
+    done = subprocess.run(
+        [sys.executable, "-m", "gym_memory", *words],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"},
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert done.returncode == status, done.stderr[-3000:]
+    return done.stdout + done.stderr
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "agent.py").write_text(AGENT)
+    return tmp_path
+
+
+@pytest.mark.slow
+def test_functions_and_classes_play_in_workers_and_resume(folder):
+    policies = [
+        "./agent.py:act",
+        "./agent.py:act?last=true",
+        "agent:Agent",
+        "agent.py:Agent?skip=2",
+    ]
+    words = ["compare", "-e", "Fetch?level=easy", "-m", "none", "--seeds", "0:2", "-w", "2"]
+    words += [word for policy in policies for word in ("-p", policy)] + ["--out", "r", "--json"]
+    first = run(words, folder)
+    rows = (folder / "r" / "episodes.jsonl").read_text()
+    assert {json.loads(row)["policy"] for row in rows.splitlines()} == set(policies)
+    assert not any(json.loads(row)["failed"] for row in rows.splitlines())
+    assert all(json.loads(r)["counters"]["acted"] for r in rows.splitlines() if "Agent" in r)
+    plugins = json.loads((folder / "r" / "config.json").read_text())["plugins"]
+    assert re.fullmatch(r"\./agent\.py@[0-9a-f]{12}", plugins[0])
+    assert run(words, folder) == first
+    assert (folder / "r" / "episodes.jsonl").read_text() == rows
+    (folder / "agent.py").write_text(AGENT + "# changed\n")
+    assert "use another --out" in run(words, folder, 2)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["policy", "memory", "game"])
+def test_what_new_writes_runs_as_it_is(kind, tmp_path):
+    written = run(["new", kind, "my-own"], tmp_path)
+    command = shlex.split(written.splitlines()[-1].strip().removeprefix("gym-memory "))
+    rows = [
+        json.loads(line) for line in run([*command, "--json"], tmp_path).splitlines() if "{" in line
+    ]
+    assert len(rows) == 2
+    assert rows[1]["score"] > rows[0]["score"]
+    assert not any(row["n_failed"] for row in rows)
+    assert "choose another name" in run(["new", kind, "MyOwn"], tmp_path, 2)
+
+
+@pytest.mark.slow
+def test_a_memory_of_a_file_takes_the_exam(tmp_path):
+    run(["new", "memory", "Mine"], tmp_path)
+    words = ["exam", "-e", "Fetch?level=easy", "-m", "./mine.py:Mine", "-p", "planner", "--json"]
+    rows = run([*words, "--seeds", "0:1", "--lengths", "5", "--budgets", "500"], tmp_path)
+    assert "./mine.py:Mine" in rows
+
+
+@pytest.mark.parametrize(
+    ("policy", "says"),
+    [
+        ("./agent.py:nobody", "unknown policy of ./agent.py 'nobody': expected one of Agent, act"),
+        ("./agent.py:number", "expected one of Agent, act"),
+        ("./agent.py:Agent?skipp=2", "Did you mean 'skip'"),
+        ("./absent.py:act", "cannot import './absent.py'"),
+        ("./broken.py:act", "cannot import './broken.py': SyntaxError"),
+        ("./dying.py:act", "cannot import './dying.py': ZeroDivisionError: division by zero"),
+        ("./agent.py@0123456789ab:act", "as it was when the run began"),
+    ],
+)
+def test_faults_are_one_line(policy, says, folder):
+    (folder / "broken.py").write_text("def act(:")
+    (folder / "dying.py").write_text("1 / 0")
+    said = run(["run", "-e", "Fetch", "-m", "none", "-p", policy, "-w", "1"], folder, 2)
+    assert says in said
+    assert len(said.strip().splitlines()) == 1
+
+
+def test_names_from_folders_and_pages_reach_no_file(folder, monkeypatch):
+    monkeypatch.chdir(folder)
+    (folder / "agent.py").write_text("raise SystemExit('imported')")
+    with pytest.raises(UnknownNameError):
+        make_policy("./agent.py:act")
+    with pytest.raises(UnknownNameError):
+        make_memory("os:getcwd")
+    with pytest.raises(UntrustedError):
+        check_bare(MEMORIES, "./agent.py:Agent", "a memory", "here")
+    with pytest.raises(UnknownNameError):
+        check_game("./agent.py:Game")
+    config = RunConfig(("Fetch",), ("none",), ("./agent.py:act",), (0,), plugins=("./agent.py@1",))
+    assert RunConfig.from_json(json.loads(json.dumps(config.to_json()))) == config
+
+
+def test_what_cannot_act_is_refused():
+    with pytest.raises(InvalidArgumentError, match=r"act\(obs, info\) -> str"):
+        make_policy(3)
