@@ -73,7 +73,7 @@ def test_a_game_is_compiled_once(cache, tmp_path, monkeypatch):
     assert made == [1]
     assert story.stat().st_mtime_ns == written
     check_story(story)
-    assert sorted(p.name for p in story.parent.iterdir()) == ["game.json", "game.z8"]
+    assert sorted(p.name for p in story.parent.iterdir()) == ["game.json", "game.z8", "sha256.json"]
     assert leftovers(cache) == []
     assert [p.name for p in tmp_path.iterdir()] == ["cache"]  # nothing in the working folder
 
@@ -158,7 +158,8 @@ def test_a_killed_compile_leaves_only_whole_games(cache, monkeypatch):
     [
         ("game.z8", "cut"), ("game.z8", "empty"), ("game.z8", "gone"), ("game.z8", "flipped"),
         ("game.json", "cut"), ("game.json", "empty"), ("game.json", "gone"),
-        ("game.json", "other"), ("game.json", "deep"),
+        ("game.json", "other"), ("game.json", "deep"), ("game.json", "flipped"),
+        ("game.json", "hollow"), ("sha256.json", "flipped"), ("sha256.json", "empty"),
     ],
 )  # fmt: skip
 def test_a_damaged_game_is_made_anew(cache, name, damage):
@@ -174,13 +175,16 @@ def test_a_damaged_game_is_made_anew(cache, name, damage):
         "flipped": content[:middle] + bytes([content[middle] ^ 1]) + content[middle + 1 :],
         "other": b"[1]",
         "deep": b"[" * 100_000,
+        "hollow": b'{"KB": {}, "infos": [], "quests": [], "world": []}',
     }
+    if damage == "hollow":  # as a version without digests left it
+        (folder / "sha256.json").unlink()
     path.unlink()
     if damage in damaged:
         path.write_bytes(damaged[damage])
     again = Cooking("rl-1", "train")
     assert again.reset(seed=0)[0] == first
-    assert sorted(p.name for p in folder.iterdir()) == ["game.json", "game.z8"]
+    assert sorted(p.name for p in folder.iterdir()) == ["game.json", "game.z8", "sha256.json"]
     check_story(folder / "game.z8")
     assert leftovers(cache) == []
 

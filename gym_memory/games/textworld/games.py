@@ -87,6 +87,8 @@ def entries(family: str, generator: int, level: str, split: str) -> tuple[Listed
 
 
 _STALE_SECONDS = 3600.0
+_SUMS = "sha256.json"
+"""Digests of the files of a folder, by name."""
 
 
 class GameKey(NamedTuple):
@@ -210,6 +212,8 @@ def _built(folder: Path, build: Callable[[Path], None], *, described: bool) -> P
         building.mkdir(parents=True)
         _sweep(folder.parent)
         build(building / story.name)
+        sums = {path.name: _sha256(path) for path in building.iterdir()}
+        (building / _SUMS).write_text(json.dumps(sums), encoding="utf-8")
         _flush(*building.iterdir(), building)
         _put_in_place(building, folder, lambda: _intact(story, described))
         _flush(folder.parent)
@@ -252,12 +256,22 @@ def _intact(story: Path, described: bool) -> bool:
 
 @lru_cache(maxsize=4096)
 def _whole(story: tuple[str, int], description: tuple[str, int] | None = None) -> bool:
+    files = [Path(file[0]) for file in (story, description) if file is not None]
     try:
         check_story(story[0])
+        if (sums := files[0].with_name(_SUMS)).exists():
+            known = json.loads(sums.read_bytes())
+            return all(known[path.name] == _sha256(path) for path in files)
+        # A folder of an older version.
         data = {} if description is None else json.loads(Path(description[0]).read_bytes())
-        return description is None or {"KB", "infos", "quests", "world"} <= data.keys()
-    except (AttributeError, CorruptGameError, OSError, RecursionError, ValueError):
+        return description is None or all(data[key] for key in ("KB", "infos", "quests", "world"))
+    except (CorruptGameError, LookupError, OSError, RecursionError, TypeError, ValueError):
         return False
+
+
+def _sha256(path: Path) -> str:
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _flush(*paths: Path) -> None:
