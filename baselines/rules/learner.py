@@ -2,7 +2,8 @@
 
 It knows nothing of any game and keeps nothing but its published plan, so two runs that differ in
 their memory differ in nothing else. Lessons are read as sentences with actions in quotes: CLIN's
-abstractions, Reflexion's plans, or a model's advice. ``"take ..."`` stands for a verb.
+abstractions, Reflexion's plans, or a model's advice. ``"take ..."`` stands for a verb, and in a
+world of numbered things ``"go to shelf"`` for any shelf.
 """
 
 from __future__ import annotations
@@ -14,12 +15,10 @@ from typing import Any, ClassVar, NamedTuple
 
 from gym_memory.baselines.registry import POLICIES
 from gym_memory.baselines.rules.base import RulePolicy
-from gym_memory.core.records import Observation, PlanState, Step
+from gym_memory.core.records import Observation, PlanState
 from gym_memory.core.settings import check_share
-from gym_memory.extract import get_extractor
-from gym_memory.graph import TemporalGraph
 from gym_memory.graph.map import shortest_path
-from gym_memory.graph.schema import PLAYER
+from gym_memory.memory.experience.writers import without_numbers
 from gym_memory.memory.reading import split_entries
 
 __all__ = ["Learner"]
@@ -104,12 +103,26 @@ class Course(PlanState):
     left: tuple[Errand, ...] = ()
     here: str = ""
     begun: bool = False
+    kinds: tuple[str, ...] = ()
+    tried: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, left: Sequence[Errand], here: str) -> Course:
-        """Build the plan, whose aim lists what is left."""
+    def of(
+        cls,
+        left: Sequence[Errand],
+        here: str,
+        kinds: Sequence[str] = (),
+        tried: Sequence[str] = (),
+    ) -> Course:
+        """Build the plan, whose aim lists what is left.
+
+        ``kinds`` are the done items without numbers, ``tried`` the actions taken for them.
+        """
         items = [f'"{action}" in the {place}' if place else f'"{action}"' for action, place in left]
-        return cls(f"plan: {'; '.join(items)}", left=tuple(left), here=here, begun=True)
+        aim = f"plan: {'; '.join(items)}"
+        return cls(
+            aim, left=tuple(left), here=here, begun=True, kinds=tuple(kinds), tried=tuple(tried)
+        )
 
     def notes(self) -> dict[str, str]:
         """Return what there is to show next to the aim, by name."""
@@ -141,20 +154,19 @@ class Learner(RulePolicy):
         advice = Advice.read(obs["lessons"])
         plan = self.focus.left if self.focus.begun else tuple(advice.plan)
         here = self._place(obs) or self.focus.here
+        kinds, tried = self.focus.kinds, self.focus.tried
         action = ""
         while plan and not action:
-            action, done = _next(plan[0], here, obs["valid_actions"], advice)
+            item = plan[0]
+            action, done = _next(item, here, obs["valid_actions"], advice)
+            if not action and _is_kind(item[0], obs["valid_actions"]):
+                action, done = _of_kind(item[0], kinds, tried, obs["valid_actions"])
+                kinds += (item[0],) if action and done else ()
+                tried += (action,) if action else ()
             plan = plan[1:] if done else plan
         action = action or self._explore(obs, advice)
-        self.focus = Course.of(plan, here)
+        self.focus = Course.of(plan, here, kinds, tried)
         return action
-
-    def _place(self, obs: Observation) -> str:
-        step = Step(0, obs["text"])
-        rules = get_extractor(self._dialect)
-        found = rules.extract(step, TemporalGraph(), self._task(obs))
-        places = [m.triple.object for m in found.mentions if m.triple[:2] == (PLAYER, "is in")]
-        return places[-1] if places else ""
 
     def _explore(self, obs: Observation, advice: Advice) -> str:
         """Return an action by chance: neither advised against nor tried, if there is one."""
@@ -182,6 +194,38 @@ def _next(
         move = advice.way(here, place)
         return (move, False) if move in valid else ("", True)
     return (action, True) if action in valid else ("", True)
+
+
+def _is_kind(action: str, valid: Sequence[str]) -> bool:
+    """True if an action without numbers stands for any of its kind."""
+    return without_numbers(action) == action and any(without_numbers(a) != a for a in valid)
+
+
+def _of_kind(
+    kind: str, before: Sequence[str], tried: Sequence[str], valid: Sequence[str]
+) -> tuple[str, bool]:
+    """Return a valid action of a kind (empty: none), and True if the item of the plan is done.
+
+    If there is none, an earlier kind is tried with another thing, such as the next shelf; then any
+    action with the verb of the last one.
+    """
+    found = _instances(kind, valid)
+    if found:
+        return next((action for action in found if action not in tried), found[0]), True
+    for step in reversed(before):
+        for action in _instances(step, valid):
+            if action not in tried:
+                return action, False
+    verb = _verb(before[-1]) if before else ""
+    action = next((a for a in valid if _verb(a) == verb and a not in tried), "")
+    return action, not action
+
+
+def _instances(kind: str, valid: Sequence[str]) -> list[str]:
+    """Return the actions that a kind stands for, else those of its verb on the same thing."""
+    exact = [action for action in valid if without_numbers(action) == kind]
+    act = _verb(kind), _thing(kind)
+    return exact or [a for a in valid if (_verb(a), without_numbers(_thing(a))) == act]
 
 
 def _verb(action: str) -> str:

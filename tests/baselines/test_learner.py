@@ -112,3 +112,18 @@ def test_lessons_raise_the_score(scores: dict[str, np.ndarray], memory: str) -> 
 def test_the_first_trial_is_the_same_without_lessons(scores: dict[str, np.ndarray]) -> None:
     assert (scores["clin"][:, 0] == scores["history"][:, 0]).all()
     assert (scores["reflexion"][:, 0] == scores["history"][:, 0]).all()
+
+
+def test_tries_one_thing_of_a_kind_after_the_other() -> None:
+    lessons = ('1. These steps won: "go to shelf", "take mug from shelf", "go to sink".',)
+    policy, rooms = Learner(), ("go to shelf 1", "go to shelf 2", "go to desk 1", "go to sink 1")
+    policy.reset({}, 0)
+    assert policy.act(seen(rooms, lessons=lessons), {}) == "go to shelf 1"
+    assert policy.act(seen(rooms, lessons=lessons), {}) == "go to shelf 2", "no mug in the first"
+    assert policy.act(seen(rooms, lessons=lessons), {}) == "go to desk 1", "nor in the second"
+    there = (*rooms, "take pen 1 from desk 1", "take mug 3 from desk 1")
+    assert policy.act(seen(there, lessons=lessons), {}) == "take mug 3 from desk 1"
+    assert policy.focus.left == (("go to sink", ""),)
+    assert policy.act(seen(rooms, lessons=lessons), {}) == "go to sink 1"
+    assert policy.focus.left == ()
+    assert policy.act(seen(("go north",), lessons=lessons), {}) == "go north", "kinds need numbers"
