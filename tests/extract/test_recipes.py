@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gym_memory.extract.notes import read_writing
+from gym_memory.extract.notes import read_report, read_writing
 from gym_memory.extract.notes.recipes import read_kitchen, read_prose_recipe, read_recipe
 
 
@@ -83,3 +83,26 @@ def test_a_recipe_is_told_by_what_it_says_of_food(name: str) -> None:
 def test_a_note_that_names_a_place_for_cooking_is_no_recipe(text: str) -> None:
     told = read_writing("poster", text, {"moss key": "thing"}.get)
     assert not any(m.triple.subject == "recipe" for m in told)
+
+
+USES = (
+    "frying can be done only with stove, roasting only with oven and grilling only with BBQ",
+    "Fry only on the stove, roast only in the oven and grill only on the BBQ.",
+    "Remember: use the stove for frying, the oven for roasting and the BBQ for grilling.",
+    "Only the stove fries, only the oven roasts, and only the BBQ grills.",
+    "Food is fried on a stove, roasted in an oven and grilled on a BBQ, never otherwise.",
+    "Anything to be fried goes on the stove, anything to be roasted goes in the oven, anything to "
+    "be grilled goes on the BBQ.",
+    "Without a stove there is no frying, without an oven no roasting, without a BBQ no grilling.",
+    "The BBQ, the stove and the oven are there for grilling, frying and roasting respectively.",
+)
+
+
+@pytest.mark.parametrize("known", [{}, {"bbq": "supporter"}, {"stove": "supporter", "oven": ""}])
+@pytest.mark.parametrize("text", USES)
+def test_every_appliance_keeps_its_use_whatever_is_known(text: str, known: dict[str, str]) -> None:
+    told = {m.triple for m in read_report(text, known.get).facts}
+    assert told == {
+        ("stove", "used for", "frying"), ("oven", "used for", "roasting"),
+        ("bbq", "used for", "grilling"),
+    }  # fmt: skip

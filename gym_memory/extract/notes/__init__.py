@@ -210,5 +210,6 @@ def read_report(
     """
     text = text[:_MAX_TEXT_CHARS]
     facts, names = reader.statements(text, kind_of, note=note)
-    facts = tuple(m for m in facts if m.triple.subject != "meal")
-    return Report((*facts, *read_kitchen(text)), names)
+    kitchen = read_kitchen(text, kind_of)
+    named = {"meal", *(m.triple.subject for m in kitchen)}  # what it says of these it says here
+    return Report((*(m for m in facts if m.triple.subject not in named), *kitchen), names)
