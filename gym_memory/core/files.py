@@ -35,6 +35,7 @@ _KINDS: dict[Any, tuple[type, ...]] = {
     bool: (bool, np.bool_),
     int: (numbers.Integral,),
     float: (numbers.Real,),
+    float | None: (numbers.Real, type(None)),
     tuple[str, ...]: (list, tuple),
 }
 
@@ -139,7 +140,7 @@ def typed(record: type[N], values: Iterable[Any]) -> N:
     made = record(*values)
     for value, (name, kind) in zip(made, _fields(record), strict=True):
         wrong = not isinstance(value, _KINDS.get(kind, tuple)) or (
-            kind in (int, float) and isinstance(value, bool)
+            kind in (int, float, float | None) and isinstance(value, bool)
         )
         if wrong or (kind == tuple[str, ...] and not all(type(v) is str for v in value)):
             raise TypeError(f"expected {record.__name__}.{name} as {kind}, got {value!r:.80}")
