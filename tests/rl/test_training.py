@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
+import random
 import signal
 import subprocess
 import sys
@@ -143,6 +144,28 @@ def test_damaged_and_foreign_checkpoints_say_so(tmp_path: Path) -> None:
         Drrn(str(tmp_path / "nowhere"))
     with pytest.raises(InvalidArgumentError, match=r"drrn\?checkpoint=FOLDER"):
         make_policy("drrn")
+
+
+def test_every_flipped_bit_of_a_checkpoint_is_noticed(tmp_path: Path) -> None:
+    import torch
+
+    path, chance = tmp_path / "c.safetensors", random.Random(0)
+    tensors = {"a": torch.arange(60.0).reshape(6, 10), "b": torch.tensor(True)}
+    checkpoints.write(path, tensors, {"baseline": "drrn", "step": 7})
+    whole = path.read_bytes()
+    refused = 0
+    for bit in chance.sample(range(8 * len(whole)), 400):
+        damaged = bytearray(whole)
+        damaged[bit // 8] ^= 1 << bit % 8
+        path.write_bytes(damaged)
+        try:
+            found, record = checkpoints.read(path)
+        except CheckpointError:
+            refused += 1
+        else:  # a bit of the digest's name
+            assert record == {"baseline": "drrn", "step": 7}
+            assert all(torch.equal(found[name], tensors[name]) for name in tensors)
+    assert refused > 380
 
 
 def test_a_setting_that_fails_at_the_start_leaves_the_folder_free(tmp_path: Path) -> None:

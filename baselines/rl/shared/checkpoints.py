@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -26,9 +27,10 @@ _FORMAT = "gym-memory learner 1"
 def write(path: Path, tensors: dict[str, Any], record: dict[str, Any]) -> None:
     """Replace a checkpoint by torch tensors and a record of JSON-able values."""
     safetensors = require("safetensors.torch", "rl", "checkpoints")
-    header = {"format": _FORMAT, "record": json.dumps(record)}
     # Tied or sliced tensors share memory, which the format refuses.
     plain = {name: tensor.detach().cpu().clone().contiguous() for name, tensor in tensors.items()}
+    header = {"format": _FORMAT, "record": json.dumps(record)}
+    header["sha256"] = _digest(plain, header["record"])
     content = safetensors.save(plain, metadata=header)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -52,9 +54,21 @@ def read(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
             f"got format {header.get('format')!r}"
         )
     try:
+        if header.get("sha256", "") not in ("", _digest(tensors, header["record"])):
+            raise ValueError("it was changed after it was written (its digest differs)")
         return tensors, {**parse_json(header["record"])}
     except (KeyError, TypeError, ValueError) as error:
         raise CheckpointError(f"expected a whole checkpoint at {str(path)!r}: {error}") from error
+
+
+def _digest(tensors: Mapping[str, Any], record: str) -> str:
+    """Return the SHA-256 of tensors with their names, types and shapes, and of the record."""
+    torch = require("torch", "rl", "checkpoints")
+    digest = hashlib.sha256(record.encode())
+    for name, tensor in sorted(tensors.items()):
+        digest.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}".encode())
+        digest.update(tensor.reshape(-1).view(torch.uint8).numpy())
+    return digest.hexdigest()
 
 
 def prefixed(name: str, values: Mapping[str, Any]) -> dict[str, Any]:
