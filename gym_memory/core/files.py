@@ -14,7 +14,8 @@ import zlib
 from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar, get_type_hints
+from types import NoneType, UnionType
+from typing import Any, NamedTuple, TypeVar, get_args, get_type_hints
 
 import numpy as np
 
@@ -35,7 +36,7 @@ _KINDS: dict[Any, tuple[type, ...]] = {
     bool: (bool, np.bool_),
     int: (numbers.Integral,),
     float: (numbers.Real,),
-    float | None: (numbers.Real, type(None)),
+    NoneType: (NoneType,),
     tuple[str, ...]: (list, tuple),
 }
 
@@ -138,16 +139,21 @@ def typed(record: type[N], values: Iterable[Any]) -> N:
     Triple(subject='apple', relation='is in', object='fridge')
     """
     made = record(*values)
-    for value, (name, kind) in zip(made, _fields(record), strict=True):
-        wrong = not isinstance(value, _KINDS.get(kind, tuple)) or (
-            kind in (int, float, float | None) and isinstance(value, bool)
-        )
+    for value, (name, kind, types) in zip(made, _fields(record), strict=True):
+        wrong = not isinstance(value, types) or (isinstance(value, bool) and bool not in types)
         if wrong or (kind == tuple[str, ...] and not all(type(v) is str for v in value)):
             raise TypeError(f"expected {record.__name__}.{name} as {kind}, got {value!r:.80}")
     return made
 
 
 @lru_cache(maxsize=64)
-def _fields(record: type[Any]) -> tuple[tuple[str, Any], ...]:
+def _fields(record: type[Any]) -> tuple[tuple[str, Any, tuple[type, ...]], ...]:
+    """Return name, annotation and the types of values that it takes, of each field."""
     hints = get_type_hints(record, vars(sys.modules[record.__module__]))
-    return tuple((name, hints[name]) for name in record._fields)
+    fields = []
+    for name in record._fields:
+        kind = hints[name]
+        kinds = get_args(kind) if isinstance(kind, UnionType) else (kind,)
+        types = tuple(part for one in kinds for part in _KINDS.get(one, (tuple,)))
+        fields.append((name, kind, types))
+    return tuple(fields)
