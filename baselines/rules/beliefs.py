@@ -99,12 +99,10 @@ class Beliefs:
         for spelled in obs["valid_actions"]:
             self._spelling.setdefault(canonical(spelled), spelled)
         self.actions = tuple(self._spelling)
-        self.graph = TemporalGraph()
         if obs["triples"]:
-            for triple in reversed(obs["triples"]):  # the first of two rivals counts
-                self.graph.add(triple, 0)
-            if action.split()[-1:] == [action] or action.startswith("go "):
-                action = "look"  # the recalled place is already the new one
+            self.graph = TemporalGraph.of(reversed(obs["triples"]))  # of rivals the first counts
+            if " " not in action or action.startswith("go "):
+                action = "look"  # the facts hold what an opening says, and the new place
         else:
             text = obs["memory"]
             for lesson in obs["lessons"]:  # what holds of other games is no fact of this one

@@ -192,13 +192,13 @@ class VersionedFacts:
         """Iterate over all facts ever held, by id."""
         return iter(self._facts)
 
-    def _open(self, triple: Triple, t: int) -> None:
-        opened = len(self._timeline.events)
+    def _open(self, triple: Triple, t: int) -> Fact:
+        """Begin a fact and end the one that fills its slot."""
         number = self._index.get(triple)
         same, before = False, ""
         if number is None:
-            fact = Fact(len(self._facts), triple, slot_of(triple), self._owner)
-            self._index[triple] = fact.id
+            number = self._index[triple] = len(self._facts)
+            fact = Fact(number, triple, slot_of(triple), self._owner)
             self._facts.append(fact)
             fact.intervals.append((t, None))
         else:
@@ -209,8 +209,14 @@ class VersionedFacts:
                 fact.intervals[-1] = (fact.intervals[-1][0], None)
             else:
                 fact.intervals.append((t, None))
-        self._timeline.events.append((t, triple, "", same, before, opened))
+        rival = self._slots.get(fact._slot) if fact._slot is not None else None
+        if rival is not None:
+            self._close(rival, t, "schema")
+        events = self._timeline.events
+        opened = len(events)
+        events.append((t, triple, "", same, before, opened))
         self._show(fact, opened)
+        return fact
 
     def _close(self, triple: Triple, t: int, by: str) -> None:
         fact = self._own_fact(self._index[triple])

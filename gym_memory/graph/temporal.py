@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -52,6 +52,25 @@ class TemporalGraph(VersionedFacts):
     >>> graph.as_of(2)
     [Triple(subject='apple', relation='is in', object='fridge')]
     """
+
+    @classmethod
+    def of(cls, triples: Iterable[Triple]) -> Self:
+        """Return a graph of facts that hold from step 0 on; of two in one slot the last holds."""
+        graph = cls()
+        owner, index, slots = graph._owner, graph._index, graph._slots
+        facts, events = graph._facts, graph._timeline.events
+        for triple, slot in map(_filed, triples):
+            number = len(facts)
+            if triple in index or slot in slots:
+                graph.add(triple, 0)
+                continue
+            fact = Fact(number, triple, slot, owner)
+            fact.intervals.append((0, None))
+            facts.append(fact)
+            index[triple] = number
+            events.append((0, triple, "", False, "", len(events)))
+            graph._show(fact, len(events) - 1)
+        return graph
 
     # Names
 
@@ -120,15 +139,12 @@ class TemporalGraph(VersionedFacts):
         if number is None or self._aliases:
             triple = self._canonical(triple)
             number = self._index.get(triple)
-        if number is None or self._facts[number].retired_by:
-            slot = slot_of(triple) if number is None else self._facts[number]._slot
-            if slot is not None and slot in self._slots:
-                self._close(self._slots[slot], t, "schema")
-            self._open(triple, t)
-            number = self._index[triple]
+        fact = None if number is None else self._facts[number]
+        if fact is None or fact.retired_by:
+            fact = self._open(triple, t)
         if episode >= 0:
-            self._mention(number, Source(episode, start, end))
-        return self._facts[number]
+            self._mention(fact.id, Source(episode, start, end))
+        return self._facts[fact.id]
 
     def retire(self, triple: Triple, t: int, by: str = "text") -> bool:
         """State that a fact is not true from step ``t`` on; return True if it was live; O(1)."""
@@ -394,6 +410,15 @@ def rewind(graph: TemporalGraph, t: int) -> None:
         graph.retire(triple, t, by=REWIND)
     for triple in initial.values():
         graph.add(triple, t)
+
+
+@lru_cache(maxsize=1 << 14)
+def _filed(triple: Triple) -> tuple[Triple, Slot | None]:
+    """Return a fact by its final names, and its slot."""
+    subject, relation, obj = triple
+    relation = _fold_relation(relation)
+    named = Triple(_fold(subject), relation, obj if relation in VERBATIM else _fold(obj))
+    return named, slot_of(named)
 
 
 @lru_cache(maxsize=1 << 15)
