@@ -18,8 +18,7 @@ from gym_memory.baselines.rules.base import RulePolicy
 from gym_memory.core.records import Observation, PlanState
 from gym_memory.core.settings import check_share
 from gym_memory.graph.map import shortest_path
-from gym_memory.memory.experience.writers import without_numbers
-from gym_memory.memory.reading import split_entries
+from gym_memory.memory.reading import split_entries, without_numbers
 
 __all__ = ["Learner"]
 

@@ -14,16 +14,18 @@ import zlib
 from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 from itertools import islice
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar, Literal
 
 from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.files import typed
 from gym_memory.core.records import Cue, MemoryStats, Outcome, Recall, Step, Task, Triple
-from gym_memory.core.settings import check_text
+from gym_memory.core.settings import Help, check_text, checked
 from gym_memory.core.tokens import count_tokens, truncate_tokens
 from gym_memory.graph.schema import PLAYER, VERBATIM, direction_of
 from gym_memory.memory.arigraph import AriGraph, AriGraphSettings
 from gym_memory.memory.base import MEMORIES, Lifetime, Memory, make_memory
+from gym_memory.memory.experience.base import ExperienceMemory
+from gym_memory.memory.reading import without_numbers
 from gym_memory.memory.recall.render import fit_facts, render_facts
 
 __all__ = ["Adversarial", "Altered", "NoMemory", "Noise", "OracleGraph", "Placebo", "Present"]
@@ -290,19 +292,34 @@ class Noise(_AlteredGraph):
 
 @MEMORIES.register("placebo")
 class Placebo(Altered):
-    """Exchanges every action in another memory's lessons by chance.
+    """Spoils one thing about another memory's lessons: the controls of memories over trials.
 
-    Each quoted action becomes, always the same one within a trial, an action that was valid in a
-    trial of this task instance. Equal play means that lessons give nothing.
-
-    Args:
-        of: The memory, a name with parameters.
+    Equal play means that what is spoilt gives nothing. An exchanged action becomes the same one all
+    through a trial.
     """
 
     name: ClassVar[str] = "placebo"
 
-    def __init__(self, of: str = "clin"):
+    @checked
+    def __init__(
+        self,
+        of: Annotated[str, Help("The memory, a name with parameters.")] = "clin",
+        how: Annotated[
+            Literal["actions", "world", "raw", "outcomes", "frozen"],
+            Help(
+                "Exchange quoted actions by others that were valid in earlier trials or by those "
+                "of another world; show the whole actions of an item's episode, in as many "
+                "characters; report outcomes of other episodes; or only stop learning."
+            ),
+        ] = "actions",
+    ):
         super().__init__(make_memory(of))
+        self.how = how
+        if how == "raw" and not isinstance(self._of, ExperienceMemory):
+            raise InvalidArgumentError(
+                f"expected of as a memory of experience such as 'memrl' for how='raw', got {of!r}"
+            )
+        self._outcomes: list[Outcome] = []
         self._trial = 0
         self._seen: dict[str, None] = {}
         self._known = 0
@@ -316,7 +333,7 @@ class Placebo(Altered):
         """Start a trial; its lessons will have the actions seen so far."""
         same = (task.id, task.goal) == (self._task.id, self._task.goal)
         self._trial = self._trial + 1 if same else 0
-        if not same:
+        if not same and "forever" not in self._of.lifetimes.values():
             self._seen = {}
         self._known = len(self._seen)
         super().begin(task, seed)
@@ -327,44 +344,67 @@ class Placebo(Altered):
             self._seen.update(dict.fromkeys(a for a in step.valid_actions if '"' not in a))
         super().observe(step)
 
+    def end(self, outcome: Outcome) -> None:
+        """Let the other memory learn, from the outcome of any episode so far if those are mixed."""
+        if self.how == "outcomes":
+            self._outcomes.append(outcome)
+            outcome = self._chance("outcome").choice(self._outcomes)
+        if self.how != "frozen":
+            super().end(outcome)
+
     def _alter(self, honest: Recall, budget: int, chance: random.Random) -> Recall:
-        text, lessons = honest.text, []
-        for lesson in honest.lessons:
-            lessons.append(_QUOTED.sub(self._other, lesson))
-            text = text.replace(lesson, lessons[-1], 1)
-        return honest._replace(text=text, lessons=tuple(lessons))
+        if self.how == "raw" and isinstance(self._of, ExperienceMemory):
+            others = self._of.raw(honest.lessons)
+        elif self.how in ("actions", "world"):
+            others = [_QUOTED.sub(self._other, lesson) for lesson in honest.lessons]
+        else:
+            return honest
+        text = honest.text
+        for lesson, other in zip(honest.lessons, others, strict=True):
+            text = text.replace(lesson, other, 1)
+        return honest._replace(text=text, lessons=tuple(others))
+
+    def _chance(self, what: str) -> random.Random:
+        key = f"{self._task.id}/{self._seed}/{self._trial}/{what}"
+        return random.Random(zlib.crc32(key.encode("utf-8", "replace")))
 
     def _other(self, quoted: re.Match[str]) -> str:
         """Return another action, the same one for the same action during a trial."""
-        known = [action for action in islice(self._seen, self._known) if action != quoted[1]]
-        if not known:
-            return quoted[0]
-        key = f"{self._task.id}/{self._seed}/{self._trial}/{quoted[1]}"
-        return f'"{random.Random(zlib.crc32(key.encode("utf-8", "replace"))).choice(known)}"'
+        chance = self._chance(quoted[1])
+        if self.how == "world":
+            return f'"take {chance.choice(_KINDS)} {chance.choice(_SUPPLIES)}"'
+        known = list(islice(self._seen, self._known))
+        if without_numbers(quoted[1]) == quoted[1]:  # a lesson for other tasks names kinds alone
+            known = list(dict.fromkeys(map(without_numbers, known)))
+        known = [action for action in known if action != quoted[1]]
+        return f'"{chance.choice(known)}"' if known else quoted[0]
 
     def state(self) -> dict[str, Any]:
         """Return the other memory's state, and what the exchange depends on."""
         own = {"actions": list(self._seen), "trial": self._trial, "known": self._known}
-        return {**super().state(), **own}
+        return {**super().state(), **own, "outcomes": [list(o) for o in self._outcomes]}
 
     def load_state(self, state: dict[str, Any]) -> None:
         """Replace everything by what :meth:`state` returned."""
         self._seen = dict.fromkeys(check_text("action", action) for action in state["actions"])
         self._trial, self._known = int(state["trial"]), int(state["known"])
+        self._outcomes = [typed(Outcome, outcome) for outcome in state["outcomes"]]
         super().load_state(state)
 
     def snapshot(self) -> Any:
         """Return the present state."""
-        return super().snapshot(), tuple(self._seen), self._trial, self._known
+        episodes = tuple(self._outcomes)
+        return super().snapshot(), tuple(self._seen), self._trial, self._known, episodes
 
     def restore(self, snapshot: Any) -> None:
         """Return to a snapshot."""
-        below, seen, self._trial, self._known = snapshot
-        self._seen = dict.fromkeys(seen)
+        below, seen, self._trial, self._known, episodes = snapshot
+        self._seen, self._outcomes = dict.fromkeys(seen), list(episodes)
         super().restore(below)
 
     def fork(self) -> Memory:
         """Return an independent copy."""
         twin = super().fork()
         twin._seen = dict(self._seen)  # type: ignore[attr-defined]
+        twin._outcomes = list(self._outcomes)  # type: ignore[attr-defined]
         return twin

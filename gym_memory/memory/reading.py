@@ -48,8 +48,9 @@ __all__ = [
 ]
 __all__ += ["entry_head", "fact_line", "fact_lines", "item_line", "listed_fact", "logged_action"]
 __all__ += ["read_account", "read_description", "read_head", "read_item", "read_line", "sections"]
-__all__ += ["split_entries"]
+__all__ += ["split_entries", "without_numbers"]
 
+_OBJECT_NUMBER = re.compile(r"(?<=[^\W\d]) \d+\b")
 ACTIONS, PLACES, GOALS, READ = "Completed actions", "Places", "Active goals", "Read"
 """Headings that the prompt ``belief`` requests."""
 EARLIER = "Earlier"
@@ -374,3 +375,12 @@ def _thing(text: str, relation: str, holder: str) -> Iterator[Triple]:
 def _named(text: str) -> tuple[str, list[str]]:
     named = _STATES.fullmatch(text)
     return (named[1], named[2].split(", ")) if named else (text, [])
+
+
+def without_numbers(action: str) -> str:
+    """Return an action without the numbers of its objects.
+
+    >>> without_numbers("take mug 2 from cabinet 11")
+    'take mug from cabinet'
+    """
+    return _OBJECT_NUMBER.sub("", action)

@@ -17,7 +17,7 @@ from gym_memory.llm.base import ChatModel
 from gym_memory.memory.base import Lifetime
 from gym_memory.memory.encoders import Encoder, make_encoder
 from gym_memory.memory.experience.items import Bank, Item, Origin
-from gym_memory.memory.experience.writers import actions_of, write_lesson
+from gym_memory.memory.experience.writers import actions_of, listed, script, write_lesson
 from gym_memory.memory.lessons.base import LessonMemory
 from gym_memory.memory.roles.base import WriteLesson
 from gym_memory.memory.roles.llm import chat_model
@@ -27,6 +27,8 @@ from gym_memory.memory.stores.store import Store
 __all__ = ["ExperienceMemory", "ExperienceSettings", "Trial"]
 
 _KIND = "items"
+_HOLD_OUT = 4
+"""Every so many episodes, a win is kept for the gate alone."""
 _WORTH_SHOWING = 40
 _MOST_ACTIONS = 200
 
@@ -56,6 +58,14 @@ class ExperienceSettings(Settings):
     capacity: Annotated[
         int, Help("Items to keep at most; the least useful, then the oldest, go first.", low=1)
     ] = 1000
+    gate: Annotated[
+        int,
+        Help(
+            "Held-out wins by which merges, rewrites and deletions are judged: they are taken back "
+            "if what is recalled then says less of those wins. 0 accepts all.",
+            low=0,
+        ),
+    ] = 0
     llm: Annotated[
         str | ChatModel | None, Help("Chat model, or its spec, that writes; None for the rules.")
     ] = None
@@ -204,6 +214,11 @@ class ExperienceMemory(LessonMemory):
 
     def _settle(self, bank: Bank, trial: Trial, drafts: Iterable[Item]) -> None:
         bank.episode += 1
+        gate = self.settings.gate
+        if gate and trial.success and bank.episode % _HOLD_OUT == 0:
+            win = (trial.task.goal, *script(actions_of(trial.trace)))
+            bank.held, drafts = [*bank.held, win][-gate:], ()
+        before, worth = dict(bank.items), bank.coverage(self.settings.k)
         for id in self._used:
             if id in bank.items:  # another process may have removed it
                 credited = self._credit(trial.counted(bank.items[id]), trial)
@@ -213,6 +228,10 @@ class ExperienceMemory(LessonMemory):
                     bank.put(credited)
         for draft in drafts:
             self._add(bank, draft, trial)
+        if bank.held and bank.coverage(self.settings.k) < worth:
+            now = bank.items
+            kept = {id: now.get(id, old)._replace(text=old.text) for id, old in before.items()}
+            bank.items = {**kept, **{id: now[id] for id in now if id not in before}}
         self._tidy(bank, trial)
 
     # ------------------------------------------------------------ recall and state
@@ -234,6 +253,19 @@ class ExperienceMemory(LessonMemory):
                 chosen[index] = f"{index + 1}. {lessons[index]}"[: share - 1]
                 room -= len(chosen[index]) + 1
         return chosen
+
+    def raw(self, lessons: Sequence[str]) -> list[str]:
+        """Return shown lessons as the actions of their episodes, each cut to the same length."""
+        texts = []
+        items = [self._bank.items[id] for id in reversed(self._shown) if id in self._bank.items]
+        for lesson in lessons:
+            number = lesson.partition(".")[0]
+            if number.isdecimal() and 0 < int(number) <= len(items):
+                item = items[int(number) - 1]
+                whole = f"{number}. Goal: {item.goal}.\n{listed(item.actions)}."
+                lesson = whole[: len(lesson)]
+            texts.append(lesson)
+        return texts
 
     def _learnt(self) -> dict[str, Any]:
         bank = self._bank.payloads()

@@ -92,6 +92,8 @@ class Bank:
         self.encoder = encoder
         self.items: dict[int, Item] = {}
         self.episode = 0
+        self.held: list[tuple[str, ...]] = []
+        """Goals and scripts of wins that no item was written from."""
         self._last = 0
         self._index = VectorIndex(encoder.dim)
         self._indexed: dict[int, str] = {}
@@ -155,6 +157,14 @@ class Bank:
         ]
         return sorted(found, key=lambda pair: (-pair.similarity, pair.item.id))[:k]
 
+    def coverage(self, k: int) -> float:
+        """Return the mean share of held-out scripts that their ``k`` nearest items hold."""
+        shares = []
+        for goal, *steps in self.held:
+            text = "\n".join(near.item.text for near in self.nearest(goal, k))
+            shares.append(sum(f'"{step}"' in text for step in steps) / max(len(steps), 1))
+        return sum(shares) / max(len(shares), 1)
+
     def _sync(self) -> None:
         """Encode keys that are new or changed."""
         for id in self._indexed.keys() - self.items.keys():
@@ -168,18 +178,22 @@ class Bank:
 
     def payloads(self) -> list[Any]:
         """Return a head and the items as JSON values, for a state or a store."""
-        head = {"episode": self.episode, "last": self._last}
+        held = [list(win) for win in self.held]
+        head = {"episode": self.episode, "last": self._last, "held": held}
         return [head, *map(Item.payload, self.items.values())]
 
     def load(self, payloads: Iterable[Any]) -> None:
         """Replace everything by what :meth:`payloads` returned, in any order."""
         items: dict[int, Item] = {}
         episode = last = 0
+        held: list[tuple[str, ...]] = []
         for payload in payloads:
             if isinstance(payload, dict):
                 episode, last = int(payload["episode"]), int(payload["last"])
+                held = [tuple(map(str, win)) for win in payload["held"]]
             else:
                 item = Item.read(payload)
                 items[item.id] = item
         self.items = {id: items[id] for id in sorted(items)}
-        self.episode, self._last = episode, max(last, *items) if items else last
+        self.episode, self.held = episode, held
+        self._last = max([last, *items])

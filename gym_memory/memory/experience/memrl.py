@@ -24,7 +24,7 @@ _MERGE_GAIN = 0.1
 
 @dataclass(frozen=True)
 class MemRLSettings(ExperienceSettings):
-    """Settings of MemRL; the paper's on ALFWorld are in the text of each."""
+    """Settings of MemRL; the paper's values for households are in the text of each."""
 
     k1: Annotated[int, Help("Candidates by similarity; 5.", low=1)] = 5
     tau: Annotated[float, Help("Least similarity of a candidate; .62.", low=-1, high=1)] = 0.62

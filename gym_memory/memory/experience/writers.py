@@ -7,10 +7,10 @@ from collections.abc import Iterable, Sequence
 
 from gym_memory.core.records import Outcome, Step, Task
 from gym_memory.memory.lessons.causes import plan_of, read_acts
+from gym_memory.memory.reading import without_numbers
 
-__all__ = ["actions_of", "script", "without_numbers", "write_lesson"]
+__all__ = ["actions_of", "listed", "script", "write_lesson"]
 
-_NUMBER = re.compile(r"(?<=[^\W\d]) \d+\b")
 _LAST = 5
 _MOST_STEPS = 60
 _MOST_REFUSED = 5
@@ -21,15 +21,6 @@ _ANSWER_CHARS = 80
 def actions_of(trace: Sequence[Step]) -> tuple[str, ...]:
     """Return the actions of a trace, oldest first."""
     return tuple(step.action for step in trace if step.action)
-
-
-def without_numbers(action: str) -> str:
-    """Return an action without the numbers of its objects.
-
-    >>> without_numbers("take mug 2 from cabinet 11")
-    'take mug from cabinet'
-    """
-    return _NUMBER.sub("", action)
 
 
 def script(actions: Iterable[str]) -> list[str]:
@@ -61,7 +52,7 @@ def write_lesson(trace: Sequence[Step], outcome: Outcome, task: Task, other: Seq
     else:
         steps = list(other)
     if steps:
-        lines.append(f"These steps won: {_listed(script(steps)[:_MOST_STEPS])}.")
+        lines.append(f"These steps won: {listed(script(steps)[:_MOST_STEPS])}.")
     good, bad = (own, other) if outcome.success else (other, own)
     part = next((n for n, (a, b) in enumerate(zip(good, bad, strict=False)) if a != b), None)
     if part is not None:
@@ -77,11 +68,12 @@ def write_lesson(trace: Sequence[Step], outcome: Outcome, task: Task, other: Seq
         for action, answer in list(refused.items())[-_MOST_REFUSED:]:
             lines.append(f'Do not do "{action}": {_first(answer)}.')
         if own:
-            lines.append(f"An attempt failed; its end may not contribute: {_listed(own[-_LAST:])}.")
+            lines.append(f"An attempt failed; its end may not contribute: {listed(own[-_LAST:])}.")
     return "\n".join(lines)
 
 
-def _listed(actions: Iterable[str]) -> str:
+def listed(actions: Iterable[str]) -> str:
+    """Return actions in quotes, separated by commas."""
     return ", ".join('"{}"'.format(" ".join(a.split())[:200].replace('"', "'")) for a in actions)
 
 
