@@ -28,11 +28,17 @@ class Policy(ABC):
     """Whether the policy needs engine facts; the loop then sets ``oracle`` before ``reset``."""
     oracle: Any = None
     """A callable that returns the environment's Oracle; set only where ``uses_oracle``."""
+    snapshot: Any = None
+    """A callable that keeps the present state; set only where a protocol lets policies go back."""
     focus: PlanState = PlanState()
     """What the policy plans now; the loop hands it to the memory, which is steered by its aim."""
 
     def reset(self, info: dict[str, Any], seed: int | None = None) -> None:  # noqa: B027
         """Start an episode; ``seed`` is the only source of the policy's own chance."""
+
+    def back(self) -> Any:
+        """Return a snapshot to go back to before the next action; None plays on."""
+        return None
 
     @abstractmethod
     def act(self, obs: Observation, info: dict[str, Any]) -> str:

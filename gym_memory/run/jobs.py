@@ -89,8 +89,11 @@ class Job:
         return (self.seed, self.protocol, self.config)
 
     def make_env(self) -> Any:
-        """Build the environment with its memory."""
-        name, kwargs = parse_spec(self.env)
+        """Build the environment with its memory, under the settings that the protocol fixes."""
+        env = self.env
+        for key, value in make_protocol(self.protocol).environment.items():
+            env = with_parameter(env, key, value)
+        name, kwargs = parse_spec(env)
         return make_env(name, memory=self.memory, budget=self.budget, **kwargs)
 
 
@@ -374,7 +377,7 @@ def play_job(
         task_id, steps = str(info.get("task_id", "")), t
         listener.step(trial, t, info)
 
-    def play(*, limit: int | None = None) -> EpisodeResult:
+    def play(*, limit: int | None = None, returns: bool = False) -> EpisodeResult:
         nonlocal meter
         listener.begin(trial)
         with episode_usage(spending) as meter:  # a failed episode's too
@@ -385,6 +388,7 @@ def play_job(
                 task_id=job.task_id,
                 policy_seed=_policy_seed(job.seed, trial),
                 limit=limit,
+                returns=returns,
                 on_step=on_step,
             )
         _check_result(result)

@@ -94,6 +94,7 @@ def rollout(
     task_id: str = "",
     policy_seed: int | None = None,
     limit: int | None = None,
+    returns: bool = False,
     on_step: OnStep | None = None,
 ) -> EpisodeResult:
     """Play one episode and return what was measured; errors of environment and policy pass through.
@@ -105,12 +106,16 @@ def rollout(
         task_id: Pins a task instance; empty lets ``seed`` choose.
         policy_seed: Seed of the policy's own chance; ``seed`` when None.
         limit: Steps after which the episode is cut, besides the environment's own limit.
+        returns: True if the policy may go back to states that it kept, until the limit; each step
+            counts, going back does not.
         on_step: Called after the reset and after every step.
     """
     with episode_usage() as meter, logged_calls() as calls:
         if env.has_wrapper_attr("model_calls"):  # steps are recorded, with what models were asked
             env.set_wrapper_attr("model_calls", calls)
-        result = _play(env, make_policy(policy), seed, task_id, policy_seed, limit, on_step)
+        result = _play(
+            env, make_policy(policy), seed, task_id, policy_seed, limit, returns, on_step
+        )
     return result.with_usage(meter)
 
 
@@ -121,17 +126,25 @@ def _play(
     task_id: str,
     policy_seed: int | None,
     limit: int | None,
+    returns: bool,
     on_step: OnStep | None,
 ) -> EpisodeResult:
     if policy.uses_oracle:
         policy.oracle = env.get_wrapper_attr("oracle")
     set_focus = env.get_wrapper_attr("set_focus") if env.has_wrapper_attr("set_focus") else None
     tally = _Tally(env, policy, on_step)
+    policy.snapshot = env.get_wrapper_attr("snapshot") if returns else None
     obs, info = env.reset(seed=seed, options={"task_id": task_id} if task_id else None)
     policy.reset(info, seed if policy_seed is None else policy_seed)
     tally.add(info)
     terminated, truncated = bool(info.get("won") or info.get("lost")), False
-    while not (terminated or truncated):
+    while True:
+        left = returns and tally.steps < (limit or 0) and not info.get("won")
+        kept = policy.back() if left else None
+        if kept is not None:
+            obs, info = env.get_wrapper_attr("restore")(kept)
+        elif terminated or truncated:
+            break
         action = policy.act(obs, info)
         if set_focus is not None:
             set_focus(policy.focus)

@@ -5,21 +5,26 @@ Each has a name and parameters, ``trials?k=3``. Results of different protocols n
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
-from typing import ClassVar, NamedTuple
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any, ClassVar, NamedTuple
 
 from gym_memory.core.names import Registry
 from gym_memory.core.settings import check_flag, check_int
 from gym_memory.run import EpisodeResult
 
-__all__ = ["PROTOCOLS", "BestOf", "Protocol", "RestartBudget", "SingleEpisode", "Trials"]
-__all__ += ["make_protocol"]
+__all__ = ["PROTOCOLS", "BestOf", "EvoTest", "Interactions", "Protocol", "RestartBudget"]
+__all__ += ["SingleEpisode", "Tales", "Trials", "make_protocol"]
 
 
 Play = Callable[..., EpisodeResult]
-"""``play(limit=None)``: one more episode of the same task, same environment, same memory."""
+"""``play(limit=None, returns=False)``: one more episode of the same task, environment, memory.
+
+See :func:`.rollout` for the two.
+"""
 
 
 PROTOCOLS = Registry("protocol", "gym_memory.protocols", "PROTOCOLS", ["gym_memory.run"])
@@ -41,6 +46,8 @@ class Protocol(ABC):
     """Play the episodes of a seed and score them."""
 
     name: ClassVar[str] = ""
+    environment: Mapping[str, Any] = {}
+    """Settings of the environment that the protocol fixes."""
 
     @abstractmethod
     def episodes(self, play: Play) -> Iterator[EpisodeResult]:
@@ -148,6 +155,78 @@ class BestOf(Protocol):
     def summarize(self, results: Sequence[EpisodeResult]) -> JobScore:
         """Return the best score, and the steps of all episodes."""
         return _best(results)
+
+
+@PROTOCOLS.register("tales")
+class Tales(RestartBudget):
+    """Restart a lost game until the steps are spent, as TALES does; the best end score counts.
+
+    A score within an episode counts if the episode ends or is cut there.
+
+    Args:
+        steps: Environment steps in all, >= 1.
+        actions: Whether valid actions are listed.
+    """
+
+    name = "tales"
+
+    def __init__(self, steps: int = 100, actions: bool = False):
+        super().__init__(steps)
+        self.environment = _fixed(steps, check_flag("actions", actions))
+
+    def summarize(self, results: Sequence[EpisodeResult]) -> JobScore:
+        """Return the best score at the end of an episode."""
+        return _best([dataclasses.replace(r, curve=((r.steps, r.value),)) for r in results])
+
+
+@PROTOCOLS.register("evotest")
+class EvoTest(Trials):
+    """Play trials of one game, scored by the area under their curve (EvoTest's J-TTL).
+
+    The area is the mean of the trials' last scores. Memory and policy go on from trial to trial.
+
+    Args:
+        k: Trials, >= 1.
+        steps: Steps of a trial, >= 1.
+        actions: Whether valid actions are listed.
+    """
+
+    name = "evotest"
+
+    def __init__(self, k: int = 50, steps: int = 110, actions: bool = False):
+        super().__init__(k)
+        self.environment = _fixed(check_int("steps", steps, 1), check_flag("actions", actions))
+
+    def summarize(self, results: Sequence[EpisodeResult]) -> JobScore:
+        """Return the mean score of the trials, and the steps of all."""
+        mean = sum(r.value for r in results) / len(results)
+        return _best(results)._replace(score=mean)
+
+
+@PROTOCOLS.register("interactions")
+class Interactions(RestartBudget):
+    """Spend a budget of steps on one task instance; the policy may go back (GLoW, Go-Explore).
+
+    Going back to a kept state takes no step; a policy that replays its way there pays for each.
+
+    Args:
+        steps: Environment steps in all, >= 1.
+        actions: Whether valid actions are listed.
+    """
+
+    name = "interactions"
+
+    def __init__(self, steps: int = 1000, actions: bool = True):
+        super().__init__(steps)
+        self.environment = _fixed(steps, check_flag("actions", actions))
+
+    def episodes(self, play: Play) -> Iterator[EpisodeResult]:
+        """Play until the budget is spent or the game is won."""
+        return super().episodes(partial(play, returns=True))
+
+
+def _fixed(steps: int, actions: bool) -> dict[str, Any]:
+    return {"max_steps": steps, "valid_actions": actions}
 
 
 def _best(results: Sequence[EpisodeResult]) -> JobScore:

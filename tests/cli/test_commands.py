@@ -263,7 +263,7 @@ def test_list_names_everything(run: Run) -> None:
     assert {"Cooking", "TreasureHunt", "FakeHouse"} <= names["environments"]
     assert {"none", "history"} <= names["memories"]
     assert {"random", "walkthrough", "sleepy"} <= names["policies"]
-    assert {"single_episode", "trials", "restart_budget", "best_of"} == names["protocols"]
+    assert {"single_episode", "trials", "restart_budget", "best_of", "tales"} <= names["protocols"]
     assert {"MemoryObservation", "IndexActions"} <= names["wrappers"]
     cooking = next(e for e in entries if e["name"] == "Cooking")
     assert {"rl-1", "medium", "hardest"} <= set(cooking["levels"])

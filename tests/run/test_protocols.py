@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 import run_plugin  # noqa: F401 - registers the policies used here
 
+from gym_memory.baselines.rules.scripted import Random
 from gym_memory.core.errors import InvalidArgumentError, UnknownNameError
 from gym_memory.memory.history import History
-from gym_memory.run import EpisodeResult
+from gym_memory.run import EpisodeResult, rollout
 from gym_memory.run.jobs import Job, Listener, play_job
 from gym_memory.run.protocols import PROTOCOLS, RestartBudget, Trials, make_protocol
 from gym_memory.run.results.score import score_by_trial, units
@@ -140,3 +141,72 @@ def test_the_best_of_several_processes_counts() -> None:
     summary = make_protocol("best_of?k=3").summarize(results[::-1])
     assert (summary.score, summary.success) == (1.0, True)
     assert summary.steps == sum(result.steps for result in results)
+
+
+def life(steps: int, *curve: tuple[int, float]) -> EpisodeResult:
+    return EpisodeResult(steps=steps, curve=curve, normalized=curve[-1][1])
+
+
+def test_tales_counts_the_best_end_of_a_life() -> None:
+    summary = make_protocol("tales").summarize(
+        [life(60, (0, 0.0), (9, 0.6), (60, 0.2)), life(40, (0, 0.0))]
+    )
+    assert (summary.score, summary.steps) == (0.2, 100)
+    rows = list(play_job(job("tales?steps=70", "sleepy?delay=0")))
+    assert [row.result.steps for row in rows] == [70]
+
+
+def test_evotest_is_the_area_under_the_curve_of_trials() -> None:
+    summary = make_protocol("evotest").summarize(
+        [life(110, (0, 0.0), (9, 0.5)), life(20, (0, 0.1))]
+    )
+    assert (summary.score, summary.steps) == (0.3, 130)
+    rows = list(play_job(job("evotest?k=3&steps=5", "sleepy?delay=0")))
+    assert [(row.trial, row.result.steps) for row in rows] == [(0, 5), (1, 5), (2, 5)]
+
+
+@pytest.mark.parametrize(
+    ("spec", "listed"),
+    [("tales", False), ("tales?actions=true", True), ("evotest", False), ("interactions", True),
+     ("interactions?actions=false", False)],
+)  # fmt: skip
+def test_a_protocol_says_whether_actions_are_listed(spec: str, listed: bool) -> None:
+    env = job(spec).make_env()
+    assert bool(env.reset(seed=0)[0]["valid_actions"]) is listed
+    steps = {"tales": 100, "evotest": 110, "interactions": 1000}
+    assert env.unwrapped.max_steps == steps[spec.partition("?")[0]]
+
+
+def test_a_setting_that_a_protocol_fixes_cannot_be_another() -> None:
+    (row,) = play_job(job("tales", env="FakeHouse?max_steps=30"))
+    assert "max_steps" in row.result.failed
+
+
+class Returning(Random):
+    """Go back to the start after every third step."""
+
+    name = "returning"
+
+    def reset(self, info: dict[str, Any], seed: int | None = None) -> None:
+        super().reset(info, seed)
+        self.kept, self.steps, self.seen = None, 0, []
+
+    def back(self) -> Any:
+        return self.kept if self.steps % 3 == 0 else None
+
+    def act(self, obs: Any, info: dict[str, Any]) -> str:
+        if self.kept is None and self.snapshot is not None:
+            self.kept = self.snapshot()
+        self.steps += 1
+        self.seen.append((info["moves"], obs["text"]))
+        return super().act(obs, info)
+
+
+@pytest.mark.parametrize(("protocol", "moves"), [("interactions?steps=7", 3), ("tales?steps=7", 7)])
+def test_only_some_protocols_let_a_policy_go_back(protocol: str, moves: int) -> None:
+    policy, spec = Returning(), make_protocol(protocol)
+    env = job(protocol).make_env()
+    (result,) = spec.episodes(lambda **kwargs: rollout(env, policy, 0, **kwargs))
+    assert result.steps == 7
+    assert [move for move, _ in policy.seen] == [step % moves for step in range(7)]
+    assert len({text for move, text in policy.seen if not move}) == 1
