@@ -263,7 +263,9 @@ def test_list_names_everything(run: Run) -> None:
     assert {"Cooking", "TreasureHunt", "FakeHouse"} <= names["environments"]
     assert {"none", "history"} <= names["memories"]
     assert {"random", "walkthrough", "sleepy"} <= names["policies"]
-    assert {"single_episode", "trials", "restart_budget", "best_of", "tales"} <= names["protocols"]
+    assert names["protocols"] == {
+        "single_episode", "trials", "restart_budget", "best_of", "tales", "evotest", "interactions",
+    }  # fmt: skip
     assert {"MemoryObservation", "IndexActions"} <= names["wrappers"]
     cooking = next(e for e in entries if e["name"] == "Cooking")
     assert {"rl-1", "medium", "hardest"} <= set(cooking["levels"])
