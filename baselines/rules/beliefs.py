@@ -116,6 +116,7 @@ class Beliefs:
         apply(seen, self.graph, now)
         self.here = current_place(self.graph) or ""
         self._known: dict[str, dict[str, str]] = {}
+        self._leaving: dict[str, list[str]] = {}
 
     def _read(self, text: str, extractor: Extractor, transcript: Transcript) -> str:
         """Read recalled text; returns the last action if the text ends in one."""
@@ -141,7 +142,8 @@ class Beliefs:
 
     def options(self, *starts: str) -> list[str]:
         """Return valid actions that start with one of the words."""
-        return [a for a in self.actions if a.startswith(tuple(f"{s} " for s in starts))]
+        words = tuple(f"{start} " for start in starts)
+        return [action for action in self.actions if action.startswith(words)]
 
     def taking(self, thing: str) -> str | None:
         """Return the action that takes a thing, from anywhere; None if no valid one does."""
@@ -255,10 +257,10 @@ class Beliefs:
 
     def is_named(self, thing: str, text: str) -> bool:
         """True if a lower-case text names it: in full, or by a noun that no other thing has."""
-        if re.search(rf"\b{re.escape(thing)}(?!\w)", text):
+        if thing in text and re.search(rf"\b{re.escape(thing)}(?!\w)", text):
             return True
         noun = head_noun(thing)
-        if noun == thing or self._nouns[noun] > 1:
+        if noun == thing or noun not in text or self._nouns[noun] > 1:
             return False
         return re.search(rf"\b{_DETERMINER} {re.escape(noun)}(?!\w)", text) is not None
 
@@ -290,7 +292,8 @@ class Beliefs:
 
     def ways(self, place: str) -> dict[str, str]:
         """Return the known and guessed ways out of a place: direction to the next place."""
-        return {**self._guessed.get(place, {}), **self._known_ways(place)}
+        known = self._known_ways(place)
+        return {**self._guessed[place], **known} if place in self._guessed else known
 
     def _known_ways(self, place: str) -> dict[str, str]:
         known = self._known.get(place)
@@ -310,10 +313,13 @@ class Beliefs:
 
     def _exits(self, place: str) -> list[str]:
         """Return the directions of exits that lead to no known place."""
-        exits = [e.object for e in unexplored_exits(self.graph, place)]
-        exits += self.objects(place, UNEXPLORED)
-        known = self._known_ways(place)
-        return [exit_ for exit_ in dict.fromkeys(exits) if exit_ not in known]
+        exits = self._leaving.get(place)
+        if exits is None:
+            found = [e.object for e in unexplored_exits(self.graph, place)]
+            found += self.objects(place, UNEXPLORED)
+            known = self._known_ways(place)
+            exits = self._leaving[place] = [e for e in dict.fromkeys(found) if e not in known]
+        return exits
 
     @cached_property
     def distances(self) -> dict[str, int]:

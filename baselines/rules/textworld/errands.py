@@ -218,7 +218,7 @@ def _is_done(beliefs: Beliefs, errand: _Errand) -> bool:
     if errand.verb == "take":
         return any(beliefs.is_named(thing, errand.text) for thing in beliefs.held())
     states = _DONE.get(errand.verb, ())
-    return any(
+    return bool(states) and any(
         beliefs.openness(thing) in states and beliefs.is_named(thing, errand.text)
         for thing in beliefs.graph.entities()
     )

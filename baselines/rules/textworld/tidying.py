@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -337,6 +338,7 @@ def _share(known: _Outcomes, odds: Sequence[float], count: int | None) -> float:
     return float(shares @ weights / weights.sum())
 
 
+@lru_cache(maxsize=64)
 def is_about_tidying(goal: str) -> bool:
     """True if a task wants things put where they belong."""
     return _TASK.search(goal) is not None

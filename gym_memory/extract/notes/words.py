@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -63,6 +64,7 @@ def clean_name(text: str) -> str:
     return " ".join(words)
 
 
+@lru_cache(maxsize=1 << 14)
 def head_noun(name: str) -> str:
     """Return the word of a name that says what it is, without a label or what it is of.
 
