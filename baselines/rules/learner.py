@@ -30,6 +30,7 @@ _SURE = re.compile(r"\bdoes not contribute\b", re.IGNORECASE)
 _EFFECT = re.compile(r"\b(?:necessary|contribute) to\b", re.IGNORECASE)
 _REACHING = re.compile(r"\bto reach(?:ing)? (?:the )?([\w -]+)", re.IGNORECASE)
 _SENTENCE = re.compile(r"(?<=[.;!?])\s+")
+_GOAL = re.compile(r"^(?:\d+\. )?Goal: ([^.\n]+)")
 _NUMBER = re.compile(r"\d+")
 _THING = re.compile(r"(?:^|\s)(?:with|from|into|onto|in|on|to|at)\s.*")
 
@@ -150,7 +151,7 @@ class Learner(RulePolicy):
 
     def act(self, obs: Observation, info: dict[str, Any]) -> str:
         """Return the next action; what is left of the plan becomes the ``focus``."""
-        advice = Advice.read(obs["lessons"])
+        advice = Advice.read([_adapted(lesson, obs["task"]) for lesson in obs["lessons"]])
         plan = self.focus.left if self.focus.begun else tuple(advice.plan)
         here = self._place(obs) or self.focus.here
         kinds, tried = self.focus.kinds, self.focus.tried
@@ -193,6 +194,22 @@ def _next(
         move = advice.way(here, place)
         return (move, False) if move in valid else ("", True)
     return (action, True) if action in valid else ("", True)
+
+
+def _adapted(lesson: str, task: str) -> str:
+    """Return a lesson of another goal with that goal's words exchanged for the task's.
+
+    >>> _adapted('Goal: put a pan in sink. Do "take pan".', "put a red mug in sink.")
+    'Goal: put a pan in sink. Do "take pan".'
+    >>> _adapted('Goal: put a pan in sink. Do "take pan".', "put a mug in shelf.")
+    'Goal: put a mug in shelf. Do "take mug".'
+    """
+    found = _GOAL.search(lesson)
+    ours, theirs = task.rstrip(". ").split(), found[1].split() if found else []
+    if len(ours) != len(theirs):
+        return lesson
+    other = {old: new for old, new in zip(theirs, ours, strict=True) if len(old) > 2}
+    return re.sub(r"[\w-]+", lambda word: other.get(word[0], word[0]), lesson)
 
 
 def _is_kind(action: str, valid: Sequence[str]) -> bool:

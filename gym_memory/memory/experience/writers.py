@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from gym_memory.core.records import Outcome, Step, Task
-from gym_memory.memory.lessons.causes import plan_of, read_acts
+from gym_memory.memory.lessons.causes import Act, plan_of, read_acts
 from gym_memory.memory.reading import without_numbers
 
 __all__ = ["actions_of", "listed", "script", "write_lesson"]
@@ -48,7 +49,8 @@ def write_lesson(trace: Sequence[Step], outcome: Outcome, task: Task, other: Seq
     goal = " ".join(task.goal.split())[:_GOAL_CHARS].replace('"', "'").rstrip(". ")
     lines = [f"Goal: {goal}."]
     if outcome.success:
-        steps = plan_of(acts) or [act.action for act in acts if act.changed]
+        steps = plan_of(acts, _on_things_of(goal, acts, trace[-len(acts) :]))
+        steps = steps or [act.action for act in acts if act.changed]
     else:
         steps = list(other)
     if steps:
@@ -75,6 +77,21 @@ def write_lesson(trace: Sequence[Step], outcome: Outcome, task: Task, other: Seq
 def listed(actions: Iterable[str]) -> str:
     """Return actions in quotes, separated by commas."""
     return ", ".join('"{}"'.format(" ".join(a.split())[:200].replace('"', "'")) for a in actions)
+
+
+def _on_things_of(goal: str, acts: Sequence[Act], steps: Sequence[Step]) -> list[int]:
+    """Return the acts on a thing of the goal that changed something or had an answer of their own.
+
+    Heating a thing changes neither place nor inventory, and no points may rest on it.
+    """
+    words, answers = set(goal.lower().split()), Counter(step.text for step in steps)
+    return [
+        act.number
+        for act, step in zip(acts, steps, strict=True)
+        if act.things
+        and words.intersection(without_numbers(act.things[0]).split())
+        and (act.changed or answers[step.text] == 1)
+    ]
 
 
 def _first(answer: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from gym_memory.core.records import Step, Task
@@ -218,9 +218,13 @@ def _roads(acts: Sequence[Act]) -> Ways:
     return lambda place: roads.get(place, {})
 
 
-def plan_of(acts: Sequence[Act]) -> list[str]:
-    """Return the actions to repeat, moves included: the shortest trial with the same points."""
-    kept = [item.act for item in needed_acts(acts) if not item.act.moved]
+def plan_of(acts: Sequence[Act], also: Iterable[int] = ()) -> list[str]:
+    """Return the actions to repeat, moves included: the shortest trial with the same points.
+
+    ``also`` are numbers of acts to repeat although no points rest on them.
+    """
+    numbers = {item.act.number for item in needed_acts(acts)}.union(also)
+    kept = [acts[number] for number in sorted(numbers) if not acts[number].moved]
     if not kept:
         return []
     plan, roads, here = [], _roads(acts), acts[0].where
