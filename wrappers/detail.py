@@ -12,7 +12,7 @@ the order in which a row first names them, so that a row of a long episode stays
     plan            the same by name: aim, last action, given up, ...
     valid_actions   the valid actions shown
     stats           facts, live facts, episodes, lessons, tokens; update_ms, recall_ms, ms (wall
-                    milliseconds since the last row)
+                    milliseconds since the last row, without those that a person took)
     calls           role, messages, answer, tokens, cost_usd, hit and ms of each model call since
                     the last row
 """
@@ -49,6 +49,10 @@ class StepDetail:
         """Go on from the memory's present state: it was taken back to an earlier step."""
         graph = self._find_graph()
         self._reported = 0 if graph is None else len(graph.events)
+
+    def leave_out(self, seconds: float) -> None:
+        """Leave seconds out of the next row's ``ms``."""
+        self._clock += seconds
 
     def of(
         self,

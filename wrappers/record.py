@@ -139,6 +139,10 @@ class RecordTrajectory(gym.Wrapper[Obs, str, Obs, str], gym.utils.RecordConstruc
         self.model_calls.clear()
         return row
 
+    def leave_out(self, seconds: float) -> None:
+        """Leave seconds that a person took out of the time of the next row."""
+        self._detail.leave_out(seconds)
+
     def _below(self, name: str, otherwise: Any) -> Any:
         """Return something of a memory below, where there is one."""
         return self.env.get_wrapper_attr(name) if self.env.has_wrapper_attr(name) else otherwise

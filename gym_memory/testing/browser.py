@@ -93,6 +93,18 @@ class Browser:
         features = [{"name": "prefers-color-scheme", "value": value}]
         self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
 
+    @contextlib.contextmanager
+    def sized(self, width: int, height: int) -> Iterator[None]:
+        """Show pages at another size, in pixels."""
+        size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
+        before = self.run("return [innerWidth, innerHeight]")
+        self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+        try:
+            yield
+        finally:
+            size |= dict(zip(("width", "height"), before, strict=True))
+            self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+
     def opening_ms(self, address: str) -> float:
         """Return the milliseconds, on the page's clock, from a request to a replay's first step."""
         self.open("about:blank", ready=False)

@@ -12,7 +12,9 @@ import hashlib
 import json
 import queue
 import threading
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from itertools import count
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
@@ -23,12 +25,14 @@ from gym_memory.core.files import parse_json
 from gym_memory.core.html import text
 from gym_memory.core.names import parse_spec
 from gym_memory.core.records import Observation, Transition
-from gym_memory.core.trust import check_bare, check_game
+from gym_memory.core.trust import GAMES, check_bare, check_game
+from gym_memory.games.registry import ENVIRONMENTS
 from gym_memory.memory.base import MEMORIES
 from gym_memory.run import EpisodeResult, rollout
 from gym_memory.run.jobs import EpisodeRow, Job, RunConfig
 from gym_memory.run.results import ResultsFolder
 from gym_memory.run.results.report import read_source, write_report
+from gym_memory.run.results.svg import label_of
 from gym_memory.viewer.story import Story
 from gym_memory.wrappers.memory import DEFAULT_BUDGET, DEFAULT_MEMORY
 from gym_memory.wrappers.record import RecordTrajectory
@@ -54,23 +58,43 @@ class PlayDefaults(NamedTuple):
 
 def play_body(play: PlayDefaults) -> str:
     """Return the page before a game begins."""
-    fields = (
-        ("env", "Environment", "text", play.env),
-        ("memory", "Memory", "text", play.memory),
-        ("seed", "Seed", "number", str(play.seed)),
-        ("budget", "Memory tokens", "number", str(play.budget)),
-        ("task_id", "Task (empty: by seed)", "text", play.task_id),
-    )
-    inputs = "".join(
-        f'<label>{name}<input type="{kind}" name="{key}" value="{text(value)}"'
-        f"{' min=0' if kind == 'number' else ''}></label>"
-        for key, name, kind, value in fields
-    )
+    games = {name: _levels(name) for name in GAMES}
     return (
-        f'<form id="setup" class="card setup">{inputs}'
-        '<button type="submit" class="main">New game</button></form>'
+        '<form id="setup" class="card setup">'
+        + _select("env", "Environment", play.env, games)
+        + _select("memory", "Memory", play.memory, {"Memories": MEMORIES.names()})
+        + _input("seed", "Seed", "number", play.seed)
+        + _input("budget", "Memory tokens", "number", play.budget)
+        + _input("task_id", "Task (empty: by seed)", "text", play.task_id)
+        + '<button type="submit" class="main">New game</button></form>'
         '<div id="play" class="play"></div>'
     )
+
+
+def _levels(game: str) -> list[str]:
+    levels = getattr(ENVIRONMENTS.get(game), "levels", ())
+    return [f"{game}?level={level}" for level in levels] or [game]
+
+
+def _select(key: str, label: str, chosen: str, groups: Mapping[str, Sequence[str]]) -> str:
+    """Return a choice of specs by group; one that is in no group comes first."""
+    given = {} if any(chosen in group for group in groups.values()) else {"Given": [chosen]}
+    shown = "".join(
+        f'<optgroup label="{text(group)}">'
+        + "".join(
+            f'<option value="{text(spec)}"{" selected" * (spec == chosen)}>{text(label_of(spec))}'
+            "</option>"
+            for spec in specs
+        )
+        + "</optgroup>"
+        for group, specs in {**given, **groups}.items()
+    )
+    return f'<label>{label}<select name="{key}">{shown}</select></label>'
+
+
+def _input(key: str, label: str, kind: str, value: object) -> str:
+    least = " min=0" if kind == "number" else ""
+    return f'<label>{label}<input type="{kind}" name="{key}" value="{text(value)}"{least}></label>'
 
 
 class PlayedGame:
@@ -131,6 +155,7 @@ class PlayedGame:
                     folder.set_backends({self.job.env: packages})
                     policy = _Person(env, self._said, self._send)
                     result = rollout(env, policy, self.job.seed, task_id=self.job.task_id)
+                    result = replace(result, seconds=result.seconds - policy.waited)
                 folder.append([EpisodeRow(self.job, 0, result)])
                 write_report(folder.path, [read_source(folder.path)])
             self._send(
@@ -169,7 +194,7 @@ class _LeftError(Exception):
 
 
 class _Person(Policy):
-    """Show each row to the page and wait for the person's action."""
+    """Show each row to the page and wait for the person's action; ``waited`` counts seconds."""
 
     name: ClassVar[str] = "human"
     interactive: ClassVar[bool] = True
@@ -177,6 +202,7 @@ class _Person(Policy):
     def __init__(self, env: RecordTrajectory, said: queue.Queue[str | None], send: Send):
         self._env, self._said, self._send = env, said, send
         self._story = Story()
+        self.waited = 0.0
 
     def reset(self, info: dict[str, Any], seed: int | None = None) -> None:
         """Show what is seen at the beginning."""
@@ -185,7 +211,11 @@ class _Person(Policy):
         self._show()
 
     def act(self, obs: Observation, info: dict[str, Any]) -> str:
+        since = time.perf_counter()
         words = self._said.get()
+        thought = time.perf_counter() - since
+        self.waited += thought
+        self._env.leave_out(thought)
         if words is None:
             raise _LeftError
         return words

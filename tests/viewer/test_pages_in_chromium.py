@@ -120,15 +120,23 @@ def test_play_to_the_end_by_keyboard(
     assert len(list(folder.glob("*/config.json"))) == games + 1
 
 
-def test_a_wrong_name_is_told_and_another_game_begins(
+def test_an_error_looks_like_one_and_another_game_begins(
     browser: Browser, table: tuple[str, Path]
 ) -> None:
     browser.open(table[0])
-    browser.run("document.querySelector('[name=env]').value = 'TreasureHant'")
+    options = (
+        "return [...document.querySelectorAll(`[name=${arguments[0]}] option`)].map((o) => o.value)"
+    )
+    assert {"Cooking?level=hard", LEVEL, "NetHack"} <= set(browser.run(options, "env"))
+    assert {"none", "arigraph"} <= set(browser.run(options, "memory"))
+    assert browser.run("return document.querySelector('[name=env]').value") == LEVEL
+    browser.find("[name=task_id]").send_keys("nowhere")
     browser.click("#setup button")
     browser.wait(f"{READY}.turn === 'error'")
-    assert "Did you mean 'TreasureHunt'?" in browser.text(".banner")
+    assert "nowhere" in browser.text(".banner.error")
+    assert "Making the game" not in browser.text("#play")
     begin(browser, table[0])
+    assert browser.text(".banner") == ""
     browser.press("dance with the locker", "\ue007")
     wait_for_turn(browser, 1)
     assert "refused" in browser.text(".story")
@@ -476,6 +484,9 @@ def test_contrast_and_labels(
         browser.press("\ue014", "\ue014", "\ue014")
         browser.wait("return document.querySelector('.story pre')")
     assert violations(browser, axe) == []
+    with browser.sized(360, 740):
+        wide = "return [document.documentElement.scrollWidth, innerWidth]"
+        assert browser.run(wide) == [360, 360]
 
 
 def violations(browser: Browser, axe: str) -> list[Any]:

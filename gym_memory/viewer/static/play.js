@@ -39,6 +39,7 @@
     live = { ...GM.episode(light, (n) => [heavy[n]]), heavy };
     const box = el("div", { class: "pane" });
     show(root, el("details", { class: "title task", open: true }, el("summary", {}, "Task: ", head.task_id), GM.long(head.task, 4000)), banner, box);
+    report();
     pane = GM.pane(box, live, "play", true);
     box.querySelector(".seen").append(controls);
     box.querySelector(".seen h2").append(el("span", { class: "tools" }, back, on));
@@ -60,30 +61,32 @@
     document.body.dataset.step = t;
     if (!over && (!t || document.activeElement === document.body)) find.focus();
   };
-  const tell = (words, ...more) => {
-    if (!banner.isConnected) root.prepend(banner);
-    show(banner, words, ...more);
+  const report = (...words) => {
+    if (!banner.isConnected) show(root, banner); // no game came of it
+    banner.classList.remove("error");
+    show(banner, ...words);
   };
+  const fail = (words) => { report(el("strong", {}, "Error: "), words); banner.classList.add("error"); };
 
   const start = () => {
-    const asked = Object.fromEntries(new FormData(setup));
+    const wanted = Object.fromEntries(new FormData(setup));
     if (socket) socket.close();
     over = false; waiting = true;
-    show(banner); show(root, el("p", { class: "muted" }, "The game is made…"));
+    banner.remove(); show(root, el("p", { class: "muted", role: "status" }, "Making the game…"));
     const mine = socket = new WebSocket(`ws://${location.host}/talk`);
-    mine.addEventListener("open", () => mine.send(JSON.stringify({ start: asked })));
+    mine.addEventListener("open", () => mine.send(JSON.stringify({ start: wanted })));
     mine.addEventListener("message", (event) => {
       if (mine !== socket) return;
       const message = JSON.parse(event.data);
       if (message.begin) begin(message.begin);
       else if (message.light) take(message);
-      else if (message.error) { tell(el("span", { class: "error" }, message.error)); document.body.dataset.turn = "error"; }
+      else if (message.error) { fail(message.error); document.body.dataset.turn = "error"; }
       else if (message.over) {
-        tell(el("strong", {}, message.over), " Stored in ", message.folder, ". ", message.key ? el("a", { href: "/replay?a=" + encodeURIComponent(message.key) }, "Replay it") : null);
+        report(el("strong", {}, message.over), " Stored in ", message.folder, ". ", message.key ? el("a", { href: "/replay?a=" + encodeURIComponent(message.key) }, "Replay it") : null);
         document.body.dataset.turn = "stored";
       }
     });
-    mine.addEventListener("close", () => { if (mine === socket && !over) tell(el("span", { class: "error" }, "The server has ended.")); });
+    mine.addEventListener("close", () => { if (mine === socket && !over) fail("the server has ended."); });
   };
 
   setup.addEventListener("submit", (event) => { event.preventDefault(); start(); });
