@@ -1,0 +1,105 @@
+"""Score the plain reader on 300 sentences: one half for development, one that it never used.
+
+    python -m benchmarks battery
+    python -m benchmarks battery --missed     # list what it misses in the development half
+
+A line of a table has a category, the action, what was known, the text, and its facts; ``-`` before a
+fact says that it must end. *Recall* is the share of expected facts that hold after the text,
+*precision* the share of the facts read that are expected, *exact* the share of sentences with both.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import hashlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from gym_memory.core.records import Step, Task, Triple
+from gym_memory.extract import get_extractor
+from gym_memory.extract.base import apply
+from gym_memory.graph import TemporalGraph
+
+HERE = Path(__file__).parent
+HALVES = ("development", "untouched")
+LOCK = HERE / "untouched.sha256"
+"""Checksum of the untouched half, which nobody changes."""
+
+
+class Result(NamedTuple):
+    """Facts that a sentence states: how many are expected, read, and both."""
+
+    category: str
+    expected: int
+    read: int
+    right: int
+    missed: str
+
+
+def sentences(half: str) -> Iterator[dict[str, str]]:
+    """Yield the lines of a table."""
+    with (HERE / f"{half}.tsv").open(encoding="utf-8", newline="") as file:
+        yield from csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE)
+
+
+def is_locked() -> bool:
+    """True if the untouched half is as it was written."""
+    data = (HERE / "untouched.tsv").read_bytes()
+    return hashlib.sha256(data).hexdigest() == LOCK.read_text("utf-8").strip()
+
+
+def facts_of(cell: str) -> set[Triple]:
+    """Return the facts of a cell, normalised as the graph does."""
+    return {Triple(*fact.lower().split("|")) for fact in cell.split("; ") if fact}
+
+
+def score(row: dict[str, str]) -> Result:
+    """Read one sentence."""
+    graph, known = TemporalGraph(), facts_of(row["known"])
+    for fact in sorted(known):
+        graph.add(fact, 0)
+    text = row["text"].replace("\\n", "\n")
+    step = Step(1, text, row["action"])
+    apply(get_extractor("plain").extract(step, graph, Task("", "", "plain")), graph, 1)
+    live = set(graph.live())
+    cells = [cell for cell in row["facts"].split("; ") if cell]
+    wanted = facts_of("; ".join(cell for cell in cells if cell[0] != "-"))
+    ended = facts_of("; ".join(cell[1:] for cell in cells if cell[0] == "-"))
+    read = live - known
+    right = len(wanted & live) + len(ended - live)
+    extra = read - wanted
+    lost = [*sorted(wanted - live), *(f"-{fact}" for fact in sorted(ended & live))]
+    note = f"{text!r}: lost {', '.join(map(str, lost)) or '-'}; read {sorted(extra) or '-'}"
+    return Result(
+        row["category"], len(wanted) + len(ended), right + len(extra), right,
+        note if lost or extra else "",
+    )  # fmt: skip
+
+
+def summary(results: list[Result]) -> tuple[float, float, float]:
+    """Return recall, precision and the share of exact sentences."""
+    expected, read, right = (sum(r[i] for r in results) for i in (1, 2, 3))
+    return right / expected, right / max(read, 1), sum(not r.missed for r in results) / len(results)
+
+
+def main() -> None:
+    """Print both halves."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--missed", action="store_true", help="list faults in the development half")
+    args = parser.parse_args()
+    print(f"{'half':12} {'category':14} {'n':>3} recall precision exact")
+    for half in HALVES:
+        results = [score(row) for row in sentences(half)]
+        for category in [*dict.fromkeys(r.category for r in results), "all"]:
+            own = [r for r in results if category in (r.category, "all")]
+            values = " ".join(f"{value:7.3f}" for value in summary(own))
+            print(f"{half:12} {category:14} {len(own):3} {values}")
+        if args.missed and half == "development":
+            print(*(r.missed for r in results if r.missed), sep="\n")
+    print("untouched half as written:", "yes" if is_locked() else "NO")
+
+
+if __name__ == "__main__":
+    main()
