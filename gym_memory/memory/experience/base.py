@@ -20,7 +20,7 @@ from gym_memory.memory.experience.items import Bank, Item, Origin
 from gym_memory.memory.experience.writers import actions_of, listed, script, write_lesson
 from gym_memory.memory.lessons.base import LessonMemory
 from gym_memory.memory.roles.base import WriteLesson
-from gym_memory.memory.roles.llm import chat_model
+from gym_memory.memory.roles.llm import chat_model, role_counts
 from gym_memory.memory.roles.llm_lessons import LLMWriteLesson
 from gym_memory.memory.stores.store import Store
 
@@ -194,12 +194,15 @@ class ExperienceMemory(LessonMemory):
     def _learn(self, trace: Sequence[Step], outcome: Outcome) -> None:
         if not self.settings.learn:
             return
-        author = "rules" if self._model is None else "model"
         game = self._task.id.partition("/")[0]
         score = outcome.normalized_score or 0.0
-        origin = Origin(game, self._task.id, 0, 0, author, score, bool(outcome.success))
+        origin = Origin(game, self._task.id, score=score, success=bool(outcome.success))
         trial = Trial(self._task, tuple(trace), outcome, origin)
+        before = role_counts(*self._roles())
         drafts = list(self._write(trial))
+        after = role_counts(*self._roles())
+        if after.calls > before.calls and after.fallbacks == before.fallbacks:
+            drafts = [draft.by("model") for draft in drafts]
         if self._store is None:
             self._settle(self._bank, trial, drafts)
         else:

@@ -60,6 +60,12 @@ class Item(NamedTuple):
     id: int = 0
     origins: tuple[Origin, ...] = ()
 
+    def by(self, author: str) -> Item:
+        """Return a new item with its author; origins of earlier episodes stay."""
+        return self._replace(
+            origins=tuple(o if o.run else o._replace(author=author) for o in self.origins)
+        )
+
     def payload(self) -> list[Any]:
         """Return the item as JSON values."""
         *plain, origins = self

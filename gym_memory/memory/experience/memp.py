@@ -67,6 +67,9 @@ class Memp(ExperienceMemory):
             LLMAdjustProcedure(self._model, rule) if self._model else rule
         )
 
+    def _roles(self) -> Iterable[object]:
+        return self._lesson, self._adjust
+
     def _choose(self, step: Step) -> Sequence[Item]:
         chosen, bank = self.settings, self._bank
         if chosen.key == "recent":
