@@ -27,7 +27,14 @@ from gym_memory.papers.presets import PRESETS, Preset, make_preset
 from gym_memory.run.compare import compare
 from gym_memory.run.jobs import EpisodeRow, RunConfig, with_parameter
 from gym_memory.run.results.report import build_report, format_interval, format_p, seeds_go_round
-from gym_memory.run.results.score import TableRow, differences, format_number, table, units
+from gym_memory.run.results.score import (
+    TableRow,
+    differences,
+    format_number,
+    table,
+    units,
+    with_fallbacks,
+)
 from gym_memory.run.results.sweep import comparable
 from gym_memory.wrappers.memory import DEFAULT_MEMORY
 
@@ -173,6 +180,12 @@ def _show(rows: Sequence[TableRow], json_lines: bool) -> None:
     repeated = next((row for row in rows if row.n_tasks < row.n), None)
     if repeated:
         progress().print(f"Warning: {seeds_go_round(repeated)}", markup=False)
+    for row in with_fallbacks(rows):
+        progress().print(
+            f"Warning: {row.policy} on {row.env} with {row.memory}: fallbacks decided "
+            f"{row.fallbacks:.0%} of the steps, since the model gave no usable answer",
+            markup=False,
+        )
     if json_lines:
         print_json([row.to_json() for row in rows])
     else:

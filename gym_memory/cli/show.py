@@ -67,10 +67,17 @@ def new_table(*names: str, right: Sequence[str] = (), title: str = "") -> Table:
 
 def print_scores(rows: Sequence[TableRow]) -> None:
     """Print the results, one table a protocol."""
-    from gym_memory.run.results.score import format_interval, format_number, format_score
+    from gym_memory.run.results.score import (
+        format_interval,
+        format_number,
+        format_score,
+        with_fallbacks,
+    )
 
     swept = len({row.budget for row in rows}) > 1
-    counts = ("n", "failed", "score", "95 %", "success", "steps", "ms/step", "tokens", "USD")
+    unguided = ["fallbacks"] if with_fallbacks(rows) else []
+    counts = ("n", "failed", "score", "95 %", "success", "steps", *unguided)
+    counts += ("ms/step", "tokens", "USD")
     numbers = ("budget", *counts) if swept else counts
     for protocol in dict.fromkeys(row.protocol for row in rows):
         names = ("environment", "memory", "policy", *numbers)
@@ -83,15 +90,13 @@ def print_scores(rows: Sequence[TableRow]) -> None:
                 *([f"{row.budget:,}"] if swept else []),
                 *(str(row.n), failed),
                 *(format_score(row), escape(format_interval(row.score_ci))),
-                *(format_number(row.success, ".2f"), *_numbers(row), f"{row.cost_usd:.2f}"),
+                *(format_number(row.success, ".2f"), format_number(row.steps, ".1f")),
+                *(format_number(row.fallbacks, ".0%") for _ in unguided),
+                *(format_number(row.memory_ms, ".3f"), format_number(row.tokens, ".0f")),
+                f"{row.cost_usd:.2f}",
                 end_section=row is not shown[-1] and shown[shown.index(row) + 1].env != row.env,
             )
         output().print(table)
-
-
-def _numbers(row: TableRow) -> list[str]:
-    pairs = ((row.steps, ".1f"), (row.memory_ms, ".3f"), (row.tokens, ".0f"))
-    return ["–" if value is None else f"{value:{form}}" for value, form in pairs]
 
 
 def new_progress(*columns: ProgressColumn) -> Progress:

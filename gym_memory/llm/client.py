@@ -27,6 +27,9 @@ _MOST_TOKENS = 1 << 40
 """A count above it is no count."""
 _MAX_BYTES = 1 << 23
 """Bytes of a response; a whole answer in escapes, and as much reasoning, fit into it."""
+_CONNECT_SECONDS = 5.0
+_PREFLIGHT_SECONDS = 10.0
+_PREFLIGHT_CALLS = 5
 _JSON_MODES = ("off", "object", "schema", "grammar")
 
 
@@ -128,7 +131,33 @@ class OpenAIChat(BaseChatModel):
             http_client=_connections(),
         )
 
+    def preflight(self) -> None:
+        """Make a short call, several times in 10 s if it fails; kept answers need no server."""
+        if self.cache:
+            return
+        request = Request([{"role": "user", "content": "Answer: ok"}], max_tokens=16)
+        deadline = time.monotonic() + _PREFLIGHT_SECONDS
+        for attempt in range(_PREFLIGHT_CALLS):
+            left = deadline - time.monotonic()
+            try:
+                self._respond(request, min(self.timeout, left))
+                return
+            except Failure as failure:
+                if failure.kind in ("rate_limit", "refusal", "answer"):  # it is there
+                    return
+                reason, wait = failure, self._wait(failure, attempt, request.messages)
+            if time.monotonic() + wait > deadline or attempt == _PREFLIGHT_CALLS - 1:
+                break
+            time.sleep(wait)
+        raise ModelSetupError(
+            f"{reason}. Start the server of model {self.name!r}, or name another endpoint by "
+            "--base-url or OPENAI_BASE_URL"
+        )
+
     def _call(self, request: Request) -> Reply:
+        return self._respond(request, self.timeout)
+
+    def _respond(self, request: Request, seconds: float) -> Reply:
         schema = request.schema
         by_grammar = isinstance(schema, Form) and self.json_mode == "grammar"
         client = self._client
@@ -139,16 +168,19 @@ class OpenAIChat(BaseChatModel):
                 "/chat/completions",
                 cast_to=openai.types.chat.ChatCompletion,
                 body=self._body(request),
+                options={
+                    "timeout": openai.Timeout(seconds, connect=min(seconds, _CONNECT_SECONDS))
+                },
             )
         except openai.APIStatusError as error:
             raise self._failure(error) from None
-        except openai.APITimeoutError:
-            message = f"no whole response within {self.timeout} s"
-            raise Failure("timeout", message, tokens=None) from None
         except openai.APIConnectionError as error:
             if isinstance(error.__cause__, Failure):  # from _limit
                 raise error.__cause__ from None
             never = "Connect" in type(error.__cause__).__name__
+            if isinstance(error, openai.APITimeoutError) and not never:
+                message = f"no whole response from {self._place()} within {seconds:.3g} s"
+                raise Failure("timeout", message, tokens=None) from None
             raise Failure(
                 "connection",
                 f"{'cannot reach' if never else 'connection cut by'} {self._place()}",

@@ -32,6 +32,8 @@ __all__ = [
 
 MAX_ANSWER_CHARS = 200_000
 """Characters of an answer; a longer one is refused."""
+_MOST_FAILURES = 18
+"""Attempts in a row that may fail, three calls with the usual retries; then the model is dead."""
 _TRANSIENT = frozenset({"rate_limit", "timeout", "server", "connection"})
 
 
@@ -92,6 +94,9 @@ class BaseChatModel(ABC):
         """Return what distinguishes this model's answers in the response cache."""
         return {"model": self.name}
 
+    def preflight(self) -> None:  # noqa: B027 - only a server may be away
+        """Raise ModelSetupError if the model cannot be reached or refuses a short call."""
+
     @abstractmethod
     def _call(self, request: Request) -> Reply:
         """Make one attempt; raises :class:`Failure` or :class:`ModelSetupError`."""
@@ -130,12 +135,28 @@ class BaseChatModel(ABC):
                     settle(answer.tokens)
             except Failure as failure:
                 self._count(request.role, Usage(failures=1))
+                self._note(failure)
                 if failure.kind not in _TRANSIENT or attempt == self.retries:
                     raise ModelError(failure.kind, str(failure)) from None
                 time.sleep(self._wait(failure, attempt, request.messages))
             else:
+                self._health.failed = 0
                 return answer
         raise AssertionError("unreachable")
+
+    @functools.cached_property
+    def _health(self) -> _Health:
+        return _health_of(call_key(self.identity()))
+
+    def _note(self, failure: Failure) -> None:
+        """Count a failed attempt; raise ModelSetupError after too many in a row."""
+        self._health.failed += failure.kind in _TRANSIENT
+        if self._health.failed >= _MOST_FAILURES:
+            self._health.failed = 0
+            raise ModelSetupError(
+                f"the model does not answer, {_MOST_FAILURES} attempts in a row failed: {failure}. "
+                "When it is back, give the same command: finished episodes are kept"
+            )
 
     def _wait(self, failure: Failure, attempt: int, messages: Sequence[Message]) -> float:
         """Return the seconds to the next attempt: the server's wish, else exponential."""
@@ -214,6 +235,17 @@ class BaseChatModel(ABC):
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.name!r})"
+
+
+class _Health:
+    failed = 0
+    """Attempts in a row."""
+
+
+@functools.cache
+def _health_of(identity: str) -> _Health:
+    """Return what all clients of a model in this process share; each episode has a client."""
+    return _Health()
 
 
 def prompt_ceiling(messages: Sequence[Message], schema: Any = None) -> int:

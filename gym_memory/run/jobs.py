@@ -19,7 +19,13 @@ from typing import Any
 import numpy as np
 
 from gym_memory.baselines.registry import make_policy
-from gym_memory.core.errors import InvalidArgumentError, ResultsError, UnknownNameError
+from gym_memory.core.errors import (
+    InvalidArgumentError,
+    ModelError,
+    ModelSetupError,
+    ResultsError,
+    UnknownNameError,
+)
 from gym_memory.core.names import format_spec, parse_spec
 from gym_memory.core.settings import (
     LARGEST,
@@ -366,6 +372,7 @@ def play_job(
 
     Raises:
         ResultsError: The file for the steps cannot be written.
+        ModelSetupError: A language model is out of reach, or was and stays so.
     """
     listener = listener or Listener()
     env: Any = None
@@ -392,6 +399,9 @@ def play_job(
                 on_step=on_step,
             )
         _check_result(result)
+        usage = meter.total()
+        if usage.failures and not usage.calls:
+            raise ModelError("server", f"the model never answered, {usage.failures} calls failed")
         return result
 
     try:
@@ -401,7 +411,7 @@ def play_job(
         for result in make_protocol(job.protocol).episodes(play):
             yield EpisodeRow(job, trial, result)
             trial, steps = trial + 1, 0
-    except ResultsError:
+    except (ResultsError, ModelSetupError):  # these end the run
         raise
     except Exception as error:
         lines = "".join(traceback.format_exception(error))[-_DETAIL_CHARS:]

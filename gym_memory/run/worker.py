@@ -28,11 +28,13 @@ from gym_memory.core.errors import (
     BackendError,
     GymMemoryError,
     InvalidArgumentError,
+    ModelSetupError,
     ResultsError,
     UnknownNameError,
 )
+from gym_memory.core.names import parse_spec
 from gym_memory.core.plugins import import_plugin
-from gym_memory.llm import Budget
+from gym_memory.llm import BaseChatModel, Budget, make_model
 from gym_memory.memory.base import make_memory
 from gym_memory.run.jobs import Job, Listener, RunConfig, play_job
 
@@ -137,13 +139,20 @@ def _check(config: RunConfig) -> tuple[str, Any]:
     """Build everything once, so that a wrong name is reported before play."""
     backends = {}
     try:
+        models = []
         for memory in config.memories:
             make_memory(memory)
+            models.append(parse_spec(memory).kwargs.get("llm"))
         for policy in config.policies:
-            if getattr(make_policy(policy), "interactive", False):
+            player = make_policy(policy)
+            models.append(getattr(player, "llm", None))
+            if getattr(player, "interactive", False):
                 raise InvalidArgumentError(
                     f"policy {policy!r} needs a terminal: use gym-memory play"
                 )
+        for model in map(make_model, filter(None, models)):
+            if isinstance(model, BaseChatModel):
+                model.preflight()
         for spec in config.envs:
             env = Job(spec, "none", "", 0, budget=config.budgets[0]).make_env()
             with contextlib.closing(env):
@@ -192,7 +201,7 @@ def _play(send: _Outbox, job: Job, steps: str, spending: Budget | None, silence:
     try:
         for row in play_job(job, _Reporter(send, job, silence), record, spending):
             send("row", job, row)
-    except ResultsError as error:
+    except (ResultsError, ModelSetupError) as error:
         send("error", job, error)
     else:
         send("done", job)

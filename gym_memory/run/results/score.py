@@ -21,6 +21,7 @@ from gym_memory.run.results import intervals
 from gym_memory.run.results.intervals import Interval
 
 __all__ = [
+    "MOST_FALLBACKS",
     "SCALE",
     "Difference",
     "ScoreTable",
@@ -43,11 +44,14 @@ __all__ = [
     "table",
     "tasks",
     "units",
+    "with_fallbacks",
 ]
 
 Axis = Literal["memory", "policy"]
 ALL_ENVS = "all"
 SCALE = "Scores are normalized to [0, 1], or points where no best score is known"
+MOST_FALLBACKS = 0.05
+"""Share of steps that fallbacks may decide before a reader is warned."""
 _SCORES = ("n", "failed", "score", "95 %", "success", "steps")
 _COSTS = ("memory ms/step", "memory tokens", "USD")
 
@@ -58,7 +62,8 @@ class Unit(NamedTuple):
     ``task_id`` is empty if it failed before the first reset, ``failed`` if it did not fail.
     ``score`` is the job's value, 0 when failed: normalized to [0, 1], or points if ``raw``, where
     no best score is known. ``memory_ms`` is a step, ``tokens`` an observation. ``curve`` has points
-    ``(step, value)``, ``trials`` the value of each episode.
+    ``(step, value)``, ``trials`` the value of each episode. ``fallbacks`` is the share of steps
+    that a language agent left to chance or to a default.
     """
 
     protocol: str
@@ -79,6 +84,7 @@ class Unit(NamedTuple):
     curve: tuple[tuple[int, float], ...]
     trials: tuple[float, ...]
     counters: dict[str, float]
+    fallbacks: float = 0.0
 
 
 def units(rows: Iterable[EpisodeRow]) -> list[Unit]:
@@ -91,6 +97,8 @@ def _unit(rows: Sequence[EpisodeRow]) -> Unit:
     failed = next((r.failed for r in results if r.failed), "")
     played = [r for r in results if not r.failed] or results
     weights = [r.steps + 1 for r in played]
+    counters = _added(r.counters for r in results)
+    unguided = counters.get("fallbacks", 0) + counters.get("invalid_actions", 0)
     summary = None if failed else make_protocol(job.protocol).summarize(results)
     return Unit(
         protocol=job.protocol,
@@ -110,7 +118,8 @@ def _unit(rows: Sequence[EpisodeRow]) -> Unit:
         cost_usd=sum(r.cost_usd for r in results),
         curve=summary.curve if summary else ((0, 0.0),),
         trials=tuple(0.0 if r.failed else r.value for r in results),
-        counters=_added(r.counters for r in results),
+        counters=counters,
+        fallbacks=min(unguided / max(sum(r.steps for r in results), 1), 1.0),
     )
 
 
@@ -141,7 +150,8 @@ class TableRow:
     ``score_ci`` its 95 % interval over tasks, None for a single task. ``success`` is a share of the
     jobs, None where nothing says what a win is. ``steps``, ``memory_ms`` (a step)
     and ``tokens`` (an observation) are means of the jobs that did not fail, None if all did;
-    ``cost_usd`` is a sum over all. ``n_tasks`` is less than ``n`` if seeds go round.
+    ``cost_usd`` is a sum over all. ``n_tasks`` is less than ``n`` if seeds go round. ``fallbacks``
+    is the share of steps that a language agent left to chance or to a default.
     """
 
     env: str
@@ -160,6 +170,7 @@ class TableRow:
     n_tasks: int
     budget: int
     raw: bool = False
+    fallbacks: float | None = 0.0
 
     def to_json(self) -> dict[str, Any]:
         """Return plain values; the interval as a list of two."""
@@ -210,6 +221,7 @@ def _table_row(group: Sequence[Unit]) -> TableRow:
         protocol=first.protocol,
         budget=first.budget,
         raw=is_raw(group),
+        fallbacks=mean("fallbacks"),
     )
 
 
@@ -390,6 +402,11 @@ def seeds_go_round(row: TableRow) -> str:
     )
 
 
+def with_fallbacks(rows: Iterable[TableRow]) -> list[TableRow]:
+    """Return the rows in which fallbacks decided more than 5 % of the steps."""
+    return [row for row in rows if (row.fallbacks or 0) > MOST_FALLBACKS]
+
+
 def format_p(p: float) -> str:
     """Return a p-value for a reader.
 
@@ -421,13 +438,19 @@ def format_number(value: float | None, form: str) -> str:
 def score_lines(rows: Sequence[TableRow]) -> tuple[list[str], list[list[str]]]:
     """Return the header and the cells of rows of scores; with budgets if there are several."""
     swept = len({row.budget for row in rows}) > 1
-    header = ["environment", "memory", "policy", *(["budget"] if swept else []), *_SCORES, *_COSTS]
+    unguided = ["fallbacks"] if with_fallbacks(rows) else []
+    header = ["environment", "memory", "policy", *(["budget"] if swept else [])]
+    header += [*_SCORES, *unguided, *_COSTS]
     return header, [
         [
             *(row.env, row.memory, row.policy, *([f"{row.budget:,}"] if swept else [])),
             *(str(row.n), str(row.n_failed)),
             *(format_score(row), format_interval(row.score_ci), format_number(row.success, ".2f")),
-            *(format_number(row.steps, ".1f"), format_number(row.memory_ms, ".3f")),
+            *(
+                format_number(row.steps, ".1f"),
+                *(format_number(row.fallbacks, ".0%") for _ in unguided),
+            ),
+            format_number(row.memory_ms, ".3f"),
             *(format_number(row.tokens, ".0f"), f"{row.cost_usd:.2f}"),
         ]
         for row in rows
@@ -441,5 +464,5 @@ def score_cells(rows: Sequence[TableRow]) -> str:
         header,
         lines,
         caption=f"{SCALE}; 95 % intervals take tasks as their unit.",
-        numbers=("budget", *_SCORES, *_COSTS),
+        numbers=("budget", *_SCORES, "fallbacks", *_COSTS),
     )

@@ -1,0 +1,184 @@
+"""A model that does not answer is reported at once, and never scored as if it had played."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from gym_memory.core.errors import ModelError, ModelSetupError
+from gym_memory.core.names import format_spec
+from gym_memory.llm import Request, make_model
+from gym_memory.run.compare import compare
+from gym_memory.run.jobs import Job, RunConfig, play_job
+from gym_memory.run.results import read_episodes
+from gym_memory.run.results.score import table, units, with_fallbacks
+from gym_memory.testing.chat import Faults, ScriptedServer
+
+pytest.importorskip("openai", reason="needs the extra llm")
+
+ROOT = Path(__file__).parents[2]
+ASK = Request([{"role": "user", "content": "hello"}])
+
+
+def url(port: int) -> str:
+    return f"http://127.0.0.1:{port}/v1"
+
+
+def silent() -> socket.socket:
+    """A socket that takes connections and answers nothing."""
+    found = socket.socket()
+    found.bind(("127.0.0.1", 0))
+    found.listen(16)
+    return found
+
+
+def agent(base_url: str, **model: object) -> str:
+    llm = {"model": "scripted", "base_url": base_url, "retries": 0, "backoff": 0.01, **model}
+    return format_spec("react", {"llm": format_spec("openai", llm)})
+
+
+def config(policy: str, seeds: int = 1) -> RunConfig:
+    return RunConfig(("Fetch?level=easy&max_steps=6",), ("none",), (policy,), tuple(range(seeds)))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("who", ["-p react?model=gpt-4o", "-p random --memory-llm --model gpt-4o"])
+@pytest.mark.parametrize("kind", ["refusing", "silent"])
+def test_a_dead_endpoint_ends_the_command_within_15_seconds(
+    kind: str, who: str, tmp_path: Path
+) -> None:
+    with silent() as listening:
+        port = listening.getsockname()[1]
+        if kind == "refusing":
+            listening.close()
+        words = ["run", "-e", "Fetch", *who.split(), "--base-url", url(port), "-w", "1"]
+        started = time.monotonic()
+        done = subprocess.run(
+            [sys.executable, "-m", "gym_memory", *words],
+            cwd=tmp_path,
+            env={**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"},
+            capture_output=True,
+            text=True,
+        )
+        seconds = time.monotonic() - started
+    assert done.returncode == 2
+    (line,) = done.stderr.strip().splitlines()
+    assert url(port) in line
+    assert "Start the server of model 'gpt-4o', or name another endpoint by --base-url" in line
+    assert seconds < 15
+
+
+@pytest.mark.parametrize(
+    ("fault", "says"),
+    [
+        ("401", "incorrect key"),
+        ("400", "too long"),
+        ("500", "internal error"),
+        ("no_choice", "without an answer"),
+    ],
+)
+def test_preflight_reports_what_the_server_says(fault: str, says: str) -> None:
+    with (
+        ScriptedServer(faults=Faults(rates={fault: 1.0})) as server,
+        pytest.raises(ModelSetupError, match=says),
+    ):
+        make_model(f"openai?model=m&base_url={server.base_url}&backoff=0.01").preflight()
+
+
+@pytest.mark.parametrize("fault", ["", "429", "refusal", "empty"])
+def test_preflight_passes_a_server_that_is_there(fault: str) -> None:
+    with ScriptedServer(faults=Faults([fault])) as server:
+        make_model(f"openai?model=m&base_url={server.base_url}").preflight()
+        assert server.received == 1
+
+
+def test_preflight_waits_for_a_server_that_is_loading() -> None:
+    with ScriptedServer(faults=Faults(["503", "500", "400"])) as server:
+        make_model(f"openai?model=m&base_url={server.base_url}&backoff=0.01").preflight()
+        assert server.received == 4
+
+
+def test_kept_answers_need_no_server(tmp_path: Path) -> None:
+    spec = f"openai?model=m&cache={tmp_path / 'kept.sqlite'}&base_url="
+    with ScriptedServer() as server:
+        model = make_model(spec + server.base_url)
+        model.complete(ASK)
+    make_model(spec + server.base_url).preflight()
+
+
+def test_a_model_that_never_answers_ends_the_run_after_18_attempts() -> None:
+    with ScriptedServer(faults=Faults(rates={"500": 1.0})) as server:
+        model = make_model(f"openai?model=m&base_url={server.base_url}&backoff=0")
+        for _ in range(2):
+            with pytest.raises(ModelError):
+                model.complete(ASK)
+        with pytest.raises(
+            ModelSetupError, match=r"18 attempts in a row failed: .*the same command"
+        ):
+            model.complete(ASK)
+        assert server.received == 18
+
+
+def test_one_answer_is_enough_to_go_on() -> None:
+    faults = Faults(["500"] * 17 + [""] + ["500"] * 17 + [""])
+    with ScriptedServer(faults=faults) as server:
+        model = make_model(f"openai?model=m&base_url={server.base_url}&retries=17&backoff=0")
+        assert model.complete(ASK).text
+        assert model.complete(ASK).text
+
+
+def test_an_episode_without_any_answer_is_failed_not_scored() -> None:
+    with ScriptedServer(faults=Faults(rates={"500": 1.0})) as server:
+        job = Job("Fetch?level=easy&max_steps=4", "none", agent(server.base_url), 0)
+        (row,) = play_job(job)
+    assert "the model never answered, 4 calls failed" in row.result.failed
+    (line,) = table(units([row]))
+    assert (line.n_failed, line.score) == (1, 0.0)
+
+
+def test_fallbacks_above_five_percent_are_reported(tmp_path: Path) -> None:
+    with ScriptedServer(faults=Faults(rates={"500": 0.3}, seed=2)) as server:
+        rows = compare(config(agent(server.base_url), 3), tmp_path / "r")
+    (line,) = table(units(rows))
+    assert 0.05 < line.fallbacks < 0.7
+    assert with_fallbacks([line]) == [line]
+    report = (tmp_path / "r" / "report.md").read_text()
+    assert f"| {line.fallbacks:.0%} |" in report
+    with ScriptedServer() as server:
+        (good,) = table(units(compare(config(agent(server.base_url), 1), tmp_path / "good")))
+    assert good.fallbacks == 0
+    assert "| fallbacks |" not in (tmp_path / "good" / "report.md").read_text()
+
+
+@pytest.mark.slow
+def test_a_model_that_dies_mid_run_loses_nothing_that_is_finished(tmp_path: Path) -> None:
+    server = ScriptedServer()
+    server.__enter__()
+    port = server.port
+    asked = config(agent(url(port)), 30)
+
+    def die_when_three_are_done() -> None:
+        path = tmp_path / "episodes.jsonl"
+        while not path.exists() or len(path.read_bytes().splitlines()) < 3:
+            time.sleep(0.01)
+        server.faults = Faults(rates={"500": 1.0})
+
+    threading.Thread(target=die_when_three_are_done, daemon=True).start()
+    with pytest.raises(ModelSetupError, match="finished episodes are kept"):
+        compare(asked, tmp_path)
+    kept = [row for rows in read_episodes(tmp_path) for row in rows]
+    assert 3 <= len(kept) < 30
+    server.faults = Faults()
+    rows = compare(asked, tmp_path, retry_failed=True)
+    server.close()
+    assert len(rows) == 30
+    assert not any(row.result.failed for row in rows)
+    again = {row.key: row for row in rows}
+    assert all(again[row.key] == row for row in kept if not row.result.failed)
