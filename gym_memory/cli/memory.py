@@ -152,6 +152,42 @@ def import_store(
     output().print(f"Added {count} records to {store.place}", markup=False, soft_wrap=True)
 
 
+@app.command("backup")
+def backup_store(
+    source: Annotated[str, Argument(metavar="STORE", help="Durable store, or its URL.")],
+    target: Annotated[Path, Argument(metavar="TARGET", help="File to write.")],
+    salvage: Annotated[
+        bool, Option("--salvage", help="Leave out damaged records and graphs.")
+    ] = False,
+) -> None:
+    """Copy a store, graphs too, to a file; others may write meanwhile.
+
+    Example: `gym-memory memory backup lessons.db lessons-monday.db`
+    """
+    from gym_memory.memory.stores.keep import backup
+
+    count = backup(source, target, salvage=salvage)
+    output().print(f"Wrote {count} rows to {target}", markup=False, soft_wrap=True)
+
+
+@app.command("restore")
+def restore_store(
+    source: Annotated[Path, Argument(metavar="BACKUP", help="What `backup` wrote.")],
+    target: Annotated[str, Argument(metavar="STORE", help="Empty or new store, or its URL.")],
+    replace: Annotated[
+        bool, Option("--replace", help="Delete what the store holds, if the copy succeeds.")
+    ] = False,
+) -> None:
+    """Copy a backup into a store, all or nothing.
+
+    Example: `gym-memory memory restore lessons-monday.db lessons.db --replace`
+    """
+    from gym_memory.memory.stores.keep import restore
+
+    count = restore(source, target, replace=replace)
+    output().print(f"Restored {count} rows", markup=False, soft_wrap=True)
+
+
 @app.command()
 def diff(
     before: Annotated[str, Argument(metavar="BEFORE", help="As for inspect.")],

@@ -57,33 +57,35 @@ def report(
 
 
 def check(
-    folders: Annotated[list[Path], Argument(help="Results folders, or folders with such in them.")],
+    places: Annotated[
+        list[str],
+        Argument(
+            help="Results folders, or folders with such in them; stores or their URLs, saved "
+            "memories, recorded steps, checkpoints."
+        ),
+    ],
     repair: Annotated[
         bool, Option("--repair/--no-repair", help="Remove what an interrupted write left.")
     ] = True,
     json_lines: options.Json = False,
 ) -> None:
-    """Check that a results folder is complete and undamaged, and print what was found.
+    """Check that results, stores and checkpoints are undamaged, and print what was found.
 
-    It checks the settings and versions; that every job is there exactly once and no other; the
-    same task for the same seed; as many recorded steps as the episodes report; size and SHA-256
-    of each file against `manifest.json`, which a finished run writes. It removes a torn last line,
-    episodes of a job that was killed, and temporary files; nothing else is ever changed.
+    Of a results folder it checks the settings and versions; that every job is there exactly once
+    and no other; the same task for the same seed; as many recorded steps as the episodes report;
+    size and SHA-256 of each file against `manifest.json`, which a finished run writes. It removes
+    a torn last line, episodes of a job that was killed, and temporary files; nothing else is ever
+    changed. Of a store it checks the checksum of every row and says what a salvage keeps.
 
-    Exit status: 0 when each folder is finished and whole (repaired counts as whole; failed
+    Exit status: 0 when each folder or file is finished and whole (repaired counts as whole; failed
     episodes are results), 1 when something is damaged or a run is not finished, 2 when a folder
     is no results folder or a run is writing to it.
 
-    Example: `gym-memory verify results/first`
+    Example: `gym-memory verify results/first lessons.db`
     """
-    from gym_memory.run.results.folder import iter_folders
-    from gym_memory.run.results.verify import verify
+    from gym_memory.run.results.verify import verify_all
 
-    found = [
-        (folder, finding)
-        for folder in iter_folders(folders)
-        for finding in verify(folder, repair=repair)
-    ]
+    found = list(verify_all(places, repair=repair))
     if json_lines:
         print_json([{"folder": str(folder), **finding._asdict()} for folder, finding in found])
     else:

@@ -18,6 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gym_memory.core.errors import InvalidArgumentError, StoreError
+from gym_memory.core.files import unseal
 from gym_memory.memory.stores.store import Record, Store
 
 pytestmark = pytest.mark.slow
@@ -165,7 +166,7 @@ def test_export_and_import(store, tmp_path):
     store.update("m", "k", "x", lambda found: [p for p in found if p != "b"])
     file = tmp_path / "out.jsonl"
     store.export_jsonl(file)
-    lines = [json.loads(line) for line in file.read_text().splitlines()]
+    lines = [unseal(line) for line in file.read_bytes().splitlines()]
     assert lines == [
         {"gym_memory_store": 1},
         {"seq": 1, "memory": "m", "key": "k", "kind": "x", "payload": "a"},
@@ -374,7 +375,7 @@ def test_the_database_of_another_program_is_refused(path):
 def test_an_older_version_is_brought_up(monkeypatch, filed, path, tmp_path):
     from gym_memory.memory.stores import sqlite
 
-    more = tmp_path / "0003-notes.sql"
+    more = tmp_path / "0004-notes.sql"
     more.write_text("ALTER TABLE record ADD COLUMN note TEXT")
     filed.add("m", "k", "x", 1)
     known = sqlite.migrations("sqlite")
@@ -382,7 +383,7 @@ def test_an_older_version_is_brought_up(monkeypatch, filed, path, tmp_path):
     newer = Store(path)
     assert payloads(newer) == [1]
     with sqlite3.connect(path) as connection:
-        assert connection.execute("PRAGMA user_version").fetchone() == (3,)
+        assert connection.execute("PRAGMA user_version").fetchone() == (4,)
         assert connection.execute("SELECT note FROM record").fetchone() == (None,)
     connection.close()
     monkeypatch.undo()

@@ -6,6 +6,7 @@ arguments. A released file of ``migrations`` never changes.
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -14,21 +15,41 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = [
-    "Connection",
-    "Cursor",
-    "Damage",
-    "Database",
-    "Vector",
-    "equals",
-    "migrations",
-]
+__all__ = ["COLUMNS", "Connection", "Cursor", "Damage", "Database", "Vector", "check_row"]
+__all__ += ["checksum", "equals", "migrations"]
 
 Vector = NDArray[np.float32]
 
 
 class Damage(Exception):
     """A row that no store wrote."""
+
+
+COLUMNS = {
+    "record": ("seq", "memory", "key", "kind", "payload"),
+    "partition": ("id", "env", "task", "encoder", "last"),
+    "fact": ("partition", "number", "subject", "relation", "object", "embedding"),
+    "event": ("partition", "seq", "t", "fact", "retired_by"),
+    "observation": ("partition", "number", "t", "text", "action", "facts"),
+    "mention": ("partition", "seq", "fact", "observation", "first", "stop"),
+}
+"""Columns of each table that its checksum is over: a row never changes them but for ``last``."""
+
+
+def checksum(table: str, row: Sequence[Any]) -> int:
+    """Return the CRC-32 of a row, its vector as an array: equal in a file and on a server."""
+    *values, last = row
+    if isinstance(last, np.ndarray):
+        last = last.astype("<f2").tobytes().hex()
+    return zlib.crc32("\x1f".join(map(str, (table, *values, last))).encode())
+
+
+def check_row(table: str, row: Sequence[Any], known: int | None) -> None:
+    """Raise Damage for a row whose checksum differs; rows of older versions have none."""
+    if known is not None and checksum(table, row) != known:
+        keys = COLUMNS[table][: 2 if COLUMNS[table][0] == "partition" else 1]
+        place = ", ".join(map("{} {!r:.40}".format, keys, row))
+        raise Damage(f"{table} with {place} was changed after it was written")
 
 
 class Cursor(Protocol):
@@ -77,6 +98,10 @@ class Database(Protocol):
 
     def take_numbers(self, connection: Connection, wanted: Sequence[int]) -> bool:
         """True if these numbers may be those of the first records; later ones come after."""
+        ...
+
+    def go_on(self, connection: Connection) -> None:
+        """Give later records and partitions numbers above those that were copied here."""
         ...
 
     def vector(self, vector: Vector) -> Any:

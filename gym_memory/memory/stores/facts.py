@@ -10,7 +10,7 @@ import json
 import os
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from operator import itemgetter
 from typing import Any, NamedTuple
 
@@ -23,7 +23,14 @@ from gym_memory.core.settings import check_int, check_text
 from gym_memory.graph import Source, TemporalGraph
 from gym_memory.memory.encoders import CachedEncoder
 from gym_memory.memory.encoders.vectors import UNIT, whole
-from gym_memory.memory.stores.database import Connection, Damage, Database
+from gym_memory.memory.stores.database import (
+    COLUMNS,
+    Connection,
+    Damage,
+    Database,
+    check_row,
+    checksum,
+)
 from gym_memory.memory.stores.episodes import EpisodeStore
 from gym_memory.memory.stores.store import open_database
 
@@ -185,6 +192,7 @@ class Partition:
         self._database, self.env, self.task, self._encoder = database, env, task, encoder
         self.graph, self.episodes, self.last = TemporalGraph(), EpisodeStore(), ""
         self._lock = threading.RLock()
+        self._ends: dict[str, int | None] = {}  # checksum of the last row known of each table
 
     def copy(self) -> tuple[TemporalGraph, EpisodeStore, str]:
         """Return the newest state, to be changed at will, and who wrote last."""
@@ -199,7 +207,7 @@ class Partition:
         ``change`` adds to graph and observations under the lock; ``last`` names who writes.
         """
         with self._lock:
-            before = self.graph, self.graph.fork(), self.episodes.fork(), self.last
+            before = self.graph.fork(), self.episodes.fork(), self.last, self._ends.copy()
             try:
                 with self._database.writing(f"{self.env}/{self.task}") as connection:
                     id = self._made(connection)
@@ -207,7 +215,7 @@ class Partition:
                     change(self.graph, self.episodes, self.last)
                     self._write(connection, id, last)
             except BaseException:
-                _, self.graph, self.episodes, self.last = before
+                self.graph, self.episodes, self.last, self._ends = before
                 raise
 
     def _made(self, connection: Connection) -> int:
@@ -220,49 +228,58 @@ class Partition:
         return _id(connection, self.env, self.task)
 
     def _read(self, connection: Connection, id: int) -> None:
-        row = connection.execute("SELECT encoder, last FROM partition WHERE id = ?", (id,))
+        columns = ", ".join(COLUMNS["partition"])
+        row = connection.execute(f"SELECT {columns}, crc FROM partition WHERE id = ?", (id,))
         known = row.fetchone()
         if known is None:
+            self._end("fact", sum(1 for _ in self.graph.facts()), [])
             return
+        check_row("partition", known[:-1], known[-1])
         encoder = self._encoder.id if self._encoder else ""
-        if known[0] != encoder:
+        if known[3] != encoder:
             raise StoreError(
                 f"expected the facts of {self.env!r}, {self.task!r} in {self.place!r} with the "
-                f"encoder {encoder or 'none'!r}, they were written with {known[0] or 'none'!r}"
+                f"encoder {encoder or 'none'!r}, they were written with {known[3] or 'none'!r}"
             )
-        self.last = known[1]
+        self.last = known[4]
 
-        def new(columns: str, table: str, order: str, have: int) -> list[Any]:
+        def new(table: str, have: int) -> list[Any]:
+            """Return the rows after the first ``have``, the last of which is still the same."""
+            order = COLUMNS[table][1]
             query = (
-                f"SELECT {columns} FROM {table} WHERE partition = ? AND {order} >= ? "
-                f"ORDER BY {order}"
+                f"SELECT {', '.join(COLUMNS[table])}, crc FROM {table} "
+                f"WHERE partition = ? AND {order} >= ? ORDER BY {order}"
             )
-            return connection.execute(query, (id, have)).fetchall()
+            rows = []
+            first = max(have - 1, 0)
+            for at, (*row, crc) in enumerate(connection.execute(query, (id, first)), first):
+                if table == "fact" and row[-1] is not None:
+                    row[-1] = self._database.numbers_of(row[-1])
+                check_row(table, row, crc)
+                if row[1] != at:
+                    raise Damage(f"{table} with partition {id}: {order} {at} is missing")
+                rows.append((row[2:], crc))
+            self._end(table, have, [crc for _, crc in rows])
+            return [row for row, _ in rows[min(have, 1) :]]
 
         try:
-            have = sum(1 for _ in self.graph.facts())
-            names = "subject, relation, object" + (", embedding" if self._encoder else "")
-            rows = new(names, "fact", "number", have)
+            rows = new("fact", sum(1 for _ in self.graph.facts()))
             facts = [Triple(*row[:3]) for row in rows]
             if self._encoder and rows:
-                vectors = [self._database.numbers_of(row[3]) for row in rows]
+                vectors = [row[3] for row in rows]
                 self._encoder.remember(
                     [str(f) for f in facts], np.stack(vectors) / np.float32(UNIT)
                 )
             facts = [fact.triple for fact in self.graph.facts()] + facts
-            for t, number, by in new("t, fact, retired_by", "event", "seq", len(self.graph.events)):
+            for t, number, by in new("event", len(self.graph.events)):
                 if by:
                     self.graph.retire(facts[number], t, by)
                 else:
                     self.graph.add(facts[number], t)
-            for t, text, action, numbers in new(
-                "t, text, action, facts", "observation", "number", len(self.episodes)
-            ):
+            for t, text, action, numbers in new("observation", len(self.episodes)):
                 self.episodes.add(t, text, action, [facts[n] for n in parse_json(numbers)])
                 self.graph.tick(max(t, self.graph.now))
-            for number, *source in new(
-                "fact, observation, first, stop", "mention", "seq", len(self.graph.mentions())
-            ):
+            for number, *source in new("mention", len(self.graph.mentions())):
                 self.graph.mention(facts[number], Source(*source))
         except (AttributeError, LookupError, TypeError, ValueError) as error:
             raise Damage(f"facts of {self.env!r}, {self.task!r}: {error!r}") from error
@@ -278,27 +295,30 @@ class Partition:
             return int(connection.execute(query, (id,)).fetchone()[0])
 
         def add(table: str, rows: Iterable[tuple[Any, ...]]) -> None:
-            rows = list(rows)
-            if rows:
-                marks = ", ".join("?" * (len(rows[0]) + 1))
-                connection.executemany(
-                    f"INSERT INTO {table} VALUES ({marks})", [(id, *row) for row in rows]
-                )
+            sealed = [(id, *row) for row in rows]
+            if not sealed:
+                return
+            sums = [checksum(table, row) for row in sealed]
+            self._ends[table] = sums[-1]
+            more = "live, crc" if table == "fact" else "crc"
+            names = f"{', '.join(COLUMNS[table])}, {more}"
+            values = [(*row, crc) for row, crc in zip(sealed, sums, strict=True)]
+            if table == "fact":
+                values = [
+                    (*row[:5], None if row[5] is None else self._database.vector(row[5]),
+                     int(Triple(*row[2:5]) in self.graph), row[6])
+                    for row in values
+                ]  # fmt: skip
+            marks = ", ".join("?" * len(values[0]))
+            connection.executemany(f"INSERT INTO {table} ({names}) VALUES ({marks})", values)
 
         held, known = count("fact"), count("event")
         facts = [fact.triple for fact in self.graph.facts()]
         number = {triple: at for at, triple in enumerate(facts)}
         vectors: list[Any] = [None] * (len(facts) - held)
         if self._encoder and vectors:
-            encoded = whole(self._encoder.encode([str(fact) for fact in facts[held:]]))
-            vectors = [self._database.vector(vector) for vector in encoded]
-        add(
-            "fact",
-            (
-                (at, int(facts[at] in self.graph), vector, *facts[at])
-                for at, vector in zip(range(held, len(facts)), vectors, strict=True)
-            ),
-        )
+            vectors = list(whole(self._encoder.encode([str(fact) for fact in facts[held:]])))
+        add("fact", ((held + at, *facts[held + at], v) for at, v in enumerate(vectors)))
         events = self.graph.events[known:]
         changed = dict.fromkeys(event[1] for event in events if number[event[1]] < held)
         connection.executemany(
@@ -316,7 +336,19 @@ class Partition:
         stated = count("mention")
         mentions = self.graph.mentions()[stated:]
         add("mention", ((stated + at, n, *source) for at, (n, source) in enumerate(mentions)))
-        connection.execute("UPDATE partition SET last = ? WHERE id = ?", (last, id))
+        encoder = self._encoder.id if self._encoder else ""
+        crc = checksum("partition", (id, self.env, self.task, encoder, last))
+        connection.execute("UPDATE partition SET last = ?, crc = ? WHERE id = ?", (last, crc, id))
+
+    def _end(self, table: str, have: int, sums: Sequence[int | None]) -> None:
+        """Note the checksum of the last row, after a check that what is known is still there."""
+        if have and (not sums or sums[0] != self._ends.get(table, sums[0])):
+            raise StoreError(
+                f"expected the memory store {self.place!r} as this process has read it, got "
+                "another one in its place: start the process again"
+            )
+        if sums:
+            self._ends[table] = sums[-1]
 
 
 def _id(connection: Connection, env: str, task: str) -> int:

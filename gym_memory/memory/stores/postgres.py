@@ -101,6 +101,15 @@ class PostgresDatabase:
             connection.execute("SELECT setval(?::regclass, ?)", (sequence, max(wanted)))
         return True
 
+    def go_on(self, connection: Any) -> None:
+        """Set both sequences after the highest number."""
+        for table, column in (("record", "seq"), ("partition", "id")):
+            connection.execute(
+                f"SELECT setval(pg_get_serial_sequence('{table}', '{column}'), "
+                f"greatest(max({column}), nextval(pg_get_serial_sequence('{table}', '{column}')))) "
+                f"FROM {table}"
+            )
+
     def vector(self, vector: Vector) -> Any:
         """Return a vector as pgvector takes it."""
         return _library("pgvector").HalfVector(vector)

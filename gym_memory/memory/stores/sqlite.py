@@ -58,6 +58,9 @@ class SqliteDatabase:
         query = "SELECT 1 FROM sqlite_sequence WHERE name = 'record'"
         return connection.execute(query).fetchone() is None
 
+    def go_on(self, connection: Any) -> None:
+        """Do nothing: SQLite goes on after the highest number by itself."""
+
     def vector(self, vector: Vector) -> bytes:
         """Return the float16 bytes of a vector."""
         return vector.astype("<f2").tobytes()
@@ -100,7 +103,7 @@ class SqliteDatabase:
                     f"the memory store {self.place!r} has version {version}, written by a "
                     f"newer gym-memory; this one knows versions up to {known}: upgrade gym-memory"
                 )
-            found = [row[0] for row in connection.execute("PRAGMA quick_check(3)")]
+            found = [row[0] for row in connection.execute("PRAGMA integrity_check(3)")]
             if found != ["ok"]:
                 raise sqlite3.DatabaseError("; ".join(found))
 
@@ -166,6 +169,7 @@ class SqliteDatabase:
                 raise
             raise StoreError(
                 f"the memory store {self.place!r} is damaged: {error}. Nothing was changed. "
+                "`gym-memory verify` says what is whole. "
                 "Move the file away and import a JSONL export into a new store; "
                 f"`sqlite3 {self.path.name} .recover` may save what is readable"
             ) from error

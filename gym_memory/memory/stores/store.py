@@ -15,8 +15,15 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from gym_memory.core.errors import InvalidArgumentError, StoreError
-from gym_memory.core.files import parse_json, typed, write_atomic
-from gym_memory.memory.stores.database import Connection, Damage, Database
+from gym_memory.core.files import parse_json, seal, typed, unseal, write_atomic
+from gym_memory.memory.stores.database import (
+    COLUMNS,
+    Connection,
+    Damage,
+    Database,
+    check_row,
+    checksum,
+)
 from gym_memory.memory.stores.postgres import PostgresDatabase
 from gym_memory.memory.stores.sqlite import SqliteDatabase
 
@@ -40,7 +47,7 @@ def open_database(place: str | os.PathLike[str], timeout: float) -> Database:
 _FORMAT = "gym_memory_store"
 _EXPORTED = 1
 """Version of the exported lines."""
-_FIELDS = "seq, memory, key, kind, payload"
+_FIELDS = ", ".join(COLUMNS["record"])
 _ALL = "records"
 """Name of the transactions that concern every namespace."""
 
@@ -144,12 +151,12 @@ class Store:
 
     def export_jsonl(self, path: str | os.PathLike[str]) -> int:
         """Write all records to a JSONL file, atomically; return how many."""
-        lines = [json.dumps({_FORMAT: _EXPORTED})]
+        lines = [seal(json.dumps({_FORMAT: _EXPORTED}))]
         with self._database.reading() as connection:
             records = _select(connection, (None, None, None))
-            lines += [json.dumps(record._asdict()) for record in records]
+            lines += [seal(json.dumps(record._asdict())) for record in records]
         try:
-            write_atomic(path, "\n".join(lines) + "\n")
+            write_atomic(path, b"\n".join(lines) + b"\n")
         except OSError as error:
             raise StoreError(f"cannot export to {os.fspath(path)!r}: {error}") from error
         return len(lines) - 1
@@ -196,7 +203,10 @@ def _insert(
         connection.execute(new, row) if seq is None else connection.execute(numbered, (seq, *row))
         for seq, row in zip(numbers, rows, strict=False)
     )
-    return [int(cursor.fetchone()[0]) for cursor in found]
+    seqs = [int(cursor.fetchone()[0]) for cursor in found]
+    sums = [(checksum("record", (seq, *row)), seq) for seq, row in zip(seqs, rows, strict=True)]
+    connection.executemany("UPDATE record SET crc = ? WHERE seq = ?", sums)
+    return seqs
 
 
 def _where(names: Iterable[str | None]) -> tuple[str, tuple[str, ...]]:
@@ -210,23 +220,24 @@ def _select(
     connection: Connection, names: Iterable[str | None], last: int | None = None
 ) -> Iterator[Record]:
     where, given = _where(names)
-    query = f"SELECT {_FIELDS} FROM record{where} ORDER BY seq"
+    query = f"SELECT {_FIELDS}, crc FROM record{where} ORDER BY seq"
     if last is not None:
         query = f"SELECT * FROM ({query} DESC LIMIT {int(last)}) AS newest ORDER BY seq"
-    for seq, *names_, payload in connection.execute(query, given):
+    for *row, crc in connection.execute(query, given):
+        check_row("record", row, crc)
         try:
-            yield Record(*typed(_Row, (seq, *names_, payload))[:-1], parse_json(payload))
+            yield Record(*typed(_Row, row)[:-1], parse_json(row[-1]))
         except (TypeError, ValueError) as error:
-            raise Damage(f"record {seq!r:.40}: {error}") from error
+            raise Damage(f"record {row[0]!r:.40}: {error}") from error
 
 
 def _read(path: Path) -> Iterator[Record]:
     number, seq = 0, 0
     try:
-        with open(path, encoding="utf-8") as file:
+        with open(path, "rb") as file:
             for line in file:
                 number += 1
-                value = parse_json(line)
+                value = unseal(line)
                 if number == 1:
                     if value[_FORMAT] > _EXPORTED:
                         raise ValueError("written by a newer gym-memory: upgrade gym-memory")

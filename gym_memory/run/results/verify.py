@@ -1,4 +1,4 @@
-"""Check a results folder: what it should hold, and what a killed write left.
+"""Check results folders, stores and checkpoints, and remove what a killed write left.
 
 A finished run has ``manifest.json``: size and SHA-256 of each file of data (not of reports). Every
 episode carries the hash of its settings, and its recorded steps show how many there were. Only
@@ -13,17 +13,27 @@ import io
 import json
 import os
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from gym_memory.core.errors import ResultsError
+from gym_memory.baselines.rl.shared import checkpoints
+from gym_memory.core.errors import GymMemoryError, ResultsError
 from gym_memory.core.files import read_json, seal, unseal, write_atomic
-from gym_memory.core.trajectory import read_rows
+from gym_memory.core.trajectory import read_rows, read_trajectory
+from gym_memory.memory.stores.keep import check_store
+from gym_memory.memory.stores.store import is_url
 from gym_memory.run.jobs import EpisodeRow, RunConfig
-from gym_memory.run.results.folder import locked, read_config, read_environment, read_replaced
+from gym_memory.run.results.archive import file_kind, open_memory
+from gym_memory.run.results.folder import (
+    iter_folders,
+    locked,
+    read_config,
+    read_environment,
+    read_replaced,
+)
 
-__all__ = ["MANIFEST", "FolderFinding", "verify", "write_manifest"]
+__all__ = ["MANIFEST", "FolderFinding", "verify", "verify_all", "write_manifest"]
 
 MANIFEST = "manifest.json"
 _DATA = ["config.json", "environment.json", "episodes.jsonl", "episodes.failed.jsonl"]
@@ -77,6 +87,57 @@ def verify(folder: str | os.PathLike[str], *, repair: bool = True) -> list[Folde
         findings += _steps(path, jobs)
         findings += _hashes(path)
     return findings
+
+
+def verify_all(
+    places: Iterable[str | os.PathLike[str]], *, repair: bool = True
+) -> Iterator[tuple[str, FolderFinding]]:
+    """Check results folders, and files of other kinds; yield each place with what was found."""
+    for place in places:
+        if is_url(place) or Path(place).is_file():
+            yield from ((os.fspath(place), finding) for finding in _verify_file(place))
+            continue
+        learnt = sorted(Path(place).glob("*.safetensors"))
+        if learnt:  # the folder of a training
+            yield from verify_all(learnt)
+            continue
+        for folder in iter_folders([place]):
+            yield from ((str(folder), finding) for finding in verify(folder, repair=repair))
+
+
+def _verify_file(place: str | os.PathLike[str]) -> Iterator[FolderFinding]:
+    """Check a store, a checkpoint, a saved memory or recorded steps."""
+    name = os.fspath(place) if is_url(place) else Path(place).name
+    try:
+        if name.endswith(".safetensors"):
+            tensors, _ = checkpoints.read(Path(place))
+            yield FolderFinding("ok", name, f"{len(tensors)} tensors are as they were written")
+        elif (kind := file_kind(place)) == "store":
+            yield from _verify_store(place)
+        elif kind == "steps":
+            steps = sum(len(trajectory.steps) for trajectory in read_trajectory(place))
+            yield FolderFinding("ok", name, f"{steps} recorded steps can be read")
+        else:
+            memory = open_memory(place).memory
+            yield FolderFinding("ok", name, f"a memory {memory.name} can be loaded")
+    except GymMemoryError as error:
+        yield FolderFinding("damaged", name, str(error))
+
+
+def _verify_store(place: str | os.PathLike[str]) -> Iterator[FolderFinding]:
+    tables = check_store(place)
+    for table in tables:
+        if not table.damaged:
+            older = f", {table.unsealed} without a checksum" if table.unsealed else ""
+            yield FolderFinding("ok", table.table, f"{table.rows} rows are whole{older}")
+        for line in table.damaged[:_SHOWN]:
+            yield FolderFinding("damaged", table.table, line)
+    if any(table.damaged for table in tables):
+        records = tables[0].rows - len(tables[0].lost)
+        graphs = tables[1].rows - len(frozenset().union(*(t.lost for t in tables[1:])))
+        text = f"{records} of {tables[0].rows} records and {graphs} of {tables[1].rows} graphs are"
+        text += " whole: gym-memory memory backup --salvage keeps these"
+        yield FolderFinding("note", "what can be recovered", text)
 
 
 def _digest(path: Path) -> dict[str, int | str]:

@@ -1,0 +1,186 @@
+"""Stores with flipped bits, replaced files, and backups while others write."""
+
+from __future__ import annotations
+
+import random
+import shutil
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gym_memory.cli import main
+from gym_memory.core.errors import InvalidArgumentError, StoreError
+from gym_memory.core.records import Triple
+from gym_memory.memory.encoders import make_encoder
+from gym_memory.memory.stores import facts as module
+from gym_memory.memory.stores.facts import FactStore
+from gym_memory.memory.stores.keep import backup, check_store, restore
+from gym_memory.memory.stores.store import Store
+from gym_memory.run.results.verify import verify_all
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(params=["file", "server"])
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    if request.param == "server":
+        return str(request.getfixturevalue("postgres"))
+    return str(tmp_path / "memory.db")
+
+
+def fill(place: str, episodes: int = 3, encoder: Any = None) -> None:
+    store = Store(place)
+    for n in range(episodes):
+        store.add("clin", f"task {n % 2}", "lesson", {"text": f"Lesson {n}.", "n": n})
+
+        def change(graph: Any, seen: Any, last: str, n: int = n) -> None:
+            triple = Triple(f"apple {n}", "is in", "fridge")
+            graph.add(triple, t=graph.now + 10)
+            seen.add(graph.now, f"The fridge holds apple {n}.", "look", [triple])
+
+        FactStore(place).partition("cooking", "eat", encoder).append(change, last=f"task {n}")
+
+
+def content(place: str, encoder: Any = None) -> Any:
+    """What a process sees that has read nothing before."""
+    module._replicas.clear()
+    graph, seen, last = FactStore(place).partition("cooking", "eat", encoder).copy()
+    return Store(place).records(), graph.state(), seen.state(), last
+
+
+def test_every_flipped_bit_is_noticed_or_changes_nothing(tmp_path: Path) -> None:
+    path, chance = tmp_path / "memory.db", random.Random(0)
+    encoder = make_encoder("hash")
+    fill(str(path), 12, encoder)
+    calm, whole = content(str(path), encoder), path.read_bytes()
+    noticed = 0
+    for bit in chance.sample(range(8 * len(whole)), 300):
+        damaged = bytearray(whole)
+        damaged[bit // 8] ^= 1 << bit % 8
+        path.write_bytes(damaged)
+        try:
+            assert content(str(path), encoder) == calm, bit
+        except StoreError:
+            noticed += 1
+        for more in tmp_path.glob("memory.db-*"):
+            more.unlink()
+    assert noticed > 20
+
+
+def test_a_changed_row_is_named_and_the_rest_is_salvaged(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "memory.db"
+    fill(str(path))
+    with sqlite3.connect(path) as connection:
+        connection.execute("UPDATE record SET payload = '{\"n\": 9}' WHERE seq = 2")
+        connection.execute("UPDATE event SET t = 11 WHERE seq = 1")
+    connection.close()
+    with pytest.raises(StoreError, match="record with seq 2 was changed"):
+        Store(path).records()
+    module._replicas.clear()
+    with pytest.raises(StoreError, match="event with partition 1, seq 1 was changed"):
+        FactStore(path).partition("cooking", "eat").copy()
+    with pytest.raises(StoreError, match="was changed"):
+        backup(path, tmp_path / "copy.db")
+    with pytest.raises(SystemExit) as ended:
+        main(["verify", str(path), "--json"])
+    assert ended.value.code == 1
+    assert "2 of 3 records and 0 of 1 graphs are whole" in capsys.readouterr().out
+    assert backup(path, tmp_path / "copy.db", salvage=True) == 2
+    assert [record.seq for record in Store(tmp_path / "copy.db").records()] == [1, 3]
+    assert {finding.state for _, finding in verify_all([tmp_path / "copy.db"])} == {"ok"}
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["copy.db", "memory.db"]
+
+
+def test_a_store_without_checksums_is_read(place: str) -> None:
+    fill(place)
+    calm = content(place)
+    with module.open_database(place, 5.0).writing("old") as connection:
+        for table in ("record", "partition", "fact", "event", "observation", "mention"):
+            connection.execute(f"UPDATE {table} SET crc = NULL")
+    assert content(place) == calm
+    assert [table.unsealed for table in check_store(place)][:2] == [3, 1]
+    fill(place, 1)
+
+
+def test_a_store_replaced_under_a_living_process_is_noticed(tmp_path: Path) -> None:
+    path, other = tmp_path / "memory.db", tmp_path / "other.db"
+    for n in (0, 2, 9):  # gone, shorter, longer
+        module._replicas.clear()
+        path.unlink(missing_ok=True)
+        other.unlink(missing_ok=True)
+        fill(str(path))
+        part = FactStore(path).partition("cooking", "eat")
+        held = part.copy()
+        Store(other)
+        if n:
+            FactStore(other).partition("cooking", "other").append(lambda graph, seen, last: None)
+            for k in range(n):
+                FactStore(other).partition("cooking", "eat").append(
+                    lambda graph, seen, last, k=k: graph.add(Triple(f"pear {k}", "is", "ripe"), k)
+                )
+        shutil.copyfile(other, path)
+        for use in (part.copy, lambda part=part: part.append(lambda *state: None)):
+            with pytest.raises(StoreError, match="another one in its place: start the process"):
+                use()
+        assert part.graph.state() == held[0].state()
+
+
+def test_a_backup_is_restored_anywhere(place: str, tmp_path: Path) -> None:
+    encoder = make_encoder("hash")
+    fill(place, encoder=encoder)
+    Store(place).update("clin", "task 1", "lesson", lambda found: [])
+    calm = content(place, encoder)
+    file = tmp_path / "backup" / "monday.db"
+    rows = backup(place, file)
+    assert content(str(file), encoder) == calm
+    fill(place, 2, encoder)
+    with pytest.raises(StoreError, match="expected an empty store"):
+        restore(file, place)
+    assert restore(file, place, replace=True) == rows
+    assert content(place, encoder) == calm
+    with pytest.raises(InvalidArgumentError, match="expected two stores"):
+        restore(file, file)
+    before = {record.seq for record in Store(place).records()}
+    fill(place, 1, encoder)  # goes on with numbers of its own
+    assert before < {record.seq for record in Store(place).records()}
+    FactStore(place).partition("ship", "sail").append(lambda *state: None)
+    assert all(not table.damaged for table in check_store(place))
+
+
+WRITER = """
+import sys
+from gym_memory.memory.stores.store import Store
+store, name = Store(sys.argv[1]), sys.argv[2]
+for n in range(100_000):
+    store.add("m", name, "pair", n, n)  # one transaction
+    print(n, flush=True)
+"""
+
+
+def test_a_backup_while_others_write_has_whole_transactions(place: str, tmp_path: Path) -> None:
+    Store(place)
+    writers = [
+        subprocess.Popen(
+            [sys.executable, "-c", WRITER, place, str(k)], stdout=subprocess.PIPE, text=True
+        )
+        for k in range(2)
+    ]
+    try:
+        for at in range(5):
+            said = [int(writer.stdout.readline()) for writer in writers if writer.stdout]
+            backup(place, tmp_path / "copy.db")
+            found = Store(tmp_path / "copy.db")
+            for k, last in enumerate(said):
+                values = [record.payload for record in found.records("m", str(k))]
+                assert len(values) >= 2 * (last + 1), (at, "what was acknowledged is there")
+                assert values == [n for n in range(len(values) // 2) for _ in range(2)]
+    finally:
+        for writer in writers:
+            writer.kill()
+            writer.communicate()
