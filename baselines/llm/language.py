@@ -20,8 +20,7 @@ from gym_memory.core.tokens import CHARS_PER_TOKEN
 from gym_memory.llm import MODELS, ChatModel, Message, Reply, Request, model_spec
 from gym_memory.llm.forms import Form
 from gym_memory.llm.prompts import Prompt, load_prompt
-from gym_memory.memory.experience.notes import read_operation
-from gym_memory.memory.reading import entry_head
+from gym_memory.memory.reading import entry_head, read_operation
 
 __all__ = ["LanguagePolicy", "LanguageSettings", "fill", "match_action"]
 

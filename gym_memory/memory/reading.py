@@ -19,7 +19,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from gym_memory.core.records import Triple
 from gym_memory.graph.schema import (
@@ -43,12 +43,13 @@ __all__ = [
     "READ",
     "RELATIONS",
     "LoggedAction",
+    "Operation",
     "ParsedText",
     "TranscriptStep",
 ]
 __all__ += ["entry_head", "fact_line", "fact_lines", "item_line", "listed_fact", "logged_action"]
-__all__ += ["read_account", "read_description", "read_head", "read_item", "read_line", "sections"]
-__all__ += ["split_entries", "without_numbers"]
+__all__ += ["read_account", "read_description", "read_head", "read_item", "read_line"]
+__all__ += ["read_operation", "sections", "split_entries", "without_numbers"]
 
 _OBJECT_NUMBER = re.compile(r"(?<=[^\W\d]) \d+\b")
 ACTIONS, PLACES, GOALS, READ = "Completed actions", "Places", "Active goals", "Read"
@@ -384,3 +385,33 @@ def without_numbers(action: str) -> str:
     'take mug from cabinet'
     """
     return _OBJECT_NUMBER.sub("", action)
+
+
+# ------------------------------------------------------------ operations of a policy
+
+_OPERATION = re.compile(r"\s*(note|forget|find)(?: +(\d{1,9}))? *:(.*)", re.I | re.S)
+
+
+class Operation(NamedTuple):
+    """A text of the policy for its memory; ``number`` is that of a note, 0 without one."""
+
+    verb: Literal["note", "forget", "find"]
+    number: int
+    text: str
+
+
+def read_operation(text: str) -> Operation | None:
+    """Read ``note: TEXT``, ``note N: TEXT``, ``forget: N`` or ``find: WORDS``; None if neither.
+
+    >>> read_operation("note 3: the key is in the hall")
+    Operation(verb='note', number=3, text='the key is in the hall')
+    >>> read_operation("go east") is None
+    True
+    """
+    found = _OPERATION.fullmatch(text)
+    if found is None:
+        return None
+    verb: Any = found[1].lower()
+    text = " ".join(found[3].split())
+    number = found[2] or (text if verb == "forget" and re.fullmatch(r"[0-9]{1,9}", text) else "0")
+    return Operation(verb, int(number), text)

@@ -18,7 +18,8 @@ from gym_memory.core.records import Cue, Step, Task, Written
 from gym_memory.core.tokens import count_tokens
 from gym_memory.core.trajectory import read_rows, read_trajectory
 from gym_memory.llm.client import OpenAIChat
-from gym_memory.memory.experience.notes import PolicyNotes, read_operation
+from gym_memory.memory.experience.notes import PolicyNotes
+from gym_memory.memory.reading import read_operation
 from gym_memory.run import rollout
 from gym_memory.testing.chat import ScriptedServer
 from gym_memory.testing.fake_env import FAKE_ID

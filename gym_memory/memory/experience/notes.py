@@ -2,46 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
-from typing import Annotated, Any, ClassVar, Literal, NamedTuple
+from typing import Annotated, Any, ClassVar
 
 from gym_memory.core.files import typed
 from gym_memory.core.records import Cue, MemoryStats, Recall, Step, Task, Written
 from gym_memory.core.settings import Help, check_text, checked
 from gym_memory.core.tokens import CHARS_PER_TOKEN, count_tokens
 from gym_memory.memory.base import MEMORIES, Lifetime, Memory, check_budget
+from gym_memory.memory.reading import read_operation
 
-__all__ = ["Operation", "PolicyNotes", "read_operation"]
+__all__ = ["PolicyNotes"]
 
-_OPERATION = re.compile(r"\s*(note|forget|find)(?: +(\d{1,9}))? *:(.*)", re.I | re.S)
 _HEADING = "Notes of your own (note: TEXT, note N: TEXT, forget: N, find: WORDS):"
 _MOST_NAMED = 20
-
-
-class Operation(NamedTuple):
-    """A text of the policy for its memory; ``number`` is that of a note, 0 without one."""
-
-    verb: Literal["note", "forget", "find"]
-    number: int
-    text: str
-
-
-def read_operation(text: str) -> Operation | None:
-    """Read ``note: TEXT``, ``note N: TEXT``, ``forget: N`` or ``find: WORDS``; None if neither.
-
-    >>> read_operation("note 3: the key is in the hall")
-    Operation(verb='note', number=3, text='the key is in the hall')
-    >>> read_operation("go east") is None
-    True
-    """
-    found = _OPERATION.fullmatch(text)
-    if found is None:
-        return None
-    verb: Any = found[1].lower()
-    text = " ".join(found[3].split())
-    number = found[2] or (text if verb == "forget" and re.fullmatch(r"[0-9]{1,9}", text) else "0")
-    return Operation(verb, int(number), text)
 
 
 @MEMORIES.register("notes")

@@ -34,6 +34,7 @@ __all__ = [
     "RelevantEntities",
     "Subgoal",
     "Summarize",
+    "Workflow",
     "WriteLesson",
 ]
 
@@ -225,6 +226,24 @@ class Aggregate(Protocol):
     def __call__(self, triples: Sequence[Triple], task: Task) -> str:
         """Return the prose, with what follows from the triples (west-of is transitive)."""
         ...
+
+
+# --- AWM ----------------------------------------------------------------------------------------
+
+
+class Workflow(NamedTuple):
+    """A routine of Agent Workflow Memory; ``<1>`` in its texts is the slot of the first thing.
+
+    Attributes:
+        template: Goal with slots; empty if a model wrote the text.
+        abstract: Sequence of ``verb(slots)``; equal ones are the same workflow.
+        things: What the slots hold in the example.
+    """
+
+    text: str
+    template: str
+    abstract: str
+    things: tuple[str, ...] = ()
 
 
 # --- LDM2 ---------------------------------------------------------------------------------------

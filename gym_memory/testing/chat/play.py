@@ -25,8 +25,13 @@ from gym_memory.baselines.rules.travel import step_towards
 from gym_memory.core.records import Observation, Step, Task, Triple
 from gym_memory.extract import get_extractor
 from gym_memory.graph.schema import DIRECTIONS, EXIT, way_relation
-from gym_memory.memory.experience.notes import read_operation
-from gym_memory.memory.reading import read_description, read_head, read_line, split_entries
+from gym_memory.memory.reading import (
+    read_description,
+    read_head,
+    read_line,
+    read_operation,
+    split_entries,
+)
 from gym_memory.testing.chat.memories import (
     LESSON_FACT,
     facts_in,

@@ -25,7 +25,7 @@ Answer = Callable[[Slots], str]
 UNKNOWN_PROMPT = "I know no answer to this prompt."
 ANSWERS: dict[str, Answer] = {}
 """The functions that answer, by the name of their prompt."""
-_MODULES = ("memories", "play", "nethack", "analogy")
+_MODULES = ("memories", "experience", "play", "nethack", "analogy")
 
 
 def answers(prompt: str) -> Callable[[Answer], Answer]:

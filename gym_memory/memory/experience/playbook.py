@@ -1,0 +1,163 @@
+"""ACE (2510.04618): a playbook of bullets in sections, counted by what came of their use."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar, NamedTuple
+
+from gym_memory.core.records import Cue, Outcome, Step, Task
+from gym_memory.core.settings import Help
+from gym_memory.memory.base import MEMORIES
+from gym_memory.memory.experience.base import ExperienceMemory, ExperienceSettings, Trial
+from gym_memory.memory.experience.items import Bank, Item
+from gym_memory.memory.experience.reasoningbank import extract_items
+from gym_memory.memory.experience.writers import without_numbers
+from gym_memory.memory.lessons.base import LessonMemory
+from gym_memory.memory.roles.llm_experience import LLMCurate, LLMTagBullets
+
+__all__ = ["Playbook", "PlaybookCounts", "PlaybookSettings", "tag_bullets"]
+
+_SECTIONS = ("strategies", "objects", "navigation", "mistakes", "workflows", "troubleshooting",
+             "others")  # fmt: skip
+_QUOTED = re.compile(r'"([^"]+)"')
+_NOT = "Do not do "
+_GOOD, _HARM = 5, 2
+
+
+@dataclass(frozen=True)
+class PlaybookSettings(ExperienceSettings):
+    """Settings of ACE's playbook."""
+
+    k: Annotated[int, Help("Bullets to show at most, as far as the budget holds them.", low=1)] = (
+        1000
+    )
+    merge: Annotated[float, Help("Similarity from which bullets merge; .9.", low=-1, high=1)] = 0.9
+
+
+class PlaybookCounts(NamedTuple):
+    """Count bullets: good ones have more than 5 helpful and less than 2 harmful uses.
+
+    Problematic ones have at least as many harmful as helpful uses, and some helpful; unused none.
+    """
+
+    good: int
+    problematic: int
+    unused: int
+    total: int
+
+
+@MEMORIES.register("playbook")
+class Playbook(ExperienceMemory):
+    """ACE: a playbook whose bullets grow, and are counted helpful or harmful.
+
+    After an episode the reflector tags the bullets that it used, and the curator adds bullets to
+    sections. A new bullet joins the first one with a similarity of at least ``merge``. The whole
+    playbook is shown as far as it fits, the bullets with the best balance first.
+
+    What differs from the paper: rules reflect and curate by default. A bullet is used if an action
+    in it was taken, or was possible and, if it warns, not taken; it is helpful in a won episode and
+    harmful in a lost one. There is one reflection, and no bullet that the agent did not learn.
+    """
+
+    name: ClassVar[str] = "playbook"
+    settings_class = PlaybookSettings
+    settings: PlaybookSettings
+
+    def __init__(self, **settings: Any):
+        super().__init__(**settings)
+        model = self._model
+        self._reflect = LLMTagBullets(model, tag_bullets) if model else tag_bullets
+        self._curate = LLMCurate(model, _curate) if model else _curate
+
+    def counts(self) -> PlaybookCounts:
+        """Return the statistics that the curator sees."""
+        pairs = [_uses(item) for item in self._bank.items.values()]
+        return PlaybookCounts(
+            good=sum(helpful > _GOOD and harmful < _HARM for helpful, harmful in pairs),
+            problematic=sum(harmful >= helpful > 0 for helpful, harmful in pairs),
+            unused=sum(helpful + harmful == 0 for helpful, harmful in pairs),
+            total=len(pairs),
+        )
+
+    def _choose(self, step: Step) -> Sequence[Item]:
+        items = self._bank.items.values()
+        return sorted(items, key=lambda i: (-_balance(i), -i.id))[: self.settings.k]
+
+    def _write(self, trial: Trial) -> Iterable[Item]:
+        outcome = trial.outcome._replace(success=trial.success)
+        held = [self._bank.items[id] for id in self._used if id in self._bank.items]
+        tags = self._reflect(
+            trial.trace, outcome, trial.task, {_id(item): item.text for item in held}
+        )
+        for item in held:
+            tag = tags.get(_id(item))
+            if tag in ("helpful", "harmful"):
+                yield item._replace(more=("1", "0") if tag == "helpful" else ("0", "1"))
+        book = "\n".join(f"[{_id(i)}] {i.text} (helpful, harmful: {_uses(i)})" for i in held)
+        added = self._curate(trial.trace, outcome, trial.task, book, str(self.counts()._asdict()))
+        for section, text in added:
+            kind = section if section in _SECTIONS else "others"
+            yield trial.draft(text, key=text, kind=kind)
+
+    def _add(self, bank: Bank, draft: Item, trial: Trial) -> None:
+        if draft.id:
+            known = bank.items.get(draft.id)
+            if known is not None:
+                sums = map(sum, zip(_uses(known), _uses(draft), strict=True))
+                bank.put(known._replace(more=tuple(map(str, sums))))
+            return
+        alike = [near.item for near in bank.nearest(draft.key, least=self.settings.merge)]
+        if alike:
+            bank.merge(min(alike, key=lambda item: item.id), draft)
+        else:
+            bank.add(draft)
+
+    def _worth(self, bank: Bank, item: Item) -> float:
+        return _balance(item)
+
+    def _fit(self, cue: Cue, room: int) -> dict[int, str]:
+        return LessonMemory._fit(self, cue, room)  # bullets are short: each is worth its whole text
+
+    def _roles(self) -> Iterable[object]:
+        return self._reflect, self._curate
+
+
+def _id(item: Item) -> str:
+    """Return the bullet's id: its section's slug and five digits."""
+    return f"{item.kind[:3]}-{item.id:05d}"
+
+
+def _uses(item: Item) -> tuple[int, int]:
+    """Return helpful and harmful uses."""
+    helpful, harmful = item.more or ("0", "0")
+    return int(helpful), int(harmful)
+
+
+def _balance(item: Item) -> int:
+    helpful, harmful = _uses(item)
+    return helpful - harmful
+
+
+def tag_bullets(
+    trace: Sequence[Step], outcome: Outcome, task: Task, bullets: dict[str, str]
+) -> dict[str, str]:
+    """Tag by rules the bullets with which an action of the trace agreed."""
+    taken = {without_numbers(step.action) for step in trace if step.action}
+    valid = {without_numbers(action) for step in trace for action in step.valid_actions}
+    tag = "helpful" if outcome.success else "harmful"
+    tags = {}
+    for id, text in bullets.items():
+        quoted = set(_QUOTED.findall(text))
+        warned = set(_QUOTED.findall(text.partition(_NOT)[2].partition("\n")[0]))
+        if taken & (quoted - warned) or (warned & valid and not warned & taken):
+            tags[id] = tag
+    return tags
+
+
+def _curate(
+    trace: Sequence[Step], outcome: Outcome, task: Task, playbook: str, counts: str
+) -> list[tuple[str, str]]:
+    section = "workflows" if outcome.success else "mistakes"
+    return [(section, text) for text in extract_items(trace, outcome, task)]
