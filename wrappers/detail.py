@@ -6,7 +6,8 @@ the order in which a row first names them, so that a row of a long episode stays
     facts           [[subject, relation, object], ...]: new numbers, continuing the last row's
     came went       numbers of facts that began; [number, who ended it] of those that ended
     recalled        numbers of the recalled facts, most relevant first
-    why             [how many of them in a row, why, score, path]; the same for why_episodes
+    why             [how many of them in a row, why, score, path, and a note if there is one]; the
+                    same for why_episodes
     memory          the rendered recall; episodes, lessons: its parts that are no facts
     focus           what the policy was after, in one line
     plan            the same by name: aim, last action, given up, ...
@@ -130,7 +131,8 @@ class StepDetail:
 def _runs(reasons: Iterable[Reason]) -> list[list[Any]]:
     """Return reasons, each with how often it stands in a row."""
     return [
-        [len(list(group)), why, score, list(path)] for (why, score, path), group in groupby(reasons)
+        [len(list(group)), why, score, list(path), *([note] if note else [])]
+        for (why, score, path, note), group in groupby(reasons)
     ]
 
 

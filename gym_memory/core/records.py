@@ -152,11 +152,13 @@ class Reason(NamedTuple):
         why: The part of the search that found it, in a few words.
         score: What it was ranked by, the higher the better; None where a search only orders.
         path: What led to it, beginning with what was searched for; empty where nothing did.
+        note: What else there is to say of this item, such as its source; pages show it beside it.
     """
 
     why: str
     score: float | None = None
     path: tuple[str, ...] = ()
+    note: str = ""
 
 
 class Reasons(NamedTuple):

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import shutil
 from collections import Counter
+from importlib.resources import files
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -15,7 +17,10 @@ from gym_memory.memory import MEMORIES
 from gym_memory.run import EpisodeResult
 from gym_memory.run.jobs import EpisodeRow, Job, RunConfig
 from gym_memory.run.results import ResultsFolder
+from gym_memory.run.results.figures import colours
+from gym_memory.run.results.html import report_page
 from gym_memory.run.results.report import build_report
+from gym_memory.run.results.score import units
 from gym_memory.run.results.svg import PALETTE, short_label
 
 
@@ -254,6 +259,39 @@ def test_labels_are_short() -> None:
 
 def test_no_two_memories_of_a_plot_look_alike() -> None:
     assert len(set(PALETTE)) == len(PALETTE) >= len(MEMORIES.builtin())
+    assert len({*colours(MEMORIES.builtin()).values()}) == len(MEMORIES.builtin())
+    style = (files("gym_memory.core.html") / "static" / "style.css").read_text()
+    for number, colour in enumerate(PALETTE):
+        assert f"--c{number}: light-dark({colour}, " in style
+        assert f".k{number} {{" in style
+
+
+def test_a_memory_has_one_colour_in_all_pictures() -> None:
+    every = colours([*MEMORIES.builtin(), "history?window=5"])
+    for memory in ("none", "arigraph", "history"):
+        assert colours([memory])[memory] == every[memory]
+        assert colours(["mine", "history?window=5", memory])[memory] == every[memory]
+    mine = colours(["mine"])
+    assert colours(["none", "mine", "arigraph"])["mine"] == mine["mine"]
+    assert colours(["arigraph", "mine", "none"])["mine"] == mine["mine"]
+
+
+def test_an_interval_is_explained_where_all_games_were_won() -> None:
+    def page(*scores: float) -> str:
+        job = Job("Maze", "graph", "planner", 0)
+        rows = [
+            EpisodeRow(
+                dataclasses.replace(job, seed=n), 0, EpisodeResult(task_id=str(n), normalized=score)
+            )
+            for n, score in enumerate(scores)
+        ]
+        return report_page(units(rows), [], [])
+
+    assert "graph has only full scores on Maze, and yet an interval of [0.51, 1.00]: 4 games" in (
+        page(1, 1, 1, 1)
+    )
+    assert "graph has only scores of 0 on Maze" in page(0, 0, 0)
+    assert "and yet" not in page(1, 1, 0.5)
 
 
 def test_markup_of_an_error_is_text_in_the_report(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ import gymnasium as gym
 import pytest
 
 from gym_memory.core.errors import InvalidArgumentError, ResultsError
-from gym_memory.core.records import Cue, Step, Task, Triple
+from gym_memory.core.records import Cue, PlanState, Reason, Reasons, Step, Task, Triple
 from gym_memory.core.trajectory import read_rows, read_trajectory
 from gym_memory.graph import TemporalGraph
 from gym_memory.llm import logged_calls
@@ -22,6 +22,7 @@ from gym_memory.testing.chat import ScriptedServer
 from gym_memory.testing.fake_env import FAKE_ID
 from gym_memory.viewer.recordings import Recording, choose, find, load
 from gym_memory.viewer.story import CHUNK, Story, build_story
+from gym_memory.wrappers.detail import StepDetail
 from gym_memory.wrappers.record import RecordTrajectory
 
 pytestmark = pytest.mark.slow
@@ -235,3 +236,12 @@ def test_a_folder_lists_its_recordings(tmp_path: Path) -> None:
     assert find([]) == []
     with pytest.raises(ResultsError, match="not a results folder"):
         find([tmp_path])
+
+
+def test_a_note_on_a_recalled_fact_is_recorded() -> None:
+    detail = StepDetail(None)
+    fact = Triple("key", "opens", "locker")
+    reasons = Reasons((Reason("was read", note="said by the porter"), Reason("here")))
+    shown = {"triples": (fact, Triple("you", "is in", "hall")), "valid_actions": ()}
+    row = detail.of(shown, None, PlanState(), reasons)
+    assert row["why"] == [[1, "was read", None, [], "said by the porter"], [1, "here", None, []]]

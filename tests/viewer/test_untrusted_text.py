@@ -51,7 +51,7 @@ def evil(tmp_path_factory: pytest.TempPathFactory) -> Path:
                 "normalized_score": 0.0, "success": False, "lost": False, "is_action_valid": True,
                 "facts": facts if not t else [], "came": list(range(6)) if not t else [],
                 "went": [[1, EVIL]] if t == 1 else [], "recalled": [0, 1, 2, 5],
-                "why": [[4, EVIL, 0.5, [EVIL, ROOM]]], "memory": EVIL + TURNED,
+                "why": [[4, EVIL, 0.5, [EVIL, ROOM], "said by " + EVIL]], "memory": EVIL + TURNED,
                 "episodes": [EVIL], "why_episodes": [[1, EVIL, None, []]], "lessons": [EVIL],
                 "focus": EVIL, "valid_actions": [EVIL, TURNED], "stats": {"ms": 1.0},
                 "calls": [call],
@@ -78,6 +78,7 @@ def look_at_everything(browser: Browser) -> None:
             assert browser.run(HACKED)
         shown = browser.text("body")
         assert EVIL in shown
+        assert f"said by {EVIL}" in shown
         assert "⟨U+202E⟩" in shown
         assert "\u202e" not in shown
         assert browser.run("return document.querySelectorAll('img, main script').length") == 0

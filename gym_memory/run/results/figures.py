@@ -17,6 +17,8 @@ __all__ = ["budget_figure", "colours", "cost_figures", "curve_figures", "score_f
 _OWN_COLOUR = (
     *("none", "arigraph", "history", "stma", "summary", "rag", "present", "oracle", "shuffled"),
     *("clin", "ldm2", "reflexion", "simulacra", "belief", "noise", "adversarial", "placebo"),
+    *("amem", "evotest", "expel", "exprag", "exprecent", "fusion", "memp", "memrl", "notes"),
+    *("playbook", "reasoningbank", "simutil", "skills", "workflows"),
 )
 """Memories in the order of :data:`.PALETTE`, so that each has one colour in every picture."""
 

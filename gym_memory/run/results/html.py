@@ -20,6 +20,7 @@ from gym_memory.run.results.figures import (
 )
 from gym_memory.run.results.score import (
     Difference,
+    TableRow,
     Unit,
     format_interval,
     format_p,
@@ -80,11 +81,26 @@ def comparison(
             parts.append(
                 f"<p><strong>Seeds go round</strong>: {text(seeds_go_round(repeated))}</p>"
             )
-        parts += [_figure(figure, stem) for figure in figures]
+        parts += [_certain(rows), *(_figure(figure, stem) for figure in figures)]
         parts.append("</section>")
     parts += [_quality(folder) for folder in folders]
     parts.append(_tables(all_units, gaps))
     return "".join(parts)
+
+
+def _certain(rows: Sequence[TableRow]) -> str:
+    """Explain the interval where all games were won, or none was scored in; empty otherwise."""
+    same = [row for row in rows if not row.raw and row.score in (0, 1) and row.score_ci]
+    if not same:
+        return ""
+    row = min(same, key=lambda row: row.n_tasks)
+    low, high = row.score_ci or (0, 1)
+    played = "full scores" if row.score else "scores of 0"
+    return (
+        f"<p>{text(label_of(row.memory))} has only {played} on {text(label_of(row.env))}, and yet "
+        f"an interval of [{low:.2f}, {high:.2f}]: {row.n_tasks} games cannot show that all other "
+        "games end alike. More games narrow it.</p>"
+    )
 
 
 def _filters(all_units: Sequence[Unit], colour: dict[str, int]) -> str:
@@ -113,7 +129,8 @@ def _figure(figure: Figure, stem: str) -> str:
     return (
         f'<figure data-name="{text(figure.name)}-{stem}"><figcaption>'
         f'<span class="name">{text(figure.title)}</span>{buttons}</figcaption>'
-        f'<div class="panels">{"".join(figure.panels)}</div>'
+        f'<div class="panels" tabindex="0" role="region" aria-label="{text(figure.title)}">'
+        f"{''.join(figure.panels)}</div>"
         f'<script type="text/csv">{_inert(figure.csv)}</script></figure>'
     )
 

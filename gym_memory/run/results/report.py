@@ -259,8 +259,8 @@ def _section(path: Path, protocol: str, own: Sequence[Unit], gaps: Sequence[Diff
 
 _SWEEP = (
     "Score against token budget. *Area*: under the mean score over the logarithm of the budget, "
-    "as a share of that of a score of 1; none for a memory that goes over its budget, which stands "
-    "in the plot at the tokens that it took. *Tokens for 95 %*: those recalled on average at the "
+    "as a share of that of a score of 1; none for a memory that goes over its budget, which the "
+    "plot shows at the tokens that it took. *Tokens for 95 %*: those recalled on average at the "
     "least budget with 95 % of the best score that a memory other than `oracle` has."
 )
 

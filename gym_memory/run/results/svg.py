@@ -25,7 +25,9 @@ __all__ += ["line_figure", "number", "picture", "rule", "short", "short_label", 
 PALETTE = (
     *("#6e6e6e", "#0072b2", "#b36b00", "#007a5a", "#b0508c", "#c04a00", "#2f86b8", "#7a6d00"),
     *("#7a4fbf", "#6b4226", "#2f4b7c", "#c0392b", "#00897e", "#a3586d", "#1b1b1b", "#667700"),
-    *("#87601a", "#5b5ea6", "#9c27b0", "#455a64"),
+    *("#87601a", "#5b5ea6", "#9c27b0", "#455a64", "#8b0000", "#1e6b1e", "#4b0082", "#a8790a"),
+    *("#008b8b", "#c71585", "#556b2f", "#8b4513", "#483d8b", "#2e8b57", "#cd5c5c", "#d2691e"),
+    *("#33691e", "#607d8b"),
 )
 """Colours that colour-blind readers can distinguish; ``--c0`` and so on in style.css."""
 WIDTH, HEIGHT = 380, 210

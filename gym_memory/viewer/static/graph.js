@@ -3,7 +3,7 @@
 GM.graph = (holder, onChoose) => {
   const canvas = GM.el("div", { class: "canvas", tabindex: "0", role: "application", "aria-label": "Map of the memory. Arrow keys move it, plus and minus zoom, 0 shows all." });
   holder.append(canvas);
-  const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue("--" + name).trim();
+  const colour = (name) => { canvas.style.color = `var(--${name})`; return getComputedStyle(canvas).color; }; // as resolved for the theme
   const style = () => [
     { selector: "node", style: {
       shape: "round-rectangle", width: "data(w)", height: "data(h)", label: "data(label)", "text-wrap": "wrap", "text-max-width": "240px",
@@ -31,8 +31,8 @@ GM.graph = (holder, onChoose) => {
     { selector: "edge.unexplored", style: { "line-style": "dashed", "line-color": colour("muted") } },
     { selector: "edge.link", style: { "curve-style": "bezier", "line-color": colour("link"), "target-arrow-shape": "vee", "target-arrow-color": colour("link"), "arrow-scale": 0.7, "line-opacity": 0.55, label: "" } },
     { selector: "edge.unsaid", style: { display: "none" } },
-    { selector: "edge.link.fresh, edge.told", style: { display: "element", label: "data(label)", "line-opacity": 1, color: colour("ink") } },
-    { selector: "edge.told", style: { "z-index": 20 } },
+    { selector: "edge.link.fresh, edge.named", style: { display: "element", label: "data(label)", "line-opacity": 1, color: colour("ink") } },
+    { selector: "edge.named", style: { "z-index": 20 } },
     { selector: "edge.fresh", style: { "line-color": colour("came"), "target-arrow-color": colour("came") } },
     { selector: "edge.gone", style: { "line-color": colour("went"), "line-style": "dotted", color: colour("went"), "line-opacity": 0.7, "target-arrow-shape": "none", "curve-style": "bezier" } },
   ];
@@ -97,8 +97,8 @@ GM.graph = (holder, onChoose) => {
     }
   });
   // What is said between things is written out where one points at one of them.
-  cy.on("mouseover", "node", (event) => event.target.connectedEdges(".link").addClass("told"));
-  cy.on("mouseout", "node", (event) => event.target.connectedEdges(".told").removeClass("told"));
+  cy.on("mouseover", "node", (event) => event.target.connectedEdges(".link").addClass("named"));
+  cy.on("mouseout", "node", (event) => event.target.connectedEdges(".named").removeClass("named"));
   document.addEventListener("theme", () => cy.style(style()));
   new ResizeObserver(() => { cy.resize(); if (!touched) fit(); }).observe(canvas);
   return {

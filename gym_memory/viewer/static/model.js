@@ -58,14 +58,14 @@ GM.world = (facts, numbers) => {
   }
   world.names.delete("you");
   if (world.here != null) { // on a map, what is only said of others is no thing, nor is a door
-    const told = new Set([world.here, ...world.parent.keys(), ...world.parent.values(), ...world.states.keys(), ...world.links.map((link) => link.from)]);
-    for (const { from, to } of world.ways.values()) told.add(from).add(to);
-    for (const { from } of world.exits) told.add(from);
-    for (const door of world.doors.values()) if (!world.parent.has(door)) told.delete(door);
-    world.links = world.links.filter((link) => told.has(link.to));
-    for (const name of world.names.keys()) if (!told.has(name)) world.names.delete(name);
+    const mentioned = new Set([world.here, ...world.parent.keys(), ...world.parent.values(), ...world.states.keys(), ...world.links.map((link) => link.from)]);
+    for (const { from, to } of world.ways.values()) mentioned.add(from).add(to);
+    for (const { from } of world.exits) mentioned.add(from);
+    for (const door of world.doors.values()) if (!world.parent.has(door)) mentioned.delete(door);
+    world.links = world.links.filter((link) => mentioned.has(link.to));
+    for (const name of world.names.keys()) if (!mentioned.has(name)) world.names.delete(name);
   }
-  for (const [thing] of world.parent) { // no thing is in itself, however it is told
+  for (const [thing] of world.parent) { // no thing is in itself, whatever was said
     const seen = new Set();
     for (let at = thing; at != null; at = world.parent.get(at)) {
       if (seen.has(at)) { world.parent.delete(at); break; }
@@ -231,7 +231,7 @@ GM.drawing = (episode, step, options) => {
       id: "n:" + box.name, name: box.name, label: label(box.name), far: box.far, x: x + box.w / 2, y: y + box.h / 2, w: box.w, h: box.h,
       depth: box.depth, order: box.depth,
       classes: [
-        box.depth ? "thing" : box.place ? "place" : "loose", held && "holder", box.name === world.here && "here",
+        box.depth ? "thing" : box.place || box.name === world.here ? "place" : "loose", held && "holder", box.name === world.here && "here",
         box.name === "inventory" && "inventory", fresh.has(box.name) && "fresh", options.centre === box.name && "chosen",
       ].filter(Boolean).join(" "),
     });
@@ -279,7 +279,7 @@ GM.drawing = (episode, step, options) => {
     squares.set(`${column} ${row}`, box);
     place(box, columns.get(column) + (wide.get(column) - box.w) / 2, rows.get(row) + (high.get(row) - box.h) / 2);
   }
-  // What lies nowhere on the map stands below it, what is carried first.
+  // Things without a place on the map are below it, the inventory first.
   const others = boxes.filter((box) => !box.place).sort((a, b) => (b.name === "inventory") - (a.name === "inventory") || (b.name === world.here) - (a.name === world.here));
   const area = others.reduce((sum, box) => sum + (box.w + 16) * (box.h + 16), 0);
   const sheet = Math.max(width, Math.sqrt(area), 300);

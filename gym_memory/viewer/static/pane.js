@@ -76,7 +76,7 @@ GM.pane = (root, episode, label, fixed = false) => {
       for (const call of detail.calls) {
         const cost = call.cost_usd ? `, $${call.cost_usd.toFixed(4)}` : "";
         parts.push(el("details", { class: "call" },
-          el("summary", {}, `Model asked: ${call.role || "other"}`, el("span", { class: "muted" }, ` ${call.tokens.prompt} + ${call.tokens.completion} tokens${cost}, ${GM.number(call.ms, 0)} ms${call.hit ? ", from the cache" : ""}`)),
+          el("summary", {}, `Model call: ${call.role || "other"}`, el("span", { class: "muted" }, ` ${call.tokens.prompt} + ${call.tokens.completion} tokens${cost}, ${GM.number(call.ms, 0)} ms${call.hit ? ", from the cache" : ""}`)),
           call.messages.map((message) => [el("h3", {}, message.role), GM.long(message.content)]),
           el("h3", {}, "answer"), GM.long(call.answer)));
       }
@@ -86,7 +86,7 @@ GM.pane = (root, episode, label, fixed = false) => {
     show(story, parts);
   };
 
-  const spread = (runs) => runs.flatMap(([count, why, score, path]) => Array(count).fill({ why, score, path }));
+  const spread = (runs) => runs.flatMap(([count, why, score, path, note]) => Array(count).fill({ why, score, path, note }));
 
   const panels = {
     recalled() {
@@ -107,7 +107,8 @@ GM.pane = (root, episode, label, fixed = false) => {
           const led = way.length > 2 || (reason.path && reason.path.length) ? way.map((name) => GM.cut(name, 60)).join(" → ") : "";
           list.append(fact(number,
             reason.score != null ? el("span", { class: "score", title: "Score of the search" }, ` ${reason.score.toFixed(3)}`) : null,
-            led && led !== before ? el("span", { class: "path", title: "What led to it" }, led) : null));
+            led && led !== before ? el("span", { class: "path", title: "What led to it" }, led) : null,
+            reason.note ? el("span", { class: "path" }, GM.cut(reason.note, 300)) : null));
           before = led;
         });
       }
@@ -116,7 +117,7 @@ GM.pane = (root, episode, label, fixed = false) => {
         parts.push(el("h3", {}, "Past observations"));
         detail.episodes.forEach((text, rank) => {
           const reason = why[rank];
-          parts.push(el("p", { class: "muted small" }, `${rank + 1}. ${reason ? reason.why : ""}${reason && reason.score != null ? `, score ${reason.score.toFixed(3)}` : ""}`), GM.long(text, 1200));
+          parts.push(el("p", { class: "muted small" }, `${rank + 1}. ${reason ? reason.why : ""}${reason && reason.score != null ? `, score ${reason.score.toFixed(3)}` : ""}${reason && reason.note ? `, ${GM.cut(reason.note, 300)}` : ""}`), GM.long(text, 1200));
         });
       }
       if (detail.lessons.length) parts.push(el("h3", {}, "Lessons"), el("ol", { class: "facts" }, detail.lessons.map((lesson) => el("li", {}, GM.cut(lesson, 1000)))));
@@ -136,16 +137,16 @@ GM.pane = (root, episode, label, fixed = false) => {
       const find = el("input", { type: "search", value: words, placeholder: "Filter facts", "aria-label": "Filter facts" });
       const fill = () => {
         words = find.value;
-        const asked = words.toLowerCase().split(/\s+/).filter(Boolean);
-        const told = drawing.live.filter((number) => {
+        const wanted = words.toLowerCase().split(/\s+/).filter(Boolean);
+        const found = drawing.live.filter((number) => {
           const { s, r, o } = episode.facts[number], text = `${s} ${r} ${o}`.toLowerCase();
-          return asked.every((word) => text.includes(word));
+          return wanted.every((word) => text.includes(word));
         });
-        show(list, told.slice(0, 300).map((number) => {
+        show(list, found.slice(0, 300).map((number) => {
           const last = episode.facts[number].when.findLast(([from]) => from <= step);
           return fact(number, el("span", { class: "path" }, `since step ${last[0]}`));
         }));
-        count.textContent = ` ${told.length} of ${drawing.live.length} facts` + (told.length > 300 ? ", the first 300 shown" : "");
+        count.textContent = ` ${found.length} of ${drawing.live.length} facts` + (found.length > 300 ? ", the first 300 shown" : "");
       };
       find.addEventListener("input", fill);
       fill();

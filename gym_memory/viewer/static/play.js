@@ -66,7 +66,7 @@
     banner.classList.remove("error");
     show(banner, ...words);
   };
-  const fail = (words) => { report(el("strong", {}, "Error: "), words); banner.classList.add("error"); };
+  const fail = (words) => { report(el("strong", {}, "Error: "), GM.cut(words, 600)); banner.classList.add("error"); };
 
   const start = () => {
     const wanted = Object.fromEntries(new FormData(setup));
