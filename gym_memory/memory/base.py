@@ -16,7 +16,7 @@ from collections.abc import Callable
 from typing import Any, ClassVar, Literal
 
 from gym_memory.core.errors import InvalidArgumentError, StoreError, other_format
-from gym_memory.core.files import read_json, write_atomic
+from gym_memory.core.files import read_json, seal, write_atomic
 from gym_memory.core.html import memory_table
 from gym_memory.core.names import Registry, Spec
 from gym_memory.core.records import (
@@ -138,7 +138,7 @@ class Memory(ABC):
         """Write the state as JSON, atomically; StoreError if the file cannot be written."""
         record = {"format": _FORMAT, "memory": self.name, "state": self.state()}
         try:
-            write_atomic(path, json.dumps(record))
+            write_atomic(path, seal(json.dumps(record)))
         except OSError as error:
             raise StoreError(f"cannot write a memory to {os.fspath(path)!r}: {error}") from error
 

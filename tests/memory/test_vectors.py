@@ -131,6 +131,24 @@ def test_cache_keeps_encoders_and_processes_apart(tmp_path) -> None:
     assert len(again) == 2
 
 
+def test_cache_forgets_what_was_changed_and_reads_older_files(tmp_path) -> None:
+    path = tmp_path / "vectors.sqlite"
+    with sqlite3.connect(path) as database:
+        database.execute(
+            "CREATE TABLE vectors (encoder, text, vector, PRIMARY KEY (encoder, text))"
+        )
+        database.execute(
+            "INSERT INTO vectors VALUES ('one', 'old', ?)", (array([[7, 8, 9]]).tobytes(),)
+        )
+    VectorCache(path).put("one", ["a", "b"], array([[1, 2, 3], [4, 5, 6]]))
+    with database:
+        database.execute("UPDATE vectors SET vector = zeroblob(12) WHERE text = 'a'")
+    database.close()
+    assert sorted(VectorCache(path).get("one", ["a", "b", "old"])) == ["b", "old"]
+    VectorCache(path).put("one", ["a"], array([[1, 2, 3]]))
+    assert VectorCache(path).get("one", ["a"])["a"].tolist() == [1, 2, 3]
+
+
 def test_cache_reads_more_texts_than_one_query_takes(tmp_path) -> None:
     path = tmp_path / "vectors.sqlite"
     texts = [f"text {n}" for n in range(1_201)]

@@ -6,6 +6,7 @@ import contextlib
 import hashlib
 import sqlite3
 import threading
+import zlib
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -15,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gym_memory.core.errors import InvalidArgumentError
-from gym_memory.core.files import cache_dir
+from gym_memory.core.files import cache_dir, encode
 from gym_memory.core.settings import check_int
 
 __all__ = [
@@ -111,7 +112,7 @@ _MOST_COMPARED = 1 << 12
 """Rows of the nearest sketches that are compared exactly."""
 _BLOCK = 1 << 13
 _TABLE = (
-    "CREATE TABLE IF NOT EXISTS vectors (encoder TEXT, text TEXT, vector BLOB, "
+    "CREATE TABLE IF NOT EXISTS vectors (encoder TEXT, text TEXT, vector BLOB, crc INTEGER, "
     "PRIMARY KEY (encoder, text)) WITHOUT ROWID"
 )
 _MOST_KEPT = 200_000
@@ -288,16 +289,19 @@ class VectorCache:
         """Keep vectors, float32 of shape (len(texts), dim)."""
         self.keep(encoder, dict(zip(texts, vectors, strict=True)))
         if self._path is not None:
+            blobs = [np.asarray(vector, dtype="<f4").tobytes() for vector in vectors]
             rows = [
-                (encoder, text, np.asarray(vector, dtype="<f4").tobytes())
-                for text, vector in zip(texts, vectors, strict=True)
+                (encoder, text, blob, zlib.crc32(encode(text) + blob))
+                for text, blob in zip(texts, blobs, strict=True)
             ]
             with contextlib.suppress(sqlite3.Error, OSError):
                 self._path.parent.mkdir(parents=True, exist_ok=True)
                 with self._open() as database:
                     database.execute("BEGIN IMMEDIATE")  # waits for others; a later lock may not
                     database.execute(_TABLE)
-                    database.executemany("INSERT OR IGNORE INTO vectors VALUES (?, ?, ?)", rows)
+                    with contextlib.suppress(sqlite3.OperationalError):  # an older file has none
+                        database.execute("ALTER TABLE vectors ADD COLUMN crc INTEGER")
+                    database.executemany("REPLACE INTO vectors VALUES (?, ?, ?, ?)", rows)
 
     def keep(self, encoder: str, found: Mapping[str, NDArray[np.float32]]) -> None:
         """Keep vectors in this process only."""
@@ -316,11 +320,13 @@ class VectorCache:
                 part = texts[start : start + _CHUNK]
                 marks = ",".join("?" * len(part))
                 rows = database.execute(
-                    f"SELECT text, vector FROM vectors WHERE encoder = ? AND text IN ({marks})",
+                    "SELECT text, vector, crc FROM vectors "
+                    f"WHERE encoder = ? AND text IN ({marks})",
                     (encoder, *part),
                 )
-                for text, vector in rows:
-                    found[text] = np.frombuffer(vector, dtype="<f4").astype(np.float32)
+                for text, vector, crc in rows:
+                    if crc is None or crc == zlib.crc32(encode(text) + vector):
+                        found[text] = np.frombuffer(vector, dtype="<f4").astype(np.float32)
         return found
 
     @contextlib.contextmanager
