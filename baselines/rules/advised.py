@@ -50,7 +50,8 @@ class Advised(RulePolicy):
         elif idle >= _PATIENCE and not plan.aim.waits:
             plan = replace(plan.give_up(plan.aim), idle=1)
         rules = get_extractor(self._dialect)
-        beliefs = Beliefs(obs, rules, self._task(obs), plan, self._rng, self._transcript)
+        t = info.get("moves")
+        beliefs = Beliefs(obs, rules, self._task(obs), plan, self._rng, self._transcript, t)
         move = self._decide(beliefs, plan)
         forgets = not (obs["memory"] or obs["triples"])
         if forgets and plan.idle >= _RESTLESS and shows_only(move.action):

@@ -64,10 +64,17 @@ class Transcript:
         if task != self._task or entries[:known] != self._entries:
             known, self._graph = 0, TemporalGraph()
         for position, entry in enumerate(entries[known:], known):
+            if position and _is_gap(entries[position - 1].t, entry.t):
+                self._graph.retire_matching(subject=PLAYER, t=position, by="gap")
             step = Step(position, entry.text, entry.action)
             apply(extractor.extract(step, self._graph, task), self._graph, position)
         self._task, self._entries = task, entries
         return self._graph.fork()
+
+
+def _is_gap(before: int | None, after: int | None) -> bool:
+    """True if steps are missing between two, so that the agent may have gone elsewhere."""
+    return before is not None and after is not None and after > before + 1
 
 
 class Beliefs:
@@ -80,6 +87,7 @@ class Beliefs:
         plan: The policy's plan, with its last action.
         rng: Decides between equal exits; without it they keep their order.
         transcript: What the policy read of recalled text at earlier steps.
+        t: The present step; None if unknown.
     """
 
     def __init__(
@@ -90,6 +98,7 @@ class Beliefs:
         plan: Plan | None = None,
         rng: np.random.Generator | None = None,
         transcript: Transcript | None = None,
+        t: int | None = None,
     ):
         self.text, self.task, self.plan = obs["text"], task, plan or Plan()
         action = self.plan.action
@@ -107,7 +116,7 @@ class Beliefs:
             text = obs["memory"]
             for lesson in obs["lessons"]:  # what holds of other games is no fact of this one
                 text = text.replace(lesson, "")
-            last = self._read(text, extractor, transcript or Transcript())
+            last = self._read(text, extractor, transcript or Transcript(), t)
             action = last or action
         now = self.graph.now + 1
         step = Step(now, self.text, action, 0.0, obs["inventory"], obs["valid_actions"])
@@ -118,16 +127,18 @@ class Beliefs:
         self._known: dict[str, dict[str, str]] = {}
         self._leaving: dict[str, list[str]] = {}
 
-    def _read(self, text: str, extractor: Extractor, transcript: Transcript) -> str:
-        """Read recalled text; returns the last action if the text ends in one."""
+    def _read(self, text: str, extractor: Extractor, transcript: Transcript, t: int | None) -> str:
+        """Read recalled text; return the last action if the text ends in one."""
         before, entries = split_entries(text)
         dangling = ""
         if entries and entries[-1].action and not entries[-1].text:
             dangling = entries.pop().action
-        entries.insert(0, TranscriptStep(0, "", before))
+        entries.insert(0, TranscriptStep(None, "", before))
         dated = [(i if e.t is None else e.t, e) for i, e in enumerate(entries) if any(e[1:])]
         entries = [entry for _, entry in sorted(dated, key=itemgetter(0))]
         self.graph = transcript.read(entries, extractor, self.task)
+        if entries and not dangling and _is_gap(entries[-1].t, t):
+            self.graph.retire_matching(subject=PLAYER, t=self.graph.now, by="gap")
         return dangling
 
     # ------------------------------------------------------------ actions

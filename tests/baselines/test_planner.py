@@ -96,8 +96,9 @@ def observation(**known: Any) -> Observation:
     return {**empty, **lists, **known}  # type: ignore[typeddict-item,return-value]
 
 
-def beliefs(**known: Any) -> Beliefs:
-    return Beliefs(observation(**known), get_extractor("textworld"), Task("t", "", "textworld"))
+def beliefs(t: int | None = None, **known: Any) -> Beliefs:
+    rules, task = get_extractor("textworld"), Task("t", "", "textworld")
+    return Beliefs(observation(**known), rules, task, t=t)
 
 
 MAP = (
@@ -179,13 +180,29 @@ def test_where_facts_exclude_each_other_the_more_relevant_one_counts() -> None:
 
 def test_recalled_text_is_read_in_the_order_of_its_steps() -> None:
     memory = (
-        "[step 4] > take key\nYou take the key from the box.\n"
+        "[step 2] > take key\nYou take the key from the box.\n"
         "[step 1]\n-= Hall =-\nYou see a box. The box contains a key.\n"
         "There is an exit to the north."
     )
     found = beliefs(memory=memory)
     assert found.here == "hall"
     assert found.holds("key")
+
+
+HALL = "[step 1]\n-= Hall =-\nYou see a box. There is an exit to the north."
+CELLAR = "> go north\n-= Cellar =-\nYou see a rack. There is an exit to the south."
+
+
+@pytest.mark.parametrize(("step", "known"), [(2, True), (9, False)])
+def test_no_way_is_read_across_missing_steps(step: int, known: bool) -> None:
+    found = beliefs(memory=f"{HALL}\n[step {step}] {CELLAR}")
+    assert found.here == "cellar"
+    assert ("hall" in found.ways("cellar").values()) is known
+
+
+@pytest.mark.parametrize(("t", "here"), [(2, "hall"), (9, ""), (None, "hall")])
+def test_the_place_is_unknown_after_missing_steps(t: int | None, here: str) -> None:
+    assert beliefs(memory=HALL, text="You take the key.", t=t).here == here
 
 
 class Words:
