@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from statistics import fmean
 from typing import Annotated, Any, ClassVar, Literal
 
 from gym_memory.core.records import Outcome, Step, Task
@@ -81,15 +83,16 @@ class Memp(ExperienceMemory):
 
     def _by_facts(self, goal: str) -> list[Found]:
         """Return items by the mean, over the facts that both goals have, of their cosines."""
-        own = facts_of(goal)
-        found = []
-        for item in self._bank.items.values():
-            theirs = facts_of(item.goal)
-            shared = [name for name in own if name in theirs]
-            if shared:
-                encode = self._bank.encoder.encode
-                ours, other = encode([own[n] for n in shared]), encode([theirs[n] for n in shared])
-                found.append(Found(item, round(float((ours * other).sum()) / len(shared), 6)))
+        encode, cosines = self._bank.encoder.encode, dict[int, list[float]]()
+        facts = {item.id: facts_of(item.goal) for item in self._bank.items.values()}
+        for name, fact in facts_of(goal).items():
+            others = {id: theirs[name] for id, theirs in facts.items() if name in theirs}
+            near = encode([fact]) @ encode(list(others.values())).T
+            for id, cosine in zip(others, near[0].tolist(), strict=True):
+                cosines.setdefault(id, []).append(cosine)
+        found = [
+            Found(self._bank.items[id], round(fmean(shared), 6)) for id, shared in cosines.items()
+        ]
         return sorted(found, key=lambda near: (-near.similarity, near.item.id))
 
     def _write(self, trial: Trial) -> Iterable[Item]:
@@ -112,6 +115,7 @@ class Memp(ExperienceMemory):
             bank.put(bank.items[draft.id]._replace(text=draft.text))
 
 
+@lru_cache(maxsize=1 << 14)
 def facts_of(goal: str) -> dict[str, str]:
     """Return the facts of a goal by name.
 
