@@ -54,7 +54,8 @@ class Playbook(ExperienceMemory):
 
     After an episode the reflector tags the bullets that it used, and the curator adds bullets to
     sections. A new bullet joins the first one with a similarity of at least ``merge``. The whole
-    playbook is shown as far as it fits, the bullets with the best balance first.
+    playbook is shown. Where it does not fit, bullets like the goal come first, and last those with
+    more harmful than helpful uses.
 
     What differs from the paper: rules reflect and curate by default. A bullet is used if an action
     in it was taken, or was possible and, if it warns, not taken; it is helpful in a won episode and
@@ -82,8 +83,8 @@ class Playbook(ExperienceMemory):
         )
 
     def _choose(self, step: Step) -> Sequence[Item]:
-        items = self._bank.items.values()
-        return sorted(items, key=lambda i: (-_balance(i), -i.id))[: self.settings.k]
+        near = [found.item for found in self._bank.nearest(self._task.goal)]
+        return sorted(near, key=lambda item: _balance(item) < 0)[: self.settings.k]
 
     def _write(self, trial: Trial) -> Iterable[Item]:
         outcome = trial.outcome._replace(success=trial.success)

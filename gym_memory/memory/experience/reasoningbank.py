@@ -12,14 +12,15 @@ from gym_memory.core.settings import Help
 from gym_memory.memory.base import MEMORIES
 from gym_memory.memory.experience.base import ExperienceMemory, ExperienceSettings, Trial
 from gym_memory.memory.experience.items import Item
-from gym_memory.memory.experience.writers import listed, script, without_numbers
-from gym_memory.memory.lessons.causes import plan_of, read_acts
+from gym_memory.memory.experience.writers import effective_actions, listed, script, without_numbers
+from gym_memory.memory.lessons.causes import read_acts
 from gym_memory.memory.roles.llm_experience import LLMExtractItems
 
 __all__ = ["ReasoningBank", "ReasoningBankSettings", "extract_items"]
 
 _MOST_ITEMS = 3
 _MOST_STEPS = 40
+_GOAL_CHARS = 300
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,8 @@ class ReasoningBank(ExperienceMemory):
     successes and another for failures. At the start the items of the ``tasks`` nearest past tasks
     are shown. The bank only grows, up to ``capacity``.
 
-    What differs from the paper: rules write by default, one item an episode. The environment says
+    What differs from the paper: rules write by default, one item an episode, which names its goal
+    and the kinds of things, so that a reader can put its own in their place. The environment says
     whether it was a success, not a judge. Of equally near tasks the latest counts. MaTTS, several
     trajectories of a task compared at test time, is left out.
     """
@@ -70,21 +72,19 @@ class ReasoningBank(ExperienceMemory):
 def extract_items(trace: Sequence[Step], outcome: Outcome, task: Task) -> list[str]:
     """Extract one item by rules: the order that won, or the action refused most and its remedy."""
     acts = read_acts(trace, task)
+    goal = f"Goal: {' '.join(task.goal.split())[:_GOAL_CHARS].rstrip('. ')}.\n"
     if outcome.success:
-        steps = script(plan_of(acts) or [act.action for act in acts if act.changed])
+        steps = script(effective_actions(trace, acts))
         if not steps:
             return []
-        return [
-            "Keep the order that won. Use it for a goal of the same kind. "
-            f"Do in this order: {listed(steps[:_MOST_STEPS])}."
-        ]
+        return [f"{goal}Keep the order that won: {listed(steps[:_MOST_STEPS])}."]
     vain = [act for act in acts if not (act.changed or act.news or act.reward)]
     refused = Counter(act.action for act in vain).most_common(1)
     if not refused:
         return []
     (action, times), accepted = refused[0], [act.action for act in acts if act not in vain]
     text = (
-        "Leave what is refused. Use it if an action has no effect. "
+        f"{goal}Leave what is refused. "
         f"Do not do {listed([without_numbers(action)])} again: {times} times it changed nothing."
     )
     if action in accepted[1:]:  # it worked in the end, after something else

@@ -12,8 +12,8 @@ from gym_memory.core.settings import Help
 from gym_memory.memory.base import MEMORIES
 from gym_memory.memory.experience.base import ExperienceMemory, ExperienceSettings, Trial
 from gym_memory.memory.experience.items import Bank, Item
-from gym_memory.memory.experience.writers import listed, script
-from gym_memory.memory.lessons.causes import plan_of, read_acts, things_of, verb_of
+from gym_memory.memory.experience.writers import effective_actions, listed, script
+from gym_memory.memory.lessons.causes import read_acts, things_of, verb_of
 from gym_memory.memory.roles.base import Workflow
 from gym_memory.memory.roles.llm_experience import LLMInduceWorkflows
 
@@ -89,8 +89,7 @@ class WorkflowMemory(ExperienceMemory):
 
 def induce_workflows(trace: Sequence[Step], task: Task) -> list[Workflow]:
     """Induce the workflow of a success by rules; none of less than two steps."""
-    acts = read_acts(trace, task)
-    steps = script(plan_of(acts) or [act.action for act in acts if act.changed])[:_MOST_STEPS]
+    steps = script(effective_actions(trace, read_acts(trace, task)))[:_MOST_STEPS]
     if len(steps) < _LEAST_STEPS:
         return []
     goal = " ".join(task.goal.split()).rstrip(".")
@@ -117,7 +116,7 @@ def induce_workflows(trace: Sequence[Step], task: Task) -> list[Workflow]:
         kinds = ", ".join(slot[0] if slot else "*" for slot in slots_in)
         abstract.append(f"{verb_of(step)}({kinds})")
     order = listed(map(slotted, steps))
-    text = f"For goals such as: {slotted(goal)}.\nDo in this order: {order}."
+    text = f"Goal: {slotted(goal)}.\nDo in this order: {order}."
     return [Workflow(text, slotted(goal), " ".join(abstract), tuple(things))]
 
 

@@ -10,7 +10,7 @@ from gym_memory.core.records import Outcome, Step, Task
 from gym_memory.memory.lessons.causes import Act, plan_of, read_acts
 from gym_memory.memory.reading import without_numbers
 
-__all__ = ["actions_of", "listed", "script", "write_lesson"]
+__all__ = ["actions_of", "effective_actions", "listed", "script", "write_lesson"]
 
 _LAST = 5
 _MOST_STEPS = 60
@@ -36,6 +36,17 @@ def script(actions: Iterable[str]) -> list[str]:
         if general == action or steps[-1:] != [general]:
             steps.append(general)
     return steps
+
+
+def effective_actions(trace: Sequence[Step], acts: Sequence[Act]) -> list[str]:
+    """Return the actions of a trial with an effect: a change, or an answer that no other had."""
+    answers = Counter(step.text for step in trace)
+    texts = [step.text for step in trace[-len(acts) :]] if acts else []
+    return [
+        act.action
+        for act, text in zip(acts, texts, strict=True)
+        if act.changed or act.news or answers[text] == 1
+    ]
 
 
 def write_lesson(trace: Sequence[Step], outcome: Outcome, task: Task, other: Sequence[str]) -> str:

@@ -58,11 +58,13 @@ def test_reasoningbank_shows_all_items_of_the_nearest_task() -> None:
     play(memory, "put potato in shelf", LOST, DETOUR)
     begin(memory, "put potato in sink")
     # Both past tasks are equally near; the latest counts.
-    assert [text.split(".")[0] for text in lessons(memory)] == ["Leave what is refused"]
+    assert [text.split("\n")[1].split(".")[0].split(":")[0] for text in lessons(memory)] == [
+        "Leave what is refused"
+    ]
     both = made("reasoningbank", tasks=2)
     both.load_state(memory.state())
     begin(both, "put potato in sink")
-    assert [text.split(".")[0] for text in lessons(both)] == [
+    assert [text.split("\n")[1].split(".")[0].split(":")[0] for text in lessons(both)] == [
         "Leave what is refused", "Keep the order that won"]  # fmt: skip
 
 
@@ -233,12 +235,12 @@ def test_bullets_of_similarity_nine_tenths_merge_into_the_first() -> None:
 
 def test_the_best_bullets_are_shown_where_not_all_fit() -> None:
     memory = made("playbook", inner="none")
-    for n, (helpful, harmful) in enumerate([(0, 0), (5, 1), (0, 4)]):
-        text = f"Bullet number {n}."
-        memory._bank.add(Item(text, text, more=(str(helpful), str(harmful))))
-    begin(memory, "any")
-    assert lessons(memory) == ["Bullet number 1.", "Bullet number 0.", "Bullet number 2."]
-    assert [text[3:] for text in memory.recall(Cue(""), 20).lessons] == ["Bullet number 1."]
+    for text, harmful in (("find the lamp", 4), ("eat the lamp", 0), ("find the key", 1)):
+        memory._bank.add(Item(text, text, more=("1", str(harmful))))
+    begin(memory, "find the lamp")
+    # The nearest would be the first, but it did more harm than good.
+    assert lessons(memory) == ["eat the lamp", "find the key", "find the lamp"]
+    assert [text[3:] for text in memory.recall(Cue(""), 20).lessons] == ["eat the lamp"]
 
 
 # --- all of them --------------------------------------------------------------------------------
