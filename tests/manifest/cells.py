@@ -66,6 +66,7 @@ VARIANTS = (
     "reflexion?inner=arigraph",
 )
 LEARNING = ("clin", "clin?advice=true&lifetime=forever", "reflexion", "arigraph?lifetime=trial")
+LEARNING += ("memrl", "simutil", "skills", "memp", "exprag", "exprecent")
 """Memories that learn from trial to trial."""
 
 BY_MODEL = ("arigraph", "stma", "summary", "simulacra", "clin", "reflexion")
