@@ -132,8 +132,9 @@ def _read_run(line: str) -> list[TranscriptStep]:
 def split_entries(text: str) -> tuple[str, list[TranscriptStep]]:
     r"""Return the text before the first entry of a transcript, and the entries.
 
-    >>> split_entries("[step 3-4] > wait\nIt dawns.")[1]
-    [Entry(t=3, action='wait', text=''), Entry(t=4, action='wait', text='It dawns.')]
+    >>> before, entries = split_entries("[step 3-4] > wait\nIt dawns.")
+    >>> [tuple(entry) for entry in entries]
+    [(3, 'wait', ''), (4, 'wait', 'It dawns.')]
     """
     before: list[str] = []
     entries: list[tuple[list[TranscriptStep], list[str]]] = []
