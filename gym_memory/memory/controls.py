@@ -320,6 +320,7 @@ class Placebo(Altered):
                 f"expected of as a memory of experience such as 'memrl' for how='raw', got {of!r}"
             )
         self._outcomes: list[Outcome] = []
+        self._exchanged: dict[str, str] = {}  # in this trial; a cache
         self._trial = 0
         self._seen: dict[str, None] = {}
         self._known = 0
@@ -336,6 +337,7 @@ class Placebo(Altered):
         if not same and "forever" not in self._of.lifetimes.values():
             self._seen = {}
         self._known = len(self._seen)
+        self._exchanged = {}
         super().begin(task, seed)
 
     def observe(self, step: Step) -> None:
@@ -370,14 +372,20 @@ class Placebo(Altered):
 
     def _other(self, quoted: re.Match[str]) -> str:
         """Return another action, the same one for the same action during a trial."""
-        chance = self._chance(quoted[1])
+        action = quoted[1]
+        if action not in self._exchanged:
+            self._exchanged[action] = self._exchange(action)
+        return f'"{self._exchanged[action]}"'
+
+    def _exchange(self, action: str) -> str:
+        chance = self._chance(action)
         if self.how == "world":
-            return f'"take {chance.choice(_KINDS)} {chance.choice(_SUPPLIES)}"'
+            return f"take {chance.choice(_KINDS)} {chance.choice(_SUPPLIES)}"
         known = list(islice(self._seen, self._known))
-        if without_numbers(quoted[1]) == quoted[1]:  # a lesson for other tasks names kinds alone
+        if without_numbers(action) == action:  # a lesson for other tasks names kinds alone
             known = list(dict.fromkeys(map(without_numbers, known)))
-        known = [action for action in known if action != quoted[1]]
-        return f'"{chance.choice(known)}"' if known else quoted[0]
+        known = [other for other in known if other != action]
+        return chance.choice(known) if known else action
 
     def state(self) -> dict[str, Any]:
         """Return the other memory's state, and what the exchange depends on."""
@@ -389,6 +397,7 @@ class Placebo(Altered):
         self._seen = dict.fromkeys(check_text("action", action) for action in state["actions"])
         self._trial, self._known = int(state["trial"]), int(state["known"])
         self._outcomes = [typed(Outcome, outcome) for outcome in state["outcomes"]]
+        self._exchanged = {}
         super().load_state(state)
 
     def snapshot(self) -> Any:
@@ -400,6 +409,7 @@ class Placebo(Altered):
         """Return to a snapshot."""
         below, seen, self._trial, self._known, episodes = snapshot
         self._seen, self._outcomes = dict.fromkeys(seen), list(episodes)
+        self._exchanged = {}
         super().restore(below)
 
     def fork(self) -> Memory:
