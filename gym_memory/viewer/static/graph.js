@@ -40,13 +40,13 @@ GM.graph = (holder, onChoose) => {
     container: canvas, style: style(), layout: { name: "preset" }, autoungrabify: true, boxSelectionEnabled: false, autounselectify: true,
     minZoom: 0.04, maxZoom: 3, hideEdgesOnViewport: true, textureOnViewport: false, pixelRatio: Math.min(devicePixelRatio || 1, 2),
   });
-  let touched = false, mappable = false, extent = [0, 0, 1, 1], centre = null, level = "";
+  let touched = false, afar = false, extent = [0, 0, 1, 1], centre = null, level = "";
   // From the drawing's own measures: the library would measure every label again. What is too
   // large to be read as a whole is shown around its centre.
   const fit = () => {
     const [left, top, right, bottom] = extent, width = canvas.clientWidth, height = canvas.clientHeight;
     const whole = Math.min((width - 24) / (right - left), (height - 24) / (bottom - top), 1.25);
-    const zoom = Math.max(whole, mappable ? GM.FARTHEST : 1);
+    const zoom = Math.max(whole, afar ? GM.FARTHEST : 1);
     const middle = (low, high, size, at) => {
       const half = (size / 2 - 12) / zoom;
       return high - low <= 2 * half ? (low + high) / 2 : Math.min(Math.max(at, low + half), high - half);
@@ -56,7 +56,7 @@ GM.graph = (holder, onChoose) => {
   };
   // Names of places keep their size on the screen, and things hide, while things cannot be read.
   const relabel = () => {
-    const zoom = cy.zoom(), far = mappable && zoom < 0.995;
+    const zoom = cy.zoom(), far = afar && zoom < 0.995;
     const font = GM.AFAR / Math.max(zoom, GM.FARTHEST), now = far ? font.toFixed(1) : "near";
     if (now === level) return;
     level = now;
@@ -104,9 +104,7 @@ GM.graph = (holder, onChoose) => {
   return {
     cy,
     draw(drawing) {
-      extent = drawing.nodes.reduce(([l, t, r, b], { x, y, w, h }) => [Math.min(l, x - w / 2), Math.min(t, y - h / 2), Math.max(r, x + w / 2), Math.max(b, y + h / 2)], [1e9, 1e9, -1e9, -1e9]);
-      if (!drawing.nodes.length) extent = [0, 0, 1, 1];
-      mappable = drawing.mappable;
+      ({ extent, afar } = drawing);
       centre = drawing.nodes.find(({ classes }) => /chosen/.test(classes)) || drawing.nodes.find(({ classes }) => /here/.test(classes)) || null;
       cy.batch(() => {
         const wanted = new Map();

@@ -102,7 +102,7 @@ GM.routes = (world) => {
 };
 
 GM.AFAR = 11.5; // pixels of a place's name on the screen where its things are too small to read
-GM.FARTHEST = 0.45; // the zoom at which these names still fit into their boxes
+GM.FARTHEST = 0.42; // the zoom at which these names still fit into their boxes
 GM.width = (() => { // of words as the browser draws them
   const pen = document.createElement("canvas").getContext("2d"), known = new Map();
   return (words, size, weight = 400) => {
@@ -175,8 +175,14 @@ GM.bent = (from, to, bends) => {
   };
 };
 
-// Boxes and lines with their places on the sheet, in pixels of it.
+// Boxes and lines with their places on the sheet, in pixels of it. A map that is larger than
+// options.width and options.height gets boxes whose names can be read from afar.
 GM.drawing = (episode, step, options) => {
+  const near = GM.layOut(episode, step, options, false), [left, top, right, bottom] = near.extent;
+  return !near.mappable || (right - left <= options.width - 24 && bottom - top <= options.height - 24) ? near : GM.layOut(episode, step, options, true);
+};
+
+GM.layOut = (episode, step, options, afar) => {
   const { live, came, went } = episode.at(step);
   const world = GM.world(episode.facts, live);
   const total = world.names.size;
@@ -206,7 +212,7 @@ GM.drawing = (episode, step, options) => {
     const title = shown.length * 14 + 10;
     const children = (depth < 6 ? inside.get(name) || [] : []).map((child) => measure(child, depth + 1));
     let far = [], least = depth ? 24 : 54;
-    if (!depth && mappable) {
+    if (!depth && afar) {
       far = GM.wrap(GM.visible(GM.cut(name, 30)));
       if (children.length) far.push(`${children.length} thing${children.length > 1 ? "s" : ""}`);
       width = Math.max(width, (8 + Math.max(...far.map((line) => GM.width(line, GM.AFAR, 600)))) / GM.FARTHEST);
@@ -283,7 +289,7 @@ GM.drawing = (episode, step, options) => {
   const others = boxes.filter((box) => !box.place).sort((a, b) => (b.name === "inventory") - (a.name === "inventory") || (b.name === world.here) - (a.name === world.here));
   const area = others.reduce((sum, box) => sum + (box.w + 16) * (box.h + 16), 0);
   const sheet = Math.max(width, Math.sqrt(area), 300);
-  let x = 0, y = mapped.length ? height + 60 : 0, row = 0;
+  let x = 0, y = mapped.length ? height + 44 : 0, row = 0;
   for (const box of others) {
     if (x && x + box.w > sheet) { x = 0; y += row + 16; row = 0; }
     place(box, x, y);
@@ -340,5 +346,6 @@ GM.drawing = (episode, step, options) => {
     const { s, o, kind } = episode.facts[number];
     if ((kind === "in" || (kind === "other" && !mappable) || kind === "way") && at.has(s) && at.has(o)) lines.push({ id: "g:" + number, source: "n:" + s, target: "n:" + o, label: "", classes: "gone" });
   }
-  return { nodes, lines, world, mappable, total, drawn: at.size, came, went, live };
+  const extent = nodes.reduce(([l, t, r, b], { x, y, w, h }) => [Math.min(l, x - w / 2), Math.min(t, y - h / 2), Math.max(r, x + w / 2), Math.max(b, y + h / 2)], nodes.length ? [1e9, 1e9, -1e9, -1e9] : [0, 0, 1, 1]);
+  return { nodes, lines, extent, afar, world, mappable, total, drawn: at.size, came, went, live };
 };

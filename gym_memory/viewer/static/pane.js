@@ -173,7 +173,7 @@ GM.pane = (root, episode, label, fixed = false) => {
   };
   const redraw = () => {
     if (step < 0) return;
-    drawing = GM.drawing(episode, step, { all, centre });
+    drawing = GM.drawing(episode, step, { all, centre, width: sheet.clientWidth, height: sheet.clientHeight });
     graph.draw(drawing);
     whole.hidden = drawing.total <= GM.MANY;
     mark();
