@@ -37,7 +37,6 @@ from urllib.parse import quote
 
 from gym_memory.baselines.registry import make_policy
 from gym_memory.core.names import format_spec, parse_spec
-from gym_memory.memory import MEMORIES
 from gym_memory.run.loop import rollout
 from gym_memory.run.results import intervals
 from gym_memory.wrappers.make import make_env
@@ -46,19 +45,17 @@ BUDGET = 2000
 DEMONSTRATED = 5
 """One of so many tasks is demonstrated."""
 RIVALS = ("none", "rag", "history", "exprecent", "placebo?how=raw")
-LEARNT = ("exprag", "memrl", "simutil", "skills", "memp", "reasoningbank", "workflows", "expel")
-LEARNT += ("playbook",)
+LEARNT = ("exprecent", "exprag", "memrl", "simutil", "skills", "memp", "reasoningbank")
+LEARNT += ("workflows", "expel", "playbook")
 CONTROLS = ("actions", "world", "raw", "outcomes")
 
 
 def arms() -> dict[str, str]:
     """Return the memories to play by a short name."""
-    found = {"none": "none", "rag": "rag", "history": "history", "exprecent": "exprecent"}
-    found["amem"] = "amem"
-    found |= {name: name for name in LEARNT if name in MEMORIES.names()}
-    inner = {name: f"{name}?inner=history" for name in (*LEARNT, "exprecent") if name in found}
-    of = quote(inner["memrl"])
-    return {**found, **inner, **{f"placebo?how={h}": f"placebo?how={h}&of={of}" for h in CONTROLS}}
+    found = {name: name for name in ("none", "rag", "history", "amem")}
+    found |= {name: f"{name}?inner=history" for name in LEARNT}
+    of = quote(found["memrl"])
+    return {**found, **{f"placebo?how={how}": f"placebo?how={how}&of={of}" for how in CONTROLS}}
 
 
 def play(arm: str, memory: str, env: str, tasks: int, order: int) -> Iterator[dict[str, Any]]:
