@@ -1,13 +1,11 @@
 """Make the pictures of the pages: ``python docs/pictures.py`` (Chromium, its driver, selenium).
 
-Plays a small comparison into a temporary folder, opens it with ``gym-memory view`` in a headless
-Chromium, plays the beginning of a game there, and writes ``docs/pictures/*.png`` and
-``replay.gif``.
+Plays two small comparisons into a temporary folder, opens each page in a headless Chromium, light
+and dark, at 1280 and 360 pixels, and writes ``docs/pictures/*.png`` and ``replay.gif``.
 """
 
 from __future__ import annotations
 
-import dataclasses
 import io
 import tempfile
 import time
@@ -22,54 +20,69 @@ from gym_memory.viewer.recordings import choose, find
 from gym_memory.wrappers.make import make_env
 
 OUT = Path(__file__).parent / "pictures"
-CONFIG = RunConfig(
-    envs=("TreasureHunt?level=hard", "Cooking?level=hard"),
-    memories=("none", "history", "shuffled", "arigraph", "oracle"),
-    policies=("planner",),
-    seeds=tuple(range(8)),
-)
+RUNS = {
+    "memories": RunConfig(
+        envs=("TreasureHunt?level=hard", "Cooking?level=hard"),
+        memories=("none", "history", "shuffled", "arigraph", "oracle"),
+        policies=("planner",),
+        seeds=tuple(range(8)),
+    ),
+    "rooms36": RunConfig(
+        ("TreasureHunt?level=hardest",), ("none", "history", "arigraph"), ("planner",), (0, 1, 2)
+    ),
+}
+SIZES = {"": (1280, 860), "-phone": (360, 740)}
+HUNT = "TreasureHunt level=hard arigraph seed 3"
+
+
+def picture(browser: Browser) -> Image.Image:
+    time.sleep(1.5)  # the map is drawn
+    return Image.open(io.BytesIO(browser.driver.get_screenshot_as_png())).convert("RGB")
 
 
 def save(browser: Browser, name: str) -> None:
-    time.sleep(2)
     path = OUT / f"{name}.png"
-    picture = Image.open(io.BytesIO(browser.driver.get_screenshot_as_png())).convert("RGB")
-    picture.quantize(128).save(path, optimize=True)  # a third of the size
+    shown = picture(browser).quantize(256, Image.Quantize.MAXCOVERAGE)  # a third of the size
+    shown.save(path, optimize=True)
     print(path.name, path.stat().st_size)
+
+
+def shoot(browser: Browser, name: str) -> None:
+    """Write a page that is open in all sizes and both themes."""
+    for size, (width, height) in SIZES.items():
+        with browser.sized(width, height):
+            assert browser.run("return document.documentElement.scrollWidth") <= width
+            for theme, dark in (("", False), ("-dark", True)):
+                browser.dark(dark)
+                save(browser, f"{name}{theme}{size}")
+    browser.dark(False)
 
 
 def shoot_runs(runs: Path) -> None:
     found = find([runs])
-    hunt = choose(found, "TreasureHunt arigraph seed 3").key
-    other = choose(found, "TreasureHunt history seed 3").key
-    cook = choose(found, "Cooking arigraph seed 1").key
-    with serving("view", str(runs), cwd=runs.parent) as site:
-        with open_window(1360, 860) as browser:
-            browser.open(f"{site}/replay?a={hunt}#26")
-            save(browser, "replay")
-            browser.dark()
-            browser.open(f"{site}/replay?a={cook}#20")
-            save(browser, "replay-dark")
-        with open_window(1280, 800) as browser:
-            browser.open(f"{site}/compare")
-            save(browser, "compare")
-        with open_window(1360, 1200) as browser:
+    rooms = choose(found, "level=hardest arigraph seed 0").key
+    hunt, other = choose(found, HUNT).key, choose(found, HUNT.replace("arigraph", "history")).key
+    with serving("view", runs.name, cwd=runs.parent) as site, open_window(1280, 860) as browser:
+        for name, path in (("runs", ""), ("replay", f"/replay?a={rooms}#100")):
+            browser.open(site + path)
+            shoot(browser, name)
+        browser.open(f"{site}/compare")
+        shoot(browser, "compare")
+        with browser.sized(1360, 1200):
             browser.open(f"{site}/replay?a={hunt}&b={other}")
             browser.click("#differ")
             save(browser, "two-runs")
+        animate(browser, f"{site}/replay?a={hunt}")
 
 
-def animate(runs: Path) -> None:
+def animate(browser: Browser, page: str) -> None:
     """Write ``replay.gif``: one episode of a hunt, a frame every four steps."""
-    key = choose(find([runs]), "TreasureHunt arigraph seed 3").key
     frames = []
-    with serving("view", str(runs), cwd=runs.parent) as site, open_window(1360, 860) as browser:
+    with browser.sized(1360, 860):
         for step in range(0, 49, 4):
             browser.driver.get("about:blank")  # a new fragment alone loads no page
-            browser.open(f"{site}/replay?a={key}#{step}")
-            time.sleep(1.5)
-            picture = Image.open(io.BytesIO(browser.driver.get_screenshot_as_png()))
-            frames.append(picture.convert("RGB").resize((952, 602)).quantize(48))
+            browser.open(f"{page}#{step}")
+            frames.append(picture(browser).resize((952, 602)).quantize(48))
     path = OUT / "replay.gif"
     frames[0].save(
         path, save_all=True, append_images=frames[1:], duration=900, loop=0, optimize=True
@@ -83,26 +96,25 @@ def shoot_play(folder: Path) -> None:
     actions = env.get_wrapper_attr("oracle")().walkthrough[:14]
     env.close()
     words = ("play", "--web", "-e", "TreasureHunt?level=easy")
-    with serving(*words, cwd=folder) as address, open_window(1360, 860) as browser:
+    with serving(*words, cwd=folder) as address, open_window(1280, 860) as browser:
         browser.open(address)
         browser.click("#setup button")
         for step, action in enumerate(actions):
             browser.wait(f"return document.body.dataset.step === '{step}'")
             browser.click(f'[data-action="{action}"]')
-        save(browser, "play")
+        browser.wait(f"return document.body.dataset.step === '{len(actions)}'")
+        browser.run("scrollTo(0, 0)")
+        shoot(browser, "play")
 
 
 def main() -> None:
     OUT.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
-        compare(CONFIG, Path(folder) / "runs", workers=2)
-        shoot_runs(Path(folder) / "runs")
-        shoot_play(Path(folder))
-        hunt = dataclasses.replace(
-            CONFIG, envs=("TreasureHunt?level=hard",), memories=("arigraph",), seeds=(3,)
-        )
-        compare(hunt, Path(folder) / "hunt", workers=1)
-        animate(Path(folder) / "hunt")
+        at = Path(folder)
+        for name, config in RUNS.items():
+            compare(config, at / "runs" / name, workers=2)
+        shoot_runs(at / "runs")
+        shoot_play(at)
 
 
 if __name__ == "__main__":

@@ -314,6 +314,14 @@ def test_a_map_of_36_rooms_can_be_read(browser: Browser, rooms36: Path) -> None:
     assert len(near) > len(labels)  # now with the things in the rooms
     browser.click('.tools [aria-label^="Fit"]')
     assert [label["id"] for label in check_map(browser)] == [label["id"] for label in labels]
+    with browser.sized(360, 740):  # around the agent, where not all fits
+        browser.wait("return document.querySelector('.canvas').clientWidth < 360")
+        browser.press("\ue012")
+        browser.press("\ue010")
+        here = "document.querySelector('.canvas')._cyreg.cy.nodes('.here').data('name')"
+        assert browser.run(f"return {here}") in {
+            label["name"] for label in check_map(browser) if label["seen"]
+        }
 
 
 def test_ways_go_around_other_places(browser: Browser, rooms36: Path) -> None:
