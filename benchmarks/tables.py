@@ -495,7 +495,7 @@ def _learnt(env: str, row: Mapping[str, Any]) -> Iterable[Unit]:
         yield Unit(
             "single_episode", env, row["memory"], "text", row["budget"], game, str(game),
             failed="", score=score, success=score == 1, steps=row["steps"], memory_ms=0.0,
-            tokens=row["tokens"], cost_usd=0.0, curve=(), trials=(score,), counters={},
+            tokens=row["tokens"], cost_usd=0.0, curve=(), trials=(score,), counters={}, raw=False,
         )  # fmt: skip
 
 
