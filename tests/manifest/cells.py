@@ -67,6 +67,7 @@ VARIANTS = (
 )
 LEARNING = ("clin", "clin?advice=true&lifetime=forever", "reflexion", "arigraph?lifetime=trial")
 LEARNING += ("memrl", "simutil", "skills", "memp", "exprag", "exprecent")
+LEARNING += ("reasoningbank", "workflows", "expel", "playbook", "evotest")
 """Memories that learn from trial to trial."""
 
 BY_MODEL = ("arigraph", "stma", "summary", "simulacra", "clin", "reflexion")
@@ -95,6 +96,7 @@ def cells() -> list[Job]:
     found += [Job("FakeHouse", f"{memory}?llm=openai", "planner", 0) for memory in BY_MODEL]
     found += [Job("FakeHouse", memory, agent, 0) for memory in FEW[:2] for agent in AGENTS]
     found += [Job("FakeHouse", "none", policy, 0) for policy in ("random", "walkthrough")]
+    found += [Job("FakeHouse", memory, "scribe", 0) for memory in ("none", "notes", "notes?free=0")]
     found += [
         Job("TreasureHunt?level=easy&navigate=true", "arigraph", "ariadne", 0),
         Job("Cooking?level=medium", "arigraph", "planner", 0, budget=100),
