@@ -3,8 +3,8 @@
     python -m benchmarks battery
     python -m benchmarks battery --missed     # list what it misses in the development half
 
-A line of a table has a category, the action, what was known, the text, and its facts; ``-`` before a
-fact says that it must end. *Recall* is the share of expected facts that hold after the text,
+A line of a table has a category, the action, what was known, the text, and its facts; ``-`` before
+a fact says that it must end. *Recall* is the share of expected facts that hold after the text,
 *precision* the share of the facts read that are expected, *exact* the share of sentences with both.
 """
 

@@ -104,6 +104,12 @@ class Draft:
             if fact.relation in LOCATIONS and fact.subject != PLAYER:
                 yield fact
 
+    def full_name(self, name: str) -> str:
+        """Return the known thing that a short name means, if there is just one."""
+        words = set(name.split())
+        meant = [other for other in self.graph.entities() if words <= set(other.split())]
+        return meant[0] if len(meant) == 1 else name
+
     def kind_of(self, name: str) -> str | None:
         """Return what is known of a name, see :func:`kind_in`; None for an unknown one."""
         return kind_in(self.graph, name, self.room)

@@ -112,7 +112,7 @@ def test_a_megabyte_takes_bounded_time(piece: str) -> None:
 
 FIRST = {
     "Cooking": "textworld", "TreasureHunt": "textworld", "Cleaning": "textworld",
-    "FakeHouse": "textworld", "ALFWorld": "alfworld", "NetHack": "nethack", "Jericho": "fiction",
+    "FakeHouse": "textworld", "ALFWorld": "alfworld", "NetHack": "nethack", "Jericho": "plain",
     "WebShop": "plain", "MultiHopQA": "plain",
 }  # fmt: skip
 

@@ -54,7 +54,7 @@ class Jericho(TextWorldEnv):
         CorruptGameError: The path is missing, holds no story, or one that is not intact.
     """
 
-    dialect = "fiction"
+    dialect = "plain"
     several = re.compile(r"\.\s*\S")
     meta_verbs = frozenset({
         "noscript", "q", "quit", "random", "recording", "replay", "restart", "restore", "restrict",

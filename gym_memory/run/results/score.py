@@ -50,6 +50,7 @@ __all__ = [
 Axis = Literal["memory", "policy"]
 ALL_ENVS = "all"
 SCALE = "Scores are normalized to [0, 1], or points where no best score is known"
+"""Sentence about the numbers of a table."""
 MOST_FALLBACKS = 0.05
 """Share of steps that fallbacks may decide before a reader is warned."""
 _SCORES = ("n", "failed", "score", "95 %", "success", "steps")

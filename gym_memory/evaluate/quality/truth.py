@@ -1,0 +1,123 @@
+"""Compare the map in a memory with the engine's, step by step, without a judge.
+
+* *place*: the share of steps at which the memory's place of the agent is the engine's;
+* *exit precision*: of the exits that the memory holds for that place, known ways included, the
+  share that the engine confirms;
+* *exit recall*: of the engine's exits there, the share in the memory, among those whose direction a
+  text at the place named or that were walked;
+* *ways*: of the ways that the memory holds from there and the engine knows, the share that leads
+  where the engine says;
+* *objects*: of the engine's things there and in hand whose noun a text named, the share that the
+  memory knows.
+
+Exits and objects are counted where the place is right. An engine that states no place has no score.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from gym_memory.core.records import Oracle, Triple
+from gym_memory.extract.notes.words import direction_in, head_noun
+from gym_memory.graph import TemporalGraph
+from gym_memory.graph.schema import DIRECTIONS, EXIT, LOCATIONS, PLAYER, direction_of
+
+__all__ = ["MapTruth", "MapWatch"]
+
+_WORD = re.compile(r"[a-z']+")
+_WAYS = re.compile(rf"\b({'|'.join(sorted(DIRECTIONS, key=len, reverse=True))})(?:wards?)?\b")
+
+
+class MapTruth(NamedTuple):
+    """Hold counts of an episode; sums of two add up field by field."""
+
+    steps: int = 0
+    placed: int = 0
+    exits: int = 0
+    confirmed: int = 0
+    due: int = 0
+    found: int = 0
+    ways: int = 0
+    led: int = 0
+    things: int = 0
+    known: int = 0
+
+    def plus(self, other: MapTruth) -> MapTruth:
+        """Return the sum."""
+        return MapTruth(*(a + b for a, b in zip(self, other, strict=True)))
+
+    @property
+    def shares(self) -> tuple[float, ...]:
+        """Return place, exit precision, exit recall, ways, objects; NaN where none was counted."""
+        return tuple(
+            part / whole if whole else float("nan")
+            for whole, part in zip(self[::2], self[1::2], strict=True)
+        )
+
+
+class MapWatch:
+    """Follow an episode; :attr:`truth` has the counts so far."""
+
+    def __init__(self) -> None:
+        self.truth = MapTruth()
+        self._named: dict[str, set[str]] = {}
+        self._words: set[str] = set()
+        self._at = ""
+
+    def see(self, oracle: Oracle, text: str, action: str, graph: TemporalGraph) -> None:
+        """Count one step: what is true after it, what it showed, and what the memory holds."""
+        place = next((_plain(f.object) for f in oracle.facts if f[:2] == (PLAYER, "is in")), "")
+        if not place:
+            return
+        way = direction_in(action)
+        if way and self._at and self._at != place:
+            self._named.setdefault(self._at, set()).add(way)
+        self._at = place
+        lower = text.lower()
+        self._words |= set(_WORD.findall(lower))
+        self._named.setdefault(place, set()).update(_WAYS.findall(lower.replace("-", " ")))
+        here = graph.value(PLAYER, "location")
+        count = MapTruth(steps=1)
+        if here is not None and _plain(here.object) == place:
+            count = self._compare(oracle.facts, place, graph)
+        self.truth = self.truth.plus(count)
+
+    def _compare(self, facts: Iterable[Triple], place: str, graph: TemporalGraph) -> MapTruth:
+        true, held = _exits(facts, place), _exits(graph.live(), place)
+        ways = [way for way in held if held[way] and true.get(way)]
+        due = [way for way in true if way in self._named[place]]
+        things = {
+            f.subject for f in facts if f.relation in LOCATIONS and f.subject != PLAYER
+            and self._words.issuperset(_WORD.findall(head_noun(f.subject)) or [""])
+        }  # fmt: skip
+        known = {frozenset(entity.split()) for entity in graph.entities()}
+        found = [t for t in things if _is_known(t, known)]
+        return MapTruth(
+            1, 1, len(held), sum(way in true for way in held),
+            len(due), sum(way in held for way in due),
+            len(ways), sum(held[way] == true[way] for way in ways), len(things), len(found),
+        )  # fmt: skip
+
+
+def _exits(facts: Iterable[Triple], place: str) -> dict[str, str]:
+    """Return the exits of a place and where each leads, "" for unknown."""
+    exits: dict[str, str] = {}
+    for subject, relation, obj in facts:
+        if relation == EXIT and _plain(subject) == place:
+            exits.setdefault(obj, "")
+        way = direction_of(relation)
+        if way is not None and _plain(obj) == place:
+            exits[way] = _plain(subject)
+    return exits
+
+
+def _is_known(thing: str, known: Iterable[frozenset[str]]) -> bool:
+    """True if the memory has a thing of this noun whose other words do not speak against it."""
+    words, noun = set(thing.split()), head_noun(thing)
+    return any(noun in name and (name <= words or words <= name) for name in known)
+
+
+def _plain(name: str) -> str:
+    return " ".join(word for word in name.lower().split() if word not in ("the", "a", "an"))

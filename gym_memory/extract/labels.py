@@ -1,0 +1,156 @@
+"""Labelled lines, lists, and short answers to an action."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from gym_memory.extract.layout import CARRIED, EXITS, HERE, HOLDER, STATE, Item, Labelled
+from gym_memory.extract.notes.words import Phrase, clean_name
+from gym_memory.extract.scene import Scene, find_things, place_name, relation, seen_relation
+from gym_memory.extract.things import NOTHING, VAGUE, is_name
+from gym_memory.graph.schema import DIRECTIONS, INVENTORY
+
+__all__ = ["ANSWERED", "read_answer", "read_carried", "read_label"]
+
+_MAX_VALUE_CHARS = 100
+_SHORT = re.compile(
+    r"^(?:(?P<name>[\w' -]{2,40}): (?P<answer>Taken|Dropped)|Taken|Dropped|Done|Ok(?:ay)?|OK)\b",
+    re.MULTILINE,
+)
+ANSWERED = re.compile(r"Taken|Dropped|Done|O[Kk]")
+_GET = re.compile(r"(?:take|get|pick up|carry|grab) (?P<name>.+)", re.IGNORECASE)
+_PUT_DOWN = re.compile(r"(?:drop|put down|throw) (?P<name>.+)", re.IGNORECASE)
+_PUT_INTO = re.compile(
+    r"(?:put|place|insert) (?P<name>.+) (?P<where>into|inside|in|onto|on|under) (?P<place>.+)",
+    re.IGNORECASE,
+)
+_ADVICE = re.compile(
+    r"(?:e\.g|examples?|notes?|hints?|tips?|warning|for|to|type|use|format|enter|write|reply|respond|"
+    r"choose|your (?:task|goal) is)\b"
+)
+"""Labels of advice to the player, which states no fact."""
+_VERBS = ("shows", "has", "holds", "contains", "starts", "needs")
+_NUMBERED = re.compile(r"\d+ ?x (?=\w)")
+_SHORTER = {
+    "n": "north", "s": "south", "e": "east", "w": "west", "ne": "northeast", "nw": "northwest",
+    "se": "southeast", "sw": "southwest", "u": "up", "d": "down",
+}  # fmt: skip
+_ARROW = re.compile(
+    r"(?P<way>[\w -]+?)[ \t]*(?:->|=>|→|:|\bto\b|\bleads to\b|\()[ \t]*(?:to )?(?:the )?"
+    r"(?P<there>[^()]+)\)?"
+)
+_AREAS = re.compile(r"exit|area|location|room|place|\bgo\b|travel|move", re.IGNORECASE)
+_EXIT_SPLIT = re.compile(r",\s*(?:and )?|\s+and\s+|\s*\|\s*|\s*/\s*|;\s*")
+_ITEM_SPLIT = re.compile(r",\s*(?:and )?(?![^(]*\))|\s+and\s+|\s*\|\s*|;\s*")
+_HOLDER = re.compile(
+    r"(?:(?P<where>on|in|inside|under) )?(?:the |your )?(?P<place>.+?)"
+    r"(?: (?:contains?|holds?|consists? of))?$",
+    re.IGNORECASE,
+)
+
+
+def read_answer(draft: Scene, text: str) -> None:
+    """Read what *Taken*, *Dropped* and *Done* say of the action, or of a named thing each."""
+    for found in _SHORT.finditer(text):
+        put = _PUT_INTO.fullmatch(draft.action) if found["answer"] is None else None
+        done = found["answer"] or found.group()
+        named = found if found["name"] else (
+            put or _GET.fullmatch(draft.action) or _PUT_DOWN.fullmatch(draft.action)
+        )  # fmt: skip
+        if named is None:
+            continue
+        name = draft.full_name(clean_name(named["name"]))
+        if put is not None:
+            draft.add(
+                name,
+                relation(put["where"]),
+                draft.full_name(clean_name(put["place"])),
+                *found.span(),
+            )
+        elif done == "Dropped" or (done != "Taken" and _PUT_DOWN.fullmatch(draft.action)):
+            draft.outdate(name, "is in", INVENTORY)
+            draft.put(Phrase(name, (), *found.span()))
+        else:
+            draft.add(name, "is in", INVENTORY, *found.span())
+
+
+def read_label(draft: Scene, labelled: Labelled) -> None:
+    """Read a label by its kind."""
+    kind, label, items = labelled
+    if kind == EXITS:
+        _read_exits(draft, label.text, items)
+    elif kind == CARRIED:
+        read_carried(draft, items, whole=not label.text.lower().startswith("wear"))
+    elif kind == HERE:
+        for phrase in _listed(draft, items):
+            draft.put(phrase)
+    elif kind == HOLDER:
+        found = _HOLDER.match(label.text)
+        where, place = found.group("where", "place") if found is not None else ("", "")
+        for phrase in _listed(draft, items) if is_name(clean_name(place)) else ():
+            draft.place(phrase, relation(where), clean_name(place))
+            draft.describe(phrase)
+    elif kind == STATE:
+        _read_state(draft, label.text, items[0])
+
+
+def _read_state(draft: Scene, label: str, item: Item) -> None:
+    """Read ``Label: value``; the latest value holds."""
+    name = clean_name(label)
+    if not name or VAGUE.search(name) or _ADVICE.match(name) or item.text.endswith((":", "?")):
+        return
+    head, _, verb = name.rpartition(" ")
+    name, relation = (head, verb) if verb in _VERBS and head else (name, "is")
+    value = item.text[:_MAX_VALUE_CHARS].partition(". ")[0].lower().rstrip(".,;!")
+    draft.outdate(name, relation, None)
+    draft.add(name, relation, value, *item.span)
+
+
+def _read_exits(draft: Scene, label: str, items: Sequence[Item]) -> None:
+    """Read a list of exits: directions, perhaps with the place that each leads to, or places."""
+    names = _AREAS.search(label) is not None
+    for part in _parts(items, _EXIT_SPLIT):
+        arrow = _ARROW.fullmatch(part.text)
+        word = (arrow["way"] if arrow else part.text).strip().lower().removeprefix("the ")
+        way = _SHORTER.get(word, word.replace("-", ""))
+        if NOTHING.match(word) or not (way in DIRECTIONS or (names and is_name(clean_name(word)))):
+            continue
+        way = way if way in DIRECTIONS else clean_name(word)
+        draft.has_exit(way, *part.span)
+        there = place_name(arrow["there"]) if arrow else ""
+        if draft.room and is_name(there) and draft.graph.value(draft.room, way) is None:
+            draft.add(there, seen_relation(way), draft.room, *part.span)
+
+
+def read_carried(draft: Scene, items: Sequence[Item], *, whole: bool) -> None:
+    """Read a list of all that is carried: what it leaves out is carried no more."""
+    held = set()
+    for phrase in _listed(draft, items):
+        draft.place(phrase, "is in", INVENTORY)
+        draft.describe(phrase)
+        held.add(phrase.name)
+    if whole:
+        draft.keep_only(INVENTORY, held)
+
+
+def _listed(draft: Scene, items: Sequence[Item]) -> Iterator[Phrase]:
+    """Yield the things of a list; names may stand without an article."""
+    for part in _parts(items, _ITEM_SPLIT):
+        counted = _NUMBERED.match(part.text)
+        begin = counted.end() if counted else 0
+        text = part.text[begin:].rstrip(".,")
+        if text and not NOTHING.match(text) and not text.lower().startswith("your "):
+            yield from find_things(draft, text, part.start + begin, bare=True)
+
+
+def _parts(items: Sequence[Item], split: re.Pattern[str]) -> Iterator[Item]:
+    """Yield the parts of a value on one line; the lines of a list are parts themselves."""
+    for item in items:
+        begin = 0
+        for cut in [*(split.finditer(item.text) if len(items) == 1 else ()), None]:
+            end = cut.start() if cut else len(item.text)
+            text = item.text[begin:end]
+            if text.strip():
+                yield Item(text.strip(), item.start + begin + len(text) - len(text.lstrip()))
+            begin = cut.end() if cut else end

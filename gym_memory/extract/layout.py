@@ -1,0 +1,284 @@
+"""The layout of a game's text: the title of a place, labelled values and lists, and the prose.
+
+A title is decorated, underlined, labelled, or a line of its own above a description. What is left
+of a line, a list or a table is a label with its items.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+__all__ = ["CARRIED", "EXITS", "HERE", "HOLDER", "PLACE", "STATE", "Item", "Labelled", "Layout"]
+__all__ += ["Title", "layout_of"]
+
+PLACE, EXITS, CARRIED, HERE, HOLDER, STATE = "place", "exits", "carried", "here", "holder", "state"
+"""Kinds of labels: the place, ways out, all that is carried, what is here or in something, else."""
+
+
+class Title(NamedTuple):
+    """A line that may name a place; ``sure`` by its form, ``described`` if prose follows."""
+
+    name: str
+    start: int
+    sure: bool
+    described: bool
+
+
+class Item(NamedTuple):
+    """A value or a part of a list, and where it begins in the text."""
+
+    text: str
+    start: int
+
+    @property
+    def span(self) -> tuple[int, int]:
+        """Return the characters of the text."""
+        return self.start, self.start + len(self.text)
+
+
+class Labelled(NamedTuple):
+    """A label of a kind with its items; of a state the one item is its value."""
+
+    kind: str
+    label: Item
+    items: tuple[Item, ...]
+
+
+class Layout(NamedTuple):
+    """The parts of a text."""
+
+    titles: tuple[Title, ...]
+    labels: tuple[Labelled, ...]
+    prose: str
+    """The text with blanks in the place of titles and labels, and of breaks inside sentences."""
+
+
+_LINE = re.compile(r"[^\n]+")
+_RULE = re.compile(r"\W*([-=~_*+])\1{2,}\W*")
+_FRAME = re.compile(
+    r"(?:={2,}|-=|\*\*|__|<<|#{1,4} |\[|-{2,}|~{2,})[ \t]*"
+    r"(?P<name>[^\W\d_](?:[\w',&.() /-]*[\w')])?)"
+    r"[ \t]*(?:={2,}|=-.*|\*\*|__|>>|#{0,4}|\]|-{2,}|~{2,})"
+)
+"""A name between marks, perhaps with a status behind it."""
+_BARE = re.compile(r"(?P<name>[A-Z][\w',&/ -]{0,58}?[\w')])(?:(?: \(|, )(?:on|in) [^()\n]*\)?)?")
+_SMALL = re.compile(
+    r"[A-Z0-9(]|(?:of|the|in|at|on|to|and|a|an|by|with|from|for|le|la|de|du|near|under)$"
+)
+_NO_PLACE = re.compile(
+    r"(?:(?:turn|day|time|round|step|level|chapter|act|part|game|move)s?"
+    r"(?: (?:\d|of\b|[ivx]+\b).*)?"
+    r"|(?:taken|dropped|ok|okay|done|opened|closed|yes|no|help|the end|game over|it|you|darkness)"
+    r"|(?:welcome|instructions?|commands?|hints?|goals?|tasks?|quests?|objectives?|mission|score"
+    r"|status|inventory|exits?|items?|notes?|warning|error|stats?|press|type|your|release|copyright|version"
+    r"|observation|action|result|feedback|history|legend|available|possible|current|description"
+    r"|summary|rules?)\b.*)",
+    re.IGNORECASE,
+)
+"""Lines that head something else."""
+_MARK = re.compile(r"[ \t]*(?:(?:[-*+•·>]|\d{1,2}[.)])[ \t]+)?[\[(|`]*[ \t]*(?:\*\*|__)?[ \t]*")
+_LABEL = re.compile(
+    r"(?P<label>[A-Za-z][\w'/]*(?:[ -][\w'/]+){0,5})[ \t]*(?:\*\*|__)?[ \t]*(?::(?!//|\d\d\b)|=|\|)"
+    r"[ \t]*(?:\*\*|__)?[ \t]*(?P<value>[^\n]*)"
+)
+_NEXT = re.compile(
+    r"(?:, (?=[A-Z])|[ \t]*[|;][ \t]*|[ \t]{2,})(?=[A-Za-z][\w' ]{0,20}(?:: ?|=| = )[^|])"
+)
+"""Between two pairs of a line."""
+_KINDS = tuple(
+    (kind, re.compile(words, re.IGNORECASE))
+    for kind, words in (
+        (PLACE, r"(?:your |current )?(?:location|room|place|area|position)|you are here|where"),
+        (EXITS, r"(?:there are )?(?:[a-z]+ )?(?:exits?|paths|ways(?: out)?)(?: (?:are|here))?"
+                r"|[a-z]+ directions|(?:from here )?you can (?:go|move|travel|walk)(?: to)?"
+                r"|(?:neighbou?ring|nearby|connected|adjacent|reachable|linked)"
+                r" (?:areas?|locations?|rooms?|places?)"),
+        (CARRIED, r"(?:in )?(?:your |my )?inventory(?:,? you see| contains| \([^)]*\))?"
+                  r"|(?:(?:you|i)(?:'re|'m| are| am) )?(?:now |currently )?(?:carrying|holding)"
+                  r"(?: the following)?|(?:you|i) (?:have|carry|hold)"
+                  r"|(?:items|things) (?:held|carried)|in your (?:hands?|pockets?|bag|possession)"),
+        (HERE, r"(?:you|i) (?:can )?(?:also )?see(?: here)?|(?:visible )?(?:items|objects|things)"
+               r"(?: here| nearby| in view)?|here"),
+        (HOLDER, r"(?:(?:on|in|inside) )?(?:the |your )?[\w' -]+? (?:contains?|holds?|consists? of)"
+                 r"|(?:on|in|inside|under) (?:the|a|an) [\w' -]+"),
+    )
+)  # fmt: skip
+_SENTENCE_END = (".", "!", "?", '."', '!"', '?"', ":")
+_DESCRIPTION = re.compile(r"[ \t]*[A-Z\"'(*_][^\n]*[.!?]")
+_LONG = 45
+"""Characters from which a line without a stop is taken for a wrapped one."""
+_ANSWERS = re.compile(r"(?:taken|dropped)\b", re.IGNORECASE)
+_MOST_WORDS = 7
+_MOST_STATE_WORDS = 4
+
+
+@lru_cache(maxsize=1024)
+def layout_of(text: str) -> Layout:
+    """Return the parts of a text."""
+    if text[-1:] in ".!?" and not _MARKED.search(text):
+        return Layout((), (), text)
+    titles: list[Title] = []
+    labels: list[Labelled] = []
+    lines = list(_LINE.finditer(text))
+    cut = [False] * len(lines)
+    at = 0
+    while at < len(lines):
+        title = _title(text, lines, at)
+        if title is not None:
+            titles.append(title)
+            cut[at] = True
+        elif not _RULE.fullmatch(lines[at].group()):
+            after = _labelled(text, lines, at, labels)
+            cut[at:after] = [True] * (after - at)
+            at = max(at, after - 1)
+        else:
+            cut[at] = True
+        at += 1
+    return Layout(tuple(titles), tuple(labels), _prose(text, lines, cut))
+
+
+_MARKED = re.compile(r"[\n:=|\[#*]")
+
+
+def _prose(text: str, lines: Sequence[re.Match[str]], cut: Sequence[bool]) -> str:
+    parts, end = [], 0
+    for n, line in enumerate(lines):
+        gap = text[end : line.start()]
+        if (
+            gap == "\n"
+            and not (cut[n] or cut[n - 1])
+            and line.start() - 1 - lines[n - 1].start() >= _LONG
+        ):
+            gap = gap if lines[n - 1].group().rstrip().endswith(_SENTENCE_END) else " "
+        parts += [gap, " " * len(line.group()) if cut[n] else line.group()]
+        end = line.end()
+    return "".join(parts)
+
+
+def _title(text: str, lines: Sequence[re.Match[str]], at: int) -> Title | None:
+    """Return the title that a line is."""
+    line = lines[at].group()
+    start = lines[at].start() + len(line) - len(line.lstrip())
+    words = line.strip()
+    follows = at + 1 < len(lines) and lines[at + 1].start() == lines[at].end() + 1
+    framed = _FRAME.fullmatch(words)
+    if framed is not None:
+        name = framed["name"]
+        plain = words[0] not in "[*_" or all(map(_SMALL.match, name.split()))
+        if plain and _may_be_place(name):
+            return Title(name, start + framed.start("name"), True, True)
+        return None
+    bare = _BARE.fullmatch(words)
+    if bare is None or not all(map(_SMALL.match, bare["name"].split())):
+        return None
+    if not _may_be_place(bare["name"]):
+        return None
+    sure = follows and _RULE.fullmatch(lines[at + 1].group()) is not None
+    described = follows and _DESCRIPTION.match(lines[at + 1].group()) is not None
+    first = at == 0 or lines[at].start() > lines[at - 1].end() + 1
+    if not (sure or described or first):
+        return None
+    return Title(bare["name"], start, sure, described)
+
+
+def _may_be_place(name: str) -> bool:
+    return len(name.split()) <= _MOST_WORDS and not _NO_PLACE.fullmatch(name)
+
+
+def _labelled(text: str, lines: Sequence[re.Match[str]], at: int, labels: list[Labelled]) -> int:
+    """Read the label of a line with its values or the list below; return the line after it."""
+    line = lines[at]
+    begin = _MARK.match(line.group())
+    start = line.start() + (begin.end() if begin else 0)
+    found = _LABEL.match(text, start, line.end())
+    if found is None:
+        return at
+    kind = _kind(found["label"])
+    value = _trimmed(found["value"])
+    if _ANSWERS.match(value) or (
+        kind == STATE
+        and (
+            not value
+            or len(found["label"].split()) > _MOST_STATE_WORDS
+            or not found["label"][0].isupper()
+        )
+    ):
+        return at
+    label = Item(found["label"], found.start("label"))
+    if value:
+        more = _NEXT.search(value)
+        first = value[: more.start()] if more else value
+        labels.append(Labelled(kind, label, (Item(first.strip(), found.start("value")),)))
+        while more is not None:
+            here = found.start("value") + more.end()
+            pair = _LABEL.match(text, here, found.start("value") + len(value))
+            if pair is None:
+                break
+            more = _NEXT.search(value, more.end())
+            end = found.start("value") + (more.start() if more else len(value))
+            labels.append(
+                Labelled(_kind(pair["label"]), Item(pair["label"], pair.start("label")),
+                         (Item(_trimmed(text[pair.start("value") : end]), pair.start("value")),))
+            )  # fmt: skip
+        return at + 1
+    return _list(text, lines, at, Labelled(kind, label, ()), labels)
+
+
+def _list(
+    text: str,
+    lines: Sequence[re.Match[str]],
+    at: int,
+    head: Labelled,
+    labels: list[Labelled],
+) -> int:
+    """Read the lines of a list below its label; lists inside it stand further to the right."""
+    own = _indent(lines[at])
+    items: list[Item] = []
+    end, at = lines[at].end(), at + 1
+    while at < len(lines):
+        line, mark = lines[at], _MARK.match(lines[at].group())
+        body = _trimmed(line.group()[mark.end() if mark else 0 :])
+        marked = mark is not None and mark.group().strip() != ""
+        gap = line.start() - end
+        further = marked or _indent(line) > own
+        loose = head.kind != HOLDER and not items and not body.endswith(_SENTENCE_END)
+        loose = loose or (
+            bool(items) and not further and own == 0 and head.kind == CARRIED and gap == 1
+        )
+        if not body or gap > (1 if items or head.kind != CARRIED else 2) or not (further or loose):
+            break
+        if body.endswith(_SENTENCE_END) and not (marked or body.endswith(":")):
+            break
+        inner = _LABEL.match(body)
+        if inner is not None and not inner["value"] and _kind(inner["label"]) == HOLDER:
+            nested = Labelled(
+                HOLDER, Item(inner["label"], line.end() - len(line.group().lstrip())), ()
+            )
+            at = _list(text, lines, at, nested, labels)
+            end = lines[at - 1].end()
+            continue
+        items.append(Item(body, line.start() + (mark.end() if mark else 0)))
+        end, at = line.end(), at + 1
+    labels.append(head._replace(items=tuple(items)))
+    return at
+
+
+def _trimmed(value: str) -> str:
+    """Return a value without marks behind it and brackets that close what began before it."""
+    value = value.rstrip(" \t\r|`*_")
+    while (
+        value and value[-1] in ")]" and value.count(value[-1]) > value.count("(["[value[-1] == "]"])
+    ):
+        value = value[:-1].rstrip(" \t\r|`*_")
+    return value
+
+
+def _indent(line: re.Match[str]) -> int:
+    return len(line.group()) - len(line.group().lstrip())
+
+
+def _kind(label: str) -> str:
+    return next((kind for kind, words in _KINDS if words.fullmatch(label)), STATE)

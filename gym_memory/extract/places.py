@@ -1,0 +1,136 @@
+"""Where the agent is, and the ways out that sentences name."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from gym_memory.extract.layout import PLACE, Layout, Title
+from gym_memory.extract.notes.words import ROOM
+from gym_memory.extract.scene import Scene, place_name
+from gym_memory.extract.things import COMPASS, NAME, is_name
+
+__all__ = ["ARE", "DENIED", "PASSABLE", "YOU", "read_place", "read_ways"]
+
+YOU = r"(?:You|I|We)"
+ARE = r"(?:'re| are|'m| am)"
+_END = r"(?=\s*(?:[.,;!?]|$))"
+_ROOM = re.compile(
+    rf"{YOU}(?:{ARE}| find (?:your|my)self| stand)(?: now| currently| standing| back| again)*"
+    rf" (?:in|inside|at) (?P<name>{NAME})(?: (?:with|where|which|that|and)\b[^.]*)?{_END}"
+)
+_CALLED = re.compile(
+    rf"This (?:\w+ )?(?:room|location|place|area) is (?:called )?(?P<name>{NAME}){_END}"
+)
+_ENTERED = re.compile(
+    rf"{YOU} (?:enter|arrive (?:at|in)|(?:walk|go|step|head|climb) into|return to|reach) "
+    rf"(?P<name>{NAME}){_END}"
+)
+_NO_ROOM = re.compile(
+    r"(?:the )?(?:middle|centre|center|front|process|midst)\b|"
+    r"(?:trouble|danger|luck|charge|control|love|pain|line|position|need|\d)"
+)
+_NARROWER = re.compile(
+    r" (?:before|beside|near|behind|facing|overlooking|surrounded|filled|full|in|on|at|from|again"
+    r"|now|once more)\b.*"
+)
+"""What follows the name of a place in a sentence, and is left out on a second visit."""
+DENIED = re.compile(
+    r"\b(?:not|never|no longer|cannot|can't|don't|isn't|aren't|if|would|could|should)\b"
+)
+_WAY = re.compile(
+    rf"\b(?P<way>{COMPASS}|(?:up|down)(?= stair))(?:ward)?s?\b"
+    r"(?!-[a-z]*ern| of\b"
+    r"| (?:wall|side|end|edge|face|bank|corner|shore|wing|part|half|tower|coast)\b)"
+    r"|(?:\b(?:lead(?:s|ing)?|go(?:es|ing)?|runs?|head(?:s|ing)?|climb(?:s|ing)?|slopes?|winds?"
+    r"|twist(?:s|ing)|dips?|stairs?|staircase|stairway|steps|ladder|ramp|path|passage|scramble|slide"
+    r"|chute|ways?|exits?|or|and)|,)(?: steeply| sharply| back| off| out| also| is)? "
+    r"(?P<steep>up|down)(?:wards?)?\b(?! to the (?:floor|ceiling))"
+)
+PASSABLE = re.compile(
+    r"\b(?:paths?|passage(?:way)?s?|doors?|doorways?|exits?|stairs?|staircase|stairway|steps|corridors?"
+    r"|tunnels?|halls?|hallway|openings?|holes?|gates?|gateway|arch|archway|roads?|trails?|tracks?"
+    r"|ways?|crawl(?:way)?|entrances?|ladder|ramp|chimney|bridge|street|alley|window|scramble|slide"
+    r"|lead(?:s|ing)?|go(?:es)?|runs?|head(?:s|ing)?|continues?|leave|exit|winds?|climbs?|descends?)\b"
+)
+_BARRED = re.compile(
+    r"\b(?:no|nothing|not|never|can't|cannot|blocked|blocks|barred|impossible|\w*unclimbable|impassable"
+    r"|sealed|nailed|prevents?|boarded|rubble|locked|collapsed|once|might|would|could|if|wall)\b"
+)
+_CLAUSE = re.compile(r";|,? \bbut\b|, (?:although|though|where|which|while)\b")
+_OF_LAST = re.compile(r",? (?:which|but it)\b")
+_DIRECTED = re.compile(r"north|south|east|west|up|down")
+_PLACES = (_ROOM, _CALLED, _ENTERED)
+_PLACE_WORDS = re.compile(r"You|I\b|I'|We|This")
+_REFUSAL = re.compile(
+    r"\b(?:can(?:'|no| no)t|no|not|nothing|nowhere|\w+n't|block\w*|locked|closed|shut|bump|wall"
+    r"|invalid|impossible|fail\w*|refuse\w*|unknown|must|unable|already|which|fatal|unclear|obstacle)\b",
+    re.IGNORECASE,
+)
+"""Words of short answers to a move that did not succeed."""
+_DARK = re.compile(r"\bdark(?:ness)?\b|pitch.black", re.IGNORECASE)
+_MAX_REFUSAL_CHARS = 160
+
+
+def read_place(draft: Scene, layout: Layout, sentences: Sequence[tuple[str, int]]) -> None:
+    """Read where the agent is; after a move that nothing explains, the place is unknown."""
+    for labelled in layout.labels:
+        if labelled.kind == PLACE and labelled.items:
+            name = place_name(labelled.items[0].text)
+            if is_name(name):
+                draft.arrive(name, *labelled.items[0].span)
+                return
+    for title in reversed(layout.titles):
+        if _is_place(draft, title, layout):
+            draft.arrive(place_name(title.name), title.start, title.start + len(title.name))
+            return
+    for sentence, offset in () if draft.is_look else reversed(sentences):
+        for pattern in _PLACES if _PLACE_WORDS.match(sentence) else ():
+            found = pattern.match(sentence)
+            if found is None or _is_doubtful(sentence) or _NO_ROOM.match(found["name"]):
+                continue
+            name = place_name(_NARROWER.sub("", found["name"]))
+            if is_name(name):
+                start = offset + found.start("name")
+                draft.arrive(name, start, start + len(found["name"]))
+                return
+    if draft.is_move and sentences and not _is_refusal(layout.prose):
+        draft.lose_place()
+
+
+def _is_place(draft: Scene, title: Title, layout: Layout) -> bool:
+    """True if a title names a place: by its form, by what follows, by a visit or a move."""
+    name = place_name(title.name)
+    if not is_name(name):
+        return False
+    if draft.is_look:
+        return name == draft.room
+    return title.sure or title.described or draft.is_move or draft.kind_of(name) == ROOM
+
+
+def _is_refusal(text: str) -> bool:
+    """True if a short answer says that a move did not succeed."""
+    short = len(text.strip()) <= _MAX_REFUSAL_CHARS
+    return short and _REFUSAL.search(text) is not None and _DARK.search(text) is None
+
+
+def _is_doubtful(sentence: str) -> bool:
+    return sentence.endswith("?") or DENIED.search(sentence.lower()) is not None
+
+
+def read_ways(draft: Scene, sentence: str) -> None:
+    """Read the directions in which something leads."""
+    if not _DIRECTED.search(sentence) or not PASSABLE.search(sentence):
+        return
+    begin, ways = 0, []
+    for cut in [*_CLAUSE.finditer(sentence), None]:
+        end = cut.start() if cut else len(sentence)
+        if not _BARRED.search(sentence, begin, end):
+            ways += [
+                found.span(found.lastgroup or 0) for found in _WAY.finditer(sentence, begin, end)
+            ]
+        elif _OF_LAST.match(sentence, begin):  # a door to the west, which is nailed shut
+            del ways[-1:]
+        begin = end
+    for start, end in ways:
+        draft.has_exit(sentence[start:end].replace("-", ""), start, end)

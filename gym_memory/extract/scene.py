@@ -1,0 +1,195 @@
+"""The draft of one text: the place, what is there, and the way that was taken."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from gym_memory.core.records import Triple
+from gym_memory.extract.draft import NOWHERE, Draft
+from gym_memory.extract.notes.words import Phrase, clean_name, direction_in
+from gym_memory.extract.things import ANY_STATE, ARTICLE, NOTHING, SAME, is_name, one_thing
+from gym_memory.graph import TemporalGraph
+from gym_memory.graph.schema import EXIT, OPPOSITE, PLAYER, direction_of, way_relation
+
+__all__ = ["LOOKING", "RELATIVE", "Scene", "find_things", "here", "place_name", "put_in"]
+__all__ += ["relation", "seen_relation"]
+
+_SEVERAL = "several places"
+"""State of a name that several places share, as in a maze."""
+_LISTING = 3
+"""Exits named, times sentences, from which a text is taken to name all exits."""
+RELATIVE = "is seen"
+"""Relation to where something is as seen from the agent, which holds until the agent acts."""
+_RELATION = {"inside": "in", "into": "in", "to": "in", "onto": "on", "on top of": "on",
+             "from": "on", "upon": "on", "underneath": "under"}  # fmt: skip
+LOOKING = re.compile(r"(?:look (?:at|in|into|through)|examine|inspect|read|x) ", re.IGNORECASE)
+_BRACKETED = re.compile(
+    r"(?P<holder>(?:an?|the|some) [^(),]{1,80}?) \((?P<state>[^()]*?)"
+    r"(?:,? ?(?P<where>on|in) which (?:is|are) (?P<items>[^()]+))?\)"
+)
+_SPLIT = re.compile(rf"(?:,? and |, )(?={ARTICLE})")
+_TRAVEL = re.compile(
+    r"(?:go|walk|run|head|travel|ride|sail|drive|fly|enter)\b(?: (?:to|into|in))? ?(?P<to>.*)"
+    r"|(?:exit|leave)$",
+    re.IGNORECASE,
+)
+
+
+class Scene(Draft):
+    """The extraction of a text; nothing in it relates to itself."""
+
+    def __init__(self, action: str, graph: TemporalGraph):
+        super().__init__(graph)
+        self.action = action
+        self.direction = direction_in(action)
+        self.is_move = self.direction is not None or _TRAVEL.match(action) is not None
+        self.is_look = LOOKING.match(action) is not None
+        self.arrived = False
+        self.sentences = 0
+        self.topic = ""
+        """What *it* means."""
+        if action:
+            self.outdate(None, RELATIVE, None)
+
+    def add(self, subject: str, relation: str, obj: str, start: int = -1, end: int = -1) -> None:
+        """See :class:`Draft`."""
+        if subject != obj:
+            super().add(subject, relation, obj, *((start, end) if self.offset >= 0 else NOWHERE))
+
+    def arrive(self, place: str, start: int, end: int) -> None:
+        """Put the agent into a place, by the way that was taken."""
+        self.arrived = True
+        self.enter(place, (start, end))
+        way = self.direction or self._named_exit()
+        if not way or not self.left:
+            return
+        if place == self.left:
+            self._note_maze(place)
+        elif not self._is_several(self.left):
+            self.add(place, way_relation(way), self.left, start, end)
+            self.outdate(place, seen_relation(way), self.left)
+
+    def _note_maze(self, place: str) -> None:
+        """Note that several places share a name, if a move leads from one to the next.
+
+        Where exits are known, a move that leads nowhere is more likely.
+        """
+        if not self._exits_of(place):
+            self.add(place, "is", _SEVERAL)
+            for fact in (*self.graph.outgoing(place), *self.graph.incoming(place)):
+                if fact.relation == EXIT or (direction_of(fact.relation) and fact.object == place):
+                    self.outdate(*fact)
+
+    def _is_several(self, place: str) -> bool:
+        return Triple(place, "is", _SEVERAL) in self.graph
+
+    def _exits_of(self, place: str) -> set[str]:
+        known = {f.object for f in self.graph.outgoing(place) if f.relation == EXIT}
+        return known | {f.object for f in self.mentions if f[:2] == (place, EXIT)}
+
+    def _named_exit(self) -> str:
+        found = _TRAVEL.match(self.action)
+        name = clean_name(found["to"] or "") if found is not None else ""
+        return name if name and Triple(self.left, EXIT, name) in self.graph else ""
+
+    def link_back(self) -> None:
+        """Add the way back of a move, unless what is known of the place speaks against it."""
+        left, room = self.left, self.room
+        if not (self.arrived and self.direction and left and left != room):
+            return
+        back, exits = OPPOSITE[self.direction], self._exits_of(room)
+        listed = back not in exits and len(exits) * (self.sentences or _LISTING) >= _LISTING
+        known = self.graph.value(room, back)
+        others = known is not None and known.subject != left
+        if not (listed or others or self._is_several(left) or self._is_several(room)):
+            self.add(left, way_relation(back), room)
+
+    def lose_place(self) -> None:
+        """Leave the place unknown."""
+        self.room = ""
+        self.outdate(PLAYER, "is in", None)
+
+    def has_exit(self, way: str, start: int, end: int) -> None:
+        """Add an exit of the place."""
+        if self.room:
+            self.add(self.room, EXIT, way, start, end)
+
+    def put(self, phrase: Phrase) -> None:
+        """Add what is here; where the place is unknown, that it is seen."""
+        if self.room:
+            self.place(phrase, "is in", self.room)
+        self.describe(phrase)
+        if not self.room and all(fact.subject != phrase.name for fact in self.mentions):
+            self.place(phrase, RELATIVE, "here")
+
+
+def place_name(text: str) -> str:
+    """Return the name of a place as facts hold it: without any article."""
+    return " ".join(word for word in clean_name(text).split() if word not in ("a", "an", "the"))
+
+
+def here(draft: Scene, text: str, start: int, *, bare: bool = False) -> None:
+    """Add the things of an enumeration to what is here."""
+    for phrase in find_things(draft, text, start, bare=bare):
+        draft.put(phrase)
+
+
+def put_in(draft: Scene, text: str, start: int, where: str, place: str) -> None:
+    """Put things in, on or under something."""
+    if not is_name(place) or NOTHING.match(text):
+        return
+    if re.fullmatch(r"(?:floor|ground|room|corner|area)", place):
+        here(draft, text, start)
+        return
+    for phrase in find_things(draft, text, start):
+        draft.place(phrase, relation(where), place)
+        draft.describe(phrase)
+        draft.outdate(place, "is", "empty")
+
+
+def find_things(draft: Scene, text: str, start: int, *, bare: bool = False) -> Iterator[Phrase]:
+    """Yield the things of an enumeration; those without an article only if ``bare``."""
+    if "(" in text:
+        text = _read_brackets(draft, text, start)
+    begin = 0
+    for cut in [*_SPLIT.finditer(text), None]:
+        part = text[begin : cut.start() if cut else len(text)]
+        phrase = one_thing(part, bare)
+        if phrase is not None:
+            draft.topic = phrase.name
+            at = start + begin
+            yield phrase._replace(start=at + phrase.start, end=at + phrase.end)
+        begin = cut.end() if cut else len(text)
+
+
+def _read_brackets(draft: Scene, text: str, start: int) -> str:
+    """Read states and contents in brackets; return the text with blanks in their place."""
+
+    def blank(found: re.Match[str]) -> str:
+        states = ANY_STATE.findall(found["state"] or "")
+        head = found["holder"].rpartition(" and ")[2]
+        at = start + found.end("holder") - len(head)
+        phrase = one_thing(head, bare=True)
+        if phrase is not None and (states or found["items"]):
+            span = at + phrase.start, at + phrase.end
+            for state in states:
+                draft.add(phrase.name, "is", SAME.get(state, state), *span)
+            if found["items"]:
+                put_in(
+                    draft, found["items"], start + found.start("items"), found["where"], phrase.name
+                )
+        return found["holder"] + " " * (len(found.group()) - len(found["holder"]))
+
+    return _BRACKETED.sub(blank, text)
+
+
+def relation(where: str | None) -> str:
+    """Return the relation that a preposition states."""
+    word = (where or "in").lower()
+    return f"is {_RELATION.get(word, word)}"
+
+
+def seen_relation(direction: str) -> str:
+    """Return the relation to a place in view; it is no way yet, for its exit is unexplored."""
+    return f"is seen {way_relation(direction).removeprefix('is ')}"

@@ -1,0 +1,317 @@
+"""Forms of sentences that text games share, each with what it states."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import lru_cache
+
+from gym_memory.extract.notes.words import clean_name
+from gym_memory.extract.places import ARE, DENIED, PASSABLE, YOU, read_ways
+from gym_memory.extract.scene import RELATIVE, Scene, find_things, here, put_in, seen_relation
+from gym_memory.extract.things import (
+    ANY_STATE,
+    ARTICLE,
+    NAME,
+    NOTHING,
+    SAME,
+    STATE_WORD,
+    WITH_STATE,
+    is_name,
+)
+from gym_memory.graph.schema import DIRECTIONS, INVENTORY, door_relation
+
+__all__ = ["CARRYING", "HAVING", "read_sentence"]
+
+_THINGS = r"[^.!?:;\n]+?"
+_STOP = r"[.!]*[\"']?$"
+_FLOOR = r"(?:on|upon) the (?:floor|ground)"
+_HERE = (
+    rf"(?:here|nearby|{_FLOOR}|in (?:the|this) (?:room|area)|"
+    r"in (?:the|a|one) corner(?: of the room)?)"
+)
+_POSED = r"(?:lying|sitting|standing|resting|hanging|leaning|sleeping|waiting|mounted|placed)"
+_LIE = r"(?:lies?|stands?|sits?|rests?|hangs?|waits?|sleeps?)"
+_ON_IN = r"(?:on top of|in(?:side)?|on|under(?:neath)?|upon)"
+_PLACED_WORDS = frozenset((
+    *("in", "inside", "on", "under", "underneath", "upon", "lying", "sitting", "standing"),
+    *("resting", "hanging", "leaning", "sleeping", "waiting", "mounted", "placed"),
+))  # fmt: skip
+_SEEN = re.compile(
+    rf"(?:[Ii]n (?:one|another|the other) (?:part|side|corner) of the room,? )?"
+    rf"(?:(?:[Yy]ou|I|[Ww]e) (?:can )?(?:also )?(?:see|notice|spot|find)"
+    rf"|[Hh]ere (?:you|I) (?:see|find)|[Tt]here(?: is| are|'s)(?: also)?) "
+    rf"(?P<things>{_THINGS}){_STOP}"
+)
+_AWAY = re.compile(
+    r"(?P<thing>.+?),? (?P<where>(?:\d+|an?|one|two) steps? (?:to (?:the|your) )?\w+"
+    r"(?:(?: and|,) (?:\d+|an?|one|two) steps? (?:to (?:the|your) )?\w+)*)"
+)
+_TO_THE = re.compile(
+    rf"(?:[Tt]hrough (?P<door>{NAME}),? )?[Tt]o the (?P<way>\w+),? "
+    rf"(?:you (?:can )?see|is|there is|lies) (?P<what>{NAME}){_STOP}",
+    re.IGNORECASE,
+)
+_DOORWAY = re.compile(
+    rf"(?:[Tt]here is|[Yy]ou see) (?P<door>{ARTICLE} {NAME}),? "
+    rf"(?:(?:that |which )?lead(?:s|ing) )?(?:to the )?(?P<way>\w+){_STOP}",
+    re.IGNORECASE,
+)
+_POSED_HERE = re.compile(
+    rf"(?P<items>{ARTICLE} {_THINGS}) (?:(?:is|are)(?: {_POSED})?|{_LIE})(?: now)? {_HERE}{_STOP}"
+)
+_WHERE = re.compile(
+    rf"(?P<items>{ARTICLE} {_THINGS}) (?:(?:is|are)(?: now)?(?: {_POSED})?|{_LIE}) "
+    rf"(?P<where>{_ON_IN}) (?P<place>{NAME}){_STOP}"
+)
+_HOLDS = re.compile(
+    rf"(?:{_POSED} )?(?P<where>{_ON_IN}|(?<=ing )from) (?P<place>{ARTICLE} {NAME}),? "
+    rf"(?:is|are|there (?:is|are)|(?:you|I) (?:can )?(?:also )?see|{_LIE}) "
+    rf"(?P<items>{_THINGS}){_STOP}",
+    re.IGNORECASE,
+)
+_BESIDE = re.compile(
+    rf"(?:above|beside|behind|near|next to|below|beneath) {NAME} (?:is|are|{_LIE}) "
+    rf"(?P<items>{ARTICLE} {_THINGS}){_STOP}",
+    re.IGNORECASE,
+)
+_CONTAINS = re.compile(
+    rf"(?P<place>{ARTICLE} {NAME}) (?:contains?|holds?) (?P<items>{_THINGS}){_STOP}"
+)
+_IS = re.compile(
+    rf"(?P<thing>{ARTICLE} {NAME}|[Ii]t|[Tt]his) (?:is|are)(?: now| currently| already)?"
+    rf"(?: turned| switched)? (?P<state>{STATE_WORD}|-?\d(?:[\w.]*\w)?)(?: inside)?{_STOP}"
+)
+_EMPTY = re.compile(rf"(?P<thing>[Ii]t)(?:'s| is) (?P<state>empty)(?: inside)?{_STOP}")
+_CLOCK = re.compile(rf"It is (?P<state>\d\d?:\d\d(?: ?[AaPp][Mm])?){_STOP}")
+_WITH_CONTENTS = re.compile(
+    rf"(?P<thing>{ARTICLE} {NAME}),? (?:that|which) (?:has|have|contains?|holds?) "
+    r"(?P<items>.+?)(?: (?P<where>on|in|inside|under) (?:it|them))?$"
+)
+_LOCATED = re.compile(rf"(?P<things>.+?) (?P<where>{_ON_IN}) (?P<place>(?:the|your|an?) {NAME})$")
+_AT_HERE = re.compile(rf",? (?:{_POSED} )?{_HERE}$")
+_TAKEN = re.compile(
+    rf"{YOU} (?:take|pick up|picked up|get|grab|took|now (?:have|hold|carry)) "
+    rf"(?P<thing>{ARTICLE} {NAME})(?: from (?P<place>{NAME}))?{_STOP}"
+)
+_PUT = re.compile(
+    rf"{YOU} (?:put|place|move|insert|set) (?P<items>{ARTICLE} {NAME}) "
+    rf"(?P<where>into|inside|in|onto|on|under|to) (?P<place>{ARTICLE} {NAME}){_STOP}"
+)
+_DROPPED = re.compile(
+    rf"{YOU} (?:drop|put down) (?P<thing>{ARTICLE} {NAME})(?: on the (?:floor|ground))?{_STOP}"
+)
+_CHANGED = re.compile(
+    rf"{YOU} (?P<verb>open|close|unlock|lock) (?P<thing>{ARTICLE} {NAME})"
+    rf"(?: (?:to|with) {NAME})?(?:, revealing (?P<items>[^.!?]+))?{_STOP}"
+)
+_OPENS = re.compile(
+    rf"(?:Opening )?(?P<thing>[Tt]he {NAME})(?: opens(?:, revealing (?P<items>{_THINGS}))?"
+    rf"| reveals (?P<more>{_THINGS})){_STOP}"
+)
+_SWITCHED = re.compile(
+    rf"{YOU} (?:switch|turn) (?P<thing>{ARTICLE} {NAME}) (?P<state>on|off){_STOP}"
+)
+_RESULT = {"open": "open", "close": "closed", "unlock": "unlocked", "lock": "locked"}
+_USED_UP = re.compile(rf"{YOU} (?:eat|drink|ate|drank) (?P<thing>{ARTICLE} {NAME}){_STOP}")
+CARRYING = re.compile(
+    rf"(?:{YOU}{ARE} (?:now |currently )?(?:carrying|holding|wearing)|{YOU} (?:carry|hold|wear)"
+    rf"|{YOU} have in your possession|(?:Your|My) inventory contains):? (?P<items>{_THINGS}){_STOP}"
+)
+HAVING = re.compile(rf"{YOU} have:? (?P<items>{_THINGS}){_STOP}")
+"""Only in an inventory: elsewhere one has twenty moves, a choice and a goal."""
+_INVENTORY = re.compile(r"i|inv|inventory|(?:check|show|look at) (?:my )?inventory", re.IGNORECASE)
+_DOOR = re.compile(r"\b(?:door|gate|hatch|doorway)$")
+
+
+def read_sentence(draft: Scene, sentence: str, offset: int) -> None:
+    """Read a sentence by the first form that fits, and the ways that it names."""
+    draft.offset = offset
+    lower = sentence.lower()
+    if lower[-1] == "?" or sentence[0] in "\"'":
+        return
+    if draft.room and not draft.is_look:
+        read_ways(draft, lower)
+    if DENIED.search(lower):
+        return
+    for pattern, read in _forms(lower.split(None, 1)[0]):
+        found = pattern.match(sentence)
+        if found is not None and read(draft, found) is not False:
+            return
+
+
+def _see(draft: Scene, found: re.Match[str]) -> bool:
+    """Read things that are here, in a named place, or so many steps away."""
+    text, start = found["things"], found.start("things")
+    away = _AWAY.fullmatch(text)
+    if away is not None:
+        for phrase in find_things(draft, away["thing"], start):
+            draft.add(phrase.name, RELATIVE, away["where"].lower(), start, start + len(text))
+            draft.describe(phrase)
+        return True
+    whole = _WITH_CONTENTS.fullmatch(text)
+    if whole is not None:
+        _with_contents(draft, whole, start)
+        return True
+    bare = _AT_HERE.sub("", text)
+    place = _LOCATED.fullmatch(bare) if bare == text else None
+    if place is not None and WITH_STATE.fullmatch(text) is None:
+        put_in(draft, place["things"], start, place["where"], clean_name(place["place"]))
+        return True
+    here(draft, bare, start, bare=bare != text)
+    return True
+
+
+def _posed(draft: Scene, found: re.Match[str]) -> bool:
+    here(draft, found["items"], found.start("items"))
+    return True
+
+
+def _with_contents(draft: Scene, whole: re.Match[str], start: int) -> None:
+    """Read ``a counter that has a knife, and a book on it``."""
+    for phrase in find_things(draft, whole["thing"], start):
+        draft.put(phrase)
+        holder = phrase.name
+        if NOTHING.match(whole["items"]):
+            draft.add(holder, "is", "empty", phrase.start, phrase.end)
+        else:
+            put_in(
+                draft, whole["items"], start + whole.start("items"), whole["where"] or "in", holder
+            )
+        draft.topic = holder
+
+
+def _hold(draft: Scene, found: re.Match[str]) -> bool:
+    """Read ``On the table is a lamp``, ``The box contains a coin``."""
+    where = found["where"] if "where" in found.groupdict() else "in"
+    if NOTHING.match(found["items"]) or ANY_STATE.fullmatch(found["items"]):
+        return False
+    put_in(draft, found["items"], found.start("items"), where, clean_name(found["place"]))
+    return True
+
+
+def _lie(draft: Scene, found: re.Match[str]) -> bool:
+    """Read ``The lamp is on the table``, ``You put the lamp on the table``."""
+    put_in(draft, found["items"], found.start("items"), found["where"], clean_name(found["place"]))
+    return True
+
+
+def _way(draft: Scene, found: re.Match[str]) -> bool:
+    """Read what is seen in a direction: a place, or a door."""
+    direction = found["way"].lower()
+    if not draft.room or direction not in DIRECTIONS:
+        return False
+    draft.has_exit(direction, *found.span("way"))
+    for group in ("door", "what") if "what" in found.groupdict() else ("door",):
+        for phrase in find_things(draft, found[group] or "", found.start(group)):
+            if PASSABLE.search(phrase.name) and not _DOOR.search(phrase.name):
+                continue
+            if group == "door" or _DOOR.search(phrase.name):
+                draft.add(draft.room, door_relation(direction), phrase.name, *found.span(group))
+                draft.describe(phrase)
+            else:
+                draft.add(phrase.name, seen_relation(direction), draft.room, *found.span(group))
+    return True
+
+
+def _state(draft: Scene, found: re.Match[str]) -> bool:
+    """Read ``The fridge is closed``; *it* is the last topic."""
+    thing = clean_name(found["thing"])
+    name = draft.topic if thing in ("it", "this") else thing
+    state = found["state"].lower()
+    if state[-1].isdigit():
+        name = name.removeprefix("your ")
+        draft.outdate(name, "is", None)
+    if is_name(name):
+        draft.add(name, "is", SAME.get(state, state), *found.span("state"))
+    return True
+
+
+def _clock(draft: Scene, found: re.Match[str]) -> bool:
+    draft.outdate("time", "is", None)
+    draft.add("time", "is", found["state"].lower(), *found.span("state"))
+    return True
+
+
+def _take(draft: Scene, found: re.Match[str]) -> bool:
+    for phrase in find_things(draft, found["thing"], found.start("thing")):
+        draft.place(phrase, "is in", INVENTORY)
+    return True
+
+
+def _drop(draft: Scene, found: re.Match[str]) -> bool:
+    here(draft, found["thing"], found.start("thing"))
+    for phrase in find_things(draft, found["thing"], 0):
+        draft.outdate(phrase.name, "is in", INVENTORY)
+    return True
+
+
+def _change(draft: Scene, found: re.Match[str]) -> bool:
+    """Read what was opened, shut or switched, and what that shows."""
+    groups = found.groupdict()
+    state = groups.get("state") or _RESULT[groups.get("verb") or "open"]
+    shown = "more" if groups.get("more") else "items"
+    for phrase in find_things(draft, found["thing"], found.start("thing")):
+        draft.add(phrase.name, "is", state, phrase.start, phrase.end)
+        if groups.get(shown) and not _DOOR.search(phrase.name):
+            put_in(draft, found[shown], found.start(shown), "in", phrase.name)
+        draft.topic = phrase.name
+    return True
+
+
+def _use_up(draft: Scene, found: re.Match[str]) -> bool:
+    for phrase in find_things(draft, found["thing"], found.start("thing")):
+        draft.place(phrase, "is", "consumed")
+        for relation in ("is in", "is on"):
+            draft.outdate(phrase.name, relation, None)
+    return True
+
+
+def _carry(draft: Scene, found: re.Match[str]) -> bool:
+    if not NOTHING.match(found["items"]):
+        for phrase in find_things(draft, found["items"], found.start("items")):
+            draft.place(phrase, "is in", INVENTORY)
+    return True
+
+
+def _carry_listed(draft: Scene, found: re.Match[str]) -> bool:
+    return _INVENTORY.fullmatch(draft.action) is not None and _carry(draft, found)
+
+
+_Read = Callable[[Scene, "re.Match[str]"], bool]
+_SUBJECTS = frozenset(("you", "i", "we", "you're", "i'm", "your", "my", "you've"))
+_FORMS: tuple[tuple[re.Pattern[str], _Read, frozenset[str] | None], ...] = (
+    (_TO_THE, _way, frozenset(("to", "through"))),
+    (_DOORWAY, _way, frozenset(("there", "you"))),
+    (_SEEN, _see, frozenset(("there", "there's", "here", "you", "i", "we", "in"))),
+    (_HOLDS, _hold, _PLACED_WORDS),
+    (_BESIDE, _posed, frozenset(("above", "beside", "behind", "near", "next", "below", "beneath"))),
+    (CARRYING, _carry, _SUBJECTS),
+    (HAVING, _carry_listed, _SUBJECTS),
+    (_TAKEN, _take, _SUBJECTS),
+    (_PUT, _lie, _SUBJECTS),
+    (_DROPPED, _drop, _SUBJECTS),
+    (_CHANGED, _change, _SUBJECTS),
+    (_SWITCHED, _change, _SUBJECTS),
+    (_USED_UP, _use_up, _SUBJECTS),
+    (_OPENS, _change, frozenset(("opening", "the"))),
+    (_CLOCK, _clock, frozenset(("it",))),
+    (_EMPTY, _state, frozenset(("it", "it's"))),
+    (_IS, _state, None),
+    (_POSED_HERE, _posed, None),
+    (_CONTAINS, _hold, None),
+    (_WHERE, _lie, None),
+)
+"""Forms of sentences, special ones before general ones, with the words that may begin them."""
+_GENERAL = re.compile(ARTICLE + "|it|this")
+
+
+@lru_cache(maxsize=512)
+def _forms(first: str) -> tuple[tuple[re.Pattern[str], _Read], ...]:
+    """Return the forms of sentences that a word may begin; None fits those of articles."""
+    general = _GENERAL.fullmatch(first) is not None
+    return tuple(
+        (pattern, read)
+        for pattern, read, words in _FORMS
+        if (general if words is None else first.rstrip(",") in words)
+    )

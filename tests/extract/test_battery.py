@@ -1,0 +1,25 @@
+"""The plain reader on 300 sentences: one half for development, one that it never used."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[2]))
+
+from benchmarks.battery.run import is_locked, score, sentences, summary
+
+
+@pytest.mark.parametrize(("half", "least"), [("development", 0.95), ("untouched", 0.85)])
+def test_the_facts_of_sentences_are_read(half: str, least: float) -> None:
+    rows = list(sentences(half))
+    assert len(rows) == 150
+    assert len({row["category"] for row in rows}) == 10
+    recall, precision, _ = summary([score(row) for row in rows])
+    assert min(recall, precision) >= least
+
+
+def test_the_untouched_half_is_as_it_was_written() -> None:
+    assert is_locked()
