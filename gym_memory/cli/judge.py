@@ -192,7 +192,8 @@ def quality(
     """Score the graph of a memory against what an ideal observer of the same text would know.
 
     Prints precision, recall, staleness, growth and update rate per environment and policy; for
-    the policy `walkthrough` also recall@k of what its next action needs. `--out` keeps the
+    the policy `walkthrough` also recall@k of what its next action needs; then the map against the
+    engine's, where the engine states the agent's place. `--out` keeps the
     numbers in `quality.json` and the curves of AriGraph's Figures 5 and 6 in `quality.svg`.
 
     Example: `gym-memory quality --env "Cooking?level=hard" --env Cleaning --policy random
@@ -229,6 +230,7 @@ def quality(
 
 def _print(rows: Sequence[Quality], memory: str) -> None:
     from gym_memory.evaluate.quality.score import KS
+    from gym_memory.evaluate.quality.truth import MEASURES
 
     numbers = (
         *("games", "steps", "precision", "recall", "stale", "unproven"),
@@ -244,6 +246,12 @@ def _print(rows: Sequence[Quality], memory: str) -> None:
             *(str(row.needed), *map(_share, (*row.found, row.observed))),
         )
     output().print(table)
+    maps = new_table("environment", "policy", *MEASURES, right=MEASURES, title="map truth")
+    for row in rows:
+        if row.map.steps:
+            maps.add_row(escape(row.env), escape(row.policy), *map(_share, row.map.shares.values()))
+    if maps.row_count:
+        output().print(maps)
 
 
 def _share(value: float) -> str:

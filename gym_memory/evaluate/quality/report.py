@@ -23,10 +23,13 @@ _WINDOW = 5
 
 def row_record(row: Quality) -> dict[str, Any]:
     """Return a row as JSON values; what could not be counted is null."""
-    return {name: _plain(value) for name, value in dataclasses.asdict(row).items()}
+    record = dataclasses.asdict(row) | {"map": row.map.shares}
+    return {name: _plain(value) for name, value in record.items()}
 
 
 def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _plain(item) for name, item in value.items()}
     if isinstance(value, tuple | list):
         return [_plain(item) for item in value]
     if isinstance(value, float):

@@ -10,6 +10,8 @@ Per step, then averaged over the steps of all episodes:
   share among the first k recalled facts, and the share that some recalled observation states.
   Counted for policies that play the engine's solution, whose actions are all needed.
 
+The map has measures of its own (:mod:`~gym_memory.evaluate.quality.truth`).
+
 The paper (AriGraph, Appendix C) gives growth and update rate instead (Figures 5 and 6): live facts
 and facts replaced per step, which are here too.
 """
@@ -28,6 +30,7 @@ from gym_memory.baselines.registry import make_policy
 from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.records import Triple
 from gym_memory.evaluate.quality.observer import IdealObserver
+from gym_memory.evaluate.quality.truth import MapTruth, MapWatch
 from gym_memory.graph.schema import INVENTORY, direction_of
 from gym_memory.run import rollout
 from gym_memory.run.jobs import Job
@@ -39,6 +42,7 @@ KS = (5, 10, 20, 50)
 """Numbers of recalled facts for recall@k."""
 
 _GOING = re.compile(r"go (\w+)$")
+_NO_MAP = MapTruth()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -65,6 +69,7 @@ class EpisodeQuality:
     needed: int = 0
     found: tuple[int, ...] = (0,) * len(KS)
     observed: int = 0
+    map: MapTruth = _NO_MAP
 
     @property
     def steps(self) -> int:
@@ -95,6 +100,8 @@ class Quality:
     """recall@k of facts for each k of ``KS``; NaN where none was needed."""
     observed: float
     """recall@k of observations; NaN where no fact was needed."""
+    map: MapTruth = _NO_MAP
+    """Counts over all steps, zero where the engine states no place."""
 
 
 def summarize(episodes: Iterable[EpisodeQuality]) -> list[Quality]:
@@ -129,6 +136,7 @@ def _mean(env: str, policy: str, group: Sequence[EpisodeQuality]) -> Quality:
         needed,
         tuple(share(sum(e.found[i] for e in group), needed) for i in range(len(KS))),
         share(sum(episode.observed for episode in group), needed),
+        MapTruth(*map(sum, zip(*(episode.map for episode in group), strict=True))),
     )
 
 
@@ -164,7 +172,7 @@ def measure(job: Job, *, noise: float = 0.0) -> EpisodeQuality:
         env.close()
     return EpisodeQuality(
         job.env, job.policy, job.seed, result.task_id, needed=watched.needed,
-        found=tuple(watched.found), observed=watched.observed,
+        found=tuple(watched.found), observed=watched.observed, map=watched.map.truth,
         **{name: tuple(values) for name, values in watched.series.items()},
     )  # fmt: skip
 
@@ -179,6 +187,7 @@ class _Watched(gym.Wrapper[dict[str, Any], str, dict[str, Any], str]):
         self.found = [0] * len(KS)
         self._noise, self._rng = noise, np.random.default_rng([seed, 1])
         self._needs = needs
+        self.map = MapWatch()
         self._observer = IdealObserver()
         self._obs: dict[str, Any] = {}
         self._stated: dict[Triple, list[str]] = {}
@@ -204,6 +213,7 @@ class _Watched(gym.Wrapper[dict[str, Any], str, dict[str, Any], str]):
         observer, graph = self._observer, self.env.get_wrapper_attr("memory").graph
         oracle = self._oracle()
         observer.see(oracle, obs["text"], action, obs["valid_actions"])
+        self.map.see(oracle, obs["text"], action, graph)
         undecided = oracle.objects.get(
             "undecided", ()
         )  # relations of which the engine knows nothing

@@ -15,23 +15,27 @@ Exits and objects are counted where the place is right. An engine that states no
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from gym_memory.core.records import Oracle, Triple
 from gym_memory.extract.notes.words import direction_in, head_noun
 from gym_memory.graph import TemporalGraph
-from gym_memory.graph.schema import DIRECTIONS, EXIT, LOCATIONS, PLAYER, direction_of
+from gym_memory.graph.schema import DIRECTIONS, EXIT, INVENTORY, LOCATIONS, PLAYER, direction_of
 
-__all__ = ["MapTruth", "MapWatch"]
+__all__ = ["MEASURES", "MapTruth", "MapWatch"]
+
+MEASURES = ("place", "exit precision", "exit recall", "ways", "objects")
+"""Names of the shares, in the order of their counts."""
 
 _WORD = re.compile(r"[a-z']+")
 _WAYS = re.compile(rf"\b({'|'.join(sorted(DIRECTIONS, key=len, reverse=True))})(?:wards?)?\b")
 
 
 class MapTruth(NamedTuple):
-    """Hold counts of an episode; sums of two add up field by field."""
+    """Hold counts of one or more steps."""
 
     steps: int = 0
     placed: int = 0
@@ -44,17 +48,11 @@ class MapTruth(NamedTuple):
     things: int = 0
     known: int = 0
 
-    def plus(self, other: MapTruth) -> MapTruth:
-        """Return the sum."""
-        return MapTruth(*(a + b for a, b in zip(self, other, strict=True)))
-
     @property
-    def shares(self) -> tuple[float, ...]:
-        """Return place, exit precision, exit recall, ways, objects; NaN where none was counted."""
-        return tuple(
-            part / whole if whole else float("nan")
-            for whole, part in zip(self[::2], self[1::2], strict=True)
-        )
+    def shares(self) -> dict[str, float]:
+        """Return the measures by name; NaN where nothing was counted."""
+        pairs = zip(MEASURES, self[::2], self[1::2], strict=True)
+        return {name: part / whole if whole else math.nan for name, whole, part in pairs}
 
 
 class MapWatch:
@@ -82,16 +80,17 @@ class MapWatch:
         count = MapTruth(steps=1)
         if here is not None and _plain(here.object) == place:
             count = self._compare(oracle.facts, place, graph)
-        self.truth = self.truth.plus(count)
+        self.truth = MapTruth(*(a + b for a, b in zip(self.truth, count, strict=True)))
 
     def _compare(self, facts: Iterable[Triple], place: str, graph: TemporalGraph) -> MapTruth:
         true, held = _exits(facts, place), _exits(graph.live(), place)
         ways = [way for way in held if held[way] and true.get(way)]
         due = [way for way in true if way in self._named[place]]
-        things = {
-            f.subject for f in facts if f.relation in LOCATIONS and f.subject != PLAYER
-            and self._words.issuperset(_WORD.findall(head_noun(f.subject)) or [""])
-        }  # fmt: skip
+        things = [
+            thing
+            for thing in _things_at(facts, place)
+            if self._words.issuperset(_WORD.findall(head_noun(thing)) or [""])
+        ]
         known = {frozenset(entity.split()) for entity in graph.entities()}
         found = [t for t in things if _is_known(t, known)]
         return MapTruth(
@@ -111,6 +110,19 @@ def _exits(facts: Iterable[Triple], place: str) -> dict[str, str]:
         if way is not None and _plain(obj) == place:
             exits[way] = _plain(subject)
     return exits
+
+
+def _things_at(facts: Iterable[Triple], place: str) -> Iterator[str]:
+    """Yield what is at a place or in hand, also in or on something there."""
+    holders = {f.subject: f.object for f in facts if f.relation in LOCATIONS}
+    for thing in sorted(holders.keys() - {PLAYER}):
+        holder = holders[thing]
+        for _ in holders:
+            if holder not in holders:
+                break
+            holder = holders[holder]
+        if holder == INVENTORY or _plain(holder) == place:
+            yield thing
 
 
 def _is_known(thing: str, known: Iterable[frozenset[str]]) -> bool:

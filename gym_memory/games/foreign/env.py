@@ -401,8 +401,10 @@ class ForeignEnv(TextEnv):
         return self._goal
 
     def oracle(self) -> Oracle:
-        """Return nothing: the facts are not known."""
-        return Oracle()
+        """Return the facts of the environment's own ``oracle()``; nothing if it has none."""
+        own = getattr(getattr(self.foreign, "unwrapped", self.foreign), "oracle", None)
+        found = own() if callable(own) else None
+        return found if isinstance(found, Oracle) else Oracle()
 
     def versions(self) -> dict[str, str]:
         """Return the version of the package of the environment's class, if it has one."""
