@@ -8,10 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import lru_cache
 from inspect import signature
+from typing import Any
 
 from gym_memory.core.errors import InvalidArgumentError, UnknownNameError
 from gym_memory.core.names import Registry
+from gym_memory.core.records import Step, Task
 from gym_memory.extract.base import Extraction, Extractor, Mention, Pattern
+from gym_memory.graph import TemporalGraph
 
 __all__ = ["EXTRACTORS", "READERS", "Extraction", "Extractor", "Mention", "Pattern"]
 __all__ += ["get_extractor"]
@@ -25,6 +28,24 @@ READERS = Registry("reader", "gym_memory.readers", "READERS", ["gym_memory.extra
 """Readers of notes, goals and recipes, for extraction rules that take one."""
 
 
+class _InTurn:
+    """Rules of a dialect, and others for a text in which these find no fact."""
+
+    def __init__(self, first: Extractor, second: Extractor):
+        self._first, self._second = first, second
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._first, name)
+
+    def extract(self, step: Step, graph: TemporalGraph, task: Task) -> Extraction:
+        """See :class:`~gym_memory.extract.base.Extractor`."""
+        found = self._first.extract(step, graph, task)
+        if any(mention.start >= 0 for mention in found.mentions):
+            return found
+        other = self._second.extract(step, graph, task)
+        return other if any(mention.start >= 0 for mention in other.mentions) else found
+
+
 @lru_cache(maxsize=256)
 def get_extractor(dialect: str, reader: str = "rules") -> Extractor:
     """Return the extraction rules of a dialect, the same object every time.
@@ -33,12 +54,15 @@ def get_extractor(dialect: str, reader: str = "rules") -> Extractor:
     from its first day. Register its own in :data:`EXTRACTORS` before the first call.
 
     Args:
-        dialect: Name of the family of text.
+        dialect: Name of the family of text; ``a+b`` reads by ``b`` what ``a`` finds nothing in.
         reader: One of :data:`READERS`.
 
     Raises:
         MissingDependencyError: The reader's package is not installed.
     """
+    if "+" in dialect:
+        first, _, second = dialect.partition("+")
+        return _InTurn(get_extractor(first, reader), get_extractor(second, reader))
     try:
         rules: Callable[..., Extractor] = EXTRACTORS.get(dialect)
     except UnknownNameError:

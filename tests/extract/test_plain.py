@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from work import work
 
 from gym_memory.core.records import Step, Task, Triple
+from gym_memory.extract import get_extractor
 from gym_memory.extract.base import apply
 from gym_memory.extract.plain import PlainRules
 from gym_memory.games.foreign.sources import detect_dialect
@@ -151,3 +152,17 @@ def test_what_is_written_on_things_is_read() -> None:
 def test_states_of_what_is_carried() -> None:
     listed = read("Inventory:\n  a knife\n  a roasted diced white onion\n", "inventory")[1]
     assert listed >= {"white onion|is|diced", "white onion|is|roasted", "knife|is in|inventory"}
+
+
+def test_rules_that_find_nothing_give_way() -> None:
+    rules, graph = get_extractor("textworld+plain"), TemporalGraph()
+    texts = ("-= Kitchen =-\nYou see a fridge.", "Location: Pier\nExits: east\nItems: net")
+    for t, text in enumerate(texts):
+        apply(rules.extract(Step(t, text, "look" if t else ""), graph, TASK), graph, t)
+    assert {"|".join(fact) for fact in graph.live()} == {
+        "fridge|is in|kitchen", "fridge|is|closed", "you|is in|pier", "pier|has exit|east", "net|is in|pier",
+    }  # fmt: skip
+    assert (
+        detect_dialect("You wake. There is a bed here. The door is locked. To the north is a hall.")
+        == "plain"
+    )

@@ -179,7 +179,9 @@ class ForeignEnv(TextEnv):
 
     @property
     def dialect(self) -> str:  # type: ignore[override]
-        """Dialect of this episode's text."""
+        """Dialect of this episode's text; the plain reader takes what a found one leaves."""
+        if self._asked_dialect == "auto" and self._dialect not in ("auto", "plain"):
+            return f"{self._dialect}+plain"
         return self._dialect if self._dialect != "auto" else "plain"
 
     @property
@@ -197,7 +199,9 @@ class ForeignEnv(TextEnv):
             found["max_score"] = "given"
         best = "max_score" in found
         found.setdefault("won", "score = max_score" if best else "unknown")
-        found["dialect"] = self.dialect + " (found)" * (self._asked_dialect == "auto")
+        found["dialect"] = self.dialect.partition("+")[0] + " (found)" * (
+            self._asked_dialect == "auto"
+        )
         return found
 
     # ------------------------------------------------------------ the episode
