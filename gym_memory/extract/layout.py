@@ -72,7 +72,7 @@ _NO_PLACE = re.compile(
     r"(?:(?:turn|day|time|round|step|level|chapter|act|part|game|move)s?"
     r"(?: (?:\d|of\b|[ivx]+\b).*)?"
     r"|(?:taken|dropped|ok|okay|done|opened|closed|yes|no|help|the end|game over|it|you|darkness)"
-    r"|(?:welcome|instructions?|commands?|hints?|goals?|tasks?|quests?|objectives?|mission|score"
+    r"|(?:you're|i'm|welcome|instructions?|commands?|hints?|goals?|tasks?|quests?|objectives?|mission|score"
     r"|status|inventory|exits?|items?|notes?|warning|error|stats?|press|type|your|release|copyright|version"
     r"|observation|action|result|feedback|history|legend|available|possible|current|description"
     r"|summary|rules?)\b.*)",

@@ -28,6 +28,7 @@ _BRACKETED = re.compile(
     r"(?P<holder>(?:an?|the|some) [^(),]{1,80}?) \((?P<state>[^()]*?)"
     r"(?:,? ?(?P<where>on|in) which (?:is|are) (?P<items>[^()]+))?\)"
 )
+_ROOM_ITSELF = re.compile(r"(?:floor|ground|room|area|(?:one )?corner)(?: of (?:the |this )?room)?")
 _SPLIT = re.compile(rf"(?:,? and |, )(?={ARTICLE})")
 _TRAVEL = re.compile(
     r"(?:go|walk|run|head|travel|ride|sail|drive|fly|enter)\b(?: (?:to|into|in))? ?(?P<to>.*)"
@@ -139,7 +140,7 @@ def put_in(draft: Scene, text: str, start: int, where: str, place: str) -> None:
     """Put things in, on or under something."""
     if not is_name(place) or NOTHING.match(text):
         return
-    if re.fullmatch(r"(?:floor|ground|room|corner|area)", place):
+    if _ROOM_ITSELF.fullmatch(place):
         here(draft, text, start)
         return
     for phrase in find_things(draft, text, start):

@@ -30,7 +30,10 @@ _HERE = (
     rf"(?:here|nearby|{_FLOOR}|in (?:the|this) (?:room|area)|"
     r"in (?:the|a|one) corner(?: of the room)?)"
 )
-_POSED = r"(?:lying|sitting|standing|resting|hanging|leaning|sleeping|waiting|mounted|placed)"
+_POSED = (
+    r"(?:lying|sitting|standing|resting|hanging|leaning|sleeping|waiting|mounted|placed|discarded"
+    r"|left|dropped)"
+)
 _LIE = r"(?:lies?|stands?|sits?|rests?|hangs?|waits?|sleeps?)"
 _ON_IN = r"(?:on top of|in(?:side)?|on|under(?:neath)?|upon)"
 _PLACED_WORDS = frozenset((
@@ -89,7 +92,7 @@ _WITH_CONTENTS = re.compile(
     r"(?P<items>.+?)(?: (?P<where>on|in|inside|under) (?:it|them))?$"
 )
 _LOCATED = re.compile(rf"(?P<things>.+?) (?P<where>{_ON_IN}) (?P<place>(?:the|your|an?) {NAME})$")
-_AT_HERE = re.compile(rf",? (?:{_POSED} )?{_HERE}$")
+_AT_HERE = re.compile(rf"(?:,? (?:{_POSED} )?{_HERE})+$")
 _TAKEN = re.compile(
     rf"{YOU} (?:take|pick up|picked up|get|grab|took|now (?:have|hold|carry)) "
     rf"(?P<thing>{ARTICLE} {NAME})(?: from (?P<place>{NAME}))?{_STOP}"
@@ -219,8 +222,8 @@ def _state(draft: Scene, found: re.Match[str]) -> bool:
     thing = clean_name(found["thing"])
     name = draft.topic if thing in ("it", "this") else thing
     state = found["state"].lower()
+    name = name.removeprefix("your ")
     if state[-1].isdigit():
-        name = name.removeprefix("your ")
         draft.outdate(name, "is", None)
     if is_name(name):
         draft.add(name, "is", SAME.get(state, state), *found.span("state"))

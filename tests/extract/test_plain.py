@@ -160,9 +160,8 @@ def test_rules_that_find_nothing_give_way() -> None:
     for t, text in enumerate(texts):
         apply(rules.extract(Step(t, text, "look" if t else ""), graph, TASK), graph, t)
     assert {"|".join(fact) for fact in graph.live()} == {
-        "fridge|is in|kitchen", "fridge|is|closed", "you|is in|pier", "pier|has exit|east", "net|is in|pier",
+        "fridge|is in|kitchen", "fridge|is|closed", "you|is in|pier", "pier|has exit|east",
+        "net|is in|pier",
     }  # fmt: skip
-    assert (
-        detect_dialect("You wake. There is a bed here. The door is locked. To the north is a hall.")
-        == "plain"
-    )
+    opening = "You wake. There is a bed here. The door is locked. To the north is a hall."
+    assert detect_dialect(opening) == "plain"

@@ -73,6 +73,9 @@ FACTS = {
     "textworld-express": ("cutlery drawer", "is", "closed"),
     "textarena": ("a", "is", "[3, 2, 1]"),
     "minigrid": ("green key", "is seen", "1 step right"),
+    "sokoban": ("available moves", "is", "up, down, left, right"),
+    "2048": ("score", "is", "0"),
+    "colossal-cave": ("you", "is in", "end of road"),
 }
 """A fact of the first text of seed 0."""
 
