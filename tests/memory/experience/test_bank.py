@@ -20,7 +20,15 @@ from gym_memory.memory.experience.items import Bank, Item, Origin
 from gym_memory.memory.experience.writers import script, write_lesson
 from gym_memory.memory.stores.store import Store
 
-MEMORIES = ["memp?key=facts", "memrl", "simutil", "skills?paired=never", "memp", "exprag", "exprecent"]
+MEMORIES = [
+    "memp?key=facts",
+    "memrl",
+    "simutil",
+    "skills?paired=never",
+    "memp",
+    "exprag",
+    "exprecent",
+]
 
 
 def test_a_search_ranks_by_cosine_then_by_age() -> None:
