@@ -1,7 +1,7 @@
 """A durable store on a PostgreSQL server with pgvector, for many machines.
 
-A process keeps one connection a thread; yoyo applies the schema. A password in a URL of Python code
-is in no message; on the command line it comes from ``PGPASSWORD`` or ``~/.pgpass``.
+A process keeps one connection a thread. A password in a URL of Python code is in no message; on
+the command line it comes from ``PGPASSWORD`` or ``~/.pgpass``.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import numpy as np
@@ -22,7 +22,14 @@ __all__ = ["PostgresDatabase"]
 
 _MIGRATING = 0x67796D6D
 """Advisory lock of the schema."""
+_MIGRATIONS = """
+CREATE TABLE IF NOT EXISTS _yoyo_migration (
+    migration_hash VARCHAR(64) PRIMARY KEY, migration_id VARCHAR(255), applied_at_utc TIMESTAMP
+)
+"""
+"""The table of yoyo, which first applied the schema; it is not atomic, so it is not used now."""
 _APPLIED = "SELECT migration_id FROM _yoyo_migration"
+_MARK = "INSERT INTO _yoyo_migration VALUES (%s, %s, now() AT TIME ZONE 'UTC')"
 _LOOKED_AT = 800
 """Candidates of an index search, `ef_search`; the stock 40 miss three of ten (benchmarks/scale)."""
 _MORE = 4
@@ -61,8 +68,7 @@ class PostgresDatabase:
     def __init__(self, url: str, timeout: float):
         self.timeout = timeout
         psycopg = _library("psycopg")
-        for module in ("pgvector", "yoyo"):
-            _library(module)
+        _library("pgvector")
         try:
             parts = psycopg.conninfo.conninfo_to_dict(url)
             self.place = _place(parts)
@@ -142,22 +148,25 @@ class PostgresDatabase:
         )
 
     def _upgrade(self) -> None:
-        known = [path.stem for path in migrations("postgresql")]
-        with self._reported():
-            connection = self._connect()
-            try:
-                table = connection.execute("SELECT to_regclass('_yoyo_migration')").fetchone()[0]
-                applied = {row[0] for row in connection.execute(_APPLIED)} if table else set()
-                if applied - set(known):
-                    raise StoreError(
-                        f"the memory store {self.place!r} was written by a newer gym-memory: "
-                        "upgrade gym-memory"
-                    )
-                if applied != set(known):
-                    connection.execute("SELECT pg_advisory_lock(%s)", (_MIGRATING,))
-                    _migrate(self._conninfo)
-            finally:
-                connection.close()
+        """Apply the files that the database has not seen, all in one transaction."""
+        scripts = {path.stem: path.read_text(encoding="utf-8") for path in migrations("postgresql")}
+        with self._reported(), self._connect() as connection:
+            table = connection.execute("SELECT to_regclass('_yoyo_migration')").fetchone()[0]
+            applied = {row[0] for row in connection.execute(_APPLIED)} if table else set()
+            if applied - scripts.keys():
+                raise StoreError(
+                    f"the memory store {self.place!r} was written by a newer gym-memory: "
+                    "upgrade gym-memory"
+                )
+            if applied == scripts.keys():
+                return
+            with connection.transaction():
+                connection.execute("SELECT pg_advisory_xact_lock(%s)", (_MIGRATING,))
+                connection.execute(_MIGRATIONS)
+                applied = {row[0] for row in connection.execute(_APPLIED)}
+                for name in sorted(scripts.keys() - applied):
+                    connection.execute(scripts[name])
+                    connection.execute(_MARK, (name, name))
 
     def _connect(self) -> Any:
         psycopg = _library("psycopg")
@@ -268,25 +277,3 @@ def _place(parts: dict[str, Any]) -> str:
 
 def _first_line(error: Exception) -> str:
     return str(error).strip().partition("\n")[0]
-
-
-def _migrate(conninfo: str) -> None:
-    """Apply the files that the database has not seen; the caller holds the lock."""
-    yoyo = _library("yoyo")
-    stock: Any = _library("yoyo.backends.core.postgresql").PostgresqlPsycopgBackend
-
-    class Backend(stock):
-        """yoyo with a connection by libpq's rules, and without the lock that a kill leaves."""
-
-        def connect(self, dburi: Any) -> Any:
-            return _library("psycopg").connect(conninfo, autocommit=True)
-
-        def lock(self, timeout: float = 10) -> Any:
-            return nullcontext()
-
-    nowhere = _library("yoyo.connections").DatabaseURI(
-        "postgresql+psycopg", None, None, None, None, "", {}
-    )
-    with Backend(nowhere, "_yoyo_migration") as backend:
-        folder = migrations("postgresql")[0].parent
-        backend.apply_migrations(backend.to_apply(yoyo.read_migrations(str(folder))))

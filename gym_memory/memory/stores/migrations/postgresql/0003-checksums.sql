@@ -1,4 +1,3 @@
--- depends: 0002-facts
 ALTER TABLE record ADD COLUMN crc BIGINT;
 ALTER TABLE partition ADD COLUMN crc BIGINT;
 ALTER TABLE fact ADD COLUMN crc BIGINT;
