@@ -64,10 +64,13 @@ _PLACES = (_ROOM, _CALLED, _ENTERED)
 _PLACE_WORDS = re.compile(r"You|I\b|I'|We|This")
 _REFUSAL = re.compile(
     r"\b(?:can(?:'|no| no)t|no|not|nothing|nowhere|\w+n't|block\w*|locked|closed|shut|bump|wall"
-    r"|invalid|impossible|fail\w*|refuse\w*|unknown|must|unable|already|which|fatal|unclear|obstacle)\b",
+    r"|invalid|impossible|fail\w*|refuse\w*|unknown|must|unable|already|which|fatal|unclear|obstacle"
+    r"|imp(?:assable|enetrable)|boarded|bar(?:s|red)?|solid|steep|narrow|would|stuck|prevents?)\b",
     re.IGNORECASE,
 )
 """Words of short answers to a move that did not succeed."""
+_SHUT = re.compile(r"\b(?:door|gate|closed|shut|lock\w*|open|hatch|lid)\b", re.IGNORECASE)
+"""Words of what bars a way for now."""
 _DARK = re.compile(r"\bdark(?:ness)?\b|pitch.black", re.IGNORECASE)
 _MAX_REFUSAL_CHARS = 160
 
@@ -94,8 +97,11 @@ def read_place(draft: Scene, layout: Layout, sentences: Sequence[tuple[str, int]
                 start = offset + found.start("name")
                 draft.arrive(name, start, start + len(found["name"]))
                 return
-    if draft.is_move and sentences and not _is_refusal(layout.prose):
-        draft.lose_place()
+    if draft.is_move and sentences:
+        if not _is_refusal(layout.prose):
+            draft.lose_place()
+        elif draft.direction and not _SHUT.search(layout.prose):
+            draft.lose_way(draft.direction)
 
 
 def _is_place(draft: Scene, title: Title, layout: Layout) -> bool:

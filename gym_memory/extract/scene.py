@@ -101,15 +101,21 @@ class Scene(Draft):
             return
         back, exits = OPPOSITE[self.direction], self._exits_of(room)
         listed = back not in exits and len(exits) * (self.sentences or _LISTING) >= _LISTING
+        way = Triple(left, way_relation(back), room)
         known = self.graph.value(room, back)
-        others = known is not None and known.subject != left
-        if not (listed or others or self._is_several(left) or self._is_several(room)):
-            self.add(left, way_relation(back), room)
+        denied = known not in (None, way) or (known is None and self.graph.fact(way) is not None)
+        if not (listed or denied or self._is_several(left) or self._is_several(room)):
+            self.add(*way)
 
     def lose_place(self) -> None:
         """Leave the place unknown."""
         self.room = ""
         self.outdate(PLAYER, "is in", None)
+
+    def lose_way(self, way: str) -> None:
+        """End an exit that leads nowhere, and the way that it was taken for."""
+        self.outdate(self.room, EXIT, way)
+        self.outdate(None, way_relation(way), self.room)
 
     def has_exit(self, way: str, start: int, end: int) -> None:
         """Add an exit of the place."""
