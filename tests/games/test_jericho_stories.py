@@ -120,6 +120,15 @@ def test_the_truth_follows_the_player(zork):
     assert ("you", "is in", "kitchen") in {tuple(fact) for fact in zork.oracle().facts}
 
 
+def test_a_thing_inside_of_itself_is_taken_back(zork):
+    """The story itself allows it, and then never answers again."""
+    up_the_tree = ["north", "north", "up", "take egg", "drop egg", "take nest", "down"]
+    play(zork, [*up_the_tree, "take egg", "take canary from egg", "put nest in egg"])
+    obs, _, _, _, info = zork.step("put egg in nest")
+    assert (obs["text"], info["is_action_valid"]) == ("That would put a thing into itself.", False)
+    assert "egg" in zork.step("inventory")[0]["text"]
+
+
 def test_infocoms_grammar_is_read(zork):
     vocabulary = read_vocabulary((FOLDER / "zork1.z3").read_bytes(), PREFERRED)
     lines = {" ".join(line) for line in vocabulary.templates}

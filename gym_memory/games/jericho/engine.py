@@ -7,6 +7,7 @@ the file. Commands are tried: they count if they change the objects.
 
 from __future__ import annotations
 
+import ctypes
 import hashlib
 import os
 import re
@@ -17,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gym_memory.core.records import Triple
-from gym_memory.games.jericho.facts import Tree, find_player, true_facts
+from gym_memory.games.jericho.facts import Tree, find_player, holders_of, is_circular, true_facts
 from gym_memory.games.jericho.vocabulary import (
     HELD,
     NOUN,
@@ -188,6 +189,7 @@ _NOT_UNDERSTOOD = re.compile(
 )
 _QUIET = ("look", "inventory", "wait")
 """Commands that every story takes and that change nothing."""
+_CIRCULAR = "That would put a thing into itself."
 _MOST_THINGS = 20
 _MOST_TRIED = 1000
 """Commands tried in one state, those with one thing before those with two."""
@@ -272,9 +274,12 @@ class ParserEngine(StoryEngine):
         return _number(_SCORE, answer, self._score)
 
     def send(self, command: str) -> Answer:
-        """Play one command."""
-        before = self._score
+        """Play one command; take back one that puts a thing into itself: the story would hang."""
+        before, begun = self._score, super().save()
         answer = super().send(command)
+        if self._is_circular(self._machine.save()[0]) and not self._is_circular(begun.machine[0]):
+            self.load(begun)
+            return Answer(_CIRCULAR, before, accepted=False)
         if self._scored_by_engine:
             return self._read(answer)
         text = answer.text
@@ -289,6 +294,9 @@ class ParserEngine(StoryEngine):
         self._score, self._over = score, over
         answer = answer._replace(score=score, won=won, lost=over and not won)
         return self._read(answer._replace(accepted=understood(text)))
+
+    def _is_circular(self, memory: Bytes) -> bool:
+        return is_circular(holders_of(self._story_facts.story, memory))
 
     def _read(self, answer: Answer) -> Answer:
         return answer._replace(text=_cleaned(answer.text))
@@ -361,7 +369,9 @@ class ParserEngine(StoryEngine):
     def _after(self, begun: Any, command: str) -> tuple[str, Bytes]:
         self._machine.load(begun)
         text = self._machine.send(command)
-        return text, self._machine.save()[0]
+        memory = np.empty_like(begun[0])
+        self._machine.frotz.frotz_lib.getRAM(ctypes.c_void_p(memory.ctypes.data))
+        return text, memory
 
     def _search(self, begun: Any, quiet: list[tuple[str, Bytes]]) -> tuple[str, ...]:
         vocabulary, region, templates, _ = self._story_facts
@@ -377,7 +387,8 @@ class ParserEngine(StoryEngine):
             text, memory = self._after(begun, command)
             now = region.of(memory)[same]
             ends = self._ends(text)
-            if ends or (not np.array_equal(now, still) and not _ASIDE.search(text)):
+            changed = not np.array_equal(now, still) and not _ASIDE.search(text)
+            if ends or (changed and not self._is_circular(memory)):
                 effect = command.encode() if ends else now.tobytes()
                 found[effect] = min(found.get(effect, command), command, key=_preference)
         return (*found.values(), *_QUIET)

@@ -1,18 +1,18 @@
-"""The truth of a story: where the player is, what is there, where the exits lead.
-
-Read from the object tree of the running machine, for scoring alone.
-"""
+"""The object tree of a running story, and the truth that it states, for scoring alone."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
 
 from gym_memory.core.records import Triple
 from gym_memory.games.jericho.vocabulary import Bytes, decoded, object_region
 from gym_memory.graph.schema import EXIT, INVENTORY, PLAYER
 
-__all__ = ["Tree", "find_player", "object_names", "true_facts"]
+__all__ = ["Tree", "find_player", "holders_of", "is_circular", "object_names", "true_facts"]
 
 
 @lru_cache(maxsize=64)
@@ -26,6 +26,22 @@ def object_names(story: bytes) -> tuple[str, ...]:
     return tuple(names)
 
 
+def holders_of(story: bytes, memory: Bytes) -> NDArray[np.int64]:
+    """Return the number of each object's holder by the object's number; 0 for none."""
+    region, size = object_region(story), 9 if story[0] <= 3 else 14
+    entries = memory[region.start :][: size * region.objects].reshape(-1, size).astype(np.int64)
+    found = entries[:, 4] if story[0] <= 3 else entries[:, 6] << 8 | entries[:, 7]
+    return np.concatenate(([0], np.where(found <= region.objects, found, 0)))
+
+
+def is_circular(holders: NDArray[np.int64]) -> bool:
+    """True if a thing is inside of itself: a story that looks there never answers."""
+    outer = holders
+    for _ in range(len(holders).bit_length()):
+        outer = outer[outer]
+    return bool(outer.any())
+
+
 class Tree:
     """The objects of a story in one state: names and holders by number, 0 for none.
 
@@ -37,11 +53,8 @@ class Tree:
     """
 
     def __init__(self, story: bytes, memory: Bytes, room: int, title: str):
-        size, holder, wide = (9, 4, 1) if story[0] <= 3 else (14, 6, 2)
-        region, self.names, self.holders = object_region(story), object_names(story), [0]
-        for at in range(region.start, region.start + size * region.objects, size):
-            found = int.from_bytes(memory[at + holder : at + holder + wide].tobytes(), "big")
-            self.holders.append(found if found <= region.objects else 0)
+        self.names: Sequence[str] = object_names(story)
+        self.holders: Sequence[int] = holders_of(story, memory).tolist()
         self._room, self._title = room, title
         self._rooms_held = story[0x12:0x13] == b"8"
         """True for Infocom, by the serial number: one object holds all rooms."""
