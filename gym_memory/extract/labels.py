@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 from gym_memory.extract.layout import CARRIED, EXITS, HERE, HOLDER, STATE, Item, Labelled
 from gym_memory.extract.notes.words import Phrase, clean_name
-from gym_memory.extract.scene import Scene, find_things, place_name, relation, seen_relation
-from gym_memory.extract.things import NOTHING, VAGUE, is_name
+from gym_memory.extract.scene import Scene, place_name, relation, seen_relation
+from gym_memory.extract.things import NOTHING, VAGUE, is_name, things_in
 from gym_memory.graph.schema import DIRECTIONS, INVENTORY
 
 __all__ = ["ANSWERED", "read_answer", "read_carried", "read_label"]
@@ -83,12 +84,12 @@ def read_label(draft: Scene, labelled: Labelled) -> None:
     elif kind == CARRIED:
         read_carried(draft, items, whole=not label.text.lower().startswith("wear"))
     elif kind == HERE:
-        for phrase in _listed(draft, items):
+        for phrase in _listed(items):
             draft.put(phrase)
     elif kind == HOLDER:
         found = _HOLDER.match(label.text)
         where, place = found.group("where", "place") if found is not None else ("", "")
-        for phrase in _listed(draft, items) if is_name(clean_name(place)) else ():
+        for phrase in _listed(items) if is_name(clean_name(place)) else ():
             draft.place(phrase, relation(where), clean_name(place))
             draft.describe(phrase)
     elif kind == STATE:
@@ -107,7 +108,7 @@ def _read_state(draft: Scene, label: str, item: Item) -> None:
     draft.add(name, relation, value, *item.span)
 
 
-def _read_exits(draft: Scene, label: str, items: Sequence[Item]) -> None:
+def _read_exits(draft: Scene, label: str, items: tuple[Item, ...]) -> None:
     """Read a list of exits: directions, perhaps with the place that each leads to, or places."""
     names = _AREAS.search(label) is not None
     for part in _parts(items, _EXIT_SPLIT):
@@ -123,10 +124,10 @@ def _read_exits(draft: Scene, label: str, items: Sequence[Item]) -> None:
             draft.add(there, seen_relation(way), draft.room, *part.span)
 
 
-def read_carried(draft: Scene, items: Sequence[Item], *, whole: bool) -> None:
+def read_carried(draft: Scene, items: tuple[Item, ...], *, whole: bool) -> None:
     """Read a list of all that is carried: what it leaves out is carried no more."""
     held = set()
-    for phrase in _listed(draft, items):
+    for phrase in _listed(items):
         draft.place(phrase, "is in", INVENTORY)
         draft.describe(phrase)
         held.add(phrase.name)
@@ -134,14 +135,20 @@ def read_carried(draft: Scene, items: Sequence[Item], *, whole: bool) -> None:
         draft.keep_only(INVENTORY, held)
 
 
-def _listed(draft: Scene, items: Sequence[Item]) -> Iterator[Phrase]:
-    """Yield the things of a list; names may stand without an article."""
+@lru_cache(maxsize=1024)
+def _listed(items: tuple[Item, ...]) -> tuple[Phrase, ...]:
+    """Return the things of a list; names may stand without an article."""
+    found = []
     for part in _parts(items, _ITEM_SPLIT):
         counted = _NUMBERED.match(part.text)
         begin = counted.end() if counted else 0
-        text = part.text[begin:].rstrip(".,")
+        text, at = part.text[begin:].rstrip(".,"), part.start + begin
         if text and not NOTHING.match(text) and not text.lower().startswith("your "):
-            yield from find_things(draft, text, part.start + begin, bare=True)
+            found += [
+                phrase._replace(start=at + phrase.start, end=at + phrase.end)
+                for phrase in things_in(text, bare=True)
+            ]
+    return tuple(found)
 
 
 def _parts(items: Sequence[Item], split: re.Pattern[str]) -> Iterator[Item]:

@@ -10,7 +10,7 @@ from gym_memory.extract.notes.words import ROOM
 from gym_memory.extract.scene import Scene, place_name
 from gym_memory.extract.things import COMPASS, NAME, is_name
 
-__all__ = ["ARE", "DENIED", "PASSABLE", "YOU", "read_place", "read_ways"]
+__all__ = ["ARE", "DENIED", "PASSABLE", "YOU", "read_place", "ways_in"]
 
 YOU = r"(?:You|I|We)"
 ARE = r"(?:'re| are|'m| am)"
@@ -124,10 +124,10 @@ def _is_doubtful(sentence: str) -> bool:
     return sentence.endswith("?") or DENIED.search(sentence.lower()) is not None
 
 
-def read_ways(draft: Scene, sentence: str) -> None:
-    """Read the directions in which something leads."""
+def ways_in(sentence: str) -> Sequence[tuple[int, int]]:
+    """Return where a sentence in lower case names directions in which something leads."""
     if not _DIRECTED.search(sentence) or not PASSABLE.search(sentence):
-        return
+        return ()
     begin, ways = 0, []
     for cut in [*_CLAUSE.finditer(sentence), None]:
         end = cut.start() if cut else len(sentence)
@@ -138,5 +138,4 @@ def read_ways(draft: Scene, sentence: str) -> None:
         elif _OF_LAST.match(sentence, begin):  # a door to the west, which is nailed shut
             del ways[-1:]
         begin = end
-    for start, end in ways:
-        draft.has_exit(sentence[start:end].replace("-", ""), start, end)
+    return ways

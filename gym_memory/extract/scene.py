@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from gym_memory.core.records import Triple
 from gym_memory.extract.draft import NOWHERE, Draft
 from gym_memory.extract.notes.words import Phrase, clean_name, direction_in
-from gym_memory.extract.things import ANY_STATE, ARTICLE, NOTHING, SAME, is_name, one_thing
+from gym_memory.extract.things import ANY_STATE, NOTHING, SAME, is_name, one_thing, things_in
 from gym_memory.graph import TemporalGraph
 from gym_memory.graph.schema import EXIT, OPPOSITE, PLAYER, direction_of, way_relation
 
@@ -29,7 +29,6 @@ _BRACKETED = re.compile(
     r"(?:,? ?(?P<where>on|in) which (?:is|are) (?P<items>[^()]+))?\)"
 )
 _ROOM_ITSELF = re.compile(r"(?:floor|ground|room|area|(?:one )?corner)(?: of (?:the |this )?room)?")
-_SPLIT = re.compile(rf"(?:,? and |, )(?={ARTICLE})")
 _TRAVEL = re.compile(
     r"(?:go|walk|run|head|travel|ride|sail|drive|fly|enter)\b(?: (?:to|into|in))? ?(?P<to>.*)"
     r"|(?:exit|leave)$",
@@ -159,15 +158,9 @@ def find_things(draft: Scene, text: str, start: int, *, bare: bool = False) -> I
     """Yield the things of an enumeration; those without an article only if ``bare``."""
     if "(" in text:
         text = _read_brackets(draft, text, start)
-    begin = 0
-    for cut in [*_SPLIT.finditer(text), None]:
-        part = text[begin : cut.start() if cut else len(text)]
-        phrase = one_thing(part, bare)
-        if phrase is not None:
-            draft.topic = phrase.name
-            at = start + begin
-            yield phrase._replace(start=at + phrase.start, end=at + phrase.end)
-        begin = cut.end() if cut else len(text)
+    for name, states, first, last in things_in(text, bare):
+        draft.topic = name
+        yield Phrase(name, states, start + first, start + last)
 
 
 def _read_brackets(draft: Scene, text: str, start: int) -> str:

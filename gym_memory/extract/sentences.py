@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 
 from gym_memory.extract.notes.words import clean_name
-from gym_memory.extract.places import ARE, DENIED, PASSABLE, YOU, read_ways
+from gym_memory.extract.places import ARE, DENIED, PASSABLE, YOU, ways_in
 from gym_memory.extract.scene import RELATIVE, Scene, find_things, here, put_in, seen_relation
 from gym_memory.extract.things import (
     ANY_STATE,
@@ -130,14 +130,10 @@ _DOOR = re.compile(r"\b(?:door|gate|hatch|doorway)$")
 def read_sentence(draft: Scene, sentence: str, offset: int) -> None:
     """Read a sentence by the first form that fits, and the ways that it names."""
     draft.offset = offset
-    lower = sentence.lower()
-    if lower[-1] == "?" or sentence[0] in "\"'":
-        return
-    if draft.room and not draft.is_look:
-        read_ways(draft, lower)
-    if DENIED.search(lower):
-        return
-    for pattern, read in _forms(lower.split(None, 1)[0]):
+    ways, forms = _analysis(sentence)
+    for start, end in ways if draft.room and not draft.is_look else ():
+        draft.has_exit(sentence[start:end].lower().replace("-", ""), start, end)
+    for pattern, read in forms:
         found = pattern.match(sentence)
         if found is not None and read(draft, found) is not False:
             return
@@ -307,6 +303,17 @@ _FORMS: tuple[tuple[re.Pattern[str], _Read, frozenset[str] | None], ...] = (
 )
 """Forms of sentences, special ones before general ones, with the words that may begin them."""
 _GENERAL = re.compile(ARTICLE + "|it|this")
+
+
+@lru_cache(maxsize=4096)
+def _analysis(
+    sentence: str,
+) -> tuple[Sequence[tuple[int, int]], tuple[tuple[re.Pattern[str], _Read], ...]]:
+    """Return the ways that a sentence names, and the forms that it may have."""
+    lower = sentence.lower()
+    if lower[-1] == "?" or sentence[0] in "\"'":
+        return (), ()
+    return ways_in(lower), () if DENIED.search(lower) else _forms(lower.split(None, 1)[0])
 
 
 @lru_cache(maxsize=512)

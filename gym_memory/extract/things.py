@@ -9,7 +9,7 @@ from gym_memory.extract.notes.words import Phrase, clean_name, split_things
 
 __all__ = ["ANY_STATE", "ARTICLE", "COMPASS", "NAME", "NOTHING", "SAME", "STATE_WORD"]
 __all__ += ["VAGUE", "WITH_STATE", "in_sentence_case", "is_name", "one_thing"]
-__all__ += ["split_sentences"]
+__all__ += ["split_sentences", "things_in"]
 
 _MAX_NAME_WORDS = 6
 _MAX_SENTENCE_CHARS = 1000
@@ -20,6 +20,7 @@ STATE_WORD = (
     r"cool|raw|cooked|fried|roasted|grilled|burned|burnt|chopped|sliced|diced|clean|dirty|wet|dry)"
 )
 SAME = {"opened": "open", "shut": "closed", "burnt": "burned"}
+_SPLIT = re.compile(rf"(?:,? and |, )(?={ARTICLE})")
 _SENTENCE = re.compile(r"(?:[^.!?\n]|\.(?=\w))+[.!?]*[\"']?")
 """A dot inside a number or a name ends nothing."""
 ANY_STATE = re.compile(rf"\b{STATE_WORD}\b")
@@ -57,6 +58,17 @@ def split_sentences(text: str) -> tuple[tuple[str, int], ...]:
 
 
 @lru_cache(maxsize=4096)
+def things_in(text: str, bare: bool) -> tuple[Phrase, ...]:
+    """Return the things of an enumeration; those without an article only if ``bare``."""
+    begin, found = 0, []
+    for cut in [*_SPLIT.finditer(text), None]:
+        phrase = one_thing(text[begin : cut.start() if cut else len(text)], bare)
+        if phrase is not None:
+            found.append(phrase._replace(start=begin + phrase.start, end=begin + phrase.end))
+        begin = cut.end() if cut else len(text)
+    return tuple(found)
+
+
 def one_thing(text: str, bare: bool) -> Phrase | None:
     """Read one thing, its states before the name, in a clause or in brackets."""
     states: list[str] = []
