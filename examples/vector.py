@@ -20,13 +20,10 @@ if __name__ == "__main__":
     parser.add_argument("--envs", type=int, default=2)
     parser.add_argument("--steps", type=int, default=20)
     given = parser.parse_args()
-    # Texts have no fixed size, so processes cannot share memory.
-    asked = {"shared_memory": False} if given.mode == "async" else {}
     envs = gym.make_vec(
         "gym_memory/Cooking-v0",
         num_envs=given.envs,
         vectorization_mode=given.mode,
-        vector_kwargs=asked,
         level="rl-3",
         memory="arigraph",
     )

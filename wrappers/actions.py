@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, SupportsIndex, TypeVar
+from typing import Any, Literal, SupportsIndex, TypeVar, get_args
 
 import gymnasium as gym
 import numpy as np
 
 from gym_memory.core.errors import InvalidArgumentError
-from gym_memory.core.settings import check_int, check_text
+from gym_memory.core.settings import check_int, check_name, check_text
 from gym_memory.wrappers.checks import check_keys
+
+Invalid = Literal["noop", "error", "mask"]
+"""What a number without an entry does."""
 
 __all__ = ["NO_OP", "IndexActions", "keep_evenly"]
 
@@ -36,7 +39,7 @@ class IndexActions(gym.Wrapper[Obs, np.int64, Obs, str], gym.utils.RecordConstru
 
     Of more valid actions than ``max_actions``, those evenly spaced over the environment's order
     are kept, also in the observation. Where there are none, the only entry is ``no_op``, so a mask
-    is never all false. A number without an entry costs a step and counts as an invalid action.
+    is never all false. ``invalid`` says what a number without an entry does.
     Info: ``action_mask``, int8 of shape (max_actions,), 1 where there is an entry; ``n_valid``,
     the valid actions of the state; ``n_valid_dropped``, those without a number. An environment
     made with ``valid_actions=False`` lists them all the same.
@@ -45,9 +48,17 @@ class IndexActions(gym.Wrapper[Obs, np.int64, Obs, str], gym.utils.RecordConstru
         env: An environment with text actions and ``valid_actions`` in its observation.
         max_actions: Numbers to offer, >= 1. SB3 wants few: 256 is a sensible ceiling.
         no_op: The action offered where there is none.
+        invalid: ``noop`` costs a step and counts as an invalid action; ``error`` raises;
+            ``mask`` plays the entry at that number modulo the number of entries.
     """
 
-    def __init__(self, env: gym.Env[Obs, str], max_actions: int = 128, no_op: str = NO_OP):
+    def __init__(
+        self,
+        env: gym.Env[Any, str],
+        max_actions: int = 128,
+        no_op: str = NO_OP,
+        invalid: Invalid = "noop",
+    ):
         check_keys("IndexActions", env, ("valid_actions",), "wrap a text environment")
         if not isinstance(env.action_space, gym.spaces.Text):
             raise InvalidArgumentError(
@@ -55,10 +66,13 @@ class IndexActions(gym.Wrapper[Obs, np.int64, Obs, str], gym.utils.RecordConstru
             )
         check_int("max_actions", max_actions, 1)
         check_text("no_op", no_op)
-        gym.utils.RecordConstructorArgs.__init__(self, max_actions=max_actions, no_op=no_op)
+        check_name("invalid", invalid, get_args(Invalid))
+        gym.utils.RecordConstructorArgs.__init__(
+            self, max_actions=max_actions, no_op=no_op, invalid=invalid
+        )
         gym.Wrapper.__init__(self, env)
         self._max_actions = max_actions
-        self._no_op = no_op
+        self._no_op, self._invalid = no_op, invalid
         self._slots: tuple[str, ...] = (no_op,)
         self.action_space = gym.spaces.Discrete(max_actions)
 
@@ -75,7 +89,7 @@ class IndexActions(gym.Wrapper[Obs, np.int64, Obs, str], gym.utils.RecordConstru
         return obs, float(reward), terminated, truncated, info
 
     def action_text(self, action: SupportsIndex) -> str:
-        """Return the command behind a number; empty, which no game takes, where there is none."""
+        """Return the command behind a number; where there is none, as ``invalid`` says."""
         try:
             index = -1 if isinstance(action, bool | np.bool_) else action.__index__()
         except (AttributeError, TypeError):
@@ -84,7 +98,14 @@ class IndexActions(gym.Wrapper[Obs, np.int64, Obs, str], gym.utils.RecordConstru
             raise InvalidArgumentError(
                 f"expected an action as an int in [0, {self._max_actions}), got {action!r}"
             )
-        return self._slots[index] if index < len(self._slots) else ""
+        if index >= len(self._slots) and self._invalid == "error":
+            raise InvalidArgumentError(
+                f"expected one of the {len(self._slots)} valid actions of this state, got {index}: "
+                'use info["action_mask"], or IndexActions(invalid="noop") or "mask"'
+            )
+        if self._invalid == "mask":
+            index %= len(self._slots)
+        return self._slots[index] if index < len(self._slots) else ""  # which no game takes
 
     def action_masks(self) -> np.ndarray[Any, np.dtype[np.bool_]]:
         """Return a bool array of shape (max_actions,), never all false, for MaskablePPO."""

@@ -7,6 +7,7 @@ from typing import Any
 import gymnasium as gym
 
 from gym_memory.core.names import format_spec, parse_spec
+from gym_memory.core.records import Observation
 from gym_memory.core.settings import check_flag, check_known
 from gym_memory.games.registry import ENVIRONMENTS
 from gym_memory.wrappers.memory import DEFAULT_BUDGET, DEFAULT_MEMORY, MemoryObservation
@@ -25,7 +26,7 @@ def make_env(
     recall: str | None = None,
     navigate: bool = False,
     **kwargs: Any,
-) -> gym.Env[dict[str, Any], str]:
+) -> gym.Env[Observation, str]:
     """Build the environment ``name`` with a memory in its observation.
 
     Args:

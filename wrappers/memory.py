@@ -9,7 +9,16 @@ from typing import Any
 import gymnasium as gym
 
 from gym_memory.core.errors import InvalidArgumentError
-from gym_memory.core.records import Cue, Outcome, PlanState, Reasons, Step, Task
+from gym_memory.core.html import observation_table
+from gym_memory.core.records import (
+    Cue,
+    Observation,
+    Outcome,
+    PlanState,
+    Reasons,
+    Step,
+    Task,
+)
 from gym_memory.core.settings import check_text
 from gym_memory.games.spaces import memory_observation_space
 from gym_memory.memory.base import Memory, check_budget, make_memory
@@ -25,7 +34,7 @@ DEFAULT_BUDGET = 1000
 Obs = dict[str, Any]
 
 
-class MemoryObservation(gym.Wrapper[Obs, str, Obs, str], gym.utils.RecordConstructorArgs):
+class MemoryObservation(gym.Wrapper[Observation, str, Obs, str], gym.utils.RecordConstructorArgs):
     """Maintain a memory of what the agent saw and show what it recalls.
 
     Adds ``memory triples episodes lessons`` to the raw observation, whatever the memory, and
@@ -45,7 +54,7 @@ class MemoryObservation(gym.Wrapper[Obs, str, Obs, str], gym.utils.RecordConstru
     """
 
     def __init__(
-        self, env: gym.Env[Obs, str], memory: str = DEFAULT_MEMORY, budget: int = DEFAULT_BUDGET
+        self, env: gym.Env[Any, str], memory: str = DEFAULT_MEMORY, budget: int = DEFAULT_BUDGET
     ):
         check_keys("MemoryObservation", env, RAW_KEYS, "wrap a text environment")
         if not isinstance(memory, str):
@@ -57,7 +66,7 @@ class MemoryObservation(gym.Wrapper[Obs, str, Obs, str], gym.utils.RecordConstru
         check_budget(budget)
         gym.utils.RecordConstructorArgs.__init__(self, memory=memory, budget=budget)
         gym.Wrapper.__init__(self, env)
-        self.observation_space = memory_observation_space()
+        self.observation_space: gym.Space[Any] = memory_observation_space()
         self.memory: Memory = make_memory(memory)
         self.budget = budget
         self._plan = PlanState()
@@ -75,7 +84,7 @@ class MemoryObservation(gym.Wrapper[Obs, str, Obs, str], gym.utils.RecordConstru
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[Obs, dict[str, Any]]:
+    ) -> tuple[Observation, dict[str, Any]]:
         """Reset the environment; the memory begins an episode and sees the first observation."""
         obs, info = self.env.reset(seed=seed, options=options)
         self._plan = PlanState()
@@ -85,19 +94,19 @@ class MemoryObservation(gym.Wrapper[Obs, str, Obs, str], gym.utils.RecordConstru
         self.memory.begin(Task(info["task_id"], obs["task"], dialect), seed)
         return self._remember(obs, info, "", 0.0, done=False, started=started)
 
-    def step(self, action: str) -> tuple[Obs, float, bool, bool, dict[str, Any]]:
+    def step(self, action: str) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         """Step the environment; the memory learns from it, then recalls."""
         running = self._open is not None and isinstance(action, str)
         written = self.memory.write(action) if running else None
         if written and written.free:
-            obs, info = self._show(*self._seen, 0.0)
-            return obs, 0.0, False, False, {**info, "written": written}
+            shown, info = self._show(*self._seen, 0.0)
+            return shown, 0.0, False, False, {**info, "written": written}
         obs, reward, terminated, truncated, info = self.env.step("" if written else action)
         done = terminated or truncated
-        obs, info = self._remember(obs, info, action, float(reward), done=done)
+        shown, info = self._remember(obs, info, action, float(reward), done=done)
         if written:
             info["written"] = written
-        return obs, float(reward), terminated, truncated, info
+        return shown, float(reward), terminated, truncated, info
 
     @property
     def focus(self) -> str:
@@ -128,7 +137,7 @@ class MemoryObservation(gym.Wrapper[Obs, str, Obs, str], gym.utils.RecordConstru
         *,
         done: bool,
         started: float | None = None,
-    ) -> tuple[Obs, dict[str, Any]]:
+    ) -> tuple[Observation, dict[str, Any]]:
         started = time.perf_counter() if started is None else started
         self.memory.observe(
             Step(
@@ -148,7 +157,9 @@ class MemoryObservation(gym.Wrapper[Obs, str, Obs, str], gym.utils.RecordConstru
         learnt = time.perf_counter()
         return self._show(obs, info, (learnt - started) * 1e3)
 
-    def _show(self, obs: Obs, info: dict[str, Any], update_ms: float) -> tuple[Obs, dict[str, Any]]:
+    def _show(
+        self, obs: Obs, info: dict[str, Any], update_ms: float
+    ) -> tuple[Observation, dict[str, Any]]:
         self._seen = obs, info
         started = time.perf_counter()
         aim = str(self._plan.aim)
@@ -156,8 +167,11 @@ class MemoryObservation(gym.Wrapper[Obs, str, Obs, str], gym.utils.RecordConstru
         recall = self.memory.recall(self._cue, self.budget)
         recall_ms = (time.perf_counter() - started) * 1e3
         stats = dataclasses.replace(self.memory.stats(), update_ms=update_ms, recall_ms=recall_ms)
-        shown = {
-            **obs,
+        shown: Observation = {
+            "text": obs["text"],
+            "task": obs["task"],
+            "inventory": obs["inventory"],
+            "valid_actions": obs["valid_actions"],
             "memory": recall.text,
             "triples": recall.triples,
             "episodes": recall.episodes,
@@ -166,12 +180,16 @@ class MemoryObservation(gym.Wrapper[Obs, str, Obs, str], gym.utils.RecordConstru
         extra = {"operations": self.memory.operations} if self.memory.operations else {}
         return shown, {**info, "memory_stats": stats, **extra}
 
+    def _repr_html_(self) -> str:
+        """Show in a notebook the present observation and what the memory holds."""
+        return observation_table(str(self), self._seen[0]) + self.memory._repr_html_()
+
     def snapshot(self) -> Any:
         """Return the state of the environment and of the memory together, for tree search."""
         below = self.env.get_wrapper_attr("snapshot")()
         return below, self.memory.snapshot(), self._plan, self._open
 
-    def restore(self, snapshot: Any) -> tuple[Obs, dict[str, Any]]:
+    def restore(self, snapshot: Any) -> tuple[Observation, dict[str, Any]]:
         """Return to a snapshot of both and give its observation and info."""
         below, memory, self._plan, self._open = snapshot
         obs, info = self.env.get_wrapper_attr("restore")(below)

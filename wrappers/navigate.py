@@ -7,6 +7,7 @@ from typing import Any
 import gymnasium as gym
 
 from gym_memory.core.errors import InvalidArgumentError
+from gym_memory.core.records import Observation
 from gym_memory.core.settings import check_flag
 from gym_memory.graph import TemporalGraph
 from gym_memory.graph.map import Leg, current_place, route, visited_places
@@ -15,7 +16,7 @@ from gym_memory.wrappers.checks import check_keys
 
 __all__ = ["Navigate"]
 
-Obs = dict[str, Any]
+Obs = Observation
 
 GO_TO = "go to "
 
@@ -34,7 +35,7 @@ class Navigate(gym.Wrapper[Obs, str, Obs, str], gym.utils.RecordConstructorArgs)
         stop_on_new: True to stop where something appears that the memory did not know.
     """
 
-    def __init__(self, env: gym.Env[Obs, str], stop_on_new: bool = True):
+    def __init__(self, env: gym.Env[Any, str], stop_on_new: bool = True):
         check_keys("Navigate", env, ("memory", "triples"), "wrap it around MemoryObservation")
         check_flag("stop_on_new", stop_on_new)
         memory = env.get_wrapper_attr("memory")

@@ -40,7 +40,7 @@ class RecordTrajectory(gym.Wrapper[Obs, str, Obs, str], gym.utils.RecordConstruc
 
     def __init__(
         self,
-        env: gym.Env[Obs, str],
+        env: gym.Env[Any, str],
         path: str,
         valid_actions: bool = False,
         memory: bool = False,

@@ -6,6 +6,7 @@ from typing import Any
 
 import gymnasium as gym
 
+from gym_memory.core.records import Observation
 from gym_memory.core.settings import check_known
 from gym_memory.games.foreign import ForeignEnv
 from gym_memory.wrappers.memory import DEFAULT_BUDGET, DEFAULT_MEMORY, MemoryObservation
@@ -15,7 +16,7 @@ __all__ = ["wrap"]
 
 def wrap(
     env: Any, *, memory: str = DEFAULT_MEMORY, budget: int = DEFAULT_BUDGET, **kwargs: Any
-) -> gym.Env[dict[str, Any], str]:
+) -> gym.Env[Observation, str]:
     """Put a memory into the observation of any text environment.
 
     Args:

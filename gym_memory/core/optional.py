@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
 from typing import Any
 
 from gym_memory.core.errors import MissingDependencyError
 
-__all__ = ["require"]
+__all__ = ["check_installed", "require"]
 
 
 def require(module: str, extra: str, purpose: str = "") -> Any:
@@ -23,7 +24,15 @@ def require(module: str, extra: str, purpose: str = "") -> Any:
     except ModuleNotFoundError as error:
         if error.name is None or error.name.split(".")[0] != module.split(".")[0]:
             raise
-        package = module.split(".")[0]
-        raise MissingDependencyError(
-            package, f"pip install 'gym-memory[{extra}]'", purpose
-        ) from error
+        raise _missing(module, extra, purpose) from error
+
+
+def check_installed(module: str, extra: str, purpose: str = "") -> None:
+    """Raise what :func:`require` would, without an import."""
+    if importlib.util.find_spec(module.split(".")[0]) is None:
+        raise _missing(module, extra, purpose)
+
+
+def _missing(module: str, extra: str, purpose: str) -> MissingDependencyError:
+    package = module.split(".")[0]
+    return MissingDependencyError(package, f"pip install 'gym-memory[{extra}]'", purpose)

@@ -15,6 +15,8 @@ from typing import Any, ClassVar, NamedTuple
 import gymnasium as gym
 
 from gym_memory.core.errors import InvalidArgumentError, UnknownNameError
+from gym_memory.core.html import observation_table, visible
+from gym_memory.core.optional import check_installed
 from gym_memory.core.records import Oracle
 from gym_memory.core.settings import check_bounded, check_flag, check_int
 from gym_memory.games.spaces import FreeText, raw_observation_space
@@ -77,16 +79,21 @@ class TextEnv(gym.Env[dict[str, Any], str]):
         valid_actions: Whether the observation lists the valid actions; False saves their cost.
             :meth:`valid_actions` returns them either way.
         split: Which tasks: names a split that the backend has.
-        render_mode: None or ``"ansi"`` (``render`` returns the last text).
+        render_mode: None, ``"ansi"`` (``render`` returns the last command and text) or ``"human"``
+            (each is printed as it comes).
     """
 
-    metadata: ClassVar[dict[str, Any]] = {"render_modes": ["ansi"]}  # type: ignore[misc]
+    metadata: ClassVar[dict[str, Any]] = {"render_modes": ["ansi", "human"]}  # type: ignore[misc]
     dialect: ClassVar[str] = ""
     """Family of the text; chooses extraction rules."""
     splits: ClassVar[tuple[str, ...]] = ()
     """Names that ``split`` takes; empty if there are none."""
     max_action_chars: ClassVar[int] = 200
     """Longest command that the engine reads."""
+    needs: ClassVar[str] = ""
+    """Module of the engine; a missing one is reported when the environment is made."""
+    needs_extra: ClassVar[str] = ""
+    """The gym-memory extra that installs it."""
     worker_gib: ClassVar[float] = 0.5
     """Memory that a process playing it requests from a cluster."""
 
@@ -100,8 +107,11 @@ class TextEnv(gym.Env[dict[str, Any], str]):
     ):
         check_int("max_steps", max_steps, 1)
         check_flag("valid_actions", valid_actions)
-        if render_mode not in (None, "ansi"):
-            raise UnknownNameError("render_mode", str(render_mode), ["ansi"])
+        modes = self.metadata["render_modes"]
+        if render_mode not in (None, *modes):
+            raise UnknownNameError("render_mode", str(render_mode), modes)
+        if self.needs:
+            check_installed(self.needs, self.needs_extra, type(self).__name__)
         self.max_steps = max_steps
         self.split = split
         self.render_mode = render_mode
@@ -180,6 +190,7 @@ class TextEnv(gym.Env[dict[str, Any], str]):
         self.task_id = task_id
         self._done = self._feedback.won or self._feedback.lost
         self._valid = None
+        self._show()
         return self._observation(), self._info(accepted=True)
 
     def _choose_task(self, seed: int | None, options: dict[str, Any]) -> str:
@@ -225,6 +236,7 @@ class TextEnv(gym.Env[dict[str, Any], str]):
         reward = self._feedback.reward
         if reward is None:
             reward = float(self._feedback.score - before.score)
+        self._show()
         return (
             self._observation(),
             check_bounded("reward", reward),
@@ -252,10 +264,19 @@ class TextEnv(gym.Env[dict[str, Any], str]):
 
     def render(self) -> str | None:  # type: ignore[override]
         """Return the last command and its feedback if ``render_mode="ansi"``."""
-        if self.render_mode is None:
-            return None
+        return self._frame() if self.render_mode == "ansi" else None
+
+    def _frame(self) -> str:
         head = f"> {self._actions[-1]}\n" if self._actions else ""
         return head + self._feedback.text
+
+    def _show(self) -> None:
+        if self.render_mode == "human":
+            print(f"{visible(self._frame())}\n", flush=True)
+
+    def _repr_html_(self) -> str:
+        """Show in a notebook the present observation."""
+        return observation_table(str(self), self._observation() if self.task_id else {})
 
     def close(self) -> None:
         """Free the engine."""

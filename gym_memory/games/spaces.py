@@ -1,14 +1,27 @@
-"""Observation and action spaces of text games."""
+"""Observation and action spaces of text games, also in the shared memory of vector environments."""
 
 from __future__ import annotations
 
+import multiprocessing
+import pickle
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from gymnasium import spaces
+from gymnasium.vector.utils import (
+    create_shared_memory,
+    read_from_shared_memory,
+    write_to_shared_memory,
+)
 
-__all__ = ["FreeText", "memory_observation_space", "raw_observation_space", "triple_space"]
+from gym_memory.core.errors import InvalidArgumentError
 
+__all__ = ["FreeSequence", "FreeText", "memory_observation_space", "raw_observation_space"]
+__all__ += ["triple_space"]
+
+_SHARED_BYTES = 1 << 18
+"""Bytes of a text or a sequence in shared memory, for each environment."""
 _SAMPLE_ALPHABET = "abcdefghijklmnopqrstuvwxyz "
 
 
@@ -22,6 +35,14 @@ class FreeText(spaces.Text):
         self, max_length: int = 1_000_000, *, seed: int | np.random.Generator | None = None
     ):
         super().__init__(max_length, min_length=0, charset=_SAMPLE_ALPHABET, seed=seed)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Raise an error for learners that take arrays: text has no shape."""
+        raise InvalidArgumentError(
+            "text has no fixed shape: wrap the environment in EncodeText for observations as "
+            "arrays, and in IndexActions for actions as numbers"
+        )
 
     def contains(self, x: Any) -> bool:
         """True if ``x`` is a string that is short enough."""
@@ -45,6 +66,58 @@ class FreeText(spaces.Text):
         return hash((FreeText, self.max_length))
 
 
+class FreeSequence(spaces.Sequence):
+    """A sequence of any length whose elements are texts, or tuples of them."""
+
+
+class _Shared(Sequence[Any]):
+    """Read the texts of all environments from shared memory; a deep copy holds those of now."""
+
+    def __init__(self, memory: Any, n: int):
+        self._bytes = np.frombuffer(memory.get_obj(), np.uint8).reshape(n, _SHARED_BYTES)
+
+    def __len__(self) -> int:
+        return len(self._bytes)
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, slice):
+            return tuple(self)[index]
+        return pickle.loads(self._bytes[index])
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> tuple[Any, ...]:
+        return tuple(self)
+
+    def write(self, index: int, value: Any) -> None:
+        record = pickle.dumps(value)
+        if len(record) > _SHARED_BYTES:
+            raise InvalidArgumentError(
+                f"expected a part of the observation of at most {_SHARED_BYTES} bytes, got "
+                f"{len(record)}: give AsyncVectorEnv shared_memory=False"
+            )
+        self._bytes[index, : len(record)] = np.frombuffer(record, np.uint8)
+
+
+@create_shared_memory.register(FreeText)
+@create_shared_memory.register(FreeSequence)
+def _create_shared(space: spaces.Space[Any], n: int = 1, ctx: Any = multiprocessing) -> Any:
+    memory = ctx.Array("B", n * _SHARED_BYTES)
+    for index in range(n):
+        _write_shared(space, index, "" if isinstance(space, FreeText) else (), memory)
+    return memory
+
+
+@read_from_shared_memory.register(FreeText)
+@read_from_shared_memory.register(FreeSequence)
+def _read_shared(space: spaces.Space[Any], memory: Any, n: int = 1) -> _Shared:
+    return _Shared(memory, n)
+
+
+@write_to_shared_memory.register(FreeText)
+@write_to_shared_memory.register(FreeSequence)
+def _write_shared(space: spaces.Space[Any], index: int, value: Any, memory: Any) -> None:
+    _Shared(memory, len(memory) // _SHARED_BYTES).write(index, value)
+
+
 def triple_space() -> spaces.Tuple:
     """Return the space of one (subject, relation, object)."""
     return spaces.Tuple((FreeText(), FreeText(), FreeText()))
@@ -57,7 +130,7 @@ def raw_observation_space() -> spaces.Dict:
             "text": FreeText(),
             "task": FreeText(),
             "inventory": FreeText(),
-            "valid_actions": spaces.Sequence(FreeText()),
+            "valid_actions": FreeSequence(FreeText()),
         }
     )
 
@@ -68,8 +141,8 @@ def memory_observation_space() -> spaces.Dict:
         {
             **raw_observation_space().spaces,
             "memory": FreeText(),
-            "triples": spaces.Sequence(triple_space()),
-            "episodes": spaces.Sequence(FreeText()),
-            "lessons": spaces.Sequence(FreeText()),
+            "triples": FreeSequence(triple_space()),
+            "episodes": FreeSequence(FreeText()),
+            "lessons": FreeSequence(FreeText()),
         }
     )

@@ -42,7 +42,7 @@ class AdvisedObservation(gym.Wrapper[Obs, str, Obs, str]):
     """
 
     def __init__(
-        self, env: gym.Env[Obs, str], memory: str = "arigraph", budget: int = DEFAULT_BUDGET
+        self, env: gym.Env[Any, str], memory: str = "arigraph", budget: int = DEFAULT_BUDGET
     ):
         super().__init__(env)
         space = env.observation_space

@@ -28,7 +28,7 @@ BELOW: dict[str, list[str]] = {"EncodeText": ["IndexActions"]}
 MEMORY = {"Navigate": "arigraph"}
 ARGUMENTS: dict[str, dict[str, Any]] = {
     "MemoryObservation": {"memory": "history?window=4", "budget": 77},
-    "IndexActions": {"max_actions": 9, "no_op": "wait"},
+    "IndexActions": {"max_actions": 9, "no_op": "wait", "invalid": "mask"},
     "EncodeText": {
         "vocabulary": 500,
         "text": 20,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from gym_memory.core.records import MemoryStats, Triple
 
@@ -83,6 +84,17 @@ def table(
     )
     title = f"<caption>{text(caption)}</caption>" if caption else ""
     return f"<table>{title}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def observation_table(name: str, obs: Mapping[str, Any]) -> str:
+    """Show the parts of an observation; empty before the first reset."""
+    if not obs:
+        return f"<p>{text(f'{name}: call reset() to start an episode')}</p>"
+    rows = [
+        (key, cut("; ".join(map(str, part)) if isinstance(part, tuple) else part, 2000))
+        for key, part in obs.items()
+    ]
+    return table(("observation", "shown to the agent"), rows, caption=name)
 
 
 def memory_table(name: str, stats: MemoryStats, facts: Sequence[Triple] | None) -> str:

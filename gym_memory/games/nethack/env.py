@@ -55,6 +55,7 @@ class NetHack(TextEnv):
     """
 
     dialect = "nethack"
+    needs, needs_extra = "nle", "nethack"
     splits = tuple(_SPLITS)
 
     @checked

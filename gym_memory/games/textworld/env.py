@@ -72,6 +72,7 @@ class TextWorldEnv(TextEnv):
     """
 
     dialect = "textworld"
+    needs = needs_extra = "textworld"
     max_action_chars = 190
     meta_verbs: ClassVar[frozenset[str]] = _META_VERBS
     """Commands that do not reach the game."""
