@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import gymnasium as gym
 
 from gym_memory.core.names import format_spec, parse_spec
 from gym_memory.core.records import Observation
-from gym_memory.core.settings import check_flag, check_known
+from gym_memory.core.settings import check_flag, check_known, check_name
+from gym_memory.games.isolate import IsolatedEnv
 from gym_memory.games.registry import ENVIRONMENTS
 from gym_memory.wrappers.memory import DEFAULT_BUDGET, DEFAULT_MEMORY, MemoryObservation
 from gym_memory.wrappers.navigate import Navigate
 
 __all__ = ["make_env"]
 
-_OWN = ("memory", "budget", "recall", "navigate")
+_OWN = ("memory", "budget", "recall", "navigate", "isolate")
 
 
 def make_env(
@@ -25,6 +26,7 @@ def make_env(
     budget: int = DEFAULT_BUDGET,
     recall: str | None = None,
     navigate: bool = False,
+    isolate: Literal["none", "process"] = "none",
     **kwargs: Any,
 ) -> gym.Env[Observation, str]:
     """Build the environment ``name`` with a memory in its observation.
@@ -36,6 +38,7 @@ def make_env(
         recall: Shorthand for the memory's ``recall``: ``"structural"`` or ``"semantic"``.
         navigate: True to offer ``go to <place>`` (:class:`gym_memory.wrappers.Navigate`) where
             the memory keeps a graph.
+        isolate: ``"process"`` plays in a process with limits (:mod:`gym_memory.games.isolate`).
         **kwargs: Arguments of the raw environment.
     """
     factory = ENVIRONMENTS.get(name)
@@ -44,5 +47,7 @@ def make_env(
         parsed = parse_spec(memory)
         memory = format_spec(parsed.name, {**parsed.kwargs, "recall": recall})
     check_flag("navigate", navigate)
-    env = MemoryObservation(factory(**kwargs), memory=memory, budget=budget)
+    check_name("isolate", isolate, ("none", "process"))
+    raw = IsolatedEnv(name, kwargs) if isolate == "process" else factory(**kwargs)
+    env = MemoryObservation(raw, memory=memory, budget=budget)
     return Navigate(env) if navigate and env.memory.graph is not None else env

@@ -94,12 +94,16 @@ class Job:
         """Return ``(seed, protocol, config)``, unique within a run."""
         return (self.seed, self.protocol, self.config)
 
-    def make_env(self) -> Any:
-        """Build the environment with its memory, under the settings that the protocol fixes."""
+    def make_env(self, isolate: str = "none") -> Any:
+        """Build the environment with its memory, under the settings that the protocol fixes.
+
+        ``isolate`` is that of :func:`.make_env`, where the environment does not say.
+        """
         env = self.env
         for key, value in make_protocol(self.protocol).environment.items():
             env = with_parameter(env, key, value)
         name, kwargs = parse_spec(env)
+        kwargs = {"isolate": isolate, **kwargs}
         return make_env(name, memory=self.memory, budget=self.budget, **kwargs)
 
 

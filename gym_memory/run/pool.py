@@ -24,6 +24,7 @@ from typing import Any, NamedTuple
 
 from gym_memory.core.errors import BackendError, InvalidArgumentError
 from gym_memory.core.settings import check_int
+from gym_memory.games.isolate import cause_of_end
 from gym_memory.run import EpisodeResult
 from gym_memory.run.jobs import EpisodeRow, Job, RunConfig
 from gym_memory.run.worker import MARK, kill_marked, serve
@@ -437,9 +438,8 @@ class WorkerPool:
             worker.process.join(_END_SECONDS)
             dead = list(worker.plays)
             self._suspects.update(dead[1:] and dead)
-            return self._retire(
-                worker, _cause(worker.process.exitcode), dead if len(dead) == 1 else []
-            )
+            cause = cause_of_end(worker.process.exitcode, "worker")
+            return self._retire(worker, cause, dead if len(dead) == 1 else [])
         if kind == "error":
             raise content[0]
         if kind == "done":
@@ -479,7 +479,7 @@ class WorkerPool:
             message: tuple[Any, ...] = worker.connection.recv()
         except (EOFError, OSError, pickle.UnpicklingError):
             worker.process.join(_END_SECONDS)
-            cause = _cause(worker.process.exitcode)
+            cause = cause_of_end(worker.process.exitcode, "worker")
             printed = worker.log_tail() or "it printed nothing"
             self._give_up_start(
                 worker, f"a worker process ended while it was starting ({cause}): {printed}"
@@ -503,10 +503,3 @@ def _share_of_memory(n_workers: int) -> int:
     pages = os.sysconf("SC_PHYS_PAGES") if hasattr(os, "sysconf") else 0
     whole = pages * os.sysconf("SC_PAGE_SIZE") if pages > 0 else 0
     return max(_LEAST_MEMORY, whole * 9 // 10 // n_workers)
-
-
-def _cause(exitcode: int | None) -> str:
-    if exitcode is not None and exitcode < 0:
-        with contextlib.suppress(ValueError):
-            return f"worker died of {signal.Signals(-exitcode).name}"
-    return f"worker died with exit status {exitcode}"

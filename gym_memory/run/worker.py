@@ -34,6 +34,7 @@ from gym_memory.core.errors import (
 )
 from gym_memory.core.names import parse_spec
 from gym_memory.core.plugins import import_plugin
+from gym_memory.games.isolate import limit_memory
 from gym_memory.llm import BaseChatModel, Budget, make_model
 from gym_memory.memory.base import make_memory
 from gym_memory.run.jobs import Job, Listener, RunConfig, play_job
@@ -61,7 +62,7 @@ def serve(
     """
     _isolate(log, all_threads=lanes > 1)
     if memory:
-        _limit_memory(memory)
+        limit_memory(memory)
     try:
         for plugin in plugins:
             import_plugin(plugin)
@@ -99,20 +100,6 @@ def _isolate(log: str, *, all_threads: bool) -> None:
     parent = multiprocessing.parent_process()
     if parent is not None:
         threading.Thread(target=_die_with, args=(parent.sentinel,), daemon=True).start()
-
-
-def _limit_memory(most: int) -> None:
-    """Limit the bytes of data of this process and of each child process.
-
-    Data and not address space, of which a JVM reserves far more than it uses.
-    """
-    try:
-        import resource
-    except ImportError:  # no such limits on this platform
-        return
-    _, hard = resource.getrlimit(resource.RLIMIT_DATA)
-    soft = most if hard == resource.RLIM_INFINITY else min(most, hard)
-    resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))
 
 
 def _die_with(sentinel: int) -> None:

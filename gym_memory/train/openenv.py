@@ -87,7 +87,7 @@ class GameEnvironment(_server.Environment):
         if self._closed:
             raise InvalidArgumentError("the session was closed: connect again")
         if self._session is None:
-            self._session = Session(*self._made_from)
+            self._session = Session(*self._made_from, isolate="process")
         self._episode_id = episode_id
         return _observation(self._session.reset(split=split, index=index, seed=seed))
 
@@ -196,7 +196,8 @@ def make_app(
     check_int("max_sessions", max_sessions, 1)
     if not check_amount("idle_s", idle_s):
         raise InvalidArgumentError("expected idle_s above 0, got 0")
-    Session(env, memory, budget).close()  # so that a wrong name fails before anything connects
+    # A wrong name fails before anything connects.
+    Session(env, memory, budget, isolate="process").close()
     task_names(env)
     app = _server.create_fastapi_app(
         functools.partial(GameEnvironment, env, memory, budget),

@@ -42,11 +42,19 @@ class Session:
             none.
         memory: A memory, ``history?window=5``.
         budget: Tokens that the recalled memory may take.
+        isolate: ``"process"`` plays in a process with limits, unless the environment says.
     """
 
-    def __init__(self, env: str, memory: str = DEFAULT_MEMORY, budget: int = DEFAULT_BUDGET):
+    def __init__(
+        self,
+        env: str,
+        memory: str = DEFAULT_MEMORY,
+        budget: int = DEFAULT_BUDGET,
+        isolate: str = "none",
+    ):
         self.env_spec, self.memory_spec, self.budget = env, memory, budget
-        self._env: Any = _make(env, "", memory, budget)
+        self._isolate = isolate
+        self._env: Any = _make(env, "", memory, budget, isolate)
         self._split: str = self._env.get_wrapper_attr("split") or ALL
         self._own_split = self._split
         self._turn: Turn | None = None
@@ -109,18 +117,19 @@ class Session:
         known = split_names(self.env_spec)
         if split not in known:
             raise UnknownNameError("split", split, known)
-        env = _make(self.env_spec, split, self.memory_spec, self.budget)
+        env = _make(self.env_spec, split, self.memory_spec, self.budget, self._isolate)
         self._env.close()
         self._env, self._split = env, split
 
 
-def _make(env: str, split: str, memory: str, budget: int) -> Any:
+def _make(env: str, split: str, memory: str, budget: int, isolate: str = "none") -> Any:
     name, kwargs = parse_spec(env)
     for key in ("memory", "budget"):
         if key in kwargs:
             raise InvalidArgumentError(f"{env!r} sets {key!r}: give it by its own option instead")
     if split and split != ALL:
         kwargs = {**kwargs, "split": split}
+    kwargs = {"isolate": isolate, **kwargs}
     return make_env(name, memory=memory, budget=budget, **kwargs)
 
 

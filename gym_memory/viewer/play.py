@@ -148,7 +148,7 @@ class PlayedGame:
     def _run(self) -> None:
         try:
             with ResultsFolder(self.folder, self.config) as folder:
-                env = RecordTrajectory(self.job.make_env(), str(self.file), detail=True)
+                env = RecordTrajectory(self.job.make_env("process"), str(self.file), detail=True)
                 with contextlib.closing(env):
                     versions = env.get_wrapper_attr("versions")()
                     packages = " ".join(f"{k} {v}" for k, v in sorted(versions.items()))

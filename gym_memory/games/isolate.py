@@ -1,0 +1,329 @@
+"""Run a raw environment in a process of its own, with limits: a story or engine of a stranger.
+
+The process and this one exchange JSON lines, so that what took over the engine cannot make this
+process build anything. A crash, a hang or too much memory is a BackendError of the step, which
+costs one episode; the next reset starts a new process.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import json
+import os
+import selectors
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Mapping
+from typing import Any
+
+import gymnasium as gym
+
+from gym_memory.core import errors
+from gym_memory.core.errors import BackendError, GymMemoryError, InvalidArgumentError
+from gym_memory.core.files import parse_json
+from gym_memory.core.plugins import PLUGINS, import_plugin
+from gym_memory.core.records import Oracle, Triple
+from gym_memory.games.registry import ENVIRONMENTS
+from gym_memory.games.spaces import FreeText, raw_observation_space
+
+__all__ = ["IsolatedEnv", "cause_of_end", "limit_memory"]
+
+MEMORY = 4 << 30
+"""Bytes of data that the process, and each one that it starts, may hold."""
+CPU_SECONDS = 3600
+RESET_SECONDS, STEP_SECONDS = 300.0, 60.0
+"""Wall seconds; a reset may compile a game."""
+_MOST_ANSWER = 64 << 20
+_MOST_FILE = 1 << 30
+_MOST_SNAPSHOTS = 10_000
+_KNOWN = ("dialect", "split", "splits", "max_action_chars", "worker_gib")
+
+
+class IsolatedEnv(gym.Env[dict[str, Any], str]):
+    """A raw environment in a process of its own.
+
+    Args:
+        name: A name of :data:`gym_memory.games.registry.ENVIRONMENTS`.
+        kwargs: Arguments of the environment, JSON values.
+        memory: Bytes of data that the process may hold.
+        reset_s: Wall seconds that a start or a reset may take, > 0.
+        step_s: Wall seconds that any other call may take, > 0.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        kwargs: Mapping[str, Any],
+        *,
+        memory: int = MEMORY,
+        reset_s: float = RESET_SECONDS,
+        step_s: float = STEP_SECONDS,
+    ):
+        factory = ENVIRONMENTS.get(name)
+        if "<locals>" in factory.__qualname__:
+            raise InvalidArgumentError(f"expected {name} in a module: a new process imports it")
+        self._start = [list(PLUGINS), factory.__module__, factory.__qualname__, dict(kwargs)]
+        self._memory, self._reset_s, self._step_s = memory, reset_s, step_s
+        self._process: subprocess.Popen[bytes] | None = None
+        self._state: dict[str, Any] = {}
+        self.observation_space = raw_observation_space()
+        self.action_space = FreeText(max_length=100_000)
+        self._open()
+
+    def __getattr__(self, name: str) -> Any:
+        if name in _KNOWN:
+            return self._state[name]
+        raise AttributeError(name)
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Start an episode, in a new process if the last one ended."""
+        if self._process is None:
+            self._open()
+        obs, info = self._call("reset", self._reset_s, seed=seed, options=options)
+        return obs, info
+
+    def step(self, action: str) -> tuple[dict[str, Any], float, bool, bool, dict[str, Any]]:
+        """Play one command; raises BackendError if the process ends or takes too long."""
+        obs, reward, terminated, truncated, info = self._call("step", self._step_s, action)
+        return obs, reward, terminated, truncated, info
+
+    @property
+    def task_ids(self) -> tuple[str, ...]:
+        """Ids that ``options={"task_id": ...}`` takes."""
+        ids: tuple[str, ...] = self._call("task_ids", self._reset_s)
+        return ids
+
+    def valid_actions(self) -> tuple[str, ...]:
+        """Return the valid actions of the present state."""
+        actions: tuple[str, ...] = self._call("valid_actions", self._step_s)
+        return actions
+
+    def versions(self) -> dict[str, str]:
+        """Return the versions of the backend's packages."""
+        versions: dict[str, str] = self._call("versions", self._reset_s)
+        return versions
+
+    def oracle(self) -> Oracle:
+        """Return the engine's facts; ``objects`` with plain values alone."""
+        facts, walkthrough, objects = self._call("oracle", self._step_s)
+        return Oracle(frozenset(Triple(*fact) for fact in facts), walkthrough, objects)
+
+    def snapshot(self) -> int:
+        """Return the number of a state that the process keeps."""
+        number: int = self._call("snapshot", self._step_s)
+        return number
+
+    def restore(self, snapshot: int) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Return to a snapshot of this process and give its observation and info."""
+        obs, info = self._call("restore", self._reset_s, snapshot)
+        return obs, info
+
+    def close(self) -> None:
+        """End the process and what it started."""
+        process, self._process = self._process, None
+        if process is None:
+            return
+        with contextlib.suppress(OSError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.kill()
+        process.wait()
+        for pipe in (process.stdin, process.stdout):
+            if pipe is not None:
+                with contextlib.suppress(OSError):
+                    pipe.close()
+
+    def __del__(self) -> None:
+        if "_process" in vars(self):
+            self.close()
+
+    def _open(self) -> None:
+        paths = os.pathsep.join(path or os.getcwd() for path in sys.path)
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "gym_memory.games.isolate", str(self._memory)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            bufsize=0,
+            start_new_session=True,
+            env={**os.environ, "PYTHONPATH": paths},
+        )
+        assert self._process.stdin is not None
+        os.set_blocking(self._process.stdin.fileno(), False)
+        try:
+            self._call("start", self._reset_s, *self._start)
+        except BaseException:
+            self.close()
+            raise
+
+    def _call(self, name: str, seconds: float, *args: Any, **kwargs: Any) -> Any:
+        if self._process is None:
+            raise BackendError("the game's process has ended: call reset() for a new one")
+        try:
+            line = json.dumps([name, args, kwargs]).encode() + b"\n"
+        except (TypeError, ValueError) as error:
+            raise InvalidArgumentError(
+                f"expected plain values for an isolated game: {error}"
+            ) from None
+        try:
+            answer = self._answer(line, seconds)
+            kind, value, state = parse_json(answer)
+            value = _as_tuples(value)
+        except (OSError, TypeError, ValueError) as error:
+            ended = self._process
+            self.close()
+            why = str(error) or cause_of_end(ended.returncode)
+            raise BackendError(f"the game's process was ended in {name}: {why}") from None
+        self._state = _as_tuples(state)
+        if kind == "error":
+            raise _error(*value)
+        return value
+
+    def _answer(self, line: bytes, seconds: float) -> bytes:
+        """Send a line and return the one that comes back; raises OSError."""
+        process, answer = self._process, bytearray()
+        assert process is not None
+        assert process.stdin is not None
+        assert process.stdout is not None
+        deadline = time.monotonic() + seconds
+        with selectors.DefaultSelector() as selector, contextlib.suppress(BrokenPipeError):
+            selector.register(process.stdin, selectors.EVENT_WRITE)
+            selector.register(process.stdout, selectors.EVENT_READ)
+            while ready := selector.select(max(deadline - time.monotonic(), 0)):
+                if process.stdin in [key.fileobj for key, _ in ready]:
+                    line = line[os.write(process.stdin.fileno(), line) :]
+                    if not line:
+                        selector.unregister(process.stdin)
+                    continue
+                piece = os.read(process.stdout.fileno(), 1 << 16)
+                if not piece:
+                    break
+                answer += piece
+                if answer.endswith(b"\n"):
+                    return bytes(answer)
+                if len(answer) > _MOST_ANSWER:
+                    raise OSError(f"its answer is longer than {_MOST_ANSWER} bytes")
+            else:
+                raise OSError(f"timeout: no answer within {seconds:g} s")
+        process.wait()
+        raise OSError(cause_of_end(process.returncode))
+
+
+def cause_of_end(exitcode: int | None, who: str = "it") -> str:
+    """Return how a process ended, in words."""
+    if exitcode is not None and exitcode < 0:
+        with contextlib.suppress(ValueError):
+            return f"{who} died of {signal.Signals(-exitcode).name}"
+    return f"{who} died with exit status {exitcode}"
+
+
+def limit_memory(most: int) -> None:
+    """Limit the bytes of data of this process and of each child process.
+
+    Data and not address space, of which a JVM reserves far more than it uses.
+    """
+    _limit("RLIMIT_DATA", most)
+
+
+def _limit(name: str, most: int) -> None:
+    try:
+        import resource
+    except ImportError:  # no such limits on this platform
+        return
+    kind = getattr(resource, name)
+    _, hard = resource.getrlimit(kind)
+    resource.setrlimit(kind, (most if hard == resource.RLIM_INFINITY else min(most, hard), hard))
+
+
+def _as_tuples(value: Any) -> Any:
+    if isinstance(value, list):
+        return tuple(map(_as_tuples, value))
+    return {k: _as_tuples(v) for k, v in value.items()} if isinstance(value, dict) else value
+
+
+def _error(name: str, text: str) -> Exception:
+    """Build an error of ours from its name and text; any other is a BackendError."""
+    if name == "ResetNeeded":
+        return gym.error.ResetNeeded(text)
+    kind = getattr(errors, name, None)
+    if not (isinstance(kind, type) and issubclass(kind, GymMemoryError)):
+        return BackendError(f"{name}: {text}".removesuffix(": "))
+    return kind.__new__(kind, text)
+
+
+# ---------------------------------------------------------------- inside the process
+
+
+class _Host:
+    """Answer the calls of the other side; nothing that it says but JSON leaves here."""
+
+    def __init__(self) -> None:
+        self._env: Any = None
+        self._snapshots: dict[int, Any] = {}
+        self._numbers = 0
+
+    def start(self, plugins: list[str], module: str, name: str, kwargs: dict[str, Any]) -> None:
+        for plugin in plugins:
+            import_plugin(plugin)
+        factory: Any = importlib.import_module(module)
+        for part in name.split("."):
+            factory = getattr(factory, part)
+        self._env = factory(**kwargs)
+
+    def call(self, name: str, args: list[Any], kwargs: dict[str, Any]) -> Any:
+        env = self._env
+        if name == "start":
+            return self.start(*args)
+        if name == "task_ids":
+            return list(env.task_ids)
+        if name == "snapshot":
+            self._numbers += 1
+            self._snapshots[self._numbers] = env.snapshot()
+            self._snapshots.pop(self._numbers - _MOST_SNAPSHOTS, None)
+            return self._numbers
+        if name == "restore":
+            if args[0] not in self._snapshots:
+                raise InvalidArgumentError(f"expected one of the last {_MOST_SNAPSHOTS} snapshots")
+            return env.restore(self._snapshots[args[0]])
+        if name == "oracle":
+            oracle = env.oracle()
+            return sorted(oracle.facts), oracle.walkthrough, {**oracle.objects}
+        return getattr(env, name)(*args, **kwargs)
+
+    def state(self) -> dict[str, Any]:
+        return {name: getattr(self._env, name, "") for name in _KNOWN}
+
+
+def _host() -> None:
+    """Read calls from stdin, answer on what was stdout; engines print to stderr."""
+    limit_memory(int(sys.argv[1]))
+    for name, most in (("CPU", CPU_SECONDS), ("FSIZE", _MOST_FILE), ("CORE", 0)):
+        _limit(f"RLIMIT_{name}", most)
+    out = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    parent = os.getppid()
+
+    def leave_with_parent() -> None:
+        while os.getppid() == parent:
+            time.sleep(1)
+        os.killpg(os.getpgrp(), signal.SIGKILL)
+
+    threading.Thread(target=leave_with_parent, daemon=True).start()
+    host = _Host()
+    for line in sys.stdin.buffer:
+        name, args, kwargs = json.loads(line)
+        try:
+            answer: Any = ["ok", host.call(name, args, kwargs)]
+        except Exception as error:
+            answer = ["error", [type(error).__name__, str(error)]]
+        text = json.dumps([*answer, host.state()], default=repr, skipkeys=True)
+        out.write(text.encode() + b"\n")
+        out.flush()
+
+
+if __name__ == "__main__":
+    _host()
