@@ -203,7 +203,8 @@ def _way(draft: Scene, found: re.Match[str]) -> bool:
     draft.has_exit(direction, *found.span("way"))
     for group in ("door", "what") if "what" in found.groupdict() else ("door",):
         for phrase in find_things(draft, found[group] or "", found.start(group)):
-            if PASSABLE.search(phrase.name) and not _DOOR.search(phrase.name):
+            named = found[group].lower().startswith("the ")  # the hall, not an opening
+            if not named and PASSABLE.search(phrase.name) and not _DOOR.search(phrase.name):
                 continue
             if group == "door" or _DOOR.search(phrase.name):
                 draft.add(draft.room, door_relation(direction), phrase.name, *found.span(group))
