@@ -39,4 +39,5 @@ def canonical(action: str) -> str:
     into = _INTO.fullmatch(action)
     if into:
         return f"insert {into['thing']} into {into['holder']}"
+    action = action.replace("put down ", "drop ", 1) if action.startswith("put down ") else action
     return _TAKING.sub("take ", action, count=1) if _TAKING.match(action) else action

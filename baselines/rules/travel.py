@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -9,9 +11,9 @@ import numpy as np
 from gym_memory.baselines.rules.beliefs import Beliefs
 from gym_memory.baselines.rules.plan import Aim, Kind, Move
 from gym_memory.graph.map import shortest_path
-from gym_memory.graph.schema import DIRECTIONS
+from gym_memory.graph.schema import DIRECTIONS, OPPOSITE
 
-__all__ = ["explore", "follow", "go_to", "open_here"]
+__all__ = ["explore", "follow", "go_to", "open_here", "seek_new"]
 __all__ += ["shows_only", "step_towards", "try_any", "try_new"]
 
 WANDERING = Aim("wander", Kind.WANDER)
@@ -22,11 +24,16 @@ _FINAL = ("eat", "drink", "burn", "break", "throw", "attack", "kill")
 _KINDS = {
     **dict.fromkeys(("take", "open", "unlock", "read", "get", "search"), _PROMISING),
     **dict.fromkeys((*_SAME_AGAIN, "drop"), _IDLE),
-    **dict.fromkeys((*_FINAL, "cook", "chop", "slice", "dice", "close", "lock"), _RISKY),
+    **dict.fromkeys((*_FINAL, "jump", "cook", "chop", "slice", "dice", "close", "lock"), _RISKY),
 }
 """First words of actions; of all others it shows only when one tries."""
 _WEIGHT = 2
 """A second try is as dull as an action two kinds less promising."""
+
+
+_DARK = re.compile(r"\b(?:pitch[- ](?:black|dark)|too dark to see)\b", re.IGNORECASE)
+_OFTEN = 3
+"""Times after which an action in one place is taken to lead nowhere."""
 
 
 def try_new(beliefs: Beliefs, rng: np.random.Generator) -> Move:
@@ -48,6 +55,37 @@ def try_new(beliefs: Beliefs, rng: np.random.Generator) -> Move:
             dull[action] += _WEIGHT * beliefs.tried(action)
     least = [action for action in dull if dull[action] == min(dull.values())]
     return Move(least[int(rng.integers(len(least)))], WANDERING)
+
+
+def seek_new(beliefs: Beliefs, rng: np.random.Generator) -> Iterator[Move]:
+    """Yield what was not tried yet in a world without a request, the most promising first.
+
+    Here things to take, open or read come before ways, and ways before other actions. Then come the
+    nearest unexplored exit, what can be put somewhere, and the way out that was taken least.
+    """
+    tried = {action: beliefs.tried(action) for action in beliefs.actions}
+    back = f"go {OPPOSITE[beliefs.plan.action.removeprefix('go ')]}"
+    exits = beliefs.unexplored(beliefs.here)
+    ways = beliefs.options("go")
+    ways = [ways[i] for i in rng.permutation(len(ways))]
+    ways.sort(key=lambda way: (tried[way], way.removeprefix("go ") not in exits, way == back))
+    kinds = {a: _KINDS.get(a.split(" ")[0], _USUAL) for a, n in tried.items() if not n}
+    promising = [a for a, kind in kinds.items() if kind == _PROMISING]
+    usual = [a for a, kind in kinds.items() if kind == _USUAL and a not in ways]
+    puts = [a for a in usual if a.startswith(("put ", "insert "))]
+    if _DARK.search(beliefs.text):
+        yield Move(back, Aim("leave the dark", Kind.EXPLORE))
+    for action in (
+        *promising,
+        *(w for w in ways if w in kinds),
+        *(a for a in usual if a not in puts),
+    ):
+        yield Move(action, Aim(f"try to {action}", Kind.TRY))
+    far = explore(beliefs, Aim("explore", Kind.EXPLORE))
+    if far is not None and tried.get(far.action, 0) < _OFTEN:
+        yield far
+    for action in (*puts, *ways):
+        yield Move(action, Aim("try anything left", Kind.EXPLORE))
 
 
 def shows_only(action: str) -> bool:

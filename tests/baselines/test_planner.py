@@ -12,9 +12,10 @@ from heirs import heirs_go_on_as_the_first_would
 import gym_memory  # noqa: F401 - registers the environments
 from gym_memory.baselines.rules.beliefs import Beliefs
 from gym_memory.baselines.rules.plan import Aim, Plan
+from gym_memory.baselines.rules.textworld.errands import is_open
 from gym_memory.baselines.rules.textworld.places import misfits
 from gym_memory.baselines.rules.textworld.planner import Planner
-from gym_memory.baselines.rules.travel import explore, follow, step_towards
+from gym_memory.baselines.rules.travel import explore, follow, seek_new, step_towards
 from gym_memory.core.errors import MissingDependencyError
 from gym_memory.core.records import Observation, Task, Triple
 from gym_memory.extract import get_extractor
@@ -203,6 +204,46 @@ def test_no_way_is_read_across_missing_steps(step: int, known: bool) -> None:
 @pytest.mark.parametrize(("t", "here"), [(2, "hall"), (9, ""), (None, "hall")])
 def test_the_place_is_unknown_after_missing_steps(t: int | None, here: str) -> None:
     assert beliefs(memory=HALL, text="You take the key.", t=t).here == here
+
+
+OPEN = Task("t", "Explore, and score as many points as you can.", "fiction")
+
+
+def sought(*triples: Triple, text: str = "A hall.", actions: tuple[str, ...], last: str) -> str:
+    shown = observation(text=text, triples=triples, valid_actions=actions)
+    found = Beliefs(shown, get_extractor("textworld"), OPEN, Plan(action=last))
+    return next(seek_new(found, np.random.default_rng(0))).action
+
+
+def test_in_an_open_world_what_is_new_here_comes_first() -> None:
+    here = Triple("you", "is in", "hall")
+    known_ways = (Triple("den", "is north of", "hall"), Triple("shed", "is south of", "hall"))
+    offered = ("go north", "go south", "take lamp", "put lamp in box", "pull lever")
+    tried = [Triple("hall", "tried", action) for action in offered]
+    order = []
+    for known in ((), (2,), (2, 0), (2, 0, 1), (2, 0, 1, 4), (2, 0, 1, 3, 4)):
+        facts = (here, *known_ways, *(tried[i] for i in known))
+        order.append(sought(*facts, actions=offered, last="go north"))
+    assert order[0] == "take lamp"
+    assert order[1] == "go north"  # not back
+    assert order[2:5] == ["go south", "pull lever", "insert lamp into box"]
+    assert order[5] == "go north"
+
+
+def test_an_open_world_shows_no_round_trip_between_two_rooms() -> None:
+    here = Triple("you", "is in", "hall")
+    often = (Triple("hall", "tried 3 times", "go north"), Triple("hall", "tried", "go south"))
+    assert sought(here, *often, actions=("go north", "go south"), last="go north") == "go south"
+    dark = sought(here, text="It is pitch black.", actions=("go up", "take lamp"), last="go down")
+    assert dark == "go up"
+
+
+@pytest.mark.parametrize(
+    ("goal", "open_"),
+    [(OPEN.goal, True), ("Find the treasure and take it to score.", False), ("", False)],
+)
+def test_a_world_is_open_where_nothing_is_requested(goal: str, open_: bool) -> None:
+    assert is_open(goal) is open_
 
 
 class Words:

@@ -18,7 +18,7 @@ from gym_memory.baselines.rules.plan import Aim, Move, only
 from gym_memory.baselines.rules.travel import go_to
 from gym_memory.graph.schema import DIRECTIONS, VERBATIM
 
-__all__ = ["carry", "is_asked_for", "run_errands"]
+__all__ = ["carry", "is_asked_for", "is_open", "run_errands"]
 
 _VERBS = {
     "unlock": "unlock unlocked unbolt",
@@ -51,6 +51,7 @@ _WISH = re.compile(
 )
 """How a text says where something is to be, without telling anybody to put it there."""
 _FLOOR = re.compile(r"\b(?:on|onto|to) (?:the )?(?:floor|ground)\b")
+_OPEN = re.compile(r"\b(?:explor|score|points\b)", re.IGNORECASE)
 _TRIP = frozenset(
     ("go", "head", "travel", "move", "walk", "venture", "proceed", "run", "journey", "trip", "way")
 )
@@ -103,6 +104,11 @@ def _errands(text: str) -> tuple[_Errand, ...]:
         if verb != "go" or way:
             found.append(_Errand(verb, " ".join(clause.split()), way))
     return tuple(found)
+
+
+def is_open(goal: str) -> bool:
+    """True if a task is to explore or to score, and requests nothing in particular."""
+    return _OPEN.search(goal) is not None and not _errands(goal)
 
 
 def run_errands(beliefs: Beliefs) -> Iterator[Move]:

@@ -6,14 +6,16 @@ Two runs that differ in their memory differ in nothing else. It knows how people
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import ClassVar
 
 from gym_memory.baselines.registry import POLICIES
 from gym_memory.baselines.rules.advised import Advised
-from gym_memory.baselines.rules.plan import Aim, Kind, only
+from gym_memory.baselines.rules.beliefs import Beliefs
+from gym_memory.baselines.rules.plan import Aim, Kind, Move, only
 from gym_memory.baselines.rules.textworld.cooking import cook, find_recipe
 from gym_memory.baselines.rules.textworld.delivering import deliver
-from gym_memory.baselines.rules.textworld.errands import carry, run_errands
+from gym_memory.baselines.rules.textworld.errands import carry, is_open, run_errands
 from gym_memory.baselines.rules.textworld.hunting import (
     fetch_wanted,
     open_locks,
@@ -24,7 +26,7 @@ from gym_memory.baselines.rules.textworld.hunting import (
 )
 from gym_memory.baselines.rules.textworld.searching import search
 from gym_memory.baselines.rules.textworld.tidying import Tidier
-from gym_memory.baselines.rules.travel import explore, open_here
+from gym_memory.baselines.rules.travel import explore, open_here, seek_new
 from gym_memory.memory.encoders import DEFAULT_MODEL
 
 __all__ = ["Planner"]
@@ -52,6 +54,7 @@ class Planner(Advised):
             use_keys,
             carry,
             fetch_wanted,
+            self._seek,
             lambda beliefs: only(explore(beliefs, Aim("explore", Kind.EXPLORE))),
             lambda beliefs: only(open_here(beliefs, Aim("look inside"))),
             try_keys,
@@ -59,3 +62,7 @@ class Planner(Advised):
             search,
             Tidier(encoder, unasked=True),
         )
+
+    def _seek(self, beliefs: Beliefs) -> Iterator[Move]:
+        if is_open(beliefs.task.goal):
+            yield from seek_new(beliefs, self._rng)
