@@ -40,6 +40,8 @@ PURPOSES = {
     "smollm": "a small language model in a package, and a llama.cpp server of it",
     "onnx": "faster encoders",
     "viewer": "pages to browse, compare and play; a replay as one file needs no extra",
+    "wandb": "runs logged to Weights & Biases",
+    "mlflow": "runs logged to MLflow; in a venv of its own",
     "export": "recorded steps as Parquet",
     "minari": "recorded steps as a Minari dataset",
     "openenv": "an OpenEnv server; in a venv of its own",

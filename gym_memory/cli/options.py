@@ -23,6 +23,7 @@ __all__ = [
     "BaseUrl",
     "Budget",
     "Budgets",
+    "Callbacks",
     "Concurrency",
     "Env",
     "Envs",
@@ -208,6 +209,15 @@ Plugins = Annotated[
 RetryFailed = Annotated[
     bool, Option("--retry-failed", help="Play the failed episodes of the folder again.")
 ]
+Callbacks = Annotated[
+    list[str],
+    Option(
+        "--callback",
+        metavar="CALLBACK",
+        callback=named,
+        help="What follows the run: tensorboard, wandb, mlflow, or ./FILE.py:NAME. Repeatable.",
+    ),
+]
 AllowVersionMismatch = Annotated[
     bool,
     Option(
@@ -287,6 +297,7 @@ class Playing:
     json_lines: Json = False
     retry_failed: RetryFailed = False
     allow_version_mismatch: AllowVersionMismatch = False
+    callbacks: Callbacks = dataclasses.field(default_factory=list)
 
     def arguments(self) -> dict[str, Any]:
         """What :func:`gym_memory.run.compare.compare` takes of it."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from gym_memory.run.results.score import TableRow
 
 __all__ = ["new_progress", "new_table", "output", "print_json", "print_scores", "progress"]
-__all__ += ["shown_progress"]
+__all__ += ["now_and_then", "shown_progress"]
 
 
 class _Console(Console):
@@ -107,11 +108,24 @@ def new_progress(*columns: ProgressColumn) -> Progress:
     return Progress(*around, *columns, *times, console=where, transient=not where.is_terminal)
 
 
+def now_and_then(seconds: float) -> Callable[[str], None]:
+    """Return a printer of lines for where no progress bar shows, with ``seconds`` between two."""
+    where, last = progress(), time.monotonic()
+
+    def show(line: str) -> None:
+        nonlocal last
+        if not where.is_terminal and time.monotonic() - last >= seconds:
+            last = time.monotonic()
+            where.print(line, markup=False, soft_wrap=True)
+
+    return show
+
+
 @contextlib.contextmanager
 def shown_progress(title: str) -> Iterator[OnProgress]:
     """Show a progress bar on standard error; gives the callback for ``compare``."""
     bar = new_progress(MofNCompleteColumn(), TextColumn("[red]{task.fields[failed]}"))
-    failed = 0
+    failed, show = 0, now_and_then(30)
     with bar:
         task = bar.add_task(escape(title), total=None, failed="")
 
@@ -120,5 +134,6 @@ def shown_progress(title: str) -> Iterator[OnProgress]:
             failed += any(row.result.failed for row in rows)
             text = f"{failed} failed" if failed else ""
             bar.update(task, completed=done, total=total, failed=text)
+            show(f"{title}: {done} of {total} {text}".rstrip())
 
         yield update

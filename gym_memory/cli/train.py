@@ -6,7 +6,7 @@ import contextlib
 import dataclasses
 import json
 import signal
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 from urllib.parse import quote
@@ -16,10 +16,10 @@ from typer import Argument, Option
 
 from gym_memory.baselines.rl.shared.training import Trainer, TrainSettings
 from gym_memory.cli import options
-from gym_memory.cli.show import new_progress, new_table, output, print_json, progress
+from gym_memory.cli.show import new_progress, new_table, now_and_then, output, print_json, progress
 from gym_memory.core.errors import InvalidArgumentError, UnknownNameError
 from gym_memory.core.names import format_spec, parse_spec
-from gym_memory.core.optional import require
+from gym_memory.run.callbacks import following, make_callback
 from gym_memory.wrappers.memory import DEFAULT_BUDGET, DEFAULT_MEMORY
 
 __all__ = ["command", "interrupted", "read_settings"]
@@ -110,9 +110,7 @@ def command(
     valid_max_steps: Annotated[int, Option(min=1, help="Step limit of a valid game.")] = 100,
     budget: options.Budget = None,
     device: Annotated[str, Option(help="cpu, cuda or cuda:1, ...")] = "cpu",
-    tensorboard: Annotated[
-        bool, Option("--tensorboard", help="Also write the curve for TensorBoard.")
-    ] = False,
+    callbacks: options.Callbacks = [],  # noqa: B006 - typer copies it
     ray: options.Ray = None,
     json_lines: options.Json = False,
     plugins: options.Plugins = None,
@@ -137,7 +135,7 @@ def command(
     arena = Arena(env, memory, tokens, valid_split, valid_max_steps, teacher)
     folder = out or arena.folder(baseline, training.seed)
     with (
-        _shown(training.steps, folder if tensorboard else None) as listener,
+        _shown(training.steps, callbacks, arena.record(), folder) as listener,
         _envs(arena, training, ray, loaded) as envs,
         _trainer(learner, arena, training, folder, listener, envs) as trainer,
     ):
@@ -213,36 +211,31 @@ def interrupted(trainer: Any) -> Iterator[list[int]]:
 
 
 @contextlib.contextmanager
-def _shown(steps: int, board: Path | None) -> Iterator[Any]:
-    """A progress bar on standard error, and TensorBoard if asked for; gives the listener."""
-    writer: Any = None
-    if board is not None:
-        require("tensorboard", "rl", "--tensorboard")
+def _shown(
+    steps: int, specs: Sequence[str], config: Mapping[str, Any], folder: Path
+) -> Iterator[Any]:
+    """Show progress on standard error and call the callbacks; gives the listener."""
+    for spec in specs:
+        make_callback(spec)  # a wrong one is reported before the training
     counted = "{task.completed:.0f}/{task.total:.0f} steps  {task.fields[scores]}"
-    bar = new_progress(TextColumn(counted))
-    with bar:
+    bar, show = new_progress(TextColumn(counted)), now_and_then(10)
+    scores, followers = "", None
+    with bar, contextlib.ExitStack() as stack:
         task = bar.add_task("train", total=steps, scores="")
 
-        def listener(steps: int, row: dict[str, Any] | None) -> None:
-            nonlocal writer
-            bar.update(task, completed=steps)
-            if row is None:
-                return
-            bar.update(task, scores=f"valid {row['valid_score']:.2f}")
-            if board is not None:
-                # Only now: a folder of another run, which is refused, is left as it is.
-                if writer is None:
-                    writer = require("torch.utils.tensorboard", "rl").SummaryWriter(str(board))
-                for key, value in row.items():
-                    if key != "steps" and value is not None:
-                        writer.add_scalar(key, value, row["steps"])
-                writer.flush()
+        def listener(done: int, row: dict[str, Any] | None) -> None:
+            nonlocal scores, followers
+            bar.update(task, completed=done)
+            if row is not None:
+                scores = f"valid {row['valid_score']:.2f}"
+                bar.update(task, scores=scores)
+                if followers is None:  # only now: the folder of another run is refused before
+                    followers = stack.enter_context(following(specs, config, folder))
+                for follower in followers:
+                    follower.measure(row)
+            show(f"train: {done} of {steps} steps {scores}".rstrip())
 
-        try:
-            yield listener
-        finally:
-            if writer is not None:
-                writer.close()
+        yield listener
 
 
 def _finish(trainer: Any, folder: Path, device: str) -> None:

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import socket
 import tempfile
+import threading
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -51,7 +53,9 @@ class _Played(NamedTuple):
 class _Host:
     """Run a pool of one worker; the body of an actor."""
 
-    def __init__(self, limits: Limits, plugins: Sequence[str], memory: int | None):
+    def __init__(
+        self, limits: Limits, plugins: Sequence[str], memory: int | None, callbacks: Sequence[str]
+    ):
         self._folder = Path(tempfile.mkdtemp(prefix="gym-memory-"))
         self._logs, self._steps = self._folder / "logs", self._folder / "steps"
         whole = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
@@ -62,6 +66,7 @@ class _Host:
             steps=self._steps,
             plugins=plugins,
             memory=memory or max(whole * 9 // 10 // (os.cpu_count() or 1), 2 * _GIB),
+            callbacks=callbacks,
         ).__enter__()
 
     def check(self, config: RunConfig) -> dict[str, str] | GymMemoryError:
@@ -111,6 +116,7 @@ class RayPool:
         steps: Folder for the step logs.
         plugins: Modules that every worker imports first.
         memory: Bytes of data that a worker may hold; None divides a node's by its cores.
+        callbacks: Callbacks that each worker builds, to follow steps.
     """
 
     def __init__(
@@ -123,13 +129,14 @@ class RayPool:
         steps: Path,
         plugins: Sequence[str] = (),
         memory: int | None = None,
+        callbacks: Sequence[str] = (),
     ):
         if n_workers is not None:
             check_int("workers", n_workers, 1)
         self._ray = require("ray", "ray", "--ray")
         self._address, self._n = address, n_workers
         self._logs, self._steps = logs, steps
-        self._settings = (limits_in_time, tuple(plugins), memory)
+        self._settings = (limits_in_time, tuple(plugins), memory, tuple(callbacks))
         self._numbers = 0
         self._idle: list[_Actor] = []
         self._running: dict[Any, tuple[_Actor, Job]] = {}
@@ -249,13 +256,19 @@ def connect(address: str) -> bool:
         return False
     _check_address(address)
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # no reports to its makers
+    # A node at the loopback address listens on no other.
+    alone: dict[str, Any] = {"_node_ip_address": "127.0.0.1"} if address == "local" else {}
+    before = signal.getsignal(signal.SIGTERM)
     try:
-        ray.init(address=address, log_to_driver=False, logging_level="warning")
+        ray.init(address=address, log_to_driver=False, logging_level="warning", **alone)
     except (ConnectionError, ValueError, RuntimeError) as error:
         raise InvalidArgumentError(
             f"expected the address of a Ray cluster, got {address!r}: {error}. "
             "`ray start --head` starts one; 'local' is one for this run"
         ) from error
+    finally:
+        if threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGTERM, before)  # Ray's would end this process at once
     return True
 
 

@@ -7,7 +7,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from gym_memory.core.errors import InvalidArgumentError
+from gym_memory.core.plugins import import_plugin, sources
 from gym_memory.llm import Budget
+from gym_memory.run.callbacks import following, watches_steps
 from gym_memory.run.cluster import RayPool
 from gym_memory.run.jobs import EpisodeRow, RunConfig
 from gym_memory.run.pool import Limits, WorkerPool
@@ -54,6 +56,7 @@ def compare(
     max_tokens: int | None = None,
     spending: str | os.PathLike[str] | None = None,
     worker_memory: float | None = None,
+    callbacks: Sequence[str] = (),
     on_progress: OnProgress | None = None,
 ) -> list[EpisodeRow]:
     """Play what ``config`` asks for and the folder does not hold yet; write the report.
@@ -82,6 +85,8 @@ def compare(
             folder when None.
         worker_memory: GiB of data that a worker may hold, over which an episode fails; None
             divides the machine's memory by the workers.
+        callbacks: Callbacks by name, ``./hooks.py:Mine`` or ``tensorboard``
+            (:mod:`gym_memory.run.callbacks`).
         on_progress: Called at the start and after every job.
 
     Returns:
@@ -112,7 +117,8 @@ def compare(
                 "limits_in_time": Limits(timeout, reset_timeout, step_timeout),
                 "logs": folder.path / "logs",
                 "steps": folder.path / "steps",
-                "plugins": config.plugins,
+                "plugins": (*config.plugins, *map(import_plugin, sources(callbacks))),
+                "callbacks": tuple(filter(watches_steps, callbacks)),
                 "memory": memory,
             }
             pool: WorkerPool | RayPool
@@ -127,12 +133,15 @@ def compare(
                     concurrency=None if concurrency is None else min(at_once, len(todo)),
                     **shared,
                 )
-            with pool:
+            with following(callbacks, config.to_json(), folder.path) as followers, pool:
                 backends = pool.check(config)
                 folder.set_backends(backends, allow_mismatch=allow_version_mismatch)
                 for rows in pool.play(todo):
                     folder.append(rows)
                     done += 1
+                    for follower in followers:
+                        for row in rows:
+                            follower.episode(row)
                     if on_progress is not None:
                         on_progress(done, total, rows)
         rows = folder.rows()

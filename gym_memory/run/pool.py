@@ -129,6 +129,7 @@ class _Worker:
         lanes: int,
         memory: int,
         limits_in_time: Limits,
+        callbacks: Sequence[str],
     ):
         self._limits = limits_in_time
         self.slot, self.lanes = slot, lanes
@@ -148,6 +149,7 @@ class _Worker:
             lanes,
             memory,
             self._limits.step / 10,
+            tuple(callbacks),
         )
         self.process = context.Process(target=serve, args=arguments)
         self._mark = uuid.uuid4().hex
@@ -291,6 +293,7 @@ class WorkerPool:
             None for one a worker.
         memory: Bytes of data that a worker, or a process that it starts, may hold; None divides
             the machine's memory by the workers.
+        callbacks: Callbacks that each worker builds, to follow steps.
     """
 
     def __init__(
@@ -304,6 +307,7 @@ class WorkerPool:
         limits: Mapping[str, Any] | None = None,
         concurrency: int | None = None,
         memory: int | None = None,
+        callbacks: Sequence[str] = (),
     ):
         check_int("workers", n_workers, 1)
         for seconds in limits_in_time:
@@ -311,7 +315,7 @@ class WorkerPool:
                 raise InvalidArgumentError(f"expected a timeout in seconds > 0, got {seconds!r}")
         self._n, self._in_time = n_workers, limits_in_time
         self._logs, self._steps, self._plugins = logs, steps, tuple(plugins)
-        self._limits = limits or {}
+        self._limits, self._callbacks = limits or {}, tuple(callbacks)
         self._most = n_workers if concurrency is None else concurrency
         check_int("concurrency", self._most, self._n)
         self._memory = _share_of_memory(n_workers) if memory is None else memory
@@ -351,6 +355,7 @@ class WorkerPool:
                 lanes,
                 self._memory,
                 self._in_time,
+                self._callbacks,
             )
         except OSError as error:
             self._count_failed_start(f"a worker process cannot be started: {error}")

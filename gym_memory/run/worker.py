@@ -37,6 +37,7 @@ from gym_memory.core.plugins import import_plugin
 from gym_memory.games.isolate import limit_memory
 from gym_memory.llm import BaseChatModel, Budget, make_model
 from gym_memory.memory.base import make_memory
+from gym_memory.run.callbacks import Callback, make_callback
 from gym_memory.run.jobs import Job, Listener, RunConfig, play_job
 
 __all__ = ["MARK", "kill_marked", "serve"]
@@ -54,6 +55,7 @@ def serve(
     lanes: int = 1,
     memory: int = 0,
     silence: float = math.inf,
+    callbacks: Sequence[str] = (),
 ) -> None:
     """Play what comes through a connection; the body of a worker process.
 
@@ -66,6 +68,7 @@ def serve(
     try:
         for plugin in plugins:
             import_plugin(plugin)
+        followers = [make_callback(spec) for spec in callbacks]
     except GymMemoryError as error:
         connection.send(("error", error))
         return
@@ -80,9 +83,9 @@ def serve(
         if isinstance(request, RunConfig):
             connection.send(_check(request))
         elif lanes == 1:
-            _play(send, request, steps, spending, silence)
+            _play(send, request, steps, spending, silence, followers)
         else:
-            lane = (send, request, steps, spending, silence)
+            lane = (send, request, steps, spending, silence, followers)
             threading.Thread(target=_play_in_lane, args=lane, daemon=True).start()
 
 
@@ -179,14 +182,21 @@ class _Outbox:
             self._connection.send(message)
 
 
-def _play(send: _Outbox, job: Job, steps: str, spending: Budget | None, silence: float) -> None:
+def _play(
+    send: _Outbox,
+    job: Job,
+    steps: str,
+    spending: Budget | None,
+    silence: float,
+    followers: Sequence[Callback],
+) -> None:
     record = ""
     if steps:
         path = Path(steps) / f"{job.config}-seed{job.seed}.jsonl.gz"
         path.unlink(missing_ok=True)  # what a killed run left of this job
         record = str(path)
     try:
-        for row in play_job(job, _Reporter(send, job, silence), record, spending):
+        for row in play_job(job, _Reporter(send, job, silence, followers), record, spending):
             send("row", job, row)
     except (ResultsError, ModelSetupError) as error:
         send("error", job, error)
@@ -207,8 +217,9 @@ def _play_in_lane(send: _Outbox, job: Job, *how: Any) -> None:
 class _Reporter(Listener):
     """Report what is being played, which also restarts the clocks of its limits."""
 
-    def __init__(self, send: _Outbox, job: Job, silence: float):
+    def __init__(self, send: _Outbox, job: Job, silence: float, followers: Sequence[Callback]):
         self._send, self._job, self._silence = send, job, silence
+        self._followers = followers
         self._sent = 0.0
 
     def begin(self, trial: int) -> None:
@@ -219,3 +230,5 @@ class _Reporter(Listener):
         if t == 0 or now - self._sent > self._silence:
             self._sent = now
             self._send("step", self._job, info.get("task_id", ""))
+        for follower in self._followers:
+            follower.step(self._job, trial, t, info)
