@@ -7,6 +7,7 @@ starts games, needs the token too.
 
 from __future__ import annotations
 
+import asyncio
 import secrets
 from collections.abc import Awaitable, Callable, MutableMapping
 from http.cookies import CookieError, SimpleCookie
@@ -32,6 +33,8 @@ _HEADERS = (
 
 _MOST_BODY = 1 << 20
 """Bytes of a request's body, at most."""
+_BODY_SECONDS = 20.0
+"""Seconds to wait for the next part of a body."""
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -68,7 +71,12 @@ class Guard:
             await _refuse(scope, receive, send, 403, reason)
             return
         if scope["type"] == "http":
-            body = await _body(receive)
+            try:
+                body = await _body(receive)
+            except TimeoutError:
+                reason = f"expected the next part of a body within {_BODY_SECONDS:g} s"
+                await _refuse(scope, receive, send, 408, reason)
+                return
             if body is None:
                 reason = f"expected a body of at most {_MOST_BODY} bytes"
                 await _refuse(scope, receive, send, 413, reason)
@@ -117,7 +125,7 @@ async def _body(receive: Receive) -> bytes | None:
     """Return the body of a request, None where it is too long."""
     body, more = b"", True
     while more:
-        message = await receive()
+        message = await asyncio.wait_for(receive(), _BODY_SECONDS)
         body += message.get("body", b"")
         if len(body) > _MOST_BODY:
             return None

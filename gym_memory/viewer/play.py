@@ -11,6 +11,7 @@ import contextlib
 import hashlib
 import json
 import queue
+import shutil
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -166,6 +167,9 @@ class PlayedGame:
         except Exception as error:  # the page shows what a game of any kind died of
             name = "" if isinstance(error, GymMemoryError) else f"{type(error).__name__}: "
             self._send({"error": f"{name}{error}"})
+        finally:
+            if not self.file.exists():  # nothing was played
+                shutil.rmtree(self.folder, ignore_errors=True)
 
 
 def _ending(result: EpisodeResult) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import secrets
 import socket
+import time
 import webbrowser
 from collections.abc import Callable, Sequence
 from importlib.resources import files
@@ -31,6 +32,8 @@ _RUNS = Assets(
     (("gym_memory.core.html", "page.js"), ("gym_memory.viewer", "runs.js")), REPLAY.styles
 )
 _PLAY = Assets((*PANE.scripts, ("gym_memory.viewer", "play.js")), PANE.styles)
+_MISS_SECONDS = 1.0
+"""Time after a key that no folder has in which unknown keys are not looked for."""
 _TYPES = {"js": "text/javascript", "css": "text/css"}
 
 
@@ -150,6 +153,7 @@ class _Shelf:
     def __init__(self, site: Site):
         self._site = site
         self._found: dict[str, Recording] = {}
+        self._missed = -_MISS_SECONDS
         self._story = functools.lru_cache(maxsize=4)(self._load)
         self.refresh()
 
@@ -161,8 +165,10 @@ class _Shelf:
 
     def recording(self, key: str) -> Recording:
         """Return a recording by its key; an address can name nothing else."""
-        if key not in self._found:
+        if key not in self._found and time.monotonic() > self._missed + _MISS_SECONDS:
             self.refresh()
+            if key not in self._found:
+                self._missed = time.monotonic()
         return self._found[key]
 
     def key_of(self, file: Path) -> str:

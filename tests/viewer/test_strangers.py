@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import time
 from collections.abc import Iterator
@@ -16,6 +17,7 @@ from test_untrusted_text import UPGRADE, ask
 
 from gym_memory.memory.base import MEMORIES
 from gym_memory.testing.browser import serving
+from gym_memory.viewer import guard, server
 from gym_memory.viewer.guard import Guard
 from gym_memory.viewer.play import PlayDefaults
 from gym_memory.viewer.recordings import find
@@ -144,3 +146,43 @@ def test_a_folder_builds_nothing_that_it_names(tmp_path: Path) -> None:
         else:
             assert "was not recorded, and" in head["note"]
     assert sorted(path.name for path in trap.iterdir()) == [f"{CANARY}.py", "server.log"]
+
+
+def test_a_game_that_cannot_be_made_leaves_no_folder(table: tuple[str, Path]) -> None:
+    address, cwd = table
+    before = sorted((cwd / "results" / "human").glob("*"))
+    query = f"?{urlsplit(address).query}"
+    (answer,) = talk(address, query, start(env="Cooking?level=none"))
+    assert "unknown level" in answer["error"]
+    deadline = time.monotonic() + 20
+    while sorted((cwd / "results" / "human").glob("*")) != before:
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def test_a_body_that_does_not_come_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(guard, "_BODY_SECONDS", 0.05)
+    sent: list[Any] = []
+
+    async def receive() -> Any:
+        await asyncio.sleep(30)
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    scope = {"type": "http", "headers": [(b"host", b"127.0.0.1:1")], "query_string": b""}
+    asyncio.run(Guard(None, "127.0.0.1", 1)(scope, receive, send))  # type: ignore[arg-type]
+    assert sent[0]["status"] == 408
+    assert b"within 0.05 s" in sent[1]["body"]
+
+
+def test_unknown_keys_do_not_search_all_folders_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked = []
+    monkeypatch.setattr(server, "find", lambda paths: looked.append(1) or find(paths))
+    shelf = server._Shelf(Site((results_of(tmp_path / "run"),)))
+    for number in range(50):
+        with pytest.raises(KeyError):
+            shelf.recording(f"none-{number}")
+    assert len(looked) == 2
