@@ -101,24 +101,27 @@ def check(
 
 
 def export(
-    folder: Annotated[Path, Argument(help="Results folder, finished or not.")],
+    folder: Annotated[Path, Argument(help="Results folder; for a card also one of a training.")],
     form: Annotated[
-        str, Option("--format", "-f", help="stepwise (a row a step), chat (messages) or minari.")
+        str, Option("--format", "-f", help="stepwise, chat, minari or card.")
     ] = "stepwise",
     out: Annotated[
         str,
-        Option("--out", "-o", help="Parquet file, or name of the Minari dataset, SPACE/NAME-v0."),
+        Option("--out", "-o", help="File, or name of the Minari dataset, SPACE/NAME-v0."),
     ] = "",
     max_actions: Annotated[
         int | None, Option(min=0, help="Most valid actions that a prompt lists; default: all.")
     ] = None,
 ) -> None:
-    """Write the recorded steps of a run as Parquet or as a Minari dataset.
+    """Write the recorded steps of a run as Parquet or as a Minari dataset, or write a card.
+
+    `stepwise` has a row a step, `chat` the messages of language agents. `card` describes a run, or
+    a trained player, as README.md for a hub of data or models.
 
     Example: `gym-memory export results/first --format stepwise --out steps.parquet`
     """
     from gym_memory.train.export import export as write
 
     where, count = write(folder, form, out or None, max_actions)
-    what = "episodes" if form == "minari" else "rows"
+    what = {"minari": "episodes", "card": "card"}.get(form, "rows")
     progress().print(f"{count} {what}: {where}", markup=False, soft_wrap=True)

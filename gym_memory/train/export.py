@@ -1,4 +1,4 @@
-"""Results as files for trainers: Parquet of steps or chats, or a Minari dataset."""
+"""Results as files: Parquet of steps or chats, a Minari dataset, or a card that describes them."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from gym_memory.core.errors import InvalidArgumentError, ResultsError, UnknownNa
 from gym_memory.core.names import parse_spec
 from gym_memory.core.optional import require
 from gym_memory.games.registry import env_id, register_envs
+from gym_memory.train.card import write_card
 from gym_memory.train.steps import Played, chat_rows, played, step_rows
 from gym_memory.version import __version__
 from gym_memory.wrappers.prompt import PromptObservation, render_prompt
@@ -25,7 +26,7 @@ ROWS: dict[str, Callable[..., Iterator[dict[str, Any]]]] = {
     "stepwise": step_rows,
     "chat": chat_rows,
 }
-FORMATS = (*ROWS, "minari")
+FORMATS = (*ROWS, "minari", "card")
 """Forms that :func:`export` writes."""
 
 
@@ -38,17 +39,19 @@ def export(
     """Write the episodes of a results folder in a form that trainers read.
 
     Args:
-        folder: A results folder with recorded steps.
+        folder: A results folder with recorded steps; for a card also the folder of a training.
         form: One of :data:`FORMATS`.
-        out: The Parquet file, or the Minari dataset's name; by default ``FORM.parquet`` in the
-            folder, or ``gym_memory/FOLDER-v0``.
+        out: The file, or the Minari dataset's name; by default ``FORM.parquet`` or ``README.md``
+            in the folder, or ``gym_memory/FOLDER-v0``.
         max_actions: Valid actions that a prompt lists, at most; None for all.
 
     Returns:
-        Its place, and the number of its rows (of episodes for Minari).
+        Its place, and the number of its rows (of episodes for Minari, 1 for a card).
     """
     if form not in FORMATS:
         raise UnknownNameError("format", form, FORMATS)
+    if form == "card":
+        return str(write_card(folder, out)), 1
     episodes = played(folder)
     if form == "minari":
         return to_minari(list(episodes), str(out or f"gym_memory/{Path(folder).name}-v0"))
