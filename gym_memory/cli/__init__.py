@@ -22,6 +22,7 @@ import typer.main
 
 from gym_memory.core.errors import GymMemoryError, UnknownNameError
 from gym_memory.core.html import visible
+from gym_memory.core.interrupts import INTERRUPTS
 from gym_memory.version import __version__
 
 __all__ = ["COMMANDS", "LOOKS", "main"]
@@ -151,7 +152,7 @@ def _interrupts() -> Iterator[None]:
             heard = now
             raise KeyboardInterrupt
 
-    for name in ("SIGINT", "SIGTERM", "SIGHUP"):
+    for name in INTERRUPTS:
         with contextlib.suppress(AttributeError, ValueError):  # no such signal; not main thread
             kind = getattr(signal, name)
             if signal.getsignal(kind) is not signal.SIG_IGN:

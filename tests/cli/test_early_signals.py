@@ -1,0 +1,46 @@
+"""A signal ends the command line with status 130 from the first instruction of the package on."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(sys.platform != "linux", reason="it looks into /proc"),
+]
+
+
+def catches(pid: int, kind: int) -> bool:
+    """True if a process has a handler of its own for a signal."""
+    status = Path(f"/proc/{pid}/status").read_text()
+    (caught,) = (line.split()[1] for line in status.splitlines() if line.startswith("SigCgt"))
+    return bool(int(caught, 16) >> (kind - 1) & 1)
+
+
+@pytest.mark.parametrize("later", [0.0, 0.02, 0.05, 0.1, 0.2])
+@pytest.mark.parametrize("kind", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+def test_status_130_while_packages_are_imported(kind: signal.Signals, later: float) -> None:
+    words = [sys.executable, "-m", "gym_memory", "list"]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        while not catches(process.pid, signal.SIGTERM):  # Python itself catches SIGINT
+            assert process.poll() is None
+        time.sleep(later)
+        process.send_signal(kind)
+        _, said = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert b"Traceback" not in said
+
+
+def test_a_program_that_imports_the_package_keeps_its_handlers() -> None:
+    code = "import signal; before = signal.getsignal(15); import gym_memory; "
+    code += (
+        "print(signal.getsignal(15) is before, signal.getsignal(2) is signal.default_int_handler)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stdout == "True True\n"
