@@ -148,6 +148,7 @@ class MemoryObservation(gym.Wrapper[Observation, str, Obs, str], gym.utils.Recor
                 inventory=obs["inventory"],
                 valid_actions=obs["valid_actions"],
                 done=done,
+                thought=self._plan.thought if action else "",
             )
         )
         self._open = Outcome.from_info(info)

@@ -11,14 +11,15 @@ from __future__ import annotations
 import dataclasses
 import functools
 import re
-from typing import Annotated, Any, ClassVar
+import warnings
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 from gym_memory.baselines.llm.language import LanguagePolicy, LanguageSettings, match_action
 from gym_memory.baselines.registry import POLICIES
 from gym_memory.core.errors import MissingDependencyError
 from gym_memory.core.optional import require
 from gym_memory.core.records import Observation, PlanState
-from gym_memory.core.settings import check_int, check_share
+from gym_memory.core.settings import check_flag, check_int, check_share
 from gym_memory.memory.encoders import DEFAULT_MODEL, Encoder, make_encoder
 from gym_memory.memory.roles.text import prose
 
@@ -32,6 +33,7 @@ class ClinSettings(LanguageSettings):
     """The shared ones, and those of the executor.
 
     Attributes:
+        controller: Whether the controller sets goals (the ablation Abl-Controller-Base).
         tries: Answers of the executor at one step, >= 1: 5 in the paper, 3 in its code.
         threshold: Least cosine in [0, 1] at which a similar valid action is taken.
         encoder: Sentence encoder of that comparison; empty for none; None for
@@ -40,6 +42,7 @@ class ClinSettings(LanguageSettings):
 
     history_tokens: int = 1000
     temperature: float = 0.0
+    controller: bool = True
     tries: int = 5
     threshold: float = 0.9
     encoder: str | None = None
@@ -47,8 +50,17 @@ class ClinSettings(LanguageSettings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        check_flag("controller", self.controller)
         check_int("tries", self.tries, 1)
         check_share("threshold", self.threshold)
+
+
+class _Goal(NamedTuple):
+    """A goal, the ids of the learnings behind it, and why (Figure 6)."""
+
+    text: str
+    learnings: tuple[int, ...] = ()
+    rationale: str = ""
 
 
 @POLICIES.register("clin")
@@ -75,17 +87,21 @@ class Clin(LanguagePolicy):
         """Get a goal from the controller, an action from the executor."""
         situation = self.situation(obs)
         actions, memory = situation.pop("actions"), situation.pop("memory")
-        kept: tuple[str, tuple[int, ...]] = (str(self.focus.aim), ())
-        goal, ids = self.attempt(lambda: self._control(situation, memory), kept)
-        self.focus = PlanState(goal)
+        kept = _Goal(str(self.focus.aim))
+        if self.settings.controller:
+            kept = self.attempt(lambda: self._control(situation, memory), kept)
+        goal, ids, rationale = kept
+        self.focus = PlanState(goal, thought=f"{goal} ({rationale})" if rationale else goal)
         self.think(goal)
-        used = [lesson for lesson in obs["lessons"] if _id(lesson) in ids]
+        chosen = self.settings.controller
+        used = [lesson for lesson in obs["lessons"] if _id(lesson) in ids or not chosen]
         slots = {**situation, "actions": actions, "goal": goal, "learnings": "\n".join(used)}
         return self._execute(slots, obs)
 
-    def _control(self, situation: dict[str, str], memory: str) -> tuple[str, tuple[int, ...]]:
+    def _control(self, situation: dict[str, str], memory: str) -> _Goal:
         answer = self.ask("clin_goal", _goal_schema(), memory=memory, **situation).parsed
-        return " ".join(answer.goal.split())[:1000], tuple(answer.learnings)
+        goal, rationale = (" ".join(x.split())[:1000] for x in (answer.goal, answer.rationale))
+        return _Goal(goal, tuple(answer.learnings), rationale)
 
     def _execute(self, slots: dict[str, str], obs: Observation) -> str:
         feedback = ""
@@ -121,7 +137,8 @@ class Clin(LanguagePolicy):
 def _usual_encoder() -> Encoder:
     try:
         return make_encoder(DEFAULT_MODEL)
-    except MissingDependencyError:
+    except MissingDependencyError as missing:
+        warnings.warn(f"CLIN compares actions by hashed words instead: {missing}", stacklevel=2)
         return make_encoder("hash")
 
 
@@ -134,4 +151,6 @@ def _id(lesson: str) -> int:
 def _goal_schema() -> Any:
     pydantic = require("pydantic", "llm", "answers in JSON")
     goal = Annotated[str, pydantic.Field(min_length=1)]
-    return pydantic.create_model("Goal", learnings=(list[int], []), goal=(goal, ...))
+    return pydantic.create_model(
+        "Goal", learnings=(list[int], []), rationale=(str, ""), goal=(goal, ...)
+    )

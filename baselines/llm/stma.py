@@ -21,6 +21,17 @@ from gym_memory.core.settings import check_flag, check_int
 __all__ = ["Stma", "StmaSettings"]
 
 _MAX_PLAN_ACTIONS = 20
+KNOWLEDGE = {
+    "cooking": """Read the cookbook in the kitchen first: it names the ingredients and what to do.
+Each ingredient in the inventory, each right cut and each right heating scores 1 point, and so does
+preparing the meal; eat it to finish.
+Cut with a knife in the inventory: slice, chop or dice, exactly as the recipe says.
+Grill with the BBQ, fry with the stove, roast with the oven; another appliance, another cut, or
+heating a thing twice loses the game. What is grilled, fried or roasted already stays as it is.
+Open a closed door, fridge or other container before going through or taking things out.
+There are 50 turns.""",
+}
+"""Rules of the game by name, from STMA's A.1 and Table 3."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -29,6 +40,7 @@ class StmaSettings(LanguageSettings):
 
     Attributes:
         rounds: Plans that the critic may turn down at one step, >= 0.
+        knowledge: Rules of the game for planner and critic (D.5): ``cooking``, or a text.
         critic: Whether there is a critic (the paper's ablation).
         history: Past observations to show; none by default, as in the paper, for the beliefs
             hold the past. The last action is always shown.
@@ -38,6 +50,7 @@ class StmaSettings(LanguageSettings):
     history_tokens: int = 200
     rounds: int = 3
     critic: bool = True
+    knowledge: str = ""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -47,7 +60,10 @@ class StmaSettings(LanguageSettings):
 
 @POLICIES.register("stma")
 class Stma(LanguagePolicy):
-    """Plans several actions, criticises each before it is played."""
+    """Plans several actions, criticises each before it is played.
+
+    The last objection at a step goes to the memory with the action (Algorithm 2, line 4).
+    """
 
     name: ClassVar[str] = "stma"
     settings_class = StmaSettings
@@ -55,8 +71,10 @@ class Stma(LanguagePolicy):
     max_tokens: int = 1024
 
     def set_up(self) -> None:
-        """Reset the counters."""
+        """Reset the counters, read the rules of the game."""
         self.rejected = self.unapproved = 0
+        told = self.settings.knowledge
+        self._knowledge = KNOWLEDGE.get(told, told)
 
     def reset(self, info: dict[str, Any], seed: int | None = None) -> None:
         """Start an episode without a plan."""
@@ -71,8 +89,8 @@ class Stma(LanguagePolicy):
 
     def act(self, obs: Observation, info: dict[str, Any]) -> str:
         """Return the next action of the plan that the critic lets pass."""
-        situation = self.situation(obs)
-        feedback = ""
+        situation = {**self.situation(obs), "knowledge": self._knowledge}
+        feedback = objection = ""
         for turn in range(self.settings.rounds + 1):
             if not self._planned:
                 self._plan(situation, feedback, self.held_to(obs))
@@ -82,12 +100,13 @@ class Stma(LanguagePolicy):
             feedback = self._criticism(action, situation, obs) if self.settings.critic else ""
             if not feedback:
                 break
+            objection = feedback
             self.rejected += 1
             if turn == self.settings.rounds:
                 self.unapproved += 1
             else:
                 self._planned = []
-        self.focus = PlanState(self._subgoal)
+        self.focus = PlanState(self._subgoal, thought=objection)
         self._planned = self._planned[1:] if not feedback else []
         return self.act_on(action, obs)
 
@@ -115,7 +134,7 @@ class Stma(LanguagePolicy):
             reason = reply.parsed.feedback.strip() or f"{action!r} is not suitable."
             return "" if reply.parsed.suitable else reason
 
-        return self.attempt(answer, "")
+        return self.attempt(answer, "There was no verdict: plan again.")
 
 
 @functools.lru_cache(maxsize=64)
@@ -124,7 +143,7 @@ def _plan_schema(valid: tuple[str, ...]) -> Any:
     action: Any = Literal[valid] if valid else str
     actions = Annotated[list[action], pydantic.Field(min_length=1)]
     return pydantic.create_model(
-        "Plan", thought=(str, ""), subgoal=(str, ...), actions=(actions, ...)
+        "Plan", thought=(str, ...), subgoal=(str, ...), actions=(actions, ...)
     )
 
 
@@ -132,5 +151,5 @@ def _plan_schema(valid: tuple[str, ...]) -> Any:
 def _verdict_schema() -> Any:
     pydantic = require("pydantic", "llm", "answers in JSON")
     return pydantic.create_model(
-        "Verdict", thought=(str, ""), suitable=(bool, ...), feedback=(str, "")
+        "Verdict", thought=(str, ...), suitable=(bool, ...), feedback=(str, "")
     )

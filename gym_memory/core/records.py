@@ -60,6 +60,7 @@ class Step(NamedTuple):
         inventory: The inventory text; empty where the backend offers none.
         valid_actions: The valid actions shown; empty when they were not asked for.
         done: Whether the episode ended here (terminated or truncated).
+        thought: The policy's own words before that action, such as a goal or a critic's feedback.
     """
 
     t: int
@@ -69,6 +70,7 @@ class Step(NamedTuple):
     inventory: str = ""
     valid_actions: tuple[str, ...] = ()
     done: bool = False
+    thought: str = ""
 
 
 class Cue(NamedTuple):
@@ -83,12 +85,13 @@ class Cue(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class PlanState:
-    """A policy's plan, and all that it keeps from step to step; the memory gets the aim alone.
+    """A policy's plan, and all that it keeps from step to step; memory gets aim and thought alone.
 
     A player may narrow the types and add fields of its own.
 
     Attributes:
         aim: What it is after; its words (``str``) steer the recall.
+        thought: Its words before the action, which a memory may keep with the step.
         action: The last action.
         done: Parts of the task that are done.
         astray: Whether directions in the task no longer apply.
@@ -106,6 +109,7 @@ class PlanState:
     searched: bool = False
     idle: int = 0
     seen: tuple[int, ...] = ()
+    thought: str = ""
 
     def notes(self) -> dict[str, str]:
         """Return what there is to show besides the aim, by name."""
@@ -167,10 +171,12 @@ class Reasons(NamedTuple):
     Attributes:
         triples: A reason for each of its facts.
         episodes: A reason for each of its observations.
+        lessons: A reason for each of its lessons.
     """
 
     triples: tuple[Reason, ...] = ()
     episodes: tuple[Reason, ...] = ()
+    lessons: tuple[Reason, ...] = ()
 
 
 class Outcome(NamedTuple):

@@ -109,6 +109,10 @@ class STMA(Memory):
         ] = True,
         spatial: Annotated[bool, Help("False builds and shows no graph.")] = True,
         aggregator: Annotated[bool, Help("False shows the subgraph as a list of triples.")] = True,
+        repeat: Annotated[
+            bool,
+            Help("State in the spatial belief what the temporal one says, too, as Eq. 7 does."),
+        ] = False,
         llm: Annotated[
             str | ChatModel | None,
             Help("Chat model, or its spec, that plays the three roles; None for the rules."),
@@ -117,7 +121,7 @@ class STMA(Memory):
         self.buffer, self.entities, self.hops, self.in_edges = buffer, entities, hops, in_edges
         self.memory, self.summarizer = memory, summarizer
         self.spatial_summarizer = spatial_summarizer
-        self.spatial, self.aggregator = spatial, aggregator
+        self.spatial, self.aggregator, self.repeat = spatial, aggregator, repeat
         self._encoder = make_encoder(encoder) if encoder else None
         model = chat_model(llm)
         rule = BeliefNotes(size)
@@ -244,7 +248,9 @@ class STMA(Memory):
             head, episodes = self._history(cue, share)
         left = room - len(head)
         stated = [fact for line in head.split("\n") for fact in read_line(line)]
-        spatial, shown = self._space(cue, left - left // _ACTIONS_SHARE, frozenset(stated))
+        spatial, shown = self._space(
+            cue, left - left // _ACTIONS_SHARE, () if self.repeat else frozenset(stated)
+        )
         left -= len(spatial)
         latest = section(ACTIONS, reversed(parts[ACTIONS]), left // 2 if spatial else left // 4)
         heading, *actions = latest.split("\n")[:-1] or [""]

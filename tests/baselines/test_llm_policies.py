@@ -123,7 +123,7 @@ def test_most_of_a_prompt_was_in_an_earlier_one(policy: str, memory: str) -> Non
 def test_the_calls_of_a_step_differ_in_their_end_alone() -> None:
     slots = {"history": "h", "memory": "m", "plan": "p", "actions": "look", "action": "look"}
     slots |= {"task": "t", "observation": "o", "inventory": "i", "subgoal": "s", "feedback": ""}
-    slots["lessons"] = "l"
+    slots |= {"lessons": "l", "knowledge": "k"}
     for one, other in (("ariadne_plan", "ariadne_act"), ("stma_plan", "stma_critic")):
         chats = []
         for name in (one, other):
@@ -300,9 +300,12 @@ class Told:
 
 
 def test_the_critic_comes_before_every_action() -> None:
-    plan = json.dumps({"subgoal": "leave", "actions": ["look", "go east", "look"]})
-    other = json.dumps({"subgoal": "stay", "actions": ["look"]})
-    yes, no = '{"suitable": true}', '{"suitable": false, "feedback": "it is dark there"}'
+    plan = json.dumps({"thought": "", "subgoal": "leave", "actions": ["look", "go east", "look"]})
+    other = json.dumps({"thought": "", "subgoal": "stay", "actions": ["look"]})
+    yes, no = (
+        '{"thought": "", "suitable": true}',
+        '{"thought": "", "suitable": false, "feedback": "it is dark there"}',
+    )
     model = Told(plan, yes, no, other, yes)
     policy = Stma(model)
     policy.reset({}, 0)
@@ -314,11 +317,48 @@ def test_the_critic_comes_before_every_action() -> None:
     assert model.asked[3]["feedback"] == "it is dark there"
     assert policy.counters()["rejected"] == 1
     assert policy.counters()["unapproved"] == 0
+    assert policy.focus.thought == "it is dark there", "the memory gets the objection"
+
+
+def test_a_critic_that_gives_no_verdict_does_not_approve() -> None:
+    plan = json.dumps({"thought": "", "subgoal": "leave", "actions": ["go east"]})
+    policy = Stma(Told(plan, "hm", plan, "hm"), rounds=1)
+    policy.reset({}, 0)
+    assert policy.act(shown(), {}) == "go east"
+    assert policy.counters()["unapproved"] == 1
+
+
+def test_rules_of_the_game_come_to_planner_and_critic() -> None:
+    plan = json.dumps({"thought": "", "subgoal": "leave", "actions": ["go east"]})
+    for knowledge, words in (("cooking", "roast with the oven"), ("Never swim.", "Never swim.")):
+        model = Told(plan, '{"thought": "", "suitable": true}')
+        policy = Stma(model, knowledge=knowledge)
+        policy.reset({}, 0)
+        policy.act(shown(), {})
+        assert all(words in asked["knowledge"] for asked in model.asked)
+
+
+def test_without_the_controller_the_executor_sees_all_learnings() -> None:
+    model = Told("look")
+    policy = Clin(model, controller=False)
+    policy.reset({}, 0)
+    obs = {**shown(), "lessons": ("1. Looking SHOULD BE NECESSARY to see.", "2. A MAY BE.")}
+    assert policy.act(obs, {}) == "look"
+    assert model.asked[0]["learnings"].count("\n") == 1
+    assert not policy.focus.thought
+
+
+def test_goal_and_rationale_come_to_the_memory() -> None:
+    goal = json.dumps({"learnings": [], "rationale": "it is near", "goal": "see"})
+    policy = Clin(Told(goal, "look"))
+    policy.reset({}, 0)
+    policy.act(shown(), {})
+    assert policy.focus == PlanState("see", thought="see (it is near)")
 
 
 def test_the_critic_has_its_say_a_number_of_times() -> None:
-    plan = json.dumps({"subgoal": "leave", "actions": ["go east"]})
-    no = '{"suitable": false, "feedback": "no"}'
+    plan = json.dumps({"thought": "", "subgoal": "leave", "actions": ["go east"]})
+    no = '{"thought": "", "suitable": false, "feedback": "no"}'
     policy = Stma(Told(*[plan, no] * 3), rounds=2)
     policy.reset({}, 0)
     assert policy.act(shown(), {}) == "go east"
@@ -327,8 +367,8 @@ def test_the_critic_has_its_say_a_number_of_times() -> None:
 
 
 def test_an_impossible_action_is_turned_down_without_a_call() -> None:
-    plan = json.dumps({"subgoal": "leave", "actions": ["fly"]})
-    model = Told(plan, plan.replace("fly", "go east"), '{"suitable": true}')
+    plan = json.dumps({"thought": "", "subgoal": "leave", "actions": ["fly"]})
+    model = Told(plan, plan.replace("fly", "go east"), '{"thought": "", "suitable": true}')
     policy = Stma(model)
     policy.reset({}, 0)
     assert policy.act(shown(), {}) == "go east"
@@ -420,6 +460,7 @@ def test_text_of_the_game_cannot_pass_for_the_prompt() -> None:
         policy.reset({}, 0)
         slots = {**policy.situation(shown(text)), "plan": "1. x", "lessons": "1. y"}
         slots |= {"subgoal": "x", "feedback": "", "action": "look", "goal": "x", "learnings": ""}
+        slots["knowledge"] = ""
         prompt = load_prompt(name)
         told = {key: slots[key] for key in prompt.slots}
         read = read_slots(prompt.messages(**told)[1]["content"])

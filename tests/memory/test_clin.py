@@ -27,6 +27,7 @@ from gym_memory.memory.lessons.abstractions import (
 )
 from gym_memory.memory.lessons.causes import NEW, needed_acts, plan_of, read_acts, things_of
 from gym_memory.memory.roles.base import CausalAbstraction, Learnings
+from gym_memory.memory.roles.llm_lessons import LLMAbstractCauses, LLMGeneralizeCauses
 from gym_memory.memory.stores.store import Store
 from gym_memory.testing.chat import Faults, ScriptedServer
 from gym_memory.testing.fake_env import FakeHouse
@@ -377,6 +378,27 @@ def test_lifetime_task_lasts_as_long_as_the_goal() -> None:
         memory.begin(Task(name, goal), 0)
         memory.observe(trace[0])
         assert bool(lessons(memory)) == kept
+
+
+def test_a_model_sees_the_best_lists_first_and_goals_behind_actions() -> None:
+    with ScriptedServer() as server:
+        asked: list[str] = []
+
+        class Kept(OpenAIChat):
+            def complete(self, request):
+                asked.append(request.messages[1]["content"])
+                return super().complete(request)
+
+        model = Kept("scripted", server.base_url)
+        long = CausalAbstraction("Walking " + "on " * 12_000, "arriving")
+        archive = [
+            Learnings(f"goal {n}", (long,), Outcome(1, 1, score)) for n, score in ((0, 1.0), (1, 0))
+        ]
+        LLMGeneralizeCauses(model, generalize_causes)(archive, TASK, True)
+        assert "goal 0" in asked[0], "the best of the archive is not cut"
+        steps = [Step(0, "A hall."), Step(1, "A den.", "go east", thought="see the den (near)")]
+        LLMAbstractCauses(model, abstract_causes)(steps, Outcome(), [], TASK)
+        assert "Thought: see the den (near)\nAction: go east" in asked[1]
 
 
 def test_archive_keeps_the_best_of_a_kind() -> None:

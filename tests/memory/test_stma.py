@@ -314,6 +314,14 @@ def test_every_budget(budget) -> None:
         assert triple.subject in recall.text.lower()
 
 
+def test_the_spatial_belief_repeats_what_the_temporal_one_says_as_equation_7() -> None:
+    for repeat in (False, True):
+        text = lived(STMA(repeat=repeat)).recall(Cue(SHED), 1000).text
+        temporal, _, spatial = text.partition("Spatial belief:")
+        assert "needs to be fried" in temporal
+        assert ("egg needs to be fried" in spatial) == repeat
+
+
 def test_ablations_of_table_2() -> None:
     without = {
         name: lived(STMA(**{name: False}))

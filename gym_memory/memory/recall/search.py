@@ -141,6 +141,8 @@ class Search:
             yield store[id]._replace(t=t)
 
     def _read_question(self) -> PastQuestion | None:
+        if not self._settings.dated:
+            return None
         store, focus = self._store, self.cue.focus
         now = store[-1].t - self._origin if len(store) else 0
         done = [t - self._origin for t in self._sources.actions.named(focus)]

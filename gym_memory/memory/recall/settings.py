@@ -28,6 +28,7 @@ class AriGraphSettings(Settings):
         int,
         Help("Last actions to show without gaps, with the first line of the result (ours).", low=0),
     ] = 20
+    dated: Annotated[bool, Help("Answer questions about the past with dated facts (ours).")] = True
     recall: Annotated[
         Literal["structural", "semantic"],
         Help("Search for facts: without an encoder (ours), or the paper's Algorithm 2."),

@@ -51,7 +51,6 @@ Rule = TypeVar("Rule", bound=Callable[..., Any])
 
 _OBSERVATION = 2000
 _KNOWN_FACTS = 40
-_EXISTING_FACTS = 60
 _SENTENCE = re.compile(r"[^\s.!?][^.!?\n]*")
 
 
@@ -213,7 +212,7 @@ class LLMExtractor(LLMRole[Callable[[Step, TemporalGraph, Task], Extraction]]):
             )
         )
         slots = set(rules.outdated(existing, facts, task))
-        open_facts = [fact for fact in existing if fact not in slots][-_EXISTING_FACTS:]
+        open_facts = [fact for fact in existing if fact not in slots]
         ended = self.outdated(open_facts, facts, task) if open_facts and facts else []
         return Extraction(
             tuple(_mention(fact, step.text) for fact in facts),

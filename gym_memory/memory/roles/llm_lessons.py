@@ -54,8 +54,9 @@ __all__ = [
 ]
 
 _GOAL = 1000
-_PAST = 1500
-_TRACE = 4000
+_PAST = 4000
+_TRACE = 16_000
+"""Tokens of a trial: the papers show it whole."""
 
 
 class LLMSummarize(LLMRole[Summarize]):
@@ -207,7 +208,7 @@ class LLMGeneralizeCauses(LLMRole[GeneralizeCauses]):
         ]
         reply = self.ask(
             prompt=None if same_task else "causes_task",
-            archive=clip_start("\n".join(lists), _TRACE) or "No learnings available",
+            archive=clip("\n".join(lists), _TRACE) or "No learnings available",
             task=clip(task.goal, _GOAL),
         )
         return read_abstractions(reply.text)
@@ -224,8 +225,7 @@ def read_abstractions(text: str) -> list[CausalAbstraction]:
 
 # --- LDM2 ---------------------------------------------------------------------------------------
 
-_TEXT = 150
-_PROCESS = 3000
+_TEXT = 375
 _TEXTS_A_CALL = 50
 _EXAMPLES = 3
 _SUBGOAL = re.compile(
@@ -245,7 +245,7 @@ class LLMEvaluateSubgoals(LLMRole[EvaluateSubgoals]):
 
     def answer(self, trace: Sequence[Step], task: Task) -> list[Subgoal]:
         """Return the subgoals, judged."""
-        text = self.ask(task=clip(task.goal, _GOAL), trace=trace_text(trace, _PROCESS)).text
+        text = self.ask(task=clip(task.goal, _GOAL), trace=trace_text(trace, _TRACE)).text
         found = [Subgoal(f[1], f[2].lower() == "complete") for f in _SUBGOAL.finditer(text)]
         if not found:
             raise ModelError("answer", f"expected sub-goals, got {text[:200]!r}")
@@ -303,7 +303,7 @@ class LLMCompare(LLMRole[Compare]):
         """Return an index into ``better``."""
         reply = self.ask(
             task=clip(task.goal, _GOAL),
-            first=trace_text(better, _PROCESS),
-            second=trace_text(worse, _PROCESS),
+            first=trace_text(better, _TRACE, first=True),
+            second=trace_text(worse, _TRACE, first=True),
         )
         return read_number(reply.text, 0, len(better) - 1)

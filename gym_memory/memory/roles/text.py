@@ -53,23 +53,27 @@ def clip_start(text: str, tokens: int) -> str:
     return text if len(text) <= room else "[...] " + text[len(text) - room :]
 
 
-def trace_text(trace: Sequence[Step], tokens: int) -> str:
-    """Return steps as numbered actions and observations, the latest that fit in ``tokens``."""
+def trace_text(trace: Sequence[Step], tokens: int, *, first: bool = False) -> str:
+    """Return steps as numbered thoughts, actions and observations.
+
+    Of more than ``tokens`` it keeps the latest; the earliest with ``first``.
+    """
     room = tokens * CHARS_PER_TOKEN
     pieces: list[str] = []
-    for index in range(len(trace) - 1, -1, -1):
+    for index in range(len(trace)) if first else reversed(range(len(trace))):
         step = trace[index]
-        action = f"Action: {step.action}\n" if step.action else ""
+        thought = f"Thought: {' '.join(step.thought.split())}\n" if step.thought else ""
+        action = f"{thought}Action: {step.action}\n" if step.action else ""
         reward = f" (reward {step.reward:+g})" if step.reward else ""
         piece = f"Step {index}\n{action}Observation: {step.text.strip()}{reward}"
         if not pieces:
             piece = clip(piece, tokens)
         room -= len(piece) + 1
         if room < 0 and pieces:
-            pieces.append("[earlier steps are left out]")
+            pieces.append(f"[{'later' if first else 'earlier'} steps are left out]")
             break
         pieces.append(piece)
-    return "\n".join(reversed(pieces))
+    return "\n".join(pieces if first else reversed(pieces))
 
 
 def fact_lines(triples: Iterable[Triple]) -> str:

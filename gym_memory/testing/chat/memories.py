@@ -48,8 +48,9 @@ _THING = re.compile(
     r"(?=\s*(?:[.,;:!?)\n]|$)|\s+(?:is|are|in|on|at|and|or|to|of|from|with|here|that|which)\b)"
 )
 _STEP = re.compile(
-    r"^Step (\d+)\n(?:Action: ([^\n]*)\n)?Observation: (.*?)(?: \(reward ([+-][\d.e+-]+)\))?\n*"
-    r"(?=\Z|^Step \d+\n(?:Action: [^\n]*\n)?Observation: )",
+    r"^Step (\d+)\n(?:Thought: [^\n]*\n)?(?:Action: ([^\n]*)\n)?"
+    r"Observation: (.*?)(?: \(reward ([+-][\d.e+-]+)\))?\n*"
+    r"(?=\Z|^Step \d+\n(?:Thought: [^\n]*\n)?(?:Action: [^\n]*\n)?Observation: )",
     re.MULTILINE | re.DOTALL,
 )
 _NO_EFFECT = re.compile(
