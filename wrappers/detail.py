@@ -7,7 +7,7 @@ the order in which a row first names them, so that a row of a long episode stays
     came went       numbers of facts that began; [number, who ended it] of those that ended
     recalled        numbers of the recalled facts, most relevant first
     why             [how many of them in a row, why, score, path, and a note if there is one]; the
-                    same for why_episodes
+                    same for why_episodes and why_lessons
     memory          the rendered recall; episodes, lessons: its parts that are no facts
     focus           what the policy was after, in one line
     plan            the same by name: aim, last action, given up, ...
@@ -74,6 +74,7 @@ class StepDetail:
             "recalled": recalled,
             "why": _runs(reasons.triples),
             "why_episodes": _runs(reasons.episodes),
+            "why_lessons": _runs(reasons.lessons),
             "memory": obs.get("memory", ""),
             "episodes": obs.get("episodes", ()),
             "lessons": obs.get("lessons", ()),

@@ -49,6 +49,7 @@ _GROUPS = {
     "Commands to judge and keep memories": {
         "exam": "judge:exam",
         "quality": "judge:quality",
+        "credit": "credit:credit",
         "memory": "memory:app",
     },
     "Commands to repeat papers": {
@@ -109,12 +110,13 @@ def _line(target: str) -> str:
 
 
 def _without_marks(command: Any) -> Any:
-    """Take the backticks of Markdown out of a command's help."""
+    """Take the backticks of Markdown out of a command's help; cut no line of it short."""
     for part in (command, *command.params):
         if getattr(part, "help", None):
             part.help = part.help.replace("`", "")
     for nested in getattr(command, "commands", {}).values():
         _without_marks(nested)
+        nested.short_help = " ".join((nested.help or "").partition("\n\n")[0].split())
     return command
 
 

@@ -40,6 +40,7 @@ from gym_memory.llm import Budget, Meter, episode_usage
 from gym_memory.memory.base import check_budget
 from gym_memory.run import EpisodeResult, rollout
 from gym_memory.run.protocols import make_protocol
+from gym_memory.run.replays import credit_exactly
 from gym_memory.wrappers.make import make_env
 from gym_memory.wrappers.memory import DEFAULT_BUDGET
 from gym_memory.wrappers.record import RecordTrajectory
@@ -391,14 +392,15 @@ def play_job(
     def play(*, limit: int | None = None, returns: bool = False) -> EpisodeResult:
         nonlocal meter
         listener.begin(trial)
+        policy_seed = _policy_seed(job.seed, trial)
+        named = {"task_id": job.task_id, "policy_seed": policy_seed, "limit": limit}
+        credit_exactly(env, policy, job.seed, **named)
         with episode_usage(spending) as meter:  # a failed episode's too
             result = rollout(
                 env,
                 policy,
                 job.seed,
-                task_id=job.task_id,
-                policy_seed=_policy_seed(job.seed, trial),
-                limit=limit,
+                **named,
                 returns=returns,
                 on_step=on_step,
             )

@@ -196,6 +196,7 @@ def _heavy(
         "episodes": row.get("episodes", []),
         "why_episodes": row.get("why_episodes", []),
         "lessons": row.get("lessons", []),
+        "why_lessons": row.get("why_lessons", []),
         "focus": row.get("focus", ""),
         "plan": {str(name): str(note) for name, note in (row.get("plan") or {}).items()},
         "valid_actions": row.get("valid_actions", []),

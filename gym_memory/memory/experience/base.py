@@ -6,7 +6,7 @@ import dataclasses
 import inspect
 import math
 from abc import abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
@@ -24,7 +24,7 @@ from gym_memory.memory.roles.llm import chat_model, role_counts
 from gym_memory.memory.roles.llm_lessons import LLMWriteLesson
 from gym_memory.memory.stores.store import Store
 
-__all__ = ["ExperienceMemory", "ExperienceSettings", "Trial"]
+__all__ = ["CreditSettings", "ExperienceMemory", "ExperienceSettings", "Trial"]
 
 _KIND = "items"
 _HOLD_OUT = 4
@@ -71,13 +71,30 @@ class ExperienceSettings(Settings):
     ] = None
 
 
+@dataclass(frozen=True)
+class CreditSettings(ExperienceSettings):
+    """Settings of the memories that learn what their items are worth."""
+
+    utility: Annotated[
+        Literal["rule", "exact"],
+        Help(
+            "Signal that moves the value of an item: the paper's, from the outcome alone, or what "
+            "leaving the item out changes, by replays (an upper bound of credit assignment)."
+        ),
+    ] = "rule"
+
+
 class Trial(NamedTuple):
-    """An episode that ended."""
+    """An episode that ended.
+
+    ``worths``: what each item shown added to its score, in [-1, 1]; None if it was not measured.
+    """
 
     task: Task
     trace: tuple[Step, ...]
     outcome: Outcome
     origin: Origin
+    worths: Mapping[int, float] | None = None
 
     @property
     def success(self) -> bool:
@@ -115,6 +132,8 @@ class ExperienceMemory(LessonMemory):
     heading = "Learnt in earlier episodes, the last one counts most:"
     every_step: ClassVar[bool] = False
     """True if items are chosen at every step and not only at the first."""
+    worths: dict[int, float] | None = None
+    """What each item adds to the present episode; set before it where ``exact`` is True."""
 
     def __init_subclass__(cls, **named: Any):
         super().__init_subclass__(**named)
@@ -135,6 +154,11 @@ class ExperienceMemory(LessonMemory):
         self._bank = Bank(make_encoder(chosen.encoder))
         self._shown: list[int] = []
         self._used: dict[int, None] = {}
+
+    @property
+    def exact(self) -> bool:
+        """True if items are credited by replays."""
+        return getattr(self.settings, "utility", "rule") == "exact" and self.settings.learn
 
     @property
     def lifetimes(self) -> dict[str, Lifetime]:  # type: ignore[override]
@@ -197,7 +221,12 @@ class ExperienceMemory(LessonMemory):
         game = self._task.id.partition("/")[0]
         score = outcome.normalized_score or 0.0
         origin = Origin(game, self._task.id, score=score, success=bool(outcome.success))
-        trial = Trial(self._task, tuple(trace), outcome, origin)
+        if self.exact and self.worths is None:
+            raise InvalidArgumentError(
+                "expected replays for utility='exact', got an episode without any: play it by "
+                "a command, or call gym_memory.run.replays.credit_exactly before it"
+            )
+        trial = Trial(self._task, tuple(trace), outcome, origin, self.worths)
         before = role_counts(*self._roles())
         drafts = list(self._write(trial))
         after = role_counts(*self._roles())
@@ -257,14 +286,20 @@ class ExperienceMemory(LessonMemory):
                 room -= len(chosen[index]) + 1
         return chosen
 
+    def ids(self, lessons: Sequence[str]) -> list[int]:
+        """Return the ids of the items that shown lessons are of; 0 where one is of none."""
+        shown = [id for id in reversed(self._shown) if id in self._bank.items]
+        numbers = [lesson.partition(".")[0] for lesson in lessons]
+        places = [int(number) if number.isdecimal() else 0 for number in numbers]
+        return [shown[place - 1] if 0 < place <= len(shown) else 0 for place in places]
+
     def raw(self, lessons: Sequence[str]) -> list[str]:
         """Return shown lessons as the actions of their episodes, each cut to the same length."""
         texts = []
-        items = [self._bank.items[id] for id in reversed(self._shown) if id in self._bank.items]
-        for lesson in lessons:
-            number = lesson.partition(".")[0]
-            if number.isdecimal() and 0 < int(number) <= len(items):
-                item = items[int(number) - 1]
+        for lesson, id in zip(lessons, self.ids(lessons), strict=True):
+            if id:
+                item = self._bank.items[id]
+                number = lesson.partition(".")[0]
                 whole = f"{number}. Goal: {item.goal}.\n{listed(item.actions)}."
                 lesson = whole[: len(lesson)]
             texts.append(lesson)

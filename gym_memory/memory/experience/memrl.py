@@ -12,7 +12,7 @@ from typing import Annotated, ClassVar
 from gym_memory.core.records import Step
 from gym_memory.core.settings import Help
 from gym_memory.memory.base import MEMORIES
-from gym_memory.memory.experience.base import ExperienceMemory, ExperienceSettings, Trial
+from gym_memory.memory.experience.base import CreditSettings, ExperienceMemory, Trial
 from gym_memory.memory.experience.exprag import episode_text
 from gym_memory.memory.experience.items import Bank, Found, Item
 
@@ -23,7 +23,7 @@ _MERGE_GAIN = 0.1
 
 
 @dataclass(frozen=True)
-class MemRLSettings(ExperienceSettings):
+class MemRLSettings(CreditSettings):
     """Settings of MemRL; the paper's values for households are in the text of each."""
 
     k1: Annotated[int, Help("Candidates by similarity; 5.", low=1)] = 5
@@ -92,7 +92,10 @@ class MemRL(ExperienceMemory):
         return self._moved(item, trial, 1.0)
 
     def _moved(self, item: Item, trial: Trial, share: float) -> Item:
-        gain = self.settings.alpha * ((1.0 if trial.success else -1.0) - item.utility)
+        reward = 1.0 if trial.success else -1.0
+        if trial.worths is not None:
+            reward = trial.worths.get(item.id, 0.0)
+        gain = self.settings.alpha * (reward - item.utility)
         return item._replace(utility=max(item.utility + share * gain, self.settings.floor))
 
     def _add(self, bank: Bank, draft: Item, trial: Trial) -> None:

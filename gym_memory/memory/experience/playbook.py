@@ -10,7 +10,7 @@ from typing import Annotated, Any, ClassVar, NamedTuple
 from gym_memory.core.records import Cue, Outcome, Step, Task
 from gym_memory.core.settings import Help
 from gym_memory.memory.base import MEMORIES
-from gym_memory.memory.experience.base import ExperienceMemory, ExperienceSettings, Trial
+from gym_memory.memory.experience.base import CreditSettings, ExperienceMemory, Trial
 from gym_memory.memory.experience.items import Bank, Item
 from gym_memory.memory.experience.reasoningbank import extract_items
 from gym_memory.memory.experience.writers import without_numbers
@@ -27,7 +27,7 @@ _GOOD, _HARM = 5, 2
 
 
 @dataclass(frozen=True)
-class PlaybookSettings(ExperienceSettings):
+class PlaybookSettings(CreditSettings):
     """Settings of ACE's playbook."""
 
     k: Annotated[int, Help("Bullets to show at most, as far as the budget holds them.", low=1)] = (
@@ -94,6 +94,9 @@ class Playbook(ExperienceMemory):
         )
         for item in held:
             tag = tags.get(_id(item))
+            if trial.worths is not None:
+                worth = trial.worths.get(item.id, 0.0)
+                tag = "helpful" if worth > 0 else "harmful" if worth < 0 else None
             if tag in ("helpful", "harmful"):
                 yield item._replace(more=("1", "0") if tag == "helpful" else ("0", "1"))
         book = "\n".join(f"[{_id(i)}] {i.text} (helpful, harmful: {_uses(i)})" for i in held)

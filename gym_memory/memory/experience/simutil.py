@@ -12,7 +12,7 @@ from typing import Annotated, ClassVar, Literal
 from gym_memory.core.records import Step
 from gym_memory.core.settings import Help
 from gym_memory.memory.base import MEMORIES
-from gym_memory.memory.experience.base import ExperienceMemory, ExperienceSettings, Trial
+from gym_memory.memory.experience.base import CreditSettings, ExperienceMemory, Trial
 from gym_memory.memory.experience.items import Bank, Found, Item
 
 __all__ = ["SimUtil", "SimUtilSettings"]
@@ -22,7 +22,7 @@ _TEMPERATURE = 0.5
 
 
 @dataclass(frozen=True)
-class SimUtilSettings(ExperienceSettings):
+class SimUtilSettings(CreditSettings):
     """Settings of SimUtil-UCB; values of paper and code are in the text of each."""
 
     least: Annotated[float, Help("Least similarity of a task; .4.", low=-1, high=1)] = 0.4
@@ -106,8 +106,10 @@ class SimUtil(ExperienceMemory):
         return self._moved(item, trial)
 
     def _moved(self, item: Item, trial: Trial) -> Item:
-        beta = self.settings.beta
-        return item._replace(utility=(1 - beta) * item.utility + beta * trial.origin.score)
+        beta, score = self.settings.beta, trial.origin.score
+        if trial.worths is not None:
+            score = (1 + trial.worths.get(item.id, 0.0)) / 2
+        return item._replace(utility=(1 - beta) * item.utility + beta * score)
 
     def _add(self, bank: Bank, draft: Item, trial: Trial) -> None:
         alike = bank.nearest(draft.key, 1, self.settings.same, lambda i: i.text == draft.text)

@@ -10,7 +10,7 @@ from typing import Annotated, ClassVar, Literal
 from gym_memory.core.records import Step
 from gym_memory.core.settings import Help
 from gym_memory.memory.base import MEMORIES
-from gym_memory.memory.experience.base import ExperienceMemory, ExperienceSettings, Trial
+from gym_memory.memory.experience.base import CreditSettings, ExperienceMemory, Trial
 from gym_memory.memory.experience.items import Bank, Item
 from gym_memory.memory.lessons.causes import read_acts
 
@@ -23,7 +23,7 @@ _SEEN_CHARS = 1000
 
 
 @dataclass(frozen=True)
-class SkillsSettings(ExperienceSettings):
+class SkillsSettings(CreditSettings):
     """Settings of D2Skill."""
 
     k: Annotated[int, Help("Task skills, and step skills, to show at most.", low=1)] = 2
@@ -116,6 +116,8 @@ class Skills(ExperienceMemory):
     def _credit(self, item: Item, trial: Trial) -> Item:
         group, beta = self._count(self._bank, _WITHOUT, trial.task.goal), self.settings.beta
         signal = trial.success - (group.wins / group.uses if group.uses else 0.0)
+        if trial.worths is not None:
+            signal = trial.worths.get(item.id, 0.0)
         return item._replace(utility=(1 - beta) * item.utility + beta * signal)
 
     def _add(self, bank: Bank, draft: Item, trial: Trial) -> None:

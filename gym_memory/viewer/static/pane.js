@@ -120,7 +120,11 @@ GM.pane = (root, episode, label, fixed = false) => {
           parts.push(el("p", { class: "muted small" }, `${rank + 1}. ${reason ? reason.why : ""}${reason && reason.score != null ? `, score ${reason.score.toFixed(3)}` : ""}${reason && reason.note ? `, ${GM.cut(reason.note, 300)}` : ""}`), GM.long(text, 1200));
         });
       }
-      if (detail.lessons.length) parts.push(el("h3", {}, "Lessons"), el("ol", { class: "facts" }, detail.lessons.map((lesson) => el("li", {}, GM.cut(lesson, 1000)))));
+      if (detail.lessons.length) {
+        const why = spread(detail.why_lessons);
+        parts.push(el("h3", {}, "Lessons"), el("ol", { class: "facts" }, detail.lessons.map((lesson, rank) =>
+          el("li", {}, GM.cut(lesson, 1000), why[rank] && why[rank].note ? el("span", { class: "path" }, GM.cut(why[rank].note, 300)) : null))));
+      }
       return parts.length ? parts : [el("p", { class: "muted" }, "Nothing was recalled as facts, observations or lessons at this step.")];
     },
     changes() {

@@ -1,0 +1,350 @@
+"""Replay an episode with fewer items in its recalls, to measure exactly what each was worth.
+
+Engine, policy, seed and memory are the same in every replay, so outcomes differ by the items alone.
+"""
+
+from __future__ import annotations
+
+import copy
+import random
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Literal, NamedTuple
+
+import gymnasium as gym
+
+from gym_memory.baselines.base import Act, Policy
+from gym_memory.baselines.registry import make_policy
+from gym_memory.core.errors import InvalidArgumentError
+from gym_memory.core.records import Cue, Outcome, Reason, Reasons, Recall, Triple
+from gym_memory.memory.base import Memory
+from gym_memory.memory.experience.base import ExperienceMemory
+from gym_memory.memory.reading import fact_lines, read_head, read_line
+from gym_memory.memory.recall.render import render_facts
+from gym_memory.memory.roles.text import unmarked
+from gym_memory.run.loop import EpisodeResult, rollout
+from gym_memory.wrappers.memory import MemoryObservation
+from gym_memory.wrappers.record import RecordTrajectory
+
+__all__ = ["KINDS", "Key", "Kind", "Lens", "Replays", "Worth", "credit_exactly", "without"]
+
+
+Kind = Literal["fact", "episode", "lesson"]
+KINDS: tuple[Kind, ...] = ("fact", "episode", "lesson")
+
+
+class Key(NamedTuple):
+    """Name an item that a recall shows.
+
+    ``name`` is a number for an item of a memory of experience, else the item's own text.
+    """
+
+    kind: Kind
+    name: str | int
+
+
+class Worth(NamedTuple):
+    """Hold what an item added to an episode.
+
+    ``shown`` counts the recalls that showed it. ``score`` is the normalized score with all items
+    less that without this one, in [-1, 1]; ``steps`` the same of environment steps, negative where
+    the item saves some. ``alone`` compares the item alone with no item. ``shapley`` is the mean of
+    sampled orders. None where it was not measured.
+    """
+
+    key: Key
+    text: str
+    shown: int
+    score: float
+    steps: int
+    alone: float | None = None
+    alone_steps: int | None = None
+    shapley: float | None = None
+
+
+class Lens:
+    """Show a memory without the items of ``dropped``, and note what it would show.
+
+    It passes everything else to the memory, but an outcome only if it ``learns``. ``notes`` are
+    what :meth:`reasons` adds to items.
+    """
+
+    exact = False
+
+    def __init__(self, memory: Memory, *, first_only: bool = False, learns: bool = False):
+        self._memory, self._first_only, self._learns = memory, first_only, learns
+        self.dropped: frozenset[Key] = frozenset()
+        self.shown: dict[Key, int] = {}
+        self.texts: dict[Key, str] = {}
+        self.notes: dict[Key, str] = {}
+        self._keys: tuple[list[Key], ...] = ([], [], [])
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._memory, name)
+
+    def end(self, outcome: Outcome) -> None:
+        """Hand the outcome to a memory that learns."""
+        if self._learns:
+            self._memory.end(outcome)
+
+    def recall(self, cue: Cue, budget: int) -> Recall:
+        """Return the memory's recall without what is dropped."""
+        recall = self._memory.recall(cue, budget)
+        if self._first_only and self.shown:
+            return recall
+        lessons: list[str | int] = [unmarked(lesson) for lesson in recall.lessons]
+        if isinstance(self._memory, ExperienceMemory):
+            ids = self._memory.ids(recall.lessons)
+            lessons = [id or text for id, text in zip(ids, lessons, strict=True)]
+        self._keys = (
+            [Key("fact", str(fact)) for fact in recall.triples],
+            [Key("episode", text) for text in recall.episodes],
+            [Key("lesson", name) for name in lessons],
+        )
+        named = zip((k for keys in self._keys for k in keys), _texts(recall), strict=True)
+        for key, text in named:
+            self.shown[key] = self.shown.get(key, 0) + 1
+            self.texts.setdefault(key, text)
+        if not self.dropped:
+            return recall
+        return without(recall, *([key in self.dropped for key in keys] for keys in self._keys))
+
+    def reasons(self, cue: Cue, budget: int) -> Reasons:
+        """Return the memory's reasons, with a note on each item that has one."""
+        given = self._memory.reasons(cue, budget)
+        return Reasons(
+            *map(self._noted, (given.triples, given.episodes, given.lessons), self._keys)
+        )
+
+    def _noted(self, reasons: Sequence[Reason], keys: Sequence[Key]) -> tuple[Reason, ...]:
+        known = [*reasons, *[Reason("")] * (len(keys) - len(reasons))]
+        pairs = zip(known, keys, strict=False)
+        return tuple(
+            reason._replace(note="; ".join(filter(None, (reason.note, self.notes.get(key, "")))))
+            for reason, key in pairs
+        )
+
+
+def _texts(recall: Recall) -> Iterator[str]:
+    yield from map(str, recall.triples)
+    yield from recall.episodes
+    yield from map(unmarked, recall.lessons)
+
+
+def without(
+    recall: Recall, facts: Sequence[bool], episodes: Sequence[bool], lessons: Sequence[bool]
+) -> Recall:
+    """Return a recall without the items that are marked True; its text loses the same.
+
+    >>> recall = Recall("pan: is in den; is hot", (Triple("pan", "is in", "den"),
+    ...                                            Triple("pan", "is", "hot")))
+    >>> without(recall, [True, False], [], []).text
+    'pan: is hot'
+    """
+    text = recall.text
+    gone = {fact for fact, drop in zip(recall.triples, facts, strict=True) if drop}
+    kept = tuple(fact for fact in recall.triples if fact not in gone)
+    whole = render_facts(recall.triples)
+    if gone and whole in text:
+        text = text.replace(whole, render_facts(kept), 1).strip("\n")
+    elif gone:
+        lines = (_less(line, gone) for line in text.split("\n"))
+        text = "\n".join(line for line in lines if line is not None)
+    for body, drop in zip(recall.episodes, episodes, strict=True):
+        at = text.find(body) if drop and body else -1
+        if at >= 0:
+            start = text.rfind("\n", 0, max(at - 1, 0)) + 1
+            start = start if read_head(text[start : max(at - 1, 0)]) else at
+            text = text[:start] + text[at + len(body) :].removeprefix("\n")
+    for lesson, drop in zip(recall.lessons, lessons, strict=True):
+        if drop:
+            line = f"{lesson}\n"
+            text = text.replace(line if line in text else lesson, "", 1)
+    left = [
+        tuple(item for item, drop in zip(items, marks, strict=True) if not drop)
+        for items, marks in ((recall.episodes, episodes), (recall.lessons, lessons))
+    ]
+    return Recall(text, kept, *left)
+
+
+def _less(line: str, gone: set[Triple]) -> str | None:
+    """Return a line without some facts; None if it states no other."""
+    stated = read_line(line)
+    if gone.isdisjoint(stated):
+        return line
+    kept = [fact for fact in stated if fact not in gone]
+    return "\n".join(fact_lines(kept[0].subject, kept)) if kept else None
+
+
+class _Resumed(gym.Wrapper[Any, Any, Any, Any]):
+    """Start at a snapshot instead of a reset."""
+
+    def __init__(self, env: gym.Env[Any, Any], snapshot: Any):
+        super().__init__(env)
+        self._snapshot = snapshot
+
+    def reset(self, **given: Any) -> tuple[Any, dict[str, Any]]:
+        found: tuple[Any, dict[str, Any]] = self.env.get_wrapper_attr("restore")(self._snapshot)
+        return found
+
+
+class Replays:
+    """Play an episode, then again without some of its items; the memory stays as it was.
+
+    A replay starts at the reset, and items are dropped from every recall. With ``step`` it starts
+    at the engine's snapshot of that step, and items are dropped from that step's recall alone.
+    ``replays`` and ``steps`` count what was played. A set of items is played once. Items that only
+    a replay recalls are shown in it.
+
+    Args:
+        env: An environment with a memory; a recorder around it records nothing.
+        policy: The player; it must play the same way given the same seed.
+        seed: Seed of the environment's reset.
+        step: Step whose recall is measured; None for the whole episode.
+        named: Further arguments of :func:`.rollout`.
+    """
+
+    def __init__(
+        self,
+        env: gym.Env[Any, Any],
+        policy: Policy | Act,
+        seed: int,
+        *,
+        step: int | None = None,
+        **named: Any,
+    ):
+        while isinstance(env, RecordTrajectory):
+            env = env.env
+        holder = env
+        while not isinstance(holder, MemoryObservation):
+            if not isinstance(holder, gym.Wrapper):
+                raise InvalidArgumentError(f"expected an environment with a memory, got {env}")
+            holder = holder.env
+        self._env, self._policy, self._seed, self._named = env, make_policy(policy), seed, named
+        self.holder, self._step = holder, step
+        holder.finish()
+        self._memory = holder.memory
+        self._start = self._memory.snapshot()
+        self._resumed: tuple[Any, Policy] | None = None
+        self._known: dict[frozenset[Key], EpisodeResult] = {}
+        self.replays = self.steps = 0
+        self.texts: dict[Key, str] = {}
+        lens = Lens(self._memory)
+        self.whole = self._rollout(lens, self._env, self._policy, self._keep)
+        if step is None:
+            self.shown = lens.shown
+        elif self._resumed is None:
+            raise InvalidArgumentError(
+                f"expected step as one before the end, below {self.whole.steps}, got {step}"
+            )
+        else:
+            first = Lens(self._memory, first_only=True)
+            again = self._again(first)
+            if (again.value, again.curve[-1][1]) != (self.whole.value, self.whole.curve[-1][1]):
+                raise InvalidArgumentError(
+                    "expected a policy that plays the same way again, got another outcome"
+                )
+            self.whole, self.shown, lens = again, first.shown, first
+        self.texts = lens.texts
+
+    def _keep(self, t: int, info: dict[str, Any]) -> None:
+        if t == self._step and self._resumed is None:
+            snapshot = self._env.get_wrapper_attr("snapshot")()
+            self._resumed = snapshot, _copy(self._current)
+
+    def _rollout(
+        self, lens: Lens, env: Any, policy: Policy, on_step: Callable[..., None] | None = None
+    ) -> EpisodeResult:
+        self._current = _copy(policy)
+        if env is not self._env:
+            self._current.reset = lambda *given, **named: None  # type: ignore[method-assign]
+        self.holder.memory = lens  # type: ignore[assignment]
+        try:
+            result = rollout(env, self._current, self._seed, on_step=on_step, **self._named)
+            self.holder.finish()
+        finally:
+            self.holder.memory = self._memory
+            self._memory.restore(self._start)
+        self.replays += 1
+        self.steps += result.steps
+        return result
+
+    def _again(self, lens: Lens) -> EpisodeResult:
+        if self._resumed is None:
+            return self._rollout(lens, self._env, self._policy)
+        snapshot, policy = self._resumed
+        return self._rollout(lens, _Resumed(self._env, snapshot), policy)
+
+    def without(self, dropped: frozenset[Key]) -> EpisodeResult:
+        """Return the result without some items."""
+        if not dropped:
+            return self.whole
+        if dropped not in self._known:
+            lens = Lens(self._memory, first_only=self._step is not None)
+            lens.dropped = dropped
+            self._known[dropped] = self._again(lens)
+        return self._known[dropped]
+
+    def worths(
+        self,
+        kinds: Sequence[Kind] = KINDS,
+        most: int | None = None,
+        *,
+        alone: bool = False,
+        samples: int = 0,
+    ) -> list[Worth]:
+        """Measure items by leaving one out.
+
+        It takes a replay for each item; as many and one more for ``alone``; and for each of
+        ``samples`` random orders at most as many as there are items.
+
+        Args:
+            kinds: Kinds of the items to measure.
+            most: Items to measure, those shown most often; None for all.
+            alone: True to measure each without all the others, too.
+            samples: Orders for Shapley values (Castro et al. 2009), drawn by the task's name.
+        """
+        shown = [key for key in self.shown if key.kind in kinds]
+        items = sorted(shown, key=lambda key: -self.shown[key])[:most]
+        every, whole = frozenset(items), self.whole
+        shares = dict.fromkeys(items, 0.0)
+        chance = random.Random(zlib.crc32(f"{whole.task_id}/{self._step}".encode()))
+        for _ in range(samples):
+            order, before = chance.sample(items, len(items)), whole.value
+            for place, key in enumerate(order, 1):
+                now = self.without(frozenset(order[:place])).value
+                shares[key] += (before - now) / samples
+                before = now
+        found = []
+        for key in items:
+            less = self.without(frozenset((key,)))
+            worth = Worth(key, self.texts[key], self.shown[key], whole.value - less.value,
+                          whole.steps - less.steps)  # fmt: skip
+            if alone:
+                one, none = self.without(every - {key}), self.without(every)
+                worth = worth._replace(
+                    alone=one.value - none.value, alone_steps=one.steps - none.steps
+                )
+            found.append(worth._replace(shapley=shares[key]) if samples else worth)
+        return found
+
+    def by_id(self) -> dict[int, float]:
+        """Return the scores of the items of a memory of experience."""
+        worths = self.worths(("lesson",))
+        return {worth.key.name: worth.score for worth in worths if isinstance(worth.key.name, int)}
+
+
+def _copy(policy: Policy) -> Policy:
+    """Return a copy that shares the environment's own callables."""
+    shared = (policy.oracle, policy.snapshot)
+    return copy.deepcopy(policy, {id(part): part for part in shared})
+
+
+def credit_exactly(env: gym.Env[Any, Any], policy: Policy | Act, seed: int, **named: Any) -> None:
+    """Replay the next episode for a memory whose setting says ``utility=exact``; else do nothing.
+
+    Arguments are as of :class:`Replays`.
+    """
+    memory = env.get_wrapper_attr("memory")
+    if isinstance(memory, ExperienceMemory) and memory.exact:
+        memory.worths = Replays(env, policy, seed, **named).by_id()
