@@ -78,7 +78,17 @@ def test_the_agent_tutorial_prints_what_a_fresh_run_gives(
     pytest.importorskip("textworld", reason="needs the extra textworld")
     pytest.importorskip("openai", reason="needs the extra llm")
     game, out = "TreasureHunt?level=hardest&split=test", tmp_path / "ariadne"
-    words = ["compare", "-e", game, "--preset", "ariadne", "-m", "none", "--model", "scripted"]
+    words = [
+        "compare",
+        "-e",
+        game,
+        "--preset",
+        "ariadne?variant=ours",
+        "-m",
+        "none",
+        "--model",
+        "scripted",
+    ]
     words += ["--base-url", server.base_url, "--seeds", "0:3", "--workers", "1", "--out", str(out)]
     with pytest.raises(SystemExit) as stopped:
         main(words)

@@ -50,8 +50,9 @@ __all__ = [
 ]
 
 PRESET = (
-    "A paper's agent: policy, memory, protocol and `go to` at once, NAME or NAME?key=value for "
-    f"either; one of {', '.join(PRESETS)}."
+    "A paper's agent as the paper has it: policy, memory, protocol, budget and `go to` at once, "
+    "NAME or NAME?key=value for either, `variant=ours` for our own defaults; one "
+    f"of {', '.join(PRESETS)}."
 )
 
 
@@ -92,7 +93,7 @@ def compare_all(
             policy or [agent.policy],
             seeds,
             protocol or agent.protocol,
-            navigate=agent.navigate,
+            agent,
         )
     configs = list(parts.values())
     out = playing.out or default_out("compare", *configs)
@@ -241,7 +242,7 @@ def run(
         [with_parameter(player, "checkpoint", checkpoint) if checkpoint else player],
         seeds,
         protocol or agent.protocol,
-        navigate=agent.navigate,
+        agent,
     )
     rows = play_config(config, playing.out or default_out("run", config), playing)
     if not playing.json_lines:

@@ -7,7 +7,7 @@ import inspect
 import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Annotated, Any, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin, get_type_hints
 
 from typer import Option
 
@@ -16,6 +16,9 @@ from gym_memory.core.settings import Help
 from gym_memory.run.compare import DEFAULT_STEP_TIMEOUT, DEFAULT_TIMEOUT
 from gym_memory.run.jobs import RunConfig, parse_seeds, with_parameter
 from gym_memory.wrappers.memory import DEFAULT_BUDGET
+
+if TYPE_CHECKING:
+    from gym_memory.papers.presets import Preset
 
 __all__ = [
     "AllowVersionMismatch",
@@ -251,10 +254,9 @@ class Asked:
         policies: Sequence[str],
         seeds: str,
         protocol: str,
-        *,
-        navigate: bool = False,
+        agent: Preset | None = None,
     ) -> RunConfig:
-        """The run that is asked for.
+        """Return the run to play; what an agent of a paper adds gives way to an option.
 
         Raises:
             GymMemoryError: A name, a number or a plugin is wrong.
@@ -262,9 +264,9 @@ class Asked:
         from gym_memory.papers.presets import memory_with_model, policy_with_model
 
         plugins = load_plugins(self.plugins, *envs, *memories, *policies)
-        if navigate if self.navigate is None else self.navigate:
+        if agent and agent.navigate if self.navigate is None else self.navigate:
             envs = [with_parameter(spec, "navigate", True) for spec in envs]
-        if self.memory_llm:
+        if self.memory_llm or (agent and agent.llm):
             memories = [memory_with_model(spec, self.chat) for spec in memories]
         if self.chat:
             policies = [policy_with_model(spec, self.chat) for spec in policies]
@@ -274,7 +276,7 @@ class Asked:
             policies=tuple(policies),
             seeds=parse_seeds(seeds),
             protocol=protocol,
-            budgets=tuple(self.budget) or (DEFAULT_BUDGET,),
+            budgets=tuple(self.budget) or (agent.budget if agent else DEFAULT_BUDGET,),
             task_id=self.task_id,
             plugins=plugins,
         )

@@ -1,7 +1,7 @@
-"""The papers' agents by name: who plays, with which memory, under which protocol.
+"""The papers' agents by name: policy, memory, protocol and budget as the paper has them.
 
-``--preset ariadne`` of ``gym-memory run`` and ``compare`` takes one of these names. Parameters
-go to the policy where it takes them, else to the memory::
+``--preset ariadne`` of ``gym-memory run`` and ``compare`` takes one of these names,
+``--preset "ariadne?variant=ours"`` policy and memory with our own defaults.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ from gym_memory.core.errors import UnknownNameError
 from gym_memory.core.names import Registry, format_spec, parse_spec
 from gym_memory.llm import model_spec
 from gym_memory.memory.base import MEMORIES
+from gym_memory.memory.encoders import DEFAULT_MODEL
+from gym_memory.wrappers.memory import DEFAULT_BUDGET
 
 __all__ = ["PRESETS", "Preset", "make_preset", "memory_with_model", "policy_with_model"]
 
@@ -23,45 +25,67 @@ class Preset(NamedTuple):
     """A policy and the memory that its paper gives it.
 
     Attributes:
-        policy: The policy.
-        memory: The memory.
-        protocol: The protocol of the paper's numbers.
         navigate: Whether the agent has ``go to <place>``.
-        about: Where it comes from.
+        llm: Whether the language model plays the roles of the memory, too.
+        budget: Tokens of a recall; the papers cut nothing.
     """
 
     policy: str
     memory: str
     protocol: str = "single_episode"
     navigate: bool = False
+    llm: bool = False
+    budget: int = DEFAULT_BUDGET
     about: str = ""
 
 
 PRESETS: Mapping[str, Preset] = {
-    "ariadne": Preset("ariadne", "arigraph", navigate=True, about="Anokhin et al., AriGraph"),
-    "stma": Preset("stma", "stma", about="Lei et al., STMA"),
-    "clin": Preset("clin", "clin", "trials?k=5", about="Majumder et al., CLIN"),
-    "ldm2": Preset("ldm2", "ldm2", about="Wang et al., LDM2"),
+    "ariadne": Preset(
+        "ariadne?history_tokens=4000",
+        "arigraph?attempts=0&dated=false&recall=semantic",
+        navigate=True, llm=True, budget=4000, about="Anokhin et al., AriGraph",
+    ),
+    "stma": Preset(
+        "stma?history_tokens=4000", f"stma?encoder={DEFAULT_MODEL}&repeat=true",
+        llm=True, budget=4000, about="Lei et al., STMA",
+    ),
+    "clin": Preset(
+        "clin?history=null&history_tokens=8000", "clin?inner=none", "trials?k=5&stop=true",
+        llm=True, budget=4000, about="Majumder et al., CLIN",
+    ),
+    "ldm2": Preset(
+        "ldm2?history=0", f"ldm2?batch=each&encoder={DEFAULT_MODEL}&learn=false", "best_of?k=5",
+        llm=True, budget=4000, about="Wang et al., LDM2",
+    ),
     "reflexion": Preset("reflexion", "none", "trials?k=3", about="Shinn et al., Reflexion"),
     "react": Preset("react", "none", about="Yao et al., ReAct"),
     "plain": Preset("plain", "none", about="full history, the baseline of every memory"),
-}
+}  # fmt: skip
 """Name to pairing. ReAct, Reflexion and plain keep their trajectory themselves: no memory."""
 
 
 def make_preset(spec: str) -> Preset:
-    """Build a preset by name; its parameters go to its policy or its memory.
+    """Build a preset by name.
 
-    >>> make_preset("stma?critic=false&hops=2")[:2]
+    ``variant=ours`` gives policy and memory their own defaults. Other parameters go to the policy
+    where it takes them, else to the memory.
+
+    >>> make_preset("stma?variant=ours&critic=false&hops=2")[:2]
     ('stma?critic=false', 'stma?hops=2')
 
     Raises:
-        UnknownNameError: No such preset, or neither policy nor memory takes a parameter.
+        UnknownNameError: No such preset or variant, or neither policy nor memory takes a parameter.
     """
     name, kwargs = parse_spec(spec)
     if name not in PRESETS:
         raise UnknownNameError("preset", name, PRESETS)
     preset = PRESETS[name]
+    variant = str(kwargs.pop("variant", "paper"))
+    if variant not in ("paper", "ours"):
+        raise UnknownNameError("variant", variant, ("paper", "ours"))
+    if variant == "ours":
+        bare = (parse_spec(spec).name for spec in preset[:2])
+        preset = Preset(*bare, preset.protocol, preset.navigate, about=preset.about)
     policy, memory = parse_spec(preset.policy), parse_spec(preset.memory)
     of_policy, of_memory = _taken(POLICIES, policy.name), _taken(MEMORIES, memory.name)
     for key, value in kwargs.items():

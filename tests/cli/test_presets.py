@@ -12,6 +12,7 @@ import pytest
 from gym_memory.cli import main, options
 from gym_memory.cli.compare import agent_of
 from gym_memory.core.errors import InvalidArgumentError, UnknownNameError
+from gym_memory.core.names import parse_spec
 from gym_memory.memory import make_memory
 from gym_memory.papers.presets import (
     PRESETS,
@@ -43,11 +44,17 @@ def test_every_preset_can_be_built(name: str) -> None:
     asked = options.Asked(model="m", base_url="http://127.0.0.1:9/v1", memory_llm=True)
     config = asked.config(["FakeHouse"], [preset.memory], [preset.policy], "0", preset.protocol)
     assert "model=m" in config.policies[0]
+    ours = make_preset(f"{name}?variant=ours")
+    assert (ours.policy, ours.memory) == tuple(parse_spec(spec).name for spec in preset[:2])
+    assert not ours.llm
+    with pytest.raises(UnknownNameError, match="variant"):
+        make_preset(f"{name}?variant=mine")
 
 
 def test_parameters_go_to_the_policy_else_to_the_memory() -> None:
     both = make_preset("ariadne?history=0&exploration=false")
-    assert (both.policy, both.memory) == ("ariadne?history=0", "arigraph?exploration=false")
+    assert "history=0" in both.policy
+    assert "exploration=false" in both.memory
     with pytest.raises(UnknownNameError, match="rounds"):
         make_preset("stma?round=2")
     with pytest.raises(UnknownNameError, match="ariadne"):
@@ -84,7 +91,8 @@ def test_agents_of_papers_share_a_table(
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     with ScriptedServer() as server:
         chat = ("--model", "scripted", "--base-url", server.base_url, "--max-tokens", "900000")
-        words = ("compare", "-e", GAME, "--preset", "ariadne", "--preset", "stma", "-m", "none")
+        words = ("compare", "-e", GAME, "--preset", "ariadne?variant=ours", "-m", "none")
+        words += ("--preset", "stma?encoder=")
         rest = (
             "-s",
             "0",
@@ -100,7 +108,9 @@ def test_agents_of_papers_share_a_table(
         status, out = call(capsys, *words, *rest)
         assert status == 0
     rows = [json.loads(line) for line in out.splitlines()]
-    cells = [(row["env"], row["memory"], row["policy"].partition("?")[0]) for row in rows]
+    cells = [
+        (row["env"], *(parse_spec(row[key]).name for key in ("memory", "policy"))) for row in rows
+    ]
     assert cells == [
         (f"{GAME}&navigate=true", "arigraph", "ariadne"),
         (f"{GAME}&navigate=true", "none", "ariadne"),
@@ -109,18 +119,21 @@ def test_agents_of_papers_share_a_table(
     ]
     assert (tmp_path / "out" / "report.md").exists()
     assert (tmp_path / "out" / "spending.sqlite").exists()
-    assert read_config(tmp_path / "out" / "stma").memories == ("stma", "none")
+    memory, none = read_config(tmp_path / "out" / "stma").memories
+    assert none == "none"
+    assert "scripted" in memory, "the model plays the roles of the memory, too"
 
 
 def test_what_is_asked_for_stands_in_the_configuration() -> None:
     asked = options.Asked(model="m", memory_llm=True, navigate=False, max_steps=7)
     agent = agent_of("ariadne")
     config = asked.config(
-        ["FakeHouse"], [agent.memory], [agent.policy], "0:2", agent.protocol, navigate=True
+        ["FakeHouse"], [agent.memory], [agent.policy], "0:2", agent.protocol, agent
     )
     assert config.envs == ("FakeHouse?max_steps=7",)
-    assert config.memories == (memory_with_model("arigraph", {"model": "m"}),)
-    assert config.policies == ("ariadne?model=m",)
+    assert config.memories == (memory_with_model(agent.memory, {"model": "m"}),)
+    assert config.policies == ("ariadne?history_tokens=4000&model=m",)
+    assert config.budgets == (4000,)
     plain = options.Asked().config(["FakeHouse"], ["none"], ["random"], "0", "trials?k=2")
     assert plain == RunConfig(("FakeHouse",), ("none",), ("random",), (0,), "trials?k=2")
 
