@@ -1,0 +1,247 @@
+"""Memories around a ranked one that measure it: its exam, and the audit of its honesty.
+
+Both are played like any memory, so the runner of all comparisons plays them: in parallel, on a
+cluster, resumed. What they find stands in the counters of the episode.
+"""
+
+from __future__ import annotations
+
+import json
+import pickle
+import random
+import subprocess
+import sys
+import traceback
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any, ClassVar, NamedTuple
+
+from gym_memory.core.errors import BackendError
+from gym_memory.core.plugins import PLUGINS, import_plugin
+from gym_memory.core.records import Cue, MemoryStats, Outcome, Recall, Step, Task
+from gym_memory.core.tokens import count_tokens
+from gym_memory.evaluate.exam import Account, Moment, ask
+from gym_memory.evaluate.exam.account import PlayedEpisode
+from gym_memory.evaluate.exam.session import answer_questions
+from gym_memory.evaluate.quality.observer import IdealObserver
+from gym_memory.memory.base import Memory, make_memory
+from gym_memory.memory.recall.render import render_facts
+from gym_memory.run.jobs import Job
+
+__all__ = ["Audited", "Examined", "serve"]
+
+_SECONDS = 300.0
+_SPELLING = 1.1
+"""Share of the budget that typed facts may take: another spelling than the text's is longer."""
+
+
+class _Watched(Memory):
+    """Keep what was seen; ``counters`` has what was measured when the episode ended."""
+
+    def __init__(self, of: str):
+        self._spec = of
+        self._task, self._seed = Task("", ""), 0
+        self._counts: Counter[str] = Counter()
+
+    def begin(self, task: Task, seed: int | None) -> None:
+        """Start an episode."""
+        self._task, self._seed = task, seed or 0
+
+    def counters(self) -> dict[str, float]:
+        """Return what was measured."""
+        return dict(self._counts)
+
+    def state(self) -> dict[str, Any]:
+        """Return nothing: what is watched is measured once, in play."""
+        return {}
+
+    def load_state(self, state: dict[str, Any]) -> None:
+        """Replace nothing."""
+
+
+class Examined(_Watched):
+    """Show nothing in play, then ask the memory about the episode, halfway and at its end.
+
+    So every memory is examined on the same episodes, those that are played without memory, and
+    with the same questions. Counts ``right``, ``wrong`` and ``asked`` for each kind of question,
+    and the ``bytes`` of the memory's state at the end.
+
+    Args:
+        of: The memory.
+        tokens: Budget of a recall.
+        per_kind: Most questions of a kind at a time.
+    """
+
+    name: ClassVar[str] = "examined"
+    uses_oracle: ClassVar[bool] = True
+
+    def __init__(self, of: str, tokens: int = 500, per_kind: int = 4):
+        super().__init__(of)
+        make_memory(of)  # a wrong name is reported before play
+        self._tokens, self._per_kind = tokens, per_kind
+        self._moments: list[Moment] = []
+        self._observer = IdealObserver()
+
+    def begin(self, task: Task, seed: int | None) -> None:
+        """Start an episode."""
+        super().begin(task, seed)
+        assert self.oracle is not None
+        self._observer, self._moments = IdealObserver.of(self.oracle()), []
+
+    def observe(self, step: Step) -> None:
+        """Note the step, and what an ideal observer knows after it."""
+        assert self.oracle is not None
+        oracle = self.oracle()
+        self._observer.see(oracle, step.text, step.action, step.valid_actions)
+        exact = not oracle.objects.keys().isdisjoint(("visible", "seen"))
+        known, shown = self._observer.known, self._observer.shown
+        self._moments.append(Moment(step, oracle.facts, known, shown, "", exact))
+
+    def recall(self, cue: Cue, budget: int) -> Recall:
+        """Return an empty recall."""
+        return Recall()
+
+    def end(self, outcome: Outcome) -> None:
+        """Hold the exam."""
+        last, sheets = len(self._moments) - 1, {}
+        for t in sorted({last // 2, last}):
+            account = Account(self._moments[: t + 1])
+            rng = random.Random(f"{self._task.id} {self._seed} {t}")
+            sheets[t] = t, account, ask(account, rng, self._per_kind)
+        memory = make_memory(self._spec)
+        played = PlayedEpisode(Job("", "", "", self._seed), self._task, tuple(self._moments))
+        budgets = (self._tokens,)
+        for answer in answer_questions(memory, played, sheets, budgets, ("unseen",)):
+            kind = answer[1].kind
+            self._counts[f"asked {kind}"] += 1
+            self._counts[f"right {kind}"] += answer[-1] == "right"
+        self._counts["bytes"] += len(json.dumps(memory.state()).encode())
+        self._counts["moments"] += len(self._moments)
+
+
+class _Witness(NamedTuple):
+    """Hold an episode as a memory saw it; ``state`` is None to begin at its start."""
+
+    plugins: tuple[str, ...]
+    spec: str
+    task: Task
+    seed: int
+    budget: int
+    steps: tuple[Step, ...]
+    cues: tuple[Cue, ...]
+    state: str | None = None
+
+    def replay(self) -> list[Recall]:
+        """Return what a new memory recalls that sees the same, up to where it fails."""
+        memory = make_memory(self.spec)
+        recalls = []
+        try:
+            if self.state is None:
+                memory.begin(self.task, self.seed)
+            else:
+                memory.load_state(json.loads(self.state))
+            for step, cue in zip(self.steps, self.cues, strict=True):
+                memory.observe(step)
+                recalls.append(memory.recall(cue, self.budget))
+        except Exception:  # a memory may need what it finds only in play
+            traceback.print_exc()
+        return recalls
+
+    def elsewhere(self) -> list[Recall]:
+        """Return the same from a process of its own, where no game runs."""
+        command = [sys.executable, "-c", f"from {__name__} import serve; serve()"]
+        try:
+            done = subprocess.run(
+                command, input=pickle.dumps(self), capture_output=True, timeout=_SECONDS
+            )
+        except subprocess.TimeoutExpired as error:
+            raise BackendError(f"a replay took more than {_SECONDS:.0f} seconds") from error
+        if done.returncode:
+            said = done.stderr.decode(errors="replace").strip().rpartition("\n")[2]
+            raise BackendError(f"the process that replays an episode failed: {said}")
+        recalls: list[Recall] = pickle.loads(done.stdout)
+        return recalls
+
+
+class Audited(_Watched):
+    """Let a memory play, and check that it recalls only what it saw and keeps in its state.
+
+    Counts steps (``steps``) and those at which a recall takes more than the budget (``over``),
+    with its typed facts and lessons apart from the text; at which a new memory that sees the same,
+    here and in a process without the game, recalls otherwise (``replay``); and at which one does
+    that has the state of halfway (``state``).
+    """
+
+    name: ClassVar[str] = "audited"
+
+    def __init__(self, of: str):
+        super().__init__(of)
+        self._memory = make_memory(of)
+        self.uses_oracle = self._memory.uses_oracle  # type: ignore[misc]
+        self._steps: list[Step] = []
+        self._cues: list[Cue] = []
+        self._recalls: list[Recall] = []
+        self._half: tuple[int, str] = 0, "{}"
+        self._budget = 0
+
+    def begin(self, task: Task, seed: int | None) -> None:
+        """Start an episode."""
+        super().begin(task, seed)
+        self._memory.oracle = self.oracle
+        self._steps, self._cues, self._recalls = [], [], []
+        self._memory.begin(task, self._seed)
+
+    def observe(self, step: Step) -> None:
+        """Let the memory learn; keep its state when it has seen 1, 2, 4, ... steps."""
+        self._memory.observe(step)
+        self._steps.append(step)
+        if (seen := len(self._steps)) & (seen - 1) == 0:
+            self._half = seen, json.dumps(self._memory.state())
+
+    def recall(self, cue: Cue, budget: int) -> Recall:
+        """Return the memory's recall."""
+        recall = self._memory.recall(cue, budget)
+        if len(self._cues) < len(self._steps):
+            self._budget = budget
+            self._cues.append(cue)
+            self._recalls.append(recall)
+            self._counts["over"] += _is_over(recall, budget)
+        return recall
+
+    def stats(self) -> MemoryStats:
+        """Return those of the memory."""
+        return self._memory.stats()
+
+    def end(self, outcome: Outcome) -> None:
+        """Replay the episode but its last step, which has no recall yet."""
+        number = len(self._cues)
+        seen = _Witness(
+            *(tuple(PLUGINS), self._spec, self._task, self._seed, self._budget),
+            *(tuple(self._steps[:number]), tuple(self._cues)),
+        )
+        half, state = self._half if self._half[0] < number else (0, None)
+        later = seen._replace(steps=seen.steps[half:], cues=seen.cues[half:], state=state)
+        here, there, rest = seen.replay(), seen.elsewhere(), later.elsewhere()
+        self._counts["steps"] += number
+        self._counts["replay"] += max(_differing(self._recalls, r) for r in (here, there))
+        self._counts["state"] += _differing(self._recalls[half:], rest)
+        self._memory.end(outcome)
+
+
+def _is_over(recall: Recall, budget: int) -> bool:
+    """True if a part of a recall that a player may take is over the budget."""
+    typed = max(count_tokens(render_facts(recall.triples)), count_tokens("\n".join(recall.lessons)))
+    return count_tokens(recall.text) > budget or typed > _SPELLING * budget + 1
+
+
+def _differing(recalls: Sequence[Recall], others: Sequence[Recall]) -> int:
+    return sum(a != b for a, b in zip(recalls, others, strict=False)) + len(recalls) - len(others)
+
+
+def serve() -> None:
+    """Replay the episode that standard input gives; the body of the process without a game."""
+    witness: _Witness = pickle.load(sys.stdin.buffer)
+    for plugin in witness.plugins:
+        import_plugin(plugin)
+    recalls = witness.replay()
+    sys.stdout.buffer.write(pickle.dumps(recalls))
