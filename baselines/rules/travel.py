@@ -33,7 +33,7 @@ _WEIGHT = 2
 
 _DARK = re.compile(r"\b(?:pitch[- ](?:black|dark)|too dark to see)\b", re.IGNORECASE)
 _OFTEN = 3
-"""Times after which an action in one place is taken to lead nowhere."""
+"""Times after which an action leads nowhere, or steps without anything new."""
 
 
 def try_new(beliefs: Beliefs, rng: np.random.Generator) -> Move:
@@ -82,10 +82,10 @@ def seek_new(beliefs: Beliefs, rng: np.random.Generator) -> Iterator[Move]:
     ):
         yield Move(action, Aim(f"try to {action}", Kind.TRY))
     far = explore(beliefs, Aim("explore", Kind.EXPLORE))
-    if far is not None and tried.get(far.action, 0) < _OFTEN:
+    if far is not None and max(tried.get(far.action, 0), beliefs.plan.idle) < _OFTEN:
         yield far
     for action in (*puts, *ways):
-        yield Move(action, Aim("try anything left", Kind.EXPLORE))
+        yield Move(action, Aim(f"try to {action} again", Kind.EXPLORE))
 
 
 def shows_only(action: str) -> bool:

@@ -13,7 +13,7 @@ from gym_memory.baselines.rules.textworld.utensils import is_portable
 from gym_memory.baselines.rules.travel import explore, follow, go_to
 from gym_memory.extract.notes import is_readable
 from gym_memory.extract.notes.words import head_noun
-from gym_memory.graph.schema import INVENTORY, QUOTED
+from gym_memory.graph.schema import INVENTORY, PLAYER, QUOTED
 
 __all__ = [
     "fetch_wanted", "is_key", "open_locks", "read_here", "take_wanted", "try_keys", "use_keys",
@@ -223,7 +223,7 @@ def fetch_wanted(beliefs: Beliefs) -> Iterator[Move]:
         room = beliefs.room_of(thing)
         if beliefs.holds(thing) or room not in distances or room == beliefs.here:
             continue
-        if beliefs.is_place(thing) or _is_locked_up(beliefs, thing):
+        if thing == PLAYER or beliefs.is_place(thing) or _is_locked_up(beliefs, thing):
             continue
         if is_key(beliefs, thing):
             wanted = not _spent(beliefs, thing)
