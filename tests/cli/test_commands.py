@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -297,9 +298,11 @@ def test_the_overview_names_all_and_imports_nothing_heavy() -> None:
 
 def test_help_is_whole_at_80_columns(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "80")
-    for name in ("compare", "run", "train"):
+    for name in COMMANDS:
         out = run(name, "--help")[1]
         assert "…" not in out
+        assert "`" not in out
+        assert not re.search(r"\w\.\.\.$", out.partition("Options:")[2], re.MULTILINE)
         assert max(map(len, out.splitlines())) <= 80
     assert "OPENAI_BASE_URL" in run("compare", "--help")[1]
 
