@@ -49,6 +49,7 @@ _GROUPS = {
     "Commands to judge and keep memories": {
         "exam": "judge:exam",
         "quality": "judge:quality",
+        "credit": "credit:credit",
         "memory": "memory:app",
     },
     "Commands to repeat papers": {
