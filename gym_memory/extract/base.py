@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import NamedTuple, Protocol
 
 from gym_memory.core.records import Step, Task, Triple
@@ -30,10 +32,14 @@ class Pattern(NamedTuple):
 
 
 class Extraction(NamedTuple):
-    """Facts that a step states, and patterns of facts that it ends before."""
+    """Facts that a step states, and patterns of facts that it ends before.
+
+    ``said`` has the source of each fact that is not the game's own report, such as a note.
+    """
 
     mentions: tuple[Mention, ...] = ()
     outdated: tuple[Pattern, ...] = ()
+    said: Mapping[Triple, str] = MappingProxyType({})
 
 
 class Extractor(Protocol):
@@ -53,6 +59,8 @@ def apply(
 ) -> list[Triple]:
     """Change a graph by an extraction; return the facts stated, normalised.
 
+    A fact that is said is left out where what was seen excludes it.
+
     Args:
         extraction: Facts and patterns.
         graph: The graph; changed in place.
@@ -61,11 +69,13 @@ def apply(
     """
     for pattern in extraction.outdated:
         graph.retire_matching(*pattern, t=t, by="text")
-    return [
-        graph.add(triple, t, episode=episode, start=start, end=end).triple
-        for triple, start, end in extraction.mentions
-        if is_whole(triple)
-    ]
+    stated, said = [], extraction.said
+    for triple, start, end in extraction.mentions:
+        by = said.get(triple, "")
+        if is_whole(triple) and not (by and graph.was_seen_otherwise(triple)):
+            fact = graph.add(triple, t, episode=episode, start=start, end=end, said_by=by)
+            stated.append(fact.triple)
+    return stated
 
 
 def is_whole(triple: Triple) -> bool:

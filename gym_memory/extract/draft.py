@@ -29,6 +29,7 @@ class Draft:
         self.graph = graph
         self.mentions: dict[Triple, Mention] = {}
         self.outdated: dict[Pattern, None] = {}
+        self.said: dict[Triple, str] = {}
         self.moved: dict[str, Triple] = {}
         """Thing to the place that this step states."""
         self.offset = 0
@@ -40,7 +41,7 @@ class Draft:
 
     def extraction(self) -> Extraction:
         """Return all that the step stated and ended."""
-        return Extraction(tuple(self.mentions.values()), tuple(self.outdated))
+        return Extraction(tuple(self.mentions.values()), tuple(self.outdated), self.said)
 
     # Stating
 
@@ -52,6 +53,7 @@ class Draft:
         if relation in LOCATIONS:
             self.moved[subject] = triple
         mentions = self.mentions
+        self.said.pop(triple, None)
         if triple not in mentions:
             if self.offset and start >= 0:
                 start, end = start + self.offset, end + self.offset
@@ -76,11 +78,14 @@ class Draft:
             self.add(room, way_relation(direction), self.left, *span)
             self.add(self.left, way_relation(OPPOSITE[direction]), room, *span)
 
-    def add_reported(self, mentions: Iterable[Mention]) -> None:
+    def add_reported(self, mentions: Iterable[Mention], said_by: str = "") -> None:
         """Add what a note or a goal says; it does not overrule where a thing was seen."""
-        for (subject, relation, obj), start, end in mentions:
-            if relation not in LOCATIONS or self.graph.value(subject, "location") is None:
-                self.add(subject, relation, obj, start, end)
+        for triple, start, end in mentions:
+            known = triple in self.mentions and triple not in self.said
+            if triple[1] not in LOCATIONS or self.graph.value(triple[0], "location") is None:
+                self.add(*triple, start, end)
+                if said_by and not known:
+                    self.said[triple] = said_by
 
     # Ending
 

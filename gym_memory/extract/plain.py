@@ -15,6 +15,7 @@ from gym_memory.extract.layout import CARRIED, HOLDER, STATE, Item, layout_of
 from gym_memory.extract.notes import RULES, Reader, read_writing
 from gym_memory.extract.notes.words import clean_name
 from gym_memory.extract.places import read_place
+from gym_memory.extract.said import attributed, written_on
 from gym_memory.extract.scene import LOOKING, Scene
 from gym_memory.extract.sentences import CARRYING, HAVING, read_sentence
 from gym_memory.extract.things import in_sentence_case, split_sentences
@@ -50,13 +51,15 @@ class PlainRules:
     def __init__(self, reader: Reader = RULES):
         self._reader = reader
 
+    @attributed
     def extract(self, step: Step, graph: TemporalGraph, task: Task) -> Extraction:
         """See :class:`~gym_memory.extract.base.Extractor`."""
         text = in_sentence_case(step.text[:_MAX_TEXT_CHARS])
         draft, layout = Scene(step.action, graph), layout_of(text)
         sentences = split_sentences(layout.prose)
         draft.sentences = len(sentences)
-        read_place(draft, layout, sentences)
+        if not written_on(step.action):  # words of a text do not move the agent
+            read_place(draft, layout, sentences)
         for sentence, offset in sentences:
             read_sentence(draft, sentence, offset)
         draft.offset = 0
@@ -68,7 +71,8 @@ class PlainRules:
         shown = any(labelled.kind != STATE for labelled in layout.labels)
         if looked is not None and not (draft.arrived or shown or len(text) > _MAX_WRITING_CHARS):
             name = clean_name(step.action[looked.end() :])
-            draft.add_reported(read_writing(name, text, draft.kind_of, reader=self._reader))
+            writing = read_writing(name, text, draft.kind_of, reader=self._reader)
+            draft.add_reported(writing, name)
         draft.link_back()
         if step.inventory:
             _read_inventory(draft, in_sentence_case(step.inventory))

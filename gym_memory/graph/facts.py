@@ -26,11 +26,15 @@ _FIRST = itemgetter(0)
 
 
 class Source(NamedTuple):
-    """Id of the observation that stated a fact, and characters ``[start, end)``; -1 if not read."""
+    """Id of the observation that stated a fact, and characters ``[start, end)``; -1 if not read.
+
+    ``said_by`` names the text or speaker whose words they are; empty for the game's own report.
+    """
 
     episode: int
     start: int = -1
     end: int = -1
+    said_by: str = ""
 
 
 class Fact:

@@ -122,7 +122,14 @@ class TemporalGraph(VersionedFacts):
     # Changes
 
     def add(
-        self, triple: Triple, t: int, *, episode: int = -1, start: int = -1, end: int = -1
+        self,
+        triple: Triple,
+        t: int,
+        *,
+        episode: int = -1,
+        start: int = -1,
+        end: int = -1,
+        said_by: str = "",
     ) -> Fact:
         """State that a fact is true from step ``t`` on; O(1).
 
@@ -132,6 +139,7 @@ class TemporalGraph(VersionedFacts):
             episode: Id of the observation that states it; -1 for none.
             start: First character of the evidence in that observation's text; -1 for none.
             end: One past its last character; -1 for none.
+            said_by: Text or speaker that states it; empty if the game does.
         """
         if t != self.now:
             self.tick(t)
@@ -142,8 +150,8 @@ class TemporalGraph(VersionedFacts):
         fact = None if number is None else self._facts[number]
         if fact is None or fact.retired_by:
             fact = self._open(triple, t)
-        if episode >= 0:
-            self._mention(fact.id, Source(episode, start, end))
+        if episode >= 0 or said_by:
+            self._mention(fact.id, Source(episode, start, end, said_by))
         return self._facts[fact.id]
 
     def retire(self, triple: Triple, t: int, by: str = "text") -> bool:
@@ -282,6 +290,18 @@ class TemporalGraph(VersionedFacts):
         fact = self.fact(triple)
         return () if fact is None else tuple(dict.fromkeys(s.episode for s in fact.sources))
 
+    def said_by(self, triple: Triple) -> tuple[str, ...]:
+        """Return who states a fact that the game itself never reported, each once; else ()."""
+        fact = self.fact(triple)
+        names = dict.fromkeys(s.said_by for s in fact.sources) if fact else {}
+        return () if "" in names else tuple(names)
+
+    def was_seen_otherwise(self, triple: Triple) -> bool:
+        """True if a live fact that was seen, not said, excludes this one."""
+        slot = slot_of(self._canonical(triple))
+        rival = self._slots.get(slot) if slot else None
+        return rival not in (None, triple) and not self.said_by(rival)
+
     # Search
 
     def _around(self, entity: str, direction: Direction) -> tuple[Triple, ...]:
@@ -331,7 +351,10 @@ class TemporalGraph(VersionedFacts):
             "aliases": [list(pair) for pair in self._aliases.items()],
             "facts": [list(fact.triple) for fact in self._facts],
             "events": [[t, self._index[f], by] for t, f, by, *_ in self._timeline.events],
-            "mentions": [[number, *source] for number, source in self.mentions()],
+            "mentions": [
+                [number, *(source if source.said_by else source[:3])]
+                for number, source in self.mentions()
+            ],
         }
 
     def load_state(self, state: dict[str, Any]) -> None:

@@ -16,6 +16,7 @@ from gym_memory.extract import EXTRACTORS
 from gym_memory.extract.base import Extraction, Mention
 from gym_memory.extract.draft import NOWHERE, Draft
 from gym_memory.extract.notes.words import Phrase, split_things
+from gym_memory.extract.said import attributed
 from gym_memory.graph import TemporalGraph
 from gym_memory.graph.schema import INVENTORY, PLAYER
 
@@ -50,6 +51,7 @@ class ALFWorldRules:
     pen 1, is on, desk 1
     """
 
+    @attributed
     def extract(self, step: Step, graph: TemporalGraph, task: Task) -> Extraction:
         """See :class:`~gym_memory.extract.base.Extractor`."""
         draft = Draft(graph)

@@ -14,6 +14,7 @@ from gym_memory.core.records import Step, Task, Triple
 from gym_memory.extract import EXTRACTORS
 from gym_memory.extract.base import Extraction, Pattern
 from gym_memory.extract.draft import NOWHERE, Draft
+from gym_memory.extract.said import attributed
 from gym_memory.games.scienceworld.rules_items import (
     CONNECTED,
     FOCUSED,
@@ -66,6 +67,7 @@ class ScienceWorldRules:
     hallway, has open door to, kitchen
     """
 
+    @attributed
     def extract(self, step: Step, graph: TemporalGraph, task: Task) -> Extraction:
         """See :class:`~gym_memory.extract.base.Extractor`."""
         text, action = step.text[:_MAX_TEXT_CHARS], " ".join(step.action.lower().split())

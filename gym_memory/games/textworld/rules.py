@@ -26,6 +26,7 @@ from gym_memory.extract.notes.words import (
     is_door,
     kind_of_noun,
 )
+from gym_memory.extract.said import attributed
 from gym_memory.games.textworld.rules_rooms import BANNER, describe
 from gym_memory.games.textworld.rules_sentences import (
     HolderContents,
@@ -70,11 +71,14 @@ class TextWorldRules:
     def __init__(self, reader: Reader = RULES):
         self._reader = reader
 
+    @attributed
     def extract(self, step: Step, graph: TemporalGraph, task: Task) -> Extraction:
         """See :class:`~gym_memory.extract.base.Extractor`."""
         text = step.text[:_MAX_TEXT_CHARS]
         draft = _Scene(graph, step.valid_actions, self._reader)
-        banners = list(BANNER.finditer(text))  # several after a walk: it ends in the last
+        looked = _LOOK_AT.fullmatch(" ".join(step.action.split()))
+        # several after a walk: it ends in the last; a text that is read may have one of its own
+        banners = [] if looked else list(BANNER.finditer(text))
         banner = banners[-1] if banners else None
         answer = text[: banners[0].start()] if banners else text
         if step.action:
@@ -107,7 +111,7 @@ class TextWorldRules:
             sure = bool(thing) and thing in goal and is_about_cooking(goal)
             written = read_writing(thing, answer, draft.kind_of, recipe=sure, reader=self._reader)
             if written:
-                draft.add_reported(written)
+                draft.add_reported(written, thing)
                 return
         draft.unlocking = answer.startswith("You unlock ")
         draft.take(read_results(answer, draft.room, thing))
@@ -219,7 +223,8 @@ class _Scene(Draft):
         for note, relation, text in self.graph.live():
             if relation == "says" and any(name in text.lower() for name in new):
                 read = read_writing(note, text, self._kind_in_view, reader=self._reader)
-                self.add_reported(Mention(m.triple) for m in read if m.triple[1] not in QUOTED)
+                facts = (Mention(m.triple) for m in read if m.triple[1] not in QUOTED)
+                self.add_reported(facts, note)
                 self._correct_recipe()
 
     def _correct_recipe(self) -> None:

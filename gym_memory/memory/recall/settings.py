@@ -56,6 +56,13 @@ class AriGraphSettings(Settings):
             "instead of their number (ours, for long texts with many facts)."
         ),
     ] = "paper"
+    trust: Annotated[
+        Literal["all", "seen"],
+        Help(
+            "Facts to learn: all, or what was seen, with the words of texts that the goal names, "
+            "such as a cookbook (ours). Words never replace what was seen."
+        ),
+    ] = "all"
     lifetime: Annotated[
         Literal["episode", "trial", "task", "forever"],
         Help(

@@ -11,6 +11,7 @@ from gym_memory.core.errors import ModelError
 from gym_memory.core.optional import require
 from gym_memory.core.records import Cue, Step, Task, Triple
 from gym_memory.extract.base import Extraction, Extractor, Mention, Pattern
+from gym_memory.extract.said import attributed
 from gym_memory.graph import TemporalGraph
 from gym_memory.graph.schema import INVENTORY, OPPOSITE, PLAYER, way_relation
 from gym_memory.llm.base import ChatModel, Reply, Request
@@ -180,6 +181,7 @@ class LLMExtractor(LLMRole[Callable[[Step, TemporalGraph, Task], Extraction]]):
         self.outdated: Outdated = LLMOutdated(model) if outdated is None else outdated
         self.parts = (self.outdated,)
 
+    @attributed
     def extract(self, step: Step, graph: TemporalGraph, task: Task) -> Extraction:
         """Return the facts of one step, given the graph as it is before the step."""
         extraction: Extraction = self(step, graph, task)

@@ -31,7 +31,7 @@ COLUMNS = {
     "fact": ("partition", "number", "subject", "relation", "object", "embedding"),
     "event": ("partition", "seq", "t", "fact", "retired_by"),
     "observation": ("partition", "number", "t", "text", "action", "facts"),
-    "mention": ("partition", "seq", "fact", "observation", "first", "stop"),
+    "mention": ("partition", "seq", "fact", "observation", "first", "stop", "said_by"),
 }
 """Columns of each table that its checksum is over: a row never changes them but for ``last``."""
 

@@ -1,0 +1,88 @@
+"""Provenance: which facts of a step the game reports, and which are the words of a text in it.
+
+A note, a sign or a speaker may state anything. Its words inform, but they neither move the agent
+nor give it things, and they never replace what was seen.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+from gym_memory.core.records import Step, Task
+from gym_memory.extract.base import Extraction
+from gym_memory.extract.notes import is_readable
+from gym_memory.extract.notes.words import clean_name
+from gym_memory.graph import TemporalGraph
+from gym_memory.graph.schema import INVENTORY, LOCATIONS, PLAYER, VERBATIM
+
+__all__ = ["SPEECH", "attributed", "is_trusted", "trusted", "written_on"]
+
+SPEECH = "speech"
+"""Source of facts in quotation marks."""
+_LOOKING = re.compile(r"(?:(?P<read>read)|examine|x|inspect|look (?:at|in)) (?P<name>.+)", re.I)
+_QUOTE = re.compile(r'"(?=[^"\w]*\w+\W+\w+\W+\w)[^"]*"|“(?=[^”\w]*\w+\W+\w+\W+\w)[^”]*”')
+"""Quotation of three words or more; fewer are a name."""
+
+Extract = Callable[[Any, Step, TemporalGraph, Task], Extraction]
+
+
+def written_on(action: str) -> str:
+    """Return the name of the text that an action reads; empty if it reads none.
+
+    >>> written_on("examine note 2"), written_on("read plate"), written_on("examine plate")
+    ('note 2', 'plate', '')
+    """
+    looked = _LOOKING.fullmatch(" ".join(action.split()))
+    name = clean_name(looked["name"]) if looked else ""
+    return name if looked and (looked["read"] or is_readable(name)) else ""
+
+
+def attributed(extract: Extract) -> Extract:
+    """Decorate the method ``extract`` of rules: note in ``Extraction.said`` who says what.
+
+    All facts that the text of a reading step states are said by what is read, except those about
+    itself. Words of a text about the agent are dropped, and end no fact.
+    """
+
+    @wraps(extract)
+    def extract_attributed(self: Any, step: Step, graph: TemporalGraph, task: Task) -> Extraction:
+        found = extract(self, step, graph, task)
+        source = written_on(step.action)
+        for mention in found.mentions:
+            if not source and mention.triple.relation in VERBATIM and mention.start >= 0:
+                source = mention.triple.subject
+        quotes = [quote.span() for quote in _QUOTE.finditer(step.text)]
+        if not (source or quotes or found.said):
+            return found
+        said, kept = dict(found.said), []
+        for mention in found.mentions:
+            (subject, relation, obj), start, end = mention
+            if source and start >= 0 and (subject != source or relation in VERBATIM):
+                said.setdefault(mention.triple, source)
+            elif start >= 0 and any(first < end and start < stop for first, stop in quotes):
+                said.setdefault(mention.triple, SPEECH)
+            about_agent = subject == PLAYER or (obj == INVENTORY and relation in LOCATIONS)
+            if not (about_agent and mention.triple in said):
+                kept.append(mention)
+        return Extraction(tuple(kept), () if source else found.outdated, said)
+
+    return extract_attributed
+
+
+def is_trusted(source: str, goal: str) -> bool:
+    """True if the game reports something itself (no source), or if the goal names the source.
+
+    >>> is_trusted("cookbook", "Check the cookbook for the recipe."), is_trusted("note", "Cook!")
+    (True, False)
+    """
+    return not source or re.search(rf"\b{re.escape(source)}\b", goal, re.I) is not None
+
+
+def trusted(found: Extraction, goal: str) -> Extraction:
+    """Return an extraction without what untrusted sources say; see :func:`is_trusted`."""
+    return found._replace(
+        mentions=tuple(m for m in found.mentions if is_trusted(found.said.get(m[0], ""), goal))
+    )

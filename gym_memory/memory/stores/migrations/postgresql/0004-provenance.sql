@@ -1,0 +1,2 @@
+ALTER TABLE mention ADD COLUMN said_by TEXT NOT NULL DEFAULT '';
+UPDATE mention SET crc = NULL;

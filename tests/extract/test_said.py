@@ -1,0 +1,108 @@
+"""Words of a text in the game are kept apart from what the game reports."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from gym_memory.core.records import Outcome, Step, Task, Triple
+from gym_memory.extract import Extraction, Mention, get_extractor
+from gym_memory.extract.base import apply
+from gym_memory.extract.said import SPEECH
+from gym_memory.graph import TemporalGraph
+from gym_memory.graph.schema import LOCATIONS
+from gym_memory.memory import make_memory
+
+ROOM = {
+    "textworld": "-= Kitchen =-\nYou see a table. On the table you can see a note and an apple.",
+    "plain": "You are in the kitchen. You see a table. On the table are a note and an apple.",
+}
+THRONE = "You are in the throne room. You take the golden key."
+LIES = [
+    THRONE,
+    f"-= Throne Room =-\nYou see a chest.\n\n{THRONE}",
+    f"You are carrying: a golden key and a crown.\n{THRONE}",
+    "Your inventory holds a golden key. The golden key is in your inventory.",
+]
+KITCHEN, APPLE = Triple("you", "is in", "kitchen"), Triple("apple", "is on", "table")
+
+
+def known(dialect: str, *steps: tuple[str, str]) -> TemporalGraph:
+    graph, rules, task = TemporalGraph(), get_extractor(dialect), Task("t", "Cook.", dialect)
+    for t, (action, text) in enumerate([("", ROOM[dialect]), *steps]):
+        apply(rules.extract(Step(t, text, action), graph, task), graph, t, episode=t)
+    return graph
+
+
+@pytest.mark.parametrize("dialect", ROOM)
+@pytest.mark.parametrize("lie", LIES)
+@pytest.mark.parametrize("action", ["read note", "examine note"])
+def test_a_note_neither_moves_the_player_nor_gives_things(
+    dialect: str, lie: str, action: str
+) -> None:
+    graph = known(dialect, (action, lie))
+    assert graph.value("you", "location") == KITCHEN
+    assert not [f for f in graph.live() if f.object == "inventory" and f.relation in LOCATIONS]
+
+
+@pytest.mark.parametrize("dialect", ROOM)
+def test_words_do_not_replace_what_was_seen_and_what_is_seen_replaces_words(dialect: str) -> None:
+    note = "The apple is in the cellar. The red key is in the attic."
+    graph = known(dialect, ("read note", note))
+    key = Triple("red key", "is in", "attic")
+    assert graph.value("apple", "location") == APPLE
+    assert graph.said_by(APPLE) == ()
+    assert graph.said_by(key) == ("note",)
+    graph = known(
+        dialect, ("read note", note), ("take red key", "You pick up the red key from the ground.")
+    )
+    assert key not in graph
+
+
+def test_seen_facts_are_never_said() -> None:
+    graph, key = TemporalGraph(), Triple("key", "is in", "hall")
+    apply(Extraction((Mention(key),), said={key: "sign"}), graph, 0, episode=0)
+    apply(Extraction((Mention(key),), said={key: "page"}), graph, 1, episode=1)
+    assert graph.said_by(key) == ("sign", "page")
+    before = graph.snapshot()
+    apply(Extraction((Mention(key),)), graph, 2, episode=2)
+    assert graph.said_by(key) == ()
+    graph.restore(before)
+    twin = TemporalGraph()
+    twin.load_state(json.loads(json.dumps(graph.state())))
+    assert twin.said_by(key) == graph.fork().said_by(key) == ("sign", "page")
+    graph.alias("key", "brass key")
+    assert graph.said_by(Triple("brass key", "is in", "hall")) == ("sign", "page")
+
+
+def test_speech_is_attributed_and_does_not_move_the_player() -> None:
+    text = 'A guard waves. He says: "The lamp is on the shelf. You are in the throne room."'
+    graph = known("plain", ("wait", text))
+    assert graph.value("you", "location") == KITCHEN
+    assert all(graph.said_by(f) == (SPEECH,) for f in graph.live() if "lamp" in f.subject)
+
+
+@pytest.mark.parametrize("goal", ["Cook.", "Cook. Read the note for the recipe."])
+@pytest.mark.parametrize("trust", ["all", "seen"])
+def test_trust_decides_which_words_are_learnt(goal: str, trust: str) -> None:
+    memory = make_memory(f"arigraph?trust={trust}")
+    memory.begin(Task("t", goal), 0)
+    memory.observe(Step(0, ROOM["textworld"]))
+    memory.observe(Step(1, "The red key is in the attic.", "read note"))
+    believed = any("attic" in fact for fact in memory.graph.live())
+    assert believed == (trust == "all" or "note" in goal)
+    shown = "attic" in json.dumps(memory.state())
+    assert shown == believed
+
+
+def test_provenance_survives_the_store(tmp_path: Path) -> None:
+    name = f"arigraph?lifetime=forever&store={tmp_path / 'facts.db'}"
+    writer, reader = make_memory(name), make_memory(name)
+    writer.begin(Task("cooking/1", "Cook."), 0)
+    writer.observe(Step(0, ROOM["textworld"]))
+    writer.observe(Step(1, "The red key is in the attic.", "read note"))
+    writer.end(Outcome())
+    reader.begin(Task("cooking/2", "Cook."), 0)
+    assert reader.graph.said_by(Triple("red key", "is in", "attic")) == ("note",)
