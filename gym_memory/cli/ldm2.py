@@ -100,10 +100,14 @@ def _form(memory: str, played: Sequence[Trajectory], on_progress: OnProgress) ->
 
 
 def prepare(part: Comparison, folder: Path, playing: options.Playing) -> None:
-    """Form and refine the tuples that a part of a published experiment needs."""
+    """Train learners, form and refine tuples: what a part of a published experiment needs."""
+    from gym_memory.cli.train import train
     from gym_memory.papers import refine as stages
     from gym_memory.run.jobs import parse_seeds
 
+    for target, what in part.learn.items():
+        if not (target / "result.json").exists():
+            train(target, **what)
     memory = part.config.memories[0]
     if part.form:
         steps = [folder / name / "steps" for name in part.form]
@@ -113,23 +117,24 @@ def prepare(part: Comparison, folder: Path, playing: options.Playing) -> None:
         refined = Path(str(parse_spec(memory).kwargs["store"]))
         if not refined.exists():
             _copy(refined.with_name("store.db"), refined)
-        config = stages.RefineConfig(
-            part.refine["env"],
-            memory,
-            part.refine["policy"],
-            parse_seeds(part.refine["seeds"]),
-            budget=part.config.budgets[0],
-        )
-        with shown_progress(f"refine {part.name}") as on_progress:
-            stages.refine(
-                config,
-                folder / f"{part.name}-refinement",
-                max_cost_usd=playing.max_cost_usd,
-                max_tokens=playing.max_tokens,
-                spending=folder / "spending.sqlite",
-                retry_failed=playing.retry_failed,
-                on_task=lambda done, total, _: on_progress(done, total, ()),
+        for number, env in enumerate(part.refine["envs"], 1):
+            config = stages.RefineConfig(
+                env,
+                memory,
+                part.refine["policy"],
+                parse_seeds(part.refine["seeds"]),
+                budget=part.config.budgets[0],
             )
+            with shown_progress(f"refine {part.name}") as on_progress:
+                stages.refine(
+                    config,
+                    folder / f"{part.name}-refinement-{number}",
+                    max_cost_usd=playing.max_cost_usd,
+                    max_tokens=playing.max_tokens,
+                    spending=folder / "spending.sqlite",
+                    retry_failed=playing.retry_failed,
+                    on_task=lambda done, total, _: on_progress(done, total, ()),  # noqa: B023
+                )
 
 
 def _copy(store: Path, target: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,6 +12,7 @@ from typer import Argument, Option
 
 from gym_memory.cli import options
 from gym_memory.cli.show import new_table, output, print_json, progress
+from gym_memory.memory.encoders import DEFAULT_MODEL
 
 if TYPE_CHECKING:
     from gym_memory.papers import Comparison, Experiment
@@ -26,17 +26,27 @@ def paper(
     name: Annotated[str, Argument(help="Name of the experiment; none lists them.")] = "",
     model: options.Model = "",
     base_url: options.BaseUrl = "",
-    memory_llm: options.MemoryLlm = False,
+    memory_llm: Annotated[
+        bool,
+        Option(
+            "--memory-llm/--memory-rules",
+            help="Who plays the roles of the memories: the model, as in the papers, or rules.",
+        ),
+    ] = True,
+    encoder: Annotated[
+        str, Option(metavar="NAME", help="The paper's encoder, such as facebook/contriever.")
+    ] = DEFAULT_MODEL,
     seeds: Annotated[
         str, Option("--seeds", "-s", help="Seeds instead of the experiment's own.")
     ] = "",
     *,
     playing: options.Playing,
 ) -> None:
-    """Run a table or figure of a paper with a language model; print ours against theirs.
+    """Run a table or figure of a paper with a language model; print ours, theirs, the difference.
 
     Interrupted or killed, the same command goes on where it was. The stops hold for all parts of
-    the experiment together. Every part has a folder with its own report.
+    the experiment together. Every part has a folder with its own report; figures are SVG files in
+    the folder of all.
 
     Example: `gym-memory paper arigraph-fig3 --model qwen --base-url http://localhost:8000/v1
     --max-tokens 5000000`
@@ -44,6 +54,7 @@ def paper(
     from gym_memory.cli.compare import default_out, play_parts
     from gym_memory.cli.ldm2 import prepare
     from gym_memory.papers import experiment_names, load_experiment
+    from gym_memory.papers.results import draw, records
 
     if not name:
         for known in experiment_names():
@@ -51,64 +62,47 @@ def paper(
         return
     experiment = load_experiment(name)
     chat = options.given_model(model, base_url)
-    plan = functools.partial(experiment.plan, chat, memory_llm=memory_llm, seeds=seeds)
+    plan = functools.partial(
+        experiment.plan, chat, memory_llm=memory_llm, seeds=seeds, encoder=encoder
+    )
     folder = playing.out or default_out(name, plan()[0].config)
-    records: list[dict[str, Any]] = []
+    played: list[tuple[Comparison, list[EpisodeRow]]] = []
     for part in plan(folder=folder):
         prepare(part, folder, playing)
         (rows,) = play_parts({folder / part.name: part.config}, folder, playing)
-        records += _records(experiment, part, rows)
+        played.append((part, rows))
+    found = records(experiment, played)
     if playing.json_lines:
-        print_json(records)
+        print_json(found)
     else:
-        _print(experiment.title, records)
+        _print(experiment, found)
         progress().print(experiment.note, markup=False)
-    raise typer.Exit(int(any(record["n_failed"] for record in records)))
+    for path in draw(experiment, played, folder):
+        progress().print(f"Figure: {path}", markup=False, soft_wrap=True)
+    raise typer.Exit(int(any(record.get("n_failed") for record in found)))
 
 
-def _records(
-    experiment: Experiment, part: Comparison, rows: Sequence[EpisodeRow]
-) -> Iterator[dict[str, Any]]:
-    """A record a cell of the table: ours, and what the paper reports."""
-    from gym_memory.papers import Cell, Expected, tokens_of
-    from gym_memory.run.results.score import table, units
-
-    for row in table(units(rows)) if part.cells else ():
-        played = Cell(row.env, row.memory, row.policy)
-        cell = part.cells[played]
-        mine = [r for r in rows if (r.job.env, r.job.memory, r.job.policy) == played]
-        ours, theirs = tokens_of(mine), experiment.tokens.get(cell.memory)
-        expected = experiment.expected.get(cell, Expected())
-        yield {
-            **cell._asdict(),
-            "n": row.n,
-            "n_failed": row.n_failed,
-            "score": row.score,
-            "score_ci": row.score_ci,
-            "paper_score": expected.score,
-            "success": row.success,
-            "paper_success": expected.success,
-            "tokens_per_step": list(ours) if ours else None,
-            "paper_tokens_per_step": list(theirs) if theirs else None,
-            "cost_usd": row.cost_usd,
-        }
-
-
-def _print(title: str, records: list[dict[str, Any]]) -> None:
+def _print(experiment: Experiment, found: list[dict[str, Any]]) -> None:
+    from gym_memory.papers.results import measures_of
     from gym_memory.run.results.report import format_interval
 
-    scores = ("n", "failed", "score", "95 %", "paper", "success", "paper's")
-    numbers = (*scores, "tokens/step", "paper's tokens", "USD")
-    shown = new_table("environment", "memory", "policy", *numbers, right=numbers, title=title)
-    for record in records:
+    measures = measures_of(experiment)
+    compared = [f"{name} (paper, difference)" for name in measures]
+    numbers = ("n", "failed", *compared, "95 %", "tokens (paper)", "USD")
+    shown = new_table("environment", "memory", "policy", *numbers, right=numbers)
+    shown.title = experiment.title
+    for record in found:
         shown.add_row(
             *(escape(record[key]) for key in ("env", "memory", "policy")),
-            *(str(record[key]) for key in ("n", "n_failed")),
-            _number(record["score"]),
-            format_interval(record["score_ci"]),
-            *(_number(record[key]) for key in ("paper_score", "success", "paper_success")),
-            *(_tokens(record[key]) for key in ("tokens_per_step", "paper_tokens_per_step")),
-            _number(record["cost_usd"]),
+            *(str(record.get(key, "")) for key in ("n", "n_failed")),
+            *(
+                f"{_number(record[name])} ({_number(record[f'paper_{name}'])}, "
+                f"{_number(record[f'difference_{name}'], '+')})"
+                for name in measures
+            ),
+            format_interval(record.get("score_ci")),
+            f"{_tokens(record.get('tokens'))} ({_tokens(record.get('paper_tokens'))})",
+            _number(record.get("cost_usd")),
         )
     output().print(shown)
 
@@ -117,8 +111,8 @@ def _tokens(value: list[float] | None) -> str:
     return "-" if value is None else "+".join(f"{number:.0f}" for number in value)
 
 
-def _number(value: float | None) -> str:
-    return "-" if value is None else f"{value:.2f}"
+def _number(value: float | None, sign: str = "") -> str:
+    return "-" if value is None else f"{value:{sign}.2f}"
 
 
 @options.grouped

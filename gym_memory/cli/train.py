@@ -22,7 +22,7 @@ from gym_memory.core.names import format_spec, parse_spec
 from gym_memory.run.callbacks import following, make_callback
 from gym_memory.wrappers.memory import DEFAULT_BUDGET, DEFAULT_MEMORY
 
-__all__ = ["command", "interrupted", "read_settings"]
+__all__ = ["command", "interrupted", "read_settings", "train"]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -150,6 +150,22 @@ def command(
     if caught:
         progress().print(f"stopped at step {trainer.steps}: the same command goes on")
         raise KeyboardInterrupt
+
+
+def train(folder: Path, baseline: str, env: str, **settings: int) -> None:
+    """Train a baseline with its defaults into a folder, for what is played with it next."""
+    training = TrainSettings(**settings)
+    learner = _learner(baseline, [], training.seed, "cpu")
+    arena = Arena(env, DEFAULT_MEMORY, DEFAULT_BUDGET, "valid", 100)
+    with (
+        _shown(training.steps, (), arena.record(), folder) as listener,
+        _trainer(learner, arena, training, folder, listener, None) as trainer,
+    ):
+        with interrupted(trainer) as caught:
+            trainer.run()
+        if caught:
+            raise KeyboardInterrupt
+        _finish(trainer, folder, "cpu")
 
 
 def _learner(baseline: str, settings: list[str], seed: int, device: str) -> Any:

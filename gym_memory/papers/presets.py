@@ -84,8 +84,10 @@ def make_preset(spec: str) -> Preset:
     if variant not in ("paper", "ours"):
         raise UnknownNameError("variant", variant, ("paper", "ours"))
     if variant == "ours":
-        bare = (parse_spec(spec).name for spec in preset[:2])
-        preset = Preset(*bare, preset.protocol, preset.navigate, about=preset.about)
+        preset = Preset(
+            parse_spec(preset.policy).name, parse_spec(preset.memory).name,
+            preset.protocol, preset.navigate, about=preset.about,
+        )  # fmt: skip
     policy, memory = parse_spec(preset.policy), parse_spec(preset.memory)
     of_policy, of_memory = _taken(POLICIES, policy.name), _taken(MEMORIES, memory.name)
     for key, value in kwargs.items():

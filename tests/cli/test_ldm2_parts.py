@@ -47,14 +47,14 @@ def test_a_part_is_formed_then_refined_from_a_copy(folder: Path) -> None:
     assert tuples(store) == tuples(folder / "demos" / "steps" / "a.jsonl.gz") - 1, "wins alone"
     with ScriptedServer() as server:
         policy = f"ldm2?model=scripted&base_url={server.base_url}"
-        stage = {"env": ENV, "policy": policy, "seeds": "0:1"}
+        stage = {"envs": [ENV], "policy": policy, "seeds": "0:1"}
         for _ in range(2):
             prepare(part("refined", refined, refine=stage), folder, options.Playing())
         received = server.received
         prepare(part("refined", refined, refine=stage), folder, options.Playing())
         assert server.received == received > 0
     assert tuples(refined) >= tuples(store)
-    assert (folder / "refined-refinement" / "explored.jsonl").exists()
+    assert (folder / "refined-refinement-1" / "explored.jsonl").exists()
 
 
 @pytest.mark.parametrize("name", ["clin-table1", "ldm2-table1", "ldm2-table2"])

@@ -1,0 +1,203 @@
+"""What came of a published experiment: ours, the paper's and the difference, and its figures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gym_memory.core.files import write_atomic
+from gym_memory.core.names import parse_spec
+from gym_memory.papers import Cell, Comparison, Experiment, tokens_of
+from gym_memory.papers.measures import GAINS, MEASURES, growth
+from gym_memory.run.jobs import EpisodeRow
+from gym_memory.run.protocols import make_protocol
+from gym_memory.run.results.figures import colours, curve_figures, score_figure
+from gym_memory.run.results.score import Unit, grouped, table, units
+from gym_memory.run.results.svg import Figure, Line, label_of, line_figure, picture
+
+__all__ = ["Played", "draw", "measures_of", "records"]
+
+Played = Sequence[tuple[Comparison, Sequence[EpisodeRow]]]
+"""Comparisons that were played, with their episodes."""
+_ALL = "all"
+
+
+def measures_of(experiment: Experiment) -> list[str]:
+    """Return the measures that an experiment shows: score, success and what the paper reports."""
+    reported = [*experiment.expected.values()]
+    reported += [numbers for one in experiment.published for numbers in one.numbers.values()]
+    named = {"score", "success"}.union(*reported)
+    return [name for name in (*MEASURES, *GAINS) if name in named]
+
+
+def records(experiment: Experiment, played: Played) -> list[dict[str, Any]]:
+    """Return a record a cell: ours, the paper's and the difference of every measure.
+
+    After the cells of one agent in several environments comes a record for all of them. Systems
+    that are not played come last, with the paper's numbers alone.
+    """
+    names = measures_of(experiment)
+    own = {(part.name, cell): group for part, cell, group in _cells(played)}
+    based = {
+        (cell.env, unit.seed): unit
+        for (_, cell), group in own.items()
+        if cell[1:] == experiment.base
+        for unit in group
+    }
+    found: list[dict[str, Any]] = []
+    for (part, cell), group in own.items():
+        rows = [row for p, played_rows in played if p.name == part for row in played_rows]
+        rows = [row for row in rows if row.job.env == group[0].env and _same(row, group[0])]
+        (scored,) = table(group)
+        ours, theirs = tokens_of(rows, experiment.tokens_per), experiment.tokens.get(cell.memory)
+        found.append({
+            "part": part,
+            "protocol": group[0].protocol,
+            **cell._asdict(),
+            "n": len(group),
+            "n_failed": scored.n_failed,
+            "score_ci": scored.score_ci,
+            **_compared(_measured(names, group, based, cell), experiment.expected.get(cell, {})),
+            "tokens": list(ours) if ours else None,
+            "paper_tokens": list(theirs) if theirs else None,
+            "cost_usd": scored.cost_usd,
+        })  # fmt: skip
+    return [*_with_means(experiment, names, found), *_published(experiment)]
+
+
+def _cells(played: Played) -> Iterator[tuple[Comparison, Cell, list[Unit]]]:
+    for part, rows in played:
+        for (env, memory, policy), group in grouped(
+            units(rows) if part.cells else [], lambda u: (u.env, u.memory, u.policy)
+        ).items():
+            yield part, part.cells[Cell(env, memory, policy)], group
+
+
+def _same(row: EpisodeRow, unit: Unit) -> bool:
+    return (row.job.memory, row.job.policy) == (unit.memory, unit.policy)
+
+
+def _measured(
+    names: Sequence[str], group: Sequence[Unit], based: Mapping[Any, Unit], cell: Cell
+) -> dict[str, float | None]:
+    pairs = [(u, based[cell.env, u.seed]) for u in group if (cell.env, u.seed) in based]
+    return {n: MEASURES[n](group) if n in MEASURES else GAINS[n](pairs) for n in names}
+
+
+def _compared(
+    ours: Mapping[str, float | None], theirs: Mapping[str, float]
+) -> dict[str, float | None]:
+    row: dict[str, float | None] = {}
+    for name, value in ours.items():
+        paper = theirs.get(name)
+        gap = None if value is None or paper is None else value - paper
+        row |= {name: value, f"paper_{name}": paper, f"difference_{name}": gap}
+    return row
+
+
+def _with_means(
+    experiment: Experiment, names: Sequence[str], found: Sequence[dict[str, Any]]
+) -> Iterator[dict[str, Any]]:
+    """Yield records; after an agent's last one their mean, weighed by episodes if they pool."""
+    for (memory, policy, protocol), own in grouped(
+        found, lambda row: (row["memory"], row["policy"], row["protocol"])
+    ).items():
+        yield from own
+        if len({row["env"] for row in own}) < 2:
+            continue
+        weights = [row["n"] if experiment.pool else 1 for row in own]
+        theirs = experiment.expected.get(Cell(_ALL, memory, policy)) or {
+            name: mean
+            for name in names
+            if (mean := _average([row[f"paper_{name}"] for row in own], weights)) is not None
+        }
+        means = {name: _average([row[name] for row in own], weights) for name in names}
+        yield {
+            **dict.fromkeys(own[0]), "part": own[0]["part"], "protocol": protocol, "env": _ALL,
+            "memory": memory, "policy": policy, "n": sum(row["n"] for row in own),
+            "n_failed": sum(row["n_failed"] for row in own), **_compared(means, theirs),
+            "cost_usd": sum(row["cost_usd"] for row in own),
+        }  # fmt: skip
+
+
+def _average(values: Sequence[float | None], weights: Sequence[float]) -> float | None:
+    known = [value for value in values if value is not None]
+    return float(np.average(known, weights=weights)) if len(known) == len(weights) else None
+
+
+def _published(experiment: Experiment) -> Iterator[dict[str, Any]]:
+    for system, by_env in experiment.published:
+        for env, numbers in by_env.items():
+            row = _compared(dict.fromkeys(measures_of(experiment)), numbers)
+            yield {"env": env, "memory": "", "policy": system, **row}
+
+
+# ---------------------------------------------------------------- figures
+
+
+def draw(experiment: Experiment, played: Played, folder: Path) -> list[Path]:
+    """Draw the figures of an experiment into a folder, each as SVG with its points as CSV."""
+    own = [u for part, cell, group in _cells(played) for u in _labelled(experiment, cell, group)]
+    colour = colours(dict.fromkeys(unit.memory for unit in own))
+    made: list[Figure] = []
+    for name in experiment.figures:
+        if name == "scores":
+            made.append(score_figure(table(own), colour))
+        elif name == "growth":
+            made.append(_growth_figure(played, folder))
+        elif name == "batches":
+            made.append(_batch_figure(played))
+        else:
+            made += [figure for figure in curve_figures(own, colour) if figure.name == name]
+    legend = {label_of(memory): number for memory, number in colour.items()}
+    paths = []
+    for figure in made:
+        keys = {"facts": 0, "updates": 1} if figure.name == "growth" else legend
+        paths.append(folder / f"{figure.name}.svg")
+        write_atomic(paths[-1], picture(figure, {} if figure.name == "batches" else keys))
+        write_atomic(folder / f"{figure.name}.csv", figure.csv)
+    return paths
+
+
+def _labelled(experiment: Experiment, cell: Cell, group: Sequence[Unit]) -> Iterator[Unit]:
+    """Yield units whose memory is the name of the agent, and whose policies are one."""
+    policies = {c.policy for c in experiment.expected} | {
+        policy for part in experiment.parts for policy in part["policies"]
+    }
+    label = cell.memory
+    if len(policies) > 1:
+        names = parse_spec(cell.policy).name, parse_spec(cell.memory).name
+        label = "-".join(dict.fromkeys(name for name in names if name != "none"))
+    for unit in group:
+        policy = "agents" if len(policies) > 1 else cell.policy
+        yield unit._replace(env=cell.env, memory=label, policy=policy)
+
+
+def _growth_figure(played: Played, folder: Path) -> Figure:
+    panels = []
+    for part, rows in played:
+        for env, own in grouped(rows, lambda row: row.job.env).items():
+            files = {f"{row.job.config}-seed{row.job.seed}.jsonl.gz" for row in own}
+            curves = growth(str(folder / part.name / "steps" / file) for file in sorted(files))
+            lines = [
+                Line(env, name, "", name, number, points)
+                for number, (name, points) in enumerate(curves.items())
+            ]
+            panels.append((label_of(env), lines))
+    title = "Facts of the graph, and facts that were replaced"
+    return line_figure("growth", title, panels, "environment steps", "facts")
+
+
+def _batch_figure(played: Played) -> Figure:
+    points: dict[Cell, list[tuple[float, float]]] = {}
+    for part, cell, group in _cells(played):
+        number = getattr(make_protocol(part.config.protocol), "k", 1)
+        points.setdefault(cell, []).append((float(number), MEASURES["score"](group) or 0.0))
+    panels = [
+        (label_of(c.env), [Line(*c, label_of(c.memory), 1, line)]) for c, line in points.items()
+    ]
+    title = "Score against the number of batch memories"
+    return line_figure("batches", title, panels, "batch memories", "score", (0.0, 1.0))
