@@ -22,6 +22,7 @@ from gym_memory.core.records import (
 from gym_memory.core.settings import check_text
 from gym_memory.games.spaces import memory_observation_space
 from gym_memory.memory.base import Memory, check_budget, make_memory
+from gym_memory.memory.reading import quoted
 from gym_memory.wrappers.checks import RAW_KEYS, check_keys
 
 __all__ = ["DEFAULT_BUDGET", "DEFAULT_MEMORY", "MemoryObservation"]
@@ -142,10 +143,10 @@ class MemoryObservation(gym.Wrapper[Observation, str, Obs, str], gym.utils.Recor
         self.memory.observe(
             Step(
                 t=info["moves"],
-                text=obs["text"],
-                action=action,
+                text=quoted(obs["text"]),
+                action=" ".join(action.splitlines()),
                 reward=reward,
-                inventory=obs["inventory"],
+                inventory=quoted(obs["inventory"]),
                 valid_actions=obs["valid_actions"],
                 done=done,
                 thought=self._plan.thought if action else "",
@@ -164,7 +165,8 @@ class MemoryObservation(gym.Wrapper[Observation, str, Obs, str], gym.utils.Recor
         self._seen = obs, info
         started = time.perf_counter()
         aim = str(self._plan.aim)
-        self._cue = Cue(obs["text"], obs["task"], obs["inventory"], obs["valid_actions"], aim)
+        text, inventory = quoted(obs["text"]), quoted(obs["inventory"])
+        self._cue = Cue(text, obs["task"], inventory, obs["valid_actions"], aim)
         recall = self.memory.recall(self._cue, self.budget)
         recall_ms = (time.perf_counter() - started) * 1e3
         stats = dataclasses.replace(self.memory.stats(), update_ms=update_ms, recall_ms=recall_ms)

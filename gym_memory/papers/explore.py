@@ -13,6 +13,7 @@ from gym_memory.core.records import Observation, Outcome, PlanState, Step, Task,
 from gym_memory.core.settings import check_int
 from gym_memory.core.trajectory import Trajectory
 from gym_memory.memory.ldm2.formation import choose
+from gym_memory.memory.reading import quoted
 
 __all__ = ["Exploration", "Exploring", "explore"]
 
@@ -116,7 +117,13 @@ class _Tree:
         over: bool,
     ) -> _Node:
         step = Step(
-            info["moves"], obs["text"], action, reward, obs["inventory"], obs["valid_actions"], over
+            info["moves"],
+            quoted(obs["text"]),
+            action,
+            reward,
+            quoted(obs["inventory"]),
+            obs["valid_actions"],
+            over,
         )
         saved = (self._snapshot(), self._policy.snapshot())
         return _Node(parent, step, obs, dict(info), saved)

@@ -12,6 +12,7 @@ from gym_memory.baselines.registry import make_policy
 from gym_memory.core.records import Oracle, Step, Task, Triple
 from gym_memory.evaluate.quality.observer import IdealObserver, spaced, squeezed
 from gym_memory.graph.schema import INVENTORY, LOCATIONS, PLAYER, direction_of
+from gym_memory.memory.reading import quoted
 from gym_memory.run import rollout
 from gym_memory.run.jobs import Job
 
@@ -82,7 +83,13 @@ class _Watched(gym.Wrapper[dict[str, Any], str, dict[str, Any], str]):
         oracle: Oracle = self._oracle()
         self._observer.see(oracle, obs["text"], action, obs["valid_actions"])
         step = Step(
-            info["moves"], obs["text"], action, reward, obs["inventory"], obs["valid_actions"], done
+            info["moves"],
+            quoted(obs["text"]),
+            action,
+            reward,
+            quoted(obs["inventory"]),
+            obs["valid_actions"],
+            done,
         )
         known, shown = self._observer.known, self._observer.shown
         focus = self.env.get_wrapper_attr("focus")
