@@ -2,8 +2,9 @@
 
 Differences from the paper and from public DRRNs of text games: double DQN with a target network,
 n-step returns, prioritized replay whose priorities are really updated, a small network over both
-encodings where He et al. take an inner product, and situations and actions that are described by
-relations of the recalled facts without names (:mod:`gym_memory.baselines.rl.shared.features`).
+encodings where He et al. take an inner product (``value=inner``), and situations and actions that
+are described by relations of the recalled facts without names
+(:mod:`gym_memory.baselines.rl.shared.features`).
 """
 
 from __future__ import annotations
@@ -83,16 +84,25 @@ class DrrnSettings(BagSettings):
         float, Help("Added reward for a text with a word that is new in the episode.")
     ] = 0.0
 
+    value: Annotated[
+        Literal["network", "inner"],
+        Help("Q of two encodings: a network over both (ours), or their inner product (the paper)."),
+    ] = "network"
+
     def __post_init__(self) -> None:
         super().__post_init__()
         check_int("capacity", self.capacity, self.batch)
 
 
 class QNetwork(BagNetwork):
-    """Q = w . relu(A s + B a + c), with one more layer between: cheap with many actions."""
+    """Q = w . relu(A s + B a + c), with one more layer between: cheap with many actions.
+
+    ``value="inner"``: Q = tanh(A s + c) . tanh(B a), DRRN's interaction function (He et al.).
+    """
 
     def __init__(self, settings: DrrnSettings, encoder: BagEncoder):
         super().__init__(encoder)
+        self.inner = settings.value == "inner"
         self.of_state = torch.nn.Linear(settings.dim, settings.hidden)
         self.of_action = torch.nn.Linear(settings.dim, settings.hidden, bias=False)
         self.layer = torch.nn.Linear(settings.hidden, settings.hidden)
@@ -111,7 +121,10 @@ class QNetwork(BagNetwork):
         device = encoded.device
         s = self.of_state(encoded[torch.from_numpy(used).to(device)])
         a = self.of_action(encoded)
-        mixed = s[torch.from_numpy(where).to(device)] + a[torch.from_numpy(actions).to(device)]
+        s, a = s[torch.from_numpy(where).to(device)], a[torch.from_numpy(actions).to(device)]
+        if self.inner:
+            return (torch.tanh(s) * torch.tanh(a)).sum(1)
+        mixed = s + a
         return self.head(torch.relu(self.layer(torch.relu(mixed)))).squeeze(1)
 
 

@@ -77,9 +77,10 @@ def corridor(learner: DrrnLearner, episodes: int, rng: np.random.Generator) -> N
             here, before = there, seen
 
 
-def test_it_learns_the_values_of_a_corridor() -> None:
+@pytest.mark.parametrize("value", ["network", "inner"])
+def test_it_learns_the_values_of_a_corridor(value: Any) -> None:
     learner = DrrnLearner(
-        dataclasses.replace(SMALL, lr=5e-3, update_every=1, target_every=20), seed=0
+        dataclasses.replace(SMALL, lr=5e-3, update_every=1, target_every=20, value=value), seed=0
     )
     corridor(learner, 100, np.random.default_rng(0))
     for steps_left, room in enumerate("cba"):
