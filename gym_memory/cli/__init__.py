@@ -47,6 +47,7 @@ _GROUPS = {
         "serve-scripted": "serve:serve_scripted",
     },
     "Commands to judge and keep memories": {
+        "rank": "rank:rank",
         "exam": "judge:exam",
         "quality": "judge:quality",
         "credit": "credit:credit",

@@ -83,9 +83,12 @@ def check(
 
     Example: `gym-memory verify results/first lessons.db`
     """
+    from gym_memory.evaluate.rank.result import RESULT, verify_rank
     from gym_memory.run.results.verify import verify_all
 
     found = list(verify_all(places, repair=repair))
+    for place in filter(lambda place: Path(place, RESULT).is_file(), places):
+        found += [(place, finding) for finding in verify_rank(Path(place))]
     if json_lines:
         print_json([{"folder": str(folder), **finding._asdict()} for folder, finding in found])
     else:

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
+from pathlib import Path
 from typing import Any, Literal, NamedTuple, get_args
 
 from gym_memory.core.errors import InvalidArgumentError, ResultsError, UnknownNameError
 from gym_memory.core.names import format_spec, parse_spec
+from gym_memory.core.records import Recall, Triple
+from gym_memory.core.tokens import count_tokens
+from gym_memory.core.trajectory import read_rows
+from gym_memory.memory.recall.render import render_facts
 from gym_memory.run.jobs import EpisodeRow, RunConfig, parse_seeds
 from gym_memory.run.results.score import grouped
 
-__all__ = ["Cell", "Measure", "Part", "Suite", "cells_of", "load_suite"]
+__all__ = ["Cell", "Measure", "Part", "Suite", "cells_of", "is_over", "load_suite"]
 
 Measure = Literal["play", "text", "exam", "audit", "stream", "poison"]
 """``text`` is play by the rendered text alone; ``stream`` and ``poison`` by their protocols."""
@@ -22,6 +27,8 @@ Measure = Literal["play", "text", "exam", "audit", "stream", "poison"]
 _HERE = "gym_memory.evaluate.rank"
 _AROUND = {"exam": f"{_HERE}.watched:Examined", "audit": f"{_HERE}.watched:Audited"}
 _TEXT_ONLY = f"{_HERE}.textual:TextOnly"
+_SPELLING = 1.1
+"""Share of the budget that typed facts may take: another spelling than the text's is longer."""
 _PLUGINS = (f"{_HERE}.textual", f"{_HERE}.watched")
 
 
@@ -76,9 +83,7 @@ def load_suite(tier: str) -> Suite:
                 f"expected a measure of {get_args(Measure)}, got {part.measure!r}"
             )
     memories = tuple(format_spec(*parse_spec(memory)) for memory in record["memories"])
-    return Suite(
-        record["version"], tier, parts, record["controls"], memories, record["abilities"]
-    )
+    return Suite(record["version"], tier, parts, record["controls"], memories, record["abilities"])
 
 
 @dataclasses.dataclass(frozen=True)
@@ -87,7 +92,8 @@ class Cell:
 
     ``tasks`` and ``scores`` are one a seed, in order, a failed one 0; the others are means over the
     seeds that did not fail (``tokens`` an observation, ``calls`` of language models an episode,
-    ``ms`` a step), but ``failed`` counts. ``marks`` has a count of each counter a seed.
+    ``ms`` a step), but ``failed`` counts. ``marks`` has what an exam or an audit counted, and as
+    ``over`` the observations whose recall took more than the budget, one number a seed.
     """
 
     part: str
@@ -119,33 +125,65 @@ class Cell:
             raise ResultsError(f"expected a cell of a ranking: {error!r}") from error
 
 
-def cells_of(part: Part, rows: Sequence[EpisodeRow]) -> dict[str, list[Cell]]:
-    """Return the cells of each memory, from the rows of a part."""
+def cells_of(part: Part, rows: Sequence[EpisodeRow], steps: Path) -> dict[str, list[Cell]]:
+    """Return the cells of each memory, from the rows of a part and the folder of their steps."""
     found: dict[str, list[Cell]] = {}
     around = _AROUND.get(part.measure)
     cells = grouped(rows, lambda r: (r.job.memory, r.job.env, r.job.policy, r.job.budget))
-    for (memory, env, policy, budget), group in cells.items():
+    for (memory, *_), group in cells.items():
         spec = parse_spec(memory).kwargs["of"] if around else memory
-        found.setdefault(spec, []).append(_cell(part, env, policy, budget, group))
+        found.setdefault(spec, []).append(_cell(part, group, steps))
     return found
 
 
-def _cell(part: Part, env: str, policy: str, budget: int, rows: Sequence[EpisodeRow]) -> Cell:
-    results = [row.result for row in sorted(rows, key=lambda row: row.job.seed)]
-    played = [result for result in results if not result.failed]
+def _cell(part: Part, rows: Sequence[EpisodeRow], steps: Path) -> Cell:
+    rows = sorted(rows, key=lambda row: row.job.seed)
+    job, results = rows[0].job, [row.result for row in rows]
+    played = [row for row in rows if not row.result.failed]
+    names = {n for row in played for n in row.result.counters if part.measure in _AROUND}
+    marks = {n: tuple(int(r.counters.get(n, 0)) for r in results) for n in sorted(names)}
+    tokens = {
+        row.job.seed: _recalled(steps / f"{row.job.config}-seed{row.job.seed}.jsonl.gz", job.budget)
+        for row in played
+        if part.measure not in _AROUND
+    }
+    if tokens:
+        marks["over"] = tuple(tokens.get(row.job.seed, (0.0, 0))[1] for row in rows)
 
-    def mean(values: Sequence[float]) -> float:
+    def mean(values: Iterable[float]) -> float:
+        values = list(values)
         return round(sum(values) / max(len(values), 1), 3)
 
-    names = sorted({name for r in played for name in r.counters}) if part.measure in _AROUND else []
     return Cell(
-        *(part.name, env, policy, budget),
+        *(part.name, job.env, job.policy, job.budget),
         tasks=tuple(r.task_id for r in results),
         scores=tuple(round(r.value, 6) for r in results),
-        steps=mean([r.steps for r in played]),
-        tokens=mean([r.tokens for r in played]),
-        calls=mean([r.counters.get("llm_calls", 0) for r in played]),
+        steps=mean(row.result.steps for row in played),
+        tokens=mean(used for used, _ in tokens.values()),
+        calls=mean(row.result.counters.get("llm_calls", 0) for row in played),
         failed=len(results) - len(played),
-        marks={n: tuple(int(r.counters.get(n, 0)) for r in results) for n in names},
-        ms=mean([r.memory_ms for r in played]),
+        marks=marks,
+        ms=mean(row.result.memory_ms for row in played),
     )
+
+
+def _recalled(path: Path, budget: int) -> tuple[float, int]:
+    """Return the mean tokens of recorded recalls, and how many are over the budget.
+
+    Counts what a player was shown, not what the memory says of itself.
+    """
+    facts: list[Triple] = []
+    shown = over = used = 0
+    for row in read_rows(path):
+        facts += [Triple(*fact) for fact in row.get("facts", ())]
+        triples = tuple(facts[number] for number in row.get("recalled", ()))
+        recall = Recall(row.get("memory", ""), triples, (), tuple(row.get("lessons", ())))
+        shown, used = shown + 1, used + count_tokens(recall.text)
+        over += is_over(recall, budget)
+    return used / max(shown, 1), over
+
+
+def is_over(recall: Recall, budget: int) -> bool:
+    """True if a part of a recall that a player may take is over the budget."""
+    typed = max(count_tokens(render_facts(recall.triples)), count_tokens("\n".join(recall.lessons)))
+    return count_tokens(recall.text) > budget or typed > _SPELLING * budget + 1

@@ -19,20 +19,17 @@ from typing import Any, ClassVar, NamedTuple
 from gym_memory.core.errors import BackendError
 from gym_memory.core.plugins import PLUGINS, import_plugin
 from gym_memory.core.records import Cue, MemoryStats, Outcome, Recall, Step, Task
-from gym_memory.core.tokens import count_tokens
 from gym_memory.evaluate.exam import Account, Moment, ask
 from gym_memory.evaluate.exam.account import PlayedEpisode
 from gym_memory.evaluate.exam.session import answer_questions
 from gym_memory.evaluate.quality.observer import IdealObserver
+from gym_memory.evaluate.rank.suite import is_over
 from gym_memory.memory.base import Memory, make_memory
-from gym_memory.memory.recall.render import render_facts
 from gym_memory.run.jobs import Job
 
 __all__ = ["Audited", "Examined", "serve"]
 
 _SECONDS = 300.0
-_SPELLING = 1.1
-"""Share of the budget that typed facts may take: another spelling than the text's is longer."""
 
 
 class _Watched(Memory):
@@ -205,7 +202,7 @@ class Audited(_Watched):
             self._budget = budget
             self._cues.append(cue)
             self._recalls.append(recall)
-            self._counts["over"] += _is_over(recall, budget)
+            self._counts["over"] += is_over(recall, budget)
         return recall
 
     def stats(self) -> MemoryStats:
@@ -226,12 +223,6 @@ class Audited(_Watched):
         self._counts["replay"] += max(_differing(self._recalls, r) for r in (here, there))
         self._counts["state"] += _differing(self._recalls[half:], rest)
         self._memory.end(outcome)
-
-
-def _is_over(recall: Recall, budget: int) -> bool:
-    """True if a part of a recall that a player may take is over the budget."""
-    typed = max(count_tokens(render_facts(recall.triples)), count_tokens("\n".join(recall.lessons)))
-    return count_tokens(recall.text) > budget or typed > _SPELLING * budget + 1
 
 
 def _differing(recalls: Sequence[Recall], others: Sequence[Recall]) -> int:

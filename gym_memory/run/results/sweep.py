@@ -16,7 +16,7 @@ import numpy as np
 from gym_memory.run.results.intervals import Interval
 from gym_memory.run.results.score import TableRow, Unit, estimate, grouped, table
 
-__all__ = ["NEARLY", "Curve", "at_largest", "budgets", "comparable", "curves", "place"]
+__all__ = ["NEARLY", "Curve", "area", "at_largest", "budgets", "comparable", "curves", "place"]
 
 NEARLY = 0.95
 """Share of the best score that counts as reached."""
@@ -106,14 +106,14 @@ def _areas(own: Sequence[Unit]) -> list[Unit]:
         by_budget = {unit.budget: unit for unit in group}
         if len(by_budget) == len(every) and _combination(group[0]) not in exceeding:
             scores = [by_budget[budget].score for budget in every]
-            found.append(by_budget[every[-1]]._replace(score=_area(every, scores)))
+            found.append(by_budget[every[-1]]._replace(score=area(every, scores)))
     return found
 
 
-def _area(at: Sequence[int], scores: Sequence[float]) -> float:
+def area(at: Sequence[int], scores: Sequence[float]) -> float:
     """Return the area under ``scores`` over the logarithm of ``at``, as a share of that under 1.
 
-    >>> _area([100, 1000, 10_000], [0.0, 0.5, 1.0])
+    >>> area([100, 1000, 10_000], [0.0, 0.5, 1.0])
     0.5
     """
     logs = [math.log(max(budget, 1)) for budget in at]

@@ -1,0 +1,269 @@
+"""Cards and ranks of memories, from the cells of a tier.
+
+Memories compare by the area under their score against the logarithm of the budget, game by game:
+all play the same games under the same budgets. A rank is the range that the gaps to all others
+allow: one more than those surely better, to all that are not surely worse. The intervals of the
+gaps are corrected for their number, so the ranges hold together (Mogstad et al. 2024, marginal
+confidence sets of ranks). Memories whose ranges overlap tie.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from gym_memory.evaluate.rank.suite import Cell, Suite
+from gym_memory.run.results import intervals
+from gym_memory.run.results.intervals import LEVEL, Estimate, Interval
+from gym_memory.run.results.score import grouped
+from gym_memory.run.results.sweep import area
+
+__all__ = ["Card", "Number", "Rank", "cards", "correlation", "ranks"]
+
+Rank = tuple[int, int]
+"""Best and worst rank that the intervals allow."""
+Cells = Mapping[str, Sequence[Cell]]
+"""Cells of each memory."""
+Games = dict[tuple[str, str], float]
+"""Value of each game, by environment and task."""
+MAIN_BUDGET = 1000
+_BOUND = "oracle"
+
+
+@dataclasses.dataclass(frozen=True)
+class Number:
+    """Hold a mean, its 95 % interval over games and the number of games; None of none."""
+
+    value: float | None
+    ci: Interval | None
+    n: int
+
+    @classmethod
+    def of(cls, found: Estimate) -> Number:
+        """Round an estimate."""
+        ci = found.interval() if found.clusters else None
+        ends = (round(ci[0], 4), round(ci[1], 4)) if ci else None
+        value = None if math.isnan(found.mean) else round(found.mean, 4)
+        return cls(value, ends, found.clusters)
+
+
+@dataclasses.dataclass(frozen=True)
+class Card:
+    """Hold what is known of a memory.
+
+    ``faults`` are reasons not to rank it. ``score`` is at 1,000 tokens, ``area`` over all budgets;
+    ``gains`` are gaps of areas to controls, ``over_worlds`` that to ``none`` with a world as the
+    unit. ``text`` is play by the rendered text alone, ``bytes`` those of the state a step, ``left_
+    out`` the best and worst rank as each world is left out.
+    """
+
+    memory: str
+    control: str
+    faults: tuple[str, ...]
+    rank: Rank | None
+    left_out: Rank | None
+    score: Number
+    area: Number
+    gains: dict[str, Number]
+    over_worlds: Number
+    worlds: dict[str, float]
+    text: Number
+    exam: Number
+    abilities: dict[str, Number]
+    tokens: float
+    calls: float
+    bytes: float
+    failed: int
+    ms: float
+
+
+def cards(suite: Suite, found: Cells) -> list[Card]:
+    """Return the cards of all memories, the best area first, controls last."""
+    areas = {memory: _areas(suite, cells) for memory, cells in found.items()}
+    faults = {memory: tuple(_faults(suite, cells)) for memory, cells in found.items()}
+    ranked = {m: a for m, a in areas.items() if a and not faults[m] and m not in suite.controls}
+    whole = ranks(ranked)
+    worlds = dict.fromkeys(env for games in ranked.values() for env, _ in games)
+    left: dict[str, list[Rank]] = {memory: [] for memory in ranked}
+    for world in worlds if len(worlds) > 1 else ():
+        rest = {m: {g: v for g, v in a.items() if g[0] != world} for m, a in ranked.items()}
+        for memory, rank in ranks(rest).items():
+            left[memory].append(rank)
+    made = []
+    for memory, cells in found.items():
+        play = [cell for cell in cells if _measure(suite, cell) == "play"]
+        exam = [cell for cell in cells if _measure(suite, cell) == "exam"]
+        gains = {c: _gap(areas[memory], areas.get(c, {})) for c in ("none", "present")}
+        gaps = _differences(areas[memory], areas.get("none", {}))
+        by_world = {env: _mean(v for g, v in gaps.items() if g[0] == env) for env, _ in gaps}
+        moments = sum(sum(cell.marks.get("moments", ())) for cell in exam)
+        size = sum(sum(cell.marks.get("bytes", ())) for cell in exam)
+        sides = left.get(memory) or []
+        made.append(
+            Card(
+                memory=memory,
+                control=suite.controls.get(memory, ""),
+                faults=faults[memory],
+                rank=whole.get(memory),
+                left_out=(min(r[0] for r in sides), max(r[1] for r in sides)) if sides else None,
+                score=_number(_scores(play, MAIN_BUDGET)),
+                area=_number(areas[memory]),
+                gains={name: Number.of(intervals.gaps(*gap)) for name, gap in gains.items()},
+                over_worlds=Number.of(intervals.gaps(list(by_world.values()), list(by_world))),
+                worlds={
+                    env: round(_mean(v for g, v in areas[memory].items() if g[0] == env), 4)
+                    for env in dict.fromkeys(env for env, _ in areas[memory])
+                },
+                text=_number(_scores(cells, MAIN_BUDGET, suite, "text")),
+                exam=_shares(exam, [k for kinds in suite.abilities.values() for k in kinds]),
+                abilities={name: _shares(exam, kinds) for name, kinds in suite.abilities.items()},
+                tokens=round(_mean(cell.tokens for cell in play), 1),
+                calls=round(_mean(cell.calls for cell in play), 3),
+                bytes=round(size / max(moments, 1), 1),
+                failed=sum(cell.failed for cell in cells),
+                ms=round(_mean(cell.ms for cell in play), 3),
+            )
+        )
+    return sorted(made, key=lambda c: (bool(c.control), -(c.area.value or 0.0), c.memory))
+
+
+def ranks(areas: Mapping[str, Games], level: float = LEVEL) -> dict[str, Rank]:
+    """Return the rank of each memory by the gaps between areas, which share their games."""
+    found: dict[str, list[int]] = {memory: [1, len(areas)] for memory in areas}
+    corrected = 1 - (1 - level) / max(len(areas) - 1, 1)
+    names = list(areas)
+    for i, one in enumerate(names):
+        for other in names[i + 1 :]:
+            ends = intervals.gaps(*_gap(areas[one], areas[other])).interval(corrected)
+            for better, worse, sure in (
+                (one, other, ends is not None and ends[0] > 0),
+                (other, one, ends is not None and ends[1] < 0),
+            ):
+                found[worse][0] += sure
+                found[better][1] -= sure
+    return {memory: (best, worst) for memory, (best, worst) in found.items()}
+
+
+def correlation(made: Iterable[Card]) -> Number:
+    """Return the rank correlation of exam and play over memories, and its interval.
+
+    Memories that score alike in both count once, and the upper bound not at all. The interval is
+    Fisher's with the variance of Bonett and Wright (2000).
+    """
+    points = sorted({p for card in made if card.memory != _BOUND and (p := place(card))})
+    if len(points) < 4:
+        return Number(None, None, len(points))
+    exam, play = (_midranks([p[axis] for p in points]) for axis in (0, 1))
+    if not (np.ptp(exam) and np.ptp(play)):
+        return Number(None, None, len(points))
+    r = float(np.corrcoef(exam, play)[0, 1])
+    reach = 1.96 * math.sqrt((1 + r * r / 2) / (len(points) - 3))
+    z = math.atanh(max(-0.9999, min(r, 0.9999)))
+    return Number(
+        round(r, 4),
+        (round(math.tanh(z - reach), 4), round(math.tanh(z + reach), 4)),
+        len(points),
+    )
+
+
+def place(card: Card) -> tuple[float, float] | None:
+    """Return exam and area of a card; None where one is missing."""
+    exam, play = card.exam.value, card.area.value
+    return None if exam is None or play is None else (exam, play)
+
+
+def _midranks(values: Sequence[float]) -> Any:
+    data = np.asarray(values)
+    return np.array([(data < v).sum() + ((data == v).sum() - 1) / 2 for v in data])
+
+
+def _measure(suite: Suite, cell: Cell) -> str:
+    return next((part.measure for part in suite.parts if part.name == cell.part), "")
+
+
+def _areas(suite: Suite, cells: Sequence[Cell]) -> Games:
+    """Return the area of each game; none where a budget is missing or exceeded."""
+    found: Games = {}
+    play = [cell for cell in cells if _measure(suite, cell) == "play"]
+    if any(cell.tokens > cell.budget for cell in play):
+        return {}
+    for (env, _), group in grouped(play, lambda c: (c.env, c.policy)).items():
+        group = sorted(group, key=lambda cell: cell.budget)
+        at = [cell.budget for cell in group]
+        part = next(part for part in suite.parts if part.name == group[0].part)
+        if at != sorted(part.budgets):
+            return {}
+        for n, task in enumerate(group[0].tasks):
+            found[env, task or str(n)] = area(at, [cell.scores[n] for cell in group])
+    return found
+
+
+def _faults(suite: Suite, cells: Sequence[Cell]) -> Iterable[str]:
+    audits = [cell for cell in cells if _measure(suite, cell) == "audit"]
+
+    def count(name: str) -> int:
+        return sum(sum(cell.marks.get(name, ())) for cell in cells)
+
+    steps = count("steps")
+    if not steps or any(cell.failed for cell in audits):
+        yield "the audit failed"
+    if over := count("over"):
+        yield f"exceeds the budget in {over} recalls"
+    if other := count("replay"):
+        yield (
+            f"recalls otherwise at {other} of {steps} steps where a new process without the game "
+            "sees the same: it reads the engine, knows other episodes or is not repeatable"
+        )
+    if lost := count("state"):
+        yield f"recalls otherwise at {lost} steps from its own state: it keeps some outside"
+
+
+def _scores(
+    cells: Sequence[Cell], budget: int, suite: Suite | None = None, measure: str = ""
+) -> Games:
+    return {
+        (cell.env, task or str(n)): score
+        for cell in cells
+        if cell.budget == budget and (suite is None or _measure(suite, cell) == measure)
+        for n, (task, score) in enumerate(zip(cell.tasks, cell.scores, strict=True))
+    }
+
+
+def _shares(cells: Sequence[Cell], kinds: Iterable[str]) -> Number:
+    """Return the share of right answers over the games that were asked."""
+    kinds, shares, games = list(kinds), [], []
+    for cell in cells:
+        for n, task in enumerate(cell.tasks):
+            asked, right = (
+                sum(cell.marks.get(f"{what} {kind}", (0,) * (n + 1))[n] for kind in kinds)
+                for what in ("asked", "right")
+            )
+            if asked:
+                shares.append(right / asked)
+                games.append((cell.env, task))
+    return Number.of(intervals.scores(shares, games)) if shares else Number(None, None, 0)
+
+
+def _differences(one: Games, other: Games) -> Games:
+    return {game: one[game] - other[game] for game in one if game in other}
+
+
+def _gap(one: Games, other: Games) -> tuple[list[float], list[tuple[str, str]]]:
+    """Return the differences of the games that both played, and these games."""
+    gaps = _differences(one, other)
+    return list(gaps.values()), list(gaps)
+
+
+def _number(games: Games) -> Number:
+    if not games:
+        return Number(None, None, 0)
+    return Number.of(intervals.scores(list(games.values()), list(games)))
+
+
+def _mean(values: Iterable[float]) -> float:
+    values = list(values)
+    return sum(values) / len(values) if values else 0.0

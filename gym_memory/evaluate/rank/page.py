@@ -1,0 +1,117 @@
+"""Show cards: the table of a ranking, its page, and the figure of exam against play."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from gym_memory.core.html import inline_page, table, text
+from gym_memory.evaluate.rank.card import Card, Number, Rank, correlation, place
+from gym_memory.evaluate.rank.suite import Suite
+from gym_memory.run.results.figures import colours
+from gym_memory.run.results.html import COMPARISON
+from gym_memory.run.results.score import format_interval
+from gym_memory.run.results.svg import Figure, Line, label_of, line_figure
+
+__all__ = ["NOTES", "exam_figure", "main_table", "more_tables", "page"]
+
+Table = tuple[str, list[str], list[list[str]]]
+"""Title, header and lines."""
+
+NOTES = (
+    "Area: the score under all budgets, over their logarithm. Intervals are 95 %, over games.",
+    "Ranks are ranges; memories whose ranges overlap tie. Intervals of gaps are corrected for their"
+    " number.",
+    "Planner results measure the retrieval of typed facts; the text arm reads the rendered text"
+    " alone, by a grammar that no memory uses.",
+    "Controls and memories that failed the audit have no rank.",
+)
+
+
+def main_table(cards: Sequence[Card]) -> Table:
+    """Return the ranking: what is played, what it costs."""
+    header = ["rank", "memory", "area", "score", "over none", "over present", "text", "exam"]
+    header += ["tokens", "ms", "bytes", "calls", "failed"]
+    lines = [
+        [
+            _rank(card.rank) if card.rank else "control" if card.control else "not ranked",
+            card.memory,
+            *(_number(n) for n in (card.area, card.score)),
+            *(_number(n, "+") for n in card.gains.values()),
+            *(_number(n) for n in (card.text, card.exam)),
+            *(f"{card.tokens:.0f}", f"{card.ms:.1f}", f"{card.bytes:,.0f}"),
+            *(f"{card.calls:g}", str(card.failed)),
+        ]
+        for card in cards
+    ]
+    return "Ranking", header, lines
+
+
+def more_tables(cards: Sequence[Card]) -> list[Table]:
+    """Return worlds, the exam by ability, and why memories are not ranked."""
+    worlds = list(dict.fromkeys(env for card in cards for env in card.worlds))
+    abilities = list(cards[0].abilities) if cards else []
+    faults = [[card.memory, fault] for card in cards for fault in card.faults if not card.control]
+    return [
+        (
+            "Area by world, and ranks as each world is left out",
+            ["memory", *map(label_of, worlds), "over none, by worlds", "ranks"],
+            [
+                [
+                    card.memory,
+                    *(f"{card.worlds[env]:.2f}" if env in card.worlds else "–" for env in worlds),
+                    _number(card.over_worlds, "+"),
+                    _rank(card.left_out),
+                ]
+                for card in cards
+            ],
+        ),
+        (
+            "Exam by ability: right answers at 500 tokens, no language model",
+            ["memory", *abilities],
+            [[card.memory, *(_number(card.abilities[a]) for a in abilities)] for card in cards],
+        ),
+        *([("Not ranked", ["memory", "reason"], faults)] if faults else []),
+    ]
+
+
+def exam_figure(cards: Sequence[Card]) -> Figure:
+    """Return exam against play, a point a memory."""
+    found = correlation(cards)
+    points = [(card.memory, at) for card in cards if (at := place(card))]
+    colour = colours(memory for memory, _ in points)
+    lines = [Line("", m, "", m, colour[m], [at]) for m, at in points]
+    title = f"Rank correlation {_number(found)} over {found.n} memories" if found.ci else ""
+    panel = (title or "Too few memories for a correlation", lines)
+    figure = line_figure(
+        "exam-and-play", "Does the exam predict play?", [panel], "exam", "area", (0.0, 1.0)
+    )
+    return figure
+
+
+def page(suite: Suite, cards: Sequence[Card]) -> str:
+    """Return ``rank.html``."""
+    tables = "".join(
+        f'<div class="card panels">{table(header, lines, caption=title, numbers=header[2:])}</div>'
+        for title, header, lines in (main_table(cards), *more_tables(cards))
+    )
+    figure = exam_figure(cards)
+    title = f"The ranking, tier {suite.tier}, suite {suite.version}"
+    body = (
+        '<header class="bar"><span class="brand">gym-memory</span>'
+        f"<h1>{text(title)}</h1></header>"
+        f'<main class="page"><ul>{"".join(f"<li>{text(note)}</li>" for note in NOTES)}</ul>'
+        f"{tables}<figure><figcaption>{text(figure.title)}</figcaption>{''.join(figure.panels)}"
+        "</figure></main>"
+    )
+    return inline_page(title, body, COMPARISON)
+
+
+def _number(number: Number, sign: str = "") -> str:
+    if number.value is None:
+        return "–"
+    ends = f" {format_interval(number.ci, sign)}" if number.ci else ""
+    return f"{number.value:{sign}.2f}{ends}"
+
+
+def _rank(rank: Rank | None) -> str:
+    return "–" if rank is None else str(rank[0]) if rank[0] == rank[1] else f"{rank[0]}–{rank[1]}"

@@ -1,0 +1,139 @@
+"""Build ``rank.json`` from the folders of a tier's parts, and check one by building it again.
+
+It holds a manifest (suite, command, hashes of code and games, versions), the cells of each memory
+and the cards. The same episodes give the same bytes, clocks (``ms``) apart.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from gym_memory.core.errors import ResultsError
+from gym_memory.core.files import read_json, seal, write_atomic
+from gym_memory.core.trajectory import read_rows
+from gym_memory.evaluate.rank.card import Card, cards, correlation
+from gym_memory.evaluate.rank.suite import Cell, Suite, cells_of, load_suite
+from gym_memory.run.jobs import EpisodeRow
+from gym_memory.run.results.folder import read_config, read_environment, read_episodes
+from gym_memory.run.results.verify import FolderFinding
+
+__all__ = ["RESULT", "build", "code_hash", "load_reference", "verify_rank", "write"]
+
+RESULT = "rank.json"
+_FORMAT = 1
+
+
+def load_reference(tier: str) -> dict[str, Any]:
+    """Return the results that ship for a tier: ``games``, ``backends``, and cells by memory."""
+    path = files("gym_memory.evaluate.rank") / "reference" / f"{tier}.json"
+    found: dict[str, Any] = json.loads(path.read_text("utf-8")) if path.is_file() else {}
+    return {"games": {}, "backends": {}, "memories": {}, **found}
+
+
+def code_hash() -> str:
+    """Return the SHA-256 over all source files of the package."""
+    digest = hashlib.sha256()
+    root = Path(__file__).parents[2]
+    folders = [root, root / "wrappers", root / "baselines"]  # links, which a search does not enter
+    for path in sorted({path for folder in folders for path in folder.rglob("*.py")}):
+        digest.update(f"{path.relative_to(root).as_posix()}\0".encode() + path.read_bytes())
+    return digest.hexdigest()
+
+
+def build(
+    folder: Path, suite: Suite, command: str, code: str, alone: bool
+) -> tuple[dict[str, Any], list[Card]]:
+    """Return the record of a folder whose parts are played, and its cards.
+
+    Args:
+        folder: Holds a results folder for each part.
+        suite: The tier.
+        command: What was called, without the folder.
+        code: :func:`code_hash` of what played.
+        alone: True to leave out the results that ship.
+
+    Raises:
+        ResultsError: The games differ from those of the results that ship.
+    """
+    own: dict[str, list[Cell]] = {}
+    backends: dict[str, str] = {}
+    games: dict[str, Any] = {}
+    for part in suite.parts:
+        place = folder / part.name
+        order = {job.key: n for n, job in enumerate(read_config(place).jobs())}
+        rows = [row for played in read_episodes(place) for row in played]
+        rows.sort(key=lambda row: (order[row.job.key], row.trial))
+        if len({row.job.key for row in rows}) < len(order):
+            raise ResultsError(f"{str(place)!r} is not finished: run the same command again")
+        for memory, cells in cells_of(part, rows, place / "steps").items():
+            own.setdefault(memory, []).extend(cells)
+        backends |= read_environment(place).get("backends", {})
+        _hash_games(place, rows, games)
+    reference = load_reference("" if alone else suite.tier)
+    hashes = {env: digest.hexdigest() for env, digest in games.items()}
+    for name, here in (("backends", backends), ("games", hashes)):
+        for env, known in reference[name].items():
+            if here.get(env) != known:
+                raise ResultsError(
+                    f"expected {env} as the reference results had it ({known:.80}), got "
+                    f"{here.get(env, 'no game'):.80}: install the versions of constraints.txt, or "
+                    "rank without the reference (--alone)"
+                )
+    known = {m: [Cell.from_json(c) for c in v] for m, v in reference["memories"].items()}
+    made = cards(suite, {**known, **own})
+    record = {
+        "format": _FORMAT,
+        "manifest": {
+            "suite": suite.version, "tier": suite.tier, "command": command, "alone": alone,
+            "code": code, "backends": backends, "games": hashes,
+        },
+        "memories": {memory: [c.to_json() for c in cells] for memory, cells in own.items()},
+        "cards": [dataclasses.asdict(card) for card in made],
+        "exam_predicts_play": dataclasses.asdict(correlation(made)),
+    }  # fmt: skip
+    return json.loads(json.dumps(record)), made
+
+
+def _hash_games(folder: Path, rows: Sequence[EpisodeRow], games: dict[str, Any]) -> None:
+    """Hash task and first observation of each game, in the order of the jobs."""
+    seen = set()
+    for row in rows:
+        job = row.job
+        if (job.env, job.seed) in seen or row.result.failed:
+            continue
+        seen.add((job.env, job.seed))
+        first = next(read_rows(folder / "steps" / f"{job.config}-seed{job.seed}.jsonl.gz"))
+        known = [job.seed, *(first[name] for name in ("task_id", "task", "text", "max_score"))]
+        games.setdefault(job.env, hashlib.sha256()).update(json.dumps(known).encode())
+
+
+def write(folder: Path, record: Mapping[str, Any]) -> None:
+    """Write ``rank.json``, sealed by a checksum."""
+    write_atomic(folder / RESULT, seal(json.dumps(record, indent=1, ensure_ascii=False)) + b"\n")
+
+
+def verify_rank(folder: Path) -> Iterator[FolderFinding]:
+    """Check a ranking: the record is what its episodes give, and the code is what played."""
+    try:
+        record = read_json(folder / RESULT)
+        manifest = record["manifest"]
+        suite = load_suite(manifest["tier"])
+        again, _ = build(folder, suite, manifest["command"], manifest["code"], manifest["alone"])
+    except (OSError, ValueError, KeyError, TypeError, ResultsError) as error:
+        yield FolderFinding("damaged", RESULT, f"cannot be built again: {error}")
+        return
+    other = [name for name in again if again[name] != record.get(name)]
+    if other:
+        yield FolderFinding("damaged", RESULT, f"{', '.join(other)} differ from the episodes")
+    else:
+        text = f"{len(record['cards'])} cards are what the episodes give"
+        yield FolderFinding("ok", RESULT, text)
+    if manifest["code"] != code_hash():
+        text = f"played by other code than this, {manifest['code'][:12]}: {manifest['command']}"
+        yield FolderFinding("note", RESULT, text)

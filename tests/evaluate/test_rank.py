@@ -1,0 +1,324 @@
+"""Ranking: honest memories pass the audit, three ways to cheat do not, ranks hold the truth."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gym_memory.core.errors import UnknownNameError
+from gym_memory.core.plugins import import_plugin
+from gym_memory.core.records import Triple
+from gym_memory.evaluate.rank.card import Card, cards, correlation, ranks
+from gym_memory.evaluate.rank.page import main_table, page
+from gym_memory.evaluate.rank.result import load_reference
+from gym_memory.evaluate.rank.suite import Cell, Part, cells_of, load_suite
+from gym_memory.evaluate.rank.textual import read_text
+from gym_memory.run.jobs import play_job
+
+ENV = "TreasureHunt?level=easy&split=test"
+SUITE = load_suite("smoke")
+TIERS = ("smoke", "standard", "full")
+
+MEMORIES = '''
+import gc
+import gym_memory.memory.base as base
+from gym_memory.core.records import Recall
+from gym_memory.core.tokens import truncate_tokens
+
+class Mine(base.Memory):
+    name = "mine"
+    def __init__(self): self.lines = []
+    def begin(self, task, seed): self.lines = []
+    def observe(self, step): self.lines.append(step.text)
+    def recall(self, cue, budget):
+        return Recall(truncate_tokens("\\n".join(reversed(self.lines)), budget))
+    def state(self): return {"lines": list(self.lines)}
+    def load_state(self, state): self.lines = list(state["lines"])
+
+class Peeks(Mine):
+    """Finds the game among all objects of the process and recalls what only the engine knows."""
+    def recall(self, cue, budget):
+        games = [o for o in gc.get_objects() if type(o).__name__ == "TreasureHunt"]
+        facts = sorted(games[-1].oracle().facts) if games else []
+        return Recall(truncate_tokens("; ".join(map(str, facts)), budget))
+
+HELD = []
+
+class Hoards(Mine):
+    """Keeps its lines in the module."""
+    def begin(self, task, seed): HELD.clear()
+    def observe(self, step): HELD.append(step.text)
+    def recall(self, cue, budget): return Recall(truncate_tokens("\\n".join(HELD), budget))
+
+SEEN = {}
+
+class Returns(Mine):
+    """Knows a game again that it played before in the same process."""
+    def begin(self, task, seed): self.lines = list(SEEN.setdefault(task.id, []))
+    def observe(self, step):
+        super().observe(step)
+        SEEN[next(reversed(SEEN))].append(step.text)
+
+class Overflows(Mine):
+    """Says little and hands over more typed facts than the budget takes."""
+    def recall(self, cue, budget):
+        from gym_memory.core.records import Triple
+        return Recall("", tuple(Triple(f"thing {n}", "is in", "hall") for n in range(budget)))
+'''
+
+
+@pytest.fixture(scope="module")
+def own(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("own") / "own.py"
+    path.write_text(MEMORIES)
+    import_plugin(str(path))
+    return path
+
+
+def played(measure: Any, memory: str, tmp: Path, budget: int = 300) -> list[Cell]:
+    part = Part(measure, measure, [ENV], ["planner"], "0", [budget])
+    config = part.config([memory], ())
+    for plugin in config.plugins:
+        import_plugin(plugin)
+    tmp.joinpath("steps").mkdir()
+    rows = []
+    for job in config.jobs():
+        record = tmp / "steps" / f"{job.config}-seed{job.seed}.jsonl.gz"
+        rows += play_job(job, record=str(record))
+    assert not any(row.result.failed for row in rows), rows[0].result.detail
+    (cells,) = cells_of(part, rows, tmp / "steps").values()
+    return cells
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "fault"),
+    [
+        ("Mine", ""),
+        ("Peeks", "reads the engine"),
+        ("Hoards", "keeps some outside"),
+        ("Returns", "knows other episodes"),
+        ("Overflows", "exceeds the budget"),
+    ],
+)
+def test_the_audit_finds_ways_to_cheat(own: Path, tmp_path: Path, name: str, fault: str) -> None:
+    (card,) = cards(SUITE, {name: played("audit", f"{own}:{name}", tmp_path)})
+    assert bool(card.faults) == bool(fault), card.faults
+    assert fault in " ".join(card.faults)
+    assert card.rank is None  # nothing was played to rank it by
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("memory", ["arigraph", "rag", "summary?size=16000", "memrl"])
+def test_our_memories_pass_the_audit(tmp_path: Path, memory: str) -> None:
+    (cell,) = played("audit", memory, tmp_path)
+    assert cell.marks["steps"][0] > 10
+    assert [cell.marks[name] for name in ("over", "replay", "state")] == [(0,), (0,), (0,)]
+
+
+@pytest.mark.slow
+def test_a_budget_exceeded_in_play_counts_whatever_the_memory_reports(
+    own: Path, tmp_path: Path
+) -> None:
+    (cell,) = played("play", f"{own}:Overflows", tmp_path)
+    assert cell.marks["over"][0] > 10
+    (card,) = cards(SUITE, {"x": [cell]})
+    assert "exceeds the budget" in " ".join(card.faults)
+
+
+@pytest.mark.slow
+def test_all_memories_sit_the_same_exam(tmp_path: Path) -> None:
+    found = {}
+    for memory in ("none", "arigraph"):
+        (tmp_path / memory).mkdir()
+        (found[memory],) = played("exam", memory, tmp_path / memory)
+    none, graph = found["none"], found["arigraph"]
+    asked = [name for name in graph.marks if name.startswith("asked ")]
+    assert asked
+    assert {name: none.marks[name] for name in asked} == {name: graph.marks[name] for name in asked}
+    assert none.steps == graph.steps
+    assert graph.marks["right where"] > none.marks["right where"]
+    assert graph.marks["bytes"] > none.marks["bytes"]
+
+
+def test_text_is_read_without_the_readers_of_memories() -> None:
+    text = (
+        "Read:\nold key: opens safe; is on desk\nnote says: Go east: quickly.\nPlaces:\n"
+        "- hall is east of kitchen.\n[lamp, is in, hall]\n"
+        "You are in kitchen. From hall, west leads to kitchen. In fridge: egg, ham. "
+        "You hold knife.\n"
+        "[step 3] > go east\nThe hall is in ruins."
+    )
+    assert read_text(text) == (
+        Triple("old key", "opens", "safe"),
+        Triple("old key", "is on", "desk"),
+        Triple("note", "says", "Go east: quickly."),
+        Triple("hall", "is east of", "kitchen"),
+        Triple("lamp", "is in", "hall"),
+        Triple("you", "is in", "kitchen"),
+        Triple("kitchen", "is west of", "hall"),
+        Triple("egg", "is in", "fridge"),
+        Triple("ham", "is in", "fridge"),
+        Triple("knife", "is in", "inventory"),
+    )
+
+
+def games(scores: Any, worlds: int = 2) -> dict[tuple[str, str], float]:
+    return {(f"w{n % worlds}", str(n)): float(score) for n, score in enumerate(scores)}
+
+
+def test_ranks_hold_the_true_ranks_as_often_as_they_say() -> None:
+    truth = np.array([0.9, 0.8, 0.8, 0.55, 0.5, 0.2])
+    best = [1 + int((truth > t).sum()) for t in truth]
+    worst = [len(truth) - int((truth < t).sum()) for t in truth]
+    rng = np.random.default_rng(7)
+    held, told_apart, draws = np.zeros(len(truth)), 0, 150
+    for _ in range(draws):
+        hard = rng.normal(0, 0.15, 60)  # games differ, and all memories play the same ones
+        scores = {
+            str(i): games((rng.random(60) < np.clip(t + hard, 0, 1)) * 1.0)
+            for i, t in enumerate(truth)
+        }
+        found = ranks(scores)
+        for i in range(len(truth)):
+            low, high = found[str(i)]
+            held[i] += low <= best[i] and worst[i] <= high
+        told_apart += found["5"] == (6, 6)
+    assert (held / draws).min() >= 0.95
+    assert told_apart / draws > 0.8
+
+
+def test_a_tie_is_a_tie_and_order_does_not_matter() -> None:
+    same = games([0.0, 1.0, 0.5, 0.75] * 5)
+    low = games([0.0] * 20)
+    found = ranks({"a": same, "b": dict(same), "c": low})
+    assert found == {"a": (1, 2), "b": (1, 2), "c": (3, 3)}
+    assert ranks({"c": low, "b": same, "a": same}) == found
+
+
+def cell(part: str, scores: list[float], budget: int, **more: Any) -> Cell:
+    env = more.pop("env", "E")
+    tasks = tuple(f"{env}{n}" for n in range(len(scores)))
+    marks = more.pop("marks", {"over": (0,) * len(scores)})
+    return Cell(part, env, "planner", budget, tasks, tuple(scores), 9, 9, 0, 0, marks, 1.0)
+
+
+def record(score: float, right: int = 1, spread: float = 0.0) -> list[Cell]:
+    scores = [score + spread * (n % 2) for n in range(10)]
+    marks = {"asked where": (4,) * 10, "right where": (right,) * 10, "bytes": (90,) * 10}
+    return [
+        *(cell("play", scores, b, env=env) for env in ("E", "F") for b in (300, 1000)),
+        cell("exam", scores, 500, marks={**marks, "moments": (10,) * 10}),
+        cell(
+            "audit", [1.0], 300, marks={"over": (0,), "replay": (0,), "state": (0,), "steps": (5,)}
+        ),
+    ]
+
+
+def test_a_card_says_what_was_measured() -> None:
+    made = {c.memory: c for c in cards(SUITE, {"none": record(0.2), "mine": record(0.8, 3)})}
+    mine, none = made["mine"], made["none"]
+    assert (mine.rank, none.rank, none.control != "") == ((1, 1), None, True)
+    assert mine.area.value == pytest.approx(0.8)
+    assert mine.area.n == 20
+    assert mine.gains["none"].value == pytest.approx(0.6)
+    assert mine.over_worlds.n == 2
+    assert mine.exam.value == pytest.approx(0.75)
+    assert mine.abilities["what is"].value == pytest.approx(0.75)
+    assert mine.abilities["how"].value is None
+    assert mine.bytes == 9.0
+    assert "none" in page(SUITE, list(made.values()))
+
+
+def test_a_failed_audit_leaves_no_rank() -> None:
+    unaudited = [c for c in record(1.0) if c.part != "audit"]
+    made = {c.memory: c for c in cards(SUITE, {"a": unaudited, "b": record(0.5)})}
+    assert made["a"].faults == ("the audit failed",)
+    assert (made["a"].rank, made["b"].rank) == (None, (1, 1))
+
+
+def test_the_correlation_counts_equal_memories_once() -> None:
+    found = {f"m{n}": record(n / 10, n % 5) for n in range(1, 5)}
+    assert correlation(cards(SUITE, found)).value == 1.0
+    twice = {**found, "again": record(0.4, 4)}
+    assert correlation(cards(SUITE, twice)).n == 4
+    assert correlation(cards(SUITE, {"m": record(0.5)})).value is None
+
+
+@pytest.mark.parametrize("tier", TIERS)
+def test_a_tier_is_well_formed(tier: str) -> None:
+    suite = load_suite(tier)
+    assert {part.measure for part in suite.parts} >= {"play", "text", "exam", "audit"}
+    for part in suite.parts:
+        assert part.config(["arigraph", *suite.controls], ()).jobs()
+    assert {"stma?size=16000", "summary?size=16000", "history", "rag"} <= set(suite.memories)
+    with pytest.raises(UnknownNameError, match="standard"):
+        load_suite("standrad")
+
+
+@pytest.mark.parametrize("tier", TIERS)
+def test_what_ships_was_played_on_the_same_games(tier: str) -> None:
+    suite, reference = load_suite(tier), load_reference(tier)
+    keys = None
+    for cells in reference["memories"].values():
+        own = [(c["part"], c["env"], c["policy"], c["budget"], c["tasks"]) for c in cells]
+        assert keys is None or own == keys
+        keys = own
+    if keys is None:
+        pytest.skip(f"no results of the tier {tier} ship yet")
+    assert set(reference["memories"]) <= {*suite.controls, *suite.memories}
+    made = cards(
+        suite, {m: [Cell.from_json(c) for c in v] for m, v in reference["memories"].items()}
+    )
+    best: Card = made[0]
+    assert main_table(made)[2][0][1] == best.memory
+    assert not [card.faults for card in made if card.faults and card.memory != "oracle"]
+
+
+def without_clocks(folder: Path) -> Any:
+    record = json.loads((folder / "rank.json").read_text())
+    record = {
+        name: value for name, value in record.items() if name in ("manifest", "memories", "cards")
+    }
+    for one in [*record["cards"], *(c for cells in record["memories"].values() for c in cells)]:
+        assert one.pop("ms") >= 0
+    return record
+
+
+@pytest.mark.slow
+def test_killed_three_times_it_gives_the_same_card(own: Path, tmp_path: Path) -> None:
+    def call(out: str, *more: str) -> subprocess.Popen[bytes]:
+        words = ["rank", f"{own}:Mine", "--tier", "smoke", "--out", out, *more]
+        command = [sys.executable, "-m", "gym_memory", *words]
+        return subprocess.Popen(
+            command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
+
+    assert call("whole", "--workers", "2").wait(300) == 0
+    total = len(list((tmp_path / "whole").glob("*/steps/*")))
+    for share in (0.1, 0.4, 0.7):
+        running = call("killed", "--workers", "1")
+        while running.poll() is None:
+            if len(list((tmp_path / "killed").glob("*/steps/*"))) > share * total:
+                os.kill(running.pid, signal.SIGKILL)
+                break
+            time.sleep(0.02)
+        assert running.wait() == -signal.SIGKILL
+        time.sleep(0.5)  # its workers end with it
+    assert call("killed", "--workers", "1").wait(300) == 0
+    assert without_clocks(tmp_path / "killed") == without_clocks(tmp_path / "whole")
+    command = [sys.executable, "-m", "gym_memory", "verify", "killed"]
+    assert subprocess.run(command, cwd=tmp_path, capture_output=True).returncode == 0
+    path = tmp_path / "killed" / "play" / "episodes.jsonl"
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join(lines[:-1]))  # an episode is missing
+    assert subprocess.run(command, cwd=tmp_path, capture_output=True).returncode == 1
