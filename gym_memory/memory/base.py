@@ -47,7 +47,11 @@ MEMORIES = Registry(
     "gym_memory.memories",
     "MEMORIES",
     ["gym_memory.memory"],
-    packages={"belief": "pip install ./packages/belief"},
+    packages={
+        "belief": "pip install ./packages/belief",
+        "mem0": "pip install './packages/external[mem0]'",
+        "graphiti": "pip install './packages/external[graphiti]'",
+    },
 )
 """Memories by name; other packages add theirs by the entry-point group."""
 

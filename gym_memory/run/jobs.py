@@ -393,7 +393,7 @@ def play_job(
         nonlocal meter
         listener.begin(trial)
         policy_seed = _policy_seed(job.seed, trial)
-        named = {"task_id": job.task_id, "policy_seed": policy_seed, "limit": limit}
+        named: dict[str, Any] = {"task_id": job.task_id, "policy_seed": policy_seed, "limit": limit}
         credit_exactly(env, policy, job.seed, **named)
         with episode_usage(spending) as meter:  # a failed episode's too
             result = rollout(

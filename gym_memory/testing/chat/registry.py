@@ -16,7 +16,16 @@ from typing import Any
 
 from gym_memory.llm.prompts import Prompt, load_prompt, prompt_names, read_slots
 
-__all__ = ["ANSWERS", "UNKNOWN_PROMPT", "Slots", "answer", "answers", "prompt_of", "slots_of"]
+__all__ = [
+    "ANSWERS",
+    "OTHERS",
+    "UNKNOWN_PROMPT",
+    "Slots",
+    "answer",
+    "answers",
+    "prompt_of",
+    "slots_of",
+]
 
 Slots = Mapping[str, str]
 """The text between the tags of a prompt, by name."""
@@ -25,6 +34,8 @@ Answer = Callable[[Slots], str]
 UNKNOWN_PROMPT = "I know no answer to this prompt."
 ANSWERS: dict[str, Answer] = {}
 """The functions that answer, by the name of their prompt."""
+OTHERS: dict[str, Callable[[Any], str]] = {}
+"""Functions that answer prompts of other packages, by words of the last message."""
 _MODULES = ("memories", "experience", "play", "nethack", "analogy")
 
 
@@ -56,7 +67,11 @@ def prompt_of(messages: Sequence[Mapping[str, Any]]) -> str:
 def answer(messages: Sequence[Mapping[str, Any]]) -> str:
     """Return the answer to a chat, from its text alone."""
     function = ANSWERS.get(prompt_of(messages))
-    return UNKNOWN_PROMPT if function is None else function(slots_of(messages))
+    if function is not None:
+        return function(slots_of(messages))
+    last = str(messages[-1].get("content", "")) if messages else ""
+    foreign = next((answer for words, answer in OTHERS.items() if words in last), None)
+    return UNKNOWN_PROMPT if foreign is None else foreign(messages)
 
 
 def slots_of(messages: Sequence[Mapping[str, Any]]) -> Slots:

@@ -1,0 +1,1 @@
+"""Adapters between our memories and the interfaces of other programs, in both directions."""

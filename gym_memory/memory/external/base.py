@@ -1,0 +1,215 @@
+"""Take in a memory that another program keeps, behind add/search or EvoMemBench's interface.
+
+The state is the log of what the program was given: it is given the same again to a fresh client.
+So snapshots are exact if the client is deterministic.
+"""
+
+from __future__ import annotations
+
+import copy
+import time
+from abc import abstractmethod
+from collections.abc import Sequence
+from typing import Annotated, Any, ClassVar, Literal, Protocol
+
+from gym_memory.core.records import Cue, MemoryStats, Outcome, Recall, Step, Task
+from gym_memory.core.settings import Help, checked
+from gym_memory.core.tokens import CHARS_PER_TOKEN, count_tokens
+from gym_memory.memory.base import Lifetime, Memory, check_budget
+
+__all__ = ["AddSearch", "Client", "External", "InjectUpdate", "Injector"]
+
+_QUERY_CHARS = 2000
+_WORTH_SHOWING = 40
+
+
+class Client(Protocol):
+    """Keep texts and find them."""
+
+    def add(self, text: str) -> Any:
+        """Learn from a text."""
+
+    def search(self, query: str, k: int) -> Sequence[str]:
+        """Return ``k`` texts at most, the most relevant first."""
+        ...
+
+
+class Injector(Protocol):
+    """EvoMemBench's interface; conversations are lists of ``{"role", "content"}``."""
+
+    def inject(self, conversation: list[dict[str, str]]) -> tuple[list[dict[str, str]], Any]:
+        """Return the conversation with what is remembered in its system message, and statistics."""
+        ...
+
+    def update(self, conversation: list[dict[str, str]], data_idx: int, reward: float) -> Any:
+        """Learn from an episode."""
+
+
+class External(Memory):
+    """Base of memories that another program keeps; the client opens when it is first needed."""
+
+    def __init__(self, lifetime: Lifetime):
+        self._lifetime: Lifetime = lifetime
+        self._client: Any = None
+        self._log: list[Any] = []
+        self._task = Task("", "")
+        self._tokens = 0
+
+    @abstractmethod
+    def _open(self) -> Any:
+        """Return a fresh client that remembers nothing."""
+
+    @abstractmethod
+    def _take(self, client: Any, entry: Any) -> None:
+        """Give an entry of the log to a client."""
+
+    @property
+    def client(self) -> Any:
+        """Return the client, which was given the whole log."""
+        if self._client is None:
+            self._client = self._open()
+            for entry in self._log:
+                self._take(self._client, entry)
+        return self._client
+
+    @property
+    def lifetimes(self) -> dict[str, Lifetime]:  # type: ignore[override]
+        """Return the lifetime of the log."""
+        return {"log": self._lifetime}
+
+    def begin(self, task: Task, seed: int | None) -> None:
+        """Start an episode; forget the others unless they are kept."""
+        self._task = task
+        if self._lifetime == "episode":
+            self._client, self._log = None, []
+
+    def _learn(self, entry: Any) -> None:
+        client = self.client
+        self._log.append(entry)
+        self._take(client, entry)
+
+    def state(self) -> dict[str, Any]:
+        """Return the task and the log."""
+        return {"task": list(self._task), "log": copy.deepcopy(self._log)}
+
+    def load_state(self, state: dict[str, Any]) -> None:
+        """Replace the log; a client that was given its beginning is given the rest."""
+        self._task, log = Task(*state["task"]), list(state["log"])
+        known, self._log = len(self._log), [*self._log]
+        if log[:known] != self._log:
+            self._client = None
+        elif self._client is not None:
+            for entry in log[known:]:
+                self._take(self._client, entry)
+        self._log = log
+
+    def fork(self) -> Memory:
+        """Return a copy with a client of its own."""
+        twin = copy.copy(self)
+        twin._client, twin._log = None, copy.deepcopy(self._log)
+        return twin
+
+    def stats(self) -> MemoryStats:
+        """Return the entries of the log and the size of the last recall."""
+        return MemoryStats(episodes=len(self._log), tokens=self._tokens)
+
+    def _shown(self, texts: Sequence[str], budget: int) -> Recall:
+        room, shown = check_budget(budget) * CHARS_PER_TOKEN, list[str]()
+        for text in texts:
+            line = f"- {' '.join(text.split())}"
+            if len(line) >= room > _WORTH_SHOWING:
+                line = line[: room - 1]
+            if len(line) >= room:
+                break
+            shown.append(line)
+            room -= len(line) + 1
+        whole = "\n".join(shown)
+        self._tokens = count_tokens(whole)
+        return Recall(whole, episodes=tuple(line[2:] for line in shown))
+
+
+class AddSearch(External):
+    """Base of memories with ``add`` and ``search``: a subclass returns a :class:`Client`.
+
+    Every step is added as its action and answer. A recall searches for the task, the aim and the
+    observation, and shows what was found line by line.
+    """
+
+    @checked
+    def __init__(
+        self,
+        *,
+        k: Annotated[int, Help("Texts to show at most.", low=1)] = 10,
+        lifetime: Annotated[
+            Literal["episode", "forever"], Help("How long texts are kept.")
+        ] = "episode",
+    ):
+        super().__init__(lifetime)
+        self.k = k
+        self.milliseconds = 0.0
+        self._found: tuple[str, list[str]] = "", []
+
+    def observe(self, step: Step) -> None:
+        """Add a step."""
+        line = f"> {step.action}\n" if step.action else ""
+        self._learn(f"{line}{step.text.strip()}\n{step.inventory}".strip())
+
+    def _take(self, client: Client, entry: str) -> None:
+        started = time.perf_counter()
+        client.add(entry)
+        self.milliseconds += (time.perf_counter() - started) * 1e3
+
+    def recall(self, cue: Cue, budget: int) -> Recall:
+        """Return what a search finds."""
+        query = "\n".join(filter(None, (cue.task, cue.focus, cue.text)))[:_QUERY_CHARS]
+        return self._shown(self.client.search(query, self.k), budget)
+
+
+class InjectUpdate(External):
+    """Base of memories with EvoMemBench's interface: a subclass returns an :class:`Injector`.
+
+    What the client adds to the system message at the start of an episode is shown all through it;
+    the episode is given back with its score at the end.
+    """
+
+    name: ClassVar[str] = ""
+
+    def __init__(self) -> None:
+        super().__init__("forever")
+        self._said: list[dict[str, str]] = []
+        self._hint = ""
+
+    def observe(self, step: Step) -> None:
+        """Note a step; at the first, take what the client injects."""
+        if not step.t:
+            first = [{"role": "system", "content": ""}, {"role": "user", "content": step.text}]
+            injected, _ = self.client.inject(first)
+            self._hint = "\n".join(t["content"] for t in injected if t["role"] == "system").strip()
+            self._said = [{"role": "user", "content": step.text}]
+        else:
+            self._said += [
+                {"role": "assistant", "content": step.action},
+                {"role": "user", "content": step.text},
+            ]
+
+    def end(self, outcome: Outcome) -> None:
+        """Give the episode to the client."""
+        self._learn([self._said, len(self._log), outcome.normalized_score or 0.0])
+
+    def _take(self, client: Injector, entry: Any) -> None:
+        conversation, number, reward = entry
+        client.update(copy.deepcopy(conversation), number, reward)
+
+    def recall(self, cue: Cue, budget: int) -> Recall:
+        """Return what was injected."""
+        found = self._shown(self._hint.splitlines(), budget)
+        return found._replace(episodes=(), lessons=found.episodes)
+
+    def state(self) -> dict[str, Any]:
+        """Return the log, the conversation and what was injected."""
+        return {**super().state(), "said": copy.deepcopy(self._said), "hint": self._hint}
+
+    def load_state(self, state: dict[str, Any]) -> None:
+        """Replace everything by what :meth:`state` returned."""
+        super().load_state(state)
+        self._said, self._hint = list(state["said"]), str(state["hint"])

@@ -1,0 +1,1 @@
+"""Memories of other authors: their packages and stores, behind the protocol of gym-memory."""

@@ -1,0 +1,104 @@
+"""The model of another memory: a chat model of ours, or rules that answer the same prompts."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from gym_memory.core.errors import ModelError
+from gym_memory.core.records import Step, Task, Triple
+from gym_memory.extract import get_extractor
+from gym_memory.graph import TemporalGraph
+from gym_memory.llm.base import ChatModel, Message, Request
+from gym_memory.memory.reading import item_line
+
+__all__ = ["Model", "answer"]
+
+_MAX_TOKENS = 4096
+_TEXT = (
+    re.compile(r"<CURRENT[_ ]MESSAGE>\n(.*?)</CURRENT[_ ]MESSAGE>", re.DOTALL),
+    re.compile(r"<TEXT>\n(.*?)</TEXT>", re.DOTALL),
+    re.compile(r"## New Messages\n(.*?)\n\n## ", re.DOTALL),
+)
+_SPEAKER = re.compile(r"^(?:user|assistant): ", re.MULTILINE)
+
+
+class Model:
+    """Answer the prompts of another program, by rules where there is no model or it fails."""
+
+    def __init__(self, model: ChatModel | None, role: str):
+        self._model, self._role = model, role
+        self.calls = self.fallbacks = 0
+
+    def __call__(self, messages: Sequence[Message], schema: Any = None) -> str:
+        """Return the answer, JSON of ``schema`` where one is given."""
+        if self._model is None:
+            return answer(messages)
+        self.calls += 1
+        request = Request(messages, role=self._role, max_tokens=_MAX_TOKENS, schema=schema)
+        try:
+            reply = self._model.complete(request)
+            return reply.parsed.model_dump_json() if schema else reply.text
+        except ModelError:
+            self.fallbacks += 1
+            return answer(messages)
+
+
+def answer(messages: Sequence[Message]) -> str:
+    """Answer a prompt of mem0 or Graphiti by the facts that the plain reader finds in its text.
+
+    mem0 wants sentences; Graphiti the things, which of them are the same by name, the relations
+    between two, and then nothing else.
+    """
+    prompt = messages[-1]["content"]
+    facts = _facts(prompt)
+    if '"ExtractedEntities"' in prompt:
+        names = dict.fromkeys(name for fact in facts for name in (fact.subject, fact.object))
+        entities = [{"name": name, "entity_type_id": 0} for name in names]
+        return json.dumps({"extracted_entities": entities})
+    if '"NodeResolutions"' in prompt:
+        new, old = (_listed(prompt, tag) for tag in ("ENTITIES", "EXISTING ENTITIES"))
+        known = {entity["name"]: entity.get("candidate_id", -1) for entity in old}
+        resolutions = [
+            {"id": number, "name": entity["name"],
+             "duplicate_candidate_id": known.get(entity["name"], -1)}
+            for number, entity in enumerate(new)
+        ]  # fmt: skip
+        return json.dumps({"entity_resolutions": resolutions})
+    if '"ExtractedEdges"' in prompt:
+        edges = [
+            {"source_entity_name": fact.subject, "target_entity_name": fact.object,
+             "relation_type": fact.relation.upper().replace(" ", "_"), "fact": _sentence(fact)}
+            for fact in facts
+        ]  # fmt: skip
+        return json.dumps({"edges": edges})
+    if "## New Messages" in prompt:
+        return json.dumps({"memory": [{"text": _sentence(fact)} for fact in facts]})
+    return json.dumps(_NOTHING)
+
+
+_NOTHING: dict[str, Any] = {"summaries": [], "summary": ""}
+_NOTHING |= {"duplicate_facts": [], "contradicted_facts": [], "valid_at": None, "invalid_at": None}
+
+
+def _listed(prompt: str, tag: str) -> list[dict[str, Any]]:
+    found = re.search(rf"<{tag}>\n(.*?)</{tag}>", prompt, re.DOTALL)
+    entities: list[dict[str, Any]] = json.loads(found[1]) if found else []
+    return entities
+
+
+def _facts(prompt: str) -> list[Triple]:
+    found = next(filter(None, (form.search(prompt) for form in _TEXT)), None)
+    text = _SPEAKER.sub("", found[1]).strip() if found else ""
+    action, _, rest = text.partition("\n") if text.startswith("> ") else ("", "", text)
+    step = Step(1, rest, action.removeprefix("> "))
+    mentions = get_extractor("plain").extract(step, TemporalGraph(), Task("", "", "plain")).mentions
+    facts = (mention.triple for mention in mentions)
+    return [*itertools.islice(dict.fromkeys(f for f in facts if f.subject != f.object), 30)]
+
+
+def _sentence(fact: Triple) -> str:
+    return item_line(fact).removeprefix("- ").replace("..", ".")
