@@ -23,8 +23,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from keep import read_rows
+from rank import largest
 
 from gym_memory.core.names import parse_spec
+from gym_memory.evaluate.rank.page import main_table, more_tables
 from gym_memory.papers import load_experiment
 from gym_memory.run.jobs import EpisodeRow
 from gym_memory.run.results import intervals, sweep
@@ -538,12 +540,21 @@ def smollm() -> str:
     return _table(["level", "n", "`arigraph`, 95 %", "`none`", "`arigraph` - `none`"], 1, rows)
 
 
+def ranking() -> str:
+    """The largest tier of `gym-memory rank` whose results ship."""
+    tier, made = largest()
+    shown = (main_table(made), *more_tables(made))
+    tables = [f"**{title}**\n\n{_table(head, 2, rows)}" for title, head, rows in shown]
+    return f"Tier `{tier}`.\n\n" + "\n".join(tables)
+
+
 PAGES: dict[Path, dict[str, Callable[[], str]]] = {
     README: {"together": together},
     RESULTS / "planner.md": {"planner": planner, "voices": voices},
     RESULTS / "other-authors.md": {"foreign_games": foreign_games},
     RESULTS / "budgets.md": {"together": together, "budgets": partial(budgets, WORLDS)},
     RESULTS / "exam.md": {"exam": exam},
+    RESULTS / "ranking.md": {"ranking": ranking},
     RESULTS / "learners.md": {"rl": rl_means, "learner": learner},
     HERE / "budgets" / "README.md": {"agents": partial(budgets, AGENT_WORLDS)},
     HERE / "foreign_games" / "tw_make" / "README.md": {"makers": makers},

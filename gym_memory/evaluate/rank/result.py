@@ -23,7 +23,7 @@ from gym_memory.run.jobs import EpisodeRow
 from gym_memory.run.results.folder import read_config, read_environment, read_episodes
 from gym_memory.run.results.verify import FolderFinding
 
-__all__ = ["RESULT", "build", "code_hash", "load_reference", "verify_rank", "write"]
+__all__ = ["RESULT", "build", "code_hash", "load_reference", "same_for_all", "verify_rank", "write"]
 
 RESULT = "rank.json"
 _FORMAT = 1
@@ -86,6 +86,11 @@ def build(
                     "rank without the reference (--alone)"
                 )
     known = {m: [Cell.from_json(c) for c in v] for m, v in reference["memories"].items()}
+    if len({same_for_all(cells) for cells in (*known.values(), *own.values())}) > 1:
+        raise ResultsError(
+            "expected the games and questions of the reference results, got others: this is another"
+            " version of the suite. Rank without the reference (--alone)"
+        )
     made = cards(suite, {**known, **own})
     record = {
         "format": _FORMAT,
@@ -98,6 +103,15 @@ def build(
         "exam_predicts_play": dataclasses.asdict(correlation(made)),
     }  # fmt: skip
     return json.loads(json.dumps(record)), made
+
+
+def same_for_all(cells: Sequence[Cell]) -> tuple[Any, ...]:
+    """Return what must be equal of two memories that compare: the games, and what was asked."""
+    asked = [sorted(m for m in c.marks.items() if m[0].startswith("asked ")) for c in cells]
+    return tuple(
+        (c.part, c.env, c.policy, c.budget, c.tasks, tuple(questions))
+        for c, questions in zip(cells, asked, strict=True)
+    )
 
 
 def _hash_games(folder: Path, rows: Sequence[EpisodeRow], games: dict[str, Any]) -> None:

@@ -1,0 +1,68 @@
+"""Make the results that ship with `gym-memory rank` from its folders.
+
+Merges finished folders of a tier, of one or more memories each, into the reference that others
+are ranked against, and draws the figure of exam against play::
+
+    gym-memory rank none --tier standard --alone --out results/rank/none      # and so on
+    python -m benchmarks rank standard results/rank/*
+    python -m benchmarks tables
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from gym_memory.core.errors import ResultsError
+from gym_memory.evaluate.rank.card import Card, cards
+from gym_memory.evaluate.rank.page import exam_figure
+from gym_memory.evaluate.rank.result import build, code_hash, load_reference
+from gym_memory.evaluate.rank.suite import Cell, load_suite
+from gym_memory.run.results.figures import colours
+from gym_memory.run.results.svg import picture
+
+ROOT = Path(__file__).parents[1]
+REFERENCE = ROOT / "gym_memory" / "evaluate" / "rank" / "reference"
+FIGURE = ROOT / "docs" / "pictures" / "exam-and-play.svg"
+
+
+def largest() -> tuple[str, list[Card]]:
+    """Return the largest tier whose results ship, and its cards."""
+    tier = next(t for t in ("full", "standard", "smoke") if load_reference(t)["memories"])
+    known = load_reference(tier)["memories"]
+    cells = {memory: [Cell.from_json(c) for c in found] for memory, found in known.items()}
+    return tier, cards(load_suite(tier), cells)
+
+
+def merge(tier: str, folders: list[Path]) -> None:
+    """Write the reference of a tier, and draw the figure of the largest one."""
+    suite, found = load_suite(tier), load_reference(tier)
+    for folder in folders:
+        try:
+            record, _ = build(folder, suite, "", "", alone=True)
+        except ResultsError as error:
+            print(f"left out: {error}")
+            continue
+        manifest = record["manifest"]
+        for name in ("games", "backends"):
+            if found[name] not in ({}, manifest[name]):
+                sys.exit(f"{folder}: other {name} than the folders before it")
+            found[name] = manifest[name]
+        found["memories"] |= record["memories"]
+    order = [m for m in (*suite.controls, *suite.memories) if m in found["memories"]]
+    lines: list[Any] = [f'"{m}": {json.dumps(found["memories"][m])}' for m in order]
+    head = {"suite": suite.version, "code": code_hash()}
+    head |= {name: found[name] for name in ("backends", "games")}
+    REFERENCE.mkdir(exist_ok=True)
+    text = json.dumps(head)[:-1] + ', "memories": {\n' + ",\n".join(lines) + "\n}}\n"
+    (REFERENCE / f"{tier}.json").write_text(text, encoding="utf-8")
+    print(f"{len(order)} memories")
+    _, made = largest()
+    figure = picture(exam_figure(made), colours(card.memory for card in made))
+    FIGURE.write_text(figure, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    merge(sys.argv[1], [Path(folder) for folder in sys.argv[2:]])
