@@ -133,7 +133,7 @@ def prepare(part: Comparison, folder: Path, playing: options.Playing) -> None:
                     max_tokens=playing.max_tokens,
                     spending=folder / "spending.sqlite",
                     retry_failed=playing.retry_failed,
-                    on_task=lambda done, total, _: on_progress(done, total, ()),  # noqa: B023
+                    on_task=lambda done, total, _: on_progress(done, total, ()),
                 )
 
 

@@ -39,6 +39,10 @@ def paper(
     seeds: Annotated[
         str, Option("--seeds", "-s", help="Seeds instead of the experiment's own.")
     ] = "",
+    max_steps: options.MaxSteps = None,
+    train_steps: Annotated[
+        int | None, Option(metavar="N", min=1, help="Steps of a training; default: the trainer's.")
+    ] = None,
     *,
     playing: options.Playing,
 ) -> None:
@@ -63,8 +67,9 @@ def paper(
     experiment = load_experiment(name)
     chat = options.given_model(model, base_url)
     plan = functools.partial(
-        experiment.plan, chat, memory_llm=memory_llm, seeds=seeds, encoder=encoder
-    )
+        experiment.plan, chat, memory_llm=memory_llm, seeds=seeds, encoder=encoder,
+        max_steps=max_steps, train_steps=train_steps,
+    )  # fmt: skip
     folder = playing.out or default_out(name, plan()[0].config)
     played: list[tuple[Comparison, list[EpisodeRow]]] = []
     for part in plan(folder=folder):

@@ -110,6 +110,8 @@ class Experiment(NamedTuple):
         seeds: str = "",
         folder: Path = Path(),
         encoder: str = DEFAULT_MODEL,
+        max_steps: int | None = None,
+        train_steps: int | None = None,
     ) -> list[Comparison]:
         """Return the comparisons to run with a model.
 
@@ -119,10 +121,14 @@ class Experiment(NamedTuple):
             seeds: Seeds instead of the experiment's own; empty for those.
             folder: Where memories keep what they learn for later parts, ``store=STORE``.
             encoder: Encoder instead of the one that an extra brings.
+            max_steps: Step limit of an episode, for a short run; None for the game's own.
+            train_steps: Steps of a training, for a short run; None for the trainer's default.
         """
         found = []
         for part in self.parts:
             given = {**part, "seeds": seeds or part["seeds"]}
+            given["limits"] = {"max_steps": max_steps} if max_steps else {}
+            given["training"] = {"steps": train_steps} if train_steps else {}
             given["memories"] = {
                 _placed(named, folder, encoder): _canonical(named) for named in part["memories"]
             }
@@ -141,10 +147,8 @@ def _comparison(
         policy_with_model(_placed(named, folder), model): _canonical(named)
         for named in part["policies"]
     }
-    envs = {
-        _canonical(with_parameter(env, "navigate", True) if part.get("navigate") else env): env
-        for env in part["envs"]
-    }
+    added = {**part["limits"], **({"navigate": True} if part.get("navigate") else {})}
+    envs = {_with(env, added): env for env in part["envs"]}
     config = RunConfig(
         envs=tuple(envs),
         memories=tuple(memories),
@@ -163,12 +167,22 @@ def _comparison(
     refine = part.get("refine")
     if refine:
         refine = {**refine, "policy": policy_with_model(refine["policy"], model)}
-    learn = {folder / name.lower(): what for name, what in part.get("learn", {}).items()}
+        refine["envs"] = [_with(env, part["limits"]) for env in refine["envs"]]
+    learn = {
+        folder / name.lower(): {**what, **part["training"]}
+        for name, what in part.get("learn", {}).items()
+    }
     return Comparison(part["name"], config, cells, tuple(part.get("form", ())), refine, learn)
 
 
 def _canonical(spec: str) -> str:
     return format_spec(*parse_spec(spec))
+
+
+def _with(env: str, settings: Mapping[str, Any]) -> str:
+    for key, value in settings.items():
+        env = with_parameter(env, key, value)
+    return _canonical(env)
 
 
 def _placed(spec: str, folder: Path, encoder: str = DEFAULT_MODEL) -> str:

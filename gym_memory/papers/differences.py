@@ -1,0 +1,129 @@
+"""Where this suite differs from the papers: one table beside the code, and the page made of it.
+
+``python -m gym_memory.papers.differences docs/papers.md`` writes the tables of the page.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterable, Sequence
+from importlib import resources
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from gym_memory.baselines.registry import POLICIES
+from gym_memory.core.names import parse_spec
+from gym_memory.core.optional import require
+from gym_memory.core.settings import list_settings
+from gym_memory.memory.base import MEMORIES
+from gym_memory.papers import experiment_names, load_experiment
+from gym_memory.papers.presets import PRESETS
+
+__all__ = ["Difference", "PaperSetting", "differences", "fill", "paper_settings", "preset_value"]
+
+_TABLE = re.compile(r"(<!-- table (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
+
+
+class Difference(NamedTuple):
+    """An item of a paper, an equation or algorithm among them.
+
+    Attributes:
+        code: ``file:symbol`` in the package.
+        differs: What differs; empty for nothing.
+        setting: What selects the paper's way.
+        test: ``file:test`` in ``tests``; the file alone for several.
+    """
+
+    paper: str
+    item: str
+    place: str
+    code: str
+    differs: str
+    setting: str
+    test: str
+
+
+class PaperSetting(NamedTuple):
+    """A value that a paper sets, and where it says so."""
+
+    preset: str
+    name: str
+    value: Any
+    place: str
+
+
+def _read() -> dict[str, list[list[Any]]]:
+    yaml = require("yaml", "llm", "differences from the papers")
+    text = resources.files("gym_memory.papers").joinpath("differences.yml").read_text("utf-8")
+    record: dict[str, list[list[Any]]] = yaml.safe_load(text)
+    return record
+
+
+def differences() -> list[Difference]:
+    """Return the items of the papers in their order."""
+    return [Difference(*row) for row in _read()["rows"]]
+
+
+def paper_settings() -> list[PaperSetting]:
+    """Return the values that the papers set."""
+    return [PaperSetting(*row) for row in _read()["presets"]]
+
+
+def preset_value(preset: str, name: str) -> Any:
+    """Return the value of a setting in a preset: of its policy where that has it, else its memory.
+
+    Raises:
+        LookupError: Neither has it.
+    """
+    for spec, registry in ((PRESETS[preset].policy, POLICIES), (PRESETS[preset].memory, MEMORIES)):
+        kind, kwargs = parse_spec(spec)
+        for setting in list_settings(registry.get(kind)):
+            if setting.name == name:
+                return kwargs.get(name, setting.default)
+    raise LookupError(f"preset {preset!r} has no setting {name!r}")
+
+
+def fill(page: str) -> str:
+    """Return a page with its tables ``differences``, ``presets`` and ``experiments`` rewritten."""
+    tables = {"differences": _differences, "presets": _presets, "experiments": _experiments}
+    return _TABLE.sub(lambda found: f"{found[1]}\n{tables[found[2]]()}\n{found[3]}", page)
+
+
+def _differences() -> str:
+    rows = [
+        (
+            row.paper,
+            f"{row.item} ({row.place})",
+            f"`{row.code}`",
+            row.differs or "nothing",
+            f"`{row.setting}`" if row.setting else "",
+            f"`{row.test.removesuffix(':')}`",
+        )
+        for row in differences()
+    ]
+    return _table(("paper", "item", "code", "what differs", "the paper's way", "test"), rows)
+
+
+def _presets() -> str:
+    rows = [
+        (f"`{row.preset}`", f"`{row.name}`", f"`{row.value}`", row.place,
+         f"`{preset_value(row.preset, row.name)}`")
+        for row in paper_settings()
+    ]  # fmt: skip
+    return _table(("preset", "setting", "paper", "place", "preset's value"), rows)
+
+
+def _experiments() -> str:
+    titles = {name: load_experiment(name).title for name in experiment_names()}
+    return _table(("experiment", "what it is"), [(f"`{n}`", t) for n, t in titles.items()])
+
+
+def _table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = [header, ["---"] * len(header), *rows]
+    return "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
+
+
+if __name__ == "__main__":
+    path = Path(sys.argv[1])
+    path.write_text(fill(path.read_text("utf-8")), "utf-8")

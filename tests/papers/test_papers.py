@@ -1,0 +1,93 @@
+"""The differences from the papers are true, presets are the papers', measures are right by hand."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+from gym_memory.papers.differences import (
+    Difference,
+    PaperSetting,
+    differences,
+    fill,
+    paper_settings,
+    preset_value,
+)
+from gym_memory.papers.measures import GAINS, MEASURES
+from gym_memory.papers.presets import PRESETS
+from gym_memory.run.results.score import Unit
+
+ROOT = Path(__file__).parents[2]
+
+
+def names_in(path: Path) -> set[str]:
+    """Return what a module defines: names, and methods as ``Class.method``."""
+    found: set[str] = set()
+    for node in ast.parse(path.read_text("utf-8")).body:
+        if isinstance(node, ast.ClassDef):
+            found |= {f"{node.name}.{m.name}" for m in node.body if isinstance(m, ast.FunctionDef)}
+        if isinstance(node, (ast.ClassDef, ast.FunctionDef)):
+            found.add(node.name)
+        for target in [*getattr(node, "targets", []), getattr(node, "target", None)]:
+            if isinstance(target, ast.Name):
+                found.add(target.id)
+    return found
+
+
+@pytest.mark.parametrize("row", differences(), ids=lambda row: f"{row.paper}: {row.item}")
+def test_named_files_symbols_and_tests_exist(row: Difference) -> None:
+    assert all((row.paper, row.item, row.place))
+    for folder, text in (("gym_memory", row.code), ("tests", row.test)):
+        file, _, symbol = text.partition(":")
+        path = ROOT / folder / file
+        assert path.is_file()
+        assert not symbol or symbol in names_in(path)
+
+
+def test_every_equation_and_algorithm_has_a_row() -> None:
+    for paper, equations, algorithms in (
+        ("AriGraph", {1}, {1, 2, 3}),
+        ("STMA", {3, 4, 5, 6, 7, 8, 9}, {1, 2, 3}),
+        ("CLIN", set(), {1}),
+        ("LDM2", set(range(1, 11)), set()),
+    ):
+        places = "; ".join(row.place for row in differences() if row.paper == paper)
+        for what, numbers in ((r"(?:Eqs?\.|Equation) ([\d and]+)", equations),
+                              (r"Algorithm (\d)", algorithms)):  # fmt: skip
+            named = " ".join(re.findall(what, places))
+            assert {int(number) for number in re.findall(r"\d+", named)} == numbers
+
+
+@pytest.mark.parametrize("row", paper_settings(), ids=lambda row: f"{row.preset}: {row.name}")
+def test_presets_are_the_papers(row: PaperSetting) -> None:
+    assert preset_value(row.preset, row.name) == row.value
+    assert PRESETS[row.preset].budget >= 4000 or PRESETS[row.preset].memory == "none"
+
+
+def test_the_page_has_the_tables_that_the_code_makes() -> None:
+    page = (ROOT / "docs" / "papers.md").read_text("utf-8")
+    assert fill(page) == page, "run 'python -m gym_memory.papers.differences docs/papers.md'"
+
+
+def unit(score: float, trials: tuple[float, ...] = (), seed: int = 0) -> Unit:
+    return Unit(
+        "trials", "e", "m", "p", 1, seed, "t", "", score, False, score == 1.0, 1, 0.0, 0.0, 0.0,
+        (), trials or (score,), {},
+    )  # fmt: skip
+
+
+def test_measures_by_hand() -> None:
+    own = [unit(1.0, (0.5, 1.0)), unit(0.5, (0.5,)), unit(0.0, (0.2, 0.0)), unit(0.9, (0.1, 0.9))]
+    found = {name: measure(own) for name, measure in MEASURES.items()}
+    assert found["top3"] == pytest.approx(0.8)
+    assert found["sigma"] == pytest.approx(0.3937, abs=1e-4)
+    assert found["success"] == 0.25
+    assert found["trials"] == 2
+    assert found["improved"] == 0.5
+    assert found["first"] == pytest.approx(0.325)
+    pairs = [(unit(0.9), unit(0.5)), (unit(0.1), unit(0.5)), (unit(0.5), unit(0.5))]
+    gains = [GAINS[name](pairs) for name in ("gain", "better", "worse")]
+    assert gains == pytest.approx([0.0, 1 / 3, 1 / 3])
