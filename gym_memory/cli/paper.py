@@ -88,7 +88,7 @@ def paper(
 
 
 def _print(experiment: Experiment, found: list[dict[str, Any]]) -> None:
-    from gym_memory.papers.results import measures_of
+    from gym_memory.papers.results import measures_of, short_names
     from gym_memory.run.results.report import format_interval
 
     measures = measures_of(experiment)
@@ -96,9 +96,12 @@ def _print(experiment: Experiment, found: list[dict[str, Any]]) -> None:
     numbers = ("n", "failed", *compared, "95 %", "tokens (paper)", "USD")
     shown = new_table("environment", "memory", "policy", *numbers, right=numbers)
     shown.title = experiment.title
+    played = [record for record in found if record["memory"]]
+    short = {key: short_names(record[key] for record in played) for key in ("memory", "policy")}
     for record in found:
+        names = (short[key].get(record[key], record[key]) for key in short)
         shown.add_row(
-            *(escape(record[key]) for key in ("env", "memory", "policy")),
+            *map(escape, (record["env"], *names)),
             *(str(record.get(key, "")) for key in ("n", "n_failed")),
             *(
                 f"{_number(record[name])} ({_number(record[f'paper_{name}'])}, "

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from gym_memory.core.files import write_atomic
-from gym_memory.core.names import parse_spec
+from gym_memory.core.names import format_spec, parse_spec
 from gym_memory.papers import Cell, Comparison, Experiment, tokens_of
 from gym_memory.papers.measures import GAINS, MEASURES, growth
 from gym_memory.run.jobs import EpisodeRow
@@ -18,7 +18,7 @@ from gym_memory.run.results.figures import colours, curve_figures, score_figure
 from gym_memory.run.results.score import Unit, grouped, table, units
 from gym_memory.run.results.svg import Figure, Line, label_of, line_figure, picture
 
-__all__ = ["Played", "draw", "measures_of", "records"]
+__all__ = ["Played", "draw", "measures_of", "records", "short_names"]
 
 Played = Sequence[tuple[Comparison, Sequence[EpisodeRow]]]
 """Comparisons that were played, with their episodes."""
@@ -31,6 +31,23 @@ def measures_of(experiment: Experiment) -> list[str]:
     reported += [numbers for one in experiment.published for numbers in one.numbers.values()]
     named = {"score", "success"}.union(*reported)
     return [name for name in (*MEASURES, *GAINS) if name in named]
+
+
+def short_names(specs: Iterable[str]) -> dict[str, str]:
+    """Return specs without the parameters that all specs of their name share.
+
+    >>> list(short_names(["rag?by=hash&k=5", "rag?by=hash&k=9", "clin?past=2"]).values())
+    ['rag?k=5', 'rag?k=9', 'clin']
+    """
+    short = {}
+    for name, own in grouped(dict.fromkeys(specs), lambda spec: parse_spec(spec).name).items():
+        given = {spec: parse_spec(spec).kwargs for spec in own}
+        shared = [i for i in given[own[0]].items() if all(i in g.items() for g in given.values())]
+        for spec, kwargs in given.items():
+            short[spec] = format_spec(
+                name, {k: kwargs[k] for k in kwargs if (k, kwargs[k]) not in shared}
+            )
+    return short
 
 
 def records(experiment: Experiment, played: Played) -> list[dict[str, Any]]:
@@ -140,7 +157,9 @@ def _published(experiment: Experiment) -> Iterator[dict[str, Any]]:
 
 def draw(experiment: Experiment, played: Played, folder: Path) -> list[Path]:
     """Draw the figures of an experiment into a folder, each as SVG with its points as CSV."""
-    own = [u for part, cell, group in _cells(played) for u in _labelled(experiment, cell, group)]
+    cells = list(_cells(played))
+    memories, policies = (short_names(cell[at] for _, cell, _ in cells) for at in (1, 2))
+    own = [u for _, cell, group in cells for u in _labelled(cell, group, memories, policies)]
     colour = colours(dict.fromkeys(unit.memory for unit in own))
     made: list[Figure] = []
     for name in experiment.figures:
@@ -162,18 +181,18 @@ def draw(experiment: Experiment, played: Played, folder: Path) -> list[Path]:
     return paths
 
 
-def _labelled(experiment: Experiment, cell: Cell, group: Sequence[Unit]) -> Iterator[Unit]:
-    """Yield units whose memory is the name of the agent, and whose policies are one."""
-    policies = {c.policy for c in experiment.expected} | {
-        policy for part in experiment.parts for policy in part["policies"]
-    }
-    label = cell.memory
+def _labelled(
+    cell: Cell, group: Sequence[Unit], memories: Mapping[str, str], policies: Mapping[str, str]
+) -> Iterator[Unit]:
+    """Yield units whose memory is the name of the agent, where several agents play."""
+    memory, policy = memories[cell.memory], policies[cell.policy]
     if len(policies) > 1:
-        names = parse_spec(cell.policy).name, parse_spec(cell.memory).name
-        label = "-".join(dict.fromkeys(name for name in names if name != "none"))
+        player, kept = parse_spec(policy), parse_spec(memory)
+        names = [name for name in (player.name, kept.name) if name != "none"]
+        memory = format_spec("-".join(names), {**player.kwargs, **kept.kwargs})
+        policy = "agents"
     for unit in group:
-        policy = "agents" if len(policies) > 1 else cell.policy
-        yield unit._replace(env=cell.env, memory=label, policy=policy)
+        yield unit._replace(env=cell.env, memory=memory, policy=policy)
 
 
 def _growth_figure(played: Played, folder: Path) -> Figure:
