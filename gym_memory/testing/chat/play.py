@@ -315,6 +315,19 @@ def reflexion(slots: Slots) -> str:
     return react(slots)
 
 
+@answers("glow_states")
+def glow_states(slots: Slots) -> str:
+    """Choose the state with most points, the first of equal ones."""
+    points = [float(found) for found in re.findall(r"; (-?[\d.]+) points; after", slots["states"])]
+    return f"Analysis: it has most points.\nState: {points.index(max(points)) + 1}"
+
+
+@answers("glow_notes")
+def glow_notes(slots: Slots) -> str:
+    """Note what the attempt gained."""
+    return f"At its start: it gained {slots['evaluation']}"
+
+
 @answers("stma_plan")
 def stma_plan(slots: Slots) -> str:
     """Return the player's aim and action, with the known way on if it is a walk."""

@@ -1,0 +1,164 @@
+"""GLoW (arXiv 2509.24116): a language model reads the best trajectories and compares attempts.
+
+The explorer keeps the archive and goes back; the model chooses the state to explore from (global
+analysis), acts there (ReAct's prompt) and notes advantages between attempts (local reflection).
+The paper's analysis and its choice of a state are one call here.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from typing import Any, ClassVar
+
+from gym_memory.baselines.llm.react import React, ReactSettings
+from gym_memory.baselines.registry import POLICIES
+from gym_memory.baselines.rules.archive import Cell
+from gym_memory.baselines.rules.explorer import Explorer
+from gym_memory.core.errors import ModelError
+from gym_memory.core.records import Observation, Step, Transition
+from gym_memory.memory.roles.text import prose, trace_text
+
+__all__ = ["Glow", "GlowSettings"]
+
+_STATES, _ACTIONS, _TRACE_TOKENS = 20, 60, 4000
+_NUMBER = re.compile(r"^\W*state\W*:\D*(\d+)", re.IGNORECASE | re.MULTILINE)
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class GlowSettings(ReactSettings):
+    """ReAct's, and those of the explorer, which checks them.
+
+    Attributes:
+        frontier: Best trajectories that the model reads; 5 in the paper.
+        attempts: Attempts from a state, each with the notes on those before; 3 in the paper.
+        patience: Steps of an attempt without anything new.
+        restore: ``snapshot`` or ``replay``.
+    """
+
+    frontier: int = 5
+    attempts: int = 3
+    patience: int = 8
+    restore: str = "snapshot"
+
+
+@POLICIES.register("glow")
+class Glow(React):
+    """Explores as the explorer does, with a model in its three roles."""
+
+    name: ClassVar[str] = "glow"
+    settings_class = GlowSettings
+    settings: GlowSettings
+
+    def set_up(self) -> None:
+        """Begin with an empty archive."""
+        own = self.settings
+        self.search = _Search(self, own.frontier, own.attempts, own.patience, own.restore)
+        self._task = ""
+        self._notes: list[str] = []
+        self._trace: list[Step] = []
+
+    def reset(self, info: dict[str, Any], seed: int | None = None) -> None:
+        """Start an episode; the archive goes on with the same task."""
+        super().reset(info, seed)
+        self.search.snapshot = self.snapshot
+        self.search.reset(info, seed)
+        self._trace = []
+
+    def back(self) -> Any:
+        """Return the snapshot of the state that the model chose, once an attempt is over."""
+        kept = self.search.back()
+        if kept is not None:
+            self._past, self._acted, self._trace = [], False, []
+        return kept
+
+    def act(self, obs: Observation, info: dict[str, Any]) -> str:
+        """Return the next action of the way to a state, or the model's."""
+        self._task = obs["task"]
+        return self.search.act(obs, info)
+
+    def update(self, transition: Transition) -> None:
+        """Keep the step."""
+        super().update(transition)
+        step = Step(
+            len(self._trace), transition.next_obs["text"], transition.action, transition.reward
+        )
+        self._trace.append(step)
+        self.search.update(transition)
+
+    def counters(self) -> dict[str, float]:
+        """Return the counts of unusable answers and of returns."""
+        return {**super().counters(), **self.search.counters()}
+
+    def situation(self, obs: Observation) -> dict[str, str]:
+        """Also the notes on earlier attempts from the same state."""
+        return {**super().situation(obs), "lessons": "\n".join(self._notes)}
+
+    # ------------------------------------------------------------ the explorer's roles
+
+    def choose(self, obs: Observation) -> str:
+        """Return the model's action."""
+        return super().act(obs, {})
+
+    def select(self, cells: list[Cell]) -> Cell | None:
+        """Return the cell that the model chooses among the most promising; their first if none."""
+        self._notes = []
+        promise = self.search.archive.promise
+        best = sorted(cells, key=promise, reverse=True)[:_STATES]
+        return self.attempt(lambda: best[self._ask_state(best)], best[0]) if best else None
+
+    def _ask_state(self, cells: list[Cell]) -> int:
+        states = "\n".join(f"{i}. {_described(cell)}" for i, cell in enumerate(cells, 1))
+        answer = self.ask("glow_states", task=self._task, frontier=self._frontier(), states=states)
+        found = _NUMBER.search(answer.text)
+        number = int(found[1]) if found else 0
+        if not 1 <= number <= len(cells):
+            raise ModelError(
+                "answer", f"expected 'State: 1' to {len(cells)}, got {answer.text[:200]!r}"
+            )
+        return number - 1
+
+    def _frontier(self) -> str:
+        archive = self.search.archive
+        return "\n".join(
+            f"{best:g} points: {', '.join(archive.cells[trail[-1]].path[-_ACTIONS:])}"
+            for best, trail in archive.frontier
+        )
+
+    def reflect(self, target: Cell) -> None:
+        """Add the model's notes on the last attempt, beside those before it."""
+        before = "\n".join(self._notes)
+        trace = trace_text(self._trace, _TRACE_TOKENS)
+        gain = f"{target.gains[-1]:g} points more than the {target.score:g} at its start."
+        slots = {"frontier": self._frontier(), "previous": before, "trace": trace}
+        answer = self.attempt(
+            lambda: prose(self.ask("glow_notes", task=self._task, evaluation=gain, **slots).text),
+            "",
+        )
+        self._notes += [answer[:2000]] if answer else []
+
+
+class _Search(Explorer):
+    """The explorer with its roles given away."""
+
+    def __init__(self, owner: Glow, *args: Any):
+        super().__init__(*args)
+        self._owner = owner
+
+    def select(self, cells: list[Cell]) -> Cell | None:
+        return self._owner.select(cells)
+
+    def decide(self, cell: Cell, obs: Observation) -> str:
+        return self._owner.choose(obs)
+
+    def reflect(self, target: Cell) -> None:
+        self._owner.reflect(target)
+
+
+def _described(cell: Cell) -> str:
+    place = cell.where if isinstance(cell.where, str) else "a place without a name"
+    last = ", ".join(cell.path[-5:]) or "the start"
+    tried = f"{len(cell.gains)} attempts, at best {max(cell.gains, default=0):g} points more"
+    return (
+        f"{place}; {cell.score:g} points; after {last}; untried: {', '.join(cell.options)}; {tried}"
+    )
