@@ -32,7 +32,7 @@ EPISODES = {1: 1, 32: 64}
 
 
 def measure(agent: str, concurrency: int, latency: float) -> dict[str, Any]:
-    preset = make_preset(agent)
+    preset = make_preset(f"{agent}?variant=ours")
     with ScriptedServer(latency=latency) as server, tempfile.TemporaryDirectory() as folder:
         policy = policy_with_model(
             preset.policy, {"model": "scripted", "base_url": server.base_url}

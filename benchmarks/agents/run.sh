@@ -26,7 +26,7 @@ play ariadne-without-history -e "TreasureHunt?level=easy" -e "TreasureHunt?level
   -e "Cooking?level=medium" -p "ariadne?history=0" -m none -m arigraph
 play transcript -e "Cooking?level=stma-2" \
   -p react -p "react?history=0" -p plain -p "plain?history=0" -m none -m arigraph
-play presets -e "Cooking?level=medium" --preset ariadne --preset stma --preset react --preset plain
+play presets -e "Cooking?level=medium" --preset "ariadne?variant=ours" --preset "stma?variant=ours" --preset react --preset plain
 
 # The ablations: AriGraph's (its Figure 3) on the harder games, STMA's (its Table 2).
 play ablations -e "TreasureHunt?level=hard" -e "Cooking?level=hard" -p ariadne \
