@@ -545,7 +545,7 @@ def ranking() -> str:
     """The largest tier of `gym-memory rank` whose results ship."""
     tier, made = largest()
     shown = (main_table(made), *more_tables(made))
-    tables = [f"**{title}**\n\n{_table(head, 2, rows)}" for title, head, rows in shown]
+    tables = [f"**{title}**\n\n{_table(head, 1, rows)}" for title, head, rows in shown]
     return f"Tier `{tier}`.\n\n" + "\n".join(tables)
 
 

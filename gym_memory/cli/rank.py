@@ -44,7 +44,7 @@ def rank(
     Example: `gym-memory rank ./my_memory.py:Mine --tier standard`
     """
     from gym_memory.evaluate.rank.card import cards
-    from gym_memory.evaluate.rank.page import main_table, more_tables, page
+    from gym_memory.evaluate.rank.page import main_table, more_tables, numbers, page
     from gym_memory.evaluate.rank.result import build, code_hash, load_reference, write
     from gym_memory.evaluate.rank.suite import Cell, load_suite
 
@@ -72,7 +72,7 @@ def rank(
         print_json([dataclasses.asdict(card) for card in made])
     else:
         for title, header, lines in (main_table(made), *more_tables(made)):
-            table = new_table(*header, right=header[2:], title=title)
+            table = new_table(*header, right=numbers(header), title=title)
             for line in lines:
                 table.add_row(*map(escape, line))
             output().print(table)

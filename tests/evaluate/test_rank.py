@@ -33,6 +33,7 @@ import gc
 import gym_memory.memory.base as base
 from gym_memory.core.records import Recall
 from gym_memory.core.tokens import truncate_tokens
+from gym_memory.memory.external.base import AddSearch
 
 class Mine(base.Memory):
     name = "mine"
@@ -50,6 +51,18 @@ class Peeks(Mine):
         games = [o for o in gc.get_objects() if type(o).__name__ == "TreasureHunt"]
         facts = sorted(games[-1].oracle().facts) if games else []
         return Recall(truncate_tokens("; ".join(map(str, facts)), budget))
+
+class Words:
+    """A service that adds and searches."""
+    def __init__(self): self.texts = []
+    def add(self, text): self.texts.append(text)
+    def search(self, query, k):
+        wanted = set(query.lower().split())
+        return sorted(self.texts, key=lambda t: -len(wanted & set(t.lower().split())))[:k]
+
+class Behind(AddSearch):
+    name = "behind"
+    def _open(self): return Words()
 
 HELD = []
 
@@ -104,6 +117,7 @@ def played(measure: Any, memory: str, tmp: Path, budget: int = 300) -> list[Cell
     ("name", "fault"),
     [
         ("Mine", ""),
+        ("Behind", ""),
         ("Peeks", "reads the engine"),
         ("Hoards", "keeps some outside"),
         ("Returns", "knows other episodes"),
@@ -275,17 +289,15 @@ def test_what_ships_was_played_on_the_same_games(tier: str) -> None:
     assert set(reference["memories"]) <= {*suite.controls, *suite.memories}
     made = cards(suite, known)
     best: Card = made[0]
-    assert main_table(made)[2][0][1] == best.memory
+    assert main_table(made)[2][0][0] == best.memory
     assert not [card.faults for card in made if card.faults and card.memory != "oracle"]
 
 
 def without_clocks(folder: Path) -> Any:
     record = json.loads((folder / "rank.json").read_text())
-    record = {
-        name: value for name, value in record.items() if name in ("manifest", "memories", "cards")
-    }
-    for one in [*record["cards"], *(c for cells in record["memories"].values() for c in cells)]:
-        assert one.pop("ms") >= 0
+    cells = [cell for cells in record["memories"].values() for cell in cells]
+    assert [one.pop("ms") for one in (*record["cards"], *cells)]
+    del record["crc"], record["manifest"]["code"]  # the code may change while this test runs
     return record
 
 

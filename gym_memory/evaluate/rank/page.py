@@ -12,7 +12,7 @@ from gym_memory.run.results.html import COMPARISON
 from gym_memory.run.results.score import format_interval
 from gym_memory.run.results.svg import Figure, Line, label_of, line_figure
 
-__all__ = ["NOTES", "exam_figure", "main_table", "more_tables", "page"]
+__all__ = ["NOTES", "exam_figure", "main_table", "more_tables", "numbers", "page"]
 
 Table = tuple[str, list[str], list[list[str]]]
 """Title, header and lines."""
@@ -29,12 +29,12 @@ NOTES = (
 
 def main_table(cards: Sequence[Card]) -> Table:
     """Return the ranking: what is played, what it costs."""
-    header = ["rank", "memory", "area", "score", "over none", "over present", "text", "exam"]
+    header = ["memory", "rank", "area", "score", "over none", "over present", "text", "exam"]
     header += ["tokens", "ms", "bytes", "calls", "failed"]
     lines = [
         [
-            _rank(card.rank) if card.rank else "control" if card.control else "not ranked",
             card.memory,
+            _rank(card.rank) if card.rank else "control" if card.control else "not ranked",
             *(_number(n) for n in (card.area, card.score)),
             *(_number(n, "+") for n in card.gains.values()),
             *(_number(n) for n in (card.text, card.exam)),
@@ -74,26 +74,30 @@ def more_tables(cards: Sequence[Card]) -> list[Table]:
     ]
 
 
+def numbers(header: Sequence[str]) -> Sequence[str]:
+    """Return the columns that hold numbers: all but a memory, or a memory and a reason."""
+    return header[1:] if len(header) > 2 else ()
+
+
 def exam_figure(cards: Sequence[Card]) -> Figure:
     """Return exam against play, a point a memory."""
     found = correlation(cards)
     points = [(card.memory, at) for card in cards if (at := place(card))]
     colour = colours(memory for memory, _ in points)
     lines = [Line("", m, "", m, colour[m], [at]) for m, at in points]
-    title = f"Rank correlation {_number(found)} over {found.n} memories" if found.ci else ""
-    panel = (title or "Too few memories for a correlation", lines)
-    figure = line_figure(
-        "exam-and-play", "Does the exam predict play?", [panel], "exam", "area", (0.0, 1.0)
-    )
-    return figure
+    said = f"Rank correlation {_number(found)} over {found.n} memories"
+    panel = (said if found.ci else "Too few memories for a correlation", lines)
+    title = "Does the exam predict play?"
+    return line_figure("exam-and-play", title, [panel], "exam", "area", (0.0, 1.0))
 
 
 def page(suite: Suite, cards: Sequence[Card]) -> str:
     """Return ``rank.html``."""
-    tables = "".join(
-        f'<div class="card panels">{table(header, lines, caption=title, numbers=header[2:])}</div>'
+    shown = [
+        table(header, lines, caption=title, numbers=numbers(header))
         for title, header, lines in (main_table(cards), *more_tables(cards))
-    )
+    ]
+    tables = "".join(f'<div class="card panels">{one}</div>' for one in shown)
     figure = exam_figure(cards)
     title = f"The ranking, tier {suite.tier}, suite {suite.version}"
     body = (
