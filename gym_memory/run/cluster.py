@@ -7,12 +7,14 @@ node is lost is played again.
 
 from __future__ import annotations
 
+import logging
 import os
 import shutil
 import signal
 import socket
 import tempfile
 import threading
+import time
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -36,11 +38,14 @@ from gym_memory.run.jobs import EpisodeRow, Job, RunConfig
 from gym_memory.run.pool import Limits, WorkerPool
 from gym_memory.run.results.folder import check_backends
 
-__all__ = ["MOST_TRIES", "RayPool", "connect", "room_for"]
+__all__ = ["MOST_TRIES", "RayPool", "connect", "ray_library", "room_for"]
 
 MOST_TRIES = 4
 """Nodes that a job may lose before it is taken for their end."""
+PATIENCE = 300.0
+"""Seconds to wait for a node after all were lost."""
 _LOOK_SECONDS = 5.0
+_LOG = logging.getLogger("gym_memory")
 _GIB = 1 << 30
 
 
@@ -133,7 +138,7 @@ class RayPool:
     ):
         if n_workers is not None:
             check_int("workers", n_workers, 1)
-        self._ray = require("ray", "ray", "--ray")
+        self._ray = ray_library(address)
         self._address, self._n = address, n_workers
         self._logs, self._steps = logs, steps
         self._settings = (limits_in_time, tuple(plugins), memory, tuple(callbacks))
@@ -177,6 +182,8 @@ class RayPool:
         while self._waiting or self._running:
             self._give_out()
             ready, _ = self._ray.wait(list(self._running), timeout=_LOOK_SECONDS)
+            if not ready:  # an actor may wait for a node, which should come
+                room_for(next(iter(self._running.values()))[0].env, PATIENCE)
             for future in ready:
                 actor, job = self._running.pop(future)
                 try:
@@ -208,7 +215,7 @@ class RayPool:
                     self._retire(self._idle.pop())
                 elif len(self._running) >= self._most():
                     return
-                actor = self._start(next(iter(self._waiting)))
+                actor = self._start(next(iter(self._waiting)), PATIENCE)
             jobs = self._waiting[actor.env]
             job = jobs.popleft()
             if not jobs:
@@ -222,9 +229,9 @@ class RayPool:
         cores = max(int(self._ray.cluster_resources().get("CPU", 0)), 1)
         return cores if self._n is None else min(self._n, cores)
 
-    def _start(self, env: str) -> _Actor:
+    def _start(self, env: str, patience: float = 0.0) -> _Actor:
         assert self._config is not None, "check() comes first"
-        remote = self._ray.remote(num_cpus=1, memory=room_for(env))(_Host)
+        remote = self._ray.remote(num_cpus=1, memory=room_for(env, patience))(_Host)
         handle = remote.remote(*self._settings)
         self._numbers += 1
         checked = handle.check.remote(replace(self._config, envs=(env,)))
@@ -251,16 +258,14 @@ class RayPool:
 
 def connect(address: str) -> bool:
     """Join a Ray cluster; return True if this process has to leave it."""
-    ray = require("ray", "ray", "--ray")
+    ray = ray_library(address)
     if ray.is_initialized():
         return False
     _check_address(address)
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # no reports to its makers
-    # A node at the loopback address listens on no other.
-    alone: dict[str, Any] = {"_node_ip_address": "127.0.0.1"} if address == "local" else {}
     before = signal.getsignal(signal.SIGTERM)
     try:
-        ray.init(address=address, log_to_driver=False, logging_level="warning", **alone)
+        ray.init(address=address, log_to_driver=False, logging_level="warning")
     except (ConnectionError, ValueError, RuntimeError) as error:
         raise InvalidArgumentError(
             f"expected the address of a Ray cluster, got {address!r}: {error}. "
@@ -270,6 +275,14 @@ def connect(address: str) -> bool:
         if threading.current_thread() is threading.main_thread():
             signal.signal(signal.SIGTERM, before)  # Ray's would end this process at once
     return True
+
+
+def ray_library(address: str) -> Any:
+    """Import Ray; a cluster of this run alone listens on the loopback address."""
+    if address == "local":
+        # Read when Ray is imported: without it Ray binds to every address of the machine.
+        os.environ.setdefault("RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER", "0")
+    return require("ray", "ray", "--ray")
 
 
 def _check_address(address: str) -> None:
@@ -284,17 +297,27 @@ def _check_address(address: str) -> None:
             ) from error
 
 
-def room_for(env: str) -> int:
-    """Return the bytes that an actor of an environment reserves, apart from a core."""
+def room_for(env: str, patience: float = 0.0) -> int:
+    """Return the bytes that an actor of an environment reserves, apart from a core.
+
+    Waits ``patience`` seconds for a node that has them: one may come back.
+    """
     try:
         made: Any = ENVIRONMENTS.get(parse_spec(env).name)
     except (UnknownNameError, ImportError):  # a plugin's: the workers know it
         made = None
     need = int(getattr(made, "worker_gib", TextEnv.worker_gib) * _GIB)
-    nodes = [node["Resources"] for node in require("ray", "ray").nodes() if node["Alive"]]
-    if not any(n.get("CPU", 0) >= 1 and n.get("memory", 0) >= need for n in nodes):
-        raise BackendError(
-            f"no node of the Ray cluster has a core and {need / _GIB:g} GiB of memory, which "
-            f"a worker of {env} asks for"
-        )
-    return need
+    what = f"a core and {need / _GIB:g} GiB of memory, which a worker of {env} asks for"
+    deadline, said = time.monotonic() + patience, False
+    while True:
+        nodes = [node["Resources"] for node in require("ray", "ray").nodes() if node["Alive"]]
+        if any(n.get("CPU", 0) >= 1 and n.get("memory", 0) >= need for n in nodes):
+            return need
+        if time.monotonic() >= deadline:
+            raise BackendError(f"no node of the Ray cluster has {what}")
+        if not said:
+            _LOG.warning(
+                "waiting at most %g s for a node of the Ray cluster with %s", patience, what
+            )
+        said = True
+        time.sleep(1)

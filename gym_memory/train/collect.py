@@ -8,9 +8,8 @@ from typing import Any, NamedTuple
 
 from gym_memory.baselines.rl.shared.training import LocalEnvs, MakeEnv
 from gym_memory.core.errors import BackendError, GymMemoryError
-from gym_memory.core.optional import require
 from gym_memory.core.plugins import import_plugin
-from gym_memory.run.cluster import MOST_TRIES, connect, room_for
+from gym_memory.run.cluster import MOST_TRIES, connect, ray_library, room_for
 from gym_memory.run.results.folder import check_backends
 
 __all__ = ["RayEnvs"]
@@ -61,7 +60,7 @@ class RayEnvs:
     def __init__(
         self, address: str, env: str, make: MakeEnv, slots: int, plugins: Sequence[str] = ()
     ):
-        self._ray = require("ray", "ray", "--ray")
+        self._ray = ray_library(address)
         self._address, self._env, self._make = address, env, make
         self._slots, self._plugins = slots, tuple(plugins)
         self._actors: list[Any] = []

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
-from gym_memory.core.errors import InvalidArgumentError, UnknownNameError
+from gym_memory.core.errors import BackendError, InvalidArgumentError, UnknownNameError
 from gym_memory.core.files import unseal
 from gym_memory.core.trajectory import read_trajectory
+from gym_memory.games.base import TextEnv
+from gym_memory.run import cluster as module
 from gym_memory.run.compare import compare
 from gym_memory.run.jobs import RunConfig
 
@@ -91,6 +97,58 @@ def test_a_lost_node_changes_nothing(cluster, tmp_path):
             tmp_path / "wrong",
             ray=cluster.address,
         )
+
+
+def test_a_node_is_waited_for(cluster, monkeypatch, caplog):
+    """Where none has room, as after the last one was lost, and for so long only."""
+    need = TextEnv.worker_gib * 1000
+    monkeypatch.setattr(TextEnv, "worker_gib", need)
+    ours = module.connect(cluster.address)
+    with pytest.raises(BackendError, match="no node of the Ray cluster has a core and 500 GiB"):
+        module.room_for("FakeHouse")
+    with ThreadPoolExecutor() as pool:
+        room = pool.submit(module.room_for, "FakeHouse", 60.0)
+        time.sleep(2)
+        assert not room.done()
+        node = cluster.add_node(num_cpus=1, memory=int((need + 1) * (1 << 30)))
+        assert room.result() == need * (1 << 30)
+    assert caplog.text.count("waiting at most 60 s for a node of the Ray cluster") == 1
+    if ours:
+        ray.shutdown()
+    cluster.remove_node(node, allow_graceful=False)
+
+
+def test_a_local_cluster_is_for_this_machine_and_ends_at_sigterm(tmp_path):
+    psutil = pytest.importorskip("psutil")
+    words = [sys.executable, "-m", "gym_memory", "compare", "--ray", "local", "--workers", "2"]
+    words += ["-e", "FakeHouse", "-m", "none", "-p", "sleepy?delay=0.2", "--seeds", "0:20"]
+    words += ["--import", "run_plugin", "--out", str(tmp_path / "run")]
+    paths = [str(Path(__file__).parent), *filter(None, [os.environ.get("PYTHONPATH")])]
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
+    with subprocess.Popen(words, env=env, stderr=subprocess.PIPE, text=True) as process:
+        rows, deadline = tmp_path / "run" / "episodes.jsonl", time.monotonic() + 120
+        while not (rows.exists() and rows.read_bytes().count(b"\n") > 1):
+            assert time.monotonic() < deadline
+            assert process.poll() is None
+            time.sleep(0.05)
+        family = psutil.Process(process.pid).children(recursive=True)
+        listening = {
+            link.laddr.ip
+            for member in family
+            for link in member.net_connections("tcp")
+            if link.status == psutil.CONN_LISTEN
+        }
+        process.terminate()
+        _, said = process.communicate(timeout=60)
+    assert listening
+    assert all(ip.removeprefix("::ffff:") == "127.0.0.1" for ip in listening), listening
+    assert process.returncode == 130, said
+    assert "Traceback" not in said
+    assert "stack" not in said.lower()
+    assert not list((tmp_path / "run").rglob("*.tmp"))
+    assert len(episodes(tmp_path / "run")) < 20
+    _, alive = psutil.wait_procs(family, timeout=30)
+    assert not alive
 
 
 def test_what_does_not_go_with_a_cluster(tmp_path):
