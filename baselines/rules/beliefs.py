@@ -1,23 +1,23 @@
 """Beliefs: what an observation shows, as one graph with questions.
 
-A policy that uses it knows what its memory recalls and what is in view, and nothing else. A memory
-that recalls only text is read with the extraction rules that build the graph memories.
+A policy that uses it knows what its memory recalls and what is in view, and nothing else. Recalled
+text is read with the extraction rules that build the graph memories. Players think in one spelling
+of commands (``go north``, ``take lamp``) and act in that of the game.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from functools import cached_property
+from functools import cached_property, lru_cache
 from operator import itemgetter
 
 import numpy as np
 
-from gym_memory.baselines.rules.commands import canonical
 from gym_memory.baselines.rules.plan import Exit, Plan
 from gym_memory.core.records import Observation, Step, Task, Triple
 from gym_memory.extract.base import Extractor, apply
-from gym_memory.extract.notes.words import head_noun
+from gym_memory.extract.notes.words import direction_in, head_noun
 from gym_memory.graph import TemporalGraph
 from gym_memory.graph.map import (
     Square,
@@ -43,7 +43,40 @@ from gym_memory.graph.schema import (
 )
 from gym_memory.memory.reading import TranscriptStep, split_entries
 
-__all__ = ["Beliefs", "Transcript"]
+__all__ = ["Beliefs", "Transcript", "canonical"]
+
+_TAKING = re.compile(r"(?:pick up|get|grab) (?!in\b|on\b|out\b|off\b|up\b)(?=\w)")
+_LOOKING = frozenset(("look around", "l"))
+_INTO = re.compile(r"(?:put|place|insert) (?P<thing>.+) (?:in|into|inside) (?P<holder>.+)")
+_APPLIANCE = re.compile(r"(?P<cook>cook .+) (?:in|on|using) (?P<appliance>.+)")
+
+
+@lru_cache(maxsize=1 << 14)
+def canonical(action: str) -> str:
+    """Return a command in the players' spelling.
+
+    >>> [canonical(a) for a in ("move north", "w", "pick up lamp", "look around", "open gate")]
+    ['go north', 'go west', 'take lamp', 'look', 'open gate']
+    >>> canonical("cook red onion in oven"), canonical("put coin in box")
+    ('cook red onion with oven', 'insert coin into box')
+    """
+    action = action.lower()
+    direction = direction_in(action)
+    if direction:
+        return f"go {direction}"
+    if action in _LOOKING:
+        return "look"
+    cooked = _APPLIANCE.fullmatch(action)
+    if cooked:
+        return f"{cooked['cook']} with {cooked['appliance']}"
+    into = _INTO.fullmatch(action)
+    if into:
+        return f"insert {into['thing']} into {into['holder']}"
+    action = action.replace("put down ", "drop ", 1) if action.startswith("put down ") else action
+    return _TAKING.sub("take ", action, count=1) if _TAKING.match(action) else action
+
+
+# ------------------------------------------------------------ what is believed
 
 _DETERMINER = "(?:the|an?|my|your|his|her|its|our|their|this|that)"
 

@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 
 import gym_memory  # noqa: F401 - registers the environments
 from gym_memory.baselines.rules.plan import saw
-from gym_memory.baselines.rules.scienceworld.decisions import decided
 from gym_memory.baselines.rules.scienceworld.demonstrations import (
     Demonstration,
     Knowledge,
@@ -23,18 +22,20 @@ from gym_memory.baselines.rules.scienceworld.demonstrations import (
     nearest,
     usual_pause,
 )
-from gym_memory.baselines.rules.scienceworld.goals import Terms, condition_of, recipe_in, terms
-from gym_memory.baselines.rules.scienceworld.guide import Guide, choose
+from gym_memory.baselines.rules.scienceworld.guide import Guide, Standing, choose, decided, progress
 from gym_memory.baselines.rules.scienceworld.imitator import Imitator
 from gym_memory.baselines.rules.scienceworld.phrases import (
     Meaning,
+    Terms,
+    condition_of,
     fit,
     is_among,
     likeness,
     parse,
+    recipe_in,
+    terms,
     things_in,
 )
-from gym_memory.baselines.rules.scienceworld.progress import Standing, progress
 from gym_memory.baselines.rules.scienceworld.scene import Experiment, Pursuit, read_scene
 from gym_memory.core.errors import InvalidArgumentError, MissingDependencyError, ResultsError
 from gym_memory.core.records import Observation, Triple

@@ -11,9 +11,8 @@ import pytest
 
 import gym_memory  # noqa: F401 - registers the environments
 from gym_memory.baselines.rules.beliefs import Beliefs
-from gym_memory.baselines.rules.textworld.cooking import cook
+from gym_memory.baselines.rules.textworld.cooking import blade, cook
 from gym_memory.baselines.rules.textworld.planner import Planner
-from gym_memory.baselines.rules.textworld.utensils import blade
 from gym_memory.core.records import Observation, Task, Triple
 from gym_memory.extract import get_extractor
 from gym_memory.games.textworld.cooking import Cooking

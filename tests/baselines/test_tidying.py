@@ -9,7 +9,7 @@ import pytest
 
 from gym_memory.baselines.rules.beliefs import Beliefs
 from gym_memory.baselines.rules.plan import Aim, Kind, Move, Plan
-from gym_memory.baselines.rules.textworld.kinds import known_kinds, suits
+from gym_memory.baselines.rules.textworld.places import known_kinds, suits
 from gym_memory.baselines.rules.textworld.tidying import Tidier, Tidying
 from gym_memory.core.errors import MissingDependencyError
 from gym_memory.core.records import Observation, Task, Triple

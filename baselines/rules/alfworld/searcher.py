@@ -17,7 +17,7 @@ from typing import ClassVar
 import numpy as np
 
 from gym_memory.baselines.registry import POLICIES
-from gym_memory.baselines.rules.advised import Advised
+from gym_memory.baselines.rules.base import Advised
 from gym_memory.baselines.rules.beliefs import Beliefs
 from gym_memory.baselines.rules.plan import Aim, Kind, Move, only
 from gym_memory.core.records import Triple

@@ -15,12 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gym_memory.baselines.rules.plan import saw
-from gym_memory.baselines.rules.scienceworld.goals import is_shown, recipe_in
 from gym_memory.baselines.rules.scienceworld.phrases import (
     Act,
     fit,
+    is_shown,
     masked,
     parse,
+    recipe_in,
     things_in,
     words,
 )

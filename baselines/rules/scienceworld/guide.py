@@ -1,19 +1,259 @@
-"""Which demonstration to follow: the one that agrees best with the goal and with what happened."""
+"""Which demonstration to follow: the one that agrees best with the goal and with what happened.
+
+How far along it one is follows from the moves, facts and views that the memory has. Where a goal
+makes the thing to focus on depend on a measurement, that decides.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from gym_memory.baselines.rules.scienceworld.demonstrations import Demonstration, nearest
-from gym_memory.baselines.rules.scienceworld.goals import Terms, asked, terms
-from gym_memory.baselines.rules.scienceworld.phrases import Act, fit, likeness, words
-from gym_memory.baselines.rules.scienceworld.progress import Standing, progress
-from gym_memory.baselines.rules.scienceworld.scene import Scene
+from gym_memory.baselines.rules.scienceworld.demonstrations import Demonstration, Move, nearest
+from gym_memory.baselines.rules.scienceworld.phrases import (
+    Act,
+    Terms,
+    asked,
+    condition_of,
+    fit,
+    is_among,
+    is_shown,
+    likeness,
+    masked,
+    terms,
+    words,
+)
+from gym_memory.baselines.rules.scienceworld.scene import Scene, is_move, is_refused
+from gym_memory.core.records import Triple
 
-__all__ = ["Guide", "choose"]
+__all__ = ["Guide", "Standing", "choose", "decided", "is_measured", "progress"]
+
+# ------------------------------------------------------------ progress
+
+_LATEST = 60
+_SKIP = 0.4
+"""What it costs, in agreeing moves, to leave out a demonstrated one or to add one of one's own."""
+_FOCUS = 2.0
+"""What it costs to leave out something to focus on."""
+_ROUND = 0.02
+"""What it costs to do once more, or once less, what was demonstrated several times in a row."""
+_ANSWER = 0.4
+"""What the answer to a move counts beside the move."""
+_EFFECT = 0.3
+_ROOM = 0.5
+"""What it counts that a move was made in the room where it was demonstrated."""
+_GIVEN_UP = 1000.0
+"""What it costs, in agreeing moves, if what was given up would be due: more than all others."""
+_OWN, _MATCH, _AGAIN, _LEAVE_OUT, _BACK = range(5)
+
+Scores = NDArray[np.float64]
+
+
+class Standing(NamedTuple):
+    """Say how far along a demonstration one is.
+
+    ``done`` moves are behind, which agrees with all that is known by ``value``, in agreeing moves;
+    ``pairs`` holds moves made, each with the number of the demonstrated one that it stands for.
+    """
+
+    done: int
+    value: float
+    pairs: tuple[tuple[Act, int], ...]
+
+
+def progress(
+    shown: Demonstration,
+    terms: Terms,
+    scene: Scene,
+    rng: np.random.Generator,
+    *,
+    history: bool,
+    abandoned: tuple[Act, ...] = (),
+) -> Standing:
+    """Return where one stands in a demonstration.
+
+    Every number of moves behind is scored by what speaks for it: the moves of the memory with their
+    answers, in order, the effects that its facts show, the last answer, what is carried, and the
+    published plan. ``history`` is True if moves and facts that the memory has count; ``abandoned``
+    moves are not to be due.
+    """
+    if scene.plan is None and not scene.done:
+        return Standing(0, 0.0, ())
+    score = _present(shown, terms, scene)
+    done = _counted(scene) if history else ()
+    cut = scene.cut or len(done) >= _LATEST
+    alignment = _Alignment(shown, terms, outset=0.0 if cut else 1.0)
+    for act, answer in done:
+        alignment.add(act, answer)
+    if done:
+        score += alignment.row
+    if history and scene.facts:
+        acts = _acts(shown, terms)
+        first = {act: number for number, act in reversed([*enumerate(acts)])}
+        found = np.array(
+            [_EFFECT * (first[a] == n and _reported(a, scene.facts)) for n, a in enumerate(acts)]
+        )
+        score[1:] += np.cumsum(found)
+        score[:-1] -= np.cumsum(found[::-1])[::-1]
+    score -= _GIVEN_UP * _vain(shown, terms, abandoned)
+    best = np.flatnonzero(score >= score.max() - 1e-9)
+    behind = int(best[rng.integers(len(best))])
+    return Standing(behind, float(score.max()), tuple(alignment.pairs(behind)))
+
+
+def _counted(scene: Scene) -> tuple[tuple[Act, str], ...]:
+    """Return the moves since the last gap; a refused one counts where it was refused before."""
+    refused: set[Act] = set()
+    counted: list[tuple[Act, str]] = []
+    for number, (act, answer) in enumerate(scene.done, 1):
+        if number <= scene.gap or is_move(act) or act.verb.isdigit():
+            continue
+        twice = act in refused or (scene.again and number == len(scene.done))
+        if is_refused(answer) and not twice:
+            refused.add(act)
+        else:
+            counted.append((act, masked(answer)))
+    return tuple(counted[-_LATEST:])
+
+
+class _Alignment:
+    """Align moves made with demonstrated ones, in order.
+
+    A demonstrated move that was left out costs, and so does one of one's own; what was
+    demonstrated several times in a row may be done more or less often. ``row`` says, for each
+    number of demonstrated moves behind, how well the moves made agree with it.
+    """
+
+    def __init__(self, shown: Demonstration, terms: Terms, *, outset: float):
+        self._shown, self._terms = shown, terms
+        cost = np.where(shown.repeats, _ROUND, np.where(shown.focuses, _FOCUS, _SKIP))
+        self._cost = np.concatenate([[0.0], np.cumsum(cost)])
+        self._made: list[Act] = []
+        self._steps: list[tuple[NDArray[np.int8], NDArray[np.bool_], dict[int, int]]] = []
+        self.row: Scores = -self._cost * outset
+
+    def add(self, act: Act, answer: str) -> None:
+        """Add the next move made, with its answer."""
+        fits = _fits(self._shown, self._terms, act)
+        agree = fits + _ANSWER * np.where(fits > 0, _answers(self._shown, answer), 0.0)
+        new = self.row - _SKIP
+        how = np.full(len(new), _OWN, dtype=np.int8)
+        matched = np.where(fits > 0, self.row[:-1] + agree, -np.inf)
+        same = self._shown.repeated & (fits > 0.6)
+        again = np.where(same, self.row[1:] + agree - _ROUND, -np.inf)
+        for kind, value in ((_AGAIN, again), (_MATCH, matched)):
+            better = value >= new[1:]
+            new[1:] = np.where(better, value, new[1:])
+            how[1:][better] = kind
+        base = how.copy()
+        back: dict[int, int] = {}
+        for start, end in self._shown.rounds:
+            if new[end] - _ROUND > new[start]:
+                new[start], back[start] = new[end] - _ROUND, end
+        free = np.maximum.accumulate(new + self._cost) - self._cost
+        left_out = free > new + 1e-9
+        self.row = np.where(left_out, free, new)
+        self._made.append(act)
+        self._steps.append((base, left_out, back))
+
+    def pairs(self, behind: int) -> list[tuple[Act, int]]:
+        """Return the moves made that stand for demonstrated ones, latest first."""
+        found = []
+        for act, (how, left_out, back) in zip(self._made[::-1], self._steps[::-1], strict=True):
+            while left_out[behind]:
+                behind -= 1
+            behind = back.get(behind, behind)
+            if how[behind] in (_MATCH, _AGAIN):
+                found.append((act, behind - 1))
+                behind -= int(how[behind] == _MATCH)
+        return found
+
+
+@lru_cache(maxsize=1 << 8)
+def _vain(shown: Demonstration, terms: Terms, abandoned: tuple[Act, ...]) -> NDArray[np.bool_]:
+    vain = [is_among(act, abandoned) for act in _acts(shown, terms)]
+    last = [vain[start] for start, end in shown.rounds if end == len(vain)]
+    return np.array([*vain, any(last)])
+
+
+@lru_cache(maxsize=1 << 8)
+def _acts(shown: Demonstration, terms: Terms) -> tuple[Act, ...]:
+    return tuple(terms.put(move.act) for move in shown.moves)
+
+
+@lru_cache(maxsize=1 << 8)
+def _rooms(shown: Demonstration, terms: Terms) -> tuple[tuple[Move, str], ...]:
+    """Return the moves, each with the room that the present goal puts in the place of its own."""
+    return tuple((m, terms.put(Act("go to", (m.room,))).things[0]) for m in shown.moves)
+
+
+@lru_cache(maxsize=1 << 14)
+def _fits(shown: Demonstration, terms: Terms, act: Act) -> Scores:
+    return np.array([fit(act, other) for other in _acts(shown, terms)])
+
+
+@lru_cache(maxsize=1 << 14)
+def _answers(shown: Demonstration, answer: str) -> Scores:
+    return np.array([likeness(answer, move.answer) for move in shown.moves])
+
+
+def _reported(act: Act, facts: Sequence[Triple]) -> bool:
+    if not act.things:
+        return False
+    first, last = act.things[0], act.things[-1]
+    for subject, relation, obj in facts:
+        if act.verb == "pick up":
+            found = relation == "is in" and obj == "inventory" and likeness(subject, first) > 0.6
+        elif act.verb in ("move", "pour"):
+            found = (
+                relation.startswith("contains")
+                and likeness(subject.partition(" in ")[0], last) > 0.6
+                and likeness(obj, first) > 0.6
+            )
+        elif act.verb in ("open", "activate"):
+            state = "open" if act.verb == "open" else "on"
+            found = (relation, obj) == ("is", state) and likeness(
+                subject.partition(" in ")[0], first.partition(" in ")[0]
+            ) > 0.6
+        elif act.verb == "focus on":
+            found = relation == "focused on" and likeness(obj, first) > 0.5
+        else:
+            return False
+        if found:
+            return True
+    return False
+
+
+def _present(shown: Demonstration, terms: Terms, scene: Scene) -> Scores:
+    score = np.zeros(len(shown.moves) + 1)
+    carried = frozenset(thing.name for thing in scene.carried)
+    score[1:] += 0.6 * np.array([_shared(move.carried, carried) for move in shown.moves])
+    score[0] += 0.6 * _shared(shown.moves[0].carried, carried)
+    if scene.plan is None:
+        return score
+    if scene.until is not None:
+        alike = np.maximum(_fits(shown, terms, scene.until), _fits(shown, Terms(), scene.until))
+        score[:-1] += 2 * alike**2
+    fits = _fits(shown, terms, scene.plan)
+    if not scene.made:
+        score[:-1] += 2 * fits
+    elif not is_refused(scene.text) or scene.again:
+        here = np.array([scene.room in (move.room, put) for move, put in _rooms(shown, terms)])
+        score[1:] += fits + _answers(shown, masked(scene.text)) + _ROOM * here
+    return score
+
+
+def _shared(one: frozenset[str], other: frozenset[str]) -> float:
+    union = len(one | other)
+    return len(one & other) / union if union else 1.0
+
+
+# ------------------------------------------------------------ the guide
 
 _COMPARED = 10
 """Demonstrations of the task, nearest by their goals, that are held beside what happened."""
@@ -146,3 +386,70 @@ def _bound(shown: Demonstration, how: Terms, standing: Standing) -> Iterator[tup
                 core = there.partition(" containing ")[0]
                 if here not in (there, core):
                     yield core, here
+
+
+# ------------------------------------------------------------ what the goal leaves open
+
+_SUPERLATIVE = re.compile(r"\b(?:most|least|\w+est)\b")
+_THRESHOLD = re.compile(r"(above|below) (-?\d+(?:\.\d+)?)")
+
+
+def is_measured(goal: str, act: Act) -> bool:
+    """True if a goal makes a thing of an action depend on a temperature."""
+    return any(_THRESHOLD.search(condition_of(goal, phrase)[0]) for phrase in act.things)
+
+
+def decided(act: Act, goal: str, guide: Guide, scene: Scene) -> Act | None:
+    """Return an action with the thing that the goal wants; None where that is not known yet."""
+    if act.verb == "focus on" and len(guide.shown.measured) > 1:
+        return _timed(act, goal, guide, scene)
+    for number, phrase in enumerate(act.things):
+        condition, other = condition_of(goal, phrase)
+        found = _THRESHOLD.search(condition)
+        if found is not None:
+            if scene.plan and scene.plan.verb == act.verb and not scene.made:
+                return scene.plan  # what was decided stays so
+            above = _is_above(float(found[2]), scene, melting="melting point" in condition)
+            if above is None:
+                return None
+            holds = above == (found[1] == "above")
+        else:
+            holds = not condition or _is_as_shown(goal, guide, scene)
+        if not holds:
+            things = list(act.things)
+            things[number] = other.rpartition(" the ")[2]
+            return act._replace(things=tuple(things))
+    return act
+
+
+def _timed(act: Act, goal: str, guide: Guide, scene: Scene) -> Act:
+    """Focus on what took longest, or shortest, as in the demonstration.
+
+    Where the goal wants the least of what the demonstration had the most of, the other one.
+    """
+    there, here = guide.shown.measured, scene.measured
+    chosen = guide.shown.moves[-1].act.things[0]
+    if chosen not in there or len(here) < 2:
+        return act
+    same = _SUPERLATIVE.findall(goal) == _SUPERLATIVE.findall(guide.shown.goal)
+    most = (there[chosen] == max(there.values())) == same
+    best = (max if most else min)(here, key=lambda name: here[name])
+    return act._replace(things=(best,))
+
+
+def _is_above(threshold: float, scene: Scene, *, melting: bool) -> bool | None:
+    if not melting:
+        return scene.readings[-1][0] > threshold if scene.readings else None
+    solid = [value for value, liquid in scene.readings if not liquid]
+    molten = [value for value, liquid in scene.readings if liquid]
+    if solid and threshold <= max(solid):
+        return True
+    if molten and threshold >= min(molten):
+        return False
+    return threshold < (max(solid) + min(molten)) / 2 if solid and molten else None
+
+
+def _is_as_shown(goal: str, guide: Guide, scene: Scene) -> bool:
+    """True if the goal's trait shows here just where it did in the demonstration."""
+    shown = is_shown(goal, scene.text) if scene.view else None
+    return shown is None or shown == guide.shown.shown

@@ -1,16 +1,18 @@
-"""Phrases of ScienceWorld's actions and views, compared by their words."""
+"""Phrases of ScienceWorld's actions, views, goals and recipes, compared by their words."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from difflib import SequenceMatcher
 from functools import lru_cache
 from typing import NamedTuple
 
 from gym_memory.memory.encoders import Encoder, make_encoder
 
-__all__ = ["THE_SAME", "Act", "Meaning", "Thing", "fit"]
-__all__ += ["is_among", "likeness", "masked", "parse", "things_in", "words"]
+__all__ = ["THE_SAME", "Act", "Meaning", "Terms", "Thing", "asked", "condition_of", "fit"]
+__all__ += ["is_among", "is_named", "is_shown", "likeness", "masked", "named_to_focus_on"]
+__all__ += ["parse", "recipe_in", "terms", "things_in", "words"]
 
 _UNRELATED = 0.3
 """A cosine that unrelated names reach."""
@@ -167,3 +169,175 @@ def things_in(view: str) -> tuple[Thing, ...]:
             if item is not None and not _NO_ITEM.match(item[1]):
                 found.setdefault(item[1], Thing(item[1], line.strip()))
     return tuple(found.values())
+
+
+# ------------------------------------------------------------ goals and recipes
+
+_TOKEN = re.compile(r"-?\d+(?:\.\d+)?|[\w-]+|[^\w\s]")
+_CONDITION = re.compile(r"[Ii]f ([^,.]*(?:\d\.\d[^,.]*)?), ([^.]*)\.")
+_TRAIT = re.compile(r"whether (\w+) (\w+) (\w+) is")
+_RECIPE = re.compile(r"you need to mix ([^.]+)\.")
+_BOX = re.compile(r"\w+ box")
+_FOCUS = re.compile(r"focus on the ([^.,]+)")
+_STEPS = ("First,", "Next,", "Then,")
+_SENTENCE = re.compile(r"(?<=\.)\s+")
+_TASK = ["your", "task", "is", "to"]
+_BETWEEN = 2
+"""Tokens that two goals share between differences and that may be there by chance."""
+
+
+class Terms(NamedTuple):
+    """Say what was demonstrated for one goal in terms of another.
+
+    ``changes`` maps what there is called so to what it is here, the longest first; ``left_out``
+    is what this task does not need.
+    """
+
+    changes: tuple[tuple[str, str], ...] = ()
+    left_out: frozenset[str] = frozenset()
+
+    def put(self, act: Act) -> Act:
+        """Return a demonstrated action in terms of this goal."""
+        return act._replace(things=tuple(_put(thing, self.changes) for thing in act.things))
+
+    def needless(self, act: Act) -> bool:
+        """True if a demonstrated action is about something that this goal does without."""
+        return any(words(gone) <= words(thing) for gone in self.left_out for thing in act.things)
+
+
+@lru_cache(maxsize=1 << 10)
+def terms(
+    there: str, here: str, mixed_there: tuple[str, ...] = (), mixed_here: tuple[str, ...] = ()
+) -> Terms:
+    """Return what is called otherwise here than there, by two goals and the recipes of both.
+
+    >>> terms("Boil tin in the red pot.", "Boil ice cream in the red pot.").changes
+    (('tin', 'ice cream'),)
+    >>> terms("Your task is to boil tin.", "Your task is to measure the heat of old lead.").changes
+    (('tin', 'old lead'),)
+    >>> terms("Which is hotter (A, B)?", "Which is hotter (B, C)?").changes
+    (('a', 'b'), ('b', 'c'))
+    """
+    found = dict(_changes(there, here))
+    others = [one for one in mixed_there if one not in mixed_here] if mixed_here else []
+    found.update(zip(others, (one for one in mixed_here if one not in mixed_there), strict=False))
+    left_out = frozenset(one for one in others if one not in found)
+    return Terms(tuple(sorted(found.items(), key=lambda pair: -len(pair[0]))), left_out)
+
+
+def _changes(there: str, here: str) -> list[tuple[str, str]]:
+    first, second = _TOKEN.findall(there.lower()), _TOKEN.findall(here.lower())
+    merged: list[list[int]] = []
+    for kind, a, b, c, d in SequenceMatcher(None, first, second, autojunk=False).get_opcodes():
+        if kind == "equal":
+            continue
+        if merged and a - merged[-1][1] <= _BETWEEN and (a == b or c == d or merged[-1][4]):
+            merged[-1][1], merged[-1][3] = b, d
+        else:
+            merged.append([a, b, c, d, int(a == b or c == d)])
+    found = []
+    for a, b, c, d, _ in merged:
+        if min(b - a, d - c) > 1 and first[:a][-len(_TASK) :] == _TASK:
+            a, c = _object(first, a, b), _object(second, c, d)
+        before, after = _listed(first[a:b]), _listed(second[c:d])
+        if len(before) == len(after):
+            found += [pair for pair in zip(before, after, strict=True) if all(pair)]
+        elif before and after:
+            found.append((" ".join(first[a:b]), " ".join(second[c:d])))
+    return found
+
+
+def _object(tokens: list[str], start: int, end: int) -> int:
+    """Return where in a task what it is done to begins: behind its verb, and behind any *of*."""
+    links = [i for i in range(start, end - 1) if tokens[i] == "of"]
+    return max([start, *links]) + 1
+
+
+def _listed(tokens: list[str]) -> list[str]:
+    return [part.strip() for part in " ".join(tokens).split(",")]
+
+
+def _put(phrase: str, changes: tuple[tuple[str, str], ...]) -> str:
+    marked = f" {phrase} "
+    for number, (before, _) in enumerate(changes):
+        marked = marked.replace(f" {before} ", f" <{number}> ")
+    for number, (_, after) in enumerate(changes):
+        marked = marked.replace(f"<{number}>", after)
+    return marked.strip()
+
+
+def asked(goal: str, phrase: str) -> frozenset[str]:
+    """Return the words of a phrase by which a goal names the thing.
+
+    >>> sorted(asked("Focus on an egg. Move it to the blue box.", "blue jay egg"))
+    ['egg']
+    """
+    return words(phrase) & words(goal if "box" in phrase else _BOX.sub("", goal))
+
+
+@lru_cache(maxsize=64)
+def named_to_focus_on(goal: str) -> tuple[str, ...]:
+    """Return what a goal says, on no condition, to focus on.
+
+    >>> named_to_focus_on("First, focus on the battery. If it is low, focus on the red box.")
+    ('battery',)
+    """
+    sentences = (one for one in _SENTENCE.split(goal) if one.startswith(_STEPS))
+    return tuple(name for one in sentences for name in _FOCUS.findall(one.lower()))
+
+
+def is_named(goal: str, name: str) -> bool:
+    """True if a goal names a thing, and not only its kind, as what it is about.
+
+    >>> is_named("Your task is to melt ice cream. First, focus on the substance.", "ice cream")
+    True
+    >>> is_named("Find an animal. Then, move it to the red box.", "red box")
+    False
+    """
+    about = (_SENTENCE.split(goal)[0], *named_to_focus_on(goal))
+    return bool(words(name)) and any(f" {name.lower()} " in f" {_plain(one)} " for one in about)
+
+
+def _plain(text: str) -> str:
+    return re.sub(r"[^\w -]", "", text.lower())
+
+
+def recipe_in(text: str) -> tuple[str, ...]:
+    """Return what a recipe says to mix; nothing where the text is no recipe.
+
+    >>> recipe_in("The recipe reads: To make dough, you need to mix flour, water.")
+    ('flour', 'water')
+    """
+    found = _RECIPE.search(text.lower())
+    return tuple(part.strip() for part in re.split(r",| and ", found[1])) if found else ()
+
+
+def condition_of(goal: str, phrase: str) -> tuple[str, str]:
+    """Return the condition on which a goal wants a thing, and what it wants otherwise.
+
+    >>> condition_of("If it is hot, use the red box. If it is cold, use the blue box.", "red box")
+    ('it is hot', 'use the blue box')
+    """
+    clauses = _CONDITION.findall(goal)
+    for number, (condition, asked) in enumerate(clauses):
+        if len(clauses) == 2 and words(phrase) <= words(asked):
+            return condition, clauses[1 - number][1]
+    return "", ""
+
+
+def is_shown(goal: str, view: str) -> bool | None:
+    """True if most that could show the goal's trait shows it; None where nothing could.
+
+    >>> goal = "Find out whether short plant height is a dominant trait."
+    >>> is_shown(goal, "a pea plant with a short height, a pea plant with a tall height")
+    True
+    >>> is_shown(goal, "a dead pea plant") is None
+    True
+    """
+    trait = _TRAIT.search(goal.lower())
+    if trait is None:
+        return None
+    part = trait[3] if trait[2] == "plant" else {"leaf": "leaves"}.get(trait[2], trait[2])
+    able = [piece for piece in re.split(r"[,.:]", view.lower()) if part in piece.split()]
+    shown = sum(1 for piece in able if trait[1] in piece.split())
+    return 2 * shown >= len(able) if able else None

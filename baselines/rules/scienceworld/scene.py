@@ -8,8 +8,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import NamedTuple
 
-from gym_memory.baselines.rules.scienceworld.goals import recipe_in
-from gym_memory.baselines.rules.scienceworld.phrases import Act, Thing, parse, things_in
+from gym_memory.baselines.rules.scienceworld.phrases import Act, Thing, parse, recipe_in, things_in
 from gym_memory.core.records import Observation, PlanState, Triple
 from gym_memory.games.scienceworld.rules_items import AMBIGUOUS, TEMPERATURE
 from gym_memory.graph.schema import PLAYER

@@ -1,23 +1,25 @@
-"""Keys, locks, notes and things that the task wants."""
+"""Keys, locks, notes, things that the task wants, and a search where nothing is known of them.
+
+A key need not be called a key, nor a note a note. After all rooms, with a lock still shut, the
+player goes round once more, looks at and takes whatever it can, and carries it to the locks.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from gym_memory.baselines.rules.beliefs import Beliefs
 from gym_memory.baselines.rules.plan import Aim, Kind, Move, only
 from gym_memory.baselines.rules.textworld.errands import is_asked_for
-from gym_memory.baselines.rules.textworld.utensils import is_portable
 from gym_memory.baselines.rules.travel import explore, follow, go_to
 from gym_memory.extract.notes import is_readable
 from gym_memory.extract.notes.words import head_noun
 from gym_memory.graph.schema import INVENTORY, PLAYER, QUOTED
 
-__all__ = [
-    "fetch_wanted", "is_key", "open_locks", "read_here", "take_wanted", "try_keys", "use_keys",
-]  # fmt: skip
+__all__ = ["fetch_wanted", "is_key", "is_portable", "open_locks", "read_here", "search"]
+__all__ += ["take_wanted", "tour", "try_keys", "use_keys"]
 
 _FEW = 3
 """So many things in one place were left there for a reason."""
@@ -33,6 +35,12 @@ class Reading(Aim):
     """List the pages that were read in this place, the present one included."""
 
     pages: tuple[str, ...] = ()
+
+
+def is_portable(beliefs: Beliefs, thing: str) -> bool:
+    """True if it may be carried about: it neither opens nor holds things."""
+    fixed = beliefs.openness(thing) or beliefs.is_state(thing, "empty") or beliefs.contents(thing)
+    return not fixed
 
 
 def read_here(beliefs: Beliefs) -> Iterator[Move]:
@@ -259,3 +267,78 @@ def _is_locked_up(beliefs: Beliefs, thing: str) -> bool:
     if keys or beliefs.openness(holder) == "closed":
         return any(not beliefs.holds(key) for key in keys)
     return not any(_may_fit(beliefs, key, holder) for key in beliefs.held())
+
+
+# ------------------------------------------------------------ searching
+
+_ROOMS, _LOCKS = "search all rooms", "search what fits the locks"
+
+
+@dataclass(frozen=True)
+class Round(Aim):
+    """List the rooms of a round."""
+
+    purpose: str = ""
+    been: tuple[str, ...] = ()
+    """Rooms that were seen on it."""
+
+    @classmethod
+    def of(cls, purpose: str, been: Sequence[str]) -> Round:
+        """Build the aim, whose text lists the rooms that were seen."""
+        text = f"{purpose} after {' and '.join(been)}" if been else purpose
+        return cls(text, Kind.SEARCH, purpose=purpose, been=tuple(been))
+
+
+def search(beliefs: Beliefs) -> Iterator[Move]:
+    """Go round all rooms with things, then round all locks; once, until a lock gives way."""
+    if beliefs.plan.searched:
+        return
+    locks = [name for name in beliefs.graph.entities() if beliefs.openness(name) == "locked"]
+    if not (locks or _is_hunt(beliefs)):
+        return
+    if not beliefs.plan.aim.text.startswith(_LOCKS):
+        been = _been(beliefs, _ROOMS)
+        for action in _handle(beliefs, look_at_held=not been, carry=bool(locks)):
+            yield Move(action, Round.of(_ROOMS, been))
+        rooms = (room for room in beliefs.distances if beliefs.contents(room))
+        yield from tour(beliefs, _ROOMS, rooms)
+    yield from tour(beliefs, _LOCKS, (_room_of(beliefs, lock) for lock in locks))
+
+
+def _is_hunt(beliefs: Beliefs) -> bool:
+    if beliefs.texts_read():
+        return True
+    return any(is_key(beliefs, name) for name in beliefs.graph.entities())
+
+
+def _handle(beliefs: Beliefs, *, look_at_held: bool, carry: bool) -> Iterator[str]:
+    """Look at what is here and was not looked at; take it along if there is a lock to try it on."""
+    for thing in (*beliefs.contents(beliefs.here), *(beliefs.held() if look_at_held else ())):
+        action = f"examine {thing}"
+        known = beliefs.objects(thing, "says") or beliefs.tried(action)
+        if not known and action in beliefs.actions:
+            yield action
+    if carry:
+        yield from beliefs.options("take")
+
+
+def _room_of(beliefs: Beliefs, lock: str) -> str:
+    """Return the room of a locked thing, or one that a locked door leads out of."""
+    ways_out = (f.subject for f in beliefs.graph.incoming(lock) if f.relation.endswith(" door"))
+    return next(ways_out, beliefs.room_of(lock))
+
+
+def _been(beliefs: Beliefs, aim: str) -> list[str]:
+    last = beliefs.plan.aim
+    return list(last.been) if isinstance(last, Round) and last.purpose == aim else []
+
+
+def tour(beliefs: Beliefs, aim: str, rooms: Iterable[str]) -> Iterator[Move]:
+    """Go to the nearest of some rooms that was not seen on this round; the aim lists those seen."""
+    been = _been(beliefs, aim)
+    if beliefs.here not in been:
+        been = [*been, beliefs.here]
+    distances = beliefs.distances
+    left = sorted({(distances[r], r) for r in rooms if r in distances and r not in been})
+    for _, room in left:
+        yield from only(go_to(beliefs, room, Round.of(aim, been)))

@@ -1,22 +1,135 @@
 """What is out of place, and where it belongs, by kind and by the company that things keep.
 
-A room suits a thing by the kinds kept in its furniture, and by the likeness of names (sentence
-embeddings). What seems out of place is counted among its likely neighbours and judged again for a
-few rounds. Scores are standardised room by room, for some names are close to everything.
+``kinds.json`` lists everyday things, furniture and rooms; an encoder carries it over to other
+names. A room suits a thing by the kinds kept in its furniture and by the likeness of names.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
+from functools import cache
+from importlib.resources import files
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gym_memory.baselines.rules.textworld.kinds import encode, suits
 from gym_memory.memory.encoders import Encoder
 
-__all__ = ["Misfit", "homes", "likeness", "misfits"]
+__all__ = ["Kind", "Misfit", "encode", "homes", "known_kinds", "likeness", "misfits", "suits"]
+
+# ------------------------------------------------------------ kinds
+
+Floats = NDArray[np.float64]
+
+_WIDTH = 0.5
+"""Over how much unlikeness (1 minus the cosine) a name says something of another."""
+_RIDGE = 0.3
+"""How little a single listed name is trusted."""
+_ROOM_NAME = 0.3
+"""What the name of its room counts beside that of a piece of furniture."""
+
+
+class Kind(NamedTuple):
+    """List rooms, the furniture in them, and the things that are kept in or on it."""
+
+    rooms: tuple[str, ...]
+    places: tuple[str, ...]
+    things: tuple[str, ...]
+
+
+@cache
+def known_kinds() -> tuple[Kind, ...]:
+    """Return the kinds of ``kinds.json``."""
+    source = files("gym_memory.baselines.rules.textworld") / "kinds.json"
+    listed = json.loads(source.read_text(encoding="utf-8"))
+    return tuple(Kind(**{part: tuple(names) for part, names in kind.items()}) for kind in listed)
+
+
+def suits(things: Sequence[str], holders: Mapping[str, str], encoder: Encoder) -> Floats:
+    """Return how well each thing (row) suits each piece of furniture (column), by their kinds.
+
+    0.2 to 1 for what is listed together, about 0 for what has nothing to do with each other, or
+    is like nothing that is listed.
+    """
+    sense = _sense(encoder)
+    of_things = sense.things(encode(encoder, "a {}", tuple(things)))
+    pieces = encode(encoder, "a {}", tuple(holders))
+    rooms = encode(encoder, "a {}", tuple(holders.values()))
+    return np.round(of_things @ sense.places(np.hstack([pieces, _ROOM_NAME * rooms])).T, 5)
+
+
+def encode(encoder: Encoder, template: str, names: Sequence[str]) -> Floats:
+    """Return unit rows, rounded so that the batch they came in does not matter."""
+    if not names:
+        return np.zeros((0, encoder.encode(["a"]).shape[1]))
+    return np.round(encoder.encode([template.format(n) for n in names]).astype(float), 5)
+
+
+class _Regression:
+    """Map the vector of a name to how far it is of each kind, 0 for as far as any name."""
+
+    def __init__(self, rows: Floats, kinds: Floats):
+        self._middle = rows.mean(0)
+        self._rows = self._centred(rows)
+        ridge = _RIDGE * np.eye(len(rows))
+        weights = np.linalg.solve(_kernel(self._rows, self._rows) + ridge, kinds - kinds.mean(0))
+        self._weights: Floats = weights
+
+    def __call__(self, rows: Floats) -> Floats:
+        """Return one row a name, one column a kind."""
+        result: Floats = _kernel(self._centred(rows), self._rows) @ self._weights
+        return result
+
+    def _centred(self, rows: Floats) -> Floats:
+        rows = rows - self._middle
+        centred: Floats = rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-9)
+        return centred
+
+
+def _kernel(left: Floats, right: Floats) -> Floats:
+    likeness: Floats = np.exp((left @ right.T - 1) / _WIDTH)
+    return likeness
+
+
+class _Sense(NamedTuple):
+    things: _Regression
+    places: _Regression
+
+
+_fitted: dict[str, _Sense] = {}
+
+
+def _sense(encoder: Encoder) -> _Sense:
+    """Return both regressions; fitted once a process, the names encoded once a machine."""
+    if encoder.id not in _fitted:
+        _fitted[encoder.id] = _fit(encoder)
+    return _fitted[encoder.id]
+
+
+def _fit(encoder: Encoder) -> _Sense:
+    kinds = known_kinds()
+    things, are = _listed([kind.things for kind in kinds])
+    places, hold = _listed([kind.places for kind in kinds])
+    stand: dict[str, list[str]] = {place: [] for place in places}
+    for kind in kinds:
+        for place in kind.places:
+            stand[place] += kind.rooms
+    rooms = np.stack([encode(encoder, "a {}", stand[place]).mean(0) for place in places])
+    pieces = np.hstack([encode(encoder, "a {}", places), _ROOM_NAME * rooms])
+    return _Sense(_Regression(encode(encoder, "a {}", things), are), _Regression(pieces, hold))
+
+
+def _listed(names: Sequence[Sequence[str]]) -> tuple[list[str], Floats]:
+    rows = {name: row for row, name in enumerate(dict.fromkeys(n for part in names for n in part))}
+    under = np.zeros((len(rows), len(names)))
+    for kind, part in enumerate(names):
+        under[[rows[name] for name in part], kind] = 1.0
+    return list(rows), under
+
+
+# ------------------------------------------------------------ places
 
 _NAME, _FURNITURE, _COMPANY, _CROWD, _OF_KIND = 1.5, 0.6, 1.0, 1.0, 1.0
 _NEAREST = 3
@@ -32,8 +145,6 @@ _EVERYDAY = (
 _STRANGERS = 0.2
 """How alike two things are that have nothing to do with each other."""
 _TEMPLATES = ("a {}", "used in the {}")
-
-Floats = NDArray[np.float64]
 
 
 class Misfit(NamedTuple):

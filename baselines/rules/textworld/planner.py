@@ -10,21 +10,20 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 from gym_memory.baselines.registry import POLICIES
-from gym_memory.baselines.rules.advised import Advised
+from gym_memory.baselines.rules.base import Advised
 from gym_memory.baselines.rules.beliefs import Beliefs
 from gym_memory.baselines.rules.plan import Aim, Kind, Move, only
 from gym_memory.baselines.rules.textworld.cooking import cook, find_recipe
-from gym_memory.baselines.rules.textworld.delivering import deliver
-from gym_memory.baselines.rules.textworld.errands import carry, is_open, run_errands
+from gym_memory.baselines.rules.textworld.errands import carry, deliver, is_open, run_errands
 from gym_memory.baselines.rules.textworld.hunting import (
     fetch_wanted,
     open_locks,
     read_here,
+    search,
     take_wanted,
     try_keys,
     use_keys,
 )
-from gym_memory.baselines.rules.textworld.searching import search
 from gym_memory.baselines.rules.textworld.tidying import Tidier
 from gym_memory.baselines.rules.travel import explore, open_here, seek_new
 from gym_memory.memory.encoders import DEFAULT_MODEL

@@ -16,10 +16,9 @@ from gym_memory.baselines.rules.beliefs import Beliefs
 from gym_memory.baselines.rules.learner import Course, Learner
 from gym_memory.baselines.rules.plan import Aim, Kind, Plan
 from gym_memory.baselines.rules.qa.reader import answer_to, bridge_from, evidence_in
-from gym_memory.baselines.rules.textworld.delivering import Delivery
-from gym_memory.baselines.rules.textworld.hunting import Reading
+from gym_memory.baselines.rules.textworld.errands import Delivery
+from gym_memory.baselines.rules.textworld.hunting import Reading, Round
 from gym_memory.baselines.rules.textworld.planner import Planner
-from gym_memory.baselines.rules.textworld.searching import Round
 from gym_memory.baselines.rules.textworld.tidying import Tidying
 from gym_memory.baselines.rules.travel import step_towards
 from gym_memory.core.records import Observation, Step, Task, Triple
