@@ -73,12 +73,17 @@ def attributed(extract: Extract) -> Extract:
 
 
 def is_trusted(source: str, goal: str) -> bool:
-    """True if the game reports something itself (no source), or if the goal names the source.
+    """True of the game itself (no source), and of a text that the goal names.
 
-    >>> is_trusted("cookbook", "Check the cookbook for the recipe."), is_trusted("note", "Cook!")
+    A goal that names no text may depend on any.
+
+    >>> is_trusted("cookbook", "Read the cookbook."), is_trusted("note", "Read the cookbook.")
     (True, False)
+    >>> is_trusted("note", "Find the treasure.")
+    True
     """
-    return not source or re.search(rf"\b{re.escape(source)}\b", goal, re.I) is not None
+    named = re.search(rf"\b{re.escape(source)}\b", goal, re.IGNORECASE) is not None
+    return not source or named or not any(map(is_readable, re.findall(r"\w+", goal.lower())))
 
 
 def trusted(found: Extraction, goal: str) -> Extraction:

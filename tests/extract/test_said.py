@@ -84,7 +84,7 @@ def test_speech_is_attributed_and_does_not_move_the_player() -> None:
     assert all(graph.said_by(f) == (SPEECH,) for f in graph.live() if "lamp" in f.subject)
 
 
-@pytest.mark.parametrize("goal", ["Cook.", "Cook. Read the note for the recipe."])
+@pytest.mark.parametrize("goal", ["Cook.", "Read the note, then cook.", "Read the cookbook."])
 @pytest.mark.parametrize("trust", ["all", "seen"])
 def test_trust_decides_which_words_are_learnt(goal: str, trust: str) -> None:
     memory = make_memory(f"arigraph?trust={trust}")
@@ -92,7 +92,7 @@ def test_trust_decides_which_words_are_learnt(goal: str, trust: str) -> None:
     memory.observe(Step(0, ROOM["textworld"]))
     memory.observe(Step(1, "The red key is in the attic.", "read note"))
     believed = any("attic" in fact for fact in memory.graph.live())
-    assert believed == (trust == "all" or "note" in goal)
+    assert believed == (trust == "all" or "cookbook" not in goal)
     shown = "attic" in json.dumps(memory.state())
     assert shown == believed
 

@@ -59,8 +59,8 @@ class AriGraphSettings(Settings):
     trust: Annotated[
         Literal["all", "seen"],
         Help(
-            "Facts to learn: all, or what was seen, with the words of texts that the goal names, "
-            "such as a cookbook (ours). Words never replace what was seen."
+            "Facts to learn: all, or what was seen and the words of a text that the goal names, "
+            "such as a cookbook; of any text if it names none (ours)."
         ),
     ] = "all"
     lifetime: Annotated[
