@@ -43,7 +43,7 @@ class Through(InjectUpdate):
     name: ClassVar[str] = "through"
 
     def _open(self) -> AsInjectUpdate:
-        return AsInjectUpdate("memrl?inner=none", budget=2000)
+        return AsInjectUpdate("memrl?inner=none", budget=2000, dialect="alfworld")
 
 
 def seen(memory: Any, *texts: str) -> None:
@@ -103,7 +103,7 @@ def test_ours_learns_and_injects_by_their_interface(tmp_path: Any) -> None:
     episode = [{"role": "user", "content": first}]
     for action in ACTIONS:
         episode += [{"role": "assistant", "content": action}, {"role": "user", "content": "Done."}]
-    client = AsInjectUpdate("memrl")
+    client = AsInjectUpdate("memrl", dialect="alfworld")
     ask = [{"role": "system", "content": "Play."}, {"role": "user", "content": first}]
     assert client.inject(ask)[0] == ask, "nothing is known yet"
     state = client.memory.state()
@@ -114,7 +114,7 @@ def test_ours_learns_and_injects_by_their_interface(tmp_path: Any) -> None:
     assert used["input_tokens"] > 0
     assert ask[0]["content"] == "Play."
     client.memory.save(tmp_path / "memory.json")
-    other = AsInjectUpdate("memrl", read_only=True)
+    other = AsInjectUpdate("memrl", read_only=True, dialect="alfworld")
     other.load_from_disk(tmp_path / "memory.json")
     assert other.inject(ask)[0] == turns
     other.update(episode, 1, 0.0)

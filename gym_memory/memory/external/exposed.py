@@ -46,7 +46,7 @@ class AsInjectUpdate:
         memory: A memory that lasts over episodes, a name with parameters.
         budget: Tokens that may be injected.
         read_only: True if ``update`` changes nothing.
-        dialect: Family of the environment's text.
+        dialect: Family of the environment's text, by whose rules it is read.
     """
 
     def __init__(
@@ -54,7 +54,7 @@ class AsInjectUpdate:
         memory: str = "memrl",
         budget: int = 1000,
         read_only: bool = False,
-        dialect: str = "alfworld",
+        dialect: str = "plain",
     ):
         self.memory, self.budget = make_memory(memory), budget
         self.read_only, self.dialect = read_only, dialect
