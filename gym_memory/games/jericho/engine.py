@@ -12,7 +12,6 @@ import hashlib
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -192,7 +191,7 @@ _QUIET = ("look", "inventory", "wait")
 _CIRCULAR = "That would put a thing into itself."
 _MOST_THINGS = 20
 _MOST_TRIED = 1000
-"""Commands tried in one state, those with one thing before those with two."""
+"""Commands tried in one state; of more, those of ``GENERIC`` first, and one thing before two."""
 _KEPT = 4096
 
 
@@ -383,7 +382,7 @@ class ParserEngine(StoryEngine):
         still = region.of(memories[0])[same]
         found: dict[bytes, str] = {}
         moves = tuple(move for move in MOVES if vocabulary.knows(move))
-        for command in (*moves, *islice(commands(templates, things, held), _MOST_TRIED)):
+        for command in (*moves, *_to_try(templates, things, held)):
             text, memory = self._after(begun, command)
             now = region.of(memory)[same]
             ends = self._ends(text)
@@ -396,7 +395,8 @@ class ParserEngine(StoryEngine):
     def _things(self, begun: Any, text: str, quiet: list[Bytes]) -> list[str]:
         """Return names in a text that can be examined.
 
-        Of two with a common word and the same description keep the longer: ``door``, ``mill door``.
+        Of two with the same description keep the longer, ``door`` and ``mill door``, if they have a
+        word in common or the description has one of the first: then it names the thing.
         """
         kept: list[tuple[str, str]] = []
         for name in names_in_view(text, self._story_facts.vocabulary):
@@ -406,7 +406,9 @@ class ParserEngine(StoryEngine):
             quiet.append(memory)
             look, words = _cleaned(answer), set(name.split())
             same = [
-                i for i, old in enumerate(kept) if old[1] == look and words & set(old[0].split())
+                i
+                for i, (old, seen) in enumerate(kept)
+                if seen == look and set(old.split()) & (words | set(_WORD.findall(look.lower())))
             ]
             if not same:
                 kept.append((name, look))
@@ -425,6 +427,24 @@ class ParserEngine(StoryEngine):
 
 def _says_won(ending: str, most: float) -> bool:
     return bool(_WON.search(ending) or (most <= 0 and not _LOST.search(ending)))
+
+
+def _to_try(
+    templates: Sequence[tuple[str, ...]], things: Sequence[str], held: Sequence[str]
+) -> list[str]:
+    listed = list(commands(templates, things, held))
+    if len(listed) > _MOST_TRIED:
+        common = [line for line in templates if _shape(line) in _COMMON]
+        first = dict.fromkeys(commands(common, things, held))
+        listed = [*first, *(command for command in listed if command not in first)]
+    return listed[:_MOST_TRIED]
+
+
+def _shape(line: Sequence[str]) -> str:
+    return " ".join(line).replace(HELD, NOUN)
+
+
+_COMMON = frozenset(map(_shape, GENERIC))
 
 
 def _preference(command: str) -> tuple[int, int, str]:
