@@ -151,5 +151,7 @@ def test_a_group_of_options_is_an_option_a_field(
         _, help_text = call(capsys, command, "--help")
         for group in (options.Asked, options.Playing):
             for field in dataclasses.fields(group):
-                named = {"plugins": "import", "json_lines": "json"}.get(field.name, field.name)
+                named = {"plugins": "import", "json_lines": "json", "callbacks": "callback"}.get(
+                    field.name, field.name
+                )
                 assert f"--{named.replace('_', '-')}" in help_text
