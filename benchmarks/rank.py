@@ -1,16 +1,17 @@
-"""Make the results that ship with `gym-memory rank` from its folders.
+"""Play the reference of `gym-memory rank` memory by memory, and keep what ships.
 
-Merges finished folders of a tier, of one or more memories each, into the reference that others
-are ranked against, and draws the figure of exam against play::
+Plays what a folder lacks, so the same command goes on after a stop, then merges all finished
+memories into the reference and draws the figure of exam against play::
 
-    gym-memory rank none --tier standard --alone --out results/rank/none      # and so on
-    python -m benchmarks rank standard results/rank/*
+    python -m benchmarks rank standard results/rank/standard
     python -m benchmarks tables
 """
 
 from __future__ import annotations
 
 import json
+import re
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -36,9 +37,18 @@ def largest() -> tuple[str, list[Card]]:
     return tier, cards(load_suite(tier), cells)
 
 
+def play(tier: str, folder: Path) -> None:
+    """Rank every control and memory of the suite alone, each in a folder of its own."""
+    suite = load_suite(tier)
+    for memory in (*suite.controls, *suite.memories):
+        command = [sys.executable, "-m", "gym_memory", "rank", memory, "--tier", tier, "--alone"]
+        out = folder / re.sub(r"\W", "-", memory)
+        subprocess.run([*command, "--out", str(out), "--json"], stdout=subprocess.DEVNULL)
+
+
 def merge(tier: str, folders: list[Path]) -> None:
     """Write the reference of a tier, and draw the figure of the largest one."""
-    suite, found = load_suite(tier), load_reference(tier)
+    suite, found = load_suite(tier), load_reference("")  # begins empty
     for folder in folders:
         try:
             record, _ = build(folder, suite, "", "", alone=True)
@@ -65,4 +75,6 @@ def merge(tier: str, folders: list[Path]) -> None:
 
 
 if __name__ == "__main__":
-    merge(sys.argv[1], [Path(folder) for folder in sys.argv[2:]])
+    place = Path(sys.argv[2])
+    play(sys.argv[1], place)
+    merge(sys.argv[1], sorted(place.iterdir()))
