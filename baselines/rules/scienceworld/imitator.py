@@ -1,7 +1,7 @@
 """An imitator for ScienceWorld: behaviour cloning from recorded solutions of *train* variations.
 
 It follows the demonstration of the task that agrees best with the goal, with what the memory has
-and with what is in sight (:mod:`.progress`), and does the move that is due (:mod:`.turn`). It reads
+and with what is in sight (:mod:`.guide`), and does the move that is due (:mod:`.turn`). It reads
 the observation only and keeps nothing but its published plan.
 """
 
