@@ -16,7 +16,9 @@ item. Rules wrote the items.
 
 Run in the root of the repository::
 
-    OMP_NUM_THREADS=1 python -m benchmarks credit
+    OMP_NUM_THREADS=1 python -m benchmarks credit --world households
+    OMP_NUM_THREADS=1 python -m benchmarks credit --world cooking --tasks 30 --orders 1 \\
+        --out benchmarks/credit_cooking.md
 
 It writes ``credit.md`` and, beside it, the rows in ``credit.jsonl.gz``.
 """
@@ -40,11 +42,16 @@ from gym_memory.wrappers.make import make_env
 
 WORLDS = {
     "households": "ALFWorld?path=generated&split=train",
-    "cooking": "Cooking?level=rl-2&split=train&valid_actions=true&max_steps=50",
+    "cooking": "Cooking?level=rl-2&split=train&valid_actions=true&max_steps=30",
 }
 BUDGET = 2000
-MEMORIES = ("memrl", "simutil", "skills", "playbook")
-SOURCES = MEMORIES[:2]
+MEMORIES = {
+    "memrl": "memrl?inner=history",
+    "simutil": "simutil?inner=history",
+    "skills": "skills?inner=history",
+    "playbook": "playbook?inner=history&k=5",
+}
+SOURCES = ("memrl", "simutil")
 """The memories whose items the rules are compared on."""
 
 
@@ -105,8 +112,7 @@ def main() -> None:
     for world in given.world or WORLDS:
         started = time.process_time()
         played: dict[tuple[str, int], list[Credited]] = {}
-        for memory in MEMORIES:
-            plain = f"{memory}?inner=history"
+        for memory, plain in MEMORIES.items():
             for name, spec in ((memory, plain), (f"{memory}, exact", f"{plain}&utility=exact")):
                 for order in range(given.orders):
                     played[name, order] = episodes = play(world, spec, given.tasks, order)

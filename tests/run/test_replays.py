@@ -85,8 +85,8 @@ def stream(memory: str, path: str = "") -> Any:
     if path:
         env = RecordTrajectory(env, path, detail=True)
     policy = make_policy("learner")
-    told = [*credit(env, policy, range(20), demonstrated=14, kinds=("lesson",), samples=1)]
-    return env, told
+    played = [*credit(env, policy, range(20), demonstrated=14, kinds=("lesson",), samples=1)]
+    return env, played
 
 
 def test_a_credited_stream_repeats_and_plays_as_without_replays() -> None:
@@ -108,10 +108,10 @@ def test_a_credited_stream_repeats_and_plays_as_without_replays() -> None:
 
 
 def test_exact_utility_follows_the_replays() -> None:
-    env, told = stream("memrl?inner=history&utility=exact&alpha=1")
+    env, played = stream("memrl?inner=history&utility=exact&alpha=1")
     bank = env.get_wrapper_attr("memory").state()["bank"]
     utilities = {payload[10]: payload[8] for payload in bank[1:]}
-    last = {w.key.name: w.score for episode in told for w in episode.worths}
+    last = {w.key.name: w.score for episode in played for w in episode.worths}
     assert last
     assert {id: utilities[id] for id in last if id in utilities} == {
         id: score for id, score in last.items() if id in utilities
@@ -129,7 +129,7 @@ def test_worths_are_recorded_beside_the_recall(tmp_path: Any) -> None:
     from gym_memory.viewer.recordings import find, load
 
     file = tmp_path / "steps.jsonl.gz"
-    env, told = stream("memrl?inner=history", str(file))
+    env, played = stream("memrl?inner=history", str(file))
     env.close()
     noted = [row for row in read_rows(file) if "why_lessons" in row]
     assert noted
@@ -137,7 +137,7 @@ def test_worths_are_recorded_beside_the_recall(tmp_path: Any) -> None:
     number = noted[0]["episode"]
     _, story = load(find([file])[number])
     assert story.beats[0].heavy["why_lessons"] == noted[0]["why_lessons"]
-    assert len(told) == 6
+    assert len(played) == 6
 
 
 def test_a_recall_loses_an_item_in_text_and_parts_alike() -> None:
