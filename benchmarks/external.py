@@ -5,6 +5,9 @@ authors' packages with their real stores; the scripted server answers their prom
 our plain reader. So the numbers show what their stores and searches keep of equal facts, and what
 they cost; a language model would extract better or worse.
 
+The budget is equal, its use is not: `mem0` and `graphiti` show ten texts by default, about a fifth
+of the budget, and no typed facts for the planner. Their rows are no verdict on these systems.
+
 The exam plays episodes once, replays them into each memory and counts the questions that a recall
 answers rightly, wrongly, or with what it never saw.
 
