@@ -7,6 +7,7 @@ import shutil
 import sqlite3
 import subprocess
 import sys
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -155,6 +156,7 @@ def test_a_backup_is_restored_anywhere(place: str, tmp_path: Path) -> None:
 
 WRITER = """
 import sys
+import threading
 from gym_memory.memory.stores.store import Store
 store, name = Store(sys.argv[1]), sys.argv[2]
 for n in range(100_000):
@@ -184,3 +186,28 @@ def test_a_backup_while_others_write_has_whole_transactions(place: str, tmp_path
         for writer in writers:
             writer.kill()
             writer.communicate()
+
+
+def test_a_lost_server_is_waited_for_and_not_for_ever(
+    postgres: str,
+    postgres_server: Any,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    fill(postgres)
+    store, part = Store(postgres), FactStore(postgres).partition("cooking", "eat")
+    postgres_server._stop()
+    back = threading.Timer(3.0, postgres_server.ensure_postgres_running)
+    back.start()
+    assert store.add("m", "k", "x", 1) == [4]
+    part.append(lambda graph, seen, last: graph.add(Triple("pear", "is", "ripe"), graph.now + 1))
+    back.join()
+    assert caplog.text.count("waiting at most 300 s for the memory store") == 1
+    monkeypatch.setattr("gym_memory.memory.stores.postgres.PATIENCE", 0.5)
+    postgres_server._stop()
+    try:
+        with pytest.raises(StoreError, match="cannot use the memory store"):
+            store.records()
+    finally:
+        postgres_server.ensure_postgres_running()
+    assert len(store.records()) == 4

@@ -6,10 +6,13 @@ the command line it comes from ``PGPASSWORD`` or ``~/.pgpass``.
 
 from __future__ import annotations
 
+import logging
 import os
 import threading
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -30,6 +33,9 @@ CREATE TABLE IF NOT EXISTS _yoyo_migration (
 """The table of yoyo, which first applied the schema; it is not atomic, so it is not used now."""
 _APPLIED = "SELECT migration_id FROM _yoyo_migration"
 _MARK = "INSERT INTO _yoyo_migration VALUES (%s, %s, now() AT TIME ZONE 'UTC')"
+PATIENCE = 300.0
+"""Seconds to wait for a server that was lost; one that cannot be reached at first is an error."""
+_LOG = logging.getLogger("gym_memory")
 _LOOKED_AT = 800
 """Candidates of an index search, `ef_search`; the stock 40 miss three of ten (benchmarks/scale)."""
 _MORE = 4
@@ -184,30 +190,49 @@ class PostgresDatabase:
             opened[key] = _Connection(raw)
         return opened[key]
 
+    def _begun(self, begin: str) -> _Connection:
+        """Return this thread's connection after its first statement; wait for a lost server."""
+        psycopg = _library("psycopg")
+
+        deadline = time.monotonic() + PATIENCE
+        for attempt in count():
+            connection = None
+            try:
+                connection = self._connection()
+                connection.execute(begin)
+                return connection
+            except psycopg.OperationalError as error:
+                if connection is not None:
+                    connection.raw.close()
+                if time.monotonic() > deadline:
+                    raise
+                if attempt == 1:
+                    _LOG.warning(
+                        "waiting at most %g s for the memory store %r: %s",
+                        *(PATIENCE, self.place, _first_line(error)),
+                    )
+            time.sleep(min(attempt, 1))  # at once if the server restarted since the last call
+        raise AssertionError("unreachable")
+
     def _ask(self, query: str, arguments: Sequence[Any]) -> list[Any]:
         psycopg = _library("psycopg")
 
         with self._reported():
-            connection = self._connection()
+            connection = None
             try:
+                connection = self._connection()
                 return list(connection.execute(query, arguments))
             except psycopg.OperationalError:
-                if not connection.raw.closed:
+                if connection is not None and not connection.raw.closed:
                     raise
-            return list(self._connection().execute(query, arguments))  # as in a transaction
+            return list(self._begun("SELECT 1").execute(query, arguments))
 
     @contextmanager
     def _transaction(self, begin: str) -> Iterator[_Connection]:
         psycopg = _library("psycopg")
 
         with self._reported():
-            connection = self._connection()
-            try:
-                connection.execute(begin)
-            except psycopg.OperationalError:  # the server restarted since the last call
-                connection.raw.close()
-                connection = self._connection()
-                connection.execute(begin)
+            connection = self._begun(begin)
             try:
                 yield connection
                 connection.execute("COMMIT")
