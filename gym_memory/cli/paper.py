@@ -94,14 +94,14 @@ def _print(experiment: Experiment, found: list[dict[str, Any]]) -> None:
     measures = measures_of(experiment)
     compared = [f"{name} (paper, difference)" for name in measures]
     numbers = ("n", "failed", *compared, "95 %", "tokens (paper)", "USD")
-    shown = new_table("environment", "memory", "policy", *numbers, right=numbers)
+    shown = new_table("part", "environment", "memory", "policy", *numbers, right=numbers)
     shown.title = experiment.title
     played = [record for record in found if record["memory"]]
     short = {key: short_names(record[key] for record in played) for key in ("memory", "policy")}
     for record in found:
         names = (short[key].get(record[key], record[key]) for key in short)
         shown.add_row(
-            *map(escape, (record["env"], *names)),
+            *map(escape, (record.get("part", ""), record["env"], *names)),
             *(str(record.get(key, "")) for key in ("n", "n_failed")),
             *(
                 f"{_number(record[name])} ({_number(record[f'paper_{name}'])}, "
