@@ -21,8 +21,8 @@ NOTES = (
     "Area: the score under all budgets, over their logarithm. Intervals are 95 %, over games.",
     "Ranks are ranges; memories whose ranges overlap tie. Intervals of gaps are corrected for their"
     " number.",
-    "Planner results measure the retrieval of typed facts; the text arm reads the rendered text"
-    " alone, by a grammar that no memory uses.",
+    "Planner results measure the retrieval of typed facts; the text arm has the rendered text"
+    " alone, whose statements it reads by a grammar that no memory uses.",
     "Controls and memories that failed the audit have no rank.",
 )
 

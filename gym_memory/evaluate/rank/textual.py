@@ -1,7 +1,8 @@
 """A player that has only the rendered text of a recall: the arm beside typed facts.
 
-A player of facts is handed ``triples``, which no language model gets. This one is handed the text
-alone and reads it by a grammar of its own, which no memory uses.
+A player of facts gets ``triples``, which no language model gets. This one gets the text alone. It
+reads statements by a grammar of its own, which no memory uses; transcripts of the game's own words
+are left to the player's reader of observations.
 """
 
 from __future__ import annotations
