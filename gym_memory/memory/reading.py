@@ -158,7 +158,7 @@ def split_entries(text: str) -> tuple[str, list[TranscriptStep]]:
 
 _BREAK = re.compile("\r\n?|[\v\f\x1c-\x1e\x85\u2028\u2029]")
 _WIDE = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)}
-_WIDE |= {0x3000: " ", 0xFE5E: ")", 0xFE64: "<", 0xFE65: ">", 0xFE68: "\\"}
+_WIDE |= {0x3000: ord(" "), 0xFE64: ord("<"), 0xFE65: ord(">")}
 _UNSEEN = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
 )
