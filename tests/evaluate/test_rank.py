@@ -245,6 +245,7 @@ def test_a_card_says_what_was_measured() -> None:
     assert mine.area.value == pytest.approx(0.8)
     assert mine.area.n == 20
     assert mine.gains["none"].value == pytest.approx(0.6)
+    assert none.gains["none"].value is None
     assert mine.over_worlds.n == 2
     assert mine.exam.value == pytest.approx(0.75)
     assert mine.abilities["what is"].value == pytest.approx(0.75)

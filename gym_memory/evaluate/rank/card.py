@@ -97,8 +97,9 @@ def cards(suite: Suite, found: Cells) -> list[Card]:
     for memory, cells in found.items():
         play = [cell for cell in cells if _measure(suite, cell) == "play"]
         exam = [cell for cell in cells if _measure(suite, cell) == "exam"]
-        gains = {c: _gap(areas[memory], areas.get(c, {})) for c in ("none", "present")}
-        gaps = _differences(areas[memory], areas.get("none", {}))
+        others = {c: areas.get(c, {}) if c != memory else {} for c in ("none", "present")}
+        gains = {c: _gap(areas[memory], other) for c, other in others.items()}
+        gaps = _differences(areas[memory], others["none"])
         by_world = {env: _mean(v for g, v in gaps.items() if g[0] == env) for env, _ in gaps}
         moments = sum(sum(cell.marks.get("moments", ())) for cell in exam)
         size = sum(sum(cell.marks.get("bytes", ())) for cell in exam)
