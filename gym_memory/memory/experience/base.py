@@ -79,7 +79,7 @@ class CreditSettings(ExperienceSettings):
         Literal["rule", "exact"],
         Help(
             "Signal that moves the value of an item: the paper's, from the outcome alone, or what "
-            "leaving the item out changes, by replays (an upper bound of credit assignment)."
+            "leaving the item out changes, measured by a replay."
         ),
     ] = "rule"
 

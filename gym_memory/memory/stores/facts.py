@@ -267,9 +267,8 @@ class Partition:
             facts = [Triple(*row[:3]) for row in rows]
             if self._encoder and rows:
                 vectors = [row[3] for row in rows]
-                self._encoder.remember(
-                    [str(f) for f in facts], np.stack(vectors) / np.float32(UNIT)
-                )
+                stacked = np.stack(vectors).astype(np.float32)
+                self._encoder.remember([str(f) for f in facts], stacked / np.float32(UNIT))
             facts = [fact.triple for fact in self.graph.facts()] + facts
             for t, number, by in new("event", len(self.graph.events)):
                 if by:
