@@ -10,9 +10,10 @@ import os
 import sqlite3
 import threading
 import time
+import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from gym_memory.core.errors import GymMemoryError, ModelError, ModelSetupError, StoreError
@@ -266,7 +267,7 @@ def _json_schema(schema: Any) -> str:
 _TABLE = """
 CREATE TABLE IF NOT EXISTS responses (
     key TEXT PRIMARY KEY, answer TEXT NOT NULL, finish TEXT NOT NULL,
-    prompt INTEGER NOT NULL, cached INTEGER NOT NULL, completion INTEGER NOT NULL
+    prompt INTEGER NOT NULL, cached INTEGER NOT NULL, completion INTEGER NOT NULL, crc INTEGER
 ) WITHOUT ROWID
 """
 
@@ -291,6 +292,10 @@ def call_key(call: Mapping[str, Any]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
+def _checksum(key: str, row: Sequence[Any]) -> int:
+    return zlib.crc32(json.dumps([key, *row]).encode())
+
+
 class ResponseCache:
     """Answers by call in one SQLite file for threads and processes; the first answer stays."""
 
@@ -307,32 +312,42 @@ class ResponseCache:
             self._db.execute("PRAGMA journal_mode=WAL")
             self._db.execute("PRAGMA synchronous=NORMAL")
             self._db.execute(_TABLE)
+            with suppress(sqlite3.OperationalError):  # an older file has none
+                self._db.execute("ALTER TABLE responses ADD COLUMN crc INTEGER")
         except (OSError, sqlite3.Error) as error:
             raise StoreError(f"expected a response cache at {self.path!r}: {error}") from error
 
     def get(self, key: str) -> Reply | None:
-        """Return the answer kept for a call, as a hit."""
-        with self._lock:
-            row = self._db.execute(
-                "SELECT answer, finish, prompt, cached, completion FROM responses WHERE key = ?",
-                (key,),
-            ).fetchone()
-        if row is None:
+        """Return the answer kept for a call, as a hit; one that was changed is none."""
+        query = "SELECT answer, finish, prompt, cached, completion, crc FROM responses"
+        with self._reported():
+            row = self._db.execute(f"{query} WHERE key = ?", (key,)).fetchone()
+        if row is None or row[-1] not in (None, _checksum(key, row[:-1])):
             return None
-        return Reply(row[0], Tokens(*row[2:]), row[1], hit=True)
+        return Reply(row[0], Tokens(*row[2:-1]), row[1], hit=True)
 
     def put(self, key: str, reply: Reply) -> Reply:
         """Keep an answer unless the call has one already; return the one to use."""
-        with self._lock:
-            kept = self._db.execute(
-                "INSERT OR IGNORE INTO responses VALUES (?, ?, ?, ?, ?, ?)",
-                (key, reply.text, reply.finish, *reply.tokens),
-            ).rowcount
-        if kept:
-            return reply
-        first = self.get(key)
-        assert first is not None
-        return first._replace(hit=False)
+        row = (reply.text, reply.finish, *reply.tokens)
+        for insert in ("INSERT OR IGNORE", "REPLACE"):  # REPLACE: the first one was changed
+            with self._reported():
+                kept = self._db.execute(
+                    f"{insert} INTO responses VALUES (?, ?, ?, ?, ?, ?, ?)",
+                    (key, *row, _checksum(key, row)),
+                ).rowcount
+            if not kept and (first := self.get(key)) is not None:
+                return first._replace(hit=False)
+            if kept:
+                break
+        return reply
+
+    @contextmanager
+    def _reported(self) -> Iterator[None]:
+        try:
+            with self._lock:
+                yield
+        except sqlite3.Error as error:
+            raise StoreError(f"cannot use the response cache {self.path!r}: {error}") from error
 
     def __len__(self) -> int:
         with self._lock:

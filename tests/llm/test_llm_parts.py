@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 import threading
 
 import pydantic
@@ -146,6 +147,28 @@ def test_the_first_answer_is_kept(tmp_path):
     assert late == first, "who asked at the same time goes on with the first answer"
     assert two.get("k") == first._replace(hit=True)
     assert len(one) == 1
+
+
+def test_a_changed_answer_is_none_and_older_files_are_read(tmp_path):
+    with sqlite3.connect(tmp_path / "c") as database:
+        database.execute(
+            "CREATE TABLE responses (key PRIMARY KEY, answer, finish, prompt, cached, completion)"
+        )
+        database.execute("INSERT INTO responses VALUES ('old', 'a', 'stop', 1, 0, 1)")
+    cache = ResponseCache(tmp_path / "c")
+    assert cache.get("old") == Reply("a", Tokens(1, 0, 1), "stop", hit=True)
+    cache.put("new", Reply("yes"))
+    with database:
+        database.execute("UPDATE responses SET answer = 'no' WHERE key = 'new'")
+        database.execute("UPDATE responses SET answer = 'b' WHERE key = 'old'")
+    assert cache.get("new") is None
+    assert cache.put("new", Reply("yes again")).text == "yes again"
+    assert cache.get("new").text == "yes again"
+    with database:
+        database.execute("DROP TABLE responses")
+    database.close()
+    with pytest.raises(StoreError, match="cannot use the response cache"):
+        cache.get("new")
 
 
 @quick
