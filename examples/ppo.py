@@ -17,7 +17,7 @@ from gym_memory.baselines.rl.sb3 import POLICY, RelationFeatures, Sb3, common_na
 from gym_memory.run import rollout
 from gym_memory.wrappers import IndexActions
 
-steps, memory = int((sys.argv[1:] or ["25000"])[0]), (sys.argv[2:] or ["arigraph"])[0]
+steps, memory = int((sys.argv[1:] or ["2000"])[0]), (sys.argv[2:] or ["arigraph"])[0]
 PLAY = ({}, {"repeat_penalty": 0.5}, {"mode": "sample"}, {"mode": "sample", "repeat_penalty": 0.5})
 
 

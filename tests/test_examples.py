@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import os
 import re
+import resource
 import socket
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -19,6 +22,9 @@ pytestmark = pytest.mark.slow
 ROOT = Path(__file__).parents[1]
 EXAMPLES = ROOT / "examples"
 SAYS = {
+    "dqn.py": r"arigraph: score on 20 test games: [01]\.\d\d$",
+    "grpo.py": r"arigraph: 1 updates, curve in results/grpo$",
+    "ppo.py": r"arigraph \{'mode': 'sample', .*\}: [01]\.\d\d after \d+ CPU-seconds$",
     "drrn.py": r"score on 4 test games: [01]\.\d\d$",
     "llm_agent.py": r"arigraph, game 0: score 1\.00 in \d+ steps, \d+ calls, .* 0\.00[1-9]\d USD$",
     "own_memory.py": r"none: score 0\.2.*\nbrief: score 0\.[4-9].*\nhistory: .*\narigraph: score 1",
@@ -29,12 +35,18 @@ SAYS = {
 }
 """What each example prints."""
 NEEDS = {
+    "dqn.py": "stable_baselines3",
+    "grpo.py": "gguf",
+    "ppo.py": "stable_baselines3",
     "drrn.py": "torch",
     "llm_agent.py": "openai",
     "sb3_masked.py": "sb3_contrib",
     "torchrl_rollout.py": "torchrl",
 }
-ELSEWHERE = {"grpo.py": "tests/training/test_grpo.py", "ppo.py": "a test of its own"}
+SECONDS = dict(
+    re.findall(r"^\| `(\S+)` .* \| (\d+) \|$", (EXAMPLES / "README.md").read_text(), re.M)
+)
+"""CPU seconds that the table of the examples states."""
 TUTORIALS = ("first-comparison", "reading-a-report", "train-an-agent", "language-model-agent")
 FEWER = {
     **{
@@ -65,22 +77,46 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 
 def run(words: list[str], folder: Path, environment: dict[str, str]) -> str:
     done = subprocess.run(
-        words, cwd=folder, env=environment, capture_output=True, text=True, timeout=300
+        words, cwd=folder, env=environment, capture_output=True, text=True, timeout=550
     )
     assert done.returncode == 0, done.stderr[-3000:]
     return done.stdout
 
 
-def test_each_example_is_run() -> None:
-    assert {p.name for p in EXAMPLES.glob("*.py")} <= {*SAYS, *ELSEWHERE}
+@contextlib.contextmanager
+def within(name: str) -> Iterator[None]:
+    """Check the CPU seconds of child processes against the table."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    yield
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    spent = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    assert spent <= int(SECONDS[name]), f"{name} took {spent:.0f} CPU-seconds"
+
+
+def test_each_example_is_in_the_table_and_run() -> None:
+    files = {path.name for path in EXAMPLES.iterdir() if path.suffix in (".py", ".ipynb")}
+    assert files == set(SECONDS)
+    assert {name for name in files if name.endswith(".py")} == set(SAYS)
+    assert max(map(int, SECONDS.values())) <= 60
 
 
 @pytest.mark.parametrize("name", SAYS)
 def test_script(name: str, tmp_path: Path, environment: dict[str, str]) -> None:
     if name in NEEDS and importlib.util.find_spec(NEEDS[name]) is None:
         pytest.skip(f"needs {NEEDS[name]}")
-    told = run([sys.executable, str(EXAMPLES / name)], tmp_path, environment)
-    assert re.search(SAYS[name], told, re.MULTILINE), told
+    with within(name):
+        shown = run([sys.executable, str(EXAMPLES / name)], tmp_path, environment)
+    assert re.search(SAYS[name], shown, re.MULTILINE), shown
+
+
+def printed(book: Any) -> list[str]:
+    """What the cells of a notebook print, and the last lines that are no tables."""
+    return [
+        "".join(out.get("text") or out.get("data", {}).get("text/plain", ""))
+        for cell in book.cells
+        for out in cell.get("outputs", ())
+        if out.get("name") == "stdout"
+    ]
 
 
 @pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.ipynb")), ids=lambda path: path.stem)
@@ -89,11 +125,15 @@ def test_notebook(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     nbclient = pytest.importorskip("nbclient", reason="needs nbclient and ipykernel")
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
     book = nbformat.read(path, as_version=4)
-    assert not any(cell.get("outputs") for cell in book.cells), "keep notebooks without outputs"
     where = {"metadata": {"path": str(tmp_path)}}
-    played = nbclient.NotebookClient(book, timeout=120, resources=where).execute()
-    outputs = [out for cell in played.cells for out in cell.get("outputs", ())]
-    assert any("<table" in str(out.get("data", {}).get("text/html", "")) for out in outputs)
+    with within(path.name):
+        client = nbclient.NotebookClient(nbformat.read(path, 4), timeout=300, resources=where)
+        played = client.execute()
+    assert printed(book) == printed(played), "store the notebook with the outputs of now"
+    for notebook in (book, played):
+        outputs = [out for cell in notebook.cells for out in cell.get("outputs", ())]
+        assert any("<table" in str(out.get("data", {}).get("text/html", "")) for out in outputs)
+        assert str(ROOT) not in str(outputs)
 
 
 def blocks(page: str) -> Iterator[tuple[str, str]]:
