@@ -15,12 +15,14 @@ from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import Any, NamedTuple, TypeVar, get_args, get_type_hints
+from typing import Any, BinaryIO, NamedTuple, TypeVar, get_args, get_type_hints
 
 import numpy as np
 
-__all__ = ["LARGEST_JSON", "cache_dir", "encode", "parse_json", "read_bytes", "read_json", "seal"]
-__all__ += ["typed", "unseal", "write_atomic"]
+from gym_memory.core.errors import ResultsError
+
+__all__ = ["LARGEST_JSON", "cache_dir", "encode", "hold", "parse_json", "read_bytes", "read_json"]
+__all__ += ["seal", "typed", "unseal", "write_atomic"]
 
 N = TypeVar("N", bound=NamedTuple)
 
@@ -127,6 +129,24 @@ def write_atomic(path: str | os.PathLike[str], content: str | bytes) -> None:
         with contextlib.suppress(OSError):
             os.unlink(temporary)
         raise
+
+
+def hold(file: BinaryIO, busy: str) -> BinaryIO:
+    """Lock a file until it is closed, at the latest when the process dies; return it.
+
+    Raises:
+        ResultsError: Another process holds it; says ``busy``. The file is closed then.
+    """
+    try:
+        import fcntl
+    except ImportError:  # no such locks on this platform
+        return file
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        file.close()
+        raise ResultsError(busy) from None
+    return file
 
 
 def typed(record: type[N], values: Iterable[Any]) -> N:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
 from gym_memory.core.errors import InvalidArgumentError, ResultsError
-from gym_memory.core.files import parse_json
+from gym_memory.core.files import hold, parse_json
 from gym_memory.core.html import cut, table
 from gym_memory.core.records import Outcome, Step, Task
 from gym_memory.core.settings import check_bounded
@@ -165,7 +165,8 @@ class RowWriter:
             raise ResultsError(f"cannot record to {os.fspath(path)!r}: {error}") from error
         self._deflate: Any = None
         try:
-            _lock(self._file, path)
+            busy = "is being recorded to already: give each environment its own file"
+            hold(self._file, f"{os.fspath(path)!r} {busy}")
             last = self._repair()
             self.next_episode: int = 0 if last is None else last["episode"] + 1
         except (ValueError, KeyError, TypeError, zlib.error) as error:
@@ -255,17 +256,3 @@ def _deflater() -> Any:
 def _last_line(text: bytearray) -> bytes:
     end = text.rfind(b"\n")
     return bytes(text[text.rfind(b"\n", 0, max(end, 0)) + 1 : end]) if end > 0 else b""
-
-
-def _lock(file: BinaryIO, path: str | os.PathLike[str]) -> None:
-    """Hold the file until it is closed, at the latest when the process dies."""
-    try:
-        import fcntl
-    except ImportError:  # no such locks on this platform
-        return
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        raise ResultsError(
-            f"{os.fspath(path)!r} is being recorded to already: give each environment its own file"
-        ) from None

@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from gym_memory.core.errors import ResultsError, other_format
-from gym_memory.core.files import read_json, seal, unseal, write_atomic
+from gym_memory.core.files import hold, read_json, seal, unseal, write_atomic
 from gym_memory.core.versions import environment_record
 from gym_memory.run.jobs import EpisodeRow, Job, RunConfig
 
@@ -289,20 +289,8 @@ def _short(value: Any) -> str:
 
 def locked(folder: Path) -> BinaryIO:
     """Hold the folder until the file is closed, at the latest when the process dies."""
-    file = open(folder / ".lock", "ab")  # noqa: SIM115 - the caller holds it
-    try:
-        import fcntl
-    except ImportError:  # no such locks on this platform
-        return file
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        file.close()
-        raise ResultsError(
-            f"{str(folder)!r} is in use by another gym-memory process: "
-            "wait for it or use another --out"
-        ) from None
-    return file
+    busy = "is in use by another gym-memory process: wait for it or use another --out"
+    return hold(open(folder / ".lock", "ab"), f"{str(folder)!r} {busy}")
 
 
 def iter_folders(folders: Iterable[str | os.PathLike[str]]) -> Iterator[Path]:
