@@ -8,6 +8,7 @@ import sqlite3
 import subprocess
 import sys
 import threading
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -98,6 +99,21 @@ def test_a_changed_row_is_named_and_the_rest_is_salvaged(
     assert sorted(p.name for p in tmp_path.iterdir()) == ["copy.db", "memory.db"]
 
 
+def test_a_write_that_was_killed_is_taken_back_at_the_next_start(tmp_path: Path) -> None:
+    path, killed = tmp_path / "memory.db", tmp_path / "killed.db"
+    fill(str(path))
+    calm = Store(path).records()
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.execute("PRAGMA journal_mode = DELETE")  # as it is before the first start ends
+        connection.execute("PRAGMA cache_size = 1")
+        connection.execute("BEGIN")
+        connection.execute("UPDATE record SET payload = hex(zeroblob(9000))")
+        for end in ("", "-journal"):
+            shutil.copyfile(f"{path}{end}", f"{killed}{end}")
+    assert Path(f"{killed}-journal").stat().st_size
+    assert Store(killed).records() == calm
+
+
 def test_a_store_without_checksums_is_read(place: str) -> None:
     fill(place)
     calm = content(place)
@@ -156,7 +172,6 @@ def test_a_backup_is_restored_anywhere(place: str, tmp_path: Path) -> None:
 
 WRITER = """
 import sys
-import threading
 from gym_memory.memory.stores.store import Store
 store, name = Store(sys.argv[1]), sys.argv[2]
 for n in range(100_000):

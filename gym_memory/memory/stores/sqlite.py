@@ -88,7 +88,9 @@ class SqliteDatabase:
         """Do nothing: a file has no such index."""
 
     def _check(self) -> None:
-        with self._reported(), closing(self._connect("ro")) as connection:
+        # What a kill left in the middle of a write is taken back, which needs more than reading.
+        mode = "rw" if Path(f"{self.path}-journal").exists() else "ro"
+        with self._reported(), closing(self._connect(mode)) as connection:
             tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
             owner = connection.execute("PRAGMA application_id").fetchone()[0]
             version = connection.execute("PRAGMA user_version").fetchone()[0]
