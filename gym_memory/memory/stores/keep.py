@@ -66,6 +66,8 @@ def backup(
     source = _there(place)
     try:
         rows = _copy(source, SqliteDatabase(temporary, _TIMEOUT), salvage=salvage)
+        if Path(f"{temporary}-wal").exists():  # SQLite is silent if it cannot write its log back
+            raise OSError("it could not be written as a whole")
         with open(temporary, "rb") as file:
             os.fsync(file.fileno())
         os.replace(temporary, path)
