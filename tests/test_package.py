@@ -17,7 +17,7 @@ pytestmark = pytest.mark.slow
 ROOT = Path(__file__).parents[1]
 LINKED = ("wrappers", "baselines")
 FOLDERS = ("gym_memory", *LINKED)
-BUILT_FROM = ("pyproject.toml", "README.md", "LICENSE")
+BUILT_FROM = ("pyproject.toml", "README.md", "LICENSE", "NOTICE.md")
 
 
 def files() -> list[str]:
