@@ -191,4 +191,9 @@ def check_budget(budget: int) -> int:
 
 def make_memory(spec: str | Spec | Memory) -> Memory:
     """Build a memory from a name with parameters; return a ready memory as it is."""
-    return spec if isinstance(spec, Memory) else MEMORIES.make(spec)
+    memory = spec if isinstance(spec, Memory) else MEMORIES.make(spec)
+    if not isinstance(memory, Memory):
+        raise InvalidArgumentError(
+            f"expected {spec!r} as a subclass of gym_memory.memory.Memory, got {memory!r:.80}"
+        )
+    return memory

@@ -127,6 +127,16 @@ def test_faults_are_one_line(policy, says, folder):
     assert len(said.strip().splitlines()) == 1
 
 
+def test_a_memory_or_game_of_another_kind_is_refused_in_a_line(folder):
+    words = ["run", "-e", "Fetch", "-p", "random", "-w", "1", "-m", "./agent.py:Agent"]
+    said = run(words, folder, 2)
+    assert "expected './agent.py:Agent' as a subclass of gym_memory.memory.Memory" in said
+    words = ["run", "-e", "./agent.py:Agent", "-p", "random", "-w", "1", "-m", "none"]
+    said = run(words, folder, 2)
+    assert "expected an environment" in said
+    assert len(said.strip().splitlines()) == 1
+
+
 def test_names_from_folders_and_pages_reach_no_file(folder, monkeypatch):
     monkeypatch.chdir(folder)
     (folder / "agent.py").write_text("raise SystemExit('imported')")
