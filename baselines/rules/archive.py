@@ -56,11 +56,12 @@ class Archive:
         self.k = k
         self.cells: dict[Key, Cell] = {}
         self.frontier: list[Trajectory] = []
-        self._known: set[Option] = set()
+        self._known: set[Option | str] = set()
         self._tried: Counter[Option] = Counter()
         self._taken: Counter[object] = Counter()
         self._deaths: Counter[object] = Counter()
         self._verbs: Counter[str] = Counter()
+        self._words: Counter[str] = Counter()
         self._fresh: Counter[str] = Counter()
         self._gains: dict[tuple[frozenset[str], str], float] = {}
         self._stalls: Counter[Key] = Counter()
@@ -77,16 +78,22 @@ class Archive:
         return max(1.0, self.frontier[0].best if self.frontier else 0.0)
 
     def add(self, key: Key, cell: Cell, action: str) -> bool:
-        """Add a state, which an action led to; True if it offers anything new."""
+        """Add a state, which an action led to; True if it offers a new way or names a new thing."""
         self.cells[key] = cell
-        new = not self._known.issuperset(cell.options.values())
-        self._known.update(cell.options.values())
+        parts = {
+            part
+            for where, act in cell.options.values()
+            for part in ([(where, act)] if where else act.split())
+        }
+        new = not parts <= self._known
+        self._known |= parts
         self._fresh[_verb(action)] += new
         return new
 
     def take(self, cell: Cell, action: str) -> None:
         """Count an action that is taken in a state."""
         self._taken[cell.where] += 1
+        self._words.update(_objects(action))
         self._tried[cell.options.pop(action, ("", action))] += 1
         self._verbs[_verb(action)] += 1
 
@@ -97,6 +104,7 @@ class Archive:
 
     def note(self, words: frozenset[str], action: str, gain: float) -> None:
         """Keep an action that changed the score."""
+        self._fresh[_verb(action)] += gain > 0
         self._gains[words, action] = gain
 
     def finish(self, best: float, trail: tuple[Key, ...]) -> None:
@@ -110,18 +118,21 @@ class Archive:
         """Return how much a state is worth exploring: its value and what is untried there.
 
         The value is that of the best frontier trajectory through it. v' of GLoW: untried actions
-        and unread exits, each worth less the more often it was tried elsewhere, times the frontier
-        trajectories that end there. Places where the game was lost are worth less.
+        and unread exits, each worth less the more often it or its words were tried elsewhere, times
+        the frontier trajectories that end there. Attempts from the state, actions at the place and
+        losses there make it worth less.
         """
         key = cell.trail[-1]
         untried = sum(self._novelty(cell, action) for action in cell.options)
         value = (self._values.get(key, cell.score) + cell.score) / (2 * self.top)
         lived = 1 - self._deaths[cell.where] / (1 + self._taken[cell.where])
         worth = math.exp(_GREED * value) * untried * (1 + self._stalls[key]) * lived**2
-        return worth / (1 + len(cell.gains))
+        return worth / (1 + len(cell.gains)) / math.sqrt(1 + self._taken[cell.where])
 
     def _novelty(self, cell: Cell, action: str) -> float:
-        return (1 + (action in cell.unread)) / (1 + self._tried[cell.options[action]])
+        option = cell.options[action]
+        rarest = 0 if option[0] else min(self._words[word] for word in _objects(action))
+        return (1 + (action in cell.unread)) / (1 + self._tried[option]) / math.sqrt(1 + rarest)
 
     def weights(
         self, cell: Cell, words: frozenset[str], advantage: Mapping[Option, float]
@@ -164,6 +175,11 @@ def option_of(where: object, action: str) -> Option:
 def _verb(action: str) -> str:
     first, *rest = action.split()[:2] or [""]
     return " ".join((first, *(word for word in rest if word in _PARTICLES)))
+
+
+def _objects(action: str) -> list[str]:
+    """Return the words behind the verb, or the verb where there are none."""
+    return action.split()[1:] or [action]
 
 
 def _alike(one: frozenset[str], other: frozenset[str]) -> float:

@@ -20,14 +20,23 @@ from gym_memory.baselines.rules.archive import Archive, Cell, Key, Option, optio
 from gym_memory.core.records import Observation, Transition
 from gym_memory.core.settings import Help, checked
 from gym_memory.extract.notes.words import direction_in
-from gym_memory.graph.schema import DIRECTIONS, EXIT, INVENTORY, PLAYER, UNEXPLORED, direction_of
+from gym_memory.graph.schema import (
+    DIRECTIONS,
+    EXIT,
+    INVENTORY,
+    LOCATIONS,
+    PLAYER,
+    UNEXPLORED,
+    direction_of,
+)
 
 __all__ = ["Explorer"]
 
+_NAMED = re.compile(r"\b(?:an?|the|some) ((?:[a-z-]+ )?[a-z-]+)(?= here\b|[.,;)]| and | is | are )")
 _WORD = re.compile(r"[a-z]+")
 _NOISE = 0.5
 _GUESSES = ("take", "open")
-"""Verbs to try on things that the memory knows, where no valid action is listed."""
+"""Verbs to try on things that are known or named, where no valid action is listed."""
 
 
 @POLICIES.register("explorer")
@@ -158,9 +167,7 @@ class Explorer(Policy):
         score = float(info["score"])
         self._idle += 1
         if cell is None:
-            unread = _unread(obs)
-            options = obs["valid_actions"] or _guesses(obs, unread)
-            cell = Cell(_where(obs), options, unread)
+            cell = Cell(*_options(obs))
             if archive.add(key, cell, self._came_by):
                 self._idle = 0
         if score > cell.score:
@@ -192,7 +199,7 @@ class Explorer(Policy):
         near = [cell for key, cell in self.archive.cells.items() if key in routes]
         target = self._choose(near)
         self._over, self._idle, self._target = False, 0, target
-        self._best = here.score
+        self._best, self._attempt = here.score, []
         if target is not None:
             self._queue = list(routes[target.trail[-1]])
 
@@ -220,10 +227,14 @@ class Explorer(Policy):
             self._advantage[option] += gain - sum(others) / max(1, len(others))
 
 
+def place_of(obs: Observation) -> str:
+    """Return the place that the memory knows; empty if it knows none."""
+    return next((t.object for t in obs["triples"] if t[:2] == (PLAYER, "is in")), "")
+
+
 def state_of(obs: Observation) -> Key:
     """Return what tells a state from others: place, facts about it, inventory, valid actions."""
-    triples = obs["triples"]
-    place = next((t.object for t in triples if t[:2] == (PLAYER, "is in")), "")
+    place, triples = place_of(obs), obs["triples"]
     about = frozenset(
         t for t in triples
         if place in (t.subject, t.object)
@@ -232,28 +243,26 @@ def state_of(obs: Observation) -> Key:
         and t.relation not in (EXIT, UNEXPLORED)
     )  # fmt: skip
     carried = obs["inventory"] or frozenset(t.subject for t in triples if t.object == INVENTORY)
-    seen = obs["valid_actions"] or ("" if place else obs["text"])
-    return place, about, carried, seen
+    return place, about, carried, obs["valid_actions"] or ("" if place else obs["text"])
 
 
-def _where(obs: Observation) -> object:
-    """Return what tells places apart: the memory's place, else the moves that are listed."""
-    moves = tuple(action for action in obs["valid_actions"] if direction_in(action))
-    return next((t.object for t in obs["triples"] if t[:2] == (PLAYER, "is in")), moves)
+def _options(obs: Observation) -> tuple[object, Iterable[str], frozenset[str]]:
+    """Return what tells places apart, what to try here, and the exits that were never taken.
 
-
-def _unread(obs: Observation) -> frozenset[str]:
-    """Return directions that the memory knows as exits never taken from the present place."""
-    place = next((t.object for t in obs["triples"] if t[:2] == (PLAYER, "is in")), "")
-    return frozenset(t.object for t in obs["triples"] if t[:2] == (place, UNEXPLORED))
-
-
-def _guesses(obs: Observation, unread: frozenset[str]) -> tuple[str, ...]:
-    place = next((t.object for t in obs["triples"] if t[:2] == (PLAYER, "is in")), "")
-    things = dict.fromkeys(t.subject for t in obs["triples"] if place and t.object == place)
+    Without a place the listed moves are one. Without a list, guess from the facts and the text.
+    """
+    place, listed = place_of(obs), obs["valid_actions"]
+    unread = frozenset(t.object for t in obs["triples"] if t[:2] == (place, UNEXPLORED))
+    if listed:
+        return place or tuple(filter(direction_in, listed)), listed, unread
+    text = obs["text"].lower()
+    words = _words(text)
+    unread |= {way for way in DIRECTIONS if way in words}
+    known = (t.subject for t in obs["triples"] if t.object == place and t.relation in LOCATIONS)
+    things = dict.fromkeys([*known, *_NAMED.findall(text)])
     things.pop(PLAYER, None)
-    acts = [f"{verb} {thing}" for thing in things for verb in _GUESSES]
-    return (*sorted(unread), *acts, *(way for way in DIRECTIONS if way not in unread))
+    acts = [f"{verb} {thing}" for thing in things for verb in _GUESSES if thing not in DIRECTIONS]
+    return place, (*DIRECTIONS, *acts), unread
 
 
 def _words(text: str) -> frozenset[str]:
