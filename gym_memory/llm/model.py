@@ -150,7 +150,12 @@ class BaseChatModel(ABC):
         return _health_of(call_key(self.identity()))
 
     def _note(self, failure: Failure) -> None:
-        """Count a failed attempt; raise ModelSetupError after too many in a row."""
+        """Count a failed attempt; raise ModelSetupError in a run after too many in a row.
+
+        A policy in a loop of its own goes on with its fallbacks.
+        """
+        if not current_scope().meters:
+            return
         self._health.failed += failure.kind in _TRANSIENT
         if self._health.failed >= _MOST_FAILURES:
             self._health.failed = 0

@@ -15,6 +15,7 @@ import pytest
 from gym_memory.core.errors import ModelError, ModelSetupError
 from gym_memory.core.names import format_spec
 from gym_memory.llm import Request, make_model
+from gym_memory.llm.usage import episode_usage
 from gym_memory.run.compare import compare
 from gym_memory.run.jobs import Job, RunConfig, play_job
 from gym_memory.run.results import read_episodes
@@ -114,7 +115,7 @@ def test_kept_answers_need_no_server(tmp_path: Path) -> None:
 
 
 def test_a_model_that_never_answers_ends_the_run_after_18_attempts() -> None:
-    with ScriptedServer(faults=Faults(rates={"500": 1.0})) as server:
+    with ScriptedServer(faults=Faults(rates={"500": 1.0})) as server, episode_usage():
         model = make_model(f"openai?model=m&base_url={server.base_url}&backoff=0")
         for _ in range(2):
             with pytest.raises(ModelError):
@@ -128,7 +129,7 @@ def test_a_model_that_never_answers_ends_the_run_after_18_attempts() -> None:
 
 def test_one_answer_is_enough_to_go_on() -> None:
     faults = Faults(["500"] * 17 + [""] + ["500"] * 17 + [""])
-    with ScriptedServer(faults=faults) as server:
+    with ScriptedServer(faults=faults) as server, episode_usage():
         model = make_model(f"openai?model=m&base_url={server.base_url}&retries=17&backoff=0")
         assert model.complete(ASK).text
         assert model.complete(ASK).text
