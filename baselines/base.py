@@ -28,7 +28,7 @@ class Policy(ABC):
     """Whether the policy needs engine facts; the loop then sets ``oracle`` before ``reset``."""
     oracle: Any = None
     """A callable that returns the environment's Oracle; set only where ``uses_oracle``."""
-    snapshot: Any = None
+    keep_state: Any = None
     """A callable that keeps the present state; set only where a protocol lets policies go back."""
     focus: PlanState = PlanState()
     """What the policy plans now; the loop hands it to the memory, which is steered by its aim."""

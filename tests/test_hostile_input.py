@@ -14,7 +14,7 @@ from work import work
 
 from gym_memory.baselines.llm.react import read_thought
 from gym_memory.core.errors import CorruptGameError, GymMemoryError, ResultsError, StoreError
-from gym_memory.core.files import seal, unseal
+from gym_memory.core.files import read_json, seal, unseal, write_atomic
 from gym_memory.core.names import parse_spec
 from gym_memory.core.records import Task
 from gym_memory.core.trajectory import read_trajectory
@@ -99,9 +99,9 @@ def test_a_place_without_tuples(tmp_path: Path, place: list[Any]) -> None:
     memory = make_memory("ldm2")
     memory.begin(Task("t", "Eat.", "textworld"), 0)
     memory.save(tmp_path / "memory.json")
-    record = json.loads((tmp_path / "memory.json").read_text())
+    record = read_json(tmp_path / "memory.json")
     record["state"]["places"] = [place]
-    (tmp_path / "memory.json").write_text(json.dumps(record))
+    write_atomic(tmp_path / "memory.json", seal(json.dumps(record)))
     with pytest.raises(StoreError, match="state of memory 'ldm2'"):
         memory.load(tmp_path / "memory.json")
 

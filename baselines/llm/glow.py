@@ -61,7 +61,7 @@ class Glow(React):
     def reset(self, info: dict[str, Any], seed: int | None = None) -> None:
         """Start an episode; the archive goes on with the same task."""
         super().reset(info, seed)
-        self.search.snapshot = self.snapshot
+        self.search.keep_state = self.keep_state
         self.search.reset(info, seed)
         self._trace = []
 

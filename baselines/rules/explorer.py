@@ -121,7 +121,7 @@ class Explorer(Policy):
     def act(self, obs: Observation, info: dict[str, Any]) -> str:
         """Return the next action: of the way to a state, or one that was not tried there."""
         cell = self._arrive(obs, info)
-        if self._over and self.snapshot is None:
+        if self._over and self.keep_state is None:
             self._close()
             self._set_out(cell)
         if self._queue and obs["valid_actions"] and self._queue[0] not in obs["valid_actions"]:
@@ -148,7 +148,7 @@ class Explorer(Policy):
         if transition.terminated:
             self.archive.die(here, transition.action)
         self._over = self._over or transition.terminated or transition.truncated
-        if transition.truncated or (transition.terminated and self.snapshot is None):
+        if transition.truncated or (transition.terminated and self.keep_state is None):
             self._close()
 
     def counters(self) -> dict[str, float]:
@@ -171,7 +171,7 @@ class Explorer(Policy):
             if archive.add(key, cell, self._came_by):
                 self._idle = 0
         if score > cell.score:
-            kept = self.snapshot() if self.snapshot is not None else None
+            kept = self.keep_state() if self.keep_state is not None else None
             cell.reach(tuple(self._path), tuple(self._trail), score, kept)
         wanting = self._idle >= self.patience or not cell.options
         self._over = self._over or (wanting and not self._queue)

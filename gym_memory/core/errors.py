@@ -13,6 +13,7 @@ __all__ = [
     "GymMemoryError",
     "InvalidArgumentError",
     "MissingDependencyError",
+    "ModelDownError",
     "ModelError",
     "ModelSetupError",
     "ResultsError",
@@ -120,6 +121,10 @@ class ModelError(GymMemoryError):
 
 class ModelSetupError(GymMemoryError):
     """A language model cannot be used at all as it is set up (key, model name, quota, price)."""
+
+
+class ModelDownError(ModelSetupError):
+    """A language model stopped answering in a run; the run ends and can be resumed."""
 
 
 class BudgetExceededError(GymMemoryError):

@@ -6,6 +6,8 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any, NamedTuple, TypedDict
 
+from gym_memory.core.settings import check_bounded
+
 __all__ = [
     "Cue",
     "MemoryStats",
@@ -220,7 +222,10 @@ class Outcome(NamedTuple):
 def value_of(info: Mapping[str, Any]) -> float:
     """Return the normalized score of an info or a recorded row, the score where that is None."""
     normalized = info.get("normalized_score")
-    return float(info.get("score", 0.0) if normalized is None else normalized)
+    name, value = "normalized_score", normalized
+    if normalized is None:
+        name, value = "score", info.get("score", 0.0)
+    return float(check_bounded(name, value))
 
 
 class Oracle(NamedTuple):

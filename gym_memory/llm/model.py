@@ -16,7 +16,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
 
-from gym_memory.core.errors import GymMemoryError, ModelError, ModelSetupError, StoreError
+from gym_memory.core.errors import (
+    GymMemoryError,
+    ModelDownError,
+    ModelError,
+    ModelSetupError,
+    StoreError,
+)
 from gym_memory.core.settings import check_amount, check_int
 from gym_memory.llm.base import Message, Reply, Request, Tokens
 from gym_memory.llm.forms import Form, repair_messages, validate
@@ -24,6 +30,7 @@ from gym_memory.llm.usage import Budget, Call, Meter, Price, Usage, current_scop
 
 __all__ = [
     "MAX_ANSWER_CHARS",
+    "MOST_FAILURES",
     "BaseChatModel",
     "Failure",
     "ResponseCache",
@@ -33,8 +40,8 @@ __all__ = [
 
 MAX_ANSWER_CHARS = 200_000
 """Characters of an answer; a longer one is refused."""
-_MOST_FAILURES = 18
-"""Attempts in a row that may fail, three calls with the usual retries; then the model is dead."""
+MOST_FAILURES = 18
+"""Attempts in a row that may fail in a run, three calls with the usual retries."""
 _TRANSIENT = frozenset({"rate_limit", "timeout", "server", "connection"})
 
 
@@ -150,17 +157,18 @@ class BaseChatModel(ABC):
         return _health_of(call_key(self.identity()))
 
     def _note(self, failure: Failure) -> None:
-        """Count a failed attempt; raise ModelSetupError in a run after too many in a row.
+        """Count a failed attempt; raise ModelDownError after too many in a row of a run.
 
         A policy in a loop of its own goes on with its fallbacks.
         """
-        if not current_scope().meters:
+        most = current_scope().most_failures
+        if most is None:
             return
         self._health.failed += failure.kind in _TRANSIENT
-        if self._health.failed >= _MOST_FAILURES:
+        if self._health.failed >= most:
             self._health.failed = 0
-            raise ModelSetupError(
-                f"the model does not answer, {_MOST_FAILURES} attempts in a row failed: {failure}. "
+            raise ModelDownError(
+                f"the model does not answer, {most} attempts in a row failed: {failure}. "
                 "When it is back, give the same command: finished episodes are kept"
             )
 

@@ -237,6 +237,7 @@ class Scope(NamedTuple):
     meters: tuple[Meter, ...] = ()
     budgets: tuple[Budget, ...] = ()
     logs: tuple[list[Call], ...] = ()
+    most_failures: int | None = None
 
 
 _SCOPE: ContextVar[Scope] = ContextVar("gym_memory_llm_scope", default=Scope())  # noqa: B039
@@ -248,15 +249,20 @@ def current_scope() -> Scope:
 
 
 @contextlib.contextmanager
-def episode_usage(budget: Budget | None = None) -> Iterator[Meter]:
+def episode_usage(
+    budget: Budget | None = None, most_failures: int | None = None
+) -> Iterator[Meter]:
     """Count every call inside by any model, in this thread or task; limit it by ``budget``.
 
+    A model of which ``most_failures`` attempts fail in a row counts as dead: ModelDownError.
     Yields the meter of this episode; scopes may be nested, each then counts.
     """
     meter = Meter()
     scope = _SCOPE.get()
     budgets = scope.budgets if budget is None else (*scope.budgets, budget)
-    token = _SCOPE.set(scope._replace(meters=(*scope.meters, meter), budgets=budgets))
+    most = scope.most_failures if most_failures is None else most_failures
+    meters = (*scope.meters, meter)
+    token = _SCOPE.set(scope._replace(meters=meters, budgets=budgets, most_failures=most))
     try:
         yield meter
     finally:

@@ -21,8 +21,8 @@ import numpy as np
 from gym_memory.baselines.registry import make_policy
 from gym_memory.core.errors import (
     InvalidArgumentError,
+    ModelDownError,
     ModelError,
-    ModelSetupError,
     ResultsError,
     UnknownNameError,
 )
@@ -37,6 +37,7 @@ from gym_memory.core.settings import (
     shown,
 )
 from gym_memory.llm import Budget, Meter, episode_usage
+from gym_memory.llm.model import MOST_FAILURES
 from gym_memory.memory.base import check_budget
 from gym_memory.run import EpisodeResult, rollout
 from gym_memory.run.protocols import make_protocol
@@ -377,7 +378,7 @@ def play_job(
 
     Raises:
         ResultsError: The file for the steps cannot be written.
-        ModelSetupError: A language model is out of reach, or was and stays so.
+        ModelDownError: A language model stopped answering.
     """
     listener = listener or Listener()
     env: Any = None
@@ -395,7 +396,7 @@ def play_job(
         policy_seed = _policy_seed(job.seed, trial)
         named: dict[str, Any] = {"task_id": job.task_id, "policy_seed": policy_seed, "limit": limit}
         credit_exactly(env, policy, job.seed, **named)
-        with episode_usage(spending) as meter:  # a failed episode's too
+        with episode_usage(spending, MOST_FAILURES) as meter:  # a failed episode's too
             result = rollout(
                 env,
                 policy,
@@ -417,7 +418,7 @@ def play_job(
         for result in make_protocol(job.protocol).episodes(play):
             yield EpisodeRow(job, trial, result)
             trial, steps = trial + 1, 0
-    except (ResultsError, ModelSetupError):  # these end the run
+    except (ResultsError, ModelDownError):  # these end the run
         raise
     except Exception as error:
         lines = "".join(traceback.format_exception(error))[-_DETAIL_CHARS:]

@@ -16,6 +16,7 @@ import gymnasium as gym
 from gym_memory.baselines.base import Act, Policy
 from gym_memory.baselines.registry import make_policy
 from gym_memory.core.records import MemoryStats, Transition, value_of
+from gym_memory.core.settings import check_bounded
 from gym_memory.llm import Meter, episode_usage, logged_calls
 
 __all__ = ["EpisodeResult", "OnStep", "rollout"]
@@ -133,7 +134,7 @@ def _play(
         policy.oracle = env.get_wrapper_attr("oracle")
     set_focus = env.get_wrapper_attr("set_focus") if env.has_wrapper_attr("set_focus") else None
     tally = _Tally(env, policy, on_step)
-    policy.snapshot = env.get_wrapper_attr("snapshot") if returns else None
+    policy.keep_state = env.get_wrapper_attr("snapshot") if returns else None
     obs, info = env.reset(seed=seed, options={"task_id": task_id} if task_id else None)
     policy.reset(info, seed if policy_seed is None else policy_seed)
     tally.add(info)
@@ -210,9 +211,11 @@ class _Tally:
             task_id=info.get("task_id", ""),
             split=info.get("split", ""),
             backend_version=info.get("backend_version", ""),
-            score=float(info.get("score", 0.0)),
-            max_score=float(info.get("max_score", 0.0)),
-            normalized=None if normalized is None else float(normalized),
+            score=float(check_bounded("score", info.get("score", 0.0))),
+            max_score=float(check_bounded("max_score", info.get("max_score", 0.0))),
+            normalized=None
+            if normalized is None
+            else float(check_bounded("normalized_score", normalized)),
             success=info.get("success", False),
             lost=bool(info.get("lost", False)),
             steps=self.steps,

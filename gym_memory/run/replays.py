@@ -336,7 +336,7 @@ class Replays:
 
 def _copy(policy: Policy) -> Policy:
     """Return a copy that shares the environment's own callables."""
-    shared = (policy.oracle, policy.snapshot)
+    shared = (policy.oracle, policy.keep_state)
     return copy.deepcopy(policy, {id(part): part for part in shared})
 
 

@@ -28,7 +28,7 @@ from gym_memory.core.errors import (
     BackendError,
     GymMemoryError,
     InvalidArgumentError,
-    ModelSetupError,
+    ModelDownError,
     ResultsError,
     UnknownNameError,
 )
@@ -198,7 +198,7 @@ def _play(
     try:
         for row in play_job(job, _Reporter(send, job, silence, followers), record, spending):
             send("row", job, row)
-    except (ResultsError, ModelSetupError) as error:
+    except (ResultsError, ModelDownError) as error:
         send("error", job, error)
     else:
         send("done", job)

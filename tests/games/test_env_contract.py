@@ -34,6 +34,7 @@ GARBAGE = [
     "xyzzy plugh", "restart", "quit", "save", "restore", "undo", "script", "tw-extra-infos score",
     "tw-trace-actions", "restrict commands", "verbose", "[look]", "#random 1", "$ve", "oops",
 ]  # fmt: skip
+JERICHO_COMMANDS = ("look then look", "look, look", "verbose", "oops")
 
 
 def make(name, memory="none", **kwargs):
@@ -263,6 +264,8 @@ def test_valid_actions_cost_nothing_where_they_are_not_asked_for(env, name):
 @pytest.mark.parametrize("text", GARBAGE, ids=lambda text: repr(text[:12]))
 def test_free_text_costs_a_step_and_nothing_else(name, text, request, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    if name == "Jericho" and text in JERICHO_COMMANDS:
+        pytest.skip("a command of the game")
     env = _shared(request, name)
     raw = env.unwrapped
     raw.reset(seed=0)

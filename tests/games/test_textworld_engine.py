@@ -356,7 +356,7 @@ def test_plain_story_plays_without_valid_actions(plain_story):
     assert obs["text"] == "You are in a bare room."
     assert obs["valid_actions"] == ()
     assert env.valid_actions() == ()
-    assert (info["score"], info["max_score"], info["normalized_score"]) == (0.0, 0.0, 0.0)
+    assert (info["score"], info["max_score"], info["normalized_score"]) == (0.0, 0.0, None)
     obs, *_, info = env.step("look")
     assert (obs["text"], info["is_action_valid"]) == ("Still a bare room.", True)
     snapshot = env.snapshot()

@@ -291,7 +291,7 @@ def test_an_alias_joins_what_was_known_under_both_names():
         Triple("cookbook", "is in", "kitchen"),
         Triple("cookbook", "is", "heavy"),
     ]
-    assert graph.fact(Triple("cookbook", "is", "heavy")).sources[0] == (1, 4, 9)
+    assert graph.fact(Triple("cookbook", "is", "heavy")).sources[0] == (1, 4, 9, "")
     assert graph.outgoing("cookery book") == graph.outgoing("cookbook")
     old = [fact for fact in graph.facts() if fact.triple.subject == "cookery book"]
     assert {fact.retired_by for fact in old} == {"alias"}
@@ -346,7 +346,7 @@ def test_sources_lead_back_and_forth():
     graph.add(OPEN, 0, episode=0, start=9, end=12)
     graph.add(OPEN, 4, episode=4)
     graph.add(CLOSED, 5)
-    assert graph.fact(OPEN).sources == [(0, 2, 6), (0, 9, 12), (4, -1, -1)]
+    assert graph.fact(OPEN).sources == [(0, 2, 6, ""), (0, 9, 12, ""), (4, -1, -1, "")]
     assert graph.episodes_of(Triple("the fridge", "is", "open")) == (0, 4)
     assert [f.triple for f in graph.facts_of_episode(0)] == [OPEN]
     assert graph.episodes_of(CLOSED) == ()

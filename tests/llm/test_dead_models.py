@@ -115,7 +115,8 @@ def test_kept_answers_need_no_server(tmp_path: Path) -> None:
 
 
 def test_a_model_that_never_answers_ends_the_run_after_18_attempts() -> None:
-    with ScriptedServer(faults=Faults(rates={"500": 1.0})) as server, episode_usage():
+    faults = Faults(rates={"500": 1.0})
+    with ScriptedServer(faults=faults) as server, episode_usage(most_failures=18):
         model = make_model(f"openai?model=m&base_url={server.base_url}&backoff=0")
         for _ in range(2):
             with pytest.raises(ModelError):
@@ -129,7 +130,7 @@ def test_a_model_that_never_answers_ends_the_run_after_18_attempts() -> None:
 
 def test_one_answer_is_enough_to_go_on() -> None:
     faults = Faults(["500"] * 17 + [""] + ["500"] * 17 + [""])
-    with ScriptedServer(faults=faults) as server, episode_usage():
+    with ScriptedServer(faults=faults) as server, episode_usage(most_failures=18):
         model = make_model(f"openai?model=m&base_url={server.base_url}&retries=17&backoff=0")
         assert model.complete(ASK).text
         assert model.complete(ASK).text

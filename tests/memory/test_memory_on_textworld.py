@@ -85,7 +85,7 @@ def test_snapshot_is_returned_to(name: str) -> None:
     for action in last["valid_actions"][:5]:
         if action in env.unwrapped.valid_actions():  # type: ignore[attr-defined]
             env.step(action)
-    assert state(env) != before or name == "none"
+    assert state(env) != before or name in ("none", "notes")  # nobody writes notes here
     obs, _ = env.get_wrapper_attr("restore")(snapshot)
     assert state(env) == before
     assert obs == last

@@ -67,7 +67,8 @@ def _digest(tensors: Mapping[str, Any], record: str) -> str:
     digest = hashlib.sha256(record.encode())
     for name, tensor in sorted(tensors.items()):
         digest.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}".encode())
-        digest.update(tensor.reshape(-1).view(torch.uint8).numpy())
+        flat = tensor.reshape(-1).clone(memory_format=torch.contiguous_format)
+        digest.update(flat.view(torch.uint8).numpy())
     return digest.hexdigest()
 
 

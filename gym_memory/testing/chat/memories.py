@@ -299,13 +299,17 @@ def _advice(slots: Slots) -> str:
     return numbered(dict.fromkeys([*old, *new, "Try what was not tried yet."]))
 
 
+def _warning(trace: list[Step]) -> str:
+    return f"Do not end with {trace[-1].action!r}" if trace else "Do not end without an action"
+
+
 def _lesson(slots: Slots) -> str:
     """Return the rewarded actions as steps, or the last action as what failed."""
     trace = read_trace(slots["trace"])
     useful, _ = _gains(trace)
     if useful:
         return f"For such a task: {', then '.join(useful)}."
-    return f"Do not end with {trace[-1].action!r}; try another way."
+    return f"{_warning(trace)}; try another way."
 
 
 @answers("lesson_success")
@@ -328,8 +332,7 @@ def _lesson_contrast(slots: Slots) -> str:
 @answers("procedure")
 def _procedure(slots: Slots) -> str:
     """Return the procedure with the last action of the failure as a warning."""
-    last = read_trace(slots["trace"])[-1].action
-    return f"{slots['procedure']}\nDo not end with {last!r}."
+    return f"{slots['procedure']}\n{_warning(read_trace(slots['trace']))}."
 
 
 def _causes_in(text: str) -> list[CausalAbstraction]:

@@ -318,7 +318,8 @@ def reflexion(slots: Slots) -> str:
 def glow_states(slots: Slots) -> str:
     """Choose the state with most points, the first of equal ones."""
     points = [float(found) for found in re.findall(r"; (-?[\d.]+) points; after", slots["states"])]
-    return f"Analysis: it has most points.\nState: {points.index(max(points)) + 1}"
+    best = points.index(max(points)) if points else 0
+    return f"Analysis: it has most points.\nState: {best + 1}"
 
 
 @answers("glow_notes")
