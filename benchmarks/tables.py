@@ -99,6 +99,43 @@ _FOREIGN = {
 """Folder of games to what it holds."""
 
 
+def fiction() -> str:
+    """Every player of a story under each protocol, in points; see jericho/run.py."""
+    heads = ("protocol", "policy", "memory", "jobs", "points [95 %]", "best of any job", "replayed")
+    jobs: dict[str, list[dict[str, Any]]] = {}
+    for row in _read("jericho/scores.json"):
+        jobs.setdefault(row["arm"], []).append(row)
+    rows = []
+    for arm, played in sorted(jobs.items()):
+        points = [row["score"] for row in played]
+        shown = f"{np.mean(points):.1f}"
+        if len(points) > 1:
+            shown += f" {format_interval(intervals.values(points).interval())}"
+        replayed = sum(row["replayed"] for row in played) / sum(row["steps"] for row in played)
+        best = max(row["best"] for row in played)
+        names = [f"`{name}`" for name in arm.split()]
+        rows.append([*names, str(len(points)), shown, f"{best:g}", f"{replayed:.0%}"])
+    return _table(heads, 3, rows)
+
+
+def fiction_trials() -> str:
+    """Return the mean points of ten trials at a time under EvoTest's protocol."""
+    jobs: dict[str, list[list[float]]] = {}
+    for row in _read("jericho/scores.json"):
+        if row["arm"].startswith("evotest"):
+            jobs.setdefault(row["arm"], []).append(row["trials"])
+    parts = [slice(at, at + 10) for at in range(0, 50, 10)]
+    rows = [
+        [
+            *(f"`{name}`" for name in arm.split()),
+            *(f"{np.mean([t[p] for t in trials]):.1f}" for p in parts),
+        ]
+        for arm, trials in sorted(jobs.items())
+    ]
+    heads = ("protocol", "policy", "memory", *(f"{p.start + 1}-{p.stop}" for p in parts))
+    return _table(heads, 3, rows)
+
+
 def makers() -> str:
     """TextWorld's own makers, one by one; see foreign_games/tw_make."""
     folder = "foreign_games/tw_make"
@@ -553,6 +590,7 @@ PAGES: dict[Path, dict[str, Callable[[], str]]] = {
     README: {"together": together},
     RESULTS / "planner.md": {"planner": planner, "voices": voices},
     RESULTS / "other-authors.md": {"foreign_games": foreign_games},
+    RESULTS / "interactive-fiction.md": {"fiction": fiction, "fiction_trials": fiction_trials},
     RESULTS / "budgets.md": {"together": together, "budgets": partial(budgets, WORLDS)},
     RESULTS / "exam.md": {"exam": exam},
     RESULTS / "ranking.md": {"ranking": ranking},
