@@ -72,7 +72,7 @@ LEARNING += ("reasoningbank", "workflows", "expel", "playbook", "evotest")
 
 BY_MODEL = ("arigraph", "stma", "summary", "simulacra", "clin", "reflexion")
 """Memories whose roles a language model can take."""
-AGENTS = ("react", "reflexion", "plain", "stma", "clin?encoder=hash", "ldm2")
+AGENTS = ("react", "reflexion", "plain", "stma", "clin?encoder=hash", "ldm2", "glow")
 """Policies that call a language model, as Ariadne does."""
 
 
@@ -95,7 +95,9 @@ def cells() -> list[Job]:
     ]
     found += [Job("FakeHouse", f"{memory}?llm=openai", "planner", 0) for memory in BY_MODEL]
     found += [Job("FakeHouse", memory, agent, 0) for memory in FEW[:2] for agent in AGENTS]
-    found += [Job("FakeHouse", "none", policy, 0) for policy in ("random", "walkthrough")]
+    found += [
+        Job("FakeHouse", "none", policy, 0) for policy in ("random", "walkthrough", "explorer")
+    ]
     found += [Job("FakeHouse", memory, "scribe", 0) for memory in ("none", "notes", "notes?free=0")]
     found += [
         Job("TreasureHunt?level=easy&navigate=true", "arigraph", "ariadne", 0),
