@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ import numpy as np
 import pytest
 
 from gym_memory.core.errors import UnknownNameError
-from gym_memory.core.plugins import import_plugin
+from gym_memory.core.plugins import PLUGINS, import_plugin
 from gym_memory.core.records import Triple
 from gym_memory.evaluate.rank.card import Card, cards, correlation, ranks
 from gym_memory.evaluate.rank.page import main_table, page
@@ -89,8 +90,17 @@ class Overflows(Mine):
 '''
 
 
+@pytest.fixture(scope="module", autouse=True)
+def no_other_plugins() -> Iterator[None]:
+    """Forget modules that other tests imported; a replay elsewhere would need them too."""
+    before = dict(PLUGINS)
+    PLUGINS.clear()
+    yield
+    PLUGINS.update(before)
+
+
 @pytest.fixture(scope="module")
-def own(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def own(no_other_plugins: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("own") / "own.py"
     path.write_text(MEMORIES)
     import_plugin(str(path))

@@ -195,8 +195,8 @@ class Returning(Random):
         return self.kept if self.steps % 3 == 0 else None
 
     def act(self, obs: Any, info: dict[str, Any]) -> str:
-        if self.kept is None and self.snapshot is not None:
-            self.kept = self.snapshot()
+        if self.kept is None and self.keep_state is not None:
+            self.kept = self.keep_state()
         self.steps += 1
         self.seen.append((info["moves"], obs["text"]))
         return super().act(obs, info)
