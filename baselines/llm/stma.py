@@ -73,8 +73,8 @@ class Stma(LanguagePolicy):
     def set_up(self) -> None:
         """Reset the counters, read the rules of the game."""
         self.rejected = self.unapproved = 0
-        told = self.settings.knowledge
-        self._knowledge = KNOWLEDGE.get(told, told)
+        rules = self.settings.knowledge
+        self._knowledge = KNOWLEDGE.get(rules, rules)
 
     def reset(self, info: dict[str, Any], seed: int | None = None) -> None:
         """Start an episode without a plan."""

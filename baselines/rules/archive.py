@@ -12,7 +12,7 @@ from gym_memory.extract.notes.words import direction_in
 __all__ = ["Archive", "Cell", "Key", "Option", "Trajectory", "option_of"]
 
 Key = Hashable
-"""What tells a state from others."""
+"""Distinguishes a state from others."""
 Option = tuple[object, str]
 """An action, and the place for a move: moves differ from place to place, other actions do not."""
 _POSITIVES = 3
@@ -69,12 +69,12 @@ class Archive:
 
     @property
     def start(self) -> Cell:
-        """The first state."""
+        """Return the first state."""
         return next(iter(self.cells.values()))
 
     @property
     def top(self) -> float:
-        """The best score so far, at least one point."""
+        """Return the best score so far, at least one point."""
         return max(1.0, self.frontier[0].best if self.frontier else 0.0)
 
     def add(self, key: Key, cell: Cell, action: str) -> bool:

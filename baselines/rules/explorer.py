@@ -233,7 +233,7 @@ def place_of(obs: Observation) -> str:
 
 
 def state_of(obs: Observation) -> Key:
-    """Return what tells a state from others: place, facts about it, inventory, valid actions."""
+    """Return what distinguishes a state: place, facts about it, inventory, valid actions."""
     place, triples = place_of(obs), obs["triples"]
     about = frozenset(
         t for t in triples
@@ -247,7 +247,7 @@ def state_of(obs: Observation) -> Key:
 
 
 def _options(obs: Observation) -> tuple[object, Iterable[str], frozenset[str]]:
-    """Return what tells places apart, what to try here, and the exits that were never taken.
+    """Return what distinguishes places, what to try here, and the exits that were never taken.
 
     Without a place the listed moves are one. Without a list, guess from the facts and the text.
     """

@@ -111,7 +111,7 @@ def compare_all(
 
 
 def agent_of(preset: str, policy: str = "") -> Preset:
-    """The agent that is asked for: a preset, else a policy with the usual memory.
+    """Return the agent: a preset, else a policy with the usual memory.
 
     Raises:
         InvalidArgumentError: Both are given.
@@ -123,7 +123,7 @@ def agent_of(preset: str, policy: str = "") -> Preset:
 
 
 def default_out(name: str, *configs: RunConfig) -> Path:
-    """A folder named after the configuration, so that the same command finds it again."""
+    """Return a folder named after the configuration, so that the same command finds it again."""
     text = "".join(json.dumps(config.to_json(), sort_keys=True) for config in configs)
     return Path("results") / f"{name}-{hashlib.sha256(text.encode()).hexdigest()[:8]}"
 

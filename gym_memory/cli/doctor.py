@@ -163,7 +163,7 @@ def _java() -> Finding:
 
 
 def _alfworld_data() -> Finding:
-    """The official games; ALFWorld also runs on generated ones without them."""
+    """Look for the official games; ALFWorld also runs on generated ones without them."""
     part, folder = "alfworld", os.environ.get("ALFWORLD_DATA", "")
     purpose = "official ALFWorld games"
     if folder and Path(folder).is_dir():

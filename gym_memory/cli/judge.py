@@ -148,7 +148,7 @@ def _totals(mark: ExamScore | None) -> tuple[str, ...]:
 def _best_share(
     cells: dict[tuple[int, str, str], ExamScore], budget: int, memory: str, kind: str
 ) -> str:
-    """A share; bold where no other memory but the upper bound has a higher one."""
+    """Format a share; bold where no other memory but the upper bound has a higher one."""
     from gym_memory.evaluate.exam.scores import UPPER_BOUND
 
     mark = cells.get((budget, memory, kind))

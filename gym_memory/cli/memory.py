@@ -268,13 +268,13 @@ def _print_facts(facts: Sequence[FactRecord]) -> None:
 
 
 def _quoted(first: Quotation, more: int) -> str:
-    """The first evidence, and how often the fact was stated again."""
+    """Return the first evidence, and how often the fact was stated again."""
     shown = first.context or "(what was done)"
     return f"{shown} and {more} more" if more else shown
 
 
 def _memory_lines(opened: Opened) -> list[str]:
-    """What a memory knows, a line each: its live facts, or its state where it keeps no graph."""
+    """Return a memory's live facts, a line each, or its state if it keeps no graph."""
     facts = _facts(opened, "", past=False)
     if facts:
         return sorted(", ".join(fact.fact) for fact in facts)

@@ -106,7 +106,7 @@ def _text(value: Any) -> str:
 
 
 def _entries(registry: Registry, more: Callable[[Any], dict[str, Any]]) -> list[dict[str, Any]]:
-    """A record a name; what cannot be imported says what it needs."""
+    """Return a record a name; what cannot be imported says what it needs."""
     entries = []
     for name in registry.names():
         try:
@@ -135,7 +135,7 @@ def _parameters(target: Any) -> dict[str, Any]:
 
 
 def _details(kind: str, name: str) -> list[dict[str, Any]]:
-    """What each parameter of one name means: settings where it has some, else its arguments."""
+    """Describe each parameter of a name: its settings, else its arguments."""
     if kind == "settings":
         parameters = list_settings(_learner(name))
     elif kind in _REGISTRIES:

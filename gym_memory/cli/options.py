@@ -244,7 +244,7 @@ class Asked:
 
     @property
     def chat(self) -> dict[str, str]:
-        """The parameters of the language model that are given."""
+        """Return the parameters of the language model that are given."""
         return given_model(self.model, self.base_url)
 
     def config(
@@ -302,7 +302,7 @@ class Playing:
     callbacks: Callbacks = dataclasses.field(default_factory=list)
 
     def arguments(self) -> dict[str, Any]:
-        """What :func:`gym_memory.run.compare.compare` takes of it."""
+        """Return what :func:`gym_memory.run.compare.compare` takes of it."""
         own = dataclasses.asdict(self)
         del own["out"], own["json_lines"]
         return own
@@ -359,13 +359,13 @@ def _default(field: dataclasses.Field[Any]) -> Any:
 
 
 def given_model(model: str, base_url: str) -> dict[str, str]:
-    """The parameters of a language model that are given; the rest is from the environment."""
+    """Return the parameters of a language model that are given; the rest is from the environment."""
     named = {"model": model, "base_url": base_url}
     return {name: value for name, value in named.items() if value}
 
 
 def with_max_steps(env: str, max_steps: int | None) -> str:
-    """The environment with the step limit of ``--max-steps``, where there is one."""
+    """Return the environment with the step limit of ``--max-steps``, where there is one."""
     return env if max_steps is None else with_parameter(env, "max_steps", max_steps)
 
 

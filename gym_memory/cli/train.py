@@ -53,7 +53,7 @@ class Arena:
             raise InvalidArgumentError(f"expected {self.env!r} without a split: training sets it")
 
     def make(self, split: str) -> Any:
-        """An environment for ``train`` or ``valid``."""
+        """Make an environment for ``train`` or ``valid``."""
         from gym_memory.wrappers.make import make_env
 
         name, kwargs = parse_spec(self.env)
@@ -69,7 +69,7 @@ class Arena:
         return env
 
     def record(self) -> dict[str, Any]:
-        """What a run's folder must have been made with to be gone on with."""
+        """Return what must be equal for a folder to be resumed."""
         record = {**dataclasses.asdict(self), "env": format_spec(*parse_spec(self.env))}
         if self.valid_split == "valid":
             del record["valid_split"]
@@ -77,7 +77,7 @@ class Arena:
         return record
 
     def folder(self, baseline: str, seed: int) -> Path:
-        """Where a run is kept unless something else is asked for."""
+        """Return the folder of a run without ``--out``."""
         names = (baseline, parse_spec(self.env).name, parse_spec(self.memory).name, str(seed))
         return Path("runs") / "-".join(names).lower()
 
@@ -182,7 +182,7 @@ def _learner(baseline: str, settings: list[str], seed: int, device: str) -> Any:
 def _envs(
     arena: Arena, training: TrainSettings, ray: str | None, plugins: tuple[str, ...]
 ) -> contextlib.AbstractContextManager[Any]:
-    """Who steps the environments; None for this process."""
+    """Return the workers that step the environments; None for this process."""
     if ray is None:
         return contextlib.nullcontext()
     from gym_memory.train.collect import RayEnvs

@@ -99,7 +99,7 @@ class GameEnvironment(_server.Environment):
 
     @property
     def state(self) -> GameState:
-        """The present task and its score."""
+        """Return the present task and its score."""
         if self._session is None:
             return GameState()
         info = self._session.turn.info

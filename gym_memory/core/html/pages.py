@@ -23,7 +23,7 @@ class Assets(NamedTuple):
 
 
 def packed(value: Any) -> str:
-    """A value as base64 of gzip of JSON; the same value gives the same text."""
+    """Return a value as base64 of gzip of JSON; the same value gives the same text."""
     data = json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
     return base64.b64encode(gzip.compress(data, 6, mtime=0)).decode()
 
@@ -31,7 +31,7 @@ def packed(value: Any) -> str:
 def inline_page(
     title: str, body: str, assets: Assets, data: Mapping[str, str] | None = None
 ) -> str:
-    """A page that needs nothing else, to be opened from a disk.
+    """Return a page that needs nothing else, to be opened from a disk.
 
     Args:
         title: Title of the window.
@@ -62,7 +62,7 @@ def inline_page(
 
 
 def linked_page(title: str, body: str, assets: Assets) -> str:
-    """A page whose scripts and styles the server gives under ``/static/``, policy included."""
+    """Return a page whose scripts and styles the server gives under ``/static/``."""
     head = [
         f'<link rel="stylesheet" href="/static/{name}"{_sheet_id(n)}>'
         for n, (_, name) in enumerate(assets.styles)

@@ -18,7 +18,7 @@ _UNSEEN = re.compile(
 
 
 def visible(value: object) -> str:
-    r"""A text in which what cannot be seen, or turns the writing around, is written out.
+    r"""Write out what cannot be seen in a text, or turns the writing around.
 
     >>> visible("a\x1b[0mb")
     'a⟨U+001B⟩[0mb'
@@ -36,7 +36,7 @@ def json_visible(value: str) -> str:
 
 
 def text(value: object, limit: int = 0) -> str:
-    """A text as HTML that shows it.
+    """Return a text as HTML that shows it.
 
     Args:
         value: What to show.
@@ -49,7 +49,7 @@ def text(value: object, limit: int = 0) -> str:
 
 
 def cut(value: str, limit: int = 160) -> str:
-    """The beginning of a text.
+    """Return the beginning of a text.
 
     >>> cut("abcdef", 4)
     'abc…'
@@ -64,7 +64,7 @@ def table(
     caption: str = "",
     numbers: Iterable[str] = (),
 ) -> str:
-    """A table of texts.
+    """Return a table of texts.
 
     Args:
         header: Names of the columns.
