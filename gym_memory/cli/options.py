@@ -359,7 +359,7 @@ def _default(field: dataclasses.Field[Any]) -> Any:
 
 
 def given_model(model: str, base_url: str) -> dict[str, str]:
-    """Return the parameters of a language model that are given; the rest is from the environment."""
+    """Return the parameters of a language model that are given; the environment gives the rest."""
     named = {"model": model, "base_url": base_url}
     return {name: value for name, value in named.items() if value}
 
