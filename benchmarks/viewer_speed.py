@@ -12,10 +12,10 @@ import tempfile
 from pathlib import Path
 from statistics import median
 
-from gym_memory.testing.browser import Browser, busy, open_window, serving
-from gym_memory.testing.long_episode import write_long_episode
 from gym_memory.viewer.recordings import find
 from gym_memory.viewer.replay import write_replay
+from tests.chromium import Browser, busy, open_window, serving
+from tests.long_episode import write_long_episode
 
 SLIDES = 20
 

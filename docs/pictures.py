@@ -7,6 +7,7 @@ and dark, at 1280 and 360 pixels, and writes ``docs/pictures/*.png`` and ``repla
 from __future__ import annotations
 
 import io
+import sys
 import tempfile
 import time
 from pathlib import Path
@@ -15,9 +16,11 @@ from PIL import Image
 
 from gym_memory.run.compare import compare
 from gym_memory.run.jobs import RunConfig
-from gym_memory.testing.browser import Browser, open_window, serving
 from gym_memory.viewer.recordings import choose, find
 from gym_memory.wrappers.make import make_env
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+from chromium import Browser, open_window, serving
 
 OUT = Path(__file__).parent / "pictures"
 RUNS = {

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from chromium import GET_CHROMIUM, Browser, open_window, serving
 
 from gym_memory.run.compare import compare
 from gym_memory.run.jobs import RunConfig
-from gym_memory.testing.browser import GET_CHROMIUM, Browser, open_window, serving
 
 
 @pytest.fixture(scope="session")

@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from chromium import Browser, serving
 
 from gym_memory.core.html import inline_page
 from gym_memory.core.trajectory import read_trajectory
 from gym_memory.run import EpisodeResult
 from gym_memory.run.jobs import EpisodeRow, Job, play_job
 from gym_memory.run.results.report import build_report, read_source
-from gym_memory.testing.browser import Browser, serving
 from gym_memory.viewer.recordings import Recording, choose, find, load
 from gym_memory.viewer.replay import write_replay
 from gym_memory.viewer.server import _RUNS, _runs_body

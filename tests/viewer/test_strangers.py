@@ -11,12 +11,12 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
+from chromium import serving
 from strangers import CANARY, knocked, listener, set_trap
 from test_trust import results_of
 from test_untrusted_text import UPGRADE, ask
 
 from gym_memory.memory.base import MEMORIES
-from gym_memory.testing.browser import serving
 from gym_memory.viewer import guard, server
 from gym_memory.viewer.guard import Guard
 from gym_memory.viewer.play import PlayDefaults

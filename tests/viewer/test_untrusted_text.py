@@ -9,6 +9,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
+from chromium import Browser, serving
 
 from gym_memory.core.html import inline_page, text, visible
 from gym_memory.core.trajectory import RowWriter
@@ -16,7 +17,6 @@ from gym_memory.run import EpisodeResult
 from gym_memory.run.jobs import EpisodeRow, Job
 from gym_memory.run.results.html import report_page
 from gym_memory.run.results.score import differences, units
-from gym_memory.testing.browser import Browser, serving
 from gym_memory.viewer.guard import Guard
 from gym_memory.viewer.recordings import Recording, find
 from gym_memory.viewer.replay import write_replay

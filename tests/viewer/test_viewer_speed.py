@@ -10,9 +10,9 @@ from pathlib import Path
 from statistics import median
 
 import pytest
+from chromium import Browser, busy, serving
+from long_episode import write_long_episode
 
-from gym_memory.testing.browser import Browser, busy, serving
-from gym_memory.testing.long_episode import write_long_episode
 from gym_memory.viewer.recordings import find
 from gym_memory.viewer.replay import write_replay
 
