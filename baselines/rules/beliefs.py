@@ -8,7 +8,6 @@ of commands (``go north``, ``take lamp``) and act in that of the game.
 from __future__ import annotations
 
 import re
-from collections import Counter
 from functools import cached_property, lru_cache
 from operator import itemgetter
 
@@ -17,7 +16,7 @@ import numpy as np
 from gym_memory.baselines.rules.plan import Exit, Plan
 from gym_memory.core.records import Observation, Step, Task, Triple
 from gym_memory.extract.base import Extractor, apply
-from gym_memory.extract.notes.words import direction_in, head_noun
+from gym_memory.extract.notes.words import direction_in
 from gym_memory.graph import TemporalGraph
 from gym_memory.graph.map import (
     Square,
@@ -28,6 +27,7 @@ from gym_memory.graph.map import (
     unexplored_exits,
     ways_out,
 )
+from gym_memory.graph.names import NameIndex, nouns
 from gym_memory.graph.schema import (
     DIRECTIONS,
     INVENTORY,
@@ -77,8 +77,6 @@ def canonical(action: str) -> str:
 
 
 # ------------------------------------------------------------ what is believed
-
-_DETERMINER = "(?:the|an?|my|your|his|her|its|our|their|this|that)"
 
 
 class Transcript:
@@ -300,17 +298,17 @@ class Beliefs:
         return next(iter(self.objects(place, door_relation(direction))), "")
 
     def is_named(self, thing: str, text: str) -> bool:
-        """True if a lower-case text names it: in full, or by a noun that no other thing has."""
+        """True if a lower-case text names it: in full, or by a partial name of no other thing."""
         if thing in text and re.search(rf"\b{re.escape(thing)}(?!\w)", text):
             return True
-        noun = head_noun(thing)
-        if noun == thing or noun not in text or self._nouns[noun] > 1:
-            return False
-        return re.search(rf"\b{_DETERMINER} {re.escape(noun)}(?!\w)", text) is not None
+        return any(noun in text for noun in nouns(thing)) and thing in self._names.find(text)
 
     @cached_property
-    def _nouns(self) -> Counter[str]:
-        return Counter(head_noun(name) for name in self.graph.entities())
+    def _names(self) -> NameIndex:
+        names = NameIndex(partial=True)
+        for name in self.graph.entities():
+            names.learn(name)
+        return names
 
     def is_spoken_of(self, thing: str) -> bool:
         """True if the task, or a text that was read, names it."""

@@ -198,3 +198,16 @@ def test_the_placebo_says_nothing_of_the_past_either() -> None:
 def test_without_dates_a_question_is_an_aim_as_in_the_paper() -> None:
     recall = taught(AriGraph(dated=False)).recall(cue("Where was the apple at step 0?"), 300)
     assert "[step 0] apple" not in recall.text
+
+
+def test_everyday_questions_about_the_past_are_read() -> None:
+    start = read_past_question("Where did I start?", [], 30)
+    assert start is not None
+    assert start.steps == (0,)
+    dropped = read_past_question("Where did I leave the knife?", ["knife"], 30)
+    assert dropped is not None
+    assert dropped.order
+    after = read_past_question('What did I do right after "open box"?', [], 30, [4])
+    assert after is not None
+    assert after.done == (4, 5)
+    assert read_past_question("leave the knife on the table", ["knife", "table"], 30) is None

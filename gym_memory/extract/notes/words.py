@@ -8,12 +8,12 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Callable, Iterator
-from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
 from gym_memory.core.records import Triple
 from gym_memory.graph import TemporalGraph
+from gym_memory.graph.names import head_noun
 from gym_memory.graph.schema import DIRECTIONS, INVENTORY, PLAYER, direction_of
 
 __all__ = ["CARRIED", "CONTAINER", "DIRECTION_LIST", "DOOR", "KEY", "NAME", "ROOM", "STATES"]
@@ -48,9 +48,6 @@ STATES = frozenset(
 )
 """States that games write before a name and that change in play."""
 
-_OF = re.compile(r"(?<=\w)\s+(?:of|to|for|from|with|in|on)\s")
-_LABEL = re.compile(r"#?[a-z]?\d+|[a-z]|[ivx]+|no\.?|number|one|two|three|four|five|six")
-
 
 def clean_name(text: str) -> str:
     """Return a name as facts hold it: lower case, single spaces, no article.
@@ -62,19 +59,6 @@ def clean_name(text: str) -> str:
     if len(words) > 1 and words[0] in ("a", "an", "the", "some"):
         del words[0]
     return " ".join(words)
-
-
-@lru_cache(maxsize=1 << 14)
-def head_noun(name: str) -> str:
-    """Return the word of a name that says what it is, without a label or what it is of.
-
-    >>> head_noun("brass key"), head_noun("Key 1"), head_noun("key to the vault")
-    ('key', 'key', 'key')
-    """
-    words = _OF.split(name.lower(), maxsplit=1)[0].split()
-    while len(words) > 1 and _LABEL.fullmatch(words[-1]):
-        words.pop()
-    return words[-1] if words else ""
 
 
 # Kinds

@@ -2,7 +2,7 @@
 
 A number in a question that is no part of a name is a step (*at step 12*, *12 moves ago*). Words of
 order (*first*, *before*), or the past tense with two names, ask when something became true. A
-command that it names asks for its result.
+command that it names asks for its result, or for what came after it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import numpy as np
 
 from gym_memory.core.records import Triple
 from gym_memory.graph import TemporalGraph
-from gym_memory.graph.names import NameIndex
+from gym_memory.graph.names import DETERMINERS, NameIndex
 from gym_memory.graph.schema import LOCATIONS, PLAYER, tried_relation
 from gym_memory.memory.reading import MAX_RUN, entry_head
 from gym_memory.memory.recall import Follower
@@ -26,7 +26,7 @@ from gym_memory.memory.recall.render import Block, fact_block, without_empty_lin
 from gym_memory.memory.stores.episodes import Episode, EpisodeStore, weight
 
 __all__ = ["ActionIndex", "Attempt", "Dated", "EpisodicIndex", "PastQuestion", "dated_lines"]
-__all__ += ["fit_attempts", "last_attempts", "read_past_question", "recollect"]
+__all__ += ["achievements", "fit_attempts", "last_attempts", "read_past_question", "recollect"]
 
 Dated = tuple[int, Triple]
 """A step and a fact that was true, or became true, then."""
@@ -54,6 +54,15 @@ _ORDER = re.compile(
 _PAST = re.compile(
     r"\b(?:was|were|did|had|been|came|went|got|took|once|\w+ed|times?)\b", re.IGNORECASE
 )
+_START = re.compile(r"\b(?:start(?:ed)?|beg[aiu]n|beginning|outset|originally)\b", re.IGNORECASE)
+_DROPPED = re.compile(
+    r"\bdid (?:i|you) (?:last )?(?:drop|leave|put|set|lay|place)\b|"
+    r"\b(?:i|you)(?:['’]ve| have| had)? (?:last )?(?:dropped|left|put|set|laid|placed)\b",
+    re.IGNORECASE,
+)
+_NEXT = re.compile(r"\b(?:after|next|then|followed)\b", re.IGNORECASE)
+_HOW = re.compile(r"\bhow (?:did|was|were|has|have|come)\b|\bwhat made\b", re.IGNORECASE)
+_ARTICLE = re.compile(rf"\b(?:{'|'.join(sorted(DETERMINERS))}) ", re.IGNORECASE)
 _NUMBER = re.compile(
     r"(?P<back>\b(?:back(?:wards?)?(?: by)?|rewind(?: by)?) )?"
     r"\b(?P<n>\d{1,9})(?:st|nd|rd|th)?\b"
@@ -171,8 +180,9 @@ class ActionIndex:
         for episode in new:
             action = episode.action.lower()
             if not action.isalpha():  # "look" and "wait" are words of any question
-                self._actions.learn(action)
-                self._last[action] = episode.t
+                bare = _ARTICLE.sub("", action)
+                self._actions.learn(bare)
+                self._last[bare] = episode.t
             if self._place and action:
                 counts = self._counts.setdefault(self._place, {})
                 counts[action] = counts.pop(action, 0) + 1
@@ -183,7 +193,8 @@ class ActionIndex:
     def named(self, text: str) -> list[int]:
         """Return the last steps of the actions of at least two words that a text names."""
         self._sync()
-        return [self._last[action] for action in self._actions.find(text)]
+        bare = _ARTICLE.sub("", text)
+        return [self._last[action] for action in self._actions.find(bare)]
 
     def tried(self, place: str, valid_actions: tuple[str, ...]) -> Block:
         """Return valid attempts in a place as facts ``place | tried | action``, newest first."""
@@ -241,7 +252,7 @@ class PastQuestion(NamedTuple):
     Attributes:
         steps: Steps that it is about, each once, the first few.
         order: True if it asks when things became true.
-        done: Steps of the commands that it names.
+        done: Steps of the commands that it names, and the next ones if it asks for those.
         inside: True if it asks for the contents of the things that it names.
     """
 
@@ -273,10 +284,25 @@ def read_past_question(
         for number in _NUMBER.finditer(bare)
     ]
     steps = tuple(step for step in dict.fromkeys(numbers) if 0 <= step != now)[:_MOST_STEPS]
-    order = bool(_ORDER.search(bare) or (len(named) > 1 and _PAST.search(bare)))
+    start = _START.search(bare)
+    if start and not named and not steps and now:
+        steps = (0,)
+    order = bool(start or _ORDER.search(bare) or _DROPPED.search(bare))
+    order = order or (len(named) > 1 and _PAST.search(bare) is not None)
     inside = order and _WHAT.search(bare) is not None
-    question = PastQuestion(steps, order, tuple(done)[:_MOST_STEPS], inside)
+    after = 1 if _NEXT.search(bare) else 0
+    found = dict.fromkeys(t + later for t in done for later in (0, after))
+    question = PastQuestion(steps, order, tuple(found)[:_MOST_STEPS], inside)
     return question if any(question) else None
+
+
+def achievements(graph: TemporalGraph, focus: str, names: Iterable[str]) -> list[int]:
+    """Return when things came to be as they are, latest first, if a text asks how they did."""
+    if not _HOW.search(focus):
+        return []
+    facts = [graph.fact(t) for name in names for t in graph.outgoing(name) if t.relation == "is"]
+    starts = {fact.intervals[-1][0] for fact in facts if fact and fact.intervals}
+    return sorted(starts, reverse=True)
 
 
 def recollect(
@@ -285,8 +311,8 @@ def recollect(
     """Return dated facts that answer a question about the past, earliest first.
 
     For a step: facts about the named entities, the agent, and what they were in or on. For order:
-    the first time of a named thing's places, of the agent in named places and, if asked, of
-    contents. ``origin`` is the graph's clock at step 0 of the episode.
+    the first and last time of a named thing's places, the first of the agent in named places and,
+    if asked, of contents. ``origin`` is the graph's clock at step 0 of the episode.
     """
     named = list(dict.fromkeys(names))
     found: dict[Dated, None] = {}
@@ -320,13 +346,15 @@ def _then(graph: TemporalGraph, t: int, named: Iterable[str]) -> Iterator[Triple
 
 
 def _began(graph: TemporalGraph, named: Iterable[str], *, held: bool) -> Iterator[Dated]:
-    """Yield the first time of every place of some things, and of the agent or all in them."""
+    """Yield the first and last times of the places of things, the first of the agent in them."""
     wanted = set(named) - {PLAYER}
     for fact in graph.facts():
         subject, relation, obj = fact.triple
         of_interest = subject in wanted or (obj in wanted and (held or subject == PLAYER))
         if relation in LOCATIONS and of_interest and fact.intervals:
             yield fact.intervals[0][0], fact.triple
+            if subject in wanted:
+                yield fact.intervals[-1][0], fact.triple
 
 
 def dated_lines(dated: Iterable[Dated], left: int) -> str:

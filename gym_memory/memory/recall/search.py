@@ -17,6 +17,7 @@ from gym_memory.memory.recall.past import (
     ActionIndex,
     EpisodicIndex,
     PastQuestion,
+    achievements,
     dated_lines,
     fit_attempts,
     last_attempts,
@@ -145,7 +146,9 @@ class Search:
             return None
         store, focus = self._store, self.cue.focus
         now = store[-1].t - self._origin if len(store) else 0
-        done = [t - self._origin for t in self._sources.actions.named(focus)]
+        done = self._sources.actions.named(focus)
+        done += achievements(self._sources.graph, focus, self._named)
+        done = [t - self._origin for t in done]
         return read_past_question(focus, self._named, now, done)
 
     def _recall_past(self) -> tuple[str, tuple[str, ...]]:

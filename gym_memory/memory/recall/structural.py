@@ -81,7 +81,7 @@ class StructuralIndex:
         self.mapped: dict[str, None] = {}
         self.knowledge: dict[Triple, None] = {}
         self.quoted: dict[str, None] = {}  # things with a text, in the order of reading
-        self._names = NameIndex()
+        self._names = NameIndex(partial=True)
 
     def sync(self) -> None:
         """Take in the graph's changes since the last call; start again if it went back."""
