@@ -83,7 +83,7 @@ class OpenAIChat(BaseChatModel):
         name = model or os.environ.get("GYM_MEMORY_MODEL", "")
         if not name or not isinstance(name, str):
             raise ModelSetupError(
-                "expected the name of a model: give model=... or set GYM_MEMORY_MODEL"
+                "expected the name of a model: give --model, ?model=... or set GYM_MEMORY_MODEL"
             )
         if json_mode not in _JSON_MODES:
             raise InvalidArgumentError(
