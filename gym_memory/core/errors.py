@@ -102,13 +102,11 @@ class StoreError(GymMemoryError):
 
 
 class ModelError(GymMemoryError):
-    """A call of a language model failed; the caller may do without the answer.
+    """Report that a call of a language model failed; the caller may do without the answer.
 
-    Attributes:
-        kind: ``rate_limit``, ``timeout``, ``server`` (5xx or no sense in the response),
-            ``connection`` (refused or cut), ``request`` (the server rejects it, e.g. a prompt
-            that is too long), ``refusal`` (the model or a filter declines) or ``answer`` (it
-            does not have the form that was asked for).
+    ``kind`` is ``rate_limit``, ``timeout``, ``server`` (5xx or no sense in the response),
+    ``connection``, ``request`` (rejected, e.g. too long), ``refusal`` or ``answer`` (not of the
+    requested form).
     """
 
     def __init__(self, kind: str, message: str):

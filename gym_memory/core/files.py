@@ -52,10 +52,7 @@ def cache_dir() -> Path:
 
 
 def encode(text: str) -> bytes:
-    r"""Encode any text as UTF-8.
-
-    A lone surrogate, which UTF-8 cannot hold and which an error message may, becomes ``\uXXXX``:
-    within JSON that is its escape, so it is read back unchanged.
+    r"""Encode any text as UTF-8, a lone surrogate as its JSON escape, which is read back unchanged.
 
     >>> encode('"\ud800 \u00e9"')
     b'"\\ud800 \xc3\xa9"'
@@ -134,8 +131,7 @@ def write_atomic(path: str | os.PathLike[str], content: str | bytes) -> None:
 def hold(file: BinaryIO, busy: str) -> BinaryIO:
     """Lock a file until it is closed, at the latest when the process dies; return it.
 
-    Raises:
-        ResultsError: Another process holds it; says ``busy``. The file is closed then.
+    If another process holds it, the file is closed, and a ResultsError says ``busy``.
     """
     try:
         import fcntl

@@ -12,13 +12,7 @@ __all__ = ["check_installed", "require"]
 
 
 def require(module: str, extra: str, purpose: str = "") -> Any:
-    """Import and return ``module``.
-
-    Args:
-        module: Dotted module name.
-        extra: The gym-memory extra that installs it.
-        purpose: What needs it, for the message.
-    """
+    """Import and return ``module``, which ``extra`` installs; ``purpose`` is for the message."""
     try:
         return importlib.import_module(module)
     except ModuleNotFoundError as error:

@@ -38,12 +38,9 @@ class Triple(NamedTuple):
 
 
 class Task(NamedTuple):
-    """What an episode is about, as the agent may know it.
+    """Say what an episode is about, as the agent may know it.
 
-    Attributes:
-        id: Stable name of the task instance, e.g. ``cooking/hard/test/7``.
-        goal: The goal in words, the observation's ``task`` text.
-        dialect: Family of the text that the backend writes (``textworld``, ``alfworld``, ...).
+    ``id`` is a stable name, ``cooking/hard/test/7``; ``dialect`` the family of the text.
     """
 
     id: str
@@ -52,17 +49,11 @@ class Task(NamedTuple):
 
 
 class Step(NamedTuple):
-    """What the agent saw at one environment step; all that a memory may learn from.
+    """Hold what the agent saw at one environment step; all that a memory may learn from.
 
-    Attributes:
-        t: Environment steps taken in this episode (the paper's step t), 0 at ``reset``.
-        text: The backend's feedback.
-        action: The action that led here; empty at ``reset``.
-        reward: Reward of that action.
-        inventory: The inventory text; empty where the backend offers none.
-        valid_actions: The valid actions shown; empty when they were not asked for.
-        done: Whether the episode ended here (terminated or truncated).
-        thought: The policy's own words before that action, such as a goal or a critic's feedback.
+    ``t`` counts the steps of the episode and ``action`` led here: 0 and empty at ``reset``.
+    ``inventory`` and ``valid_actions`` are empty where the backend offers none. ``done``: the
+    episode ended here. ``thought``: the policy's own words before that action, such as a goal.
     """
 
     t: int
@@ -87,20 +78,12 @@ class Cue(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class PlanState:
-    """A policy's plan, and all that it keeps from step to step; memory gets aim and thought alone.
+    """Hold a policy's plan, and all that it keeps from step to step; a player may add fields.
 
-    A player may narrow the types and add fields of its own.
-
-    Attributes:
-        aim: What it is after; its words (``str``) steer the recall.
-        thought: Its words before the action, which a memory may keep with the step.
-        action: The last action.
-        done: Parts of the task that are done.
-        astray: Whether directions in the task no longer apply.
-        given_up: Aims that led nowhere, and how often; the latest last.
-        searched: Whether everything was searched once more.
-        idle: Steps since something new was seen.
-        seen: Hashes of the latest observations, the latest last.
+    Memory gets two of them: the words of ``aim`` steer the recall, and ``thought`` may be kept with
+    the step. ``done`` counts finished parts of the task; ``astray``: its directions no longer
+    apply; ``given_up``: aims that led nowhere and how often; ``idle``: steps since something new
+    was seen; ``seen``: hashes of the latest observations. The latest are last.
     """
 
     aim: object = ""
@@ -129,13 +112,10 @@ class PlanState:
 
 
 class Recall(NamedTuple):
-    """What a memory answers to a cue.
+    """Hold what a memory answers to a cue, the most relevant first.
 
-    Attributes:
-        text: All of it rendered for a reader, within the token budget.
-        triples: Recalled facts, most relevant first.
-        episodes: Recalled past observations, most relevant first.
-        lessons: Recalled lessons (causal abstractions, reflections, examples), likewise.
+    ``text`` is all of it, rendered within the token budget; ``lessons`` are causal abstractions,
+    reflections or examples.
     """
 
     text: str = ""
@@ -152,13 +132,11 @@ class Written(NamedTuple):
 
 
 class Reason(NamedTuple):
-    """Why a recall shows something.
+    """Say why a recall shows something.
 
-    Attributes:
-        why: The part of the search that found it, in a few words.
-        score: What it was ranked by, the higher the better; None where a search only orders.
-        path: What led to it, beginning with what was searched for; empty where nothing did.
-        note: What else there is to say of this item, such as its source; pages show it beside it.
+    ``why`` names the part of the search that found it; ``score`` is what it was ranked by, None
+    where a search only orders; ``path`` is what led to it; ``note`` is shown beside it, such as its
+    source.
     """
 
     why: str
@@ -168,13 +146,7 @@ class Reason(NamedTuple):
 
 
 class Reasons(NamedTuple):
-    """Why a recall shows what it shows; both in the recall's own order, empty where not told.
-
-    Attributes:
-        triples: A reason for each of its facts.
-        episodes: A reason for each of its observations.
-        lessons: A reason for each of its lessons.
-    """
+    """Hold a reason for each item of a recall, in its order; empty where not reported."""
 
     triples: tuple[Reason, ...] = ()
     episodes: tuple[Reason, ...] = ()
@@ -182,16 +154,11 @@ class Reasons(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """How an episode ended.
+    """Hold how an episode ended; ``score`` is in the backend's own points.
 
-    Attributes:
-        score: Last score in the backend's own points.
-        max_score: Highest score that can be reached; 0 when unknown.
-        normalized_score: ``clip(score, 0, max_score) / max_score`` in [0, 1]; None when
-            ``max_score`` is unknown.
-        success: The backend's own win; None when nothing says what a win is.
-        lost: The backend's own loss (as against running out of steps).
-        steps: Environment steps taken.
+    ``max_score`` is 0 where unknown; then ``normalized_score``, else in [0, 1], is None.
+    ``success`` is the backend's own win, None where nothing says what a win is, and ``lost`` its
+    own loss.
     """
 
     score: float = 0.0
@@ -229,12 +196,10 @@ def value_of(info: Mapping[str, Any]) -> float:
 
 
 class Oracle(NamedTuple):
-    """Engine facts of the present state; for scoring and upper bounds only, never for a memory.
+    """Hold engine facts of the present state; for scoring and upper bounds, never for a memory.
 
-    Attributes:
-        facts: All that is true now, in the vocabulary of the family's extraction rules.
-        walkthrough: Actions that win from the initial state; empty when the backend has none.
-        objects: Further engine data (kinds of entities, goal positions, ...), family specific.
+    ``facts`` are in the vocabulary of the family's extraction rules; ``walkthrough`` wins from the
+    initial state; ``objects`` has further data of the family (kinds of entities, goals, ...).
     """
 
     facts: frozenset[Triple] = frozenset()
@@ -244,22 +209,11 @@ class Oracle(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class MemoryStats:
-    """Size and cost of a memory after a step.
+    """Hold size and cost of a memory after a step; two runs compare equal whatever their clocks.
 
-    The times do not take part in comparisons: two equal runs compare equal although their
-    clocks differ.
-
-    Attributes:
-        facts: Facts ever held, retired ones included.
-        live_facts: Facts held to be true now.
-        episodes: Observations stored.
-        lessons: Lessons stored.
-        tokens: Tokens of the last rendered recall.
-        extraction_calls: Calls of the extraction role (for an LLM role: paid calls).
-        fallbacks: Times a failed LLM role fell back to its rule-based default.
-        writes: Operations of the policy on the memory in this episode.
-        update_ms: Wall milliseconds of the last ``observe``.
-        recall_ms: Wall milliseconds of the last ``recall``.
+    ``facts`` include retired ones, ``tokens`` are those of the last recall, ``fallbacks`` count
+    roles of a language model that failed, ``writes`` operations of the policy on the memory in this
+    episode.
     """
 
     facts: int = 0

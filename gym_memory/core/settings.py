@@ -42,14 +42,9 @@ _ARGUMENT = re.compile(r"^    (\w+): (.+(?:\n {6,}.+)*)", re.MULTILINE)
 
 @dataclasses.dataclass(frozen=True)
 class Help:
-    """The meaning of a setting, one sentence, and the values that it takes.
+    """Say what a setting means, and which values it takes: ``above`` itself is none.
 
-    Args:
-        text: The meaning.
-        low: Least value.
-        high: Greatest value.
-        above: Greatest lower bound that is no value itself.
-        choices: Values, or a function that lists them; a ``Literal`` type needs none.
+    ``choices`` may be a function that lists them; a ``Literal`` type needs none.
     """
 
     text: str

@@ -42,14 +42,10 @@ _NUMBERS = ("reward", "score", "max_score", "normalized_score")
 
 
 class Trajectory(NamedTuple):
-    """A recorded episode.
+    """Hold a recorded episode, the reset observation (``t`` 0) first.
 
-    Attributes:
-        episode: Its number in the file, from 0.
-        task: What it was about.
-        steps: What the agent saw and did, the reset observation (``t`` 0) first.
-        outcome: How it ended, or how it stood when it was broken off.
-        finished: Whether the environment ended it (terminated or truncated).
+    ``episode`` is its number in the file, ``outcome`` how it stood at its last step; ``finished``:
+    the environment ended it.
     """
 
     episode: int
@@ -147,13 +143,9 @@ def _check_numbers(row: Row) -> None:
 
 
 class RowWriter:
-    """Appends rows to a file; one writer a file at a time.
+    """Append rows to a file; one writer a file at a time.
 
-    Args:
-        path: The file; its folder is made where it does not exist.
-
-    Attributes:
-        next_episode: One more than the last episode's number in the file; 0 when it is new.
+    ``next_episode`` is one more than the last episode's number in the file; 0 when it is new.
     """
 
     def __init__(self, path: str | os.PathLike[str]):
@@ -179,11 +171,7 @@ class RowWriter:
             raise
 
     def write(self, row: Row) -> None:
-        """Append one row; it is with the operating system when this returns.
-
-        Raises:
-            InvalidArgumentError: The row has a value that could not be read back.
-        """
+        """Append one row of plain values; it is with the operating system when this returns."""
         _check_numbers(row)
         try:
             line = json.dumps(row, separators=(",", ":"), allow_nan=False).encode() + b"\n"

@@ -28,11 +28,7 @@ _WORD = re.compile(r"\w[\w .,+-]{0,63}")
 def check_bare(registry: Registry, name: object, what: str, place: str) -> str:
     """Return ``name`` if it is a registered name without parameters.
 
-    Args:
-        registry: The names.
-        name: What a stranger wrote.
-        what: What it should name, for the message (``a saved memory``).
-        place: File or page that holds it, for the message.
+    The message says ``what`` it should name (``a saved memory``), and the file or page of it.
     """
     if isinstance(name, str) and name in registry.names():
         return name

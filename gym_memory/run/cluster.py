@@ -110,18 +110,12 @@ class _Actor(NamedTuple):
 
 
 class RayPool:
-    """Play jobs on a Ray cluster; used like :class:`.WorkerPool`.
+    """Play jobs on a Ray cluster; used like :class:`.WorkerPool`, whose arguments it shares.
 
     Args:
         address: Address of the cluster; ``auto`` for the one of this machine, ``local`` for a new
             one on this machine alone.
         n_workers: Actors at most; None for as many as the cluster has cores.
-        limits_in_time: Seconds that an episode, its reset and a step may take.
-        logs: Folder for what the backends print.
-        steps: Folder for the step logs.
-        plugins: Modules that every worker imports first.
-        memory: Bytes of data that a worker may hold; None divides a node's by its cores.
-        callbacks: Callbacks that each worker builds, to follow steps.
     """
 
     def __init__(

@@ -29,21 +29,12 @@ OnStep = Callable[[int, dict[str, Any]], None]
 class EpisodeResult:
     """Hold what was measured of an episode.
 
-    Attributes:
-        task_id: The task instance played; empty when the episode failed before its reset.
-        backend_version: Packages behind the environment, ``textworld 1.7.0``.
-        score: Last score in the backend's own points.
-        max_score: Highest score that can be reached; 0 when unknown.
-        normalized: Score in [0, 1]; 0 for a failed episode, None where ``max_score`` is unknown.
-        success: The backend's own win, None where nothing says what it is; ``lost`` its own loss.
-        n_invalid: Steps whose action was refused.
-        tokens: Mean tokens of the recalled memory over the observations shown.
-        memory_ms: Mean wall milliseconds a step that the memory took (update and recall).
-        cost_usd: US dollars spent on language models with a price, by policy and memory together.
-        counters: Counts of the policy, the memory and the language models (``llm_calls``, ...).
-        curve: Points ``(step, value)`` where the value changed, the start included.
-        failed: Why the episode could not be played to its end; empty when it was.
-        detail: More about a failure: the last lines of a traceback or of a worker's log.
+    ``score`` is in the backend's own points, ``max_score`` 0 and ``normalized`` None where the best
+    one is unknown; ``success`` and ``lost`` are the backend's own, None where nothing says what a
+    win is. ``tokens`` are the mean of the recalls shown, ``memory_ms`` the mean of a step's update
+    and recall. ``counters`` are those of policy, memory and models, ``curve`` points ``(step,
+    value)`` where the value changed. ``failed`` says why an episode was not played to its end,
+    ``detail`` more of it.
     """
 
     task_id: str = ""

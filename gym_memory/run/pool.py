@@ -287,10 +287,8 @@ class WorkerPool:
         logs: Folder for what the backends print.
         steps: Folder for the step logs; None keeps none.
         plugins: Modules that every worker imports first.
-        limits: Arguments of the :class:`gym_memory.llm.Budget` of all workers together; None for
-            no limit.
-        concurrency: Jobs played at once over all workers, >= ``n_workers``, in threads of a worker;
-            None for one a worker.
+        limits: Arguments of the :class:`gym_memory.llm.Budget` of all workers together.
+        concurrency: Jobs played at once over all workers, in threads; None for one a worker.
         memory: Bytes of data that a worker, or a process that it starts, may hold; None divides
             the machine's memory by the workers.
         callbacks: Callbacks that each worker builds, to follow steps.

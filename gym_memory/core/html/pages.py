@@ -33,11 +33,7 @@ def inline_page(
 ) -> str:
     """Return a page that needs nothing else, to be opened from a disk.
 
-    Args:
-        title: Title of the window.
-        body: HTML of the body.
-        assets: What it uses.
-        data: Names to texts of base64, for ``<script type="text/plain" id=NAME>``.
+    ``data`` maps names to texts of base64, for ``<script type="text/plain" id=NAME>``.
     """
     scripts = [_static(*name) for name in assets.scripts]
     styles = [_static(*name) for name in assets.styles]

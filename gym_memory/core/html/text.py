@@ -36,11 +36,7 @@ def json_visible(value: str) -> str:
 
 
 def text(value: object, limit: int = 0) -> str:
-    """Return a text as HTML that shows it.
-
-    Args:
-        value: What to show.
-        limit: Characters after which it is cut; 0 for never.
+    """Return a text as HTML that shows it; ``limit`` cuts it after so many characters.
 
     >>> text("<b>")
     '&lt;b&gt;'
@@ -64,14 +60,7 @@ def table(
     caption: str = "",
     numbers: Iterable[str] = (),
 ) -> str:
-    """Return a table of texts.
-
-    Args:
-        header: Names of the columns.
-        rows: A cell a column.
-        caption: What it shows, for a reader who cannot see it.
-        numbers: Columns that are set to the right.
-    """
+    """Return a table of texts; columns named in ``numbers`` are set to the right."""
     right = [' class="number"' if name in set(numbers) else "" for name in header]
     head = "".join(
         f'<th scope="col"{mark}>{text(n)}</th>' for n, mark in zip(header, right, strict=True)

@@ -116,20 +116,11 @@ def open_memory(
     episode: int | None = None,
     as_of: int | None = None,
 ) -> Opened:
-    """Restore a memory, as it is at the end or as it was after some step.
+    """Restore a memory from a file or recorded steps, as it ends or was after step ``as_of``.
 
-    Args:
-        path: A saved memory, or recorded steps.
-        spec: Name of the memory with parameters. Default: the saved one's name; ``arigraph``
-            for recorded steps.
-        episode: For recorded steps: the last episode to replay; by default all.
-        as_of: Step after which to stop. A saved memory can go back only if it keeps its
-            observations.
-
-    Raises:
-        StoreError: The file is of another kind or damaged.
-        UntrustedError: It names no memory, or one with parameters.
-        ResultsError: The recorded steps cannot be read.
+    ``spec`` is by default the saved memory's name, ``arigraph`` for recorded steps; of these
+    ``episode`` is the last one to replay. A saved memory can go back only if it keeps its
+    observations.
     """
     if file_kind(path) == "steps":
         return _taught(path, spec or DEFAULT_MEMORY, episode, as_of)

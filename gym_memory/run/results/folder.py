@@ -140,15 +140,9 @@ def check_backends(known: Mapping[str, str], new: Mapping[str, str], where: str)
 
 
 class ResultsFolder:
-    """Open a results folder, in one process at a time.
+    """Open or make the results folder of a configuration, in one process at a time.
 
-    Args:
-        path: The folder; made if it does not exist.
-        config: The configuration; must be the folder's if it has one.
-        retry_failed: Put failed jobs aside, so that they are played again.
-
-    Raises:
-        ResultsError: The folder is another run's, is in use, or cannot be written.
+    ``retry_failed`` puts failed jobs aside, so that they are played again.
     """
 
     def __init__(
@@ -261,11 +255,7 @@ class ResultsFolder:
         return [row for rows in finished for row in rows]
 
     def set_backends(self, backends: Mapping[str, str], *, allow_mismatch: bool = False) -> None:
-        """Write the backend versions of this session to ``environment.json``.
-
-        Raises:
-            ResultsError: The episodes held were played with others.
-        """
+        """Write the backend versions of this session; they must be those of the episodes held."""
         if self._finished and not allow_mismatch:
             known = read_environment(self.path).get("backends", {})
             check_backends(known, backends, repr(str(self.path)))

@@ -54,12 +54,8 @@ def comparison(
 ) -> str:
     """Return filters, figures and tables as HTML.
 
-    A sweep's first figure shows all its budgets, the others the largest.
-
-    Args:
-        all_units: The jobs.
-        gaps: Paired differences.
-        folders: Results folders; a ``quality.json`` in one gives the quality over time.
+    A sweep's first figure shows all its budgets, the others the largest. A ``quality.json`` in one
+    of the folders gives the quality over time.
     """
     if not all_units:
         return '<p class="card">No job is finished yet.</p>'

@@ -67,13 +67,7 @@ class Estimate(NamedTuple):
 
 
 def scores(data: Values, tasks: Labels = None, runs: Labels = None) -> Estimate:
-    """Estimate the mean of scores in [0, 1].
-
-    Args:
-        data: Scores of shape (n,), in any order.
-        tasks: The task of each; None if every score has its own.
-        runs: The training run of each; None if none share one.
-    """
+    """Estimate the mean of scores in [0, 1], given the task and the training run of each."""
     return _estimate(_Clusters.of(data, tasks, runs), lambda c: c.wilson(c.data))
 
 

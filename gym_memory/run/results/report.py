@@ -89,16 +89,9 @@ def build_report(
     against: str = "",
     allow_version_mismatch: bool = False,
 ) -> list[TableRow]:
-    """Write the report of one or several results folders into ``out`` and return the table.
+    """Write the report of results folders, which share no job, into ``out`` and return the table.
 
-    Args:
-        folders: Results folders, which share no job.
-        out: Folder of the report; made if it does not exist.
-        against: Memory or policy that the others are compared with; empty for the control.
-        allow_version_mismatch: Put results of different backend versions side by side.
-
-    Raises:
-        ResultsError: A folder cannot be read, or the folders do not go together.
+    ``against`` is the memory or policy that the others are compared with; empty for the control.
     """
     sources = [read_source(folder) for folder in folders]
     backends: dict[str, str] = {}

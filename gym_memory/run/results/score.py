@@ -296,16 +296,10 @@ class Difference:
 
 
 def differences(all_units: Sequence[Unit], axis: Axis, against: str = "") -> list[Difference]:
-    """Compare every memory (or policy) with one of them.
+    """Compare every memory (or policy) with one of them, by default the control, else the first.
 
     Pairs share protocol, budget, environment, seed and task, and the policy (or memory). A failed
     job counts with score 0.
-
-    Args:
-        all_units: Jobs, possibly of several protocols.
-        axis: What to compare.
-        against: What to compare with; empty for the control (``none``, ``random``) if it was
-            played, else the first.
     """
     names = list(dict.fromkeys(getattr(u, axis) for u in all_units))
     if against and against not in names:
@@ -371,17 +365,9 @@ def _pairs(left: Iterable[Unit], right: Iterable[Unit]) -> list[tuple[Unit, Unit
 def step_curve(
     group: Sequence[Unit], longest: int, points: int = 200
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-    """Return the mean score after each number of steps, with its interval.
+    """Return steps up to ``longest``, the mean score after each, and its interval ``(points, 2)``.
 
     A finished episode keeps its score. Of a single job the interval is the score itself.
-
-    Args:
-        group: Jobs to average over.
-        longest: Number of steps to go to, >= 1.
-        points: Numbers of steps to look at, at most.
-
-    Returns:
-        Steps ``(points,)``, means ``(points,)`` and intervals ``(points, 2)``.
     """
     steps = np.unique(np.linspace(0, longest, points).round())
     scores = np.zeros((len(group), len(steps)))

@@ -195,18 +195,10 @@ def line_figure(
     log: bool = False,
     at: Mapping[float, str] | None = None,
 ) -> Figure:
-    """Draw lines in panels.
+    """Draw lines in panels, a title and its lines each.
 
-    Args:
-        name: Short, for file names.
-        title: Title of the figure.
-        panels: A title and its lines each.
-        along: Name of the lower axis.
-        value: Name of the values.
-        span: Axis, wider where a point is outside; from the points when None.
-        steps: True if a value holds until the next place.
-        log: True if places, all above 0, are shown at their logarithm.
-        at: Places to be labelled, with their labels; round numbers when None.
+    ``span`` is the axis of values, wider where a point is outside. ``steps``: a value holds until
+    the next place; ``log``: places are shown at their logarithm; ``at``: places to be labelled.
     """
     svgs, points = [], []
     for heading, lines in panels:

@@ -65,14 +65,8 @@ def write_manifest(folder: str | os.PathLike[str]) -> None:
 def verify(folder: str | os.PathLike[str], *, repair: bool = True) -> list[FolderFinding]:
     """Check a results folder.
 
-    Args:
-        folder: The folder of one run.
-        repair: Whether to remove what a kill left, if the folder may be written: a torn last line,
-            episodes of an unfinished job, temporary files.
-
-    Raises:
-        ResultsError: It is no results folder, or a run is writing to it.
-        OSError: A file cannot be read or repaired.
+    ``repair`` removes what a kill left, if the folder may be written: a torn last line, episodes of
+    an unfinished job, temporary files.
     """
     path = Path(folder)
     config = read_config(path)
