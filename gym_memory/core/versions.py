@@ -23,14 +23,9 @@ _GROUPS = "gym_memory."
 
 
 class Package(NamedTuple):
-    """A package that gym-memory or one of its extras asks for.
+    """Describe a package that gym-memory or one of its extras asks for; empty where there is none.
 
-    Attributes:
-        name: Name on the package index.
-        wanted: Version range, ``<1.8,>=1.7``; empty for any.
-        extra: The extra that asks for it; empty for gym-memory itself.
-        version: Installed version; empty when absent.
-        fits: Whether the installed version is in the range.
+    ``wanted`` is a version range, ``version`` the installed one.
     """
 
     name: str
@@ -65,14 +60,7 @@ def packages() -> list[Package]:
 
 
 class Plugin(NamedTuple):
-    """An installed package that adds names of its own: games, rules, memories, policies.
-
-    Attributes:
-        name: Name of the package.
-        version: Its version.
-        names: The names that it adds, in the order of its metadata.
-        lacking: Modules behind these names that are not there.
-    """
+    """Describe an installed package that adds names; ``lacking`` are modules that are not there."""
 
     name: str
     version: str
@@ -97,11 +85,7 @@ def plugins() -> list[Plugin]:
 
 
 def environment_record(backends: Mapping[str, str]) -> dict[str, Any]:
-    """Return where a run was made: versions, machine, commit.
-
-    Args:
-        backends: Environment to the versions of the packages behind it.
-    """
+    """Return where a run was made: versions, machine, commit; ``backends`` by environment."""
     return {
         "gym_memory": __version__,
         "git_commit": git_commit(Path(__file__).parent),
@@ -116,13 +100,9 @@ def environment_record(backends: Mapping[str, str]) -> dict[str, Any]:
 
 
 def git_commit(folder: Path) -> str:
-    """Commit of the checkout that a package runs from, marked when the package was changed since.
+    """Return the commit of the checkout that a package runs from, marked if that was changed.
 
-    Args:
-        folder: The package's; links in it lead to more of its code.
-
-    Returns:
-        Empty for an installed copy, even inside the checkout of another project.
+    Links in the folder lead to more of its code. Empty for an installed copy.
     """
     code = [folder, *(path.resolve() for path in folder.iterdir() if path.is_symlink())]
 

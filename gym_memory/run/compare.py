@@ -61,40 +61,32 @@ def compare(
 ) -> list[EpisodeRow]:
     """Play what ``config`` asks for and the folder does not hold yet; write the report.
 
-    If interrupted or killed, call it again: finished jobs are kept. In a script, call it under
-    ``if __name__ == "__main__":``, because workers are spawned.
+    If interrupted or killed, call it again: finished jobs are kept. In a script, call it under ``if
+    __name__ == "__main__":``, because workers are spawned.
 
     Args:
         config: What to play.
         out: Results folder.
         workers: Worker processes, >= 1; None for one a core. Results do not depend on it.
         ray: Address of a Ray cluster to play on (:class:`.RayPool`); None for this machine.
-        concurrency: Episodes played at once over all workers, in threads of a worker, for policies
-            that wait for a model server; None for one a worker. If an engine dies, the other
-            episodes of its worker are played again.
+        concurrency: Episodes played at once over all workers, in threads, for policies that wait
+            for a model server. If an engine dies, the others of its worker are played again.
         timeout: Seconds that an episode may take before it fails.
         step_timeout: The same for a step with the policy's choice and the memory's work.
         reset_timeout: The same for a reset.
         allow_version_mismatch: Continue with other backend versions than the folder's.
-        retry_failed: Play failed jobs of an earlier call again; the failures are kept in
-            ``episodes.failed.jsonl``.
+        retry_failed: Play failed jobs of an earlier call again.
         max_cost_usd: US dollars that the folder's episodes may spend on language models, earlier
             calls included; episodes over it fail. Needs the model's price.
         max_tokens: The same in prompt and completion tokens.
-        spending: File that counts towards these limits, which folders may share; one in the
-            folder when None.
+        spending: File that counts towards these limits, which folders may share.
         worker_memory: GiB of data that a worker may hold, over which an episode fails; None
             divides the machine's memory by the workers.
-        callbacks: Callbacks by name, ``./hooks.py:Mine`` or ``tensorboard``
-            (:mod:`gym_memory.run.callbacks`).
+        callbacks: Callbacks by name, see :mod:`gym_memory.run.callbacks`.
         on_progress: Called at the start and after every job.
 
     Returns:
         All episodes of the run, in the order of the configuration.
-
-    Raises:
-        ResultsError: The folder belongs to another run or is in use.
-        GymMemoryError: Something that ``config`` names cannot be built.
     """
     if ray is not None and (concurrency, max_cost_usd, max_tokens) != (None, None, None):
         raise InvalidArgumentError(

@@ -186,15 +186,8 @@ def _check_result(result: EpisodeResult) -> None:
 class RunConfig:
     """Hold a comparison: every environment x memory x policy x budget x seed.
 
-    Args:
-        envs: Environments, ``Cooking?level=medium&split=test``.
-        memories: Memories, ``history?window=5``.
-        policies: Policies, ``random``.
-        seeds: Seeds, each >= 0.
-        protocol: A protocol, ``trials?k=3``.
-        budgets: Tokens of the recalled memory; several make a sweep.
-        task_id: Pins one task instance for every seed; empty lets the seed choose.
-        plugins: Modules that every worker imports, which register names of their own.
+    Several ``budgets`` make a sweep. ``task_id`` pins one task instance for every seed; ``plugins``
+    are modules that every worker imports.
     """
 
     envs: tuple[str, ...]
@@ -365,9 +358,8 @@ def play_job(
     record: str = "",
     spending: Budget | None = None,
 ) -> Iterator[EpisodeRow]:
-    """Play a job, episode by episode.
+    """Play a job, episode by episode; a fault of environment, memory or policy is a failed episode.
 
-    An error in the environment, the memory or the policy ends the job with a failed episode.
     Trial 0 plays under the job's seed; later trials seed the policy from the seed and the trial.
 
     Args:
@@ -375,10 +367,6 @@ def play_job(
         listener: Follows it.
         record: File for the steps, see :mod:`gym_memory.core.trajectory`; empty keeps none.
         spending: Limit for all language models; an episode over it fails.
-
-    Raises:
-        ResultsError: The file for the steps cannot be written.
-        ModelDownError: A language model stopped answering.
     """
     listener = listener or Listener()
     env: Any = None

@@ -194,14 +194,7 @@ class Replays:
     A replay starts at the reset, and items are dropped from every recall. With ``step`` it starts
     at the engine's snapshot of that step, and items are dropped from that step's recall alone.
     ``replays`` and ``steps`` count what was played. A set of items is played once. Items that only
-    a replay recalls are shown in it.
-
-    Args:
-        env: An environment with a memory; a recorder around it records nothing.
-        policy: The player; it must play the same way given the same seed.
-        seed: Seed of the environment's reset.
-        step: Step whose recall is measured; None for the whole episode.
-        named: Further arguments of :func:`.rollout`.
+    a replay recalls are shown in it. The policy must play the same way given the same seed.
     """
 
     def __init__(
@@ -293,16 +286,11 @@ class Replays:
         alone: bool = False,
         samples: int = 0,
     ) -> list[Worth]:
-        """Measure items by leaving one out.
+        """Measure items of some kinds, the ``most`` often shown, by leaving one out.
 
-        It takes a replay for each item; as many and one more for ``alone``; and for each of
-        ``samples`` random orders at most as many as there are items.
-
-        Args:
-            kinds: Kinds of the items to measure.
-            most: Items to measure, those shown most often; None for all.
-            alone: True to measure each without all the others, too.
-            samples: Orders for Shapley values (Castro et al. 2009), drawn by the task's name.
+        It takes a replay for each item; as many and one more for ``alone``, without all the others;
+        and for each of ``samples`` random orders, for Shapley values (Castro et al. 2009), at most
+        as many as there are items.
         """
         shown = [key for key in self.shown if key.kind in kinds]
         items = sorted(shown, key=lambda key: -self.shown[key])[:most]
@@ -341,10 +329,7 @@ def _copy(policy: Policy) -> Policy:
 
 
 def credit_exactly(env: gym.Env[Any, Any], policy: Policy | Act, seed: int, **named: Any) -> None:
-    """Replay the next episode for a memory whose setting says ``utility=exact``; else do nothing.
-
-    Arguments are as of :class:`Replays`.
-    """
+    """Replay the next episode for a memory with ``utility=exact``; else do nothing."""
     memory = env.get_wrapper_attr("memory")
     if isinstance(memory, ExperienceMemory) and memory.exact:
         memory.worths = Replays(env, policy, seed, **named).by_id()
