@@ -18,15 +18,11 @@ class Message(TypedDict):
 
 @dataclasses.dataclass(frozen=True)
 class Request:
-    """A call of a chat model.
+    """Hold a call of a chat model; usage is counted by ``role`` (``extract``, ``plan``, ...).
 
-    Attributes:
-        role: Purpose of the call (``extract``, ``plan``, ...), by which usage is counted.
-        temperature: Sampling temperature >= 0; None leaves it to the server.
-        max_tokens: Most tokens of the answer, >= 1.
-        seed: Seed of the sampling, where the server takes one; part of the cache's key.
-        schema: Pydantic model of a JSON answer (one repair), or a :class:`~.forms.Form`.
-        strict: Hold the answer to ``schema`` during generation, where the model or server can.
+    A ``temperature`` of None leaves it to the server; ``seed`` is part of the cache's key.
+    ``schema`` is a pydantic model of a JSON answer (one repair), or a :class:`~.forms.Form`;
+    ``strict`` holds the answer to it during generation, where the model or server can.
     """
 
     messages: Sequence[Message]

@@ -67,17 +67,12 @@ class Price(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class Usage:
-    """Counters; they add up with ``+``.
+    """Count calls of language models; counts add up with ``+``.
 
-    Attributes:
-        calls: Answered calls, response-cache hits included.
-        hits: Calls that the response cache answered: they cost nothing.
-        repairs: Calls that repeated a request for malformed JSON.
-        failures: Attempts that failed (rate limits, timeouts, cut connections, ...).
-        cached_tokens: Those of ``prompt_tokens`` that the server's prefix cache had.
-        cost_usd: Money for the calls that were not hits; 0 for a model without a price.
-        unpriced: Calls that were neither hits nor had a price.
-        seconds: Wall time spent in calls, waiting for retries included.
+    ``calls`` include ``hits`` of the response cache, which cost nothing; ``repairs`` repeated a
+    request for malformed JSON; ``failures`` are attempts; ``cached_tokens`` are those of
+    ``prompt_tokens`` that the server's prefix cache had; ``unpriced`` calls had no price;
+    ``seconds`` include waiting.
     """
 
     calls: int = 0

@@ -113,13 +113,10 @@ def _alike(one: Sequence[int], other: Sequence[int]) -> int:
 
 
 class Writer:
-    """Writes one answer from a started prompt, whose keys and values it changes.
+    """Write one answer from a started prompt, whose keys and values it changes.
 
-    Args:
-        ends: Ids that end an answer.
-        most: Most tokens of the answer; free text takes at most half of what is left.
-        temperature: 0 takes the most likely token, of equal ones the lowest id; above, samples.
-        seed: Seed of the sampling.
+    ``ends`` are ids that end an answer. Of ``most`` tokens free text takes at most half of what is
+    left. A ``temperature`` of 0 takes the most likely token, of equal ones the lowest id.
     """
 
     def __init__(

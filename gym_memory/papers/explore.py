@@ -44,16 +44,10 @@ class Exploring(Protocol):
 
 
 class Exploration(NamedTuple):
-    """What came of a task.
+    """Hold what came of a task: the process of the most confident actions, and those of the tree.
 
-    Attributes:
-        greedy: The process of the most confident actions.
-        leaves: The processes that the tree ended in, most confident first.
-        confidences: The confidence of each of them.
-        calls: Times that candidates were asked for.
-        steps: Environment steps taken.
-        splits: Nodes of the tree that split.
-        whole: Whether the tree was played to its end, not cut by a limit.
+    ``leaves`` and their ``confidences`` have the most confident first. ``calls`` counts requests
+    for candidates; ``splits`` nodes of the tree that split. ``whole``: no limit cut it.
     """
 
     greedy: Trajectory
@@ -189,13 +183,12 @@ def explore(
 
     Args:
         env: An environment, with a memory that does not learn (``ldm2?learn=false``).
-        policy: Who plays.
+        policy: The player.
         seed: Seed of the environment's reset and of the policy.
         task_id: Pins a task instance; empty lets ``seed`` choose.
         width: Paths that stay after every step, >= 1; n = 4 in the paper.
-        max_calls: Times that candidates may be asked for beyond the greedy process, >= 0; None
-            for no limit.
-        max_steps: Environment steps, likewise.
+        max_calls: Requests for candidates beyond the greedy process, >= 0; None for no limit.
+        max_steps: The same of environment steps.
         on_step: Called with the number of steps taken so far.
     """
     if not isinstance(policy, Exploring):

@@ -22,12 +22,10 @@ __all__ = ["PRESETS", "Preset", "make_preset", "memory_with_model", "policy_with
 
 
 class Preset(NamedTuple):
-    """A policy and the memory that its paper gives it.
+    """Hold a policy and the memory that its paper gives it.
 
-    Attributes:
-        navigate: Whether the agent has ``go to <place>``.
-        llm: Whether the language model plays the roles of the memory, too.
-        budget: Tokens of a recall; the papers cut nothing.
+    ``navigate``: the agent has ``go to <place>``; ``llm``: the language model plays the roles of
+    the memory, too. The papers cut no recall to a budget.
     """
 
     policy: str
@@ -72,9 +70,6 @@ def make_preset(spec: str) -> Preset:
 
     >>> make_preset("stma?variant=ours&critic=false&hops=2")[:2]
     ('stma?critic=false', 'stma?hops=2')
-
-    Raises:
-        UnknownNameError: No such preset or variant, or neither policy nor memory takes a parameter.
     """
     name, kwargs = parse_spec(spec)
     if name not in PRESETS:

@@ -42,19 +42,10 @@ _FOUND = "found.json"
 
 @dataclasses.dataclass(frozen=True)
 class RefineConfig:
-    """What to explore.
+    """Say what to explore; limits are those of :func:`.explore`.
 
-    Args:
-        env: Environment, ``Cooking?level=rl-4&split=train``; its tasks should not be those that
-            the memory is judged by.
-        memory: Memory ``ldm2`` with the path of its store.
-        policy: A policy that can be explored (:class:`~gym_memory.papers.explore.Exploring`).
-        seeds: The tasks, one after the other.
-        width: Paths that stay after every step; likewise ``max_calls`` and ``max_steps``, see
-            :func:`~gym_memory.papers.explore.explore`.
-        max_calls: Calls for a tree.
-        max_steps: Steps for a tree.
-        budget: Tokens that a recalled memory may take.
+    The tasks should not be those that the memory is judged by. The memory is ``ldm2`` with the path
+    of its store; the policy can be explored (:class:`.Exploring`).
     """
 
     env: str
@@ -73,23 +64,11 @@ class RefineConfig:
 
 @dataclasses.dataclass(frozen=True)
 class RefinedTask:
-    """What came of a task: one line of ``explored.jsonl``.
+    """Hold what came of a task: one line of ``explored.jsonl``.
 
-    Attributes:
-        seed: Its seed.
-        task_id: The task instance.
-        greedy: Score of the greedy process, as processes are compared.
-        best: Score of the best process.
-        success: Whether the best process won.
-        leaves: Score, confidence and number of steps of each leaf.
-        calls: Times that candidates were asked for.
-        steps: Environment steps taken.
-        splits: Nodes that split.
-        whole: Whether the tree was played to its end.
-        added: Tuples that the memory gained.
-        tuples: Tuples that it has.
-        counters: What language models took; see :meth:`gym_memory.llm.Meter.counters`.
-        failed: Why the task could not be explored; empty when it could.
+    ``greedy`` and ``best`` are scores of processes, ``success`` is that of the best; ``leaves``
+    have score, confidence and number of steps. ``added`` tuples were gained, ``tuples`` are held.
+    ``failed`` says why the task could not be explored.
     """
 
     seed: int
@@ -115,16 +94,7 @@ def form(
 ) -> LDM2:
     """Form batch memories in a store, each once: what is there already is left out.
 
-    Args:
-        memory: Memory ``ldm2`` with the path of its store.
-        trajectories: Demonstrations.
-        on_batch: Called before every batch with demonstrations done and in all, and at the end.
-
-    Returns:
-        The memory with all that its store has.
-
-    Raises:
-        InvalidArgumentError: The memory keeps no store of tuples.
+    ``on_batch`` is called before every batch with demonstrations done and in all, and at the end.
     """
     opened = _with_store(make_memory(memory), memory)
     store, total = Store(str(parse_spec(memory).kwargs["store"])), len(trajectories)
@@ -165,22 +135,12 @@ def refine(
     Args:
         config: What to explore.
         out: Folder for ``config.json`` and ``explored.jsonl``.
-        max_cost_usd: Most US dollars that the folder's tasks may spend on language models,
-            earlier calls included; the task that meets the stop is not kept.
-        max_tokens: Most prompt and completion tokens, likewise.
-        spending: File that counts towards these stops, for several runs to share; one in the
-            folder when None.
+        max_cost_usd: Most US dollars that the folder's tasks may spend on language models, earlier
+            calls included; the task that meets the stop is not kept.
+        max_tokens: The same in prompt and completion tokens.
+        spending: File that counts towards these stops, for several runs to share.
         retry_failed: Explore failed tasks again.
-        on_task: Called at the start and after every task, with tasks done, tasks in all and the
-            last one.
-
-    Returns:
-        All tasks in the order of the seeds.
-
-    Raises:
-        ResultsError: The folder holds something else.
-        InvalidArgumentError: The memory keeps no store of tuples, or the policy cannot be explored.
-        BudgetExceededError: The stop was met; what was done is kept.
+        on_task: Called at the start and after every task, with tasks done and in all, and the last.
     """
     folder = Path(out)
     done = {row.seed: row for row in _opened(folder, config) if not (row.failed and retry_failed)}
@@ -223,10 +183,7 @@ def _task(
     spending: Budget | None,
     path: Path,
 ) -> RefinedTask:
-    """Explore a task, unless ``path`` tells what was found, and refine the memory.
-
-    An error is told in the row.
-    """
+    """Explore a task, unless ``path`` holds what was found, and refine the memory."""
     meter, earlier = Meter(), Counter[str]()
     try:
         with episode_usage(spending) as meter:

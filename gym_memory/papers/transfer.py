@@ -72,15 +72,13 @@ def transfer(
 
     Args:
         setup: A name of :data:`SETUPS`.
-        config: Environments, memories (without lifetime, path and use), policies and seeds to
-            test.
+        config: Environments, memories (without lifetime, path and use), policies and seeds to test.
         archive: File of the archive; every memory has its own beside it.
         sources: Environments to train on; empty for the tested ones on their split ``train``.
         train_seeds: Training episodes. None: ten, as many as the paper's archive holds; with
-            sources the seeds that are tested, so that another task is learnt where it is then
-            played (:class:`~gym_memory.memory.clin.Clin` pairs ids such as
-            ``scienceworld/boil/21`` and ``scienceworld/freeze/21``).
-        trials: Trials of an episode, the last one that which wins; five in the paper.
+            sources the tested seeds, so that another task is learnt where it is then played:
+            :class:`.Clin` pairs ids such as ``scienceworld/boil/21`` and ``.../freeze/21``.
+        trials: Trials of an episode, a win ends them; five in the paper.
     """
     if setup not in SETUPS:
         raise UnknownNameError("setup", setup, SETUPS)

@@ -57,11 +57,10 @@ def _listed(names: Sequence[str]) -> str:
 
 
 class FakeHouse(TextEnv):
-    """The house.
+    """Simulate the house.
 
-    Args:
-        native: Whether snapshots copy the state; False replays the actions.
-        fail_at: Move at which the backend raises ``BackendError``; None for never.
+    ``native`` snapshots copy the state, others replay the actions; the backend fails at move
+    ``fail_at``.
     """
 
     dialect: ClassVar[str] = "textworld"

@@ -31,14 +31,9 @@ class _Relay(gym.Wrapper[Obs, str, Obs, str]):
 
 
 class AdvisedObservation(gym.Wrapper[Obs, str, Obs, str]):
-    """Adds ``advice`` to an observation: the action of a planner with a memory of its own.
+    """Add ``advice`` to an observation: the action of a planner with a memory of its own.
 
     So learners that see different memories have the same teacher.
-
-    Args:
-        env: An environment with memory.
-        memory: The teacher's memory.
-        budget: Tokens that its recall may take.
     """
 
     def __init__(

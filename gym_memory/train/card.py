@@ -19,15 +19,7 @@ __all__ = ["write_card"]
 
 
 def write_card(folder: str | os.PathLike[str], out: str | os.PathLike[str] | None = None) -> Path:
-    """Write the card of a results folder, or of a training folder.
-
-    Args:
-        folder: What ``gym-memory compare`` or ``train`` wrote.
-        out: The file; ``README.md`` in the folder by default.
-
-    Raises:
-        ResultsError: The folder is neither, or is not finished.
-    """
+    """Write the card of a results or training folder, by default as ``README.md`` in it."""
     place = Path(folder)
     if (place / "result.json").exists():
         text = _of_player(place)

@@ -46,12 +46,11 @@ class _Episode(NamedTuple):
 
 
 class RayEnvs:
-    """Environments held by actors: a context manager that is called like :class:`.LocalEnvs`.
+    """Hold environments in actors: a context manager that is called like :class:`.LocalEnvs`.
 
     Args:
         address: Address of the cluster, as for :class:`.RayPool`.
-        env: The environment that ``make`` makes; its engine says how much memory an actor
-            needs.
+        env: The environment that ``make`` makes; its engine says how much memory an actor needs.
         make: Makes an environment of a split; is sent to the actors.
         slots: Environments that are stepped together.
         plugins: Modules that every actor imports first.

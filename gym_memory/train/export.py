@@ -36,7 +36,7 @@ def export(
     out: str | os.PathLike[str] | None = None,
     max_actions: int | None = None,
 ) -> tuple[str, int]:
-    """Write the episodes of a results folder in a form that trainers read.
+    """Write the episodes of a results folder in a form that trainers read; return place and rows.
 
     Args:
         folder: A results folder with recorded steps; for a card also the folder of a training.
@@ -44,9 +44,6 @@ def export(
         out: The file, or the Minari dataset's name; by default ``FORM.parquet`` or ``README.md``
             in the folder, or ``gym_memory/FOLDER-v0``.
         max_actions: Valid actions that a prompt lists, at most; None for all.
-
-    Returns:
-        Its place, and the number of its rows (of episodes for Minari, 1 for a card).
     """
     if form not in FORMATS:
         raise UnknownNameError("format", form, FORMATS)
@@ -79,15 +76,7 @@ def to_parquet(rows: Iterator[dict[str, Any]], path: Path) -> int:
 
 
 def to_minari(episodes: Sequence[Played], dataset_id: str) -> tuple[str, int]:
-    """Make a Minari dataset of episodes that were played in one environment with one memory.
-
-    Args:
-        episodes: The episodes.
-        dataset_id: Name of the dataset, ``namespace/name-v0``.
-
-    Returns:
-        The folder of the dataset, and the number of episodes.
-    """
+    """Make a Minari dataset of episodes of one environment and memory; return folder and size."""
     minari = require("minari", "minari", "Minari datasets")
     cells = {(e.job.env, e.job.memory, e.job.budget) for e in episodes}
     if len(cells) != 1 or any(e.trial for e in episodes):

@@ -76,12 +76,9 @@ class LmSettings(Settings):
 
 
 class LmSeen(NamedTuple):
-    """An observation as tokens.
+    """Hold an observation as tokens: the prompt, and the valid actions as whole answers.
 
-    Attributes:
-        prompt: The prompt.
-        actions: The valid actions as whole answers, their end included.
-        label: Index of the teacher's action; -1 for none.
+    ``label`` is the index of the teacher's action; -1 for none.
     """
 
     prompt: list[int]
@@ -90,15 +87,11 @@ class LmSeen(NamedTuple):
 
 
 class Frozen:
-    """Puts prompts through a model without its adapters, and answers with them.
+    """Put prompts through a model without its adapters, and answer with them.
 
     Activated LoRA (Greenewald et al. 2025): adapters act from the end of the prompt on, so its keys
     and values hold whatever the adapters learn. So a prompt is read once, which a CPU can afford.
-
-    Args:
-        network: The model, as peft wraps it.
-        most: Prompts whose keys and values are kept.
-        prefix: Compute a prompt that begins as one of the latest from there on.
+    ``most`` prompts are kept; ``prefix`` shares the beginnings of the latest.
     """
 
     def __init__(self, network: Any, most: int, *, prefix: bool):
@@ -122,9 +115,7 @@ class Frozen:
     def logits(self, numbers: Sequence[int], shown: Sequence[tuple[list[int], list[int]]]) -> Any:
         """Return logits of the tokens of answers, shape (texts, longest answer, vocabulary).
 
-        Args:
-            numbers: Numbers under which the prompts are kept.
-            shown: Prompts and answers.
+        The prompts are kept under ``numbers``; ``shown`` has prompts and answers.
         """
         read = [self._read(*one) for one in zip(numbers, (p for p, _ in shown), strict=True)]
         lengths = [keys.shape[-2] for keys in read]

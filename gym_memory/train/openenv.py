@@ -57,13 +57,7 @@ class GameState(_types.State):
 
 
 class GameEnvironment(_server.Environment):
-    """One session's environment, made at its first reset.
-
-    Args:
-        env: An environment, ``Cooking?level=rl-1``.
-        memory: A memory with optional parameters.
-        budget: Tokens that the recalled memory may take.
-    """
+    """Play one session's environment, made at its first reset."""
 
     SUPPORTS_CONCURRENT_SESSIONS = True
 
@@ -186,12 +180,8 @@ def make_app(
 ) -> Any:
     """Return the application: OpenEnv's routes over :class:`GameEnvironment`.
 
-    Args:
-        env: An environment with optional parameters.
-        memory: A memory with optional parameters.
-        budget: Tokens that the recalled memory may take.
-        max_sessions: Sessions at once, >= 1; one more is refused.
-        idle_s: Seconds, > 0, after which a session without a message is closed.
+    Of ``max_sessions`` one more is refused; after ``idle_s`` seconds without a message one is
+    closed.
     """
     check_int("max_sessions", max_sessions, 1)
     if not check_amount("idle_s", idle_s):

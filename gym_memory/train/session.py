@@ -35,14 +35,10 @@ class Turn(NamedTuple):
 
 
 class Session:
-    """Plays episodes of one environment with one memory, one after another.
+    """Play episodes of one environment with one memory, one after another.
 
-    Args:
-        env: An environment, ``Cooking?level=rl-1``; its split is played if ``reset`` names
-            none.
-        memory: A memory, ``history?window=5``.
-        budget: Tokens that the recalled memory may take.
-        isolate: ``"process"`` plays in a process with limits, unless the environment says.
+    The environment's own split is played if ``reset`` names none. ``isolate="process"`` plays in a
+    process with limits, unless the environment says.
     """
 
     def __init__(

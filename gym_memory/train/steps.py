@@ -54,13 +54,7 @@ def _hash(*texts: str) -> str:
 
 
 class Played:
-    """One recorded episode of a job.
-
-    Attributes:
-        job: The job.
-        trial: Number of the episode within its job, from 0.
-        rows: The recorded rows, the reset's first; steps that were taken back are left out.
-    """
+    """Hold one recorded episode of a job; steps that were taken back are left out."""
 
     def __init__(self, job: Job, trial: int, rows: Sequence[Row]):
         self.job, self.trial, self.rows = job, trial, rows
@@ -96,12 +90,7 @@ def _last_way(rows: Iterable[Row]) -> list[Row]:
 def step_rows(
     episodes: Iterable[Played], max_actions: int | None = MAX_ACTIONS
 ) -> Iterator[Record]:
-    """Yield one row a step, see :data:`COLUMNS`.
-
-    Args:
-        episodes: The episodes.
-        max_actions: Valid actions that a prompt of constant size lists, at most; None for all.
-    """
+    """Yield one row a step, see :data:`COLUMNS`; a prompt lists ``max_actions``, None for all."""
     for episode in episodes:
         job, rows = episode.job, episode.rows
         who = (job.env, job.memory, job.policy, job.seed, episode.trial)
@@ -121,14 +110,10 @@ def make_row(
     said: tuple[list[Message], str, list[float] | None],
     later: float,
 ) -> Record:
-    """Return one row of :data:`COLUMNS`.
+    """Return one row of :data:`COLUMNS`, from the recorded rows of the states before and after.
 
-    Args:
-        who: Environment, memory, policy, seed and trial.
-        before: The recorded row of the state before.
-        after: The recorded row of the state after.
-        said: Prompt, reply and the log-probabilities of its tokens.
-        later: Sum of the rewards from this step on.
+    ``who`` has environment, memory, policy, seed and trial; ``said`` prompt, reply and the
+    log-probabilities of its tokens; ``later`` the sum of the rewards from this step on.
     """
     values = (
         *(*who, after["task_id"], before["t"], said[0], said[1], after["action"], said[2]),

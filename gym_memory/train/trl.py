@@ -20,13 +20,9 @@ TOOL_INSTRUCTIONS = (
 
 
 class TextGame:
-    """One rollout's game; its public methods but ``reset`` and ``get_reward`` are tools.
+    """Play one rollout's game; public methods but ``reset`` and ``get_reward`` are tools.
 
-    Args:
-        env: An environment, ``Cooking?level=rl-1``.
-        memory: A memory with optional parameters.
-        budget: Tokens that the recalled memory may take.
-        max_actions: Valid actions that a turn lists, at most; 0 for none, None for all.
+    A turn lists ``max_actions`` valid actions at most; 0 for none, None for all.
     """
 
     def __init__(
@@ -114,13 +110,7 @@ def environment_factory(
 
 
 def rows(env: str, split: str = "", limit: int | None = None) -> list[dict[str, Any]]:
-    """Return rows of a data set, one a task: ``prompt split index seed task_id``.
-
-    Args:
-        env: An environment with optional parameters.
-        split: One of its splits; empty for its own.
-        limit: Tasks at most, >= 1; None for all.
-    """
+    """Return rows of a data set, one a task: ``prompt split index seed task_id``."""
     if limit is not None and limit < 1:
         raise InvalidArgumentError(f"expected limit as an int >= 1, got {limit!r}")
     return [

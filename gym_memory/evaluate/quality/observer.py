@@ -48,18 +48,13 @@ _MEAL, _PREPARED_IN = "meal", "is prepared in"
 class IdealObserver:
     """Follow an episode step by step.
 
-    Args:
-        containers: Names of things that are shut if the engine says nothing about it.
-        writings: Names of things and what is written on each; an empty name for what the first
-            text says of the goal.
+    ``containers`` are shut if the engine says nothing about it; ``writings`` are names of things
+    and what is written on each, an empty name for what the first text says of the goal.
 
-    Attributes:
-        true: All that is true, in the observer's words: a lock that nothing mentioned is shut.
-        rough: True though not exact: what is in a drawer of the hall is in the hall.
-        known: What it knows to be true; part of ``true``.
-        past: What it knew once and knows to be true no longer.
-        shown: What the last step showed.
-        room: Where the player is.
+    ``true`` is all that is true, in the observer's words: a lock that nothing mentioned is shut;
+    ``rough`` is true though not exact: what is in a drawer of the hall is in the hall. ``known`` is
+    part of ``true``, ``past`` was known once and is true no longer, ``shown`` came with the last
+    step.
     """
 
     def __init__(self, containers: Iterable[str] = (), writings: Iterable[tuple[str, str]] = ()):
@@ -82,14 +77,10 @@ class IdealObserver:
         return cls(oracle.objects.get("shut", ()), oracle.objects.get("writings", ()))
 
     def see(self, oracle: Oracle, text: str, action: str = "", actions: Iterable[str] = ()) -> None:
-        """Take in one step.
+        """Take in one step: what was shown, the action before it and the valid actions.
 
-        Args:
-            oracle: What is true after it. Its ``visible`` replaces all conclusions from text and
-                place; with ``seen`` other changes go unnoticed too, but for a way that was walked.
-            text: What was shown.
-            action: What was done; empty for the first observation.
-            actions: The valid actions that were shown.
+        The oracle's ``visible`` replaces all conclusions from text and place; with its ``seen``
+        other changes go unnoticed too, but for a way that was walked.
         """
         world = _World(self._completed(oracle.facts))
         visible, seen = oracle.objects.get("visible"), oracle.objects.get("seen")

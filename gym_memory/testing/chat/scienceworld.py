@@ -104,12 +104,9 @@ class Notes(NamedTuple):
 
 
 class Scientist:
-    """Make one decision.
+    """Make one decision, from the slots of a prompt and the notes of the step before.
 
-    Args:
-        slots: ``task``, ``history``, ``observation``, ``inventory``, ``memory`` (or the
-            learnings) and ``actions``, which may be empty where only a goal is needed.
-        aim: The notes of the step before; empty at the start.
+    ``actions`` may be empty where only a goal is needed.
     """
 
     def __init__(self, slots: Mapping[str, str], aim: str):

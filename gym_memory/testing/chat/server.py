@@ -73,10 +73,8 @@ _OTHER_ANSWERS = {
 class Faults:
     """Choose the fault of each request.
 
-    Args:
-        schedule: Faults of the first requests in their order; an empty name is no fault.
-        rates: Share of the later requests that meets a fault, by name; the sum is at most 1.
-        seed: Seed of the draw.
+    The first requests meet ``schedule`` in its order, an empty name being none; of the later ones
+    ``rates`` is the share that meets a fault, by name, drawn by ``seed``.
     """
 
     def __init__(
