@@ -47,7 +47,7 @@ def exam(
         int, Option(metavar="N", min=1, help="Most questions of a kind at a time.")
     ] = 4,
     wordings: Annotated[
-        str, Option(metavar="NAMES", help="seen, unseen (kept for measuring), focus: the plans.")
+        str, Option(metavar="NAMES", help="seen, unseen, focus (plans), partial or everyday names.")
     ] = "seen,unseen,focus",
     out: options.Out = None,
     json_lines: options.Json = False,

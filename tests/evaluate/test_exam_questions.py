@@ -429,3 +429,11 @@ def test_wrong_settings_are_refused(change: dict[str, Any], error: type[Exceptio
 def test_a_wrong_name_is_told_before_anything_is_played() -> None:
     with pytest.raises(UnknownNameError, match="arigraph"):
         next(examine(ExamConfig(("FakeHouse",), ("arigrap",))))
+
+
+def test_names_are_cut_where_no_other_name_has_the_noun() -> None:
+    known = {("block of cheese", "is in", "hall"), ("red key", "is in", "hall")}
+    account = Account([moment(0, {*known, ("blue key", "is in", "hall")})])
+    cut = account.with_short_names
+    assert cut("Where is the block of cheese?") == "Where is the cheese?"
+    assert cut("Where is the red key?") == "Where is the red key?"

@@ -18,7 +18,7 @@ _NAMED = re.compile(r"\{\w+\}")
 
 def test_every_sort_of_question_has_eight_wordings() -> None:
     for sort, halves in templates().items():
-        assert set(halves) == {"seen", "unseen"}, sort
+        assert set(halves) == {"seen", "unseen", "everyday"}, sort
         both = [*halves["seen"], *halves["unseen"]]
         assert len(set(both)) == len(both) >= 8, sort
         assert len(halves["seen"]) >= 4, sort

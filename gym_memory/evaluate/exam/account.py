@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Iterable, Sequence
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import gymnasium as gym
@@ -11,6 +14,7 @@ import gymnasium as gym
 from gym_memory.baselines.registry import make_policy
 from gym_memory.core.records import Oracle, Step, Task, Triple
 from gym_memory.evaluate.quality.observer import IdealObserver, spaced, squeezed
+from gym_memory.graph.names import NameIndex, nouns
 from gym_memory.graph.schema import INVENTORY, LOCATIONS, PLAYER, direction_of
 from gym_memory.memory.reading import quoted
 from gym_memory.run import rollout
@@ -180,6 +184,31 @@ class Account:
     def places(self, t: int | None = None) -> dict[str, str]:
         """Return things and what they were known to be in or on."""
         return self._places[self.now if t is None else t]
+
+    def with_short_names(self, text: str) -> str:
+        """Return a text with each name after *the* cut to its noun, if no other name has that."""
+        for name in self._names.find(text):
+            noun = nouns(name)[-1]
+            if noun != name and self._uses[noun] == 1:
+                text = re.sub(rf"\bthe {re.escape(name)}\b", f"the {noun}", text, flags=re.I)
+        return text
+
+    @cached_property
+    def _names(self) -> NameIndex:
+        found = NameIndex()
+        for name in self._all_names:
+            found.learn(name)
+        return found
+
+    @cached_property
+    def _uses(self) -> Counter[str]:
+        return Counter(word for name in self._all_names for word in set(name.split()))
+
+    @cached_property
+    def _all_names(self) -> list[str]:
+        """Return the names of the game, known or not."""
+        facts = {*self._ever(), *self.moment.facts}
+        return sorted({name for fact in facts for name in (fact.subject, fact.object)})
 
     def first(self, fact: Triple) -> int | None:
         """Return the step that first showed a fact; None if none did."""

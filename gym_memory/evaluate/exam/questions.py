@@ -52,12 +52,15 @@ class QuestionText(NamedTuple):
     """Hold the wordings of a question, empty if it is not asked so.
 
     ``seen`` was there in development, ``unseen`` was not; ``focus`` is the policy's plan at that
-    time, which names what the question is about.
+    time, which names what the question is about. ``partial`` is the unseen one with names cut to
+    their noun, if any can be; ``everyday`` is as people ask, with such names.
     """
 
     seen: str = ""
     unseen: str = ""
     focus: str = ""
+    partial: str = ""
+    everyday: str = ""
 
 
 WORDINGS = QuestionText._fields
@@ -75,9 +78,11 @@ def templates() -> dict[str, dict[str, list[str]]]:
 
 
 def draw_wording(sort: str, rng: random.Random, **named: Any) -> QuestionText:
-    """Draw a wording of a question from each half; ``named`` fills the templates."""
+    """Draw a wording of a question from each list; ``named`` fills the templates."""
     halves = templates()[sort]
     texts = {half: rng.choice(halves[half]).format(**named) for half in ("seen", "unseen")}
+    plain = random.Random(texts["unseen"])  # of its own, so that other draws stay as they were
+    texts["everyday"] = plain.choice(halves["everyday"]).format(**named)
     return QuestionText(**{half: text[0].upper() + text[1:] for half, text in texts.items()})
 
 
@@ -128,11 +133,18 @@ def ask(account: Account, rng: random.Random, per_kind: int) -> list[ExamQuestio
                 continue
             if kind is not Unseen and question.grade(without) == "right":
                 continue
-            text = question.text if left else QuestionText()
+            text = _shortened(question.text, account) if left else QuestionText()
             text = text._replace(focus=plan) if to_plan else text
             questions.append(dataclasses.replace(question, text=text))
             left, planned = max(left - 1, 0), planned - to_plan
     return questions
+
+
+def _shortened(text: QuestionText, account: Account) -> QuestionText:
+    """Return a text with its wordings in partial names."""
+    cut = {half: account.with_short_names(getattr(text, half)) for half in ("unseen", "everyday")}
+    partial = cut["unseen"] if cut["unseen"] != text.unseen else ""
+    return text._replace(partial=partial, everyday=cut["everyday"])
 
 
 @dataclasses.dataclass(frozen=True)

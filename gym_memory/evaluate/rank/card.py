@@ -16,7 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from gym_memory.evaluate.rank.suite import Cell, Suite
+from gym_memory.evaluate.exam.scores import UNSEEN
+from gym_memory.evaluate.rank.suite import NAMES, Cell, Suite
 from gym_memory.run.results import intervals
 from gym_memory.run.results.intervals import LEVEL, Estimate, Interval
 from gym_memory.run.results.score import grouped
@@ -57,7 +58,8 @@ class Card:
 
     ``faults`` are reasons not to rank it. ``score`` is at 1,000 tokens, ``area`` over all budgets;
     ``gains`` are gaps of areas to controls, ``over_worlds`` that to ``none`` with a world as the
-    unit. ``text`` is play by the rendered text alone, ``bytes`` those of the state a step, ``left_
+    unit. ``text`` is play by the rendered text alone, ``names`` the exam by
+    how things are named, ``bytes`` those of the state a step, ``left_
     out`` the best and worst rank as each world is left out.
     """
 
@@ -74,6 +76,7 @@ class Card:
     text: Number
     exam: Number
     abilities: dict[str, Number]
+    names: dict[str, Number]
     tokens: float
     calls: float
     bytes: float
@@ -122,6 +125,7 @@ def cards(suite: Suite, found: Cells) -> list[Card]:
                 text=_number(_scores(cells, MAIN_BUDGET, suite, "text")),
                 exam=_shares(exam, [k for kinds in suite.abilities.values() for k in kinds]),
                 abilities={name: _shares(exam, kinds) for name, kinds in suite.abilities.items()},
+                names={name: _shares(exam, kinds) for name, kinds in _named(suite).items()},
                 tokens=round(_mean(cell.tokens for cell in play), 1),
                 calls=round(_mean(cell.calls for cell in play), 3),
                 bytes=round(size / max(moments, 1), 1),
@@ -247,6 +251,12 @@ def _shares(cells: Sequence[Cell], kinds: Iterable[str]) -> Number:
                 shares.append(right / asked)
                 games.append((cell.env, task))
     return Number.of(intervals.scores(shares, games)) if shares else Number(None, None, 0)
+
+
+def _named(suite: Suite) -> dict[str, list[str]]:
+    """Return what is counted of questions that have an answer, by how things are named."""
+    full = [k for kinds in suite.abilities.values() for k in kinds if k != UNSEEN]
+    return {"full": full, **{name: [name] for name in NAMES}}
 
 
 def _differences(one: Games, other: Games) -> Games:

@@ -49,7 +49,7 @@ def main_table(cards: Sequence[Card]) -> Table:
 def more_tables(cards: Sequence[Card]) -> list[Table]:
     """Return worlds, the exam by ability, and why memories are not ranked."""
     worlds = list(dict.fromkeys(env for card in cards for env in card.worlds))
-    abilities = list(cards[0].abilities) if cards else []
+    abilities, names = (cards[0].abilities, cards[0].names) if cards else ({}, {})
     faults = [[card.memory, fault] for card in cards for fault in card.faults if not card.control]
     return [
         (
@@ -67,8 +67,11 @@ def more_tables(cards: Sequence[Card]) -> list[Table]:
         ),
         (
             "Exam by ability: right answers at 500 tokens, no language model",
-            ["memory", *abilities],
-            [[card.memory, *(_number(card.abilities[a]) for a in abilities)] for card in cards],
+            ["memory", *abilities, *(f"names={name}" for name in names)],
+            [
+                [card.memory, *map(_number, (*card.abilities.values(), *card.names.values()))]
+                for card in cards
+            ],
         ),
         *([("Not ranked", ["memory", "reason"], faults)] if faults else []),
     ]

@@ -19,13 +19,15 @@ from gym_memory.memory.recall.render import render_facts
 from gym_memory.run.jobs import EpisodeRow, RunConfig, parse_seeds
 from gym_memory.run.results.score import grouped
 
-__all__ = ["Cell", "Measure", "Part", "Suite", "cells_of", "is_over", "load_suite"]
+__all__ = ["NAMES", "Cell", "Measure", "Part", "Suite", "cells_of", "is_over", "load_suite"]
 
 Measure = Literal["play", "text", "exam", "audit", "stream", "poison"]
 """``text`` is play by the rendered text alone; ``stream`` and ``poison`` by their protocols."""
 
 _HERE = "gym_memory.evaluate.rank"
 _AROUND = {"exam": f"{_HERE}.watched:Examined", "audit": f"{_HERE}.watched:Audited"}
+NAMES = ("partial", "everyday")
+"""Wordings in which an exam asks besides full names."""
 _TEXT_ONLY = f"{_HERE}.textual:TextOnly"
 _SPELLING = 1.1
 """Share of the budget that typed facts may take: another spelling than the text's is longer."""

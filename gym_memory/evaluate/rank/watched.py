@@ -21,9 +21,10 @@ from gym_memory.core.plugins import PLUGINS, import_plugin
 from gym_memory.core.records import Cue, MemoryStats, Outcome, Recall, Step, Task
 from gym_memory.evaluate.exam import Account, Moment, ask
 from gym_memory.evaluate.exam.account import PlayedEpisode
+from gym_memory.evaluate.exam.scores import UNSEEN
 from gym_memory.evaluate.exam.session import answer_questions
 from gym_memory.evaluate.quality.observer import IdealObserver
-from gym_memory.evaluate.rank.suite import is_over
+from gym_memory.evaluate.rank.suite import NAMES, is_over
 from gym_memory.memory.base import Memory, make_memory
 from gym_memory.run.jobs import Job
 
@@ -60,7 +61,8 @@ class Examined(_Watched):
     """Show nothing in play, then ask the memory about the episode, halfway and at its end.
 
     So every memory is examined on the same episodes, those that are played without memory, and
-    with the same questions. Counts ``right``, ``wrong`` and ``asked`` for each kind of question,
+    with the same questions. Counts ``right`` and ``asked`` for each kind of question in full
+    names, for all with an answer in partial names and in everyday wording,
     and the ``bytes`` of the memory's state at the end.
 
     Args:
@@ -108,10 +110,14 @@ class Examined(_Watched):
         memory = make_memory(self._spec)
         played = PlayedEpisode(Job("", "", "", self._seed), self._task, tuple(self._moments))
         budgets = (self._tokens,)
-        for answer in answer_questions(memory, played, sheets, budgets, ("unseen",)):
-            kind = answer[1].kind
-            self._counts[f"asked {kind}"] += 1
-            self._counts[f"right {kind}"] += answer[-1] == "right"
+        for _, question, wording, *_, verdict in answer_questions(
+            memory, played, sheets, budgets, ("unseen", *NAMES)
+        ):
+            if wording in NAMES and question.kind == UNSEEN:
+                continue  # silence needs no name
+            cell = wording if wording in NAMES else question.kind
+            self._counts[f"asked {cell}"] += 1
+            self._counts[f"right {cell}"] += verdict == "right"
         self._counts["bytes"] += len(json.dumps(memory.state()).encode())
         self._counts["moments"] += len(self._moments)
 
