@@ -9,15 +9,15 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.markup import escape
+from rich.text import Text
 from typer import Option
 
 from gym_memory.cli import options
 from gym_memory.cli.show import (
-    new_table,
     output,
     print_json,
     print_scores,
+    print_table,
     progress,
     shown_progress,
 )
@@ -252,21 +252,17 @@ def run(
 
 def _print_episodes(rows: list[EpisodeRow]) -> None:
     numbers = ("seed", "trial", "score", "max", "normalized", "steps", "refused", "seconds")
-    table = new_table("task", *numbers, "end", right=numbers, title="episodes")
+    lines = []
     for row in rows:
         result = row.result
         end = "won" if result.success else "lost" if result.lost else "out of steps"
-        table.add_row(
-            *(escape(result.task_id), str(row.job.seed), str(row.trial + 1)),
-            *(
-                f"{result.score:g}",
-                f"{result.max_score:g}",
-                format_number(result.normalized, ".3f"),
-            ),
+        lines.append((
+            *(result.task_id, str(row.job.seed), str(row.trial + 1), f"{result.score:g}"),
+            *(f"{result.max_score:g}", format_number(result.normalized, ".3f")),
             *(str(result.steps), str(result.n_invalid), f"{result.seconds:.2f}"),
-            f"[red]failed: {escape(result.failed)}[/red]" if result.failed else end,
-        )
-    output().print(table)
+            Text(f"failed: {result.failed}", "red") if result.failed else end,
+        ))  # fmt: skip
+    print_table(("task", *numbers, "end"), lines, right=numbers, title="episodes")
 
 
 DEMO = RunConfig(

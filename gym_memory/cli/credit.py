@@ -6,11 +6,10 @@ import json
 from contextlib import closing
 from typing import TYPE_CHECKING, Annotated
 
-from rich.markup import escape
 from typer import Option
 
 from gym_memory.cli import options
-from gym_memory.cli.show import new_table, output, print_json, progress, shown_progress
+from gym_memory.cli.show import output, print_json, print_table, progress, shown_progress
 from gym_memory.core.errors import InvalidArgumentError, ResultsError
 from gym_memory.core.files import write_atomic
 from gym_memory.run.jobs import Job, parse_seeds
@@ -101,27 +100,30 @@ def credit(
 
 def _print(episodes: Sequence[Credited], title: str) -> None:
     from gym_memory.evaluate.credit import by_item, rule_errors
+    from gym_memory.run.results.score import format_interval, format_number
 
     numbers = ("episodes", "score", "steps", "alone", "Shapley")
-    table = new_table("item", *numbers, right=numbers, title=escape(title))
-    for item in by_item(episodes):
-        text = " ".join(f"{item.key.kind}: {item.text}".split())[:_SHOWN_CHARS]
-        table.add_row(
-            *(escape(text), str(item.episodes), f"{item.score:+.3f}", f"{item.steps:+.1f}"),
-            *("–" if part is None else f"{part:+.3f}" for part in (item.alone, item.shapley)),
+    lines = [
+        (
+            " ".join(f"{item.key.kind}: {item.text}".split())[:_SHOWN_CHARS],
+            *(str(item.episodes), f"{item.score:+.3f}", f"{item.steps:+.1f}"),
+            *(format_number(part, "+.3f") for part in (item.alone, item.shapley)),
         )
-    output().print(table)
+        for item in by_item(episodes)
+    ]
+    print_table(("item", *numbers), lines, right=numbers, title=title)
     errors = rule_errors([episodes])
     if errors[0].items:
         counted = ("items", "rank", "95 %", "harmful", "kept", "useful", "dropped")
-        rules = new_table("rule", *counted, right=counted, title="rules against the worth")
-        for row in errors:
-            span = f"[{row.low:+.2f}, {row.high:+.2f}]"
-            counts = (row.harmful, row.kept, row.useful, row.dropped)
-            rules.add_row(
-                *(row.rule, str(row.items), f"{row.rank:+.2f}", escape(span), *map(str, counts))
+        lines = [
+            (
+                *(row.rule, str(row.items), f"{row.rank:+.2f}"),
+                format_interval((row.low, row.high), "+"),
+                *map(str, (row.harmful, row.kept, row.useful, row.dropped)),
             )
-        output().print(rules)
+            for row in errors
+        ]
+        print_table(("rule", *counted), lines, right=counted, title="rules against the worth")
     replays, steps = sum(e.replays for e in episodes), sum(e.steps for e in episodes)
     left = sum(episode.items - len(episode.worths) for episode in episodes)
     output().print(

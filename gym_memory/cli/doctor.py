@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 import typer
-from rich.markup import escape
+from rich.text import Text
 
 from gym_memory.cli import options
-from gym_memory.cli.show import new_table, output, print_json
+from gym_memory.cli.show import output, print_json, print_table
 from gym_memory.core.files import cache_dir
 from gym_memory.core.versions import packages, plugins
 from gym_memory.version import __version__
@@ -188,24 +188,17 @@ def command(json_lines: options.Json = False) -> None:
     if json_lines:
         print_json([finding._asdict() for finding in findings])
     else:
-        table = new_table("part", "what", "state", "found", "to do")
-        part = ""
+        purposes: dict[str, str] = {}
         for finding in findings:
-            head = finding.part
-            if finding.purpose:
-                head += f": {finding.purpose}"
-            if part and finding.part != part:
-                table.add_section()
-            colour = _COLOURS[finding.state]
-            table.add_row(
-                escape(head) if finding.part != part else "",
-                escape(finding.name),
-                f"[{colour}]{finding.state}[/{colour}]",
-                escape(finding.found),
-                escape(finding.remedy),
+            purposes.setdefault(finding.part, finding.purpose)
+        lines = [
+            (
+                ": ".join(filter(None, (f.part, purposes[f.part]))),
+                *(f.name, Text(f.state, _COLOURS[f.state]), f.found, f.remedy),
             )
-            part = finding.part
-        output().print(table)
+            for f in findings
+        ]
+        print_table(("part", "what", "state", "found", "to do"), lines, parted=True)
         output().print(_verdict(findings), markup=False)
     raise typer.Exit(int(any(_is_fault(finding) for finding in findings)))
 

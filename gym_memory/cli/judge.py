@@ -11,7 +11,14 @@ from rich.markup import escape
 from typer import Option
 
 from gym_memory.cli import options
-from gym_memory.cli.show import new_table, output, print_json, progress, shown_progress
+from gym_memory.cli.show import (
+    new_table,
+    output,
+    print_json,
+    print_table,
+    progress,
+    shown_progress,
+)
 from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.run.jobs import Job, parse_seeds
 from gym_memory.run.results.report import format_interval
@@ -236,22 +243,24 @@ def _print(rows: Sequence[Quality], memory: str) -> None:
         *("games", "steps", "precision", "recall", "stale", "unproven"),
         *("live", "growth", "updates", "needed", *(f"@{k}" for k in KS), "observed"),
     )
-    title = f"quality of {memory}"
-    table = new_table("environment", "policy", *numbers, right=numbers, title=title)
-    for row in rows:
-        table.add_row(
-            *(escape(row.env), escape(row.policy), str(row.episodes), str(row.steps)),
+    names = ("environment", "policy")
+    lines = [
+        (
+            *(row.env, row.policy, str(row.episodes), str(row.steps)),
             *(f"{row.precision:.4f}", f"{row.recall:.4f}", f"{row.staleness:.4f}"),
             *(f"{row.unproven:.4f}", f"{row.live:.1f}", f"{row.growth:.2f}", f"{row.updates:.2f}"),
             *(str(row.needed), *map(_share, (*row.found, row.observed))),
         )
-    output().print(table)
-    maps = new_table("environment", "policy", *MEASURES, right=MEASURES, title="map truth")
-    for row in rows:
-        if row.map.steps:
-            maps.add_row(escape(row.env), escape(row.policy), *map(_share, row.map.shares.values()))
-    if maps.row_count:
-        output().print(maps)
+        for row in rows
+    ]
+    print_table((*names, *numbers), lines, right=numbers, title=f"quality of {memory}")
+    maps = [
+        (row.env, row.policy, *map(_share, row.map.shares.values()))
+        for row in rows
+        if row.map.steps
+    ]
+    if maps:
+        print_table((*names, *MEASURES), maps, right=MEASURES, title="map truth")
 
 
 def _share(value: float) -> str:

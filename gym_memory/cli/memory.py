@@ -14,7 +14,7 @@ from rich.markup import escape
 from typer import Argument, Option
 
 from gym_memory.cli import LOOKS, options
-from gym_memory.cli.show import new_table, output, print_json
+from gym_memory.cli.show import output, print_json, print_table
 from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.wrappers.memory import DEFAULT_BUDGET
 
@@ -251,20 +251,16 @@ def _facts(opened: Opened, entity: str, *, past: bool) -> list[FactRecord]:
 
 
 def _print_facts(facts: Sequence[FactRecord]) -> None:
-    table = new_table("fact", "true in steps", "learnt", "from the words", "ended by")
+    lines = []
     for fact in facts:
         spans = [
             f"{start}-" if end is None else f"{start}-{end - 1}" for start, end in fact.intervals
         ]
         first = fact.evidence[0] if fact.evidence else None
-        table.add_row(
-            escape(", ".join(fact.fact)),
-            ", ".join(spans),
-            "–" if first is None else f"step {first.step}",
-            "" if first is None else escape(_quoted(first, len(fact.evidence) - 1)),
-            fact.ended_by,
-        )
-    output().print(table)
+        learnt = "–" if first is None else f"step {first.step}"
+        words = "" if first is None else _quoted(first, len(fact.evidence) - 1)
+        lines.append((", ".join(fact.fact), ", ".join(spans), learnt, words, fact.ended_by))
+    print_table(("fact", "true in steps", "learnt", "from the words", "ended by"), lines)
 
 
 def _quoted(first: Quotation, more: int) -> str:
@@ -299,15 +295,11 @@ def _inspect_store(path: str, last: int, *, json_lines: bool) -> None:
     if json_lines:
         print_json([record._asdict() for record in records])
         return
-    table = new_table("memory", "about", "kind", "records", right=("records",), title=store.place)
-    for (memory, key, kind), count in store.namespaces().items():
-        table.add_row(escape(memory), escape(key), escape(kind), str(count))
-    output().print(table)
-    shown = new_table("no.", "memory", "about", "kind", "record", right=("no.",), title="latest")
-    for record in records:
-        names: tuple[Any, ...] = (str(record.seq), record.memory, record.key, record.kind)
-        shown.add_row(*map(escape, names), escape(_text(record.payload)))
-    output().print(shown)
+    names = ("memory", "about", "kind")
+    spaces = [(*space, str(count)) for space, count in store.namespaces().items()]
+    print_table((*names, "records"), spaces, right=("records",), title=store.place)
+    latest = [(str(r.seq), r.memory, r.key, r.kind, _text(r.payload)) for r in records]
+    print_table(("no.", *names, "record"), latest, right=("no.",), title="latest")
 
 
 def _record_lines(records: Sequence[Record]) -> list[str]:

@@ -8,11 +8,10 @@ from collections.abc import Callable, Mapping
 from typing import Annotated, Any
 
 import gymnasium as gym
-from rich.markup import escape
 from typer import Argument
 
 from gym_memory.cli import options
-from gym_memory.cli.show import new_table, output, print_json
+from gym_memory.cli.show import output, print_json, print_table
 from gym_memory.core.errors import UnknownNameError
 from gym_memory.core.names import Registry
 from gym_memory.core.settings import list_settings
@@ -66,16 +65,15 @@ def command(
 
 def _overview() -> None:
     """Print names with one line each; imports neither games nor networks."""
-    for kind in _REGISTRIES:
-        table = new_table("name", "about", title=kind)
-        for name in _registry(kind).names():
-            table.add_row(escape(name), escape(_registry(kind).about(name).replace("`", "")))
-        output().print(table)
+    about = {
+        kind: {name: _registry(kind).about(name) for name in _registry(kind).names()}
+        for kind in _REGISTRIES
+    }
     for kind in ("presets", "wrappers"):
-        table = new_table("name", "about", title=kind)
-        for entry in _KINDS[kind]():
-            table.add_row(escape(entry["name"]), escape(entry["about"].replace("`", "")))
-        output().print(table)
+        about[kind] = {entry["name"]: entry["about"] for entry in _KINDS[kind]()}
+    for kind, names in about.items():
+        lines = [(name, text.replace("`", "")) for name, text in names.items()]
+        print_table(("name", "about"), lines, title=kind)
     output().print(
         "Levels, parameters and settings: gym-memory list KIND, gym-memory list KIND NAME.",
         markup=False,
@@ -89,10 +87,8 @@ def _show(kind: str, entries: list[dict[str, Any]], json_lines: bool, of: str = 
         print_json([{**head, **entry} for entry in entries])
         return
     columns = list(entries[0]) if entries else ["name"]
-    table = new_table(*columns, title=f"{kind}: {of}" if of else kind)
-    for entry in entries:
-        table.add_row(*(escape(_text(value)) for value in entry.values()))
-    output().print(table)
+    lines = [[_text(value) for value in entry.values()] for entry in entries]
+    print_table(columns, lines, title=f"{kind}: {of}" if of else kind)
 
 
 def _text(value: Any) -> str:

@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.markup import escape
+from rich.text import Text
 from typer import Argument, Option
 
 from gym_memory.cli import options
-from gym_memory.cli.show import new_table, output, print_json, print_scores, progress
+from gym_memory.cli.show import print_json, print_scores, print_table, progress
 from gym_memory.core.errors import InvalidArgumentError
 
 __all__ = ["check", "export", "report"]
@@ -92,14 +92,11 @@ def check(
     if json_lines:
         print_json([{"folder": str(folder), **finding._asdict()} for folder, finding in found])
     else:
-        table = new_table("folder", "state", "part", "found")
-        before = None
-        for folder, finding in found:
-            state = f"[{_COLOURS[finding.state]}]{finding.state}[/]"
-            shown = escape(str(folder)) if folder != before else ""
-            table.add_row(shown, state, escape(finding.part), escape(finding.text))
-            before = folder
-        output().print(table)
+        lines = [
+            (folder, Text(state, _COLOURS[state]), part, text)
+            for folder, (state, part, text) in found
+        ]
+        print_table(("folder", "state", "part", "found"), lines, parted=True)
     raise typer.Exit(int(any(f.state in ("unfinished", "damaged") for _, f in found)))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from gym_memory.run.jobs import EpisodeRow
     from gym_memory.run.results.score import TableRow
 
-__all__ = ["new_progress", "new_table", "output", "print_json", "print_scores", "progress"]
-__all__ += ["now_and_then", "shown_progress"]
+__all__ = ["new_progress", "new_table", "now_and_then", "output", "print_json", "print_scores"]
+__all__ += ["print_table", "progress", "shown_progress"]
 
 
 class _Console(Console):
@@ -66,38 +66,37 @@ def new_table(*names: str, right: Sequence[str] = (), title: str = "") -> Table:
     return table
 
 
+def print_table(
+    header: Sequence[str],
+    rows: Iterable[Sequence[str | Text]],
+    *,
+    right: Sequence[str] = (),
+    title: str = "",
+    parted: bool = False,
+) -> None:
+    """Print rows of texts as they are; ``parted`` shows an equal first cell once, then a line."""
+    table = new_table(*header, right=right, title=escape(title))
+    before = None
+    for first, *rest in rows:
+        same = parted and first == before
+        if parted and before is not None and not same:
+            table.add_section()
+        before = first
+        cells = ["" if same else first, *rest]
+        table.add_row(*(escape(cell) if isinstance(cell, str) else cell for cell in cells))
+    output().print(table)
+
+
 def print_scores(rows: Sequence[TableRow]) -> None:
     """Print the results, one table a protocol."""
-    from gym_memory.run.results.score import (
-        format_interval,
-        format_number,
-        format_score,
-        with_fallbacks,
-    )
+    from gym_memory.run.results.score import score_lines
 
-    swept = len({row.budget for row in rows}) > 1
-    unguided = ["fallbacks"] if with_fallbacks(rows) else []
-    counts = ("n", "failed", "score", "95 %", "success", "steps", *unguided)
-    counts += ("ms/step", "tokens", "USD")
-    numbers = ("budget", *counts) if swept else counts
     for protocol in dict.fromkeys(row.protocol for row in rows):
-        names = ("environment", "memory", "policy", *numbers)
-        table = new_table(*names, right=numbers, title=protocol)
-        shown = [row for row in rows if row.protocol == protocol]
-        for row in shown:
-            failed = f"[red]{row.n_failed}[/red]" if row.n_failed else "0"
-            table.add_row(
-                *(escape(row.env), escape(row.memory), escape(row.policy)),
-                *([f"{row.budget:,}"] if swept else []),
-                *(str(row.n), failed),
-                *(format_score(row), escape(format_interval(row.score_ci))),
-                *(format_number(row.success, ".2f"), format_number(row.steps, ".1f")),
-                *(format_number(row.fallbacks, ".0%") for _ in unguided),
-                *(format_number(row.memory_ms, ".3f"), format_number(row.tokens, ".0f")),
-                f"{row.cost_usd:.2f}",
-                end_section=row is not shown[-1] and shown[shown.index(row) + 1].env != row.env,
-            )
-        output().print(table)
+        header, lines = score_lines([row for row in rows if row.protocol == protocol])
+        failed = header.index("failed")
+        for line in lines:
+            line[failed] = Text(line[failed], "red" if line[failed] != "0" else "")
+        print_table(header, lines, right=header[3:], title=protocol, parted=True)
 
 
 def new_progress(*columns: ProgressColumn) -> Progress:

@@ -16,7 +16,7 @@ from typer import Argument, Option
 
 from gym_memory.baselines.rl.shared.training import Trainer, TrainSettings
 from gym_memory.cli import options
-from gym_memory.cli.show import new_progress, new_table, now_and_then, output, print_json, progress
+from gym_memory.cli.show import new_progress, now_and_then, print_json, print_table, progress
 from gym_memory.core.errors import InvalidArgumentError, UnknownNameError
 from gym_memory.core.names import format_spec, parse_spec
 from gym_memory.run.callbacks import following, make_callback
@@ -270,9 +270,8 @@ def _finish(trainer: Any, folder: Path, device: str) -> None:
 
 
 def _print_curve(curve: list[dict[str, Any]], folder: Path) -> None:
+    from gym_memory.run.results.score import format_number
+
     names = ("steps", "updates", "train_score", "valid_score", "valid_steps", "cpu_seconds")
-    table = new_table(*names, right=names, title=f"training, kept in {folder}")
-    for row in curve:
-        values = [row.get(name) for name in names]
-        table.add_row(*("–" if v is None else f"{v:g}" for v in values))
-    output().print(table)
+    lines = [[format_number(row.get(name), "g") for name in names] for row in curve]
+    print_table(names, lines, right=names, title=f"training, kept in {folder}")

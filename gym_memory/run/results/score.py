@@ -422,7 +422,7 @@ def format_number(value: float | None, form: str) -> str:
     return "–" if value is None else f"{value:{form}}"
 
 
-def score_lines(rows: Sequence[TableRow]) -> tuple[list[str], list[list[str]]]:
+def score_lines(rows: Sequence[TableRow]) -> tuple[list[str], list[list[Any]]]:
     """Return the header and the cells of rows of scores; with budgets if there are several."""
     swept = len({row.budget for row in rows}) > 1
     unguided = ["fallbacks"] if with_fallbacks(rows) else []
