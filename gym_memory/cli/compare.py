@@ -26,11 +26,14 @@ from gym_memory.core.names import parse_spec
 from gym_memory.papers.presets import PRESETS, Preset, make_preset
 from gym_memory.run.compare import compare
 from gym_memory.run.jobs import EpisodeRow, RunConfig, with_parameter
-from gym_memory.run.results.report import build_report, format_interval, format_p, seeds_go_round
+from gym_memory.run.results.report import build_report
 from gym_memory.run.results.score import (
     TableRow,
     differences,
+    format_interval,
     format_number,
+    format_p,
+    seeds_go_round,
     table,
     units,
     with_fallbacks,

@@ -21,7 +21,7 @@ from gym_memory.cli.show import (
 )
 from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.run.jobs import Job, parse_seeds
-from gym_memory.run.results.report import format_interval
+from gym_memory.run.results.score import format_interval
 from gym_memory.wrappers.memory import DEFAULT_BUDGET, DEFAULT_MEMORY
 
 if TYPE_CHECKING:

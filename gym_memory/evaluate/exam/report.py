@@ -26,7 +26,7 @@ from gym_memory.evaluate.exam.scores import (
 from gym_memory.evaluate.exam.session import ExamAnswer, ExamConfig
 from gym_memory.run.jobs import format_seeds
 from gym_memory.run.results.figures import colours
-from gym_memory.run.results.report import format_interval
+from gym_memory.run.results.score import format_interval
 from gym_memory.run.results.svg import Line, line_figure, picture
 
 __all__ = ["age_picture", "budget_picture", "exam_record", "write_exam"]

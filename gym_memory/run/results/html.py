@@ -19,11 +19,10 @@ from gym_memory.run.results.figures import (
     score_figure,
 )
 from gym_memory.run.results.score import (
+    GAP_NUMBERS,
     Difference,
     TableRow,
     Unit,
-    format_interval,
-    format_p,
     score_cells,
     seeds_go_round,
 )
@@ -169,21 +168,12 @@ def _tables(all_units: Sequence[Unit], gaps: Sequence[Difference]) -> str:
     parts = [_wide("Scores", scores)]
     if gaps:
         shown = table(
-            ("compared", "with", "environment", "memory or policy", "n", "difference", "95 %",
-             "p, corrected", "better", "equal", "worse"),
-            [
-                (
-                    *(gap.name, gap.against, gap.env, gap.other, gap.n, f"{gap.difference:+.3f}"),
-                    format_interval(gap.ci, "+"),
-                    format_p(gap.p),
-                    *(gap.better, gap.equal, gap.worse),
-                )
-                for gap in gaps
-            ],
+            ("compared", "with", "environment", "memory or policy", *GAP_NUMBERS),
+            [(gap.name, gap.against, gap.env, gap.other, *gap.cells()) for gap in gaps],
             caption="Paired on task and seed; positive: the compared one scores higher. p is "
             "corrected for the number of lines (Holm), those of all environments together apart.",
-            numbers=("n", "difference", "95 %", "p, corrected", "better", "equal", "worse"),
-        )  # fmt: skip
+            numbers=GAP_NUMBERS,
+        )
         parts.append(_wide("Differences", shown))
     failed = [u for u in all_units if u.failed][:50]
     if failed:

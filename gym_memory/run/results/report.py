@@ -26,6 +26,7 @@ from gym_memory.run.results.folder import (
 )
 from gym_memory.run.results.html import report_page
 from gym_memory.run.results.score import (
+    GAP_NUMBERS,
     SCALE,
     Difference,
     TableRow,
@@ -33,7 +34,6 @@ from gym_memory.run.results.score import (
     differences,
     format_interval,
     format_number,
-    format_p,
     grouped,
     mean_counters,
     score_by_trial,
@@ -45,15 +45,7 @@ from gym_memory.run.results.score import (
 from gym_memory.run.results.svg import Figure, label_of, picture
 from gym_memory.run.results.sweep import Curve, at_largest, budgets, comparable, curves
 
-__all__ = [
-    "ReportSource",
-    "build_report",
-    "format_interval",
-    "format_p",
-    "read_source",
-    "seeds_go_round",
-    "write_report",
-]
+__all__ = ["ReportSource", "build_report", "read_source", "write_report"]
 
 _MAX_FAILURES = 50
 
@@ -317,17 +309,13 @@ def _trial_table(own: Sequence[Unit]) -> str:
 
 
 def _difference_table(gaps: Sequence[Difference]) -> str:
-    header = ["compared", "with", "environment", "memory", "policy", "n", "difference", "95 %"]
-    header += ["p, corrected", "better", "equal", "worse"]
     return _markdown_table(
-        header,
+        ("compared", "with", "environment", "memory", "policy", *GAP_NUMBERS),
         [
             (
                 *(gap.name, gap.against, gap.env if gap.env == "all" else f"`{gap.env}`"),
                 *(("", gap.other) if gap.axis == "memory" else (gap.other, "")),
-                *(str(gap.n), f"{gap.difference:+.3f}", format_interval(gap.ci, "+")),
-                format_p(gap.p),
-                *(str(gap.better), str(gap.equal), str(gap.worse)),
+                *gap.cells(),
             )
             for gap in gaps
         ],

@@ -21,6 +21,7 @@ from gym_memory.run.results import intervals
 from gym_memory.run.results.intervals import Interval
 
 __all__ = [
+    "GAP_NUMBERS",
     "MOST_FALLBACKS",
     "SCALE",
     "Difference",
@@ -53,6 +54,8 @@ SCALE = "Scores are normalized to [0, 1], or points where no best score is known
 """Sentence about the numbers of a table."""
 MOST_FALLBACKS = 0.05
 """Share of steps that fallbacks may decide before a reader is warned."""
+GAP_NUMBERS = ("n", "difference", "95 %", "p, corrected", "better", "equal", "worse")
+"""Columns of numbers in a table of differences."""
 _SCORES = ("n", "failed", "score", "95 %", "success", "steps")
 _COSTS = ("memory ms/step", "memory tokens", "USD")
 
@@ -285,6 +288,13 @@ class Difference:
     better: int
     equal: int
     worse: int
+
+    def cells(self) -> tuple[str, ...]:
+        """Return the numbers for a reader, as :data:`GAP_NUMBERS` names them."""
+        return (
+            *(str(self.n), f"{self.difference:+.3f}", format_interval(self.ci, "+")),
+            *(format_p(self.p), str(self.better), str(self.equal), str(self.worse)),
+        )
 
     def to_json(self) -> dict[str, Any]:
         """Return plain values."""
