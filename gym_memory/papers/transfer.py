@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
 
 from gym_memory.core.errors import InvalidArgumentError, UnknownNameError
 from gym_memory.core.names import format_spec, parse_spec
@@ -21,32 +20,19 @@ from gym_memory.core.settings import check_known
 from gym_memory.memory.base import MEMORIES
 from gym_memory.run.jobs import RunConfig
 
-__all__ = ["SETUPS", "Setup", "trained_on", "transfer"]
+__all__ = ["SETUPS", "trained_on", "transfer"]
 
 
 _EPISODES = 10
 
 
-class Setup(NamedTuple):
-    """One of the paper's experiments.
-
-    Attributes:
-        trains: Whether it starts from a meta-memory.
-        adapts: Whether the tested instance gets several trials.
-        about: In a few words.
-    """
-
-    trains: bool
-    adapts: bool
-    about: str
-
-
 SETUPS = {
-    "adapt": Setup(False, True, "trials from an empty memory"),
-    "gen-env": Setup(True, False, "one trial from a meta-memory of the same task"),
-    "gen-task": Setup(True, False, "one trial from a meta-memory of other tasks"),
-    "gen-adapt": Setup(True, True, "trials from a meta-memory"),
+    "adapt": (False, True),
+    "gen-env": (True, False),
+    "gen-task": (True, False),
+    "gen-adapt": (True, True),
 }
+"""Name to whether it starts from a meta-memory, and whether the tested instance gets trials."""
 
 
 def trained_on(env: str) -> str:
@@ -87,7 +73,7 @@ def transfer(
             "expected environments to train on with gen-task, and none with adapt, got "
             f"{', '.join(sources) or 'none'} with {setup}"
         )
-    trains, adapts, _ = SETUPS[setup]
+    trains, adapts = SETUPS[setup]
     several = format_spec("trials", {"k": trials, "stop": True})
     protocol = several if adapts else "single_episode"
     if not trains:

@@ -1,15 +1,193 @@
 """HTML by hand: text that stays text, tables, and pages with a strict Content-Security-Policy."""
 
-from gym_memory.core.html.pages import Assets, inline_page, linked_page, packed
-from gym_memory.core.html.text import (
-    cut,
-    json_visible,
-    memory_table,
-    observation_table,
-    table,
-    text,
-    visible,
-)
+from __future__ import annotations
+
+import base64
+import gzip
+import hashlib
+import html
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from importlib.resources import files
+from typing import Any, NamedTuple
+
+from gym_memory.core.records import MemoryStats, Triple
 
 __all__ = ["Assets", "cut", "inline_page", "json_visible", "linked_page", "memory_table", "packed"]
 __all__ += ["observation_table", "table", "text", "visible"]
+
+# Control characters but tab and newline; zero width; marks that turn the direction of writing.
+_UNSEEN = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]"
+)
+
+
+def visible(value: object) -> str:
+    r"""Write out what cannot be seen in a text, or turns the writing around.
+
+    >>> visible("a\x1b[0mb")
+    'a⟨U+001B⟩[0mb'
+    """
+    return _UNSEEN.sub(lambda found: f"⟨U+{ord(found[0]):04X}⟩", str(value))
+
+
+def json_visible(value: str) -> str:
+    r"""Escape the same characters in a JSON text, which keeps its meaning.
+
+    >>> json_visible('"a\x9b0m"')
+    '"a\\u009b0m"'
+    """
+    return _UNSEEN.sub(lambda found: f"\\u{ord(found[0]):04x}", value)
+
+
+def text(value: object, limit: int = 0) -> str:
+    """Return a text as HTML that shows it; ``limit`` cuts it after so many characters.
+
+    >>> text("<b>")
+    '&lt;b&gt;'
+    """
+    return html.escape(visible(cut(str(value), limit) if limit else value))
+
+
+def cut(value: str, limit: int = 160) -> str:
+    """Return the beginning of a text.
+
+    >>> cut("abcdef", 4)
+    'abc…'
+    """
+    return value if len(value) <= limit else value[: limit - 1] + "…"
+
+
+def table(
+    header: Sequence[str],
+    rows: Iterable[Sequence[object]],
+    *,
+    caption: str = "",
+    numbers: Iterable[str] = (),
+) -> str:
+    """Return a table of texts; columns named in ``numbers`` are set to the right."""
+    right = [' class="number"' if name in set(numbers) else "" for name in header]
+    head = "".join(
+        f'<th scope="col"{mark}>{text(n)}</th>' for n, mark in zip(header, right, strict=True)
+    )
+    body = "".join(
+        "<tr>"
+        + "".join(f"<td{mark}>{text(cell)}</td>" for cell, mark in zip(row, right, strict=True))
+        + "</tr>"
+        for row in rows
+    )
+    title = f"<caption>{text(caption)}</caption>" if caption else ""
+    return f"<table>{title}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def observation_table(name: str, obs: Mapping[str, Any]) -> str:
+    """Show the parts of an observation; empty before the first reset."""
+    if not obs:
+        return f"<p>{text(f'{name}: call reset() to start an episode')}</p>"
+    rows = [
+        (key, cut("; ".join(map(str, part)) if isinstance(part, tuple) else part, 2000))
+        for key, part in obs.items()
+    ]
+    return table(("observation", "shown to the agent"), rows, caption=name)
+
+
+def memory_table(name: str, stats: MemoryStats, facts: Sequence[Triple] | None) -> str:
+    """Show the sizes of a memory and, if it keeps a graph, its first 200 live facts."""
+    counts = {
+        "facts": stats.facts, "live facts": stats.live_facts, "episodes": stats.episodes,
+        "lessons": stats.lessons,
+    }  # fmt: skip
+    sizes = ", ".join(f"{count} {what}" for what, count in counts.items() if count)
+    head = f"memory {name}: {sizes or 'nothing yet'}"
+    if facts is None:
+        return f"<p>{text(head)}</p>"
+    if len(facts) > 200:
+        head += f"; the first 200 of {len(facts)} live facts"
+    rows = [tuple(cut(part, 200) for part in fact) for fact in facts[:200]]
+    return table(("subject", "relation", "object"), rows, caption=head)
+
+
+# ---------------------------------------------------------------- pages
+
+
+class Assets(NamedTuple):
+    """Scripts and styles of a page, each as the package and the name of the file in it."""
+
+    scripts: tuple[tuple[str, str], ...] = ()
+    styles: tuple[tuple[str, str], ...] = (("gym_memory.core.html", "style.css"),)
+
+
+def packed(value: Any) -> str:
+    """Return a value as base64 of gzip of JSON; the same value gives the same text."""
+    data = json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
+    return base64.b64encode(gzip.compress(data, 6, mtime=0)).decode()
+
+
+def inline_page(
+    title: str, body: str, assets: Assets, data: Mapping[str, str] | None = None
+) -> str:
+    """Return a page that needs nothing else, to be opened from a disk.
+
+    ``data`` maps names to texts of base64, for ``<script type="text/plain" id=NAME>``.
+    """
+    scripts = [_static(*name) for name in assets.scripts]
+    styles = [_static(*name) for name in assets.styles]
+    for source in scripts:
+        if "</script" in source.lower() or "<!--" in source:
+            raise AssertionError("a script that would end its own element")
+    policy = (
+        f"default-src 'none'; script-src {_hashes(scripts)}; style-src {_hashes(styles)}; "
+        "img-src data: blob:; base-uri 'none'; form-action 'none'"
+    )
+    blocks = [
+        f'<script type="text/plain" id="{text(name)}">{content}</script>'
+        for name, content in (data or {}).items()
+    ]
+    head = [
+        f'<meta http-equiv="Content-Security-Policy" content="{policy}">',
+        *(f"<style{_sheet_id(n)}>{style}</style>" for n, style in enumerate(styles)),
+    ]
+    return _page(
+        title, head, body, [*blocks, *(f"<script>{source}</script>" for source in scripts)]
+    )
+
+
+def linked_page(title: str, body: str, assets: Assets) -> str:
+    """Return a page whose scripts and styles the server gives under ``/static/``."""
+    head = [
+        f'<link rel="stylesheet" href="/static/{name}"{_sheet_id(n)}>'
+        for n, (_, name) in enumerate(assets.styles)
+    ]
+    return _page(
+        title, head, body, [f'<script src="/static/{name}"></script>' for _, name in assets.scripts]
+    )
+
+
+def _sheet_id(number: int) -> str:
+    # The graph library adds a style of its own unless it finds this id; ours has the rule.
+    return "" if number else ' id="__________cytoscape_stylesheet"'
+
+
+def _page(title: str, head: Iterable[str], body: str, end: Iterable[str]) -> str:
+    return "\n".join(
+        [
+            '<!doctype html><html lang="en"><head><meta charset="utf-8">',
+            *head,
+            '<meta name="viewport" content="width=device-width, initial-scale=1">',
+            '<link rel="icon" href="data:,">',
+            f"<title>{text(title)}</title></head><body>",
+            body,
+            *end,
+            "</body></html>\n",
+        ]
+    )
+
+
+def _static(package: str, name: str) -> str:
+    return (files(package) / "static" / name).read_text(encoding="utf-8")
+
+
+def _hashes(sources: Iterable[str]) -> str:
+    digests = (hashlib.sha256(source.encode()).digest() for source in sources)
+    return " ".join(f"'sha256-{base64.b64encode(d).decode()}'" for d in digests) or "'none'"
