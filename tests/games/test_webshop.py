@@ -10,7 +10,7 @@ import gymnasium as gym
 import pytest
 
 from gym_memory.games.webshop.catalogue import Catalogue, Goal, Product
-from gym_memory.games.webshop.shop import ProductSearch, Shop
+from gym_memory.games.webshop.shop import ProductSearch, Shop, ShopView
 from gym_memory.games.webshop.synthetic import synthetic_catalogue
 
 pytest.importorskip("bm25s")
@@ -53,18 +53,16 @@ def env():
     env.close()
 
 
-def visit(shop, *actions, view=None, **kwargs):
-    from gym_memory.games.webshop.pages import ShopView
-
+def visit(shop, *actions, view=None):
     view = view or ShopView()
     for action in actions:
-        view = shop.follow(view, action, **kwargs)
+        view = shop.follow(view, action)
         assert view is not None, action
     return view
 
 
-def page(shop, *actions, **kwargs):
-    return shop.text(visit(shop, *actions, **kwargs), REQUEST, **kwargs)
+def page(shop, *actions):
+    return shop.text(visit(shop, *actions), REQUEST)
 
 
 # ---------------------------------------------------------------- pages
@@ -97,7 +95,8 @@ def test_pages_read_as_those_of_the_official_text_mode(shop):
 def test_attributes_are_shown_only_where_the_shop_is_asked_to(shop):
     item = ("search[oak chair]", "click[b000000001]")
     assert shop.follow(visit(shop, *item), "click[attributes]") is None
-    assert page(shop, *item, "click[attributes]", with_attributes=True).endswith(
+    showing = Shop(shop.catalogue, with_attributes=True)
+    assert page(showing, *item, "click[attributes]").endswith(
         "< Prev [SEP] solid wood [SEP] garden [SEP] chairs [SEP] Home › Chairs"
     )
 

@@ -9,8 +9,13 @@ import pytest
 
 from gym_memory.core.errors import CorruptGameError, InvalidArgumentError, UnknownNameError
 from gym_memory.games.webshop.catalogue import NO_LIMIT, build_catalogue, read_catalogue
-from gym_memory.games.webshop.products import KINDS
-from gym_memory.games.webshop.synthetic import GOALS, PRODUCTS, make_records, synthetic_catalogue
+from gym_memory.games.webshop.synthetic import (
+    GOALS,
+    KINDS,
+    PRODUCTS,
+    make_records,
+    synthetic_catalogue,
+)
 
 pytest.importorskip("bm25s")
 pytest.importorskip("rapidfuzz")

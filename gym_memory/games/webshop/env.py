@@ -17,10 +17,9 @@ from gym_memory.games.base import Feedback, TextEnv
 from gym_memory.games.registry import ENVIRONMENTS
 from gym_memory.games.webshop.catalogue import SPLITS, Catalogue, Goal, Product, read_catalogue
 from gym_memory.games.webshop.facts import IdealShopper, page_facts, product_facts
-from gym_memory.games.webshop.pages import ShopView
 from gym_memory.games.webshop.reward import find_listing, rate, right_products, walkthrough
 from gym_memory.games.webshop.rules import queries
-from gym_memory.games.webshop.shop import open_shop
+from gym_memory.games.webshop.shop import ShopView, open_shop
 from gym_memory.games.webshop.synthetic import synthetic_catalogue
 from gym_memory.graph.schema import PLAYER
 
@@ -69,18 +68,14 @@ class WebShop(TextEnv):
         render_mode: str | None = None,
     ):
         super().__init__(
-            max_steps=max_steps,
-            valid_actions=valid_actions,
-            split=split,
-            render_mode=render_mode,
+            max_steps=max_steps, valid_actions=valid_actions, split=split, render_mode=render_mode
         )
         self.catalogue: Catalogue = (
             synthetic_catalogue(catalogue_seed)
             if path is None
             else read_catalogue(path, goals=goals, num_products=num_products)
         )
-        self._shop = open_shop(self.catalogue)
-        self._with_attributes = show_attributes
+        self._shop = open_shop(self.catalogue, show_attributes)
         self._positions = self.catalogue.split(split)
         if not self._positions:
             raise InvalidArgumentError(
@@ -105,7 +100,7 @@ class WebShop(TextEnv):
 
     def _send(self, action: str) -> Feedback:
         view = self._trail[-1]
-        following = self._shop.follow(view, action, with_attributes=self._with_attributes)
+        following = self._shop.follow(view, action)
         if following is None:
             return self._page()._replace(accepted=False)
         self._trail.append(following)
@@ -113,7 +108,7 @@ class WebShop(TextEnv):
 
     def _page(self) -> Feedback:
         view, goal = self._trail[-1], self._goal
-        text = self._shop.text(view, goal.instruction, with_attributes=self._with_attributes)
+        text = self._shop.text(view, goal.instruction)
         if view.page != "done":
             return Feedback(text, max_score=1.0)
         product = self.catalogue.by_asin[view.asin]
@@ -124,8 +119,7 @@ class WebShop(TextEnv):
         view = self._trail[-1]
         if view.page == "search":
             return tuple(f"search[{query}]" for query in queries(self._goal.instruction))
-        links = self._shop.links(view, with_attributes=self._with_attributes)
-        return tuple(f"click[{text}]" for text in links)
+        return tuple(f"click[{text}]" for text in self._shop.links(view))
 
     def _save(self) -> tuple[Goal, tuple[ShopView, ...]]:
         return self._goal, tuple(self._trail)

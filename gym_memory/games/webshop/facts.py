@@ -6,9 +6,8 @@ from collections.abc import Iterator
 
 from gym_memory.core.records import Triple
 from gym_memory.games.webshop.catalogue import Product
-from gym_memory.games.webshop.pages import SUB_PAGES, ShopView, details_of
 from gym_memory.games.webshop.rules import SEARCH_PAGE, read_request, short_name
-from gym_memory.games.webshop.shop import Shop
+from gym_memory.games.webshop.shop import SUB_PAGES, Shop, ShopView, details_of
 from gym_memory.graph.schema import PLAYER
 
 __all__ = ["IdealShopper", "page_facts", "product_facts"]

@@ -14,9 +14,8 @@ from typing import Any, NamedTuple
 
 from gym_memory.core.optional import require
 from gym_memory.games.webshop.catalogue import Goal, Product
-from gym_memory.games.webshop.pages import BUY, NEXT, WINDOW
 from gym_memory.games.webshop.rules import queries
-from gym_memory.games.webshop.shop import Shop
+from gym_memory.games.webshop.shop import BUY, NEXT, WINDOW, Shop
 
 __all__ = ["ResultPage", "Reward", "basic_color", "find_listing", "matches_option", "rate"]
 __all__ += ["right_products", "title_nouns", "walkthrough"]

@@ -1,34 +1,32 @@
-"""The shop: its search, and how actions lead from page to page."""
+"""The shop: its search, its pages as text and as links, and what each action leads to.
+
+A page is one line of parts separated by ``[SEP]``, the request first, as in the official engine's
+text mode. Clicks ignore case.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterator
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from gym_memory.core.optional import require
 from gym_memory.extract.notes.words import clean_name
 from gym_memory.games.webshop.catalogue import Catalogue, Product
-from gym_memory.games.webshop.pages import (
-    BACK,
-    BUY,
-    NEXT,
-    PREVIOUS,
-    SUB_PAGES,
-    WINDOW,
-    Button,
-    ShopView,
-    clickables,
-    render,
-)
 from gym_memory.games.webshop.rules import split_words
 
-__all__ = ["MOST_RESULTS", "ProductSearch", "Shop", "open_shop"]
+__all__ = ["BUY", "MOST_RESULTS", "NEXT", "SUB_PAGES", "WINDOW"]
+__all__ += ["Button", "ProductSearch", "Shop", "ShopView", "details_of", "open_shop"]
 
+WINDOW = 10
+"""Products on a page of results."""
 MOST_RESULTS = 50
+BACK, NEXT, PREVIOUS, BUY = "Back to Search", "Next >", "< Prev", "Buy Now"
+SUB_PAGES = ("Description", "Features", "Reviews", "Attributes")
+_SEPARATOR = " [SEP] "
 _K1, _B = 0.9, 0.4
 """Pyserini's values, which the official engine leaves as they are."""
 _DECIMALS = 4
@@ -61,10 +59,9 @@ class ProductSearch:
         if not words:
             return ()
         scores = np.round(self._index.get_scores(words), _DECIMALS)
+        least = 10.0**-_DECIMALS
         if len(scores) > MOST_RESULTS:
-            least = max(np.partition(scores, -MOST_RESULTS)[-MOST_RESULTS], 10.0**-_DECIMALS)
-        else:
-            least = 10.0**-_DECIMALS
+            least = max(np.partition(scores, -MOST_RESULTS)[-MOST_RESULTS], least)
         found = np.flatnonzero(scores >= least)
         order = np.argsort(-scores[found], kind="stable")[:MOST_RESULTS]
         return tuple(self._products[i] for i in found[order])
@@ -72,26 +69,68 @@ class ProductSearch:
 
 def _document(product: Product) -> str:
     options = ", and ".join(f"{name}: {', '.join(v)}" for name, v in product.options)
-    parts: Iterable[str] = (product.title, product.description, *product.bullets[:1], options)
-    return " ".join(parts)
+    return " ".join((product.title, product.description, *product.bullets[:1], options))
 
 
 def _words(text: str) -> list[str]:
     return [word.stem for word in split_words(text) if word.stem not in _STOP_WORDS]
 
 
+class ShopView(NamedTuple):
+    """Hold the position of a customer.
+
+    Attributes:
+        page: ``search``, ``results``, ``item``, one of ``SUB_PAGES`` or ``done``.
+        searches: Distinct queries so far.
+        search: Number of the last of them, from 1; 0 before the first search.
+        number: Page of its results, from 1.
+        asin: The product in view; empty for none.
+        chosen: Options chosen on its page: (name, value).
+    """
+
+    page: str = "search"
+    searches: tuple[str, ...] = ()
+    search: int = 0
+    number: int = 1
+    asin: str = ""
+    chosen: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def query(self) -> str:
+        """Return the last search."""
+        return self.searches[self.search - 1] if self.search else ""
+
+
+class Button(NamedTuple):
+    """Hold something that can be clicked.
+
+    Attributes:
+        kind: ``button``, ``page`` (about the product), ``product`` or ``option``.
+        target: A button, a page of ``SUB_PAGES``, a code or a value.
+        option: Name of the option that the value belongs to.
+    """
+
+    kind: str
+    target: str
+    option: str = ""
+
+
 @lru_cache(maxsize=4)
-def open_shop(catalogue: Catalogue) -> Shop:
+def open_shop(catalogue: Catalogue, with_attributes: bool = False) -> Shop:
     """Return the shop of a catalogue; its index is built once in a process."""
-    return Shop(catalogue)
+    return Shop(catalogue, with_attributes)
 
 
 class Shop:
-    """Lead from page to page of a catalogue; a shop keeps no state of its own."""
+    """Lead from page to page of a catalogue; a shop keeps no state of its own.
 
-    def __init__(self, catalogue: Catalogue):
+    ``with_attributes`` is True if item pages link to the annotated attributes.
+    """
+
+    def __init__(self, catalogue: Catalogue, with_attributes: bool = False):
         self.catalogue = catalogue
         self.find = ProductSearch(catalogue).find
+        self._sub_pages = SUB_PAGES[: 3 + with_attributes]
 
     def product(self, view: ShopView) -> Product | None:
         """Return the product of a page."""
@@ -99,26 +138,57 @@ class Shop:
 
     def shown(self, view: ShopView) -> tuple[Product, ...]:
         """Return the products on a page of results."""
-        return self._found(view)[(view.number - 1) * WINDOW : view.number * WINDOW]
+        return self.find(view.query)[(view.number - 1) * WINDOW : view.number * WINDOW]
 
-    def links(self, view: ShopView, *, with_attributes: bool = False) -> dict[str, Button]:
-        """Return the links of a page, by text in lower case."""
-        return clickables(
-            view, self._found(view), self.product(view), with_attributes=with_attributes
-        )
+    def _turns(self, view: ShopView) -> Iterator[str]:
+        """Yield the links to the page before and the page after."""
+        if view.number > 1:
+            yield PREVIOUS
+        if view.number * WINDOW < len(self.find(view.query)):
+            yield NEXT
 
-    def text(self, view: ShopView, request: str, *, with_attributes: bool = False) -> str:
+    def text(self, view: ShopView, request: str) -> str:
         """Return the text of a page."""
-        return render(
-            view, request, self._found(view), self.product(view), with_attributes=with_attributes
-        )
+        parts = ["Instruction:", request]
+        product = self.product(view)
+        if view.page == "search":
+            parts = ["WebShop", *parts, "Search"]
+        elif view.page == "results":
+            total = len(self.find(view.query))
+            parts += [BACK, f"Page {view.number} (Total results: {total})", *self._turns(view)]
+            parts += [t for p in self.shown(view) for t in (p.asin, p.title, p.price_tag)]
+        elif product is not None and view.page == "item":
+            parts += [BACK, PREVIOUS]
+            parts += [text for name, values in product.options for text in (name, *values)]
+            parts += [product.title, f"Price: {product.price_tag}", "Rating: N.A."]
+            parts += [*self._sub_pages, BUY]
+        elif product is not None and view.page == "done":
+            chosen = [text for pair in view.chosen for text in pair]
+            parts = ["Thank you for shopping with us!", "Purchased", product.asin, *chosen]
+        elif product is not None:
+            parts += [BACK, PREVIOUS, *details_of(product, view.page)]
+        return _SEPARATOR.join(part for part in parts if part)
 
-    def _found(self, view: ShopView) -> tuple[Product, ...]:
-        return self.find(view.query) if view.page == "results" else ()
+    def links(self, view: ShopView) -> dict[str, Button]:
+        """Return the links of a page in its order, by text in lower case.
 
-    def follow(
-        self, view: ShopView, action: str, *, with_attributes: bool = False
-    ) -> ShopView | None:
+        Where two options share a value it is the last one's, as in the official engine.
+        """
+        if view.page in ("search", "done"):
+            return {}
+        links, product = [Button("button", BACK)], self.product(view)
+        if view.page == "results":
+            links += [Button("button", turn) for turn in self._turns(view)]
+            links += [Button("product", p.asin) for p in self.shown(view)]
+        else:
+            links.append(Button("button", PREVIOUS))
+        if view.page == "item" and product is not None:
+            links += [Button("page", page) for page in self._sub_pages]
+            links.append(Button("button", BUY))
+            links += [Button("option", v, name) for name, values in product.options for v in values]
+        return {link.target.lower(): link for link in links}
+
+    def follow(self, view: ShopView, action: str) -> ShopView | None:
         """Return the page that an action leads to; None for one that leads nowhere.
 
         As in the official engine a search can be typed on any page, although only the first one
@@ -130,8 +200,19 @@ class Shop:
         what = found["what"].strip().lower()
         if found["verb"] == "search":
             return _searched(view, clean_name(what)) if what else None
-        link = self.links(view, with_attributes=with_attributes).get(what)
+        link = self.links(view).get(what)
         return None if link is None else _clicked(view, link)
+
+
+def details_of(product: Product, page: str) -> tuple[str, ...]:
+    """Return the parts of one of ``SUB_PAGES``."""
+    if page == "Description":
+        return (product.description,)
+    if page == "Features":
+        return product.bullets
+    if page == "Reviews":
+        return ("No reviews found",)
+    return (*product.attributes, product.category, product.query, product.product_category)
 
 
 def _searched(view: ShopView, query: str) -> ShopView:

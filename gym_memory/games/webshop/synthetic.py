@@ -9,21 +9,15 @@ from __future__ import annotations
 
 import random
 import string
+import tomllib
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from typing import Any
+from importlib.resources import files
+from typing import Any, NamedTuple
 
 from gym_memory.games.webshop.catalogue import Catalogue, Records, build_catalogue
-from gym_memory.games.webshop.products import (
-    BRANDS,
-    COMMENTS,
-    DEPARTMENTS,
-    KINDS,
-    SERIES,
-    ProductKind,
-)
 
-__all__ = ["GOALS", "PRODUCTS", "make_records", "synthetic_catalogue"]
+__all__ = ["GOALS", "KINDS", "PRODUCTS", "make_records", "synthetic_catalogue"]
 
 PRODUCTS = 1000
 GOALS = 2420
@@ -50,6 +44,33 @@ _ABOUT = (
     "{remark}, {attribute}",
     "{attribute} - {remark}",
 )
+
+
+class ProductKind(NamedTuple):
+    """A kind of product; ``shared`` attributes also occur in related kinds, ``own`` do not."""
+
+    department: str
+    shared: Sequence[str]
+    names: Sequence[str]
+    category: Sequence[str]
+    own: Sequence[str]
+    price: Sequence[int]
+    options: dict[str, Sequence[str]]
+
+
+def _kinds() -> Iterator[ProductKind]:
+    for kind in _WORDS["kinds"]:
+        options = {
+            name: _WORDS["values"][values] if isinstance(values, str) else values
+            for name, values in kind["options"].items()
+        }
+        family = _WORDS["families"][kind["family"]]
+        rest = {part: kind[part] for part in ("names", "category", "own", "price")}
+        yield ProductKind(**family, **rest, options=options)
+
+
+_WORDS = tomllib.loads((files(__package__) / "products.toml").read_text("utf-8"))
+KINDS = tuple(_kinds())
 
 
 @lru_cache(maxsize=4)
@@ -101,15 +122,15 @@ def _item(
     names: Sequence[str],
     attributes: Sequence[str],
 ) -> dict[str, Any]:
-    department = DEPARTMENTS[kind.department]
+    department = _WORDS["departments"][kind.department]
     shown: dict[str, list[str]] = {place: [] for place in _PLACES}
     for attribute in attributes:
         shown[rng.choices(_PLACES, _ODDS)[0]].append(attribute)
-    brand, series = rng.choice(BRANDS), rng.choice(SERIES)
+    brand, series = rng.choice(_WORDS["brands"]), rng.choice(_WORDS["series"])
     title = f"{brand} {series} {' '.join(names).title()}"
     title += "".join(f", {attribute.title()}" for attribute in shown["title"])
-    title += f" - {rng.choice(department.uses)}"
-    remarks = rng.sample(department.remarks, len(department.remarks))
+    title += f" - {rng.choice(department['uses'])}"
+    remarks = rng.sample(department["remarks"], len(department["remarks"]))
     first = _bullet(rng, ", ".join(shown["first bullet"]), remarks)
     others = [_bullet(rng, attribute, remarks) for attribute in shown["bullet"]]
     others += [remarks.pop() for _ in range(min(len(remarks), rng.randint(1, 2)))]
@@ -119,7 +140,7 @@ def _item(
         "name": title,
         "category": kind.department,
         "query": kind.names[0],
-        "product_category": " › ".join([department.path, *kind.category]),
+        "product_category": " › ".join([department["path"], *kind.category]),
         "full_description": _description(rng, brand, names[0], shown["description"]),
         "small_description": [first, *others],
         "pricing": _pricing(rng, kind.price),
@@ -140,13 +161,13 @@ def _bullet(rng: random.Random, attribute: str, remarks: list[str]) -> str:
 
 
 def _description(rng: random.Random, brand: str, name: str, attributes: Sequence[str]) -> str:
-    sentences = [f"{brand} presents {name}.", *rng.sample(COMMENTS, 2)]
+    sentences = [f"{brand} presents {name}.", *rng.sample(_WORDS["comments"], 2)]
     if attributes:
         sentences.insert(2, f"Customers like: {', '.join(attributes)}.")
     return " ".join(sentences)
 
 
-def _pricing(rng: random.Random, bounds: tuple[int, int]) -> str:
+def _pricing(rng: random.Random, bounds: Sequence[int]) -> str:
     """Draw a price tag; cheap products are more frequent than dear ones."""
     low, high = bounds
     price = low * (high / low) ** rng.random()
