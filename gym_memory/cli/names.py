@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import inspect
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Annotated, Any
 
 import gymnasium as gym
@@ -101,17 +102,35 @@ def _text(value: Any) -> str:
     return " ".join(value) if isinstance(value, list) else str(value)
 
 
-def _entries(registry: Registry, more: Callable[[Any], dict[str, Any]]) -> list[dict[str, Any]]:
+def _registered(kind: str) -> list[dict[str, Any]]:
     """Return a record a name; what cannot be imported says what it needs."""
-    entries = []
+    registry, entries = _registry(kind), []
     for name in registry.names():
         try:
             target = registry.get(name)
-            about, details = _about(target), more(target)
+            about = _about(target)
         except ImportError as error:
-            about, details = f"not available: {error}", more(None)
-        entries.append({"name": name, **details, "about": about})
+            target, about = None, f"not available: {error}"
+        more = _MORE[kind](target) if kind in _MORE else {}
+        entries.append({"name": name, **more, "parameters": _parameters(target), "about": about})
     return entries
+
+
+def _levels(target: Any) -> dict[str, Any]:
+    return {"levels": list(getattr(target, "levels", ()))}
+
+
+def _layers(target: Any) -> dict[str, Any]:
+    layers = getattr(target, "lifetimes", {})
+    if not isinstance(layers, Mapping):  # the parameters decide
+        try:
+            layers = target().lifetimes
+        except TypeError:  # there are no defaults for all of them
+            layers = {}
+    return {"layers": dict(layers)}
+
+
+_MORE: dict[str, Callable[[Any], dict[str, Any]]] = {"environments": _levels, "memories": _layers}
 
 
 def _about(target: Any) -> str:
@@ -168,30 +187,6 @@ def _registry(kind: str) -> Registry:
     return registry
 
 
-def _environments() -> list[dict[str, Any]]:
-    def more(target: Any) -> dict[str, Any]:
-        return {"levels": list(getattr(target, "levels", ())), "parameters": _parameters(target)}
-
-    return _entries(_registry("environments"), more)
-
-
-def _memories() -> list[dict[str, Any]]:
-    def more(target: Any) -> dict[str, Any]:
-        layers = getattr(target, "lifetimes", {})
-        if not isinstance(layers, Mapping):  # the parameters decide
-            try:
-                layers = target().lifetimes
-            except TypeError:  # there are no defaults for all of them
-                layers = {}
-        return {"layers": dict(layers), "parameters": _parameters(target)}
-
-    return _entries(_registry("memories"), more)
-
-
-def _policies() -> list[dict[str, Any]]:
-    return _entries(_registry("policies"), lambda target: {"parameters": _parameters(target)})
-
-
 def _settings() -> list[dict[str, Any]]:
     from gym_memory.baselines.registry import learner_classes
 
@@ -213,10 +208,6 @@ def _defaults(by_baseline: dict[str, Any], learners: int) -> Any:
     return values[0] if len(values) == learners and len(set(values)) == 1 else by_baseline
 
 
-def _protocols() -> list[dict[str, Any]]:
-    return _entries(_registry("protocols"), lambda target: {"parameters": _parameters(target)})
-
-
 def _wrappers() -> list[dict[str, Any]]:
     from gym_memory import wrappers
 
@@ -236,11 +227,8 @@ def _presets() -> list[dict[str, Any]]:
 
 
 _KINDS: dict[str, Callable[[], list[dict[str, Any]]]] = {
-    "environments": _environments,
-    "memories": _memories,
-    "policies": _policies,
+    **{kind: partial(_registered, kind) for kind in _REGISTRIES},
     "presets": _presets,
-    "protocols": _protocols,
     "settings": _settings,
     "wrappers": _wrappers,
 }
