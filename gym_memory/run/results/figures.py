@@ -7,7 +7,7 @@ from zlib import crc32
 
 from gym_memory.core.html import text
 from gym_memory.run.results import svg as draw
-from gym_memory.run.results.score import TableRow, Unit, score_by_trial, step_curve
+from gym_memory.run.results.score import TableRow, Unit, grouped, score_by_trial, step_curve
 from gym_memory.run.results.svg import PALETTE, Figure, Line, label_of, line_figure
 from gym_memory.run.results.sweep import Curve, place
 
@@ -164,13 +164,10 @@ def _curves(
     colour: dict[str, int],
     points: Points,
 ) -> Figure:
-    cells: dict[tuple[str, str], dict[str, list[Unit]]] = {}
-    for unit in all_units:
-        cells.setdefault((unit.env, unit.policy), {}).setdefault(unit.memory, []).append(unit)
     panels = []
-    for (env, policy), memories in cells.items():
+    for (env, policy), own in grouped(all_units, lambda u: (u.env, u.policy)).items():
         lines = []
-        for memory, group in memories.items():
+        for memory, group in grouped(own, lambda u: u.memory).items():
             x, y, band = points(group)
             pairs = [(low, high) for low, high in band]
             lines.append(
@@ -206,36 +203,12 @@ def _scatter(
     colour: dict[str, int],
 ) -> Figure:
     panels = []
-    for env in dict.fromkeys(row.env for row, _ in pairs):
-        own = [(row, value) for row, value in pairs if row.env == env]
-        last = max(value for _, value in own) or 1.0
-        scores = [row.score for row, _ in own]
-        low, high = min(0.0, *scores), max(1.0, *scores)
-        scale_x = (draw.WIDTH - draw.LEFT - draw.RIGHT - 8) / last
-        scale_y = (draw.HEIGHT - draw.TOP - draw.BOTTOM) / (high - low)
-
-        def at(
-            x: float, y: float, sx: float = scale_x, sy: float = scale_y, low: float = low
-        ) -> tuple[float, float]:
-            return draw.LEFT + 4 + x * sx, draw.HEIGHT - draw.BOTTOM - (y - low) * sy
-
-        parts = [
-            draw.axes(
-                at,
-                {x: draw.short(x) for x in draw.ticks(0, last)},
-                draw.ticks(low, high, 4),
-                along,
-            )
-        ]
+    for env, own in grouped(pairs, lambda pair: pair[0].env).items():
+        lines = []
         for row, value in own:
-            x, y = at(value, row.score)
             names = f"{label_of(row.memory)}, {label_of(row.policy)}"
-            shown = f"{names}: {row.score:.3f}, {draw.short(value)}"
-            parts.append(
-                f"<g {draw.attributes(env, row.memory, row.policy)}><title>{text(shown)}</title>"
-                f"{draw.dot(x, y, colour[row.memory], 6)}</g>"
-            )
-        panels.append(draw.svg(draw.WIDTH, draw.HEIGHT, label_of(env), env, "", "".join(parts)))
-    points = [(r.env, r.memory, r.policy, f"{r.score:.6f}", f"{value:.6g}") for r, value in pairs]
-    header = ("environment", "memory", "policy", "score", along)
-    return Figure(name, title, tuple(panels), draw.csv_text(header, points))
+            label = f"{names}: {row.score:.3f}, {draw.short(value)}"
+            point = [(value, row.score)]
+            lines.append(Line(env, row.memory, row.policy, label, colour[row.memory], point))
+        panels.append((label_of(env), lines))
+    return line_figure(name, title, panels, along, "score", (0.0, 1.0), start=0.0)

@@ -194,15 +194,17 @@ def line_figure(
     steps: bool = False,
     log: bool = False,
     at: Mapping[float, str] | None = None,
+    start: float | None = None,
 ) -> Figure:
     """Draw lines in panels, a title and its lines each.
 
     ``span`` is the axis of values, wider where a point is outside. ``steps``: a value holds until
-    the next place; ``log``: places are shown at their logarithm; ``at``: places to be labelled.
+    the next place; ``log``: places are shown at their logarithm; ``at``: places to be labelled;
+    ``start``: a place that is shown in any case.
     """
     svgs, points = [], []
     for heading, lines in panels:
-        svgs.append(_line_panel(heading, lines, along, span, steps=steps, log=log, at=at))
+        svgs.append(_line_panel(heading, lines, along, span, steps, log, at, start))
         for line in lines:
             for n, (x, y) in enumerate(line.points):
                 band = [f"{v:.6g}" for v in line.band[n]] if line.band else ["", ""]
@@ -218,12 +220,13 @@ def _line_panel(
     lines: Sequence[Line],
     along: str,
     span: tuple[float, float] | None,
-    *,
     steps: bool,
     log: bool,
     at: Mapping[float, str] | None,
+    start: float | None,
 ) -> str:
     places = [x for line in lines for x, _ in line.points]
+    places += [] if start is None else [start]
     values = [y for line in lines for _, y in line.points]
     low, high = span or (min(0.0, *values), max(values))
     if span:
@@ -256,7 +259,9 @@ def _line_panel(
                 cx, cy = spot(x, y)
                 body += dot(cx, cy, line.colour, 4)
         parts.append(f"<g {attributes(line.env, line.memory, line.policy)}>{body}</g>")
-    env, policy = (lines[0].env, lines[0].policy) if lines else ("", "")
+    policies = {line.policy for line in lines}
+    policy = policies.pop() if len(policies) == 1 else ""
+    env = lines[0].env if lines else ""
     return svg(WIDTH, HEIGHT, heading, env, policy, "".join(parts))
 
 
