@@ -44,7 +44,7 @@ def credit(
     samples: Annotated[
         int, Option(metavar="N", min=0, help="Random orders for Shapley values.")
     ] = 0,
-    budget: options.Budget = None,
+    budget: options.Budget = DEFAULT_BUDGET,
     max_steps: options.MaxSteps = None,
     out: options.Out = None,
     json_lines: options.Json = False,
@@ -71,8 +71,7 @@ def credit(
     if set(kinds.split(",")) != set(chosen):
         raise InvalidArgumentError(f"expected --kinds of {','.join(KINDS)}, got {kinds!r}")
     stream = parse_seeds(seeds)
-    tokens = DEFAULT_BUDGET if budget is None else budget
-    job = Job(options.with_max_steps(env, max_steps), memory, policy, stream[0], budget=tokens)
+    job = Job(options.with_max_steps(env, max_steps), memory, policy, stream[0], budget=budget)
     world = job.make_env()
     if out is not None:
         world = RecordTrajectory(world, str(out / "steps.jsonl.gz"), detail=True)

@@ -188,7 +188,7 @@ def quality(
             f"words, or refused. Default: {_NOISE} in random play, none with other policies.",
         ),
     ] = None,
-    budget: options.Budget = None,
+    budget: options.Budget = DEFAULT_BUDGET,
     max_steps: options.MaxSteps = None,
     out: Annotated[
         Path | None, Option("--out", "-o", metavar="FOLDER", help="Keep numbers and plot here.")
@@ -210,9 +210,8 @@ def quality(
     from gym_memory.evaluate.quality.score import measure, summarize
 
     options.load_plugins(plugins)
-    tokens = DEFAULT_BUDGET if budget is None else budget
     jobs = [
-        Job(options.with_max_steps(spec, max_steps), memory, player, seed, budget=tokens)
+        Job(options.with_max_steps(spec, max_steps), memory, player, seed, budget=budget)
         for spec in env
         for player in policy
         for seed in parse_seeds(seeds)
@@ -228,7 +227,7 @@ def quality(
         update(len(jobs), len(jobs), ())
     rows = summarize(episodes)
     if out is not None:
-        write_quality(out, episodes, memory=memory, seeds=seeds, noise=odd, budget=tokens)
+        write_quality(out, episodes, memory=memory, seeds=seeds, noise=odd, budget=budget)
     if json_lines:
         print_json([row_record(row) for row in rows])
     else:

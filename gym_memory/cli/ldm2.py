@@ -162,7 +162,7 @@ def refine(
     tree_steps: Annotated[
         int | None, Option(metavar="N", min=0, help="Environment steps for one tree.")
     ] = None,
-    budget: options.Budget = None,
+    budget: options.Budget = DEFAULT_BUDGET,
     max_steps: options.MaxSteps = None,
     max_cost_usd: options.MaxCost = None,
     max_tokens: options.MaxTokens = None,
@@ -192,7 +192,7 @@ def refine(
         width,
         max_calls,
         tree_steps,
-        DEFAULT_BUDGET if budget is None else budget,
+        budget,
     )
     digest = hashlib.sha256(repr(config).encode()).hexdigest()[:8]
     folder = out or Path("results") / f"refine-{digest}"

@@ -61,7 +61,7 @@ def inspect(
     entity: Annotated[str, Option(metavar="NAME", help="Only facts about this.")] = "",
     past: Annotated[bool, Option("--all", help="Facts that are no longer true too.")] = False,
     focus: Annotated[str, Option(metavar="TEXT", help="What the policy is after.")] = "",
-    budget: options.Budget = None,
+    budget: options.Budget = DEFAULT_BUDGET,
     last: Annotated[int, Option(metavar="N", min=1, help="Records of a store.")] = 20,
     json_lines: options.Json = False,
     plugins: options.Plugins = None,
@@ -81,7 +81,7 @@ def inspect(
         return
     opened = open_memory(source, memory, episode=episode, as_of=as_of)
     facts = _facts(opened, entity, past=past)
-    recall = opened.recall(DEFAULT_BUDGET if budget is None else budget, focus)
+    recall = opened.recall(budget, focus)
     if json_lines:
         print_json([{"kind": "fact", **fact.to_json()} for fact in facts])
         print_json([{"kind": "recall", **recall._asdict()}])

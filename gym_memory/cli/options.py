@@ -120,7 +120,7 @@ Protocol = Annotated[
     str, Option(metavar="PROTOCOL", help="single_episode, trials?k=5, restart_budget?steps=500.")
 ]
 Budget = Annotated[
-    int | None,
+    int,
     Option(metavar="TOKENS", help="What a recalled memory may take, 4 characters a token."),
 ]
 Budgets = Annotated[

@@ -20,7 +20,7 @@ def play(
     env: options.Env,
     memory: options.Memory = DEFAULT_MEMORY,
     seed: Annotated[int, Option("--seed", "-s", min=0, help="Chooses the task.")] = 0,
-    budget: options.Budget = None,
+    budget: options.Budget = DEFAULT_BUDGET,
     task_id: options.TaskId = "",
     plugins: options.Plugins = None,
     web: Annotated[
@@ -45,15 +45,14 @@ def play(
     from gym_memory.run.jobs import Job
 
     options.load_plugins(plugins)
-    tokens = DEFAULT_BUDGET if budget is None else budget
     if web:
         from gym_memory.viewer.play import PlayDefaults
         from gym_memory.viewer.server import serve
 
-        defaults = PlayDefaults(env, memory, seed, tokens, task_id, out)
+        defaults = PlayDefaults(env, memory, seed, budget, task_id, out)
         serve([], port=port, browser=browser, play=defaults)
         return
-    game = Job(env, memory, "human", seed, budget=tokens).make_env()
+    game = Job(env, memory, "human", seed, budget=budget).make_env()
     last: dict[str, Any] = {}
 
     def on_step(t: int, info: dict[str, Any]) -> None:

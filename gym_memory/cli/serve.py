@@ -19,7 +19,7 @@ __all__ = ["serve", "serve_scripted"]
 def serve(
     env: options.Env,
     memory: options.Memory = DEFAULT_MEMORY,
-    budget: options.Budget = None,
+    budget: options.Budget = DEFAULT_BUDGET,
     host: Annotated[
         str, Option(help="Address to listen on; every request needs the token.")
     ] = "127.0.0.1",
@@ -44,8 +44,7 @@ def serve(
     from gym_memory.viewer.guard import Guard
 
     options.load_plugins(plugins)
-    tokens = DEFAULT_BUDGET if budget is None else budget
-    app = make_app(env, memory, tokens, max_sessions=max_sessions, idle_s=idle)
+    app = make_app(env, memory, budget, max_sessions=max_sessions, idle_s=idle)
     token = os.environ.get("GYM_MEMORY_TOKEN") or secrets.token_urlsafe(24)
     typer.echo(f"serving {env} with memory {memory} at http://{host}:{port} (token: {token})")
     run(Guard(app, host, port, token, programs=True), host, port)

@@ -108,7 +108,7 @@ def command(
     ] = None,
     valid_split: Annotated[str, Option(help="Name of the split to measure on.")] = "valid",
     valid_max_steps: Annotated[int, Option(min=1, help="Step limit of a valid game.")] = 100,
-    budget: options.Budget = None,
+    budget: options.Budget = DEFAULT_BUDGET,
     device: Annotated[str, Option(help="cpu, cuda or cuda:1, ...")] = "cpu",
     callbacks: options.Callbacks = [],  # noqa: B006 - typer copies it
     ray: options.Ray = None,
@@ -130,9 +130,8 @@ def command(
     """
     loaded = options.load_plugins(plugins, env, memory)
     learner = _learner(baseline, settings or [], training.seed, device)
-    tokens = DEFAULT_BUDGET if budget is None else budget
     teacher = getattr(learner.settings, "teacher_memory", "")
-    arena = Arena(env, memory, tokens, valid_split, valid_max_steps, teacher)
+    arena = Arena(env, memory, budget, valid_split, valid_max_steps, teacher)
     folder = out or arena.folder(baseline, training.seed)
     with (
         _shown(training.steps, callbacks, arena.record(), folder) as listener,
