@@ -19,8 +19,8 @@ from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.wrappers.memory import DEFAULT_BUDGET
 
 if TYPE_CHECKING:
-    from gym_memory.memory.stores.store import Record, Store
-    from gym_memory.run.results.archive import FactRecord, Opened, Quotation
+    from gym_memory.memory.stores.store import Store
+    from gym_memory.run.results.archive import FactRecord, Opened
 
 __all__ = ["app"]
 
@@ -216,7 +216,13 @@ def diff(
     other = before if after is None else after
     kinds = {file_kind(before), file_kind(other)}
     if kinds == {"store"}:
-        old, new = (_record_lines(_store(path).records()) for path in (before, other))
+        old, new = (
+            [
+                f"{r.memory} | {r.key} | {r.kind} | {_text(r.payload)}"
+                for r in _store(path).records()
+            ]
+            for path in (before, other)
+        )
     elif "store" in kinds:
         raise InvalidArgumentError("expected two stores or two memories, got one of each")
     else:
@@ -258,15 +264,11 @@ def _print_facts(facts: Sequence[FactRecord]) -> None:
         ]
         first = fact.evidence[0] if fact.evidence else None
         learnt = "–" if first is None else f"step {first.step}"
-        words = "" if first is None else _quoted(first, len(fact.evidence) - 1)
+        words = "" if first is None else first.context or "(what was done)"
+        if len(fact.evidence) > 1:
+            words += f" and {len(fact.evidence) - 1} more"
         lines.append((", ".join(fact.fact), ", ".join(spans), learnt, words, fact.ended_by))
     print_table(("fact", "true in steps", "learnt", "from the words", "ended by"), lines)
-
-
-def _quoted(first: Quotation, more: int) -> str:
-    """Return the first evidence, and how often the fact was stated again."""
-    shown = first.context or "(what was done)"
-    return f"{shown} and {more} more" if more else shown
 
 
 def _memory_lines(opened: Opened) -> list[str]:
@@ -300,10 +302,6 @@ def _inspect_store(path: str, last: int, *, json_lines: bool) -> None:
     print_table((*names, "records"), spaces, right=("records",), title=store.place)
     latest = [(str(r.seq), r.memory, r.key, r.kind, _text(r.payload)) for r in records]
     print_table(("no.", *names, "record"), latest, right=("no.",), title="latest")
-
-
-def _record_lines(records: Sequence[Record]) -> list[str]:
-    return [f"{r.memory} | {r.key} | {r.kind} | {_text(r.payload)}" for r in records]
 
 
 def _text(payload: Any) -> str:

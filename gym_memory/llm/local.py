@@ -85,11 +85,12 @@ class TransformersChat(BaseChatModel):
             prompt = self.prompt_ids(tokenizer, request.messages)
             self._check_room(model, len(prompt) + request.max_tokens)
             start = prefix.start(prompt, keep=self.prefix)
+            ends = model.generation_config.eos_token_id
             writer = Writer(
                 tokenizer,
                 model,
                 start,
-                ends=_ends(model),
+                ends=ends if isinstance(ends, list) else [ends],
                 most=request.max_tokens,
                 temperature=request.temperature or 0.0,
                 seed=request.seed or 0,
@@ -230,8 +231,3 @@ def likelihoods(model: Any, start: Started, tails: Sequence[Sequence[int]]) -> l
     chosen = [table[row[parents[node]], tokens[node]] for node in range(1, len(tokens))]
     values = [0.0, *torch.stack(chosen).tolist()] if chosen else [0.0]
     return [sum(values[node] for node in path) for path in paths]
-
-
-def _ends(model: Any) -> list[int]:
-    ends = model.generation_config.eos_token_id
-    return ends if isinstance(ends, list) else [ends]

@@ -217,15 +217,12 @@ def explore(
 
     paths, splits = [tree.root], 0
     while not all(path.step.done for path in paths):
-        splits += sum(_splits(policy, path) for path in paths)
+        splits += sum(not path.step.done and policy.disagree(path.obs) for path in paths)
         ahead = _ahead(tree, policy, paths, spent)
         if ahead is None:
             break
         ahead.sort(key=lambda way: -way[2])
-        reached = [
-            tree.child(path, action) if action else path for path, action, _ in ahead[:width]
-        ]
-        paths = reached
+        paths = [tree.child(path, action) if action else path for path, action, _ in ahead[:width]]
     whole = all(path.step.done for path in paths)
     return Exploration(
         greedy,
@@ -236,10 +233,6 @@ def explore(
         splits,
         whole,
     )
-
-
-def _splits(policy: Exploring, path: _Node) -> bool:
-    return not path.step.done and policy.disagree(path.obs)
 
 
 def _ahead(

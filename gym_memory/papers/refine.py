@@ -254,7 +254,9 @@ def _opened(folder: Path, config: RefineConfig) -> list[RefinedTask]:
                 f"{str(folder)!r} holds another exploration, with other {', '.join(changed)}: "
                 "use another --out"
             )
-        return [_read(parse_json(line)) for line in _lines(folder / _FILE)]
+        explored = folder / _FILE
+        lines = explored.read_text("utf-8").splitlines() if explored.exists() else []
+        return [_read(parse_json(line)) for line in lines]
     except (OSError, TypeError, ValueError, AttributeError) as error:
         raise ResultsError(f"cannot use {str(folder)!r} for an exploration: {error}") from error
 
@@ -278,10 +280,6 @@ def _trajectory(record: Sequence[Any]) -> Trajectory:
     episode, task, rows, outcome, finished = record
     steps = tuple(Step(*row)._replace(valid_actions=tuple(row[5])) for row in rows)
     return Trajectory(episode, Task(*task), steps, Outcome(*outcome), finished)
-
-
-def _lines(path: Path) -> list[str]:
-    return path.read_text("utf-8").splitlines() if path.exists() else []
 
 
 def _write(folder: Path, rows: Any) -> None:

@@ -93,7 +93,7 @@ def to_minari(episodes: Sequence[Played], dataset_id: str) -> tuple[str, int]:
             dataset_id,
             [_buffer(number, episode) for number, episode in enumerate(episodes)],
             env=env,
-            observation_space=_text_space(_prompts(episodes)),
+            observation_space=_text_space(_prompt(row) for e in episodes for row in e.rows),
             action_space=_text_space(row["action"] for e in episodes for row in e.rows),
             algorithm_name=", ".join(dict.fromkeys(e.job.policy for e in episodes)),
             description=f"{spec} with memory {memory}, recorded by gym-memory {__version__}",
@@ -105,10 +105,6 @@ def to_minari(episodes: Sequence[Played], dataset_id: str) -> tuple[str, int]:
     finally:
         env.close()
     return str(made.storage.data_path), len(episodes)
-
-
-def _prompts(episodes: Sequence[Played]) -> Any:
-    return (_prompt(row) for episode in episodes for row in episode.rows)
 
 
 def _prompt(row: Any) -> str:

@@ -85,15 +85,12 @@ def read_config(folder: str | os.PathLike[str]) -> RunConfig:
 def read_replaced(folder: str | os.PathLike[str]) -> list[EpisodeRow]:
     """Read the failed episodes whose jobs were played again, in the order of failure."""
     path = Path(folder) / _REPLACED
+    lines = path.read_bytes().splitlines() if path.exists() else []
     try:
-        rows = [EpisodeRow.from_json(unseal(line)) for line in _lines_of(path)]
+        rows = [EpisodeRow.from_json(unseal(line)) for line in lines if line]
     except ValueError as error:
         raise ResultsError(f"expected episodes in {str(path)!r}: {error}") from error
     return [row for row in rows if row.result.failed]
-
-
-def _lines_of(path: Path) -> list[bytes]:
-    return [line for line in path.read_bytes().split(b"\n") if line] if path.exists() else []
 
 
 def read_episodes(folder: str | os.PathLike[str]) -> list[Rows]:
@@ -160,7 +157,8 @@ class ResultsFolder:
             self.path.mkdir(parents=True, exist_ok=True)
             self._lock = locked(self.path)
             self._check_config()
-            self._remove_leftovers()
+            for leftover in self.path.glob(".*.tmp"):
+                leftover.unlink()
             self._open_episodes()
         except OSError as error:
             self.close()
@@ -193,10 +191,6 @@ class ResultsFolder:
                     f"{str(self.path)!r} holds a run with {name} {_short(held[name])}, "
                     f"this one asks for {_short(wanted)}: use another --out"
                 )
-
-    def _remove_leftovers(self) -> None:
-        for leftover in self.path.glob(".*.tmp"):
-            leftover.unlink()
 
     def _open_episodes(self) -> None:
         path = self.path / "episodes.jsonl"

@@ -213,7 +213,8 @@ def _section(path: Path, protocol: str, own: Sequence[Unit], gaps: Sequence[Diff
         found = curves(own)
         lines += [_SWEEP, "", _budget_table(found), *drawn(budget_figure(found, colour))]
         lines += ["### Every budget", ""]
-    lines += [_score_table(rows)]
+    header, scores = score_lines(rows)
+    lines += [_markdown_table(header, [(f"`{env}`", *rest) for env, *rest in scores])]
     if swept:
         own = at_largest(own)
         lines += ["What follows, but for the differences, is of the largest budget.", ""]
@@ -266,11 +267,6 @@ def _budget_table(found: Sequence[Curve]) -> str:
             for scores in [{row.budget: row.score for row in curve.points}]
         ],
     )
-
-
-def _score_table(rows: Sequence[TableRow]) -> str:
-    header, lines = score_lines(rows)
-    return _markdown_table(header, [(f"`{env}`", *rest) for env, *rest in lines])
 
 
 def _cells(own: Sequence[Unit]) -> dict[tuple[str, str, str], list[Unit]]:

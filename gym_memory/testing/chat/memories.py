@@ -303,6 +303,8 @@ def _warning(trace: list[Step]) -> str:
     return f"Do not end with {trace[-1].action!r}" if trace else "Do not end without an action"
 
 
+@answers("lesson_success")
+@answers("lesson_failure")
 def _lesson(slots: Slots) -> str:
     """Return the rewarded actions as steps, or the last action as what failed."""
     trace = read_trace(slots["trace"])
@@ -310,16 +312,6 @@ def _lesson(slots: Slots) -> str:
     if useful:
         return f"For such a task: {', then '.join(useful)}."
     return f"{_warning(trace)}; try another way."
-
-
-@answers("lesson_success")
-def _lesson_success(slots: Slots) -> str:
-    return _lesson(slots)
-
-
-@answers("lesson_failure")
-def _lesson_failure(slots: Slots) -> str:
-    return _lesson(slots)
 
 
 @answers("lesson_contrast")
