@@ -8,15 +8,16 @@ official game file. ``train`` and ``valid_seen`` share their floors (the furnitu
 from __future__ import annotations
 
 import random
+import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from importlib.metadata import version
+from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
 from gym_memory.core.errors import BackendError, MissingDependencyError
-from gym_memory.games.alfworld.catalog import OPENABLE, ROOMS, THINGS, Room
 from gym_memory.games.alfworld.world import entity_names
 
 __all__ = ["GENERATOR", "SIZES", "SPLITS", "TASK_TYPES", "alfworld_version", "make_household"]
@@ -53,6 +54,23 @@ _APPLIANCE = {"clean": "SinkBasin", "heat": "Microwave", "cool": "Fridge"}
 _ATTEMPTS = 100
 
 
+class _ThingKind(NamedTuple):
+    uses: Sequence[str]
+    places: Sequence[str]
+
+
+class _Room(NamedTuple):
+    furniture: Mapping[str, tuple[int, int]]
+    things: Mapping[str, tuple[int, int]]
+    lamp: tuple[str, Sequence[str]] | None = None
+
+
+_CATALOG = tomllib.loads((files(__package__) / "catalog.toml").read_text("utf-8"))
+_THINGS = {name: _ThingKind(**kind) for name, kind in _CATALOG["things"].items()}
+_ROOMS = {name: _Room(**room) for name, room in _CATALOG["rooms"].items()}
+_OPENABLE = frozenset(_CATALOG["openable"])
+
+
 class _Task(NamedTuple):
     kind: str
     thing: str
@@ -82,7 +100,7 @@ def make_household(kind: str, split: str, number: int) -> dict[str, object]:
     for _ in range(_ATTEMPTS):
         name = rng.choice(_rooms_for(kind))
         floor = _floors(name)[rng.choice(_FLOORS[split])]
-        task, plan = _furnish(kind, ROOMS[name], floor, rng)
+        task, plan = _furnish(kind, _ROOMS[name], floor, rng)
         if task is not None:
             break
     else:
@@ -123,25 +141,25 @@ def _alfworld_files() -> tuple[str, str]:
 
 def _rooms_for(kind: str) -> list[str]:
     if kind == "look_at_obj_in_light":
-        return [name for name, room in ROOMS.items() if room.lamp]
+        return [name for name, room in _ROOMS.items() if room.lamp]
     use = _Task(kind, "", "").use
-    return [n for n, room in ROOMS.items() if not use or _APPLIANCE[use] in room.furniture]
+    return [n for n, room in _ROOMS.items() if not use or _APPLIANCE[use] in room.furniture]
 
 
-@lru_cache(maxsize=len(ROOMS))
+@lru_cache(maxsize=len(_ROOMS))
 def _floors(name: str) -> tuple[Mapping[str, int], ...]:
     """Draw the furniture of each floor; no two floors are alike."""
     rng = random.Random(f"floors {GENERATOR} {name}")
     found: list[Mapping[str, int]] = []
     while len(found) < _MOST_FLOORS:
-        counts = _counts(ROOMS[name].furniture, rng)
+        counts = _counts(_ROOMS[name].furniture, rng)
         if counts not in found:
             found.append(counts)
     return tuple(found)
 
 
 def _furnish(
-    kind: str, room: Room, counts: Mapping[str, int], rng: random.Random
+    kind: str, room: _Room, counts: Mapping[str, int], rng: random.Random
 ) -> tuple[_Task | None, _Plan]:
     """Return a furnished room with a task not done from the start; None where there is none."""
     furniture = [kind for kind, n in counts.items() for _ in range(n)]
@@ -155,7 +173,7 @@ def _furnish(
         return None, _Plan({}, {})
     where = {}
     for thing, its in names.items():
-        places = room.lamp[1] if room.lamp and its == room.lamp[0] else THINGS[its].places
+        places = room.lamp[1] if room.lamp and its == room.lamp[0] else _THINGS[its].places
         open_to = [p for p in places if counts.get(p)]
         if its == task.thing and not task.use:  # or the task might be done already
             open_to = [p for p in open_to if p != task.target]
@@ -179,7 +197,7 @@ def _ids(kinds: Sequence[str], middle: str) -> Iterator[str]:
 
 
 def _choose_task(
-    kind: str, room: Room, things: Sequence[str], furniture: Sequence[str], rng: random.Random
+    kind: str, room: _Room, things: Sequence[str], furniture: Sequence[str], rng: random.Random
 ) -> _Task | None:
     if kind == "look_at_obj_in_light":
         lamp = room.lamp[0] if room.lamp else ""
@@ -188,12 +206,12 @@ def _choose_task(
     least = 2 if kind == "pick_two_obj_and_place" else 1
     found = []
     for thing in dict.fromkeys(things):
-        if thing not in THINGS or things.count(thing) < least:
+        if thing not in _THINGS or things.count(thing) < least:
             continue
-        if use and use not in THINGS[thing].uses:
+        if use and use not in _THINGS[thing].uses:
             continue
         for target in dict.fromkeys(furniture):
-            if target in THINGS[thing].places and target != _APPLIANCE.get(use):
+            if target in _THINGS[thing].places and target != _APPLIANCE.get(use):
                 found.append(_Task(kind, thing, target))
     return rng.choice(found) if found else None
 
@@ -204,7 +222,7 @@ def _choose_task(
 def _problem(task: _Task, plan: _Plan, name: str) -> str:
     places = [entity for entity, kind in plan.kinds.items() if entity not in plan.where]
     location = {place: f"loc_bar_{i}" for i, place in enumerate(places, 1)}
-    things, furniture = sorted(set(THINGS) | {"DeskLamp", "FloorLamp"}), sorted(_all_furniture())
+    things, furniture = sorted(set(_THINGS) | {"DeskLamp", "FloorLamp"}), sorted(_all_furniture())
     objects = ["agent1 - agent", "loc_bar_0 - location"]
     objects += [f"{kind}Type - otype" for kind in things]
     objects += [f"{kind}Type - rtype" for kind in furniture]
@@ -212,21 +230,21 @@ def _problem(task: _Task, plan: _Plan, name: str) -> str:
     objects += [f"{place} - receptacle" for place in places]
     objects += [f"{spot} - location" for spot in location.values()]
     facts = ["atLocation agent1 loc_bar_0"]
-    for kind, thing in THINGS.items():
+    for kind, thing in _THINGS.items():
         facts += [f"canContain {place}Type {kind}Type" for place in dict.fromkeys(thing.places)]
     for place in places:
         facts.append(f"receptacleType {place} {plan.kinds[place]}Type")
         facts.append(f"receptacleAtLocation {place} {location[place]}")
-        if plan.kinds[place] in OPENABLE:
+        if plan.kinds[place] in _OPENABLE:
             facts.append(f"openable {place}")
     for entity, place in plan.where.items():
         kind = plan.kinds[entity]
         facts.append(f"objectType {entity} {kind}Type")
         facts.append(f"inReceptacle {entity} {place}")
         facts.append(f"objectAtLocation {entity} {location[place]}")
-        if kind in THINGS:
+        if kind in _THINGS:
             facts.append(f"pickupable {entity}")
-            facts += [f"{_DONE[use][1]} {entity}" for use in THINGS[kind].uses]
+            facts += [f"{_DONE[use][1]} {entity}" for use in _THINGS[kind].uses]
         else:
             facts.append(f"toggleable {entity}")
     lines = "\n  ".join
@@ -237,8 +255,8 @@ def _problem(task: _Task, plan: _Plan, name: str) -> str:
 
 
 def _all_furniture() -> set[str]:
-    return {kind for room in ROOMS.values() for kind in room.furniture}.union(
-        *(thing.places for thing in THINGS.values())
+    return {kind for room in _ROOMS.values() for kind in room.furniture}.union(
+        *(thing.places for thing in _THINGS.values())
     )
 
 
@@ -275,7 +293,7 @@ def _walkthrough(task: _Task, plan: _Plan) -> Iterator[str]:
         yield f"go to {name(place)}"
 
     def open_up(place: str) -> Iterator[str]:
-        if plan.kinds[place] in OPENABLE and place not in opened:
+        if plan.kinds[place] in _OPENABLE and place not in opened:
             opened.add(place)
             yield f"open {name(place)}"
 
