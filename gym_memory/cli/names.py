@@ -15,7 +15,7 @@ from gym_memory.cli import options
 from gym_memory.cli.show import output, print_json, print_table
 from gym_memory.core.errors import UnknownNameError
 from gym_memory.core.names import Registry
-from gym_memory.core.settings import list_settings
+from gym_memory.core.settings import check_name, list_settings
 
 __all__ = ["command"]
 
@@ -52,8 +52,8 @@ def command(
     Example: `gym-memory list environments`
     """
     options.load_plugins(plugins)
-    if kind and kind not in _KINDS:
-        raise UnknownNameError("kind of name", kind, _KINDS)
+    if kind:
+        check_name("kind of name", kind, _KINDS)
     if name:
         _show(kind, _details(kind, name), json_lines, of=name)
         return
@@ -176,8 +176,7 @@ def _learner(name: str) -> Any:
     from gym_memory.baselines.registry import learner_classes
 
     learners = learner_classes()
-    if name not in learners:
-        raise UnknownNameError("baseline to train", name, learners)
+    check_name("baseline to train", name, learners)
     return learners[name]
 
 

@@ -8,7 +8,7 @@ import functools
 import inspect
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from numbers import Real
 from types import NoneType, UnionType
 from typing import (
@@ -298,11 +298,11 @@ def check_text(name: str, value: Any) -> str:
     return str(value)
 
 
-def check_name(kind: str, value: str, known: Sequence[str]) -> str:
+def check_name(kind: str, value: Any, known: Collection[str]) -> str:
     """Return ``value`` if it is one of the names known."""
     if value not in known:
-        raise UnknownNameError(kind, value, known)
-    return value
+        raise UnknownNameError(kind, str(value), known)
+    return str(value)
 
 
 def check_utf8(name: str, value: Any) -> str:

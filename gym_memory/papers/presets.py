@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from gym_memory.baselines.registry import POLICIES
 from gym_memory.core.errors import UnknownNameError
 from gym_memory.core.names import Registry, format_spec, parse_spec
+from gym_memory.core.settings import check_name
 from gym_memory.llm import model_spec
 from gym_memory.memory.base import MEMORIES
 from gym_memory.memory.encoders import DEFAULT_MODEL
@@ -72,12 +73,10 @@ def make_preset(spec: str) -> Preset:
     ('stma?critic=false', 'stma?hops=2')
     """
     name, kwargs = parse_spec(spec)
-    if name not in PRESETS:
-        raise UnknownNameError("preset", name, PRESETS)
+    check_name("preset", name, PRESETS)
     preset = PRESETS[name]
     variant = str(kwargs.pop("variant", "paper"))
-    if variant not in ("paper", "ours"):
-        raise UnknownNameError("variant", variant, ("paper", "ours"))
+    check_name("variant", variant, ("paper", "ours"))
     if variant == "ours":
         preset = Preset(
             parse_spec(preset.policy).name, parse_spec(preset.memory).name,

@@ -14,9 +14,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from gym_memory.core.errors import InvalidArgumentError, UnknownNameError
+from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.names import format_spec, parse_spec
-from gym_memory.core.settings import check_known
+from gym_memory.core.settings import check_known, check_name
 from gym_memory.memory.base import MEMORIES
 from gym_memory.run.jobs import RunConfig
 
@@ -66,8 +66,7 @@ def transfer(
             :class:`.Clin` pairs ids such as ``scienceworld/boil/21`` and ``.../freeze/21``.
         trials: Trials of an episode, a win ends them; five in the paper.
     """
-    if setup not in SETUPS:
-        raise UnknownNameError("setup", setup, SETUPS)
+    check_name("setup", setup, SETUPS)
     if (setup == "gen-task") > bool(sources) or (setup == "adapt" and sources):
         raise InvalidArgumentError(
             "expected environments to train on with gen-task, and none with adapt, got "

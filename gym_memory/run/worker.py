@@ -30,10 +30,10 @@ from gym_memory.core.errors import (
     InvalidArgumentError,
     ModelDownError,
     ResultsError,
-    UnknownNameError,
 )
 from gym_memory.core.names import parse_spec
 from gym_memory.core.plugins import import_plugin
+from gym_memory.core.settings import check_name
 from gym_memory.games.isolate import limit_memory
 from gym_memory.llm import BaseChatModel, Budget, make_model
 from gym_memory.memory.base import make_memory
@@ -147,8 +147,8 @@ def _check(config: RunConfig) -> tuple[str, Any]:
             env = Job(spec, "none", "", 0, budget=config.budgets[0]).make_env()
             with contextlib.closing(env):
                 ids = env.get_wrapper_attr("task_ids") if config.task_id else ()
-                if config.task_id and config.task_id not in ids:
-                    raise UnknownNameError(f"task of {spec}", config.task_id, ids)
+                if config.task_id:
+                    check_name(f"task of {spec}", config.task_id, ids)
                 versions = env.get_wrapper_attr("versions")()
                 backends[spec] = " ".join(f"{k} {v}" for k, v in sorted(versions.items()))
     except Exception as error:

@@ -9,8 +9,9 @@ from typing import Any, ClassVar
 
 from gymnasium.envs.registration import register, registry
 
-from gym_memory.core.errors import BackendError, UnknownNameError
+from gym_memory.core.errors import BackendError
 from gym_memory.core.records import Oracle, Triple
+from gym_memory.core.settings import check_name
 from gym_memory.games.base import Feedback, TextEnv
 from gym_memory.games.foreign import make_foreign
 from gym_memory.games.registry import ENVIRONMENTS, env_id, register_envs
@@ -75,8 +76,7 @@ class FakeHouse(TextEnv):
         fail_at: int | None = None,
         render_mode: str | None = None,
     ):
-        if split not in _SPLITS:
-            raise UnknownNameError("split", split, _SPLITS)
+        check_name("split", split, _SPLITS)
         super().__init__(
             max_steps=max_steps, valid_actions=valid_actions, split=split, render_mode=render_mode
         )

@@ -9,9 +9,10 @@ from typing import Any
 
 import gymnasium as gym
 
-from gym_memory.core.errors import InvalidArgumentError, ResultsError, UnknownNameError
+from gym_memory.core.errors import InvalidArgumentError, ResultsError
 from gym_memory.core.names import parse_spec
 from gym_memory.core.optional import require
+from gym_memory.core.settings import check_name
 from gym_memory.games.registry import env_id, register_envs
 from gym_memory.train.card import write_card
 from gym_memory.train.steps import Played, chat_rows, played, step_rows
@@ -45,8 +46,7 @@ def export(
             in the folder, or ``gym_memory/FOLDER-v0``.
         max_actions: Valid actions that a prompt lists, at most; None for all.
     """
-    if form not in FORMATS:
-        raise UnknownNameError("format", form, FORMATS)
+    check_name("format", form, FORMATS)
     if form == "card":
         return str(write_card(folder, out)), 1
     episodes = played(folder)

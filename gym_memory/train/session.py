@@ -6,10 +6,10 @@ import functools
 from typing import Any, NamedTuple
 
 from gym_memory.baselines.llm.language import match_action
-from gym_memory.core.errors import InvalidArgumentError, UnknownNameError
+from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.names import parse_spec
 from gym_memory.core.records import Cue, Observation
-from gym_memory.core.settings import check_int, check_text
+from gym_memory.core.settings import check_int, check_name, check_text
 from gym_memory.wrappers.make import make_env
 from gym_memory.wrappers.memory import DEFAULT_BUDGET, DEFAULT_MEMORY
 
@@ -111,8 +111,7 @@ class Session:
         if split == self._split:
             return
         known = split_names(self.env_spec)
-        if split not in known:
-            raise UnknownNameError("split", split, known)
+        check_name("split", split, known)
         env = _make(self.env_spec, split, self.memory_spec, self.budget, self._isolate)
         self._env.close()
         self._env, self._split = env, split
@@ -144,8 +143,8 @@ def split_names(env: str) -> tuple[str, ...]:
 def task_names(env: str, split: str = "") -> tuple[str, ...]:
     """Return the ids of a split's tasks, in the order of their index; by default the own split."""
     known = split_names(env)
-    if split and split not in known:
-        raise UnknownNameError("split", split, known)
+    if split:
+        check_name("split", split, known)
     made = _make(env, split or known[0], "none", 0)
     try:
         return tuple(made.get_wrapper_attr("task_ids"))

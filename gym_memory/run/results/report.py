@@ -8,8 +8,9 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from gym_memory.core.errors import ResultsError, UnknownNameError
+from gym_memory.core.errors import ResultsError
 from gym_memory.core.files import write_atomic
+from gym_memory.core.settings import check_name
 from gym_memory.run.jobs import EpisodeRow, Job, RunConfig
 from gym_memory.run.results.figures import (
     budget_figure,
@@ -140,8 +141,8 @@ def _differences(all_units: Sequence[Unit], against: str) -> list[Difference]:
     """Compare memories, and policies; ``against`` is one of either."""
     memories = dict.fromkeys(u.memory for u in all_units)
     policies = dict.fromkeys(u.policy for u in all_units)
-    if against and against not in {**memories, **policies}:
-        raise UnknownNameError("memory or policy", against, {**memories, **policies})
+    if against:
+        check_name("memory or policy", against, {**memories, **policies})
     return [
         *differences(all_units, "memory", against if against in memories else ""),
         *differences(all_units, "policy", against if against in policies else ""),

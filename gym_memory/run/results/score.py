@@ -13,8 +13,8 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gym_memory.core.errors import UnknownNameError
 from gym_memory.core.html import table as html_table
+from gym_memory.core.settings import check_name
 from gym_memory.run.jobs import EpisodeRow
 from gym_memory.run.protocols import make_protocol
 from gym_memory.run.results import intervals
@@ -312,8 +312,8 @@ def differences(all_units: Sequence[Unit], axis: Axis, against: str = "") -> lis
     job counts with score 0.
     """
     names = list(dict.fromkeys(getattr(u, axis) for u in all_units))
-    if against and against not in names:
-        raise UnknownNameError(axis, against, names)
+    if against:
+        check_name(axis, against, names)
     control = {"memory": "none", "policy": "random"}[axis]
     base = against or (control if control in names else next(iter(names), ""))
     other: Axis = "policy" if axis == "memory" else "memory"

@@ -17,9 +17,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Self
 from urllib.parse import parse_qs
 
-from gym_memory.core.errors import GymMemoryError, InvalidArgumentError, UnknownNameError
+from gym_memory.core.errors import GymMemoryError, InvalidArgumentError
 from gym_memory.core.files import parse_json
-from gym_memory.core.settings import check_int
+from gym_memory.core.settings import check_int, check_name
 from gym_memory.core.tokens import CHARS_PER_TOKEN, count_tokens
 from gym_memory.testing.chat.registry import answer, prompt_of, slots_of
 
@@ -105,8 +105,8 @@ class Faults:
 
 
 def _check_fault(name: str) -> str:
-    if name and name not in FAULTS:
-        raise UnknownNameError("fault", name, FAULTS)
+    if name:
+        check_name("fault", name, FAULTS)
     return name
 
 
