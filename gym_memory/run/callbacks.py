@@ -1,17 +1,20 @@
-"""Callbacks follow a run: one of yours, ``./hooks.py:Mine``, or a logger of :mod:`.loggers`."""
+"""Callbacks follow a run: one of yours, ``./hooks.py:Mine``, or a logger of this file."""
 
 from __future__ import annotations
 
 import contextlib
+from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.names import Registry
+from gym_memory.core.optional import require
 from gym_memory.run.jobs import EpisodeRow, Job
 
-__all__ = ["CALLBACKS", "Callback", "following", "make_callback", "watches_steps"]
+__all__ = ["CALLBACKS", "Callback", "MLflow", "TensorBoard", "WandB", "following"]
+__all__ += ["make_callback", "watches_steps"]
 
 CALLBACKS = Registry("callback", "gym_memory.callbacks", "CALLBACKS", ["gym_memory.run"])
 """Callbacks by name; other packages add theirs by the entry-point group."""
@@ -66,3 +69,123 @@ def following(
             callback.begin(config, folder)
             stack.callback(callback.end)
         yield callbacks
+
+
+# ---------------------------------------------------------------- loggers
+
+_OF_EPISODE = ("score", "normalized", "success", "steps", "tokens", "memory_ms", "cost_usd")
+
+
+class _Logger(Callback):
+    """Turn rows into named numbers; an episode's are named by its memory and policy."""
+
+    def __init__(self) -> None:
+        self._episodes = 0
+
+    def episode(self, row: EpisodeRow) -> None:
+        """Log the numbers of an episode that did not fail; the step is the number of episodes."""
+        self._episodes += 1
+        place = f"{row.job.env}/{row.job.memory}/{row.job.policy}"
+        values = {"failed": float(bool(row.result.failed))}
+        if not row.result.failed:
+            found = ((name, getattr(row.result, name)) for name in _OF_EPISODE)
+            values |= {name: float(value) for name, value in found if value is not None}
+        self.log({f"{place}/{name}": x for name, x in values.items()}, self._episodes)
+
+    def measure(self, row: Mapping[str, Any]) -> None:
+        """Log a row of a training curve; the step is the training's."""
+        values = {k: float(v) for k, v in row.items() if k != "steps" and v is not None}
+        self.log(values, int(row["steps"]))
+
+    @abstractmethod
+    def log(self, values: Mapping[str, float], step: int) -> None:
+        """Write named numbers."""
+
+
+@CALLBACKS.register("tensorboard")
+class TensorBoard(_Logger):
+    """Write events into ``tensorboard/`` of the results folder, for ``tensorboard --logdir``."""
+
+    def begin(self, config: Mapping[str, Any], folder: Path) -> None:
+        """Open the file."""
+        require("tensorboard", "rl", "the callback tensorboard")
+        writer = require("torch.utils.tensorboard", "rl", "the callback tensorboard")
+        self._writer = writer.SummaryWriter(str(folder / "tensorboard"))
+
+    def log(self, values: Mapping[str, float], step: int) -> None:
+        """Write scalars."""
+        for name, value in values.items():
+            self._writer.add_scalar(name, value, step)
+        self._writer.flush()
+
+    def end(self) -> None:
+        """Close the file."""
+        self._writer.close()
+
+
+@CALLBACKS.register("wandb")
+class WandB(_Logger):
+    """Log to Weights & Biases; without an account ``wandb?mode=offline`` writes to the folder.
+
+    Args:
+        project: Name of the project.
+        mode: ``online``, ``offline`` or ``disabled``.
+    """
+
+    def __init__(self, project: str = "gym-memory", mode: str = "online"):
+        super().__init__()
+        self.project, self.mode = project, mode
+
+    def begin(self, config: Mapping[str, Any], folder: Path) -> None:
+        """Start a run."""
+        wandb = require("wandb", "wandb", "the callback wandb")
+        self._run = wandb.init(
+            project=self.project,
+            mode=self.mode,
+            dir=str(folder),
+            config=dict(config),
+            settings=wandb.Settings(silent=True, console="off"),
+        )
+
+    def log(self, values: Mapping[str, float], step: int) -> None:
+        """Log scalars."""
+        self._run.log(dict(values), step=step)
+
+    def end(self) -> None:
+        """Finish the run."""
+        self._run.finish()
+
+
+@CALLBACKS.register("mlflow")
+class MLflow(_Logger):
+    """Log to MLflow.
+
+    Args:
+        uri: Tracking server or ``sqlite:///...``; empty for ``mlflow.db`` in the results folder.
+        experiment: Name of the experiment.
+    """
+
+    def __init__(self, uri: str = "", experiment: str = "gym-memory"):
+        super().__init__()
+        self.uri, self.experiment = uri, experiment
+
+    def begin(self, config: Mapping[str, Any], folder: Path) -> None:
+        """Start a run."""
+        mlflow = require("mlflow", "mlflow", "the callback mlflow")
+        uri = self.uri or f"sqlite:///{(folder / 'mlflow.db').resolve()}"
+        self._client = mlflow.MlflowClient(tracking_uri=uri)
+        found = self._client.get_experiment_by_name(self.experiment)
+        ident = found.experiment_id if found else self._client.create_experiment(self.experiment)
+        self._id = self._client.create_run(ident).info.run_id
+        for name, value in config.items():
+            self._client.log_param(self._id, name, str(value)[:500])
+
+    def log(self, values: Mapping[str, float], step: int) -> None:
+        """Log metrics, whose names MLflow restricts to a few characters."""
+        for name, value in values.items():
+            plain = "".join(c if c.isalnum() or c in "_-./ " else "-" for c in name)
+            self._client.log_metric(self._id, plain, value, step=step)
+
+    def end(self) -> None:
+        """Finish the run."""
+        self._client.set_terminated(self._id)
