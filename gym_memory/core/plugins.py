@@ -36,8 +36,8 @@ def sources(specs: Iterable[str]) -> list[str]:
 def import_plugin(plugin: str) -> str:
     """Import a module, ``agents.best``, or a file, ``./agent.py``; return what imports it again.
 
-    That of a file carries the hash of its text, ``./agent.py@0123456789ab``. A file that has
-    another hash is refused: a run plays one version of it.
+    That of a file carries the hash of its text, ``./agent.py@0123456789ab``; another hash is
+    refused.
     """
     place, _, wanted = plugin.partition("@")
     if not place.endswith(".py"):

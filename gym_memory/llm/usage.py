@@ -1,11 +1,4 @@
-"""Costs of language models: counters by role and episode, prices, and hard stops.
-
-The loop counts an episode, whatever models its memory and policy use, by::
-
-    with episode_usage(budget=budget) as meter:
-        ...
-    meter.total().cost_usd, meter.by_role()["extract"].calls
-"""
+"""Costs of language models: counters by role and episode, prices, and hard stops."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""The papers' agents by name: policy, memory, protocol and budget as the paper has them.
-
-``--preset ariadne`` of ``gym-memory run`` and ``compare`` takes one of these names,
-``--preset "ariadne?variant=ours"`` policy and memory with our own defaults.
-"""
+"""The papers' agents by name: policy, memory, protocol and budget as the paper has them."""
 
 from __future__ import annotations
 

@@ -1,9 +1,8 @@
-"""LDM2's refinement (Wang et al., 3.3): explore tasks, add what made a process better.
+"""LDM2's refinement (Wang et al., 3.3): explore tasks one by one, add what made a process better.
 
-Task by task, each with the memory as the one before it left it. The memory is a store, so what is
-added stays, and a folder keeps a line a task; a run that was interrupted goes on behind the last
-line. What was found in a task is noted before the memory takes it in, so a run that is killed in
-the middle of that neither explores the task again, with a memory that knows it, nor adds twice.
+The store keeps what is added, and a folder a line a task, so an interrupted run goes on. What was
+found is noted before the memory takes it in: a killed run neither explores a task again nor adds
+twice.
 """
 
 from __future__ import annotations

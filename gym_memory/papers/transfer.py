@@ -1,11 +1,8 @@
 """CLIN's four experiments (Majumder et al., section 4) on any environment with splits.
 
-``adapt``      trials of one task instance, from an empty memory;
-``gen-env``    the same task in another environment: one trial that starts from the meta-memory
-               made of the best trial of each of the training episodes, on the split ``train``;
-``gen-task``   another task in the same environment: likewise, with training episodes of other
-               tasks, each on the environments that are tested;
-``gen-adapt``  either of these, and then trials that go on learning (the paper's G+A).
+``adapt``: trials of one task from an empty memory. ``gen-env``: one trial from the meta-memory of
+training episodes of the same task elsewhere; ``gen-task``: of other tasks in the same environment.
+``gen-adapt``: either, then trials that go on learning (the paper's G+A).
 """
 
 from __future__ import annotations

@@ -69,11 +69,10 @@ class StepwiseRollout:
         self._sessions: list[Session] = []
 
     def __call__(self, prompts: Sequence[Any], trainer: Any) -> dict[str, Any]:
-        """Play one episode for every prompt of :func:`task_rows`.
+        """Play one episode for every prompt of :func:`task_rows`; return one sampled step of each.
 
-        Returns:
-            ``prompt_ids completion_ids logprobs``, and for reward functions ``score`` (normalized,
-            in [0, 1]) and ``valid`` (share of the replies that the game accepts).
+        Besides ``prompt_ids completion_ids logprobs`` it has, for reward functions, ``score``
+        (normalized) and ``valid`` (share of the replies that the game accepts).
         """
         while len(self._sessions) < len(prompts):
             self._sessions.append(Session(*self._made_from))

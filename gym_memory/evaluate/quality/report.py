@@ -93,10 +93,7 @@ def _one_entry_a_line(record: Mapping[str, Any]) -> str:
 
 
 def growth_picture(shown: Mapping[str, Mapping[str, Sequence[float]]]) -> str:
-    """Draw live facts, and facts retired a step, over the steps of an episode, as SVG.
-
-    ``shown``: label to its curves ``live`` and ``updates``, as in :func:`quality_record`.
-    """
+    """Draw live and retired facts over the steps of an episode; ``shown`` maps labels to curves."""
     colour = {name: number % len(PALETTE) for number, name in enumerate(shown)}
     size: list[Line] = []
     rate: list[Line] = []

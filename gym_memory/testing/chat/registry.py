@@ -1,11 +1,4 @@
-"""Find the answer to a prompt: one function a prompt, known by the system message.
-
-To teach the server a prompt, write a function from its slots to the answer::
-
-    @answers("explore")
-    def explore(slots):
-        return str("find" in slots["plan"])
-"""
+"""Find the answer to a prompt: one function a prompt, which the system message names."""
 
 from __future__ import annotations
 

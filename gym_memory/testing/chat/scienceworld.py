@@ -1,8 +1,7 @@
-"""Play ScienceWorld for the scripted server.
+"""Play ScienceWorld for the scripted server: focus on a thing, carry it to its box; test nothing.
 
-The player knows words for plants and animals, that doors are opened, and that a thing is focused
-on and then carried to its box. It does no experiments. The goal that it states holds its notes:
-``find plant; focused on nothing; been in art studio; doors art studio>hallway; now in hallway``.
+The goal that the player states holds its notes: ``find plant; focused on nothing; been in art
+studio; doors art studio>hallway; now in hallway``.
 """
 
 from __future__ import annotations
