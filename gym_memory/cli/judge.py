@@ -7,12 +7,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from rich.markup import escape
+from rich.text import Text
 from typer import Option
 
 from gym_memory.cli import options
 from gym_memory.cli.show import (
-    new_table,
     output,
     print_json,
     print_table,
@@ -21,7 +20,7 @@ from gym_memory.cli.show import (
 )
 from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.run.jobs import Job, parse_seeds
-from gym_memory.run.results.score import format_interval
+from gym_memory.run.results.score import format_interval, format_number
 from gym_memory.wrappers.memory import DEFAULT_BUDGET, DEFAULT_MEMORY
 
 if TYPE_CHECKING:
@@ -121,26 +120,25 @@ def _print_exam(table: Sequence[ExamScore]) -> None:
     cells = {(mark.budget, mark.memory, mark.kind): mark for mark in table if mark.wording == main}
     others = {w: f"all, {w}" for w in wordings if w != main}
     totals = ("95 % of all", "wrong", "unproven", "used", *others.values())
-    shown = new_table(
-        *("tokens", "memory", *kinds, *totals),
-        right=("tokens", *kinds, *totals),
-        title=f"share of right answers, {main} wordings",
-    )
     also = {(m.budget, m.memory, m.wording): m.right for m in table if m.kind == ALL}
-    rows = list(dict.fromkeys((mark.budget, mark.memory) for mark in table))
-    for i, (budget, memory) in enumerate(rows):
-        asked = (also.get((budget, memory, wording)) for wording in others)
-        shown.add_row(
-            *(str(budget), escape(memory)),
+    lines = [
+        (
+            *(str(budget), memory),
             *(_best_share(cells, budget, memory, kind) for kind in kinds),
             *_totals(cells.get((budget, memory, ALL))),
-            *("–" if right is None else f"{right:.2f}" for right in asked),
-            end_section=rows[i + 1 : i + 2] != [] and rows[i + 1][0] != budget,
+            *(format_number(also.get((budget, memory, wording)), ".2f") for wording in others),
         )
+        for budget, memory in dict.fromkeys((mark.budget, mark.memory) for mark in table)
+    ]
     numbers = {mark.kind: mark.n for mark in cells.values()}
-    shown.add_section()
-    shown.add_row("", "questions", *(str(numbers.get(kind, 0)) for kind in kinds))
-    output().print(shown)
+    asked = ("", "questions", *(str(numbers.get(kind, 0)) for kind in kinds), *[""] * len(totals))
+    print_table(
+        ("tokens", "memory", *kinds, *totals),
+        [*lines, asked],
+        right=("tokens", *kinds, *totals),
+        title=f"share of right answers, {main} wordings",
+        parted=True,
+    )
     for line in leads(table):
         output().print(line, markup=False)
 
@@ -154,7 +152,7 @@ def _totals(mark: ExamScore | None) -> tuple[str, ...]:
 
 def _best_share(
     cells: dict[tuple[int, str, str], ExamScore], budget: int, memory: str, kind: str
-) -> str:
+) -> str | Text:
     """Format a share; bold where no other memory but the upper bound has a higher one."""
     from gym_memory.evaluate.exam.scores import UPPER_BOUND
 
@@ -166,7 +164,7 @@ def _best_share(
         for (tokens, name, what), other in cells.items()
         if (tokens, what) == (budget, kind) and name != UPPER_BOUND
     )
-    return f"[bold]{mark.right:.2f}[/bold]" if mark.right >= best else f"{mark.right:.2f}"
+    return Text(f"{mark.right:.2f}", "bold" if mark.right >= best else "")
 
 
 _NOISE = 0.2
