@@ -14,7 +14,7 @@ import shlex
 import traceback
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -40,11 +40,13 @@ from gym_memory.llm import Budget, Meter, episode_usage
 from gym_memory.llm.model import MOST_FAILURES
 from gym_memory.memory.base import check_budget
 from gym_memory.run import EpisodeResult, rollout
-from gym_memory.run.protocols import make_protocol
-from gym_memory.run.replays import credit_exactly
+from gym_memory.run.protocols import Turn, make_protocol
 from gym_memory.wrappers.make import make_env
 from gym_memory.wrappers.memory import DEFAULT_BUDGET
 from gym_memory.wrappers.record import RecordTrajectory
+
+if TYPE_CHECKING:
+    from gym_memory.run.stage import Stage
 
 __all__ = [
     "EpisodeRow",
@@ -370,29 +372,38 @@ def play_job(
     """
     listener = listener or Listener()
     env: Any = None
+    stage: Stage | None = None
     trial, task_id, steps = 0, job.task_id, 0
     meter = Meter()
+    from gym_memory.run.replays import credit_exactly  # imports most memories; names need none
 
     def on_step(t: int, info: dict[str, Any]) -> None:
         nonlocal task_id, steps
         task_id, steps = str(info.get("task_id", "")), t
         listener.step(trial, t, info)
 
-    def play(*, limit: int | None = None, returns: bool = False) -> EpisodeResult:
+    def play(
+        *, limit: int | None = None, returns: bool = False, turn: Turn | None = None
+    ) -> EpisodeResult:
         nonlocal meter
         listener.begin(trial)
         policy_seed = _policy_seed(job.seed, trial)
         named: dict[str, Any] = {"task_id": job.task_id, "policy_seed": policy_seed, "limit": limit}
-        credit_exactly(env, policy, job.seed, **named)
+        if turn is None:
+            credit_exactly(env, policy, job.seed, **named)
         with episode_usage(spending, MOST_FAILURES) as meter:  # a failed episode's too
-            result = rollout(
-                env,
-                policy,
-                job.seed,
-                **named,
-                returns=returns,
-                on_step=on_step,
-            )
+            if turn is not None:
+                assert stage is not None
+                result = stage.play(turn, on_step)
+            else:
+                result = rollout(
+                    env,
+                    policy,
+                    job.seed,
+                    **named,
+                    returns=returns,
+                    on_step=on_step,
+                )
         _check_result(result)
         usage = meter.total()
         if usage.failures and not usage.calls:
@@ -403,7 +414,9 @@ def play_job(
         env, policy = job.make_env(), make_policy(job.policy)
         if record:
             env = RecordTrajectory(env, record, detail=True)
-        for result in make_protocol(job.protocol).episodes(play):
+        protocol = make_protocol(job.protocol)
+        stage = protocol.stage(env, policy, job.seed)
+        for result in protocol.episodes(play):
             yield EpisodeRow(job, trial, result)
             trial, steps = trial + 1, 0
     except (ResultsError, ModelDownError):  # these end the run
@@ -414,6 +427,8 @@ def play_job(
         failure = EpisodeResult.failure(message, lines, task_id=task_id, steps=steps)
         yield EpisodeRow(job, trial, failure.with_usage(meter))
     finally:
+        if stage is not None:
+            stage.close()
         if env is not None:
             with contextlib.suppress(Exception):
                 env.close()

@@ -10,24 +10,32 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 from gym_memory.core.names import Registry
 from gym_memory.core.settings import check_flag, check_int
 from gym_memory.run import EpisodeResult
 
 __all__ = ["PROTOCOLS", "BestOf", "EvoTest", "Interactions", "Protocol", "RestartBudget"]
-__all__ += ["SingleEpisode", "Tales", "Trials", "make_protocol"]
+__all__ += ["SingleEpisode", "Tales", "Trials", "Turn", "make_protocol"]
 
 
 Play = Callable[..., EpisodeResult]
 """``play(limit=None, returns=False)``: one more episode of the same task, environment, memory.
 
-See :func:`.rollout` for the two.
+See :func:`.rollout` for the two. A stream plays its turns by ``play(turn=...)``.
 """
 
 
 PROTOCOLS = Registry("protocol", "gym_memory.protocols", "PROTOCOLS", ["gym_memory.run"])
+
+
+class Turn(NamedTuple):
+    """Hold one episode of a stream: the environment's number, from 0, and the task's place."""
+
+    phase: Literal["shown", "learn", "early", "again", "fresh", "late", "test"]
+    world: int
+    place: int
 
 
 class JobScore(NamedTuple):
@@ -48,6 +56,10 @@ class Protocol(ABC):
     name: ClassVar[str] = ""
     environment: Mapping[str, Any] = {}
     """Settings of the environment that the protocol fixes."""
+
+    def stage(self, env: Any, policy: Any, seed: int) -> Any:
+        """Return the :class:`.Stage` of a stream; None where all episodes play one task."""
+        return None
 
     @abstractmethod
     def episodes(self, play: Play) -> Iterator[EpisodeResult]:

@@ -26,7 +26,8 @@ from gym_memory.run.loop import EpisodeResult, rollout
 from gym_memory.wrappers.memory import MemoryObservation
 from gym_memory.wrappers.record import RecordTrajectory
 
-__all__ = ["KINDS", "Key", "Kind", "Lens", "Replays", "Worth", "credit_exactly", "without"]
+__all__ = ["KINDS", "Key", "Kind", "Lens", "Replays", "Worth", "credit_exactly"]
+__all__ += ["memory_holder", "without"]
 
 
 Kind = Literal["fact", "episode", "lesson"]
@@ -176,6 +177,16 @@ def _less(line: str, gone: set[Triple]) -> str | None:
     return "\n".join(fact_lines(kept[0].subject, kept)) if kept else None
 
 
+def memory_holder(env: gym.Env[Any, Any]) -> MemoryObservation:
+    """Return the wrapper that holds the memory."""
+    holder = env
+    while not isinstance(holder, MemoryObservation):
+        if not isinstance(holder, gym.Wrapper):
+            raise InvalidArgumentError(f"expected an environment with a memory, got {env}")
+        holder = holder.env
+    return holder
+
+
 class _Resumed(gym.Wrapper[Any, Any, Any, Any]):
     """Start at a snapshot instead of a reset."""
 
@@ -208,11 +219,7 @@ class Replays:
     ):
         while isinstance(env, RecordTrajectory):
             env = env.env
-        holder = env
-        while not isinstance(holder, MemoryObservation):
-            if not isinstance(holder, gym.Wrapper):
-                raise InvalidArgumentError(f"expected an environment with a memory, got {env}")
-            holder = holder.env
+        holder = memory_holder(env)
         self._env, self._policy, self._seed, self._named = env, make_policy(policy), seed, named
         self.holder, self._step = holder, step
         holder.finish()
