@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gym_memory.baselines.registry import make_policy
-from gym_memory.baselines.rules.nethack.descender import Descender, Descent, Situation
+from gym_memory.baselines.rules.nethack.descender import Descender, Descent, DungeonView
 from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.records import Observation, Task, Triple
 
@@ -100,7 +100,7 @@ def test_it_tries_something_else_when_no_time_passes() -> None:
 def test_odd_observations_do_no_harm(text: str) -> None:
     obs = {**shown(), "text": text}
     assert choice(obs) in obs["valid_actions"]
-    Situation(obs, Task("", "", "nethack"))
+    DungeonView(obs, Task("", "", "nethack"))
 
 
 @pytest.mark.slow

@@ -16,7 +16,7 @@ import gym_memory  # noqa: F401 - registers the environments
 from gym_memory.baselines.rules.plan import saw
 from gym_memory.baselines.rules.scienceworld.demonstrations import (
     Demonstration,
-    Knowledge,
+    ShownKnowledge,
     is_shown_how,
     learn,
     nearest,
@@ -47,11 +47,11 @@ GOAL = "Your task is to find a(n) living thing. First, focus on the thing."
 
 
 @pytest.fixture(scope="module")
-def knowledge() -> Knowledge:
+def knowledge() -> ShownKnowledge:
     return learn(RECORDED)
 
 
-def shown(knowledge: Knowledge, task: str) -> Demonstration:
+def shown(knowledge: ShownKnowledge, task: str) -> Demonstration:
     return next(one for one in knowledge.demonstrations if one.task == task)
 
 
@@ -72,7 +72,7 @@ MOVE = "First, focus on the thing. Then, move it to the {} box in the kitchen."
          "change its state of matter.", False),
     ],
 )  # fmt: skip
-def test_knows_which_tasks_nobody_showed(knowledge: Knowledge, goal: str, known: bool) -> None:
+def test_knows_which_tasks_nobody_showed(knowledge: ShownKnowledge, goal: str, known: bool) -> None:
     assert is_shown_how(f"Your task is to {goal}", knowledge.demonstrations) is known
 
 
@@ -178,7 +178,7 @@ def test_says_a_demonstration_in_terms_of_another_goal() -> None:
     assert condition_of(goal, "red box") == ("it is above 10.0 degrees", "use the tin")
 
 
-def test_prefers_the_demonstration_of_the_same_kind(knowledge: Knowledge) -> None:
+def test_prefers_the_demonstration_of_the_same_kind(knowledge: ShownKnowledge) -> None:
     for one in knowledge.demonstrations:
         assert nearest(one.goal, knowledge.demonstrations)[0][0].task == one.task
 
@@ -200,7 +200,7 @@ def told_by(moves: Any) -> str:
     return "\n".join(lines[:-1])
 
 
-def test_finds_its_place_by_what_the_memory_tells(knowledge: Knowledge) -> None:
+def test_finds_its_place_by_what_the_memory_tells(knowledge: ShownKnowledge) -> None:
     one = shown(knowledge, "boil")
     told = seen(one.moves[4].answer, told_by(one.moves[:5]), task=one.goal)
     scene = read_scene(told, Pursuit(one.moves[4].act, "kitchen"))
@@ -211,7 +211,7 @@ def test_finds_its_place_by_what_the_memory_tells(knowledge: Knowledge) -> None:
     }
 
 
-def test_repeats_what_was_repeated_until_the_answer_changes(knowledge: Knowledge) -> None:
+def test_repeats_what_was_repeated_until_the_answer_changes(knowledge: ShownKnowledge) -> None:
     one = shown(knowledge, "inclined-plane-friction-named-surfaces")
     first = next(i for i, move in enumerate(one.moves) if move.act.verb == "look at")
     last = next(i for i in range(first, len(one.moves)) if "bottom" in one.moves[i].answer)
@@ -226,7 +226,7 @@ def test_repeats_what_was_repeated_until_the_answer_changes(knowledge: Knowledge
         assert progress(one, Terms(), scene, rng, history=True).done == done
 
 
-def test_sees_the_rounds_of_a_demonstration(knowledge: Knowledge) -> None:
+def test_sees_the_rounds_of_a_demonstration(knowledge: ShownKnowledge) -> None:
     one = shown(knowledge, "boil")
     (start, end) = one.rounds[-1]
     assert end == len(one.moves)
@@ -248,7 +248,7 @@ def decide(one: Demonstration, goal: str, text: str, plan: Pursuit) -> str:
 
 
 @pytest.mark.parametrize(("reading", "box"), [(120, "green box"), (-20, "blue box")])
-def test_decides_by_what_it_measured(knowledge: Knowledge, reading: int, box: str) -> None:
+def test_decides_by_what_it_measured(knowledge: ShownKnowledge, reading: int, box: str) -> None:
     one = shown(knowledge, "use-thermometer")
     goal = (
         "Your task is to measure the temperature of unknown substance B, which is located around "
@@ -263,7 +263,7 @@ def test_decides_by_what_it_measured(knowledge: Knowledge, reading: int, box: st
 
 
 @pytest.mark.parametrize(("height", "box"), [("short", "red box"), ("tall", "green box")])
-def test_decides_by_what_it_sees(knowledge: Knowledge, height: str, box: str) -> None:
+def test_decides_by_what_it_sees(knowledge: ShownKnowledge, height: str, box: str) -> None:
     one = shown(knowledge, "mendelian-genetics-unknown-plant")
     goal = (
         "Your task is to determine whether short plant height is a dominant or recessive trait in "
@@ -280,7 +280,7 @@ def test_decides_by_what_it_sees(knowledge: Knowledge, height: str, box: str) ->
     )
 
 
-def test_focuses_on_nothing_of_another_stage(knowledge: Knowledge) -> None:
+def test_focuses_on_nothing_of_another_stage(knowledge: ShownKnowledge) -> None:
     one = shown(knowledge, "identify-life-stages-1")
     assert "turtle" in one.goal
     first = next(i for i, move in enumerate(one.moves) if move.act.verb == "focus on")
@@ -293,7 +293,7 @@ def test_focuses_on_nothing_of_another_stage(knowledge: Knowledge) -> None:
     assert "until: focus on hatchling turtle" in str(policy.focus.aim)
 
 
-def test_knows_the_house_and_the_room_from_facts(knowledge: Knowledge) -> None:
+def test_knows_the_house_and_the_room_from_facts(knowledge: ShownKnowledge) -> None:
     scene = read_scene(seen("The sink is now on.", "", "you, is in, kitchen"), Pursuit())
     assert scene.room == "kitchen"
     assert knowledge.house.way("hallway", "outside") in (
@@ -331,7 +331,7 @@ def test_takes_the_answer_to_a_question_for_that_of_the_move() -> None:
     assert [answer for _, answer in scene.done] == ["You move the seed."]
 
 
-def test_is_patient_for_as_long_as_nothing_new_was_shown(knowledge: Knowledge) -> None:
+def test_is_patient_for_as_long_as_nothing_new_was_shown(knowledge: ShownKnowledge) -> None:
     one = shown(knowledge, "mendelian-genetics-known-plant")
     assert usual_pause(one.goal, knowledge.demonstrations) >= 15
     assert usual_pause(GOAL, knowledge.demonstrations) <= 2
@@ -349,7 +349,7 @@ KITCHEN = (
 )
 
 
-def followed(knowledge: Knowledge, obs: Any, plan: Pursuit, abandoned: Any = ()) -> str:
+def followed(knowledge: ShownKnowledge, obs: Any, plan: Pursuit, abandoned: Any = ()) -> str:
     """What is due by the demonstration that agrees best."""
     scene = read_scene(obs, plan)
     rng = np.random.default_rng(0)
@@ -359,13 +359,13 @@ def followed(knowledge: Knowledge, obs: Any, plan: Pursuit, abandoned: Any = ())
     return str(best.here(best.standing.done))
 
 
-def packed(knowledge: Knowledge) -> str:
+def packed(knowledge: ShownKnowledge) -> str:
     """What was done until the pot is at hand, which all ways to boil begin with."""
     return told_by(shown(knowledge, "boil").moves[:3])
 
 
 def test_what_the_goal_names_is_sought_though_other_demonstrations_could_go_on(
-    knowledge: Knowledge,
+    knowledge: ShownKnowledge,
 ) -> None:
     obs = seen(KITCHEN.format(""), packed(knowledge), task=BOIL.format("rubber"), held="metal pot")
     assert (
@@ -374,7 +374,7 @@ def test_what_the_goal_names_is_sought_though_other_demonstrations_could_go_on(
     )
 
 
-def test_what_was_seen_lying_about_is_poured_from_no_cup(knowledge: Knowledge) -> None:
+def test_what_was_seen_lying_about_is_poured_from_no_cup(knowledge: ShownKnowledge) -> None:
     goal = (
         "Your task is to freeze rubber. First, focus on the substance. Then, take actions that "
         "will cause it to change its state of matter."
@@ -389,7 +389,7 @@ def test_what_was_seen_lying_about_is_poured_from_no_cup(knowledge: Knowledge) -
         )
 
 
-def test_goes_on_in_the_room_where_it_is(knowledge: Knowledge) -> None:
+def test_goes_on_in_the_room_where_it_is(knowledge: ShownKnowledge) -> None:
     one = next(
         d for d in knowledge.demonstrations if d.task == "boil" and d.moves[-1].room == "foundry"
     )
@@ -413,7 +413,9 @@ def test_calls_a_substance_by_what_it_has_become() -> None:
     assert policy.act(seen(held, task=BOIL.format("soap")), {}) == "examine liquid soap"
 
 
-def test_what_is_given_up_is_looked_after_first_then_said_and_not_due(knowledge: Knowledge) -> None:
+def test_what_is_given_up_is_looked_after_first_then_said_and_not_due(
+    knowledge: ShownKnowledge,
+) -> None:
     policy = Imitator(RECORDED)
     policy.reset({}, 0)
     view = KITCHEN.format("\n\ta metal pot (containing a substance called soap)")
@@ -479,7 +481,7 @@ def test_does_in_a_dev_variation_what_it_saw_in_train_variations(task: str) -> N
 
 
 def test_once_it_gave_something_up_it_focuses_on_what_the_goal_names_alone(
-    knowledge: Knowledge,
+    knowledge: ShownKnowledge,
 ) -> None:
     view = (
         "This outside location is called the outside. Here you see: \n\ta giant tortoise egg\n"

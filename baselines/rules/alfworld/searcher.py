@@ -25,7 +25,7 @@ from gym_memory.core.settings import check_flag
 from gym_memory.games.alfworld.rules import HouseholdTask, goal_in
 from gym_memory.graph.schema import PLAYER
 
-__all__ = ["Chance", "Errand", "Searcher", "chance", "kind_of"]
+__all__ = ["Chance", "HouseholdStep", "Searcher", "chance", "kind_of"]
 
 _ELSEWHERE = 0.005
 """Chance of a kind of furniture where such a thing was never seen."""
@@ -64,7 +64,7 @@ _APPLIANCE = {
 _NUMBER = re.compile(r"\d+")
 
 
-class Errand:
+class HouseholdStep:
     """Find the next step of a task, by what is seen now.
 
     Args:
@@ -259,7 +259,7 @@ class Searcher(Advised):
         goal = goal_in(beliefs.task.goal)
         if goal is None:
             return ()
-        return only(Errand(beliefs, goal, self._chance, self._rng).next_move())
+        return only(HouseholdStep(beliefs, goal, self._chance, self._rng).next_move())
 
 
 def _anywhere(thing: str, furniture: str) -> float:

@@ -20,7 +20,7 @@ from gym_memory.extract.base import apply
 from gym_memory.graph import TemporalGraph
 from gym_memory.graph.map import current_place
 
-__all__ = ["Descender", "Descent", "Situation"]
+__all__ = ["Descender", "Descent", "DungeonView"]
 
 _STATUS = re.compile(
     r"HP (?P<hp>-?\d+) of (?P<most>\d+), .*?experience level (?P<level>\d+), .*?turn (?P<turn>\d+)"
@@ -48,7 +48,7 @@ class Descent(PlanState):
         return {**super().notes(), "turn": str(self.turn), **prayed}
 
 
-class Situation:
+class DungeonView:
     """Conclude what one observation allows.
 
     ``here`` is the full name of the room or corridor, "" if unknown; ``hp`` a share in [0, 1];
@@ -157,7 +157,7 @@ class Descender(RulePolicy):
 
     def act(self, obs: Observation, info: dict[str, Any]) -> str:
         """Return the next action; publishes the plan behind it as ``focus``."""
-        now = Situation(obs, self._task(obs))
+        now = DungeonView(obs, self._task(obs))
         plan = self.focus
         plan = replace(plan, idle=plan.idle + 1 if plan.action and now.turn == plan.turn else 0)
         aim, action = self._decide(now, plan)
@@ -165,7 +165,7 @@ class Descender(RulePolicy):
         self.focus = replace(plan, aim=aim, action=action, turn=now.turn, prayed=prayed)
         return action
 
-    def _decide(self, now: Situation, plan: Descent) -> tuple[str, str]:
+    def _decide(self, now: DungeonView, plan: Descent) -> tuple[str, str]:
         if now.actions and "explore level" not in now.actions:
             known = [a for a in ("answer n", "cancel") if a in now.actions]
             return "get rid of a question", known[0] if known else now.actions[0]
@@ -181,7 +181,7 @@ class Descender(RulePolicy):
                 return advice
         return "explore", "explore level"
 
-    def _survive(self, now: Situation, plan: Descent) -> tuple[str, str] | None:
+    def _survive(self, now: DungeonView, plan: Descent) -> tuple[str, str] | None:
         in_need = now.hp < 1 / 7 or now.points < 6
         starved = any(word in now.condition for word in ("weak", "faint"))
         rested = now.turn - plan.prayed > _PRAYER_PAUSE if plan.prayed else now.turn > _FIRST_PRAYER
@@ -193,7 +193,7 @@ class Descender(RulePolicy):
                     return "get away", action
         return None
 
-    def _eat(self, now: Situation, plan: Descent) -> tuple[str, str] | None:
+    def _eat(self, now: DungeonView, plan: Descent) -> tuple[str, str] | None:
         if not any(word in now.condition for word in ("hungry", "weak", "faint")) or now.near:
             return None
         if plan.aim.startswith("eat the ") and "eat here" in now.actions:
@@ -208,7 +208,7 @@ class Descender(RulePolicy):
                 return f"eat the {prey} corpse", action
         return None
 
-    def _fight(self, now: Situation, plan: Descent) -> tuple[str, str] | None:
+    def _fight(self, now: DungeonView, plan: Descent) -> tuple[str, str] | None:
         foes = [a.removeprefix("melee attack ") for a in now.options("melee attack ")]
         foes = [foe for foe in foes if not foe.startswith(_KEEP_AWAY)]
         foes.sort(key=lambda foe: foe not in now.near)
@@ -216,7 +216,7 @@ class Descender(RulePolicy):
             return None
         return f"get rid of the {foes[0]}", f"melee attack {foes[0]}"
 
-    def _fetch(self, now: Situation, plan: Descent) -> tuple[str, str] | None:
+    def _fetch(self, now: DungeonView, plan: Descent) -> tuple[str, str] | None:
         if now.near or plan.action == "pick up":
             return None
         if plan.aim == "take food along" and "pick up" in now.actions:
@@ -224,7 +224,7 @@ class Descender(RulePolicy):
         ways = [action for action in now.options("go to ") if action[6:] in _PROVISIONS]
         return ("take food along", ways[0]) if ways and not plan.idle else None
 
-    def _give_back(self, now: Situation, plan: Descent) -> tuple[str, str] | None:
+    def _give_back(self, now: DungeonView, plan: Descent) -> tuple[str, str] | None:
         """Drop what was picked up in a shop, so that the shopkeeper lets one go."""
         for line in now.inventory.splitlines():
             if "(unpaid" in line:
@@ -232,13 +232,13 @@ class Descender(RulePolicy):
                 return ("leave what is not paid for", drops[0]) if drops else None
         return None
 
-    def _rest(self, now: Situation, plan: Descent) -> tuple[str, str] | None:
+    def _rest(self, now: DungeonView, plan: Descent) -> tuple[str, str] | None:
         hungry = any(word in now.condition for word in ("hungry", "weak", "faint"))
         if now.hp >= _HEALTHY or hungry or now.options("melee attack "):
             return None
         return "rest", "search 20"
 
-    def _descend(self, now: Situation, plan: Descent) -> tuple[str, str] | None:
+    def _descend(self, now: DungeonView, plan: Descent) -> tuple[str, str] | None:
         done = any(said in now.text for said in (_NOTHING_LEFT, _SEARCHED, _BLOCKED))
         done |= plan.aim.startswith((_FIND_STAIRS, "go to the stairs", "break open"))
         fit = now.experience >= min(now.depth + 1 - self.eager, 8)
@@ -261,7 +261,7 @@ class Descender(RulePolicy):
             return _FIND_STAIRS, f"melee attack {foes[0]}"
         return self._break_out(now, plan) or self._go_round(now)
 
-    def _break_out(self, now: Situation, plan: Descent) -> tuple[str, str] | None:
+    def _break_out(self, now: DungeonView, plan: Descent) -> tuple[str, str] | None:
         kicks = now.options("kick door ")
         if kicks:
             return "break open a door", kicks[int(self._rng.integers(len(kicks)))]
@@ -271,6 +271,6 @@ class Descender(RulePolicy):
             return f"break open {door} of {place}", action
         return None
 
-    def _go_round(self, now: Situation) -> tuple[str, str]:
+    def _go_round(self, now: DungeonView) -> tuple[str, str]:
         rooms = [*now.options("go to room ", "go to corridor "), "explore level"]
         return _FIND_STAIRS, rooms[int(self._rng.integers(len(rooms)))]

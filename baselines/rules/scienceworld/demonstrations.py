@@ -38,9 +38,9 @@ from gym_memory.graph.map import shortest_path
 
 __all__ = [
     "Demonstration",
-    "House",
-    "Knowledge",
-    "Move",
+    "HouseMap",
+    "ShownKnowledge",
+    "ShownMove",
     "is_shown_how",
     "learn",
     "nearest",
@@ -54,7 +54,7 @@ _TOKEN = re.compile(r"[a-z]+(?:-[a-z]+)*")
 _MAX_ROUND_STEPS = 25
 
 
-class Move(NamedTuple):
+class ShownMove(NamedTuple):
     """Hold a step that matters.
 
     ``answer`` has every number masked; ``looks`` has, for each thing of the act, the line of the
@@ -80,7 +80,7 @@ class Demonstration:
 
     task: str
     goal: str
-    moves: tuple[Move, ...]
+    moves: tuple[ShownMove, ...]
     recipe: tuple[str, ...] = ()
     measured: dict[str, int] = dataclasses.field(default_factory=dict)
     shown: bool | None = None
@@ -110,7 +110,7 @@ def _rounds(acts: Sequence[Act]) -> Iterator[tuple[int, int]]:
                     break
 
 
-class House:
+class HouseMap:
     """Know the ways between the rooms, and how often a thing was seen in which."""
 
     def __init__(self) -> None:
@@ -142,7 +142,7 @@ class House:
         return total
 
 
-class Knowledge(NamedTuple):
+class ShownKnowledge(NamedTuple):
     """Hold all that was learnt.
 
     ``chosen`` counts, by task and word, how often a thing so called was the one to focus on, and
@@ -150,7 +150,7 @@ class Knowledge(NamedTuple):
     """
 
     demonstrations: tuple[Demonstration, ...]
-    house: House
+    house: HouseMap
     chosen: dict[str, Counter[str]]
     passed: dict[str, Counter[str]]
 
@@ -161,17 +161,17 @@ class Knowledge(NamedTuple):
         return min(1.0, sum(reported) / len(reported)) if reported else 0.0
 
 
-def learn(path: str | os.PathLike[str]) -> Knowledge:
+def learn(path: str | os.PathLike[str]) -> ShownKnowledge:
     """Learn from a recorded file; episodes that were not won teach nothing."""
     played = [t for t in read_trajectory(path) if t.outcome.success]
-    knowledge = Knowledge((), House(), {}, {})
+    knowledge = ShownKnowledge((), HouseMap(), {}, {})
     found = tuple(_demonstration(trajectory, knowledge) for trajectory in played)
     return knowledge._replace(demonstrations=found)
 
 
-def _demonstration(trajectory: Trajectory, knowledge: Knowledge) -> Demonstration:
+def _demonstration(trajectory: Trajectory, knowledge: ShownKnowledge) -> Demonstration:
     task = trajectory.task.id.split("/")[-2]
-    moves: list[Move] = []
+    moves: list[ShownMove] = []
     room, view, focused = "", "", ""
     recipe: tuple[str, ...] = ()
     reported = [(parse(step.action), step.text) for step in trajectory.steps if step.action]
@@ -201,7 +201,7 @@ def _demonstration(trajectory: Trajectory, knowledge: Knowledge) -> Demonstratio
             act = act._replace(things=(_with(act.things[0], focused, view),))
         carried = frozenset(thing.name for thing in things_in(step.inventory))
         looks = tuple(_look_of(phrase, view) for phrase in act.things)
-        moves.append(Move(act, room, masked(step.text), carried, looks))
+        moves.append(ShownMove(act, room, masked(step.text), carried, looks))
     goal = trajectory.task.goal
     mark = is_shown(goal, view)
     return Demonstration(task, goal, tuple(moves), recipe, measured(reported), mark, pause)

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gym_memory.baselines.rules.scienceworld.demonstrations import Demonstration, Move, nearest
+from gym_memory.baselines.rules.scienceworld.demonstrations import Demonstration, ShownMove, nearest
 from gym_memory.baselines.rules.scienceworld.phrases import (
     Act,
     Terms,
@@ -187,7 +187,7 @@ def _acts(shown: Demonstration, terms: Terms) -> tuple[Act, ...]:
 
 
 @lru_cache(maxsize=1 << 8)
-def _rooms(shown: Demonstration, terms: Terms) -> tuple[tuple[Move, str], ...]:
+def _rooms(shown: Demonstration, terms: Terms) -> tuple[tuple[ShownMove, str], ...]:
     """Return the moves, each with the room that the present goal puts in the place of its own."""
     return tuple((m, terms.put(Act("go to", (m.room,))).things[0]) for m in shown.moves)
 

@@ -18,13 +18,13 @@ from gym_memory.baselines.base import Policy
 from gym_memory.baselines.registry import POLICIES
 from gym_memory.baselines.rules.plan import saw
 from gym_memory.baselines.rules.scienceworld.demonstrations import (
-    Knowledge,
+    ShownKnowledge,
     learn,
     usual_pause,
 )
 from gym_memory.baselines.rules.scienceworld.phrases import Meaning
 from gym_memory.baselines.rules.scienceworld.scene import Experiment, read_scene
-from gym_memory.baselines.rules.scienceworld.turn import Settings, Turn
+from gym_memory.baselines.rules.scienceworld.turn import Decision, Settings
 from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.records import Observation
 from gym_memory.games.scienceworld.rules_items import AMBIGUOUS
@@ -68,7 +68,7 @@ class Imitator(Policy):
         if not 0.0 <= alike <= 1.0:
             raise InvalidArgumentError(f"expected alike in [0, 1], got {alike!r}")
         self.settings = Settings(float(alike), bool(history), bool(search), encoder)
-        self._knowledge: Knowledge | None = (
+        self._knowledge: ShownKnowledge | None = (
             None if checkpoint is None else _learned(os.fspath(checkpoint))
         )
         self._meaning = Meaning(encoder)
@@ -102,13 +102,13 @@ class Imitator(Policy):
         self.focus = dataclasses.replace(plan, aim=turn.plan, action=action)
         return action
 
-    def _turn(self, obs: Observation, plan: Experiment) -> Turn:
+    def _turn(self, obs: Observation, plan: Experiment) -> Decision:
         assert self._knowledge is not None
         scene = read_scene(obs, plan.aim)
         how = self.settings, self._meaning, self._rng
-        return Turn(self._knowledge, obs["task"], scene, *how, plan.abandoned)
+        return Decision(self._knowledge, obs["task"], scene, *how, plan.abandoned)
 
 
 @lru_cache(maxsize=4)
-def _learned(path: str) -> Knowledge:
+def _learned(path: str) -> ShownKnowledge:
     return learn(path)

@@ -7,7 +7,7 @@ import re
 
 import numpy as np
 
-from gym_memory.baselines.rules.scienceworld.demonstrations import Knowledge, is_shown_how
+from gym_memory.baselines.rules.scienceworld.demonstrations import ShownKnowledge, is_shown_how
 from gym_memory.baselines.rules.scienceworld.guide import Guide, choose, decided, is_measured
 from gym_memory.baselines.rules.scienceworld.phrases import (
     THE_SAME,
@@ -26,7 +26,7 @@ from gym_memory.baselines.rules.scienceworld.phrases import (
 from gym_memory.baselines.rules.scienceworld.scene import Pursuit, Scene, is_refused
 from gym_memory.games.scienceworld.rules_items import AMBIGUOUS
 
-__all__ = ["WAIT", "Settings", "Sight", "Turn"]
+__all__ = ["WAIT", "Decision", "Settings", "Sight"]
 
 # ------------------------------------------------------------ what is in sight
 
@@ -49,7 +49,7 @@ class Sight:
 
     def __init__(
         self,
-        knowledge: Knowledge,
+        knowledge: ShownKnowledge,
         goal: str,
         scene: Scene,
         guide: Guide,
@@ -251,7 +251,7 @@ class Settings:
     encoder: str = ""
 
 
-class Turn:
+class Decision:
     """Make one decision.
 
     ``plan`` becomes what is to be published; ``aim`` was to be reached at the last step, and
@@ -260,7 +260,7 @@ class Turn:
 
     def __init__(
         self,
-        knowledge: Knowledge,
+        knowledge: ShownKnowledge,
         goal: str,
         scene: Scene,
         settings: Settings,

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from gym_memory.memory.encoders import Encoder
 
-__all__ = ["Kind", "Misfit", "encode", "homes", "known_kinds", "likeness", "misfits", "suits"]
+__all__ = ["Misfit", "PlaceKind", "encode", "homes", "known_kinds", "likeness", "misfits", "suits"]
 
 # ------------------------------------------------------------ kinds
 
@@ -31,7 +31,7 @@ _ROOM_NAME = 0.3
 """What the name of its room counts beside that of a piece of furniture."""
 
 
-class Kind(NamedTuple):
+class PlaceKind(NamedTuple):
     """List rooms, the furniture in them, and the things that are kept in or on it."""
 
     rooms: tuple[str, ...]
@@ -40,11 +40,13 @@ class Kind(NamedTuple):
 
 
 @cache
-def known_kinds() -> tuple[Kind, ...]:
+def known_kinds() -> tuple[PlaceKind, ...]:
     """Return the kinds of ``kinds.json``."""
     source = files("gym_memory.baselines.rules.textworld") / "kinds.json"
     listed = json.loads(source.read_text(encoding="utf-8"))
-    return tuple(Kind(**{part: tuple(names) for part, names in kind.items()}) for kind in listed)
+    return tuple(
+        PlaceKind(**{part: tuple(names) for part, names in kind.items()}) for kind in listed
+    )
 
 
 def suits(things: Sequence[str], holders: Mapping[str, str], encoder: Encoder) -> Floats:
@@ -163,11 +165,7 @@ def misfits(
 ) -> list[Misfit]:
     """Return things that are not in their room, carried things first, then by falling gain.
 
-    Args:
-        where: Thing to the room it is in; "" for a thing that is carried.
-        furniture: Room to its furniture; these are the rooms there are.
-        encoder: Encodes names; rows of unit length.
-        most: Things at most that are out of place; carried ones come on top.
+    ``where`` maps a thing to its room, "" for one that is carried; ``most`` bounds the others.
     """
     things, rooms = sorted(where), sorted(furniture)
     if not things or len(rooms) < 2:

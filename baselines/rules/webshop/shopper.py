@@ -155,7 +155,7 @@ class Shelf:
 
 
 @dataclasses.dataclass(frozen=True)
-class Errand:
+class ClickAim:
     """Say what a click is for, and the page, product or query that it is about."""
 
     purpose: str = ""
@@ -165,16 +165,16 @@ class Errand:
         return self.purpose + self.what
 
 
-Choice = tuple[str, Errand]
+Choice = tuple[str, ClickAim]
 """An action and what it is for."""
-NO_ERRAND = Errand()
+NO_AIM = ClickAim()
 
 
 @dataclasses.dataclass(frozen=True)
 class Trip(PlanState):
     """Hold the plan of a shopper."""
 
-    aim: Errand = NO_ERRAND
+    aim: ClickAim = NO_AIM
 
 
 @POLICIES.register("shopper")
@@ -211,7 +211,7 @@ class Shopper(RulePolicy):
         self.focus = Trip(aim, action, idle=idle, seen=seen)
         return beliefs.spelled(action)
 
-    def _decide(self, shelf: Shelf, obs: Observation, aim: Errand, last: str) -> Choice:
+    def _decide(self, shelf: Shelf, obs: Observation, aim: ClickAim, last: str) -> Choice:
         if "click[buy now]" in shelf.actions:
             return self._on_item(shelf, aim, last)
         if page_of(obs["text"]):
@@ -222,10 +222,10 @@ class Shopper(RulePolicy):
 
     # ------------------------------------------------------------ a product
 
-    def _on_item(self, shelf: Shelf, aim: Errand, last: str) -> Choice:
+    def _on_item(self, shelf: Shelf, aim: ClickAim, last: str) -> Choice:
         product = shelf.products.get(shelf.here)
         if product is None:
-            return ("click[< prev]", Errand(_LEAVE))
+            return ("click[< prev]", ClickAim(_LEAVE))
         enough = self._had_enough(shelf)
         settled = aim.purpose == _DECIDE and enough and shelf.best() is product
         if aim.purpose == _BUY or product.value == 1.0 or settled:
@@ -234,8 +234,8 @@ class Shopper(RulePolicy):
             return (f"click[{aim.what}]", aim)
         if not enough and aim.purpose == _LOOK and shelf.promising(product):
             unread = [page for page in _DETAILS if page not in product.read]
-            return (f"click[{unread[0]}]", Errand(_READ, unread[0]))
-        return ("click[< prev]", Errand(_LEAVE, product.code))
+            return (f"click[{unread[0]}]", ClickAim(_READ, unread[0]))
+        return ("click[< prev]", ClickAim(_LEAVE, product.code))
 
     def _had_enough(self, shelf: Shelf) -> bool:
         return max(shelf.looked_at, shelf.idle) >= self.patience
@@ -246,23 +246,23 @@ class Shopper(RulePolicy):
         clicked = [i for i, (_, value) in enumerate(wanted) if last == f"click[{value}]"]
         for name, value in wanted[clicked[0] + 1 if clicked else 0 :]:
             if f"{name}: {value}" not in shelf.chosen:
-                return (f"click[{value}]", Errand(_BUY))
-        return ("click[buy now]", Errand(_BUY))
+                return (f"click[{value}]", ClickAim(_BUY))
+        return ("click[buy now]", ClickAim(_BUY))
 
-    def _on_details(self, shelf: Shelf, aim: Errand) -> Choice:
+    def _on_details(self, shelf: Shelf, aim: ClickAim) -> Choice:
         product = shelf.products.get(shelf.here)
         if shelf.here == THIS:  # which one is forgotten, and so what its first page said
             satisfies = product is not None and len(product.covered) >= _SATISFIED
-            return ("click[< prev]", Errand(_BUY if satisfies else _LEAVE))
+            return ("click[< prev]", ClickAim(_BUY if satisfies else _LEAVE))
         page = aim.what if aim.purpose == _READ else ""
         unread = _DETAILS[_DETAILS.index(page) + 1 :] if page in _DETAILS else ()
         if unread and product is not None and product.value < 1.0:
-            return ("click[< prev]", Errand(_READ, unread[0]))
-        return ("click[< prev]", Errand(_DECIDE))
+            return ("click[< prev]", ClickAim(_READ, unread[0]))
+        return ("click[< prev]", ClickAim(_DECIDE))
 
     # ------------------------------------------------------------ the way to one
 
-    def _on_results(self, shelf: Shelf, obs: Observation, aim: Errand) -> Choice:
+    def _on_results(self, shelf: Shelf, obs: Observation, aim: ClickAim) -> Choice:
         target = shelf.products.get(aim.what) if aim.purpose == _RETURN else None
         target = target or shelf.complete()
         if target is not None:
@@ -274,14 +274,14 @@ class Shopper(RulePolicy):
             return self._settle(shelf)
         product = self._next_product(shelf, any_of_them=lost)
         if product is not None:
-            return (f"click[{product.code}]", Errand(_LOOK))
+            return (f"click[{product.code}]", ClickAim(_LOOK))
         if "click[next >]" in shelf.actions and page_of(obs["text"]) < self.pages:
-            return ("click[next >]", Errand("see more"))
+            return ("click[next >]", ClickAim("see more"))
         asked = list(queries(obs["task"]))[: self.searches]
         now = shelf.listing(shelf.here)
         if now is not None and now[0] in asked[:-1]:
             following = asked[asked.index(now[0]) + 1]
-            return ("click[back to search]", Errand(_SEARCH, following))
+            return ("click[back to search]", ClickAim(_SEARCH, following))
         return self._settle(shelf)
 
     def _next_product(self, shelf: Shelf, *, any_of_them: bool) -> Candidate | None:
@@ -294,21 +294,23 @@ class Shopper(RulePolicy):
 
     def _settle(self, shelf: Shelf) -> Choice:
         best = shelf.best()
-        return self._go_to(shelf, best) if best else ("click[back to search]", Errand("start over"))
+        return (
+            self._go_to(shelf, best) if best else ("click[back to search]", ClickAim("start over"))
+        )
 
     def _go_to(self, shelf: Shelf, product: Candidate) -> Choice:
         """Make one click towards the page of a product, to buy it."""
         if f"click[{product.code}]" in shelf.actions:
-            return (f"click[{product.code}]", Errand(_BUY))
+            return (f"click[{product.code}]", ClickAim(_BUY))
         where, here = shelf.listing(product.place), shelf.listing(shelf.here)
         turn = "back to search"
         if where is not None and here is not None and where[0] == here[0]:
             turn = "next >" if where[1] > here[1] else "< prev"
         if f"click[{turn}]" not in shelf.actions:
             turn = "back to search"
-        return (f"click[{turn}]", Errand(_RETURN, product.code))
+        return (f"click[{turn}]", ClickAim(_RETURN, product.code))
 
-    def _search(self, shelf: Shelf, task: str, aim: Errand) -> Choice:
+    def _search(self, shelf: Shelf, task: str, aim: ClickAim) -> Choice:
         query = queries(task)[0]
         if aim.purpose == _SEARCH:
             query = aim.what
@@ -319,8 +321,8 @@ class Shopper(RulePolicy):
         if target is not None:
             where = shelf.listing(target.place)
             if where:
-                return (f"search[{where[0]}]", Errand(_RETURN, target.code))
-        return (f"search[{query}]", Errand("search"))
+                return (f"search[{where[0]}]", ClickAim(_RETURN, target.code))
+        return (f"search[{query}]", ClickAim("search"))
 
 
 def _price(tag: str) -> float:

@@ -67,10 +67,7 @@ def type_fact(kind: str, entity: str) -> Fact:
 class Query:
     """Match a condition over slots.
 
-    Attributes:
-        slots: Variable or constant of each slot.
-        start: Binding with the constants only.
-        cases: Alternatives; matching all slots of one meets the condition.
+    Meeting one of ``cases`` meets the condition; ``start`` binds the constants only.
     """
 
     def __init__(self, parameters: Sequence[tuple[str, str]] = ()):
@@ -223,12 +220,7 @@ def _allowed(state: State, case: Case, binding: Binding) -> bool:
 
 
 class Action:
-    """Hold an action schema; the first slots of ``query`` are its parameters.
-
-    Attributes:
-        reads: Predicates that its condition depends on.
-        writes: Predicates that it changes.
-    """
+    """Hold an action schema; its parameters come first in ``query``."""
 
     def __init__(self, name: str, parts: dict[str, Expression]):
         self.name = name
@@ -339,11 +331,7 @@ def _declared(words: Iterable[str]) -> list[tuple[str, str]]:
 
 @lru_cache(maxsize=16)
 def parse_domain(text: str) -> tuple[Action, ...]:
-    """Parse the actions of a domain, in its order.
-
-    Raises:
-        CorruptGameError: It cannot be read, or uses what is not supported.
-    """
+    """Parse the actions of a domain, in its order."""
     actions = []
     for part in _parse(text)[2:]:
         if isinstance(part, list) and part[:1] == [":action"] and len(part) % 2 == 0:
@@ -361,11 +349,7 @@ def parse_domain(text: str) -> tuple[Action, ...]:
 
 
 def parse_problem(text: str) -> Problem:
-    """Parse a problem of some domain.
-
-    Raises:
-        CorruptGameError: It cannot be read, or has no start or no goal.
-    """
+    """Parse a problem of some domain."""
     parts = {str(p[0]): p[1:] for p in _parse(text)[1:] if isinstance(p, list) and p}
     if not parts.get(":init") or len(parts.get(":goal", [])) != 1:
         raise CorruptGameError("expected a planning problem with :init and a :goal")

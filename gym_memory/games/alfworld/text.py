@@ -54,11 +54,7 @@ class Grammar(NamedTuple):
 
 
 def parse_grammar(text: str) -> Grammar:
-    """Parse a grammar.
-
-    Raises:
-        CorruptGameError: It cannot be read.
-    """
+    """Parse a grammar."""
     rules: dict[str, tuple[tuple[str, str], ...]] = {}
     for _, block in _closed(_BLOCK, _BLOCK_END, text):
         try:
@@ -138,13 +134,7 @@ class Teller:
         self._names = names
 
     def tell(self, text: str, state: State, bound: Bound) -> str:
-        """Return the text with everything filled in.
-
-        Args:
-            text: E.g. ``#look.feedback#`` or ``You open the {r.name}.``
-            state: The facts.
-            bound: Variables of the text to entities.
-        """
+        """Return a text such as ``You open the {r.name}.`` with everything filled in."""
         return "".join(self._tell(text, state, bound, 0))
 
     def _tell(self, text: str, state: State, bound: Bound, depth: int) -> Iterator[str]:

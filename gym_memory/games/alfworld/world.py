@@ -133,9 +133,8 @@ class PlayState(NamedTuple):
 class HouseholdPlay:
     """Play a game.
 
-    Attributes:
-        state: The facts; one made false also appears as ``not_<predicate>``, which texts use.
-        place: Name of the receptacle gone to last; empty before the first move.
+    In ``state`` a fact made false also appears as ``not_<predicate>``, which texts use. ``place``
+    is the receptacle gone to last.
     """
 
     def __init__(self, game: Game):

@@ -53,13 +53,8 @@ def _rooms_first(area: Area) -> tuple[bool, int]:
 class AreaMap:
     """Divide one level into areas.
 
-    Attributes:
-        terrain: int8 of shape (1659,), see :mod:`.glyphs`.
-        area: int16 of shape (1659,), the room or corridor of each cell.
-        here: Cell of the player.
-        doors: Cell to the number of the door there.
-        exits: Area to the cells of its doors.
-        merged: Pairs (gone, kept) of areas that turned out to be one, since :meth:`take_merged`.
+    ``terrain`` (int8) and ``area`` (int16) have shape (1659,); ``doors`` maps a cell to a number,
+    ``exits`` an area to cells; ``merged`` has pairs (gone, kept) since :meth:`take_merged`.
     """
 
     def __init__(self) -> None:

@@ -34,11 +34,8 @@ _WALLS = range(1, 12)
 class Glyph(NamedTuple):
     """Hold the meaning of a glyph.
 
-    Attributes:
-        terrain: The kind of terrain it shows, -1 where it hides the terrain.
-        hides: A trap, thing or creature, which hides terrain that can be walked on.
-        stays: A feature, trap or thing, which stays where it is.
-        blocks: An object that cannot be walked over.
+    ``terrain`` is -1 where the glyph hides it; what ``hides`` can be walked under, what ``stays``
+    does not move, what ``blocks`` cannot be walked over.
     """
 
     terrain: int

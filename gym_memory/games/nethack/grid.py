@@ -146,9 +146,7 @@ class Ways:
 class PathMap(NamedTuple):
     """Hold the shortest paths from one cell.
 
-    Attributes:
-        steps: int32 of shape (1659,), length of the path to each cell; ``UNREACHED`` if none.
-        before: int32 of shape (1659,), the cell before each on its path.
+    ``steps`` and ``before`` (the cell before each on its path) are int32 of shape (1659,).
     """
 
     start: int

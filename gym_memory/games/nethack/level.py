@@ -94,21 +94,11 @@ class Reach(NamedTuple):
 
 
 class Level(AreaMap):
-    """Keep what was seen of one level.
+    """Keep what was seen of one level, named ``level 2``, ``mines level 3`` and the like.
 
-    Args:
-        name: ``level 2``, ``mines level 3`` and the like.
-
-    Attributes:
-        visited: Cells where the player was.
-        searched: Searches from each cell or one next to it.
-        door_tries: Cell of a door to the number of vain pushes.
-        door_states: Cell to ``doorway``, ``open``, ``closed``, ``locked`` or ``broken``.
-        features: Cell to the name of the feature there, unlike any other name on the level.
-        items: Cell to the top thing there.
-        kinds: Area to what it is in addition to a room (a shop, a temple).
-        creatures: Creatures in view.
-        sightings: Label of a creature to the area where it was last seen.
+    ``items``, ``features`` and ``door_states`` map a cell to what is there, ``kinds`` an area to
+    what it is in addition to a room, ``sightings`` a creature's label to the area where it was last
+    seen.
     """
 
     def __init__(self, name: str):
@@ -289,12 +279,7 @@ class Level(AreaMap):
     # ------------------------------------------------------------ walking
 
     def passable(self, *, boulders: bool = False, away_from: tuple[int, ...] = ()) -> Mask:
-        """Return the cells that can be walked on, as far as known.
-
-        Args:
-            boulders: True to include boulders, which can be pushed.
-            away_from: Cells to keep one step away from.
-        """
+        """Return the cells that can be walked on, one step away from the cells ``away_from``."""
         terrain = self.terrain
         mask: Mask = (terrain != UNKNOWN) & (terrain != WALL) & (terrain != WATER)
         mask &= terrain != CLOSED_DOOR

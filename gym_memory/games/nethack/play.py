@@ -77,12 +77,7 @@ class NetHackPlay:
     def press(self, key: int | str, *, asks: bool = False) -> Screen:
         """Press a key, take in its result, and stop if that is reason enough.
 
-        Args:
-            key: The key or its code.
-            asks: True if the game is expected to ask something.
-
-        Raises:
-            Stop: The skill is interrupted.
+        ``asks`` is True if the game is expected to ask something.
         """
         code = ord(key) if isinstance(key, str) else key
         before, stood = self.here, self.level
@@ -172,9 +167,6 @@ class NetHackPlay:
         """Go one step; True if that moved the player.
 
         ``wary`` stops after a loss of hit points from now on.
-
-        Raises:
-            Stop: The skill is interrupted, or a creature is in the way.
         """
         target = self.here + DIRECTIONS[word][0] * COLUMNS + DIRECTIONS[word][1]
         for being in self.level.creatures:
@@ -186,11 +178,7 @@ class NetHackPlay:
         return self.here != before
 
     def walk_to(self, cell: int, *, boulders: bool = False) -> None:
-        """Walk to a cell on the shortest path.
-
-        Raises:
-            Stop: The skill is interrupted, or there is no way.
-        """
+        """Walk to a cell on the shortest path."""
         failures = 0
         while self.here != cell:
             level = self.level

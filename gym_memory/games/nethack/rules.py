@@ -297,23 +297,10 @@ def area_facts(
     items: tuple[str, ...],
     creatures: tuple[str, ...] = (),
 ) -> tuple[tuple[Triple, int], ...]:
-    """Return the facts that the description of an area states.
+    """Return the facts that the description of an area states, each with the number of its entry.
 
-    Kept, for what is in an area changes less often than its distance from the player.
-
-    Args:
-        area: Full name of the area.
-        level: Name of its level.
-        kind: What it is besides a room; "" for nothing.
-        explored: True if all of it was seen.
-        features: Names on the level.
-        exits: Names of doors on the level, with their states.
-        items: Names of things.
-        creatures: Names of creatures in sight.
-
-    Returns:
-        Facts, each with the number of the entry that states it: the entries of the lists are
-        counted from 1 on, 0 is the area itself.
+    The entries of the lists are counted from 1 on, 0 is the area itself. ``kind`` is what it is in
+    addition to a room. Kept, for what is in an area changes less often than its distance.
     """
     facts = [(Triple(area, "is", kind), 0)] if kind else []
     facts.append((Triple(area, "is", "explored" if explored else "partly explored"), 0))

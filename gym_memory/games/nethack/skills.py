@@ -43,11 +43,7 @@ _REMARK = re.compile(r" \([^()]*\)")
 
 
 def explore_level(play: NetHackPlay) -> str:
-    """Explore: unvisited ends, then closed doors, then hidden ways.
-
-    Raises:
-        Stop: Something came up, a search was in vain, or there is nothing left to explore.
-    """
+    """Explore: unvisited ends, then closed doors, then hidden ways."""
     searched = 0
     for _ in range(_ROUNDS):
         level = play.level
@@ -150,11 +146,7 @@ def targets(play: NetHackPlay, *, whole_level: bool) -> dict[str, int]:
 
 
 def find_target(play: NetHackPlay, name: str, *, whole_level: bool) -> int:
-    """Return the cell of something to go to; of a room or corridor the nearest one.
-
-    Raises:
-        Impossible: Nothing of that name is known.
-    """
+    """Return the cell of something to go to; of a room or corridor the nearest one."""
     level = play.level
     for area in level.areas():
         if area_name(area) == name:
@@ -167,11 +159,7 @@ def find_target(play: NetHackPlay, name: str, *, whole_level: bool) -> int:
 
 
 def go_to(play: NetHackPlay, name: str, *, whole_level: bool) -> str:
-    """Walk to a room, corridor, feature, door or thing.
-
-    Raises:
-        Impossible: Nothing of that name is known, or no way to it.
-    """
+    """Walk to a room, corridor, feature, door or thing."""
     cell = find_target(play, name, whole_level=whole_level)
     if cell == play.here:
         return f"You are at {name} already."
@@ -186,11 +174,7 @@ def go_to(play: NetHackPlay, name: str, *, whole_level: bool) -> str:
 
 
 def move_to(play: NetHackPlay, column: int, row: int) -> str:
-    """Walk to a cell given by its column and row on the map.
-
-    Raises:
-        Impossible: There is no way to it.
-    """
+    """Walk to a cell given by its column and row on the map."""
     cell = row * COLUMNS + column
     if not 0 <= column < COLUMNS or not 0 <= cell < CELLS or not play.level.paths().reaches(cell):
         raise Impossible("You know no way to that place.")
@@ -199,11 +183,7 @@ def move_to(play: NetHackPlay, column: int, row: int) -> str:
 
 
 def climb(play: NetHackPlay, way: str) -> str:
-    """Go up or down the stairs under the player.
-
-    Raises:
-        Impossible: There are none.
-    """
+    """Go up or down the stairs under the player."""
     feature = play.level.features.get(play.here, "")
     if not feature.startswith((f"stairs {way}", f"ladder {way}")):
         raise Impossible(f"There are no stairs {way} here.")
@@ -266,11 +246,7 @@ def push_through(play: NetHackPlay, word: str) -> str:
 
 
 def fight(play: NetHackPlay, name: str) -> str:
-    """Fight a creature in view hand to hand until it is gone.
-
-    Raises:
-        Impossible: No such creature is in view.
-    """
+    """Fight a creature in view hand to hand until it is gone."""
     target = _nearest(play, name)
     if target is None:
         raise Impossible(f"You see no {name} to fight.")
@@ -306,10 +282,7 @@ def _approach(play: NetHackPlay, target: Creature) -> None:
 class Use(NamedTuple):
     """Hold a command that takes a thing of some classes from the pack.
 
-    Attributes:
-        key: Code of its key.
-        words: A remark that the thing's name must have (``being worn``); "" for any.
-        unlike: A remark that it must not have.
+    The thing's name must have the remark ``words`` (``being worn``), and not ``unlike``.
     """
 
     key: int
@@ -349,11 +322,7 @@ def plain_name(item: Item) -> str:
 
 
 def find_item(play: NetHackPlay, words: str) -> Item:
-    """Return the thing in the pack that words mean: a letter, a name, or a name and a letter.
-
-    Raises:
-        Impossible: There is none.
-    """
+    """Return the thing in the pack that words mean: a letter, a name, or a name and a letter."""
     items = play.screen.items
     letter = re.search(r"(?:^|\()([a-zA-Z$])\)?$", words)
     for item in items:
@@ -371,12 +340,8 @@ def find_item(play: NetHackPlay, words: str) -> Item:
 def use(play: NetHackPlay, verb: str, words: str, direction: str = "", other: str = "") -> str:
     """Use a thing from the pack, answering the game's questions about it.
 
-    Args:
-        play: The game.
-        verb: A key of :data:`USES`.
-        words: The thing.
-        direction: For a wand or a throw.
-        other: The thing to dip into.
+    ``verb`` is a key of :data:`USES`; ``direction`` is for a wand or a throw, ``other`` to dip
+    into.
     """
     letters = [find_item(play, words).letter]
     letters += [find_item(play, other).letter] if other else []
@@ -398,11 +363,7 @@ def use(play: NetHackPlay, verb: str, words: str, direction: str = "", other: st
 
 
 def use_here(play: NetHackPlay, verb: str) -> str:
-    """Eat or quaff what is here, not in the pack.
-
-    Raises:
-        Impossible: Nothing of that kind is here.
-    """
+    """Eat or quaff what is here, not in the pack."""
     play.press(USES[verb].key, asks=True)
     taken = False
     for _ in range(_MOST_QUESTIONS):

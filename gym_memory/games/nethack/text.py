@@ -23,11 +23,7 @@ Where = Callable[[int], str]
 def describe(tracker: Tracker, note: str, prompt: GamePrompt | None, *, whole_level: bool) -> str:
     """Return the text of a step; its listings are noted as shown.
 
-    Args:
-        tracker: What was seen.
-        note: How the action ended, in a sentence; may be empty.
-        prompt: The game's question.
-        whole_level: True to describe the whole level.
+    ``note`` says in a sentence how the action ended.
     """
     level, here = tracker.level, tracker.here()
     lines = [" ".join(dict.fromkeys(tracker.messages))[:2000], note]

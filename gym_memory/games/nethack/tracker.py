@@ -81,18 +81,9 @@ class Status(NamedTuple):
 class Tracker:
     """Keep everything seen in a game.
 
-    Attributes:
-        levels: Level by (number of its dungeon, number in it).
-        level: The one where the player is.
-        screen: The last screen that showed a map.
-        facing: The cell that the last key with a direction was about.
-        deepest: Greatest depth reached.
-        messages: Messages since the last :meth:`begin_report`.
-        passed: Listings of areas that were left since then, as they were left.
-        climbs: Level and cell of stairs taken to level and cell where they led.
-        reported_on_the_way: Listings of ``passed`` in the last report.
-        arrival: ``(feature, area, level)`` of stairs taken since then.
-        news: Kinds of things seen for the first time on a level since then.
+    Since the last :meth:`begin_report`: ``messages``, ``passed`` (areas as they were left),
+    ``arrival`` (stairs taken) and ``news`` (kinds of things new on a level). ``facing`` is the cell
+    that the last key with a direction was about; ``climbs`` maps stairs taken to where they led.
     """
 
     def __init__(self, screen: Screen):

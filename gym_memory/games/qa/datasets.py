@@ -51,9 +51,7 @@ DATASETS = (*_OURS, *_OFFICIAL)
 class Passage(NamedTuple):
     """Hold a paragraph under a title, which several passages may share in MuSiQue.
 
-    Attributes:
-        sentences: The file's pieces of the text; MuSiQue has one.
-        supporting: Positions of the sentences that the answer needs; empty for a distractor.
+    ``supporting`` has positions of the sentences that the answer needs; none in a distractor.
     """
 
     title: str
@@ -78,13 +76,10 @@ class Hop(NamedTuple):
 
 
 class Question(NamedTuple):
-    """Hold a question with its passages, distractors among them.
+    """Hold a question with its passages, distractors among them, and its answer with aliases.
 
-    Attributes:
-        accepted: The answer, then its aliases.
-        kind: ``bridge`` or ``comparison`` (HotpotQA), ``2hop`` to ``4hop`` (MuSiQue).
-        hops: The way to the answer; empty where the file has none.
-        closed: True if ``yes`` and ``no`` are right or wrong as a whole (HotpotQA).
+    ``kind`` is ``bridge`` or ``comparison`` (HotpotQA), ``2hop`` to ``4hop`` (MuSiQue); ``closed``
+    is True if ``yes`` and ``no`` are right or wrong as a whole (HotpotQA).
     """
 
     id: str
@@ -102,11 +97,7 @@ class Question(NamedTuple):
 
 
 def read_questions(path: str | os.PathLike[str]) -> tuple[Question, ...]:
-    """Read a file of either format, without the questions marked as unanswerable.
-
-    Raises:
-        CorruptGameError: The file is missing or malformed, holds no question, or names one twice.
-    """
+    """Read a file of either format, without the questions marked as unanswerable."""
     name = os.fspath(path)
     try:
         text = read_bytes(Path(path).expanduser(), LARGEST_JSON).decode()
@@ -208,14 +199,10 @@ def _some(passages: list[Passage]) -> tuple[Passage, ...]:
 
 
 class Dataset(NamedTuple):
-    """Hold the questions in the order in which seeds play them.
+    """Hold the questions by task id (``name/split/id``), in the order in which seeds play them.
 
     Official files are sorted by kind, so the order is a shuffle by the hash of the id: any range of
-    seeds is a fair sample.
-
-    Attributes:
-        fingerprint: First 12 hexadecimal digits of the sha256 of the files.
-        questions: Questions by task id, ``name/split/id``.
+    seeds is a fair sample. ``fingerprint`` is the beginning of the files' sha256.
     """
 
     name: str
@@ -227,13 +214,7 @@ class Dataset(NamedTuple):
 def load_dataset(
     name: str = "isles", split: str = "dev", path: str | os.PathLike[str] | None = None
 ) -> Dataset:
-    """Load a data set; the result is kept until its file changes.
-
-    Args:
-        name: One of :data:`DATASETS`.
-        split: ``dev`` or, for the official ones, ``train``.
-        path: A file of either official format instead.
-    """
+    """Load one of :data:`DATASETS`, or an official file; kept until the file changes."""
     if path is not None:
         if not isinstance(path, str | os.PathLike):
             raise InvalidArgumentError(f"expected path as text, got {type(path).__name__}")

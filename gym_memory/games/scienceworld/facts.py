@@ -47,15 +47,10 @@ _PARTS = frozenset({"Terminal", "Anode", "Cathode", "Agent"})
 
 @dataclasses.dataclass(eq=False)
 class EngineThing:
-    """An object of the engine.
+    """Hold an object of the engine.
 
-    Attributes:
-        text: What the engine writes of it where it is seen, in lower case and single spaces.
-        name: Its name in that text, without article.
-        called: What facts call it.
-        kind: The engine's class.
-        flags: See ``FastServer.objects``.
-        to: Where a door leads.
+    ``text`` is what the engine writes of it, ``name`` its name there, ``called`` its name in facts,
+    ``flags`` those of ``FastServer.objects``, ``to`` where a door leads.
     """
 
     uuid: str
@@ -119,14 +114,7 @@ class EngineThing:
 
 
 class EngineWorld:
-    """A state of the world.
-
-    Attributes:
-        rooms: By name.
-        room: Where the agent is.
-        inventory: What it carries is inside this one.
-        facts: All that is true.
-    """
+    """Hold a state of the world; ``room`` is where the agent is."""
 
     def __init__(self, things: dict[str, EngineThing]):
         self._parts = {uuid: thing for uuid, thing in things.items() if thing.kind in _PARTS}

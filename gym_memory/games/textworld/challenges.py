@@ -119,9 +119,6 @@ class StoryFile(TextWorldEnv):
     Args:
         path: A story file (.z3 to .z8). Valid actions, facts and walkthrough need TextWorld's .json
             beside it. A .ulx of TextWorld is compiled again as .z8 from its .json.
-
-    Raises:
-        CorruptGameError: The file is missing, is not an intact story, or is a .ulx without .json.
     """
 
     def __init__(
@@ -210,11 +207,7 @@ def is_glulx(path: Path) -> bool:
 
 
 def translated(path: Path) -> Path:
-    """Compile a .ulx again as .z8 from the .json beside it, which is the whole game; kept.
-
-    Raises:
-        CorruptGameError: There is no .json, or it is not one of TextWorld's.
-    """
+    """Compile a .ulx again as .z8 from the .json beside it, which is the whole game; kept."""
     description = path.with_suffix(".json")
     name = str(path)
     try:

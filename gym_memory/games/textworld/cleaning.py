@@ -28,13 +28,9 @@ __all__ = ["HOUSE", "Cleaning", "CleaningProgress", "Furnishing", "HousePlan", "
 
 
 class Furnishing(NamedTuple):
-    """The content of a kind of room.
+    """Hold the content of a kind of room; ``boxes`` are closed at the start.
 
-    Attributes:
-        surfaces: Furniture to put things on.
-        boxes: Furniture to put things in; closed at the start.
-        things: Things that belong in this room and in no other room of :data:`HOUSE`. No word
-            occurs in two names, so the parser never asks back.
+    ``things`` belong in no other room. No word occurs in two names, so the parser never asks back.
     """
 
     surfaces: tuple[str, ...]
@@ -55,13 +51,7 @@ _CONDITIONS = ("clean", "dusty", "modern", "old", "well used", "brand new", "pla
 
 @dataclasses.dataclass(frozen=True)
 class HousePlan:
-    """A drawn game, before TextWorld writes it.
-
-    Attributes:
-        homes: Thing to its room.
-        places: Thing to the furniture or room (floor) where it is.
-        misplaced: Things that are not in their room, sorted.
-    """
+    """Hold a drawn game, before TextWorld writes it: the home and the place of each thing."""
 
     grid: Grid
     rooms: dict[Cell, str]
@@ -141,14 +131,7 @@ def plan_house(settings: Mapping[str, Any], seed: int) -> tuple[HousePlan, rando
 
 
 class CleaningProgress(NamedTuple):
-    """The score so far.
-
-    Attributes:
-        away: Things that are not in their room now.
-        picked: Misplaced things that were picked up.
-        placed: Misplaced things that were put down in their room.
-        disturbed: Things that were taken from their place.
-    """
+    """Hold the things that are away from their room, and those that gained or lost a point."""
 
     away: frozenset[str]
     picked: frozenset[str] = frozenset()

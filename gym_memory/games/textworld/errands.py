@@ -52,12 +52,7 @@ class Day(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class Life:
-    """A drawn game, before TextWorld writes it.
-
-    Attributes:
-        furniture: Cell to the piece of furniture there; not every room has one.
-        start: Room where every day begins.
-    """
+    """Hold a drawn game, before TextWorld writes it; not every room has furniture."""
 
     grid: Grid
     rooms: dict[Cell, str]
@@ -163,14 +158,7 @@ def _morning(settings: Mapping[str, Any], day: int) -> str:
 
 
 class ErrandProgress(NamedTuple):
-    """Progress in a life.
-
-    Attributes:
-        day: Number of the day, from 0.
-        errand: Number of the errand of that day, from 0.
-        waited: Moves spent on it.
-        done: Errands that were done.
-    """
+    """Hold the day and errand of the moment, from 0, the moves spent on it, and errands done."""
 
     day: int = 0
     errand: int = 0

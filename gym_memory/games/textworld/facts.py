@@ -26,13 +26,7 @@ _RECIPE = "recipe"
 def triples_of(
     facts: Iterable[Fact], names: Mapping[str, str], types: Mapping[str, str]
 ) -> frozenset[Triple]:
-    """Return all facts of a state in the shared vocabulary.
-
-    Args:
-        facts: The engine's propositions.
-        names: Name of each entity id, as printed.
-        types: Type of each entity id.
-    """
+    """Return all facts of a state in the shared vocabulary."""
     facts = frozenset(facts)
     found = set(describe(facts, names))
     full = {fact[2] for fact in facts if fact[0] in ("in", "on")}

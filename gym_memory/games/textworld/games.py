@@ -49,14 +49,10 @@ class ListedGame(NamedTuple):
 
 
 class Manifest(NamedTuple):
-    """The listed games of a family, for each level and split; no game is in two splits of a level.
+    """Hold the listed games of a family; no game is in two splits of a level.
 
-    ``test`` is for tests and development, ``held_out`` for tables alone.
-
-    Attributes:
-        generator: Version of the family's generator.
-        textworld: Version of TextWorld.
-        levels: Level to ``{"settings": ..., "train": [[seed, sha256], ...], ...}``.
+    ``test`` is for tests and development, ``held_out`` for tables alone. ``levels`` maps a level to
+    ``{"settings": ..., "train": [[seed, sha256], ...], ...}``.
     """
 
     family: str
@@ -92,12 +88,7 @@ _SUMS = "sha256.json"
 
 
 class GameKey(NamedTuple):
-    """All that decides a generated game.
-
-    Attributes:
-        generator: Version of the family's generator; raised when its output changes.
-        settings: Settings of the generator (JSON-able).
-    """
+    """Hold all that decides a generated game; ``settings`` are JSON-able."""
 
     family: str
     generator: int
@@ -169,11 +160,7 @@ _generating = threading.Lock()
 def generate(factory: Any, settings: Mapping[str, Any], split: str, seed: int) -> Any:
     """Have a family generate a ``textworld.Game``; the global random state stays as it is.
 
-    Args:
-        factory: A class with ``make_game(settings, split, seed)``.
-        settings: Settings of a level.
-        split: One of :data:`SPLITS`; ``held_out`` uses the words of ``test``.
-        seed: Chooses the game.
+    ``held_out`` uses the words of ``test``.
     """
     if split == "held_out":
         split = "test"
@@ -183,11 +170,7 @@ def generate(factory: Any, settings: Mapping[str, Any], split: str, seed: int) -
 
 
 def cached_game(key: GameKey, make: Callable[[], Any]) -> Path:
-    """Return the path of the compiled game; build it by ``make() -> textworld Game`` if missing.
-
-    Raises:
-        BackendError: Inform 7 could not compile the game, or the cache cannot be written.
-    """
+    """Return the path of the compiled game; build it by ``make() -> textworld Game`` if missing."""
     folder = cache_dir() / "textworld" / key.family / key.digest()
     return _built(folder, lambda story: compile_game(make(), story), described=True)
 

@@ -51,12 +51,7 @@ class RuleText(NamedTuple):
 
 
 class Knowledge(NamedTuple):
-    """The part of a knowledge base that is needed to follow a game.
-
-    Attributes:
-        subtypes: Each type with all its subtypes.
-        rules: The rules that have a command and a report.
-    """
+    """Hold what is needed to follow a game: each type with its subtypes, rules with a command."""
 
     subtypes: Mapping[str, frozenset[str]]
     rules: tuple[RuleText, ...]

@@ -104,12 +104,7 @@ def contents(
 ) -> SentenceFacts:
     """Read the complete contents of a holder, which is empty if it has none.
 
-    Args:
-        holder: Its name or a placeholder.
-        relation: ``is in`` or ``is on``.
-        things: All that is there.
-        span: Evidence for the states of the holder itself.
-        opened: True if it follows that the holder is open.
+    ``opened`` is True if it follows that the holder is open; ``span`` is evidence for its states.
     """
     mentions = [m for phrase in things for m in located(phrase, relation, holder)]
     states = ("empty",) * (not things) + ("open",) * opened

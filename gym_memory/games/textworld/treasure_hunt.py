@@ -57,13 +57,11 @@ class KeyAndLocker:
 
 @dataclasses.dataclass(frozen=True)
 class Hunt:
-    """A drawn game, before TextWorld writes it.
+    """Hold a drawn game, before TextWorld writes it.
 
-    Attributes:
-        start: Room of the player, the first key and the golden locker.
-        links: The chain. The key and the note of link ``i + 1`` are in the locker of link ``i``.
-        floor: Cell to things without use on its floor.
-        furniture: Cell to a piece of furniture and the things on it.
+    The key and the note of link ``i + 1`` are in the locker of link ``i``. ``start`` has the
+    player, the first key and the golden locker; ``floor`` and ``furniture`` hold things without
+    use.
     """
 
     grid: Grid

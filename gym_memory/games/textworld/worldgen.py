@@ -54,11 +54,7 @@ class Grid(dict[Cell, dict[str, Cell]]):
 def make_grid(rng: random.Random, rooms: int, box: Sequence[int], openness: float) -> Grid:
     """Draw a connected map: rooms grow from one cell, each joined to a neighbour.
 
-    Args:
-        rng: Source of chance.
-        rooms: Number of rooms, at most columns times rows.
-        box: Columns and rows.
-        openness: Probability in [0, 1] that other neighbours are joined.
+    ``box`` has columns and rows; ``openness`` is the probability that other neighbours are joined.
     """
     width, height = box
     first = (rng.randrange(width), rng.randrange(height))
@@ -161,12 +157,7 @@ def finish_game(
 ) -> Game:
     """Build the game, with texts from TextWorld's grammar.
 
-    Args:
-        maker: Holds the finished world.
-        objective: The goal in words; opens the first observation.
-        walkthrough: Commands that win from the start.
-        quests: Quests that the engine scores.
-        **metadata: Further JSON values for scoring; never part of the texts.
+    The engine scores the ``quests``; ``metadata`` is for scoring and never part of the texts.
     """
     maker.quests = list(quests)
     game = maker.build(validate=False)  # the tests do; in 64 rooms it takes most of the time

@@ -39,15 +39,8 @@ _ITEMS, _ATTRIBUTES, _HUMAN = "items_shuffle", "items_ins_v2", "items_human_ins.
 class Product(NamedTuple):
     """Hold a product.
 
-    Attributes:
-        asin: Its code, 10 letters and digits in capitals.
-        price: In dollars.
-        price_tag: As the shop writes it: ``$12.5`` or, for a range, ``$12.5 to $15.0``.
-        options: Name of an option and its values, in the order of the page.
-        attributes: Annotated; by default no page shows them.
-        category: One of the five departments.
-        query: The search by which it was collected.
-        product_category: Categories from the outermost in, between ``›``.
+    ``asin`` is its code, ``price_tag`` is ``$12.5`` or, for a range, ``$12.5 to $15.0``, ``query``
+    the search by which it was collected. By default no page shows the annotated ``attributes``.
     """
 
     asin: str
@@ -82,10 +75,8 @@ class Goal(NamedTuple):
 class Records(NamedTuple):
     """Hold the content of the official files.
 
-    Attributes:
-        items: ``items_shuffle*.json``: products.
-        attributes: ``items_ins_v2*.json``: code of a product to its attributes and a request.
-        human: ``items_human_ins.json``: code to requests that people wrote; None for none.
+    These are ``items_shuffle*.json``, ``items_ins_v2*.json`` (attributes and a request by code) and
+    ``items_human_ins.json``, requests that people wrote, or None.
     """
 
     items: Sequence[Mapping[str, Any]]
@@ -135,9 +126,6 @@ def build_catalogue(name: str, records: Records) -> Catalogue:
 
     The official engine draws prices within a range, and price limits, without a seed. Here the
     product's code seeds them, so a part of a catalogue agrees with the whole.
-
-    Raises:
-        KeyError, TypeError, ValueError, AttributeError: A record has another form.
     """
     products = []
     codes = set[str]()
@@ -250,12 +238,8 @@ def read_catalogue(
 ) -> Catalogue:
     """Read official files; the result is kept for the process.
 
-    Args:
-        path: The file ``items_shuffle*.json``, or its folder (the whole catalogue is preferred
-            there). Beside it are ``items_ins_v2*.json`` with the same ending and, for
-            ``goals="human"``, ``items_human_ins.json``. ``~`` and ``$NAME`` are expanded.
-        goals: ``human`` for the requests that people wrote, ``synthetic`` for the others.
-        num_products: Only the first of the products; None for all.
+    ``path`` is the file ``items_shuffle*.json`` or its folder, with ``~`` and ``$NAME`` expanded;
+    the other files are beside it. ``num_products`` takes only the first of the products.
     """
     items = _items_file(Path(os.path.expandvars(path)).expanduser())
     attributes = items.with_name(items.name.replace(_ITEMS, _ATTRIBUTES))

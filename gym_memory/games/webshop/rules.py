@@ -105,9 +105,8 @@ def short_name(title: str) -> str:
 def option_groups(parts: Sequence[PagePart]) -> Iterator[tuple[str, PagePart]]:
     """Yield each value on an item page with the name of its option.
 
-    Args:
-        parts: The parts between the link back and the title. The first is the name of an option;
-            the words that shops use distinguish further names from values.
+    ``parts`` are those between the link back and the title. The first is the name of an option; the
+    words that shops use distinguish further names from values.
     """
     name = ""
     for i, part in enumerate(parts):

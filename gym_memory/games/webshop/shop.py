@@ -79,13 +79,8 @@ def _words(text: str) -> list[str]:
 class ShopView(NamedTuple):
     """Hold the position of a customer.
 
-    Attributes:
-        page: ``search``, ``results``, ``item``, one of ``SUB_PAGES`` or ``done``.
-        searches: Distinct queries so far.
-        search: Number of the last of them, from 1; 0 before the first search.
-        number: Page of its results, from 1.
-        asin: The product in view; empty for none.
-        chosen: Options chosen on its page: (name, value).
+    ``page`` is ``search``, ``results``, ``item``, one of ``SUB_PAGES`` or ``done``. ``search`` is
+    the number of the last of the ``searches``, from 1, and ``number`` the page of its results.
     """
 
     page: str = "search"
@@ -102,13 +97,7 @@ class ShopView(NamedTuple):
 
 
 class Button(NamedTuple):
-    """Hold something that can be clicked.
-
-    Attributes:
-        kind: ``button``, ``page`` (about the product), ``product`` or ``option``.
-        target: A button, a page of ``SUB_PAGES``, a code or a value.
-        option: Name of the option that the value belongs to.
-    """
+    """Hold what can be clicked; its kind is ``button``, ``page``, ``product`` or ``option``."""
 
     kind: str
     target: str

@@ -32,13 +32,9 @@ __all__ = ["VoicedHouse", "make_voiced_house", "plan_voiced_house"]
 
 @dataclasses.dataclass(frozen=True)
 class VoicedHouse:
-    """A drawn game, before TextWorld writes it.
+    """Hold a drawn game, before TextWorld writes it.
 
-    Attributes:
-        homes: Thing to the furniture that it belongs in or on.
-        places: Thing to the furniture, or cell for the floor, where it is.
-        misplaced: Things that are not at home, sorted by name.
-        notes: Name, text and cell of each note.
+    ``places`` has furniture, or a cell for the floor; ``notes`` name, text and cell of each note.
     """
 
     grid: Grid

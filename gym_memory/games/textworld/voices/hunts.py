@@ -40,14 +40,10 @@ class KeyAndLock:
 
 @dataclasses.dataclass(frozen=True)
 class VoicedHunt:
-    """A drawn game, before TextWorld writes it.
+    """Hold a drawn game, before TextWorld writes it.
 
-    Attributes:
-        links: The chain. Note ``i + 1`` is in lock ``i``, the first beside the player.
-        first: Furniture of the first note and key; None for the floor.
-        decoys: Locks without a key, and their cells.
-        things: Things without use: name and cell or piece of furniture.
-        treasure: Content of the last lock.
+    Note ``i + 1`` of the chain is in lock ``i``, the first beside the player on ``first`` (None: on
+    the floor). ``decoys`` are locks without a key, ``things`` have no use.
     """
 
     grid: Grid

@@ -38,11 +38,7 @@ def make_voiced_kitchen(
 ) -> tuple[Any, dict[str, Any], dict[str, Name]]:
     """Generate the game of a seed; also return the settings drawn and the new names.
 
-    Args:
-        make: TextWorld's generator, of settings and a seed.
-        settings: Each of TextWorld's with the values to draw from.
-        split: Split whose words and forms to use.
-        seed: Chooses the game.
+    ``make`` is TextWorld's generator; each of ``settings`` lists the values to draw from.
     """
     rng = random.Random(f"voices/kitchen/{split}/{seed}")
     wanted = {k: v for k, v in settings.items() if k not in ("steps", "voice")}

@@ -33,12 +33,9 @@ _UNPAIRED = 500
 
 
 class Name(NamedTuple):
-    """A name, and how a sentence says it.
+    """Hold a name as a command writes it, and how a sentence says it.
 
-    Attributes:
-        name: As a command writes it.
-        proper: True if it takes no article.
-        indefinite: Words before it in a list, such as ``a pair of``; empty for *a* or *an*.
+    A proper name takes no article; ``indefinite`` has words before it in a list: ``a pair of``.
     """
 
     name: str
@@ -147,12 +144,9 @@ class Voice:
     # ------------------------------------------------------------ sentences
 
     def say(self, relation: str | Sequence[str], *, it: str = "", **names: object) -> str:
-        """Word a sentence.
+        """Word a sentence by one of the forms of a relation whose slots have names.
 
-        Args:
-            relation: Key of the forms, or the forms.
-            it: Name of a slot that may be said as *it* where it opens the sentence.
-            **names: Values of the slots; forms with other slots are left out.
+        ``it`` is a slot that may be said as *it* where it opens the sentence.
         """
         forms = self.data["forms"][relation] if isinstance(relation, str) else relation
         fitting = [form for form in forms if set(_SLOT.findall(form)) <= set(names)]
