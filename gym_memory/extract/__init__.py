@@ -7,25 +7,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
-from inspect import signature
 from typing import Any
 
-from gym_memory.core.errors import InvalidArgumentError, UnknownNameError
+from gym_memory.core.errors import UnknownNameError
 from gym_memory.core.names import Registry
 from gym_memory.core.records import Step, Task
 from gym_memory.extract.base import Extraction, Extractor, Mention, Pattern
 from gym_memory.graph import TemporalGraph
 
-__all__ = ["EXTRACTORS", "READERS", "Extraction", "Extractor", "Mention", "Pattern"]
-__all__ += ["get_extractor"]
+__all__ = ["EXTRACTORS", "Extraction", "Extractor", "Mention", "Pattern", "get_extractor"]
 
 EXTRACTORS = Registry(
     "dialect", "gym_memory.extractors", "EXTRACTORS", ["gym_memory.extract", "gym_memory.games"]
 )
 """Dialect (family of text) to its extraction rules."""
-
-READERS = Registry("reader", "gym_memory.readers", "READERS", ["gym_memory.extract"])
-"""Readers of notes, goals and recipes, for extraction rules that take one."""
 
 
 class _InTurn:
@@ -47,7 +42,7 @@ class _InTurn:
 
 
 @lru_cache(maxsize=256)
-def get_extractor(dialect: str, reader: str = "rules") -> Extractor:
+def get_extractor(dialect: str) -> Extractor:
     """Return the extraction rules of a dialect, the same object every time.
 
     A dialect without rules gets those for plain English, so a new backend works with every memory
@@ -55,23 +50,12 @@ def get_extractor(dialect: str, reader: str = "rules") -> Extractor:
 
     Args:
         dialect: Name of the family of text; ``a+b`` reads by ``b`` what ``a`` finds nothing in.
-        reader: One of :data:`READERS`.
-
-    Raises:
-        MissingDependencyError: The reader's package is not installed.
     """
     if "+" in dialect:
         first, _, second = dialect.partition("+")
-        return _InTurn(get_extractor(first, reader), get_extractor(second, reader))
+        return _InTurn(get_extractor(first), get_extractor(second))
     try:
-        rules: Callable[..., Extractor] = EXTRACTORS.get(dialect)
+        rules: Callable[[], Extractor] = EXTRACTORS.get(dialect)
     except UnknownNameError:
         rules = EXTRACTORS.get("plain")
-    if reader == "rules":
-        return rules()
-    if "reader" not in signature(rules).parameters:
-        raise InvalidArgumentError(
-            f"expected a game whose notes a reader can read, got the dialect {dialect!r}, which "
-            f"has none: leave out reader={reader}"
-        )
-    return rules(reader=READERS.make(reader))
+    return rules()

@@ -12,7 +12,7 @@ from gym_memory.extract import EXTRACTORS
 from gym_memory.extract.base import Extraction
 from gym_memory.extract.labels import ANSWERED, read_answer, read_carried, read_label
 from gym_memory.extract.layout import CARRIED, HOLDER, STATE, Item, layout_of
-from gym_memory.extract.notes import RULES, Reader, read_writing
+from gym_memory.extract.notes import read_writing
 from gym_memory.extract.notes.words import clean_name
 from gym_memory.extract.places import read_place
 from gym_memory.extract.said import attributed, written_on
@@ -48,9 +48,6 @@ class PlainRules:
     general = True
     """True: any English text may be read, so finding facts does not show which game wrote it."""
 
-    def __init__(self, reader: Reader = RULES):
-        self._reader = reader
-
     @attributed
     def extract(self, step: Step, graph: TemporalGraph, task: Task) -> Extraction:
         """See :class:`~gym_memory.extract.base.Extractor`."""
@@ -71,7 +68,7 @@ class PlainRules:
         shown = any(labelled.kind != STATE for labelled in layout.labels)
         if looked is not None and not (draft.arrived or shown or len(text) > _MAX_WRITING_CHARS):
             name = clean_name(step.action[looked.end() :])
-            writing = read_writing(name, text, draft.kind_of, reader=self._reader)
+            writing = read_writing(name, text, draft.kind_of)
             draft.add_reported(writing, name)
         draft.link_back()
         if step.inventory:

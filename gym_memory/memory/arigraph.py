@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import inspect
-from functools import partial
 from operator import length_hint
 from typing import Any, ClassVar
 
@@ -13,7 +12,7 @@ from gym_memory.core.files import typed
 from gym_memory.core.records import Cue, MemoryStats, Outcome, Reasons, Recall, Step, Task, Triple
 from gym_memory.core.settings import make_settings
 from gym_memory.core.tokens import count_tokens
-from gym_memory.extract import READERS, get_extractor
+from gym_memory.extract import get_extractor
 from gym_memory.extract.base import apply
 from gym_memory.extract.said import is_trusted, trusted, written_on
 from gym_memory.graph import TemporalGraph
@@ -69,11 +68,8 @@ class AriGraph(Memory):
         self._kept_in = FactStore(chosen.store) if chosen.store is not None else None
         self._partition: Partition | None = None
         self._mark = Mark(0, 0, 0)
-        if chosen.reader != "rules":
-            READERS.make(chosen.reader)  # report a missing extra now
-        self._rules = partial(get_extractor, reader=chosen.reader)
         model = chat_model(chosen.llm)
-        self._extractor = LLMExtractor(model, self._rules) if model else None
+        self._extractor = LLMExtractor(model) if model else None
         encoder = make_encoder(chosen.encoder) if chosen.recall == "semantic" else None
         threshold = chosen.threshold
         if threshold == "auto":
@@ -158,7 +154,7 @@ class AriGraph(Memory):
         self.store.add(self._origin + step.t, step.text, step.action, triples)
 
     def _learn(self, step: Step, t: int) -> list[Triple]:
-        extractor = self._extractor or self._rules(self._task.dialect)
+        extractor = self._extractor or get_extractor(self._task.dialect)
         found = extractor.extract(step, self.graph, self._task)
         self._calls += 1
         if self.settings.trust == "seen":

@@ -1,17 +1,15 @@
 """Reading of notes, recipes and goals, whose words nobody knows in advance.
 
 ``words.py`` knows what names, nouns and verbs mean, ``clause.py`` tags a clause,
-``statements.py`` and ``recipes.py`` interpret the tags, ``parsed.py`` reads with a parser.
+``statements.py`` and ``recipes.py`` interpret the tags.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from typing import Protocol
 
 from gym_memory.core.records import Triple
-from gym_memory.extract import READERS
 from gym_memory.extract.base import Mention
 from gym_memory.extract.notes.recipes import (
     calls_itself_recipe,
@@ -24,62 +22,10 @@ from gym_memory.extract.notes.statements import Report, read_statements
 from gym_memory.extract.notes.words import KindOf, head_noun
 from gym_memory.graph.schema import LOCATIONS
 
-__all__ = ["RULES", "Reader", "RulesReader", "RulesThenParser", "is_readable", "read_report"]
-__all__ += ["read_writing"]
+__all__ = ["is_readable", "read_report", "read_writing"]
 
 _MAX_TEXT_CHARS = 10_000
 _MOST_WORDS = 300
-
-
-class Reader(Protocol):
-    """Reads a text whose author is unknown. Keeps no state: the same text says the same."""
-
-    def statements(self, text: str, kind_of: KindOf, *, note: bool = False) -> Report:
-        """Read keys, locks and places; see :func:`.statements.read_statements`."""
-        ...
-
-    def recipe(self, text: str, kind_of: KindOf) -> tuple[Mention, ...]:
-        """Read a recipe in sentences; see :func:`.recipes.read_prose_recipe`."""
-        ...
-
-
-@READERS.register("rules")
-class RulesReader:
-    """Reads by the rules of ``statements.py`` and ``recipes.py``."""
-
-    def statements(self, text: str, kind_of: KindOf, *, note: bool = False) -> Report:
-        """See :class:`Reader`."""
-        return read_statements(text, kind_of, note=note)
-
-    def recipe(self, text: str, kind_of: KindOf) -> tuple[Mention, ...]:
-        """See :class:`Reader`."""
-        return read_prose_recipe(text, kind_of)
-
-
-RULES = RulesReader()
-
-
-@READERS.register("both")
-class RulesThenParser:
-    """Reads by the rules, and with the parser where these make nothing of a text.
-
-    Raises:
-        MissingDependencyError: The extra ``parser`` is not installed.
-    """
-
-    def __init__(self) -> None:
-        from gym_memory.extract.notes.parsed import ParserReader
-
-        self._parser = ParserReader()
-
-    def statements(self, text: str, kind_of: KindOf, *, note: bool = False) -> Report:
-        """See :class:`Reader`."""
-        report = RULES.statements(text, kind_of, note=note)
-        return report if report.facts else self._parser.statements(text, kind_of, note=note)
-
-    def recipe(self, text: str, kind_of: KindOf) -> tuple[Mention, ...]:
-        """See :class:`Reader`."""
-        return RULES.recipe(text, kind_of) or self._parser.recipe(text, kind_of)
 
 
 # What is written on things
@@ -115,7 +61,6 @@ def read_writing(
     kind_of: KindOf,
     *,
     recipe: bool = False,
-    reader: Reader = RULES,
 ) -> tuple[Mention, ...]:
     """Read the answer to examining a thing: a recipe, a note, or both.
 
@@ -128,7 +73,6 @@ def read_writing(
         text: The answer.
         kind_of: What is known of a name.
         recipe: True if it is known to be a recipe, whatever it is called.
-        reader: Reads what no list says.
     """
     listed = read_recipe(text, kind_of)
     if listed:
@@ -136,10 +80,10 @@ def read_writing(
     answer = text.strip()
     if answer.lower().startswith((f"the {name}", "it's a", "that's a", "it is what it is")):
         return ()
-    facts = _read_recipe(name, text, kind_of, reader, sure=recipe)
+    facts = _read_recipe(name, text, kind_of, sure=recipe)
     if not name or not answer or _REFUSED.match(answer):
         return facts
-    note = read_report(text, kind_of, note=True, reader=reader)
+    note = read_report(text, kind_of, note=True)
     if not (is_readable(name) or _tells_of_others(name, note)):
         return facts
     foods = {m.triple.object for m in facts if m.triple.relation == "requires"}
@@ -147,14 +91,12 @@ def read_writing(
     return (*facts, *_quote(name, text, note, kind_of), *stated)
 
 
-def _read_recipe(
-    name: str, text: str, kind_of: KindOf, reader: Reader, *, sure: bool
-) -> tuple[Mention, ...]:
+def _read_recipe(name: str, text: str, kind_of: KindOf, *, sure: bool) -> tuple[Mention, ...]:
     """Read a recipe in sentences; it is one by what it says of food, whatever it is written on."""
     instructs = calls_itself_recipe(text)
     if not (sure or instructs or speaks_of_preparing(text)):
         return ()
-    facts = reader.recipe(text, kind_of)
+    facts = read_prose_recipe(text, kind_of)
     wanted = "requires" if instructs else "needs to be"
     of_others = any(m.triple.relation == wanted and name not in m.triple for m in facts)
     return facts if sure or of_others else ()
@@ -198,7 +140,6 @@ def read_report(
     kind_of: KindOf = lambda name: None,
     *,
     note: bool = False,
-    reader: Reader = RULES,
 ) -> Report:
     """Read the lasting facts that a goal or a note states.
 
@@ -206,10 +147,9 @@ def read_report(
         text: The text.
         kind_of: What is known of a name.
         note: True if it is a note, which is of one matter.
-        reader: Reads it.
     """
     text = text[:_MAX_TEXT_CHARS]
-    facts, names = reader.statements(text, kind_of, note=note)
+    facts, names = read_statements(text, kind_of, note=note)
     kitchen = read_kitchen(text, kind_of)
     named = {"meal", *(m.triple.subject for m in kitchen)}  # what it says of these it says here
     return Report((*(m for m in facts if m.triple.subject not in named), *kitchen), names)

@@ -38,7 +38,7 @@ from gym_memory.extract.notes.words import (
     word_group,
 )
 
-__all__ = ["Findings", "Report", "read_statements"]
+__all__ = ["Report", "read_statements"]
 
 _MAX_TEXT_CHARS = 10_000
 _MOST_SENTENCES = 60
@@ -82,57 +82,6 @@ def read_statements(
         reading.pair_up()
     reading.place_locks()
     return reading.report()
-
-
-class Findings:
-    """Facts of keys, locks and places as they are read, and what follows from them together."""
-
-    def __init__(self) -> None:
-        self.facts: dict[Triple, tuple[int, int]] = {}
-        self.names: dict[str, tuple[int, int]] = {}
-        self.meant: list[Named] = []
-        """All things that the text named, in its order."""
-        self.rooms: list[Named] = []
-        """Rooms that it named alone: where all this happens."""
-
-    def add(self, subject: Named, relation: str, obj: Named) -> None:
-        """Add a fact, unless it relates a thing to itself."""
-        if subject.name != obj.name:
-            self.facts.setdefault(Triple(subject.name, relation, obj.name), subject.span)
-            for thing in (subject, obj):
-                self.names.setdefault(thing.name, thing.span)
-
-    def placed(self) -> set[str]:
-        """Return the things that have a place."""
-        return {fact.subject for fact in self.facts if fact.relation != "opens"}
-
-    def pair_up(self) -> None:
-        """Relate the only key and the only lock, where no sentence says what opens what."""
-        if any(fact.relation == "opens" for fact in self.facts):
-            return
-        holders = {fact.object for fact in self.facts}
-        keys = {t.name: t for t in self.meant if t.kind == KEY}
-        locks = {t.name: t for t in self.meant if t.kind == CONTAINER and t.name not in holders}
-        if len(keys) == len(locks) == 1:
-            (key,), (lock,) = keys.values(), locks.values()
-            self.add(key, "opens", lock)
-
-    def place_locks(self) -> None:
-        """Put the locks without a place into the room that is named alone."""
-        rooms = {room.name: room for room in self.rooms}
-        if len(rooms) != 1:
-            return
-        (room,) = rooms.values()
-        placed = self.placed()
-        for fact in list(self.facts):
-            lost = fact.relation == "opens" and fact.object not in placed
-            if lost and kind_of_noun(fact.object) != DOOR:
-                self.facts[Triple(fact.object, "is in", room.name)] = room.span
-                self.names.setdefault(room.name, room.span)
-
-    def report(self) -> Report:
-        """Return all of it."""
-        return Report(tuple(Mention(fact, *span) for fact, span in self.facts.items()), self.names)
 
 
 # What a clause says of two things
@@ -387,11 +336,16 @@ _THERE = re.compile(r"\bthere\b(?! (?:is|are|was|stands|lies)\b)", re.IGNORECASE
 _LOOKS = frozenset(word_group("clauses", "look_verbs"))
 
 
-class _Reading(Findings):
+class _Reading:
     """Reads one text; what was read before says what *it* means."""
 
     def __init__(self, text: str, kind_of: KindOf, note: bool):
-        super().__init__()
+        self.facts: dict[Triple, tuple[int, int]] = {}
+        self.names: dict[str, tuple[int, int]] = {}
+        self.meant: list[Named] = []
+        """All things that the text named, in its order."""
+        self.rooms: list[Named] = []
+        """Rooms that it named alone: where all this happens."""
         self._text, self._kind_of, self._note = text, kind_of, note
         self._before: list[Named] = []
         self._named: dict[str, int] = {}  # how often
@@ -586,7 +540,16 @@ class _Reading(Findings):
         if self._note and not self.rooms:
             related = {name for fact in self.facts for name in (fact.subject, fact.object)}
             self.rooms = [room for room in self._unknown if room.name not in related]
-        super().place_locks()
+        rooms = {room.name: room for room in self.rooms}
+        if len(rooms) != 1:
+            return
+        (room,) = rooms.values()
+        placed = self.placed()
+        for fact in list(self.facts):
+            lost = fact.relation == "opens" and fact.object not in placed
+            if lost and kind_of_noun(fact.object) != DOOR:
+                self.facts[Triple(fact.object, "is in", room.name)] = room.span
+                self.names.setdefault(room.name, room.span)
 
     def learnt(self) -> dict[str, str]:
         """Return what the text shows of unknown names: which are keys, and which lock."""
@@ -594,3 +557,29 @@ class _Reading(Findings):
         kinds = {lock: CONTAINER for _, lock in pairs if not kind_of_noun(lock)}
         kinds |= {key: KEY for key, _ in pairs if not kind_of_noun(key)}
         return {name: kind for name, kind in kinds.items() if self._kind_of(name) is None}
+
+    def add(self, subject: Named, relation: str, obj: Named) -> None:
+        """Add a fact, unless it relates a thing to itself."""
+        if subject.name != obj.name:
+            self.facts.setdefault(Triple(subject.name, relation, obj.name), subject.span)
+            for thing in (subject, obj):
+                self.names.setdefault(thing.name, thing.span)
+
+    def placed(self) -> set[str]:
+        """Return the things that have a place."""
+        return {fact.subject for fact in self.facts if fact.relation != "opens"}
+
+    def pair_up(self) -> None:
+        """Relate the only key and the only lock, where no sentence says what opens what."""
+        if any(fact.relation == "opens" for fact in self.facts):
+            return
+        holders = {fact.object for fact in self.facts}
+        keys = {t.name: t for t in self.meant if t.kind == KEY}
+        locks = {t.name: t for t in self.meant if t.kind == CONTAINER and t.name not in holders}
+        if len(keys) == len(locks) == 1:
+            (key,), (lock,) = keys.values(), locks.values()
+            self.add(key, "opens", lock)
+
+    def report(self) -> Report:
+        """Return all of it."""
+        return Report(tuple(Mention(fact, *span) for fact, span in self.facts.items()), self.names)

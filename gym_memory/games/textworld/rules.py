@@ -15,7 +15,7 @@ from gym_memory.core.records import Step, Task, Triple
 from gym_memory.extract import EXTRACTORS
 from gym_memory.extract.base import Extraction, Mention
 from gym_memory.extract.draft import Draft
-from gym_memory.extract.notes import RULES, Reader, read_report, read_writing
+from gym_memory.extract.notes import read_report, read_writing
 from gym_memory.extract.notes.recipes import HEATS, is_about_cooking, preparation, read_kitchen
 from gym_memory.extract.notes.words import (
     DOOR,
@@ -68,14 +68,11 @@ class TextWorldRules:
     egg, is, raw
     """
 
-    def __init__(self, reader: Reader = RULES):
-        self._reader = reader
-
     @attributed
     def extract(self, step: Step, graph: TemporalGraph, task: Task) -> Extraction:
         """See :class:`~gym_memory.extract.base.Extractor`."""
         text = step.text[:_MAX_TEXT_CHARS]
-        draft = _Scene(graph, step.valid_actions, self._reader)
+        draft = _Scene(graph, step.valid_actions)
         looked = _LOOK_AT.fullmatch(" ".join(step.action.split()))
         # several after a walk: it ends in the last; a text that is read may have one of its own
         banners = [] if looked else list(BANNER.finditer(text))
@@ -109,7 +106,7 @@ class TextWorldRules:
         thing = draft.meant(clean_name(looked["name"])) if looked else ""
         if looked is not None:
             sure = bool(thing) and thing in goal and is_about_cooking(goal)
-            written = read_writing(thing, answer, draft.kind_of, recipe=sure, reader=self._reader)
+            written = read_writing(thing, answer, draft.kind_of, recipe=sure)
             if written:
                 draft.add_reported(written, thing)
                 return
@@ -133,9 +130,8 @@ class TextWorldRules:
 class _Scene(Draft):
     """The extraction of one step, with the names and the hints of the valid actions."""
 
-    def __init__(self, graph: TemporalGraph, actions: tuple[str, ...], reader: Reader) -> None:
+    def __init__(self, graph: TemporalGraph, actions: tuple[str, ...]) -> None:
         super().__init__(graph)
-        self._reader = reader
         self._actions = frozenset(action.lower() for action in actions)
         self._spoken = names_in(actions)
         self.unlocking = False
@@ -159,7 +155,7 @@ class _Scene(Draft):
 
     def goal(self, text: str) -> tuple[Mention, ...]:
         """Read what a goal explains."""
-        return read_report(text, self.kind_of, reader=self._reader).facts
+        return read_report(text, self.kind_of).facts
 
     # Names
 
@@ -222,7 +218,7 @@ class _Scene(Draft):
             return
         for note, relation, text in self.graph.live():
             if relation == "says" and any(name in text.lower() for name in new):
-                read = read_writing(note, text, self._kind_in_view, reader=self._reader)
+                read = read_writing(note, text, self._kind_in_view)
                 facts = (Mention(m.triple) for m in read if m.triple[1] not in QUOTED)
                 self.add_reported(facts, note)
                 self._correct_recipe()

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from gym_memory.core.settings import Help, Settings
-from gym_memory.extract import READERS
 from gym_memory.llm.base import ChatModel
 from gym_memory.memory.encoders import DEFAULT_MODEL
 
@@ -78,14 +77,6 @@ class AriGraphSettings(Settings):
             "and adds what it learnt when it ends; one that is cut off adds nothing."
         ),
     ] = None
-    reader: Annotated[
-        str,
-        Help(
-            "Reader of notes, goals and recipes: the rules, a dependency parser (extra "
-            "``parser``), or both, the parser where the rules read nothing.",
-            choices=READERS.names,
-        ),
-    ] = "rules"
     llm: Annotated[
         str | ChatModel | None,
         Help("Chat model, or its spec, that plays the roles; None for the rules."),

@@ -10,7 +10,8 @@ from typing import Annotated, Any, ClassVar, Generic, NamedTuple, TypeVar
 from gym_memory.core.errors import ModelError
 from gym_memory.core.optional import require
 from gym_memory.core.records import Cue, Step, Task, Triple
-from gym_memory.extract.base import Extraction, Extractor, Mention, Pattern
+from gym_memory.extract import get_extractor
+from gym_memory.extract.base import Extraction, Mention, Pattern
 from gym_memory.extract.said import attributed
 from gym_memory.graph import TemporalGraph
 from gym_memory.graph.schema import INVENTORY, OPPOSITE, PLAYER, way_relation
@@ -169,15 +170,12 @@ class LLMExtractor(LLMRole[Callable[[Step, TemporalGraph, Task], Extraction]]):
     prompt = "extract"
     max_tokens = 1024
 
-    def __init__(
-        self,
-        model: ChatModel,
-        extractor: Callable[[str], Extractor],
-        outdated: Outdated | None = None,
-    ):
-        super().__init__(
-            model, lambda step, graph, task: extractor(task.dialect).extract(step, graph, task)
-        )
+    usual = staticmethod(
+        lambda step, graph, task: get_extractor(task.dialect).extract(step, graph, task)
+    )
+
+    def __init__(self, model: ChatModel, outdated: Outdated | None = None):
+        super().__init__(model)
         self.outdated: Outdated = LLMOutdated(model) if outdated is None else outdated
         self.parts = (self.outdated,)
 
