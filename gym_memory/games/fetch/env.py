@@ -6,19 +6,75 @@ planner read it.
 
 from __future__ import annotations
 
-from collections import deque
+import random
 from collections.abc import Sequence
 from typing import Annotated, Any, ClassVar, NamedTuple
 
 from gym_memory.core.records import Oracle, Triple
 from gym_memory.core.settings import Help, checked
 from gym_memory.games.base import Feedback, TextEnv
-from gym_memory.games.fetch.world import House, build
 from gym_memory.games.registry import ENVIRONMENTS
-from gym_memory.graph.schema import INVENTORY, PLAYER
+from gym_memory.graph.map import shortest_path
+from gym_memory.graph.schema import INVENTORY, OPPOSITE, PLAYER
 from gym_memory.version import __version__
 
-__all__ = ["Fetch"]
+__all__ = ["Fetch", "House", "build"]
+
+_MOVES = {"north": (0, 1), "south": (0, -1), "east": (1, 0), "west": (-1, 0)}
+_ROOMS = (
+    *("attic", "bathroom", "bedroom", "cellar", "corridor", "garage", "garden", "kitchen"),
+    *("laundry", "library", "lounge", "nursery", "office", "pantry", "parlor", "porch"),
+    *("sauna", "studio", "study", "workshop"),
+)
+_FURNITURE = (
+    *("bench", "bookcase", "chair", "chest", "counter", "couch", "crate", "desk", "dresser"),
+    *("nightstand", "pedestal", "rack", "shelf", "sideboard", "stand", "stool", "table"),
+    *("tray", "trunk", "workbench"),
+)
+_THINGS = (
+    *("bell", "book", "bottle", "bowl", "broom", "brush", "bucket", "candle", "clock", "coin"),
+    *("comb", "compass", "cup", "fork", "hammer", "hat", "kettle", "lamp", "letter", "mirror"),
+    *("mug", "needle", "pen", "pillow", "plate", "ring", "rope", "saw", "scarf", "spoon"),
+    *("towel", "umbrella", "vase", "whistle"),
+)
+
+
+class House(NamedTuple):
+    """A house before the game.
+
+    ``exits`` maps a room to directions and rooms; ``furniture`` a piece to its room; ``things`` a
+    thing to its piece; ``requests`` are pairs (thing, piece).
+    """
+
+    start: str
+    exits: dict[str, dict[str, str]]
+    furniture: dict[str, str]
+    things: dict[str, str]
+    requests: tuple[tuple[str, str], ...]
+
+
+def build(seed: str, rooms: int, requests: int) -> House:
+    """Build the house of a seed: a tree of ``rooms`` in [2, 20]."""
+    rng = random.Random(seed)
+    names = rng.sample(_ROOMS, rooms)
+    spots = {(0, 0): names[0]}
+    exits: dict[str, dict[str, str]] = {names[0]: {}}
+    for name in names[1:]:
+        free = [
+            (spot, way)
+            for spot in spots
+            for way, (x, y) in _MOVES.items()
+            if (spot[0] + x, spot[1] + y) not in spots
+        ]
+        spot, way = rng.choice(free)
+        spots[spot[0] + _MOVES[way][0], spot[1] + _MOVES[way][1]] = name
+        exits[spots[spot]][way] = name
+        exits[name] = {OPPOSITE[way]: spots[spot]}
+    furniture = dict(zip(rng.sample(_FURNITURE, rooms), names, strict=True))
+    pieces = list(furniture)
+    things = {thing: rng.choice(pieces[1:]) for thing in rng.sample(_THINGS, rooms + 4)}
+    wanted = rng.sample(list(things), requests)
+    return House(names[0], exits, furniture, things, tuple((t, pieces[0]) for t in wanted))
 
 
 class _Level(NamedTuple):
@@ -178,22 +234,15 @@ def _article(name: str) -> str:
 
 
 def _walkthrough(house: House) -> list[str]:
-    actions, here = [], house.start
+    actions: list[str] = []
+    here = house.start
     for thing, piece in house.requests:
-        there, back = house.furniture[house.things[thing]], house.furniture[piece]
-        actions += [*_way(house, here, there), f"take {thing} from {house.things[thing]}"]
-        actions += [*_way(house, there, back), f"put {thing} on {piece}"]
-        here = back
+        for goal, act in (
+            (house.things[thing], f"take {thing} from {house.things[thing]}"),
+            (piece, f"put {thing} on {piece}"),
+        ):
+            there = house.furniture[goal]
+            legs = shortest_path(here, there, house.exits.__getitem__) or ()
+            actions += [*(f"go {leg.direction}" for leg in legs), act]
+            here = there
     return actions
-
-
-def _way(house: House, start: str, end: str) -> list[str]:
-    """Return the shortest way from room to room."""
-    ways, queue = {start: [""]}, deque([start])
-    while end not in ways:
-        room = queue.popleft()
-        for way, to in house.exits[room].items():
-            if to not in ways:
-                ways[to] = [*ways[room], f"go {way}"]
-                queue.append(to)
-    return ways[end][1:]

@@ -7,7 +7,6 @@ ingredient loses. Games, foods and preparations differ between the splits, as in
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterable, Mapping
 from itertools import pairwise, permutations
 from typing import Any, ClassVar, NamedTuple
@@ -18,6 +17,7 @@ from gym_memory.games.registry import ENVIRONMENTS
 from gym_memory.games.textworld.env import TextWorldFamily
 from gym_memory.games.textworld.games import no_trial_run
 from gym_memory.games.textworld.voices.kitchens import make_voiced_kitchen
+from gym_memory.graph.map import distances
 
 __all__ = ["Cooking", "Kitchen", "RecipeStep", "cooking_walkthrough", "plan_cooking", "recipe_of"]
 
@@ -209,14 +209,7 @@ class Kitchen:
 
     def distances(self, start: str) -> dict[str, int]:
         """Return the moves from a room to every room."""
-        found, queue = {start: 0}, deque([start])
-        while queue:
-            room = queue.popleft()
-            for _, there in sorted(self._exits.get(room, {}).items()):
-                if there not in found:
-                    found[there] = found[room] + 1
-                    queue.append(there)
-        return found
+        return distances(start, lambda room: dict(sorted(self._exits.get(room, {}).items())))
 
     def round_trip(self, stops: Iterable[str], ends: tuple[str, ...]) -> list[str]:
         """Order the stops along a shortest way that goes on to ``ends``."""
