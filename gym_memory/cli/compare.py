@@ -114,12 +114,7 @@ def compare_all(
 
 
 def agent_of(preset: str, policy: str = "") -> Preset:
-    """Return the agent: a preset, else a policy with the usual memory.
-
-    Raises:
-        InvalidArgumentError: Both are given.
-        UnknownNameError: No such preset.
-    """
+    """Return the agent: a preset, else a policy with the usual memory."""
     if preset and policy:
         raise InvalidArgumentError("--preset names the policy: expected no --policy beside it")
     return make_preset(preset) if preset else Preset(policy or "random", DEFAULT_MEMORY)

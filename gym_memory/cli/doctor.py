@@ -53,15 +53,9 @@ PURPOSES = {
 
 
 class Finding(NamedTuple):
-    """One thing that was looked at.
+    """Hold what was found of a part: ``core``, an extra or ``plugins``.
 
-    Attributes:
-        part: What it belongs to: ``core``, an extra or ``plugins``.
-        name: What was looked at.
-        state: ``ok``; ``missing``, an option that is not there; ``broken``, a fault.
-        found: What was found.
-        remedy: What to do; empty when nothing.
-        purpose: What the part is for.
+    ``missing`` is an option that is not there, ``broken`` a fault; ``remedy`` says what to do.
     """
 
     part: str

@@ -27,18 +27,10 @@ __all__ = ["command", "interrupted", "read_settings", "train"]
 
 @dataclasses.dataclass(frozen=True)
 class Arena:
-    """Where training and its measurements take place.
+    """Say where training and its measurements take place: the environment is without a split.
 
-    Attributes:
-        env: Environment with its parameters, without a split.
-        memory: The memory in the observation.
-        budget: Tokens that a recall may take.
-        valid_split: Name of the split to measure on.
-        valid_max_steps: Step limit of a valid game.
-        teacher_memory: The memory of a teacher beside the learner; empty for none.
-
-    Raises:
-        InvalidArgumentError: The environment names a split.
+    Valid games have their own split and step limit. ``teacher_memory`` is that of a teacher beside
+    the learner; empty for none.
     """
 
     env: str
@@ -197,7 +189,7 @@ def _trainer(
 
 
 def read_settings(words: list[str]) -> dict[str, Any]:
-    """``["lr=0.001"]`` as values."""
+    """Return ``["lr=0.001"]`` as values."""
     pairs = []
     for word in words:
         name, equals, value = word.partition("=")
@@ -209,7 +201,7 @@ def read_settings(words: list[str]) -> dict[str, Any]:
 
 @contextlib.contextmanager
 def interrupted(trainer: Any) -> Iterator[list[int]]:
-    """Ctrl-C ends the training after the present tick, with a checkpoint; a second one at once."""
+    """End the training after the present tick at Ctrl-C, with a checkpoint; at once at a second."""
     caught: list[int] = []
 
     def stop(number: int, frame: Any) -> None:

@@ -46,16 +46,7 @@ _NAMES = {
 
 @MODELS.register("smollm")
 class SmolLM(TransformersChat):
-    """SmolLM2-135M-Instruct in this process.
-
-    Args:
-        device: As of :class:`~gym_memory.llm.local.TransformersChat`, as all below.
-        dtype: The same; the weights are stored in float32.
-        prefix: The same.
-        cache: The same.
-        max_tokens: The same.
-        budget: The same.
-    """
+    """Run SmolLM2-135M-Instruct in this process; the weights are stored in float32."""
 
     def __init__(
         self,

@@ -44,14 +44,10 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 
 class Guard:
-    """Guard an ASGI application.
+    """Guard an ASGI application that listens on ``host`` and ``port``.
 
-    Args:
-        app: The application.
-        host: The address that the server listens on.
-        port: Its port.
-        token: The token that a request needs; empty if every page of this machine may ask.
-        programs: Take sockets without an ``Origin``, which no browser opens.
+    A request needs the token; with an empty one every page of this machine may ask. ``programs``
+    takes sockets without an ``Origin``, which no browser opens.
     """
 
     def __init__(self, app: App, host: str, port: int, token: str = "", *, programs: bool = False):

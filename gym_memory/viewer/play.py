@@ -101,10 +101,8 @@ def _input(key: str, label: str, kind: str, value: object) -> str:
 class PlayedGame:
     """Run one game in a thread of its own.
 
-    Args:
-        request: ``env memory seed budget task_id``.
-        play: Values of the command line; a page may give these, plain games and bare memories.
-        send: Takes messages for the page, from any thread.
+    The page may request ``env memory seed budget task_id``: the values of the command line, plain
+    games and bare memories. ``send`` takes messages for the page, from any thread.
     """
 
     def __init__(self, request: dict[str, Any], play: PlayDefaults, send: Send):

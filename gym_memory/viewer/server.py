@@ -60,14 +60,9 @@ class Site(NamedTuple):
 
 
 def make_app(site: Site, host: str, port: int, token: str = "") -> Any:
-    """Build the application (ASGI).
+    """Build the application (ASGI) for an address.
 
-    Args:
-        site: What it shows.
-        host: The address that it is served on.
-        port: Its port.
-        token: The token that a page needs; may be empty if only this machine can ask, and
-            without games.
+    The token may be empty if only this machine can ask, and without games.
     """
     if site.play and not token:
         raise InvalidArgumentError("expected a token for a server that starts games, got none")
@@ -233,14 +228,10 @@ def serve(
     browser: bool = True,
     play: PlayDefaults | None = None,
 ) -> None:
-    """Serve pages until Ctrl-C.
+    """Serve pages of results folders, folders of them, or files of recorded steps, until Ctrl-C.
 
-    Args:
-        paths: Results folders, folders of them, or files of recorded steps.
-        host: Address to listen on; one that others can reach needs the token that is printed.
-        port: TCP port; 0 takes a free one.
-        browser: Whether to open a browser.
-        play: Suggestions for playing; only with them can a page start games, with the token.
+    An address that others can reach needs the token that is printed; so does ``play``, without
+    which no page can start games. A ``port`` of 0 takes a free one.
     """
     uvicorn = require("uvicorn", "viewer", "pages")
     family = socket.AF_INET6 if ":" in host else socket.AF_INET

@@ -33,12 +33,9 @@ CHUNK = 20
 class Beat(NamedTuple):
     """Hold what one row adds to a story, as plain values.
 
-    Attributes:
-        light: ``t action reward score ok tokens ms cost prompt completion done``, for the timeline.
-        heavy: ``text inventory memory recalled why ... calls``.
-        facts: New facts, ``{s, r, o, kind, d}``; their numbers continue from the last ones.
-        came: Numbers of the facts that began.
-        went: Pairs of a number and what ended the fact.
+    ``light`` is for the timeline, ``heavy`` the texts, prompts and recalls. ``facts`` are new ones,
+    whose numbers continue from the last; ``came`` has numbers of facts that began, ``went`` pairs
+    of a number and what ended the fact.
     """
 
     light: dict[str, Any]
@@ -49,14 +46,11 @@ class Beat(NamedTuple):
 
 
 class Story:
-    """Hold an episode that grows row by row.
+    """Hold an episode that grows row by row, a beat a step.
 
-    Attributes:
-        beats: One for each step.
-        facts: All facts by number, each with ``when``: intervals ``[from, to or None, by]``.
-        squares: Squares of the places.
-        keeps_graph: Whether the rows have the changes of a graph; if not, a fact is held true
-            while it is recalled.
+    Each of its ``facts`` has ``when``: intervals ``[from, to or None, by]``; ``squares`` are those
+    of the places. Unless the rows have the changes of a graph, a fact is held true while it is
+    recalled.
     """
 
     def __init__(self) -> None:
