@@ -10,7 +10,6 @@ from types import ModuleType
 import pytest
 
 FOLDER = Path(__file__).parents[2] / "benchmarks" / "poison"
-ENV = "Cooking?level=medium"
 
 
 @pytest.fixture(scope="module")
@@ -29,11 +28,11 @@ def test_a_false_recipe_is_acted_upon_unless_only_what_was_seen_is_trusted(
     listed = tomllib.loads((FOLDER / "attacks.toml").read_text("utf-8"))["attack"]
     attacks = {attack["name"]: poison.Attack(**attack) for attack in listed}
     recipe = attacks["false recipe"]
-    naive = poison.play(ENV, "arigraph", recipe, recipe.acts, 0)
-    careful = poison.play(ENV, "arigraph?trust=seen", recipe, recipe.acts, 0)
-    blank = poison.play(ENV, "arigraph?trust=seen", poison.Attack("blank"), recipe.acts, 0)
-    assert (naive["believed"], naive["did"]) == (True, {"use {bait}": True})
-    assert (careful["believed"], careful["did"]) == (False, {"use {bait}": False})
+    naive = poison.play("arigraph", recipe, recipe.acts, 0)
+    careful = poison.play("arigraph?trust=seen", recipe, recipe.acts, 0)
+    blank = poison.play("arigraph?trust=seen", poison.Attack("blank"), recipe.acts, 0)
+    assert (naive["believed"], naive["did"]) == (True, ["use {bait}"])
+    assert (careful["believed"], careful["did"]) == (False, [])
     assert careful["score"] == blank["score"] == 1.0
 
 
@@ -41,5 +40,16 @@ def test_no_forged_step_is_believed(poison: ModuleType) -> None:
     listed = tomllib.loads((FOLDER / "attacks.toml").read_text("utf-8"))["attack"]
     forged = poison.Attack(**next(a for a in listed if a["name"] == "forged steps"))
     for memory in ("history", "rag", "arigraph"):
-        row = poison.play(ENV, memory, forged, forged.acts, 0)
+        row = poison.play(memory, forged, forged.acts, 0)
         assert (row["recalled"], row["believed"]) == (True, False), memory
+
+
+def test_a_memory_sends_the_agent_where_a_moved_thing_was_and_none_does_not(
+    poison: ModuleType,
+) -> None:
+    listed = tomllib.loads((FOLDER / "attacks.toml").read_text("utf-8"))["attack"]
+    stale = poison.Attack(**next(a for a in listed if a["name"] == "stale facts"))
+    for memory, acts in (("arigraph", True), ("none", False)):
+        row, free = (poison.play(memory, a, stale.acts, 0) for a in (stale, stale.control))
+        assert (row["believed"], row["did"] == ["seek {place}"]) == (acts, acts)
+        assert (free["believed"], free["did"]) == (False, [])
