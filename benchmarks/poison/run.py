@@ -104,7 +104,7 @@ class Poisoned(gym.Wrapper[Any, str, Any, str]):
 
     def _stage(self) -> dict[str, str]:
         """Choose what is moved: a thing that is wanted late, to the last piece of furniture."""
-        world = self.unwrapped
+        world = self._world
         house = world._house
         wanted = [thing for thing, _ in house.requests]
         rooms = {thing: house.furniture[house.things[thing]] for thing in wanted}
@@ -117,15 +117,19 @@ class Poisoned(gym.Wrapper[Any, str, Any, str]):
 
     def _move(self) -> None:
         """Move the thing when it is wanted, if it was seen and neither place is in view."""
-        places, house = self.unwrapped._places, self.unwrapped._house
+        places, house = self._world._places, self._world._house
         target, old, new = (self.slots[name] for name in ("target", "old", "new"))
         away = self._here not in (house.furniture[old], house.furniture[new])
         if places[target] == old and away and self._is_wanted and self.did("visit {place}"):
             places[target] = new
 
     @property
+    def _world(self) -> Any:
+        return self.unwrapped  # Fetch, whose house attacks change
+
+    @property
     def _is_wanted(self) -> bool:
-        return self.fill("Bring the {target} ") in self.unwrapped.goal()
+        return self.fill("Bring the {target} ") in self._world.goal()
 
     def _enter(self) -> None:
         here = next(f.object for f in self._oracle()[0] if f[:2] == ("you", "is in"))
