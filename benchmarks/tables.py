@@ -27,11 +27,10 @@ from rank import largest
 
 from gym_memory.core.names import parse_spec
 from gym_memory.evaluate.rank.page import main_table, more_tables
-from gym_memory.papers import load_experiment
+from gym_memory.papers.experiments import load_experiment
 from gym_memory.run.jobs import EpisodeRow
 from gym_memory.run.results import intervals, sweep
-from gym_memory.run.results.report import format_interval
-from gym_memory.run.results.score import Unit, grouped, units
+from gym_memory.run.results.score import Unit, format_interval, grouped, units
 
 HERE = Path(__file__).parent
 README = HERE.parent / "README.md"

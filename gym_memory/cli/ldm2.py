@@ -22,7 +22,7 @@ from gym_memory.wrappers.memory import DEFAULT_BUDGET
 if TYPE_CHECKING:
     from gym_memory.core.trajectory import Trajectory
     from gym_memory.memory.ldm2.memory import LDM2
-    from gym_memory.papers import Comparison
+    from gym_memory.papers.experiments import Comparison
     from gym_memory.papers.refine import RefinedTask
     from gym_memory.run.compare import OnProgress
 

@@ -13,12 +13,12 @@ from typer import Option
 
 from gym_memory.core.plugins import import_plugin, sources
 from gym_memory.core.settings import Help
-from gym_memory.run.compare import DEFAULT_STEP_TIMEOUT, DEFAULT_TIMEOUT
-from gym_memory.run.jobs import RunConfig, parse_seeds, with_parameter
+from gym_memory.run import DEFAULT_STEP_TIMEOUT, DEFAULT_TIMEOUT
 from gym_memory.wrappers.memory import DEFAULT_BUDGET
 
 if TYPE_CHECKING:
     from gym_memory.papers.presets import Preset
+    from gym_memory.run.jobs import RunConfig
 
 __all__ = [
     "AllowVersionMismatch",
@@ -262,6 +262,7 @@ class Asked:
             GymMemoryError: A name, a number or a plugin is wrong.
         """
         from gym_memory.papers.presets import memory_with_model, policy_with_model
+        from gym_memory.run.jobs import RunConfig, parse_seeds, with_parameter
 
         plugins = load_plugins(self.plugins, *envs, *memories, *policies)
         if agent and agent.navigate if self.navigate is None else self.navigate:
@@ -366,7 +367,11 @@ def given_model(model: str, base_url: str) -> dict[str, str]:
 
 def with_max_steps(env: str, max_steps: int | None) -> str:
     """Return the environment with the step limit of ``--max-steps``, where there is one."""
-    return env if max_steps is None else with_parameter(env, "max_steps", max_steps)
+    if max_steps is None:
+        return env
+    from gym_memory.run.jobs import with_parameter
+
+    return with_parameter(env, "max_steps", max_steps)
 
 
 def load_plugins(plugins: Sequence[str] | None, *specs: str) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ from gym_memory.cli.show import new_table, output, print_json, progress
 from gym_memory.memory.encoders import DEFAULT_MODEL
 
 if TYPE_CHECKING:
-    from gym_memory.papers import Comparison, Experiment
+    from gym_memory.papers.experiments import Comparison, Experiment
     from gym_memory.run.jobs import EpisodeRow
 
 __all__ = ["paper", "transfer"]
@@ -57,7 +57,7 @@ def paper(
     """
     from gym_memory.cli.compare import default_out, play_parts
     from gym_memory.cli.ldm2 import prepare
-    from gym_memory.papers import experiment_names, load_experiment
+    from gym_memory.papers.experiments import experiment_names, load_experiment
     from gym_memory.papers.results import draw, records
 
     if not name:

@@ -7,9 +7,10 @@ import inspect
 import json
 import os
 import re
+import sys
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property
-from importlib.metadata import EntryPoint, entry_points
+from functools import cached_property, lru_cache
+from importlib.metadata import EntryPoint, EntryPoints, entry_points
 from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
@@ -156,7 +157,7 @@ class Registry:
     def names(self) -> list[str]:
         """List all names, the built-in ones first; imports nothing."""
         own = [*self._sources, *(n for n in self.loaded if n not in self._sources)]
-        return own + sorted({e.name for e in entry_points(group=self.group)} - set(own))
+        return own + sorted(_points(self.group).names - set(own))
 
     def about(self, name: str) -> str:
         """Return the first paragraph of the docstring; of another package's, its name."""
@@ -212,7 +213,17 @@ class Registry:
         return factory(**{**defaults, **kwargs})
 
     def _points(self, name: str) -> list[EntryPoint]:
-        return [e for e in entry_points(group=self.group) if e.name == name]
+        return [e for e in _points(self.group) if e.name == name]
+
+
+def _points(group: str) -> EntryPoints:
+    found: EntryPoints = _all_points(tuple(sys.path)).select(group=group)
+    return found
+
+
+@lru_cache(maxsize=1)
+def _all_points(path: tuple[str, ...]) -> Any:
+    return entry_points()  # reads a file of every installed package
 
 
 def _is_of(value: Any, module: ModuleType) -> bool:

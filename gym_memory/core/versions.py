@@ -11,8 +11,6 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from packaging.requirements import Requirement
-
 from gym_memory.version import __version__
 
 __all__ = ["Package", "Plugin", "environment_record", "git_commit", "packages", "plugins"]
@@ -42,6 +40,8 @@ def packages() -> list[Package]:
         lines = metadata.requires(DISTRIBUTION) or []
     except metadata.PackageNotFoundError:
         return []
+    from packaging.requirements import Requirement  # imported by nothing that only prints names
+
     found = []
     for requirement in map(Requirement, lines):
         if requirement.name == DISTRIBUTION:

@@ -17,7 +17,7 @@ from gym_memory.core.names import parse_spec
 from gym_memory.core.optional import require
 from gym_memory.core.settings import list_settings
 from gym_memory.memory.base import MEMORIES
-from gym_memory.papers import experiment_names, load_experiment
+from gym_memory.papers.experiments import experiment_names, load_experiment
 from gym_memory.papers.presets import PRESETS
 
 __all__ = ["Difference", "PaperSetting", "differences", "fill", "paper_settings", "preset_value"]

@@ -5,4 +5,9 @@ Results are kept and summed up in ``results/``.
 
 from gym_memory.run.loop import EpisodeResult, OnStep, rollout
 
-__all__ = ["EpisodeResult", "OnStep", "rollout"]
+__all__ = ["DEFAULT_STEP_TIMEOUT", "DEFAULT_TIMEOUT", "EpisodeResult", "OnStep", "rollout"]
+
+DEFAULT_TIMEOUT = 1800.0
+"""Seconds that a job may take."""
+DEFAULT_STEP_TIMEOUT = 600.0
+"""A model may be called several times, and a first reset may compile a game."""

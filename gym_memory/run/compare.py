@@ -9,6 +9,7 @@ from typing import Any
 from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.plugins import import_plugin, sources
 from gym_memory.llm import Budget
+from gym_memory.run import DEFAULT_STEP_TIMEOUT, DEFAULT_TIMEOUT
 from gym_memory.run.callbacks import following, watches_steps
 from gym_memory.run.cluster import RayPool
 from gym_memory.run.jobs import EpisodeRow, RunConfig
@@ -25,10 +26,6 @@ __all__ = [
     "default_workers",
 ]
 
-DEFAULT_TIMEOUT = 1800.0
-"""Seconds that a job may take."""
-DEFAULT_STEP_TIMEOUT = 600.0
-"""A model may be called several times, and a first reset may compile a game."""
 OnProgress = Callable[[int, int, Sequence[EpisodeRow]], None]
 """Called with jobs finished, jobs in all, and the episodes of the job just finished."""
 

@@ -266,6 +266,7 @@ def test_list_names_everything(run: Run) -> None:
     assert {"random", "walkthrough", "sleepy"} <= names["policies"]
     assert names["protocols"] == {
         "single_episode", "trials", "restart_budget", "best_of", "tales", "evotest", "interactions",
+        "stream",
     }  # fmt: skip
     assert {"MemoryObservation", "IndexActions"} <= names["wrappers"]
     cooking = next(e for e in entries if e["name"] == "Cooking")
@@ -283,7 +284,9 @@ from gym_memory.cli import main
 try:
     main(["list"])
 except SystemExit as end:
-    heavy = {"torch", "stable_baselines3", "matplotlib", "textworld"} & set(sys.modules)
+    heavy = {"torch", "stable_baselines3", "matplotlib", "textworld", "packaging"}
+    heavy |= {"gym_memory.run.compare", "gym_memory.run.replays", "gym_memory.papers.experiments"}
+    heavy &= set(sys.modules)
     sys.exit(str(heavy) if heavy else end.code)
 """
 

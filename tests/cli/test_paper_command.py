@@ -10,7 +10,7 @@ import pytest
 from gym_memory.cli import main
 from gym_memory.core.errors import MissingDependencyError, UnknownNameError
 from gym_memory.memory import make_memory
-from gym_memory.papers import (
+from gym_memory.papers.experiments import (
     Cell,
     Experiment,
     Published,
@@ -83,7 +83,8 @@ def test_ours_stand_beside_theirs(
         {"none": TokensPerStep(700, 9)}, (Published("HOLMES", {env: {"score": 0.7}}),),
         ("scores", "steps", "growth"),
     )  # fmt: skip
-    monkeypatch.setattr("gym_memory.papers.load_experiment", {"small": small}.__getitem__)
+    load = "gym_memory.papers.experiments.load_experiment"
+    monkeypatch.setattr(load, {"small": small}.__getitem__)
     with ScriptedServer() as server:
         words = ["paper", "small", "--model", "scripted", "--base-url", server.base_url]
         words += ["--out", str(tmp_path / "out"), "--workers", "1", "--max-tokens", "1000000"]

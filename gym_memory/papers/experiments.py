@@ -1,0 +1,294 @@
+"""Published experiments: what to run, and the paper's numbers beside it.
+
+One YAML file an experiment, package data; docs/papers.md describes its keys.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from importlib import resources
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from gym_memory.core.errors import InvalidArgumentError, UnknownNameError
+from gym_memory.core.names import format_spec, parse_spec
+from gym_memory.core.optional import require
+from gym_memory.games.scienceworld.catalog import CLIN
+from gym_memory.memory.encoders import DEFAULT_MODEL
+from gym_memory.papers.measures import GAINS, MEASURES
+from gym_memory.papers.presets import memory_with_model, policy_with_model
+from gym_memory.run.jobs import EpisodeRow, RunConfig, parse_seeds, with_parameter
+from gym_memory.run.results.score import grouped
+
+__all__ = [
+    "Cell",
+    "Comparison",
+    "Experiment",
+    "Published",
+    "TokensPerStep",
+    "experiment_names",
+    "load_experiment",
+    "tokens_of",
+]
+
+_SHARED = ("budget", "envs", "navigate", "protocol")
+"""Keys of an experiment that hold for each of its parts that does not say another."""
+
+
+class Cell(NamedTuple):
+    """A cell of a table, by canonical names."""
+
+    env: str
+    memory: str
+    policy: str
+
+
+class TokensPerStep(NamedTuple):
+    """Prompt and completion tokens a step, all calls of policy and memory together."""
+
+    prompt: float
+    completion: float
+
+
+class Published(NamedTuple):
+    """Numbers of a system that is not played here, by environment and measure."""
+
+    system: str
+    numbers: Mapping[str, Mapping[str, float]]
+
+
+class Comparison(NamedTuple):
+    """One comparison of an experiment.
+
+    Attributes:
+        name: Its name, and that of its folder.
+        config: What is played.
+        cells: Cell that is played (with its model) to the cell as the experiment names it.
+        form: Parts whose steps the memory's tuples are formed from before it.
+        refine: Environments, policy and seeds by which they are refined before it.
+        learn: Learners to train before it: folder to baseline, environment and settings.
+    """
+
+    name: str
+    config: RunConfig
+    cells: Mapping[Cell, Cell]
+    form: tuple[str, ...] = ()
+    refine: Mapping[str, Any] | None = None
+    learn: Mapping[Path, Mapping[str, Any]] = {}
+
+
+class Experiment(NamedTuple):
+    """A table or figure of a paper.
+
+    Attributes:
+        expected: What the paper reports of a cell, by the measures of :mod:`.measures`.
+        tokens: What it reports of a memory, by the memory's canonical name.
+        published: Systems that are not played here.
+        figures: Pictures to draw: ``steps``, ``trials``, ``scores``, ``growth``, ``batches``.
+        base: Memory and policy of the cell that gains are measured against.
+        pool: Whether a number over all environments counts each episode, not each environment.
+        tokens_per: ``step`` or ``task``.
+    """
+
+    name: str
+    title: str
+    note: str
+    parts: tuple[Mapping[str, Any], ...]
+    expected: Mapping[Cell, Mapping[str, float]]
+    tokens: Mapping[str, TokensPerStep] = {}
+    published: tuple[Published, ...] = ()
+    figures: tuple[str, ...] = ()
+    base: tuple[str, str] | None = None
+    pool: bool = False
+    tokens_per: str = "step"
+
+    def plan(
+        self,
+        model: Mapping[str, str],
+        *,
+        memory_llm: bool,
+        seeds: str = "",
+        folder: Path = Path(),
+        encoder: str = DEFAULT_MODEL,
+        max_steps: int | None = None,
+        train_steps: int | None = None,
+    ) -> list[Comparison]:
+        """Return the comparisons to run with a model.
+
+        Args:
+            model: Parameters of the chat model ``openai``; empty takes all from the environment.
+            memory_llm: Whether the model plays the roles of the memories too.
+            seeds: Seeds instead of the experiment's own; empty for those.
+            folder: Where memories keep what they learn for later parts, ``store=STORE``.
+            encoder: Encoder instead of the one that an extra brings.
+            max_steps: Step limit of an episode, for a short run; None for the game's own.
+            train_steps: Steps of a training, for a short run; None for the trainer's default.
+        """
+        found = []
+        for part in self.parts:
+            given = {**part, "seeds": seeds or part["seeds"]}
+            given["limits"] = {"max_steps": max_steps} if max_steps else {}
+            given["training"] = {"steps": train_steps} if train_steps else {}
+            given["memories"] = {
+                _placed(named, folder, encoder): _canonical(named) for named in part["memories"]
+            }
+            found.append(_comparison(given, model, memory_llm, folder))
+        return found
+
+
+def _comparison(
+    part: Mapping[str, Any], model: Mapping[str, str], memory_llm: bool, folder: Path
+) -> Comparison:
+    memories = {
+        memory_with_model(placed, model) if memory_llm else placed: named
+        for placed, named in part["memories"].items()
+    }
+    policies = {
+        policy_with_model(_placed(named, folder), model): _canonical(named)
+        for named in part["policies"]
+    }
+    added = {**part["limits"], **({"navigate": True} if part.get("navigate") else {})}
+    envs = {_with(env, added): env for env in part["envs"]}
+    config = RunConfig(
+        envs=tuple(envs),
+        memories=tuple(memories),
+        policies=tuple(policies),
+        seeds=parse_seeds(part["seeds"]),
+        budgets=(part["budget"],),
+        **{key: part[key] for key in ("protocol", "task_id") if key in part},
+    )
+    cells = {
+        Cell(env, memory, policy): Cell(_canonical(envs[env]), memories[memory], policies[policy])
+        for env in config.envs
+        for memory in config.memories
+        for policy in config.policies
+        if not part.get("train")
+    }
+    refine = part.get("refine")
+    if refine:
+        refine = {**refine, "policy": policy_with_model(refine["policy"], model)}
+        refine["envs"] = [_with(env, part["limits"]) for env in refine["envs"]]
+    learn = {
+        folder / name.lower(): {**what, **part["training"]}
+        for name, what in part.get("learn", {}).items()
+    }
+    return Comparison(part["name"], config, cells, tuple(part.get("form", ())), refine, learn)
+
+
+def _canonical(spec: str) -> str:
+    return format_spec(*parse_spec(spec))
+
+
+def _with(env: str, settings: Mapping[str, Any]) -> str:
+    for key, value in settings.items():
+        env = with_parameter(env, key, value)
+    return _canonical(env)
+
+
+def _placed(spec: str, folder: Path, encoder: str = DEFAULT_MODEL) -> str:
+    """Return a spec with the file that ``store=STORE`` stands for, and with the encoder."""
+    name, kwargs = parse_spec(spec)
+    for key, value in kwargs.items():
+        if key in ("store", "checkpoint") and value.isupper():
+            kwargs[key] = str(folder / f"{value.lower()}{'.db' * (key == 'store')}")
+        elif value == DEFAULT_MODEL:
+            kwargs[key] = encoder
+    return format_spec(name, kwargs)
+
+
+def tokens_of(rows: Iterable[EpisodeRow], per: str = "step") -> TokensPerStep | None:
+    """Return the tokens a step, or a ``task``, of all language models; None without one."""
+    results = [row.result for row in rows]
+    steps = max(sum(1 if per == "task" else result.steps for result in results), 1)
+    prompt, completion = (
+        sum(result.counters.get(f"llm_{kind}_tokens", 0) for result in results) / steps
+        for kind in TokensPerStep._fields
+    )
+    return TokensPerStep(prompt, completion) if prompt else None
+
+
+def experiment_names() -> tuple[str, ...]:
+    """Names of all experiments, sorted."""
+    files = (path.name for path in resources.files(__package__).iterdir())
+    return tuple(sorted(name[:-5] for name in files if name.endswith(".yaml")))
+
+
+def load_experiment(name: str) -> Experiment:
+    """Read an experiment."""
+    if name not in experiment_names():
+        raise UnknownNameError("experiment", name, experiment_names())
+    record = _read(name)
+    try:
+        envs = record.get("envs", ())
+        base = record.get("base")
+        return Experiment(
+            name,
+            record["title"],
+            record["note"].strip(),
+            tuple(part for one in record["parts"] for part in _parts(record, one)),
+            {
+                Cell(env, *(_canonical(row[key]) for key in Cell._fields[1:])): numbers
+                for row in record["expected"]
+                for env, numbers in _numbers(row, envs).items()
+            },
+            {
+                _canonical(row["memory"]): TokensPerStep(row["prompt"], row["completion"])
+                for row in record.get("tokens", ())
+            },
+            tuple(
+                Published(row["name"], _numbers(row, envs)) for row in record.get("published", ())
+            ),
+            tuple(record.get("figures", ())),
+            (_canonical(base["memory"]), _canonical(base["policy"])) if base else None,
+            bool(record.get("pool")),
+            record.get("tokens_per", "step"),
+        )
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise InvalidArgumentError(f"experiment {name!r} is not well formed: {error!r}") from error
+
+
+def _read(name: str) -> dict[str, Any]:
+    yaml = require("yaml", "llm", "published experiments")
+    record = yaml.safe_load(
+        resources.files(__package__).joinpath(f"{name}.yaml").read_text("utf-8")
+    )
+    return {**_read(record["like"]), **record} if "like" in record else record
+
+
+def _parts(record: Mapping[str, Any], part: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """Yield the comparisons of a part: one, or one for each seeds or game of its environments."""
+    part = {**{key: record[key] for key in _SHARED if key in record}, **part}
+    envs, name = part.get("envs"), part["name"]
+    if "clin" in part:
+        named = part.get("tasks", [row.task for row in CLIN])
+        scene = f"ScienceWorld?split={part['clin']}&task="
+        games = {scene + row.task: f"0:{row.n}" for row in CLIN if row.task in named}
+        envs = list(games) if "seeds" in part else games
+    if "games" in part:
+        for number, (env, game) in enumerate(part["games"].items(), 1):
+            yield {**part, "envs": [env], "task_id": game, "name": f"{name}-{number}"}
+    elif isinstance(envs, dict):
+        for seeds, own in grouped(envs, envs.__getitem__).items():
+            yield {**part, "envs": own, "seeds": seeds, "name": f"{name}-{seeds.split(':')[-1]}"}
+    else:
+        yield {**part, "envs": envs}
+
+
+def _numbers(row: Mapping[str, Any], envs: Sequence[str]) -> dict[str, dict[str, float]]:
+    """Return the numbers of a row by environment and measure; a list has one an environment."""
+    if "system" in row:
+        return {
+            f"ScienceWorld?split=clin&task={task.task}": {
+                "score": max(task.published[row["system"]], 0.0) / 100
+            }
+            for task in CLIN
+        }
+    envs = [row["env"]] if "env" in row else row.get("envs", envs)
+    found: dict[str, dict[str, float]] = {_canonical(env): {} for env in envs}
+    for measure in (*MEASURES, *GAINS):
+        values = row.get(measure, [])
+        values = values if isinstance(values, list) else [values]
+        for env, value in zip(found, values, strict=bool(values)):
+            if value is not None:
+                found[env][measure] = value
+    return {env: numbers for env, numbers in found.items() if numbers}
