@@ -28,9 +28,9 @@ _PUT_INTO = re.compile(
 )
 _ADVICE = re.compile(
     r"(?:e\.g|examples?|notes?|hints?|tips?|warning|for|to|type|use|format|enter|write|reply|respond|"
-    r"choose|your (?:task|goal) is)\b"
+    r"choose|your (?:task|goal) is|i|you|we)\b"
 )
-"""Labels of advice to the player, which states no fact."""
+"""Labels of advice and of what was just done, which state no fact."""
 _VERBS = ("shows", "has", "holds", "contains", "starts", "needs")
 _NUMBERED = re.compile(r"\d+ ?x (?=\w)")
 _SHORTER = {
@@ -113,7 +113,7 @@ def _read_exits(draft: Scene, label: str, items: tuple[Item, ...]) -> None:
     names = _AREAS.search(label) is not None
     for part in _parts(items, _EXIT_SPLIT):
         arrow = _ARROW.fullmatch(part.text)
-        word = (arrow["way"] if arrow else part.text).strip().lower().removeprefix("the ")
+        word = (arrow["way"] if arrow else part.text).strip(" .").lower().removeprefix("the ")
         way = _SHORTER.get(word, word.replace("-", ""))
         if NOTHING.match(word) or not (way in DIRECTIONS or (names and is_name(clean_name(word)))):
             continue

@@ -27,7 +27,8 @@ _THINGS = r"[^.!?:;\n]+?"
 _STOP = r"[.!]*[\"']?$"
 _FLOOR = r"(?:on|upon) the (?:floor|ground)"
 _HERE = (
-    rf"(?:here|nearby|{_FLOOR}|in (?:the|this) (?:room|area)|"
+    rf"(?:here|nearby|near(?:by)? (?:you|me|us)|around (?:you|me|us)|{_FLOOR}"
+    r"|in (?:the|this) (?:room|area)|"
     r"in (?:the|a|one) corner(?: of the room)?)"
 )
 _POSED = (
@@ -92,6 +93,8 @@ _WITH_CONTENTS = re.compile(
     r"(?P<items>.+?)(?: (?P<where>on|in|inside|under) (?:it|them))?$"
 )
 _LOCATED = re.compile(rf"(?P<things>.+?) (?P<where>{_ON_IN}) (?P<place>(?:the|your|an?) {NAME})$")
+_ONE = re.compile(rf"{ARTICLE} ")
+_NAMES = re.compile(r"(?!and |, )(?:(?!,? and |, ).)+")
 _AT_HERE = re.compile(rf"(?:,? (?:{_POSED} )?{_HERE})+$")
 _TAKEN = re.compile(
     rf"{YOU} (?:take|pick up|picked up|get|grab|took|now (?:have|hold|carry)) "
@@ -119,7 +122,8 @@ _RESULT = {"open": "open", "close": "closed", "unlock": "unlocked", "lock": "loc
 _USED_UP = re.compile(rf"{YOU} (?:eat|drink|ate|drank) (?P<thing>{ARTICLE} {NAME}){_STOP}")
 CARRYING = re.compile(
     rf"(?:{YOU}{ARE} (?:now |currently )?(?:carrying|holding|wearing)|{YOU} (?:carry|hold|wear)"
-    rf"|{YOU} have in your possession|(?:Your|My) inventory contains):? (?P<items>{_THINGS}){_STOP}"
+    rf"|{YOU} have (?:in your possession|equipped)|(?:Your|My) inventory contains):? "
+    rf"(?P<items>{_THINGS}){_STOP}"
 )
 HAVING = re.compile(rf"{YOU} have:? (?P<items>{_THINGS}){_STOP}")
 """Only in an inventory: elsewhere one has twenty moves, a choice and a goal."""
@@ -157,7 +161,11 @@ def _see(draft: Scene, found: re.Match[str]) -> bool:
     if place is not None and WITH_STATE.fullmatch(text) is None:
         put_in(draft, place["things"], start, place["where"], clean_name(place["place"]))
         return True
-    here(draft, bare, start, bare=bare != text)
+    if bare == text or _ONE.match(bare):
+        here(draft, bare, start, bare=bare != text)
+        return True
+    for name in _NAMES.finditer(bare):  # no articles, so every comma divides
+        here(draft, name.group(), start + name.start(), bare=True)
     return True
 
 

@@ -36,6 +36,8 @@ _REMARK = re.compile(
     r"|, (?:\w+ing|\w+ed|open) .*)$"
 )
 _ONE = re.compile(rf"^(?:{ARTICLE}) ", re.IGNORECASE)
+_COUNT = re.compile(r"(?:1|\d+(?!.*s$)) (?=[^\W\d])")
+"""A number before a singular: how many, which is no part of the name."""
 NOTHING = re.compile(r"(?:nothing|no one|nobody|no|not|none|empty)\b", re.IGNORECASE)
 VAGUE = re.compile(
     r"\b(?:that|which|who|it|they|them|this|these|those|he|she|him|her|i|we|you|way|ways|lot|number)$"
@@ -83,11 +85,10 @@ def one_thing(text: str, bare: bool) -> Phrase | None:
     article = _ONE.match(text)
     if (article is None and not bare) or NOTHING.match(text):
         return None
-    begin = 0
-    first = _STATE_FIRST.match(text[:end])
-    if first is not None:
+    first = _COUNT.match(text[:end]) or _STATE_FIRST.match(text[:end])
+    begin = first.end() if first is not None else 0
+    if first is not None and first.lastgroup:
         states.append(first["state"].lower())
-        begin = first.end()
     phrases = split_things(text[begin:end], begin)
     if len(phrases) != 1 or not is_name(phrases[0].name) or _LEADS.search(phrases[0].name):
         return None
