@@ -85,11 +85,12 @@ class MapWatch:
     def _compare(self, facts: Iterable[Triple], place: str, graph: TemporalGraph) -> MapTruth:
         true, held = _exits(facts, place), _exits(graph.live(), place)
         ways = [way for way in held if held[way] and true.get(way)]
-        due = [way for way in true if way in self._named[place]]
+        named = self._named[place]
+        due = [
+            w for w in true if w in named or (w not in DIRECTIONS and _was_named(w, self._words))
+        ]
         things = [
-            thing
-            for thing in _things_at(facts, place)
-            if self._words.issuperset(_WORD.findall(head_noun(thing)) or [""])
+            thing for thing in _things_at(facts, place) if _was_named(head_noun(thing), self._words)
         ]
         known = {frozenset(entity.split()) for entity in graph.entities()}
         found = [t for t in things if _is_known(t, known)]
@@ -98,6 +99,11 @@ class MapWatch:
             len(due), sum(way in held for way in due),
             len(ways), sum(held[way] == true[way] for way in ways), len(things), len(found),
         )  # fmt: skip
+
+
+def _was_named(name: str, words: set[str]) -> bool:
+    """True if a text had all words of a name."""
+    return words.issuperset(_WORD.findall(name) or [""])
 
 
 def _exits(facts: Iterable[Triple], place: str) -> dict[str, str]:

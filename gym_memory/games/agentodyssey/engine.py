@@ -1,0 +1,129 @@
+"""The original engine of the package ``agentodyssey``: one agent in one world."""
+
+from __future__ import annotations
+
+import copy
+import importlib
+import logging
+import re
+import sys
+import warnings
+from importlib.metadata import distribution
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from gym_memory.core.errors import BackendError
+
+__all__ = ["WORLDS", "Answer", "Engine"]
+
+WORLDS = ("remnant", "mark", "saltglass", "quarantine", "metropolis", "robot_kingdom")
+
+_TOPS = ("games", "tools", "utils")
+"""Top-level modules of the package that a game imports."""
+_LOGGERS = ("EnvLogger", "ExpansionLogger", "RewardLogger", "RuleEngine", "WorldLogger")
+_AGENT = "agent_adam_davis"
+_CRAFTS = re.compile(r"(can be used to craft: )([^\n]*)\)")
+
+
+class Answer(NamedTuple):
+    """What the engine answers to a command; ``rewards`` are of this step, by category."""
+
+    text: str
+    rewards: dict[str, int]
+    accepted: bool
+    done: bool
+
+
+class Engine:
+    """A game that can be played, looked into and copied.
+
+    The package may extend a world by a language model of a service while it is played; this is
+    switched off.
+
+    Args:
+        world: A name of :data:`WORLDS`.
+        seed: Seed of the world and its chance.
+        tutorial: Whether the game begins in the tutorial, if the world has one.
+    """
+
+    def __init__(self, world: str, seed: int, *, tutorial: bool):
+        module, agents, folder = _load(world)
+        place = f"generated/{world}"
+        self.agent = agents.Agent(_AGENT, "adam_davis")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ResourceWarning)  # it leaves a file open
+            self.env = module.AgentOdysseyEnv(
+                seed,
+                [self.agent],
+                str(folder / "assets/world_definitions" / place / "default.json"),
+                "",
+                str(folder / "assets/env_configs" / place / "initial.json"),
+            )
+        definition = self.env.world_definition
+        definition.setdefault("features", {})["online_expansion"] = False
+        if not tutorial:
+            events = definition.get("custom_events", [])
+            definition["custom_events"] = [event for event in events if event != "tutorial"]
+        self.env.update_config = _write_nothing
+        self.text = str(self.env.reset()[_AGENT]["text"])
+
+    def send(self, action: str) -> Answer:
+        """Play one command."""
+        seen, rewards, done, flags = self.env.step({_AGENT: action})
+        reward = rewards[_AGENT]
+        parts = dict(vars(reward), total=reward.score_total)
+        accepted = not flags["step_invalid_action"][_AGENT]
+        text = _CRAFTS.sub(_sorted_crafts, str(seen[_AGENT]["text"]))
+        return Answer(text, parts, accepted, bool(done))
+
+    def copy(self) -> Engine:
+        """Return a copy whose further course is its own."""
+        rules = self.agent._action_rules_module
+        return copy.deepcopy(self, {id(rules): rules})
+
+    @property
+    def world(self) -> Any:
+        """Return the engine's world."""
+        return self.env.world
+
+    @property
+    def area(self) -> Any:
+        """Return the area that the agent is in."""
+        return self.world.area_instances[self.env.curr_agents_state["area"][_AGENT]]
+
+    def name(self, thing: str) -> str:
+        """Return what texts and commands call an object, container or paper."""
+        world = self.world
+        for kind in (world.container_instances, world.writable_instances, world.objects):
+            if thing in kind:
+                return str(kind[thing].name)
+        return thing
+
+
+def _sorted_crafts(found: re.Match[str]) -> str:
+    """Sort a list that the engine writes in the order of a set."""
+    return found[1] + "), ".join(sorted(found[2].split("), "))) + ")"
+
+
+def _write_nothing(**_: Any) -> None:
+    """Replace the method that writes the whole world to a file."""
+
+
+def _load(world: str) -> tuple[Any, Any, Path]:
+    """Import a world's modules from the package's folder, whose module names are everyday ones."""
+    folder = Path(str(distribution("agentodyssey").locate_file("")))
+    for top in _TOPS:
+        file = getattr(sys.modules.get(top), "__file__", None)
+        if file is not None and not Path(file).is_relative_to(folder):
+            raise BackendError(
+                f"agentodyssey expected the module {top!r} to be its own, got {file}; "
+                f"rename that file or play in another folder"
+            )
+    for name in _LOGGERS:
+        logging.getLogger(name).disabled = True
+    sys.path.insert(0, str(folder))
+    try:
+        module = importlib.import_module(f"games.generated.{world}.env")
+        return module, importlib.import_module(f"games.generated.{world}.agent"), folder
+    finally:
+        sys.path.remove(str(folder))

@@ -1,0 +1,91 @@
+"""AgentOdyssey: its score, its tutorial, the list of actions, the truth, the map in a memory."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+
+import pytest
+
+pytest.importorskip("agentodyssey", reason="needs the package agentodyssey")
+
+from gym_memory.evaluate.quality.score import measure, summarize
+from gym_memory.games.agentodyssey import AgentOdyssey
+from gym_memory.run.jobs import Job
+
+REQUIRED = re.compile(r"Required action: `(.*)`")
+TRANSCRIPT = """
+import random
+from gym_memory.games.agentodyssey import AgentOdyssey
+env, rng = AgentOdyssey(tutorial=False), random.Random(0)
+obs, _ = env.reset(seed=0)
+for _ in range(60):
+    print(obs)
+    obs = env.step(rng.choice(obs["valid_actions"]))[0]
+"""
+
+
+def test_the_tutorial_can_be_passed_by_what_its_text_requires():
+    env = AgentOdyssey()
+    obs, info = env.reset(seed=0)
+    unlisted = []
+    for _ in range(40):
+        required = REQUIRED.findall(obs["text"])
+        if not required:
+            break
+        if required[-1] not in obs["valid_actions"]:
+            unlisted.append(required[-1])
+        obs, _, _, _, info = env.step(required[-1])
+    assert not REQUIRED.search(obs["text"])
+    assert unlisted == ["store 2 coin inventory"]  # the list stores one at a time
+    assert info["n_invalid"] == 0
+
+
+def test_the_score_is_the_sum_of_the_packages_categories():
+    env = AgentOdyssey(tutorial=False)
+    obs, _ = env.reset(seed=0)
+    assert "Tutorial" not in obs["text"]
+    for _ in range(2):
+        obs, _, _, _, info = env.step("enter library")
+    parts = info["rewards"]
+    kinds = ("craft", "exploration", "quest", "side_quest", "trade", "unique_kill")
+    assert parts["exploration"] == 1
+    assert info["score"] == sum(parts[kind] for kind in kinds) - parts["death"] == parts["total"]
+    assert info["max_score"] == 0.0
+
+
+def test_the_list_outlives_what_breaks_the_packages_own():
+    env = AgentOdyssey()
+    env.reset(seed=0)
+    for action in ("pick up small_bag_1", "equip small_bag_1"):
+        obs, *_ = env.step(action)
+    with pytest.raises(UnboundLocalError):
+        env.engine.env.get_all_valid_actions(env.engine.agent)
+    assert "inspect inventory" in obs["valid_actions"]
+
+
+@pytest.mark.slow
+def test_transcripts_do_not_depend_on_the_order_of_sets():
+    seen = [
+        subprocess.run(
+            [sys.executable, "-c", TRANSCRIPT],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            check=True,
+        ).stdout
+        for seed in ("1", "2")
+    ]
+    assert seen[0] == seen[1]
+
+
+@pytest.mark.slow
+def test_a_memory_knows_the_map():
+    env = "AgentOdyssey?max_steps=100&tutorial=false"
+    job = Job(env, "arigraph", "random", 0)
+    shares = summarize([measure(job)])[0].map.shares
+    assert shares["place"] >= 0.95
+    assert shares["exit precision"] >= 0.95
+    assert shares["exit recall"] >= 0.8
+    assert shares["objects"] >= 0.8
