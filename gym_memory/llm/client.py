@@ -28,7 +28,7 @@ _MOST_TOKENS = 1 << 40
 _MAX_BYTES = 1 << 23
 """Bytes of a response; a whole answer in escapes, and as much reasoning, fit into it."""
 _CONNECT_SECONDS = 5.0
-_PREFLIGHT_SECONDS = 10.0
+_PREFLIGHT_SECONDS = 6.0
 _PREFLIGHT_CALLS = 5
 _JSON_MODES = ("off", "object", "schema", "grammar")
 
@@ -132,7 +132,7 @@ class OpenAIChat(BaseChatModel):
         )
 
     def preflight(self) -> None:
-        """Make a short call, several times in 10 s if it fails; kept answers need no server."""
+        """Make a short call, several times in 6 s if it fails; kept answers need no server."""
         if self.cache:
             return
         request = Request([{"role": "user", "content": "Answer: ok"}], max_tokens=16)
