@@ -98,6 +98,11 @@ class Job:
         """Return ``(seed, protocol, config)``, unique within a run."""
         return (self.seed, self.protocol, self.config)
 
+    @property
+    def steps_file(self) -> str:
+        """Return the name of the file of its recorded steps, in the folder ``steps`` of a run."""
+        return f"{self.config}-seed{self.seed}.jsonl.gz"
+
     def make_env(self, isolate: str = "none") -> Any:
         """Build the environment with its memory, under the settings that the protocol fixes.
 

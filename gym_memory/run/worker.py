@@ -192,7 +192,7 @@ def _play(
 ) -> None:
     record = ""
     if steps:
-        path = Path(steps) / f"{job.config}-seed{job.seed}.jsonl.gz"
+        path = Path(steps) / job.steps_file
         path.unlink(missing_ok=True)  # what a killed run left of this job
         record = str(path)
     try:

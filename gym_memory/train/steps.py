@@ -67,7 +67,7 @@ def played(folder: str | os.PathLike[str]) -> Iterator[Played]:
         rows = finished.get(job.key)
         if rows is None or any(row.result.failed for row in rows):
             continue
-        path = Path(folder) / "steps" / f"{job.config}-seed{job.seed}.jsonl.gz"
+        path = Path(folder) / "steps" / job.steps_file
         for episode, recorded in groupby(read_rows(path), key=lambda row: row["episode"]):
             kept = _last_way(recorded)
             if "memory" not in kept[0] and "stats" not in kept[0]:

@@ -123,7 +123,7 @@ class PlayedGame:
         )  # fmt: skip
         (self.job,) = self.config.jobs()
         self.folder = _fresh(play.out, self.job)
-        self.file = self.folder / "steps" / f"{self.job.config}-seed{self.job.seed}.jsonl.gz"
+        self.file = self.folder / "steps" / self.job.steps_file
         self._send = send
         self._said: queue.Queue[str | None] = queue.Queue()
         self._thread = threading.Thread(target=self._run, daemon=True, name="gym-memory-play")

@@ -72,7 +72,7 @@ def _in_folder(folder: Path) -> Iterator[Recording]:
     prefix = _address(folder)
     rows = {rows[0].job.key: rows for rows in read_episodes(folder)}
     for job in read_config(folder).jobs():
-        file = folder / "steps" / f"{job.config}-seed{job.seed}.jsonl.gz"
+        file = folder / "steps" / job.steps_file
         if not file.is_file():
             continue
         for row in rows.get(job.key, (None,)):

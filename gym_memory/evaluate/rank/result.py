@@ -122,7 +122,7 @@ def _hash_games(folder: Path, rows: Sequence[EpisodeRow], games: dict[str, Any])
         if (job.env, job.seed) in seen or row.result.failed:
             continue
         seen.add((job.env, job.seed))
-        first = next(read_rows(folder / "steps" / f"{job.config}-seed{job.seed}.jsonl.gz"))
+        first = next(read_rows(folder / "steps" / job.steps_file))
         known = [job.seed, *(first[name] for name in ("task_id", "task", "text", "max_score"))]
         games.setdefault(job.env, hashlib.sha256()).update(json.dumps(known).encode())
 

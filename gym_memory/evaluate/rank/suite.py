@@ -145,7 +145,7 @@ def _cell(part: Part, rows: Sequence[EpisodeRow], steps: Path) -> Cell:
     names = {n for row in played for n in row.result.counters if part.measure in _AROUND}
     marks = {n: tuple(int(r.counters.get(n, 0)) for r in results) for n in sorted(names)}
     tokens = {
-        row.job.seed: _recalled(steps / f"{row.job.config}-seed{row.job.seed}.jsonl.gz", job.budget)
+        row.job.seed: _recalled(steps / row.job.steps_file, job.budget)
         for row in played
         if part.measure not in _AROUND
     }

@@ -263,7 +263,7 @@ def _steps(folder: Path, jobs: dict[Key, list[EpisodeRow]]) -> Iterator[FolderFi
         return
     wrong = 0
     for rows in jobs.values():
-        path = folder / "steps" / f"{rows[0].job.config}-seed{rows[0].job.seed}.jsonl.gz"
+        path = folder / "steps" / rows[0].job.steps_file
         expected = [row.result.steps for row in rows if not row.result.failed]
         if not expected:
             continue
