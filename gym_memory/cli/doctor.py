@@ -18,7 +18,7 @@ from rich.text import Text
 from gym_memory.cli import options
 from gym_memory.cli.show import output, print_json, print_table
 from gym_memory.core.files import cache_dir
-from gym_memory.core.versions import packages, plugins
+from gym_memory.core.versions import Package, packages, plugins
 from gym_memory.version import __version__
 
 __all__ = ["Finding", "command", "examine"]
@@ -26,16 +26,16 @@ __all__ = ["Finding", "command", "examine"]
 State = Literal["ok", "missing", "broken"]
 
 PURPOSES = {
-    "textworld": "Cooking, TreasureHunt, Cleaning, TextWorld",
+    "textworld": "Cooking, TreasureHunt, Errands, Cleaning, TextWorld",
     "scienceworld": "ScienceWorld (also needs Java)",
     "nethack": "NetHack",
     "alfworld": "ALFWorld",
+    "agentodyssey": "AgentOdyssey",
     "webshop": "WebShop",
     "qa": "MultiHopQA",
     "rl": "training DRRN, GATA, actor-critic, SB3",
     "llm": "language-model policies and memory roles",
     "semantic": "recall by meaning, any sentence-transformers model",
-    "parser": "notes read by a dependency parser, with its model",
     "offline": "recall by meaning with a packaged encoder",
     "smollm": "a small language model in a package, and a llama.cpp server of it",
     "onnx": "faster encoders",
@@ -47,9 +47,11 @@ PURPOSES = {
     "openenv": "an OpenEnv server; in a venv of its own",
     "verifiers": "a taskset for verifiers; in a venv of its own",
     "trl": "GRPO with TRL",
-    "docs": "the site of the docs",
-    "dev": "tests, lint, type check",
+    "lora": "LoRA adapters of local language models",
+    "postgres": "memories kept on a PostgreSQL server",
+    "ray": "runs on a Ray cluster",
 }
+"""Purpose of each extra that doctor shows; those of developers are left out."""
 
 
 class Finding(NamedTuple):
@@ -117,23 +119,26 @@ def _contents(folder: Path) -> tuple[int, int]:
 
 
 def _extras() -> Iterator[Finding]:
+    """Return one finding an extra: all of its packages, or those that lack or do not fit."""
+    extras: dict[str, list[Package]] = {}
     for package in packages():
-        if not package.extra or package.extra == "all":
-            continue
-        state: State = "ok" if package.fits else "broken" if package.version else "missing"
-        remedy = "" if package.fits else f"pip install 'gym-memory[{package.extra}]'"
-        found = package.version or "absent"
+        if package.extra in PURPOSES:
+            extras.setdefault(package.extra, []).append(package)
+    for extra, wanted in extras.items():
+        bad = [package for package in wanted if not package.fits]
+        found = [f"{p.name} {p.version or 'absent'}" for p in bad or wanted]
+        state: State = "broken" if any(p.version for p in bad) else "missing" if bad else "ok"
         if state == "broken":
-            found += f", wanted {package.wanted}"
-        purpose = PURPOSES.get(package.extra, "")
-        yield Finding(package.extra, package.name, state, found, remedy, purpose)
+            found = [f"{line}, expected {p.wanted}" for line, p in zip(found, bad, strict=True)]
+        remedy = f"pip install 'gym-memory[{extra}]'" if bad else ""
+        yield Finding(extra, extra, state, "; ".join(found), remedy, PURPOSES[extra])
 
 
 def _plugins() -> Iterator[Finding]:
     """Return other packages that add names, e.g. a game of one's own."""
     for plugin in plugins():
         state: State = "broken" if plugin.lacking else "ok"
-        remedy = f"install {plugin.name} anew" if plugin.lacking else ""
+        remedy = f"reinstall {plugin.name}" if plugin.lacking else ""
         found = f"{plugin.version}: {', '.join(plugin.names)}"
         if plugin.lacking:
             found += f"; no module {', '.join(plugin.lacking)}"
@@ -147,11 +152,11 @@ def _java() -> Finding:
     if program is None:
         return Finding(part, "Java", "missing", "no java on PATH", remedy, purpose)
     try:
-        told = subprocess.run([program, "-version"], capture_output=True, text=True, timeout=30)
+        shown = subprocess.run([program, "-version"], capture_output=True, text=True, timeout=30)
     except (OSError, subprocess.SubprocessError) as error:
         return Finding(part, "Java", "broken", f"{program}: {error}", remedy, purpose)
-    version = re.search(r'version "([^"]+)"', told.stderr + told.stdout)
-    if told.returncode or version is None:
+    version = re.search(r'version "([^"]+)"', shown.stderr + shown.stdout)
+    if shown.returncode or version is None:
         return Finding(part, "Java", "broken", f"{program} does not run", remedy, purpose)
     return Finding(part, "Java", "ok", f"{version[1]} ({program})", "", purpose)
 

@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +15,14 @@ import pytest
 
 from gym_memory.cli import COMMANDS, main
 from gym_memory.cli.compare import DEMO, demo_summary
+from gym_memory.cli.doctor import PURPOSES
 from gym_memory.run import EpisodeResult
 from gym_memory.run.jobs import EpisodeRow, Job
 from gym_memory.run.results.score import table, units
 from gym_memory.version import __version__
 
 PLUGIN_FOLDER = Path(__file__).parents[1] / "run"
+PYPROJECT = Path(__file__).parents[2] / "pyproject.toml"
 HOUSE = ("--import", "run_plugin", "--env", "FakeHouse")
 
 
@@ -301,12 +304,16 @@ def test_the_overview_names_all_and_imports_nothing_heavy() -> None:
 
 def test_help_is_whole_at_80_columns(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "80")
-    for name in COMMANDS:
-        out = run(name, "--help")[1]
+    commands = [(name,) for name in COMMANDS]
+    for words in commands:  # grows by the commands inside a command
+        out = run(*words, "--help")[1]
+        nested = re.findall(r"^  ([a-z]+)  ", out.partition("\nCommands:")[2], re.MULTILINE)
+        commands += [(*words, name) for name in nested]
         assert "…" not in out
         assert "`" not in out
         assert not re.search(r"\w\.\.\.$", out.partition("Options:")[2], re.MULTILINE)
         assert max(map(len, out.splitlines())) <= 80
+    assert {("memory", "inspect"), ("memory", "restore"), ("ldm2", "form")} < set(commands)
     assert "OPENAI_BASE_URL" in run("compare", "--help")[1]
 
 
@@ -357,6 +364,10 @@ def test_doctor_finds_what_is_here_and_what_is_not(
     assert found["Java"]["state"] == "missing"
     assert "default-jre" in found["Java"]["remedy"]
     assert found["ALFWORLD_DATA"]["state"] == "missing"
+    wanted = set(tomllib.loads(PYPROJECT.read_text())["project"]["optional-dependencies"])
+    assert set(PURPOSES) == wanted - {"all", "dev", "docs"}
+    assert len(found) == len(out.splitlines())  # one line an extra
+    assert not {"dev", "docs"} & set(found)
     shown = run("doctor")[1]
     assert "cache folder" in shown
     assert shown.splitlines()[-1].startswith("gym-memory works here. Missing or broken in part:")
