@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 
@@ -29,3 +30,9 @@ def test_a_number_that_was_changed_by_hand_is_found() -> None:
     start = page.index("\n| games of others")
     emptied = page[:start] + page[page.index("<!-- end -->", start) :]
     assert differing(emptied, tables) == (page, ["foreign_games"])
+
+
+def test_the_readme_has_at_most_1000_words_and_three_tables() -> None:
+    page = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
+    assert len(page.split()) <= 1000
+    assert len(re.findall(r"^\|[-:|]+\|$", page, re.MULTILINE)) == 3

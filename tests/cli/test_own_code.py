@@ -86,6 +86,20 @@ def test_functions_and_classes_play_in_workers_and_resume(folder):
 
 
 @pytest.mark.slow
+def test_the_policy_of_the_page_scores_what_the_page_says(tmp_path):
+    page = (ROOT / "docs" / "own-policy.md").read_text()
+    code = re.search(r"```python\n(.*?)```", page, re.DOTALL)[1]
+    assert code.partition("def ")[2] in (ROOT / "examples" / "own_policy.py").read_text()
+    (tmp_path / "agent.py").write_text(code)
+    command = shlex.split(re.search(r"gym-memory (compare .*)", page)[1])
+    shown = run([*command, "--json", "--workers", "1"], tmp_path)
+    rows = [json.loads(line) for line in shown.splitlines() if line.startswith("{")]
+    none, arigraph = (f"{row['score']:.2f}" for row in rows)
+    assert f"{none} without memory and {arigraph} with `arigraph`" in page
+    assert float(none) < float(arigraph)
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["policy", "memory", "game"])
 def test_what_new_writes_runs_as_it_is(kind, tmp_path):
     written = run(["new", kind, "my-own"], tmp_path)
