@@ -75,7 +75,8 @@ def test_the_metric_may_be_exact_match():
 
 
 def test_hotpotqa_and_musique_judge_yes_and_no_differently(env):
-    closed = next(i for i in env.task_ids if env._data.questions[i].accepted == ("no",))
+    questions = load_dataset().questions
+    closed = next(i for i in env.task_ids if questions[i].accepted == ("no",))
     env.reset(options={"task_id": closed})
     assert env.step("answer[no, never]")[1] == 0.0
 

@@ -345,8 +345,7 @@ class Tiny(TextWorldFamily):
     """Half of the seeds give the same game; one cannot be won in time."""
 
     family = "tiny"
-    levels = {"only": dict(LEVEL)}  # noqa: RUF012
-    default_max_steps = 7
+    levels = {"only": {**LEVEL, "steps": 7}}  # noqa: RUF012
     sizes = {"train": 3, "valid": 1, "test": 1}  # noqa: RUF012
 
     @classmethod

@@ -241,9 +241,9 @@ def test_valid_actions_are_the_links_and_some_searches(env):
     assert all(word in request for word in words)  # nothing that the request does not say
     for action in searches:
         env.reset(seed=0)
-        *_, info = env.step(action)
+        obs, *_, info = env.step(action)
         assert info["is_action_valid"]
-        assert "Page 1 (Total results: " in env._feedback.text
+        assert "Page 1 (Total results: " in obs["text"]
     assert env.valid_actions()[:2] == ("click[back to search]", "click[next >]")
     assert len(env.valid_actions()) == 12
 
@@ -287,5 +287,5 @@ def test_a_snapshot_is_the_state_itself(env):
     assert snapshot.native is not None
     env.step("click[next >]")
     env.reset(seed=4)
-    env.restore(snapshot)
-    assert "Page 1" in env._feedback.text
+    obs, _ = env.restore(snapshot)
+    assert "Page 1" in obs["text"]

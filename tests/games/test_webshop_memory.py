@@ -153,7 +153,7 @@ def test_knows_all_that_was_shown_and_nothing_else(show_attributes):
     for seed in range(6):
         rng = random.Random(seed)
         obs, info = env.reset(seed=seed)
-        ideal, done = IdealShopper(raw._shop, obs["task"]), False
+        ideal, done = IdealShopper(raw.shop, obs["task"]), False
         ideal.see(raw.oracle().objects["view"])
         while not done:
             seen = sorted({fact.subject for fact in ideal.known if fact.relation == "costs"})

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from gym_memory.games.nethack.areas import area_name
-from gym_memory.games.nethack.engine import ENTER, ESCAPE, Item
+from gym_memory.games.nethack.engine import ENTER, ESCAPE, GamePrompt, Item
 from gym_memory.games.nethack.glyphs import CORRIDOR, FLOOR, WALL
 from gym_memory.games.nethack.grid import (
     CELLS,
@@ -26,6 +27,10 @@ from gym_memory.games.nethack.play import DIRECTION_KEYS, Impossible, NetHackPla
 __all__ = ["USES", "Use", "cast", "climb", "explore_level", "fight", "find_item", "find_target"]
 __all__ += ["go_to", "here_only", "kick", "loot", "move_to", "open_door", "pay", "pick_up"]
 __all__ += ["plain_name", "pray", "push_through", "rest", "search", "targets", "use", "use_here"]
+
+Keys = Sequence[int | str]
+"""Keys, or their codes, to press one after another."""
+_YES: Keys = "y"
 
 _TRIES = 5
 _SEARCH = 10
@@ -309,8 +314,6 @@ USES = {
 }
 """Verb to its command; an empty tuple of kinds stands for all."""
 
-FREE_WORDS = {"drink": "quaff", "takeoff": "take off", "put": "put on"}
-
 
 def plain_name(item: Item) -> str:
     """Return the name of a thing without number and remarks.
@@ -346,49 +349,59 @@ def use(play: NetHackPlay, verb: str, words: str, direction: str = "", other: st
     letters = [find_item(play, words).letter]
     letters += [find_item(play, other).letter] if other else []
     play.press(USES[verb].key, asks=True)
+
+    def answer(prompt: GamePrompt) -> Keys:
+        if prompt.kind != "key":
+            return ()
+        if "or ?*]" in prompt.text and letters:
+            return letters.pop(0)
+        if "direction" in prompt.text and direction:
+            return DIRECTION_KEYS[direction]
+        # That is what lies here; the pack was meant.
+        here = re.search(r"(?:here|fountain|sink|pool)\b.*\[yn", prompt.text)
+        return "n" if here else ()
+
+    _converse(play, answer)
+    return ""
+
+
+def _converse(
+    play: NetHackPlay, answer: Callable[[GamePrompt], Keys], *, agree: bool = False
+) -> bool:
+    """Answer the game's questions until one has no answer; True if it agreed to one.
+
+    ``agree`` says yes to the first question that takes yes or no.
+    """
+    agreed = False
     for _ in range(_MOST_QUESTIONS):
         prompt = play.screen.prompt
         if prompt is None:
             break
-        text = prompt.text
-        if prompt.kind == "key" and "or ?*]" in text and letters:
-            play.press(letters.pop(0), asks=True)
-        elif prompt.kind == "key" and "direction" in text and direction:
-            play.press(DIRECTION_KEYS[direction], asks=True)
-        elif prompt.kind == "key" and re.search(r"(?:here|fountain|sink|pool)\b.*\[yn", text):
-            play.press("n", asks=True)  # that is what lies here; the pack was meant
+        if agree and not agreed and prompt.kind == "key" and "[yn" in prompt.text:
+            agreed, keys = True, _YES
         else:
+            keys = answer(prompt)
+        if not keys:
             break
-    return ""
+        for key in keys:
+            play.press(key, asks=True)
+    return agreed
 
 
 def use_here(play: NetHackPlay, verb: str) -> str:
     """Eat or quaff what is here, not in the pack."""
+
+    def answer(prompt: GamePrompt) -> Keys:
+        return (ESCAPE,) if prompt.kind == "key" and "or ?*]" in prompt.text else ()
+
     play.press(USES[verb].key, asks=True)
-    taken = False
-    for _ in range(_MOST_QUESTIONS):
-        prompt = play.screen.prompt
-        if prompt is None:
-            break
-        if prompt.kind == "key" and "[yn" in prompt.text and not taken:
-            taken = True
-            play.press("y", asks=True)
-        elif prompt.kind == "key" and "or ?*]" in prompt.text:
-            play.press(ESCAPE, asks=True)
-        else:
-            break
-    return "" if taken else f"There is nothing to {verb} here."
+    return "" if _converse(play, answer, agree=True) else f"There is nothing to {verb} here."
 
 
 def pick_up(play: NetHackPlay) -> str:
     """Take all things that are here."""
     play.press(",", asks=True)
-    for _ in range(_MOST_QUESTIONS):
-        prompt = play.screen.prompt
-        if prompt is None or prompt.kind != "menu":
-            break
-        play.press(",", asks=True)
-        play.press(ENTER, asks=True)
+    _converse(play, lambda prompt: (",", ENTER) if prompt.kind == "menu" else ())
     if play.screen.prompt is None:
         play.press(":")
     return ""
@@ -396,27 +409,17 @@ def pick_up(play: NetHackPlay) -> str:
 
 def loot(play: NetHackPlay) -> str:
     """Open a container that lies here and take all out of it."""
-    play.press(_META | ord("l"), asks=True)
-    answered = False
-    for _ in range(_MOST_QUESTIONS):
-        prompt = play.screen.prompt
-        if prompt is None:
-            break
+
+    def answer(prompt: GamePrompt) -> Keys:
+        if prompt.kind != "menu":
+            return ()
         letters = [letter for letter, _ in prompt.options]
-        if prompt.kind == "key" and "[yn" in prompt.text and not answered:
-            answered = True
-            play.press("y", asks=True)
-        elif prompt.kind == "menu" and "o" in letters and ":" not in letters:
-            play.press("o", asks=True)
-        elif prompt.kind == "menu" and "A" in letters:
-            play.press("A", asks=True)
-            play.press(ENTER, asks=True)
-        elif prompt.kind == "menu":
-            play.press(",", asks=True)
-            play.press(ENTER, asks=True)
-        else:
-            break
-    return "" if answered else "There is nothing to loot here."
+        if "o" in letters and ":" not in letters:
+            return "o"
+        return ("A", ENTER) if "A" in letters else (",", ENTER)
+
+    play.press(_META | ord("l"), asks=True)
+    return "" if _converse(play, answer, agree=True) else "There is nothing to loot here."
 
 
 def pray(play: NetHackPlay) -> str:
@@ -439,11 +442,7 @@ def here_only(play: NetHackPlay, key: int) -> str:
 def pay(play: NetHackPlay) -> str:
     """Pay the shopkeeper for all."""
     play.press("p", asks=True)
-    for _ in range(_MOST_QUESTIONS):
-        prompt = play.screen.prompt
-        if prompt is None or "[yn" not in prompt.text:
-            break
-        play.press("y", asks=True)
+    _converse(play, lambda prompt: "y" if "[yn" in prompt.text else ())
     return ""
 
 

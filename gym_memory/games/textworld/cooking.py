@@ -105,11 +105,6 @@ class Cooking(TextWorldFamily):
         self._hints = hints
 
     @classmethod
-    def default_steps(cls, level: str) -> int:
-        """Return the paper's step limit for a level."""
-        return int(cls.levels[level]["steps"])
-
-    @classmethod
     def make_game(cls, settings: Mapping[str, Any], split: str, seed: int) -> Any:
         """Generate the game that ``tw-make tw-cooking`` makes of these settings and this seed.
 

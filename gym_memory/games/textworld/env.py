@@ -10,15 +10,11 @@ import re
 import warnings
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import version
 from os import PathLike
 from typing import Any, ClassVar, NamedTuple
 
-from gym_memory.core.errors import (
-    BackendError,
-    MissingDependencyError,
-    UnknownNameError,
-)
+from gym_memory.core.errors import BackendError, UnknownNameError
 from gym_memory.core.records import Oracle, Triple
 from gym_memory.core.settings import check_flag
 from gym_memory.games.base import Feedback, TextEnv
@@ -36,6 +32,7 @@ from gym_memory.games.textworld.games import (
     load_manifest,
     quiet_random_state,
 )
+from gym_memory.games.textworld.knowledge import textworld_version
 from gym_memory.games.textworld.logic import Fact
 from gym_memory.games.textworld.story_engine import StoryEngine
 
@@ -210,12 +207,7 @@ class TextWorldEnv(TextEnv):
 
     def versions(self) -> dict[str, str]:
         """Return the versions of TextWorld and of the interpreter."""
-        try:
-            return {"jericho": version("jericho"), "textworld": version("textworld")}
-        except PackageNotFoundError as error:
-            raise MissingDependencyError(
-                "textworld", "pip install 'gym-memory[textworld]'", "TextWorld games"
-            ) from error
+        return {"jericho": version("jericho"), "textworld": textworld_version()}
 
 
 class TextWorldFamily(TextWorldEnv):
@@ -244,6 +236,7 @@ class TextWorldFamily(TextWorldEnv):
     sizes: ClassVar[Mapping[str, int]] = SIZES
     """Games of each split that the manifest lists for a level."""
     default_max_steps: ClassVar[int] = 150
+    """Step limit of a level whose settings name no ``steps``."""
 
     def __init__(
         self,
@@ -285,8 +278,8 @@ class TextWorldFamily(TextWorldEnv):
 
     @classmethod
     def default_steps(cls, level: str) -> int:
-        """Return the paper's step limit for a level."""
-        return cls.default_max_steps
+        """Return the step limit of a level, the paper's if it has one."""
+        return int(cls.levels[level].get("steps", cls.default_max_steps))
 
     def _task_ids(self) -> Sequence[str]:
         return self._ids
@@ -319,10 +312,10 @@ def _compare(task_id: str, game: Any, entry: ListedGame) -> None:
         f"task {task_id} came out as another game than its manifest lists (sha256 "
         f"{digest[:12]}..., expected {entry.sha256[:12]}...)"
     )
-    if made_with == version("textworld"):
+    if made_with == textworld_version():
         raise BackendError(f"{message}: the generator changed, raise its version")
     warnings.warn(
         f"{message}: the manifest was made with TextWorld {made_with}, this is "
-        f"{version('textworld')}; scores cannot be compared with those of other versions",
+        f"{textworld_version()}; scores cannot be compared with those of other versions",
         stacklevel=2,
     )

@@ -201,11 +201,6 @@ class Errands(TextWorldFamily):
     sizes: ClassVar[Mapping[str, int]] = {"train": 20, "valid": 5, "test": 20, "held_out": 20}
 
     @classmethod
-    def default_steps(cls, level: str) -> int:
-        """Return the step limit of the level."""
-        return int(cls.levels[level]["steps"])
-
-    @classmethod
     def make_game(cls, settings: Mapping[str, Any], split: str, seed: int) -> Game:
         """Generate the game of one day: the first, or ``settings["day"]``."""
         number = settings.get("day", 0)

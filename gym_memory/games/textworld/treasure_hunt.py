@@ -186,11 +186,6 @@ class TreasureHunt(TextWorldFamily):
     }  # fmt: skip
 
     @classmethod
-    def default_steps(cls, level: str) -> int:
-        """Return 150, or the limit of the level."""
-        return int(cls.levels[level].get("steps", cls.default_max_steps))
-
-    @classmethod
     def make_game(cls, settings: Mapping[str, Any], split: str, seed: int) -> Game:
         """Generate the game of a level and a seed."""
         if "voice" in settings:

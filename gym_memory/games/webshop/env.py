@@ -75,7 +75,7 @@ class WebShop(TextEnv):
             if path is None
             else read_catalogue(path, goals=goals, num_products=num_products)
         )
-        self._shop = open_shop(self.catalogue, show_attributes)
+        self.shop = open_shop(self.catalogue, show_attributes)
         self._positions = self.catalogue.split(split)
         if not self._positions:
             raise InvalidArgumentError(
@@ -100,7 +100,7 @@ class WebShop(TextEnv):
 
     def _send(self, action: str) -> Feedback:
         view = self._trail[-1]
-        following = self._shop.follow(view, action)
+        following = self.shop.follow(view, action)
         if following is None:
             return self._page()._replace(accepted=False)
         self._trail.append(following)
@@ -108,7 +108,7 @@ class WebShop(TextEnv):
 
     def _page(self) -> Feedback:
         view, goal = self._trail[-1], self._goal
-        text = self._shop.text(view, goal.instruction)
+        text = self.shop.text(view, goal.instruction)
         if view.page != "done":
             return Feedback(text, max_score=1.0)
         product = self.catalogue.by_asin[view.asin]
@@ -119,7 +119,7 @@ class WebShop(TextEnv):
         view = self._trail[-1]
         if view.page == "search":
             return tuple(f"search[{query}]" for query in queries(self._goal.instruction))
-        return tuple(f"click[{text}]" for text in self._shop.links(view))
+        return tuple(f"click[{text}]" for text in self.shop.links(view))
 
     def _save(self) -> tuple[Goal, tuple[ShopView, ...]]:
         return self._goal, tuple(self._trail)
@@ -148,7 +148,7 @@ class WebShop(TextEnv):
         ``objects``: ``seen``, facts of the present page and of past actions; ``view``; ``goal``;
         ``right``, codes of the products that satisfy the request.
         """
-        goal, shop, view = self._goal, self._shop, self._trail[-1]
+        goal, shop, view = self._goal, self.shop, self._trail[-1]
         known = self._known()
         listed = {fact.subject for fact in known if fact.relation == "is on"}
         own = {fact for fact in known if fact.subject == PLAYER}
@@ -167,7 +167,7 @@ class WebShop(TextEnv):
 
     def _known(self) -> frozenset[Triple]:
         """Return what the pages so far have shown; adds those since the last call."""
-        ideal, count = self._ideal or (IdealShopper(self._shop, self._goal.instruction), 0)
+        ideal, count = self._ideal or (IdealShopper(self.shop, self._goal.instruction), 0)
         for view in self._trail[count:]:
             ideal.see(view)
         self._ideal = ideal, len(self._trail)
@@ -176,7 +176,7 @@ class WebShop(TextEnv):
     def _listing(self, product: Product) -> frozenset[Triple]:
         """Return facts that say which search lists a product: one made so far, or the next one."""
         made, searches = self._trail[-1].searches, queries(self._goal.instruction)
-        listing = find_listing(self._shop, product, (*made, *searches))
+        listing = find_listing(self.shop, product, (*made, *searches))
         if listing is None:
             return frozenset()
         search = f"search {(*made, listing.query).index(listing.query) + 1}"
