@@ -1,10 +1,13 @@
 #!/bin/sh
 # Build wheel and sdist; play from each in an empty venv, with the core alone and with an extra.
 #
-#   sh benchmarks/bare_wheel.sh [PYTHON]      # needs the package index; minutes
+#   sh benchmarks/bare_wheel.sh [PYTHON [KEEP]]      # needs the package index; minutes
+#
+# KEEP is a folder to which the packages are copied once they have played.
 set -eu
 here=$(cd "$(dirname "$0")/.." && pwd)
 python=${1:-python3}
+keep=${2:+$(pwd)/$2}
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 unset PYTHONPATH || true
@@ -29,3 +32,4 @@ bare/bin/gym-memory doctor
 bare/bin/gym-memory compare -e "TreasureHunt?level=easy&split=test" -m none -m arigraph -p planner \
     --seeds 0:2 --out results/hunt
 du -sm bare | cut -f1 | sed 's/$/ MB in the venv/'
+if [ -n "$keep" ]; then mkdir -p "$keep" && cp dist/* "$keep"; fi

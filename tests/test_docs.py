@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 from gym_memory.memory import MEMORIES
-from gym_memory.version import __version__
 
 pytestmark = pytest.mark.slow
 
@@ -75,9 +74,7 @@ def test_a_missing_docstring_is_found(tmp_path: Path, monkeypatch: pytest.Monkey
     assert found == ["gym_memory.bare.Base.untold", "gym_memory.bare.SIZE"]
 
 
-def test_llms_txt_and_citation() -> None:
+def test_llms_txt() -> None:
     links = re.findall(r"\]\(([^)]+)\)", (ROOT / "llms.txt").read_text(encoding="utf-8"))
     assert len(links) > 20
     assert [link for link in links if not (ROOT / link).exists()] == []
-    citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
-    assert re.search(r"^version: (.+)$", citation, re.MULTILINE)[1] == __version__

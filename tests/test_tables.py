@@ -8,8 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from gym_memory.version import __version__
+
 sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
 from tables import PAGES, RESULTS, differing
+
+ROOT = Path(__file__).parents[1]
 
 
 @pytest.mark.slow
@@ -33,6 +37,19 @@ def test_a_number_that_was_changed_by_hand_is_found() -> None:
 
 
 def test_the_readme_has_at_most_1000_words_and_three_tables() -> None:
-    page = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
+    page = (ROOT / "README.md").read_text(encoding="utf-8")
     assert len(page.split()) <= 1000
     assert len(re.findall(r"^\|[-:|]+\|$", page, re.MULTILINE)) == 3
+
+
+def test_the_version_is_the_same_in_changelog_and_citation() -> None:
+    changelog, citation = (
+        (ROOT / name).read_text(encoding="utf-8") for name in ("CHANGELOG.md", "CITATION.cff")
+    )
+    release = __version__.partition(".dev")[0]
+    assert f"\nversion: {__version__}\n" in citation
+    assert "\n## Unreleased\n" in changelog
+    assert ("dev" in __version__) != bool(
+        re.search(rf"^## {re.escape(release)} \(\d{{4}}-\d\d-\d\d\)$", changelog, re.MULTILINE)
+    )
+    assert max(map(len, changelog.splitlines())) <= 120
