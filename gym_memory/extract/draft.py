@@ -111,8 +111,7 @@ class Draft:
 
     def full_name(self, name: str) -> str:
         """Return the known thing that a short name means, if there is just one."""
-        words = set(name.split())
-        meant = [other for other in self.graph.entities() if words <= set(other.split())]
+        meant = self.graph.entities_with(name.split())
         return meant[0] if len(meant) == 1 else name
 
     def kind_of(self, name: str) -> str | None:

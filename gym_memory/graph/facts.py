@@ -183,6 +183,8 @@ class VersionedFacts:
         self._sources: list[Source] = []  # ... and what stated it
         self._owner = object()
         self._version = GraphSnapshot(None, _Changes(), 0)
+        self._by_word: dict[str, dict[str, None]] = {}  # all names ever; forks share it
+        self._worded = 0  # facts whose names are in it
         self._saved = (0, 0, 0)  # events, mentions, aliases that self._version covers
 
     def live(self) -> Iterator[Triple]:
@@ -381,6 +383,7 @@ class VersionedFacts:
                 self._facts.pop()
                 del self._index[triple]
         self._timeline.truncate(len(self._timeline.events))
+        self._worded = min(self._worded, len(self._facts))
 
     def _redo(self, changes: _Changes) -> None:
         for t, triple, by, *_ in changes.events:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 
@@ -185,8 +185,7 @@ class TemporalGraph(VersionedFacts):
         elif object is not None:
             candidates = self._in.get(object, ())
         elif relation is not None:
-            related = self._related.get(relation, ())
-            candidates = sorted(related, key=self._live.__getitem__)
+            candidates = self.related(relation)
         else:
             candidates = self.live()
         matching = [
@@ -248,6 +247,11 @@ class TemporalGraph(VersionedFacts):
         """Return the live facts whose object is the entity."""
         return tuple(self._in.get(self.normalize(entity), ()))
 
+    def related(self, relation: str) -> tuple[Triple, ...]:
+        """Return the live facts with a relation; O(those facts)."""
+        row = self._related.get(_fold_relation(relation), {})
+        return tuple(sorted(row, key=self._live.__getitem__))
+
     def incident(self, entity: str) -> tuple[Triple, ...]:
         """Return the live facts about an entity, then those whose object it is; each once."""
         return self._around(self.normalize(entity), "both")
@@ -260,6 +264,22 @@ class TemporalGraph(VersionedFacts):
             if relation not in VERBATIM:
                 names[obj] = None
         return iter(names)
+
+    def entities_with(self, words: Collection[str]) -> list[str]:
+        """Return the entities of live facts whose names have all these words; O(names with one)."""
+        for fact in self._facts[self._worded :]:
+            subject, relation, obj = fact.triple
+            for name in (subject,) if relation in VERBATIM else (subject, obj):
+                for word in name.split():
+                    self._by_word.setdefault(word, {})[name] = None
+        self._worded = len(self._facts)
+        rows = [self._by_word.get(word, {}) for word in words]
+        fewest = min(rows, key=len, default={})
+        return [
+            name
+            for name in fewest
+            if (name in self._out or name in self._in) and all(name in row for row in rows)
+        ]
 
     # The past
 

@@ -58,6 +58,11 @@ def check(graph: TemporalGraph, ops: list[Op]) -> None:
     for name in ENTITIES:
         assert list(graph.outgoing(name)) == [f for f in live if f.subject == name]
         assert list(graph.incoming(name)) == [f for f in live if f.object == name]
+        words = name.split()
+        named = {entity for entity in graph.entities() if set(words) <= set(entity.split())}
+        assert set(graph.entities_with(words)) == named
+    for relation in {triple.relation for triple in TRIPLES}:
+        assert list(graph.related(relation)) == [f for f in live if f.relation == relation]
     filled = {slot_of(f): f for f in live if slot_of(f)}
     assert len(filled) == sum(slot_of(f) is not None for f in live)
     for triple in TRIPLES:

@@ -216,8 +216,8 @@ class _Scene(Draft):
         }
         if not new:
             return
-        for note, relation, text in self.graph.live():
-            if relation == "says" and any(name in text.lower() for name in new):
+        for note, _, text in self.graph.related("says"):
+            if any(name in text.lower() for name in new):
                 read = read_writing(note, text, self._kind_in_view)
                 facts = (Mention(m.triple) for m in read if m.triple[1] not in QUOTED)
                 self.add_reported(facts, note)
