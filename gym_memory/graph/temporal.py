@@ -249,7 +249,7 @@ class TemporalGraph(VersionedFacts):
 
     def related(self, relation: str) -> tuple[Triple, ...]:
         """Return the live facts with a relation; O(those facts)."""
-        row = self._related.get(_fold_relation(relation), {})
+        row: Iterable[Triple] = self._related.get(_fold_relation(relation), ())
         return tuple(sorted(row, key=self._live.__getitem__))
 
     def incident(self, entity: str) -> tuple[Triple, ...]:
