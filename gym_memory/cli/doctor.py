@@ -30,7 +30,6 @@ PURPOSES = {
     "scienceworld": "ScienceWorld (also needs Java)",
     "nethack": "NetHack",
     "alfworld": "ALFWorld",
-    "agentodyssey": "AgentOdyssey",
     "webshop": "WebShop",
     "qa": "MultiHopQA",
     "rl": "training DRRN, GATA, actor-critic, SB3",

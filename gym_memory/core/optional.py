@@ -22,11 +22,15 @@ def require(module: str, extra: str, purpose: str = "") -> Any:
 
 
 def check_installed(module: str, extra: str, purpose: str = "") -> None:
-    """Raise what :func:`require` would, without an import."""
+    """Raise what :func:`require` would, without an import.
+
+    ``extra`` may be a whole command instead, for a package that no extra installs.
+    """
     if importlib.util.find_spec(module.split(".")[0]) is None:
         raise _missing(module, extra, purpose)
 
 
 def _missing(module: str, extra: str, purpose: str) -> MissingDependencyError:
     package = module.split(".")[0]
-    return MissingDependencyError(package, f"pip install 'gym-memory[{extra}]'", purpose)
+    install = extra if " " in extra else f"pip install 'gym-memory[{extra}]'"
+    return MissingDependencyError(package, install, purpose)

@@ -93,7 +93,7 @@ class TextEnv(gym.Env[dict[str, Any], str]):
     needs: ClassVar[str] = ""
     """Module of the engine; a missing one is reported when the environment is made."""
     needs_extra: ClassVar[str] = ""
-    """The gym-memory extra that installs it."""
+    """The gym-memory extra that installs it, or a whole command."""
     worker_gib: ClassVar[float] = 0.5
     """Memory that a process playing it requests from a cluster."""
 

@@ -35,7 +35,8 @@ class AgentOdyssey(TextEnv):
     """
 
     dialect = "plain"
-    needs = needs_extra = "agentodyssey"
+    needs = "agentodyssey"
+    needs_extra = "pip install --no-deps agentodyssey==0.1.0 termcolor"
 
     @checked
     def __init__(
