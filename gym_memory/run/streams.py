@@ -55,19 +55,19 @@ class Stream(Protocol):
         probe: Annotated[int, Help("Further tasks of each environment to test on.", low=0)] = 0,
     ):
         self.tasks, self.shown, self.order, self.probe = tasks, shown, order, probe
-        self._also, self._tests = ([s for s in _PLUS.split(t) if s] for t in (also, tests))
+        self._also, self.tests = ([s for s in _PLUS.split(t) if s] for t in (also, tests))
         if shown >= tasks:
             raise InvalidArgumentError(f"expected shown below tasks={tasks}, got {shown}")
         if again > tasks - shown:
             raise InvalidArgumentError(f"expected again at most tasks - shown, got {again}")
-        if bool(self._tests) > bool(probe):
+        if bool(self.tests) > bool(probe):
             raise InvalidArgumentError("expected probe, the tasks of each test, got 0")
         self.again = [shown + n * (tasks - shown) // again for n in range(again)]
 
     @property
     def worlds(self) -> list[str]:
         """Return the environments besides the job's own."""
-        return [*self._also, *self._tests]
+        return [*self._also, *self.tests]
 
     @cached_property
     def turns(self) -> list[Turn]:
@@ -81,7 +81,7 @@ class Stream(Protocol):
             turns += [Turn(phase, 0, n) for n in self.again]
         if self._also:
             turns += [Turn("late", 0, n) for n in range(self.probe)]
-        for world in range(parts, parts + len(self._tests)):
+        for world in range(parts, parts + len(self.tests)):
             turns += [Turn("test", world, n) for n in range(self.probe)]
         return turns
 

@@ -11,7 +11,9 @@ from gym_memory.run.results.score import TableRow, Unit, grouped, score_by_trial
 from gym_memory.run.results.svg import PALETTE, Figure, Line, label_of, line_figure
 from gym_memory.run.results.sweep import Curve, place
 
-__all__ = ["budget_figure", "colours", "cost_figures", "curve_figures", "score_figure"]
+__all__ = ["budget_figure", "colours", "cost_figures", "curve_figures", "score_figure", "stem_of"]
+
+_LONGEST_STEM = 150
 
 
 _OWN_COLOUR = (
@@ -36,6 +38,14 @@ def colours(memories: Iterable[str]) -> dict[str, int]:
         turn = ((own + further) % len(PALETTE) for further in range(len(PALETTE)))
         found[memory] = next((number for number in turn if number not in found.values()), own)
     return {memory: found[memory] for memory in order}
+
+
+def stem_of(protocol: str) -> str:
+    """Return a protocol as part of a file name, which has at most 255 characters."""
+    stem = "".join(c if c.isalnum() else "-" for c in protocol)
+    if len(stem) <= _LONGEST_STEM:
+        return stem
+    return f"{stem[:_LONGEST_STEM]}-{crc32(stem.encode()):08x}"
 
 
 def score_figure(rows: Sequence[TableRow], colour: dict[str, int]) -> Figure:

@@ -17,6 +17,7 @@ from gym_memory.run.results.figures import (
     cost_figures,
     curve_figures,
     score_figure,
+    stem_of,
 )
 from gym_memory.run.results.score import (
     GAP_NUMBERS,
@@ -27,6 +28,7 @@ from gym_memory.run.results.score import (
     seeds_go_round,
 )
 from gym_memory.run.results.score import table as score_table
+from gym_memory.run.results.streams import is_stream, stream_figures
 from gym_memory.run.results.svg import PALETTE, Figure, Line, label_of, line_figure
 from gym_memory.run.results.sweep import at_largest, budgets, curves
 
@@ -64,12 +66,11 @@ def comparison(
         played = [u for u in all_units if u.protocol == protocol]
         own = at_largest(played)
         rows = score_table(own)
-        figures = [
-            score_figure(rows, colour), *curve_figures(own, colour), *cost_figures(rows, colour)
-        ]  # fmt: skip
+        drawn = stream_figures if is_stream(protocol) else curve_figures
+        figures = [score_figure(rows, colour), *drawn(own, colour), *cost_figures(rows, colour)]
         if len(budgets(played)) > 1:
             figures.insert(0, budget_figure(curves(played), colour))
-        stem = "".join(c if c.isalnum() else "-" for c in protocol)
+        stem = stem_of(protocol)
         parts.append(f'<section class="card"><h2>Protocol {text(protocol)}</h2>')
         repeated = next((row for row in rows if row.n_tasks < row.n), None)
         if repeated:

@@ -17,6 +17,7 @@ from gym_memory.run.results.figures import (
     colours,
     curve_figures,
     score_figure,
+    stem_of,
 )
 from gym_memory.run.results.folder import (
     check_backends,
@@ -42,6 +43,12 @@ from gym_memory.run.results.score import (
     seeds_go_round,
     table,
     units,
+)
+from gym_memory.run.results.streams import (
+    is_stream,
+    stream_figures,
+    stream_sentences,
+    stream_tables,
 )
 from gym_memory.run.results.svg import Figure, label_of, picture
 from gym_memory.run.results.sweep import Curve, at_largest, budgets, comparable, curves
@@ -154,7 +161,7 @@ def _differences(all_units: Sequence[Unit], against: str) -> list[Difference]:
 
 def _markdown_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """Return a table: columns of names to the left, of numbers to the right."""
-    names = {"environment", "memory", "policy", "compared", "with", "task", "reason"}
+    names = {"environment", "memory", "policy", "compared", "with", "task", "reason", "learnt in"}
     rule = ["---" if name in names else "--:" for name in header]
     lines = [header, rule, *rows]
     return "\n".join("| " + " | ".join(_cell(c) for c in line) + " |" for line in lines) + "\n"
@@ -199,7 +206,7 @@ def _head(
 
 def _section(path: Path, protocol: str, own: Sequence[Unit], gaps: Sequence[Difference]) -> str:
     rows = table(own)
-    stem = "".join(c if c.isalnum() else "-" for c in protocol)
+    stem = stem_of(protocol)
     colour = colours(unit.memory for unit in own)
     legend = {label_of(memory): number for memory, number in colour.items()}
 
@@ -224,6 +231,12 @@ def _section(path: Path, protocol: str, own: Sequence[Unit], gaps: Sequence[Diff
         lines += [f"**Seeds go round**: {seeds_go_round(repeated)}", ""]
     lines += drawn(score_figure(table(own), colour))
     by_step, *by_trial = curve_figures(own, colour)
+    if is_stream(protocol):
+        for each in stream_tables(own):
+            lines += [f"### {each.title}", "", _markdown_table(each.heads, each.rows)]
+        lines += [*stream_sentences(own), ""]
+        for figure in stream_figures(own, colour):
+            lines += drawn(figure)
     for figure in by_trial if protocol.startswith("trials") else ():
         lines += ["### Score by trial", "", _trial_table(own), *drawn(figure)]
     lines += drawn(by_step)

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from gym_memory.core.html import table as html_table
 from gym_memory.core.settings import check_name
+from gym_memory.run import EpisodeResult
 from gym_memory.run.jobs import EpisodeRow
 from gym_memory.run.protocols import make_protocol
 from gym_memory.run.results import intervals
@@ -67,7 +68,7 @@ class Unit(NamedTuple):
     ``score`` is the job's value, 0 when failed: normalized to [0, 1], or points if ``raw``, where
     no best score is known. ``memory_ms`` is a step, ``tokens`` an observation. ``curve`` has points
     ``(step, value)``, ``trials`` the value of each episode. ``fallbacks`` is the share of steps
-    that a language agent left to chance or to a default.
+    that a language agent left to chance or to a default. ``episodes`` has what was played.
     """
 
     protocol: str
@@ -89,6 +90,7 @@ class Unit(NamedTuple):
     trials: tuple[float, ...]
     counters: dict[str, float]
     fallbacks: float = 0.0
+    episodes: tuple[EpisodeResult, ...] = ()
 
 
 def units(rows: Iterable[EpisodeRow]) -> list[Unit]:
@@ -124,6 +126,7 @@ def _unit(rows: Sequence[EpisodeRow]) -> Unit:
         trials=tuple(0.0 if r.failed else r.value for r in results),
         counters=counters,
         fallbacks=min(unguided / max(sum(r.steps for r in results), 1), 1.0),
+        episodes=tuple(results),
     )
 
 

@@ -1,0 +1,255 @@
+"""Report a stream: what a memory gains over a stream of tasks, keeps, forgets, and carries over.
+
+All gains are paired by task and order; their 95 % intervals take tasks as their unit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+
+from gym_memory.core.html import text
+from gym_memory.core.names import parse_spec
+from gym_memory.run.protocols import make_protocol
+from gym_memory.run.results import intervals
+from gym_memory.run.results import svg as draw
+from gym_memory.run.results.score import Unit, format_interval, grouped, is_raw
+from gym_memory.run.results.svg import Figure, Line, label_of, line_figure
+from gym_memory.run.streams import Stream
+
+__all__ = ["Table", "is_stream", "stream_figures", "stream_sentences", "stream_tables"]
+
+RIVALS = ("none", "placebo", "exprag", "history")
+"""Memories that the others are compared with: nothing, spoilt items, raw episodes."""
+_POINTS = 8
+"""Points of a curve; each is the mean of as many neighbouring tasks."""
+_LEFT, _TOP, _WIDE, _HIGH = 104, 44, 58, 24
+_GAIN, _LOSS = 1, 11
+"""Colours of a heat map: blue and red."""
+
+Found = dict[tuple[str, int, int, int], tuple[str, float]]
+"""Task and value of each turn by environment, order, world and place."""
+
+
+class Table(NamedTuple):
+    """Hold a table for a page: its title, its heads, of which some are words, and its rows."""
+
+    title: str
+    heads: list[str]
+    words: int
+    rows: list[list[str]]
+
+
+def is_stream(protocol: str) -> bool:
+    """True for a specification of the protocol ``stream``."""
+    return protocol.partition("?")[0] == Stream.name
+
+
+@lru_cache(maxsize=64)
+def _stream(protocol: str) -> Stream:
+    found = make_protocol(protocol)
+    assert isinstance(found, Stream)
+    return found
+
+
+def _found(group: Iterable[Unit], *phases: str, test: str = "") -> Found:
+    """Return the turns of some phases; a turn that a failed job did not play has value 0."""
+    found: Found = {}
+    for unit in group:
+        stream = _stream(unit.protocol)
+        for n, turn in enumerate(stream.turns):
+            if turn.phase in phases and (not test or stream.tested(turn) == test):
+                result = unit.episodes[n] if n < len(unit.episodes) else None
+                task = result.task_id if result else f"turn {n} of {unit.seed}"
+                value = result.value if result and not result.failed else 0.0
+                found[unit.env, unit.seed, turn.world, turn.place] = task, value
+    return found
+
+
+def _mean(found: Found, raw: bool) -> intervals.Estimate:
+    estimate = intervals.values if raw else intervals.scores
+    return estimate([value for _, value in found.values()], [task for task, _ in found.values()])
+
+
+def _gain(ours: Found, theirs: Found, raw: bool) -> intervals.Estimate:
+    keys = [key for key in ours if key in theirs]
+    estimate = intervals.values if raw else intervals.gaps
+    return estimate([ours[k][1] - theirs[k][1] for k in keys], [ours[k][0] for k in keys])
+
+
+def _shown(found: intervals.Estimate, sign: str = "") -> str:
+    if not found.clusters:
+        return ""
+    return f"{found.mean:{sign}.2f} {format_interval(found.interval(), sign)}"
+
+
+def _worlds(own: Sequence[Unit]) -> dict[tuple[str, str], dict[str, list[Unit]]]:
+    """Group the jobs by environment and policy, then by memory."""
+    cells = grouped(own, lambda unit: (unit.env, unit.policy))
+    return {cell: grouped(group, lambda unit: unit.memory) for cell, group in cells.items()}
+
+
+def _rivals(memories: Iterable[str]) -> list[str]:
+    found = [m for m in memories if parse_spec(m).name in RIVALS]
+    return sorted(found, key=lambda m: RIVALS.index(parse_spec(m).name))
+
+
+def stream_tables(own: Sequence[Unit]) -> list[Table]:
+    """Return tables of the stream, of gains, of the store and of transfer, those that are due."""
+    rivals = _rivals(dict.fromkeys(unit.memory for unit in own))
+    heads = ["environment", "memory", "policy"]
+    scores, gains, stores = [], [], []
+    for (env, policy), memories in _worlds(own).items():
+        raw = is_raw(own)
+        for memory, group in memories.items():
+            names = [f"`{env}`", f"`{memory}`", policy]
+            learn = _found(group, "learn")
+            places = [key[3] for key in learn]
+            middle = (min(places) + max(places)) / 2
+            halves = ({k: v for k, v in learn.items() if (k[3] < middle) == first}
+                      for first in (True, False))  # fmt: skip
+            again, fresh, early, late = (
+                _found(group, phase) for phase in ("again", "fresh", "early", "late")
+            )
+            means = (learn, *halves, again, late)
+            scores.append([*names, str(len(learn)), *(_shown(_mean(p, raw)) for p in means)])
+            over = ["" if rival == memory or rival not in memories
+                    else _shown(_gain(learn, _found(memories[rival], "learn"), raw), "+")
+                    for rival in rivals]  # fmt: skip
+            pairs = ((again, fresh), (again, learn), (late, early))
+            gains.append([*names, *over, *(_shown(_gain(a, b, raw), "+") for a, b in pairs)])
+            stores.append([*names, *_store(group)])
+    parts = ["n", "learning", "first half", "second half", "again", "late"]
+    over = [f"over {label_of(rival)}" for rival in rivals]
+    over += ["again over fresh", "again over first time", "late over early"]
+    store = ["items", "kB", "changed while reading"]
+    tables = [Table("Score", heads + parts, 3, scores), Table("Gain", heads + over, 3, gains),
+              Table("Store at the end of the stream", heads + store, 3, stores)]  # fmt: skip
+    return [*(_lean(table) for table in tables), *_transfer(own)]
+
+
+def _lean(table: Table) -> Table:
+    """Return a table without columns that are empty."""
+    kept = [n for n in range(len(table.heads)) if any(row[n] for row in table.rows)]
+    return table._replace(
+        heads=[table.heads[n] for n in kept], rows=[[row[n] for n in kept] for row in table.rows]
+    )
+
+
+def _store(group: Sequence[Unit]) -> list[str]:
+    """Return items and kB a job, and how many episodes changed what they were to read only."""
+    grown = {"items": 0.0, "bytes": 0.0}
+    changed = reads = 0
+    for unit in group:
+        for turn, result in zip(_stream(unit.protocol).turns, unit.episodes, strict=False):
+            if turn.phase in ("shown", "learn"):
+                for name in grown:
+                    grown[name] += result.counters.get(f"store_{name}", 0.0) / len(group)
+            else:
+                reads += 1
+                changed += bool(result.counters.get("store_changed"))
+    return [f"{grown['items']:.0f}", f"{grown['bytes'] / 1000:.1f}",
+            f"{changed} of {reads}" if reads else ""]  # fmt: skip
+
+
+def _tests(own: Sequence[Unit]) -> list[str]:
+    return list(dict.fromkeys(t for u in own for t in _stream(u.protocol).tests))
+
+
+def _tested(own: Sequence[Unit], env: str, memory: str, test: str) -> intervals.Estimate:
+    """Return the gain over ``none`` on a test; the score itself where ``none`` was not played."""
+    group = {m: [u for u in own if u.env == env and u.memory == m] for m in (memory, "none")}
+    ours, raw = _found(group[memory], "test", test=test), is_raw(own)
+    if memory == "none" or not group["none"]:
+        return _mean(ours, raw)
+    return _gain(ours, _found(group["none"], "test", test=test), raw)
+
+
+def _transfer(own: Sequence[Unit]) -> list[Table]:
+    tests = _tests(own)
+    if not tests:
+        return []
+    rows = [
+        [f"`{memory}`", label_of(env), policy,
+         *(_shown(_tested(group, env, memory, test), "" if memory == "none" else "+")
+           for test in tests)]
+        for policy, group in grouped(own, lambda u: u.policy).items()
+        for memory in dict.fromkeys(u.memory for u in group)
+        for env in dict.fromkeys(u.env for u in group if u.memory == memory)
+    ]  # fmt: skip
+    heads = ["memory", "learnt in", "policy", *map(label_of, tests)]
+    return [Table("Transfer: gain over none in further tasks", heads, 3, rows)]
+
+
+def stream_sentences(own: Sequence[Unit]) -> list[str]:
+    """Say which memories cannot be distinguished from which rival."""
+    lines = []
+    for (env, _), memories in _worlds(own).items():
+        for rival in _rivals(memories):
+            theirs, raw = _found(memories[rival], "learn"), is_raw(own)
+            same = []
+            for memory, group in memories.items():
+                ends = _gain(_found(group, "learn"), theirs, raw).interval()
+                if memory != rival and (ends is None or ends[0] <= 0 <= ends[1]):
+                    same.append(f"`{memory}`")
+            if same:
+                lines.append(f"On {label_of(env)}, {', '.join(same)} cannot be distinguished "
+                             f"from `{rival}`.")  # fmt: skip
+    return lines
+
+
+def stream_figures(own: Sequence[Unit], colour: dict[str, int]) -> list[Figure]:
+    """Return the score along the stream, and the heat map of transfer if there are tests."""
+    panels = []
+    for (env, policy), memories in _worlds(own).items():
+        lines = []
+        for memory, group in memories.items():
+            learn = _found(group, "learn")
+            points, band = [], []
+            for part in np.array_split(sorted({key[3] for key in learn}), _POINTS):
+                if len(part):
+                    near = {key: value for key, value in learn.items() if key[3] in part}
+                    found = _mean(near, is_raw(own))
+                    points.append((float(part.mean()) + 1, found.mean))
+                    band.append(found.interval() or (found.mean, found.mean))
+            lines.append(Line(env, memory, policy, label_of(memory), colour[memory], points, band))
+        panels.append((f"{label_of(policy)} on {label_of(env)}", lines))
+    curve = line_figure("stream", "Score along the stream", panels, "task", "score", (0.0, 1.0))
+    return [curve, *([_heat(own)] if _tests(own) else [])]
+
+
+def _heat(own: Sequence[Unit]) -> Figure:
+    tests, points, panels = _tests(own), [], []
+    title = "Transfer: gain over none, learnt in the row, tested in the column"
+    for (policy, memory), group in grouped(own, lambda u: (u.policy, u.memory)).items():
+        envs, parts = list(dict.fromkeys(u.env for u in group)), []
+        for column, test in enumerate(tests):
+            parts.append(_word(_LEFT + _WIDE * (column + 0.5), _TOP - 6, "middle", test, 9))
+        for row, env in enumerate(envs):
+            y = _TOP + _HIGH * row
+            parts.append(_word(_LEFT - 6, y + 16, "end", env, 14))
+            for column, test in enumerate(tests):
+                x = _LEFT + _WIDE * column
+                mean = _tested(own, env, memory, test).mean
+                points.append((policy, memory, env, test, f"{mean:.6f}"))
+                parts.append(
+                    f'<rect class="k{_GAIN if mean >= 0 else _LOSS}" stroke-opacity="0" x="{x}" '
+                    f'y="{y}" width="{_WIDE - 2}" height="{_HIGH - 2}" '
+                    f'fill-opacity="{min(abs(mean), 1) * 0.7:.2f}"/>'
+                    f'<text x="{x + _WIDE / 2 - 1:g}" y="{y + 15}" font-size="11" '
+                    f'text-anchor="middle">{mean:{"" if memory == "none" else "+"}.2f}</text>'
+                )
+        size = _LEFT + _WIDE * len(tests) + 8, _TOP + _HIGH * len(envs) + 8
+        body = f"<g {draw.attributes('', memory, policy)}>{''.join(parts)}</g>"
+        panels.append(draw.svg(*size, f"{label_of(memory)}, {label_of(policy)}", "", policy, body))
+    head = ("policy", "memory", "learnt in", "tested in", "gain")
+    return Figure("transfer", title, tuple(panels), draw.csv_text(head, points))
+
+
+def _word(x: float, y: float, anchor: str, env: str, most: int) -> str:
+    name = text(parse_spec(env).name, most)
+    at = f'x="{draw.number(x)}" y="{draw.number(y)}" text-anchor="{anchor}"'
+    return f'<text class="soft" {at} font-size="10.5"><title>{text(env)}</title>{name}</text>'
