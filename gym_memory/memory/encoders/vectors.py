@@ -135,7 +135,7 @@ class VectorIndex:
     def __init__(self, dim: int):
         check_int("dim", dim, 1)
         self.dim = dim
-        self._rows: NDArray[np.floating[Any]] = np.empty((16, dim), dtype=np.float32)
+        self._rows: NDArray[Any] = np.empty((16, dim), dtype=np.float32)
         self._ids: NDArray[np.int64] = np.empty(16, dtype=np.int64)
         self._row_of: dict[int, int] = {}
         self._sketches: Sketches | None = None  # once there were too many rows for a scan
@@ -172,7 +172,7 @@ class VectorIndex:
             for start in range(0, len(self), _BLOCK):
                 block = range(start, min(start + _BLOCK, len(self)))
                 self._sketches.put(block, self._rows[block.start : block.stop])
-            rows_so_far, self._rows = self._rows, np.empty(self._rows.shape, dtype=np.float16)
+            rows_so_far, self._rows = self._rows, np.empty(self._rows.shape, dtype=np.int16)
             self._rows[: len(self)] = rows_so_far[: len(self)]  # the rest was never written
 
     def remove(self, id: int) -> bool:
@@ -193,7 +193,7 @@ class VectorIndex:
         """Return dot products with all rows, shape (number of vectors, number of rows)."""
         return self._products(whole(vectors), self._rows[: len(self)])
 
-    def _products(self, numbers: Vectors, rows: NDArray[np.floating[Any]]) -> Vectors:
+    def _products(self, numbers: Vectors, rows: NDArray[Any]) -> Vectors:
         products = numbers @ rows.astype(np.float32, copy=False).T
         return products / np.float32(UNIT * UNIT)
 
