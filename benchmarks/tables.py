@@ -323,6 +323,25 @@ def exam() -> str:
     return _table([*heads, "wrong", "unproven", "tokens"], 1, rows)
 
 
+def everyday() -> str:
+    """The questions that a person wrote, answered at 500 tokens."""
+    found: dict[str, list[dict[str, Any]]] = {}
+    for row in _read("exam/everyday_rows.json"):
+        found.setdefault(row["memory"], []).append(row)
+    table, first = [], _read("exam/everyday_first.json")
+    for memory, rows in found.items():
+        right = [float(row["verdict"] == "right") for row in rows]
+        ci = intervals.scores(right, [row["env"] for row in rows]).interval()
+        wrong = sum(row["verdict"] == "wrong" for row in rows)
+        tokens = np.mean([row["tokens"] for row in rows])
+        before = first[memory] / len(rows)
+        shares = f"{np.mean(right):.2f} {format_interval(ci)}", f"{before:.2f}"
+        more = f"{wrong / len(rows):.2f}", f"{len(rows)}", f"{tokens:.0f}"
+        table.append([f"`{memory}`", *shares, *more])
+    heads = ["memory", "right, 95 %", "when first asked", "wrong", "questions", "tokens"]
+    return _table(heads, 1, table)
+
+
 _LEVEL = r"-(?=(?:rl|hunt)-[^-]+$)"
 
 
@@ -591,7 +610,7 @@ PAGES: dict[Path, dict[str, Callable[[], str]]] = {
     RESULTS / "other-authors.md": {"foreign_games": foreign_games},
     RESULTS / "interactive-fiction.md": {"fiction": fiction, "fiction_trials": fiction_trials},
     RESULTS / "budgets.md": {"together": together, "budgets": partial(budgets, WORLDS)},
-    RESULTS / "exam.md": {"exam": exam},
+    RESULTS / "exam.md": {"exam": exam, "everyday": everyday},
     RESULTS / "ranking.md": {"ranking": ranking},
     RESULTS / "learners.md": {"rl": rl_means, "learner": learner},
     HERE / "budgets" / "README.md": {"agents": partial(budgets, AGENT_WORLDS)},

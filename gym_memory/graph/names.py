@@ -16,6 +16,7 @@ DETERMINERS = frozenset(
 _WORD = re.compile(r"[^\s.,;:!?\"()]+")
 _OF = re.compile(r"(?<=\w)\s+(?:of|to|for|from|with|in|on)\s")
 _LABEL = re.compile(r"#?[a-z]?\d+|[a-z]|[ivx]+|no\.?|number|one|two|three|four|five|six")
+_ONE = "one"
 _MOST_TEXTS = 4096
 """Texts whose names are cached: the task and actions."""
 _MOST_WORDS = 4
@@ -56,7 +57,7 @@ class NameIndex:
     """Find the names of known entities in text, in O(words).
 
     A partial name is a determiner and at most four words of a name, of which the last is one of its
-    :func:`nouns`. It counts if it fits a single name; one that fits several names none.
+    :func:`nouns` or *one*. It counts if it fits a single name; one that fits several names none.
 
     Args:
         partial: True to find partial names, too.
@@ -66,8 +67,8 @@ class NameIndex:
     ...     names.learn(name)
     >>> names.find("Take the RED apple, then an apple (no pineapple).")
     ('red apple', 'apple')
-    >>> names.find("Where's the cheese? And the key?")
-    ('block of cheese',)
+    >>> names.find("Where's the cheese? And the key, the iron one?")
+    ('block of cheese', 'iron key')
     """
 
     def __init__(self, *, partial: bool = False) -> None:
@@ -93,7 +94,7 @@ class NameIndex:
         if words:
             self._by_words[" ".join(words)] = name
             self._longest[words[0]] = max(self._longest.get(words[0], 0), len(words))
-        for noun in nouns(name) if self._is_partial else ():
+        for noun in (*nouns(name), _ONE) if self._is_partial else ():
             for word in dict.fromkeys(words):
                 self._by_noun.setdefault((word, noun), []).append(name)
 
@@ -133,7 +134,7 @@ class NameIndex:
         for end in range(min(start + _MOST_WORDS, len(words)), start, -1):
             fits = self._by_noun.get((words[start], words[end - 1]), ())
             if 0 < len(fits) <= _MOST_FITS:
-                phrase = set(words[start:end])
+                phrase = set(words[start:end]) - {_ONE}
                 fits = [name for name in fits if phrase.issubset(_words(name))]
                 if len(fits) == 1:
                     return fits[0], end

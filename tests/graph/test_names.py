@@ -28,6 +28,8 @@ def names() -> NameIndex:
         ("Take the stone cheese", ()),  # another cheese
         ("say cheese", ()),  # no determiner
         ("the the cheese", ("block of cheese",)),
+        ("the brass key or the iron one", ("brass key", "iron key")),
+        ("the bell one, or the one there", ()),  # fits two, says nothing
     ],
 )
 def test_a_partial_name_counts_if_one_thing_fits(

@@ -10,11 +10,13 @@ from gym_memory.graph import TemporalGraph
 from gym_memory.memory.arigraph import AriGraph
 from gym_memory.memory.controls import Shuffled
 from gym_memory.memory.recall.past import (
+    ActionIndex,
     PastQuestion,
     dated_lines,
     read_past_question,
     recollect,
 )
+from gym_memory.memory.stores.episodes import EpisodeStore
 
 IN_FRIDGE = Triple("apple", "is in", "fridge")
 IN_HAND = Triple("apple", "is in", "inventory")
@@ -211,3 +213,23 @@ def test_everyday_questions_about_the_past_are_read() -> None:
     assert after is not None
     assert after.done == (4, 5)
     assert read_past_question("leave the knife on the table", ["knife", "table"], 30) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "steps"),
+    [
+        ("What was inside when I opened the chest?", [3]),
+        ("I dropped the lamp. What happened?", [4]),
+        ("What happened when I kicked the chest?", [3, 1]),  # no such verb: whatever was done to it
+        ("I like the chest. Where is it?", []),
+        ("Where is the chest?", []),
+    ],
+)
+def test_what_i_did_to_a_thing_names_the_action(text: str, steps: list[int]) -> None:
+    store = EpisodeStore()
+    for t, action in enumerate(
+        ["", "examine tool chest", "go east", "open tool chest", "drop lamp"]
+    ):
+        store.add(t, f"text {t}", action)
+    things = [thing for thing in ("tool chest", "lamp") if thing.split()[-1] in text]
+    assert ActionIndex(store).named(text, ["you", *things]) == steps

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from array import array
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Collection, Container, Iterable, Iterator, Sequence
 from itertools import groupby, islice
 from operator import attrgetter
 from typing import NamedTuple
@@ -61,6 +61,16 @@ _DROPPED = re.compile(
     re.IGNORECASE,
 )
 _NEXT = re.compile(r"\b(?:after|next|then|followed)\b", re.IGNORECASE)
+_EVENT = re.compile(
+    r"\bwhat(?:['’]d)? (?:did (?:i|it|you) (?:find|get|say|see)|(?:came|happened)\b)|"
+    r"\bwhen (?:i|you)\b",
+    re.IGNORECASE,
+)
+_DONE_BY = re.compile(r"\b(?:i|you|and)(?:['’]ve|['’]d| have| had)? (\w+)", re.IGNORECASE)
+_IRREGULAR = {
+    "ate": "eat", "drank": "drink", "found": "find", "gave": "give", "got": "get", "lit": "light",
+    "said": "say", "threw": "throw", "took": "take", "went": "go", "wore": "wear",
+}  # fmt: skip
 _HOW = re.compile(r"\bhow (?:did|was|were|has|have|come)\b|\bwhat made\b", re.IGNORECASE)
 _ARTICLE = re.compile(rf"\b(?:{'|'.join(sorted(DETERMINERS))}) ", re.IGNORECASE)
 _NUMBER = re.compile(
@@ -172,6 +182,7 @@ class ActionIndex:
         self._counts: dict[str, dict[str, int]] = {}  # actions in the order of their last try
         self._actions = NameIndex()
         self._last: dict[str, int] = {}
+        self._by_word: dict[str, dict[str, None]] = {}
 
     def _sync(self) -> None:
         cut, new = self._follower.advance(self.store)
@@ -183,6 +194,8 @@ class ActionIndex:
                 bare = _ARTICLE.sub("", action)
                 self._actions.learn(bare)
                 self._last[bare] = episode.t
+                for word in bare.split()[1:]:
+                    self._by_word.setdefault(word, {})[bare] = None
             if self._place and action:
                 counts = self._counts.setdefault(self._place, {})
                 counts[action] = counts.pop(action, 0) + 1
@@ -190,11 +203,26 @@ class ActionIndex:
                 if subject == PLAYER and relation == "is in":
                     self._place = obj
 
-    def named(self, text: str) -> list[int]:
-        """Return the last steps of the actions of at least two words that a text names."""
+    def named(self, text: str, things: Iterable[str] = ()) -> list[int]:
+        """Return the last steps of the actions of at least two words that a text names.
+
+        *I opened the box* names what was done to ``things``, those named there: the latest with one
+        of its verbs or, if it asks what happened, the latest with any.
+        """
         self._sync()
         bare = _ARTICLE.sub("", text)
-        return [self._last[action] for action in self._actions.find(bare)]
+        found = self._actions.find(bare) or self._described(text, set(things) - {PLAYER})
+        return [self._last[action] for action in found]
+
+    def _described(self, text: str, things: Collection[str]) -> list[str]:
+        verbs = {form for verb in _DONE_BY.findall(text.lower()) for form in _present(verb)}
+        if not verbs or not things:
+            return []
+        rare = min((self._by_word.get(name.split()[-1], {}) for name in things), key=len)
+        found = [action for action in rare if all(name in action for name in things)]
+        exact = [action for action in found if action.split()[0] in verbs]
+        found = exact or (found if _EVENT.search(text) else [])
+        return sorted(found, key=self._last.__getitem__, reverse=True)[:_MOST_STEPS]
 
     def tried(self, place: str, valid_actions: tuple[str, ...]) -> Block:
         """Return valid attempts in a place as facts ``place | tried | action``, newest first."""
@@ -207,6 +235,17 @@ class ActionIndex:
             for action in again[:_MOST_TRIED]
             if not action.startswith("go ")
         )
+
+
+def _present(verb: str) -> tuple[str, ...]:
+    """Return what a verb in the past tense may be in the present.
+
+    >>> _present("dropped"), _present("took")
+    (('dropped', 'dropp', 'droppe', 'drop'), ('took', 'take'))
+    """
+    if not verb.endswith("ed"):
+        return verb, _IRREGULAR.get(verb, verb)
+    return verb, verb[:-2], verb[:-1], verb[:-3]
 
 
 # ------------------------------------------------------------ last attempts

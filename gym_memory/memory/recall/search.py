@@ -146,7 +146,7 @@ class Search:
             return None
         store, focus = self._store, self.cue.focus
         now = store[-1].t - self._origin if len(store) else 0
-        done = self._sources.actions.named(focus)
+        done = self._sources.actions.named(focus, self._named)
         done += achievements(self._sources.graph, focus, self._named)
         done = [t - self._origin for t in done]
         return read_past_question(focus, self._named, now, done)
