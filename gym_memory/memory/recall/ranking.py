@@ -93,7 +93,7 @@ class _Ranking:
         self.keep = 0  # characters that the present part leaves free
         self.shown: set[str] = set()
         self.entered: set[str] = set()
-        self.shown_ways: dict[Triple, None] = {}
+        self.shown_ways: set[Triple] = set()
         self.quoted: set[str] = set()
 
     def fill(self) -> Ranked:
@@ -263,9 +263,9 @@ class _Ranking:
         fresh: dict[Triple, None] = {}
         for subject, relation, obj in block.triples:
             back = way_relation(OPPOSITE[direction_of(relation) or ""])
-            known = {Triple(subject, relation, obj), Triple(obj, back, subject)}
-            if known.isdisjoint(self.shown_ways) and known.isdisjoint(fresh):
-                fresh[Triple(subject, relation, obj)] = None
+            known = (Triple(subject, relation, obj), Triple(obj, back, subject))
+            if not any(way in self.shown_ways or way in fresh for way in known):
+                fresh[known[0]] = None
         self.shown_ways.update(fresh)
         self.page.put(block if len(fresh) == len(block.triples) else fact_block(fresh))
 
