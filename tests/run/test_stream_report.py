@@ -76,8 +76,12 @@ def test_the_store_grows_and_changes_while_reading_are_counted() -> None:
 
 
 def test_transfer_is_the_gain_over_none() -> None:
-    assert cells("Transfer")["`memrl`"]["E"].startswith("+1.00 [")
-    assert cells("Transfer")["`none`"]["E"].startswith("0.00 [")
+    by_env = cells("Transfer, by environment")
+    assert by_env["`memrl`"]["E"].startswith("+1.00 [")
+    assert by_env["`none`"]["E"].startswith("0.00 [")
+    over = cells("Transfer: gain")["`memrl`"]
+    assert over["in others"].startswith("+1.00 [")
+    assert over["in the same environment"] == ""
 
 
 def test_what_cannot_be_distinguished_is_said() -> None:

@@ -84,9 +84,9 @@ if __name__ == "__main__":
 
 
 def without_clocks(rows: list[EpisodeRow]) -> list[EpisodeRow]:
-    still = {"seconds": 0.0, "memory_ms": 0.0}
     return [
-        dataclasses.replace(row, result=dataclasses.replace(row.result, **still)) for row in rows
+        dataclasses.replace(row, result=dataclasses.replace(row.result, seconds=0.0, memory_ms=0.0))
+        for row in rows
     ]
 
 

@@ -159,29 +159,50 @@ def _tests(own: Sequence[Unit]) -> list[str]:
     return list(dict.fromkeys(t for u in own for t in _stream(u.protocol).tests))
 
 
-def _tested(own: Sequence[Unit], env: str, memory: str, test: str) -> intervals.Estimate:
-    """Return the gain over ``none`` on a test; the score itself where ``none`` was not played."""
-    group = {m: [u for u in own if u.env == env and u.memory == m] for m in (memory, "none")}
-    ours, raw = _found(group[memory], "test", test=test), is_raw(own)
-    if memory == "none" or not group["none"]:
-        return _mean(ours, raw)
-    return _gain(ours, _found(group["none"], "test", test=test), raw)
+def _tested(
+    own: Sequence[Unit], pairs: Iterable[tuple[str, str]], memory: str
+) -> intervals.Estimate:
+    """Return the gain over ``none`` on tests; the score itself where ``none`` was not played.
+
+    ``pairs`` are of the environment that was learnt in, and of that of the test.
+    """
+    found: dict[str, Found] = {memory: {}, "none": {}}
+    for env, test in pairs:
+        for name, turns in found.items():
+            turns |= _found((u for u in own if (u.env, u.memory) == (env, name)), "test", test=test)
+    if memory == "none" or not found["none"]:
+        return _mean(found[memory], is_raw(own))
+    return _gain(found[memory], found["none"], is_raw(own))
+
+
+def _names(envs: Iterable[str]) -> dict[str, str]:
+    """Return a short name of each environment: without its settings where that is clear."""
+    found = dict.fromkeys(envs)
+    short = [parse_spec(env).name for env in found]
+    return {env: name if short.count(name) == 1 else label_of(env)
+            for env, name in zip(found, short, strict=True)}  # fmt: skip
 
 
 def _transfer(own: Sequence[Unit]) -> list[Table]:
     tests = _tests(own)
     if not tests:
         return []
-    rows = [
-        [f"`{memory}`", label_of(env), policy,
-         *(_shown(_tested(group, env, memory, test), "" if memory == "none" else "+")
-           for test in tests)]
-        for policy, group in grouped(own, lambda u: u.policy).items()
-        for memory in dict.fromkeys(u.memory for u in group)
-        for env in dict.fromkeys(u.env for u in group if u.memory == memory)
-    ]  # fmt: skip
-    heads = ["memory", "learnt in", "policy", *map(label_of, tests)]
-    return [Table("Transfer: gain over none in further tasks", heads, 3, rows)]
+    names = _names(unit.env for unit in own)
+    rows, means = [], []
+    for (policy, memory), group in grouped(own, lambda u: (u.policy, u.memory)).items():
+        rivals = [u for u in own if u.policy == policy]
+        sign = "" if memory == "none" else "+"
+        for env in dict.fromkeys(unit.env for unit in group):
+            cells = (_tested(rivals, [(env, test)], memory) for test in tests)
+            rows.append([f"`{memory}`", names[env], policy, *(_shown(c, sign) for c in cells)])
+        pairs = [(env, test) for env in names for test in tests]
+        parts = ([pair for pair in pairs if (pair[0] == pair[1]) == same] for same in (True, False))
+        cells = (_tested(rivals, part, memory) for part in parts)
+        means.append([f"`{memory}`", policy, *(_shown(cell, sign) for cell in cells)])
+    heads = ["memory", "learnt in", "policy", *_names(tests).values()]
+    over = ["memory", "policy", "in the same environment", "in others"]
+    return [Table("Transfer: gain over none in further tasks", over, 2, means),
+            Table("Transfer, by environment", heads, 3, rows)]  # fmt: skip
 
 
 def stream_sentences(own: Sequence[Unit]) -> list[str]:
@@ -226,6 +247,7 @@ def _heat(own: Sequence[Unit]) -> Figure:
     title = "Transfer: gain over none, learnt in the row, tested in the column"
     for (policy, memory), group in grouped(own, lambda u: (u.policy, u.memory)).items():
         envs, parts = list(dict.fromkeys(u.env for u in group)), []
+        rivals = [unit for unit in own if unit.policy == policy]
         for column, test in enumerate(tests):
             parts.append(_word(_LEFT + _WIDE * (column + 0.5), _TOP - 6, "middle", test, 9))
         for row, env in enumerate(envs):
@@ -233,7 +255,7 @@ def _heat(own: Sequence[Unit]) -> Figure:
             parts.append(_word(_LEFT - 6, y + 16, "end", env, 14))
             for column, test in enumerate(tests):
                 x = _LEFT + _WIDE * column
-                mean = _tested(own, env, memory, test).mean
+                mean = _tested(rivals, [(env, test)], memory).mean
                 points.append((policy, memory, env, test, f"{mean:.6f}"))
                 parts.append(
                     f'<rect class="k{_GAIN if mean >= 0 else _LOSS}" stroke-opacity="0" x="{x}" '
