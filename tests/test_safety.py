@@ -111,3 +111,15 @@ def test_each_defence_names_a_test_that_is_there() -> None:
         named = re.findall(r"`(tests/[\w/]+\.py)`", row)
         assert named, row
         assert all((ROOT / name).is_file() for name in named), row
+
+
+def test_each_fault_that_was_found_names_its_tests() -> None:
+    text = (ROOT / "SECURITY.md").read_text(encoding="utf-8")
+    part = text.partition("## Faults that were found")[2].partition("\n## ")[0]
+    rows = [row for row in part.splitlines() if row.startswith("| ") and "Fault |" not in row]
+    assert len(rows) == 15
+    for row in rows:
+        named = re.findall(r"`(tests/[\w/]+\.py)::(test_\w+)`", row)
+        assert named, row
+        for file, test in named:
+            assert f"def {test}(" in (ROOT / file).read_text(encoding="utf-8"), (file, test)

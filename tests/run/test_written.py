@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from work import work
 
 from gym_memory.core.errors import InvalidArgumentError, ResultsError
 from gym_memory.core.files import seal, unseal
@@ -20,6 +21,7 @@ from gym_memory.run import EpisodeResult
 from gym_memory.run.jobs import EpisodeRow, Job, RunConfig, play_job
 from gym_memory.run.results import ResultsFolder, read_episodes
 from gym_memory.run.results.verify import verify
+from gym_memory.wrappers import make_env
 
 TEXT = st.text(max_size=20)
 NUMBERS = st.floats() | st.integers() | st.sampled_from([10**400, -(10**400), 10**5000, 1e200])
@@ -130,6 +132,26 @@ def test_an_odd_number_fails_the_episode_in_one_line(part: str, value: str, tmp_
 @pytest.mark.parametrize("part", ["terminated", "truncated"])
 def test_an_ending_that_is_no_flag_fails_the_episode(part: str, value: str, tmp_path: Path) -> None:
     played(part, value, tmp_path, f"expected {part} as True or False")
+
+
+class Crossroads(OddHouse):
+    """A world with very many valid actions."""
+
+    def step(self, action: str) -> tuple[Any, ...]:
+        text, reward, ended, cut, info = super().step(action)
+        return text, reward, ended, cut, {**info, "valid_actions": [f"go {n}" for n in WAYS]}
+
+
+WAYS = range(300_000)
+
+
+def test_very_many_actions_do_not_stop_a_run() -> None:
+    env = make_env("Foreign", memory="history", id=f"{__name__}:Crossroads", part="", value="")
+    env.reset(seed=0)
+    obs = env.step("wait")[0]
+    assert len(obs["valid_actions"]) == len(WAYS)
+    assert work(lambda: env.step("go 5")) < 150
+    env.close()
 
 
 def played(part: str, value: str, folder: Path, says: str) -> None:
