@@ -8,7 +8,6 @@ prompt with empty slots (domain-conditional PMI of Holtzman et al. 2021, Equatio
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -68,7 +67,7 @@ class Choose(LanguagePolicy):
                 "expected a model that scores, such as 'transformers?model=/weights/qwen', got "
                 f"{self.llm!r}"
             )
-        self._scorer: Scorer = self.llm  # type: ignore[assignment]
+        self._scorer: Scorer = self.llm
         self._prompt = load_prompt(self.settings.prompt)
         empty = dict.fromkeys(self._prompt.slots, "") | {"recalled_lessons": ""}
         self._nothing = fill(self._prompt, empty)
@@ -79,7 +78,7 @@ class Choose(LanguagePolicy):
         valid = obs["valid_actions"]
         if not valid:
             return self.act_on("", obs)
-        scores = self.attempt(lambda: self._scores(self.situation(obs), valid), None)
+        scores = self.attempt(lambda: self.scores(obs), None)
         if scores is None:
             return self.act_on("", obs)
         if self.settings.temperature:
@@ -87,8 +86,10 @@ class Choose(LanguagePolicy):
             return valid[int(self._rng.choice(len(valid), p=shares / shares.sum()))]
         return valid[int(scores.argmax())]
 
-    def _scores(self, slots: dict[str, str], valid: Sequence[str]) -> NDArray[np.float64]:
-        scores = np.array(self._scorer.score(fill(self._prompt, slots), valid))
+    def scores(self, obs: Observation) -> NDArray[np.float64]:
+        """Return the score of each valid action; raises ModelError without an answer."""
+        valid = obs["valid_actions"]
+        scores = np.array(self._scorer.score(fill(self._prompt, self.situation(obs)), valid))
         kind = self.settings.score
         if kind == "char":
             return scores / [max(len(action), 1) for action in valid]

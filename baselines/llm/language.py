@@ -86,6 +86,8 @@ class LanguagePolicy(Policy):
 
     settings_class: ClassVar[type[LanguageSettings]] = LanguageSettings
     settings: LanguageSettings
+    default_llm: ClassVar[str] = ""
+    """The kind of model behind ``model`` where ``llm`` is empty, for policies with rules too."""
     max_tokens: int = 512
     """Most tokens of an answer."""
     __signature__: ClassVar[inspect.Signature]
@@ -101,7 +103,7 @@ class LanguagePolicy(Policy):
     def __init__(self, *args: Any, **kwargs: Any):
         self.settings = self.settings_class(*args, **kwargs)
         shorthands = {"model": self.settings.model, "base_url": self.settings.base_url}
-        self.llm = _model(self.settings.llm, shorthands)
+        self.llm = _model(self.settings.llm, shorthands, self.default_llm)
         self.fallbacks = self.invalid_actions = self.asked_again = 0
         self._begin(None)
         self.set_up()
@@ -289,15 +291,19 @@ def _length(turns: Sequence[str]) -> int:
     return sum(len(turn) + 1 for turn in turns)
 
 
-def _model(llm: str | ChatModel, parameters: dict[str, str]) -> ChatModel:
+def _model(llm: str | ChatModel, parameters: dict[str, str], otherwise: str) -> Any:
+    """Return the model; None where a policy has rules too and no model is named."""
     given = {name: value for name, value in parameters.items() if value}
+    if llm == "" and otherwise:
+        if not given:
+            return None
+        llm = otherwise
     if not isinstance(llm, str):
         if given:
             raise InvalidArgumentError(f"expected llm as a name beside {', '.join(given)}")
         return llm
     kind, kwargs = parse_spec(llm)
-    model: ChatModel = MODELS.make(model_spec(kind, {**kwargs, **given}))
-    return model
+    return MODELS.make(model_spec(kind, {**kwargs, **given}))
 
 
 def _one_line(answer: str) -> str:

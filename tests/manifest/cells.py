@@ -96,7 +96,8 @@ def cells() -> list[Job]:
     found += [Job("FakeHouse", f"{memory}?llm=openai", "planner", 0) for memory in BY_MODEL]
     found += [Job("FakeHouse", memory, agent, 0) for memory in FEW[:2] for agent in AGENTS]
     found += [
-        Job("FakeHouse", "none", policy, 0) for policy in ("random", "walkthrough", "explorer")
+        Job("FakeHouse", "none", policy, 0)
+        for policy in ("random", "walkthrough", "explorer", "saycan")
     ]
     found += [Job("FakeHouse", memory, "scribe", 0) for memory in ("none", "notes", "notes?free=0")]
     found += [

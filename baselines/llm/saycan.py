@@ -1,0 +1,151 @@
+"""SayCan (Ahn et al. 2022): the action that a model finds likely and experience finds useful."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import Counter
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gym_memory.baselines.llm.choose import Choose, ChooseSettings
+from gym_memory.baselines.registry import POLICIES
+from gym_memory.baselines.rl.shared.features import parse_action, stem, words_of
+from gym_memory.baselines.rules.explorer import place_of
+from gym_memory.core.records import Observation, Transition
+from gym_memory.llm import ChatModel
+
+__all__ = ["Affordances", "SayCan", "SayCanSettings", "overlap"]
+
+State = tuple[str, str, tuple[str, ...]]
+"""Place, inventory, and the valid actions, or the text where none are listed."""
+
+_LEAST = 1e-3
+"""Least affordance: no likelihood makes up for an action of value zero or below."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class SayCanSettings(ChooseSettings):
+    """Those of ``choose``, and where the affordances come from.
+
+    Attributes:
+        llm: A model that scores, or its spec; without it and ``model`` a rule scores the words
+            that an action shares with task, lessons and memory.
+        score: ``sum`` as in the paper; the others as in ``choose``, for a model alone.
+        value: Folder of a trained DRRN whose values are the affordances; empty learns them.
+    """
+
+    llm: str | ChatModel = dataclasses.field(default="", kw_only=False)
+    score: str = "sum"
+    value: str = ""
+
+
+class Affordances:
+    """Estimate p(c | s, action), the chance of success, from the steps of this policy.
+
+    A step succeeds if it gains points or leads to a state that is new in the episode, and does not
+    lose. The share of successes of an action form, ``take <> from <>``, is kept for good. It is
+    divided by the times that the action was taken in this state of the episode, plus one.
+    """
+
+    def __init__(self) -> None:
+        self._tries: Counter[str] = Counter()
+        self._wins: Counter[str] = Counter()
+        self.begin()
+
+    def begin(self) -> None:
+        """Start an episode."""
+        self._here: Counter[tuple[State, str]] = Counter()
+        self._seen: set[State] = set()
+
+    def add(self, step: Transition) -> None:
+        """Count a step."""
+        state, form = _state(step.obs), _form(step.action)
+        self._seen.add(state)
+        new = not step.terminated and _state(step.next_obs) not in self._seen
+        self._tries[form] += 1
+        self._wins[form] += step.reward > 0 or (new and step.reward == 0)
+        self._here[state, step.action] += 1
+
+    def of(self, obs: Observation, action: str) -> float:
+        """Return the affordance of an action, in (0, 1)."""
+        form = _form(action)
+        share = (self._wins[form] + 1) / (self._tries[form] + 2)
+        return share / (1 + self._here[_state(obs), action])
+
+
+@POLICIES.register("saycan")
+class SayCan(Choose):
+    """Takes argmax p(c | s, action) p(action | instruction), SayCan's section 3 and Algorithm 1.
+
+    The first factor is an affordance, the second the language model's likelihood. The paper's
+    affordances are values of trained skills; here every valid action can be carried out, so
+    success is progress, learnt while playing, or the value of a DRRN.
+    """
+
+    name: ClassVar[str] = "saycan"
+    settings_class = SayCanSettings
+    settings: SayCanSettings
+    default_llm: ClassVar[str] = "transformers"
+
+    def set_up(self) -> None:
+        """Load what scores and what values."""
+        if self.llm is not None:
+            super().set_up()
+        self.learnt = Affordances()
+        self._learner: Any = None
+        if self.settings.value:
+            from gym_memory.baselines.rl.drrn import DrrnLearner  # needs torch
+            from gym_memory.baselines.rl.shared.learner import load_player
+
+            self._learner = load_player(self.settings.value, DrrnLearner)
+
+    def reset(self, info: dict[str, Any], seed: int | None = None) -> None:
+        """Start an episode; what was learnt of action forms stays."""
+        super().reset(info, seed)
+        self.learnt.begin()
+
+    def update(self, transition: Transition) -> None:
+        """Learn from the step."""
+        super().update(transition)
+        self.learnt.add(transition)
+
+    def scores(self, obs: Observation) -> NDArray[np.float64]:
+        """Return the logarithm of likelihood times affordance of each valid action."""
+        likely = overlap(obs) if self.llm is None else super().scores(obs)
+        return likely + np.log(self.affordances(obs))
+
+    def affordances(self, obs: Observation) -> NDArray[np.float64]:
+        """Return the affordance of each valid action, > 0; the scale does not matter."""
+        if self._learner is None:
+            return np.array([self.learnt.of(obs, action) for action in obs["valid_actions"]])
+        (values,) = self._learner.values([self._learner.see(obs)])
+        return np.maximum(values.astype(np.float64), _LEAST)
+
+
+def overlap(obs: Observation) -> NDArray[np.float64]:
+    """Return the log-likelihood of each valid action by the words that it shares.
+
+    An action weighs one, plus the average over its words of how many of task, lessons and memory
+    hold the word; weights are normalised.
+    """
+    texts = (obs["task"], " ".join(obs["lessons"]), obs["memory"])
+    sources = [{stem(word) for word in words_of(text)} for text in texts]
+    weights = np.ones(len(obs["valid_actions"]))
+    for i, action in enumerate(obs["valid_actions"]):
+        parsed = parse_action(action)
+        words = [stem(w) for part in (parsed.verb, *parsed.names) for w in words_of(part)]
+        held = sum(word in source for word in words for source in sources)
+        weights[i] += held / max(len(words), 1)
+    shares: NDArray[np.float64] = np.log(weights / weights.sum())
+    return shares
+
+
+def _state(obs: Observation) -> State:
+    return place_of(obs), obs["inventory"], obs["valid_actions"] or (obs["text"],)
+
+
+def _form(action: str) -> str:
+    parsed = parse_action(action)
+    return f"{parsed.verb} {parsed.template}"
