@@ -11,6 +11,8 @@ from types import ModuleType
 
 import pytest
 
+from gym_memory.run.protocols import make_protocol
+
 ROOT = Path(__file__).parents[1]
 
 
@@ -80,6 +82,18 @@ def test_a_step_visits_policy_environment_and_memory() -> None:
     visited = load("structure").visited()
     assert {name.split("/")[0] for name in visited} == {"gym_memory", "wrappers", "baselines"}
     assert any("arigraph" in name for name in visited)
+
+
+def test_the_parts_of_streams_are_what_their_page_says() -> None:
+    streams = load("streams/run")
+    assert set(streams.GRID) <= set(streams.memories())
+    sizes = {}
+    for part in streams.PARTS:
+        jobs = streams.config(part, ["none", "placebo?how=raw"]).jobs()
+        turns = make_protocol(jobs[0].protocol).turns
+        sizes[part] = len(jobs) // 2, sum(turn.phase == "learn" for turn in turns)
+    assert sizes == {"alfworld": (3, 160), "scienceworld": (3, 40), "grid": (6, 6)}
+    assert make_protocol(jobs[0].protocol).tests == [*streams.WORLDS]
 
 
 def test_a_stream_demonstrates_then_plays_the_same_tasks_for_every_memory() -> None:

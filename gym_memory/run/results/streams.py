@@ -26,7 +26,7 @@ RIVALS = ("none", "placebo", "exprag", "history")
 """Memories that the others are compared with: nothing, spoilt items, raw episodes."""
 _POINTS = 8
 """Points of a curve; each is the mean of as many neighbouring tasks."""
-_LEFT, _TOP, _WIDE, _HIGH = 104, 44, 58, 24
+_LEFT, _TOP, _WIDE, _HIGH = 104, 44, 74, 24
 _GAIN, _LOSS = 1, 11
 """Colours of a heat map: blue and red."""
 
@@ -244,12 +244,12 @@ def stream_figures(own: Sequence[Unit], colour: dict[str, int]) -> list[Figure]:
 
 def _heat(own: Sequence[Unit]) -> Figure:
     tests, points, panels = _tests(own), [], []
-    title = "Transfer: gain over none, learnt in the row, tested in the column"
+    title = "Transfer from rows to columns"
     for (policy, memory), group in grouped(own, lambda u: (u.policy, u.memory)).items():
         envs, parts = list(dict.fromkeys(u.env for u in group)), []
         rivals = [unit for unit in own if unit.policy == policy]
         for column, test in enumerate(tests):
-            parts.append(_word(_LEFT + _WIDE * (column + 0.5), _TOP - 6, "middle", test, 9))
+            parts.append(_word(_LEFT + _WIDE * (column + 0.5), _TOP - 6, "middle", test, 12))
         for row, env in enumerate(envs):
             y = _TOP + _HIGH * row
             parts.append(_word(_LEFT - 6, y + 16, "end", env, 14))

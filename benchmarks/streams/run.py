@@ -1,0 +1,86 @@
+"""Measure what memories of experience are worth over a stream of tasks, and elsewhere.
+
+Three parts: ``alfworld`` and ``scienceworld`` play a stream in three orders, ``grid`` learns in one
+world and is tested in all six. The scripted learner acts on its observation alone. All memories
+have the same budget and show the present trial in the same way (``history``), so they differ in
+their items alone. ``placebo`` spoils one thing about the items of ``memrl``: exchanged actions,
+actions of another world, the raw actions of the same episodes, or shuffled outcomes.
+
+    python -m benchmarks streams                   # all parts; killed, the command goes on
+    python -m benchmarks streams grid --memory none
+
+The rows are kept beside this file, one for a part; ``benchmarks/tables.py`` writes the page.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from urllib.parse import quote
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from keep import pack
+
+from gym_memory.core.names import format_spec
+from gym_memory.run.compare import compare
+from gym_memory.run.jobs import RunConfig
+
+HERE = Path(__file__).parent
+BUDGET = 2000
+LEARNT: tuple[str, ...] = ("memrl", "exprag", "workflows", "memp", "exprecent", "expel")
+LEARNT += ("simutil", "skills", "reasoningbank", "playbook")
+CONTROLS = ("actions", "world", "raw", "outcomes")
+GRID = ("none", "placebo?how=actions", "exprag", "rag", "memrl", "workflows", "memp", "expel")
+WORLDS = (
+    *("Cooking?level=medium&split=train&max_steps=50", "TreasureHunt?level=easy&split=train"),
+    *("Cleaning?split=train&max_steps=50", "ALFWorld?path=generated&split=train"),
+    *("ScienceWorld?split=train&max_steps=50", "WebShop?split=train&max_steps=50"),
+)
+PARTS: dict[str, tuple[tuple[str, ...], dict[str, int | str], int]] = {
+    "alfworld": (WORLDS[3:4], {"tasks": 200, "shown": 40, "again": 20}, 3),
+    "scienceworld": (("ScienceWorld?split=train",), {"tasks": 60, "shown": 20, "again": 10}, 3),
+    "grid": (WORLDS, {"tasks": 16, "shown": 10, "tests": " ".join(WORLDS), "probe": 6}, 1),
+}
+"""Environments, settings of the stream, and number of orders."""
+
+
+def memories() -> dict[str, str]:
+    """Return the memories to play by a short name."""
+    found = {name: name for name in ("none", "rag", "history", "amem")}
+    found |= {name: f"{name}?inner=history" for name in LEARNT}
+    of = quote(found["memrl"])
+    return {**found, **{f"placebo?how={how}": f"placebo?how={how}&of={of}" for how in CONTROLS}}
+
+
+def config(part: str, names: list[str]) -> RunConfig:
+    """Return what a part plays."""
+    envs, settings, orders = PARTS[part]
+    known = memories()
+    return RunConfig(
+        envs=envs,
+        memories=tuple(known[name] for name in names),
+        policies=("learner",),
+        seeds=tuple(range(orders)),
+        protocol=format_spec("stream", settings),
+        budgets=(BUDGET,),
+    )
+
+
+def main() -> None:
+    """Play the parts; each memory has a folder, so that a further one plays nothing again."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("parts", nargs="*", help=f"of {', '.join(PARTS)}; default: all")
+    parser.add_argument("--memory", action="append", choices=memories(), help="default: all")
+    parser.add_argument("--out", type=Path, default=Path("results/streams"))
+    given = parser.parse_args()
+    for part in given.parts or PARTS:
+        for name in given.memory or (GRID if part == "grid" else memories()):
+            folder = given.out / part / "".join(c if c.isalnum() else "-" for c in name)
+            rows = compare(config(part, [name]), folder)
+            pack(HERE / f"{part}.jsonl.gz", name, [{**r.to_json(), "curve": []} for r in rows])
+            print(part, name, len(rows), [r.result.failed for r in rows if r.result.failed])
+
+
+if __name__ == "__main__":
+    main()
