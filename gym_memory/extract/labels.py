@@ -12,14 +12,14 @@ from gym_memory.extract.scene import Scene, place_name, relation, seen_relation
 from gym_memory.extract.things import NOTHING, VAGUE, is_name, things_in
 from gym_memory.graph.schema import DIRECTIONS, INVENTORY
 
-__all__ = ["ANSWERED", "read_answer", "read_carried", "read_label"]
+__all__ = ["ANSWERS", "read_answer", "read_carried", "read_label"]
 
 _MAX_VALUE_CHARS = 100
 _SHORT = re.compile(
     r"^(?:(?P<name>[\w' -]{2,40}): (?P<answer>Taken|Dropped)|Taken|Dropped|Done|Ok(?:ay)?|OK)\b",
     re.MULTILINE,
 )
-ANSWERED = re.compile(r"Taken|Dropped|Done|O[Kk]")
+ANSWERS = ("Taken", "Dropped", "Done", "OK", "Ok")
 _GET = re.compile(r"(?:take|get|pick up|carry|grab) (?P<name>.+)", re.IGNORECASE)
 _PUT_DOWN = re.compile(r"(?:drop|put down|throw) (?P<name>.+)", re.IGNORECASE)
 _PUT_INTO = re.compile(

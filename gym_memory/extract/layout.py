@@ -84,6 +84,8 @@ _LABEL = re.compile(
     r"(?P<label>[A-Za-z][\w'/]*(?:[ -][\w'/]+){0,5})[ \t]*(?:\*\*|__)?[ \t]*(?::(?!//|\d\d\b)|=|\|)"
     r"[ \t]*(?:\*\*|__)?[ \t]*(?P<value>[^\n]*)"
 )
+_DIVIDER = re.compile(r"[:=|]")
+"""Without one of these a line has no label."""
 _NEXT = re.compile(
     r"(?:, (?=[A-Z])|[ \t]*[|;][ \t]*|[ \t]{2,})(?=[A-Za-z][\w' ]{0,20}(?:: ?|=| = )[^|])"
 )
@@ -171,6 +173,8 @@ def _title(text: str, lines: Sequence[re.Match[str]], at: int) -> Title | None:
         if plain and _may_be_place(name):
             return Title(name, start + framed.start("name"), True, True)
         return None
+    if words.endswith((".", "!", "?")) and ", " not in words and " (" not in words:
+        return None  # most lines; the form is slow to fail
     bare = _BARE.fullmatch(words)
     if bare is None or not all(map(_SMALL.match, bare["name"].split())):
         return None
@@ -191,9 +195,11 @@ def _may_be_place(name: str) -> bool:
 def _labelled(text: str, lines: Sequence[re.Match[str]], at: int, labels: list[Labelled]) -> int:
     """Read the label of a line with its values or the list below; return the line after it."""
     line = lines[at]
-    begin = _MARK.match(line.group())
-    start = line.start() + (begin.end() if begin else 0)
-    found = _LABEL.match(text, start, line.end())
+    found = None
+    if _DIVIDER.search(line.group()):
+        begin = _MARK.match(line.group())
+        start = line.start() + (begin.end() if begin else 0)
+        found = _LABEL.match(text, start, line.end())
     if found is None:
         return at
     kind = _kind(found["label"])
@@ -280,5 +286,6 @@ def _indent(line: re.Match[str]) -> int:
     return len(line.group()) - len(line.group().lstrip())
 
 
+@lru_cache(maxsize=1024)
 def _kind(label: str) -> str:
     return next((kind for kind, words in _KINDS if words.fullmatch(label)), STATE)

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from gym_memory.extract.layout import PLACE, Layout, Title
 from gym_memory.extract.notes.words import ROOM
 from gym_memory.extract.scene import Scene, place_name
-from gym_memory.extract.things import COMPASS, NAME, is_name
+from gym_memory.extract.things import COMPASS, NAME, has_any, is_name
 
-__all__ = ["ARE", "DENIED", "PASSABLE", "YOU", "read_place", "ways_in"]
+__all__ = ["ARE", "PASSABLE", "YOU", "is_denied", "read_place", "ways_in"]
 
 YOU = r"(?:You|I|We)"
 ARE = r"(?:'re| are|'m| am)"
@@ -35,7 +35,7 @@ _NARROWER = re.compile(
     r"|now|once more)\b.*"
 )
 """What follows the name of a place in a sentence, and is left out on a second visit."""
-DENIED = re.compile(
+_DENIED = re.compile(
     r"\b(?:not|never|no longer|cannot|can't|don't|isn't|aren't|if|would|could|should)\b"
 )
 _WAY = re.compile(
@@ -57,9 +57,11 @@ _BARRED = re.compile(
     r"\b(?:no|nothing|not|never|can't|cannot|blocked|blocks|barred|impossible|\w*unclimbable|impassable"
     r"|sealed|nailed|prevents?|boarded|rubble|locked|collapsed|once|might|would|could|if|wall)\b"
 )
+_DENYING = ("no", "never", "n't", "if", "ould")
+"""Letters without one of which :data:`_DENIED` is not found, as a fast test."""
 _CLAUSE = re.compile(r";|,? \bbut\b|, (?:although|though|where|which|while)\b")
 _OF_LAST = re.compile(r",? (?:which|but it)\b")
-_DIRECTED = re.compile(r"north|south|east|west|up|down")
+_DIRECTED = ("north", "south", "east", "west", "up", "down")
 _PLACES = (_ROOM, _CALLED, _ENTERED)
 _PLACE_WORDS = re.compile(r"You|I\b|I'|We|This")
 _REFUSAL = re.compile(
@@ -114,6 +116,11 @@ def _is_place(draft: Scene, title: Title, layout: Layout) -> bool:
     return title.sure or title.described or draft.is_move or draft.kind_of(name) == ROOM
 
 
+def is_denied(sentence: str) -> bool:
+    """True if a sentence in lower case denies or supposes something."""
+    return has_any(sentence, _DENYING) and _DENIED.search(sentence) is not None
+
+
 def _is_refusal(text: str) -> bool:
     """True if a short answer says that a move did not succeed."""
     short = len(text.strip()) <= _MAX_REFUSAL_CHARS
@@ -121,12 +128,12 @@ def _is_refusal(text: str) -> bool:
 
 
 def _is_doubtful(sentence: str) -> bool:
-    return sentence.endswith("?") or DENIED.search(sentence.lower()) is not None
+    return sentence.endswith("?") or is_denied(sentence.lower())
 
 
 def ways_in(sentence: str) -> Sequence[tuple[int, int]]:
     """Return where a sentence in lower case names directions in which something leads."""
-    if not _DIRECTED.search(sentence) or not PASSABLE.search(sentence):
+    if not has_any(sentence, _DIRECTED) or not PASSABLE.search(sentence):
         return ()
     begin, ways = 0, []
     for cut in [*_CLAUSE.finditer(sentence), None]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from gym_memory.core.records import Step, Task
 from gym_memory.extract import EXTRACTORS
 from gym_memory.extract.base import Extraction
-from gym_memory.extract.labels import ANSWERED, read_answer, read_carried, read_label
+from gym_memory.extract.labels import ANSWERS, read_answer, read_carried, read_label
 from gym_memory.extract.layout import CARRIED, HOLDER, STATE, Item, layout_of
 from gym_memory.extract.notes import read_writing
 from gym_memory.extract.notes.words import clean_name
@@ -18,7 +18,7 @@ from gym_memory.extract.places import read_place
 from gym_memory.extract.said import attributed, written_on
 from gym_memory.extract.scene import LOOKING, Scene
 from gym_memory.extract.sentences import CARRYING, HAVING, read_sentence
-from gym_memory.extract.things import in_sentence_case, split_sentences
+from gym_memory.extract.things import has_any, in_sentence_case, split_sentences
 from gym_memory.graph import TemporalGraph
 
 __all__ = ["PlainRules"]
@@ -62,7 +62,7 @@ class PlainRules:
         draft.offset = 0
         for labelled in layout.labels:
             read_label(draft, labelled)
-        if step.action and ANSWERED.search(text):
+        if step.action and has_any(text, ANSWERS):
             read_answer(draft, text)
         looked = LOOKING.match(step.action)
         shown = any(labelled.kind != STATE for labelled in layout.labels)

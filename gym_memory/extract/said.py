@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from functools import wraps
+from functools import lru_cache, wraps
 from typing import Any
 
 from gym_memory.core.records import Step, Task
@@ -29,6 +29,7 @@ _QUOTE = re.compile(r'"(?=[^"\w]*\w+\W+\w+\W+\w)[^"]*"|“(?=[^”\w]*\w+\W+\w+\
 Extract = Callable[[Any, Step, TemporalGraph, Task], Extraction]
 
 
+@lru_cache(maxsize=1024)
 def written_on(action: str) -> str:
     """Return the name of the text that an action reads; empty if it reads none.
 
@@ -54,7 +55,8 @@ def attributed(extract: Extract) -> Extract:
         for mention in found.mentions:
             if not source and mention.triple.relation in VERBATIM and mention.start >= 0:
                 source = mention.triple.subject
-        quotes = [quote.span() for quote in _QUOTE.finditer(step.text)]
+        speaks = '"' in step.text or "“" in step.text
+        quotes = [q.span() for q in _QUOTE.finditer(step.text)] if speaks else []
         if not (source or quotes or found.said):
             return found
         said, kept = dict(found.said), []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from gym_memory.core.records import Triple
 from gym_memory.extract.draft import NOWHERE, Draft
@@ -36,15 +37,21 @@ _TRAVEL = re.compile(
 )
 
 
+@lru_cache(maxsize=1024)
+def _intent(action: str) -> tuple[str | None, bool, bool]:
+    """Return the direction of an action, whether it moves, and whether it looks at something."""
+    direction = direction_in(action)
+    moves = direction is not None or _TRAVEL.match(action) is not None
+    return direction, moves, LOOKING.match(action) is not None
+
+
 class Scene(Draft):
     """The extraction of a text; nothing in it relates to itself."""
 
     def __init__(self, action: str, graph: TemporalGraph):
         super().__init__(graph)
         self.action = action
-        self.direction = direction_in(action)
-        self.is_move = self.direction is not None or _TRAVEL.match(action) is not None
-        self.is_look = LOOKING.match(action) is not None
+        self.direction, self.is_move, self.is_look = _intent(action)
         self.arrived = False
         self.sentences = 0
         self.topic = ""

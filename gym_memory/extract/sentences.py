@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 
 from gym_memory.extract.notes.words import clean_name
-from gym_memory.extract.places import ARE, DENIED, PASSABLE, YOU, ways_in
+from gym_memory.extract.places import ARE, PASSABLE, YOU, is_denied, ways_in
 from gym_memory.extract.scene import RELATIVE, Scene, find_things, here, put_in, seen_relation
 from gym_memory.extract.things import (
     ANY_STATE,
@@ -17,6 +17,7 @@ from gym_memory.extract.things import (
     SAME,
     STATE_WORD,
     WITH_STATE,
+    has_any,
     is_name,
 )
 from gym_memory.graph.schema import DIRECTIONS, INVENTORY, door_relation
@@ -31,6 +32,7 @@ _HERE = (
     r"|in (?:the|this) (?:room|area)|"
     r"in (?:the|a|one) corner(?: of the room)?)"
 )
+_HERE_WORDS = ("here", "near", "around", "floor", "ground", "room", "area", "corner")
 _POSED = (
     r"(?:lying|sitting|standing|resting|hanging|leaning|sleeping|waiting|mounted|placed|discarded"
     r"|left|dropped)"
@@ -61,6 +63,7 @@ _DOORWAY = re.compile(
     rf"(?:(?:that |which )?lead(?:s|ing) )?(?:to the )?(?P<way>\w+){_STOP}",
     re.IGNORECASE,
 )
+_BESIDE_WORDS = frozenset(("above", "beside", "behind", "near", "next", "below", "beneath"))
 _POSED_HERE = re.compile(
     rf"(?P<items>{ARTICLE} {_THINGS}) (?:(?:is|are)(?: {_POSED})?|{_LIE})(?: now)? {_HERE}{_STOP}"
 )
@@ -287,30 +290,35 @@ def _carry_listed(draft: Scene, found: re.Match[str]) -> bool:
 
 
 _Read = Callable[[Scene, "re.Match[str]"], bool]
+_Parts = tuple[str, ...]
+_WAYS = tuple(sorted(DIRECTIONS))
 _SUBJECTS = frozenset(("you", "i", "we", "you're", "i'm", "your", "my", "you've"))
-_FORMS: tuple[tuple[re.Pattern[str], _Read, frozenset[str] | None], ...] = (
-    (_TO_THE, _way, frozenset(("to", "through"))),
-    (_DOORWAY, _way, frozenset(("there", "you"))),
-    (_SEEN, _see, frozenset(("there", "there's", "here", "you", "i", "we", "in"))),
-    (_HOLDS, _hold, _PLACED_WORDS),
-    (_BESIDE, _posed, frozenset(("above", "beside", "behind", "near", "next", "below", "beneath"))),
-    (CARRYING, _carry, _SUBJECTS),
-    (HAVING, _carry_listed, _SUBJECTS),
-    (_TAKEN, _take, _SUBJECTS),
-    (_PUT, _lie, _SUBJECTS),
-    (_DROPPED, _drop, _SUBJECTS),
-    (_CHANGED, _change, _SUBJECTS),
-    (_SWITCHED, _change, _SUBJECTS),
-    (_USED_UP, _use_up, _SUBJECTS),
-    (_OPENS, _change, frozenset(("opening", "the"))),
-    (_CLOCK, _clock, frozenset(("it",))),
-    (_EMPTY, _state, frozenset(("it", "it's"))),
-    (_IS, _state, None),
-    (_POSED_HERE, _posed, None),
-    (_CONTAINS, _hold, None),
-    (_WHERE, _lie, None),
+_FORMS: tuple[tuple[re.Pattern[str], _Read, frozenset[str] | None, _Parts], ...] = (
+    (_TO_THE, _way, frozenset(("to", "through")), _WAYS),
+    (_DOORWAY, _way, frozenset(("there", "you")), _WAYS),
+    (_SEEN, _see, frozenset(("there", "there's", "here", "you", "i", "we", "in")), ()),
+    (_HOLDS, _hold, _PLACED_WORDS, ()),
+    (_BESIDE, _posed, _BESIDE_WORDS, ()),
+    (CARRYING, _carry, _SUBJECTS, ()),
+    (HAVING, _carry_listed, _SUBJECTS, ()),
+    (_TAKEN, _take, _SUBJECTS, ()),
+    (_PUT, _lie, _SUBJECTS, ()),
+    (_DROPPED, _drop, _SUBJECTS, ()),
+    (_CHANGED, _change, _SUBJECTS, ()),
+    (_SWITCHED, _change, _SUBJECTS, ()),
+    (_USED_UP, _use_up, _SUBJECTS, ()),
+    (_OPENS, _change, frozenset(("opening", "the")), (" opens", " reveals")),
+    (_CLOCK, _clock, frozenset(("it",)), ()),
+    (_EMPTY, _state, frozenset(("it", "it's")), ()),
+    (_IS, _state, None, (" is", " are")),
+    (_POSED_HERE, _posed, None, _HERE_WORDS),
+    (_CONTAINS, _hold, None, (" contain", " hold")),
+    (_WHERE, _lie, None, (" in", " on", " under", " upon")),
 )
-"""Forms of sentences, special ones before general ones, with the words that may begin them."""
+"""Forms of sentences, special ones before general ones, with the words that may begin them.
+
+A sentence without any of the last parts does not have the form: a fast test for slow patterns.
+"""
 _GENERAL = re.compile(ARTICLE + "|it|this")
 
 
@@ -322,15 +330,18 @@ def _analysis(
     lower = sentence.lower()
     if lower[-1] == "?" or sentence[0] in "\"'":
         return (), ()
-    return ways_in(lower), () if DENIED.search(lower) else _forms(lower.split(None, 1)[0])
+    forms = () if is_denied(lower) else _forms(lower.split(None, 1)[0])
+    return ways_in(lower), tuple(
+        (pattern, read) for pattern, read, parts in forms if not parts or has_any(lower, parts)
+    )
 
 
 @lru_cache(maxsize=512)
-def _forms(first: str) -> tuple[tuple[re.Pattern[str], _Read], ...]:
+def _forms(first: str) -> tuple[tuple[re.Pattern[str], _Read, _Parts], ...]:
     """Return the forms of sentences that a word may begin; None fits those of articles."""
     general = _GENERAL.fullmatch(first) is not None
     return tuple(
-        (pattern, read)
-        for pattern, read, words in _FORMS
+        (pattern, read, parts)
+        for pattern, read, words, parts in _FORMS
         if (general if words is None else first.rstrip(",") in words)
     )

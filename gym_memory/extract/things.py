@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from functools import lru_cache
 
 from gym_memory.extract.notes.words import Phrase, clean_name, split_things
 
 __all__ = ["ANY_STATE", "ARTICLE", "COMPASS", "NAME", "NOTHING", "SAME", "STATE_WORD"]
-__all__ += ["VAGUE", "WITH_STATE", "in_sentence_case", "is_name", "one_thing"]
+__all__ += ["VAGUE", "WITH_STATE", "has_any", "in_sentence_case", "is_name", "one_thing"]
 __all__ += ["split_sentences", "things_in"]
 
 _MAX_NAME_WORDS = 6
@@ -21,7 +22,7 @@ STATE_WORD = (
 )
 SAME = {"opened": "open", "shut": "closed", "burnt": "burned"}
 _SPLIT = re.compile(rf"(?:,? and |, )(?={ARTICLE})")
-_SENTENCE = re.compile(r"(?:[^.!?\n]|\.(?=\w))+[.!?]*[\"']?")
+_SENTENCE = re.compile(r"(?:[^.!?\n]+|\.(?=\w))+[.!?]*[\"']?")
 """A dot inside a number or a name ends nothing."""
 ANY_STATE = re.compile(rf"\b{STATE_WORD}\b")
 WITH_STATE = re.compile(rf"(?P<thing>.+?),? (?:that|which) (?:is|are) (?P<state>{STATE_WORD})$")
@@ -39,9 +40,11 @@ _ONE = re.compile(rf"^(?:{ARTICLE}) ", re.IGNORECASE)
 _COUNT = re.compile(r"(?:1|\d+(?!.*s$)) (?=[^\W\d])")
 """A number before a singular: how many, which is no part of the name."""
 NOTHING = re.compile(r"(?:nothing|no one|nobody|no|not|none|empty)\b", re.IGNORECASE)
-VAGUE = re.compile(
-    r"\b(?:that|which|who|it|they|them|this|these|those|he|she|him|her|i|we|you|way|ways|lot|number)$"
+_VAGUE_WORDS = (
+    *("that", "which", "who", "it", "they", "them", "this", "these", "those", "he", "she", "him"),
+    *("her", "i", "we", "you", "way", "ways", "lot", "number"),
 )
+VAGUE = re.compile(rf"\b(?:{'|'.join(_VAGUE_WORDS)})$")
 COMPASS = r"(?:north|south)(?:-?(?:east|west))?|east|west"
 _LEADS = re.compile(
     rf"\b(?:to|in|from|leading|going|heading)(?: the)? (?:{COMPASS})\b|\w (?:up|down)(?:wards?)?$"
@@ -63,7 +66,8 @@ def split_sentences(text: str) -> tuple[tuple[str, int], ...]:
 def things_in(text: str, bare: bool) -> tuple[Phrase, ...]:
     """Return the things of an enumeration; those without an article only if ``bare``."""
     begin, found = 0, []
-    for cut in [*_SPLIT.finditer(text), None]:
+    several = "," in text or " and " in text
+    for cut in [*(_SPLIT.finditer(text) if several else ()), None]:
         phrase = one_thing(text[begin : cut.start() if cut else len(text)], bare)
         if phrase is not None:
             found.append(phrase._replace(start=begin + phrase.start, end=begin + phrase.end))
@@ -75,7 +79,8 @@ def one_thing(text: str, bare: bool) -> Phrase | None:
     """Read one thing, its states before the name, in a clause or in brackets."""
     states: list[str] = []
     end = len(text)
-    for pattern in (WITH_STATE, _IN_BRACKETS):
+    clause = " that " in text or " which " in text
+    for pattern in (WITH_STATE, _IN_BRACKETS) if clause or ")" in text else ():
         found = pattern.fullmatch(text[:end])
         if found is not None:
             states.append(found["state"].lower())
@@ -97,10 +102,17 @@ def one_thing(text: str, bare: bool) -> Phrase | None:
     return named._replace(name=clean_name(named.name), states=own)
 
 
+def has_any(text: str, parts: Iterable[str]) -> bool:
+    """True if a text has one of the parts; a fast test before a slow pattern."""
+    return any(map(text.__contains__, parts))
+
+
 def is_name(name: str) -> bool:
     """True if words can be the name of a thing or a place."""
     words = name.split()
-    return 0 < len(words) <= _MAX_NAME_WORDS and not VAGUE.search(name)
+    if not 0 < len(words) <= _MAX_NAME_WORDS:
+        return False
+    return not (name.endswith(_VAGUE_WORDS) and VAGUE.search(name))
 
 
 def in_sentence_case(text: str) -> str:
