@@ -13,7 +13,7 @@ import gym_memory  # noqa: F401  registers the environments
 from gym_memory.baselines.rl.sb3 import ActionLogits, RelationFeatures, common_names
 from gym_memory.wrappers import IndexActions
 
-steps, memory = int((sys.argv[1:] or ["1500"])[0]), (sys.argv[2:] or ["arigraph"])[0]
+steps, memory = int((sys.argv[1:] or ["1000"])[0]), (sys.argv[2:] or ["arigraph"])[0]
 
 
 def text(split: str = "train") -> gym.Env:

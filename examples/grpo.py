@@ -5,7 +5,7 @@
     python examples/grpo.py --updates 300 --episodes 64 --max-steps 20 --memory none \
         --memory history --memory arigraph                   # hundreds on a GPU
 
-Every prompt has constant size: the memory stands in it instead of the transcript. The reward is
+Every prompt has constant size: it holds the memory instead of the transcript. The reward is
 the game's own normalized score. The curve goes to ``OUT/MEMORY.jsonl``, one line an update.
 """
 
@@ -33,11 +33,11 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--memory", action="append", default=[], help="repeatable")
     parser.add_argument("--model", default="smollm", help="a folder or hub name, or smollm")
     parser.add_argument("--updates", type=int, default=1)
-    parser.add_argument("--episodes", type=int, default=4, help="episodes an update")
+    parser.add_argument("--episodes", type=int, default=2, help="episodes an update")
     parser.add_argument("--group", type=int, default=2, help="episodes of one game")
-    parser.add_argument("--max-steps", type=int, default=3)
+    parser.add_argument("--max-steps", type=int, default=2)
     parser.add_argument("--budget", type=int, default=100, help="tokens of the memory")
-    parser.add_argument("--max-actions", type=int, default=16)
+    parser.add_argument("--max-actions", type=int, default=8)
     parser.add_argument("--learning-rate", type=float, default=1e-5)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--out", type=Path, default=Path("results/grpo"))
