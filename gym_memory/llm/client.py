@@ -5,19 +5,19 @@ from __future__ import annotations
 import contextlib
 import email.utils
 import functools
+import json
 import math
 import os
 import time
-from collections.abc import Callable, Iterator
 from typing import Any
 from urllib.parse import urlsplit
 
 from gym_memory.core.errors import InvalidArgumentError, ModelError, ModelSetupError
-from gym_memory.core.optional import require
 from gym_memory.core.settings import check_amount
 from gym_memory.llm import MODELS
 from gym_memory.llm.base import Reply, Request, Tokens
 from gym_memory.llm.forms import Form
+from gym_memory.llm.http import CutError, Endpoint, LateError, UnreachableError, endpoint
 from gym_memory.llm.model import MAX_ANSWER_CHARS, BaseChatModel, Failure
 from gym_memory.llm.usage import Price, read_prices
 
@@ -25,9 +25,9 @@ __all__ = ["OpenAIChat"]
 
 _MOST_TOKENS = 1 << 40
 """A count above it is no count."""
-_MAX_BYTES = 1 << 23
-"""Bytes of a response; a whole answer in escapes, and as much reasoning, fit into it."""
-_CONNECT_SECONDS = 5.0
+_OPENAI = "https://api.openai.com/v1"
+_OF_OPENAI = {"OpenAI-Organization": "OPENAI_ORG_ID", "OpenAI-Project": "OPENAI_PROJECT_ID"}
+"""Header to environment variable, for OpenAI itself."""
 _PREFLIGHT_SECONDS = 6.0
 _PREFLIGHT_CALLS = 5
 _JSON_MODES = ("off", "object", "schema", "grammar")
@@ -121,15 +121,19 @@ class OpenAIChat(BaseChatModel):
         return key or "none"
 
     @functools.cached_property
-    def _client(self) -> Any:
-        openai = require("openai", "llm", "language models behind an endpoint")
-        return openai.OpenAI(
-            api_key=self._key(),
-            base_url=self.base_url,
-            timeout=self.timeout,
-            max_retries=0,
-            http_client=_connections(),
-        )
+    def _endpoint(self) -> Endpoint:
+        self._key()
+        return endpoint(self.base_url or _OPENAI)
+
+    def _headers(self) -> dict[str, str]:
+        names = _OF_OPENAI if self.base_url is None else {}
+        found = {header: os.environ[name] for header, name in names.items() if name in os.environ}
+        return {
+            "Authorization": f"Bearer {self._key()}",
+            "Content-Type": "application/json",
+            "Accept-Encoding": "identity",
+            **found,
+        }
 
     def preflight(self) -> None:
         """Make a short call, several times in 6 s if it fails; kept answers need no server."""
@@ -160,40 +164,32 @@ class OpenAIChat(BaseChatModel):
     def _respond(self, request: Request, seconds: float) -> Reply:
         schema = request.schema
         by_grammar = isinstance(schema, Form) and self.json_mode == "grammar"
-        client = self._client
-        openai = require("openai", "llm")
+        body = json.dumps(self._body(request)).encode()
         try:
-            # Not `chat.completions.create`: its check of every message costs as much as the rest.
-            response = client.post(
-                "/chat/completions",
-                cast_to=openai.types.chat.ChatCompletion,
-                body=self._body(request),
-                options={
-                    "timeout": openai.Timeout(seconds, connect=min(seconds, _CONNECT_SECONDS))
-                },
-            )
-        except openai.APIStatusError as error:
-            raise self._failure(error) from None
-        except openai.APIConnectionError as error:
-            if isinstance(error.__cause__, Failure):  # from _limit
-                raise error.__cause__ from None
-            never = "Connect" in type(error.__cause__).__name__
-            if isinstance(error, openai.APITimeoutError) and not never:
-                message = f"no whole response from {self._place()} within {seconds:.3g} s"
-                raise Failure("timeout", message, tokens=None) from None
-            raise Failure(
-                "connection",
-                f"{'cannot reach' if never else 'connection cut by'} {self._place()}",
-                tokens=Tokens() if never else None,
-            ) from None
-        except RecursionError:
-            message = f"{self._place()} sent JSON that is nested too deeply"
-            raise Failure("answer", message, tokens=None) from None
-        except (openai.APIError, ValueError) as error:
-            # ValueError: the body of the response is no JSON.
-            message = f"{self._place()} sent no sense: {self._scrubbed(error)}"
-            raise Failure("server", message, tokens=None) from None
-        answer = self._completion(response)
+            response = self._endpoint.post("/chat/completions", body, self._headers(), seconds)
+        except UnreachableError:
+            raise Failure("connection", f"cannot reach {self._place()}") from None
+        except CutError:
+            message = f"connection cut by {self._place()}"
+            raise Failure("connection", message, tokens=None) from None
+        except LateError as error:
+            message = f"no whole response from {self._place()} {error}"
+            raise Failure("timeout", message, tokens=None) from None
+        if response.body is None:
+            raise Failure("answer", f"expected {response.reason}", tokens=None)
+        try:
+            content = json.loads(response.body)
+        except (ValueError, RecursionError) as error:
+            if isinstance(error, RecursionError) and response.status < 300:
+                message = f"{self._place()} sent JSON that is nested too deeply"
+                raise Failure("answer", message, tokens=None) from None
+            if response.status < 300:
+                message = f"{self._place()} sent no sense: {self._scrubbed(error)}"
+                raise Failure("server", message, tokens=None) from None
+            content = response.body.decode(errors="replace")
+        if response.status >= 300:
+            raise self._failure(response.status, response.headers, content)
+        answer = self._completion(content)
         if isinstance(schema, Form) and not by_grammar:
             with contextlib.suppress(ModelError):  # else the text is what it is
                 answer = answer._replace(text=schema.pour(answer.text))
@@ -224,13 +220,13 @@ class OpenAIChat(BaseChatModel):
 
     def _completion(self, response: Any) -> Reply:
         try:
-            choice = response.choices[0]
-            message, finish = choice.message, choice.finish_reason or "stop"
-            text, refusal = message.content or "", getattr(message, "refusal", None)
-        except (AttributeError, IndexError, TypeError):
+            choice = response["choices"][0]
+            message, finish = choice["message"], choice.get("finish_reason") or "stop"
+            text, refusal = message.get("content") or "", message.get("refusal")
+        except (AttributeError, IndexError, KeyError, TypeError):
             message = f"{self._place()} sent a response without an answer"
             raise Failure("server", message, tokens=None) from None
-        tokens = _tokens(response.usage)
+        tokens = _tokens(response.get("usage"))
         if refusal or finish == "content_filter":
             reason = self._scrubbed(refusal or "content filter")
             raise Failure("refusal", f"the model refuses: {reason}", tokens=tokens)
@@ -239,17 +235,21 @@ class OpenAIChat(BaseChatModel):
             raise Failure("answer", message, tokens=tokens)
         return Reply(text, tokens, finish)
 
-    def _failure(self, error: Any) -> Exception:
-        status, code = error.status_code, str(getattr(error, "code", "") or "")
-        message = f"{self._place()} answers {status}: {self._scrubbed(error.message)}"
+    def _failure(self, status: int, headers: Any, content: Any) -> Exception:
+        error = content.get("error", content) if isinstance(content, dict) else content
+        about = error if isinstance(error, dict) else {"message": error}
+        code = str(about.get("code") or "")
+        message = f"{self._place()} answers {status}: {self._scrubbed(about.get('message', error))}"
+        if status < 400:
+            return ModelSetupError(f"{message}. It redirects to {headers.get('Location')!r}")
         if status in (401, 403, 404) or code in ("insufficient_quota", "model_not_found"):
             return ModelSetupError(message)
         if status == 429:
-            return Failure("rate_limit", message, _retry_after(error.response.headers))
+            return Failure("rate_limit", message, _retry_after(headers))
         if status in (408, 504):
             return Failure("timeout", message, tokens=None)
         if status >= 500 or status == 409:
-            return Failure("server", message, _retry_after(error.response.headers))
+            return Failure("server", message, _retry_after(headers))
         if code == "content_filter":
             return Failure("refusal", message)
         return Failure("request", message)
@@ -267,41 +267,6 @@ class OpenAIChat(BaseChatModel):
 
     def __repr__(self) -> str:
         return f"OpenAIChat({self.name!r}, {self.base_url!r})"
-
-
-@functools.cache
-def _connections() -> Any:
-    """Return the connections of all models of this process; reading certificates is slow."""
-    return require("openai", "llm").DefaultHttpxClient(
-        headers={"Accept-Encoding": "identity"},
-        event_hooks={"request": [_start], "response": [_limit]},
-    )
-
-
-def _start(request: Any) -> None:
-    """Note when the response must be complete; the client's own timeout is one a read."""
-    seconds = request.extensions["timeout"]["read"]
-    request.extensions.setdefault("deadline", time.monotonic() + seconds)
-
-
-def _limit(response: Any) -> None:
-    # Compressed, a few bytes could become gigabytes.
-    if response.headers.get("content-encoding", "identity") != "identity":
-        raise Failure("answer", "expected a response without compression", tokens=None)
-    # Not a stream of our own: its base class is in httpx or httpx2, as the version has it.
-    response.iter_raw = functools.partial(_limited, response.iter_raw, response.request)
-
-
-def _limited(iter_raw: Callable[..., Iterator[bytes]], request: Any) -> Iterator[bytes]:
-    left = _MAX_BYTES
-    for piece in iter_raw():
-        left -= len(piece)
-        if left < 0:
-            message = f"expected a response of at most {_MAX_BYTES} bytes"
-            raise Failure("answer", message, tokens=None)
-        if time.monotonic() > request.extensions["deadline"]:
-            raise Failure("timeout", "the response takes too long", tokens=None)
-        yield piece
 
 
 def _check_url(url: str | None) -> str | None:
@@ -341,11 +306,11 @@ def _tokens(usage: Any) -> Tokens:
     """Read token counts; zeros where the server sends none, or no count."""
 
     def count(part: Any, name: str) -> int:
-        value = getattr(part, name, 0)
+        value = part.get(name, 0) if isinstance(part, dict) else 0
         return value if isinstance(value, int) and 0 <= value <= _MOST_TOKENS else 0
 
     prompt = count(usage, "prompt_tokens")
-    details = getattr(usage, "prompt_tokens_details", None)
+    details = usage.get("prompt_tokens_details") if isinstance(usage, dict) else None
     cached = min(count(details, "cached_tokens"), prompt)
     return Tokens(prompt, cached, count(usage, "completion_tokens"))
 

@@ -15,7 +15,6 @@ import tracemalloc
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from types import SimpleNamespace
 from typing import Any
 
 import pydantic
@@ -146,6 +145,23 @@ def test_retry_after_is_honoured_up_to_max_wait(serve, connect):
     started = time.perf_counter()
     ask(connect(serve("429", retry_after=3600), retries=1, max_wait=0.05))
     assert time.perf_counter() - started < 60
+
+
+def test_a_proxy_of_the_environment_is_used(serve, monkeypatch):
+    server = serve()
+    monkeypatch.setenv("http_proxy", f"http://user:word@127.0.0.1:{server.port}")
+    assert ask(OpenAIChat("m", "http://model.invalid/v1")).text
+    assert server.received == 1
+
+
+def test_connections_are_kept_and_one_that_the_server_closed_is_replaced(serve):
+    server = serve()
+    for _ in range(3):
+        ask(OpenAIChat("m", server.base_url, retries=0))
+    (only,) = server._http.handlers
+    only.connection.shutdown(socket.SHUT_RDWR)
+    ask(OpenAIChat("m", server.base_url, retries=0))
+    assert server.received == 4
 
 
 def test_nobody_listens():
@@ -534,9 +550,9 @@ def test_settings_from_the_environment(serve, monkeypatch, tmp_path):
 
 @pytest.mark.parametrize("count", [-5, "many", 1 << 70, None, True])
 def test_counts_that_are_none_neither_break_nor_refill_a_budget(count):
-    usage = SimpleNamespace(
-        prompt_tokens=count,
-        completion_tokens=count,
-        prompt_tokens_details=SimpleNamespace(cached_tokens=10),
-    )
+    usage = {
+        "prompt_tokens": count,
+        "completion_tokens": count,
+        "prompt_tokens_details": {"cached_tokens": 10},
+    }
     assert all(0 <= number <= 1 for number in _tokens(usage))

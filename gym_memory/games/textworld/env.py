@@ -10,6 +10,7 @@ import re
 import warnings
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
+from functools import cache
 from importlib.metadata import version
 from os import PathLike
 from typing import Any, ClassVar, NamedTuple
@@ -207,7 +208,12 @@ class TextWorldEnv(TextEnv):
 
     def versions(self) -> dict[str, str]:
         """Return the versions of TextWorld and of the interpreter."""
-        return {"jericho": version("jericho"), "textworld": textworld_version()}
+        return {"jericho": _jericho_version(), "textworld": textworld_version()}
+
+
+@cache  # every episode reports it, and reading it takes milliseconds
+def _jericho_version() -> str:
+    return version("jericho")
 
 
 class TextWorldFamily(TextWorldEnv):
