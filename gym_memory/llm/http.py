@@ -1,6 +1,6 @@
 """POST JSON to an endpoint over kept connections, which all threads of this process share.
 
-The package openai takes five times the processor time a call, all of it under the interpreter's lock.
+The package openai takes five times the processor time a call, under the interpreter's lock.
 """
 
 from __future__ import annotations
