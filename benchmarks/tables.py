@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import tables_docs
 from keep import read_rows
 from rank import largest
 
@@ -60,6 +61,10 @@ def _table(heads: Sequence[str], words: int, rows: Iterable[Sequence[str]]) -> s
     """Markdown; the first columns are words, the others numbers."""
     line = "|---" * words + "|--:" * (len(heads) - words) + "|"
     return "\n".join([_line(heads), line, *map(_line, rows), ""])
+
+
+def _made(make: Callable[[], tables_docs.Table]) -> str:
+    return _table(*make())
 
 
 def _line(cells: Sequence[str]) -> str:
@@ -612,12 +617,18 @@ PAGES: dict[Path, dict[str, Callable[[], str]]] = {
     RESULTS / "budgets.md": {"together": together, "budgets": partial(budgets, WORLDS)},
     RESULTS / "exam.md": {"exam": exam, "everyday": everyday},
     RESULTS / "ranking.md": {"ranking": ranking},
+    RESULTS / "streams.md": {
+        "stream_alfworld": partial(stream, "alfworld", "Score", "Gain", "Store"),
+        "stream_grid": partial(stream, "grid", "Transfer"),
+    },
     RESULTS / "learners.md": {"rl": rl_means, "learner": learner},
     HERE / "budgets" / "README.md": {"agents": partial(budgets, AGENT_WORLDS)},
     HERE / "foreign_games" / "tw_make" / "README.md": {"makers": makers},
     HERE / "rl" / "README.md": {"rl": rl, "elsewhere": elsewhere, "learners": learners},
     HERE / "text" / "README.md": {"learner": learner, "text": text},
     HERE / "smollm" / "README.md": {"smollm": smollm},
+    **{RESULTS.parent / f"{page}.md": {name: partial(_made, make) for name, make in made.items()}
+       for page, made in tables_docs.PAGES.items()},
 }  # fmt: skip
 
 
