@@ -19,8 +19,8 @@ FAKES = {"FakeHouse", "ForeignHouse"}
 """Environments of the tests that have cells too."""
 PLUGGED = {"belief"}
 """A memory of another package of this repository."""
-NEED_MORE = {"human", "choose", "lm", "prompted", "sb3"}
-"""Policies that need a person or weights of a model."""
+NEED_MORE = {"human", "calm", "choose", "lm", "prompted", "sb3"}
+"""Policies that need a person or weights of a model; what ``calm`` learns depends on the CPU."""
 
 
 @pytest.mark.parametrize("game", PLAYS)

@@ -30,7 +30,7 @@ from gym_memory.graph.schema import (
     direction_of,
 )
 
-__all__ = ["Explorer"]
+__all__ = ["Explorer", "place_of", "things_of"]
 
 _NAMED = re.compile(r"\b(?:an?|the|some) ((?:[a-z-]+ )?[a-z-]+)(?= here\b|[.,;)]| and | is | are )")
 _WORD = re.compile(r"[a-z]+")
@@ -255,14 +255,18 @@ def _options(obs: Observation) -> tuple[object, Iterable[str], frozenset[str]]:
     unread = frozenset(t.object for t in obs["triples"] if t[:2] == (place, UNEXPLORED))
     if listed:
         return place or tuple(filter(direction_in, listed)), listed, unread
-    text = obs["text"].lower()
-    words = _words(text)
+    words = _words(obs["text"].lower())
     unread |= {way for way in DIRECTIONS if way in words}
+    acts = [f"{verb} {thing}" for thing in things_of(obs) for verb in _GUESSES]
+    return place, (*DIRECTIONS, *acts), unread
+
+
+def things_of(obs: Observation) -> tuple[str, ...]:
+    """Return the things that are known to be in this place or that the text names."""
+    place, text = place_of(obs), obs["text"].lower()
     known = (t.subject for t in obs["triples"] if t.object == place and t.relation in LOCATIONS)
     things = dict.fromkeys([*known, *_NAMED.findall(text)])
-    things.pop(PLAYER, None)
-    acts = [f"{verb} {thing}" for thing in things for verb in _GUESSES if thing not in DIRECTIONS]
-    return place, (*DIRECTIONS, *acts), unread
+    return tuple(thing for thing in things if thing != PLAYER and thing not in DIRECTIONS)
 
 
 def _words(text: str) -> frozenset[str]:

@@ -294,6 +294,12 @@ def _aim_in(history: str) -> str:
     return thoughts[-1].removeprefix(_AFTER) if thoughts else ""
 
 
+@answers("calm")
+def calm(slots: Slots) -> str:
+    """Return the player's action, and another to choose from."""
+    return f"1. {_choice(slots, '')[0]}\n2. inventory"
+
+
 @answers("react")
 def react(slots: Slots) -> str:
     """Return the player's action, with the aim as the thought; note a new aim first."""

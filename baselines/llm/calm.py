@@ -1,0 +1,176 @@
+"""CALM (Yao et al. 2020): a model proposes actions from the context, a DRRN ranks them."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any, ClassVar
+
+import numpy as np
+
+from gym_memory.baselines.llm.language import LanguagePolicy, LanguageSettings, match_action
+from gym_memory.baselines.llm.saycan import Affordances, overlap
+from gym_memory.baselines.registry import POLICIES
+from gym_memory.baselines.rl.shared.features import parse_action, words_of
+from gym_memory.baselines.rules.explorer import things_of
+from gym_memory.core.errors import ModelError
+from gym_memory.core.records import Observation, Transition
+from gym_memory.core.settings import check_int
+from gym_memory.graph.schema import DIRECTIONS
+from gym_memory.llm import ChatModel
+
+__all__ = ["Calm", "CalmSettings"]
+
+_BASICS = ("look", "inventory", "take <>", "open <>", "examine <>")
+"""Forms to begin with, where no valid action was ever listed."""
+_THINGS = 12
+"""Things that fill a form, so that forms of two stay few."""
+_MARK = re.compile(r"^\W*(?:\d+[.):]\s*)?")
+_MAX_CHARS = 100
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class CalmSettings(LanguageSettings):
+    """The shared ones, the number of proposals and what ranks them.
+
+    Attributes:
+        llm: A chat model or its spec; without it and ``model`` rules fill the forms of actions
+            that were listed before with the things in sight.
+        k: Most proposals, 30 in the paper.
+        checkpoint: Folder of a trained DRRN, which then learns no more; empty learns one while
+            playing, as the paper does.
+    """
+
+    llm: str | ChatModel = dataclasses.field(default="", kw_only=False)
+    history: int | None = 1
+    constrain: bool = dataclasses.field(default=False, init=False)
+    k: int = 30
+    checkpoint: str = ""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_int("k", self.k, 1)
+
+
+@POLICIES.register("calm")
+class Calm(LanguagePolicy):
+    """Draws from softmax Q(o, a) over the k proposals A(c, k) (sections 3.2 and 3.3).
+
+    The context c holds the last observation, the last action and the present observation, and
+    what the memory recalls. Valid actions need not be listed; where they are, others are dropped.
+    A fine-tuned GPT-2 proposes in the paper, any chat model or a rule here.
+    """
+
+    name: ClassVar[str] = "calm"
+    settings_class = CalmSettings
+    settings: CalmSettings
+    default_llm: ClassVar[str] = "openai"
+
+    def set_up(self) -> None:
+        """Load the DRRN, or build one that learns."""
+        from gym_memory.baselines.rl.drrn import DrrnLearner, DrrnSettings  # needs torch
+        from gym_memory.baselines.rl.shared.learner import load_player
+
+        self._learns = not self.settings.checkpoint
+        # One game is learnt, so every name in it may be a feature.
+        own = DrrnSettings(explore="softmax", words="always", common=0.0, learn_start=64)
+        self.learner = (
+            DrrnLearner(own) if self._learns else load_player(self.settings.checkpoint, DrrnLearner)
+        )
+        self.useful = Affordances()
+        self._forms: dict[str, None] = dict.fromkeys(_BASICS)
+
+    def reset(self, info: dict[str, Any], seed: int | None = None) -> None:
+        """Start an episode; what was learnt stays."""
+        super().reset(info, seed)
+        self.useful.begin()
+        self.learner.rng = self._rng
+        self.learner.slots.clear()
+        self._task_id = info.get("task_id", "") or "game"
+        self._offered: Observation | None = None
+        self._seen: Any = None
+        self._index = -1
+
+    def act(self, obs: Observation, info: dict[str, Any]) -> str:
+        """Return the proposal that the DRRN draws or, once trained elsewhere, likes best."""
+        if self._offered is None:
+            self._offer(obs)
+        assert self._offered is not None
+        self._index = self.learner.act([self._seen], explore=self._learns)[0]
+        return self._offered["valid_actions"][self._index]
+
+    def update(self, transition: Transition) -> None:
+        """Learn from the step, with the proposals for what it led to."""
+        super().update(transition)
+        self.useful.add(transition)
+        seen, index = self._seen, self._index
+        self._offer(transition.next_obs, ended=transition.terminated)
+        if self._learns:
+            from gym_memory.baselines.rl.shared.learner import Experience
+
+            reward = float(np.clip(transition.reward, -1, 1))  # for which settings are made
+            ends = transition.terminated, transition.truncated
+            experience = Experience(self._task_id, seen, index, reward, self._seen, *ends)
+            self.learner.observe(0, experience)
+            self.learner.learn()
+
+    def _offer(self, obs: Observation, *, ended: bool = False) -> None:
+        """Replace what is proposed, and its encoding."""
+        proposed = ["look"] if ended else self.propose(obs)
+        offered: Observation = {**obs, "valid_actions": tuple(proposed)}
+        game = self._task_id if self._learns else ""
+        self._seen = self.learner.see(offered, game, self._seen, self._index)
+        self._offered = offered
+
+    # ------------------------------------------------------------ proposals
+
+    def propose(self, obs: Observation) -> list[str]:
+        """Return up to k different actions, the model's or, where it gives none, the rule's."""
+        valid = obs["valid_actions"]
+        self._forms |= dict.fromkeys(map(_form, valid))
+        none: list[str] = []
+        found = none if self.llm is None else self.attempt(lambda: self._ask(obs), none)
+        return (found or self._ranked(obs, valid or tuple(self._commands(obs))))[: self.settings.k]
+
+    def _ask(self, obs: Observation) -> list[str]:
+        slots = self.situation(obs)
+        slots["actions"] = slots["actions"] or "\n".join(self._forms)
+        valid = obs["valid_actions"]
+        lines = [_MARK.sub("", line)[:_MAX_CHARS] for line in self._lines(slots)]
+        actions = [match_action(line, valid) if valid else line.strip() for line in lines]
+        found = list(dict.fromkeys(filter(None, actions)))
+        if not found:
+            raise ModelError("answer", f"expected an action a line, got {lines[:3]!r}")
+        return found
+
+    def _lines(self, slots: dict[str, str]) -> list[str]:
+        return self.ask("calm", **slots).text.splitlines()
+
+    def _ranked(self, obs: Observation, actions: tuple[str, ...]) -> list[str]:
+        """Return actions by shared words times affordance, as SayCan's rule."""
+        worth = overlap({**obs, "valid_actions": actions})
+        worth = worth + np.log([self.useful.of(obs, action) for action in actions])
+        return [actions[i] for i in np.argsort(-np.round(worth, 9), kind="stable")]
+
+    def _commands(self, obs: Observation) -> Iterator[str]:
+        """Yield the known forms filled with the things in sight, and moves; each once."""
+        sight = words_of(f"{obs['text']} {obs['memory']}")
+        ways = [way for way in DIRECTIONS if way in sight] or list(DIRECTIONS)
+        things = things_of(obs)[:_THINGS]
+        filled = itertools.chain(
+            *(_filled(form, things) for form in self._forms if form != "go <>")
+        )
+        yield from dict.fromkeys([*(f"go {way}" for way in ways), *filled])
+
+
+def _form(action: str) -> str:
+    parsed = parse_action(action)
+    return f"{parsed.verb} {parsed.template}".strip()
+
+
+def _filled(form: str, things: Iterable[str]) -> Iterator[str]:
+    parts = form.split("<>")
+    for chosen in itertools.permutations(things, len(parts) - 1):
+        yield "".join(itertools.chain(*zip(parts, (*chosen, ""), strict=True)))
