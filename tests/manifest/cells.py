@@ -44,6 +44,7 @@ FEW_MEMORIES = {
     "NetHack?view=level": "descender",
     "TextWorld?challenge=simple": "planner",
     "TextWorld?challenge=coin_collector": "planner",
+    "AgentOdyssey": "planner",
     "ForeignHouse": "random",
     "MultiHopQA?search=true": "reader",
     "Jericho": "planner",
