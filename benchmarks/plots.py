@@ -1,6 +1,6 @@
-"""Draw the pictures of the learners: ``rl/curves.svg`` and ``text/budgets.svg``.
+"""Draw the pictures of the learners and of streams: ``rl/curves.svg``, ``streams/grid.svg`` ...
 
-Run it in the root of the repository when ``rl/sweep.sh`` or ``text/run.py`` has added runs::
+Run it in the root of the repository when a benchmark of these folders has added runs::
 
     python benchmarks/plots.py
 """
@@ -10,10 +10,11 @@ from __future__ import annotations
 import re
 
 from keep import read_rows
-from tables import HERE, LEARNT, learnt_worlds, otherwise
+from tables import HERE, LEARNT, learnt_worlds, otherwise, stream_units
 
 from gym_memory.run.results import sweep
 from gym_memory.run.results.figures import budget_figure, colours
+from gym_memory.run.results.streams import stream_figures
 from gym_memory.run.results.svg import Line, label_of, line_figure, picture
 
 PANELS = {"rl-4": "100", "rl-3": "100", "hunt-easy": "100-cloned"}
@@ -50,6 +51,13 @@ def main() -> None:
     legend = {label_of(memory): number for memory, number in colour.items()}
     drawn = picture(budget_figure(curves, colour), legend)
     (HERE / "text" / "budgets.svg").write_text(drawn, encoding="utf-8")
+    for part in ("alfworld",):
+        own = stream_units(part)
+        colour = colours(unit.memory for unit in own)
+        *_, last = stream_figures(own, colour)
+        legend = {} if part == "grid" else {label_of(memory): k for memory, k in colour.items()}
+        file = HERE / "streams" / f"{part}.svg"
+        file.write_text(picture(last, legend), encoding="utf-8")
 
 
 if __name__ == "__main__":

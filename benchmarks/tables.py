@@ -32,6 +32,7 @@ from gym_memory.papers.experiments import load_experiment
 from gym_memory.run.jobs import EpisodeRow
 from gym_memory.run.results import intervals, sweep
 from gym_memory.run.results.score import Unit, format_interval, grouped, units
+from gym_memory.run.results.streams import stream_sentences, stream_tables
 
 HERE = Path(__file__).parent
 README = HERE.parent / "README.md"
@@ -609,6 +610,22 @@ def ranking() -> str:
     return f"Tier `{tier}`.\n\n" + "\n".join(tables)
 
 
+def stream_units(part: str) -> list[Unit]:
+    """Return the jobs of a part of streams/run.py, each with the short name of its memory."""
+    rows = (EpisodeRow.from_json({**row, "memory": row["run"]})
+            for row in _rows(f"streams/{part}.jsonl.gz"))  # fmt: skip
+    return units(rows)
+
+
+def stream(part: str, *titles: str) -> str:
+    """Return tables of a part, and what cannot be distinguished in it."""
+    own = stream_units(part)
+    tables = [table for table in stream_tables(own) if table.title.startswith(titles)]
+    shown = [f"**{t.title}**\n\n{_table(t.heads, t.words, t.rows)}" for t in tables]
+    said = stream_sentences(own) if "Gain" in titles else []
+    return "\n".join([*shown, *(f"{line}\n" for line in said)])
+
+
 PAGES: dict[Path, dict[str, Callable[[], str]]] = {
     README: {"together": together},
     RESULTS / "planner.md": {"planner": planner, "voices": voices},
@@ -620,6 +637,9 @@ PAGES: dict[Path, dict[str, Callable[[], str]]] = {
     RESULTS / "streams.md": {
         "stream_alfworld": partial(stream, "alfworld", "Score", "Gain", "Store"),
         "stream_grid": partial(stream, "grid", "Transfer"),
+    },
+    RESULTS / "streams.md": {
+        "stream_alfworld": partial(stream, "alfworld", "Score", "Gain", "Store"),
     },
     RESULTS / "learners.md": {"rl": rl_means, "learner": learner},
     HERE / "budgets" / "README.md": {"agents": partial(budgets, AGENT_WORLDS)},
