@@ -13,6 +13,7 @@ counted. Every name in the table of memories is measured, and those listed in ``
 from __future__ import annotations
 
 import argparse
+import gc
 import json
 import platform
 import random
@@ -127,6 +128,8 @@ def warm() -> None:
     house = House()
     encoder = make_encoder("hash")
     encoder.encode([house.step().text for _ in range(max(SIZES) + STEPS)])
+    gc.collect()
+    gc.freeze()  # as a worker does after its first job
 
 
 def measure(spec: str, records: int) -> dict[str, object]:
