@@ -17,7 +17,8 @@ ARE = r"(?:'re| are|'m| am)"
 _END = r"(?=\s*(?:[.,;!?]|$))"
 _ROOM = re.compile(
     rf"{YOU}(?:{ARE}| find (?:your|my)self| stand)(?: now| currently| standing| back| again)*"
-    rf" (?:in|inside|at) (?P<name>{NAME})(?: (?:with|where|which|that|and)\b[^.]*)?{_END}"
+    rf" (?:in|inside|at) (?P<name>{NAME})"
+    rf"(?: (?:(?:\w+ed )?with|where|which|that|and)\b[^.]*)?{_END}"
 )
 _CALLED = re.compile(
     rf"This (?:\w+ )?(?:room|location|place|area) is (?:called )?(?P<name>{NAME}){_END}"
@@ -89,7 +90,8 @@ def read_place(draft: Scene, layout: Layout, sentences: Sequence[tuple[str, int]
         if _is_place(draft, title, layout):
             draft.arrive(place_name(title.name), title.start, title.start + len(title.name))
             return
-    for sentence, offset in () if draft.is_look else reversed(sentences):
+    for at in () if draft.is_look else reversed(range(len(sentences))):
+        sentence, offset = sentences[at]
         for pattern in _PLACES if _PLACE_WORDS.match(sentence) else ():
             found = pattern.match(sentence)
             if found is None or _is_doubtful(sentence) or _NO_ROOM.match(found["name"]):
@@ -97,6 +99,9 @@ def read_place(draft: Scene, layout: Layout, sentences: Sequence[tuple[str, int]
             name = place_name(_NARROWER.sub("", found["name"]))
             if is_name(name):
                 start = offset + found.start("name")
+                if any(_is_refusal(before) for before, _ in sentences[:at]):
+                    draft.direction = None  # the place is named again after a refused move
+                    draft.is_move = draft.is_move and name != draft.left
                 draft.arrive(name, start, start + len(found["name"]))
                 return
     if draft.is_move and sentences:

@@ -30,6 +30,8 @@ _BRACKETED = re.compile(
     r"(?:,? ?(?P<where>on|in) which (?:is|are) (?P<items>[^()]+))?\)"
 )
 _ROOM_ITSELF = re.compile(r"(?:floor|ground|room|area|(?:one )?corner)(?: of (?:the |this )?room)?")
+_FAR = ("distance", "background")
+"""Words for what is in view, which hold nothing."""
 _TRAVEL = re.compile(
     r"(?:go|walk|run|head|travel|ride|sail|drive|fly|enter)\b(?: (?:to|into|in))? ?(?P<to>.*)"
     r"|(?:exit|leave)$",
@@ -151,6 +153,8 @@ def here(draft: Scene, text: str, start: int, *, bare: bool = False) -> None:
 def put_in(draft: Scene, text: str, start: int, where: str, place: str) -> None:
     """Put things in, on or under something."""
     if not is_name(place) or NOTHING.match(text):
+        return
+    if place in _FAR:
         return
     if _ROOM_ITSELF.fullmatch(place):
         here(draft, text, start)

@@ -35,7 +35,7 @@ _HERE = (
 _HERE_WORDS = ("here", "near", "around", "floor", "ground", "room", "area", "corner")
 _POSED = (
     r"(?:lying|sitting|standing|resting|hanging|leaning|sleeping|waiting|mounted|placed|discarded"
-    r"|left|dropped)"
+    r"|left|dropped|shining|glowing|burning|floating)"
 )
 _LIE = r"(?:lies?|stands?|sits?|rests?|hangs?|waits?|sleeps?)"
 _ON_IN = r"(?:on top of|in(?:side)?|on|under(?:neath)?|upon)"
