@@ -17,6 +17,7 @@ _WORD = re.compile(r"[^\s.,;:!?\"()]+")
 _OF = re.compile(r"(?<=\w)\s+(?:of|to|for|from|with|in|on)\s")
 _LABEL = re.compile(r"#?[a-z]?\d+|[a-z]|[ivx]+|no\.?|number|one|two|three|four|five|six")
 _ONE = "one"
+_INDEFINITE = ("a", "an", "any", "some")
 _MOST_TEXTS = 4096
 """Texts whose names are cached: the task and actions."""
 _MOST_WORDS = 4
@@ -57,7 +58,8 @@ class NameIndex:
     """Find the names of known entities in text, in O(words).
 
     A partial name is a determiner and at most four words of a name, of which the last is one of its
-    :func:`nouns` or *one*. It counts if it fits a single name; one that fits several names none.
+    :func:`nouns`, or *one* as in *the red one*. It counts if it fits a single name; one that fits
+    several names none.
 
     Args:
         partial: True to find partial names, too.
@@ -132,6 +134,8 @@ class NameIndex:
     def _partial(self, words: Sequence[str], start: int) -> tuple[str | None, int]:
         """Return the one name that the longest partial name there fits, as :meth:`_full` does."""
         for end in range(min(start + _MOST_WORDS, len(words)), start, -1):
+            if words[end - 1] == _ONE and words[start - 1] in _INDEFINITE:
+                continue
             fits = self._by_noun.get((words[start], words[end - 1]), ())
             if 0 < len(fits) <= _MOST_FITS:
                 phrase = set(words[start:end]) - {_ONE}

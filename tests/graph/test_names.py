@@ -29,6 +29,7 @@ def names() -> NameIndex:
         ("say cheese", ()),  # no determiner
         ("the the cheese", ("block of cheese",)),
         ("the brass key or the iron one", ("brass key", "iron key")),
+        ("a brass one", ()),  # any
         ("the bell one, or the one there", ()),  # fits two, says nothing
     ],
 )

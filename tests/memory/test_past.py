@@ -48,6 +48,8 @@ def graph() -> TemporalGraph:
         ("Which did you take first, the apple or the knife?", PastQuestion(order=True)),
         ("Did you get hold of the apple or the knife to begin with?", PastQuestion(order=True)),
         ("When did you see the apple?", PastQuestion(order=True)),
+        ("Where did I get the apple from?", PastQuestion(order=True)),
+        ("Where's the apple I took?", PastQuestion(order=True)),
         ("Sort by the time you took them: apple, knife.", PastQuestion(order=True)),
         ("Describe your move 12.", PastQuestion((12,))),
         ("Rewind by 12 moves. Your action?", PastQuestion((22,))),

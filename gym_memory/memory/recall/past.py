@@ -55,9 +55,10 @@ _PAST = re.compile(
     r"\b(?:was|were|did|had|been|came|went|got|took|once|\w+ed|times?)\b", re.IGNORECASE
 )
 _START = re.compile(r"\b(?:start(?:ed)?|beg[aiu]n|beginning|outset|originally)\b", re.IGNORECASE)
-_DROPPED = re.compile(
-    r"\bdid (?:i|you) (?:last )?(?:drop|leave|put|set|lay|place)\b|"
-    r"\b(?:i|you)(?:['’]ve| have| had)? (?:last )?(?:dropped|left|put|set|laid|placed)\b",
+_HANDLED = re.compile(
+    r"\bdid (?:i|you) (?:last )?(?:drop|leave|put|set|lay|place|get|take|grab|find|pick)\b|"
+    r"\b(?:i|you)(?:['’]ve| have| had)? (?:last )?"
+    r"(?:dropped|left|put|set|laid|placed|got|took|taken|grabbed|found|picked)\b|\bfrom where\b",
     re.IGNORECASE,
 )
 _NEXT = re.compile(r"\b(?:after|next|then|followed)\b", re.IGNORECASE)
@@ -66,7 +67,7 @@ _EVENT = re.compile(
     r"\bwhen (?:i|you)\b",
     re.IGNORECASE,
 )
-_DONE_BY = re.compile(r"\b(?:i|you|and)(?:['’]ve|['’]d| have| had)? (\w+)", re.IGNORECASE)
+_DONE_BY = re.compile(r"\bi(?:['’]ve|['’]d| have| had)? (\w+)")
 _IRREGULAR = {
     "ate": "eat", "drank": "drink", "found": "find", "gave": "give", "got": "get", "lit": "light",
     "said": "say", "threw": "throw", "took": "take", "went": "go", "wore": "wear",
@@ -326,7 +327,7 @@ def read_past_question(
     start = _START.search(bare)
     if start and not named and not steps and now:
         steps = (0,)
-    order = bool(start or _ORDER.search(bare) or _DROPPED.search(bare))
+    order = bool(start or _ORDER.search(bare) or _HANDLED.search(bare))
     order = order or (len(named) > 1 and _PAST.search(bare) is not None)
     inside = order and _WHAT.search(bare) is not None
     after = 1 if _NEXT.search(bare) else 0
