@@ -5,7 +5,9 @@
 plays the environment of that heading in docs/foreign-environments.md by a policy that tries what
 it has tried least, and writes facts drawn by a seeded generator, each with the step's text it was
 read from. The last column is for the verdict: y, or n and why. A fact that is in a file of
-that name already, with the same text, keeps its verdict.
+that name already, with the same text, keeps its verdict. AgentOdyssey and Zork I state their truth:
+it decides where things are and ways lead, and only the others are for a person. A clock counts
+once there.
 
     python benchmarks/foreign/draw.py --score
 
@@ -22,10 +24,22 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import gymnasium as gym
+
+import gym_memory  # noqa: F401 - registers the environments
 from gym_memory.baselines.base import Policy
+from gym_memory.core.records import Triple
+from gym_memory.graph.schema import PLAYER, direction_of
 from gym_memory.run import rollout
 
 HERE = Path(__file__).parent
+STORY = HERE.parents[2] / "shared" / "data" / "stories" / "zork1.z3"
+WORDS = (
+    *("north", "south", "east", "west", "up", "down", "in", "out", "downstream", "xyzzy"),
+    *("look", "inventory", "take lamp", "take keys", "take food", "take bottle", "take cage"),
+    *("take rod", "drop keys", "drop lamp", "light lamp", "extinguish lamp", "unlock grate"),
+)
+"""Commands of Colossal Cave, which lists none."""
 DOCS = HERE.parents[1] / "docs" / "foreign-environments.md"
 GAMES: dict[str, list[dict[str, str]]] = {
     "textworld": [{", 3, 4, 10": f", {seed}, 4, 10"} for seed in (3, 4, 5, 6)],
@@ -51,6 +65,9 @@ GAMES: dict[str, list[dict[str, str]]] = {
             "LightsOut": '[f"[{n} {m}]" for n in range(5) for m in range(5)]',
         }.items()
     ],
+    "colossal-cave": [{'memory="arigraph"': f'memory="arigraph", valid_actions={WORDS}'}],
+    "agentodyssey": [{}],
+    "zork1": [{}],
     "minigrid": [
         {"BabyAI-UnlockPickup-v0": id}
         for id in ("BabyAI-UnlockPickup-v0", "BabyAI-GoToLocal-v0", "MiniGrid-DoorKey-6x6-v0")
@@ -69,6 +86,11 @@ COLUMNS = (
     "verdict",
     "why",
 )
+OURS = {
+    "agentodyssey": ("AgentOdyssey-v0", {"tutorial": False}),
+    "zork1": ("Jericho-v0", {"path": STORY, "story_seed": 12}),
+}
+"""Environments with a truth, which no snippet makes."""
 _SNIPPET = re.compile(r"^### (?P<name>[\w-]+)\n.*?```python\n(?P<code>.*?)```", re.M | re.S)
 
 
@@ -79,6 +101,9 @@ def snippets() -> dict[str, str]:
 
 def environment(name: str, changes: dict[str, str] | None = None) -> Any:
     """What the snippet of that name makes, with some words changed."""
+    if name in OURS:
+        game, settings = OURS[name]
+        return gym.make(f"gym_memory/{game}", memory="arigraph", **settings)
     code = snippets()[name]
     for old, new in (changes or {}).items():
         assert old in code, old
@@ -105,26 +130,48 @@ class LeastTried(Policy):
         return action
 
 
-def facts(env: Any, game: int, seeds: range, steps: int) -> list[dict[str, Any]]:
+def facts(
+    env: Any, game: int, seeds: range, steps: int, *, has_truth: bool
+) -> list[dict[str, Any]]:
     """Every fact of every episode once, where it was stated first."""
     rows = []
     for seed in seeds:
         texts: list[tuple[str, str]] = []
+        truths: list[frozenset[Any]] = []
+        clocks: set[str] = set()
 
-        def keep(t: int, info: dict[str, Any], texts: list[tuple[str, str]] = texts) -> None:
+        def keep(t: int, info: dict[str, Any], texts: Any = texts, truths: Any = truths) -> None:
             raw = env.unwrapped
             shown = raw._feedback.text
             if raw._feedback.inventory:
                 shown += f"\n[inventory] {raw._feedback.inventory}"
             texts.append((raw._actions[-1] if raw._actions else "", shown))
+            truths.append(raw.oracle().facts if has_truth else frozenset())
 
         rollout(env, LeastTried(), seed, limit=steps, on_step=keep)
         for fact in env.get_wrapper_attr("memory").graph.facts():
             source = fact.sources[0]
             action, text = texts[source.episode]
-            values = (game, seed, source.episode, action, *fact.triple, text)
-            rows.append(dict(zip(COLUMNS, values, strict=False)))
+            if has_truth and fact.triple.relation == "is" and fact.triple.subject in clocks:
+                continue
+            if fact.triple.subject.endswith("time"):
+                clocks.add(fact.triple.subject)
+            verdict = decide(fact.triple, truths[source.episode], frozenset().union(*truths))
+            values = (game, seed, source.episode, action, *fact.triple, text, *verdict)
+            rows.append(dict(zip(COLUMNS, values, strict=True)))
     return rows
+
+
+def decide(fact: Triple, now: frozenset[Triple], ever: frozenset[Triple]) -> tuple[str, str]:
+    """Return what the engine says of a fact: y, n, or nothing.
+
+    Ways are those of the place where the agent is: one is false if no visit there had it.
+    """
+    if direction_of(fact.relation) is None:
+        return ("y", "engine") if fact in now else ("", "")
+    if Triple(PLAYER, "is in", fact.object) not in ever:
+        return "", ""
+    return ("y" if fact in ever else "n"), "engine"
 
 
 def draw(name: str, out: Path, seeds: range, steps: int, number: int) -> None:
@@ -136,15 +183,16 @@ def draw(name: str, out: Path, seeds: range, steps: int, number: int) -> None:
     rows = []
     for game, changes in enumerate(GAMES[name]):
         env = environment(name, changes)
-        rows += facts(env, game, seeds, steps)
+        rows += facts(env, game, seeds, steps, has_truth=name in OURS)
         env.close()
     drawn = random.Random(0).sample(rows, min(number, len(rows)))
     with out.open("w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
         writer.writeheader()
         for row in sorted(drawn, key=lambda row: (row["game"], row["seed"], row["step"])):
-            verdict, why = judged.get(_key(row), ("", ""))
-            writer.writerow({**row, "verdict": verdict, "why": why})
+            if not row["verdict"]:
+                row["verdict"], row["why"] = judged.get(_key(row), ("", ""))
+            writer.writerow(row)
     print(f"{name}: {len(rows)} facts, {len(drawn)} drawn")
 
 
@@ -163,7 +211,7 @@ def score() -> None:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("name", nargs="?", choices=snippets())
+    parser.add_argument("name", nargs="?", choices=(*snippets(), *OURS))
     parser.add_argument("--out", type=Path)
     parser.add_argument("--seeds", type=int, default=4)
     parser.add_argument("--first", type=int, default=0, help="the first seed")
