@@ -1,20 +1,21 @@
-"""Kill processes of a run at random; the run must equal a calm one.
+"""Kill processes of runs at random; each run must equal a calm one.
 
-    python benchmarks/chaos.py                  # 200 episodes, 20 kills; chaos.json
-    python benchmarks/chaos.py --seeds 2 --kills 3 --out chaos-small.json   # a small one
+    python -m benchmarks chaos                      # 200 episodes, 20 kills; chaos.json
+    python -m benchmarks chaos --seeds 2 --kills 3 --out chaos-small.json   # a small one
 
-Episodes over several backends are played on 4 workers, once undisturbed and once while a worker,
-a Java process or the driver is killed (SIGKILL) at random moments. After the driver dies, the same
-command goes on; episodes whose worker was killed count as failed, and ``--retry-failed`` plays
-them again. In the end every job must be there exactly once, no episode failed, ``gym-memory
-verify`` must find the folder whole, and all episodes must be equal but for their clocks.
-tests/run/test_chaos.py is a small one whose kills come at known moments.
+Parts are `compare` on worker processes, `compare --ray local`, and `train`. Each runs once
+undisturbed, and once while a worker, a Java process or the driver is killed (SIGKILL) at random
+moments. After the driver dies, the same command goes on; episodes whose worker was killed count
+as failed, and ``--retry-failed`` plays them again. In the end every episode must be there exactly
+once, ``gym-memory verify`` must find the folder whole, and all rows, recorded steps and tensors
+must be equal but for their clocks. tests/run/test_chaos.py kills at known moments.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import math
 import os
 import random
 import shutil
@@ -26,7 +27,10 @@ import time
 from collections import Counter
 from pathlib import Path
 from subprocess import DEVNULL
+from typing import Any
 
+from gym_memory.baselines.rl.shared import checkpoints
+from gym_memory.core.trajectory import read_trajectory
 from gym_memory.run import EpisodeResult
 from gym_memory.run.results import read_episodes
 
@@ -40,18 +44,33 @@ ENVIRONMENTS = (
 )
 MEMORIES = ("none", "arigraph")
 POLICY = "random"
-WORKERS = 4
+WORKERS = 2
+PARTS = ("compare", "ray", "train")
+TRAINING = (
+    "-e Fetch?level=easy&max_steps=20 --steps 5000 --games 3 --valid-games 2 --envs 3 "
+    "--evaluate-every 150 --checkpoint-every 50 --set dim=8 --set hidden=8 --set vocabulary=512 "
+    "--set batch=8 --set capacity=64 --set learn_start=40"
+)
 
 
-def command(out: Path, seeds: int) -> list[str]:
+def command(out: Path, seeds: int, part: str = "compare") -> list[str]:
     """The run as a user would start it."""
+    if part == "train":
+        words = [sys.executable, "-m", "gym_memory", "train", "drrn", "--out", str(out)]
+        return words + TRAINING.split()
     words = [sys.executable, "-m", "gym_memory", "compare", "--retry-failed", "--out", str(out)]
     words += ["--seeds", f"0:{seeds}", "--workers", str(WORKERS), "--policy", POLICY]
-    for env in ENVIRONMENTS:
+    words += ["--ray", "local"] if part == "ray" else []
+    for env in environments(part):
         words += ["--env", env]
     for memory in MEMORIES:
         words += ["--memory", memory]
     return words
+
+
+def environments(part: str) -> tuple[str, ...]:
+    """The games of a part: under Ray those without processes of their own."""
+    return ENVIRONMENTS[::4] if part == "ray" else ENVIRONMENTS
 
 
 def children(process: int) -> list[int]:
@@ -66,25 +85,30 @@ def children(process: int) -> list[int]:
 def victims(driver: int) -> dict[str, list[int]]:
     """Who can be killed."""
     found: dict[str, list[int]] = {"driver": [driver], "worker": [], "java": []}
-    for worker in children(driver):
+    todo = children(driver)
+    for process in todo:
         try:
-            line = Path(f"/proc/{worker}/cmdline").read_bytes()
+            line = Path(f"/proc/{process}/cmdline").read_bytes()
         except OSError:
             continue
-        if b"spawn_main" in line:
-            found["worker"].append(worker)
-            found["java"] += children(worker)
+        if b"spawn_main" in line or (line.startswith(b"ray::") and b"IDLE" not in line):
+            found["worker"].append(process)
+        elif line.partition(b"\0")[0].endswith(b"java"):
+            found["java"].append(process)
+        todo += children(process)
     return found
 
 
-def disturb(out: Path, seeds: int, kills: int, chance: random.Random) -> Counter[str]:
+def disturb(part: str, out: Path, seeds: int, kills: int, chance: random.Random) -> Counter[str]:
     """Play with kills; gives how many of each kind."""
     done: Counter[str] = Counter()
     while True:
-        process = subprocess.Popen(command(out, seeds), stdout=DEVNULL, stderr=DEVNULL)
-        next_kill = time.monotonic() + chance.uniform(1, 12)
+        process = subprocess.Popen(command(out, seeds, part), stdout=DEVNULL, stderr=DEVNULL)
+        before, next_kill = written(out), math.inf
         while process.poll() is None:
-            time.sleep(0.05)
+            time.sleep(0.02)
+            if next_kill == math.inf and written(out) != before:  # it is under way
+                next_kill = time.monotonic() + chance.uniform(0, 5)
             if done.total() >= kills or time.monotonic() < next_kill:
                 continue
             there = victims(process.pid)
@@ -95,13 +119,23 @@ def disturb(out: Path, seeds: int, kills: int, chance: random.Random) -> Counter
             except ProcessLookupError:
                 continue
             done[kind] += 1
-            print(f"kill {done.total()}: {kind}", flush=True)
-            next_kill = time.monotonic() + chance.uniform(2, 12)
-        rows = [row for rows in read_episodes(out) for row in rows] if out.exists() else []
-        jobs = seeds * len(ENVIRONMENTS) * len(MEMORIES)
-        complete = len(rows) == jobs and not any(row.result.failed for row in rows)
-        if complete and process.returncode == 0:
+            print(f"{part}: kill {done.total()}: {kind}", flush=True)
+            before, next_kill = written(out), math.inf
+        if process.returncode == 0 and (part == "train" or complete(out, seeds, part)):
             return done
+
+
+def written(out: Path) -> int:
+    """When a row or a checkpoint was last written."""
+    files = [out / name for name in ("episodes.jsonl", checkpoints.TRAINING)]
+    return max((file.stat().st_mtime_ns for file in files if file.exists()), default=0)
+
+
+def complete(out: Path, seeds: int, part: str) -> bool:
+    """True if all episodes are there and none has failed."""
+    rows = [row for rows in read_episodes(out) for row in rows]
+    jobs = seeds * len(environments(part)) * len(MEMORIES)
+    return len(rows) == jobs and not any(row.result.failed for row in rows)
 
 
 def table(out: Path) -> dict[str, dict[str, object]]:
@@ -116,36 +150,62 @@ def table(out: Path) -> dict[str, dict[str, object]]:
     }
 
 
+def steps(out: Path) -> dict[str, object]:
+    """What happened in every recorded step, by file."""
+    return {
+        path.name: [(t.task, t.steps, t.outcome) for t in read_trajectory(path)]
+        for path in sorted((out / "steps").glob("*.jsonl.gz"))
+    }
+
+
+def trained(out: Path) -> dict[str, object]:
+    """All tensors of a training and its curve, without what a clock wrote."""
+    found: dict[str, object] = {}
+    for file in (checkpoints.LAST, checkpoints.BEST, checkpoints.TRAINING):
+        tensors, record = checkpoints.read(out / file)
+        found |= {f"{file} {name}": tensor.numpy().tobytes() for name, tensor in tensors.items()}
+        found[f"{file} memories"] = record.get("slots")
+        curve = record.get("curve", [])
+        found[f"{file} curve"] = [{**row, "cpu_seconds": 0} for row in curve]
+    return found
+
+
+def play(part: str, folder: Path, seeds: int, kills: int, chance: random.Random) -> dict[str, Any]:
+    """Play a part both ways; gives what is equal."""
+    calm, killed = folder / f"{part}-calm", folder / f"{part}-killed"
+    subprocess.run(command(calm, seeds, part), check=True, stdout=DEVNULL, stderr=DEVNULL)
+    print(f"{part}: the calm run is finished", flush=True)
+    done = disturb(part, killed, seeds, kills, chance)
+    readers = (trained,) if part == "train" else (table, steps)
+    record: dict[str, Any] = {"kills": dict(done)}
+    different: list[str] = []
+    for read in readers:
+        one, other = read(calm), read(killed)
+        record[{"trained": "tensors", "table": "episodes"}.get(read.__name__, "files")] = len(one)
+        different += [key for key in one.keys() | other.keys() if one.get(key) != other.get(key)]
+    words = [sys.executable, "-m", "gym_memory", "verify", str(killed)]
+    verified = subprocess.run(words, stdout=DEVNULL).returncode == 0
+    return {**record, "verified": verified, "different": sorted(different)}
+
+
 def main() -> None:
-    """Play both, compare, keep the outcome."""
+    """Play all parts and keep the outcome."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seeds", type=int, default=20)
-    parser.add_argument("--kills", type=int, default=20)
+    parser.add_argument("--kills", type=int, default=20, help="over all parts")
+    parser.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS)
     parser.add_argument("--seed", type=int, default=0, help="of the kills")
     parser.add_argument("--out", type=Path, default=HERE / "chaos.json")
     given = parser.parse_args()
     folder = Path(tempfile.mkdtemp(prefix="chaos-"))
-    subprocess.run(
-        command(folder / "calm", given.seeds), check=True, stdout=DEVNULL, stderr=DEVNULL
-    )
-    print("the calm run is finished", flush=True)
-    chance = random.Random(given.seed)
-    kills = disturb(folder / "killed", given.seeds, given.kills, chance)
-    calm, killed = table(folder / "calm"), table(folder / "killed")
-    checked = subprocess.run(
-        [sys.executable, "-m", "gym_memory", "verify", str(folder / "killed")], stdout=DEVNULL
-    )
-    other = [key for key in calm if killed.get(key) != calm[key]]
-    record = {
-        "episodes": len(killed),
-        "kills": dict(kills),
-        "each_once": killed.keys() == calm.keys(),
-        "verified": checked.returncode == 0,
-        "different": other,
-    }
-    given.out.write_text(json.dumps(record, indent=1) + "\n")
+    record = json.loads(given.out.read_text()) if given.out.exists() else {}
+    for n, part in enumerate(given.parts):
+        chance = random.Random(f"{given.seed} {part}")
+        kills = (given.kills + n) // len(given.parts)
+        record[part] = play(part, folder, given.seeds, kills, chance)
+        given.out.write_text(json.dumps(record, indent=1) + "\n")
     print(json.dumps(record, indent=1))
-    if other:
+    if not all(r["verified"] and not r["different"] for r in record.values()):
         sys.exit(f"see {folder}")
     shutil.rmtree(folder)
 

@@ -33,8 +33,8 @@ from gym_memory.wrappers.memory import MemoryObservation
 HERE = Path(__file__).parent
 PAGE = HERE.parents[1] / "docs" / "results" / "poison.md"
 SEEN = "arigraph?trust=seen"
-MORE_SEEDS = {SEEN: 5}
-"""Times as many games, so that its interval is told from 5 %."""
+MORE = 10
+"""Times as many games for its texts, so that its interval is told from 5 %."""
 _SHARES = ("lost", "believed", "recalled", "acted upon")
 _NOTE = "crumpled note"
 _READ = (f"read {_NOTE}", f"examine {_NOTE}")
@@ -249,58 +249,71 @@ def rows_of(given: argparse.Namespace, attacks: Sequence[Attack]) -> list[dict[s
         for line in given.rows.read_text("utf-8").splitlines():
             row = json.loads(line)
             known[row["memory"], row["attack"], row["seed"]] = row
-    for memory in given.memories:
-        for seed in range(given.seeds * MORE_SEEDS.get(memory, 1)):
+    for seed in range(given.seeds * MORE):
+        for memory in given.memories:
             for attack in games.values():
+                if seed >= given.seeds and not _is_long(memory, attack):
+                    continue
                 key = memory, attack.name, seed
                 if key not in known:
                     known[key] = play(memory, attack, tuple(acts[attack.env]), seed)
                     with given.rows.open("a", encoding="utf-8") as file:
                         file.write(json.dumps(known[key]) + "\n")
-    return sorted(known.values(), key=lambda row: given.memories.index(row["memory"]))
+    order = {memory: n for n, memory in enumerate(given.memories)}
+    return sorted(known.values(), key=lambda row: order.get(row["memory"], len(order)))
+
+
+def _is_long(memory: str, attack: Attack) -> bool:
+    """True if an attack is played in many games: texts by SEEN, none by what it is held against."""
+    return not attack.moved if memory == SEEN else (memory, attack.name) == ("arigraph", "blank")
 
 
 def page(rows: Sequence[dict[str, Any]], attacks: Sequence[Attack], command: str) -> str:
     """Return the results page."""
     cells = {(row["memory"], row["attack"], row["seed"]): row for row in rows}
-    games: dict[str, dict[int, None]] = defaultdict(dict)
-    for row in rows:
-        games[row["memory"]][row["seed"]] = None
+    memories = list(dict.fromkeys(row["memory"] for row in rows))
+    last = max(row["seed"] for row in rows) + 1
 
     def table(chosen: Sequence[Attack]) -> str:
         lines = [f"| memory | games | {' | '.join(_SHARES)} |", "|---" * (len(_SHARES) + 2) + "|"]
-        for memory, seeds in games.items():
-            shares = [
-                _effect(
-                    attack,
-                    cells[memory, attack.name, seed],
-                    cells[memory, attack.control.name, seed],
-                )
+        for memory in memories:
+            found = [
+                (seed, _effect(attack, cells[key], cells[control]))
                 for attack in chosen
-                for seed in seeds
+                for seed in range(last)
+                if (key := (memory, attack.name, seed)) in cells
+                and (control := (memory, attack.control.name, seed)) in cells
             ]
-            labels = [seed for _ in chosen for seed in seeds]
+            labels = [seed for seed, _ in found]
             estimates = [intervals.gaps, *[intervals.scores] * 3]
-            shown = [_cell(of([s[n] for s in shares], labels)) for n, of in enumerate(estimates)]
-            lines.append(f"| `{memory}` | {len(seeds)} | {' | '.join(shown)} |")
+            shown = [_cell(of([s[n] for _, s in found], labels)) for n, of in enumerate(estimates)]
+            lines.append(f"| `{memory}` | {len(set(labels))} | {' | '.join(shown)} |")
         return "\n".join(lines)
 
     free = {a.control.name: a.control for a in attacks}.values()
     heads = " | ".join(f"{control.name} ({control.env.partition('?')[0]})" for control in free)
     scores = [f"| memory | {heads} |", "|---" * (len(free) + 1) + "|"]
-    for memory, seeds in games.items():
+    for memory in memories:
         values = [
-            intervals.scores([cells[memory, control.name, seed]["score"] for seed in seeds])
-            for control in free
+            intervals.scores([row["score"] for key, row in cells.items() if key[:2] == name])
+            for name in ((memory, control.name) for control in free)
         ]
         scores.append(f"| `{memory}` | {' | '.join(map(_cell, values))} |")
+    blank = [
+        [cells.get((memory, "blank", n)) for memory in ("arigraph", SEEN)] for n in range(last)
+    ]
+    pairs = [(one["score"], other["score"]) for one, other in blank if one and other]
     return _PAGE.format(
+        lost=_cell(intervals.gaps([one - other for one, other in pairs])),
+        games=len(pairs),
         envs=" and ".join(dict.fromkeys(f"`{attack.env}`" for attack in attacks)),
         command=command,
-        table=table(attacks),
+        seen=SEEN,
+        texts=table(texts := [attack for attack in attacks if not attack.moved]),
+        stale=table([attack for attack in attacks if attack.moved]),
         scores="\n".join(scores),
         detail="\n\n".join(
-            f"### {attack.name.capitalize()}\n\n{table([attack])}" for attack in attacks
+            f"### {attack.name.capitalize()}\n\n{table([attack])}" for attack in texts
         ),
     )
 
@@ -316,8 +329,6 @@ _PAGE = """# Poisoned texts
 See what each memory does with a text that lies, and with a fact that has changed out of view.
 The planner plays {envs}, with an attack of `benchmarks/poison/attacks.toml` or without one.
 
-{table}
-
 Shares are over games and attacks, with 95 % intervals over games.
 
 - *lost*: score lost against the same game without the attack.
@@ -325,11 +336,24 @@ Shares are over games and attacks, with 95 % intervals over games.
 - *recalled*: a recall shows the planted words.
 - *acted upon*: the engine's log has the planted action, and has none without the attack.
 
+## Texts that lie
+
+{texts}
+
+## Stale facts
+
+A thing that the agent has seen is moved out of its view. `trust=seen` cannot help: the fact was
+seen. Only seeing again does.
+
+{stale}
+
 ## Scores without an attack
 
 {scores}
 
-## By attack
+With a blank note, `{seen}` loses {lost} against `arigraph`, over {games} games.
+
+## Texts, by attack
 
 {detail}
 
@@ -345,11 +369,12 @@ Shares are over games and attacks, with 95 % intervals over games.
 
 - The policy reads the present observation itself, so it may act on a text while it reads it,
   whatever the memory; the row `none` shows how much.
-- The planner reads facts and records. It does not follow lessons in prose, so for memories of
-  lessons *recalled* says more than *acted upon*.
+- The planner reads facts and records. It does not follow lessons in prose, so memories of lessons
+  look safe here. For them, read *recalled*; an agent that follows what it recalls acts on it.
 - Where the goal names no text, `trust=seen` believes every text. A text that it names may lie.
 - `trust=seen` works as facts are learnt. Other memories than `arigraph` have no such setting.
-- No setting helps against stale facts: they were seen. Only seeing again does.
+- *Acted upon* has a floor for stale facts: the old room may be on the way to another. The memory
+  `oracle`, which knows where the thing is, shows it.
 - Letters of other alphabets that look alike are not normalised.
 
 Command: `{command}`
@@ -366,7 +391,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     every = ["arigraph", SEEN, *(name for name in MEMORIES.builtin() if name != "arigraph")]
     parser.add_argument("--memories", nargs="+", default=every)
-    parser.add_argument("--seeds", type=int, default=12, help="games a cell")
+    parser.add_argument("--seeds", type=int, default=6, help="games a cell")
     parser.add_argument("--attacks", type=Path, default=HERE / "attacks.toml")
     parser.add_argument("--rows", type=Path, default=HERE / "rows.jsonl", help="played games")
     parser.add_argument("--page", type=Path, default=PAGE)
