@@ -12,12 +12,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from benchmarks.inventory import LEVELS, compare
 from gym_memory.core.errors import (
     BackendError,
     CorruptGameError,
     InvalidArgumentError,
     UnknownNameError,
 )
+from gym_memory.games.textworld import engine as engine_module
 from gym_memory.games.textworld.challenges import StoryFile, make_textworld
 from gym_memory.games.textworld.cooking import Cooking
 from gym_memory.games.textworld.engine import (
@@ -176,7 +178,7 @@ def test_valid_actions_are_computed_once_a_state_and_only_on_demand(monkeypatch)
     assert len(calls) == 2
 
 
-def test_inventory_is_asked_for_only_after_a_change(monkeypatch):
+def test_the_inventory_needs_no_further_command(monkeypatch):
     env = Cooking("rl-1", "train")
     env.reset(seed=0)
     sent = []
@@ -188,8 +190,29 @@ def test_inventory_is_asked_for_only_after_a_change(monkeypatch):
         env.step(action)
     assert sent == ["look", "close fridge", "examine cookbook"]
     obs, *_ = env.step("take knife")
-    assert sent[-2:] == ["take knife", "inventory"]
+    assert sent[3:] == ["take knife"]
     assert obs["inventory"] == "You are carrying: a knife."
+
+
+@pytest.mark.parametrize(("family", "level"), LEVELS)
+def test_the_inventory_is_the_engines(family, level):
+    row = compare(family, level, 25)
+    assert row["steps"] == 25
+    assert row["unequal"] == []
+    assert row["sent"] == 0
+
+
+def test_the_engine_lists_what_the_state_leaves_open(monkeypatch):
+    env = Cooking("rl-1", "train")
+    env.reset(seed=0)
+    env.step("take knife")
+    engine = env._engine
+    engine._inventory, engine._carried = None, None
+    assert engine.inventory() == "You are carrying: a knife."
+    assert engine._carried is not None
+    monkeypatch.setattr(engine_module, "inventory_text", lambda *_: None)
+    engine._inventory = None
+    assert engine.inventory() == "You are carrying: a knife."
 
 
 def test_hidden_questions_leave_the_game_as_it_was():

@@ -23,6 +23,7 @@ import numpy as np
 from gym_memory.core.errors import BackendError, CorruptGameError
 from gym_memory.core.files import parse_json, read_bytes
 from gym_memory.core.optional import require
+from gym_memory.games.textworld.inventory import inventory_text, order_of
 from gym_memory.games.textworld.logic import Fact, Index, RuleMove, State, World, load_logic
 
 __all__ = [
@@ -209,6 +210,7 @@ class GameData(NamedTuple):
         max_score: Sum of the rewards; 0 without quests or without an upper limit.
         metadata: The generator's notes (``walkthrough``, ``max_score``, ...).
         writings: Name of a thing, in lower case, to its description.
+        articles: Thing to its own indefinite article.
     """
 
     world: World
@@ -217,6 +219,7 @@ class GameData(NamedTuple):
     max_score: float
     metadata: Mapping[str, Any]
     writings: Mapping[str, str] = MappingProxyType({})
+    articles: Mapping[str, str] = MappingProxyType({})
 
 
 class Answer(NamedTuple):
@@ -245,6 +248,7 @@ class EngineState(NamedTuple):
     score: float
     over: bool
     inventory: str | None
+    carried: tuple[str, ...] | None
 
 
 def load_game(story: str | os.PathLike[str]) -> GameData:
@@ -287,6 +291,7 @@ def _load_game(path: str, mtime: int, size: int) -> GameData:
             for info in infos.values()
             if info["name"] and info["desc"] and info["type"] != "r"
         },
+        articles={x: info["indefinite"] for x, info in infos.items() if info.get("indefinite")},
     )
 
 
@@ -397,6 +402,7 @@ class TextWorldEngine:
             machine.load(opening.machine)
         self._state = State(game.facts)
         self._score, self._over, self._inventory = opening.answer.score, False, opening.inventory
+        self._carried = self._order(opening.inventory)
         return opening.answer
 
     def _insert(self, story: _Story) -> Interpreter:
@@ -420,6 +426,7 @@ class TextWorldEngine:
         added, removed = self._follow(events, room)
         if any(self._is_carried(fact) for fact in added | removed):
             self._inventory = None
+            self._carry(added, removed)
         won, lost, final = endings(raw)
         self._over = won or lost
         if self._over:  # nobody can ask any more
@@ -455,10 +462,28 @@ class TextWorldEngine:
     def inventory(self) -> str:
         """Return the game's answer to ``inventory``; kept until what is carried changes."""
         if self._inventory is None and not self._over:
-            state = self._machine.save()
-            self._inventory = clean_text(self._machine.send("inventory"))[0]
-            self._machine.load(state)
+            if self._carried is not None:
+                self._inventory = inventory_text(
+                    self._carried, self._state, self.game.world, self.game.articles
+                )
+            if self._inventory is None:
+                state = self._machine.save()
+                self._inventory = clean_text(self._machine.send("inventory"))[0]
+                self._machine.load(state)
+                self._carried = self._order(self._inventory)
         return self._inventory or ""
+
+    def _order(self, text: str) -> tuple[str, ...] | None:
+        things = [fact[1] for fact in self._state.facts if fact[0] == "in" and fact[-1] == "I"]
+        return order_of(text, things, self._state, self.game.world, self.game.articles)
+
+    def _carry(self, added: frozenset[Fact], removed: frozenset[Fact]) -> None:
+        """Keep what is carried in the game's order: the latest first."""
+        came, gone = ([f[1] for f in facts if f[-1] == "I"] for facts in (added, removed))
+        if len(came) > 1:  # their order is the game's
+            self._carried = None
+        elif self._carried is not None:
+            self._carried = (*came, *(x for x in self._carried if x not in (*came, *gone)))
 
     def _is_carried(self, changed: Fact) -> bool:
         return changed[-1] == "I" or ("in", changed[1], "I") in self._state
@@ -473,8 +498,9 @@ class TextWorldEngine:
         story = self._story[0] if self._story else ""
         machine = self._machine.save()
         return EngineState(
-            story, machine, self._state.changes, self._score, self._over, self._inventory
-        )
+            story, machine, self._state.changes, self._score, self._over, self._inventory,
+            self._carried,
+        )  # fmt: skip
 
     def load(self, state: EngineState) -> None:
         """Return to a state, of this or another game."""
@@ -483,6 +509,7 @@ class TextWorldEngine:
         self._machine.load(state.machine)
         self._state.become(state.changes)
         self._score, self._over, self._inventory = state.score, state.over, state.inventory
+        self._carried = state.carried
 
     def close(self) -> None:
         """Free the machines; a later :meth:`start` makes new ones."""
