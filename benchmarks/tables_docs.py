@@ -7,6 +7,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from gym_memory.run.results import intervals
+from gym_memory.run.results.score import format_interval
+
 HERE = Path(__file__).parent
 Table = tuple[list[str], int, list[list[str]]]
 PASSAGES = {
@@ -90,8 +93,20 @@ def viewer() -> Table:
     return ["episode: what, in ms", "best", "median", "worst"], 1, rows
 
 
+def rivals() -> Table:
+    """Return the scores of SayCan and CALM by their rules; see agents/rivals.sh."""
+    rows = []
+    for row in _read("agents/rivals.json"):
+        scores = row["normalized"]
+        interval = format_interval(intervals.values(scores).interval())
+        names = [f"`{row[key]}`" for key in ("env", "memory", "policy")]
+        rows.append([*names, str(len(scores)), f"{sum(scores) / len(scores):.2f} {interval}"])
+    return ["game", "memory", "policy", "n", "score [95 %]"], 3, rows
+
+
 PAGES: dict[str, dict[str, Callable[[], Table]]] = {
     "jericho": {"listed": listed},
+    "results/language-agents": {"rivals": rivals},
     "question-answering": {"passages": passages},
     "training-language-models": {"prompt_size": prompt_size},
     "viewer": {"viewer": viewer},
