@@ -7,6 +7,7 @@
 # with its answers stays in results/exam. Usage, from the root of the repository:
 #
 #   benchmarks/exam/run.sh [SEEDS]              0:8; about 15 CPU minutes
+#   ONLY=names benchmarks/exam/run.sh 0:4       names in part and everyday wording alone; 4 CPU minutes
 #   ONLY=games benchmarks/exam/run.sh 0:2       the games of other engines alone
 set -eu
 gym_memory="${GYM_MEMORY:-gym-memory}"
@@ -14,6 +15,17 @@ seeds="${1:-0:8}"
 out=results/exam here=benchmarks/exam
 memories="-m arigraph -m none -m history -m present -m summary -m stma -m rag -m simulacra -m clin
   -m reflexion -m ldm2 -m shuffled -m noise -m oracle"
+
+if [ "${ONLY:-}" = names ]; then
+  $gym_memory exam \
+      --env "TreasureHunt?level=easy&split=test" --env "Cooking?level=medium&split=test" \
+      --env "Cooking?level=stma-2&split=test" --env "Cleaning?split=test" \
+      --policy planner --policy random -m arigraph -m "stma?size=16000" -m "summary?size=16000" \
+      -m rag -m history --budgets 500 --lengths 50,150 --wordings unseen,partial,everyday \
+      --seeds "$seeds" --per-kind 2 --out "$out/names"
+  gzip -9nc "$out/names/exam.json" > $here/names.json.gz
+  exit
+fi
 
 # shellcheck disable=SC2086 # the memories are words
 [ "${ONLY:-}" = games ] || $gym_memory exam \

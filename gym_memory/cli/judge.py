@@ -108,7 +108,7 @@ def _numbers(name: str, text: str) -> tuple[int, ...]:
 
 
 def _print_exam(table: Sequence[ExamScore]) -> None:
-    from gym_memory.evaluate.exam.questions import KINDS
+    from gym_memory.evaluate.exam.kinds import KINDS
     from gym_memory.evaluate.exam.scores import ALL, leads, main_wording
 
     if not table:

@@ -21,7 +21,7 @@ from gym_memory.evaluate.exam import (
     examine,
     record,
 )
-from gym_memory.evaluate.exam.questions import QuestionText, Unseen, templates
+from gym_memory.evaluate.exam.questions import QuestionText, templates
 from gym_memory.graph.schema import LOCATIONS
 from gym_memory.memory.base import MEMORIES, Memory
 from gym_memory.run.jobs import Job
@@ -63,7 +63,7 @@ def test_who_read_everything_answers_everything(accounts: list[Account]) -> None
         for question in asked(account):
             assert question.grade(reading) == "right", question
             kinds[question.kind] += 1
-    assert set(kinds) == set(KINDS) - {"read"}  # nothing is read in this house
+    assert set(kinds) == set(KINDS) - {"read", "pitfall"}  # nothing is read or fails here
     assert min(kinds.values()) >= 8
 
 
@@ -72,7 +72,7 @@ def test_who_has_only_the_present_answers_nothing(accounts: list[Account]) -> No
         reading = RecallReading(Recall(), account)
         for question in asked(account):
             right = question.grade(reading) == "right"
-            assert right == isinstance(question, Unseen)
+            assert right == question.wants_silence
 
 
 def test_who_believes_otherwise_is_wrong(accounts: list[Account]) -> None:
@@ -335,6 +335,73 @@ def test_age_is_that_of_the_oldest_evidence_needed() -> None:
     assert questions["Where is the fridge?"].age == 4
     inside = only("inside", first, *later, again)
     assert inside["In which room is the thing that holds the egg?"].age == 4
+
+
+def carried(t: int, place: str, action: str, **more: Any) -> Moment:
+    """A moment at which the egg is in a place."""
+    known = KNOWN - {("egg", "is in", "fridge")} | {("egg", "is in", place)}
+    return moment(t, known, action=action, **more)
+
+
+EGG = (
+    carried(0, "pan", ""),
+    carried(1, "inventory", "take egg"),
+    carried(2, "fridge", "put egg in fridge"),
+    carried(3, "fridge", "wait here"),
+    carried(4, "fridge", "look"),
+)
+
+
+def test_moved() -> None:
+    question = only("moved", *EGG)["Where was the egg before it came to where it is now?"]
+    assert question.answer == "pan"
+    assert grade(question, text="[step 0] egg: is in pan") == "right"
+    assert grade(question, text="[step 0] egg: is in fridge") == "wrong"
+    assert grade(question, ("egg", "is in", "fridge")) == "silent"
+
+
+def test_dropped() -> None:
+    question = only("dropped", *EGG)["Where did you last put down the egg?"]
+    assert question.answer == "fridge"
+    assert grade(question, ("egg", "is in", "fridge")) == "right"  # it is still there
+    assert grade(question, text="[step 2] egg: is in pan") == "wrong"
+    gone = only("dropped", *EGG, carried(5, "pan", "look"))
+    question = gone["Where did you last put down the egg?"]
+    assert grade(question, ("egg", "is in", "fridge")) == "silent"
+
+
+def test_next_and_there() -> None:
+    following = only("next", *EGG)
+    assert set(following) == {
+        f'What did you do right after "{action}"?' for action in ("take egg", "put egg in fridge")
+    }
+    question = following['What did you do right after "take egg"?']
+    assert question.answer == "put egg in fridge"
+    there = only("there", *EGG)["What did you do in the attic at step 2?"]
+    for each in (question, there):
+        assert grade(each, text="[step 2] > put egg in fridge\nDone.") == "right"
+        assert grade(each, text="[step 2] > take egg\nDone.") == "wrong"
+        assert grade(each, text="[step 1] > take egg\nDone.") == "silent"
+
+
+def test_pitfall() -> None:
+    cost = carried(2, "fridge", "put egg in fridge", text="It breaks.")
+    cost = cost._replace(step=cost.step._replace(reward=-1.0))
+    vain = carried(3, "fridge", "push wall", text="The wall stays.")
+    found = only("pitfall", *EGG[:2], cost, vain, EGG[4])
+    assert {q.answer for q in found.values()} == {"it breaks.", "the wall stays."}
+    question = found['What went wrong with "push wall"?']
+    assert grade(question, text="[step 3] > push wall\nThe wall stays.") == "right"
+    assert grade(question, text="[step 3] > push wall") == "silent"
+
+
+def test_premise() -> None:
+    found = only("premise", *EGG)
+    assert "When did you take the egg?" not in found
+    question = found["When did you take the fridge?"]
+    assert grade(question) == "right"
+    assert grade(question, ("fridge", "is in", "inventory")) == "wrong"
+    assert grade(question, text="[step 2] fridge: is in inventory") == "wrong"
 
 
 # ---------------------------------------------------------------- the sitting

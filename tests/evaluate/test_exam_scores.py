@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from gym_memory.evaluate.exam import ExamAnswer, ExamConfig, ExamScore, exam_scores, examine
+from gym_memory.evaluate.exam.kinds import SILENCE
 from gym_memory.evaluate.exam.questions import QuestionText, Unseen, Where
 from gym_memory.evaluate.exam.report import exam_record, write_exam
 from gym_memory.evaluate.exam.scores import ahead, by_age, by_game, by_length, leads
@@ -110,11 +111,13 @@ def test_files_of_an_exam(tmp_path: Path) -> None:
     assert {line["wording"] for line in lines} == {
         "seen",
         "unseen",
+        "partial",
+        "everyday",
     }  # who plays by chance has no plan
     for line in lines:
         assert set(line["answers"]) == {"none", "arigraph"}
         assert all(len(letters) == 2 for letters in line["answers"].values())
-        assert line["answers"]["none"] == ("++" if line["kind"] == "unseen" else "..")
+        assert line["answers"]["none"] == ("++" if line["kind"] in SILENCE else "..")
     assert "| arigraph | 1.00 |" in paths[2].read_text()
     pictures = [path.read_text() for path in paths if path.suffix == ".svg"]
     assert [drawn.count('class="line') > 2 for drawn in pictures] == [True, True]

@@ -33,7 +33,11 @@ def test_all_wordings_of_a_sort_name_what_is_asked_about() -> None:
                 times = named & {"{t}", "{now}", "{ago}"}
                 needed = set(_NAMED.findall(halves["seen"][0])) - {"{t}", "{now}"}
                 assert named - times == needed, (sort, half, text)
-                assert bool(times) == (sort in ("past", "past you", "did")), (sort, half, text)
+                assert bool(times) == (sort in ("past", "past you", "did", "there")), (
+                    sort,
+                    half,
+                    text,
+                )
 
 
 def test_words_are_drawn_by_chance_alone() -> None:

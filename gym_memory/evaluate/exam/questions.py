@@ -2,7 +2,7 @@
 
 A recall is *right* if it says all of the answer and nothing that contradicts it, *wrong* if it
 says something false, *unproven* if it says what is true and could not be known, else *silent*. A
-question is dropped if the present observation answers it; only :class:`Unseen` wants silence.
+question is dropped if the present observation answers it, unless it wants silence.
 """
 
 from __future__ import annotations
@@ -18,28 +18,30 @@ from importlib.resources import files
 from itertools import pairwise
 from typing import Any, ClassVar, Literal, NamedTuple, TypeVar
 
-from gym_memory.core.records import Recall, Triple
+from gym_memory.core.records import Triple
 from gym_memory.evaluate.exam.account import Account
 from gym_memory.evaluate.exam.reading import RecallReading
-from gym_memory.evaluate.quality.observer import spaced, squeezed
+from gym_memory.evaluate.quality.observer import squeezed
 from gym_memory.graph.map import shortest_path
 from gym_memory.graph.schema import INVENTORY, LOCATIONS, PLAYER, direction_of
 
 __all__ = [
-    "KINDS",
+    "QUOTED",
     "WORDINGS",
     "ExamQuestion",
     "QuestionText",
     "Verdict",
-    "ask",
+    "compared",
     "draw_wording",
+    "shuffled",
     "templates",
+    "with_article",
 ]
 
 Verdict = Literal["right", "wrong", "unproven", "silent"]
 Item = TypeVar("Item")
 
-_QUOTED = 200
+QUOTED = 200
 """Characters of the game's words that must stand in a recall."""
 
 _TITLE_WORDS = 6
@@ -93,6 +95,8 @@ class ExamQuestion(ABC):
     kind: ClassVar[str] = ""
     title: ClassVar[str] = ""
     """What is asked, for tables."""
+    wants_silence: ClassVar[bool] = False
+    """True if there is no answer."""
 
     text: QuestionText
     answer: str
@@ -113,40 +117,6 @@ class ExamQuestion(ABC):
         """Grade a reading of a recall."""
 
 
-def ask(account: Account, rng: random.Random, per_kind: int) -> list[ExamQuestion]:
-    """Return questions after the last step of an account.
-
-    ``per_kind`` limits the questions of a kind in words, and those by the policy's plan.
-    """
-    without = RecallReading(Recall(), account)
-    plan = account.moment.focus
-    named = spaced(squeezed(plan))
-    questions: list[ExamQuestion] = []
-    for kind in KINDS.values():
-        left, planned = per_kind, per_kind if plan else 0
-        for question in kind.make(account, rng):
-            if not (left or planned):
-                break
-            about = question.about
-            to_plan = planned > 0 and bool(about) and all(spaced(n.lower()) in named for n in about)
-            if not (left or to_plan):
-                continue
-            if kind is not Unseen and question.grade(without) == "right":
-                continue
-            text = _shortened(question.text, account) if left else QuestionText()
-            text = text._replace(focus=plan) if to_plan else text
-            questions.append(dataclasses.replace(question, text=text))
-            left, planned = max(left - 1, 0), planned - to_plan
-    return questions
-
-
-def _shortened(text: QuestionText, account: Account) -> QuestionText:
-    """Return a text with its wordings in partial names."""
-    cut = {half: account.with_short_names(getattr(text, half)) for half in ("unseen", "everyday")}
-    partial = cut["unseen"] if cut["unseen"] != text.unseen else ""
-    return text._replace(partial=partial, everyday=cut["everyday"])
-
-
 @dataclasses.dataclass(frozen=True)
 class Where(ExamQuestion):
     """Ask where something is now."""
@@ -163,13 +133,13 @@ class Where(ExamQuestion):
     def make(cls, account: Account, rng: random.Random) -> Iterator[ExamQuestion]:
         """Yield what is neither carried nor the agent itself."""
         located = [f for f in account.known if f.relation in LOCATIONS and f.subject != PLAYER]
-        for fact in _shuffled(located, rng):
+        for fact in shuffled(located, rng):
             if fact.object != INVENTORY:
                 text = draw_wording("where", rng, thing=fact.subject)
                 yield cls(text, fact.object, account.age([fact]), fact.subject)
 
     def grade(self, reading: RecallReading) -> Verdict:
-        return _compared(reading.place(self.thing), self.answer)
+        return compared(reading.place(self.thing), self.answer)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -205,7 +175,7 @@ class Read(ExamQuestion):
                 name = moment.step.action.partition(" ")[2]
                 if any(fact.relation == "opens" for fact in said):
                     found.append(("note", name, said))
-        for sort, thing, facts in _shuffled(found, rng):
+        for sort, thing, facts in shuffled(found, rng):
             text, answer = draw_wording(sort, rng, thing=thing), "; ".join(map(str, facts))
             yield cls(text, answer, account.age(facts), thing, tuple(facts))
 
@@ -228,8 +198,11 @@ class Near(ExamQuestion):
 
     @classmethod
     def make(cls, account: Account, rng: random.Random) -> Iterator[ExamQuestion]:
-        for place, ways in _shuffled(list(_map(account).items()), rng):
-            text, age = draw_wording("near", rng, place=_the(place)), account.age(ways.values())
+        for place, ways in shuffled(list(_map(account).items()), rng):
+            text, age = (
+                draw_wording("near", rng, place=with_article(place)),
+                account.age(ways.values()),
+            )
             true = frozenset(
                 f.subject
                 for f in account.moment.facts
@@ -262,8 +235,8 @@ class Past(ExamQuestion):
             for thing, place in account.places(t).items():
                 if place != account.place(thing):
                     moved.setdefault(thing, []).append(t)
-        steps = {thing: _shuffled(found, rng) for thing, found in sorted(moved.items())}
-        things = _shuffled([thing for thing in steps if thing != PLAYER], rng)
+        steps = {thing: shuffled(found, rng) for thing, found in sorted(moved.items())}
+        things = shuffled([thing for thing in steps if thing != PLAYER], rng)
         turns = [PLAYER, *things] if PLAYER in steps else things
         while turns:
             for thing in turns:
@@ -278,7 +251,7 @@ class Past(ExamQuestion):
         return cls(text, place, account.age(evidence, t), thing, t)
 
     def grade(self, reading: RecallReading) -> Verdict:
-        return _compared(reading.place_at(self.thing, self.t), self.answer)
+        return compared(reading.place_at(self.thing, self.t), self.answer)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -292,12 +265,12 @@ class Did(ExamQuestion):
     @classmethod
     def make(cls, account: Account, rng: random.Random) -> Iterator[ExamQuestion]:
         """Yield all steps but the last one, whose action the observation shows."""
-        for t in _shuffled(range(1, account.now), rng):
+        for t in shuffled(range(1, account.now), rng):
             text = draw_wording("did", rng, **_times(account, t))
             yield cls(text, account.moments[t].step.action, account.now - t, t)
 
     def grade(self, reading: RecallReading) -> Verdict:
-        return _compared(reading.action_at(self.t), self.answer)
+        return compared(reading.action_at(self.t), self.answer)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -323,9 +296,9 @@ class Order(ExamQuestion):
                 (what, *one, *two) for i, one in enumerate(steps) for two in steps[i + 1 :]
                 if one[0] < two[0]
             ]  # fmt: skip
-        for what, t, earlier, _, later in _shuffled(pairs, rng):
+        for what, t, earlier, _, later in shuffled(pairs, rng):
             named = [f.object if what == "enter" else f.subject for f in (earlier, later)]
-            one, two = (_the(name) for name in _shuffled(named, rng))
+            one, two = (with_article(name) for name in shuffled(named, rng))
             text = draw_wording(what, rng, one=one, two=two)
             yield cls(text, named[0], account.now - t, earlier, later)
 
@@ -361,11 +334,13 @@ class Route(ExamQuestion):
         )
         places = list(ways)
         pairs = [(a, b) for a in places for b in places if a != b and b not in ways[a]]
-        for source, target in _shuffled(pairs, rng):
+        for source, target in shuffled(pairs, rng):
             way = _path(source, target, ways)
             if way:
                 facts = [ways[a][b] for a, b in pairwise(way)]
-                text = draw_wording("route", rng, source=_the(source), target=_the(target))
+                text = draw_wording(
+                    "route", rng, source=with_article(source), target=with_article(target)
+                )
                 yield cls(text, " - ".join(way), account.age(facts), source, target, true, possible)
 
     def grade(self, reading: RecallReading) -> Verdict:
@@ -399,7 +374,7 @@ class Inside(ExamQuestion):
     @classmethod
     def make(cls, account: Account, rng: random.Random) -> Iterator[ExamQuestion]:
         places = account.places()
-        for thing in _shuffled(sorted(places), rng):
+        for thing in shuffled(sorted(places), rng):
             holder = places[thing]
             room = places.get(holder, "")
             if room and room != INVENTORY:
@@ -412,7 +387,7 @@ class Inside(ExamQuestion):
         room = reading.place(holder) if holder else ""
         if holder != self.holder:
             return "wrong" if room and room != self.answer else "silent"
-        return _compared(room, self.answer)
+        return compared(room, self.answer)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -438,10 +413,10 @@ class Count(ExamQuestion):
                 held.setdefault(fact.object, set()).add(fact.subject)
                 if fact not in known:
                     unknown.add(fact.object)
-        for holder in _shuffled(sorted(held.keys() - unknown - {INVENTORY}), rng):
+        for holder in shuffled(sorted(held.keys() - unknown - {INVENTORY}), rng):
             things = frozenset(held[holder])
             facts = [f for f in account.known if f.object == holder and f.subject in things]
-            text = draw_wording("count", rng, place=_the(holder))
+            text = draw_wording("count", rng, place=with_article(holder))
             yield cls(text, str(len(things)), account.age(facts), holder, things)
 
     def grade(self, reading: RecallReading) -> Verdict:
@@ -456,6 +431,7 @@ class Unseen(ExamQuestion):
 
     kind: ClassVar[str] = "unseen"
     title: ClassVar[str] = "never seen"
+    wants_silence: ClassVar[bool] = True
     thing: str
     place: str
 
@@ -465,7 +441,7 @@ class Unseen(ExamQuestion):
         ever = {thing for t in range(account.now + 1) for thing in account.places(t)}
         texts = dict.fromkeys(moment.step.text.lower() for moment in account.moments)
         located = sorted(f for f in account.moment.facts if f.relation in LOCATIONS)
-        for thing, _, place in _shuffled(located, rng):
+        for thing, _, place in shuffled(located, rng):
             named = any(thing in text and place in text for text in texts)
             if not named and thing not in ever and thing != PLAYER:
                 text = draw_wording("where", rng, thing=thing)
@@ -495,7 +471,7 @@ class Saw(ExamQuestion):
         done = Counter(moment.step.action for moment in moments)
         said = Counter(squeezed(moment.step.text) for moment in moments)
         titles = Counter(_title(moment.step.text) for moment in moments)
-        for t in _shuffled(range(1, account.now), rng):
+        for t in shuffled(range(1, account.now), rng):
             action, text = moments[t].step.action, moments[t].step.text
             answer, heading = squeezed(text), ""
             if not answer or said[answer] > 1:
@@ -507,28 +483,23 @@ class Saw(ExamQuestion):
                 if not heading or titles[heading] > 1:
                     continue
                 wording = draw_wording("passage", rng, title=heading)
-            yield cls(wording, answer[:_QUOTED], account.now - t, heading)
+            yield cls(wording, answer[:QUOTED], account.now - t, heading)
 
     def grade(self, reading: RecallReading) -> Verdict:
         return "right" if reading.says(self.answer) else "silent"
 
 
-KINDS: dict[str, type[ExamQuestion]] = {
-    kind.kind: kind
-    for kind in (Where, Read, Near, Past, Did, Order, Route, Inside, Count, Saw, Unseen)
-}
-"""All kinds, in the order of the table."""
-
-
-def _compared(said: str, answer: str) -> Verdict:
+def compared(said: str, answer: str) -> Verdict:
+    """Grade a name: another one is wrong, none is silent."""
     return "right" if said == answer else "wrong" if said else "silent"
 
 
-def _shuffled(items: Sequence[Item], rng: random.Random) -> list[Item]:
+def shuffled(items: Sequence[Item], rng: random.Random) -> list[Item]:
+    """Return the items in random order."""
     return rng.sample(items, len(items))
 
 
-def _the(name: str) -> str:
+def with_article(name: str) -> str:
     """Return a name in a sentence; rooms called by a letter or number take no article."""
     return name if name.startswith("room ") else f"the {name}"
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from gym_memory.core.files import encode, write_atomic
-from gym_memory.evaluate.exam.questions import KINDS
+from gym_memory.evaluate.exam.kinds import KINDS
 from gym_memory.evaluate.exam.scores import (
     AGES,
     ALL,

@@ -6,15 +6,16 @@ import dataclasses
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from gym_memory.evaluate.exam.questions import KINDS, WORDINGS
+from gym_memory.evaluate.exam.kinds import KINDS, SILENCE
+from gym_memory.evaluate.exam.questions import WORDINGS
 from gym_memory.evaluate.exam.session import ExamAnswer
 from gym_memory.run.results import intervals
 
-__all__ = ["AGES", "ALL", "REFERENCE", "UNSEEN", "UPPER_BOUND", "ExamScore", "ahead", "by_age"]
+__all__ = ["AGES", "ALL", "REFERENCE", "UPPER_BOUND", "ExamScore", "ahead", "by_age"]
 __all__ += ["by_game", "by_length", "exam_scores", "leads", "main_wording"]
 
-ALL, UNSEEN = "all", "unseen"
-"""All kinds that have an answer; the kind that has none."""
+ALL = "all"
+"""All kinds that have an answer."""
 REFERENCE, UPPER_BOUND = "arigraph", "oracle"
 """The memory that others are compared with; the one that no comparison counts."""
 AGES = (5, 15, 50, 150, 500)
@@ -54,7 +55,7 @@ def exam_scores(answers: Iterable[ExamAnswer]) -> list[ExamScore]:
     cells: dict[tuple[str, int, str, str], list[ExamAnswer]] = {}
     for answer in answers:
         kind = answer.question.kind
-        for name in (kind,) if kind == UNSEEN else (kind, ALL):
+        for name in (kind,) if kind in SILENCE else (kind, ALL):
             cell = answer.memory, answer.budget, answer.wording, name
             cells.setdefault(cell, []).append(answer)
     order = {kind: i for i, kind in enumerate((*KINDS, ALL))}
@@ -122,7 +123,8 @@ def _split(
     cells: dict[tuple[str, int, Any], list[ExamAnswer]] = {}
     for answer in answers:
         value = key(answer)
-        if (answer.wording, value is None) == (wording, False) and answer.question.kind != UNSEEN:
+        shown = (answer.wording, value is None) == (wording, False)
+        if shown and answer.question.kind not in SILENCE:
             cells.setdefault((answer.memory, answer.budget, value), []).append(answer)
     return [
         {

@@ -11,7 +11,8 @@ from gym_memory.core.errors import InvalidArgumentError, UnknownNameError
 from gym_memory.core.records import Cue, Oracle, Recall, Task, Triple
 from gym_memory.core.tokens import count_tokens
 from gym_memory.evaluate.exam.account import Account, PlayedEpisode, record
-from gym_memory.evaluate.exam.questions import WORDINGS, ExamQuestion, Verdict, ask
+from gym_memory.evaluate.exam.kinds import ask
+from gym_memory.evaluate.exam.questions import WORDINGS, ExamQuestion, Verdict
 from gym_memory.evaluate.exam.reading import RecallReading
 from gym_memory.memory.base import Memory, check_budget, make_memory
 from gym_memory.run.jobs import Job, RunConfig, with_parameter

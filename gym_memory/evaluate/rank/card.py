@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from gym_memory.evaluate.exam.scores import UNSEEN
+from gym_memory.evaluate.exam.kinds import SILENCE
 from gym_memory.evaluate.rank.suite import NAMES, Cell, Suite
 from gym_memory.run.results import intervals
 from gym_memory.run.results.intervals import LEVEL, Estimate, Interval
@@ -255,7 +255,7 @@ def _shares(cells: Sequence[Cell], kinds: Iterable[str]) -> Number:
 
 def _named(suite: Suite) -> dict[str, list[str]]:
     """Return what is counted of questions that have an answer, by how things are named."""
-    full = [k for kinds in suite.abilities.values() for k in kinds if k != UNSEEN]
+    full = [k for kinds in suite.abilities.values() for k in kinds if k not in SILENCE]
     return {"full": full, **{name: [name] for name in NAMES}}
 
 

@@ -21,7 +21,7 @@ from gym_memory.core.plugins import PLUGINS, import_plugin
 from gym_memory.core.records import Cue, MemoryStats, Outcome, Recall, Step, Task
 from gym_memory.evaluate.exam import Account, Moment, ask
 from gym_memory.evaluate.exam.account import PlayedEpisode
-from gym_memory.evaluate.exam.scores import UNSEEN
+from gym_memory.evaluate.exam.kinds import SILENCE
 from gym_memory.evaluate.exam.session import answer_questions
 from gym_memory.evaluate.quality.observer import IdealObserver
 from gym_memory.evaluate.rank.suite import NAMES, is_over
@@ -113,7 +113,7 @@ class Examined(_Watched):
         for _, question, wording, *_, verdict in answer_questions(
             memory, played, sheets, budgets, ("unseen", *NAMES)
         ):
-            if wording in NAMES and question.kind == UNSEEN:
+            if wording in NAMES and question.kind in SILENCE:
                 continue  # silence needs no name
             cell = wording if wording in NAMES else question.kind
             self._counts[f"asked {cell}"] += 1

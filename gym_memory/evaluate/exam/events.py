@@ -1,0 +1,172 @@
+"""Kinds of questions about events: what moved, was dropped, came next, or went wrong."""
+
+from __future__ import annotations
+
+import dataclasses
+import random
+from collections import Counter
+from collections.abc import Iterator
+from typing import ClassVar
+
+from gym_memory.core.records import Triple
+from gym_memory.evaluate.exam import questions
+from gym_memory.evaluate.exam.account import Account
+from gym_memory.evaluate.exam.questions import ExamQuestion, Past, Verdict, compared, shuffled
+from gym_memory.evaluate.exam.reading import RecallReading
+from gym_memory.evaluate.quality.observer import squeezed
+from gym_memory.graph.schema import INVENTORY, PLAYER
+
+__all__ = ["Dropped", "Moved", "Next", "Pitfall", "Premise", "There"]
+
+_LOOKS = ("look", "examine", "x ", "read", "inventory", "i", "wait", "z")
+"""Starts of actions that change nothing and do not fail by that."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Moved(Past):
+    """Ask where something was before it came to where it is, without naming a step."""
+
+    kind: ClassVar[str] = "moved"
+    title: ClassVar[str] = "where X was before"
+
+    @classmethod
+    def make(cls, account: Account, rng: random.Random) -> Iterator[ExamQuestion]:
+        """Yield what was somewhere else, apart from being carried."""
+        for thing in shuffled(sorted(account.places().keys() - {PLAYER}), rng):
+            elsewhere = ("", INVENTORY, account.place(thing))
+            steps = reversed(range(account.now))
+            t = next((t for t in steps if account.place(thing, t) not in elsewhere), None)
+            if t is not None:
+                place = account.place(thing, t)
+                text = questions.draw_wording("moved", rng, thing=thing)
+                evidence = [f for f in account.moments[t].known if f[::2] == (thing, place)]
+                yield cls(text, place, account.age(evidence, t), thing, t)
+
+
+@dataclasses.dataclass(frozen=True)
+class Dropped(ExamQuestion):
+    """Ask where something was last put down."""
+
+    kind: ClassVar[str] = "dropped"
+    title: ClassVar[str] = "where X was dropped"
+    thing: str
+    t: int
+    still: bool
+
+    @classmethod
+    def make(cls, account: Account, rng: random.Random) -> Iterator[ExamQuestion]:
+        """Yield what was carried and then left."""
+        found: dict[str, int] = {}
+        for t in range(1, account.now):
+            for thing, place in account.places(t).items():
+                if place != INVENTORY and account.place(thing, t - 1) == INVENTORY:
+                    found[thing] = t
+        for thing, t in shuffled(sorted(found.items()), rng):
+            place = account.place(thing, t)
+            text = questions.draw_wording("dropped", rng, thing=thing)
+            still = account.place(thing) == place
+            yield cls(text, place, account.now - t, thing, t, still)
+
+    def grade(self, reading: RecallReading) -> Verdict:
+        """Grade the place of that step, or the present one if the thing did not move since."""
+        said = reading.place_at(self.thing, self.t)
+        return compared(said or (reading.place(self.thing) if self.still else ""), self.answer)
+
+
+@dataclasses.dataclass(frozen=True)
+class Next(ExamQuestion):
+    """Ask which action followed one that was taken once; ``t`` is the step of the answer."""
+
+    kind: ClassVar[str] = "next"
+    title: ClassVar[str] = "what was done next"
+    t: int
+
+    @classmethod
+    def make(cls, account: Account, rng: random.Random) -> Iterator[ExamQuestion]:
+        """Yield the actions after those taken once."""
+        actions = [moment.step.action for moment in account.moments]
+        done = Counter(actions)
+        for t in shuffled(range(1, account.now - 1), rng):
+            if done[actions[t]] == 1 and " " in actions[t]:
+                text = questions.draw_wording("next", rng, action=actions[t])
+                yield cls(text, actions[t + 1], account.now - t - 1, t + 1)
+
+    def grade(self, reading: RecallReading) -> Verdict:
+        """Grade the action of that step."""
+        return compared(reading.action_at(self.t), self.answer)
+
+
+@dataclasses.dataclass(frozen=True)
+class There(ExamQuestion):
+    """Ask what was done in a place at a step."""
+
+    kind: ClassVar[str] = "there"
+    title: ClassVar[str] = "what was done in A at step t"
+    t: int
+
+    @classmethod
+    def make(cls, account: Account, rng: random.Random) -> Iterator[ExamQuestion]:
+        """Yield steps that did not leave the place."""
+        for t in shuffled(range(1, account.now), rng):
+            place = account.place(PLAYER, t)
+            if place and place == account.place(PLAYER, t - 1):
+                named = {"place": questions.with_article(place), "t": t}
+                text = questions.draw_wording("there", rng, **named)
+                yield cls(text, account.moments[t].step.action, account.now - t, t)
+
+    def grade(self, reading: RecallReading) -> Verdict:
+        """Grade the action of that step."""
+        return compared(reading.action_at(self.t), self.answer)
+
+
+@dataclasses.dataclass(frozen=True)
+class Pitfall(ExamQuestion):
+    """Ask what was wrong with an action that cost points or changed nothing in the game."""
+
+    kind: ClassVar[str] = "pitfall"
+    title: ClassVar[str] = "what went wrong"
+    t: int
+
+    @classmethod
+    def make(cls, account: Account, rng: random.Random) -> Iterator[ExamQuestion]:
+        """Yield actions taken once; the answer is the game's words."""
+        done = Counter(moment.step.action for moment in account.moments)
+        for t in shuffled(range(1, account.now), rng):
+            before, moment = account.moments[t - 1 : t + 1]
+            action, text = moment.step.action, squeezed(moment.step.text)
+            vain = before.facts == moment.facts and not action.startswith(_LOOKS)
+            if done[action] == 1 and text and (moment.step.reward < 0 or vain):
+                wording = questions.draw_wording("pitfall", rng, action=action)
+                yield cls(wording, text[: questions.QUOTED], account.now - t, t)
+
+    def grade(self, reading: RecallReading) -> Verdict:
+        """Grade the words: a recall says them or is silent."""
+        return "right" if reading.says(self.answer) else "silent"
+
+
+@dataclasses.dataclass(frozen=True)
+class Premise(ExamQuestion):
+    """Ask when something was taken that never was: silence is right."""
+
+    kind: ClassVar[str] = "premise"
+    title: ClassVar[str] = "false premise"
+    wants_silence: ClassVar[bool] = True
+    thing: str
+
+    @classmethod
+    def make(cls, account: Account, rng: random.Random) -> Iterator[ExamQuestion]:
+        """Yield what was seen and not carried at any step."""
+        held = {
+            thing
+            for t in range(account.now + 1)
+            for thing, place in account.places(t).items()
+            if place == INVENTORY
+        }
+        for thing in shuffled(sorted(account.places().keys() - held - {PLAYER}), rng):
+            text = questions.draw_wording("premise", rng, thing=thing)
+            yield cls(text, "(never)", None, thing)
+
+    def grade(self, reading: RecallReading) -> Verdict:
+        """Grade the silence: to say that the thing was ever carried is wrong."""
+        held = reading.first(Triple(self.thing, "is in", INVENTORY)) is not None
+        return "wrong" if held or reading.place(self.thing) == INVENTORY else "right"
