@@ -91,7 +91,9 @@ def victims(driver: int) -> dict[str, list[int]]:
             line = Path(f"/proc/{process}/cmdline").read_bytes()
         except OSError:
             continue
-        if b"spawn_main" in line or (line.startswith(b"ray::") and b"IDLE" not in line):
+        if b"spawn_main" in line or (
+            line.startswith(b"ray::") and b"IDLE" not in line and b"Agent" not in line
+        ):
             found["worker"].append(process)
         elif line.partition(b"\0")[0].endswith(b"java"):
             found["java"].append(process)
