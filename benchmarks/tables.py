@@ -329,6 +329,25 @@ def exam() -> str:
     return _table([*heads, "wrong", "unproven", "tokens"], 1, rows)
 
 
+def names() -> str:
+    """Answers at 500 tokens by how things are named, and by kinds of events."""
+    marks: dict[str, dict[tuple[str, str], Any]] = {}
+    for mark in _read("exam/names.json.gz")["marks"]:
+        marks.setdefault(mark["memory"], {})[mark["wording"], mark["kind"]] = mark
+    wordings = {"unseen": "full names", "partial": "partial names", "everyday": "everyday"}
+    kinds = ("moved", "dropped", "next", "there", "pitfall", "premise")
+    shown = []
+    for memory, found in marks.items():
+        whole = [found[wording, "all"] for wording in wordings]
+        by_kind = [found.get(("everyday", kind)) for kind in kinds]
+        shown.append([
+            f"`{memory}`",
+            *(f"{mark['right']:.2f} {format_interval(mark['ci'])}" for mark in whole),
+            *(f"{mark['right']:.2f}" if mark else "-" for mark in by_kind),
+        ])  # fmt: skip
+    return _table(["memory", *(f"{name}, 95 %" for name in wordings.values()), *kinds], 1, shown)
+
+
 def everyday() -> str:
     """The questions that a person wrote, answered at 500 tokens."""
     found: dict[str, list[dict[str, Any]]] = {}
@@ -632,7 +651,7 @@ PAGES: dict[Path, dict[str, Callable[[], str]]] = {
     RESULTS / "other-authors.md": {"foreign_games": foreign_games},
     RESULTS / "interactive-fiction.md": {"fiction": fiction, "fiction_trials": fiction_trials},
     RESULTS / "budgets.md": {"together": together, "budgets": partial(budgets, WORLDS)},
-    RESULTS / "exam.md": {"exam": exam, "everyday": everyday},
+    RESULTS / "exam.md": {"exam": exam, "names": names, "everyday": everyday},
     RESULTS / "ranking.md": {"ranking": ranking},
     RESULTS / "streams.md": {
         "stream_alfworld": partial(stream, "alfworld", "Score", "Gain", "Store"),
