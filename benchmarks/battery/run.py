@@ -2,6 +2,7 @@
 
     python -m benchmarks battery
     python -m benchmarks battery --missed     # list what it misses in the development half
+    python -m benchmarks battery --llm        # SmolLM2 as the reader, on every tenth sentence
 
 A line of a table has a category, the action, what was known, the text, and its facts; ``-`` before
 a fact says that it must end. *Recall* is the share of expected facts that hold after the text,
@@ -13,12 +14,13 @@ from __future__ import annotations
 import argparse
 import csv
 import hashlib
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 from gym_memory.core.records import Step, Task, Triple
-from gym_memory.extract import get_extractor
+from gym_memory.extract import Extraction, Extractor, get_extractor
 from gym_memory.extract.base import apply
 from gym_memory.graph import TemporalGraph
 
@@ -26,6 +28,11 @@ HERE = Path(__file__).parent
 HALVES = ("development", "untouched")
 LOCK = HERE / "untouched.sha256"
 """Checksum of the untouched half, which nobody changes."""
+
+
+SAMPLE, TOKENS = 10, 160
+MODEL = HERE / "smollm.json"
+"""Counts of every tenth sentence, read by SmolLM2."""
 
 
 class Result(NamedTuple):
@@ -55,14 +62,15 @@ def facts_of(cell: str) -> set[Triple]:
     return {Triple(*fact.lower().split("|")) for fact in cell.split("; ") if fact}
 
 
-def score(row: dict[str, str]) -> Result:
-    """Read one sentence."""
+def score(row: dict[str, str], reader: Extractor | None = None) -> Result:
+    """Read one sentence, by the plain reader unless another is given."""
     graph, known = TemporalGraph(), facts_of(row["known"])
     for fact in sorted(known):
         graph.add(fact, 0)
     text = row["text"].replace("\\n", "\n")
     step = Step(1, text, row["action"])
-    apply(get_extractor("plain").extract(step, graph, Task("", "", "plain")), graph, 1)
+    reader = reader or get_extractor("plain")
+    apply(reader.extract(step, graph, Task("", "", "plain")), graph, 1)
     live = set(graph.live())
     cells = [cell for cell in row["facts"].split("; ") if cell]
     wanted = facts_of("; ".join(cell for cell in cells if cell[0] != "-"))
@@ -84,11 +92,38 @@ def summary(results: list[Result]) -> tuple[float, float, float]:
     return right / expected, right / max(read, 1), sum(not r.missed for r in results) / len(results)
 
 
+def compare_model() -> None:
+    """Print the reader ``llm=`` beside the plain one on the same sentences, and keep its results.
+
+    A call that fails reads nothing here, where in play the plain reader answers instead.
+    """
+    from gym_memory.llm import make_model
+    from gym_memory.memory.roles.llm import LLMExtractor
+    from gym_memory.testing.llama import LlamaServer
+
+    rows = [row for half in HALVES for row in sentences(half)][::SAMPLE]
+    with LlamaServer() as server:
+        reader = LLMExtractor(make_model(f"openai?model=smollm&base_url={server.base_url}"))
+        reader.rule = lambda *_: Extraction((), ())
+        reader.max_tokens = TOKENS
+        by_model = []
+        for row in rows:
+            by_model.append(score(row, reader))
+            MODEL.write_text(json.dumps([r[:4] for r in by_model], indent=None) + "\n", "utf-8")
+    for name, results in (("plain", [score(row) for row in rows]), ("SmolLM2", by_model)):
+        print(f"{name:12} {len(rows):3} " + " ".join(f"{v:7.3f}" for v in summary(results)))
+    print(f"{reader.calls} calls, {reader.fallbacks} of them failed")
+
+
 def main() -> None:
     """Print both halves."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--missed", action="store_true", help="list faults in the development half")
+    parser.add_argument("--llm", action="store_true", help="read by SmolLM2 through llama.cpp")
     args = parser.parse_args()
+    if args.llm:
+        compare_model()
+        return
     print(f"{'half':12} {'category':14} {'n':>3} recall precision exact")
     for half in HALVES:
         results = [score(row) for row in sentences(half)]
