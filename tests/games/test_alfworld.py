@@ -420,3 +420,13 @@ def test_conditions_of_too_many_alternatives_are_told_at_once():
     assert work(refuse) < 250
     (action,) = parse_domain(DOMAIN.format(f":precondition (and {choice * 9})"))
     assert len(action.query.cases) == 512
+
+
+def test_an_empty_folder_that_the_package_made_is_no_choice(monkeypatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("ALFWORLD_DATA", str(tmp_path))  # as importing the package alfworld does
+    env = ALFWorld(split="valid_seen")
+    assert env.task_ids[0].startswith("household/")
+    env.close()
+    (tmp_path / "other").mkdir()
+    with pytest.raises(InvalidArgumentError, match="expected a folder with ALFWorld's games"):
+        ALFWorld(split="valid_seen")

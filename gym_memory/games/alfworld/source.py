@@ -61,10 +61,17 @@ def find_source(
     if task_type is not None and task_type not in TASK_TYPES:
         raise UnknownNameError("task_type", str(task_type), TASK_TYPES)
     kinds = TASK_TYPES if task_type is None else (task_type,)
-    chosen = path or os.environ.get("ALFWORLD_DATA") or GENERATED
+    chosen = path or _named_folder() or GENERATED
     if chosen == GENERATED:
         return _Households(split, kinds)
     return _Folder(Path(chosen).expanduser(), split, kinds)
+
+
+def _named_folder() -> str:
+    """Return ``$ALFWORLD_DATA``; importing the package alfworld names and makes an empty folder."""
+    named = Path(os.environ.get("ALFWORLD_DATA", "")).expanduser()
+    is_empty = named.is_dir() and not any(named.iterdir())
+    return "" if named == Path() or is_empty else str(named)
 
 
 class _Households:
