@@ -66,7 +66,11 @@ class IsolatedEnv(gym.Env[dict[str, Any], str]):
         factory = ENVIRONMENTS.get(name)
         if "<locals>" in factory.__qualname__:
             raise InvalidArgumentError(f"expected {name} in a module: a new process imports it")
-        self._start = [list(PLUGINS), factory.__module__, factory.__qualname__, dict(kwargs)]
+        plugins = [  # by absolute paths: the working folder may be another one by now
+            str(module.__file__) if place.endswith(".py") else place
+            for place, module in PLUGINS.items()
+        ]
+        self._start = [plugins, factory.__module__, factory.__qualname__, dict(kwargs)]
         self._memory, self._reset_s, self._step_s = memory, reset_s, step_s
         self._process: subprocess.Popen[bytes] | None = None
         self._state: dict[str, Any] = {}
