@@ -121,26 +121,41 @@ def _print_exam(table: Sequence[ExamScore]) -> None:
     others = {w: f"all, {w}" for w in wordings if w != main}
     totals = ("95 % of all", "wrong", "unproven", "used", *others.values())
     also = {(m.budget, m.memory, m.wording): m.right for m in table if m.kind == ALL}
-    lines = [
-        (
-            *(str(budget), memory),
-            *(_best_share(cells, budget, memory, kind) for kind in kinds),
-            *_totals(cells.get((budget, memory, ALL))),
-            *(format_number(also.get((budget, memory, wording)), ".2f") for wording in others),
-        )
-        for budget, memory in dict.fromkeys((mark.budget, mark.memory) for mark in table)
-    ]
+    asked = list(dict.fromkeys((mark.budget, mark.memory) for mark in table))
     numbers = {mark.kind: mark.n for mark in cells.values()}
-    asked = ("", "questions", *(str(numbers.get(kind, 0)) for kind in kinds), *[""] * len(totals))
+    for start in range(0, len(kinds), _KINDS_A_TABLE):
+        some = kinds[start : start + _KINDS_A_TABLE]
+        shares = [
+            (*(str(budget), memory), *(_best_share(cells, budget, memory, k) for k in some))
+            for budget, memory in asked
+        ]
+        print_table(
+            ("tokens", "memory", *some),
+            [*shares, ("", "questions", *(str(numbers.get(kind, 0)) for kind in some))],
+            right=("tokens", *some),
+            title=f"share of right answers, {main} wordings",
+            parted=True,
+        )
     print_table(
-        ("tokens", "memory", *kinds, *totals),
-        [*lines, asked],
-        right=("tokens", *kinds, *totals),
-        title=f"share of right answers, {main} wordings",
+        ("tokens", "memory", *totals),
+        [
+            (
+                *(str(budget), memory),
+                *_totals(cells.get((budget, memory, ALL))),
+                *(format_number(also.get((budget, memory, wording)), ".2f") for wording in others),
+            )
+            for budget, memory in asked
+        ],
+        right=("tokens", *totals),
+        title="all kinds",
         parted=True,
     )
     for line in leads(table):
         output().print(line, markup=False)
+
+
+_KINDS_A_TABLE = 6
+"""Kinds that fit beside the names of memories on a terminal of 80 columns."""
 
 
 def _totals(mark: ExamScore | None) -> tuple[str, ...]:
