@@ -8,6 +8,7 @@ from __future__ import annotations
 import functools
 import time
 from collections.abc import Mapping
+from types import ModuleType
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
@@ -53,13 +54,12 @@ class Endpoint:
     """The server of a URL, directly or behind the proxy that the environment names."""
 
     def __init__(self, url: str):
-        self._url, self._pool = url, _pool(url)
+        self._library = require("urllib3", "llm", "calling a model")
+        self._url, self._pool = url, _pool(self._library, url)
 
     def post(self, path: str, body: bytes, headers: Mapping[str, str], seconds: float) -> Response:
         """Send ``body``; raise UnreachableError, CutError or LateError without a response."""
-        import urllib3
-        from urllib3 import exceptions
-
+        exceptions = self._library.exceptions
         deadline = time.monotonic() + seconds
         try:
             response = self._pool.request(
@@ -67,7 +67,7 @@ class Endpoint:
                 self._url + path,
                 body=body,
                 headers=headers,
-                timeout=urllib3.Timeout(connect=min(seconds, _CONNECT_SECONDS), read=seconds),
+                timeout=self._library.Timeout(connect=min(seconds, _CONNECT_SECONDS), read=seconds),
                 retries=False,
                 redirect=False,
                 preload_content=False,
@@ -93,8 +93,7 @@ def endpoint(url: str) -> Endpoint:
     return Endpoint(url)
 
 
-def _pool(url: str) -> PoolManager:
-    urllib3 = require("urllib3", "llm", "calling a model")
+def _pool(urllib3: ModuleType, url: str) -> PoolManager:
     parts, proxies = urlsplit(url), getproxies()
     settings = {"maxsize": _MOST_CONNECTIONS}
     if parts.scheme == "https":
