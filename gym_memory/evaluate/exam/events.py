@@ -11,7 +11,7 @@ from typing import ClassVar
 from gym_memory.core.records import Triple
 from gym_memory.evaluate.exam import questions
 from gym_memory.evaluate.exam.account import Account
-from gym_memory.evaluate.exam.questions import ExamQuestion, Past, Verdict, compared, shuffled
+from gym_memory.evaluate.exam.questions import Did, ExamQuestion, Past, Verdict, compared, shuffled
 from gym_memory.evaluate.exam.reading import RecallReading
 from gym_memory.evaluate.quality.observer import squeezed
 from gym_memory.graph.schema import INVENTORY, PLAYER
@@ -74,12 +74,11 @@ class Dropped(ExamQuestion):
 
 
 @dataclasses.dataclass(frozen=True)
-class Next(ExamQuestion):
+class Next(Did):
     """Ask which action followed one that was taken once; ``t`` is the step of the answer."""
 
     kind: ClassVar[str] = "next"
     title: ClassVar[str] = "what was done next"
-    t: int
 
     @classmethod
     def make(cls, account: Account, rng: random.Random) -> Iterator[ExamQuestion]:
@@ -91,18 +90,13 @@ class Next(ExamQuestion):
                 text = questions.draw_wording("next", rng, action=actions[t])
                 yield cls(text, actions[t + 1], account.now - t - 1, t + 1)
 
-    def grade(self, reading: RecallReading) -> Verdict:
-        """Grade the action of that step."""
-        return compared(reading.action_at(self.t), self.answer)
-
 
 @dataclasses.dataclass(frozen=True)
-class There(ExamQuestion):
+class There(Did):
     """Ask what was done in a place at a step."""
 
     kind: ClassVar[str] = "there"
     title: ClassVar[str] = "what was done in A at step t"
-    t: int
 
     @classmethod
     def make(cls, account: Account, rng: random.Random) -> Iterator[ExamQuestion]:
@@ -113,10 +107,6 @@ class There(ExamQuestion):
                 named = {"place": questions.with_article(place), "t": t}
                 text = questions.draw_wording("there", rng, **named)
                 yield cls(text, account.moments[t].step.action, account.now - t, t)
-
-    def grade(self, reading: RecallReading) -> Verdict:
-        """Grade the action of that step."""
-        return compared(reading.action_at(self.t), self.answer)
 
 
 @dataclasses.dataclass(frozen=True)
