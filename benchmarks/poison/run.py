@@ -34,7 +34,7 @@ HERE = Path(__file__).parent
 PAGE = HERE.parents[1] / "docs" / "results" / "poison.md"
 SEEN = "arigraph?trust=seen"
 MORE = 10
-"""Times as many games for its texts, so that its interval is told from 5 %."""
+"""Times as many games for its texts, so that its interval can exclude 5 %."""
 _SHARES = ("lost", "believed", "recalled", "acted upon")
 _NOTE = "crumpled note"
 _READ = (f"read {_NOTE}", f"examine {_NOTE}")

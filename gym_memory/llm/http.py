@@ -122,11 +122,11 @@ def _read(response: BaseHTTPResponse, deadline: float) -> Response:
         pieces.append(piece)
         size += len(piece)
         left = deadline - time.monotonic()
-        if left <= 0 or size > _MAX_BYTES:
-            response.close()
         if left <= 0:
+            response.close()
             raise TimeoutError
         if size > _MAX_BYTES:
+            response.close()
             return found._replace(reason=f"a response of at most {_MAX_BYTES} bytes")
         sock = getattr(response.connection, "sock", None)
         if sock is not None:
