@@ -165,6 +165,7 @@ def _interrupts() -> Iterator[None]:
     finally:
         for kind, handler in before.items():
             signal.signal(kind, handler if heard < 0 else signal.SIG_IGN)
+        exec("")  # Python ends by SIGINT if the last `exec` was interrupted (as of a dataclass)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -44,3 +44,11 @@ def test_a_program_that_imports_the_package_keeps_its_handlers() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.stdout == "True True\n"
+
+
+def test_status_130_when_an_exec_is_interrupted(tmp_path: Path) -> None:
+    code = "from gym_memory import cli\n"
+    code += "cli.app = lambda *words, **named: exec('raise KeyboardInterrupt')\ncli.main()\n"
+    (tmp_path / "interrupted.py").write_text(code)
+    done = subprocess.run([sys.executable, "-m", "interrupted"], cwd=tmp_path)
+    assert done.returncode == 130
