@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import socket
 import subprocess
@@ -9,12 +10,14 @@ import sys
 import threading
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from gym_memory.core.errors import ModelError, ModelSetupError
 from gym_memory.core.names import format_spec
-from gym_memory.llm import Request, make_model
+from gym_memory.llm import Request, client, make_model
+from gym_memory.llm.http import LateError
 from gym_memory.llm.usage import episode_usage
 from gym_memory.run.compare import compare
 from gym_memory.run.jobs import Job, RunConfig, play_job
@@ -40,17 +43,28 @@ def silent() -> socket.socket:
     return found
 
 
-def timed(folder: Path, *words: str) -> tuple[subprocess.CompletedProcess[str], float]:
-    """Run the command line; also return its seconds."""
-    started = time.monotonic()
-    done = subprocess.run(
-        [sys.executable, "-m", "gym_memory", "run", "-e", "Fetch?max_steps=2", *words, "-w", "1"],
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"},
-        capture_output=True,
-        text=True,
-    )
-    return done, time.monotonic() - started
+def waiting(listening: socket.socket) -> int:
+    """Return how many connections were made and not taken."""
+    listening.settimeout(0)
+    for number in itertools.count():
+        try:
+            listening.accept()[0].close()
+        except BlockingIOError:
+            return number
+    raise AssertionError
+
+
+class Clock:
+    """Count the seconds that are waited for, instead of waiting."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def monotonic(self) -> float:
+        return self.now
+
+    def sleep(self, seconds: float) -> None:
+        self.now += seconds
 
 
 def agent(base_url: str, **model: object) -> str:
@@ -65,22 +79,56 @@ def config(policy: str, seeds: int = 1) -> RunConfig:
 @pytest.mark.slow
 @pytest.mark.parametrize("who", ["-p react?model=gpt-4o", "-p random --memory-llm --model gpt-4o"])
 @pytest.mark.parametrize("kind", ["refusing", "silent"])
-def test_a_dead_endpoint_ends_the_command_within_15_seconds(
-    kind: str, who: str, tmp_path: Path
-) -> None:
+def test_a_dead_endpoint_ends_the_command(kind: str, who: str, tmp_path: Path) -> None:
     with silent() as listening:
         port = listening.getsockname()[1]
         if kind == "refusing":
             listening.close()
-        done, seconds = timed(tmp_path, *who.split(), "--base-url", url(port))
+        done = subprocess.run(
+            [
+                *(sys.executable, "-m", "gym_memory", "run", "-e", "Fetch", "-w", "1"),
+                *(*who.split(), "--base-url", url(port)),
+            ],
+            cwd=tmp_path,
+            env={**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"},
+            capture_output=True,
+            text=True,
+        )
+        calls = waiting(listening) if kind == "silent" else 1
     assert done.returncode == 2
     (line,) = done.stderr.strip().splitlines()
     assert url(port) in line
     assert "Start the server of model 'gpt-4o', or name another endpoint by --base-url" in line
-    if seconds >= 15:  # on a busy machine: as long as the command takes without a model
-        played, start = timed(tmp_path, "-p", "random")
-        assert played.returncode == 0
-        assert seconds < 15 + 2 * start
+    assert calls == 1  # it takes the whole time of a preflight
+
+
+@pytest.mark.parametrize(("kind", "calls"), [("refusing", 5), ("silent", 1)])
+def test_a_preflight_waits_for_at_most_six_seconds(
+    kind: str, calls: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = Clock()
+    given: list[float] = []
+    monkeypatch.setattr(client, "time", clock)
+    with silent() as listening:
+        port = listening.getsockname()[1]
+        if kind == "refusing":
+            listening.close()
+        model = client.OpenAIChat("m", url(port))
+        post = model._endpoint.post
+
+        def counted(path: str, body: bytes, headers: dict[str, str], seconds: float) -> Any:
+            given.append(seconds)
+            try:
+                return post(path, body, headers, 0.1)
+            except LateError:
+                clock.sleep(seconds)
+                raise
+
+        monkeypatch.setattr(model._endpoint, "post", counted)
+        with pytest.raises(ModelSetupError, match="Start the server"):
+            model.preflight()
+    assert len(given) == calls
+    assert clock.now <= given[0] == 6
 
 
 @pytest.mark.parametrize(
