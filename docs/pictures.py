@@ -115,7 +115,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         at = Path(folder)
         for name, config in RUNS.items():
-            compare(config, at / "runs" / name, workers=2)
+            compare(config, at / "runs" / name, workers=1)
         shoot_runs(at / "runs")
         shoot_play(at)
 

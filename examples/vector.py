@@ -1,7 +1,7 @@
-"""Many games at once: Gymnasium's vector environments, each with a memory of its own.
+"""Four games at once in Gymnasium's AsyncVectorEnv, each with a memory of its own.
 
 pip install "gym-memory[textworld]"
-python examples/vector.py --mode async
+python examples/vector.py
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ import gym_memory  # noqa: F401 - registers the environments
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--mode", choices=("sync", "async"), default="sync")
-    parser.add_argument("--envs", type=int, default=2)
+    parser.add_argument("--mode", choices=("async", "sync"), default="async")
+    parser.add_argument("--envs", type=int, default=4)
     parser.add_argument("--steps", type=int, default=20)
     given = parser.parse_args()
     envs = gym.make_vec(
@@ -34,6 +34,7 @@ if __name__ == "__main__":
         actions = tuple(valid[rng.integers(len(valid))] for valid in obs["valid_actions"])
         obs, rewards, terminated, truncated, infos = envs.step(actions)
     seconds = time.perf_counter() - begun
+    print(f"{type(envs).__name__} of {given.envs}")
     for number, triples in enumerate(obs["triples"]):
         print(f"game {number} recalls {len(triples)} facts")
     print(f"{given.envs * given.steps / seconds:.0f} steps a second")

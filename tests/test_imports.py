@@ -48,7 +48,7 @@ FOR_BASELINES = (
     "gym_memory.memory.roles.text",
 )
 RULES = re.compile(r"gym_memory\.games\.(\w+)\.rules")
-PLAYERS = re.compile(r"gym_memory\.baselines\.rules\.(\w+)\.")
+PLAYERS = re.compile(r"gym_memory\.baselines\.rules\.(\w+)")
 # Who answers a question about a text with a model reads that text as the player does.
 READS_AS_A_PLAYER = {"gym_memory.baselines.llm.answerer": "gym_memory.baselines.rules.qa"}
 GAMES = ("textworld", "alfworld", "scienceworld", "nethack", "minihack", "webshop", "jericho")
@@ -248,8 +248,8 @@ def test_players_are_found_by_name() -> None:
     wrong = [
         str(found)
         for found in IMPORTS
-        if (player := PLAYERS.match(found.target + "."))
-        and (ROOT / "baselines" / "rules" / player[1]).is_dir()
+        if (player := PLAYERS.match(found.target))
+        and (PACKAGE / "games" / player[1]).is_dir()
         and not within(found.importer, f"gym_memory.baselines.rules.{player[1]}")
         and within(found.importer, "gym_memory.baselines")
         and not within(found.target, READS_AS_A_PLAYER.get(found.importer, "-"))

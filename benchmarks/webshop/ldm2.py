@@ -24,7 +24,7 @@ from typing import Any
 import gymnasium as gym
 
 import gym_memory  # noqa: F401 - registers the environments
-from gym_memory.baselines.rules.webshop.shopper import Shopper
+from gym_memory.baselines.rules.webshop import Shopper
 from gym_memory.core.records import Cue
 from gym_memory.core.trajectory import Trajectory, read_trajectory
 from gym_memory.memory.ldm2.memory import LDM2

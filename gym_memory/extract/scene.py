@@ -103,16 +103,17 @@ class Scene(Draft):
         return name if name and Triple(self.left, EXIT, name) in self.graph else ""
 
     def link_back(self) -> None:
-        """Add the way back of a move, unless what is known of the place speaks against it."""
+        """Add the way back of a move to a place whose exits allow it; others often bend."""
         left, room = self.left, self.room
         if not (self.arrived and self.direction and left and left != room):
             return
         back, exits = OPPOSITE[self.direction], self._exits_of(room)
-        listed = back not in exits and len(exits) * (self.sentences or _LISTING) >= _LISTING
+        bent = back not in exits and len(exits) * (self.sentences or _LISTING) >= _LISTING
         way = Triple(left, way_relation(back), room)
         known = self.graph.value(room, back)
         denied = known not in (None, way) or (known is None and self.graph.fact(way) is not None)
-        if not (listed or denied or self._is_several(left) or self._is_several(room)):
+        several = self._is_several(left) or self._is_several(room)
+        if exits and not (bent or denied or several):
             self.add(*way)
 
     def lose_place(self) -> None:

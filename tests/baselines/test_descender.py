@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gym_memory.baselines.registry import make_policy
-from gym_memory.baselines.rules.nethack.descender import Descender, Descent, DungeonView
+from gym_memory.baselines.rules.nethack import Descender, Descent, DungeonView
 from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.records import Observation, Task, Triple
 

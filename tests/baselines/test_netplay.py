@@ -9,7 +9,7 @@ import gymnasium as gym
 import pytest
 
 from gym_memory.baselines.llm.netplay import NetPlay
-from gym_memory.baselines.rules.nethack.descender import Descender, Descent
+from gym_memory.baselines.rules.nethack import Descender, Descent
 from gym_memory.core.records import Observation, Transition, Triple
 from gym_memory.llm import Reply, Request
 from gym_memory.llm.client import OpenAIChat

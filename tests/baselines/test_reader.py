@@ -10,7 +10,7 @@ import pytest
 
 from gym_memory.baselines.llm.answerer import Answerer
 from gym_memory.baselines.registry import make_policy
-from gym_memory.baselines.rules.qa.reader import (
+from gym_memory.baselines.rules.qa import (
     Evidence,
     Reader,
     answer_to,

@@ -10,7 +10,7 @@ import re
 import gymnasium as gym
 import pytest
 
-from gym_memory.baselines.rules.nethack.descender import Descender
+from gym_memory.baselines.rules.nethack import Descender
 from gym_memory.core.errors import InvalidArgumentError, MissingDependencyError, UnknownNameError
 
 pytestmark = pytest.mark.slow
@@ -52,7 +52,7 @@ _PLAYED = """
 import hashlib, sys
 import gymnasium as gym
 import gym_memory
-from gym_memory.baselines.rules.nethack.descender import Descender
+from gym_memory.baselines.rules.nethack import Descender
 for view in ("room", "level"):
     env = gym.make("gym_memory/NetHack-v0", view=view, memory="arigraph")
     policy = Descender()

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gym_memory.baselines.rules.nethack.descender import Descender
+from gym_memory.baselines.rules.nethack import Descender
 from gym_memory.core.records import Step, Task, Triple
 from gym_memory.extract import get_extractor
 from gym_memory.extract.base import apply

@@ -6,7 +6,7 @@ import json
 import re
 import zlib
 
-from gym_memory.baselines.rules.nethack.descender import Descender, Descent
+from gym_memory.baselines.rules.nethack import Descender, Descent
 from gym_memory.core.records import Triple
 from gym_memory.testing.chat.play import rebuilt
 from gym_memory.testing.chat.registry import Slots, answers

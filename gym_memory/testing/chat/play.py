@@ -15,7 +15,7 @@ from dataclasses import replace
 from gym_memory.baselines.rules.beliefs import Beliefs
 from gym_memory.baselines.rules.learner import Course, Learner
 from gym_memory.baselines.rules.plan import Aim, Kind, Plan
-from gym_memory.baselines.rules.qa.reader import answer_to, bridge_from, evidence_in
+from gym_memory.baselines.rules.qa import answer_to, bridge_from, evidence_in
 from gym_memory.baselines.rules.textworld.errands import Delivery
 from gym_memory.baselines.rules.textworld.hunting import Reading, Round
 from gym_memory.baselines.rules.textworld.planner import Planner

@@ -1,0 +1,266 @@
+"""A searcher for household tasks: finds things, treats them, brings them where they go.
+
+It reads the observation only and keeps nothing but its published plan. It knows where things
+usually are, counted over ALFWorld's train games, and what cleans, heats and cools.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import lru_cache
+from importlib.resources import files
+from typing import ClassVar
+
+import numpy as np
+
+from gym_memory.baselines.registry import POLICIES
+from gym_memory.baselines.rules.base import Advised
+from gym_memory.baselines.rules.beliefs import Beliefs
+from gym_memory.baselines.rules.plan import Aim, Kind, Move, only
+from gym_memory.core.records import Triple
+from gym_memory.core.settings import check_flag
+from gym_memory.games.alfworld.rules import HouseholdTask, goal_in
+from gym_memory.graph.schema import PLAYER
+
+__all__ = ["Chance", "HouseholdStep", "Searcher", "chance", "kind_of"]
+
+_ELSEWHERE = 0.005
+"""Chance of a kind of furniture where such a thing was never seen."""
+
+
+@lru_cache(maxsize=1)
+def _shares() -> dict[str, dict[str, float]]:
+    source = files("gym_memory.baselines.rules") / "alfworld.json"
+    shares: dict[str, dict[str, float]] = json.loads(source.read_text(encoding="utf-8"))["share"]
+    return shares
+
+
+def kind_of(name: str) -> str:
+    """Return the kind of a numbered thing.
+
+    >>> kind_of("desk 2")
+    'desk'
+    """
+    return name.rpartition(" ")[0] or name
+
+
+def chance(thing: str, furniture: str) -> float:
+    """Return how likely furniture (``desk 2``) holds a thing of a kind (``mug``), in (0, 1]."""
+    return max(_shares().get(thing, {}).get(kind_of(furniture), 0.0), _ELSEWHERE)
+
+
+Chance = Callable[[str, str], float]
+"""How likely a piece of furniture (second) holds a thing of a kind (first)."""
+
+_APPLIANCE = {
+    "clean": ("clean", "sinkbasin"),
+    "hot": ("heat", "microwave"),
+    "cool": ("cool", "fridge"),
+}
+"""State to the verb that brings it about, and where that is done."""
+_NUMBER = re.compile(r"\d+")
+
+
+class HouseholdStep:
+    """Find the next step of a task, by what is seen now.
+
+    Args:
+        beliefs: What the observation shows.
+        goal: The task.
+        chance: Where things usually are.
+        rng: Draws where to look when nothing is known of what was looked at.
+    """
+
+    def __init__(
+        self, beliefs: Beliefs, goal: HouseholdTask, chance: Chance, rng: np.random.Generator
+    ):
+        self.beliefs, self.goal, self._chance, self._rng = beliefs, goal, chance, rng
+        self.here = beliefs.here
+        self.held = beliefs.held()
+        reported = [a.removeprefix("go to ") for a in beliefs.options("go")]
+        known = [*reported, *beliefs.subjects("is in", "room"), self.here]
+        self.furniture = sorted(
+            (name for name in dict.fromkeys(known) if _NUMBER.search(name)), key=_in_order
+        )
+
+    def next_move(self) -> Move | None:
+        """Return the next step; None if nothing sensible is left."""
+        if not self.held:
+            return self._fetch()
+        thing = self.held[0]
+        if kind_of(thing) != self.goal.thing:
+            return self._get_rid_of(thing)
+        if self.goal.lamp:
+            return self._look_at(thing)
+        return self._treat(thing) or self._bring(thing)
+
+    # ------------------------------------------------------------ with empty hands
+
+    def _fetch(self) -> Move | None:
+        aim = Aim(f"find {self.goal.thing}", Kind.FIND)
+        done = self._delivered()
+        for thing in self._known(self.goal.thing):
+            holder = self.beliefs.holder(thing)
+            if holder == done:
+                continue
+            take = f"take {thing} from {holder}"
+            if take in self.beliefs.actions or (holder == self.here and self.beliefs.can(take)):
+                return Move(take, Aim(f"take {thing}"))
+            if holder != self.here or self.beliefs.openness(holder) != "open":
+                return self._go(holder, Aim(f"fetch {thing}"))
+        return self._search(self.goal.thing, aim)
+
+    def _known(self, kind: str) -> list[str]:
+        """Return things of a kind whose place is known, those in reach first."""
+        found = [
+            fact.subject
+            for place in self.furniture
+            for fact in self._inside(place)
+            if kind_of(fact.subject) == kind
+        ]
+        return sorted(found, key=lambda thing: self.beliefs.holder(thing) != self.here)
+
+    def _delivered(self) -> str:
+        if self.goal.number == 1:
+            return ""
+        counts = {
+            place: sum(kind_of(fact.subject) == self.goal.thing for fact in self._inside(place))
+            for place in self._targets()
+        }
+        best = max(counts, key=lambda place: counts[place], default="")
+        return best if counts.get(best) else ""
+
+    def _inside(self, place: str) -> list[Triple]:
+        return [
+            fact
+            for fact in self.beliefs.graph.incoming(place)
+            if fact.relation in ("is in", "is on") and fact.subject != PLAYER
+        ]
+
+    # ------------------------------------------------------------ with something in hand
+
+    def _get_rid_of(self, thing: str) -> Move | None:
+        for action in self._puts(thing):
+            return Move(action, Aim(f"put down {thing}"))
+        free = [
+            place
+            for place in self.furniture
+            if place != self.here and self.beliefs.openness(place) != "closed"
+        ]
+        if not free:
+            return None
+        return self._go(free[int(self._rng.integers(len(free)))], Aim(f"put down {thing}"))
+
+    def _look_at(self, thing: str) -> Move | None:
+        for action in self.beliefs.options("use"):
+            if kind_of(action.removeprefix("use ")) == self.goal.lamp:
+                return Move(action, Aim(f"look at {thing}", Kind.READ))
+        for lamp in self._known(self.goal.lamp):
+            if self.beliefs.holder(lamp) != self.here:
+                aim = Aim(f"look at {thing} with {lamp}", Kind.READ)
+                return self._go(self.beliefs.holder(lamp), aim)
+        return self._search(self.goal.lamp, Aim(f"find {self.goal.lamp}", Kind.FIND))
+
+    def _treat(self, thing: str) -> Move | None:
+        state, bringing = self.goal.state, self.beliefs.plan.aim.text.startswith(f"bring {thing}")
+        if not state or self.beliefs.is_state(thing, state) or bringing:
+            return None
+        verb, appliance = _APPLIANCE[state]
+        for action in self.beliefs.options(verb):
+            if action.startswith(f"{verb} {thing} with "):
+                return Move(action, Aim(f"{verb} {thing}"))
+        there = [place for place in self.furniture if kind_of(place) == appliance]
+        going = [place for place in there if place != self.here]
+        return self._go(going[0], Aim(f"{verb} {thing}")) if going else None
+
+    def _bring(self, thing: str) -> Move | None:
+        aim = Aim(f"bring {thing} to {self.goal.place}")
+        done = self._delivered()
+        targets = [done] if done else self._targets()
+        for action in self._puts(thing):
+            if action.endswith(tuple(f" {place}" for place in targets)):
+                return Move(action, aim)
+        if self.here in targets and f"open {self.here}" in self.beliefs.actions:
+            return Move(f"open {self.here}", aim)
+        going = [place for place in targets if place != self.here]
+        return self._go(going[0], aim) if going else None
+
+    def _targets(self) -> list[str]:
+        """Return furniture of the wanted kind, what is open or has no door first."""
+        found = [place for place in self.furniture if kind_of(place) == self.goal.place]
+        return sorted(found, key=lambda place: not self._searched(place))
+
+    def _puts(self, thing: str) -> Iterator[str]:
+        for action in self.beliefs.options("move", "put"):
+            if action.split(" ", 1)[1].startswith(f"{thing} "):
+                yield action
+
+    # ------------------------------------------------------------ searching
+
+    def _search(self, kind: str, aim: Aim) -> Move | None:
+        """Look where such a thing is most likely for the steps that it takes; ties are drawn.
+
+        Where nothing is known of what was looked at, the best place would be visited for ever, so
+        one is drawn: the likelier, the more often.
+        """
+        if self.here and not self._searched(self.here) and self.beliefs.can(f"open {self.here}"):
+            return Move(f"open {self.here}", aim)
+        others = [place for place in self.furniture if place != self.here]
+        left = [place for place in others if not self._searched(place)]
+        knows = 0 < len(left) < len(others)
+        left = left or others  # it must have been overlooked, or was forgotten
+        if not left:
+            return None
+        worth = np.array([self._chance(kind, p) / (1 + self._is_shut(p)) for p in left])
+        if knows:
+            worth = np.where(worth == worth.max(), 1.0, 0.0)
+        return self._go(left[int(self._rng.choice(len(left), p=worth / worth.sum()))], aim)
+
+    def _searched(self, place: str) -> bool:
+        return bool(self._inside(place)) or self.beliefs.is_state(place, "empty")
+
+    def _is_shut(self, place: str) -> bool:
+        """True if it must be opened first, to judge by another of its kind if need be."""
+        like = [place, *(p for p in self.furniture if kind_of(p) == kind_of(place))]
+        states = [self.beliefs.openness(p) for p in like]
+        return next((state == "closed" for state in states if state), False)
+
+    def _go(self, place: str, aim: Aim) -> Move:
+        for action in (f"go to {place}", f"open {place}", f"examine {place}"):
+            if self.beliefs.can(action):
+                return Move(action, replace(aim, text=f"{aim.text}: {place}"))
+        return Move("look", aim)
+
+
+def _in_order(name: str) -> tuple[str, int]:
+    found = _NUMBER.search(name)
+    return kind_of(name), int(found[0]) if found else 0
+
+
+@POLICIES.register("searcher")
+class Searcher(Advised):
+    """Do all six task types of ALFWorld; wander where the task is another.
+
+    Args:
+        habits: True if it knows where things usually are; else all furniture is alike to it.
+    """
+
+    name: ClassVar[str] = "searcher"
+
+    def __init__(self, habits: bool = True) -> None:
+        super().__init__(self._run_errand)
+        check_flag("habits", habits)
+        self._chance = chance if habits else _anywhere
+
+    def _run_errand(self, beliefs: Beliefs) -> tuple[Move, ...]:
+        goal = goal_in(beliefs.task.goal)
+        if goal is None:
+            return ()
+        return only(HouseholdStep(beliefs, goal, self._chance, self._rng).next_move())
+
+
+def _anywhere(thing: str, furniture: str) -> float:
+    return 1.0

@@ -1,0 +1,276 @@
+"""A descender: explores NetHack's levels, fights, and goes down.
+
+It reads the observation and keeps nothing but its published plan. It wants some experience before
+it goes deeper, so it often leaves stairs that it saw and must find them again: in the text, in
+what its memory recalls, or else by going round.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+from gym_memory.baselines.registry import POLICIES
+from gym_memory.baselines.rules.base import RulePolicy
+from gym_memory.core.records import Observation, PlanState, Step, Task
+from gym_memory.core.settings import check_int
+from gym_memory.extract import get_extractor
+from gym_memory.extract.base import apply
+from gym_memory.graph import TemporalGraph
+from gym_memory.graph.map import current_place
+
+__all__ = ["Descender", "Descent", "DungeonView"]
+
+_STATUS = re.compile(
+    r"HP (?P<hp>-?\d+) of (?P<most>\d+), .*?experience level (?P<level>\d+), .*?turn (?P<turn>\d+)"
+    r"(?:; you are (?P<state>[^.]*))?"
+)
+_LISTED = re.compile(r"^- monsters: (.+)$", re.MULTILINE)
+_CREATURE = re.compile(r"([^;(]+?) \(([^;()]*)\)")
+_DEPTH = re.compile(r"(\d+)$")
+
+
+@dataclass(frozen=True)
+class Descent(PlanState):
+    """Hold the plan of a descender, with the turns of the last action and prayer (0: none).
+
+    ``idle`` counts actions in a row that took no time.
+    """
+
+    aim: str = ""
+    turn: int = 0
+    prayed: int = 0
+
+    def notes(self) -> dict[str, str]:
+        """Return what there is to show next to the aim, by name."""
+        prayed = {"prayed": f"at turn {self.prayed}"} if self.prayed else {}
+        return {**super().notes(), "turn": str(self.turn), **prayed}
+
+
+class DungeonView:
+    """Conclude what one observation allows.
+
+    ``here`` is the full name of the room or corridor, "" if unknown; ``hp`` a share in [0, 1];
+    ``near`` the creatures next to the player.
+    """
+
+    def __init__(self, obs: Observation, task: Task):
+        self.text, self.actions = obs["text"], obs["valid_actions"]
+        self.inventory = obs["inventory"]
+        self.graph = TemporalGraph()
+        for triple in reversed(obs["triples"]):
+            self.graph.add(triple, 0)
+        step = Step(1, self.text, inventory=obs["inventory"])
+        apply(get_extractor(task.dialect).extract(step, self.graph, task), self.graph, 1)
+        self.here = current_place(self.graph) or ""
+        self.level = self.here.partition(" of ")[2]
+        status = _STATUS.search(self.text)
+        self.points = int(status["hp"]) if status else 1
+        self.hp = self.points / max(int(status["most"]), 1) if status else 1.0
+        self.experience = int(status["level"]) if status else 1
+        self.turn = int(status["turn"]) if status else 0
+        self.condition = (status["state"] or "") if status else ""
+        listed = _LISTED.search(self.text)
+        creatures = _CREATURE.findall(listed[1]) if listed else []
+        self.near = [name for name, where in creatures if _steps(where) == 1]
+
+    @property
+    def depth(self) -> int:
+        """Return number of the level."""
+        found = _DEPTH.search(self.level)
+        return int(found[1]) if found else 1
+
+    def options(self, *starts: str) -> list[str]:
+        """Return valid actions that begin with one of the texts."""
+        return [action for action in self.actions if action.startswith(starts)]
+
+    def way_down(self) -> str:
+        """Return the room or corridor of this level with stairs down; "" if none is known."""
+        for kind in ("stairs down", "ladder down", "stairs down 2"):
+            fact = self.graph.value(f"{kind} of {self.level}", "location")
+            if fact is not None:
+                return fact.object
+        return ""
+
+    def locked_door(self) -> tuple[str, str]:
+        """Return a locked door of this level and an area that it leads out of; empty if unknown."""
+        for fact in self.graph.live():
+            door, _, level = fact.subject.partition(" of ")
+            if fact.relation == "is" and fact.object == "locked" and level == self.level:
+                for exit_ in self.graph.incoming(door):
+                    if exit_.subject.endswith(f" of {level}"):
+                        return door, exit_.subject
+        return "", ""
+
+
+def _steps(where: str) -> int:
+    numbers = [int(n) for n in re.findall(r"\d+", where)]
+    return max(numbers, default=0)
+
+
+_FIND_STAIRS = "find the stairs down"
+_SEARCHED = "You searched for hidden ways"
+_BLOCKED = "somebody is in the way"
+_NOTHING_LEFT = "nothing left to explore"
+_KEEP_AWAY = (
+    "floating eye", "acid blob", "gas spore", "cockatrice", "chickatrice", "blue jelly",
+    "spotted jelly", "ochre jelly", "brown mold", "yellow mold", "green mold", "red mold",
+    "violet fungus", "shrieker", "gelatinous cube", "unseen creature",
+)  # fmt: skip
+"""Creatures that are best left alone: harmful to touch, and slow or rooted."""
+_DEADLY = ("floating eye", "gas spore", "cockatrice", "chickatrice", "blue jelly")
+_PREY = frozenset((
+    "newt", "jackal", "sewer rat", "giant rat", "gnome", "gnome lord", "dwarf", "hill orc",
+    "Mordor orc", "Uruk-hai", "goblin", "rock piercer", "fox", "coyote", "giant ant", "jaguar",
+    "rothe", "hyena", "wolf", "snow orc", "gecko", "baby crocodile", "iguana", "lichen", "pony",
+    "dingo", "imp", "giant beetle", "dwarf lord", "gnome king", "soldier ant",
+))  # fmt: skip
+"""Creatures that can be eaten fresh."""
+_PROVISIONS = frozenset((
+    "food ration", "cram ration", "lembas wafer", "pancake", "fortune cookie", "apple", "orange",
+    "pear", "melon", "banana", "carrot", "candy bar", "cream pie", "slime mold",
+))  # fmt: skip
+"""Food that keeps."""
+_PRAYER_PAUSE, _FIRST_PRAYER = 800, 150
+_HEALTHY, _IDLE = 0.6, 2
+
+
+@POLICIES.register("descender")
+class Descender(RulePolicy):
+    """Explore, fight, rest, pray in need, and go down when fit for it.
+
+    Args:
+        eager: Experience level that is enough at dungeon level ``d``: ``d + 1 - eager``, at most
+            8. The higher, the sooner it goes down; in [0, 20].
+    """
+
+    name: ClassVar[str] = "descender"
+    dialect: ClassVar[str] = "nethack"
+    start: ClassVar[Descent] = Descent()
+    focus: Descent
+
+    def __init__(self, eager: int = 0) -> None:
+        super().__init__()
+        check_int("eager", eager, 0, 20)
+        self.eager = eager
+
+    def act(self, obs: Observation, info: dict[str, Any]) -> str:
+        """Return the next action; publishes the plan behind it as ``focus``."""
+        now = DungeonView(obs, self._task(obs))
+        plan = self.focus
+        plan = replace(plan, idle=plan.idle + 1 if plan.action and now.turn == plan.turn else 0)
+        aim, action = self._decide(now, plan)
+        prayed = now.turn if action == "pray" else plan.prayed
+        self.focus = replace(plan, aim=aim, action=action, turn=now.turn, prayed=prayed)
+        return action
+
+    def _decide(self, now: DungeonView, plan: Descent) -> tuple[str, str]:
+        if now.actions and "explore level" not in now.actions:
+            known = [a for a in ("answer n", "cancel") if a in now.actions]
+            return "get rid of a question", known[0] if known else now.actions[0]
+        if plan.idle > _IDLE:
+            moves = [*now.options("go "), "search"]
+            return "try something else", moves[int(self._rng.integers(len(moves)))]
+        for advise in (
+            *(self._survive, self._eat, self._fight, self._give_back, self._fetch),
+            *(self._rest, self._descend),
+        ):
+            advice = advise(now, plan)
+            if advice is not None:
+                return advice
+        return "explore", "explore level"
+
+    def _survive(self, now: DungeonView, plan: Descent) -> tuple[str, str] | None:
+        in_need = now.hp < 1 / 7 or now.points < 6
+        starved = any(word in now.condition for word in ("weak", "faint"))
+        rested = now.turn - plan.prayed > _PRAYER_PAUSE if plan.prayed else now.turn > _FIRST_PRAYER
+        if (in_need or (starved and not now.options("eat "))) and rested:
+            return "survive", "pray"
+        if in_need and now.near:
+            for action in ("go up", "go down"):
+                if action in now.actions:
+                    return "get away", action
+        return None
+
+    def _eat(self, now: DungeonView, plan: Descent) -> tuple[str, str] | None:
+        if not any(word in now.condition for word in ("hungry", "weak", "faint")) or now.near:
+            return None
+        if plan.aim.startswith("eat the ") and "eat here" in now.actions:
+            return "eat", "eat here"
+        food = [action for action in now.options("eat ") if action != "eat here"]
+        if food:
+            return "eat", food[0]
+        if plan.action.startswith("melee attack "):  # what was just killed is fresh
+            prey = plan.action.removeprefix("melee attack ")
+            action = f"go to {prey} corpse"
+            if prey in _PREY and action in now.actions:
+                return f"eat the {prey} corpse", action
+        return None
+
+    def _fight(self, now: DungeonView, plan: Descent) -> tuple[str, str] | None:
+        foes = [a.removeprefix("melee attack ") for a in now.options("melee attack ")]
+        foes = [foe for foe in foes if not foe.startswith(_KEEP_AWAY)]
+        foes.sort(key=lambda foe: foe not in now.near)
+        if not foes or "no way to" in now.text or (plan.idle and plan.action.startswith("melee")):
+            return None
+        return f"get rid of the {foes[0]}", f"melee attack {foes[0]}"
+
+    def _fetch(self, now: DungeonView, plan: Descent) -> tuple[str, str] | None:
+        if now.near or plan.action == "pick up":
+            return None
+        if plan.aim == "take food along" and "pick up" in now.actions:
+            return plan.aim, "pick up"
+        ways = [action for action in now.options("go to ") if action[6:] in _PROVISIONS]
+        return ("take food along", ways[0]) if ways and not plan.idle else None
+
+    def _give_back(self, now: DungeonView, plan: Descent) -> tuple[str, str] | None:
+        """Drop what was picked up in a shop, so that the shopkeeper lets one go."""
+        for line in now.inventory.splitlines():
+            if "(unpaid" in line:
+                drops = [a for a in now.options("drop ") if a.endswith(f"({line[0]})")]
+                return ("leave what is not paid for", drops[0]) if drops else None
+        return None
+
+    def _rest(self, now: DungeonView, plan: Descent) -> tuple[str, str] | None:
+        hungry = any(word in now.condition for word in ("hungry", "weak", "faint"))
+        if now.hp >= _HEALTHY or hungry or now.options("melee attack "):
+            return None
+        return "rest", "search 20"
+
+    def _descend(self, now: DungeonView, plan: Descent) -> tuple[str, str] | None:
+        done = any(said in now.text for said in (_NOTHING_LEFT, _SEARCHED, _BLOCKED))
+        done |= plan.aim.startswith((_FIND_STAIRS, "go to the stairs", "break open"))
+        fit = now.experience >= min(now.depth + 1 - self.eager, 8)
+        if not (fit or done):
+            return None
+        if "go down" in now.actions:
+            return "go down", "go down"
+        place = now.way_down()
+        if place:
+            stairs = now.options("go to stairs down", "go to ladder down")
+            area = place.partition(" of ")[0]
+            action = stairs[0] if place == now.here and stairs else f"go to {area}"
+            if action in now.actions:
+                return f"go to the stairs down in {place}", action
+        if not done:
+            return None
+        foes = [foe for foe in now.near if foe.startswith(_KEEP_AWAY)]
+        foes = [foe for foe in foes if f"melee attack {foe}" in now.actions]
+        if foes and not foes[0].startswith(_DEADLY) and now.hp > _HEALTHY:
+            return _FIND_STAIRS, f"melee attack {foes[0]}"
+        return self._break_out(now, plan) or self._go_round(now)
+
+    def _break_out(self, now: DungeonView, plan: Descent) -> tuple[str, str] | None:
+        kicks = now.options("kick door ")
+        if kicks:
+            return "break open a door", kicks[int(self._rng.integers(len(kicks)))]
+        door, place = now.locked_door()
+        action = f"go to {place.partition(' of ')[0]}"
+        if door and place != now.here and action in now.actions:
+            return f"break open {door} of {place}", action
+        return None
+
+    def _go_round(self, now: DungeonView) -> tuple[str, str]:
+        rooms = [*now.options("go to room ", "go to corridor "), "explore level"]
+        return _FIND_STAIRS, rooms[int(self._rng.integers(len(rooms)))]

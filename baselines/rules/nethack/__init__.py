@@ -1,1 +1,0 @@
-"""Parts of the descender: what it believes, and how it reads its own plan; no engine."""

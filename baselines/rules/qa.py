@@ -1,0 +1,288 @@
+"""Reader: reads every passage, then answers from what the memory recalls, without a model.
+
+It keeps nothing but its published focus: the question, and after the first look a name that leads
+from one passage to the next. An answer is a name, date or number in a recalled sentence that shares
+words with the question, of the kind that the question word asks for.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any, ClassVar, NamedTuple
+
+from gym_memory.baselines.base import Policy
+from gym_memory.baselines.registry import POLICIES
+from gym_memory.core.records import Observation, PlanState
+from gym_memory.core.settings import check_int
+from gym_memory.games.qa.rules import names_in, words_of
+from gym_memory.memory.reading import split_entries
+
+__all__ = ["Evidence", "Reader", "answer_to", "before_answering", "bridge_from"]
+__all__ += ["evidence_in", "next_lookup"]
+
+_NEXT, _LOOK = "read next", "look"
+_STEM = 5
+_NEAR = 60
+_SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[\"“A-Z0-9])")
+_NUMBER = re.compile(
+    r"(?<![\w.])(?:every )?\d[\d,.]*\d?\s"
+    r"(?!(?:and|of|in|at|when|to|it|he|she|they|the|as|with|for|has|was|is)\b)[a-z]+"
+    r"|(?<!\w)\d[\d,]*"
+)
+_YEAR = re.compile(r"\b[12]\d{3}\b")
+_YES_NO = re.compile(r"(?:is|are|was|were|did|do|does|has|have|had|can|could) ", re.IGNORECASE)
+_KIND_ASKED = re.compile(r"\b(?:which|what) ((?:\w+ )?\w+)", re.IGNORECASE)
+_LATER = re.compile(r"\b(?:later|latest|younger|youngest|newer|after|recently)\b", re.IGNORECASE)
+_BY_DATE = re.compile(
+    r"\b(?:first|earlier|earliest|older|oldest|before|later|latest|younger|after|recently)\b",
+    re.IGNORECASE,
+)
+_PLACE = re.compile(r"\b(?:in|at|of|near|from|on)\s+(?:the\s+)?$", re.IGNORECASE)
+_STOP = frozenset({"name", "called", "known", "what", "which", "many", "much", "long"})
+
+
+class Evidence(NamedTuple):
+    """Hold what is known about a title: the sentences of a passage or the facts of an entity."""
+
+    title: str
+    sentences: tuple[str, ...]
+
+    @property
+    def text(self) -> str:
+        """Return title and sentences."""
+        return f"{self.title}. {' '.join(self.sentences)}"
+
+
+@POLICIES.register("reader")
+class Reader(Policy):
+    """Read all, then answer.
+
+    Args:
+        hops: How often to look at what the memory recalls, in [1, 4]: once for the question,
+            then each time with the name to go on with.
+    """
+
+    name: ClassVar[str] = "reader"
+
+    def __init__(self, hops: int = 2):
+        check_int("hops", hops, 1, 4)
+        self.hops = hops
+
+    def reset(self, info: dict[str, Any], seed: int | None = None) -> None:
+        """Start without a plan."""
+        self.focus = PlanState()
+
+    def act(self, obs: Observation, info: dict[str, Any]) -> str:
+        """Read on, look, look with a name that leads on, answer."""
+        question = obs["task"]
+        plan = self.focus = replace(self.focus, aim=self.focus.aim or question)
+        command = before_answering(obs)
+        if command:
+            return command
+        evidence = evidence_in(obs["memory"])
+        if plan.done < self.hops - 1:
+            name = bridge_from(question, evidence, but=str(plan.aim))
+            if name:
+                self.focus = next_lookup(plan, name)
+                return _LOOK
+        return f"answer[{answer_to(question, evidence)}]"
+
+
+def next_lookup(plan: PlanState, name: str) -> PlanState:
+    """Return the plan that goes on with a name; ``done`` counts these."""
+    return replace(plan, aim=f"{plan.aim}; then {name}", done=plan.done + 1)
+
+
+def before_answering(obs: Observation) -> str:
+    """Return what comes before an answer: reading on, a look at the question; else ""."""
+    if _NEXT in obs["valid_actions"]:
+        return _NEXT
+    return "" if obs["text"] == obs["task"] else _LOOK
+
+
+def evidence_in(memory: str) -> list[Evidence]:
+    r"""Return the recalled passages and facts in a rendered memory, passages first.
+
+    >>> evidence_in("ely: is a town\n[step 2] > read next\nEly\nIt is old. It is small.")[0]
+    Evidence(title='Ely', sentences=('It is old.', 'It is small.'))
+    """
+    first, entries = split_entries(memory)
+    found = []
+    for entry in entries:
+        title, _, body = entry.text.strip().partition("\n")
+        if body:
+            found.append(Evidence(title, tuple(_SENTENCE.split(body))))
+    for line in first.splitlines():
+        subject, colon, facts = line.partition(": ")
+        if colon:
+            reported = [fact.removeprefix("says ") for fact in facts.split("; ")]
+            parts = [part for fact in reported for part in _SENTENCE.split(fact)]
+            found.append(Evidence(subject, tuple(parts)))
+        elif line.strip():
+            found.append(Evidence("", tuple(_SENTENCE.split(line.strip()))))
+    return found
+
+
+# ---------------------------------------------------------------- which words matter
+
+
+def _stems(text: str) -> list[str]:
+    """Return the beginnings of the words that carry meaning."""
+    return [word[:_STEM].replace("y", "i") for word in words_of(text) if word not in _STOP]
+
+
+class _Weights:
+    """Weigh a word of the question: the rarer in the evidence, the more."""
+
+    def __init__(self, question: str, evidence: Sequence[Evidence]):
+        texts = [set(_stems(e.text)) for e in evidence]
+        counts = Counter(stem for text in texts for stem in text)
+        self.weight = {
+            stem: math.log(1 + len(texts) / counts[stem])
+            for stem in dict.fromkeys(_stems(question))
+            if counts[stem]
+        }
+
+    def of(self, text: str) -> float:
+        return sum(self.weight.get(stem, 0.0) for stem in dict.fromkeys(_stems(text)))
+
+
+def _key(name: str) -> str:
+    """Return a name without small words and marks, to compare names by."""
+    return " ".join(words_of(name))
+
+
+def _said_in(name: str, question: str) -> bool:
+    return set(_stems(name)) <= set(_stems(question))
+
+
+def bridge_from(question: str, evidence: Sequence[Evidence], *, but: str = "") -> str:
+    """Return a name that leads on: in the sentence closest to the question, and not in ``but``."""
+    weights = _Weights(question, evidence)
+    best, chosen = 0.0, ""
+    for item in evidence:
+        for sentence in item.sentences:
+            score = weights.of(f"{item.title} {sentence}")
+            for name in [item.title, *(n.text for n in names_in(sentence) if not n.date)]:
+                if score > best and name and not _said_in(name, f"{question} {but}"):
+                    best, chosen = score, name
+    return chosen
+
+
+# ---------------------------------------------------------------- the answer
+
+
+def answer_to(question: str, evidence: Sequence[Evidence]) -> str:
+    """Return an answer; ``unknown`` where nothing is known."""
+    if not evidence:
+        return "unknown"
+    options = _options(question)
+    if options:
+        return _chosen(question, options, evidence)
+    if _YES_NO.match(question):
+        return _verdict(question, evidence)
+    weights = _Weights(question, evidence)
+    totals: dict[str, float] = {}
+    bridges = {_key(item.title): weights.of(item.text) for item in evidence}
+    for item in evidence:
+        lead = _lead(item, question, evidence, weights)
+        for sentence in item.sentences:
+            shared = weights.of(sentence) + weights.of(item.title) + lead
+            for text, start, end in _candidates(question, item, sentence):
+                near = sentence[max(start - _NEAR, 0) : start] + sentence[end : end + _NEAR // 2]
+                score = shared + weights.of(near)
+                score += _fits(question, text, sentence[:start], evidence)
+                score -= bridges.get(_key(text), 0.0)  # a question asks on from what it describes
+                totals[text] = max(totals.get(text, 0.0), score)
+    return max(totals, key=lambda text: totals[text]) if totals else "unknown"
+
+
+def _lead(item: Evidence, question: str, evidence: Sequence[Evidence], weights: _Weights) -> float:
+    """Return what speaks for a passage that another passage names and the question does not."""
+    if not item.title or _said_in(item.title, question):
+        return 0.0
+    others = (other for other in evidence if other.title != item.title)
+    name = item.title.lower()
+    pointing = [weights.of(other.text) for other in others if name in other.text.lower()]
+    return max(pointing, default=0.0) / 2
+
+
+def _candidates(question: str, item: Evidence, sentence: str) -> Iterator[tuple[str, int, int]]:
+    lowered = question.lower()
+    if re.search(r"\bhow (?!.*\bcalled\b)", lowered):
+        for found in _NUMBER.finditer(sentence):
+            yield found.group(), found.start(), found.end()
+        return
+    dates = re.search(r"\b(?:when|year|date|day|birthday|month)\b", lowered) is not None
+    day = re.search(r"\b(?:day|date|birthday)\b", lowered) is not None
+    for name in names_in(sentence):
+        if day and " " not in name.text:
+            continue
+        if name.date == dates and not _said_in(name.text, question):
+            year = _YEAR.search(name.text) if "year" in lowered else None
+            yield (year.group() if year else name.text), name.start, name.end
+    if not dates and item.title and not _said_in(item.title, question):
+        yield item.title, 0, 0
+
+
+def _fits(question: str, text: str, before: str, evidence: Sequence[Evidence]) -> float:
+    lowered = question.lower()
+    score = 0.0
+    if re.search(r"\bwho\b|\bwhom\b|\bwhose\b", lowered) and " " in text:
+        score += 0.5
+    if re.search(r"\b(?:where|town|city|village|country)\b", lowered) and _PLACE.search(before):
+        score += 1.0
+    asked = _KIND_ASKED.search(lowered)
+    if asked:
+        kinds = set(_stems(asked[1]))
+        said = " ".join(e.text for e in evidence if e.title.lower() == text.lower())
+        near = f"{before[-_NEAR // 2 :]} {said[:200]} {text}"
+        score += 1.5 * bool(kinds & set(_stems(near)))
+    return score
+
+
+def _options(question: str) -> list[str]:
+    found = re.search(r"([^,?:]+?),? or (?:the )?([^,?]+)", question)
+    if found is None or _YES_NO.match(question):
+        return []
+    sides = [[n.text for n in names_in(side)] for side in (found[1], found[2])]
+    return [sides[0][-1], sides[1][0]] if all(sides) else []
+
+
+def _about(name: str, evidence: Iterable[Evidence]) -> str:
+    wanted = set(words_of(name))
+    return " ".join(e.text for e in evidence if wanted and wanted <= set(words_of(e.title)))
+
+
+def _year_of(name: str, evidence: Sequence[Evidence]) -> int:
+    found = _YEAR.search(_about(name, evidence))
+    return int(found.group()) if found else 0
+
+
+def _chosen(question: str, options: Sequence[str], evidence: Sequence[Evidence]) -> str:
+    if _BY_DATE.search(question):
+        years = [_year_of(name, evidence) for name in options]
+        if all(years):
+            return options[(years[1] > years[0]) == bool(_LATER.search(question))]
+    rest = question
+    for name in options:
+        rest = rest.replace(name, " ")
+    weights = _Weights(rest, evidence)
+    return max(options, key=lambda name: weights.of(_about(name, evidence)))
+
+
+def _verdict(question: str, evidence: Sequence[Evidence]) -> str:
+    """Answer yes or no: by dates, or by what is said of every name."""
+    names = [name.text for name in names_in(question[question.index(" ") :]) if not name.date]
+    if len(names) >= 2 and _BY_DATE.search(question):
+        years = [_year_of(name, evidence) for name in names[:2]]
+        if all(years):
+            return "yes" if (years[0] > years[1]) == bool(_LATER.search(question)) else "no"
+    asked = set(_stems(question)) - {stem for name in names for stem in _stems(name)}
+    asked -= {stem for stem in asked if stem in ("both", "same")}
+    said = [asked & set(_stems(_about(name, evidence))) for name in names]
+    return "yes" if said and all(said) else "no"

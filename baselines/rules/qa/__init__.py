@@ -1,1 +1,0 @@
-"""Answering from passages that name what the question wants; no model, no key answers."""
