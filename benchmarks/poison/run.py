@@ -33,6 +33,7 @@ from gym_memory.wrappers.memory import MemoryObservation
 HERE = Path(__file__).parent
 PAGE = HERE.parents[1] / "docs" / "results" / "poison.md"
 SEEN = "arigraph?trust=seen"
+SEEDS = 6
 MORE = 10
 """Times as many games for its texts, so that its interval can exclude 5 %."""
 _SHARES = ("lost", "believed", "recalled", "acted upon")
@@ -306,6 +307,8 @@ def page(rows: Sequence[dict[str, Any]], attacks: Sequence[Attack], command: str
     return _PAGE.format(
         lost=_cell(intervals.gaps([one - other for one, other in pairs])),
         games=len(pairs),
+        trusted=len({row["seed"] for row in rows if row["memory"] == SEEN}),
+        wanted=SEEDS * MORE,
         envs=" and ".join(dict.fromkeys(f"`{attack.env}`" for attack in attacks)),
         command=command,
         seen=SEEN,
@@ -368,7 +371,8 @@ With a blank note, `{seen}` loses {lost} against `arigraph`, over {games} games.
 ## Limits
 
 - Most memories have one or two games: read their intervals, or play more by the command.
-- The run was cut for time, at 23 of 60 games of `trust=seen`, after a look at its figures.
+- The run was cut for time, at {trusted} of {wanted} games of `trust=seen`, after its figures were
+  seen.
 - The policy reads the present observation itself, so it may act on a text while it reads it,
   whatever the memory; the row `none` shows how much.
 - The planner reads facts and records. It does not follow lessons in prose, so memories of lessons
@@ -393,7 +397,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     every = ["arigraph", SEEN, *(name for name in MEMORIES.builtin() if name != "arigraph")]
     parser.add_argument("--memories", nargs="+", default=every)
-    parser.add_argument("--seeds", type=int, default=6, help="games a cell")
+    parser.add_argument("--seeds", type=int, default=SEEDS, help="games a cell")
     parser.add_argument("--attacks", type=Path, default=HERE / "attacks.toml")
     parser.add_argument("--rows", type=Path, default=HERE / "rows.jsonl", help="played games")
     parser.add_argument("--page", type=Path, default=PAGE)

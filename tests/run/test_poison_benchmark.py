@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import importlib.util
 import tomllib
+from argparse import Namespace
 from pathlib import Path
 from types import ModuleType
 
 import pytest
+
+from gym_memory.memory import MEMORIES
 
 FOLDER = Path(__file__).parents[2] / "benchmarks" / "poison"
 
@@ -53,3 +56,12 @@ def test_a_memory_sends_the_agent_where_a_moved_thing_was_and_none_does_not(
         row, free = (poison.play(memory, a, stale.acts, 0) for a in (stale, stale.control))
         assert (row["believed"], row["did"] == ["seek {place}"]) == (acts, acts)
         assert (free["believed"], free["did"]) == (False, [])
+
+
+def test_the_page_is_what_the_rows_make(poison: ModuleType) -> None:
+    listed = tomllib.loads((FOLDER / "attacks.toml").read_text("utf-8"))["attack"]
+    attacks = [poison.Attack(**attack) for attack in listed]
+    every = ["arigraph", poison.SEEN, *(n for n in MEMORIES.builtin() if n != "arigraph")]
+    none_more = Namespace(seeds=0, memories=every, rows=FOLDER / "rows.jsonl")
+    made = poison.page(poison.rows_of(none_more, attacks), attacks, "python -m benchmarks poison")
+    assert made == poison.PAGE.read_text("utf-8"), "run 'python -m benchmarks poison --seeds 0'"
