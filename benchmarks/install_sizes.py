@@ -1,14 +1,16 @@
-"""Print what each extra adds to an installation: packages and megabytes on disk.
+"""Measure what each extra adds to an installation: packages and megabytes on disk.
+
+    python -m benchmarks install_sizes            # install_sizes.json
 
 Follows the requirements of what is installed in the venv that runs it, so run it in one that has
-the extras (`make .venv/.test`); an extra whose packages are not all there is marked.
-
-    python benchmarks/install_sizes.py
+the extras (`make .venv/.test`). An extra whose packages are not all there has no size.
 """
 
 from __future__ import annotations
 
+import json
 from importlib.metadata import Distribution, PackageNotFoundError, distribution
+from pathlib import Path
 
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
@@ -44,27 +46,25 @@ def closure(extras: set[str]) -> tuple[set[str], set[str]]:
     return {name for name, _ in seen} - missing - {"gym-memory"}, missing
 
 
-def megabytes(names: set[str]) -> float:
+def megabytes(names: set[str]) -> int:
     """Size of the files of packages."""
     total = 0
     for name in names:
         for file in distribution(name).files or ():
             path = file.locate()
             total += path.stat().st_size if path.is_file() else 0
-    return total / 1e6
+    return round(total / 1e6)
 
 
 def main() -> None:
     base, _ = closure(set())
-    rows = [("(none)", base, set())]
-    extras = distribution("gym-memory").metadata.get_all("Provides-Extra") or []
-    for extra in extras:
+    sizes: dict[str, list[int] | None] = {"": [len(base), megabytes(base)]}
+    for extra in distribution("gym-memory").metadata.get_all("Provides-Extra") or []:
         names, missing = closure({extra})
-        rows.append((extra, names - base, missing))
-    print("| extra | packages | MB |\n|---|--:|--:|")
-    for extra, names, missing in rows:
-        mark = f" (without {', '.join(sorted(missing))})" if missing else ""
-        print(f"| `{extra}` | {len(names)} | {megabytes(names):,.0f}{mark} |")
+        sizes[extra] = None if missing else [len(names - base), megabytes(names - base)]
+    text = json.dumps(sizes, indent=1)
+    Path(__file__).with_suffix(".json").write_text(text + "\n", encoding="utf-8")
+    print(text)
 
 
 if __name__ == "__main__":

@@ -487,11 +487,13 @@ def elsewhere() -> str:
     return _table(["trained on", "played on", "what it sees", "score by training, 95 %"], 3, rows)
 
 
-def learners() -> str:
-    """The other learners and memories; see rl/others.sh."""
+def learners(only: str = "") -> str:
+    """The other learners and memories, of one learner and level or of all; see rl/others.sh."""
     rows = []
     for (kind, level, memory), runs in sorted(_trained().items()):
         if kind.partition("-")[0] in {facts for facts, _ in LEARNT}:
+            continue
+        if only not in ("", f"{kind} {level}"):
             continue
         results = [run.result for run in runs.values()]
         steps = np.mean([result["steps"] for result in results])
@@ -647,9 +649,12 @@ def stream(part: str, *titles: str) -> str:
 
 PAGES: dict[Path, dict[str, Callable[[], str]]] = {
     README: {"together": together},
-    RESULTS / "planner.md": {"planner": planner, "voices": voices},
+    README.with_name("SECURITY.md"): {"defences": partial(_made, tables_docs.defences)},
+    RESULTS / "planner.md": {"planner": planner, "voices": voices,
+                             "worlds": partial(_made, tables_docs.worlds)},
     RESULTS / "other-authors.md": {"foreign_games": foreign_games},
-    RESULTS / "interactive-fiction.md": {"fiction": fiction, "fiction_trials": fiction_trials},
+    RESULTS / "interactive-fiction.md": {"fiction": fiction, "fiction_trials": fiction_trials,
+                                         "published": partial(_made, tables_docs.published)},
     RESULTS / "budgets.md": {"together": together, "budgets": partial(budgets, WORLDS)},
     RESULTS / "exam.md": {"exam": exam, "names": names, "everyday": everyday},
     RESULTS / "ranking.md": {"ranking": ranking},
@@ -658,6 +663,7 @@ PAGES: dict[Path, dict[str, Callable[[], str]]] = {
         "stream_grid": partial(stream, "grid", "Transfer"),
     },
     RESULTS / "learners.md": {"rl": rl_means, "learner": learner},
+    RESULTS.parent / "tutorials" / "train-an-agent.md": {"drrn": partial(learners, "drrn rl-1")},
     HERE / "budgets" / "README.md": {"agents": partial(budgets, AGENT_WORLDS)},
     HERE / "foreign_games" / "tw_make" / "README.md": {"makers": makers},
     HERE / "rl" / "README.md": {"rl": rl, "elsewhere": elsewhere, "learners": learners},

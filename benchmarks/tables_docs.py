@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from gym_memory.cli.doctor import PURPOSES
 from gym_memory.run.results import intervals
 from gym_memory.run.results.score import format_interval
 
@@ -28,6 +29,12 @@ PASSAGES = {
 
 def _read(path: str) -> Any:
     return json.loads((HERE / path).read_text(encoding="utf-8"))
+
+
+def _lines(path: str) -> list[list[str]]:
+    """Return the cells of all table rows of a Markdown file."""
+    lines = (HERE / path).read_text(encoding="utf-8").splitlines()
+    return [[c.strip() for c in line.strip("|").split("|")] for line in lines if line[:1] == "|"]
 
 
 def passages() -> Table:
@@ -74,13 +81,85 @@ def prompt_size() -> Table:
 def shop() -> Table:
     """The shopper with each memory, from the reports of webshop/run.sh."""
     rows: list[list[str]] = []
-    for line in (HERE / "webshop" / "report.md").read_text(encoding="utf-8").splitlines():
-        if line.startswith("| `WebShop` | ") and line.count("|") == 13:
-            cells = [cell.strip() for cell in line.strip("|").split("|")]
+    for cells in _lines("webshop/report.md"):
+        if cells[0] == "`WebShop`" and len(cells) == 12:
             key = [f"`{cells[1]}`", cells[2]]
             budget = "whole" if key in [row[:2] for row in rows] else "1,000"
             rows.append([*key, budget, *cells[5:9], cells[10]])
     return ["memory", "policy", "budget", "score", "95 %", "success", "steps", "tokens"], 2, rows
+
+
+def worlds() -> Table:
+    """Return the rule-based players of other worlds, from their own benchmarks."""
+    found: dict[str, dict[str, str]] = {}
+
+    def keep(title: str, n: object, memory: str, shown: str) -> None:
+        found.setdefault(f"{title} | {n}", {}).setdefault(memory, shown)
+
+    for cells in _lines("alfworld/report.md"):
+        if (cells[0], cells[2]) == ("`ALFWorld`", "searcher"):
+            title = "ALFWorld valid_seen, done within 50 steps (mean steps)"
+            keep(title, cells[3], cells[1], f"{cells[7]} ({cells[8]})")
+    for policy, memory, n, *shares in _lines("alfworld/within.md"):
+        if (policy, n) == ("searcher", "140"):
+            keep("ALFWorld valid_seen, within 10 steps", n, memory, shares[0])
+    for cells in _lines("webshop/report.md"):
+        if (cells[0], cells[2]) == ("`WebShop`", "shopper"):
+            keep("WebShop, our catalogue, success", cells[3], cells[1], cells[7])
+    for view, row in _read("nethack/descent.json")["table"].items():
+        view, _, memory = view.partition(", ")
+        keep(f"NetHack, {view}, points", row["n"], memory or "none", f"{row['score'][0]:.0f}")
+    for cells in _lines("scienceworld/report.md"):
+        if "clin" in cells[0] and cells[2].startswith("imitator"):
+            title = "ScienceWorld, CLIN's 18 tasks, `imitator`, -100 counted as 0"
+            keep(title, cells[3], cells[1], f"{float(cells[5]):.2f}")
+    for row in _read("qa/retrieval.json")["rows"]:
+        memory = {"arigraph, relevance, MiniLM": "arigraph"}.get(row["memory"], row["memory"])
+        if row["dataset"] == "musique" and memory in ("arigraph", "history"):
+            title = "MuSiQue, supporting passages among the first 5"
+            keep(title, row["n"], memory, f"{row['recall@5']:.2f}")
+    memories = ("none", "history", "shuffled", "arigraph", "oracle")
+    rows = [[*key.split(" | "), *(row.get(m, "") for m in memories)] for key, row in found.items()]
+    return ["game", "n", *memories], 1, rows
+
+
+def sizes() -> Table:
+    """Return the packages and megabytes of each extra; see install_sizes.py."""
+    found = _read("install_sizes.json")
+    core = "the loop, the memories, the results; Fetch and MultiHopQA"
+    purposes = {"": core, **PURPOSES, "all": "what all but the rows without a size bring"}
+    rows = [
+        [
+            f"`{extra}`" if extra else "(none)",
+            purpose,
+            *(f"{n:,}" if n else "" for n in found[extra] or (0, 0)),
+        ]
+        for extra, purpose in purposes.items()
+    ]
+    return ["extra", "for", "packages", "MB"], 2, rows
+
+
+def published() -> Table:
+    """Return the published scores of Zork I; see jericho/published.json."""
+    heads = ["system", "budget", "who decides", "allowed", "points"]
+    return heads, 4, [[row[head] for head in heads] for row in _read("jericho/published.json")]
+
+
+def defences() -> Table:
+    """Return what defences add to a step; see checksums.py and isolation.py."""
+    sums, isolated = _read("checksums.json"), _read("isolation.json")
+    ends = [isolated[f"step_ms_{where}"] for where in ("here", "isolated")]
+    rows = [
+        [what, f"{row['checksums_ms']:.3f}", f"{row['step_ms']:.1f}", f"{row['share_percent']} %"]
+        for what, row in zip(
+            ("Checksums, steps recorded", "Checksums, facts also in a store"),
+            sums.values(),
+            strict=True,
+        )
+    ]
+    added = ends[1] - ends[0]
+    rows.append(["`isolate=process`", f"{added:.3f}", f"{ends[0]:.1f}", f"{100 * added / ends[0]:.1f} %"])
+    return ["defence", "added, ms", "a step, ms", "share"], 1, rows
 
 
 def viewer() -> Table:
@@ -105,6 +184,7 @@ def rivals() -> Table:
 
 
 PAGES: dict[str, dict[str, Callable[[], Table]]] = {
+    "install": {"sizes": sizes},
     "jericho": {"listed": listed},
     "results/language-agents": {"rivals": rivals},
     "question-answering": {"passages": passages},
