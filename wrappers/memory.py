@@ -22,7 +22,6 @@ from gym_memory.core.records import (
 from gym_memory.core.settings import check_text
 from gym_memory.games.spaces import memory_observation_space
 from gym_memory.memory.base import Memory, check_budget, make_memory
-from gym_memory.memory.reading import quoted
 from gym_memory.wrappers.checks import RAW_KEYS, check_keys
 
 __all__ = ["DEFAULT_BUDGET", "DEFAULT_MEMORY", "MemoryObservation"]
@@ -71,7 +70,7 @@ class MemoryObservation(gym.Wrapper[Observation, str, Obs, str], gym.utils.Recor
         self.memory: Memory = make_memory(memory)
         self.budget = budget
         self._plan = PlanState()
-        self._cue = Cue("")
+        self._cue, self._step = Cue(""), Step(0, "")
         self._open: Outcome | None = None
         self._seen: tuple[Obs, dict[str, Any]] = {}, {}
         if self.memory.uses_oracle:
@@ -140,18 +139,18 @@ class MemoryObservation(gym.Wrapper[Observation, str, Obs, str], gym.utils.Recor
         started: float | None = None,
     ) -> tuple[Observation, dict[str, Any]]:
         started = time.perf_counter() if started is None else started
-        self.memory.observe(
-            Step(
-                t=info["moves"],
-                text=quoted(obs["text"]),
-                action=" ".join(action.splitlines()),
-                reward=reward,
-                inventory=quoted(obs["inventory"]),
-                valid_actions=obs["valid_actions"],
-                done=done,
-                thought=self._plan.thought if action else "",
-            )
+        step = Step(
+            t=info["moves"],
+            text=obs["text"],
+            action=" ".join(action.splitlines()),
+            reward=reward,
+            inventory=obs["inventory"],
+            valid_actions=obs["valid_actions"],
+            done=done,
+            thought=self._plan.thought if action else "",
         )
+        self._step = self.memory.admit(step, obs["task"])
+        self.memory.observe(self._step)
         self._open = Outcome.from_info(info)
         if done:
             self.memory.end(self._open)
@@ -165,8 +164,8 @@ class MemoryObservation(gym.Wrapper[Observation, str, Obs, str], gym.utils.Recor
         self._seen = obs, info
         started = time.perf_counter()
         aim = str(self._plan.aim)
-        text, inventory = quoted(obs["text"]), quoted(obs["inventory"])
-        self._cue = Cue(text, obs["task"], inventory, obs["valid_actions"], aim)
+        seen = self._step
+        self._cue = Cue(seen.text, obs["task"], seen.inventory, obs["valid_actions"], aim)
         recall = self.memory.recall(self._cue, self.budget)
         recall_ms = (time.perf_counter() - started) * 1e3
         stats = dataclasses.replace(self.memory.stats(), update_ms=update_ms, recall_ms=recall_ms)
@@ -190,11 +189,11 @@ class MemoryObservation(gym.Wrapper[Observation, str, Obs, str], gym.utils.Recor
     def snapshot(self) -> Any:
         """Return the state of the environment and of the memory together, for tree search."""
         below = self.env.get_wrapper_attr("snapshot")()
-        return below, self.memory.snapshot(), self._plan, self._open
+        return below, self.memory.snapshot(), self._plan, self._open, self._step
 
     def restore(self, snapshot: Any) -> tuple[Observation, dict[str, Any]]:
         """Return to a snapshot of both and give its observation and info."""
-        below, memory, self._plan, self._open = snapshot
+        below, memory, self._plan, self._open, self._step = snapshot
         obs, info = self.env.get_wrapper_attr("restore")(below)
         self.memory.restore(memory)
         return self._show(obs, info, 0.0)

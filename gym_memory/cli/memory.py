@@ -265,6 +265,7 @@ def _print_facts(facts: Sequence[FactRecord]) -> None:
         first = fact.evidence[0] if fact.evidence else None
         learnt = "–" if first is None else f"step {first.step}"
         words = "" if first is None else first.context or "(what was done)"
+        words += f", said by {first.said_by}" if first and first.said_by else ""
         if len(fact.evidence) > 1:
             words += f" and {len(fact.evidence) - 1} more"
         lines.append((", ".join(fact.fact), ", ".join(spans), learnt, words, fact.ended_by))

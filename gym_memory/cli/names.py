@@ -155,6 +155,10 @@ def _details(kind: str, name: str) -> list[dict[str, Any]]:
         parameters = list_settings(_learner(name))
     elif kind in _REGISTRIES:
         parameters = list_settings(_registry(kind).get(name))
+        if kind == "memories":
+            from gym_memory.memory.base import SharedSettings
+
+            parameters += list_settings(SharedSettings)
     else:
         raise UnknownNameError("kind with parameters", kind, [*_REGISTRIES, "settings"])
     return [

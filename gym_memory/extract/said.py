@@ -18,11 +18,14 @@ from gym_memory.extract.notes.words import clean_name
 from gym_memory.graph import TemporalGraph
 from gym_memory.graph.schema import INVENTORY, LOCATIONS, PLAYER, VERBATIM
 
-__all__ = ["SPEECH", "attributed", "is_trusted", "trusted", "written_on"]
+__all__ = ["SPEECH", "attributed", "is_trusted", "trusted", "without_words", "written_on"]
 
 SPEECH = "speech"
 """Source of facts in quotation marks."""
-_LOOKING = re.compile(r"(?:(?P<read>read)|examine|x|inspect|look (?:at|in)) (?P<name>.+)", re.I)
+_UNTRUSTED = "(a text that the goal does not name)"
+_LOOKING = re.compile(
+    r"(?:(?P<read>read(?! next$))|examine|x|inspect|look (?:at|in)) (?P<name>.+)", re.I
+)
 _QUOTE = re.compile(r'"(?=[^"\w]*\w+\W+\w+\W+\w)[^"]*"|“(?=[^”\w]*\w+\W+\w+\W+\w)[^”]*”')
 """Quotation of three words or more; fewer are a name."""
 
@@ -77,15 +80,31 @@ def attributed(extract: Extract) -> Extract:
 def is_trusted(source: str, goal: str) -> bool:
     """True of the game itself (no source), and of a text that the goal names.
 
-    A goal that names no text may depend on any.
+    A goal that names no text, or is a question, may depend on any.
 
     >>> is_trusted("cookbook", "Read the cookbook."), is_trusted("note", "Read the cookbook.")
     (True, False)
     >>> is_trusted("note", "Find the treasure.")
     True
     """
+    if not source or goal.rstrip().endswith("?"):
+        return True
     named = re.search(rf"\b{re.escape(source)}\b", goal, re.IGNORECASE) is not None
-    return not source or named or not any(map(is_readable, re.findall(r"\w+", goal.lower())))
+    return named or not any(map(is_readable, re.findall(r"\w+", goal.lower())))
+
+
+def without_words(step: Step, goal: str) -> Step:
+    """Return a step without the words of a text that is read, or of speakers, unless trusted.
+
+    >>> without_words(Step(1, "Go east.", "read note"), "Read the cookbook.").text
+    '(a text that the goal does not name)'
+    """
+    source = written_on(step.action)
+    if not is_trusted(source, goal):
+        return step._replace(text=_UNTRUSTED)
+    if source or is_trusted(SPEECH, goal):
+        return step
+    return step._replace(text=_QUOTE.sub(_UNTRUSTED, step.text))
 
 
 def trusted(found: Extraction, goal: str) -> Extraction:

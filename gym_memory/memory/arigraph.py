@@ -14,7 +14,7 @@ from gym_memory.core.settings import make_settings
 from gym_memory.core.tokens import count_tokens
 from gym_memory.extract import get_extractor
 from gym_memory.extract.base import apply
-from gym_memory.extract.said import is_trusted, trusted, written_on
+from gym_memory.extract.said import trusted
 from gym_memory.graph import TemporalGraph
 from gym_memory.graph.schema import INVENTORY, PLAYER
 from gym_memory.graph.temporal import REWIND, rewind
@@ -33,8 +33,6 @@ from gym_memory.memory.stores.episodes import EpisodeStore
 from gym_memory.memory.stores.facts import FactStore, Mark, Partition, replay
 
 __all__ = ["AriGraph", "AriGraphSettings"]
-
-_UNTRUSTED = "(a text that the goal does not name)"
 
 
 @MEMORIES.register("arigraph")
@@ -148,8 +146,6 @@ class AriGraph(Memory):
     def observe(self, step: Step) -> None:
         """Learn the facts of a step and keep its observation."""
         self._search = None
-        if not self._trusts(written_on(step.action)):
-            step = step._replace(text=_UNTRUSTED)
         triples = self._learn(step, self._origin + step.t)
         self.store.add(self._origin + step.t, step.text, step.action, triples)
 
@@ -157,12 +153,9 @@ class AriGraph(Memory):
         extractor = self._extractor or get_extractor(self._task.dialect)
         found = extractor.extract(step, self.graph, self._task)
         self._calls += 1
-        if self.settings.trust == "seen":
+        if self.trust == "seen":
             found = trusted(found, self._task.goal)
         return apply(found, self.graph, t, episode=len(self.store))
-
-    def _trusts(self, source: str) -> bool:
-        return self.settings.trust == "all" or is_trusted(source, self._task.goal)
 
     def recall(self, cue: Cue, budget: int) -> Recall:
         """Recall facts and observations that matter now, within ``budget`` tokens."""

@@ -13,12 +13,13 @@ import os
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable
-from typing import Any, ClassVar, Literal
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar, Literal
 
 from gym_memory.core.errors import InvalidArgumentError, StoreError, other_format
 from gym_memory.core.files import read_json, seal, write_atomic
 from gym_memory.core.html import memory_table
-from gym_memory.core.names import Registry, Spec
+from gym_memory.core.names import Registry, Spec, parse_spec
 from gym_memory.core.records import (
     Cue,
     MemoryStats,
@@ -30,9 +31,12 @@ from gym_memory.core.records import (
     Task,
     Written,
 )
+from gym_memory.core.settings import Help, Settings, make_settings
+from gym_memory.extract.said import without_words
 from gym_memory.graph import TemporalGraph
+from gym_memory.memory.reading import quoted
 
-__all__ = ["MEMORIES", "Lifetime", "Memory", "make_memory"]
+__all__ = ["MEMORIES", "Lifetime", "Memory", "SharedSettings", "make_memory"]
 
 Lifetime = Literal["step", "episode", "trial", "task", "forever"]
 """The time that a layer of memory lives.
@@ -57,6 +61,21 @@ MEMORIES = Registry(
 
 _FORMAT = 1
 
+Trust = Literal["all", "seen"]
+
+
+@dataclass(frozen=True)
+class SharedSettings(Settings):
+    """Settings that every memory takes beside its own."""
+
+    trust: Annotated[
+        Trust,
+        Help(
+            "Words to learn from: all, or those of texts that the goal names, such as a cookbook; "
+            "of any text if it names none."
+        ),
+    ] = "all"
+
 
 class Memory(ABC):
     """Base of all memories.
@@ -77,14 +96,27 @@ class Memory(ABC):
     """True if recalls stay within their budget, unlike a whole transcript."""
     operations: tuple[str, ...] = ()
     """Forms of the texts that :meth:`write` takes, for a policy to see; e.g. ``note: TEXT``."""
+    trust: Trust = "all"
+    """See :class:`SharedSettings`; a memory that holds another takes over that of the other."""
 
     @abstractmethod
     def begin(self, task: Task, seed: int | None) -> None:
         """Start an episode; clear layers whose lifetime is over; ``seed`` breaks ties."""
 
+    def admit(self, step: Step, goal: str) -> Step:
+        """Return a step as the memory may see it: no text of the game passes for its records.
+
+        With ``trust="seen"``, words that are not trusted are left out.
+        """
+        step = step._replace(text=quoted(step.text), inventory=quoted(step.inventory))
+        return step if self.trust == "all" else without_words(step, goal)
+
     @abstractmethod
     def observe(self, step: Step) -> None:
-        """Learn from one environment step, the reset observation (``t`` 0) included."""
+        """Learn from one environment step, the reset observation (``t`` 0) included.
+
+        Callers pass a step of a game through :meth:`admit` before.
+        """
 
     @abstractmethod
     def recall(self, cue: Cue, budget: int) -> Recall:
@@ -191,8 +223,15 @@ def check_budget(budget: int) -> int:
 
 def make_memory(spec: str | Spec | Memory) -> Memory:
     """Build a memory from a name with parameters; return a ready memory as it is."""
-    memory = spec if isinstance(spec, Memory) else MEMORIES.make(spec)
-    if not isinstance(memory, Memory):
+    if isinstance(spec, Memory):
+        return spec
+    name, kwargs = parse_spec(spec) if isinstance(spec, str) else spec
+    shared = {key: kwargs[key] for key in vars(SharedSettings()) if key in kwargs}
+    make_settings(SharedSettings, shared)
+    memory = MEMORIES.make(Spec(name, {k: v for k, v in kwargs.items() if k not in shared}))
+    if isinstance(memory, Memory):
+        vars(memory).update(shared)
+    else:
         raise InvalidArgumentError(
             f"expected {spec!r} as a subclass of gym_memory.memory.Memory, got {memory!r:.80}"
         )

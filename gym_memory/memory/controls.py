@@ -117,7 +117,7 @@ class Altered(Memory):
     """
 
     def __init__(self, of: Memory):
-        self._of = of
+        self._of, self.trust = of, of.trust
         self._task = Task("", "")
         self._seed: int | None = None
         self._steps = 0

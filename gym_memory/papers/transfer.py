@@ -94,6 +94,6 @@ def _archived(memories: Sequence[str], archive: Path, use: str) -> tuple[str, ..
         name, kwargs = parse_spec(spec)
         path = archive.with_stem(f"{archive.stem}-{number}") if number else archive
         kwargs = {**kwargs, "lifetime": "forever", "store": str(path), "use": use}
-        check_known(f"memory {name!r}", MEMORIES.get(name), kwargs)
+        check_known(f"memory {name!r}", MEMORIES.get(name), kwargs, ("trust",))
         found.append(format_spec(name, kwargs))
     return tuple(found)

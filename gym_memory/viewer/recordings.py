@@ -19,7 +19,6 @@ from gym_memory.core.records import Cue, Outcome, PlanState, Step, Task
 from gym_memory.core.trajectory import Row, read_rows
 from gym_memory.core.trust import check_bare
 from gym_memory.memory.base import MEMORIES, Memory, make_memory
-from gym_memory.memory.reading import quoted
 from gym_memory.run.jobs import EpisodeRow, Job
 from gym_memory.run.results.figures import colours
 from gym_memory.run.results.folder import iter_folders, read_config, read_episodes
@@ -222,13 +221,14 @@ def _learn(memory: Memory, job: Job, rows: list[Row]) -> list[Row]:
     for row in rows:
         step = Step(
             row["t"],
-            quoted(row["text"]),
+            row["text"],
             row["action"],
             row["reward"],
-            quoted(row["inventory"]),
+            row["inventory"],
             tuple(row.get("valid_actions", ())),
             row["terminated"] or row["truncated"],
         )
+        step = memory.admit(step, task.goal)
         memory.observe(step)
         cue = Cue(step.text, row["task"], step.inventory, step.valid_actions)
         recall = memory.recall(cue, job.budget or DEFAULT_BUDGET)

@@ -7,13 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from gym_memory.core.records import Outcome, Step, Task, Triple
+from gym_memory.core.errors import UnknownNameError
+from gym_memory.core.records import Cue, Oracle, Outcome, Step, Task, Triple
 from gym_memory.extract import Extraction, Mention, get_extractor
 from gym_memory.extract.base import apply
 from gym_memory.extract.said import SPEECH
 from gym_memory.graph import TemporalGraph
 from gym_memory.graph.schema import LOCATIONS
-from gym_memory.memory import make_memory
+from gym_memory.memory import MEMORIES, Memory, make_memory
 
 ROOM = {
     "textworld": "-= Kitchen =-\nYou see a table. On the table you can see a note and an apple.",
@@ -87,14 +88,74 @@ def test_speech_is_attributed_and_does_not_move_the_player() -> None:
 @pytest.mark.parametrize("goal", ["Cook.", "Read the note, then cook.", "Read the cookbook."])
 @pytest.mark.parametrize("trust", ["all", "seen"])
 def test_trust_decides_which_words_are_learnt(goal: str, trust: str) -> None:
-    memory = make_memory(f"arigraph?trust={trust}")
-    memory.begin(Task("t", goal), 0)
-    memory.observe(Step(0, ROOM["textworld"]))
-    memory.observe(Step(1, "The red key is in the attic.", "read note"))
+    memory = taught(f"arigraph?trust={trust}", goal)
     believed = any("attic" in fact for fact in memory.graph.live())
     assert believed == (trust == "all" or "cookbook" not in goal)
     shown = "attic" in json.dumps(memory.state())
     assert shown == believed
+
+
+def taught(spec: str, goal: str) -> Memory:
+    memory = make_memory(spec)
+    memory.oracle = lambda: Oracle(frozenset())
+    memory.begin(Task("t", goal, "textworld"), 0)
+    speech = 'He says: "The red key is in the attic, and all is well."'
+    for t, (text, action) in enumerate(
+        [(ROOM["textworld"], ""), ("The red key is in the attic.", "read note"), (speech, "wait")]
+    ):
+        memory.observe(memory.admit(Step(t, text, action), goal))
+    return memory
+
+
+INNER = "history%3Ftrust=seen"
+SEEN = [f"{name}?trust=seen" for name in MEMORIES.builtin()]
+SEEN += [f"reflexion?inner={INNER}", f"fusion?of=rag+{INNER}", f"placebo?of=clin%3Finner={INNER}"]
+
+
+@pytest.mark.parametrize("spec", SEEN)
+def test_no_memory_keeps_words_that_it_should_not_trust(spec: str) -> None:
+    memory = taught(spec, "Read the cookbook.")
+    shown = memory.recall(Cue("You see a table."), 1000)
+    assert "attic" not in json.dumps([memory.state(), shown])
+
+
+@pytest.mark.parametrize("name", ["arigraph", "history", "rag", "summary", "stma", "simulacra"])
+def test_words_are_kept_where_nothing_is_said_of_trust(name: str) -> None:
+    assert "attic" in json.dumps(taught(name, "Read the cookbook.").state())
+
+
+def test_trust_has_two_values() -> None:
+    with pytest.raises(UnknownNameError, match="expected one of all, seen"):
+        make_memory("rag?trust=none")
+
+
+def test_a_recall_explains_whose_words_a_fact_is() -> None:
+    memory, cue = taught("arigraph", "Find the red key."), Cue("", "Find the red key.")
+    recall, reasons = memory.recall(cue, 1000), memory.reasons(cue, 1000).triples
+    notes = {fact: reason.note for fact, reason in zip(recall.triples, reasons, strict=True)}
+    assert notes[Triple("red key", "is in", "attic")] == "said by note"
+    assert notes[APPLE] == ""
+
+
+def test_a_passage_and_the_words_of_a_seller_are_sources() -> None:
+    graph, task = TemporalGraph(), Task("t", "Who wrote Dust?", "prose")
+    text = "Dust (novel)\nDust was written by Ann Lee."
+    apply(get_extractor("prose").extract(Step(1, text), graph, task), graph, 1, episode=1)
+    assert {graph.said_by(fact) for fact in graph.live()} == {("dust",)}
+    task = Task("t", "i need a soft chair", "webshop")
+    page = "Instruction: [SEP] i need a soft chair [SEP] Back to Search [SEP] < Prev [SEP] "
+    found = get_extractor("webshop").extract(
+        Step(1, page + "A very soft chair for all.", "click[description]"), TemporalGraph(), task
+    )
+    assert set(found.said.values()) == {"description"}
+
+
+def test_an_engraving_that_forges_a_room_moves_nobody() -> None:
+    graph, task = TemporalGraph(), Task("t", "Go down.", "nethack")
+    here = "You are in room 1 of level 2.\nRoom 1, explored.\n- exits: door 3 (closed, 2 east)"
+    forged = 'You read: "You are in room 9 of level 8."\n' + here
+    apply(get_extractor("nethack").extract(Step(1, forged, "look"), graph, task), graph, 1)
+    assert [fact for fact in graph.live() if "9" in " ".join(fact)] == []
 
 
 def test_provenance_survives_the_store(tmp_path: Path) -> None:

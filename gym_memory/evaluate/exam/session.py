@@ -159,7 +159,7 @@ def answer_questions(
     memory.begin(task, recording.job.seed)
     for t, moment in enumerate(recording.moments):
         current = moment
-        memory.observe(moment.step)
+        memory.observe(memory.admit(moment.step, task.goal))
         if t in sheets:
             length, account, questions = sheets[t]
             questions_in_words = [

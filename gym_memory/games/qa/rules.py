@@ -55,7 +55,10 @@ class ProseRules:
         passage = _Passage(graph, clean_name(topic), body)
         for found in _SENTENCE.finditer(step.text, len(title) + 1, _MAX_TEXT_CHARS):
             passage.read(found.group(), found.start())
-        return passage.extraction()
+        stated = passage.extraction()
+        return stated._replace(
+            said=dict.fromkeys((m.triple for m in stated.mentions), passage.topic)
+        )
 
 
 class _Passage(Draft):

@@ -50,7 +50,9 @@ _OPTION_NAMES = re.compile(
     r"|dimensions|orientation|material|weight|diameter)"
 )
 _ACTION = re.compile(r"(?P<verb>search|click)\[(?P<what>.+)\]")
-_DETAILS = ("description", "features", "reviews", "attributes")
+_PROSE = ("description", "features", "reviews")
+"""Pages in the words of a seller or of buyers."""
+_DETAILS = (*_PROSE, "attributes")
 
 
 class PagePart(NamedTuple):
@@ -287,6 +289,8 @@ class _Page(Draft):
             self._add(product, "is of category", path.text, path)
         for part in parts:
             self._mention(product, part)
+        if self.what in _PROSE:
+            self.said = {t: self.what for t, mention in self.mentions.items() if mention.start >= 0}
 
 
 # The request

@@ -71,6 +71,7 @@ class Fusion(Memory):
                 f"expected {count} shares >= 0 that sum to 1, such as '.6+.4', got {shares!r}"
             )
         self.keeps_budget = all(part.keeps_budget for part in self._parts)
+        self.trust = max(part.trust for part in self._parts)  # "seen" if one part has it
         self.operations = tuple(o for part in self._parts for o in part.operations)
         self._tokens = 0
 

@@ -27,11 +27,12 @@ class AsAddSearch:
 
     def __init__(self, memory: str = "arigraph", budget: int = 1000, goal: str = ""):
         self.memory, self.budget, self._t = make_memory(memory), budget, 0
+        self._goal = goal
         self.memory.begin(Task("", goal, "plain"), 0)
 
     def add(self, text: str, action: str = "") -> None:
         """Learn from a text, as the answer to an action."""
-        self.memory.observe(Step(self._t, text, action))
+        self.memory.observe(self.memory.admit(Step(self._t, text, action), self._goal))
         self._t += 1
 
     def search(self, query: str, k: int = 10) -> list[str]:
@@ -89,7 +90,7 @@ class AsInjectUpdate:
                     action = turn["content"]
                 else:
                     t += 1
-                    self.memory.observe(Step(t, turn["content"], action))
+                    self._observe(Step(t, turn["content"], action))
             self.memory.end(Outcome(reward, 1.0, reward, reward >= 1, steps=t))
         return _used(0)
 
@@ -98,9 +99,12 @@ class AsInjectUpdate:
         self.memory.load(path)
 
     def _begin(self, first: str, number: int = 0) -> None:
-        goal = first.rpartition("Your task is to:")[2].strip().partition("\n")[0]
-        self.memory.begin(Task(f"{self.dialect}/{number}", goal, self.dialect), 0)
-        self.memory.observe(Step(0, first))
+        self._goal = first.rpartition("Your task is to:")[2].strip().partition("\n")[0]
+        self.memory.begin(Task(f"{self.dialect}/{number}", self._goal, self.dialect), 0)
+        self._observe(Step(0, first))
+
+    def _observe(self, step: Step) -> None:
+        self.memory.observe(self.memory.admit(step, self._goal))
 
 
 def _used(tokens: int) -> dict[str, int]:

@@ -50,7 +50,7 @@ class LessonMemory(Memory):
         from gym_memory.memory.base import make_memory  # which knows this class by name
 
         self.inner = make_memory(inner)
-        self.keeps_budget = self.inner.keeps_budget
+        self.keeps_budget, self.trust = self.inner.keeps_budget, self.inner.trust
         lasting = set(self.inner.lifetimes.values()) - {"step", "episode"}
         if lasting or self.inner.uses_oracle:
             raise InvalidArgumentError(

@@ -93,7 +93,8 @@ class Search:
         """Give the part of the ranking, or similarity and path; for observations equation 1."""
         meaning = self._sources.meaning
         if meaning is None:
-            facts = [Reason(part) for part in self._ranked] if self._settings.semantic else []
+            ranked = self._ranked if self._settings.semantic else ()
+            facts = [Reason(part) for part in ranked]
         else:
             paths = meaning.paths(self._queries)
             facts = [
@@ -102,7 +103,13 @@ class Search:
                 else Reason("unexplored exit")
                 for t in self.recall.triples
             ]
-        return Reasons(tuple(facts), tuple(self._episodic_reasons()))
+        graph = self._sources.graph
+        said = (", ".join(graph.said_by(triple)) for triple in self.recall.triples)
+        noted = (
+            r._replace(note=f"said by {by}" if by else "")
+            for r, by in zip(facts, said, strict=False)
+        )
+        return Reasons(tuple(noted), tuple(self._episodic_reasons()))
 
     # ------------------------------------------------------------ the parts in their order
 

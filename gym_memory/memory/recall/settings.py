@@ -55,13 +55,6 @@ class AriGraphSettings(Settings):
             "instead of their number (ours, for long texts with many facts)."
         ),
     ] = "paper"
-    trust: Annotated[
-        Literal["all", "seen"],
-        Help(
-            "Facts to learn: all, or what was seen and the words of a text that the goal names, "
-            "such as a cookbook; of any text if it names none (ours)."
-        ),
-    ] = "all"
     lifetime: Annotated[
         Literal["episode", "trial", "task", "forever"],
         Help(

@@ -35,12 +35,13 @@ class Quotation(NamedTuple):
     """Hold where a fact was stated.
 
     ``words`` is empty if it follows from the action or the inventory; in ``context`` they stand in
-    guillemets.
+    guillemets. ``said_by`` names the text or speaker whose words they are, if not the game's own.
     """
 
     step: int
     words: str
     context: str
+    said_by: str = ""
 
 
 class FactRecord(NamedTuple):
@@ -141,8 +142,7 @@ def open_memory(
             "which does not: use the recorded steps of its run (steps/*.jsonl.gz) instead"
         )
     again = make_memory(spec or name)
-    _teach(again, task, until)
-    return Opened(again, task, until)
+    return Opened(again, task, _teach(again, task, until))
 
 
 def _heading(path: str | os.PathLike[str]) -> tuple[str, Task]:
@@ -193,14 +193,16 @@ def _taught(
         steps = tuple(step for step in steps if step.t <= as_of)
         if not steps:
             raise InvalidArgumentError(f"expected a step >= 0, got {as_of}")
-    _teach(memory, trajectory.task, steps)
-    return Opened(memory, trajectory.task, steps)
+    return Opened(memory, trajectory.task, _teach(memory, trajectory.task, steps))
 
 
-def _teach(memory: Memory, task: Task, steps: Iterable[Step]) -> None:
+def _teach(memory: Memory, task: Task, steps: Iterable[Step]) -> tuple[Step, ...]:
+    """Let a memory learn from steps; return them as it saw them."""
     memory.begin(task, None)
-    for step in steps:
+    admitted = tuple(memory.admit(step, task.goal) for step in steps)
+    for step in admitted:
         memory.observe(step)
+    return admitted
 
 
 def fact_records(memory: Memory) -> list[FactRecord]:
@@ -218,7 +220,9 @@ def _record(fact: Fact, observations: Sequence[Step]) -> FactRecord:
     for source in fact.sources:
         if 0 <= source.episode < len(observations):
             step = observations[source.episode]
-            evidence.append(_quoted(step, source.start, source.end))
+            evidence.append(
+                _quoted(step, source.start, source.end)._replace(said_by=source.said_by)
+            )
     return FactRecord(fact.triple, tuple(fact.intervals), fact.retired_by, tuple(evidence))
 
 
