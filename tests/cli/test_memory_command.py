@@ -11,7 +11,7 @@ import pytest
 
 from gym_memory.cli import main
 from gym_memory.core.errors import InvalidArgumentError, StoreError
-from gym_memory.core.records import Cue
+from gym_memory.core.records import Cue, Step, Task
 from gym_memory.core.trajectory import read_trajectory
 from gym_memory.memory.arigraph import AriGraph
 from gym_memory.memory.stores.store import Store
@@ -93,6 +93,18 @@ def test_the_table_shows_a_fact_with_its_evidence(run: Run, steps: Path) -> None
     assert "«table»" in out
     assert "It recalls" in out
     assert "desk, is in, study" not in out.partition("It recalls")[0]
+
+
+def test_the_table_says_whose_words_a_fact_is(run: Run, tmp_path: Path) -> None:
+    memory = AriGraph()
+    memory.begin(Task("t", "Cook.", "textworld"), 0)
+    memory.observe(Step(0, "-= Kitchen =-\nYou see a note."))
+    memory.observe(Step(1, "The red key is in the attic.", "read note"))
+    memory.save(tmp_path / "m.json")
+    lines = run("memory", "inspect", "m.json")[1].splitlines()
+    (key,) = [line for line in lines if "red key, is in" in line]
+    assert "said by note" in key
+    assert not any("said by" in line for line in lines if "kitchen" in line)
 
 
 @pytest.mark.parametrize("t", [0, 3, 11])
