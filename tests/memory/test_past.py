@@ -50,6 +50,8 @@ def graph() -> TemporalGraph:
         ("When did you see the apple?", PastQuestion(order=True)),
         ("Where did I get the apple from?", PastQuestion(order=True)),
         ("Where's the apple I took?", PastQuestion(order=True)),
+        ("The apple was moved here. Out of what?", PastQuestion(order=True)),
+        ("Find out where it was that the apple used to be.", PastQuestion(order=True)),
         ("Sort by the time you took them: apple, knife.", PastQuestion(order=True)),
         ("Describe your move 12.", PastQuestion((12,))),
         ("Rewind by 12 moves. Your action?", PastQuestion((22,))),

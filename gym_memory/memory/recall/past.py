@@ -1,7 +1,7 @@
 """The past: observations, actions and their results, and facts for questions about the past.
 
 A number in a question that is no part of a name is a step (*at step 12*, *12 moves ago*). Words of
-order (*first*, *before*), or the past tense with two names, ask when something became true. A
+order (*first*, *before*), or the past tense with a name, ask when something became true. A
 command that it names asks for its result, or for what came after it.
 """
 
@@ -40,27 +40,23 @@ _AGE = 1e-13
 _LEAST = 1e-6
 
 _QUESTION = re.compile(
-    r"\?|\b(?:where|what|which|who|whose|when|how|whether|you|your)\b|"
+    r"\?|\b(?:where|what|which|who|whose|when|how|whether|you|your|was|were|did|had|been)\b|"
     r"(?:^|[.;:!]\s*)\W*(?:tell|say|name|list|describe|report|repeat|recount|recite|quote|recall|"
     r"remember|remind|state|explain|give|arrange|sort|order|rank|compare)\b",
     re.IGNORECASE,
 )
-"""A plan is in the imperative and speaks of no one; a question asks, or speaks to someone."""
+"""A plan is in the imperative; a question asks, speaks to someone or of what was."""
 _ORDER = re.compile(
     r"\b(?:when|first|last|before|after|earl(?:y|ier|iest)|lat(?:er|est)|sooner|soonest|prior|"
     r"previous(?:ly)?|initially|beforehand|preced\w+|order|sequence|succession|chronolog\w+)\b",
     re.IGNORECASE,
 )
 _PAST = re.compile(
-    r"\b(?:was|were|did|had|been|came|went|got|took|once|\w+ed|times?)\b", re.IGNORECASE
-)
-_START = re.compile(r"\b(?:start(?:ed)?|beg[aiu]n|beginning|outset|originally)\b", re.IGNORECASE)
-_HANDLED = re.compile(
-    r"\bdid (?:i|you) (?:last )?(?:drop|leave|put|set|lay|place|get|take|grab|find|pick)\b|"
-    r"\b(?:i|you)(?:['’]ve| have| had)? (?:last )?"
-    r"(?:dropped|left|put|set|laid|placed|got|took|taken|grabbed|found|picked)\b|\bfrom where\b",
+    r"\b(?:was|were|did|had|been|came|went|got|took|taken|once|former(?:ly)?|\w+ed|times?|"
+    r"(?:i|you)(?: have)?(?: last)? (?:left|put|set|laid|found))\b",
     re.IGNORECASE,
 )
+_START = re.compile(r"\b(?:start(?:ed)?|beg[aiu]n|beginning|outset|originally)\b", re.IGNORECASE)
 _NEXT = re.compile(r"\b(?:after|next|then|followed)\b", re.IGNORECASE)
 _EVENT = re.compile(
     r"\bwhat(?:['’]d)? (?:did (?:i|it|you) (?:find|get|say|see)|(?:came|happened)\b)|"
@@ -327,9 +323,9 @@ def read_past_question(
     start = _START.search(bare)
     if start and not named and not steps and now:
         steps = (0,)
-    order = bool(start or _ORDER.search(bare) or _HANDLED.search(bare))
-    order = order or (len(named) > 1 and _PAST.search(bare) is not None)
+    order = bool(start or _ORDER.search(bare))
     inside = order and _WHAT.search(bare) is not None
+    order = order or bool(named and not numbers and _PAST.search(bare))
     after = 1 if _NEXT.search(bare) else 0
     found = dict.fromkeys(t + later for t in done for later in (0, after))
     question = PastQuestion(steps, order, tuple(found)[:_MOST_STEPS], inside)
