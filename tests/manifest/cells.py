@@ -74,6 +74,7 @@ LEARNING += ("reasoningbank", "workflows", "expel", "playbook", "evotest")
 BY_MODEL = ("arigraph", "stma", "summary", "simulacra", "clin", "reflexion")
 """Memories whose roles a language model can take."""
 AGENTS = ("react", "reflexion", "plain", "stma", "clin?encoder=hash", "ldm2", "glow")
+AGENTS += ("adaplanner?llm=openai",)
 """Policies that call a language model, as Ariadne does."""
 
 
@@ -98,7 +99,7 @@ def cells() -> list[Job]:
     found += [Job("FakeHouse", memory, agent, 0) for memory in FEW[:2] for agent in AGENTS]
     found += [
         Job("FakeHouse", "none", policy, 0)
-        for policy in ("random", "walkthrough", "explorer", "saycan")
+        for policy in ("random", "walkthrough", "explorer", "saycan", "adaplanner")
     ]
     found += [Job("FakeHouse", memory, "scribe", 0) for memory in ("none", "notes", "notes?free=0")]
     found += [

@@ -350,6 +350,22 @@ def stma_critic(slots: Slots) -> str:
     return json.dumps({"thought": "", "suitable": suitable, "feedback": feedback})
 
 
+@answers("adaplanner")
+def adaplanner(slots: Slots) -> str:
+    """Return a plan with the player's action, and with the known way on if it is a walk."""
+    before = slots["plan"].partition("\n")[0].removeprefix("# ")
+    action, aim = _choice(slots, before)
+    return "\n".join([f"# {aim}", *(f"act({one!r})" for one in _walk(slots, aim, action))])
+
+
+@answers("adaplanner_ask")
+def adaplanner_ask(slots: Slots) -> str:
+    """Return the player's action where it is an option, else the first option."""
+    options = slots["options"].split("\n")
+    action, _ = _choice(slots, "")
+    return action if action in options else options[0]
+
+
 @answers("qa_query")
 def qa_query(slots: Slots) -> str:
     """Return the name that leads on from the sentence closest to the question."""
