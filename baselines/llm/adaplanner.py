@@ -56,8 +56,8 @@ class AdaPlanner(LanguagePolicy):
     """Carries out a plan as code; refines it in the plan by ``ask``, and out of it by feedback.
 
     A failed assertion or an impossible action ends the plan. The next plan is written for the
-    situation of that moment, so that it resumes where the last one failed (section 3.3). The
-    plans of an episode that won are skills for later ones (section 3.4).
+    situation of that moment, so that it resumes where the last one failed. The
+    plans of an episode that won are skills for later ones.
     """
 
     name: ClassVar[str] = "adaplanner"

@@ -296,11 +296,16 @@ class GataLearner(DrrnLearner):
                 features.append(f"n {name}")
             if mentioned.issuperset(words_of(name)):
                 features.append("n told")
+            features += self.marks_of(name)
             for row in rows(features):
                 marks += (number, row)
         words = rows(f"t {word}" for word in text if lexicon.common(word))[-self.settings.tokens :]
         nodes = tuple(numbers.values())
         return GraphBag(bag, nodes, tuple(edges), tuple(marks), tuple(words))
+
+    def marks_of(self, name: str) -> list[str]:
+        """Return further features of a node; a subclass may have some."""
+        return []
 
     def unpack(self, packed: list[Any]) -> Seen:
         """Return the inverse of :meth:`pack`."""

@@ -158,7 +158,10 @@ def test_the_command_line_lists_them(capsys: pytest.CaptureFixture[str]) -> None
         main(["list", "settings", "--json"])
     rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     defaults = [(row["name"], row["default"]) for row in rows]
-    assert ("gamma", dict.fromkeys(("drrn", "bc", "a2c", "text", "gata"), 0.9)) in defaults
+    assert (
+        "gamma",
+        dict.fromkeys(("drrn", "bc", "a2c", "text", "gata", "ltl-gata"), 0.9),
+    ) in defaults
     assert ("teacher", {"bc": "planner"}) in defaults
     assert ("rank", {"lm": 8}) in defaults
 
@@ -168,7 +171,7 @@ def test_the_command_line_lists_them(capsys: pytest.CaptureFixture[str]) -> None
     [
         (
             ("random",),
-            "unknown baseline to train 'random': expected one of a2c, bc, drrn, gata, lm, text",
+            "unknown baseline to train 'random': expected one of a2c, bc, drrn, gata, lm, ltl-gata",
         ),
         (("drrn", "--set", "lr"), "expected --set name=value, got 'lr'"),
         (("drrn", "--set", "lr=high"), "expected lr as a number > 0, got 'high'"),

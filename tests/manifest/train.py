@@ -39,6 +39,12 @@ def _gata() -> Any:
     return GataLearner(GataSettings(**REPLAY, epsilon_steps=60, target_every=5))
 
 
+def _ltl_gata() -> Any:
+    from gym_memory.baselines.rl.ltl_gata import LtlGataLearner, LtlGataSettings
+
+    return LtlGataLearner(LtlGataSettings(**REPLAY, epsilon_steps=60, target_every=5))
+
+
 def _a2c() -> Any:
     from gym_memory.baselines.rl.a2c import A2cLearner, A2cSettings
 
@@ -57,6 +63,7 @@ LEARNERS: dict[str, Callable[[], Any]] = {
     "drrn?encoder=gru": lambda: _drrn(encoder="gru"),
     "bc": _bc,
     "gata": _gata,
+    "ltl-gata": _ltl_gata,
     "a2c": _a2c,
     "text": _text,
 }

@@ -224,6 +224,7 @@ class Seen(NamedTuple):
         commands: Stable hash of each action's text.
         tried: Times that each command was given in each place of the episode so far.
         known: The words of the game's texts in the episode so far.
+        todo: Instructions still to be followed, where a learner keeps them.
     """
 
     bags: tuple[Any, ...]
@@ -231,6 +232,7 @@ class Seen(NamedTuple):
     commands: tuple[int, ...]
     tried: dict[tuple[int, int], int]
     known: frozenset[str]
+    todo: tuple[Any, ...] = ()
 
     @property
     def times(self) -> list[int]:
@@ -341,7 +343,7 @@ class BagLearner(Learner):
     def pack(self, seen: Seen) -> list[Any]:
         """Return it as JSON-able values."""
         tried = [[*pair, times] for pair, times in seen.tried.items()]
-        return [*seen[:-2], tried, sorted(seen.known)]
+        return [*seen[:3], tried, sorted(seen.known)]
 
     def unpack(self, packed: list[Any]) -> Seen:
         """Return the inverse of :meth:`pack`."""
