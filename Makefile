@@ -4,6 +4,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 export OMP_NUM_THREADS ?= 1
+# Images often forbid bytecode; without it each of the many processes compiles everything again.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: demo check test lint docs clean help
 

@@ -6,6 +6,7 @@ The rules are read off the sources; what they are for is then tried in fresh pro
 from __future__ import annotations
 
 import ast
+import functools
 import importlib.metadata
 import json
 import re
@@ -78,15 +79,19 @@ def sources() -> dict[str, Path]:
     return names
 
 
+def statements(body: list[ast.stmt], typing: bool = False) -> Iterator[tuple[ast.stmt, bool]]:
+    """Yield each statement within these, and whether a type checker alone sees it."""
+    for node in body:
+        yield node, typing
+        parts = [getattr(node, name, []) for name in ("body", "orelse", "finalbody")]
+        branches = [*getattr(node, "handlers", []), *getattr(node, "cases", [])]
+        here = isinstance(node, ast.If) and ast.unparse(node.test).endswith("TYPE_CHECKING")
+        for part in (*parts, *(branch.body for branch in branches)):
+            yield from statements(part, typing or here)
+
+
 def imports_of(module: str, source: str) -> Iterator[Import]:
-    tree = ast.parse(source)
-    unseen = {
-        id(inner)
-        for node in ast.walk(tree)
-        if isinstance(node, ast.If) and ast.unparse(node.test).endswith("TYPE_CHECKING")
-        for inner in ast.walk(node)
-    }
-    for node in ast.walk(tree):
+    for node, typing in statements(ast.parse(source).body):
         if isinstance(node, ast.Import):
             targets = [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
@@ -95,15 +100,20 @@ def imports_of(module: str, source: str) -> Iterator[Import]:
         else:
             continue
         for target in targets:
-            yield Import(module, target, node.lineno, id(node) in unseen)
+            yield Import(module, target, node.lineno, typing)
 
 
 SOURCES = sources()
-IMPORTS = [
-    found
-    for name, path in SOURCES.items()
-    for found in imports_of(name, path.read_text(encoding="utf-8"))
-]
+
+
+@functools.cache
+def imports() -> list[Import]:
+    """Return every import of the sources; collecting the tests reads none."""
+    return [
+        found
+        for name, path in SOURCES.items()
+        for found in imports_of(name, path.read_text(encoding="utf-8"))
+    ]
 
 
 def layer(module: str) -> int:
@@ -116,7 +126,8 @@ def within(target: str, *modules: str) -> bool:
     return any(target == m or target.startswith(m + ".") for m in modules)
 
 
-def optional_modules() -> set[str]:
+@functools.cache
+def optional() -> set[str]:
     """Top-level modules of everything that only an extra installs."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     names = {
@@ -139,9 +150,6 @@ def optional_modules() -> set[str]:
     }
 
 
-OPTIONAL = optional_modules()
-
-
 def test_the_sources_are_all_seen() -> None:
     assert {
         "gym_memory",
@@ -149,15 +157,15 @@ def test_the_sources_are_all_seen() -> None:
         "gym_memory.wrappers.memory",
         "gym_memory.baselines.base",
     } <= set(SOURCES)
-    assert any(i.importer == "gym_memory.wrappers.make" for i in IMPORTS)
-    assert {"torch", "textworld", "sentence_transformers"} <= OPTIONAL
-    assert not {"gymnasium", "numpy"} & OPTIONAL
+    assert any(i.importer == "gym_memory.wrappers.make" for i in imports())
+    assert {"torch", "textworld", "sentence_transformers"} <= optional()
+    assert not {"gymnasium", "numpy"} & optional()
 
 
 def test_layers() -> None:
     wrong = [
         str(found)
-        for found in IMPORTS
+        for found in imports()
         if within(found.target, "gym_memory")
         and layer(found.target) > layer(found.importer)
         # `gym_memory.version` and the like: the package itself is the top.
@@ -169,7 +177,7 @@ def test_layers() -> None:
 def test_no_circle() -> None:
     """Files import each other in one direction; what only a type checker sees counts too."""
     edges: dict[str, set[str]] = {name: set() for name in SOURCES}
-    for found in IMPORTS:
+    for found in imports():
         target = found.target
         while target and target not in SOURCES:
             target = target.rpartition(".")[0]
@@ -204,7 +212,7 @@ NO_FRAMEWORK = ("core", "graph", "extract", "llm", "memory")
 def test_memory_knows_no_framework() -> None:
     wrong = [
         str(found)
-        for found in IMPORTS
+        for found in imports()
         if within(found.importer, *(f"gym_memory.{name}" for name in NO_FRAMEWORK))
         and within(found.target, "gymnasium", "torch")
     ]
@@ -226,7 +234,7 @@ def test_policies_know_no_game_and_no_loop() -> None:
     base = tuple(f"gym_memory.{name}" for name in LAYERS[0])
     wrong = [
         str(found)
-        for found in IMPORTS
+        for found in imports()
         if within(found.importer, "gym_memory.baselines")
         and within(found.target, "gym_memory", "gymnasium")
         and not within(found.target, "gym_memory.baselines", *base, *FOR_BASELINES)
@@ -247,7 +255,7 @@ def test_players_are_found_by_name() -> None:
     """No policy imports the player of a game but its own."""
     wrong = [
         str(found)
-        for found in IMPORTS
+        for found in imports()
         if (player := PLAYERS.match(found.target))
         and (PACKAGE / "games" / player[1]).is_dir()
         and not within(found.importer, f"gym_memory.baselines.rules.{player[1]}")
@@ -260,8 +268,8 @@ def test_players_are_found_by_name() -> None:
 def test_optional_packages_go_through_require() -> None:
     wrong = [
         str(found)
-        for found in IMPORTS
-        if found.target.split(".")[0] in OPTIONAL and not found.typing
+        for found in imports()
+        if found.target.split(".")[0] in optional() and not found.typing
     ]
     assert wrong == []
 
@@ -301,7 +309,7 @@ def test_importing_and_listing_loads_nothing_optional_and_opens_no_socket(python
     modules, events = json.loads(python(IMPORT_ONLY))
     tops = {name.split(".")[0] for name in modules}
     assert "gym_memory" in tops
-    assert tops & (OPTIONAL | {"matplotlib"}) == set()
+    assert tops & (optional() | {"matplotlib"}) == set()
     assert events == []
 
 
@@ -333,7 +341,7 @@ print(json.dumps(failures))
 def test_every_module_imports_without_the_extras(python) -> None:
     """Or says in one line what to install."""
     modules = sorted(name for name in SOURCES if not name.endswith("__main__"))
-    failures = json.loads(python(WITHOUT_EXTRAS, ",".join(sorted(OPTIONAL)), *modules))
+    failures = json.loads(python(WITHOUT_EXTRAS, ",".join(sorted(optional())), *modules))
     assert failures == {}
 
 

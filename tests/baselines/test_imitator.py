@@ -127,6 +127,7 @@ def seen(text: str, memory: str = "", *facts: str, task: str = GOAL, held: str =
     )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_was_shown_train_variations_only() -> None:
     from gym_memory.core.trajectory import read_trajectory
 
@@ -150,6 +151,7 @@ def test_takes_actions_apart(action: str, parts: tuple[str, ...]) -> None:
     assert parse(action).things == parts
 
 
+@pytest.mark.slow
 @given(st.text(max_size=60), st.text(max_size=60))
 def test_compares_any_text(one: str, other: str) -> None:
     first, second = parse(one), parse(other)
@@ -471,6 +473,7 @@ def test_refuses_to_play_unlearnt(tmp_path: Path) -> None:
         Imitator(tmp_path / "absent.jsonl.gz")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "task", ["lifespan-longest-lived", "find-living-thing", "identify-life-stages-2"]
 )

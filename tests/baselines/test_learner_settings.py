@@ -17,6 +17,8 @@ from gym_memory.cli.train import read_settings
 from gym_memory.core.errors import InvalidArgumentError, UnknownNameError
 from gym_memory.core.settings import list_settings, make_settings
 
+pytestmark = pytest.mark.slow  # imports torch
+
 LEARNERS = learner_classes()
 
 

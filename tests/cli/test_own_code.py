@@ -121,6 +121,7 @@ def test_a_memory_of_a_file_takes_the_exam(tmp_path):
     assert "./mine.py:Mine" in rows
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("policy", "says"),
     [
@@ -141,6 +142,7 @@ def test_faults_are_one_line(policy, says, folder):
     assert len(said.strip().splitlines()) == 1
 
 
+@pytest.mark.slow
 def test_a_memory_or_game_of_another_kind_is_refused_in_a_line(folder):
     words = ["run", "-e", "Fetch", "-p", "random", "-w", "1", "-m", "./agent.py:Agent"]
     said = run(words, folder, 2)

@@ -28,6 +28,7 @@ def test_arigraph_answers_nine_of_ten() -> None:
     assert verdicts.count("right") >= 0.9 * len(verdicts)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("episode", EPISODES[3:4], ids=lambda episode: episode["env"])
 def test_the_kept_rows_are_what_comes_out(episode: dict[str, Any]) -> None:
     kept = [row for row in KEPT if row["env"] == episode["env"]]

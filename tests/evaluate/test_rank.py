@@ -200,6 +200,7 @@ def games(scores: Any, worlds: int = 2) -> dict[tuple[str, str], float]:
     return {(f"w{n % worlds}", str(n)): float(score) for n, score in enumerate(scores)}
 
 
+@pytest.mark.slow
 def test_ranks_hold_the_true_ranks_as_often_as_they_say() -> None:
     truth = np.array([0.9, 0.8, 0.8, 0.55, 0.5, 0.2])
     best = [1 + int((truth > t).sum()) for t in truth]

@@ -112,6 +112,7 @@ def test_any_text_gives_facts_with_valid_spans(text: str) -> None:
         assert (start, end) == (-1, -1) or 0 <= start < end <= len(text)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("piece", [*PIECES, "A: b, ", "In the a on the ", "(", "Inventory:\n a\n"])
 def test_a_megabyte_takes_bounded_time(piece: str) -> None:
     assert work(lambda: read(piece * (1_000_000 // len(piece)))) < 1250

@@ -390,6 +390,7 @@ print("alfworld" in sys.modules, "textworld" in sys.modules, os.path.exists(os.e
 """
 
 
+@pytest.mark.slow
 def test_nothing_of_alfworld_is_imported_and_no_folder_made(
     python: Callable[..., str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -263,6 +263,7 @@ def test_several_things_at_once_score_the_same(env):
     assert env.tally.away == {t for t in homes if rooms[t] != homes[t]}
 
 
+@pytest.mark.slow
 def test_random_play_keeps_the_count_true(env):
     rng = random.Random(0)
     env.reset(seed=2)

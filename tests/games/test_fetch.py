@@ -29,6 +29,7 @@ def test_each_game_can_be_won_within_its_limit(level, split):
         assert info["n_invalid"] == 0
 
 
+@pytest.mark.slow
 def test_memory_decides():
     assert mean_score("arigraph") == 1.0
     assert mean_score("none") < 0.5

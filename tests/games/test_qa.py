@@ -202,6 +202,7 @@ def test_random_choice_among_candidates_is_the_floor():
     assert sum(result.success for result in results) / 48 < 0.2
 
 
+@pytest.mark.slow
 def test_the_graph_brings_more_supporting_passages_than_similarity_alone():
     """The paper's point: facts lead to the second passage, which the question does not name."""
     assert recall_at_5(GRAPH) > recall_at_5("rag?by=hash&k=5&order=rank") + 0.05

@@ -194,6 +194,7 @@ def test_the_inventory_needs_no_further_command(monkeypatch):
     assert obs["inventory"] == "You are carrying: a knife."
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("family", "level"), LEVELS)
 def test_the_inventory_is_the_engines(family, level):
     row = compare(family, level, 25)

@@ -200,6 +200,7 @@ def test_a_generator_that_fails_leaves_nothing(cache):
     assert cached_game(key(), make).is_file()
 
 
+@pytest.mark.slow
 def test_what_inform_refuses_is_one_error(cache):
     def broken():
         game = make()

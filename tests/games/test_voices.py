@@ -159,6 +159,7 @@ def test_a_seed_makes_one_game_in_every_process(python):
     assert python(code, hashseed=1) == told
 
 
+@pytest.mark.slow
 def test_hunts_vary_in_what_they_tell():
     hunts = [
         plan_voiced_hunt(TreasureHunt.levels[level], "train", seed)[0]

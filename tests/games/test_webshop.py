@@ -273,6 +273,7 @@ def test_a_search_of_a_megabyte_costs_a_step_and_no_time(env):
     assert env.step("search[chair]")[4]["is_action_valid"]
 
 
+@pytest.mark.slow
 def test_every_test_request_can_be_satisfied(env):
     for task_id in env.task_ids:
         env.reset(options={"task_id": task_id})

@@ -119,6 +119,7 @@ def apply(graph: TemporalGraph, ops: list[Op], change: tuple[str, Triple, int, i
     ops.append((t, op, triple))
 
 
+@pytest.mark.slow
 @settings(derandomize=True, max_examples=200, deadline=None)
 @given(st.lists(a_change, max_size=30))
 def test_agrees_with_the_model_at_every_step(changes):
@@ -200,6 +201,7 @@ def test_the_clock_does_not_go_back():
     assert graph.now == 5
 
 
+@pytest.mark.slow
 def test_checkpoints_change_no_answer():
     """Long enough for several checkpoints, asked in an order that lays them unevenly."""
 

@@ -200,6 +200,7 @@ def test_an_episode_without_any_answer_is_failed_not_scored() -> None:
     assert (line.n_failed, line.score) == (1, 0.0)
 
 
+@pytest.mark.slow
 def test_fallbacks_above_five_percent_are_reported(tmp_path: Path) -> None:
     with ScriptedServer(faults=Faults(rates={"500": 0.3}, seed=2)) as server:
         rows = compare(config(agent(server.base_url), 3), tmp_path / "r")

@@ -45,5 +45,6 @@ def visited_in_steps(facts: int, monkeypatch: pytest.MonkeyPatch) -> int:
     return visited
 
 
+@pytest.mark.slow
 def test_a_step_scans_no_stored_facts(monkeypatch: pytest.MonkeyPatch) -> None:
     assert visited_in_steps(1_000, monkeypatch) == visited_in_steps(20_000, monkeypatch) == 0

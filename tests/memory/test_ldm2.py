@@ -729,6 +729,7 @@ def test_rules_stand_in_for_a_failing_model() -> None:
 # ---------------------------------------------------------------- speed
 
 
+@pytest.mark.slow
 def test_a_step_among_thousands_of_tuples() -> None:
     chance = random.Random(0)
     names = [f"{a}{b}" for a in ("oak", "tin", "red", "old", "wet") for b in range(400)]

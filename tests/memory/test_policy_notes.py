@@ -216,6 +216,7 @@ def scores(memory: str, seeds: int = 10) -> list[float]:
     ]
 
 
+@pytest.mark.slow
 def test_a_scribe_plays_better_with_notes() -> None:
     without, with_notes = scores("none"), scores("notes")
     assert sum(with_notes) > sum(without)

@@ -124,6 +124,7 @@ EXIT = st.builds(Triple, NAME, st.just("has exit"), st.sampled_from(DIRECTIONS))
 DOOR = st.builds(Triple, NAME, st.sampled_from(DIRECTIONS).map(door_relation), NAME)
 
 
+@pytest.mark.slow
 @given(st.lists(PLACED | WAY | EXIT | DOOR, max_size=10), st.lists(STATE, max_size=3))
 def test_a_description_is_read_back(facts: list[Triple], states: list[str]) -> None:
     """Each place has one way, one exit and one door in a direction, as in a graph."""

@@ -403,6 +403,7 @@ def test_steps_that_repeat_change_only_the_place() -> None:
 # ---------------------------------------------------------------- playing, and a language model
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("spec", ["stma", "stma?spatial_summarizer=false&aggregator=false"])
 def test_the_planner_cooks_with_it(spec) -> None:
     env = make_env("Cooking", level="stma-2", memory=spec)

@@ -158,6 +158,7 @@ def test_cache_reads_more_texts_than_one_query_takes(tmp_path) -> None:
     assert all((found[text] == row).all() for text, row in zip(texts, rows, strict=True))
 
 
+@pytest.mark.slow
 def test_cache_is_written_by_several_at_once(tmp_path, python) -> None:
     path = tmp_path / "vectors.sqlite"
     program = """

@@ -49,6 +49,7 @@ def exits(worths: Any) -> list[Any]:
     return [w for w in worths if "has unexplored exit" in w.text]
 
 
+@pytest.mark.slow
 def test_facts_that_only_help_together_are_each_worth_the_win() -> None:
     env = hunt()
     replays = Replays(env, Follower(2), 3, step=0)
@@ -64,6 +65,7 @@ def test_facts_that_only_help_together_are_each_worth_the_win() -> None:
     assert sum(w.shapley for w in worths) == pytest.approx(replays.whole.value - none.value)
 
 
+@pytest.mark.slow
 def test_leaving_one_out_misses_what_another_item_also_gives() -> None:
     worths = exits(Replays(hunt(), Follower(1), 3, step=0).worths(alone=True, samples=20))
     assert [(w.score, w.alone) for w in worths] == [(0.0, 1.0), (0.0, 1.0)]
@@ -89,6 +91,7 @@ def stream(memory: str, path: str = "") -> Any:
     return env, played
 
 
+@pytest.mark.slow
 def test_a_credited_stream_repeats_and_plays_as_without_replays() -> None:
     env, first = stream("memrl?inner=history")
     _, second = stream("memrl?inner=history")
@@ -107,6 +110,7 @@ def test_a_credited_stream_repeats_and_plays_as_without_replays() -> None:
     assert {error.items for error in rule_errors([first])} == {len(by_item(first))}
 
 
+@pytest.mark.slow
 def test_exact_utility_follows_the_replays() -> None:
     env, played = stream("memrl?inner=history&utility=exact&alpha=1")
     bank = env.get_wrapper_attr("memory").state()["bank"]

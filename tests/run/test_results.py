@@ -58,6 +58,7 @@ def test_rows_come_in_the_order_of_the_configuration(tmp_path: Path) -> None:
         assert [row.job.seed for row in folder.rows()] == [0, 0, 1, 1, 2, 2]
 
 
+@pytest.mark.slow
 def test_a_file_cut_at_any_byte_loses_at_most_the_open_job(tmp_path: Path) -> None:
     path = tmp_path / "run"
     filled(path)

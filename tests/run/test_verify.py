@@ -226,6 +226,7 @@ ODD_NUMBERS = st.one_of(
 )
 
 
+@pytest.mark.slow
 @settings(derandomize=True, max_examples=80, deadline=None)
 @given(
     st.dictionaries(

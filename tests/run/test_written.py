@@ -47,6 +47,7 @@ VALUES = st.recursive(
 )
 
 
+@pytest.mark.slow
 @given(result=RESULTS)
 @settings(max_examples=300)
 def test_an_episode_is_read_back_or_refused(
@@ -65,6 +66,7 @@ def test_an_episode_is_read_back_or_refused(
     assert not [f for f in verify(path) if f.state == "damaged" and f.part == "episodes.jsonl"]
 
 
+@pytest.mark.slow
 @given(value=VALUES)
 def test_a_record_of_a_store_is_read_back_or_refused(
     value: Any, tmp_path_factory: pytest.TempPathFactory

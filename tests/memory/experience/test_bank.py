@@ -153,6 +153,7 @@ for n in range(int(sys.argv[4])):
 """
 
 
+@pytest.mark.slow
 def test_several_processes_and_a_kill_lose_no_item(tmp_path: Path) -> None:
     place, here = str(tmp_path / "items.db"), str(Path(__file__).parent)
 
