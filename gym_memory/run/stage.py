@@ -66,6 +66,7 @@ class Stage:
             name, kwargs = parse_spec(spec)
             self._raw.append(memory_holder(make_env(name, memory="none", **kwargs)).env)
         self._empty = self._holder.memory.snapshot()
+        self._known: dict[tuple[str, bool], Stored] = {}  # by dialect, and whether it is empty
         self._tasks = self._ordered(tasks, parts, order, random.Random(seed))
 
     def _ordered(
@@ -100,9 +101,12 @@ class Stage:
         if memory.uses_oracle:
             memory.oracle = holder.env.get_wrapper_attr("oracle")
         dialect, kept = holder.get_wrapper_attr("dialect"), memory.snapshot()
+        state = dialect, turn.phase == "fresh"
         if turn.phase == "fresh":
             memory.restore(self._empty)
-        before = stored(memory, dialect)
+        if state not in self._known:
+            self._known[state] = stored(memory, dialect)
+        before = self._known[state]
         learns = turn.phase in ("shown", "learn")
         policy = make_policy("walkthrough") if turn.phase == "shown" else self._policy
         if learns:
@@ -115,7 +119,9 @@ class Stage:
         finally:
             holder.memory = memory
         after = stored(memory, dialect)
-        if not learns:
+        if learns:
+            self._known = {state: after}
+        else:
             memory.restore(kept)
         grown = {
             "store_items": float(after.items - before.items),
