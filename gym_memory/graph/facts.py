@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from operator import itemgetter
 from typing import Any, NamedTuple, Self
 
@@ -44,26 +44,47 @@ class Fact:
     ``retired_by`` is ``schema``, ``text``, ``llm``, ...; empty while live.
     """
 
-    __slots__ = ("_owner", "_slot", "id", "intervals", "retired_by", "sources", "triple")
+    __slots__ = ("_owner", "_past", "_since", "_slot", "id", "retired_by", "sources", "triple")
 
     def __init__(self, id: int, triple: Triple, slot: Slot | None, owner: object):
         self.id = id
         self.triple = triple
-        self.intervals: list[tuple[int, int | None]] = []
-        self.sources: list[Source] = []
+        self.sources: Sequence[Source] = ()
         self.retired_by = ""
+        self._since: int | None = None
+        # Most facts of a large graph hold once and were stated once: no list for these.
+        self._past: Sequence[tuple[int, int]] = ()
         self._slot = slot
         self._owner = owner
+
+    @property
+    def intervals(self) -> list[tuple[int, int | None]]:
+        """Return the intervals; ``to`` of the last is None while the fact is live."""
+        past: list[tuple[int, int | None]] = [*self._past]
+        return past if self._since is None else [*past, (self._since, None)]
 
     def __repr__(self) -> str:
         return f"Fact({self.id}, {str(self.triple)!r}, {self.intervals})"
 
     def _copy(self, owner: object) -> Fact:
         twin = Fact(self.id, self.triple, self._slot, owner)
-        twin.intervals = self.intervals.copy()
-        twin.sources = self.sources.copy()
-        twin.retired_by = self.retired_by
+        twin._since, twin.retired_by = self._since, self.retired_by
+        twin._past, twin.sources = self._past[:], self.sources[:]
         return twin
+
+    def _begin(self, t: int, again: bool) -> None:
+        """Begin an interval, or reopen the last one."""
+        self._since = t
+        if again:
+            self._since, self._past = self._past[-1][0], _less(self._past)
+
+    def _end(self, t: int) -> bool:
+        """End the open interval; return True if it is empty, which leaves none."""
+        since, self._since = self._since, None
+        assert since is not None
+        if since != t:
+            self._past = _with(self._past, (since, t))
+        return since == t
 
 
 class Timeline:
@@ -136,6 +157,11 @@ class _Row(dict[Triple, int]):
     owner: object
 
 
+_Rows = _Row | tuple[Triple, ...]
+"""Facts around a name, in the order in which they began; a few are a tuple, a fifth of the size."""
+_FEW = 6
+
+
 class GraphSnapshot:
     """A state of a graph, as the changes since an earlier one; opaque and immutable."""
 
@@ -173,9 +199,9 @@ class VersionedFacts:
         self._index: dict[Triple, int] = {}
         self._live: dict[Triple, int] = {}
         self._live_in_order = True
-        self._out: dict[str, _Row] = {}
-        self._in: dict[str, _Row] = {}
-        self._related: dict[str, _Row] = {}  # by relation, in no order
+        self._out: dict[str, _Rows] = {}
+        self._in: dict[str, _Rows] = {}
+        self._related: dict[str, _Rows] = {}  # by relation, in no order
         self._slots: dict[Slot, Triple] = {}
         self._aliases: dict[str, str] = {}
         self._timeline = Timeline()
@@ -206,15 +232,11 @@ class VersionedFacts:
             number = self._index[triple] = len(self._facts)
             fact = Fact(number, triple, slot_of(triple), self._owner)
             self._facts.append(fact)
-            fact.intervals.append((t, None))
         else:
             fact = self._own_fact(number)
             before, fact.retired_by = fact.retired_by, ""
-            same = bool(fact.intervals) and fact.intervals[-1][1] == t
-            if same:
-                fact.intervals[-1] = (fact.intervals[-1][0], None)
-            else:
-                fact.intervals.append((t, None))
+            same = bool(fact._past) and fact._past[-1][1] == t
+        fact._begin(t, again=same)
         rival = self._slots.get(fact._slot) if fact._slot is not None else None
         if rival is not None:
             self._close(rival, t, "schema")
@@ -227,13 +249,9 @@ class VersionedFacts:
     def _close(self, triple: Triple, t: int, by: str) -> None:
         fact = self._own_fact(self._index[triple])
         opened = self._hide(fact)
-        since = fact.intervals[-1][0]
-        if since == t:
-            fact.intervals.pop()
-        else:
-            fact.intervals[-1] = (since, t)
+        empty = fact._end(t)
         fact.retired_by = by
-        self._timeline.events.append((t, triple, by, since == t, "", opened))
+        self._timeline.events.append((t, triple, by, empty, "", opened))
 
     def _mention(self, number: int, source: Source) -> None:
         fact = self._facts[number]
@@ -241,17 +259,17 @@ class VersionedFacts:
             fact = self._own_fact(number)
         if fact.sources and fact.sources[-1] == source:
             return
-        fact.sources.append(source)
+        fact.sources = _with(fact.sources, source)
         self._mentioned.append(number)
         self._sources.append(source)
 
     def _show(self, fact: Fact, opened: int) -> None:
         triple = fact.triple
         self._live[triple] = opened
-        self._own_row(self._out, triple[0])[triple] = opened
-        self._own_row(self._related, triple[1])[triple] = opened
+        self._enter(self._out, triple[0], triple, opened)
+        self._enter(self._related, triple[1], triple, opened)
         if triple[1] not in VERBATIM:
-            self._own_row(self._in, triple[2])[triple] = opened
+            self._enter(self._in, triple[2], triple, opened)
         if fact._slot is not None:
             self._slots[fact._slot] = triple
 
@@ -266,11 +284,23 @@ class VersionedFacts:
             del self._slots[fact._slot]
         return self._live.pop(triple)
 
-    def _drop(self, table: dict[str, _Row], key: str, triple: Triple) -> None:
-        row = self._own_row(table, key)
-        del row[triple]
-        if not row:
+    def _enter(self, table: dict[str, _Rows], key: str, triple: Triple, opened: int) -> None:
+        row = table.get(key, ())
+        if isinstance(row, _Row) or len(row) == _FEW:
+            self._own_row(table, key)[triple] = opened
+        elif row and self._live[row[-1]] > opened:  # an undone end
+            table[key] = tuple(sorted((*row, triple), key=self._live.__getitem__))
+        else:
+            table[key] = (*row, triple)
+
+    def _drop(self, table: dict[str, _Rows], key: str, triple: Triple) -> None:
+        row = table[key]
+        if len(row) == 1:
             del table[key]
+        elif isinstance(row, _Row):
+            del self._own_row(table, key)[triple]
+        else:
+            table[key] = tuple(other for other in row if other != triple)
 
     def _own_fact(self, number: int) -> Fact:
         fact = self._facts[number]
@@ -278,11 +308,16 @@ class VersionedFacts:
             fact = self._facts[number] = fact._copy(self._owner)
         return fact
 
-    def _own_row(self, table: dict[str, _Row], key: str) -> _Row:
-        row = table.get(key)
-        if row is None or row.owner is not self._owner:
-            row = table[key] = _Row(row or ())
-            row.owner = self._owner
+    def _own_row(self, table: dict[str, _Rows], key: str) -> _Row:
+        row = table[key]
+        if isinstance(row, tuple):
+            row = _Row((triple, self._live[triple]) for triple in row)
+        elif row.owner is not self._owner:
+            row = _Row(row)
+        else:
+            return row
+        table[key] = row
+        row.owner = self._owner
         return row
 
     def snapshot(self) -> GraphSnapshot:
@@ -353,7 +388,8 @@ class VersionedFacts:
     def _undo(self, changes: _Changes, touched: dict[int, dict[Triple, int]]) -> None:
         """Undo the last changes; collect in ``touched`` the rows that are then out of order."""
         for number, _ in reversed(changes.mentions):
-            self._own_fact(number).sources.pop()
+            fact = self._own_fact(number)
+            fact.sources = _less(fact.sources)
         del self._mentioned[len(self._mentioned) - len(changes.mentions) :]
         del self._sources[len(self._mentioned) :]
         for old, _ in reversed(changes.aliases):
@@ -362,22 +398,16 @@ class VersionedFacts:
             t, triple, by, same, before, opened = self._timeline.events.pop()
             fact = self._own_fact(self._index[triple])
             if by:
-                if same:
-                    fact.intervals.append((t, None))
-                else:
-                    fact.intervals[-1] = (fact.intervals[-1][0], None)
+                fact._begin(t, again=not same)
                 fact.retired_by = ""
                 self._show(fact, opened)
                 self._live_in_order = False
                 for row in (self._out[triple[0]], self._in.get(triple[2])):
-                    if row is not None:
+                    if isinstance(row, _Row):
                         touched[id(row)] = row
                 continue
             self._hide(fact)
-            if same:
-                fact.intervals[-1] = (fact.intervals[-1][0], t)
-            else:
-                fact.intervals.pop()
+            fact._end(t)  # empty unless it was reopened
             fact.retired_by = before
             if not before:
                 self._facts.pop()
@@ -400,6 +430,22 @@ _TABLES = (
     "_facts", "_index", "_live", "_out", "_in", "_related", "_slots", "_aliases", "_timeline",
     "_mentioned", "_sources",
 )  # fmt: skip
+
+
+def _with(row: Sequence[Any], item: Any) -> Sequence[Any]:
+    """Add an item at the end of a tuple of at most one, or of a list."""
+    if isinstance(row, list):
+        row.append(item)
+        return row
+    return [*row, item] if row else (item,)
+
+
+def _less(row: Sequence[Any]) -> Sequence[Any]:
+    """Remove the last item."""
+    if isinstance(row, list):
+        row.pop()
+        return row
+    return ()
 
 
 def _sort(row: dict[Triple, int]) -> None:

@@ -65,7 +65,7 @@ class TemporalGraph(VersionedFacts):
                 graph.add(triple, 0)
                 continue
             fact = Fact(number, triple, slot, owner)
-            fact.intervals.append((0, None))
+            fact._begin(0, again=False)
             facts.append(fact)
             index[triple] = number
             events.append((0, triple, "", False, "", len(events)))
