@@ -12,8 +12,7 @@ import tempfile
 from pathlib import Path
 from statistics import median
 
-from gym_memory.viewer.recordings import find
-from gym_memory.viewer.replay import write_replay
+from gym_memory.viewer.recordings import find, write_replay
 from tests.chromium import Browser, busy, open_window, serving
 from tests.long_episode import write_long_episode
 

@@ -12,13 +12,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from gym_memory.core.tokens import count_tokens
+from gym_memory.core.records import count_tokens
 from gym_memory.core.trajectory import read_rows
 from gym_memory.memory import MEMORIES
 from gym_memory.run.compare import compare
 from gym_memory.run.jobs import RunConfig
-from gym_memory.viewer.recordings import Recording, find
-from gym_memory.viewer.replay import replay_page
+from gym_memory.viewer.recordings import Recording, find, replay_page
 
 ENV, SEED, BUDGET, STEP = "TreasureHunt?level=easy", 3, 300, 16
 OVER_TRIALS = ("clin", "reflexion", "ldm2", "placebo")

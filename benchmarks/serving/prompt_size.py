@@ -10,9 +10,9 @@ from pathlib import Path
 
 import numpy as np
 
-from gym_memory.core.tokens import count_tokens
-from gym_memory.train.prompts import opening, state_prompt, turn_text
+from gym_memory.core.records import count_tokens
 from gym_memory.train.session import Session
+from gym_memory.train.steps import opening, state_prompt, turn_text
 
 ENVS = ("Cooking?level=hard&max_steps=160", "TreasureHunt?level=hard&max_steps=160")
 BUDGETS, SEEDS, STEPS = (200, 400), 4, 153

@@ -101,8 +101,7 @@ def view(
     A file to keep or to send: `gym-memory view results/first --html replay.html
     --episode "arigraph planner seed 3" --episode "history planner seed 3"`
     """
-    from gym_memory.viewer.recordings import choose, find
-    from gym_memory.viewer.replay import write_replay
+    from gym_memory.viewer.recordings import choose, find, write_replay
 
     if listed:
         for number, recording in enumerate(find(paths)):

@@ -10,8 +10,15 @@ import numpy as np
 
 from gym_memory.core.files import write_atomic
 from gym_memory.core.names import format_spec, parse_spec
-from gym_memory.papers.experiments import Cell, Comparison, Experiment, tokens_of
-from gym_memory.papers.measures import GAINS, MEASURES, growth
+from gym_memory.papers.experiments import (
+    GAINS,
+    MEASURES,
+    Cell,
+    Comparison,
+    Experiment,
+    growth,
+    tokens_of,
+)
 from gym_memory.run.jobs import EpisodeRow
 from gym_memory.run.protocols import make_protocol
 from gym_memory.run.results.figures import colours, curve_figures, score_figure

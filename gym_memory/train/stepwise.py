@@ -11,9 +11,8 @@ from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.optional import require
 from gym_memory.core.records import value_of
 from gym_memory.core.settings import check_int
-from gym_memory.train.prompts import MAX_ACTIONS, state_prompt
 from gym_memory.train.session import Session, Turn, split_names, task_names
-from gym_memory.train.steps import Record, make_row, returns
+from gym_memory.train.steps import MAX_ACTIONS, Record, make_row, returns, state_prompt
 from gym_memory.wrappers.memory import DEFAULT_BUDGET, DEFAULT_MEMORY
 
 __all__ = ["StepwiseRollout", "score_reward", "task_rows"]

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 from gym_memory.core.errors import InvalidArgumentError
-from gym_memory.train.prompts import MAX_ACTIONS, opening, turn_text
 from gym_memory.train.session import Session, task_names
+from gym_memory.train.steps import MAX_ACTIONS, opening, turn_text
 from gym_memory.wrappers.memory import DEFAULT_BUDGET, DEFAULT_MEMORY
 
 __all__ = ["TextGame", "environment_factory", "rows"]

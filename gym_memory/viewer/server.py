@@ -22,8 +22,7 @@ from gym_memory.run.results.report import read_source
 from gym_memory.run.results.score import differences, units
 from gym_memory.viewer.guard import LOOPBACK, Guard
 from gym_memory.viewer.play import PlayDefaults, play_body, play_socket
-from gym_memory.viewer.recordings import Recording, find, load
-from gym_memory.viewer.replay import PANE, REPLAY, frame, replay_body
+from gym_memory.viewer.recordings import PANE, REPLAY, Recording, find, frame, load, replay_body
 from gym_memory.viewer.story import Story
 
 __all__ = ["Site", "make_app", "serve"]

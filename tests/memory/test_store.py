@@ -372,13 +372,13 @@ def test_the_database_of_another_program_is_refused(path):
 
 
 def test_an_older_version_is_brought_up(monkeypatch, filed, path, tmp_path):
-    from gym_memory.memory.stores import sqlite
+    from gym_memory.memory.stores import database
 
     more = tmp_path / "9999-notes.sql"
     more.write_text("ALTER TABLE record ADD COLUMN note TEXT")
     filed.add("m", "k", "x", 1)
-    known = sqlite.migrations("sqlite")
-    monkeypatch.setattr(sqlite, "migrations", lambda kind: [*known, more])
+    known = database.migrations("sqlite")
+    monkeypatch.setattr(database, "migrations", lambda kind: [*known, more])
     newer = Store(path)
     assert payloads(newer) == [1]
     with sqlite3.connect(path) as connection:

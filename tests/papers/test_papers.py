@@ -16,7 +16,7 @@ from gym_memory.papers.differences import (
     paper_settings,
     preset_value,
 )
-from gym_memory.papers.measures import GAINS, MEASURES
+from gym_memory.papers.experiments import GAINS, MEASURES
 from gym_memory.papers.presets import PRESETS
 from gym_memory.run.results.score import Unit
 

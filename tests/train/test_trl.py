@@ -8,8 +8,8 @@ import pytest
 from twenty import BUDGET, ENV, MEMORY, Games, observation
 
 from gym_memory.core.errors import InvalidArgumentError, UnknownNameError
-from gym_memory.train.prompts import opening, turn_text
 from gym_memory.train.session import Session, split_names, task_names
+from gym_memory.train.steps import opening, turn_text
 from gym_memory.train.trl import environment_factory, rows
 
 pytestmark = pytest.mark.slow

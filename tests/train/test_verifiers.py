@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from twenty import BUDGET, ENV, MEMORY, Games, observation
 
-from gym_memory.train.prompts import opening, state_prompt, turn_text
+from gym_memory.train.steps import opening, state_prompt, turn_text
 
 pytestmark = pytest.mark.slow
 

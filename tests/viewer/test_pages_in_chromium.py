@@ -17,8 +17,7 @@ from gym_memory.core.trajectory import read_trajectory
 from gym_memory.run import EpisodeResult
 from gym_memory.run.jobs import EpisodeRow, Job, play_job
 from gym_memory.run.results.report import build_report, read_source
-from gym_memory.viewer.recordings import Recording, choose, find, load
-from gym_memory.viewer.replay import write_replay
+from gym_memory.viewer.recordings import Recording, choose, find, load, write_replay
 from gym_memory.viewer.server import _RUNS, _runs_body
 from gym_memory.wrappers.make import make_env
 

@@ -20,8 +20,7 @@ from gym_memory.memory.base import MEMORIES
 from gym_memory.viewer import guard, server
 from gym_memory.viewer.guard import Guard
 from gym_memory.viewer.play import PlayDefaults
-from gym_memory.viewer.recordings import find
-from gym_memory.viewer.replay import write_replay
+from gym_memory.viewer.recordings import find, write_replay
 from gym_memory.viewer.server import Site, make_app
 
 pytestmark = pytest.mark.slow

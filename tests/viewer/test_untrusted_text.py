@@ -18,8 +18,7 @@ from gym_memory.run.jobs import EpisodeRow, Job
 from gym_memory.run.results.html import report_page
 from gym_memory.run.results.score import differences, units
 from gym_memory.viewer.guard import Guard
-from gym_memory.viewer.recordings import Recording, find
-from gym_memory.viewer.replay import write_replay
+from gym_memory.viewer.recordings import Recording, find, write_replay
 from gym_memory.viewer.server import _RUNS, _runs_body
 
 pytestmark = pytest.mark.slow

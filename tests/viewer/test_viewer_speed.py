@@ -13,8 +13,7 @@ import pytest
 from chromium import Browser, busy, serving
 from long_episode import write_long_episode
 
-from gym_memory.viewer.recordings import find
-from gym_memory.viewer.replay import write_replay
+from gym_memory.viewer.recordings import find, write_replay
 
 pytestmark = pytest.mark.slow
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from gym_memory.core.records import Step, Task, Triple
-from gym_memory.core.tokens import CHARS_PER_TOKEN
+from gym_memory.core.records import CHARS_PER_TOKEN, Step, Task, Triple
 from gym_memory.graph import TemporalGraph
 from gym_memory.graph.map import current_place
 from gym_memory.graph.schema import (

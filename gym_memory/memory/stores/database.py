@@ -1,21 +1,38 @@
-"""The protocol of a durable store's database: one transaction at a time, and a schema.
+"""The protocol of a durable store's database, its schema, and the database in one SQLite file.
 
-The same SQL runs on a file (:mod:`.sqlite`) and a server (:mod:`.postgres`), with ``?`` for
-arguments. A released file of ``migrations`` never changes.
+The same SQL runs on a file and a server (:mod:`.postgres`), with ``?`` for arguments. A released
+file of ``migrations`` never changes. Every call opens the SQLite file, does its work in one
+transaction and closes it: no network drives, no fork while another thread is in a call.
 """
 
 from __future__ import annotations
 
+import os
+import sqlite3
+import time
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, closing, contextmanager
 from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["COLUMNS", "Connection", "Cursor", "Damage", "Database", "Vector", "check_row"]
+from gym_memory.core.errors import StoreError
+
+__all__ = [
+    "COLUMNS",
+    "Connection",
+    "Cursor",
+    "Damage",
+    "Database",
+    "SqliteDatabase",
+    "Vector",
+    "check_row",
+]
+
+
 __all__ += ["checksum", "equals", "migrations"]
 
 Vector = NDArray[np.float32]
@@ -135,3 +152,159 @@ def equals(columns: Iterable[str]) -> str:
 def migrations(kind: str) -> list[Path]:
     """Return the schema's files for one kind of database, in order."""
     return sorted((Path(__file__).parent / "migrations" / kind).glob("*.sql"))
+
+
+_APPLICATION_ID = 0x67796D6D  # "gymm", marks our files among SQLite databases
+
+
+class SqliteDatabase:
+    """A file, made where there is none; one that cannot be used is left as it is (StoreError)."""
+
+    def __init__(self, path: str | os.PathLike[str], timeout: float):
+        if "\0" in os.fspath(path):  # SQLite would open the part before it
+            raise StoreError(f"expected the path of a memory store, got {os.fspath(path)!r}")
+        self.path = Path(path).absolute()
+        self.place = str(self.path)
+        self.timeout = timeout
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            if self.path.exists() and self.path.stat().st_size:
+                self._check()
+        except OSError as error:
+            raise StoreError(f"cannot open a memory store at {self.place!r}: {error}") from error
+        self._upgrade()
+
+    @contextmanager
+    def reading(self) -> Iterator[sqlite3.Connection]:
+        """Open a transaction that sees one state of the file."""
+        with self._transaction("DEFERRED") as connection:
+            yield connection
+
+    @contextmanager
+    def writing(self, name: str) -> Iterator[sqlite3.Connection]:
+        """Open a transaction that writes; the file has one at a time, whatever its ``name``."""
+        with self._transaction("IMMEDIATE") as connection:
+            yield connection
+
+    def take_numbers(self, connection: Any, wanted: Sequence[int]) -> bool:
+        """True if no record was ever stored; SQLite goes on after the highest by itself."""
+        query = "SELECT 1 FROM sqlite_sequence WHERE name = 'record'"
+        return connection.execute(query).fetchone() is None
+
+    def go_on(self, connection: Any) -> None:
+        """Do nothing: SQLite goes on after the highest number by itself."""
+
+    def vector(self, vector: Vector) -> bytes:
+        """Return the float16 bytes of a vector."""
+        return vector.astype("<f2").tobytes()
+
+    def numbers_of(self, vector: bytes) -> Vector:
+        """Return the vector behind its bytes."""
+        return np.frombuffer(vector, dtype="<f2").astype(np.float32)
+
+    def nearest(self, vector: Vector, k: int, parts: Mapping[str, str]) -> list[Any]:
+        """Search by a scan of the partitions."""
+
+        def distance(embedding: bytes) -> float:
+            return -float(self.numbers_of(embedding) @ vector)
+
+        query = (
+            "SELECT distance(embedding), id, number, env, task, subject, relation, object "
+            "FROM partition JOIN fact ON fact.partition = id "
+            f"WHERE live = 1 AND {equals(parts)} ORDER BY 1, 2, 3 LIMIT ?"
+        )
+        with self.reading() as connection:
+            connection.create_function("distance", 1, distance, deterministic=True)
+            return list(connection.execute(query, (*parts.values(), k)))
+
+    def index(self, connection: Any, dim: int) -> None:
+        """Do nothing: a file has no such index."""
+
+    def _check(self) -> None:
+        # What a kill left in the middle of a write is taken back, which needs more than reading.
+        mode = "rw" if Path(f"{self.path}-journal").exists() else "ro"
+        with self._reported(), closing(self._connect(mode)) as connection:
+            tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+            owner = connection.execute("PRAGMA application_id").fetchone()[0]
+            version = connection.execute("PRAGMA user_version").fetchone()[0]
+            known = len(migrations("sqlite"))
+            if owner != _APPLICATION_ID and tables:
+                raise StoreError(
+                    f"expected a memory store at {self.place!r}, found the SQLite database "
+                    "of another program: choose another path"
+                )
+            if version > known:
+                raise StoreError(
+                    f"the memory store {self.place!r} has version {version}, written by a "
+                    f"newer gym-memory; this one knows versions up to {known}: upgrade gym-memory"
+                )
+            found = [row[0] for row in connection.execute("PRAGMA integrity_check(3)")]
+            if found != ["ok"]:
+                raise sqlite3.DatabaseError("; ".join(found))
+
+    def _upgrade(self) -> None:
+        scripts = [path.read_text(encoding="utf-8") for path in migrations("sqlite")]
+        with self._reported(), closing(self._connect("rwc")) as connection:
+            deadline = time.monotonic() + self.timeout
+            while True:  # turning the log on does not wait for others by itself
+                try:
+                    connection.execute("PRAGMA journal_mode = WAL")
+                    break
+                except sqlite3.OperationalError as error:
+                    if "locked" not in str(error) or time.monotonic() > deadline:
+                        raise
+                    time.sleep(0.02)
+            connection.execute("BEGIN IMMEDIATE")
+            version = connection.execute("PRAGMA user_version").fetchone()[0]
+            if version < len(scripts):
+                for script in scripts[version:]:
+                    for statement in script.split(";"):
+                        connection.execute(statement)
+                connection.execute(f"PRAGMA application_id = {_APPLICATION_ID}")
+                connection.execute(f"PRAGMA user_version = {len(scripts)}")
+            connection.execute("COMMIT")
+
+    def _connect(self, mode: str) -> sqlite3.Connection:
+        connection = sqlite3.connect(
+            f"{self.path.as_uri()}?mode={mode}",
+            uri=True,
+            timeout=self.timeout,
+            isolation_level=None,
+        )
+        connection.execute("PRAGMA synchronous = FULL")
+        return connection
+
+    @contextmanager
+    def _transaction(self, kind: str) -> Iterator[sqlite3.Connection]:
+        with self._reported(), closing(self._connect("rw")) as connection:
+            connection.execute(f"BEGIN {kind}")
+            yield connection
+            connection.execute("COMMIT")
+
+    @contextmanager
+    def _reported(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.OperationalError as error:
+            hint = (
+                f"another process has been writing for more than {self.timeout:g} seconds"
+                if "locked" in str(error)
+                else "check that the file and its folder exist and can be written"
+            )
+            raise StoreError(
+                f"cannot use the memory store {self.place!r}: {error} ({hint})"
+            ) from error
+        except (sqlite3.DatabaseError, UnicodeDecodeError, Damage) as error:
+            # UnicodeDecodeError: of SQLite's message, which quotes the damage.
+            if (
+                isinstance(error, sqlite3.DatabaseError)
+                and type(error) is not sqlite3.DatabaseError
+            ):
+                # A mistake of ours.
+                raise
+            raise StoreError(
+                f"the memory store {self.place!r} is damaged: {error}. Nothing was changed. "
+                "`gym-memory verify` says what is whole. "
+                "Move the file away and import a JSONL export into a new store; "
+                f"`sqlite3 {self.path.name} .recover` may save what is readable"
+            ) from error

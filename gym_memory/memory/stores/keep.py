@@ -20,9 +20,9 @@ from gym_memory.memory.stores.database import (
     Connection,
     Damage,
     Database,
+    SqliteDatabase,
     check_row,
 )
-from gym_memory.memory.stores.sqlite import SqliteDatabase
 from gym_memory.memory.stores.store import open_database
 
 __all__ = ["CheckedTable", "backup", "check_store", "restore"]

@@ -21,11 +21,11 @@ from gym_memory.memory.stores.database import (
     Connection,
     Damage,
     Database,
+    SqliteDatabase,
     check_row,
     checksum,
 )
 from gym_memory.memory.stores.postgres import PostgresDatabase
-from gym_memory.memory.stores.sqlite import SqliteDatabase
 
 __all__ = ["Record", "Store", "is_url", "open_database"]
 
