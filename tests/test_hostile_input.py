@@ -16,9 +16,10 @@ from gym_memory.baselines.llm.react import read_thought
 from gym_memory.core.errors import CorruptGameError, GymMemoryError, ResultsError, StoreError
 from gym_memory.core.files import read_json, seal, unseal, write_atomic
 from gym_memory.core.names import parse_spec
-from gym_memory.core.records import Task
+from gym_memory.core.records import Step, Task
 from gym_memory.core.trajectory import read_trajectory
 from gym_memory.extract.notes.statements import read_statements
+from gym_memory.extract.said import without_words
 from gym_memory.games.alfworld.pddl import parse_domain, parse_problem
 from gym_memory.games.alfworld.text import parse_grammar
 from gym_memory.games.qa.datasets import read_questions
@@ -50,6 +51,8 @@ STEP = {
         (lambda text: read_description(f"In a: b ({text}"), ", c"),
         (read_statements, '"x": '),
         (read_statements, "the key; "),
+        (lambda text: without_words(Step(1, text), "Read the cookbook."), "“a b c "),
+        (lambda text: without_words(Step(1, text), "Read the cookbook."), "“"),
     ],
 )
 def test_each_took_over_a_second(read: Callable[[str], Any], piece: str) -> None:

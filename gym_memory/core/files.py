@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import io
 import json
 import numbers
 import os
 import re
+import stat
 import sys
 import uuid
 import zlib
@@ -22,7 +24,7 @@ import numpy as np
 from gym_memory.core.errors import ResultsError
 
 __all__ = ["LARGEST_JSON", "cache_dir", "encode", "hold", "parse_json", "read_bytes", "read_json"]
-__all__ += ["seal", "typed", "unseal", "write_atomic"]
+__all__ += ["open_file", "seal", "typed", "unseal", "without_waiting", "write_atomic"]
 
 N = TypeVar("N", bound=NamedTuple)
 
@@ -72,9 +74,23 @@ def _refuse_constant(name: str) -> float:
     raise ValueError(f"expected a number, got {name}")
 
 
-def read_bytes(path: str | os.PathLike[str], most: int) -> bytes:
+def open_file(path: str | os.PathLike[str]) -> io.BufferedReader:
+    """Open a file for reading; a pipe or device, which may never end, is an OSError."""
+    file = open(path, "rb", opener=without_waiting)  # noqa: SIM115 - closed by the caller
+    if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+        file.close()
+        raise OSError(errno.EINVAL, "expected a file, got a pipe or device", os.fspath(path))
+    return file
+
+
+def without_waiting(path: str, flags: int) -> int:
+    """Open a path for ``open(opener=...)``; a pipe without another end is not waited for."""
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
+
+
+def read_bytes(path: str | os.PathLike[str], most: int = sys.maxsize) -> bytes:
     """Read a file; one of more than ``most`` bytes, which might fill memory, is an OSError."""
-    with open(path, "rb") as file:
+    with open_file(path) as file:
         size = os.fstat(file.fileno()).st_size
         if size > most:
             what = f"expected at most {most} bytes, got {size}"

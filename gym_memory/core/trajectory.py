@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
 from gym_memory.core.errors import InvalidArgumentError, ResultsError
-from gym_memory.core.files import hold, parse_json
+from gym_memory.core.files import hold, open_file, parse_json
 from gym_memory.core.html import cut, table
 from gym_memory.core.records import Outcome, Step, Task
 from gym_memory.core.settings import check_bounded
@@ -70,7 +70,7 @@ class Trajectory(NamedTuple):
 def read_rows(path: str | os.PathLike[str]) -> Iterator[Row]:
     """Yield the rows of a file, up to where it was cut off."""
     try:
-        with open(path, "rb") as file:
+        with open_file(path) as file:
             rest = b""
             for _, piece, _ in _members(file):
                 *lines, rest = (rest + piece).split(b"\n")

@@ -26,7 +26,10 @@ _UNTRUSTED = "(a text that the goal does not name)"
 _LOOKING = re.compile(
     r"(?:(?P<read>read(?! next$))|examine|x|inspect|look (?:at|in)) (?P<name>.+)", re.I
 )
-_QUOTE = re.compile(r'"(?=[^"\w]*\w+\W+\w+\W+\w)[^"]*"|“(?=[^”\w]*\w+\W+\w+\W+\w)[^”]*”')
+_QUOTE = re.compile(
+    r'"(?=[^"\w]*\w+[^"\w]+\w+[^"\w]+\w)[^"]*"'
+    r"|“(?=[^“”\w]*\w+[^“”\w]+\w+[^“”\w]+\w)[^“”]*”"
+)
 """Quotation of three words or more; fewer are a name."""
 
 Extract = Callable[[Any, Step, TemporalGraph, Task], Extraction]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import random
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,7 +15,7 @@ import pytest
 from gym_memory.core.errors import GymMemoryError, ResultsError, StoreError
 from gym_memory.core.files import read_json, unseal
 from gym_memory.core.records import Cue, Outcome, Step, Task
-from gym_memory.core.trajectory import read_rows
+from gym_memory.core.trajectory import read_rows, read_trajectory
 from gym_memory.memory import make_memory
 from gym_memory.memory.stores.store import Store
 from gym_memory.run import EpisodeResult
@@ -22,6 +23,7 @@ from gym_memory.run.jobs import EpisodeRow, RunConfig
 from gym_memory.run.results import ResultsFolder, read_config, read_episodes
 from gym_memory.run.results.archive import fact_records, open_memory
 from gym_memory.run.results.report import build_report
+from gym_memory.run.results.verify import verify, write_manifest
 from gym_memory.testing.fake_env import FakeHouse
 
 pytestmark = pytest.mark.slow
@@ -190,3 +192,55 @@ def test_a_store_with_flipped_bytes(tmp_path: Path) -> None:
         except StoreError:
             told += 1
     assert told > 20
+
+
+FILES = ("config.json", "environment.json", "episodes.jsonl", "episodes.failed.jsonl")
+
+
+@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("kind", ["pipe", "device"])
+def test_a_pipe_or_a_device_is_no_file_of_a_folder(tmp_path: Path, name: str, kind: str) -> None:
+    """A pipe would be waited for without end, and /dev/zero would fill the memory."""
+    filled(tmp_path)
+    place(tmp_path / name, kind)
+    for read in (use, verify):
+        with contextlib.suppress(ResultsError):
+            read(tmp_path)
+    for read in (write_manifest, lambda run: build_report([run], run / "report")):
+        with pytest.raises(ResultsError, match=r"got a pipe or device|it has no config"):
+            read(tmp_path)
+
+
+@pytest.mark.parametrize("kind", ["pipe", "device"])
+def test_a_pipe_or_a_device_is_no_file_of_steps(tmp_path: Path, kind: str) -> None:
+    path = tmp_path / "x-seed0.jsonl.gz"
+    place(path, kind)
+    for read in (read_rows, read_trajectory):
+        with pytest.raises(ResultsError, match="got a pipe or device"):
+            list(read(path))
+    with pytest.raises(StoreError, match="got a pipe or device"):
+        open_memory(path)
+
+
+def test_a_pipe_for_a_lock_is_not_waited_for(tmp_path: Path) -> None:
+    filled(tmp_path)
+    place(tmp_path / ".lock", "pipe")
+    with pytest.raises(ResultsError, match=r"\.lock"):
+        use(tmp_path)
+
+
+def place(path: Path, kind: str) -> None:
+    path.unlink(missing_ok=True)
+    if kind == "pipe":
+        os.mkfifo(path)
+    else:
+        path.symlink_to("/dev/zero")
+
+
+@pytest.mark.parametrize("values", ["[" * 99_999, "[NaN]", "[1e999, 1]", f"[1{'0' * 400}]", "[1]"])
+def test_odd_measures_of_quality_are_left_out_of_a_report(tmp_path: Path, values: str) -> None:
+    filled(tmp_path)
+    (tmp_path / "quality.json").write_text(f'{{"curves": {{"a": {{"f1": {values}}}}}}}')
+    build_report([tmp_path], tmp_path / "report")
+    page = (tmp_path / "report" / "report.html").read_text("utf-8")
+    assert ("Quality of the memory" in page) == (values == "[1]")

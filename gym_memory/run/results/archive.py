@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Literal, NamedTuple
 
 from gym_memory.core.errors import InvalidArgumentError, StoreError
-from gym_memory.core.files import read_json
+from gym_memory.core.files import open_file, read_json
 from gym_memory.core.names import parse_spec
 from gym_memory.core.records import Cue, Recall, Step, Task, Triple
 from gym_memory.core.trajectory import read_trajectory
@@ -95,7 +95,7 @@ def file_kind(path: str | os.PathLike[str]) -> FileKind:
     if is_url(path):
         return "store"
     try:
-        with open(path, "rb") as file:
+        with open_file(path) as file:
             head = file.read(16)
     except IsADirectoryError as error:
         raise StoreError(

@@ -25,12 +25,20 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from gym_memory.core.errors import ResultsError, other_format
-from gym_memory.core.files import hold, read_json, seal, unseal, write_atomic
+from gym_memory.core.files import (
+    hold,
+    read_bytes,
+    read_json,
+    seal,
+    unseal,
+    without_waiting,
+    write_atomic,
+)
 from gym_memory.core.versions import environment_record
 from gym_memory.run.jobs import EpisodeRow, Job, RunConfig
 
-__all__ = ["ResultsFolder", "check_backends", "read_config", "read_environment", "read_episodes"]
-__all__ += ["iter_folders", "locked", "read_replaced"]
+__all__ = ["ResultsFolder", "check_backends", "content", "read_config", "read_environment"]
+__all__ += ["iter_folders", "locked", "read_episodes", "read_replaced"]
 
 _FORMAT = 1
 _REPLACED = "episodes.failed.jsonl"
@@ -46,6 +54,16 @@ def _read_json(path: Path) -> Any:
     try:
         return read_json(path)
     except (OSError, ValueError) as error:
+        raise ResultsError(f"expected a readable {path.name} at {str(path)!r}: {error}") from error
+
+
+def content(path: Path) -> bytes:
+    """Return the content of a file in a results folder; empty if it is missing."""
+    try:
+        return read_bytes(path)
+    except FileNotFoundError:
+        return b""
+    except OSError as error:
         raise ResultsError(f"expected a readable {path.name} at {str(path)!r}: {error}") from error
 
 
@@ -85,7 +103,7 @@ def read_config(folder: str | os.PathLike[str]) -> RunConfig:
 def read_replaced(folder: str | os.PathLike[str]) -> list[EpisodeRow]:
     """Read the failed episodes whose jobs were played again, in the order of failure."""
     path = Path(folder) / _REPLACED
-    lines = path.read_bytes().splitlines() if path.exists() else []
+    lines = content(path).splitlines()
     try:
         rows = [EpisodeRow.from_json(unseal(line)) for line in lines if line]
     except ValueError as error:
@@ -100,7 +118,7 @@ def read_episodes(folder: str | os.PathLike[str]) -> list[Rows]:
     other line that cannot be read is a ResultsError.
     """
     path = Path(folder) / "episodes.jsonl"
-    lines = path.read_bytes().split(b"\n") if path.exists() else []
+    lines = content(path).split(b"\n")
     finished: dict[tuple[int, str, str], Rows] = {}
     open_rows: list[EpisodeRow] = []
     for number, line in enumerate(lines, start=1):
@@ -204,7 +222,7 @@ class ResultsFolder:
                 self._finished[rows[0].job.key] = rows
         self._keep_aside(replaced)
         clean = b"".join(_lines(rows) for rows in self._finished.values())
-        if not path.exists() or path.read_bytes() != clean:
+        if not path.exists() or content(path) != clean:
             write_atomic(path, clean)
         # Opened without a buffer, so that a line is one write.
         self._episodes = open(path, "ab", buffering=0)  # noqa: SIM115 - closed by close()
@@ -212,7 +230,7 @@ class ResultsFolder:
     def _keep_aside(self, replaced: Sequence[Rows]) -> None:
         """Keep failures that are played again, before they leave the episodes."""
         path = self.path / _REPLACED
-        held = path.read_bytes() if path.exists() else b""
+        held = content(path)
         # A call that was killed in between has written some already.
         new = b"".join(lines for rows in replaced if (lines := _lines(rows)) not in held)
         if new:
@@ -274,7 +292,8 @@ def _short(value: Any) -> str:
 def locked(folder: Path) -> BinaryIO:
     """Hold the folder until the file is closed, at the latest when the process dies."""
     busy = "is in use by another gym-memory process: wait for it or use another --out"
-    return hold(open(folder / ".lock", "ab"), f"{str(folder)!r} {busy}")
+    file = open(folder / ".lock", "ab", opener=without_waiting)  # noqa: SIM115 - the caller closes it
+    return hold(file, f"{str(folder)!r} {busy}")
 
 
 def iter_folders(folders: Iterable[str | os.PathLike[str]]) -> Iterator[Path]:

@@ -10,7 +10,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from gym_memory.core.files import read_json
 from gym_memory.core.html import Assets, inline_page, table, text
+from gym_memory.core.settings import LARGEST
 from gym_memory.run.results.figures import (
     budget_figure,
     colours,
@@ -139,10 +141,9 @@ def _inert(data: str) -> str:
 def _quality(folder: Path) -> str:
     """Return the quality over time, if ``gym-memory quality`` measured it."""
     try:
-        measured = json.loads((folder / "quality.json").read_text(encoding="utf-8"))
-        curves: dict[str, dict[str, Any]] = measured["curves"]
+        curves: dict[str, dict[str, Any]] = read_json(folder / "quality.json")["curves"]
         panels = [_quality_panel(name, curves) for name in _measures(curves)]
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+    except (ArithmeticError, OSError, ValueError, KeyError, TypeError, AttributeError):
         return ""
     if not panels:
         return ""
@@ -159,6 +160,8 @@ def _quality_panel(name: str, curves: dict[str, dict[str, Any]]) -> tuple[str, l
     lines = []
     for number, (label, curve) in enumerate(curves.items()):
         points = [(float(t), float(v)) for t, v in enumerate(curve.get(name, ())) if v is not None]
+        if not all(abs(value) <= LARGEST for _, value in points):
+            raise ValueError("expected finite numbers")
         if points:
             lines.append(Line("", "", "", label, number % len(PALETTE), points))
     return name, lines

@@ -19,13 +19,14 @@ from typing import Literal, NamedTuple
 
 from gym_memory.baselines.rl.shared import checkpoints
 from gym_memory.core.errors import GymMemoryError, ResultsError
-from gym_memory.core.files import read_json, seal, unseal, write_atomic
+from gym_memory.core.files import open_file, read_json, seal, unseal, write_atomic
 from gym_memory.core.trajectory import read_rows, read_trajectory
 from gym_memory.memory.stores.keep import check_store
 from gym_memory.memory.stores.store import is_url
 from gym_memory.run.jobs import EpisodeRow, RunConfig
 from gym_memory.run.results.archive import file_kind, open_memory
 from gym_memory.run.results.folder import (
+    content,
     iter_folders,
     locked,
     read_config,
@@ -135,9 +136,12 @@ def _verify_store(place: str | os.PathLike[str]) -> Iterator[FolderFinding]:
 
 
 def _digest(path: Path) -> dict[str, int | str]:
-    with open(path, "rb") as file:
-        sha = hashlib.file_digest(file, "sha256").hexdigest()
-        return {"bytes": file.tell(), "sha256": sha}
+    try:
+        with open_file(path) as file:
+            sha = hashlib.file_digest(file, "sha256").hexdigest()
+            return {"bytes": file.tell(), "sha256": sha}
+    except OSError as error:
+        raise ResultsError(f"expected a readable file at {str(path)!r}: {error}") from error
 
 
 def _data_files(folder: Path) -> Iterator[tuple[str, Path]]:
@@ -183,7 +187,7 @@ def _episodes(
 ) -> Iterator[FolderFinding]:
     """Check every line; fills ``jobs`` with the episodes of each finished job."""
     name, path = "episodes.jsonl", folder / "episodes.jsonl"
-    lines = list(io.BytesIO(path.read_bytes())) if path.exists() else []
+    lines = list(io.BytesIO(content(path)))
     planned = {job.key for job in config.jobs()}
     whole = 0
     begun: list[EpisodeRow] = []
