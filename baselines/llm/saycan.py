@@ -63,16 +63,24 @@ class Affordances:
         """Count a step."""
         state, form = _state(step.obs), _form(step.action)
         self._seen.add(state)
-        new = not step.terminated and _state(step.next_obs) not in self._seen
         self._tries[form] += 1
-        self._wins[form] += step.reward > 0 or (new and step.reward == 0)
+        self._wins[form] += self.useful(step)
         self._here[state, step.action] += 1
+
+    def useful(self, step: Transition) -> bool:
+        """True if a step is a success."""
+        new = not step.terminated and _state(step.next_obs) not in self._seen
+        return step.reward > 0 or (new and step.reward == 0)
 
     def of(self, obs: Observation, action: str) -> float:
         """Return the affordance of an action, in (0, 1)."""
         form = _form(action)
         share = (self._wins[form] + 1) / (self._tries[form] + 2)
-        return share / (1 + self._here[_state(obs), action])
+        return share / (1 + self.tried(obs, action))
+
+    def tried(self, obs: Observation, action: str) -> int:
+        """Return how often the action was taken in this state of the episode."""
+        return self._here[_state(obs), action]
 
 
 @POLICIES.register("saycan")

@@ -99,7 +99,7 @@ def cells() -> list[Job]:
     found += [Job("FakeHouse", memory, agent, 0) for memory in FEW[:2] for agent in AGENTS]
     found += [
         Job("FakeHouse", "none", policy, 0)
-        for policy in ("random", "walkthrough", "explorer", "saycan", "adaplanner")
+        for policy in ("random", "walkthrough", "explorer", "saycan", "adaplanner", "symbolic")
     ]
     found += [Job("FakeHouse", memory, "scribe", 0) for memory in ("none", "notes", "notes?free=0")]
     found += [

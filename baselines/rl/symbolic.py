@@ -1,0 +1,170 @@
+"""EXPLORER (Basu et al. 2024): rules induced from rewarded steps, exploration where none applies.
+
+The name ``explorer`` is taken by a player that goes back to states. Literals are the relations of
+the recalled facts to what an action names, so a rule holds for things never seen; the paper
+generalises names by WordNet. Rules are learnt bottom up, with exceptions, as in its default logic.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gym_memory.baselines.base import Policy
+from gym_memory.baselines.llm.saycan import Affordances
+from gym_memory.baselines.registry import POLICIES
+from gym_memory.baselines.rl.shared.features import Lexicon, describe
+from gym_memory.baselines.rl.shared.learner import playable
+from gym_memory.core.records import Observation, PlanState, Transition, Triple
+
+__all__ = ["Rule", "Symbolic", "induce"]
+
+Literals = frozenset[str]
+Counts = Counter[Literals]
+
+_MOST = 40
+"""Examples that paid from which bodies are made, the latest ones."""
+_NO_NAME = 2.0
+"""Share of games in which a name must occur to be a literal: none ever does."""
+
+
+class Rule(NamedTuple):
+    """Say that an action pays if all of ``body`` holds and nothing of ``unless``.
+
+    ``right`` and ``wrong`` count the examples that it covers.
+    """
+
+    body: Literals
+    unless: Literals
+    right: int
+    wrong: int
+
+    def covers(self, literals: Literals) -> bool:
+        """True if the rule applies."""
+        return self.body <= literals and not self.unless & literals
+
+    @property
+    def confidence(self) -> float:
+        """Return the share of examples that paid, with one of each kind added."""
+        return (self.right + 1) / (self.right + self.wrong + 2)
+
+    def __str__(self) -> str:
+        body = ", ".join(sorted(self.body)) or "true"
+        return body + "".join(f", not {literal}" for literal in sorted(self.unless))
+
+
+def induce(paid: Counts, not_paid: Counts) -> list[Rule]:
+    """Return rules that cover all examples that paid, the most reliable first.
+
+    A body is what two examples that paid have in common, or one of them. The best one is a rule;
+    the next is sought for the examples that it leaves.
+    """
+    latest = list(paid)[-_MOST:]
+    bodies = dict.fromkeys(one & other for one in latest for other in latest)
+    candidates = [_rule(body, paid, not_paid) for body in bodies]
+    rules: list[Rule] = []
+    left = set(latest)
+    while left:
+        rule = max(
+            (rule for rule in candidates if any(map(rule.covers, left))),
+            key=lambda rule: (rule.confidence, -len(rule.body), str(rule)),
+        )
+        rules.append(rule)
+        left = {one for one in left if not rule.covers(one)}
+    return sorted(rules, key=lambda rule: -rule.confidence)
+
+
+def _rule(body: Literals, paid: Counts, not_paid: Counts) -> Rule:
+    """Return the rule of a body; its exception is what only examples that did not pay share."""
+    right = [example for example in paid if body <= example]
+    wrong = [example for example in not_paid if body <= example]
+    unless: Literals = frozenset()
+    if len(wrong) > 1:
+        shared = frozenset.intersection(*wrong).difference(*right)
+        unless = frozenset(sorted(shared)[:1])
+    rule = Rule(body, unless, sum(paid[one] for one in right), 0)
+    return rule._replace(wrong=sum(not_paid[one] for one in wrong if rule.covers(one)))
+
+
+class _Discovery(Affordances):
+    """Count a step as useful if it paid or led to a fact that is new in the episode."""
+
+    def begin(self) -> None:
+        super().begin()
+        self._facts: set[Triple] = set()
+
+    def useful(self, step: Transition) -> bool:
+        facts = set(step.next_obs["triples"])
+        new = facts - self._facts - set(step.obs["triples"])
+        self._facts |= facts
+        return step.reward > 0 or (bool(new) and not step.terminated)
+
+
+@POLICIES.register("symbolic")
+class Symbolic(Policy):
+    """Takes an action that a rule says will pay, else explores; rules outlive the episode.
+
+    The paper's neural explorer is a trained learner; here it is SayCan's counts of useful forms.
+    """
+
+    name = "symbolic"
+
+    def __init__(self) -> None:
+        self._useful = _Discovery()
+        self._paid: dict[str, Counts] = defaultdict(Counter)
+        self._not_paid: dict[str, Counts] = defaultdict(Counter)
+        self.rules: dict[str, list[Rule]] = {}
+        self._followed = 0
+        self.reset({}, 0)
+
+    def reset(self, info: dict[str, Any], seed: int | None = None) -> None:
+        """Start an episode; rules and counts stay."""
+        self._useful.begin()
+        self._rng = np.random.default_rng(seed)
+
+    def counters(self) -> dict[str, float]:
+        """Return the steps by rules over all episodes, and the rules."""
+        return {"by_rules": self._followed, "rules": sum(map(len, self.rules.values()))}
+
+    def act(self, obs: Observation, info: dict[str, Any]) -> str:
+        """Return the action of the most reliable rule, among those not tried in this state."""
+        obs = playable(obs)
+        useful = np.array([self._useful.of(obs, action) for action in obs["valid_actions"]])
+        found: list[tuple[Rule, int]] = []
+        for number, (form, *literals) in enumerate(_literals(obs)):
+            fresh = not self._useful.tried(obs, obs["valid_actions"][number])
+            rule = self._rule(form, frozenset(literals)) if fresh else None
+            if rule is not None and rule.confidence > 0.5:
+                found.append((rule, number))
+        if found:
+            rule, number = max(found, key=lambda one: one[0].confidence)
+            self._followed += 1
+            self.focus = PlanState(thought=f"rule: {rule}")
+        else:
+            number = int(self._rng.choice(len(useful), p=useful / useful.sum()))
+            self.focus = PlanState(thought="explore")
+        return obs["valid_actions"][number]
+
+    def _rule(self, form: str, literals: Literals) -> Rule | None:
+        rules = self.rules.get(form, ())
+        return next((rule for rule in rules if rule.covers(literals)), None)
+
+    def update(self, transition: Transition) -> None:
+        """Keep the step as an example; induce the rules of its action form again."""
+        self._useful.add(transition)
+        obs, action = transition.obs, transition.action
+        if action not in obs["valid_actions"]:
+            return
+        form, *literals = _literals(obs)[obs["valid_actions"].index(action)]
+        examples = self._paid if transition.reward > 0 else self._not_paid
+        examples[form][frozenset(literals)] += 1
+        if self._paid[form]:
+            self.rules[form] = induce(self._paid[form], self._not_paid[form])
+
+
+def _literals(obs: Observation) -> list[tuple[str, ...]]:
+    """Return of each valid action its form, then what the facts say of the things in it."""
+    described = describe(obs, Lexicon(_NO_NAME)).actions
+    return [(form, *(one for one in rest if one[:1].isdigit())) for form, *rest in described]
