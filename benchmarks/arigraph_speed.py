@@ -1,6 +1,6 @@
 """Measure AriGraph: the cost of a step, a search, a long episode and an RL step.
 
-The numbers in ``arigraph_speed.json`` and ``arigraph_speed.md`` were made by::
+The numbers in ``measured.json`` and ``arigraph_speed.md`` were made by::
 
     OMP_NUM_THREADS=1 python benchmarks/arigraph_speed.py
 
@@ -44,6 +44,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from keep import measured, write_measured
 
 from gym_memory.core.records import Cue, Recall, Step, Task, Triple
 from gym_memory.graph.schema import OPPOSITE
@@ -489,8 +490,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--parts", default=",".join(PARTS))
     chosen = parser.parse_args().parts.split(",")
-    path = HERE.with_suffix(".json")
-    results = json.loads(path.read_text()) if path.exists() else {}
+    results = measured("arigraph_speed")
     results["command"] = "OMP_NUM_THREADS=1 python benchmarks/arigraph_speed.py"
     results["python"] = platform.python_version()
     with tempfile.TemporaryDirectory() as scratch:
@@ -503,7 +503,7 @@ def main() -> None:
                 os.environ.pop("GYM_MEMORY_CACHE", None)
             else:
                 os.environ["GYM_MEMORY_CACHE"] = games
-    path.write_text(json.dumps(results, indent=1) + "\n")
+    write_measured("arigraph_speed", results)
     HERE.with_suffix(".md").write_text(markdown(results))
     print(markdown(results))
 

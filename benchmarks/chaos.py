@@ -1,6 +1,6 @@
 """Kill processes of runs at random; each run must equal a calm one.
 
-    python -m benchmarks chaos                      # 200 episodes, 20 kills; chaos.json
+    python -m benchmarks chaos                      # 200 episodes, 20 kills; measured.json
     python -m benchmarks chaos --seeds 2 --kills 3 --out chaos-small.json   # a small one
 
 Parts are `compare` on worker processes, `compare --ray local`, and `train`. Each runs once
@@ -28,6 +28,8 @@ from collections import Counter
 from pathlib import Path
 from subprocess import DEVNULL
 from typing import Any
+
+from keep import MEASURED, measured, write_measured
 
 from gym_memory.baselines.rl.shared import checkpoints
 from gym_memory.core.trajectory import read_trajectory
@@ -197,15 +199,15 @@ def main() -> None:
     parser.add_argument("--kills", type=int, default=20, help="over all parts")
     parser.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS)
     parser.add_argument("--seed", type=int, default=0, help="of the kills")
-    parser.add_argument("--out", type=Path, default=HERE / "chaos.json")
+    parser.add_argument("--out", type=Path, default=MEASURED)
     given = parser.parse_args()
     folder = Path(tempfile.mkdtemp(prefix="chaos-"))
-    record = json.loads(given.out.read_text()) if given.out.exists() else {}
+    record = measured("chaos", given.out)
     for n, part in enumerate(given.parts):
         chance = random.Random(f"{given.seed} {part}")
         kills = (given.kills + n) // len(given.parts)
         record[part] = play(part, folder, given.seeds, kills, chance)
-        given.out.write_text(json.dumps(record, indent=1) + "\n")
+        write_measured("chaos", record, given.out)
     print(json.dumps(record, indent=1))
     if not all(r["verified"] and not r["different"] for r in record.values()):
         sys.exit(f"see {folder}")

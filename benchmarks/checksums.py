@@ -1,6 +1,6 @@
 """Measure what checksums cost: their share of the CPU time of recorded episodes.
 
-    python -m benchmarks checksums                 # checksums.json
+    python -m benchmarks checksums                 # measured.json
 
 The planner cooks while every step is recorded, with a memory that keeps facts in a store, and with
 one that keeps none. All functions that make or check a checksum are timed whole, so that the share
@@ -19,6 +19,8 @@ import zlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+
+from keep import MEASURED, write_measured
 
 from gym_memory.core import files
 from gym_memory.memory import base
@@ -75,7 +77,7 @@ def main() -> None:
     """Measure both memories and keep the shares."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seeds", type=int, default=5)
-    parser.add_argument("--out", type=Path, default=Path(__file__).with_suffix(".json"))
+    parser.add_argument("--out", type=Path, default=MEASURED)
     given = parser.parse_args()
     clock = Clock()
     for module in (files, base, database, facts, keep, store, folder, verify):
@@ -89,7 +91,7 @@ def main() -> None:
         with tempfile.TemporaryDirectory() as where:
             named = memory.format(Path(where, "facts.db"))
             record[memory.format("facts.db")] = measure(named, given.seeds, clock, Path(where))
-    given.out.write_text(json.dumps(record, indent=1) + "\n")
+    write_measured("checksums", record, given.out)
     print(json.dumps(record, indent=1))
 
 

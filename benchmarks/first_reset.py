@@ -19,6 +19,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from keep import write_measured
+
 HERE = Path(__file__).parent
 CHECKOUT = HERE.parent
 PARTS = ("interpreter", "imports", "first_reset", "second_reset")
@@ -71,7 +73,7 @@ def main() -> None:
         for name, rows in runs.items()
     }
     about = {"unit": "CPU seconds", "runs": given.runs, "python": platform.python_version()}
-    (HERE / "first_reset.json").write_text(json.dumps({**about, **record}, indent=1) + "\n")
+    write_measured("first_reset", {**about, **record})
     print(json.dumps(record, indent=1))
 
 

@@ -1,6 +1,6 @@
 """Measure the time to generate and compile cooking games from nothing.
 
-    python benchmarks/game_build.py --games 20 --workers 2 --out benchmarks/game_build
+    python benchmarks/game_build.py --games 20 --workers 2 --out benchmarks/measured.json
 
 Games of the largest levels in turn, each new, into a cache that is thrown away. Wall time is what a
 user waits; CPU time includes Inform's compilers.
@@ -17,6 +17,8 @@ import time
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
+
+from keep import write_measured
 
 from gym_memory.games.textworld.cooking import Cooking
 
@@ -54,7 +56,7 @@ def main() -> None:
     }
     print(json.dumps(row))
     if options.out:
-        options.out.with_suffix(".json").write_text(json.dumps(row, indent=1) + "\n")
+        write_measured("game_build", row, options.out)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Measure the temporal graph against networkx, both in one run.
 
-    OMP_NUM_THREADS=1 python benchmarks/graph_speed.py --out benchmarks/graph_speed.json
+    OMP_NUM_THREADS=1 python benchmarks/graph_speed.py --out benchmarks/measured.json
 
 CPU time in microseconds an operation (least of several rounds), at several numbers of live facts.
 The *step* is what one environment step does to a graph: ten facts stated (six known, two that
@@ -16,7 +16,6 @@ import argparse
 import functools
 import gc
 import itertools
-import json
 import platform
 import random
 import time
@@ -25,6 +24,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import networkx
+from keep import write_measured
 
 from gym_memory.core.records import Triple
 from gym_memory.graph import TemporalGraph
@@ -302,7 +302,7 @@ def main() -> None:
                 for row in rows
             ],
         }
-        arguments.out.write_text(json.dumps(record, indent=1) + "\n")
+        write_measured("graph_speed", record, arguments.out)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Measure what each extra adds to an installation: packages and megabytes on disk.
 
-    python -m benchmarks install_sizes            # install_sizes.json
+    python -m benchmarks install_sizes            # measured.json
 
 Follows the requirements of what is installed in the venv that runs it, so run it in one that has
 the extras (`make .venv/.test`). An extra whose packages are not all there has no size.
@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import json
 from importlib.metadata import Distribution, PackageNotFoundError, distribution
-from pathlib import Path
 
+from keep import write_measured
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
@@ -62,9 +62,8 @@ def main() -> None:
     for extra in distribution("gym-memory").metadata.get_all("Provides-Extra") or []:
         names, missing = closure({extra})
         sizes[extra] = None if missing else [len(names - base), megabytes(names - base)]
-    text = json.dumps(sizes, indent=1)
-    Path(__file__).with_suffix(".json").write_text(text + "\n", encoding="utf-8")
-    print(text)
+    write_measured("install_sizes", sizes)
+    print(json.dumps(sizes, indent=1))
 
 
 if __name__ == "__main__":

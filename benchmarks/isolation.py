@@ -1,6 +1,6 @@
 """Play mutated story files in isolation: each may cost its own episode and nothing else.
 
-    python -m benchmarks isolation                       # 1,000 stories; isolation.json
+    python -m benchmarks isolation                       # 1,000 stories; measured.json
     python -m benchmarks isolation --stories 50 --out x.json
 
 Bytes of a compiled story behind its header are replaced at random and the checksum is made right,
@@ -21,6 +21,8 @@ from importlib import resources
 from pathlib import Path
 from statistics import median
 from typing import Any
+
+from keep import MEASURED, write_measured
 
 from gym_memory.core.errors import BackendError, GymMemoryError
 from gym_memory.games.isolate import IsolatedEnv
@@ -82,7 +84,7 @@ def main() -> None:
     """Play all and keep the counts."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--stories", type=int, default=1000)
-    parser.add_argument("--out", type=Path, default=HERE / "isolation.json")
+    parser.add_argument("--out", type=Path, default=MEASURED)
     given = parser.parse_args()
     source = resources.files("gym_memory.games.jericho").joinpath("tide_mill.ni")
     story = cached_story("jericho", source.read_text(encoding="utf-8"))
@@ -112,7 +114,7 @@ def main() -> None:
     shutil.rmtree(folder)
     record = {"stories": given.stories, "episodes": dict(how.most_common()), **overhead()}
     assert how.total() == given.stories
-    given.out.write_text(json.dumps(record, indent=1) + "\n")
+    write_measured("isolation", record, given.out)
     print(json.dumps(record, indent=1))
 
 

@@ -3,6 +3,7 @@
     python -m benchmarks keep results/planner benchmarks/planner
 
 A report becomes a section of report.md. Rows go into one file per benchmark, with the run's name.
+What a script without a folder measures is in measured.json, under the script's name.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+MEASURED = Path(__file__).with_name("measured.json")
 _SECTION = re.compile(r"^# ([^\n]+)\n(.*?)(?=^# |\Z)", re.DOTALL | re.MULTILINE)
 _NOT_KEPT = re.compile(r"^!\[.*\n\n?| All package versions: `environment\.json`\.", re.MULTILINE)
 
@@ -25,6 +27,20 @@ def read_rows(path: Path) -> Iterator[dict[str, Any]]:
         opened = gzip.open if path.suffix == ".gz" else open
         with opened(path, "rt", encoding="utf-8") as file:
             yield from map(json.loads, file)
+
+
+def measured(name: str, path: Path = MEASURED) -> dict[str, Any]:
+    """Return what a script measured last; empty if it never ran."""
+    found = json.loads(path.read_text("utf-8")) if path.exists() else {}
+    return dict(found.get(name, {}))
+
+
+def write_measured(name: str, value: dict[str, Any], path: Path = MEASURED) -> None:
+    """Replace what a script measured; each script has a line."""
+    found = json.loads(path.read_text("utf-8")) if path.exists() else {}
+    found[name] = value
+    lines = (f"{json.dumps(k)}: {json.dumps(found[k])}" for k in sorted(found))
+    path.write_text("{\n" + ",\n".join(lines) + "\n}\n", "utf-8")
 
 
 def pack(path: Path, run: str, new: Iterable[dict[str, Any]]) -> None:

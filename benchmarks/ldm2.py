@@ -1,6 +1,6 @@
 """Measure what LDM2's examples are worth on unseen games, and what it costs.
 
-The numbers in ``ldm2.json`` were made by::
+The numbers in ``measured.json`` were made by::
 
     OMP_NUM_THREADS=1 python benchmarks/ldm2.py
 
@@ -26,7 +26,6 @@ Times are CPU times of one process (``time.process_time``). Parts (``--parts imi
 from __future__ import annotations
 
 import argparse
-import json
 import random
 import re
 import statistics
@@ -41,6 +40,7 @@ from typing import Any
 
 import gymnasium as gym
 import numpy as np
+from keep import measured, write_measured
 
 import gym_memory  # noqa: F401 - registers the environments
 from gym_memory.core.errors import MissingDependencyError
@@ -50,7 +50,6 @@ from gym_memory.memory.encoders import DEFAULT_MODEL, make_encoder
 from gym_memory.memory.ldm2.memory import LDM2
 from gym_memory.wrappers import RecordTrajectory
 
-RESULT = Path(__file__).with_suffix(".json")
 TRAIN, TEST = range(20), range(40, 60)
 KS = (1, 3, 5)
 clock = time.process_time
@@ -294,11 +293,11 @@ def main() -> None:
     """Run the chosen parts and write their results over the old ones."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--parts", default=",".join(PARTS))
-    results = json.loads(RESULT.read_text()) if RESULT.exists() else {}
+    results = measured("ldm2")
     results["command"] = "OMP_NUM_THREADS=1 python benchmarks/ldm2.py"
     for name in parser.parse_args().parts.split(","):
         results[name] = PARTS[name]()
-    RESULT.write_text(json.dumps(results, indent=1) + "\n")
+    write_measured("ldm2", results)
 
 
 if __name__ == "__main__":

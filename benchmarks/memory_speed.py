@@ -1,6 +1,6 @@
 """Measure a step of every memory: observe and recall, without a language model.
 
-    OMP_NUM_THREADS=1 python benchmarks/memory_speed.py --out benchmarks/memory_speed.json
+    OMP_NUM_THREADS=1 python benchmarks/memory_speed.py --out benchmarks/measured.json
 
 CPU milliseconds a step, after 100, 1,000 and 5,000 observations of one episode, all of them
 different, in a house of a hundred rooms where things are carried about. The median and the
@@ -14,13 +14,14 @@ from __future__ import annotations
 
 import argparse
 import gc
-import json
 import platform
 import random
 import statistics
 import time
 from collections.abc import Iterator
 from pathlib import Path
+
+from keep import write_measured
 
 from gym_memory.core.records import Cue, Oracle, Outcome, Step, Task, Triple
 from gym_memory.graph.schema import OPPOSITE, PLAYER, way_relation
@@ -165,7 +166,7 @@ def main() -> None:
     if arguments.out:
         host = {"python": platform.python_version(), "machine": platform.machine()}
         report = {"limit_ms": LIMIT_MS, "budget": BUDGET, "steps": STEPS, **host, "rows": rows}
-        arguments.out.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
+        write_measured("memory_speed", report, arguments.out)
 
 
 if __name__ == "__main__":

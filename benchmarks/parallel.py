@@ -29,6 +29,8 @@ import threading
 import time
 from pathlib import Path
 
+from keep import MEASURED, measured, write_measured
+
 from gym_memory.run.compare import compare
 from gym_memory.run.jobs import RunConfig
 
@@ -103,9 +105,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--episodes", type=int, help="40 of TextWorld, 400 of ScienceWorld")
     parser.add_argument("--only", choices=list(ENVIRONMENTS))
-    parser.add_argument("--out", type=Path, default=HERE / "parallel.json")
+    parser.add_argument("--out", type=Path, default=MEASURED)
     given = parser.parse_args()
-    record = json.loads(given.out.read_text()) if given.out.exists() else {}
+    record = measured("parallel", given.out)
     for name in [given.only] if given.only else list(ENVIRONMENTS):
         episodes = given.episodes or EPISODES[name]
         one, two = (measure(ENVIRONMENTS[name], episodes, n) for n in (1, 2))
@@ -121,7 +123,7 @@ def main() -> None:
         print(name, json.dumps(record[name], indent=1), flush=True)
         record[name]["load"] = round(os.getloadavg()[0], 1)
         record["cores"] = os.cpu_count()
-        given.out.write_text(json.dumps(record, indent=1) + "\n")
+        write_measured("parallel", record, given.out)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Measure whether a process grows: 200,000 steps of TextWorld, ScienceWorld and NetHack.
 
-    python benchmarks/soak.py                # 20 CPU minutes; prints, writes soak.json
+    python benchmarks/soak.py                # 20 CPU minutes; prints, writes measured.json
     python benchmarks/soak.py --only scienceworld --steps 20000 --out soak-small.json
 
 A process for each environment plays at random, episode after episode, each on the next seed, with
@@ -18,6 +18,8 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+
+from keep import MEASURED, write_measured
 
 HERE = Path(__file__).parent
 ENVIRONMENTS = {
@@ -91,7 +93,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--steps", type=int, default=STEPS, help="over all environments")
     parser.add_argument("--only", choices=list(ENVIRONMENTS))
-    parser.add_argument("--out", type=Path, default=HERE / "soak.json")
+    parser.add_argument("--out", type=Path, default=MEASURED)
     parser.add_argument("--play", help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.play:
@@ -112,8 +114,7 @@ def main() -> None:
         record[name] = {"environment": ENVIRONMENTS[name], "growth": round(growth(rows), 4)}
         record[name]["curve"] = rows
         print(name, "growth after warm-up", record[name]["growth"])
-        lines = ",\n".join(f"{json.dumps(k)}: {json.dumps(v)}" for k, v in record.items())
-        given.out.write_text(f"{{\n{lines}\n}}\n")
+        write_measured("soak", record, given.out)
     sys.exit(any(part["growth"] > MOST_GROWTH for part in record.values()))
 
 

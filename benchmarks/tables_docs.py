@@ -7,6 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from keep import measured
+
 from gym_memory.cli.doctor import PURPOSES
 from gym_memory.run.results import intervals
 from gym_memory.run.results.score import format_interval
@@ -58,7 +60,7 @@ def listed() -> Table:
             f"{row['without effect']} of {row['listed']}",
             f"{row['cpu s a state']:.2f}",
         ]
-        for row in _read("valid_actions.json")["rows"]
+        for row in measured("valid_actions")["rows"]
     ]
     heads = ["game", "states", "effects", "found", "listed without effect", "CPU s a list"]
     return heads, 1, rows
@@ -125,7 +127,7 @@ def worlds() -> Table:
 
 def sizes() -> Table:
     """Return the packages and megabytes of each extra; see install_sizes.py."""
-    found = _read("install_sizes.json")
+    found = measured("install_sizes")
     core = "the loop, the memories, the results; Fetch and MultiHopQA"
     purposes = {"": core, **PURPOSES, "all": "what all but the rows without a size bring"}
     rows = [
@@ -147,7 +149,7 @@ def published() -> Table:
 
 def defences() -> Table:
     """Return what defences add to a step; see checksums.py and isolation.py."""
-    sums, isolated = _read("checksums.json"), _read("isolation.json")
+    sums, isolated = measured("checksums"), measured("isolation")
     ends = [isolated[f"step_ms_{where}"] for where in ("here", "isolated")]
     rows = [
         [what, f"{row['checksums_ms']:.3f}", f"{row['step_ms']:.1f}", f"{row['share_percent']} %"]
@@ -158,7 +160,9 @@ def defences() -> Table:
         )
     ]
     added = ends[1] - ends[0]
-    rows.append(["`isolate=process`", f"{added:.3f}", f"{ends[0]:.1f}", f"{100 * added / ends[0]:.1f} %"])
+    rows.append(
+        ["`isolate=process`", f"{added:.3f}", f"{ends[0]:.1f}", f"{100 * added / ends[0]:.1f} %"]
+    )
     return ["defence", "added, ms", "a step, ms", "share"], 1, rows
 
 
@@ -166,7 +170,7 @@ def viewer() -> Table:
     """How fast the pages open and move, in ms of Chromium; see viewer_speed.py."""
     rows = [
         [what.removesuffix(", ms"), str(times["best"]), str(times["median"]), str(times["worst"])]
-        for what, times in _read("viewer_speed.json").items()
+        for what, times in measured("viewer_speed").items()
         if what.endswith(", ms")
     ]
     return ["episode: what, in ms", "best", "median", "worst"], 1, rows

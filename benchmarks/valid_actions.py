@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import gymnasium as gym
+from keep import MEASURED, write_measured
 
 import gym_memory  # noqa: F401 - registers the environments
 from gym_memory.games.jericho import Jericho
@@ -32,7 +33,7 @@ QUIET = ("look", "inventory", "wait")
 
 def main() -> None:
     parser = argparse.ArgumentParser()
-    parser.add_argument("--out", type=Path, default=Path(__file__).with_suffix(".json"))
+    parser.add_argument("--out", type=Path, default=MEASURED)
     parser.add_argument("--seeds", type=int, default=2)
     parser.add_argument("--steps", type=int, default=8)
     arguments = parser.parse_args()
@@ -46,7 +47,7 @@ def main() -> None:
         "textworld": version("textworld"),
         "rows": rows,
     }
-    arguments.out.write_text(json.dumps(record, indent=1) + "\n")
+    write_measured("valid_actions", record, arguments.out)
 
 
 def compare(family: str, settings: dict[str, Any], seeds: int, steps: int) -> dict[str, Any]:

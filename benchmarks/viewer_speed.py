@@ -1,7 +1,7 @@
 """Measure the pages in a browser (needs Chromium, its driver and selenium).
 
 Opens long episodes in a headless Chromium with software rendering, a fresh page each time, and
-writes ``viewer_speed.json``. ``busy`` says how long a second of computing took meanwhile: on a
+writes ``measured.json``. ``busy`` says how long a second of computing took meanwhile: on a
 machine of its own it is 1.
 """
 
@@ -11,6 +11,8 @@ import json
 import tempfile
 from pathlib import Path
 from statistics import median
+
+from keep import write_measured
 
 from gym_memory.viewer.recordings import find, write_replay
 from tests.chromium import Browser, busy, open_window, serving
@@ -57,9 +59,8 @@ def main() -> None:
         found["2,000 names, all drawn: slider, ms"] = summary(slides(browser, 30))
         found["busy"] = [round(before, 2), round(busy(), 2)]
         assert browser.errors() == []
-    text = json.dumps(found, indent=1)
-    Path(__file__).with_suffix(".json").write_text(text + "\n")
-    print(text)
+    write_measured("viewer_speed", found)
+    print(json.dumps(found, indent=1))
 
 
 if __name__ == "__main__":

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import re
-import sys
 from pathlib import Path
 
 import pytest
+from tables import PAGES, RESULTS, differing
 
 from gym_memory.version import __version__
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
-from tables import PAGES, RESULTS, differing
 
 ROOT = Path(__file__).parents[1]
 

@@ -160,4 +160,4 @@ def test_mutated_stories_cost_their_own_episodes(tmp_path: Path) -> None:
     done = subprocess.run(words, capture_output=True, text=True, timeout=500)
     assert done.returncode == 0, done.stderr
     record = json.loads((tmp_path / "out.json").read_text())
-    assert sum(record["episodes"].values()) == 50
+    assert sum(record["isolation"]["episodes"].values()) == 50
