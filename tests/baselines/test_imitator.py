@@ -25,7 +25,6 @@ from gym_memory.baselines.rules.scienceworld.demonstrations import (
 from gym_memory.baselines.rules.scienceworld.guide import Guide, Standing, choose, decided, progress
 from gym_memory.baselines.rules.scienceworld.imitator import Imitator
 from gym_memory.baselines.rules.scienceworld.phrases import (
-    Meaning,
     Terms,
     condition_of,
     fit,
@@ -207,10 +206,8 @@ def test_finds_its_place_by_what_the_memory_tells(knowledge: ShownKnowledge) -> 
     told = seen(one.moves[4].answer, told_by(one.moves[:5]), task=one.goal)
     scene = read_scene(told, Pursuit(one.moves[4].act, "kitchen"))
     rng = np.random.default_rng(0)
-    assert progress(one, Terms(), scene, rng, history=True).done == 5
-    assert {number for _, number in progress(one, Terms(), scene, rng, history=True).pairs} == {
-        *range(5)
-    }
+    assert progress(one, Terms(), scene, rng).done == 5
+    assert {number for _, number in progress(one, Terms(), scene, rng).pairs} == {*range(5)}
 
 
 def test_repeats_what_was_repeated_until_the_answer_changes(knowledge: ShownKnowledge) -> None:
@@ -225,7 +222,7 @@ def test_repeats_what_was_repeated_until_the_answer_changes(knowledge: ShownKnow
     ):
         told = seen(moves[-1].answer, told_by(moves), task=one.goal)
         scene = read_scene(told, Pursuit(on_the_way.act, "workshop"))
-        assert progress(one, Terms(), scene, rng, history=True).done == done
+        assert progress(one, Terms(), scene, rng).done == done
 
 
 def test_sees_the_rounds_of_a_demonstration(knowledge: ShownKnowledge) -> None:
@@ -233,12 +230,6 @@ def test_sees_the_rounds_of_a_demonstration(knowledge: ShownKnowledge) -> None:
     (start, end) = one.rounds[-1]
     assert end == len(one.moves)
     assert {move.act.verb for move in one.moves[start:]} == {"examine", "use"}
-
-
-def test_compares_names_by_their_meaning_where_asked() -> None:
-    by_words, by_vectors = Meaning(), Meaning("hash")
-    assert by_words.alike("adult frog", "adult turtle") == pytest.approx(1 / 3)
-    assert by_words.alike("frogs", "frog") == 0.0 < by_vectors.alike("frogs", "frog")
 
 
 def decide(one: Demonstration, goal: str, text: str, plan: Pursuit) -> str:
@@ -355,9 +346,7 @@ def followed(knowledge: ShownKnowledge, obs: Any, plan: Pursuit, abandoned: Any 
     """What is due by the demonstration that agrees best."""
     scene = read_scene(obs, plan)
     rng = np.random.default_rng(0)
-    best = choose(
-        knowledge.demonstrations, obs["task"], scene, rng, history=True, abandoned=abandoned
-    )[0]
+    best = choose(knowledge.demonstrations, obs["task"], scene, rng, abandoned)[0]
     return str(best.here(best.standing.done))
 
 
@@ -403,7 +392,7 @@ def test_goes_on_in_the_room_where_it_is(knowledge: ShownKnowledge) -> None:
         obs = seen(one.moves[-1].answer, "", f"you, is in, {room}", task=one.goal)
         scene = read_scene(obs, Pursuit(act, room))
         rng = np.random.default_rng(0)
-        standings.append(progress(one, Terms(), scene, rng, history=True).value)
+        standings.append(progress(one, Terms(), scene, rng).value)
     assert standings[1] > standings[0]
 
 
@@ -467,8 +456,6 @@ def test_answers_a_question_by_its_first_choice() -> None:
 def test_refuses_to_play_unlearnt(tmp_path: Path) -> None:
     with pytest.raises(InvalidArgumentError, match="checkpoint"):
         Imitator().reset({}, 0)
-    with pytest.raises(InvalidArgumentError, match="alike"):
-        Imitator(alike=2.0)
     with pytest.raises(ResultsError):
         Imitator(tmp_path / "absent.jsonl.gz")
 

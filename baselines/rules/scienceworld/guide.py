@@ -71,28 +71,25 @@ def progress(
     terms: Terms,
     scene: Scene,
     rng: np.random.Generator,
-    *,
-    history: bool,
     abandoned: tuple[Act, ...] = (),
 ) -> Standing:
     """Return where one stands in a demonstration.
 
     Every number of moves behind is scored by what speaks for it: the moves of the memory with their
     answers, in order, the effects that its facts show, the last answer, what is carried, and the
-    published plan. ``history`` is True if moves and facts that the memory has count; ``abandoned``
-    moves are not to be due.
+    published plan. ``abandoned`` moves are not to be due.
     """
     if scene.plan is None and not scene.done:
         return Standing(0, 0.0, ())
     score = _present(shown, terms, scene)
-    done = _counted(scene) if history else ()
+    done = _counted(scene)
     cut = scene.cut or len(done) >= _LATEST
     alignment = _Alignment(shown, terms, outset=0.0 if cut else 1.0)
     for act, answer in done:
         alignment.add(act, answer)
     if done:
         score += alignment.row
-    if history and scene.facts:
+    if scene.facts:
         acts = _acts(shown, terms)
         first = {act: number for number, act in reversed([*enumerate(acts)])}
         found = np.array(
@@ -301,21 +298,18 @@ def choose(
     goal: str,
     scene: Scene,
     rng: np.random.Generator,
-    *,
-    history: bool,
     abandoned: tuple[Act, ...] = (),
 ) -> list[Guide]:
     """Return the demonstrations of the nearest task, that which agrees best first.
 
-    Of equal ones, that with the nearest goal is first. ``history`` is True if moves and facts
-    that the memory has count; ``abandoned`` moves are not to be due.
+    Of equal ones, that with the nearest goal is first. ``abandoned`` moves are not to be due.
     """
     ranked = nearest(goal, demonstrations)
     task = ranked[0][0].task
     found: list[tuple[float, Demonstration, Terms, Standing]] = []
     for shown, alike in [pair for pair in ranked if pair[0].task == task][:_COMPARED]:
         how = terms(shown.goal, goal, shown.recipe, scene.recipe)
-        standing = progress(shown, how, scene, rng, history=history, abandoned=abandoned)
+        standing = progress(shown, how, scene, rng, abandoned)
         value = standing.value + _NEAR * alike + _same_recipe(shown, scene)
         value += _LOOKS * _looks_so(how, shown, standing.done, scene, goal)
         found.append((round(value, 9), shown, how, standing))

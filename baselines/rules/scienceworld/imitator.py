@@ -22,15 +22,13 @@ from gym_memory.baselines.rules.scienceworld.demonstrations import (
     learn,
     usual_pause,
 )
-from gym_memory.baselines.rules.scienceworld.phrases import Meaning
 from gym_memory.baselines.rules.scienceworld.scene import Experiment, read_scene
-from gym_memory.baselines.rules.scienceworld.turn import Decision, Settings
+from gym_memory.baselines.rules.scienceworld.turn import Decision
 from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.records import Observation
 from gym_memory.games.scienceworld.rules_items import AMBIGUOUS
 
-__all__ = ["Imitator", "Settings"]
-
+__all__ = ["Imitator"]
 
 _PATIENCE = 12
 """Steps without anything new after which what is being done is given up."""
@@ -48,30 +46,15 @@ class Imitator(Policy):
 
     Args:
         checkpoint: The recorded demonstrations.
-        alike: See :class:`Settings`.
-        history: See :class:`Settings`.
-        search: See :class:`Settings`.
-        encoder: See :class:`Settings`.
     """
 
     name: ClassVar[str] = "imitator"
     focus: Experiment
 
-    def __init__(
-        self,
-        checkpoint: str | os.PathLike[str] | None = None,
-        alike: float = Settings.alike,
-        history: bool = Settings.history,
-        search: bool = Settings.search,
-        encoder: str = Settings.encoder,
-    ):
-        if not 0.0 <= alike <= 1.0:
-            raise InvalidArgumentError(f"expected alike in [0, 1], got {alike!r}")
-        self.settings = Settings(float(alike), bool(history), bool(search), encoder)
+    def __init__(self, checkpoint: str | os.PathLike[str] | None = None):
         self._knowledge: ShownKnowledge | None = (
             None if checkpoint is None else _learned(os.fspath(checkpoint))
         )
-        self._meaning = Meaning(encoder)
         self._rng = np.random.default_rng(0)
 
     def load(self, path: str | os.PathLike[str]) -> None:
@@ -105,8 +88,7 @@ class Imitator(Policy):
     def _turn(self, obs: Observation, plan: Experiment) -> Decision:
         assert self._knowledge is not None
         scene = read_scene(obs, plan.aim)
-        how = self.settings, self._meaning, self._rng
-        return Decision(self._knowledge, obs["task"], scene, *how, plan.abandoned)
+        return Decision(self._knowledge, obs["task"], scene, self._rng, plan.abandoned)
 
 
 @lru_cache(maxsize=4)

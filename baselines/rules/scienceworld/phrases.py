@@ -8,40 +8,9 @@ from difflib import SequenceMatcher
 from functools import lru_cache
 from typing import NamedTuple
 
-from gym_memory.memory.encoders import Encoder, make_encoder
-
-__all__ = ["THE_SAME", "Act", "Meaning", "Terms", "Thing", "asked", "condition_of", "fit"]
+__all__ = ["THE_SAME", "Act", "Terms", "Thing", "asked", "condition_of", "fit"]
 __all__ += ["is_among", "is_named", "is_shown", "likeness", "masked", "named_to_focus_on"]
 __all__ += ["parse", "recipe_in", "terms", "things_in", "words"]
-
-_UNRELATED = 0.3
-"""A cosine that unrelated names reach."""
-
-
-class Meaning:
-    """Judge how alike names are.
-
-    Args:
-        encoder: Name of a text encoder (:func:`gym_memory.memory.encoders.make_encoder`); empty
-            for words alone.
-    """
-
-    def __init__(self, encoder: str = ""):
-        self._encoder: Encoder | None = make_encoder(encoder) if encoder else None
-        self._known: dict[tuple[str, str], float] = {}
-
-    def alike(self, one: str, other: str) -> float:
-        """Return the likeness in [0, 1]: shared words, or nearness of meaning if that is more."""
-        shared = likeness(one, other)
-        if self._encoder is None or shared >= 1.0:
-            return shared
-        pair = one, other
-        if pair not in self._known:
-            first, second = self._encoder.encode(pair)
-            near = (float(first @ second) - _UNRELATED) / (1 - _UNRELATED)
-            self._known[pair] = round(max(0.0, near), 4)
-        return max(shared, self._known[pair])
-
 
 _WORD = re.compile(r"[a-z0-9]+")
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import re
 
 import numpy as np
@@ -12,7 +11,6 @@ from gym_memory.baselines.rules.scienceworld.guide import Guide, choose, decided
 from gym_memory.baselines.rules.scienceworld.phrases import (
     THE_SAME,
     Act,
-    Meaning,
     Thing,
     asked,
     fit,
@@ -26,7 +24,7 @@ from gym_memory.baselines.rules.scienceworld.phrases import (
 from gym_memory.baselines.rules.scienceworld.scene import Pursuit, Scene, is_refused
 from gym_memory.games.scienceworld.rules_items import AMBIGUOUS
 
-__all__ = ["WAIT", "Decision", "Settings", "Sight"]
+__all__ = ["WAIT", "Decision", "Sight"]
 
 # ------------------------------------------------------------ what is in sight
 
@@ -39,25 +37,15 @@ _SAME_USE = 0.3
 _SAME_LOOK = 0.6
 """Least share of words, but for its name, that a vessel's look has in common with another's."""
 _STATES = frozenset({"liquid", "solid", "gaseous"})
+_ALIKE = 0.34
+"""Least likeness of a thing in sight that replaces a demonstrated one."""
 
 
 class Sight:
-    """Name what is in sight.
+    """Name what is in sight."""
 
-    ``alike`` is the least likeness, in [0, 1], for a thing in sight to replace a demonstrated one.
-    """
-
-    def __init__(
-        self,
-        knowledge: ShownKnowledge,
-        goal: str,
-        scene: Scene,
-        guide: Guide,
-        meaning: Meaning,
-        alike: float,
-    ):
+    def __init__(self, knowledge: ShownKnowledge, goal: str, scene: Scene, guide: Guide):
         self._knowledge, self._goal, self._scene, self._guide = knowledge, goal, scene, guide
-        self._meaning, self._alike = meaning, alike
 
     def names_of(self, act: Act) -> tuple[str, ...]:
         """Return what to call the things of an action; empty for one that is not in sight."""
@@ -113,13 +101,13 @@ class Sight:
                 return empty
         others = {word for thing in act.things if thing != phrase for word in words(thing)}
         ranked = [
-            (self._meaning.alike(core, thing.name), thing.name)
+            (likeness(core, thing.name), thing.name)
             for thing in things
             if asks <= words(thing.line) and (self._scene.view or content)
             and not words(thing.name) <= others
         ]  # fmt: skip
         value, name = max(ranked, default=(0.0, ""), key=lambda pair: pair[0])
-        return name if value >= self._alike else ""
+        return name if value >= _ALIKE else ""
 
     def _changed(self, core: str, things: tuple[Thing, ...]) -> str:
         others = [words(thing.name) ^ words(core) for thing in things]
@@ -159,7 +147,7 @@ class Sight:
             return core if exact else ""
         marks = words(core) - asks
         fitting = [
-            (self._meaning.alike(core, thing.name), thing.name)
+            (likeness(core, thing.name), thing.name)
             for thing in things
             if words(thing.name) == marks
             or (
@@ -171,7 +159,7 @@ class Sight:
             )
         ]
         value, name = max(fitting, default=(0.0, ""), key=lambda pair: pair[0])
-        return name if value >= self._alike else ""
+        return name if value >= _ALIKE else ""
 
     def _as_empty(self, phrase: str, act: Act) -> str:
         """Return a thing in sight that looks, but for its name, as the demonstrated vessel did."""
@@ -203,11 +191,11 @@ class Sight:
     def _liked(self, phrase: str) -> str:
         likings = [
             (self._knowledge.liking(self._guide.shown.task, thing.name)
-             + 0.2 * self._meaning.alike(phrase, thing.name), thing.name)
+             + 0.2 * likeness(phrase, thing.name), thing.name)
             for thing in self._scene.view
         ]  # fmt: skip
         value, name = max(likings, default=(0.0, ""), key=lambda pair: pair[0])
-        return name if value >= self._alike else ""
+        return name if value >= _ALIKE else ""
 
     def _focused(self, held: str) -> str:
         moves = self._guide.shown.moves
@@ -236,21 +224,6 @@ _SERIES = 3
 """Rounds before the end of a series that may be left out."""
 
 
-@dataclasses.dataclass(frozen=True)
-class Settings:
-    """Hold what may be tuned.
-
-    ``alike`` is the least likeness, in [0, 1], for a thing in sight to replace a demonstrated one;
-    ``history`` is True if the memory's moves and facts count, ``search`` if the house is searched
-    for what is not in sight; ``encoder`` names a text encoder that compares names, "" for none.
-    """
-
-    alike: float = 0.34
-    history: bool = True
-    search: bool = True
-    encoder: str = ""
-
-
 class Decision:
     """Make one decision.
 
@@ -263,26 +236,17 @@ class Decision:
         knowledge: ShownKnowledge,
         goal: str,
         scene: Scene,
-        settings: Settings,
-        meaning: Meaning,
         rng: np.random.Generator,
         abandoned: tuple[Act, ...] = (),
     ):
         self._abandoned = abandoned
         self._knowledge, self._goal, self._scene = knowledge, goal, scene
-        self._settings, self._rng = settings, rng
-        guides = choose(
-            knowledge.demonstrations,
-            goal,
-            scene,
-            rng,
-            history=settings.history,
-            abandoned=abandoned,
-        )
+        self._rng = rng
+        guides = choose(knowledge.demonstrations, goal, scene, rng, abandoned)
         self._guide = guides[0]
         if abandoned:
             self._guide = next(filter(self._leads_on, guides), guides[0])
-        self._sight = Sight(knowledge, goal, scene, self._guide, meaning, settings.alike)
+        self._sight = Sight(knowledge, goal, scene, self._guide)
         self._is_shown = is_shown_how(goal, knowledge.demonstrations)
         self._until: Act | None = None
         self.plan = Pursuit()
@@ -395,7 +359,7 @@ class Decision:
         made = {a for a, answer in scene.done if a.verb == "focus on" and not is_refused(answer)}
         kept = scene.facts and not any(fact.relation == "focused on" for fact in scene.facts)
         known = bool(kept) if scene.cut else bool(scene.done)
-        if not due or not known or not self._settings.history:
+        if not due or not known:
             return number
         return due[len(made)] if len(due) > len(made) else number
 
@@ -486,7 +450,7 @@ class Decision:
 
     def _is_sought(self, phrase: str, act: Act) -> bool:
         named = bool(self._sight.asked(phrase)) or phrase in self._scene.recipe
-        return self._settings.search and (act.verb in _SOUGHT or (act.verb == "move" and named))
+        return act.verb in _SOUGHT or (act.verb == "move" and named)
 
     def _go(self, room: str, act: Act) -> str:
         self._publish(act, room, later=True)
