@@ -143,12 +143,11 @@ def fiction_trials() -> str:
 
 def makers() -> str:
     """TextWorld's own makers, one by one; see foreign_games/tw_make."""
-    folder = "foreign_games/tw_make"
-    now, before = _read(f"{folder}/scores.json"), _read(f"{folder}/before.json")
+    kept = _read("foreign_games/tw_make/scores.json")
 
     def cells(games: str, maker: str) -> list[str]:
-        found = [_by_maker(now, games, arm, maker) for arm in ("random", *_ARMS)]
-        first = [_by_maker(before, games, arm, maker) for arm in ("none", "arigraph")]
+        found = [_by_maker(kept, games, arm, maker) for arm in ("random", *_ARMS)]
+        first = [_by_maker(kept, f"{games} before", arm, maker) for arm in ("none", "arigraph")]
         shown = [found[0], *first, *found[1:]]
         return [str(len(found[0])), *(f"{np.mean(one):.2f}".removeprefix("0") for one in shown)]
 
@@ -351,9 +350,10 @@ def names() -> str:
 def everyday() -> str:
     """The questions that a person wrote, answered at 500 tokens."""
     found: dict[str, list[dict[str, Any]]] = {}
-    for row in _read("exam/everyday_rows.json"):
+    kept = _read("exam/everyday_rows.json")
+    for row in kept["rows"]:
         found.setdefault(row["memory"], []).append(row)
-    table, first = [], _read("exam/everyday_first.json")
+    table, first = [], kept["first"]
     for memory, rows in found.items():
         right = [float(row["verdict"] == "right") for row in rows]
         ci = intervals.scores(right, [row["env"] for row in rows]).interval()

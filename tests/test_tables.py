@@ -10,7 +10,6 @@ from tables import PAGES, RESULTS, differing
 
 from gym_memory.version import __version__
 
-
 ROOT = Path(__file__).parents[1]
 
 

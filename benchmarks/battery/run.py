@@ -26,7 +26,7 @@ from gym_memory.graph import TemporalGraph
 
 HERE = Path(__file__).parent
 HALVES = ("development", "untouched")
-LOCK = HERE / "untouched.sha256"
+LOCK = "1548234531abf5ccbadbe57a9f11107c654cf0079fca13bd82274cad30ca9ae1"
 """Checksum of the untouched half, which nobody changes."""
 
 
@@ -54,7 +54,7 @@ def sentences(half: str) -> Iterator[dict[str, str]]:
 def is_locked() -> bool:
     """True if the untouched half is as it was written."""
     data = (HERE / "untouched.tsv").read_bytes()
-    return hashlib.sha256(data).hexdigest() == LOCK.read_text("utf-8").strip()
+    return hashlib.sha256(data).hexdigest() == LOCK
 
 
 def facts_of(cell: str) -> set[Triple]:

@@ -69,8 +69,9 @@ def main() -> None:
         if (row["memory"], row["verdict"] != "right") == (MEMORIES[0], True):
             print(f"{row['verdict']}: {row['kind']}: {row['question']} ({row['answer']})")
     if args.write:
+        first = json.dumps(json.loads(ROWS.read_text("utf-8"))["first"])
         lines = ",\n".join(json.dumps(row) for row in found)
-        ROWS.write_text(f"[\n{lines}\n]\n", encoding="utf-8")
+        ROWS.write_text(f'{{"first": {first},\n"rows": [\n{lines}\n]}}\n', encoding="utf-8")
 
 
 if __name__ == "__main__":

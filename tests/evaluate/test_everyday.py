@@ -13,7 +13,7 @@ pytest.importorskip("textworld")
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks" / "exam"))
 from everyday import EPISODES, MEMORIES, ROWS, rows
 
-KEPT: list[dict[str, Any]] = json.loads(ROWS.read_text("utf-8"))
+KEPT: list[dict[str, Any]] = json.loads(ROWS.read_text("utf-8"))["rows"]
 
 
 def test_each_question_was_put_to_each_memory() -> None:
