@@ -53,6 +53,7 @@ def main(argv: list[str]) -> None:
     os.chdir(HERE.parent)
     # Shell scripts call `python` and `gym-memory`: those of this interpreter's environment.
     os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    os.environ["PYTHONPATH"] = os.pathsep.join([str(HERE), os.environ.get("PYTHONPATH", "")])
     program = sys.executable if known[name].suffix == ".py" else "sh"
     os.execvp(program, [program, str(known[name]), *rest])
 

@@ -3,7 +3,7 @@
     python -m benchmarks keep results/planner benchmarks/planner
 
 A report becomes a section of report.md. Rows go into one file per benchmark, with the run's name.
-What a script without a folder measures is in measured.json, under the script's name.
+What a script measures once is in measured.json, under the script's name.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ def read_rows(path: Path) -> Iterator[dict[str, Any]]:
             yield from map(json.loads, file)
 
 
-def measured(name: str, path: Path = MEASURED) -> dict[str, Any]:
+def measured(name: str, path: Path = MEASURED) -> Any:
     """Return what a script measured last; empty if it never ran."""
     found = json.loads(path.read_text("utf-8")) if path.exists() else {}
-    return dict(found.get(name, {}))
+    return found.get(name, {})
 
 
-def write_measured(name: str, value: dict[str, Any], path: Path = MEASURED) -> None:
+def write_measured(name: str, value: Any, path: Path = MEASURED) -> None:
     """Replace what a script measured; each script has a line."""
     found = json.loads(path.read_text("utf-8")) if path.exists() else {}
     found[name] = value

@@ -69,7 +69,7 @@ def listed() -> Table:
 def prompt_size() -> Table:
     """Tokens of a prompt early and late; see serving/prompt_size.py."""
     rows = []
-    for row in _read("serving/prompt_size.json"):
+    for row in measured("serving/prompt_size"):
         sizes = [
             f"{row[kind][0]:,}, {row[kind][1]:,} ({row[f'{kind}_ratio']} x)"
             for kind in ("state", "appended")
@@ -108,7 +108,7 @@ def worlds() -> Table:
     for cells in _lines("webshop/report.md"):
         if (cells[0], cells[2]) == ("`WebShop`", "shopper"):
             keep("WebShop, our catalogue, success", cells[3], cells[1], cells[7])
-    for view, row in _read("nethack/descent.json")["table"].items():
+    for view, row in measured("nethack/descent")["table"].items():
         view, _, memory = view.partition(", ")
         keep(f"NetHack, {view}, points", row["n"], memory or "none", f"{row['score'][0]:.0f}")
     for cells in _lines("scienceworld/report.md"):

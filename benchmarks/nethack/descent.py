@@ -3,7 +3,7 @@
 The three rows of AriGraph's Table 1 with a script in the place of the language model: the same
 games, the same steps, the same policy.
 
-    python benchmarks/nethack/descent.py --seeds 30 --steps 500
+    python -m benchmarks nethack/descent --seeds 30 --steps 500
 """
 
 from __future__ import annotations
@@ -11,18 +11,17 @@ from __future__ import annotations
 import argparse
 import json
 from importlib.metadata import version
-from pathlib import Path
 from typing import Any
 
 import gymnasium as gym
 import numpy as np
+from keep import write_measured
 
 import gym_memory  # noqa: F401 - registers the environments
 from gym_memory.baselines.registry import make_policy
 from gym_memory.run import rollout
 from gym_memory.run.results import intervals
 
-OUT = Path(__file__).with_suffix(".json")
 CONDITIONS = {
     "room view": {"view": "room", "memory": "none"},
     "room view, arigraph": {"view": "room", "memory": "arigraph"},
@@ -85,7 +84,7 @@ def main() -> None:
         "table": table,
         "rows": rows,
     }
-    OUT.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+    write_measured("nethack/descent", result)
     print(json.dumps(table, indent=1))
 
 

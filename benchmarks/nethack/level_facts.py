@@ -11,7 +11,7 @@ Two facts are the same when the extraction rules read the same triple. A recalle
 exit counts as that exit. The script is the descender that reads the room view without memory, so
 no condition chose its way.
 
-    python benchmarks/nethack/level_facts.py --seeds 30 --steps 200
+    python -m benchmarks nethack/level_facts --seeds 30 --steps 200
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ import argparse
 import json
 from collections.abc import Iterable, Iterator
 from importlib.metadata import version
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import gymnasium as gym
 import numpy as np
+from keep import write_measured
 
 import gym_memory  # noqa: F401 - registers the environments
 from gym_memory.baselines.registry import make_policy
@@ -35,7 +35,6 @@ from gym_memory.graph import TemporalGraph
 from gym_memory.graph.schema import UNEXPLORED, direction_of
 from gym_memory.run.results import intervals
 
-OUT = Path(__file__).with_suffix(".json")
 KINDS = ("exits", "doors", "features", "items")
 TASK = Task("", "", "nethack")
 STATES = ("open", "closed", "locked", "broken")
@@ -198,7 +197,7 @@ def main() -> None:
         "all levels": summary(rows),
         "rows": rows,
     }
-    OUT.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+    write_measured("nethack/level_facts", result)
     print(json.dumps({k: result[k] for k in ("first levels", "all levels")}, indent=1))
 
 

@@ -5,7 +5,7 @@ fights; they are played again one by one as ``press key ...``. The games are pla
 and every ten steps count with their best CPU time, for the machine may be shared; the same games
 in bare NLE (the same observations, no text) stand beside them.
 
-    OMP_NUM_THREADS=1 python benchmarks/nethack/speed.py --seeds 3 --rounds 5
+    OMP_NUM_THREADS=1 python -m benchmarks nethack/speed --seeds 3 --rounds 5
 """
 
 from __future__ import annotations
@@ -18,16 +18,15 @@ import os
 import time
 from collections.abc import Callable, Iterable, Iterator
 from importlib.metadata import version
-from pathlib import Path
 from typing import Any
 
 import gymnasium as gym
+from keep import write_measured
 
 import gym_memory  # noqa: F401 - registers the environments
 from gym_memory.baselines.registry import make_policy
 from gym_memory.games.nethack.engine import NetHackEngine
 
-OUT = Path(__file__).with_suffix(".json")
 ID = "gym_memory/NetHack-v0"
 CASES = [
     {"view": view, "memory": memory, "valid_actions": valid}
@@ -158,7 +157,7 @@ def main() -> None:
         "cpus": os.cpu_count(),
         "steps a CPU second": rates,
     }
-    OUT.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+    write_measured("nethack/speed", result)
     print(json.dumps(result, indent=1))
 
 

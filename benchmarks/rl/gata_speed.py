@@ -4,9 +4,9 @@ Fills both replays with the same games of Cooking, played at random but with a l
 things, so that some 30 actions are valid on average; then updates in turns, so that a busy machine
 is busy for both. Run in the root of the repository::
 
-    OMP_NUM_THREADS=1 python benchmarks/rl/gata_speed.py
+    OMP_NUM_THREADS=1 python -m benchmarks rl/gata_speed
 
-It writes ``gata_speed.json`` beside this file.
+It writes ``measured.json``.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from __future__ import annotations
 import json
 import platform
 import time
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
+from keep import write_measured
 
 from gym_memory.baselines.rl.drrn import DrrnLearner, DrrnSettings
 from gym_memory.baselines.rl.gata import GataLearner, GataSettings
@@ -78,9 +78,8 @@ def main() -> None:
         "python": platform.python_version(),
         "torch": torch.__version__,
     }
-    text = json.dumps(record, indent=1) + "\n"
-    Path(__file__).with_suffix(".json").write_text(text, encoding="utf-8")
-    print(text)
+    write_measured("rl/gata_speed", record)
+    print(json.dumps(record, indent=1))
 
 
 if __name__ == "__main__":

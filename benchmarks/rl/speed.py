@@ -4,9 +4,9 @@ Trains for some thousand steps on Cooking rl-1 and takes the time of each part: 
 valid actions, the memory, features, decisions, updates. One run with each memory, in turns, so
 that a busy machine is busy for all. Run in the root of the repository::
 
-    OMP_NUM_THREADS=1 python benchmarks/rl/speed.py
+    OMP_NUM_THREADS=1 python -m benchmarks rl/speed
 
-It writes ``speed.json`` beside this file.
+It writes ``measured.json``.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ import argparse
 import json
 import platform
 import time
-from pathlib import Path
 from typing import Any
 
 import numpy as np
+from keep import write_measured
 
 from gym_memory.baselines.rl.drrn import DrrnLearner, DrrnSettings
 from gym_memory.baselines.rl.shared.learner import Experience
@@ -98,9 +98,8 @@ def main() -> None:
     record["batch"] = DrrnSettings().batch
     record["level"] = options.level
     record["python"], record["numpy"] = platform.python_version(), np.__version__
-    text = json.dumps(record, indent=1) + "\n"
-    (Path(__file__).parent / "speed.json").write_text(text, encoding="utf-8")
-    print(text)
+    write_measured("rl/speed", record)
+    print(json.dumps(record, indent=1))
 
 
 if __name__ == "__main__":

@@ -6,9 +6,9 @@ much again goes into reading them from the system. A million facts in 100 partit
 made, the others with the same texts) are put there by COPY and searched by turns, so that no
 partition is asked twice before all others were.
 
-    python benchmarks/scale/buffers.py
+    python -m benchmarks scale/buffers
 
-Writes benchmarks/scale/buffers.json; see facts.py for what the figures are.
+Writes benchmarks/measured.json; see facts.py for what the figures are.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-from pathlib import Path
 
 import psycopg
 from facts import facts_of, queries, timed
+from keep import write_measured
 from pgvector import HalfVector
 from pgvector.psycopg import register_vector
 from server import server
@@ -86,7 +86,7 @@ def main() -> None:
             fill(url)
             result[buffers] = search(url)
             print(buffers, json.dumps(result[buffers]), flush=True)
-    Path(__file__).with_suffix(".json").write_text(json.dumps(result, indent=2) + "\n")
+    write_measured("scale/buffers", result)
 
 
 if __name__ == "__main__":

@@ -3,9 +3,9 @@
 The nodes are three raylets on this machine. The episodes are those of the same command with
 `--workers 2`: played once, none lost, none doubled, the same but for their clocks.
 
-    python benchmarks/scale/cluster.py
+    python -m benchmarks scale/cluster
 
-Writes benchmarks/scale/cluster.json.
+Writes benchmarks/measured.json.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ import os
 import tempfile
 import time
 from pathlib import Path
+
+from keep import write_measured
 
 from gym_memory.core.files import unseal
 
@@ -73,7 +75,7 @@ def main() -> None:
             "seconds_two_workers": round(local, 1),
             "seconds_cluster": round(remote, 1),
         }
-    Path(__file__).with_suffix(".json").write_text(json.dumps(result, indent=2) + "\n")
+    write_measured("scale/cluster", result)
     print(json.dumps(result))
 
 

@@ -6,9 +6,9 @@ partition by an exact scan, all by the index. The same vectors are searched in t
 `VectorIndex`; what its sketches find is compared with a scan of all rows. A partition is loaded as
 a replica and queried through AriGraph's own recalls, and an episode of 50 steps is added to it.
 
-    python benchmarks/scale/facts.py --partitions 100
+    python -m benchmarks scale/facts --partitions 100
 
-Writes benchmarks/scale/facts.json. Milliseconds are wall clock (and CPU of this process) on a
+Writes benchmarks/measured.json. Milliseconds are wall clock (and CPU of this process) on a
 shared two-core machine, one numeric thread; query texts are new ones, the time to encode them is
 in the figures.
 """
@@ -27,6 +27,7 @@ from pathlib import Path
 
 import numpy as np
 import psycopg
+from keep import MEASURED, write_measured
 from server import server
 
 from gym_memory.core.records import Cue, Outcome, Step, Task, Triple
@@ -233,7 +234,7 @@ def on_server(url: str, folder: str, parts: int, texts: list[str]) -> dict:
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--partitions", type=int, default=100)
-    parser.add_argument("--out", type=Path, default=Path(__file__).with_suffix(".json"))
+    parser.add_argument("--out", type=Path, default=MEASURED)
     given = parser.parse_args()
     os.environ["GYM_MEMORY_CACHE"] = tempfile.mkdtemp()
     texts = queries(200, given.partitions)
@@ -245,7 +246,7 @@ def main() -> None:
         options = "&options=-c%20maintenance_work_mem%3D2GB"
         with server(os.path.join(folder, "pg")) as url:
             result["server"] = on_server(url + options, folder, given.partitions, texts)
-    given.out.write_text(json.dumps(result, indent=2) + "\n")
+    write_measured("scale/facts", result, given.out)
     print(json.dumps(result["server"]), flush=True)
 
 

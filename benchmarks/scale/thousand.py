@@ -4,9 +4,9 @@ Every worker plays episodes by turns: it asks for what is new in its partition, 
 what it learnt. Reads and appends take a core of the server each for the CPU time that was
 measured; appends to one partition wait for each other. What comes out is how long they wait.
 
-    python benchmarks/scale/thousand.py
+    python -m benchmarks scale/thousand
 
-Reads benchmarks/scale/facts.json and benchmarks/scale/writers.json, writes thousand.json and
+Reads and writes benchmarks/measured.json, after facts.py and writers.py, and
 prints a table. The CPU time of an append is that of the server for one record (measured by eight
 writers, two cores shared with them: an upper bound), times the statements of an episode, here ten.
 """
@@ -14,9 +14,10 @@ writers, two cores shared with them: an upper bound), times the statements of an
 from __future__ import annotations
 
 import heapq
-import json
 import random
 from pathlib import Path
+
+from keep import measured, write_measured
 
 HERE = Path(__file__).parent
 STATEMENTS = 10
@@ -52,8 +53,8 @@ def simulate(workers: int, partitions: int, play_s: float, cores: int, read: flo
 
 
 def main() -> None:
-    facts = json.loads((HERE / "facts.json").read_text())["server"]
-    stores = json.loads((HERE / "writers.json").read_text())["postgresql"]
+    facts = measured("scale/facts")["server"]
+    stores = measured("scale/writers")["postgresql"]
     read = facts["refresh_replica"]["fastest_tenth_ms"] / 1e3
     append = STATEMENTS * 2 / stores["records_per_second"]  # two cores were all there was
     rows = []
@@ -74,7 +75,7 @@ def main() -> None:
                     }
                 )
     result = {"read_ms": read * 1e3, "append_ms": round(append * 1e3, 2), "runs": rows}
-    (HERE / "thousand.json").write_text(json.dumps(result, indent=1) + "\n")
+    write_measured("scale/thousand", result)
     print(" | ".join(rows[0]))
     for row in rows:
         print(" | ".join(str(value) for value in row.values()))

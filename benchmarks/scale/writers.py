@@ -4,9 +4,9 @@ Each writer stores its records one transaction a record and, every 50 records, r
 20 of its namespace. Then a writer of batches is killed with signal 9 in the middle, and the store
 is opened again and checked: by `PRAGMA integrity_check` in a file, by `amcheck` on a server.
 
-    python benchmarks/scale/writers.py --writers 8 --records 10000
+    python -m benchmarks scale/writers --writers 8 --records 10000
 
-Writes benchmarks/scale/writers.json. Milliseconds are wall clock on a shared two-core machine; all
+Writes benchmarks/measured.json. Milliseconds are wall clock on a shared two-core machine; all
 writers wait for each other's disk flushes, so a write's time grows with their number.
 """
 
@@ -25,6 +25,7 @@ import time
 from pathlib import Path
 
 import numpy as np
+from keep import MEASURED, write_measured
 from server import server
 
 from gym_memory.memory.stores.store import Store
@@ -145,7 +146,7 @@ def main() -> None:
     parser.add_argument("--writers", type=int, default=8)
     parser.add_argument("--records", type=int, default=10_000)
     parser.add_argument("--kills", type=int, default=20)
-    parser.add_argument("--out", type=Path, default=Path(__file__).with_suffix(".json"))
+    parser.add_argument("--out", type=Path, default=MEASURED)
     given = parser.parse_args()
     results = {}
     with tempfile.TemporaryDirectory() as folder:
@@ -157,7 +158,7 @@ def main() -> None:
             results["postgresql"] = measure(url, given.writers, given.records)
             results["postgresql"].update(kill(url, given.kills), integrity=check_server(url))
             print(json.dumps(results["postgresql"]), flush=True)
-    given.out.write_text(json.dumps(results, indent=2) + "\n")
+    write_measured("scale/writers", results, given.out)
 
 
 if __name__ == "__main__":

@@ -11,8 +11,8 @@ For ten tasks a recorded play (the engine's solution, or random valid actions) i
   without, in turn in one run: CPU seconds of Python and Java together, loading left out, after
   one round that is thrown away.
 
-    python benchmarks/scienceworld/replay.py same --out benchmarks/scienceworld/same.json
-    python benchmarks/scienceworld/replay.py speed --out benchmarks/scienceworld/speed.json
+    python -m benchmarks scienceworld/replay same
+    python -m benchmarks scienceworld/replay speed
 """
 
 from __future__ import annotations
@@ -26,6 +26,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+
+from keep import write_measured
 
 from gym_memory.games.scienceworld.engine import ScienceWorldEngine
 from gym_memory.games.scienceworld.env import ScienceWorld
@@ -138,7 +140,6 @@ def timed(clock: Clock, step: Callable[[str], bool], play: list[str]) -> tuple[f
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("part", choices=("same", "speed"))
-    parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--rounds", type=int, default=1)
     parser.add_argument("--first", type=int, default=25, help="steps of a play that are timed")
     arguments = parser.parse_args()
@@ -149,7 +150,7 @@ def main() -> None:
         result.update(same(bare, recorded))
     else:
         result.update(speed(bare, recorded, arguments.rounds, arguments.first))
-    arguments.out.write_text(json.dumps(result, indent=1) + "\n")
+    write_measured(f"scienceworld/{arguments.part}", result)
     print(json.dumps({k: v for k, v in result.items() if k != "replays"}, indent=1))
 
 

@@ -1,6 +1,6 @@
 """Play the imitator on the twelve ScienceWorld tasks without any demonstration.
 
-    python benchmarks/scienceworld/unshown.py --out benchmarks/scienceworld/unshown.json
+    python -m benchmarks scienceworld/unshown
 
 Four dev variations a task, 50 steps, beside two controls on the same episodes: one that does
 nothing but look around, and seeded chance among the valid actions, which are shown to it alone.
@@ -11,10 +11,11 @@ the task as the unit. ``--seeds 0:2`` are the variations that the imitator was d
 from __future__ import annotations
 
 import argparse
-import json
 from pathlib import Path
 from statistics import fmean
 from typing import Any
+
+from keep import write_measured
 
 from gym_memory.baselines import Policy
 from gym_memory.baselines.registry import make_policy
@@ -68,7 +69,6 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--memory", default="arigraph")
     parser.add_argument("--seeds", default="2:6", help="variations a task: FIRST:END")
-    parser.add_argument("--out", type=Path, required=True)
     args = parser.parse_args()
     first, end = map(int, args.seeds.split(":"))
     shown = {one.task for one in learn(RECORDED).demonstrations}
@@ -90,7 +90,7 @@ def main() -> None:
     for control in ("idle", "random"):
         record[f"imitator - {control}"] = difference(played["imitator"], played[control])
         print(f"imitator - {control}", record[f"imitator - {control}"])
-    args.out.write_text(json.dumps({**record, "episodes": played}, indent=1) + "\n", "utf-8")
+    write_measured("scienceworld/unshown", {**record, "episodes": played})
 
 
 if __name__ == "__main__":

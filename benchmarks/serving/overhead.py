@@ -1,10 +1,10 @@
-"""Measure what the OpenEnv server adds to a step of the bare environment; writes overhead.json.
+"""Measure what the OpenEnv server adds to a step of the bare environment; writes measured.json.
 
 Server, client and bare environment are in one process and play the same commands, so that the CPU
 time of the process is that of the whole way. Each step's wall time is the least of the repeats,
 which takes out what other processes on the machine did.
 
-    python benchmarks/serving/overhead.py
+    python -m benchmarks serving/overhead
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from __future__ import annotations
 import json
 import threading
 import time
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import uvicorn
+from keep import write_measured
 from openenv import GenericEnvClient
 
 from gym_memory.core.names import parse_spec
@@ -67,7 +67,7 @@ def main() -> None:
         "overhead_cpu_ms": {"p50": np.median(over_cpu), "p95": np.percentile(over_cpu, 95)},
     }
     text = json.dumps(result, indent=2, default=lambda v: round(float(v), 3))
-    Path(__file__).with_name("overhead.json").write_text(text + "\n", encoding="utf-8")
+    write_measured("serving/overhead", json.loads(text))
     print(text)
     server.should_exit = True
 

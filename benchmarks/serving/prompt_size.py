@@ -1,14 +1,14 @@
 """Measure tokens of a prompt late and early in an episode: of constant size, and appended.
 
-python benchmarks/serving/prompt_size.py
+python -m benchmarks serving/prompt_size
 """
 
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import numpy as np
+from keep import write_measured
 
 from gym_memory.core.records import count_tokens
 from gym_memory.train.session import Session
@@ -53,9 +53,8 @@ def main() -> None:
                     "appended_ratio": round(float(late[1] / early[1]), 1),
                 }
             )
-    text = json.dumps(found, indent=2)
-    Path(__file__).with_name("prompt_size.json").write_text(text + "\n", encoding="utf-8")
-    print(text)
+    write_measured("serving/prompt_size", found)
+    print(json.dumps(found, indent=2))
 
 
 if __name__ == "__main__":

@@ -15,11 +15,9 @@ The rows are kept beside this file, one for a part; ``benchmarks/tables.py`` wri
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
 from urllib.parse import quote
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
 from keep import pack
 
 from gym_memory.core.names import format_spec
