@@ -18,8 +18,8 @@ from gym_memory.core.files import read_json, seal, unseal, write_atomic
 from gym_memory.core.names import parse_spec
 from gym_memory.core.records import Step, Task
 from gym_memory.core.trajectory import read_trajectory
+from gym_memory.extract.draft import without_words
 from gym_memory.extract.notes.statements import read_statements
-from gym_memory.extract.said import without_words
 from gym_memory.games.alfworld.pddl import parse_domain, parse_problem
 from gym_memory.games.alfworld.text import parse_grammar
 from gym_memory.games.qa.datasets import read_questions

@@ -108,8 +108,8 @@ def _numbers(name: str, text: str) -> tuple[int, ...]:
 
 
 def _print_exam(table: Sequence[ExamScore]) -> None:
-    from gym_memory.evaluate.exam.kinds import KINDS
     from gym_memory.evaluate.exam.scores import ALL, leads, main_wording
+    from gym_memory.evaluate.exam.session import KINDS
 
     if not table:
         output().print("No question could be asked: nothing happened in these episodes.")
@@ -219,8 +219,7 @@ def quality(
     Example: `gym-memory quality --env "Cooking?level=hard" --env Cleaning --policy random
     --policy walkthrough --seeds 0:50 --out results/quality`
     """
-    from gym_memory.evaluate.quality.report import row_record, write_quality
-    from gym_memory.evaluate.quality.score import measure, summarize
+    from gym_memory.evaluate.quality.score import measure, row_record, summarize, write_quality
 
     options.load_plugins(plugins)
     jobs = [

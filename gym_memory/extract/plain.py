@@ -10,12 +10,12 @@ from __future__ import annotations
 from gym_memory.core.records import Step, Task
 from gym_memory.extract import EXTRACTORS
 from gym_memory.extract.base import Extraction
+from gym_memory.extract.draft import attributed, written_on
 from gym_memory.extract.labels import ANSWERS, read_answer, read_carried, read_label
 from gym_memory.extract.layout import CARRIED, HOLDER, STATE, Item, layout_of
 from gym_memory.extract.notes import read_writing
 from gym_memory.extract.notes.words import clean_name
 from gym_memory.extract.places import read_place
-from gym_memory.extract.said import attributed, written_on
 from gym_memory.extract.scene import LOOKING, Scene
 from gym_memory.extract.sentences import CARRYING, HAVING, read_sentence
 from gym_memory.extract.things import has_any, in_sentence_case, split_sentences

@@ -23,7 +23,7 @@ from gym_memory.core.records import (
 from gym_memory.core.settings import make_settings
 from gym_memory.extract import get_extractor
 from gym_memory.extract.base import apply
-from gym_memory.extract.said import trusted
+from gym_memory.extract.draft import trusted
 from gym_memory.graph import TemporalGraph
 from gym_memory.graph.schema import INVENTORY, PLAYER
 from gym_memory.graph.temporal import REWIND, rewind
@@ -229,15 +229,14 @@ class AriGraph(Memory):
 
     def stats(self) -> MemoryStats:
         """Return sizes, tokens of the last recall, and calls of the extraction role."""
+        roles = self._extractor, self._models.relevant, self._models.explore
         return MemoryStats(
             facts=length_hint(self.graph.facts()),
             live_facts=len(self.graph),
             episodes=len(self.store),
             tokens=self._tokens,
             extraction_calls=self._calls,
-            fallbacks=role_counts(
-                self._extractor, self._models.relevant, self._models.explore
-            ).fallbacks,
+            fallbacks=role_counts(*roles).fallbacks if self._extractor else 0,
         )
 
 

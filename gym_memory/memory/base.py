@@ -32,7 +32,7 @@ from gym_memory.core.records import (
     Written,
 )
 from gym_memory.core.settings import Help, Settings, make_settings
-from gym_memory.extract.said import without_words
+from gym_memory.extract.draft import without_words
 from gym_memory.graph import TemporalGraph
 from gym_memory.memory.reading import quoted
 

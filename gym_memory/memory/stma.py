@@ -51,8 +51,7 @@ from gym_memory.memory.recall.semantic import ATTRIBUTES, EntityIndex
 from gym_memory.memory.roles.base import Aggregate, ExtractRelations, Summarize
 from gym_memory.memory.roles.llm import LLMAggregate, LLMExtractRelations, chat_model, role_counts
 from gym_memory.memory.roles.llm_lessons import LLMSummarize
-from gym_memory.memory.roles.notes import fit_lines, section
-from gym_memory.memory.roles.stma_rules import BeliefNotes, describe, relations
+from gym_memory.memory.roles.notes import BeliefNotes, describe, fit_lines, relations, section
 from gym_memory.memory.stores.episodes import Episode
 
 __all__ = ["STMA"]

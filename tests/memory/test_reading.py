@@ -28,7 +28,7 @@ from gym_memory.memory.reading import (
 )
 from gym_memory.memory.recall.past import dated_lines
 from gym_memory.memory.recall.render import fit_facts, render_episode, render_facts
-from gym_memory.memory.roles.stma_rules import describe
+from gym_memory.memory.roles.notes import describe
 from gym_memory.memory.stores.episodes import Episode
 
 # Without the letters that words of relations and descriptions are made of.

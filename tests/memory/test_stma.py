@@ -16,7 +16,7 @@ from gym_memory.llm.client import OpenAIChat
 from gym_memory.memory import stma
 from gym_memory.memory.encoders import make_encoder
 from gym_memory.memory.recall.semantic import EntityIndex
-from gym_memory.memory.roles.stma_rules import BeliefNotes, describe, relations
+from gym_memory.memory.roles.notes import BeliefNotes, describe, relations
 from gym_memory.memory.stma import STMA
 from gym_memory.run import rollout
 from gym_memory.testing.chat import Faults, ScriptedServer

@@ -6,11 +6,10 @@ idea is EMemBench's; kinds of questions, grading and code are our own.
 """
 
 from gym_memory.evaluate.exam.account import Account, Moment, record
-from gym_memory.evaluate.exam.kinds import KINDS, ask
 from gym_memory.evaluate.exam.questions import ExamQuestion
 from gym_memory.evaluate.exam.reading import RecallReading
 from gym_memory.evaluate.exam.scores import ExamScore, exam_scores
-from gym_memory.evaluate.exam.session import ExamAnswer, ExamConfig, examine
+from gym_memory.evaluate.exam.session import KINDS, ExamAnswer, ExamConfig, ask, examine
 
 __all__ = [
     "KINDS",

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 from gym_memory.core.files import encode, write_atomic
-from gym_memory.evaluate.exam.kinds import KINDS
 from gym_memory.evaluate.exam.scores import (
     AGES,
     ALL,
@@ -23,7 +22,7 @@ from gym_memory.evaluate.exam.scores import (
     leads,
     main_wording,
 )
-from gym_memory.evaluate.exam.session import ExamAnswer, ExamConfig
+from gym_memory.evaluate.exam.session import KINDS, ExamAnswer, ExamConfig
 from gym_memory.run.jobs import format_seeds
 from gym_memory.run.results.figures import colours
 from gym_memory.run.results.score import format_interval

@@ -6,9 +6,8 @@ import dataclasses
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from gym_memory.evaluate.exam.kinds import KINDS, SILENCE
 from gym_memory.evaluate.exam.questions import WORDINGS
-from gym_memory.evaluate.exam.session import ExamAnswer
+from gym_memory.evaluate.exam.session import KINDS, SILENCE, ExamAnswer
 from gym_memory.run.results import intervals
 
 __all__ = ["AGES", "ALL", "REFERENCE", "UPPER_BOUND", "ExamScore", "ahead", "by_age"]

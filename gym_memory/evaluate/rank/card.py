@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from gym_memory.evaluate.exam.kinds import SILENCE
+from gym_memory.evaluate.exam.session import SILENCE
 from gym_memory.evaluate.rank.suite import NAMES, Cell, Suite
 from gym_memory.run.results import intervals
 from gym_memory.run.results.intervals import LEVEL, Estimate, Interval

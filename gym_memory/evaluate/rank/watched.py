@@ -21,8 +21,7 @@ from gym_memory.core.plugins import PLUGINS, import_plugin
 from gym_memory.core.records import Cue, MemoryStats, Outcome, Recall, Step, Task
 from gym_memory.evaluate.exam import Account, Moment, ask
 from gym_memory.evaluate.exam.account import PlayedEpisode
-from gym_memory.evaluate.exam.kinds import SILENCE
-from gym_memory.evaluate.exam.session import answer_questions
+from gym_memory.evaluate.exam.session import SILENCE, answer_questions
 from gym_memory.evaluate.quality.observer import IdealObserver
 from gym_memory.evaluate.rank.suite import NAMES, is_over
 from gym_memory.memory.base import Memory, make_memory

@@ -14,9 +14,8 @@ from typing import NamedTuple
 from gym_memory.core.records import Step, Task, Triple
 from gym_memory.extract import EXTRACTORS
 from gym_memory.extract.base import Extraction, Mention
-from gym_memory.extract.draft import NOWHERE, Draft
+from gym_memory.extract.draft import NOWHERE, Draft, attributed
 from gym_memory.extract.notes.words import Phrase, split_things
-from gym_memory.extract.said import attributed
 from gym_memory.graph import TemporalGraph
 from gym_memory.graph.schema import INVENTORY, PLAYER
 

@@ -13,8 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 from gym_memory.core.records import Step, Task, Triple
 from gym_memory.extract import EXTRACTORS
 from gym_memory.extract.base import Extraction, Pattern
-from gym_memory.extract.draft import NOWHERE, Draft
-from gym_memory.extract.said import attributed
+from gym_memory.extract.draft import NOWHERE, Draft, attributed
 from gym_memory.games.scienceworld.rules_items import (
     CONNECTED,
     FOCUSED,

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from gym_memory.core.records import Step, Task, Triple
 from gym_memory.extract import EXTRACTORS
 from gym_memory.extract.base import Extraction, Mention
-from gym_memory.extract.draft import Draft
+from gym_memory.extract.draft import Draft, attributed
 from gym_memory.extract.notes import read_report, read_writing
 from gym_memory.extract.notes.recipes import HEATS, is_about_cooking, preparation, read_kitchen
 from gym_memory.extract.notes.words import (
@@ -26,7 +26,6 @@ from gym_memory.extract.notes.words import (
     is_door,
     kind_of_noun,
 )
-from gym_memory.extract.said import attributed
 from gym_memory.games.textworld.rules_rooms import BANNER, describe
 from gym_memory.games.textworld.rules_sentences import (
     HolderContents,

@@ -21,9 +21,8 @@ from gym_memory.graph import TemporalGraph
 from gym_memory.graph.names import DETERMINERS, NameIndex
 from gym_memory.graph.schema import LOCATIONS, PLAYER, tried_relation
 from gym_memory.memory.reading import MAX_RUN, entry_head
-from gym_memory.memory.recall import Follower
 from gym_memory.memory.recall.render import Block, fact_block, without_empty_lines
-from gym_memory.memory.stores.episodes import Episode, EpisodeStore, weight
+from gym_memory.memory.stores.episodes import Episode, EpisodeStore, Follower, weight
 
 __all__ = ["ActionIndex", "Attempt", "Dated", "EpisodicIndex", "PastQuestion", "dated_lines"]
 __all__ += ["achievements", "fit_attempts", "last_attempts", "read_past_question", "recollect"]

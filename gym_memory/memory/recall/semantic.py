@@ -14,7 +14,7 @@ from gym_memory.graph.facts import Event
 from gym_memory.graph.schema import EXIT, VERBATIM
 from gym_memory.memory.encoders import Encoder, unit
 from gym_memory.memory.encoders.vectors import VectorIndex
-from gym_memory.memory.recall import Follower
+from gym_memory.memory.stores.episodes import Follower
 
 __all__ = ["ATTRIBUTES", "EntityIndex", "Queries", "SemanticIndex"]
 

@@ -25,8 +25,8 @@ from gym_memory.graph.schema import (
     door_relation,
     way_relation,
 )
-from gym_memory.memory.recall import Follower
 from gym_memory.memory.recall.render import Block, fact_block
+from gym_memory.memory.stores.episodes import Follower
 
 __all__ = ["NearbyPlaces", "StructuralIndex"]
 

@@ -12,7 +12,7 @@ from gym_memory.core.optional import require
 from gym_memory.core.records import Cue, Step, Task, Triple
 from gym_memory.extract import get_extractor
 from gym_memory.extract.base import Extraction, Mention, Pattern
-from gym_memory.extract.said import attributed
+from gym_memory.extract.draft import attributed
 from gym_memory.graph import TemporalGraph
 from gym_memory.graph.schema import INVENTORY, OPPOSITE, PLAYER, way_relation
 from gym_memory.llm.base import ChatModel, Reply, Request

@@ -2,21 +2,23 @@
 
 Sections are active goals, read texts, completed actions and places. A line holds what is known of
 one thing, the thing seen last first; what no longer fits is forgotten. The text is the whole state.
+STMA's rule-based roles write and read them: summariser, relation retriever, aggregator.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 
-from gym_memory.core.records import Step, Task, Triple
+from gym_memory.core.records import CHARS_PER_TOKEN, Step, Task, Triple
 from gym_memory.extract import get_extractor
 from gym_memory.extract.base import apply
 from gym_memory.graph import TemporalGraph
-from gym_memory.graph.map import ways_out
+from gym_memory.graph.map import current_place, ways_out
 from gym_memory.graph.schema import (
     DIRECTIONS,
     EXIT,
+    INVENTORY,
     LOCATIONS,
     OPPOSITE,
     PLAYER,
@@ -26,16 +28,20 @@ from gym_memory.graph.schema import (
     way_relation,
 )
 from gym_memory.memory.reading import (
+    ACTIONS,
     EARLIER,
+    GOALS,
     PLACES,
     READ,
+    LoggedAction,
     fact_lines,
     read_line,
     sections,
     split_entries,
 )
 
-__all__ = ["Notes", "fit_lines", "section", "stated_facts"]
+__all__ = ["BeliefNotes", "Notes", "describe", "fit_lines", "relations", "section", "stated_facts"]
+
 
 _MAP = frozenset({EXIT, *map(way_relation, DIRECTIONS), *map(door_relation, DIRECTIONS)})
 _PLAIN = LOCATIONS | {"is"} | _MAP
@@ -145,3 +151,157 @@ def stated_facts(text: str, task: Task) -> list[Triple]:
     for t, action, answer in entries:
         notes.take(Step(t or 0, answer, action), task)
     return list(notes.graph.live())
+
+
+_ACTIONS_KEPT = 25
+_MAX_ACTION_CHARS = 80
+_MAX_GOAL_CHARS = 200
+_MOST_LINES = 6
+_DOORS = {door_relation(direction): direction for direction in DIRECTIONS}
+
+
+class BeliefNotes:
+    """Summarise in ``size`` tokens: active goals, completed actions, places, things, texts."""
+
+    def __init__(self, size: int):
+        self._room = size * CHARS_PER_TOKEN
+
+    def __call__(self, previous: str, trace: Sequence[Step], task: Task) -> str:
+        """Return the new temporal belief."""
+        notes = Notes(previous)
+        done = sections(previous)[ACTIONS]
+        for step in trace[-1:] if previous else trace:
+            before = current_place(notes.graph)
+            notes.take(step, task)
+            after = current_place(notes.graph)
+            if step.action:
+                action = " ".join(step.action.split())[:_MAX_ACTION_CHARS]
+                places = (before, after or "") if before and after != before else ()
+                done.append(str(LoggedAction(step.t, action, *places)))
+        goals = section(GOALS, _goals(notes.graph, task), self._room // 4)
+        acts = section(ACTIONS, done[-_ACTIONS_KEPT:], self._room // 4)
+        return goals + acts + notes.text(self._room - len(goals) - len(acts))
+
+
+def _goals(graph: TemporalGraph, task: Task) -> Iterator[str]:
+    """Yield the open steps of a recipe; without one, the task."""
+    needed = [fact.object for fact in graph.outgoing("recipe") if fact.relation == "requires"]
+    for thing in needed:
+        if Triple(thing, "is", "consumed") in graph:
+            continue
+        place = graph.value(thing, "location")
+        if place is None:
+            yield f"- find {thing}"
+        elif place.object != INVENTORY:
+            yield f"- take {thing} from {place.object}"
+        for fact in graph.outgoing(thing):
+            if fact.relation == "needs to be" and Triple(thing, "is", fact.object) not in graph:
+                yield f"- have {thing} {fact.object}"
+    yield "- prepare the meal" if needed else f"- {' '.join(task.goal.split())[:_MAX_GOAL_CHARS]}"
+
+
+def relations(belief: str, task: Task) -> list[Triple]:
+    """Retrieve all facts that the belief states, not only spatial ones, the latest of each slot."""
+    return stated_facts(belief, task)
+
+
+def describe(triples: Sequence[Triple], task: Task) -> str:
+    """Describe a subgraph in prose: every triple, and the straight lines that ways form.
+
+    >>> row = [Triple("b", "is west of", "a"), Triple("c", "is west of", "b")]
+    >>> print(describe(row, Task("", "")))
+    From a, west leads to b. From b, west leads to c. From west to east lie c, b, a: a is east of c.
+    """
+    return " ".join(_Description(triples).sentences())
+
+
+class _Description:
+    def __init__(self, triples: Iterable[Triple]):
+        self.here = ""
+        self.ways: dict[str, dict[str, str]] = {}
+        self.back: dict[str, dict[str, str]] = {}
+        self.exits: dict[str, list[str]] = {}
+        self.doors: dict[str, dict[str, str]] = {}
+        self.states: dict[str, list[str]] = {}
+        self.inside: dict[tuple[str, str], list[str]] = {}
+        self.rest: dict[tuple[str, str], list[str]] = {}
+        for subject, relation, obj in triples:
+            direction, door = direction_of(relation), _DOORS.get(relation)
+            if direction is not None:
+                self.ways.setdefault(obj, {})[direction] = subject
+                self.back.setdefault(subject, {})[OPPOSITE[direction]] = obj
+            elif door is not None:
+                self.doors.setdefault(subject, {})[door] = obj
+            elif relation == EXIT:
+                self.exits.setdefault(subject, []).append(obj)
+            elif subject == PLAYER and relation == "is in":
+                self.here = obj
+            elif relation in LOCATIONS:
+                self.inside.setdefault((relation, obj), []).append(subject)
+            elif relation == "is":
+                self.states.setdefault(subject, []).append(obj)
+            else:
+                self.rest.setdefault((subject, relation), []).append(obj)
+
+    def sentences(self) -> Iterator[str]:
+        """Yield the map, the places of things, everything else, and straight lines."""
+        named: set[str] = set()
+        if self.here:
+            yield f"You are in {self.here}."
+        for place in dict.fromkeys((*self.ways, *self.exits, *self.doors)):
+            yield f"From {place}, {'; '.join(self._leads(place, named))}."
+        for (relation, holder), things in self.inside.items():
+            listed = ", ".join(self._named(thing, named) for thing in things)
+            where = relation.removeprefix("is ").capitalize()
+            yield f"You hold {listed}." if holder == INVENTORY else f"{where} {holder}: {listed}."
+        for thing, states in self.states.items():
+            if thing not in named:
+                yield f"{thing} is {' and '.join(states)}."
+        for (subject, relation), objects in self.rest.items():
+            quoted = relation in VERBATIM
+            listed = ", ".join([f'"{obj}"' for obj in objects] if quoted else objects)
+            yield f"{subject} {relation} {listed}."
+        for direction, line in list(self._lines())[:_MOST_LINES]:
+            yield (
+                f"From {OPPOSITE[direction]} to {direction} lie {', '.join(line)}: "
+                f"{line[-1]} is {direction} of {line[0]}."
+            )
+
+    def _leads(self, place: str, named: set[str]) -> Iterator[str]:
+        doors = self.doors.get(place, {})
+        ways = self.ways.get(place, {})
+        for direction, other in ways.items():
+            door = doors.get(direction)
+            through = f" through {self._named(door, named)}" if door else ""
+            yield f"{direction} leads to {other}{through}"
+        exits = self.exits.get(place, [])
+        for direction in dict.fromkeys((*exits, *(d for d in doors if d not in ways))):
+            door = doors.get(direction)
+            through = f" with {self._named(door, named)}" if door else ""
+            back = self.back.get(place, {}).get(direction)
+            if back is not None:
+                yield f"{direction} leads back to {back}{through}"
+            else:
+                yield f"there is an exit {direction}{through}"
+
+    def _named(self, thing: str, named: set[str]) -> str:
+        named.add(thing)
+        states = self.states.get(thing)
+        return f"{thing} ({', '.join(states)})" if states else thing
+
+    def _lines(self) -> Iterator[tuple[str, list[str]]]:
+        """Yield straight lines of at least three places, each once."""
+        ways: dict[tuple[str, str], str] = {}
+        for place, leads in self.ways.items():
+            for direction, other in leads.items():
+                ways[place, direction] = other
+                ways.setdefault((other, OPPOSITE[direction]), place)
+        for direction in DIRECTIONS:
+            if direction < OPPOSITE[direction] and direction not in ("in", "out"):
+                for place, way in ways:
+                    if way == direction and (place, OPPOSITE[direction]) not in ways:
+                        line = [place]
+                        while (following := ways.get((line[-1], direction))) not in (None, *line):
+                            line.append(str(following))
+                        if len(line) > 2:
+                            yield direction, line

@@ -1,6 +1,7 @@
 """Episodic memory: every observation with the facts that were extracted from it.
 
-An episode is AriGraph's episodic vertex, its facts are the episodic edge E_e.
+An episode is AriGraph's episodic vertex, its facts are the episodic edge E_e. An index follows such
+a log, or a graph's, by a position in it.
 """
 
 from __future__ import annotations
@@ -10,19 +11,63 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from heapq import nlargest
 from itertools import chain
-from typing import Any, Literal, NamedTuple
+from typing import Any, Generic, Literal, NamedTuple, Protocol, TypeVar
 
 from gym_memory.core.errors import InvalidArgumentError, StoreError
 from gym_memory.core.files import typed
 from gym_memory.core.records import Triple
 from gym_memory.core.settings import check_int, check_text
 
-__all__ = ["Episode", "EpisodeStore", "Variant", "weight"]
+__all__ = ["Episode", "EpisodeStore", "Follower", "Log", "Variant", "weight"]
 
 Variant = Literal["paper", "code"]
 """Episodic score: equation 1 of the AriGraph paper, or what its authors' code computes."""
 
 _LAST_STEP = 1 << 53
+
+Item = TypeVar("Item")
+Logged = TypeVar("Logged", covariant=True)
+
+
+class Log(Protocol[Logged]):
+    """A sequence that grows at its end; a restore cuts it and then adds other items."""
+
+    def __len__(self) -> int:
+        """Count the items."""
+        ...
+
+    def __getitem__(self, position: int, /) -> Logged:
+        """Return an item: the same object as long as it was not cut off."""
+        ...
+
+
+class Follower(Generic[Item]):
+    """A position in a log, up to which an index has taken in the items."""
+
+    __slots__ = ("_last", "_taken")
+
+    def __init__(self) -> None:
+        self._taken = 0
+        self._last: Item | None = None
+
+    def advance(self, log: Log[Item]) -> tuple[bool, list[Item]]:
+        """Move to the end of the log; return whether it was cut before here, and the new items.
+
+        If it was cut, the index must start again, and all items are new.
+
+        >>> follower, log = Follower(), ["a", "b"]
+        >>> follower.advance(log), follower.advance([*log, "c"])
+        ((False, ['a', 'b']), (False, ['c']))
+        >>> follower.advance(["a"])
+        (True, ['a'])
+        """
+        start, end = self._taken, len(log)
+        if start == end and (not end or log[end - 1] is self._last):
+            return False, []
+        cut = start > end or (start > 0 and log[start - 1] is not self._last)
+        new = [log[position] for position in range(0 if cut else start, end)]
+        self._taken, self._last = end, new[-1] if new else None
+        return cut, new
 
 
 class Episode(NamedTuple):
