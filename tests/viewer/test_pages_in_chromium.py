@@ -494,6 +494,7 @@ def test_contrast_and_labels(
     with browser.sized(360, 740):
         wide = "return [document.documentElement.scrollWidth, innerWidth]"
         assert browser.run(wide) == [360, 360]
+        assert violations(browser, axe) == []
 
 
 def violations(browser: Browser, axe: str) -> list[Any]:

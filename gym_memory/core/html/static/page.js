@@ -36,7 +36,7 @@ GM.cut = (value, most) => (value.length > most ? value.slice(0, most - 1) + "…
 
 // A long text with its beginning first: a megabyte must not hold the page up.
 GM.long = (value, most = 6000) => {
-  const box = GM.el("pre", { class: "text", tabindex: value.length > 600 ? "0" : null }, value.slice(0, most));
+  const box = GM.el("pre", { class: "text", tabindex: value.length > 300 ? "0" : null }, value.slice(0, most));
   if (value.length <= most) return box;
   const more = GM.el("button", { type: "button", class: "quiet" }, `Show all ${value.length.toLocaleString()} characters`);
   more.addEventListener("click", () => { GM.show(box, value); more.remove(); });
