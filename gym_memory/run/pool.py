@@ -362,7 +362,10 @@ class WorkerPool:
         """Count a failed start; raise a BackendError after too many in a row."""
         self._failed_starts += 1
         if self._failed_starts >= _MOST_STARTS:
-            raise BackendError(f"{why}. It was tried {_MOST_STARTS} times")
+            raise BackendError(
+                f"{why}. It was tried {_MOST_STARTS} times. "
+                "A script starts workers under `if __name__ == '__main__':` alone"
+            )
 
     def check(self, config: RunConfig) -> dict[str, str]:
         """Build each environment, memory and policy once; return the versions behind the former."""
