@@ -33,9 +33,8 @@ import numpy as np
 
 from gym_memory.core.records import Cue
 from gym_memory.games.qa import MultiHopQA
-from gym_memory.games.qa.datasets import Question, read_questions
+from gym_memory.games.qa.datasets import Question, normalize_answer, read_questions
 from gym_memory.games.qa.env import PassageSearch
-from gym_memory.games.qa.metrics import normalize_answer
 from gym_memory.version import __version__
 from gym_memory.wrappers import MemoryObservation
 

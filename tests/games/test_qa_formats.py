@@ -15,9 +15,16 @@ from gym_memory.core.errors import (
     MissingDependencyError,
     UnknownNameError,
 )
-from gym_memory.games.qa.datasets import QA_DATA, load_dataset, read_questions
+from gym_memory.games.qa.datasets import (
+    CLOSED_ANSWERS,
+    QA_DATA,
+    exact_match,
+    f1,
+    load_dataset,
+    normalize_answer,
+    read_questions,
+)
 from gym_memory.games.qa.env import PassageSearch
-from gym_memory.games.qa.metrics import CLOSED_ANSWERS, exact_match, f1, normalize_answer
 
 HOTPOT = {
     "_id": "h1",

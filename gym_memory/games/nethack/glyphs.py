@@ -25,10 +25,6 @@ NOTHING, TERRAIN, FEATURE, TRAP, OBJECT, HOSTILE, PET, EFFECT = range(8)
 """What a glyph shows. ``HOSTILE``: any creature that is no pet."""
 
 _SILENT = -1  # the glyph says nothing about the terrain
-_DOORWAY, _DOORS, _BARS_AND_TREE, _FLOORS = (12,), (13, 14, 15, 16), (17, 18), (19, 20)
-_CORRIDORS, _FEATURES, _POOLS, _ICE = (21, 22), range(23, 32), (32, 34, 41), 33
-_BRIDGES_DOWN, _BRIDGES_UP, _AIR, _TRAPS = (35, 36), (37, 38), (39, 40), range(42, 65)
-_WALLS = range(1, 12)
 
 
 class Glyph(NamedTuple):
@@ -68,20 +64,16 @@ def glyph_tables() -> Glyphs:
     cmap = game.GLYPH_CMAP_OFF
     for numbers, here, shows in (
         ((0,), _SILENT, NOTHING),
-        (_WALLS, WALL, TERRAIN),
-        (_DOORWAY, DOORWAY, TERRAIN),
-        (_DOORS[:2], OPEN_DOOR, TERRAIN),
-        (_DOORS[2:], CLOSED_DOOR, TERRAIN),
-        (_BARS_AND_TREE, WALL, TERRAIN),
-        (_FLOORS, FLOOR, TERRAIN),
-        (_CORRIDORS, CORRIDOR, TERRAIN),
-        (_FEATURES, FLOOR, FEATURE),
-        (_POOLS, WATER, TERRAIN),
-        ((_ICE,), FLOOR, TERRAIN),
-        (_BRIDGES_DOWN, FLOOR, TERRAIN),
-        (_BRIDGES_UP, WALL, TERRAIN),
-        (_AIR, FLOOR, TERRAIN),
-        (_TRAPS, _SILENT, TRAP),
+        (range(1, 12), WALL, TERRAIN),
+        ((12,), DOORWAY, TERRAIN),
+        ((13, 14), OPEN_DOOR, TERRAIN),
+        ((15, 16), CLOSED_DOOR, TERRAIN),
+        ((17, 18, 37, 38), WALL, TERRAIN),  # iron bars, a tree, raised drawbridges
+        ((19, 20, 33, 35, 36, 39, 40), FLOOR, TERRAIN),  # ice, lowered drawbridges, air too
+        ((21, 22), CORRIDOR, TERRAIN),
+        (range(23, 32), FLOOR, FEATURE),
+        ((32, 34, 41), WATER, TERRAIN),
+        (range(42, 65), _SILENT, TRAP),
     ):
         glyphs = cmap + np.asarray(numbers)
         terrain[glyphs], kind[glyphs] = here, shows

@@ -1,4 +1,4 @@
-"""Data sets of questions: the corpus that ships, HotpotQA and MuSiQue.
+"""Data sets of questions, and their official scores: the corpus that ships, HotpotQA, MuSiQue.
 
 A file is a JSON array (HotpotQA) or JSON lines (MuSiQue, and many mirrors of HotpotQA). The fields
 of its records show which of the two formats it has.
@@ -8,7 +8,10 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterator, Mapping
+import re
+import string
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from importlib import resources
 from pathlib import Path
@@ -22,8 +25,8 @@ from gym_memory.core.errors import (
 )
 from gym_memory.core.files import LARGEST_JSON, parse_json, read_bytes
 
-__all__ = ["DATASETS", "QA_DATA", "Dataset", "Hop", "Passage", "Question", "load_dataset"]
-__all__ += ["read_questions"]
+__all__ = ["CLOSED_ANSWERS", "DATASETS", "QA_DATA", "Dataset", "Hop", "Passage", "Question"]
+__all__ += ["exact_match", "f1", "load_dataset", "normalize_answer", "read_questions"]
 
 QA_DATA = "QA_DATA"
 """Environment variable that names the folder with the official files."""
@@ -258,3 +261,53 @@ def _load(name: str, split: str, files: tuple[tuple[str, int, int], ...]) -> Dat
     questions.sort(key=lambda question: hashlib.sha256(question.id.encode()).digest())
     by_id = {f"{name}/{split}/{question.id}": question for question in questions}
     return Dataset(name, split, digest.hexdigest()[:12], by_id)
+
+
+# ------------------------------------------------------------ the official scores
+
+# Both data sets normalize alike and take the best over all accepted answers.
+
+CLOSED_ANSWERS = frozenset({"yes", "no", "noanswer"})
+"""HotpotQA's answers that are right or wrong as a whole: they share no words with any other."""
+
+_ARTICLES = re.compile(r"\b(?:a|an|the)\b")
+_NO_PUNCTUATION = str.maketrans("", "", string.punctuation)
+
+
+def normalize_answer(text: str) -> str:
+    """Return the form in which answers are compared.
+
+    >>> normalize_answer(" The  7 Habits, of U.S. people!")
+    '7 habits of us people'
+    """
+    text = text.lower().translate(_NO_PUNCTUATION)
+    return " ".join(_ARTICLES.sub(" ", text).split())
+
+
+def exact_match(answer: str, accepted: Iterable[str]) -> float:
+    """Return 1.0 if the answer equals one that is accepted, else 0.0."""
+    given = normalize_answer(answer)
+    return float(any(given == normalize_answer(right) for right in accepted))
+
+
+def f1(answer: str, accepted: Iterable[str], *, closed: Iterable[str] = ()) -> float:
+    """Return the best F1 over words with an accepted answer, in [0, 1].
+
+    ``closed`` are normalised answers that are right or wrong as a whole, such as
+    :data:`CLOSED_ANSWERS`.
+    """
+    given, whole = normalize_answer(answer), frozenset(closed)
+    return max((_f1(given, normalize_answer(right), whole) for right in accepted), default=0.0)
+
+
+def _f1(given: str, right: str, closed: frozenset[str]) -> float:
+    if given == right:
+        return 1.0
+    if given in closed or right in closed:
+        return 0.0
+    given_words, right_words = given.split(), right.split()
+    same = (Counter(given_words) & Counter(right_words)).total()
+    if not same:
+        return 0.0
+    precision, recall = same / len(given_words), same / len(right_words)
+    return 2 * precision * recall / (precision + recall)

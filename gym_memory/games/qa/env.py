@@ -15,8 +15,13 @@ from gym_memory.core.records import Oracle, Triple
 from gym_memory.core.settings import Help, checked
 from gym_memory.extract.notes.words import clean_name
 from gym_memory.games.base import Feedback, TextEnv
-from gym_memory.games.qa.datasets import Question, load_dataset
-from gym_memory.games.qa.metrics import CLOSED_ANSWERS, exact_match, f1
+from gym_memory.games.qa.datasets import (
+    CLOSED_ANSWERS,
+    Question,
+    exact_match,
+    f1,
+    load_dataset,
+)
 from gym_memory.games.qa.rules import names_in
 from gym_memory.games.registry import ENVIRONMENTS
 

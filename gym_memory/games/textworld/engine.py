@@ -23,7 +23,7 @@ import numpy as np
 from gym_memory.core.errors import BackendError, CorruptGameError
 from gym_memory.core.files import parse_json, read_bytes
 from gym_memory.core.optional import require
-from gym_memory.games.textworld.inventory import inventory_text, order_of
+from gym_memory.games.textworld.facts import inventory_text, order_of
 from gym_memory.games.textworld.logic import Fact, Index, RuleMove, State, World, load_logic
 
 __all__ = [
