@@ -226,3 +226,29 @@ def test_a_lost_server_is_waited_for_and_not_for_ever(
     finally:
         postgres_server.ensure_postgres_running()
     assert len(store.records()) == 4
+
+
+ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)"
+
+
+@pytest.mark.parametrize(
+    "statements",
+    [
+        ("ALTER TABLE record RENAME TO other", f"CREATE VIEW record AS {ENDLESS} SELECT i FROM n"),
+        ("CREATE TRIGGER t AFTER INSERT ON event BEGIN DELETE FROM observation; END",),
+        ("CREATE INDEX i ON record (hex(zeroblob(length(payload) * 1000000)))",),
+        ("DROP TABLE mention",),
+    ],
+)
+def test_a_store_of_a_stranger_runs_nothing(tmp_path: Path, statements: tuple[str, ...]) -> None:
+    """Reading such a view does not end; the trigger takes away what others have learnt."""
+    path = tmp_path / "memory.db"
+    fill(str(path))
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        for statement in statements:
+            connection.execute(statement)
+    before = path.read_bytes()
+    for use in (Store, FactStore, check_store, lambda place: backup(place, tmp_path / "copy.db")):
+        with pytest.raises(StoreError, match="its tables are not those of a store"):
+            use(str(path))
+    assert path.read_bytes() == before

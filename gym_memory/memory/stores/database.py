@@ -13,6 +13,7 @@ import time
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -224,6 +225,7 @@ class SqliteDatabase:
         # What a kill left in the middle of a write is taken back, which needs more than reading.
         mode = "rw" if Path(f"{self.path}-journal").exists() else "ro"
         with self._reported(), closing(self._connect(mode)) as connection:
+            connection.execute("BEGIN")  # another process may be upgrading
             tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
             owner = connection.execute("PRAGMA application_id").fetchone()[0]
             version = connection.execute("PRAGMA user_version").fetchone()[0]
@@ -238,12 +240,17 @@ class SqliteDatabase:
                     f"the memory store {self.place!r} has version {version}, written by a "
                     f"newer gym-memory; this one knows versions up to {known}: upgrade gym-memory"
                 )
+            # A view, a trigger or a rule of a stranger's file would run whenever it is used.
+            changed = _schema(connection) ^ _expected_schema(version)
+            if changed:
+                names = ", ".join(sorted({name for _, name, _ in changed}))
+                raise sqlite3.DatabaseError(f"its tables are not those of a store: {names}")
             found = [row[0] for row in connection.execute("PRAGMA integrity_check(3)")]
             if found != ["ok"]:
                 raise sqlite3.DatabaseError("; ".join(found))
 
     def _upgrade(self) -> None:
-        scripts = [path.read_text(encoding="utf-8") for path in migrations("sqlite")]
+        scripts = _scripts()
         with self._reported(), closing(self._connect("rwc")) as connection:
             deadline = time.monotonic() + self.timeout
             while True:  # turning the log on does not wait for others by itself
@@ -257,9 +264,7 @@ class SqliteDatabase:
             connection.execute("BEGIN IMMEDIATE")
             version = connection.execute("PRAGMA user_version").fetchone()[0]
             if version < len(scripts):
-                for script in scripts[version:]:
-                    for statement in script.split(";"):
-                        connection.execute(statement)
+                _run(connection, scripts[version:])
                 connection.execute(f"PRAGMA application_id = {_APPLICATION_ID}")
                 connection.execute(f"PRAGMA user_version = {len(scripts)}")
             connection.execute("COMMIT")
@@ -308,3 +313,26 @@ class SqliteDatabase:
                 "Move the file away and import a JSONL export into a new store; "
                 f"`sqlite3 {self.path.name} .recover` may save what is readable"
             ) from error
+
+
+def _scripts() -> list[str]:
+    return [path.read_text(encoding="utf-8") for path in migrations("sqlite")]
+
+
+def _run(connection: sqlite3.Connection, scripts: Sequence[str]) -> None:
+    for script in scripts:
+        for statement in script.split(";"):
+            connection.execute(statement)
+
+
+@lru_cache(maxsize=16)
+def _expected_schema(version: int) -> frozenset[tuple[str, str, str]]:
+    with closing(sqlite3.connect(":memory:")) as connection:
+        _run(connection, _scripts()[:version])
+        return _schema(connection)
+
+
+def _schema(connection: sqlite3.Connection) -> frozenset[tuple[str, str, str]]:
+    """Return kind, name and definition of all that a database was given."""
+    query = "SELECT type, name, sql FROM sqlite_master WHERE sql IS NOT NULL"
+    return frozenset(row for row in connection.execute(query) if not row[1].startswith("sqlite_"))
