@@ -19,7 +19,7 @@ from gym_memory.extract.notes.recipes import (
     speaks_of_preparing,
 )
 from gym_memory.extract.notes.statements import Report, read_statements
-from gym_memory.extract.notes.words import KindOf, head_noun
+from gym_memory.extract.notes.words import KindOf, is_readable
 from gym_memory.graph.schema import LOCATIONS
 
 __all__ = ["is_readable", "read_report", "read_writing"]
@@ -28,31 +28,11 @@ _MAX_TEXT_CHARS = 10_000
 _MOST_WORDS = 300
 
 
-# What is written on things
-
-_READABLE = re.compile(
-    r"(?:foot)?notes?|letters?|messages?|memo(?:randum)?s?|papers?|pages?|signs?|posters?|scrolls?"
-    r"|diary|journal|maps?|labels?|plaques?|tablets?|leaflets?|flyers?|newspaper|inscription|riddle"
-    r"|clues?|hints?|(?:note|text|guide|log|cook|hand|hymn)?books?|novel|manuscript|poem|parchment"
-    r"|pamphlet|brochure|postcard|telegram|receipt|ledger|missive|epistle|notice|placard|document"
-    r"|instructions?|script|folder|recipes?|binder|guide|manual|slip|ticket|tag|chart|dispatch"
-    r"|bulletin|reminder|almanac|booklet|notepad|cards?|envelopes?|sheets?|scraps?|stickers?"
-    r"|menus?|tomes?|(?:black|white|chalk|clip)board"
-)
 _REFUSED = re.compile(
     r"You (?:can't|cannot) (?:see|read|go|do|examine|look|make|reach|talk|use)\b|You see nothing"
     r"|That's not|I didn't|I only|What do you want|Which do you mean|There is nothing"
 )
 _WORD = re.compile(r"[\w'-]+")
-
-
-def is_readable(name: str) -> bool:
-    """True if a thing is called like something that has text on it.
-
-    >>> is_readable("note 2"), is_readable("cookbook"), is_readable("notepad holder")
-    (True, True, False)
-    """
-    return _READABLE.fullmatch(head_noun(name)) is not None
 
 
 def read_writing(

@@ -18,7 +18,7 @@ from gym_memory.graph.schema import DIRECTIONS, INVENTORY, PLAYER, direction_of
 
 __all__ = ["CARRIED", "CONTAINER", "DIRECTION_LIST", "DOOR", "KEY", "NAME", "ROOM", "STATES"]
 __all__ += ["SUPPORTER", "THING", "VERBS", "KindOf", "Phrase", "clean_name", "direction_in"]
-__all__ += ["head_noun", "is_base", "is_door", "kind_in", "kind_of_noun"]
+__all__ += ["head_noun", "is_base", "is_door", "is_readable", "kind_in", "kind_of_noun"]
 __all__ += ["names_person", "senses", "split_things", "word_group"]
 
 KindOf = Callable[[str], str | None]
@@ -30,6 +30,15 @@ THING = "thing"
 CARRIED = "carried"
 """Kind of what is surely portable."""
 
+_READABLE = re.compile(
+    r"(?:foot)?notes?|letters?|messages?|memo(?:randum)?s?|papers?|pages?|signs?|posters?|scrolls?"
+    r"|diary|journal|maps?|labels?|plaques?|tablets?|leaflets?|flyers?|newspaper|inscription|riddle"
+    r"|clues?|hints?|(?:note|text|guide|log|cook|hand|hymn)?books?|novel|manuscript|poem|parchment"
+    r"|pamphlet|brochure|postcard|telegram|receipt|ledger|missive|epistle|notice|placard|document"
+    r"|instructions?|script|folder|recipes?|binder|guide|manual|slip|ticket|tag|chart|dispatch"
+    r"|bulletin|reminder|almanac|booklet|notepad|cards?|envelopes?|sheets?|scraps?|stickers?"
+    r"|menus?|tomes?|(?:black|white|chalk|clip)board"
+)
 _DATA = tomllib.loads(Path(__file__).with_name("words.toml").read_text(encoding="utf-8"))
 
 
@@ -126,6 +135,15 @@ def _furniture(graph: TemporalGraph, name: str) -> str:
         return CONTAINER
     holds = [f.relation for f in graph.incoming(name)]
     return SUPPORTER if "is on" in holds or Triple(name, "is", "empty") in graph else ""
+
+
+def is_readable(name: str) -> bool:
+    """True if a thing is called like something that has text on it.
+
+    >>> is_readable("note 2"), is_readable("cookbook"), is_readable("notepad holder")
+    (True, True, False)
+    """
+    return _READABLE.fullmatch(head_noun(name)) is not None
 
 
 def is_door(graph: TemporalGraph, name: str) -> bool:
