@@ -53,9 +53,9 @@ __all__ = [
 ]
 
 PRESET = (
-    "A paper's agent as the paper has it: policy, memory, protocol, budget and `go to` at once, "
-    "NAME or NAME?key=value for either, `variant=ours` for our own defaults; one "
-    f"of {', '.join(PRESETS)}."
+    "A paper's agent with the paper's memory, protocol, budget and `--navigate`: NAME, or "
+    "NAME?key=value to change a parameter; `variant=ours` has our defaults. One of "
+    f"{', '.join(PRESETS)}."
 )
 
 
@@ -73,10 +73,9 @@ def compare_all(
 ) -> None:
     """Play every environment x memory x policy x seed; print one table, write a report.
 
-    The memory is `arigraph` and the policy `random` where none is named. With `--preset`, every
-    paper's agent plays with its own memory, and with those of `--memory` for comparison; several
-    agents have a folder each. Interrupted or killed, the same command goes on where it was.
-    Names: `gym-memory list`.
+    By default the memory is `arigraph` and the policy `random`; `gym-memory list` has more names.
+    With `--preset`, each paper's agent plays with its own memory and with those of `--memory`;
+    several agents have a folder each. If interrupted, run the command again: it continues.
 
     Example: `gym-memory compare -e "Cooking?level=medium&split=test" -m none -m history
     -p random -p walkthrough --seeds 0:20 --workers 2 --out results/first`
@@ -156,7 +155,9 @@ def play_config(
                 config, out, spending=spending, on_progress=on_progress, **playing.arguments()
             )
     except KeyboardInterrupt:
-        progress().print(f"Interrupted. What is finished is in {out}; the same command goes on.")
+        progress().print(
+            f"Interrupted. Finished episodes are in {out}; run the command again to continue."
+        )
         raise typer.Exit(130) from None
     all_units = units(rows)
     if not quiet:
@@ -224,7 +225,7 @@ def run(
 ) -> None:
     """Play one environment with one memory and one policy; print every episode.
 
-    The memory is `arigraph` and the policy `random` where none is named.
+    By default the memory is `arigraph` and the policy `random`.
 
     Example: `gym-memory run -e "TreasureHunt?level=easy" -m history -p walkthrough --seeds 0:5`
 

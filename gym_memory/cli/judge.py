@@ -62,11 +62,11 @@ def exam(
     """Ask memories about episodes that were played once and replayed into each of them.
 
     Where is X, where was it at step 12, what did the recipe say, which rooms are next to A, the
-    way from A to B, how many, what came first, and what was never seen. An answer is right when
-    what the memory recalls within its budget says it, read alike for all memories. Each question
-    is asked in words that development saw, in words that it did not, and by the plan of the policy
-    that played where that names it. Prints the share of right answers for each kind; `--out` keeps
-    the numbers, every question with all answers, and plots against budget and age of the evidence.
+    way from A to B, how many, what came first, and what was never seen. An answer is right if
+    the recall within the budget states it; all memories are read the same way. A question comes in
+    words that development saw, in words that it did not, and as the plan of the policy that
+    played. Prints the share of right answers for each kind; `--out` keeps the numbers, every
+    question with all answers, and plots against budget and age of the evidence.
 
     Example: `gym-memory exam --env "TreasureHunt?level=easy&split=test" --memory history
     --memory arigraph --budgets 200,500 --lengths 50,150 --seeds 0:5 --out results/exam`

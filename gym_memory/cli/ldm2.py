@@ -64,8 +64,7 @@ def form(
 ) -> None:
     """Form a memory from demonstrations, batch by batch.
 
-    A batch that the store has already is not formed again, so the same command goes on where it
-    was interrupted.
+    If interrupted, run the command again: batches that the store has are not formed again.
 
     Example: `gym-memory ldm2 form results/demos/steps -m "ldm2?store=tuples.db&batch_size=50"`
     """
@@ -173,7 +172,7 @@ def refine(
 ) -> None:
     """Explore tasks as trees; add what made a process better than the greedy one.
 
-    Interrupted or killed, the same command goes on with the next task. Take tasks that are not
+    If interrupted, run the command again: it continues. Take tasks that are not
     those by which the memory is judged.
 
     Example: `gym-memory ldm2 refine -e "Cooking?level=rl-4&split=train" -m "ldm2?store=tuples.db"

@@ -29,8 +29,8 @@ app = typer.Typer(
     no_args_is_help=True,
     help="""Look into memories: what they know, when they learnt it and from which text.
 
-    A file is a memory that was saved, the recorded steps of an episode (`steps/*.jsonl.gz` of
-    every run), which teach any memory anew, or a durable store.
+    A file is a saved memory, a durable store, or the recorded steps of an episode
+    (`steps/*.jsonl.gz` of every run), from which any memory learns again.
 
     Example: `gym-memory memory inspect results/first/steps/0a1b2c3d-seed0.jsonl.gz --as-of 12`
     """,

@@ -109,7 +109,7 @@ MemoryLlm = Annotated[
 Navigate = Annotated[
     bool | None,
     Option(
-        help="Offer `go to PLACE` where the memory keeps a graph; default: as the preset has it."
+        help="Add actions `go to PLACE` if the memory keeps a graph; default: the preset's choice."
     ),
 ]
 Seeds = Annotated[

@@ -48,9 +48,9 @@ def paper(
 ) -> None:
     """Run a table or figure of a paper with a language model; print ours, theirs, the difference.
 
-    Interrupted or killed, the same command goes on where it was. The stops hold for all parts of
-    the experiment together. Every part has a folder with its own report; figures are SVG files in
-    the folder of all.
+    If interrupted, run the command again: it continues. The hard stops hold for all parts of the
+    experiment together. Every part has a folder with its own report; figures are SVG files beside
+    these folders.
 
     Example: `gym-memory paper arigraph-fig3 --model qwen --base-url http://localhost:8000/v1
     --max-tokens 5000000`
@@ -150,9 +150,9 @@ def transfer(
     """Learn on some tasks, then play others with what was learnt: CLIN's experiments.
 
     `adapt`: trials from an empty memory. `gen-env`: one trial from a meta-memory of the best
-    trial of each training episode, the same task elsewhere. `gen-task`: likewise from another
+    trial of each training episode, the same task elsewhere. `gen-task`: the same from another
     task (`--from`) in the same environment. `gen-adapt`: trials that start so and go on learning.
-    A trial that wins is the last. Interrupted, the same command goes on where it was.
+    A trial that wins is the last. If interrupted, run the command again: it continues.
 
     Example: `gym-memory transfer gen-env -e "Cooking?level=rl-3&split=test" --seeds 0:20
     --model scripted --base-url http://127.0.0.1:8000/v1 --out results/gen-env`

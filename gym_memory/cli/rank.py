@@ -38,8 +38,8 @@ def rank(
     """Rank memories by a fixed suite: play, play by text alone, exam, audit; no language model.
 
     Only the named memories are played; the results of ours ship. Without a name, print these.
-    Writes `rank.json`, which `gym-memory verify` checks, and `rank.html`. Interrupted or killed,
-    the same command goes on where it was.
+    Writes `rank.json`, which `gym-memory verify` checks, and `rank.html`. If interrupted, run the
+    command again: it continues.
 
     Example: `gym-memory rank ./my_memory.py:Mine --tier standard`
     """

@@ -71,15 +71,15 @@ def check(
 ) -> None:
     """Check that results, stores and checkpoints are undamaged, and print what was found.
 
-    Of a results folder it checks the settings and versions; that every job is there exactly once
-    and no other; the same task for the same seed; as many recorded steps as the episodes report;
-    size and SHA-256 of each file against `manifest.json`, which a finished run writes. It removes
-    a torn last line, episodes of a job that was killed, and temporary files; nothing else is ever
-    changed. Of a store it checks the checksum of every row and says what a salvage keeps.
+    In a results folder: settings and versions; that every job is there exactly once and no other;
+    the same task for the same seed; as many recorded steps as the episodes report; size and
+    SHA-256 of each file against `manifest.json`, which a finished run writes. It removes a torn
+    last line, episodes of a killed job and temporary files, and changes nothing else. In a store:
+    the checksum of every row, and what a salvage keeps.
 
     Exit status: 0 when each folder or file is finished and whole (repaired counts as whole; failed
     episodes are results), 1 when something is damaged or a run is not finished, 2 when a folder
-    is no results folder or a run is writing to it.
+    has no results or a run is writing to it.
 
     Example: `gym-memory verify results/first lessons.db`
     """

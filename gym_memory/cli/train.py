@@ -95,7 +95,7 @@ def command(
         Option(
             "--set",
             metavar="NAME=VALUE",
-            help="A setting of the baseline; `gym-memory list settings` tells all. Repeatable.",
+            help="A setting of the baseline; see `gym-memory list settings`. Repeatable.",
         ),
     ] = None,
     valid_split: Annotated[str, Option(help="Name of the split to measure on.")] = "valid",
@@ -109,13 +109,12 @@ def command(
 ) -> None:
     """Train on the training games, measure on the valid games, keep the best player.
 
-    The same command goes on with a run that was stopped, by Ctrl-C or otherwise; of its options
-    only --steps, --max-cpu-minutes and --stop-at may change. What was learnt is then played like
-    any other policy: `gym-memory run -p drrn --checkpoint FOLDER -e "Cooking?split=test&..."`.
+    If interrupted, run the command again: it continues. Of its options only --steps,
+    --max-cpu-minutes and --stop-at may change. Then play the learner like any other policy:
+    `gym-memory run -p drrn --checkpoint FOLDER -e "Cooking?split=test&..."`.
 
-    With --ray the environments are held by actors of a cluster; the weights are the same. A step is
-    one action in one environment. The folder holds the best and the last player, the
-    curve, and all that going on needs.
+    A step is one action in one environment. The folder holds the best and the last player and the
+    curve. With --ray the actors of a cluster hold the environments; the weights are the same.
 
     Example: `gym-memory train drrn -e "Cooking?level=rl-1&gata_actions=true" -m arigraph
     --max-cpu-minutes 3 --out runs/rl-1`
@@ -139,7 +138,7 @@ def command(
     elif curve:
         _print_curve(curve, folder)
     if caught:
-        progress().print(f"stopped at step {trainer.steps}: the same command goes on")
+        progress().print(f"stopped at step {trainer.steps}: run the command again to continue")
         raise KeyboardInterrupt
 
 

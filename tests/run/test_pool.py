@@ -410,7 +410,7 @@ def test_an_interrupted_run_says_so_and_goes_on(tmp_path: Path) -> None:
             time.sleep(0.01)
         _, errors = run.process.communicate(timeout=120)
         assert run.process.returncode == 130
-        assert "the same command goes on" in " ".join(errors.split())
+        assert "run the command again to continue" in " ".join(errors.split())
         assert "Traceback" not in errors
         assert run.lines()[: len(kept)] == kept
         kept = run.lines()
