@@ -115,9 +115,9 @@ _TOPICS = (
 )
 
 
-def calibrated_threshold(encoder: Encoder, quantile: float = 0.95) -> float:
-    """Return the similarity that the share ``quantile`` of unrelated texts stays below."""
+def calibrated_threshold(encoder: Encoder) -> float:
+    """Return the similarity that 95 % of unrelated texts stay below."""
     names = encoder.encode([name for name, _ in _TOPICS])
     facts = encoder.encode([fact for _, fact in _TOPICS])
     unrelated = (names @ facts.T)[~np.eye(len(_TOPICS), dtype=bool)]
-    return round(float(np.quantile(unrelated, quantile)), 3)
+    return round(float(np.quantile(unrelated, 0.95)), 3)

@@ -174,9 +174,9 @@ class LLMExtractor(LLMRole[Callable[[Step, TemporalGraph, Task], Extraction]]):
         lambda step, graph, task: get_extractor(task.dialect).extract(step, graph, task)
     )
 
-    def __init__(self, model: ChatModel, outdated: Outdated | None = None):
+    def __init__(self, model: ChatModel):
         super().__init__(model)
-        self.outdated: Outdated = LLMOutdated(model) if outdated is None else outdated
+        self.outdated: Outdated = LLMOutdated(model)
         self.parts = (self.outdated,)
 
     @attributed

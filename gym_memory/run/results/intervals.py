@@ -54,15 +54,15 @@ class Estimate(NamedTuple):
         """Return the interval; ``level`` is the share of such intervals that hold the true mean."""
         return self.ends(NormalDist().inv_cdf((1 + level) / 2)) if self.ends else None
 
-    def p_value(self, null: float = 0.0) -> float:
-        """Return the two-sided p-value of a true mean of ``null``."""
+    def p_value(self) -> float:
+        """Return the two-sided p-value of a true mean of 0."""
         if self.ends is None:
             return 1.0
         inside, outside = 8.0, 0.0
         for _ in range(_HALVINGS):
             z = (inside + outside) / 2
             low, high = self.ends(z)
-            inside, outside = (z, outside) if low <= null <= high else (inside, z)
+            inside, outside = (z, outside) if low <= 0 <= high else (inside, z)
         return min(1.0, 2 * NormalDist().cdf(-outside))
 
 
