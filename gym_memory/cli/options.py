@@ -231,7 +231,7 @@ AllowVersionMismatch = Annotated[
 
 @dataclasses.dataclass(frozen=True)
 class Asked:
-    """What is played, besides environments, memories, policies and seeds."""
+    """Hold what is played, besides environments, memories, policies and seeds."""
 
     model: Model = ""
     base_url: BaseUrl = ""

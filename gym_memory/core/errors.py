@@ -94,7 +94,7 @@ class ResultsError(GymMemoryError):
 
 
 class CheckpointError(GymMemoryError):
-    """What a baseline has learnt cannot be read or written, or belongs to something else."""
+    """Signal that a checkpoint cannot be read or written, or belongs to something else."""
 
 
 class StoreError(GymMemoryError):
@@ -126,4 +126,4 @@ class ModelDownError(ModelSetupError):
 
 
 class BudgetExceededError(GymMemoryError):
-    """The next call of a language model could go over ``max_cost_usd`` or ``max_tokens``."""
+    """Signal that the next call of a model could go over ``max_cost_usd`` or ``max_tokens``."""

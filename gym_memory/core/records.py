@@ -92,7 +92,7 @@ class Step(NamedTuple):
 
 
 class Cue(NamedTuple):
-    """What a recall is steered by: the present situation and what the policy is after."""
+    """Hold what steers a recall: the present situation and what the policy is after."""
 
     text: str
     task: str = ""
@@ -150,7 +150,7 @@ class Recall(NamedTuple):
 
 
 class Written(NamedTuple):
-    """The result of an operation of the policy on its memory; ``free`` if it takes no step."""
+    """Hold the result of an operation of the policy on its memory; ``free`` if it takes no step."""
 
     answer: str
     free: bool
@@ -254,7 +254,7 @@ class MemoryStats:
 
 
 class Observation(TypedDict):
-    """The one flat observation Dict that every policy sees."""
+    """Type the one flat observation Dict that every policy sees."""
 
     text: str
     task: str

@@ -34,11 +34,11 @@ class UnreachableError(Exception):
 
 
 class CutError(Exception):
-    """The connection ended before the response was whole."""
+    """Signal that the connection ended before the response was whole."""
 
 
 class LateError(Exception):
-    """The response was not whole in time."""
+    """Signal that the response was not whole in time."""
 
 
 class Response(NamedTuple):
@@ -51,7 +51,7 @@ class Response(NamedTuple):
 
 
 class Endpoint:
-    """The server of a URL, directly or behind the proxy that the environment names."""
+    """Reach the server of a URL, directly or behind the proxy that the environment names."""
 
     def __init__(self, url: str):
         self._library = require("urllib3", "llm", "calling a model")

@@ -49,7 +49,7 @@ class Started(NamedTuple):
 
 
 class Prefix:
-    """The latest prompts of one model, each up to its last whole piece.
+    """Keep the latest prompts of one model, each up to its last whole piece.
 
     Pieces always end at tokens 64, 128, 256, ..., so that the bits of an answer do not depend on
     earlier calls; short pieces are slow.

@@ -40,7 +40,7 @@ _KIND = "learnings"
 
 @MEMORIES.register("clin")
 class Clin(LessonMemory):
-    """The paper's memory: what causes what, as sentences of four forms.
+    """CLIN's memory: what causes what, as sentences of four forms.
 
     ``X MAY BE NECESSARY TO Y``, ``X SHOULD BE NECESSARY TO Y``, ``X MAY NOT CONTRIBUTE TO Y`` and
     ``X DOES NOT CONTRIBUTE TO Y``, written again after each trial (Algorithm 1); see
@@ -246,7 +246,7 @@ def advise(trace: Sequence[Step], outcome: Outcome, previous: Sequence[str], tas
 
 
 class _Entry(NamedTuple):
-    """The best trial of a task instance; ``seen`` is its first observation."""
+    """Hold the best trial of a task instance; ``seen`` is its first observation."""
 
     task: str
     goal: str

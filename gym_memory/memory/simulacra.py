@@ -58,7 +58,7 @@ def rule_insights(statements: Sequence[str], task: Task) -> list[str]:
 
 @MEMORIES.register("simulacra")
 class Simulacra(Memory):
-    """The memory of generative agents, a baseline of the AriGraph paper.
+    """Memory of generative agents, a baseline of the AriGraph paper.
 
     Every observation enters a stream with its importance in [1, 10]. A recall shows the latest
     ``recent`` observations and, of all others, the ``k`` that score best::

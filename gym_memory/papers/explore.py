@@ -20,7 +20,7 @@ __all__ = ["Exploration", "Exploring", "explore"]
 
 @runtime_checkable
 class Exploring(Protocol):
-    """What a policy offers besides :class:`~gym_memory.baselines.base.Policy` to be explored."""
+    """Add to :class:`~gym_memory.baselines.base.Policy` what an exploration needs."""
 
     focus: PlanState
 

@@ -24,7 +24,7 @@ _httpx: Any = require("httpx", "verifiers", "the taskset")
 
 
 class GameTasksetConfig(vf.TasksetConfig):
-    """The games and their memory.
+    """Choose the games and their memory.
 
     Attributes:
         game: An environment, ``Cooking?level=rl-1``.
@@ -54,7 +54,7 @@ class GameTask(vf.Task[GameTaskData, vf.State, vf.TaskConfig]):
 
 
 class GameTaskset(vf.Taskset[GameTask, GameTasksetConfig]):
-    """The games of a split, in their order."""
+    """List the games of a split, in their order."""
 
     def load(self) -> Iterator[GameTask]:
         """Yield one task a game."""

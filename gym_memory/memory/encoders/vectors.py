@@ -38,7 +38,7 @@ Vectors = NDArray[np.float32]
 
 
 class Encoder(Protocol):
-    """The encoding role; two encoders with one ``id`` give the same vectors, of length ``dim``."""
+    """Encode texts; two encoders with one ``id`` give the same vectors, of length ``dim``."""
 
     id: str
     dim: int

@@ -15,7 +15,7 @@ _MAX_KEY_CHARS = 2000
 
 
 class Origin(NamedTuple):
-    """Where an item came from; a merge keeps the origins of both items.
+    """Hold where an item came from; a merge keeps the origins of both items.
 
     Attributes:
         run: Number of the episode in the bank, from 1; 0 before the item is added.

@@ -47,7 +47,7 @@ class _Place(NamedTuple):
 
 @MEMORIES.register("ldm2")
 class LDM2(Memory):
-    """The paper's dynamic memory: formation, two-level index, retrieval, refinement.
+    """LDM2's dynamic memory: formation, two-level index, retrieval, refinement.
 
     Tuples (goal, history, observation -> action; Eqs. 1 and 6) are *formed* from trajectories in
     batches, with goal types and in them observation types (Eqs. 7 and 8). A recall shows the

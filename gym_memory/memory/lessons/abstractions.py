@@ -235,7 +235,7 @@ def generalize_causes(
 
 
 class _Pattern(NamedTuple):
-    """The acts that a quoted cause matches; an empty part matches any, no action none."""
+    """Match the acts of a quoted cause; an empty part matches any, no action none."""
 
     action: str | None
     verb: str

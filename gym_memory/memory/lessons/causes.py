@@ -45,7 +45,7 @@ _KINDS = 3
 
 
 class Situation(NamedTuple):
-    """What can be compared of two moments of a trial."""
+    """Hold what can be compared of two moments of a trial."""
 
     place: str
     inventory: str

@@ -37,7 +37,7 @@ class Part(NamedTuple):
 
 
 class Ranked(NamedTuple):
-    """The facts on a page, and the reason for each of them."""
+    """Hold the facts on a page, and the reason for each of them."""
 
     triples: tuple[Triple, ...]
     reasons: tuple[str, ...]

@@ -213,7 +213,7 @@ class StructuralIndex:
 
 
 class NearbyPlaces:
-    """The known places around one, nearest first; looks only as far as a caller reads."""
+    """Yield the known places around one, nearest first; look only as far as a caller reads."""
 
     __slots__ = ("_index", "_order", "_places", "_search", "_ways")
 
