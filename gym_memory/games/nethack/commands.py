@@ -98,10 +98,9 @@ def _begin(play: NetHackPlay, skill: Skill) -> str:
 
 def _spoken(action: str, whole_level: bool) -> Skill | None:
     """Return a skill with arguments."""
-    for pattern, build in _FORMS:
-        found = pattern.fullmatch(action)
-        if found is not None:
-            return build(found, whole_level)
+    for pattern, form in _FORMS:
+        if found := re.fullmatch(pattern, action):
+            return lambda play: form(play, found, whole_level)
     return None
 
 
@@ -135,60 +134,29 @@ _SIMPLE: dict[str, Skill] = {
     **{way: lambda play, way=way: climb(play, way) for way in ("up", "down")},  # type: ignore[misc]
 }
 
-Builder = Callable[[re.Match[str], bool], Skill]
-_FORMS: tuple[tuple[re.Pattern[str], Builder], ...] = tuple(
-    (re.compile(pattern), build)
-    for pattern, build in (
-        (
-            rf"(?:go )?({_DIRECTION})",
-            lambda m, _: lambda play: push_through(play, m[1]),
-        ),
-        (
-            r"move to (\d{1,2}) (\d{1,2})",
-            lambda m, _: lambda play: move_to(play, int(m[1]), int(m[2])),
-        ),
-        (
-            r"go to (.+)",
-            lambda m, whole: lambda play: go_to(play, m[1], whole_level=whole),
-        ),
-        (
-            r"(?:melee attack|attack|fight) (.+)",
-            lambda m, _: lambda play: fight(play, m[1]),
-        ),
-        (
-            rf"kick ({_DIRECTION}|door \d+)",
-            lambda m, _: lambda play: kick(play, m[1]),
-        ),
-        (
-            r"(open|close) (door \d+)",
-            lambda m, _: lambda play: open_door(play, m[2], m[1][0]),
-        ),
-        (
-            r"search(?: (\d{1,2}))?",
-            lambda m, _: lambda play: search(play, max(int(m[1] or _TURNS), 1)),
-        ),
-        (
-            r"rest(?: (\d{1,2}))?",
-            lambda m, _: lambda play: rest(play, max(int(m[1] or _TURNS), 1)),
-        ),
-        (
-            rf"cast ([a-z])(?: ({_ANYWHERE}))?",
-            lambda m, _: lambda play: cast(play, m[1], m[2] or ""),
-        ),
-        (
-            r"dip (.+) into (.+)",
-            lambda m, _: lambda play: use(play, "dip", m[1], other=m[2]),
-        ),
-        (
-            rf"(zap|throw) (.+?)(?: ({_ANYWHERE}))?",
-            lambda m, _: lambda play: use(play, m[1], m[2], m[3] or ""),
-        ),
-        (
-            rf"({'|'.join(USES)}) (.+)",
-            lambda m, _: lambda play: use(play, m[1], m[2]),
-        ),
-    )
+_Form = Callable[[NetHackPlay, "re.Match[str]", bool], str]
+"""Plays an action by the match of its words; True allows going to things of the whole level."""
+_FORMS: tuple[tuple[str, _Form], ...] = (
+    (rf"(?:go )?({_DIRECTION})", lambda play, m, _: push_through(play, m[1])),
+    (r"move to (\d{1,2}) (\d{1,2})", lambda play, m, _: move_to(play, int(m[1]), int(m[2]))),
+    (r"go to (.+)", lambda play, m, whole: go_to(play, m[1], whole_level=whole)),
+    (r"(?:melee attack|attack|fight) (.+)", lambda play, m, _: fight(play, m[1])),
+    (rf"kick ({_DIRECTION}|door \d+)", lambda play, m, _: kick(play, m[1])),
+    (r"(open|close) (door \d+)", lambda play, m, _: open_door(play, m[2], m[1][0])),
+    (r"search(?: (\d{1,2}))?", lambda play, m, _: search(play, _turns(m[1]))),
+    (r"rest(?: (\d{1,2}))?", lambda play, m, _: rest(play, _turns(m[1]))),
+    (rf"cast ([a-z])(?: ({_ANYWHERE}))?", lambda play, m, _: cast(play, m[1], m[2] or "")),
+    (r"dip (.+) into (.+)", lambda play, m, _: use(play, "dip", m[1], other=m[2])),
+    (
+        rf"(zap|throw) (.+?)(?: ({_ANYWHERE}))?",
+        lambda play, m, _: use(play, m[1], m[2], m[3] or ""),
+    ),
+    (rf"({'|'.join(USES)}) (.+)", lambda play, m, _: use(play, m[1], m[2])),
 )
+
+
+def _turns(number: str | None) -> int:
+    return max(int(number or _TURNS), 1)
 
 
 # ------------------------------------------------------------ keys and answers
