@@ -37,6 +37,7 @@ from gym_memory.graph.schema import (
     door_relation,
     way_relation,
 )
+from gym_memory.llm.prompts import split_control_tokens
 
 __all__ = [
     "ACTIONS",
@@ -162,11 +163,6 @@ _WIDE |= {0x3000: ord(" "), 0xFE64: ord("<"), 0xFE65: ord(">")}
 _UNSEEN = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
 )
-_CONTROL = re.compile(
-    r"\[(?=/?(?:INST|SYS(?:TEM_PROMPT)?|AVAILABLE_TOOLS|TOOL_\w+)\s*\])"
-    r"|<(?=\|[^|<>\n]{1,40}\||</?SYS|/?s\s*>|/?(?:start|end)_of_turn\s*>)",
-    re.IGNORECASE,
-)
 _FORGED = re.compile(r"\s*(?:>\s*[^\W\d_]|\[\s*step\b)", re.IGNORECASE)
 
 
@@ -187,7 +183,7 @@ def quoted(text: str) -> str:
     if not text.isascii():
         text = _UNSEEN.sub("", text.translate(_WIDE))
         text = "".join([c for c in text if c.isascii() or category(c) != "Cf"])
-    text = _CONTROL.sub(lambda found: f"{found[0]} ", text)
+    text = split_control_tokens(text)
     return "\n".join(
         [QUOTE + line if _passes_for_ours(line) else line for line in text.split("\n")]
     )
