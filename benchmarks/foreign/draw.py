@@ -21,6 +21,7 @@ import csv
 import random
 import re
 from collections import Counter
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,7 @@ import gymnasium as gym
 import gym_memory  # noqa: F401 - registers the environments
 from gym_memory.baselines.base import Policy
 from gym_memory.core.records import Triple
+from gym_memory.extract.scene import place_name
 from gym_memory.graph.schema import PLAYER, direction_of
 from gym_memory.run import rollout
 
@@ -168,10 +170,17 @@ def decide(fact: Triple, now: frozenset[Triple], ever: frozenset[Triple]) -> tup
     Ways are those of the place where the agent is: one is false if no visit there had it.
     """
     if direction_of(fact.relation) is None:
-        return ("y", "engine") if fact in now else ("", "")
-    if Triple(PLAYER, "is in", fact.object) not in ever:
+        return ("y", "engine") if fact in _plain(now) else ("", "")
+    true = _plain(ever)
+    if Triple(PLAYER, "is in", fact.object) not in true:
         return "", ""
-    return ("y" if fact in ever else "n"), "engine"
+    return ("y" if fact in true else "n"), "engine"
+
+
+@lru_cache(maxsize=1024)
+def _plain(facts: frozenset[Triple]) -> frozenset[Triple]:
+    """Return facts whose names have no article: we call the room *Up a Tree* up tree."""
+    return frozenset(Triple(place_name(s), relation, place_name(o)) for s, relation, o in facts)
 
 
 def draw(name: str, out: Path, seeds: range, steps: int, number: int) -> None:

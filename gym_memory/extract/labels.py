@@ -42,7 +42,11 @@ _ARROW = re.compile(
     r"(?P<there>[^()]+)\)?"
 )
 _AREAS = re.compile(r"exit|area|location|room|place|\bgo\b|travel|move", re.IGNORECASE)
-_EXIT_SPLIT = re.compile(r",\s*(?:and )?|\s+and\s+|\s*\|\s*|\s*/\s*|;\s*")
+_EXIT_SPLIT = re.compile(
+    r",\s*(?:and )?|\s+and\s+|\s*[|/]\s*|;\s*"
+    r"|(?:(?<=\b[nsewud])|(?<=\b[ns][ew])) (?=[nsewud][ew]?\b)",
+    re.IGNORECASE,
+)
 _ITEM_SPLIT = re.compile(r",\s*(?:and )?(?![^(]*\))|\s+and\s+|\s*\|\s*|;\s*")
 _HOLDER = re.compile(
     r"(?:(?P<where>on|in|inside|under) )?(?:the |your )?(?P<place>.+?)"

@@ -101,9 +101,10 @@ _KINDS = tuple(
         (CARRIED, r"(?:in )?(?:your |my )?inventory(?:,? you see| contains| \([^)]*\))?"
                   r"|(?:(?:you|i)(?:'re|'m| are| am) )?(?:now |currently )?(?:carrying|holding)"
                   r"(?: the following)?|(?:you|i) (?:have|carry|hold)"
-                  r"|(?:items|things) (?:held|carried)|in your (?:hands?|pockets?|bag|possession)"),
+                  r"|(?:items|things) (?:held|carried)|in your (?:hands?|pockets?|bag|possession)"
+                  r"|(?:your )?(?:backpack|rucksack|satchel)"),
         (HERE, r"(?:you|i) (?:can )?(?:also )?see(?: here)?|(?:visible )?(?:items|objects|things)"
-               r"(?: here| nearby| in view)?|here"),
+               r"(?: here| nearby| in view)?|here|on the (?:ground|floor)"),
         (HOLDER, r"(?:(?:on|in|inside) )?(?:the |your )?[\w' -]+? (?:contains?|holds?|consists? of)"
                  r"|(?:on|in|inside|under) (?:the|a|an) [\w' -]+"),
     )
@@ -128,17 +129,17 @@ def layout_of(text: str) -> Layout:
     cut = [False] * len(lines)
     at = 0
     while at < len(lines):
-        title = _title(text, lines, at)
+        after = _headed(text, lines, at, labels)
+        title = _title(text, lines, at) if after == at else None
         if title is not None:
             titles.append(title)
-            cut[at] = True
-        elif not _RULE.fullmatch(lines[at].group()):
+            after = at + 1
+        elif _RULE.fullmatch(lines[at].group()):
+            after = at + 1
+        elif after == at:
             after = _labelled(text, lines, at, labels)
-            cut[at:after] = [True] * (after - at)
-            at = max(at, after - 1)
-        else:
-            cut[at] = True
-        at += 1
+        cut[at:after] = [True] * (after - at)
+        at = max(at + 1, after)
     return Layout(tuple(titles), tuple(labels), _prose(text, lines, cut))
 
 
@@ -230,6 +231,19 @@ def _labelled(text: str, lines: Sequence[re.Match[str]], at: int, labels: list[L
                          (Item(_trimmed(text[pair.start("value") : end]), pair.start("value")),))
             )  # fmt: skip
         return at + 1
+    return _list(text, lines, at, Labelled(kind, label, ()), labels)
+
+
+def _headed(text: str, lines: Sequence[re.Match[str]], at: int, labels: list[Labelled]) -> int:
+    """Read a list below a heading without a colon; return the line after it."""
+    following = _MARK.match(lines[at + 1].group()) if at + 1 < len(lines) else None
+    if following is None or not following.group().strip():
+        return at
+    name = lines[at].group().strip(" \t#*_=[]")
+    kind = _kind(name)
+    if kind in (PLACE, STATE):
+        return at
+    label = Item(name, lines[at].start() + lines[at].group().index(name))
     return _list(text, lines, at, Labelled(kind, label, ()), labels)
 
 

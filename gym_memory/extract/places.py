@@ -14,11 +14,16 @@ __all__ = ["ARE", "PASSABLE", "YOU", "is_denied", "read_place", "ways_in"]
 
 YOU = r"(?:You|I|We)"
 ARE = r"(?:'re| are|'m| am)"
-_END = r"(?=\s*(?:[.,;!?]|$))"
+_END = (
+    r"(?: (?:above|along|at|before|behind|below|beneath|beside|facing|filled|from|full|in|near|on"
+    r"|overlooking|surrounded|under|again|now|once more|(?:\w+ed )?with|where|which|that|and)\b"
+    r"[^.]*)?(?=\s*(?:[.,;!?]|$))"
+)
+"""What follows the name of a place in a sentence, and is left out on a second visit."""
 _ROOM = re.compile(
-    rf"{YOU}(?:{ARE}| find (?:your|my)self| stand)(?: now| currently| standing| back| again)*"
-    rf" (?:in|inside|at) (?P<name>{NAME})"
-    rf"(?: (?:(?:\w+ed )?with|where|which|that|and)\b[^.]*)?{_END}"
+    rf"{YOU}(?:{ARE}| find (?:your|my)self| stand)(?: now| currently| standing| back| again)* "
+    r"(?:in |inside |at |(?P<other>on (?=an? |the )|(?=(?:above|behind|below|beneath|beside|near"
+    rf"|outside|under) )))(?P<name>{NAME}){_END}"
 )
 _CALLED = re.compile(
     rf"This (?:\w+ )?(?:room|location|place|area) is (?:called )?(?P<name>{NAME}){_END}"
@@ -31,11 +36,6 @@ _NO_ROOM = re.compile(
     r"(?:the )?(?:middle|centre|center|front|process|midst)\b|"
     r"(?:trouble|danger|luck|charge|control|love|pain|line|position|need|\d)"
 )
-_NARROWER = re.compile(
-    r" (?:before|beside|near|behind|facing|overlooking|surrounded|filled|full|in|on|at|from|again"
-    r"|now|once more)\b.*"
-)
-"""What follows the name of a place in a sentence, and is left out on a second visit."""
 _DENIED = re.compile(
     r"\b(?:not|never|no longer|cannot|can't|don't|isn't|aren't|if|would|could|should)\b"
 )
@@ -52,7 +52,7 @@ PASSABLE = re.compile(
     r"\b(?:paths?|passage(?:way)?s?|doors?|doorways?|exits?|stairs?|staircase|stairway|steps|corridors?"
     r"|tunnels?|halls?|hallway|openings?|holes?|gates?|gateway|arch|archway|roads?|trails?|tracks?"
     r"|ways?|crawl(?:way)?|entrances?|ladder|ramp|chimney|bridge|street|alley|window|scramble|slide"
-    r"|lead(?:s|ing)?|go(?:es)?|runs?|head(?:s|ing)?|continues?|leave|exit|winds?|climbs?|descends?)\b"
+    r"|lead(?:s|ing)?|go(?:es)?|runs?|head(?:s|ing)?|continues?|leave|reach|exit|winds?|climbs?|descends?)\b"
 )
 _BARRED = re.compile(
     r"\b(?:no|nothing|not|never|can't|cannot|blocked|blocks|barred|impossible|\w*unclimbable|impassable"
@@ -96,7 +96,9 @@ def read_place(draft: Scene, layout: Layout, sentences: Sequence[tuple[str, int]
             found = pattern.match(sentence)
             if found is None or _is_doubtful(sentence) or _NO_ROOM.match(found["name"]):
                 continue
-            name = place_name(_NARROWER.sub("", found["name"]))
+            if found.groupdict().get("other") is not None and draft.room and not draft.is_move:
+                continue  # on a chair, beside a table
+            name = place_name(found["name"])
             if is_name(name):
                 start = offset + found.start("name")
                 if any(_is_refusal(before) for before, _ in sentences[:at]):

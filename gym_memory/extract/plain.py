@@ -18,7 +18,8 @@ from gym_memory.extract.notes.words import clean_name
 from gym_memory.extract.places import read_place
 from gym_memory.extract.scene import LOOKING, Scene
 from gym_memory.extract.sentences import CARRYING, HAVING, read_sentence
-from gym_memory.extract.things import has_any, in_sentence_case, split_sentences
+from gym_memory.extract.things import has_any, split_sentences
+from gym_memory.extract.wording import reworded
 from gym_memory.graph import TemporalGraph
 
 __all__ = ["PlainRules"]
@@ -51,7 +52,8 @@ class PlainRules:
     @attributed
     def extract(self, step: Step, graph: TemporalGraph, task: Task) -> Extraction:
         """See :class:`~gym_memory.extract.base.Extractor`."""
-        text = in_sentence_case(step.text[:_MAX_TEXT_CHARS])
+        worded = reworded(step.text[:_MAX_TEXT_CHARS])
+        text = worded.text
         draft, layout = Scene(step.action, graph), layout_of(text)
         sentences = split_sentences(layout.prose)
         draft.sentences = len(sentences)
@@ -72,8 +74,8 @@ class PlainRules:
             draft.add_reported(writing, name)
         draft.link_back()
         if step.inventory:
-            _read_inventory(draft, in_sentence_case(step.inventory))
-        return draft.extraction()
+            _read_inventory(draft, reworded(step.inventory).text)
+        return worded.in_original(draft.extraction())
 
 
 def _read_inventory(draft: Scene, text: str) -> None:

@@ -29,7 +29,10 @@ _BRACKETED = re.compile(
     r"(?P<holder>(?:an?|the|some) [^(),]{1,80}?) \((?P<state>[^()]*?)"
     r"(?:,? ?(?P<where>on|in) which (?:is|are) (?P<items>[^()]+))?\)"
 )
-_ROOM_ITSELF = re.compile(r"(?:floor|ground|room|area|(?:one )?corner)(?: of (?:the |this )?room)?")
+_ROOM_ITSELF = re.compile(
+    r"(?:floor|ground|room|area)(?: of (?:the |this )?room)?"
+    r"|(?:\w+ )?(?:corner|cent(?:er|re)|middle|side|end)(?: of (?:the|this) [\w ]+)?"
+)
 _FAR = ("distance", "background")
 """Words for what is in view, which hold nothing."""
 _TRAVEL = re.compile(

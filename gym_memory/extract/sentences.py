@@ -35,7 +35,7 @@ _HERE = (
 _HERE_WORDS = ("here", "near", "around", "floor", "ground", "room", "area", "corner")
 _POSED = (
     r"(?:lying|sitting|standing|resting|hanging|leaning|sleeping|waiting|mounted|placed|discarded"
-    r"|left|dropped|shining|glowing|burning|floating)"
+    r"|left|dropped|shining|glowing|burning|floating|nestled|perched|wedged|tucked|hidden|stuck)"
 )
 _LIE = r"(?:lies?|stands?|sits?|rests?|hangs?|waits?|sleeps?)"
 _ON_IN = r"(?:on top of|in(?:side)?|on|under(?:neath)?|upon)"
@@ -44,7 +44,8 @@ _PLACED_WORDS = frozenset((
     *("resting", "hanging", "leaning", "sleeping", "waiting", "mounted", "placed"),
 ))  # fmt: skip
 _SEEN = re.compile(
-    rf"(?:[Ii]n (?:one|another|the other) (?:part|side|corner) of the room,? )?"
+    r"(?:(?:[Ii]n (?:one|another|the other) (?:part|side|corner) of the room|[Nn]earby"
+    r"|[Aa]round you),? )?"
     rf"(?:(?:[Yy]ou|I|[Ww]e) (?:can )?(?:also )?(?:see|notice|spot|find)"
     rf"|[Hh]ere (?:you|I) (?:see|find)|[Tt]here(?: is| are|'s)(?: also)?) "
     rf"(?P<things>{_THINGS}){_STOP}"
@@ -78,6 +79,7 @@ _HOLDS = re.compile(
     re.IGNORECASE,
 )
 _BESIDE = re.compile(
+    r"(?!(?:above|below|beneath) (?:you|me|us)\b)"  # there is another place
     rf"(?:above|beside|behind|near|next to|below|beneath) {NAME} (?:is|are|{_LIE}) "
     rf"(?P<items>{ARTICLE} {_THINGS}){_STOP}",
     re.IGNORECASE,
@@ -95,20 +97,23 @@ _WITH_CONTENTS = re.compile(
     rf"(?P<thing>{ARTICLE} {NAME}),? (?:that|which) (?:has|have|contains?|holds?) "
     r"(?P<items>.+?)(?: (?P<where>on|in|inside|under) (?:it|them))?$"
 )
-_LOCATED = re.compile(rf"(?P<things>.+?) (?P<where>{_ON_IN}) (?P<place>(?:the|your|an?) {NAME})$")
+_LOCATED = re.compile(
+    rf"(?P<things>.+?)(?: {_POSED})? (?P<where>{_ON_IN}) (?P<place>(?:the|your|an?) {NAME})$"
+)
 _ONE = re.compile(rf"{ARTICLE} ")
 _NAMES = re.compile(r"(?!and |, )(?:(?!,? and |, ).)+")
 _AT_HERE = re.compile(rf"(?:,? (?:{_POSED} )?{_HERE})+$")
 _TAKEN = re.compile(
-    rf"{YOU} (?:take|pick up|picked up|get|grab|took|now (?:have|hold|carry)) "
-    rf"(?P<thing>{ARTICLE} {NAME})(?: from (?P<place>{NAME}))?{_STOP}"
+    rf"{YOU} (?:\w+ly )?(?:take|pick up|picked up|get|grab|took|now (?:have|hold|carry)) "
+    rf"(?P<thing>{ARTICLE} {NAME})(?: from {NAME})?(?: and (?:add|put) it (?:in|to)\b.*?)?{_STOP}"
 )
 _PUT = re.compile(
     rf"{YOU} (?:put|place|move|insert|set) (?P<items>{ARTICLE} {NAME}) "
     rf"(?P<where>into|inside|in|onto|on|under|to) (?P<place>{ARTICLE} {NAME}){_STOP}"
 )
 _DROPPED = re.compile(
-    rf"{YOU} (?:drop|put down) (?P<thing>{ARTICLE} {NAME})(?: on the (?:floor|ground))?{_STOP}"
+    rf"{YOU} (?:\w+ly )?(?:drop|(?:put|set|lay)(?= .*\bdown\b)(?: down)?) "
+    rf"(?P<thing>{ARTICLE} {NAME})(?: down)?(?: (?:here|{_FLOOR}))?{_STOP}"
 )
 _CHANGED = re.compile(
     rf"{YOU} (?P<verb>open|close|unlock|lock) (?P<thing>{ARTICLE} {NAME})"
@@ -292,11 +297,12 @@ def _carry_listed(draft: Scene, found: re.Match[str]) -> bool:
 _Read = Callable[[Scene, "re.Match[str]"], bool]
 _Parts = tuple[str, ...]
 _WAYS = tuple(sorted(DIRECTIONS))
+_SEEING = frozenset(("there", "there's", "here", "you", "i", "we", "in", "nearby", "around"))
 _SUBJECTS = frozenset(("you", "i", "we", "you're", "i'm", "your", "my", "you've"))
 _FORMS: tuple[tuple[re.Pattern[str], _Read, frozenset[str] | None, _Parts], ...] = (
     (_TO_THE, _way, frozenset(("to", "through")), _WAYS),
     (_DOORWAY, _way, frozenset(("there", "you")), _WAYS),
-    (_SEEN, _see, frozenset(("there", "there's", "here", "you", "i", "we", "in")), ()),
+    (_SEEN, _see, _SEEING, ()),
     (_HOLDS, _hold, _PLACED_WORDS, ()),
     (_BESIDE, _posed, _BESIDE_WORDS, ()),
     (CARRYING, _carry, _SUBJECTS, ()),

@@ -9,7 +9,7 @@ from functools import lru_cache
 from gym_memory.extract.notes.words import Phrase, clean_name, split_things
 
 __all__ = ["ANY_STATE", "ARTICLE", "COMPASS", "NAME", "NOTHING", "SAME", "STATE_WORD"]
-__all__ += ["VAGUE", "WITH_STATE", "has_any", "in_sentence_case", "is_name", "one_thing"]
+__all__ += ["VAGUE", "WITH_STATE", "has_any", "is_name", "one_thing"]
 __all__ += ["split_sentences", "things_in"]
 
 _MAX_NAME_WORDS = 6
@@ -113,14 +113,3 @@ def is_name(name: str) -> bool:
     if not 0 < len(words) <= _MAX_NAME_WORDS:
         return False
     return not (name.endswith(_VAGUE_WORDS) and VAGUE.search(name))
-
-
-def in_sentence_case(text: str) -> str:
-    """Return a text that is all in capitals as others are written, of the same length."""
-    if not text.isupper():
-        return text
-    lower = text.lower()
-    if len(lower) != len(text):
-        return text
-    lower = re.sub(r"(?:^|[.!?:]\s+|\n\s*)[a-z]|\bi\b", lambda m: m.group().upper(), lower)
-    return re.sub(r"^[^\n.!?:,]{1,40}$", lambda m: m.group().title(), lower, flags=re.MULTILINE)

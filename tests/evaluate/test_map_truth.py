@@ -1,4 +1,4 @@
-"""The map in a memory against the engine's: small worlds of three styles, and two stories."""
+"""The map in a memory against the engine's: a small world in seven styles, and two stories."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_counts_of_a_step() -> None:
     assert all(map(math.isnan, MapWatch().truth.shares.values()))
 
 
-@pytest.mark.parametrize("style", [worlds.Status, worlds.FirstPerson, worlds.Terse])
+@pytest.mark.parametrize("style", worlds.World.__subclasses__())
 def test_a_world_of_any_style_is_mapped(style: type[worlds.World]) -> None:
     for seed in range(3):
         env = gym_memory.wrap(style(), valid_actions="env.actions", max_steps=150)

@@ -1,6 +1,8 @@
-"""A small world in three styles of text, with its truth: for measuring what a memory maps."""
+"""A small world in seven styles of text, with its truth: for measuring what a memory maps."""
 
 from __future__ import annotations
+
+from collections.abc import Iterable
 
 from gym_memory.core.records import Oracle, Triple
 
@@ -15,6 +17,7 @@ WAYS = {
     "kiln": {"northwest": "brickyard"},
 }
 """North from the rope walk leads to the wharf, and the way back leads elsewhere."""
+SHORT = {"southeast": "se", "northwest": "nw"}
 THINGS = {
     "tannery": ["hide", "scraper"], "wharf": ["crab pot"], "barge": ["tiller"],
     "counting room": ["ledger"], "rope walk": ["spindle", "tar bucket"], "kiln": ["brick"],
@@ -124,3 +127,89 @@ class Terse(World):
 
     def refused(self) -> str:
         return "You bump into a wall."
+
+
+class Past(World):
+    """A narrator in the past tense."""
+
+    def room(self, *, first: bool) -> str:
+        names = self.things.get(self.place)
+        seen = f" You saw {listed(names, 'a ')} there." if names else ""
+        came = "You came into" if first else "You were back in"
+        return f"{came} the {self.place}. Paths led {listed(WAYS[self.place])}.{seen}"
+
+    def taken(self, name: str) -> str:
+        return f"You picked up the {name}."
+
+    def dropped(self, name: str) -> str:
+        return f"You put down the {name}."
+
+    def refused(self) -> str:
+        return "There was no way to go there."
+
+
+class Mud(World):
+    """Short names of exits in brackets, and a line for each thing."""
+
+    def room(self, *, first: bool) -> str:
+        exits = " ".join(SHORT.get(way, way[0]) for way in WAYS[self.place])
+        names = "".join(f"\nA {name} lies here." for name in self.things.get(self.place, ()))
+        return f"[{self.place.title()}]\n   Nobody sweeps this place.\n[Exits: {exits}]{names}"
+
+    def taken(self, name: str) -> str:
+        return f"You get a {name}."
+
+    def dropped(self, name: str) -> str:
+        return f"You drop a {name}."
+
+    def refused(self) -> str:
+        return "Alas, you cannot go that way..."
+
+
+class Markdown(World):
+    """Headings above lists; the whole page after every action."""
+
+    def room(self, *, first: bool) -> str:
+        exits = "\n".join(f"- {way}: {place}" for way, place in WAYS[self.place].items())
+        names = "\n".join(f"* {n}" for n in self.things.get(self.place, ())) or "* (nothing)"
+        return (
+            f"### {self.place.title()}\n\n**Exits**\n{exits}\n\n**On the ground**\n{names}"
+            f"\n\n**Backpack:** {', '.join(self.held) or 'empty'}"
+        )
+
+    def taken(self, name: str) -> str:
+        return f"Added to your backpack.\n\n{self.room(first=False)}"
+
+    def dropped(self, name: str) -> str:
+        return f"Removed from your backpack.\n\n{self.room(first=False)}"
+
+    def refused(self) -> str:
+        return f"Invalid move!\n\n{self.room(first=False)}"
+
+
+class Chat(World):
+    """Long sentences with bold names, as a language model narrates."""
+
+    def room(self, *, first: bool) -> str:
+        ways = listed([f"the **{to}** to the **{way}**" if way not in ("up", "down") else
+                       f"the **{to}** by stairs **{way}**"
+                       for way, to in WAYS[self.place].items()])  # fmt: skip
+        names = self.things.get(self.place)
+        near = f"\n\nNearby you notice {listed(names, 'a **', '**')}." if names else ""
+        came = "You step into" if first else "You find yourself back in"
+        return f"{came} the **{self.place}**. It is cold.\n\nFrom here you can reach {ways}.{near}"
+
+    def taken(self, name: str) -> str:
+        return f"You carefully pick up the **{name}** and add it to your inventory."
+
+    def dropped(self, name: str) -> str:
+        return f"You set the **{name}** down on the floor."
+
+    def refused(self) -> str:
+        return "There is nothing of interest in that direction."
+
+
+def listed(names: Iterable[str], before: str = "", after: str = "") -> str:
+    """Return ``a cup, a map and a key``."""
+    *more, last = (f"{before}{name}{after}" for name in names)
+    return f"{', '.join(more)} and {last}" if more else last
