@@ -44,8 +44,8 @@ _GROUPS = {
     "Commands to begin something of your own": {"new": "new:new"},
     "Commands to train and serve": {
         "train": "train:command",
-        "serve": "serve:serve",
-        "serve-scripted": "serve:serve_scripted",
+        "serve": "play:serve",
+        "serve-scripted": "play:serve_scripted",
     },
     "Commands to judge and keep memories": {
         "rank": "rank:rank",
