@@ -11,6 +11,9 @@ from types import ModuleType
 
 import pytest
 
+from gym_memory.baselines.registry import POLICIES
+from gym_memory.core.names import parse_spec
+from gym_memory.memory.base import MEMORIES
 from gym_memory.run.protocols import make_protocol
 
 ROOT = Path(__file__).parents[1]
@@ -94,6 +97,21 @@ def test_the_parts_of_streams_are_what_their_page_says() -> None:
         sizes[part] = len(jobs) // 2, sum(turn.phase == "learn" for turn in turns)
     assert sizes == {"alfworld": (3, 160), "scienceworld": (3, 40), "grid": (5, 6)}
     assert make_protocol(jobs[0].protocol).tests == [*streams.WORLDS]
+
+
+def test_the_one_table_has_language_agents_learners_and_rules() -> None:
+    pytest.importorskip("torch", reason="needs the extra rl")
+    beside, rivals = load("agents/beside"), load("agents/rivals")
+    names = set()
+    for memories, policies, _, protocol in beside.parts():
+        make_protocol(protocol)
+        assert all(parse_spec(memory).name in MEMORIES.names() for memory in memories)
+        names |= {parse_spec(policy).name for policy in policies}
+    assert names <= set(POLICIES.names())
+    assert {"planner", "ariadne", "stma", "clin", "ldm2", "react", "reflexion"} <= names
+    assert {"saycan", "calm", "adaplanner", "symbolic", "drrn"} <= names
+    scores = sorted(score for score, _ in rivals.published().values())
+    assert scores == pytest.approx([0.0356, 0.3287, 0.906, 0.9179], abs=1e-4)
 
 
 def test_a_stream_demonstrates_then_plays_the_same_tasks_for_every_memory() -> None:

@@ -1,0 +1,148 @@
+"""Play language agents, learners and rules on the same games in one loop, from nothing.
+
+    python -m benchmarks agents/beside          # writes beside.json
+    python benchmarks/tables.py                 # the tables of docs/results/llm-beside-rl.md
+
+It trains the learners, forms LDM2's examples, starts the scripted chat server and plays unseen
+games, on all cores or as many as WORKERS says. If interrupted, run it again. With
+``GYM_MEMORY_MODEL`` and ``OPENAI_BASE_URL`` set, that model plays instead of the scripted server;
+``LEARNERS="drrn gata ltl-gata"`` trains two more, some minutes each.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import resource
+import subprocess
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+from gym_memory.core.names import parse_spec
+from gym_memory.run.compare import compare
+from gym_memory.run.jobs import RunConfig, parse_seeds
+from gym_memory.run.results.score import grouped, units
+from gym_memory.testing.chat import ScriptedServer
+
+OUT = Path("results/beside")
+WORKERS = int(os.environ.get("WORKERS", os.cpu_count() or 1))
+GAME = "Cooking?gata_actions=true&level=rl-4"
+TEST = f"{GAME}&max_steps=100&split=test"
+MEMORIES = ("none", "history", "arigraph")
+LEARNERS = os.environ.get("LEARNERS", "drrn").split()
+TRAINING = "--games 20 --steps 8000 --evaluate-every 2000 --valid-games 10 --stop-at 1.0"
+SEEDS = "0:5"
+STORE = OUT / "examples.db"
+RULES = ("planner", "random", "saycan", "adaplanner", "symbolic")
+AGENTS = ("ariadne", "stma", "react", "plain", "adaplanner?llm=openai")
+PAIRS = (
+    ("stma", "stma"), (f"ldm2?learn=false&store={STORE}", "ldm2"), ("arigraph", "calm"),
+    *(("arigraph", f"{learner}?checkpoint={OUT / learner}") for learner in LEARNERS),
+)  # fmt: skip
+"""Memory and policy of what plays with one memory: its paper's, or that of its training."""
+TRIALS = (
+    ("none", "reflexion"), ("clin?inner=none", "clin"), ("arigraph", "saycan"),
+    ("arigraph", "symbolic"),
+)  # fmt: skip
+"""Memory and policy of what learns from trial to trial."""
+
+
+def command(*words: str) -> None:
+    """Run gym-memory."""
+    subprocess.run(["gym-memory", *words], check=True, stdout=subprocess.DEVNULL)
+
+
+def prepare() -> None:
+    """Train the learners, a core each, then form the examples; skip what is there."""
+    with ThreadPoolExecutor(WORKERS) as pool:
+        made = [
+            pool.submit(
+                command, "train", learner, "-e", GAME, "-m", "arigraph", *TRAINING.split(),
+                "--out", str(OUT / learner),
+            )
+            for learner in LEARNERS
+        ]  # fmt: skip
+        for one in made:
+            one.result()
+    if not STORE.exists():
+        shown = ("-m", "none", "-p", "walkthrough", "--seeds", "0:20", "--out", str(OUT / "shown"))
+        command("run", "-e", f"{GAME}&split=train", *shown)
+        command("ldm2", "form", str(OUT / "shown" / "steps"), "-m", f"ldm2?store={STORE}")
+
+
+def parts() -> Iterator[tuple[Sequence[str], Sequence[str], str, str]]:
+    """Yield memories, policies, seeds and protocol of each comparison."""
+    yield MEMORIES, (*RULES, *AGENTS), SEEDS, "single_episode"
+    for memory, policy in PAIRS:
+        yield (memory,), (policy,), SEEDS, "single_episode"
+    for memory, policy in TRIALS:
+        yield (memory,), (policy,), SEEDS, "trials?k=3"
+
+
+@contextlib.contextmanager
+def served() -> Iterator[str]:
+    """Yield the model's name, served by this process where the environment names none."""
+    if "GYM_MEMORY_MODEL" in os.environ:
+        yield os.environ["GYM_MEMORY_MODEL"]
+        return
+    with ScriptedServer() as server:
+        os.environ |= {"GYM_MEMORY_MODEL": "scripted", "OPENAI_BASE_URL": server.base_url}
+        yield "scripted"
+
+
+def decides_by(policy: str) -> str:
+    """Return what chooses the actions of a policy: rules, reward or a language model."""
+    name = parse_spec(policy).name
+    if policy in (*RULES, "calm"):
+        return "rules"
+    return "reward" if name in LEARNERS else "language model"
+
+
+def play() -> list[dict[str, Any]]:
+    """Return a row a memory and policy, with the score of every game, and of its first trial."""
+    rows = []
+    for number, (memories, policies, seeds, protocol) in enumerate(parts()):
+        config = RunConfig((TEST,), tuple(memories), tuple(policies), parse_seeds(seeds), protocol)
+        played = units(compare(config, OUT / f"play-{number}", workers=WORKERS))
+        assert not any(unit.failed for unit in played), played
+        for (memory, policy), own in grouped(played, lambda unit: unit[2:4]).items():
+            rows.append({
+                "protocol": protocol,
+                "memory": parse_spec(memory).name,
+                "policy": parse_spec(policy).name,
+                "by": decides_by(policy),
+                "first": [round(unit.trials[0], 4) for unit in own],
+                "last": [round(unit.trials[-1], 4) for unit in own],
+            })  # fmt: skip
+    return rows
+
+
+def cpu_seconds() -> float:
+    """Return the CPU seconds of this process and of those that it started and that ended."""
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(one.ru_utime + one.ru_stime for one in used)
+
+
+def main() -> None:
+    """Train, play, write."""
+    os.environ["OMP_NUM_THREADS"] = "1"
+    prepare()
+    before = cpu_seconds()
+    with served() as model:
+        rows = play()
+    minutes = {"play": (cpu_seconds() - before) / 60}
+    for learner in LEARNERS:
+        result = json.loads((OUT / learner / "result.json").read_text("utf-8"))
+        minutes[learner] = result["cpu_seconds"] / 60
+    about = {"game": TEST, "training": TRAINING, "model": model}
+    head = json.dumps({**about, "cpu_minutes": {k: round(v, 1) for k, v in minutes.items()}})
+    lines = ",\n".join(map(json.dumps, rows))
+    text = f'{{"about": {head},\n"rows": [\n{lines}\n]}}\n'
+    Path(__file__).with_suffix(".json").write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
