@@ -1,17 +1,17 @@
 """Draw facts that arigraph read in foreign environments, for a person to judge.
 
-    python benchmarks/foreign/draw.py minigrid --out benchmarks/foreign/minigrid.csv
+    python benchmarks/foreign/draw.py minigrid
 
 plays the environment of that heading in docs/foreign-environments.md by a policy that tries what
-it has tried least, and writes facts drawn by a seeded generator, each with the step's text it was
-read from. The last column is for the verdict: y, or n and why. A fact that is in a file of
-that name already, with the same text, keeps its verdict. AgentOdyssey and Zork I state their truth:
-it decides where things are and ways lead, and only the others are for a person. A clock counts
-once there.
+it has tried least. It writes facts drawn by a seeded generator into facts.csv, each with the step's
+text it was read from. The last columns are for the verdict: y, or n and why. A fact of this set
+that is there already, with the same text, keeps its verdict. AgentOdyssey and Zork I state their
+truth: it decides where things are and ways lead, and only the others are for a person. A clock
+counts once there.
 
     python benchmarks/foreign/draw.py --score
 
-prints the precision of every file in this folder.
+prints the precision of every set.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ import random
 import re
 from collections import Counter
 from functools import lru_cache
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +36,7 @@ from gym_memory.graph.schema import PLAYER, direction_of
 from gym_memory.run import rollout
 
 HERE = Path(__file__).parent
+FACTS = HERE / "facts.csv"
 STORY = HERE.parents[2] / "shared" / "data" / "stories" / "zork1.z3"
 WORDS = (
     *("north", "south", "east", "west", "up", "down", "in", "out", "downstream", "xyzzy"),
@@ -77,6 +79,7 @@ GAMES: dict[str, list[dict[str, str]]] = {
 }
 """What is played: the snippet with these words changed."""
 COLUMNS = (
+    "set",
     "game",
     "seed",
     "step",
@@ -159,7 +162,7 @@ def facts(
             if fact.triple.subject.endswith("time"):
                 clocks.add(fact.triple.subject)
             verdict = decide(fact.triple, truths[source.episode], frozenset().union(*truths))
-            values = (game, seed, source.episode, action, *fact.triple, text, *verdict)
+            values = ("", game, seed, source.episode, action, *fact.triple, text, *verdict)
             rows.append(dict(zip(COLUMNS, values, strict=True)))
     return rows
 
@@ -183,25 +186,32 @@ def _plain(facts: frozenset[Triple]) -> frozenset[Triple]:
     return frozenset(Triple(place_name(s), relation, place_name(o)) for s, relation, o in facts)
 
 
-def draw(name: str, out: Path, seeds: range, steps: int, number: int) -> None:
+def drawn_facts() -> list[dict[str, Any]]:
+    """Return all facts that were drawn, a set after the other."""
+    with FACTS.open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def draw(name: str, kept_as: str, seeds: range, steps: int, number: int) -> None:
     """Play, draw, write."""
-    judged = {}
-    if out.exists():
-        with out.open(newline="", encoding="utf-8") as file:
-            judged = {_key(row): (row["verdict"], row["why"]) for row in csv.DictReader(file)}
+    others = drawn_facts()
+    judged = {_key(row): (row["verdict"], row["why"]) for row in others if row["set"] == kept_as}
+    others = [row for row in others if row["set"] != kept_as]
     rows = []
     for game, changes in enumerate(GAMES[name]):
         env = environment(name, changes)
         rows += facts(env, game, seeds, steps, has_truth=name in OURS)
         env.close()
     drawn = random.Random(0).sample(rows, min(number, len(rows)))
-    with out.open("w", newline="", encoding="utf-8") as file:
+    drawn.sort(key=lambda row: (row["game"], row["seed"], row["step"]))
+    for row in drawn:
+        row["set"] = kept_as
+        if not row["verdict"]:
+            row["verdict"], row["why"] = judged.get(_key(row), ("", ""))
+    with FACTS.open("w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
         writer.writeheader()
-        for row in sorted(drawn, key=lambda row: (row["game"], row["seed"], row["step"])):
-            if not row["verdict"]:
-                row["verdict"], row["why"] = judged.get(_key(row), ("", ""))
-            writer.writerow(row)
+        writer.writerows(sorted(others + drawn, key=lambda row: row["set"]))
     print(f"{name}: {len(rows)} facts, {len(drawn)} drawn")
 
 
@@ -210,18 +220,16 @@ def _key(row: dict[str, Any]) -> tuple[str, ...]:
 
 
 def score() -> None:
-    """Precision of every judged file."""
-    for path in sorted(HERE.rglob("*.csv")):
-        with path.open(newline="", encoding="utf-8") as file:
-            verdicts = Counter(row["verdict"] or "unjudged" for row in csv.DictReader(file))
-        share = verdicts["y"] / verdicts.total()
-        print(f"{path.relative_to(HERE).with_suffix('')}: {share:.2f} {dict(verdicts)}")
+    """Print the precision of every set."""
+    for name, rows in groupby(drawn_facts(), key=lambda row: row["set"]):
+        verdicts = Counter(row["verdict"] or "unjudged" for row in rows)
+        print(f"{name}: {verdicts['y'] / verdicts.total():.2f} {dict(verdicts)}")
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("name", nargs="?", choices=(*snippets(), *OURS))
-    parser.add_argument("--out", type=Path)
+    parser.add_argument("--set", help="the set to write; default: the name")
     parser.add_argument("--seeds", type=int, default=4)
     parser.add_argument("--first", type=int, default=0, help="the first seed")
     parser.add_argument("--steps", type=int, default=40)
@@ -232,4 +240,4 @@ if __name__ == "__main__":
         score()
     else:
         seeds = range(args.first, args.first + args.seeds)
-        draw(args.name, args.out or HERE / f"{args.name}.csv", seeds, args.steps, args.number)
+        draw(args.name, args.set or args.name, seeds, args.steps, args.number)
