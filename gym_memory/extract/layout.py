@@ -64,6 +64,7 @@ _FRAME = re.compile(
     r"[ \t]*(?:={2,}|=-.*|\*\*|__|>>|#{0,4}|\]|-{2,}|~{2,})"
 )
 """A name between marks, perhaps with a status behind it."""
+_FRAMES = "=-*_<#[~"
 _BARE = re.compile(r"(?P<name>[A-Z][\w',&/ -]{0,58}?[\w')])(?:(?: \(|, )(?:on|in) [^()\n]*\)?)?")
 _SMALL = re.compile(
     r"[A-Z0-9(]|(?:of|the|in|at|on|to|and|a|an|by|with|from|for|le|la|de|du|near|under)$"
@@ -79,7 +80,8 @@ _NO_PLACE = re.compile(
     re.IGNORECASE,
 )
 """Lines that head something else."""
-_MARK = re.compile(r"[ \t]*(?:(?:[-*+•·>]|\d{1,2}[.)])[ \t]+)?[\[(|`]*[ \t]*(?:\*\*|__)?[ \t]*")
+_BULLET = re.compile(r"[ \t]*(?:[-*+•·>]|\d{1,2}[.)])[ \t]+")
+_MARK = re.compile(rf"(?:{_BULLET.pattern}|[ \t]*)[\[(|`]*[ \t]*(?:\*\*|__)?[ \t]*")
 _LABEL = re.compile(
     r"(?P<label>[A-Za-z][\w'/]*(?:[ -][\w'/]+){0,5})[ \t]*(?:\*\*|__)?[ \t]*(?::(?!//|\d\d\b)|=|\|)"
     r"[ \t]*(?:\*\*|__)?[ \t]*(?P<value>[^\n]*)"
@@ -167,7 +169,7 @@ def _title(text: str, lines: Sequence[re.Match[str]], at: int) -> Title | None:
     start = lines[at].start() + len(line) - len(line.lstrip())
     words = line.strip()
     follows = at + 1 < len(lines) and lines[at + 1].start() == lines[at].end() + 1
-    framed = _FRAME.fullmatch(words)
+    framed = _FRAME.fullmatch(words) if words[:1] in _FRAMES else None
     if framed is not None:
         name = framed["name"]
         plain = words[0] not in "[*_" or all(map(_SMALL.match, name.split()))
@@ -236,8 +238,7 @@ def _labelled(text: str, lines: Sequence[re.Match[str]], at: int, labels: list[L
 
 def _headed(text: str, lines: Sequence[re.Match[str]], at: int, labels: list[Labelled]) -> int:
     """Read a list below a heading without a colon; return the line after it."""
-    following = _MARK.match(lines[at + 1].group()) if at + 1 < len(lines) else None
-    if following is None or not following.group().strip():
+    if at + 1 == len(lines) or not _BULLET.match(lines[at + 1].group()):
         return at
     name = lines[at].group().strip(" \t#*_=[]")
     kind = _kind(name)

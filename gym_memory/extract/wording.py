@@ -53,7 +53,8 @@ def reworded(text: str) -> Worded:
     'You go into the hall.'
     """
     worded = Worded(_in_sentence_case(text))
-    worded = _replaced(worded, _EMPHASIS, lambda found: found[2])
+    if "*" in text or "_" in text or "`" in text:
+        worded = _replaced(worded, _EMPHASIS, lambda found: found[2])
     if _NARRATED.search(text) and not _PRESENT.search(text):
         worded = _replaced(worded, _PAST, lambda found: _TENSE[found[0]])
     return worded
