@@ -23,8 +23,8 @@ def make(split: str):
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--steps", type=int, default=300)
-    parser.add_argument("--games", type=int, default=4)
+    parser.add_argument("--steps", type=int, default=3000)
+    parser.add_argument("--games", type=int, default=6)
     parser.add_argument("--out", type=Path, default=Path("runs/drrn-example"))
     given = parser.parse_args()
     learner = DrrnLearner(DrrnSettings(batch=32), seed=0, device="cpu")
@@ -33,7 +33,8 @@ if __name__ == "__main__":
     for point in trainer.run():
         print(point)
     trainer.close()
-    policy = make_policy(f"drrn?checkpoint={given.out}")
-    results = [rollout(make("test"), policy, seed) for seed in range(given.games)]
-    mean = sum(result.normalized for result in results) / given.games
-    print(f"score on {given.games} test games: {mean:.2f}")
+    for name in (f"drrn?checkpoint={given.out}", "random"):
+        policy = make_policy(name)
+        results = [rollout(make("test"), policy, seed) for seed in range(given.games)]
+        mean = sum(result.normalized for result in results) / given.games
+        print(f"{name.partition('?')[0]}: score on {given.games} test games: {mean:.2f}")

@@ -21,12 +21,12 @@ from gym_memory.wrappers import make_env
 
 def play(base_url: str, model: str, memory: str, games: int) -> None:
     """Games with one memory: score, steps, calls, tokens and money."""
-    env = make_env("TreasureHunt", level="easy", split="test", memory=memory)
-    policy = make_policy(f"react?model={model}&base_url={base_url}")
+    env = make_env("TreasureHunt", level="hard", split="test", memory=memory)
+    policy = make_policy(f"ariadne?model={model}&base_url={base_url}")
     budget = Budget(max_cost_usd=1.0)  # ends a run before it costs more
     for seed in range(games):
         with episode_usage(budget=budget) as meter:
-            result = rollout(env, policy, seed, limit=60)
+            result = rollout(env, policy, seed)
         total = meter.total()
         print(
             f"{memory}, game {seed}: score {result.normalized:.2f} in {result.steps} steps, "
