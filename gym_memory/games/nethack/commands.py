@@ -10,33 +10,11 @@ import re
 from collections.abc import Callable, Iterator
 from functools import lru_cache, partial
 
+from gym_memory.games.nethack import skills
 from gym_memory.games.nethack.areas import area_name
 from gym_memory.games.nethack.engine import ENTER, ESCAPE, GamePrompt, Item
 from gym_memory.games.nethack.grid import CELLS, DIRECTIONS, EIGHT, direction_to
 from gym_memory.games.nethack.play import DIRECTION_KEYS, Impossible, NetHackPlay
-from gym_memory.games.nethack.skills import (
-    USES,
-    cast,
-    climb,
-    explore_level,
-    fight,
-    go_to,
-    here_only,
-    kick,
-    loot,
-    move_to,
-    open_door,
-    pay,
-    pick_up,
-    plain_name,
-    pray,
-    push_through,
-    rest,
-    search,
-    targets,
-    use,
-    use_here,
-)
 
 __all__ = ["SKILLS", "possible", "read"]
 
@@ -116,42 +94,42 @@ def _avoid(play: NetHackPlay, avoid: bool) -> str:
 
 
 _SIMPLE: dict[str, Skill] = {
-    "explore level": explore_level,
-    "explore": explore_level,
+    "explore level": skills.explore_level,
+    "explore": skills.explore_level,
     "avoid monsters": lambda play: _avoid(play, True),
     "do not avoid monsters": lambda play: _avoid(play, False),
-    "pick up": pick_up,
-    "loot": loot,
-    "offer": lambda play: here_only(play, _META | ord("o")),
-    "pray": pray,
-    "pay": pay,
-    "cast": lambda play: cast(play, "", ""),
+    "pick up": skills.pick_up,
+    "loot": skills.loot,
+    "offer": lambda play: skills.here_only(play, _META | ord("o")),
+    "pray": skills.pray,
+    "pay": skills.pay,
+    "cast": lambda play: skills.cast(play, "", ""),
     "look": _look,
     "inventory": lambda play: f"You carry {len(play.screen.items)} kinds of things.",
-    "eat here": lambda play: use_here(play, "eat"),
-    "quaff here": lambda play: use_here(play, "quaff"),
-    **{f"go {way}": lambda play, way=way: climb(play, way) for way in ("up", "down")},  # type: ignore[misc]
-    **{way: lambda play, way=way: climb(play, way) for way in ("up", "down")},  # type: ignore[misc]
+    "eat here": lambda play: skills.use_here(play, "eat"),
+    "quaff here": lambda play: skills.use_here(play, "quaff"),
+    **{f"go {way}": lambda play, way=way: skills.climb(play, way) for way in ("up", "down")},  # type: ignore[misc]
+    **{way: lambda play, way=way: skills.climb(play, way) for way in ("up", "down")},  # type: ignore[misc]
 }
 
 _Form = Callable[[NetHackPlay, "re.Match[str]", bool], str]
 """Plays an action by the match of its words; True allows going to things of the whole level."""
 _FORMS: tuple[tuple[str, _Form], ...] = (
-    (rf"(?:go )?({_DIRECTION})", lambda play, m, _: push_through(play, m[1])),
-    (r"move to (\d{1,2}) (\d{1,2})", lambda play, m, _: move_to(play, int(m[1]), int(m[2]))),
-    (r"go to (.+)", lambda play, m, whole: go_to(play, m[1], whole_level=whole)),
-    (r"(?:melee attack|attack|fight) (.+)", lambda play, m, _: fight(play, m[1])),
-    (rf"kick ({_DIRECTION}|door \d+)", lambda play, m, _: kick(play, m[1])),
-    (r"(open|close) (door \d+)", lambda play, m, _: open_door(play, m[2], m[1][0])),
-    (r"search(?: (\d{1,2}))?", lambda play, m, _: search(play, _turns(m[1]))),
-    (r"rest(?: (\d{1,2}))?", lambda play, m, _: rest(play, _turns(m[1]))),
-    (rf"cast ([a-z])(?: ({_ANYWHERE}))?", lambda play, m, _: cast(play, m[1], m[2] or "")),
-    (r"dip (.+) into (.+)", lambda play, m, _: use(play, "dip", m[1], other=m[2])),
+    (rf"(?:go )?({_DIRECTION})", lambda play, m, _: skills.push_through(play, m[1])),
+    (r"move to (\d{1,2}) (\d{1,2})", lambda play, m, _: skills.move_to(play, int(m[1]), int(m[2]))),
+    (r"go to (.+)", lambda play, m, whole: skills.go_to(play, m[1], whole_level=whole)),
+    (r"(?:melee attack|attack|fight) (.+)", lambda play, m, _: skills.fight(play, m[1])),
+    (rf"kick ({_DIRECTION}|door \d+)", lambda play, m, _: skills.kick(play, m[1])),
+    (r"(open|close) (door \d+)", lambda play, m, _: skills.open_door(play, m[2], m[1][0])),
+    (r"search(?: (\d{1,2}))?", lambda play, m, _: skills.search(play, _turns(m[1]))),
+    (r"rest(?: (\d{1,2}))?", lambda play, m, _: skills.rest(play, _turns(m[1]))),
+    (rf"cast ([a-z])(?: ({_ANYWHERE}))?", lambda play, m, _: skills.cast(play, m[1], m[2] or "")),
+    (r"dip (.+) into (.+)", lambda play, m, _: skills.use(play, "dip", m[1], other=m[2])),
     (
         rf"(zap|throw) (.+?)(?: ({_ANYWHERE}))?",
-        lambda play, m, _: use(play, m[1], m[2], m[3] or ""),
+        lambda play, m, _: skills.use(play, m[1], m[2], m[3] or ""),
     ),
-    (rf"({'|'.join(USES)}) (.+)", lambda play, m, _: use(play, m[1], m[2])),
+    (rf"({'|'.join(skills.USES)}) (.+)", lambda play, m, _: skills.use(play, m[1], m[2])),
 )
 
 
@@ -274,7 +252,7 @@ def _actions(play: NetHackPlay, whole_level: bool) -> Iterator[str]:
     for area in level.areas():
         if area != current and area in reach.areas:
             yield f"go to {area_name(area)}"
-    for name, cell in targets(play, whole_level=whole_level).items():
+    for name, cell in skills.targets(play, whole_level=whole_level).items():
         if cell != here and reach.cells[cell]:
             yield f"go to {name}"
     for cell in level.exits.get(current, ()):
@@ -307,8 +285,8 @@ def _uses(items: tuple[Item, ...], lines: tuple[str, ...]) -> tuple[str, ...]:
     """Return uses of the pack; ``lines`` are directions in which a hostile creature stands."""
     found = []
     for item in items:
-        name = f"{plain_name(item)} ({item.letter})"
-        for verb, needs in USES.items():
+        name = f"{skills.plain_name(item)} ({item.letter})"
+        for verb, needs in skills.USES.items():
             fits = item.kind in needs.kinds and needs.words in item.name
             if fits and not (needs.unlike and needs.unlike in item.name):
                 if verb == "zap":
