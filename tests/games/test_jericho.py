@@ -296,7 +296,7 @@ def test_bad_arguments_are_named(tmp_path):
         Jericho(path=tmp_path)
     with pytest.raises(InvalidArgumentError, match="path as text"):
         Jericho(path=3)  # type: ignore[arg-type]
-    for seed in (-1, True, "x"):
+    for seed in (-1, 0, True, "x"):
         with pytest.raises(InvalidArgumentError, match="story_seed"):
             Jericho(story_seed=seed)  # type: ignore[arg-type]
 

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import os
+import re
 import warnings
 from pathlib import Path
 
@@ -26,6 +27,8 @@ FOLDER = Path(
     or Path(__file__).parents[3] / "shared" / "data" / "stories"
 )
 STORIES = sorted(FOLDER.glob("*.z[3-8]"))
+STATUS = re.compile(r"^>.*Moves: \d+\s*$", re.MULTILINE)
+"""The status line, which the bare interpreter puts into the text."""
 SOLUTIONS = {known["name"]: known for known in jericho.defines.BINDINGS_DICT.values()}
 
 
@@ -75,6 +78,30 @@ def test_the_walkthrough_scores_as_in_bare_jericho(story):
     scores, info = play(env, list(env.oracle().walkthrough))
     assert (scores, info["won"]) == (expected, bare.victory())
     assert info["max_score"] == bare.get_max_score()
+
+
+@pytest.mark.parametrize(("name", "seed"), [("zork1", 12), ("zork3", 1)])
+def test_a_story_that_jericho_does_not_know_reads_as_in_its_bare_interpreter(name, seed):
+    path = FOLDER / f"{name}.z3"
+    if not path.exists():
+        pytest.skip(f"no {name}.z3 in {FOLDER}")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        bare = jericho.FrotzEnv(str(path), seed=seed)
+    bare.reset()
+    env = Jericho(
+        path=path, story_seed=seed, max_steps=1000, valid_actions=False, inventory=False
+    )  # fmt: skip
+    env.reset(seed=0)
+    steps = 0
+    for action in solution(name):
+        text = STATUS.sub("", bare.step(action)[0])
+        obs, _, terminated, *_ = env.step(action)
+        assert obs["text"].split() == text.split()
+        steps += 1
+        if terminated:
+            break
+    assert steps > 200
 
 
 def test_an_unknown_story_by_infocom_is_won(zork):

@@ -44,7 +44,7 @@ class Jericho(TextWorldEnv):
 
     Args:
         path: A story file, or a folder of them; a task is a file.
-        story_seed: Seed of the story's own chance; None for that of jericho's walkthrough, or 1.
+        story_seed: Seed of the story's own chance, from 1; None for jericho's own, else 1.
         verbose: Whether rooms are described on every visit; by default only on the first, as in
             published results. The command ``verbose`` does the same.
         valid_actions: Whether the observation lists the valid actions: finding them takes most
@@ -75,7 +75,7 @@ class Jericho(TextWorldEnv):
         if path is not None and not isinstance(path, str | PathLike):
             raise InvalidArgumentError(f"expected path as text, got {type(path).__name__}")
         if story_seed is not None:
-            check_int("story_seed", story_seed, 0)
+            check_int("story_seed", story_seed, 1)  # 0: jericho takes the clock
         super().__init__(
             max_steps=max_steps,
             valid_actions=valid_actions,
