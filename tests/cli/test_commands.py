@@ -256,6 +256,7 @@ def test_output_into_a_closed_pipe_is_no_drama() -> None:
 # ---------------------------------------------------------------- list, doctor, play, demo
 
 
+@pytest.mark.slow  # imports torch
 def test_list_names_everything(run: Run) -> None:
     status, out, _ = run("list", "--json", "--import", "run_plugin")
     assert status == 0

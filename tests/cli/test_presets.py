@@ -35,7 +35,10 @@ def call(capsys: Any, *words: str) -> tuple[int, str]:
     return int(end.value.code or 0), capsys.readouterr().out
 
 
-@pytest.mark.parametrize("name", PRESETS)
+LOADS = pytest.param("ariadne", marks=pytest.mark.slow)  # the weights of its encoder
+
+
+@pytest.mark.parametrize("name", [LOADS if name == "ariadne" else name for name in PRESETS])
 def test_every_preset_can_be_built(name: str) -> None:
     preset = make_preset(name)
     assert make_memory(preset.memory)
