@@ -14,9 +14,12 @@ pytest.importorskip("nle", reason="NLE is not installed")
 
 from gym_memory.games.nethack.areas import AreaMap
 from gym_memory.games.nethack.engine import Screen
-from gym_memory.games.nethack.glyphs import (
+from gym_memory.games.nethack.grid import (
+    CELLS,
     CLOSED_DOOR,
+    COLUMNS,
     CORRIDOR,
+    DIRECTIONS,
     DOORWAY,
     FLOOR,
     HOSTILE,
@@ -25,21 +28,16 @@ from gym_memory.games.nethack.glyphs import (
     PET,
     UNDER,
     UNKNOWN,
-    WALL,
-    glyph_tables,
-    nle,
-)
-from gym_memory.games.nethack.grid import (
-    CELLS,
-    COLUMNS,
-    DIRECTIONS,
     UNREACHED,
+    WALL,
     Ways,
     dilated,
     direction_to,
     distance,
+    glyph_tables,
     label_patches,
     neighbours,
+    nle,
     offset_words,
 )
 from gym_memory.games.nethack.level import Level

@@ -11,8 +11,16 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from gym_memory.games.nethack.glyphs import CORRIDOR, FLOOR, UNDER
-from gym_memory.games.nethack.grid import CELLS, FOUR, dilated, label_patches, neighbours
+from gym_memory.games.nethack.grid import (
+    CELLS,
+    CORRIDOR,
+    FLOOR,
+    FOUR,
+    UNDER,
+    dilated,
+    label_patches,
+    neighbours,
+)
 
 __all__ = ["SHIFT", "Area", "AreaMap", "area_name"]
 

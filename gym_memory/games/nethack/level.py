@@ -8,30 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from gym_memory.games.nethack import grid
 from gym_memory.games.nethack.areas import SHIFT, Area, AreaMap
 from gym_memory.games.nethack.engine import Screen
-from gym_memory.games.nethack.glyphs import (
-    CLOSED_DOOR,
-    DOORWAY,
-    FEATURE,
-    OBJECT,
-    OPEN_DOOR,
-    PET,
-    UNDER,
-    UNKNOWN,
-    WALL,
-    WATER,
-    glyph_tables,
-)  # fmt: skip
-from gym_memory.games.nethack.grid import (
-    CELLS,
-    EIGHT,
-    Mask,
-    PathMap,
-    Ways,
-    dilated,
-    distance,
-)
 
 __all__ = ["Creature", "Level", "Reach"]
 
@@ -89,7 +68,7 @@ def _being(words: str) -> tuple[str, str]:
 class Reach(NamedTuple):
     """Hold a mask of the cells that can be walked to, and the areas with such a cell."""
 
-    cells: Mask
+    cells: grid.Mask
     areas: frozenset[Area]
 
 
@@ -104,9 +83,9 @@ class Level(AreaMap):
     def __init__(self, name: str):
         super().__init__()
         self.name = name
-        self._glyphs = np.full(CELLS, -2, np.int16)
-        self.visited = np.zeros(CELLS, np.bool_)
-        self.searched = np.zeros(CELLS, np.int32)
+        self._glyphs = np.full(grid.CELLS, -2, np.int16)
+        self.visited = np.zeros(grid.CELLS, np.bool_)
+        self.searched = np.zeros(grid.CELLS, np.int32)
         self.door_states: dict[int, str] = {}
         self.features: dict[int, str] = {}
         self.items: dict[int, str] = {}
@@ -119,10 +98,10 @@ class Level(AreaMap):
         self._blocked: set[int] = set()  # boulders and statues in view
         self._stuck: set[int] = set()
         self.door_tries: dict[int, int] = {}
-        self._ways: tuple[tuple[int, int], Ways] | None = None
-        self._paths: PathMap | None = None
+        self._ways: tuple[tuple[int, int], grid.Ways] | None = None
+        self._paths: grid.PathMap | None = None
         self._within_reach: tuple[int, Reach] | None = None
-        self._frontier: tuple[int, Mask] | None = None
+        self._frontier: tuple[int, grid.Mask] | None = None
         self._unexplored: frozenset[Area] | None = None
         self._roads = 0  # changes whenever what can be walked on does
 
@@ -143,15 +122,15 @@ class Level(AreaMap):
             now = glyphs[changed]
             self._glyphs[changed] = now
             self._take(changed.tolist(), now.tolist(), screen, news)
-        if self.terrain[here] == UNKNOWN:
-            self.terrain[here] = UNDER
+        if self.terrain[here] == grid.UNKNOWN:
+            self.terrain[here] = grid.UNDER
             self._changed([here])
         self._see(screen, news)
         return tuple(news)
 
     def _take(self, cells: list[int], glyphs: list[int], screen: Screen, news: list[str]) -> None:
         """Take in the cells that changed; of the player's own, only who and what is not there."""
-        table, terrain, blocked = glyph_tables().shown, self.terrain, self._blocked
+        table, terrain, blocked = grid.glyph_tables().shown, self.terrain, self._blocked
         other: list[int] = []  # cells with other terrain than before
         roads = False
         for cell, glyph, before in zip(cells, glyphs, terrain[cells].tolist(), strict=True):
@@ -167,7 +146,7 @@ class Level(AreaMap):
                 continue
             now = said
             if said < 0:
-                now = UNDER if hides and before == UNKNOWN else before
+                now = grid.UNDER if hides and before == grid.UNKNOWN else before
             if now != before:
                 terrain[cell] = now
                 other.append(cell)
@@ -175,15 +154,15 @@ class Level(AreaMap):
                 words = screen.shown(cell)
                 is_new = glyph not in self._known_glyphs
                 self._known_glyphs.add(glyph)
-                if kind == OBJECT:
+                if kind == grid.OBJECT:
                     self._put(cell, words)
                 else:
                     is_new &= self._mark(cell, words)
                 if is_new:
                     news.append(words)
-            if kind <= FEATURE:
+            if kind <= grid.FEATURE:
                 self.items.pop(cell, None)
-            if DOORWAY <= now <= CLOSED_DOOR:
+            if grid.DOORWAY <= now <= grid.CLOSED_DOOR:
                 self._set_door(cell, now, screen.shown(cell))
         if roads:
             self._roads += 1
@@ -191,7 +170,7 @@ class Level(AreaMap):
             self._changed(other)
 
     def _put(self, cell: int, words: str) -> None:
-        if self._glyphs[cell] == glyph_tables().boulder:
+        if self._glyphs[cell] == grid.glyph_tables().boulder:
             self.items.pop(cell, None)
         else:
             self.items[cell] = _item_name(words)
@@ -210,9 +189,9 @@ class Level(AreaMap):
     def _set_door(self, cell: int, terrain: int, words: str) -> None:
         if cell not in self.doors:
             self.doors[cell] = len(self.doors) + 1
-        if terrain == CLOSED_DOOR:
+        if terrain == grid.CLOSED_DOOR:
             state = "locked" if self.door_states.get(cell) == "locked" else "closed"
-        elif terrain == OPEN_DOOR:
+        elif terrain == grid.OPEN_DOOR:
             state = "open"
         else:
             was_broken = self.door_states.get(cell) == "broken"
@@ -248,7 +227,10 @@ class Level(AreaMap):
             if cell == self.here:
                 continue
             name, attitude = _being(screen.shown(cell))
-            if attitude == "hostile" and glyph_tables().shown[self._glyphs[cell]].kind == PET:
+            if (
+                attitude == "hostile"
+                and grid.glyph_tables().shown[self._glyphs[cell]].kind == grid.PET
+            ):
                 attitude = "tame"
             seen.append(Creature(cell, name, attitude))
         before = {being.label for being in self.creatures}
@@ -278,28 +260,30 @@ class Level(AreaMap):
 
     # ------------------------------------------------------------ walking
 
-    def passable(self, *, boulders: bool = False, away_from: tuple[int, ...] = ()) -> Mask:
+    def passable(self, *, boulders: bool = False, away_from: tuple[int, ...] = ()) -> grid.Mask:
         """Return the cells that can be walked on, one step away from the cells ``away_from``."""
         terrain = self.terrain
-        mask: Mask = (terrain != UNKNOWN) & (terrain != WALL) & (terrain != WATER)
-        mask &= terrain != CLOSED_DOOR
+        mask: grid.Mask = (
+            (terrain != grid.UNKNOWN) & (terrain != grid.WALL) & (terrain != grid.WATER)
+        )
+        mask &= terrain != grid.CLOSED_DOOR
         barred = list(self._stuck) if boulders else [*self._stuck, *self._blocked]
         barred += [c for c, name in self.features.items() if not name.startswith(_SAFE)]
         mask[barred] = False
         if away_from:
-            mask[EIGHT[list(away_from)].clip(max=CELLS - 1).ravel()] = False
+            mask[grid.EIGHT[list(away_from)].clip(max=grid.CELLS - 1).ravel()] = False
         mask[self.here] = True
         return mask
 
-    def ways(self) -> Ways:
+    def ways(self) -> grid.Ways:
         """Return the possible steps, traps and boulders avoided."""
         now = (self._roads, self.here if self.here in self._barred() else -1)
         if self._ways is None or self._ways[0] != now:
-            self._ways = (now, Ways(self.passable(), self.terrain == OPEN_DOOR))
+            self._ways = (now, grid.Ways(self.passable(), self.terrain == grid.OPEN_DOOR))
             self._paths, self._within_reach = None, None
         return self._ways[1]
 
-    def paths(self) -> PathMap:
+    def paths(self) -> grid.PathMap:
         """Return the shortest paths from the player, traps and boulders avoided."""
         ways = self.ways()
         if self._paths is None or self._paths.start != self.here:
@@ -320,14 +304,14 @@ class Level(AreaMap):
         unsafe = (c for c, name in self.features.items() if not name.startswith(_SAFE))
         return self._blocked.union(self._stuck, unsafe)
 
-    def paths_over(self, mask: Mask) -> PathMap:
+    def paths_over(self, mask: grid.Mask) -> grid.PathMap:
         """Return the shortest paths over other cells than the usual ones."""
-        return Ways(mask, self.terrain == OPEN_DOOR).paths(self.here)
+        return grid.Ways(mask, self.terrain == grid.OPEN_DOOR).paths(self.here)
 
-    def frontier(self, mask: Mask | None = None) -> Mask:
+    def frontier(self, mask: grid.Mask | None = None) -> grid.Mask:
         """Return unvisited cells of ``mask`` (else :meth:`passable`) with an unseen neighbour."""
         if mask is not None:
-            return mask & ~self.visited & dilated(self.terrain == UNKNOWN)
+            return mask & ~self.visited & grid.dilated(self.terrain == grid.UNKNOWN)
         if self._frontier is None or self._frontier[0] != self._roads:
             self._frontier = (self._roads, self.frontier(self.passable()))
             self._unexplored = None
@@ -345,5 +329,5 @@ class Level(AreaMap):
         return [
             being
             for being in self.creatures
-            if being.attitude == attitude and distance(being.cell, self.here) == 1
+            if being.attitude == attitude and grid.distance(being.cell, self.here) == 1
         ]

@@ -6,8 +6,15 @@ import re
 from collections.abc import Iterable
 
 from gym_memory.games.nethack.engine import ESCAPE, NetHackEngine, Screen
-from gym_memory.games.nethack.glyphs import CLOSED_DOOR, FLOOR
-from gym_memory.games.nethack.grid import COLUMNS, DIRECTIONS, PathMap, direction_to, distance
+from gym_memory.games.nethack.grid import (
+    CLOSED_DOOR,
+    COLUMNS,
+    DIRECTIONS,
+    FLOOR,
+    PathMap,
+    direction_to,
+    distance,
+)
 from gym_memory.games.nethack.level import Level
 from gym_memory.games.nethack.tracker import Tracker
 

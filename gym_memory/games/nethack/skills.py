@@ -8,19 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from gym_memory.games.nethack import grid
 from gym_memory.games.nethack.areas import area_name
 from gym_memory.games.nethack.engine import ENTER, ESCAPE, GamePrompt, Item
-from gym_memory.games.nethack.glyphs import CORRIDOR, FLOOR, WALL
-from gym_memory.games.nethack.grid import (
-    CELLS,
-    COLUMNS,
-    DIRECTIONS,
-    EIGHT,
-    FOUR,
-    PathMap,
-    direction_to,
-    distance,
-)
 from gym_memory.games.nethack.level import Creature, Level
 from gym_memory.games.nethack.play import DIRECTION_KEYS, Impossible, NetHackPlay, Stop
 
@@ -69,13 +59,13 @@ def explore_level(play: NetHackPlay) -> str:
     return "You looked around for a while."
 
 
-def _shut_door(level: Level, paths: PathMap) -> tuple[int, int] | None:
+def _shut_door(level: Level, paths: grid.PathMap) -> tuple[int, int] | None:
     """Return the nearest closed door not tried in vain, and the cell to open it from."""
     best: tuple[int, int, int] | None = None
     for cell, state in level.door_states.items():
         if state == "closed" and level.door_tries.get(cell, 0) < _TRIES:
-            for beside in FOUR[cell].tolist():
-                if beside < CELLS and paths.reaches(beside):
+            for beside in grid.FOUR[cell].tolist():
+                if beside < grid.CELLS and paths.reaches(beside):
                     best = min(filter(None, (best, (int(paths.steps[beside]), cell, beside))))
     return (best[1], best[2]) if best is not None else None
 
@@ -84,7 +74,7 @@ def _push_door(play: NetHackPlay, door: int, beside: int) -> None:
     play.walk_to(beside)
     level = play.level
     level.door_tries[door] = level.door_tries.get(door, 0) + 1
-    play.step(direction_to(play.here, door))
+    play.step(grid.direction_to(play.here, door))
 
 
 def _push_boulder(play: NetHackPlay) -> bool:
@@ -102,11 +92,11 @@ def _search_somewhere(play: NetHackPlay) -> None:
     """Search where a hidden way is likely: dead ends, then along walls, the least tried first."""
     level = play.level
     paths = play.paths()
-    terrain = np.append(level.terrain, np.int8(WALL))
-    beside = terrain[EIGHT]
-    walls = (beside == WALL).sum(axis=1)
-    open_sides = ((beside >= FLOOR) & (beside < 7)).sum(axis=1)
-    worth = np.where(level.terrain == CORRIDOR, np.where(open_sides <= 1, 14, 0), walls)
+    terrain = np.append(level.terrain, np.int8(grid.WALL))
+    beside = terrain[grid.EIGHT]
+    walls = (beside == grid.WALL).sum(axis=1)
+    open_sides = ((beside >= grid.FLOOR) & (beside < 7)).sum(axis=1)
+    worth = np.where(level.terrain == grid.CORRIDOR, np.where(open_sides <= 1, 14, 0), walls)
     score = worth - 0.6 * level.searched - 0.2 * paths.steps
     target = int(score.argmax())
     if score[target] < -_GIVEN_UP:
@@ -118,9 +108,9 @@ def _search_somewhere(play: NetHackPlay) -> None:
 
 def search(play: NetHackPlay, turns: int) -> str:
     """Search the cells around for hidden things, a number of turns."""
-    around = EIGHT[play.here]
+    around = grid.EIGHT[play.here]
     level = play.level
-    level.searched[around[around < CELLS]] += turns
+    level.searched[around[around < grid.CELLS]] += turns
     level.searched[play.here] += turns
     for _ in range(turns):
         play.press("s")
@@ -143,7 +133,7 @@ def targets(play: NetHackPlay, *, whole_level: bool) -> dict[str, int]:
 
     found = {name: cell for cell, name in level.features.items() if seen(cell)}
     found.update({f"door {n}": cell for cell, n in level.doors.items() if seen(cell)})
-    items = [(distance(cell, level.here), cell, name) for cell, name in level.items.items()]
+    items = [(grid.distance(cell, level.here), cell, name) for cell, name in level.items.items()]
     for _, cell, name in sorted(items):
         if seen(cell):
             found.setdefault(name, cell)
@@ -180,8 +170,12 @@ def go_to(play: NetHackPlay, name: str, *, whole_level: bool) -> str:
 
 def move_to(play: NetHackPlay, column: int, row: int) -> str:
     """Walk to a cell given by its column and row on the map."""
-    cell = row * COLUMNS + column
-    if not 0 <= column < COLUMNS or not 0 <= cell < CELLS or not play.level.paths().reaches(cell):
+    cell = row * grid.COLUMNS + column
+    if (
+        not 0 <= column < grid.COLUMNS
+        or not 0 <= cell < grid.CELLS
+        or not play.level.paths().reaches(cell)
+    ):
         raise Impossible("You know no way to that place.")
     play.walk_to(cell)
     return "You are there."
@@ -207,7 +201,7 @@ def open_door(play: NetHackPlay, name: str, key: str) -> str:
     _stand_beside(play, cell)
     play.press(key, asks=True)
     if play.screen.prompt is not None:
-        play.press(DIRECTION_KEYS[direction_to(play.here, cell)])
+        play.press(DIRECTION_KEYS[grid.direction_to(play.here, cell)])
     return f"{name.capitalize()} is {play.level.door_states.get(cell, 'gone')}."
 
 
@@ -221,7 +215,7 @@ def _stand_beside(play: NetHackPlay, cell: int) -> None:
 
 def kick(play: NetHackPlay, what: str) -> str:
     """Kick in a direction, or walk to a closed door and kick it until it breaks."""
-    if what in DIRECTIONS:
+    if what in grid.DIRECTIONS:
         _kick(play, what)
         return ""
     cell = find_target(play, what, whole_level=False)
@@ -229,7 +223,7 @@ def kick(play: NetHackPlay, what: str) -> str:
         raise Impossible(f"There is nothing to kick at {what}.")
     _stand_beside(play, cell)
     for _ in range(_KICKS):
-        _kick(play, direction_to(play.here, cell))
+        _kick(play, grid.direction_to(play.here, cell))
         if not play.is_shut(cell):
             return "The way is open."
     return "It still holds."
@@ -256,11 +250,11 @@ def fight(play: NetHackPlay, name: str) -> str:
     if target is None:
         raise Impossible(f"You see no {name} to fight.")
     for _ in range(_ROUNDS):
-        if distance(play.here, target.cell) > 1:
+        if grid.distance(play.here, target.cell) > 1:
             _approach(play, target)
         else:
             play.press("F", asks=True)
-            play.press(DIRECTION_KEYS[direction_to(play.here, target.cell)])
+            play.press(DIRECTION_KEYS[grid.direction_to(play.here, target.cell)])
         following = _nearest(play, name, near=target.cell)
         if following is None:
             return f"The {name} is gone."
@@ -272,8 +266,8 @@ def _nearest(play: NetHackPlay, name: str, near: int | None = None) -> Creature 
     """Return the nearest creature of a name; after a blow only one close to where it was."""
     found = [b for b in play.level.creatures if name in (b.label, b.name)]
     if near is not None:
-        found = [being for being in found if distance(being.cell, near) <= 2]
-    return min(found, key=lambda b: (distance(b.cell, play.here), b.cell), default=None)
+        found = [being for being in found if grid.distance(being.cell, near) <= 2]
+    return min(found, key=lambda b: (grid.distance(b.cell, play.here), b.cell), default=None)
 
 
 def _approach(play: NetHackPlay, target: Creature) -> None:
@@ -281,7 +275,7 @@ def _approach(play: NetHackPlay, target: Creature) -> None:
     if beside is None or beside == play.here:
         raise Stop(f"You stop: there is no way to the {target.name}.")
     path = play.paths().to(beside)
-    play.step(direction_to(play.here, path[0]), wary=False)
+    play.step(grid.direction_to(play.here, path[0]), wary=False)
 
 
 class Use(NamedTuple):
