@@ -26,10 +26,10 @@ __all__ = ["Finding", "command", "examine"]
 State = Literal["ok", "missing", "broken"]
 
 PURPOSES = {
-    "textworld": "Cooking, TreasureHunt, Errands, Cleaning, TextWorld",
+    "textworld": "Cooking, TreasureHunt, Errands, Cleaning, TextWorld (needs a C compiler, make)",
     "scienceworld": "ScienceWorld (also needs Java)",
     "nethack": "NetHack",
-    "alfworld": "ALFWorld",
+    "alfworld": "ALFWorld (needs a C compiler, make)",
     "webshop": "WebShop",
     "qa": "MultiHopQA",
     "rl": "training DRRN, GATA, actor-critic, SB3",
