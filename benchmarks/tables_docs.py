@@ -177,20 +177,53 @@ def viewer() -> Table:
 
 
 def rivals() -> Table:
-    """Return the scores of SayCan and CALM by their rules; see agents/rivals.sh."""
+    """Return the rivals by their rules in their own worlds; see agents/rivals.py."""
     rows = []
     for row in _read("agents/rivals.json"):
-        scores = row["normalized"]
-        interval = format_interval(intervals.values(scores).interval())
-        names = [f"`{row[key]}`" for key in ("env", "memory", "policy")]
-        rows.append([*names, str(len(scores)), f"{sum(scores) / len(scores):.2f} {interval}"])
-    return ["game", "memory", "policy", "n", "score [95 %]"], 3, rows
+        names = [f"`{row[key]}`" for key in ("env", "protocol", "policy")]
+        paper = f"{row['published']:.2f} ({row['source']})" if row["published"] else ""
+        rows.append([*names, str(len(row["normalized"])), _mean(row["normalized"]), paper])
+    return ["game", "protocol", "policy", "n", "score [95 %]", "published"], 3, rows
+
+
+def _mean(scores: list[float]) -> str:
+    found = intervals.scores(scores, [str(game) for game in range(len(scores))])
+    interval = format_interval(found.interval())
+    return f"{sum(scores) / len(scores):.2f} {interval}"
+
+
+def beside() -> Table:
+    """Return language agents, learners and rules, one episode each; see agents/beside.py."""
+    memories = ("none", "history", "arigraph")
+    found: dict[tuple[str, str], dict[str, str]] = {}
+    for row in _read("agents/beside.json")["rows"]:
+        if row["protocol"] == "single_episode":
+            column = row["memory"] if row["memory"] in memories else "own"
+            found.setdefault((row["by"], row["policy"]), {})[column] = _mean(row["first"])
+    rows = [
+        [f"`{policy}`", by, *(cells.get(column, "") for column in (*memories, "own"))]
+        for (by, policy), cells in sorted(found.items())
+    ]
+    heads = ["policy", "decides by", *(f"`{memory}`" for memory in memories), "its paper's memory"]
+    return heads, 2, rows
+
+
+def beside_trials() -> Table:
+    """Return what learns from trial to trial, first and third trial; see agents/beside.py."""
+    rows = [
+        [f"`{row['policy']}`", row["by"], f"`{row['memory']}`", str(len(row["first"])),
+         _mean(row["first"]), _mean(row["last"])]
+        for row in _read("agents/beside.json")["rows"]
+        if row["protocol"] != "single_episode"
+    ]  # fmt: skip
+    heads = ["policy", "decides by", "memory", "n", "first trial [95 %]", "third trial [95 %]"]
+    return heads, 3, rows
 
 
 PAGES: dict[str, dict[str, Callable[[], Table]]] = {
     "install": {"sizes": sizes},
     "jericho": {"listed": listed},
-    "results/language-agents": {"rivals": rivals},
+    "results/llm-beside-rl": {"beside": beside, "trials": beside_trials, "rivals": rivals},
     "question-answering": {"passages": passages},
     "training-language-models": {"prompt_size": prompt_size},
     "viewer": {"viewer": viewer},

@@ -14,7 +14,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import resource
 import subprocess
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -120,25 +119,13 @@ def play() -> list[dict[str, Any]]:
     return rows
 
 
-def cpu_seconds() -> float:
-    """Return the CPU seconds of this process and of those that it started and that ended."""
-    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    return sum(one.ru_utime + one.ru_stime for one in used)
-
-
 def main() -> None:
     """Train, play, write."""
     os.environ["OMP_NUM_THREADS"] = "1"
     prepare()
-    before = cpu_seconds()
     with served() as model:
         rows = play()
-    minutes = {"play": (cpu_seconds() - before) / 60}
-    for learner in LEARNERS:
-        result = json.loads((OUT / learner / "result.json").read_text("utf-8"))
-        minutes[learner] = result["cpu_seconds"] / 60
-    about = {"game": TEST, "training": TRAINING, "model": model}
-    head = json.dumps({**about, "cpu_minutes": {k: round(v, 1) for k, v in minutes.items()}})
+    head = json.dumps({"game": TEST, "training": TRAINING, "model": model})
     lines = ",\n".join(map(json.dumps, rows))
     text = f'{{"about": {head},\n"rows": [\n{lines}\n]}}\n'
     Path(__file__).with_suffix(".json").write_text(text, encoding="utf-8")
