@@ -10,8 +10,6 @@ from types import ModuleType
 
 import pytest
 
-from gym_memory.memory import MEMORIES
-
 FOLDER = Path(__file__).parents[2] / "benchmarks" / "poison"
 
 
@@ -39,6 +37,7 @@ def test_a_false_recipe_is_acted_upon_unless_only_what_was_seen_is_trusted(
     assert careful["score"] == blank["score"] == 1.0
 
 
+@pytest.mark.slow
 def test_no_forged_step_is_believed(poison: ModuleType) -> None:
     listed = tomllib.loads((FOLDER / "attacks.toml").read_text("utf-8"))["attack"]
     forged = poison.Attack(**next(a for a in listed if a["name"] == "forged steps"))
@@ -59,9 +58,7 @@ def test_a_memory_sends_the_agent_where_a_moved_thing_was_and_none_does_not(
 
 
 def test_the_page_is_what_the_rows_make(poison: ModuleType) -> None:
-    listed = tomllib.loads((FOLDER / "attacks.toml").read_text("utf-8"))["attack"]
-    attacks = [poison.Attack(**attack) for attack in listed]
-    every = ["arigraph", poison.SEEN, *(n for n in MEMORIES.builtin() if n != "arigraph")]
-    none_more = Namespace(seeds=0, memories=every, rows=FOLDER / "rows.jsonl")
-    made = poison.page(poison.rows_of(none_more, attacks), attacks, "python -m benchmarks poison")
+    given = poison.read_attacks()
+    none_more = Namespace(seeds=0, memories=poison.EVERY, rows=FOLDER / "rows.jsonl.gz")
+    made = poison.page(poison.rows_of(none_more, *given), *given)
     assert made == poison.PAGE.read_text("utf-8"), "run 'python -m benchmarks poison --seeds 0'"
