@@ -32,8 +32,6 @@ _HELD = re.compile(r"\(containing ([^(),]*)")
 _LIQUID = "can't pick up a liquid"
 _VESSELS = ("mix", "pour", "move")
 """Verbs whose things may be others in every house: a jug here, a cup there."""
-_SAME_USE = 0.3
-"""Least likeness of what two things are put to, for one to serve in the place of the other."""
 _SAME_LOOK = 0.6
 """Least share of words, but for its name, that a vessel's look has in common with another's."""
 _STATES = frozenset({"liquid", "solid", "gaseous"})
@@ -92,13 +90,8 @@ class Sight:
         if core.startswith("substance in "):
             return self._content(core, things)
         asks = self.asked(core)
-        if not asks and act.verb in _VESSELS and self._scene.view:
-            for other in self._played(phrase, act):
-                if any(words(other) <= words(thing.name) for thing in things):
-                    return other
-            empty = self._as_empty(phrase, act)
-            if empty:
-                return empty
+        if not asks and act.verb in _VESSELS and (empty := self._as_empty(phrase, act)):
+            return empty
         others = {word for thing in act.things if thing != phrase for word in words(thing)}
         ranked = [
             (likeness(core, thing.name), thing.name)
@@ -174,19 +167,6 @@ class Sight:
             if thing.name not in act.things and shared > _SAME_LOOK:
                 return thing.name
         return ""
-
-    def _played(self, phrase: str, act: Act) -> list[str]:
-        slot, count = act.things.index(phrase), len(act.things)
-        return sorted(
-            {
-                other[slot]
-                for shown in self._knowledge.demonstrations
-                if shown.task == self._guide.shown.task
-                for verb, other, _ in (move.act for move in shown.moves)
-                if verb == act.verb and len(other) == count and other[slot] not in act.things
-                and (slot == count - 1 or likeness(other[-1], act.things[-1]) > _SAME_USE)
-            }
-        )  # fmt: skip
 
     def _liked(self, phrase: str) -> str:
         likings = [
@@ -300,8 +280,6 @@ class Decision:
         shown, number = self._guide.shown, self._guide.standing.done
         while number < len(shown.moves) and self._needless(number):
             number += 1
-        while number and self._was_left_out(number - 1):
-            number -= 1
         if number >= len(shown.moves):
             again = [start for start, end in shown.rounds if end == len(shown.moves)]
             # without a round to repeat it should be over: something went wrong
@@ -316,18 +294,6 @@ class Decision:
     def _leads_on(self, guide: Guide) -> bool:
         self._guide = guide
         return not is_among(guide.here(self._next_move()), self._abandoned)
-
-    def _was_left_out(self, number: int) -> bool:
-        act = self._guide.here(number)
-        made = any(other == number for _, other in self._guide.standing.pairs)
-        if made or act.verb != "move" or not self._scene.view or is_among(act, self._abandoned):
-            return False
-        if self._needless(number):
-            return False
-        return all(
-            any(words(phrase) == words(thing.name) for thing in self._scene.view)
-            for phrase in act.things
-        )
 
     def _needless(self, number: int) -> bool:
         if self._guide.terms.needless(self._guide.shown.moves[number].act):
