@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import argparse
 
-from gym_memory.core.records import CHARS_PER_TOKEN, MemoryStats, Recall, count_tokens
+from gym_memory.core.records import MemoryStats, Recall
+from gym_memory.core.tokens import CHARS_PER_TOKEN, count_tokens
 from gym_memory.memory import MEMORIES, Memory
 from gym_memory.run.compare import compare
 from gym_memory.run.jobs import RunConfig

@@ -14,8 +14,9 @@ import numpy as np
 from gym_memory.baselines.base import Policy
 from gym_memory.core.errors import InvalidArgumentError, ModelError
 from gym_memory.core.names import parse_spec
-from gym_memory.core.records import CHARS_PER_TOKEN, Observation, PlanState, Transition
+from gym_memory.core.records import Observation, PlanState, Transition
 from gym_memory.core.settings import check_flag, check_int, check_number
+from gym_memory.core.tokens import CHARS_PER_TOKEN
 from gym_memory.llm import MODELS, ChatModel, Message, Reply, Request, model_spec
 from gym_memory.llm.forms import Form
 from gym_memory.llm.prompts import Prompt, load_prompt

@@ -1,4 +1,4 @@
-"""Records that cross a boundary between layers, and the token count of every budget."""
+"""Records that cross a boundary between layers."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from typing import Any, NamedTuple, TypedDict
 from gym_memory.core.settings import check_bounded
 
 __all__ = [
-    "CHARS_PER_TOKEN",
     "Cue",
     "MemoryStats",
     "Observation",
@@ -23,32 +22,8 @@ __all__ = [
     "Task",
     "Transition",
     "Triple",
-    "count_tokens",
-    "truncate_tokens",
     "value_of",
 ]
-
-
-CHARS_PER_TOKEN = 4
-"""Characters that count as one token."""
-
-
-def count_tokens(text: str) -> int:
-    """Number of tokens of ``text``, rounded up.
-
-    >>> count_tokens(""), count_tokens("abcd"), count_tokens("abcde")
-    (0, 1, 2)
-    """
-    return -(-len(text) // CHARS_PER_TOKEN)
-
-
-def truncate_tokens(text: str, budget: int) -> str:
-    """Return the longest prefix of ``text`` that costs at most ``budget`` tokens.
-
-    >>> truncate_tokens("abcdefgh", 1)
-    'abcd'
-    """
-    return text[: max(budget, 0) * CHARS_PER_TOKEN]
 
 
 class Triple(NamedTuple):

@@ -9,18 +9,9 @@ from typing import Any, ClassVar
 
 from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.files import typed
-from gym_memory.core.records import (
-    Cue,
-    MemoryStats,
-    Outcome,
-    Reasons,
-    Recall,
-    Step,
-    Task,
-    Triple,
-    count_tokens,
-)
+from gym_memory.core.records import Cue, MemoryStats, Outcome, Reasons, Recall, Step, Task, Triple
 from gym_memory.core.settings import make_settings
+from gym_memory.core.tokens import count_tokens
 from gym_memory.extract import get_extractor
 from gym_memory.extract.base import apply
 from gym_memory.extract.draft import trusted

@@ -18,18 +18,9 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.files import typed
-from gym_memory.core.records import (
-    Cue,
-    MemoryStats,
-    Outcome,
-    Recall,
-    Step,
-    Task,
-    Triple,
-    count_tokens,
-    truncate_tokens,
-)
+from gym_memory.core.records import Cue, MemoryStats, Outcome, Recall, Step, Task, Triple
 from gym_memory.core.settings import Help, check_text, checked
+from gym_memory.core.tokens import count_tokens, truncate_tokens
 from gym_memory.graph.schema import PLAYER, VERBATIM, direction_of
 from gym_memory.memory.arigraph import AriGraph, AriGraphSettings
 from gym_memory.memory.base import MEMORIES, Lifetime, Memory, make_memory

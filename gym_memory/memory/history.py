@@ -6,16 +6,9 @@ from bisect import bisect_left
 from typing import Annotated, Any, ClassVar, NamedTuple
 
 from gym_memory.core.errors import InvalidArgumentError
-from gym_memory.core.records import (
-    CHARS_PER_TOKEN,
-    Cue,
-    MemoryStats,
-    Recall,
-    Step,
-    Task,
-    count_tokens,
-)
+from gym_memory.core.records import Cue, MemoryStats, Recall, Step, Task
 from gym_memory.core.settings import Help, check_text, checked
+from gym_memory.core.tokens import CHARS_PER_TOKEN, count_tokens
 from gym_memory.memory.base import MEMORIES, Lifetime, Memory, check_budget
 from gym_memory.memory.reading import entry_head
 

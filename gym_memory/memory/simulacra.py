@@ -11,17 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gym_memory.core.files import typed
-from gym_memory.core.records import (
-    CHARS_PER_TOKEN,
-    Cue,
-    MemoryStats,
-    Recall,
-    Step,
-    Task,
-    Triple,
-    count_tokens,
-)
+from gym_memory.core.records import Cue, MemoryStats, Recall, Step, Task, Triple
 from gym_memory.core.settings import Help, checked
+from gym_memory.core.tokens import CHARS_PER_TOKEN, count_tokens
 from gym_memory.graph.schema import DIRECTIONS, LOCATIONS, door_relation, way_relation
 from gym_memory.llm.base import ChatModel
 from gym_memory.memory.base import MEMORIES, Lifetime, Memory, check_budget

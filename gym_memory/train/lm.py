@@ -14,8 +14,9 @@ from gym_memory.baselines.registry import POLICIES
 from gym_memory.baselines.rl.shared.learner import Experience, LearnedPolicy, Learner
 from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.optional import require
-from gym_memory.core.records import Observation, count_tokens, truncate_tokens
+from gym_memory.core.records import Observation
 from gym_memory.core.settings import Help, Settings
+from gym_memory.core.tokens import count_tokens, truncate_tokens
 from gym_memory.llm import make_model
 from gym_memory.llm.local import TransformersChat, likelihoods
 from gym_memory.llm.writing import Prefix, Started

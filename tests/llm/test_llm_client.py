@@ -28,7 +28,7 @@ from gym_memory.core.errors import (
     ModelSetupError,
     UnknownNameError,
 )
-from gym_memory.core.records import count_tokens
+from gym_memory.core.tokens import count_tokens
 from gym_memory.llm import Price, Request, Usage, episode_usage, make_model
 from gym_memory.llm.client import OpenAIChat, _tokens
 from gym_memory.llm.model import prompt_ceiling

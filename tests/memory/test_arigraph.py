@@ -12,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gym_memory.core.errors import InvalidArgumentError, ModelError, UnknownNameError
-from gym_memory.core.records import Cue, Step, Task, Triple, count_tokens
+from gym_memory.core.records import Cue, Step, Task, Triple
+from gym_memory.core.tokens import count_tokens
 from gym_memory.graph import TemporalGraph
 from gym_memory.graph.map import current_place, unexplored_exits
 from gym_memory.graph.schema import OPPOSITE, UNEXPLORED, direction_of

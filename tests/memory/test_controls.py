@@ -8,7 +8,8 @@ import gymnasium as gym
 import pytest
 
 from gym_memory.core.errors import InvalidArgumentError
-from gym_memory.core.records import Cue, Step, Task, count_tokens
+from gym_memory.core.records import Cue, Step, Task
+from gym_memory.core.tokens import count_tokens
 from gym_memory.memory import make_memory
 from gym_memory.testing.fake_env import FAKE_ID, FakeHouse
 

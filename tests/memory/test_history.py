@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from work import work
 
 from gym_memory.core.errors import InvalidArgumentError
-from gym_memory.core.records import CHARS_PER_TOKEN, Cue, Step, Task, count_tokens
+from gym_memory.core.records import Cue, Step, Task
+from gym_memory.core.tokens import CHARS_PER_TOKEN, count_tokens
 from gym_memory.games.spaces import memory_observation_space
 from gym_memory.memory.history import History
 

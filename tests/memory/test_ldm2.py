@@ -21,7 +21,8 @@ from gym_memory.core.errors import (
     StoreError,
     UnknownNameError,
 )
-from gym_memory.core.records import Cue, Outcome, Step, Task, count_tokens
+from gym_memory.core.records import Cue, Outcome, Step, Task
+from gym_memory.core.tokens import count_tokens
 from gym_memory.core.trajectory import Trajectory
 from gym_memory.llm.client import OpenAIChat
 from gym_memory.memory.encoders import make_encoder

@@ -11,16 +11,8 @@ import pytest
 from work import work
 
 from gym_memory.core.errors import StoreError
-from gym_memory.core.records import (
-    Cue,
-    MemoryStats,
-    Outcome,
-    Recall,
-    Step,
-    Task,
-    Triple,
-    count_tokens,
-)
+from gym_memory.core.records import Cue, MemoryStats, Outcome, Recall, Step, Task, Triple
+from gym_memory.core.tokens import count_tokens
 from gym_memory.memory import MEMORIES, Memory, make_memory
 from gym_memory.testing.fake_env import FakeHouse
 

@@ -11,7 +11,7 @@ import gymnasium as gym
 import pytest
 
 import gym_memory  # noqa: F401 - registers the environments
-from gym_memory.core.records import count_tokens
+from gym_memory.core.tokens import count_tokens
 from gym_memory.memory import MEMORIES, make_memory
 
 pytest.importorskip("textworld")

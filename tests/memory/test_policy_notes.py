@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from gym_memory.baselines.llm.react import React
 from gym_memory.baselines.rules.scribe import Scribe
 from gym_memory.core.errors import InvalidArgumentError
-from gym_memory.core.records import Cue, Step, Task, Written, count_tokens
+from gym_memory.core.records import Cue, Step, Task, Written
+from gym_memory.core.tokens import count_tokens
 from gym_memory.core.trajectory import read_rows, read_trajectory
 from gym_memory.llm.client import OpenAIChat
 from gym_memory.memory.experience.notes import PolicyNotes

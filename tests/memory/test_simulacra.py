@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from gym_memory.core.errors import InvalidArgumentError
-from gym_memory.core.records import Cue, Step, Task, count_tokens
+from gym_memory.core.records import Cue, Step, Task
+from gym_memory.core.tokens import count_tokens
 from gym_memory.llm.client import OpenAIChat
 from gym_memory.memory import simulacra
 from gym_memory.memory.encoders import HashEncoder

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from gym_memory.baselines.rules.textworld.planner import Planner
 from gym_memory.core.errors import InvalidArgumentError
-from gym_memory.core.records import Cue, Recall, Step, Task, Triple, count_tokens
+from gym_memory.core.records import Cue, Recall, Step, Task, Triple
+from gym_memory.core.tokens import count_tokens
 from gym_memory.graph import TemporalGraph
 from gym_memory.llm.client import OpenAIChat
 from gym_memory.memory import stma

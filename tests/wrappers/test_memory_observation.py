@@ -8,16 +8,8 @@ import gymnasium as gym
 import pytest
 
 from gym_memory.core.errors import InvalidArgumentError, UnknownNameError
-from gym_memory.core.records import (
-    Cue,
-    MemoryStats,
-    Outcome,
-    Recall,
-    Step,
-    Task,
-    Triple,
-    count_tokens,
-)
+from gym_memory.core.records import Cue, MemoryStats, Outcome, Recall, Step, Task, Triple
+from gym_memory.core.tokens import count_tokens
 from gym_memory.memory import MEMORIES, Memory
 from gym_memory.memory.base import Lifetime
 from gym_memory.testing.fake_env import FAKE_ID, RAW_ID

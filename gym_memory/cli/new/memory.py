@@ -4,15 +4,8 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from gym_memory.core.records import (
-    CHARS_PER_TOKEN,
-    Cue,
-    MemoryStats,
-    Recall,
-    Step,
-    Task,
-    count_tokens,
-)
+from gym_memory.core.records import Cue, MemoryStats, Recall, Step, Task
+from gym_memory.core.tokens import CHARS_PER_TOKEN, count_tokens
 from gym_memory.memory import Lifetime, Memory
 
 __all__ = ["Template"]

@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from gym_memory.core.errors import InvalidArgumentError, UnknownNameError
-from gym_memory.core.records import Cue, Oracle, Recall, Task, Triple, count_tokens
+from gym_memory.core.records import Cue, Oracle, Recall, Task, Triple
+from gym_memory.core.tokens import count_tokens
 from gym_memory.evaluate.exam import events, questions
 from gym_memory.evaluate.exam.account import Account, PlayedEpisode, record
 from gym_memory.evaluate.exam.questions import WORDINGS, ExamQuestion, QuestionText, Verdict

@@ -9,18 +9,9 @@ from collections.abc import Iterator, Sequence
 from typing import Annotated, Any, ClassVar, NamedTuple
 
 from gym_memory.core.files import typed
-from gym_memory.core.records import (
-    CHARS_PER_TOKEN,
-    Cue,
-    MemoryStats,
-    Reason,
-    Reasons,
-    Recall,
-    Step,
-    Task,
-    count_tokens,
-)
+from gym_memory.core.records import Cue, MemoryStats, Reason, Reasons, Recall, Step, Task
 from gym_memory.core.settings import Help, checked
+from gym_memory.core.tokens import CHARS_PER_TOKEN, count_tokens
 from gym_memory.extract import get_extractor
 from gym_memory.graph import TemporalGraph
 from gym_memory.graph.schema import INVENTORY, PLAYER, VERBATIM

@@ -11,7 +11,6 @@ from typing import Annotated, Any, ClassVar
 
 from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.records import (
-    CHARS_PER_TOKEN,
     Cue,
     MemoryStats,
     Outcome,
@@ -21,9 +20,9 @@ from gym_memory.core.records import (
     Step,
     Task,
     Written,
-    count_tokens,
 )
 from gym_memory.core.settings import Help, checked
+from gym_memory.core.tokens import CHARS_PER_TOKEN, count_tokens
 from gym_memory.graph import TemporalGraph
 from gym_memory.memory.base import MEMORIES, Lifetime, Memory, check_budget, make_memory
 from gym_memory.memory.reading import read_head

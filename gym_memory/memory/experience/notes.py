@@ -6,17 +6,9 @@ from collections.abc import Iterable
 from typing import Annotated, Any, ClassVar
 
 from gym_memory.core.files import typed
-from gym_memory.core.records import (
-    CHARS_PER_TOKEN,
-    Cue,
-    MemoryStats,
-    Recall,
-    Step,
-    Task,
-    Written,
-    count_tokens,
-)
+from gym_memory.core.records import Cue, MemoryStats, Recall, Step, Task, Written
 from gym_memory.core.settings import Help, check_text, checked
+from gym_memory.core.tokens import CHARS_PER_TOKEN, count_tokens
 from gym_memory.memory.base import MEMORIES, Lifetime, Memory, check_budget
 from gym_memory.memory.reading import read_operation
 

@@ -14,17 +14,9 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Annotated, Any, ClassVar, Literal, Protocol
 
-from gym_memory.core.records import (
-    CHARS_PER_TOKEN,
-    Cue,
-    MemoryStats,
-    Outcome,
-    Recall,
-    Step,
-    Task,
-    count_tokens,
-)
+from gym_memory.core.records import Cue, MemoryStats, Outcome, Recall, Step, Task
 from gym_memory.core.settings import Help, checked
+from gym_memory.core.tokens import CHARS_PER_TOKEN, count_tokens
 from gym_memory.memory.base import Lifetime, Memory, check_budget, make_memory
 
 __all__ = [

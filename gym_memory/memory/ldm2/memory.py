@@ -8,17 +8,9 @@ from typing import Any, ClassVar, NamedTuple
 
 from gym_memory.core.errors import InvalidArgumentError, UnknownNameError
 from gym_memory.core.files import typed
-from gym_memory.core.records import (
-    CHARS_PER_TOKEN,
-    Cue,
-    MemoryStats,
-    Outcome,
-    Recall,
-    Step,
-    Task,
-    count_tokens,
-)
+from gym_memory.core.records import Cue, MemoryStats, Outcome, Recall, Step, Task
 from gym_memory.core.settings import check_flag, check_int
+from gym_memory.core.tokens import CHARS_PER_TOKEN, count_tokens
 from gym_memory.core.trajectory import Trajectory, read_trajectory
 from gym_memory.llm.base import ChatModel
 from gym_memory.memory.base import MEMORIES, Lifetime, Memory, check_budget

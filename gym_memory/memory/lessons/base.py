@@ -14,17 +14,9 @@ from typing import Any
 
 from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.files import typed
-from gym_memory.core.records import (
-    CHARS_PER_TOKEN,
-    Cue,
-    MemoryStats,
-    Outcome,
-    Recall,
-    Step,
-    Task,
-    count_tokens,
-)
+from gym_memory.core.records import Cue, MemoryStats, Outcome, Recall, Step, Task
 from gym_memory.core.settings import check_text
+from gym_memory.core.tokens import CHARS_PER_TOKEN, count_tokens
 from gym_memory.memory.base import Lifetime, Memory, check_budget
 from gym_memory.memory.roles.llm import role_counts
 

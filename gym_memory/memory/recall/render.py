@@ -8,7 +8,8 @@ from itertools import groupby
 from operator import itemgetter
 from typing import NamedTuple
 
-from gym_memory.core.records import CHARS_PER_TOKEN, Triple
+from gym_memory.core.records import Triple
+from gym_memory.core.tokens import CHARS_PER_TOKEN
 from gym_memory.memory.base import check_budget
 from gym_memory.memory.reading import JOINED, NAMED, entry_head, fact_line
 from gym_memory.memory.stores.episodes import Episode

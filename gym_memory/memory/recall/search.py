@@ -7,16 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from gym_memory.core.records import (
-    CHARS_PER_TOKEN,
-    Cue,
-    Reason,
-    Reasons,
-    Recall,
-    Task,
-    Triple,
-    count_tokens,
-)
+from gym_memory.core.records import Cue, Reason, Reasons, Recall, Task, Triple
+from gym_memory.core.tokens import CHARS_PER_TOKEN, count_tokens
 from gym_memory.graph import TemporalGraph
 from gym_memory.graph.map import current_place
 from gym_memory.memory.base import check_budget

@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 
-from gym_memory.core.records import CHARS_PER_TOKEN, Step, Task, Triple
+from gym_memory.core.records import Step, Task, Triple
+from gym_memory.core.tokens import CHARS_PER_TOKEN
 from gym_memory.extract import get_extractor
 from gym_memory.extract.base import apply
 from gym_memory.graph import TemporalGraph

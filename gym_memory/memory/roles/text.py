@@ -10,7 +10,8 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from gym_memory.core.errors import ModelError
-from gym_memory.core.records import CHARS_PER_TOKEN, Outcome, Step, Triple
+from gym_memory.core.records import Outcome, Step, Triple
+from gym_memory.core.tokens import CHARS_PER_TOKEN
 from gym_memory.llm.forms import json_values
 
 __all__ = [

@@ -9,8 +9,9 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from gym_memory.core.records import Cue, MemoryStats, Recall, Step, Task, Triple, count_tokens
+from gym_memory.core.records import Cue, MemoryStats, Recall, Step, Task, Triple
 from gym_memory.core.settings import Help, checked
+from gym_memory.core.tokens import count_tokens
 from gym_memory.graph.schema import PLAYER
 from gym_memory.memory.base import Lifetime, Memory, check_budget
 from gym_memory.memory.recall.render import fit_facts
