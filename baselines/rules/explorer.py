@@ -203,7 +203,7 @@ class Explorer(Policy):
         if target is not None:
             self._queue = list(routes[target.trail[-1]])
 
-    # ------------------------------------------------------------ roles, by rules
+    # ------------------------------------------------------------ roles
 
     def select(self, cells: list[Cell]) -> Cell | None:
         """Return the most promising of the cells; None if there is none."""

@@ -197,7 +197,7 @@ def read_scene(obs: Observation, aim: Pursuit) -> Scene:
     made = planned is not None and not aim.later and not (is_view(text) or _MOVED.match(text))
     long_ago, done = _settled(reported[:gap]), _settled(reported[gap:])
     if done and (not done[-1][1] or done[-1][1].startswith(AMBIGUOUS)):
-        done[-1] = (done[-1][0], text)  # told but for its answer, which is the present text
+        done[-1] = (done[-1][0], text)  # its answer is the present text
     elif planned is not None and made:
         done.append((planned, text))
     view = things_in(text) if is_view(text) else ()
@@ -248,7 +248,7 @@ def _transcript(memory: str) -> _Report:
     gap = len(reported) - 1 if reported else 0
     while gap and reported[gap].t == _after(reported[gap - 1].t):
         gap -= 1
-    for i in range(len(reported) - 1, 0, -1):  # of what was done in a row the last answer is told
+    for i in range(len(reported) - 1, 0, -1):  # of repeated actions a memory shows the last answer
         if reported[i - 1][1:] == (reported[i].action, "") and reported[i].t is not None:
             reported[i - 1] = reported[i - 1]._replace(text=reported[i].text)
     outset = reported[gap].t in (0, 1) or not reported[gap].action if reported else False

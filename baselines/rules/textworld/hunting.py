@@ -135,7 +135,7 @@ def open_locks(beliefs: Beliefs) -> Iterator[Move]:
             yield Move(action, Aim(f"unlock {lock}"))
         elif not beliefs.tried(action):
             others.append(Move(action, Aim(f"try {key} on {lock}", Kind.TRY)))
-    yield from others  # what was told may have been another lock, or under another name
+    yield from others  # a text may have meant another lock, or this one by another name
 
 
 def _opened_by(beliefs: Beliefs, key: str) -> list[str]:

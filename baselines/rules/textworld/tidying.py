@@ -120,7 +120,7 @@ class Tidier:
         else:
             for move in read_here(beliefs) if not surveyed else ():
                 if _is_message(move.action.partition(" ")[2]):
-                    yield move  # it may tell what lies in the wrong place
+                    yield move  # it may say what is in the wrong place
             aim = Aim("look round", Kind.EXPLORE)
             look = open_here(beliefs, aim) or explore(beliefs, aim)
             if look is not None:
@@ -212,7 +212,7 @@ class Tidier:
         By Bayes' rule from how alike they are and from what share of the things is astray.
         """
         large = _is_large(beliefs)
-        if large and not known.praised:  # nothing tells what is wrong yet
+        if large and not known.praised:  # nothing says what is wrong yet
             return []
         names = list(holders)
         company = {t: place for t, place in lying.items() if t not in known.astray - known.praised}

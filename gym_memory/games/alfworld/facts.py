@@ -89,7 +89,7 @@ def goal_triples(game: Game) -> Iterator[Triple]:
 
 
 def visible_now(play: HouseholdPlay, action: str) -> frozenset[Triple]:
-    """Return what the last answer showed, besides what the action changed.
+    """Return what the last answer showed, apart from what the action changed.
 
     At the start: the furniture and the task. After going somewhere, opening or examining
     something: its contents unless it is shut. Always: what is held.

@@ -351,7 +351,7 @@ def use(play: NetHackPlay, verb: str, words: str, direction: str = "", other: st
             return letters.pop(0)
         if "direction" in prompt.text and direction:
             return DIRECTION_KEYS[direction]
-        # That is what lies here; the pack was meant.
+        # The question is about what is here; the pack was meant.
         here = re.search(r"(?:here|fountain|sink|pool)\b.*\[yn", prompt.text)
         return "n" if here else ()
 
@@ -402,7 +402,7 @@ def pick_up(play: NetHackPlay) -> str:
 
 
 def loot(play: NetHackPlay) -> str:
-    """Open a container that lies here and take all out of it."""
+    """Open a container that is here and take all out of it."""
 
     def answer(prompt: GamePrompt) -> Keys:
         if prompt.kind != "menu":

@@ -144,4 +144,4 @@ def prompt_text(prompt: GamePrompt) -> str:
 
 
 VIEWS = ("room", "level")
-"""What an observation may tell of."""
+"""What an observation may describe."""

@@ -1,4 +1,4 @@
-"""Serve the OpenAI wire format with answers by rules, from the text of a prompt alone.
+"""Serve the OpenAI wire format with rule-based answers, from the text of a prompt alone.
 
 The server lets an agent or a memory that needs a language model run without a key::
 
