@@ -16,10 +16,11 @@ __all__ = ["ANSWERS", "read_answer", "read_carried", "read_label"]
 
 _MAX_VALUE_CHARS = 100
 _SHORT = re.compile(
-    r"^(?:(?P<name>[\w' -]{2,40}): (?P<answer>Taken|Dropped)|Taken|Dropped|Done|Ok(?:ay)?|OK)\b",
+    r"^(?:(?P<name>[\w' -]{2,40}): (?P<answer>[Tt]aken|[Dd]ropped)"
+    r"|Taken|Dropped|Done|Ok(?:ay)?|OK)\b",
     re.MULTILINE,
 )
-ANSWERS = ("Taken", "Dropped", "Done", "OK", "Ok")
+ANSWERS = ("taken", "dropped", "Taken", "Dropped", "Done", "OK", "Ok")
 _GET = re.compile(r"(?:take|get|pick up|carry|grab) (?P<name>.+)", re.IGNORECASE)
 _PUT_DOWN = re.compile(r"(?:drop|put down|throw) (?P<name>.+)", re.IGNORECASE)
 _PUT_INTO = re.compile(
@@ -33,6 +34,7 @@ _ADVICE = re.compile(
 """Labels of advice and of what was just done, which state no fact."""
 _VERBS = ("shows", "has", "holds", "contains", "starts", "needs")
 _NUMBERED = re.compile(r"\d+ ?x (?=\w)")
+_TIMES = re.compile(r" (?:x ?\d+|\(x ?\d+\))$")
 _SHORTER = {
     "n": "north", "s": "south", "e": "east", "w": "west", "ne": "northeast", "nw": "northwest",
     "se": "southeast", "sw": "southwest", "u": "up", "d": "down",
@@ -59,7 +61,7 @@ def read_answer(draft: Scene, text: str) -> None:
     """Read what *Taken*, *Dropped* and *Done* say of the action, or of a named thing each."""
     for found in _SHORT.finditer(text):
         put = _PUT_INTO.fullmatch(draft.action) if found["answer"] is None else None
-        done = found["answer"] or found.group()
+        done = (found["answer"] or found.group()).capitalize()
         named = found if found["name"] else (
             put or _GET.fullmatch(draft.action) or _PUT_DOWN.fullmatch(draft.action)
         )  # fmt: skip
@@ -118,12 +120,14 @@ def _read_exits(draft: Scene, label: str, items: tuple[Item, ...]) -> None:
     for part in _parts(items, _EXIT_SPLIT):
         arrow = _ARROW.fullmatch(part.text)
         word = (arrow["way"] if arrow else part.text).strip(" .").lower().removeprefix("the ")
+        there = place_name(arrow["there"]) if arrow else ""
+        if there in DIRECTIONS:  # Chapel (north)
+            word, there = there, place_name(word)
         way = _SHORTER.get(word, word.replace("-", ""))
         if NOTHING.match(word) or not (way in DIRECTIONS or (names and is_name(clean_name(word)))):
             continue
         way = way if way in DIRECTIONS else clean_name(word)
         draft.has_exit(way, *part.span)
-        there = place_name(arrow["there"]) if arrow else ""
         if draft.room and is_name(there) and draft.graph.value(draft.room, way) is None:
             draft.add(there, seen_relation(way), draft.room, *part.span)
 
@@ -146,7 +150,7 @@ def _listed(items: tuple[Item, ...]) -> tuple[Phrase, ...]:
     for part in _parts(items, _ITEM_SPLIT):
         counted = _NUMBERED.match(part.text)
         begin = counted.end() if counted else 0
-        text, at = part.text[begin:].rstrip(".,"), part.start + begin
+        text, at = _TIMES.sub("", part.text[begin:].rstrip(".,")), part.start + begin
         if text and not NOTHING.match(text) and not text.lower().startswith("your "):
             found += [
                 phrase._replace(start=at + phrase.start, end=at + phrase.end)

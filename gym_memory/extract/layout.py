@@ -65,7 +65,10 @@ _FRAME = re.compile(
 )
 """A name between marks, perhaps with a status behind it."""
 _FRAMES = "=-*_<#[~"
-_BARE = re.compile(r"(?P<name>[A-Z][\w',&/ -]{0,58}?[\w')])(?:(?: \(|, )(?:on|in) [^()\n]*\)?)?")
+_BARE = re.compile(
+    r"(?P<name>[A-Z][\w',&/ -]{0,58}?[\w')])"
+    r"(?:(?: \(|, )(?:on|in|at|by|near|under|beside) [^()\n]*\)?)?"
+)
 _SMALL = re.compile(
     r"[A-Z0-9(]|(?:of|the|in|at|on|to|and|a|an|by|with|from|for|le|la|de|du|near|under)$"
 )
@@ -106,7 +109,7 @@ _KINDS = tuple(
                   r"|(?:items|things) (?:held|carried)|in your (?:hands?|pockets?|bag|possession)"
                   r"|(?:your )?(?:backpack|rucksack|satchel)"),
         (HERE, r"(?:you|i) (?:can )?(?:also )?see(?: here)?|(?:visible )?(?:items|objects|things)"
-               r"(?: here| nearby| in view)?|here|on the (?:ground|floor)"),
+               r"(?: here| nearby| in view)?|here|characters|people|on the (?:ground|floor)"),
         (HOLDER, r"(?:(?:on|in|inside) )?(?:the |your )?[\w' -]+? (?:contains?|holds?|consists? of)"
                  r"|(?:on|in|inside|under) (?:the|a|an) [\w' -]+"),
     )
@@ -118,6 +121,12 @@ _LONG = 45
 _ANSWERS = re.compile(r"(?:taken|dropped)\b", re.IGNORECASE)
 _MOST_WORDS = 7
 _MOST_STATE_WORDS = 4
+_HEADING_WORDS = 3
+_TALK = re.compile(
+    r"(?:you|i|we|he|she|it|they|there|here|this|that|what|where|who|how|please|the|an?|some)\b"
+    r"|\w+(?:ing|ed)\b",
+    re.IGNORECASE,
+)
 
 
 @lru_cache(maxsize=1024)
@@ -179,16 +188,21 @@ def _title(text: str, lines: Sequence[re.Match[str]], at: int) -> Title | None:
     if words.endswith((".", "!", "?")) and ", " not in words and " (" not in words:
         return None  # most lines; the form is slow to fail
     bare = _BARE.fullmatch(words)
-    if bare is None or not all(map(_SMALL.match, bare["name"].split())):
-        return None
-    if not _may_be_place(bare["name"]):
+    if bare is None or not _may_be_place(bare["name"]):
         return None
     sure = follows and _RULE.fullmatch(lines[at + 1].group()) is not None
     described = follows and _DESCRIPTION.match(lines[at + 1].group()) is not None
+    if not (all(map(_SMALL.match, bare["name"].split())) or (described and _is_heading(words))):
+        return None
     first = at == 0 or lines[at].start() > lines[at - 1].end() + 1
     if not (sure or described or first):
         return None
     return Title(bare["name"], start, sure, described)
+
+
+def _is_heading(line: str) -> bool:
+    """True if a line that is not in title case may still be a name: *Forest path*."""
+    return len(line.split()) <= _HEADING_WORDS and _TALK.match(line) is None
 
 
 def _may_be_place(name: str) -> bool:
@@ -279,6 +293,11 @@ def _list(
                 HOLDER, Item(inner["label"], line.end() - len(line.group().lstrip())), ()
             )
             at = _list(text, lines, at, nested, labels)
+            end = lines[at - 1].end()
+            continue
+        if items and not marked and _indent(line) > _indent(lines[at - 1]) > own:
+            holder = items[-1]._replace(text=items[-1].text.partition(" (")[0])
+            at = _list(text, lines, at - 1, Labelled(HOLDER, holder, ()), labels)
             end = lines[at - 1].end()
             continue
         items.append(Item(body, line.start() + (mark.end() if mark else 0)))

@@ -21,7 +21,8 @@ _END = (
 )
 """What follows the name of a place in a sentence, and is left out on a second visit."""
 _ROOM = re.compile(
-    rf"{YOU}(?:{ARE}| find (?:your|my)self| stand)(?: now| currently| standing| back| again)* "
+    rf"{YOU}(?:{ARE}| find (?:your|my)self| stand| wake(?: up)?)"
+    r"(?: now| currently| standing| back| again)* "
     r"(?:in |inside |at |(?P<other>on (?=an? |the )|(?=(?:above|behind|below|beneath|beside|near"
     rf"|outside|under) )))(?P<name>{NAME}){_END}"
 )
@@ -66,7 +67,7 @@ _DIRECTED = ("north", "south", "east", "west", "up", "down")
 _PLACES = (_ROOM, _CALLED, _ENTERED)
 _PLACE_WORDS = re.compile(r"You|I\b|I'|We|This")
 _REFUSAL = re.compile(
-    r"\b(?:can(?:'|no| no)t|no|not|nothing|nowhere|\w+n't|block\w*|locked|closed|shut|bump|wall"
+    r"\b(?:cannot|\w+'d|no|not|nothing|nowhere|\w+n't|block\w*|locked|closed|shut|bump|wall"
     r"|invalid|impossible|fail\w*|refuse\w*|unknown|must|unable|already|which|fatal|unclear|obstacle"
     r"|imp(?:assable|enetrable)|boarded|bar(?:s|red)?|solid|steep|narrow|would|stuck|prevents?)\b",
     re.IGNORECASE,

@@ -27,7 +27,7 @@ _RELATION = {"inside": "in", "into": "in", "to": "in", "onto": "on", "on top of"
 LOOKING = re.compile(r"(?:look (?:at|in|into|through)|examine|inspect|read|x) ", re.IGNORECASE)
 _BRACKETED = re.compile(
     r"(?P<holder>(?:an?|the|some) [^(),]{1,80}?) \((?P<state>[^()]*?)"
-    r"(?:,? ?(?P<where>on|in) which (?:is|are) (?P<items>[^()]+))?\)"
+    r"(?:,? ?(?P<where>on|in) which (?:is|are) (?P<items>(?:[^()]|\([^()]*\))+))?\)"
 )
 _ROOM_ITSELF = re.compile(
     r"(?:floor|ground|room|area)(?: of (?:the |this )?room)?"

@@ -28,7 +28,7 @@ _THINGS = r"[^.!?:;\n]+?"
 _STOP = r"[.!]*[\"']?$"
 _FLOOR = r"(?:on|upon) the (?:floor|ground)"
 _HERE = (
-    rf"(?:here|nearby|near(?:by)? (?:you|me|us)|around (?:you|me|us)|{_FLOOR}"
+    rf"(?:here|there|nearby|near(?:by)? (?:you|me|us)|around (?:you|me|us)|{_FLOOR}"
     r"|in (?:the|this) (?:room|area)|"
     r"in (?:the|a|one) corner(?: of the room)?)"
 )
@@ -37,6 +37,7 @@ _POSED = (
     r"(?:lying|sitting|standing|resting|hanging|leaning|sleeping|waiting|mounted|placed|discarded"
     r"|left|dropped|shining|glowing|burning|floating|nestled|perched|wedged|tucked|hidden|stuck)"
 )
+_BE = r"(?:is|are|has been|have been)"
 _LIE = r"(?:lies?|stands?|sits?|rests?|hangs?|waits?|sleeps?)"
 _ON_IN = r"(?:on top of|in(?:side)?|on|under(?:neath)?|upon)"
 _PLACED_WORDS = frozenset((
@@ -66,10 +67,11 @@ _DOORWAY = re.compile(
 )
 _BESIDE_WORDS = frozenset(("above", "beside", "behind", "near", "next", "below", "beneath"))
 _POSED_HERE = re.compile(
-    rf"(?P<items>{ARTICLE} {_THINGS}) (?:(?:is|are)(?: {_POSED})?|{_LIE})(?: now)? {_HERE}{_STOP}"
+    rf"(?P<items>{ARTICLE} {_THINGS}) (?:{_BE}(?: {_POSED})?|{_LIE})(?: now)? {_HERE}\b"
+    rf"(?:,[^.!?]*)?{_STOP}"
 )
 _WHERE = re.compile(
-    rf"(?P<items>{ARTICLE} {_THINGS}) (?:(?:is|are)(?: now)?(?: {_POSED})?|{_LIE}) "
+    rf"(?P<items>{ARTICLE} {_THINGS}) (?:{_BE}(?: now)?(?: {_POSED})?|{_LIE}) "
     rf"(?P<where>{_ON_IN}) (?P<place>{NAME}){_STOP}"
 )
 _HOLDS = re.compile(

@@ -21,7 +21,7 @@ STATE_WORD = (
     r"cool|raw|cooked|fried|roasted|grilled|burned|burnt|chopped|sliced|diced|clean|dirty|wet|dry)"
 )
 SAME = {"opened": "open", "shut": "closed", "burnt": "burned"}
-_SPLIT = re.compile(rf"(?:,? and |, )(?={ARTICLE})")
+_SPLIT = re.compile(rf"(?:,? and |, )(?={ARTICLE}|[A-Z][a-z])")
 _SENTENCE = re.compile(r"(?:[^.!?\n]+|\.(?=\w))+[.!?]*[\"']?")
 """A dot inside a number or a name ends nothing."""
 ANY_STATE = re.compile(rf"\b{STATE_WORD}\b")
@@ -99,7 +99,7 @@ def one_thing(text: str, bare: bool) -> Phrase | None:
         return None
     named = phrases[0]
     own = tuple(SAME.get(state, state) for state in (*named.states, *states))
-    return named._replace(name=clean_name(named.name), states=own)
+    return named._replace(name=clean_name(named.name).removeprefix("your "), states=own)
 
 
 def has_any(text: str, parts: Iterable[str]) -> bool:

@@ -55,6 +55,22 @@ def read(text: str, action: str = "", known: str = "", inventory: str = ""):
         ("Wins: 2, Losses: 3\nDealer shows: Q\nExample: to win, type: x",
          "wins|is|2; losses|is|3; dealer|shows|q"),
         ("Your hand: 5, 7 (Score: 12)", "your hand|is|5, 7 (score: 12)"),
+        ("Loft\nDust.\n\nYou can see a bench (on which are a hook and a flask (closed)) here.",
+         "you|is in|loft; bench|is in|loft; hook|is on|bench; flask|is on|bench; flask|is|closed"),
+        ("Crew quarters\nSix bunks fold out of the wall.", "you|is in|crew quarters"),
+        ("Old Mill, by the weir\nThe wheel is still.", "you|is in|old mill"),
+        ("You are carrying:\n  a bag (open)\n    a sandwich\n  a lamp",
+         "bag|is in|inventory; bag|is|open; sandwich|is in|bag; lamp|is in|inventory"),
+        ("You wake in the infirmary.\n\nExits: Corridor (east)\nCharacters: Nurse Ada\n"
+         "Items: bandage x2",
+         "you|is in|infirmary; infirmary|has exit|east; corridor|is seen east of|infirmary;"
+         " nurse ada|is in|infirmary; bandage|is in|infirmary"),
+        ("You can see a fountain, a bench and Tom.\nlamp: taken.",
+         "fountain|is seen|here; bench|is seen|here"),
+        ("A coil of rope has been left in one corner.", "coil of rope|is seen|here"),
+        ("Below you is the yard. In one corner of the house there is a coin.", "coin|is seen|here"),
+        ("You came into the **old hall**. You saw a **lamp** there.",
+         "you|is in|old hall; lamp|is in|old hall"),
     ],
 )  # fmt: skip
 def test_what_a_text_says(text: str, facts: str) -> None:
