@@ -623,6 +623,28 @@ def smollm() -> str:
     return _table(["level", "n", "`arigraph`, 95 %", "`none`", "`arigraph` - `none`"], 1, rows)
 
 
+_READERS = {"random": "chance", "plain": "rules (scripted server)", "choose": "SmolLM2-135M"}
+
+
+def models() -> str:
+    """The same memories and prompt before several readers; see agents/models.sh."""
+    found: dict[str, dict[str, dict[str, float]]] = {}
+    for row in itertools.chain.from_iterable(_by_run("agents/models.jsonl.gz").values()):
+        if row["trial"] >= int(parse_spec(row["protocol"]).kwargs["shown"]):
+            by_memory = found.setdefault(_READERS[parse_spec(row["policy"]).name], {})
+            by_memory.setdefault(row["memory"], {})[row["task_id"]] = row["normalized"]
+    for row in _rows("smollm/clone.jsonl"):
+        if row["level"] == "rl-2" and row["game"] is not None:
+            by_memory = found.setdefault("SmolLM2-135M, fine-tuned", {})
+            by_memory.setdefault(row["memory"], {})[str(row["game"])] = row["score"]
+    memories = list(found["chance"])
+    rows = []
+    for reader, one in found.items():
+        cells = [_by_seed({0: [*one[m].values()]}) if m in one else "" for m in memories]
+        rows.append([reader, str(len(one["none"])), *cells])
+    return _table(["reader", "n", *(f"`{memory}`" for memory in memories)], 1, rows)
+
+
 def ranking() -> str:
     """The largest tier of `gym-memory rank` whose results ship."""
     tier, made = largest()
@@ -669,6 +691,7 @@ PAGES: dict[Path, dict[str, Callable[[], str]]] = {
     HERE / "rl" / "README.md": {"rl": rl, "elsewhere": elsewhere, "learners": learners},
     HERE / "text" / "README.md": {"learner": learner, "text": text},
     HERE / "smollm" / "README.md": {"smollm": smollm},
+    RESULTS / "language-agents.md": {"models": models},
     **{RESULTS.parent / f"{page}.md": {name: partial(_made, make) for name, make in made.items()}
        for page, made in tables_docs.PAGES.items()},
 }  # fmt: skip
