@@ -18,13 +18,13 @@ from gym_memory.baselines.rules.scienceworld.demonstrations import Demonstration
 from gym_memory.baselines.rules.scienceworld.phrases import (
     Act,
     Terms,
-    asked,
     condition_of,
     fit,
     is_among,
     is_shown,
     likeness,
     masked,
+    named_words,
     terms,
     words,
 )
@@ -340,7 +340,7 @@ def _looks_so(how: Terms, shown: Demonstration, number: int, scene: Scene, goal:
             for thing in (*scene.view, *scene.carried)
             if words(core) <= words(thing.name) and words(content) <= words(thing.line)
         ]
-        asks = asked(goal, core)
+        asks = named_words(goal, core)
         hidden = asks and not any(asks <= words(thing.name) for thing in scene.view)
         found.append(
             max(

@@ -8,9 +8,9 @@ from difflib import SequenceMatcher
 from functools import lru_cache
 from typing import NamedTuple
 
-__all__ = ["THE_SAME", "Act", "Terms", "Thing", "asked", "condition_of", "fit"]
-__all__ += ["is_among", "is_named", "is_shown", "likeness", "masked", "named_to_focus_on"]
-__all__ += ["parse", "recipe_in", "terms", "things_in", "words"]
+__all__ = ["THE_SAME", "Act", "Terms", "Thing", "condition_of", "fit", "is_among", "is_named"]
+__all__ += ["is_shown", "likeness", "masked", "named_to_focus_on", "named_words", "parse"]
+__all__ += ["recipe_in", "terms", "things_in", "words"]
 
 _WORD = re.compile(r"[a-z0-9]+")
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
@@ -235,10 +235,10 @@ def _put(phrase: str, changes: tuple[tuple[str, str], ...]) -> str:
     return marked.strip()
 
 
-def asked(goal: str, phrase: str) -> frozenset[str]:
+def named_words(goal: str, phrase: str) -> frozenset[str]:
     """Return the words of a phrase by which a goal names the thing.
 
-    >>> sorted(asked("Focus on an egg. Move it to the blue box.", "blue jay egg"))
+    >>> sorted(named_words("Focus on an egg. Move it to the blue box.", "blue jay egg"))
     ['egg']
     """
     return words(phrase) & words(goal if "box" in phrase else _BOX.sub("", goal))
@@ -288,8 +288,8 @@ def condition_of(goal: str, phrase: str) -> tuple[str, str]:
     ('it is hot', 'use the blue box')
     """
     clauses = _CONDITION.findall(goal)
-    for number, (condition, asked) in enumerate(clauses):
-        if len(clauses) == 2 and words(phrase) <= words(asked):
+    for number, (condition, wanted) in enumerate(clauses):
+        if len(clauses) == 2 and words(phrase) <= words(wanted):
             return condition, clauses[1 - number][1]
     return "", ""
 

@@ -12,12 +12,12 @@ from gym_memory.baselines.rules.scienceworld.phrases import (
     THE_SAME,
     Act,
     Thing,
-    asked,
     fit,
     is_among,
     is_named,
     likeness,
     named_to_focus_on,
+    named_words,
     things_in,
     words,
 )
@@ -48,10 +48,6 @@ class Sight:
     def names_of(self, act: Act) -> tuple[str, ...]:
         """Return what to call the things of an action; empty for one that is not in sight."""
         return tuple(self._name_of(phrase, act) for phrase in act.things)
-
-    def asked(self, phrase: str) -> frozenset[str]:
-        """Return the words of a phrase by which the goal names the thing."""
-        return asked(self._goal, phrase)
 
     def now_called(self, phrase: str) -> str:
         """Return what a melted or frozen substance is called, by the last answer that names it."""
@@ -89,7 +85,7 @@ class Sight:
                 return phrase if content and self._focused(content) == content else core
         if core.startswith("substance in "):
             return self._content(core, things)
-        asks = self.asked(core)
+        asks = named_words(self._goal, core)
         if not asks and act.verb in _VESSELS and (empty := self._as_empty(phrase, act)):
             return empty
         others = {word for thing in act.things if thing != phrase for word in words(thing)}
@@ -123,7 +119,7 @@ class Sight:
 
         What has other marks than the one that is meant, another stage or colour, is not meant.
         """
-        asks = self.asked(phrase)
+        asks = named_words(self._goal, phrase)
         if not asks:
             return self._liked(phrase)
         whole, _, fruit = phrase.partition(" on ")
@@ -364,7 +360,7 @@ class Decision:
                 return self._go(room, act)
             self._publish(act, room or scene.room)
             return str(act)
-        free = act.verb == "focus on" and not self._sight.asked(act.things[0])
+        free = act.verb == "focus on" and not named_words(self._goal, act.things[0])
         if free and scene.room != room and f"room {room}" not in scene.sights:
             return self._go(room, act)
         names = self._sight.names_of(act)
@@ -415,7 +411,7 @@ class Decision:
         return room if room in where else where[-1]
 
     def _is_sought(self, phrase: str, act: Act) -> bool:
-        named = bool(self._sight.asked(phrase)) or phrase in self._scene.recipe
+        named = bool(named_words(self._goal, phrase)) or phrase in self._scene.recipe
         return act.verb in _SOUGHT or (act.verb == "move" and named)
 
     def _go(self, room: str, act: Act) -> str:
