@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gym_memory.baselines.rules.scienceworld.demonstrations import Demonstration, ShownMove, nearest
+from gym_memory.baselines.rules.scienceworld.demonstrations import Demonstration, nearest
 from gym_memory.baselines.rules.scienceworld.phrases import (
     Act,
     Terms,
@@ -183,12 +183,6 @@ def _acts(shown: Demonstration, terms: Terms) -> tuple[Act, ...]:
     return tuple(terms.put(move.act) for move in shown.moves)
 
 
-@lru_cache(maxsize=1 << 8)
-def _rooms(shown: Demonstration, terms: Terms) -> tuple[tuple[ShownMove, str], ...]:
-    """Return the moves, each with the room that the present goal puts in the place of its own."""
-    return tuple((m, terms.put(Act("go to", (m.room,))).things[0]) for m in shown.moves)
-
-
 @lru_cache(maxsize=1 << 14)
 def _fits(shown: Demonstration, terms: Terms, act: Act) -> Scores:
     return np.array([fit(act, other) for other in _acts(shown, terms)])
@@ -240,7 +234,7 @@ def _present(shown: Demonstration, terms: Terms, scene: Scene) -> Scores:
     if not scene.made:
         score[:-1] += 2 * fits
     elif not is_refused(scene.text) or scene.again:
-        here = np.array([scene.room in (move.room, put) for move, put in _rooms(shown, terms)])
+        here = np.array([scene.room == move.room for move in shown.moves])
         score[1:] += fits + _answers(shown, masked(scene.text)) + _ROOM * here
     return score
 
