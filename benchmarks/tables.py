@@ -28,6 +28,7 @@ from rank import largest
 
 from gym_memory.core.names import parse_spec
 from gym_memory.evaluate.rank.page import main_table, more_tables
+from gym_memory.evaluate.rank.suite import load_suite
 from gym_memory.papers.experiments import load_experiment
 from gym_memory.run.jobs import EpisodeRow
 from gym_memory.run.results import intervals, sweep
@@ -650,7 +651,9 @@ def ranking() -> str:
     tier, made = largest()
     shown = (main_table(made), *more_tables(made))
     tables = [f"**{title}**\n\n{_table(head, 1, rows)}" for title, head, rows in shown]
-    return f"Tier `{tier}`.\n\n" + "\n".join(tables)
+    left = [f"`{m}`" for m in load_suite(tier).memories if m not in {card.memory for card in made}]
+    said = f"Tier `{tier}`." + f" Not played yet: {', '.join(left)}." * bool(left)
+    return f"{said}\n\n" + "\n".join(tables)
 
 
 def stream_units(part: str) -> list[Unit]:
