@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import speed
 import tables_docs
 from keep import read_rows
 from rank import largest
@@ -683,6 +684,7 @@ PAGES: dict[Path, dict[str, Callable[[], str]]] = {
     RESULTS / "budgets.md": {"together": together, "budgets": partial(budgets, WORLDS)},
     RESULTS / "exam.md": {"exam": exam, "names": names, "everyday": everyday},
     RESULTS / "ranking.md": {"ranking": ranking},
+    speed.PAGE: {name: partial(_made, make) for name, make in speed.TABLES.items()},
     RESULTS / "streams.md": {
         "stream_alfworld": partial(stream, "alfworld", "Score", "Gain", "Store"),
         "stream_grid": partial(stream, "grid", "Transfer"),

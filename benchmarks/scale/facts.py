@@ -26,9 +26,7 @@ import time
 from pathlib import Path
 
 import numpy as np
-import psycopg
 from keep import MEASURED, write_measured
-from server import server
 
 from gym_memory.core.records import Cue, Outcome, Step, Task, Triple
 from gym_memory.graph import TemporalGraph
@@ -171,6 +169,8 @@ def episode(store_place: str, number: int) -> None:
 
 
 def on_server(url: str, folder: str, parts: int, texts: list[str]) -> dict:
+    import psycopg
+
     store, encoder = FactStore(url, timeout=3600), make_encoder("hash")
     began, cpu = time.perf_counter(), time.process_time()
     for part in range(parts):
@@ -232,6 +232,8 @@ def on_server(url: str, folder: str, parts: int, texts: list[str]) -> dict:
 
 
 def main() -> None:
+    from server import server
+
     parser = argparse.ArgumentParser()
     parser.add_argument("--partitions", type=int, default=100)
     parser.add_argument("--out", type=Path, default=MEASURED)
