@@ -302,7 +302,10 @@ def test_what_ships_was_played_on_the_same_games(tier: str) -> None:
     made = cards(suite, known)
     best: Card = made[0]
     assert main_table(made)[2][0][0] == best.memory
-    assert not [card.faults for card in made if card.faults and card.memory != "oracle"]
+    audited = [card for card in made if not card.control]
+    assert not [card.faults for card in audited if card.faults]
+    controls = {card.memory for card in made if card.faults and card.control}
+    assert controls <= {"oracle", "shuffled"}  # reads the engine; exchanged names may be longer
 
 
 def without_clocks(folder: Path) -> Any:
