@@ -112,16 +112,3 @@ def test_the_one_table_has_language_agents_learners_and_rules() -> None:
     assert {"saycan", "calm", "adaplanner", "symbolic", "drrn"} <= names
     scores = sorted(score for score, _ in rivals.published().values())
     assert scores == pytest.approx([0.0356, 0.3287, 0.906, 0.9179], abs=1e-4)
-
-
-def test_a_stream_demonstrates_then_plays_the_same_tasks_for_every_memory() -> None:
-    experience = load("experience")
-    env = "ALFWorld?path=generated&split=train&max_steps=8"
-    of = {arm: experience.arms()[arm] for arm in ("none", "memrl")}
-    rows = [row for arm in of for row in experience.play(arm, of[arm], env, 10, 1)]
-    ours, theirs = ([row for row in rows if row["memory"] == arm] for arm in ("memrl", "none"))
-    assert [row["task"] for row in ours] == [row["task"] for row in theirs]
-    assert len({row["task"] for row in ours}) == 8
-    won = [row["success"] for row in ours]
-    assert experience.gain(ours, theirs).startswith(f"+{sum(won) / 8:.2f} ")
-    assert "| gain over none |" in experience.table(rows)
