@@ -39,8 +39,11 @@ class Sleepy(Random):
 
     def reset(self, info: dict[str, Any], seed: int | None = None) -> None:
         super().reset(info, seed)
-        gate = os.environ.get("SLEEPY_GATE")
+        gate, announced = os.environ.get("SLEEPY_GATE"), False
         while gate and seed is not None and seed >= int(Path(gate).read_text()):
+            if not announced:
+                print(f"seed {seed} waits at the gate", flush=True)
+                announced = True
             time.sleep(0.01)
 
     def act(self, obs: Any, info: dict[str, Any]) -> str:

@@ -62,6 +62,7 @@ def test_a_run_whose_processes_are_killed_equals_a_calm_one(
     chaos: ModuleType, tmp_path: Path
 ) -> None:
     gate, out = tmp_path / "gate", tmp_path / "killed"
+    log = out / "logs" / "worker-0.log"
     gate.write_text("2")
 
     def rows() -> list[str]:
@@ -69,7 +70,8 @@ def test_a_run_whose_processes_are_killed_equals_a_calm_one(
         return file.read_text().splitlines() if file.exists() else []
 
     with playing(chaos, out, str(gate)) as driver:
-        wait_for(lambda: len(rows()) == 2)
+        wait_for(lambda: "seed 2 waits" in log.read_text() if log.exists() else False)
+        assert len(rows()) == 2
         (worker,) = chaos.victims(driver.pid)["worker"]
         os.kill(worker, signal.SIGKILL)
         wait_for(lambda: len(rows()) == 3)
