@@ -40,7 +40,7 @@ class TransformersChat(BaseChatModel):
 
     def __init__(
         self,
-        model: str,
+        model: str = "",
         *,
         device: str = "cpu",
         dtype: str = "auto",
@@ -50,6 +50,11 @@ class TransformersChat(BaseChatModel):
         max_tokens: int | None = None,
         budget: str | None = None,
     ):
+        if not model:
+            raise ModelSetupError(
+                "expected local weights, which a server's name is not: give ?model=FOLDER or "
+                "?model=smollm"
+            )
         super().__init__(
             str(model),
             cache=cache,

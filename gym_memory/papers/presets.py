@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from gym_memory.baselines.registry import POLICIES
 from gym_memory.core.errors import UnknownNameError
 from gym_memory.core.names import Registry, format_spec, parse_spec
 from gym_memory.core.settings import check_name
-from gym_memory.llm import model_spec
+from gym_memory.llm import SMOLLM, model_spec
 from gym_memory.memory.base import MEMORIES
 from gym_memory.memory.encoders import DEFAULT_MODEL
 from gym_memory.wrappers.memory import DEFAULT_BUDGET
@@ -92,11 +93,19 @@ def make_preset(spec: str) -> Preset:
 def policy_with_model(spec: str, model: Mapping[str, str]) -> str:
     """Return a policy with the parameters of a chat model, if it has such a part.
 
+    A policy that scores local weights takes the name of such weights only, not a server's.
+
     >>> policy_with_model("react", {"model": "qwen"}), policy_with_model("random", {"model": "q"})
     ('react?model=qwen', 'random')
+    >>> [policy_with_model("saycan", {"model": name}) for name in ("qwen", SMOLLM)]
+    ['saycan', 'saycan?model=smollm']
     """
     name, kwargs = parse_spec(spec)
     taken = _taken(POLICIES, name)
+    weights = model.get("model", "")
+    local = "base_url" not in model and (weights == SMOLLM or Path(weights).is_dir())
+    if not local and "base_url" not in taken:
+        return spec
     return format_spec(name, {**{k: v for k, v in model.items() if k in taken}, **kwargs})
 
 

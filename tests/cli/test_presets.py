@@ -66,13 +66,15 @@ def test_parameters_go_to_the_policy_else_to_the_memory() -> None:
         agent_of("ariadne", "random")
 
 
-def test_a_model_goes_where_there_is_a_part_for_it() -> None:
+def test_a_model_goes_where_there_is_a_part_for_it(tmp_path: Path) -> None:
     model = {"model": "m", "base_url": "http://h/v1"}
     assert policy_with_model("ariadne?model=own", model) == (
         "ariadne?base_url=http://h/v1&model=own"
     )
     assert policy_with_model("planner", model) == "planner"
-    assert policy_with_model("choose", model) == "choose?model=m"
+    for served in ({"model": "m"}, model, {"model": "smollm", "base_url": "http://h/v1"}):
+        assert policy_with_model("choose", served) == "choose"  # it scores local weights
+    assert policy_with_model("choose", {"model": str(tmp_path)}) == f"choose?model={tmp_path}"
     assert memory_with_model("none", model) == "none"
     assert make_memory(memory_with_model("arigraph", model))
 
