@@ -287,7 +287,7 @@ def _list(
             break
         if body.endswith(_SENTENCE_END) and not (marked or body.endswith(":")):
             break
-        inner = _LABEL.match(body)
+        inner = _LABEL.match(body) if _DIVIDER.search(body) else None
         if inner is not None and not inner["value"] and _kind(inner["label"]) == HOLDER:
             nested = Labelled(
                 HOLDER, Item(inner["label"], line.end() - len(line.group().lstrip())), ()

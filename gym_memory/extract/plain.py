@@ -7,12 +7,14 @@ form, and those that deny, suppose or ask, give no facts.
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from gym_memory.core.records import Step, Task
 from gym_memory.extract import EXTRACTORS
 from gym_memory.extract.base import Extraction
 from gym_memory.extract.draft import attributed, written_on
 from gym_memory.extract.labels import ANSWERS, read_answer, read_carried, read_label
-from gym_memory.extract.layout import CARRIED, HOLDER, STATE, Item, layout_of
+from gym_memory.extract.layout import CARRIED, HOLDER, STATE, Item, Labelled, layout_of
 from gym_memory.extract.notes import read_writing
 from gym_memory.extract.notes.words import clean_name
 from gym_memory.extract.places import read_place
@@ -66,26 +68,39 @@ class PlainRules:
             read_label(draft, labelled)
         if step.action and has_any(text, ANSWERS):
             read_answer(draft, text)
-        looked = LOOKING.match(step.action)
-        shown = any(labelled.kind != STATE for labelled in layout.labels)
-        if looked is not None and not (draft.arrived or shown or len(text) > _MAX_WRITING_CHARS):
+        looked = LOOKING.match(step.action) if draft.is_look and not draft.arrived else None
+        if looked is not None and not (
+            len(text) > _MAX_WRITING_CHARS
+            or any(labelled.kind != STATE for labelled in layout.labels)
+        ):
             name = clean_name(step.action[looked.end() :])
             writing = read_writing(name, text, draft.kind_of)
             draft.add_reported(writing, name)
         draft.link_back()
         if step.inventory:
-            _read_inventory(draft, reworded(step.inventory).text)
+            _read_inventory(draft, step.inventory)
         return worded.in_original(draft.extraction())
 
 
 def _read_inventory(draft: Scene, text: str) -> None:
     """Read an inventory text apart from the observation; nothing in it has evidence."""
     draft.offset = -1
-    layout = layout_of(text)
-    for labelled in layout.labels:
-        if labelled.kind in (CARRIED, HOLDER):
-            read_label(draft, labelled)
-    for sentence, _ in split_sentences(layout.prose):
-        found = CARRYING.match(sentence) or HAVING.match(sentence)
-        if found is not None:
-            read_carried(draft, (Item(found["items"], 0),), whole=False)
+    labels, sentences = _inventory_of(text)
+    for labelled in labels:
+        read_label(draft, labelled)
+    for item in sentences:
+        read_carried(draft, (item,), whole=False)
+
+
+@lru_cache(maxsize=1024)
+def _inventory_of(text: str) -> tuple[tuple[Labelled, ...], tuple[Item, ...]]:
+    """Return the labels of an inventory text, and what its sentences say is carried."""
+    layout = layout_of(reworded(text).text)
+    matches = (
+        CARRYING.match(sentence) or HAVING.match(sentence)
+        for sentence, _ in split_sentences(layout.prose)
+    )
+    return (
+        tuple(labelled for labelled in layout.labels if labelled.kind in (CARRIED, HOLDER)),
+        tuple(Item(found["items"], 0) for found in matches if found is not None),
+    )

@@ -66,8 +66,10 @@ class Scene(Draft):
 
     def add(self, subject: str, relation: str, obj: str, start: int = -1, end: int = -1) -> None:
         """See :class:`Draft`."""
+        if self.offset < 0:
+            start, end = NOWHERE
         if subject != obj:
-            super().add(subject, relation, obj, *((start, end) if self.offset >= 0 else NOWHERE))
+            super().add(subject, relation, obj, start, end)
 
     def arrive(self, place: str, start: int, end: int) -> None:
         """Put the agent into a place, by the way that was taken."""
@@ -110,13 +112,16 @@ class Scene(Draft):
         left, room = self.left, self.room
         if not (self.arrived and self.direction and left and left != room):
             return
-        back, exits = OPPOSITE[self.direction], self._exits_of(room)
-        bent = back not in exits and len(exits) * (self.sentences or _LISTING) >= _LISTING
+        exits = self._exits_of(room)
+        back = OPPOSITE[self.direction]
+        if not exits or (
+            back not in exits and len(exits) * (self.sentences or _LISTING) >= _LISTING
+        ):
+            return  # the way back bends
         way = Triple(left, way_relation(back), room)
         known = self.graph.value(room, back)
         denied = known not in (None, way) or (known is None and self.graph.fact(way) is not None)
-        several = self._is_several(left) or self._is_several(room)
-        if exits and not (bent or denied or several):
+        if not (denied or self._is_several(left) or self._is_several(room)):
             self.add(*way)
 
     def lose_place(self) -> None:
