@@ -52,6 +52,19 @@ def passages() -> Table:
 
 
 def listed() -> Table:
+def arena() -> Table:
+    """Return what a random player gets in TextArena's games; see foreign/arena.py."""
+    rows = [
+        [
+            *(str(row[key]) for key in ("game", "episodes", "positive")),
+            f"{row['best']:.2f}",
+            "unknown" if row["successes"] is None else str(row["successes"]),
+        ]
+        for row in measured("foreign/arena")
+    ]
+    return ["game", "episodes", "with a positive reward", "best reward", "successes"], 1, rows
+
+
     """Which effective actions a list from a story file holds; see valid_actions.py."""
     rows = [
         [
@@ -229,3 +242,4 @@ PAGES: dict[str, dict[str, Callable[[], Table]]] = {
     "viewer": {"viewer": viewer},
     "webshop": {"shop": shop},
 }
+    "foreign-environments": {"arena": arena},

@@ -45,6 +45,7 @@ WORDS = (
 )
 """Commands of Colossal Cave, which lists none."""
 DOCS = HERE.parents[1] / "docs" / "foreign-environments.md"
+MOVES = '[f"[{a} {b}]" for a in "ABC" for b in "ABC" if a != b]'
 GAMES: dict[str, list[dict[str, str]]] = {
     "textworld": [{", 3, 4, 10": f", {seed}, 4, 10"} for seed in (3, 4, 5, 6)],
     "scienceworld": [
@@ -56,9 +57,9 @@ GAMES: dict[str, list[dict[str, str]]] = {
         for game in ("cookingworld", "twc", "coin", "mapreader", "peckingorder", "arithmetic")
     ],
     "textarena": [
-        {"TowerOfHanoi": game, '[f"[{a} {b}]" for a in "ABC" for b in "ABC" if a != b]': moves}
+        {"TowerOfHanoi": game, MOVES: moves, ", won=solved": ""}
         for game, moves in {
-            "TowerOfHanoi": '[f"[{a} {b}]" for a in "ABC" for b in "ABC" if a != b]',
+            "TowerOfHanoi": MOVES,
             "Blackjack": '["[Hit]", "[Stand]"]',
             "FrozenLake": '["[up]", "[down]", "[left]", "[right]"]',
             "LogicPuzzle": '[f"[gasoline {b} X]" for b in ("bob", "alice", "red", "green")]',
