@@ -5,7 +5,7 @@ All gains are paired by task and order; their 95 % intervals take tasks as their
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -69,15 +69,23 @@ def _found(group: Iterable[Unit], *phases: str, test: str = "") -> Found:
     return found
 
 
+@lru_cache(maxsize=1024)  # tables and the heat map show the same cells
+def _estimate(
+    by: Callable[..., intervals.Estimate], values: tuple[float, ...], tasks: tuple[str, ...]
+) -> intervals.Estimate:
+    return by(values, tasks)
+
+
 def _mean(found: Found, raw: bool) -> intervals.Estimate:
-    estimate = intervals.values if raw else intervals.scores
-    return estimate([value for _, value in found.values()], [task for task, _ in found.values()])
+    by = intervals.values if raw else intervals.scores
+    return _estimate(by, tuple(v for _, v in found.values()), tuple(t for t, _ in found.values()))
 
 
 def _gain(ours: Found, theirs: Found, raw: bool) -> intervals.Estimate:
     keys = [key for key in ours if key in theirs]
-    estimate = intervals.values if raw else intervals.gaps
-    return estimate([ours[k][1] - theirs[k][1] for k in keys], [ours[k][0] for k in keys])
+    gaps = tuple(ours[key][1] - theirs[key][1] for key in keys)
+    by = intervals.values if raw else intervals.gaps
+    return _estimate(by, gaps, tuple(ours[key][0] for key in keys))
 
 
 def _shown(found: intervals.Estimate, sign: str = "") -> str:
