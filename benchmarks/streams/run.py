@@ -37,7 +37,7 @@ WORLDS = (
 )
 PARTS: dict[str, tuple[tuple[str, ...], dict[str, int | str], int]] = {
     "alfworld": (WORLDS[3:4], {"tasks": 200, "shown": 40, "again": 20}, 3),
-    "scienceworld": (("ScienceWorld?split=train",), {"tasks": 60, "shown": 20, "again": 10}, 3),
+    "scienceworld": (("ScienceWorld?split=train",), {"tasks": 60, "shown": 30, "again": 6}, 3),
     "grid": (WORLDS, {"tasks": 16, "shown": 10, "tests": " ".join(WORLDS), "probe": 6}, 1),
 }
 """Environments, settings of the stream, and number of orders."""
@@ -45,8 +45,9 @@ PARTS: dict[str, tuple[tuple[str, ...], dict[str, int | str], int]] = {
 
 def memories() -> dict[str, str]:
     """Return the memories to play by a short name."""
-    found = {name: name for name in ("none", "rag", "history", "amem")}
+    found = {name: name for name in ("none", "rag", "history", "amem", "arigraph")}
     found |= {name: f"{name}?inner=history" for name in LEARNT}
+    found["clin"] = "clin?inner=history&lifetime=forever"
     of = quote(found["memrl"])
     return {**found, **{f"placebo?how={how}": f"placebo?how={how}&of={of}" for how in CONTROLS}}
 
