@@ -4,24 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
-import itertools
 import json
 import os
-import uuid
 from collections.abc import Coroutine
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 from gym_memory.core.optional import require
-from gym_memory.core.records import MemoryStats
-from gym_memory.core.settings import Help, checked
-from gym_memory.llm.base import ChatModel, Message
-from gym_memory.memory.encoders import Encoder, make_encoder
-from gym_memory.memory.external.base import AddSearch
-from gym_memory.memory.roles.llm import chat_model
-from gym_memory_external.model import Model
+from gym_memory.llm.base import Message
+from gym_memory.memory.encoders import Encoder
+from gym_memory_external.model import Extracted, Model, next_id
 
 __all__ = ["Graphiti"]
 
@@ -29,7 +22,7 @@ _GROUP = "episode"
 _BEGIN = datetime(2020, 1, 1, tzinfo=UTC)
 
 
-class Graphiti(AddSearch):
+class Graphiti(Extracted):
     """Graphiti: every step is an episode, of which a model extracts things and their relations.
 
     The package is the authors', with an embedded Kuzu database, without its telemetry. A step of
@@ -40,37 +33,8 @@ class Graphiti(AddSearch):
 
     name: ClassVar[str] = "graphiti"
 
-    @checked
-    def __init__(
-        self,
-        *,
-        k: Annotated[int, Help("Facts to show at most.", low=1)] = 10,
-        lifetime: Annotated[
-            Literal["episode", "forever"], Help("How long facts are kept.")
-        ] = "episode",
-        encoder: Annotated[str | Encoder, Help("Encoder of facts and queries.")] = "hash",
-        llm: Annotated[
-            str | ChatModel | None, Help("Chat model that extracts; None for the plain reader.")
-        ] = None,
-    ):
-        super().__init__(k=k, lifetime=lifetime)
-        self._encoder = make_encoder(encoder)
-        self.model = Model(chat_model(llm), self.name)
-
     def _open(self) -> _Client:
         return _Client(self.model, self._encoder)
-
-    def stats(self) -> MemoryStats:
-        """Return the steps added, and the calls of the model."""
-        calls, fallbacks = self.model.calls, self.model.fallbacks
-        return replace(super().stats(), extraction_calls=calls, fallbacks=fallbacks)
-
-
-_ids = itertools.count(1)
-
-
-def _next_id() -> uuid.UUID:
-    return uuid.UUID(int=next(_ids))
 
 
 class _Client:
@@ -110,7 +74,7 @@ class _Client:
             max_coroutines=1,
         )  # fmt: skip
         for module in ("nodes", "edges"):  # ids in order of creation, which break ties
-            require(f"graphiti_core.{module}", "graphiti").uuid4 = _next_id
+            require(f"graphiti_core.{module}", "graphiti").uuid4 = next_id
         recipes = require("graphiti_core.search.search_config_recipes", "graphiti")
         self._config = recipes.EDGE_HYBRID_SEARCH_RRF
         self._text = require("graphiti_core.nodes", "graphiti").EpisodeType.text

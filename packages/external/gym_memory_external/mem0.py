@@ -5,24 +5,18 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Sequence
-from dataclasses import replace
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 from gym_memory.core.optional import require
-from gym_memory.core.records import MemoryStats
-from gym_memory.core.settings import Help, checked
-from gym_memory.llm.base import ChatModel
-from gym_memory.memory.encoders import Encoder, make_encoder
-from gym_memory.memory.external.base import AddSearch
-from gym_memory.memory.roles.llm import chat_model
-from gym_memory_external.model import Model
+from gym_memory.memory.encoders import Encoder
+from gym_memory_external.model import Extracted, Model
 
 __all__ = ["Mem0"]
 
 _WHOSE = "agent"
 
 
-class Mem0(AddSearch):
+class Mem0(Extracted):
     """mem0: every step is a message, of which a model extracts sentences to keep.
 
     The package is the authors', with a Qdrant store in this process, without its telemetry and
@@ -31,30 +25,8 @@ class Mem0(AddSearch):
 
     name: ClassVar[str] = "mem0"
 
-    @checked
-    def __init__(
-        self,
-        *,
-        k: Annotated[int, Help("Sentences to show at most.", low=1)] = 10,
-        lifetime: Annotated[
-            Literal["episode", "forever"], Help("How long sentences are kept.")
-        ] = "episode",
-        encoder: Annotated[str | Encoder, Help("Encoder of sentences and queries.")] = "hash",
-        llm: Annotated[
-            str | ChatModel | None, Help("Chat model that extracts; None for the plain reader.")
-        ] = None,
-    ):
-        super().__init__(k=k, lifetime=lifetime)
-        self._encoder = make_encoder(encoder)
-        self.model = Model(chat_model(llm), self.name)
-
     def _open(self) -> _Client:
         return _Client(self.model, self._encoder)
-
-    def stats(self) -> MemoryStats:
-        """Return the steps added, and the calls of the model."""
-        calls, fallbacks = self.model.calls, self.model.fallbacks
-        return replace(super().stats(), extraction_calls=calls, fallbacks=fallbacks)
 
 
 class _Client:

@@ -1,29 +1,71 @@
-"""The model of another memory: a chat model of ours, or rules that answer the same prompts."""
+"""What the memories here share: settings, and a chat model of ours or rules that answer for it."""
 
 from __future__ import annotations
 
 import itertools
 import json
 import re
+import uuid
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import replace
+from typing import Annotated, Any, Literal
 
 from gym_memory.core.errors import ModelError
-from gym_memory.core.records import Step, Task, Triple
+from gym_memory.core.records import MemoryStats, Step, Task, Triple
+from gym_memory.core.settings import Help, checked
 from gym_memory.extract import get_extractor
 from gym_memory.graph import TemporalGraph
 from gym_memory.llm.base import ChatModel, Message, Request
+from gym_memory.memory.encoders import Encoder, make_encoder
+from gym_memory.memory.external.base import AddSearch
 from gym_memory.memory.reading import item_line
+from gym_memory.memory.roles.llm import chat_model
 
-__all__ = ["Model", "answer"]
+__all__ = ["Extracted", "Model", "answer", "next_id"]
 
 _MAX_TOKENS = 4096
 _TEXT = (
     re.compile(r"<CURRENT[_ ]MESSAGE>\n(.*?)</CURRENT[_ ]MESSAGE>", re.DOTALL),
     re.compile(r"<TEXT>\n(.*?)</TEXT>", re.DOTALL),
     re.compile(r"## New Messages\n(.*?)\n\n## ", re.DOTALL),
+    re.compile(r"=\n\n(.*?)\n</session_", re.DOTALL),
+    re.compile(r"Content for analysis:\n\s*(.*)", re.DOTALL),
 )
 _SPEAKER = re.compile(r"^(?:user|assistant): ", re.MULTILINE)
+
+
+_ids = itertools.count(1)
+
+
+def next_id() -> uuid.UUID:
+    """Return ids in order of creation, which break ties the same way every time."""
+    return uuid.UUID(int=next(_ids))
+
+
+class Extracted(AddSearch):
+    """Base of the memories here: a package extracts by a model, and searches by vectors."""
+
+    @checked
+    def __init__(
+        self,
+        *,
+        k: Annotated[int, Help("Texts to show at most.", low=1)] = 10,
+        lifetime: Annotated[
+            Literal["episode", "forever"], Help("How long texts are kept.")
+        ] = "episode",
+        encoder: Annotated[str | Encoder, Help("Encoder of texts and queries.")] = "hash",
+        llm: Annotated[
+            str | ChatModel | None, Help("Chat model that extracts; None for the plain reader.")
+        ] = None,
+    ):
+        super().__init__(k=k, lifetime=lifetime)
+        self._encoder = make_encoder(encoder)
+        self.model = Model(chat_model(llm), self.name)
+
+    def stats(self) -> MemoryStats:
+        """Return the steps added, and the calls of the model."""
+        calls, fallbacks = self.model.calls, self.model.fallbacks
+        return replace(super().stats(), extraction_calls=calls, fallbacks=fallbacks)
 
 
 class Model:
@@ -48,15 +90,16 @@ class Model:
 
 
 def answer(messages: Sequence[Message]) -> str:
-    """Answer a prompt of mem0 or Graphiti by the facts that the plain reader finds in its text.
+    """Answer a prompt of another package by the facts that the plain reader finds in its text.
 
-    mem0 wants sentences; Graphiti the things, which of them are the same by name, the relations
-    between two, and then nothing else.
+    mem0 wants sentences, LangMem calls of a tool with a sentence that it does not list as known,
+    A-MEM keywords; Graphiti the things, which of them are the same by name, the relations between
+    two, and then nothing else.
     """
     prompt = messages[-1]["content"]
     facts = _facts(prompt)
+    names = dict.fromkeys(name for fact in facts for name in (fact.subject, fact.object))
     if '"ExtractedEntities"' in prompt:
-        names = dict.fromkeys(name for fact in facts for name in (fact.subject, fact.object))
         entities = [{"name": name, "entity_type_id": 0} for name in names]
         return json.dumps({"extracted_entities": entities})
     if '"NodeResolutions"' in prompt:
@@ -77,10 +120,16 @@ def answer(messages: Sequence[Message]) -> str:
         return json.dumps({"edges": edges})
     if "## New Messages" in prompt:
         return json.dumps({"memory": [{"text": _sentence(fact)} for fact in facts]})
+    if "Content for analysis:" in prompt:
+        return json.dumps({"keywords": [*names], "context": "a text game", "tags": ["step"]})
+    if "</session_" in prompt:
+        listed = "".join(message["content"] for message in messages[:-1])
+        notes = [note for note in map(_sentence, facts) if f"'{note}'" not in listed]
+        return json.dumps({"calls": [{"name": "Memory", "args": {"content": n}} for n in notes]})
     return json.dumps(_NOTHING)
 
 
-_NOTHING: dict[str, Any] = {"summaries": [], "summary": ""}
+_NOTHING: dict[str, Any] = {"summaries": [], "summary": "", "should_evolve": False}
 _NOTHING |= {"duplicate_facts": [], "contradicted_facts": [], "valid_at": None, "invalid_at": None}
 
 

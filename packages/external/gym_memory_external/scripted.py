@@ -1,4 +1,4 @@
-"""Let the scripted chat server answer the prompts of mem0 and Graphiti by the plain reader."""
+"""Let the scripted chat server answer the prompts of other packages by the plain reader."""
 
 from __future__ import annotations
 
@@ -10,4 +10,8 @@ __all__ = ["answer_prompts"]
 
 def answer_prompts() -> None:
     """Register the answers; call it in the server's process."""
-    OTHERS["## New Messages"] = OTHERS["Respond with a JSON object in the following"] = answer
+    words = (
+        *("## New Messages", "Respond with a JSON object in the following", "</session_"),
+        *("Content for analysis:", "AI memory evolution agent"),
+    )
+    OTHERS.update(dict.fromkeys(words, answer))

@@ -1,0 +1,62 @@
+"""A-MEM (a-mem 0.2.6, a fork of the authors' code): linked notes in a Chroma database."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import types
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+from gym_memory.core.optional import require
+from gym_memory.memory.encoders import Encoder
+from gym_memory_external.model import Extracted, Model, next_id
+
+__all__ = ["AMemPackage"]
+
+
+class AMemPackage(Extracted):
+    """A-MEM's package: every step is a note, which a model annotates and may link to the nearest.
+
+    The package is a fork of the authors' code, who publish none, with its store in a temporary
+    folder. The model and the encoder are ours. With ``llm`` None a note's keywords are the things
+    that the plain reader finds, and no note is linked. ``amem`` is our own version of the paper.
+    """
+
+    name: ClassVar[str] = "amem_package"
+
+    def _open(self) -> _Client:
+        return _Client(self.model, self._encoder)
+
+
+class _Client:
+    def __init__(self, model: Model, encoder: Encoder):
+        os.environ["ANONYMIZED_TELEMETRY"] = "False"
+        os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"  # or it fetches a list of prices
+        system, retrievers = (
+            require(f"agentic_memory.{part}", "amem", "the memory amem_package")
+            for part in ("memory_system", "retrievers")
+        )
+        chroma = require("chromadb", "amem")
+
+        class Embed(chroma.EmbeddingFunction):  # type: ignore[name-defined]
+            def __init__(self, **named: Any):
+                """Take nothing: the encoder is ours."""
+
+            def __call__(self, input: Sequence[str]) -> Any:
+                return [*encoder.encode(list(input))]
+
+        retrievers.SentenceTransformerEmbeddingFunction = Embed
+        system.uuid = types.SimpleNamespace(uuid4=next_id)
+        self._folder = tempfile.TemporaryDirectory(prefix="amem-")
+        self._notes = system.AgenticMemorySystem(api_key="unused", storage_path=self._folder.name)
+        self._notes.llm_controller.llm = types.SimpleNamespace(
+            get_completion=lambda prompt, **named: model([{"role": "user", "content": prompt}])
+        )
+
+    def add(self, text: str) -> None:
+        self._notes.add_note(text, time=f"step {self._notes.retriever.count()}")
+
+    def search(self, query: str, k: int) -> list[str]:
+        found = self._notes.search(query, k)
+        return [self._notes.read(note["id"]).content for note in found]
