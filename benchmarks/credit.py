@@ -16,9 +16,7 @@ item. Rules wrote the items.
 
 Run in the root of the repository::
 
-    OMP_NUM_THREADS=1 python -m benchmarks credit --world households
-    OMP_NUM_THREADS=1 python -m benchmarks credit --world cooking --tasks 30 --orders 1 \\
-        --out benchmarks/credit_cooking.md
+    OMP_NUM_THREADS=1 python -m benchmarks credit
 
 It writes ``credit.md`` and, beside it, the rows in ``credit.jsonl.gz``.
 """

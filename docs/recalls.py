@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from gym_memory.core.tokens import count_tokens
 from gym_memory.core.trajectory import read_rows
 from gym_memory.memory import MEMORIES
+from gym_memory.memory.base import count_tokens
 from gym_memory.run.compare import compare
 from gym_memory.run.jobs import RunConfig
 from gym_memory.viewer.recordings import Recording, find, replay_page

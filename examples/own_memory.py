@@ -9,8 +9,8 @@ from __future__ import annotations
 import argparse
 
 from gym_memory.core.records import MemoryStats, Recall
-from gym_memory.core.tokens import CHARS_PER_TOKEN, count_tokens
 from gym_memory.memory import MEMORIES, Memory
+from gym_memory.memory.base import CHARS_PER_TOKEN
 from gym_memory.run.compare import compare
 from gym_memory.run.jobs import RunConfig
 from gym_memory.run.results.score import table, units
@@ -23,7 +23,7 @@ class Brief(Memory):
     lifetimes = {"entries": "episode"}
 
     def __init__(self):
-        self.seen, self.entries, self.tokens = set(), [], 0
+        self.seen, self.entries = set(), []
 
     def begin(self, task, seed):
         self.seen, self.entries = set(), []
@@ -43,7 +43,6 @@ class Brief(Memory):
             kept.append(entry)
             left -= len(entry)
         text = "".join(reversed(kept))
-        self.tokens = count_tokens(text)
         return Recall(text=text)
 
     def state(self):
@@ -53,7 +52,7 @@ class Brief(Memory):
         self.seen, self.entries = set(state["seen"]), list(state["entries"])
 
     def stats(self):
-        return MemoryStats(episodes=len(self.entries), tokens=self.tokens)
+        return MemoryStats(episodes=len(self.entries))
 
 
 MEMORIES.register("brief", Brief)  # workers import this file too, but for what is below

@@ -44,6 +44,7 @@ FOR_BASELINES = (
     "gym_memory.extract",
     "gym_memory.graph",
     "gym_memory.llm",
+    "gym_memory.memory.base.CHARS_PER_TOKEN",
     "gym_memory.memory.encoders",
     "gym_memory.memory.reading",
     "gym_memory.memory.roles.text",

@@ -21,7 +21,7 @@ from gym_memory.core.records import (
 )
 from gym_memory.core.settings import check_text
 from gym_memory.games.spaces import memory_observation_space
-from gym_memory.memory.base import Memory, check_budget, make_memory
+from gym_memory.memory.base import Memory, check_budget, count_tokens, make_memory
 from gym_memory.wrappers.checks import RAW_KEYS, check_keys
 
 __all__ = ["DEFAULT_BUDGET", "DEFAULT_MEMORY", "MemoryObservation"]
@@ -168,7 +168,12 @@ class MemoryObservation(gym.Wrapper[Observation, str, Obs, str], gym.utils.Recor
         self._cue = Cue(seen.text, obs["task"], seen.inventory, obs["valid_actions"], aim)
         recall = self.memory.recall(self._cue, self.budget)
         recall_ms = (time.perf_counter() - started) * 1e3
-        stats = dataclasses.replace(self.memory.stats(), update_ms=update_ms, recall_ms=recall_ms)
+        stats = dataclasses.replace(
+            self.memory.stats(),
+            tokens=count_tokens(recall.text),
+            update_ms=update_ms,
+            recall_ms=recall_ms,
+        )
         shown: Observation = {
             "text": obs["text"],
             "task": obs["task"],

@@ -16,10 +16,10 @@ from gym_memory.core.errors import InvalidArgumentError, ModelError
 from gym_memory.core.names import parse_spec
 from gym_memory.core.records import Observation, PlanState, Transition
 from gym_memory.core.settings import check_flag, check_int, check_number
-from gym_memory.core.tokens import CHARS_PER_TOKEN
 from gym_memory.llm import MODELS, ChatModel, Message, Reply, Request, model_spec
 from gym_memory.llm.forms import Form
 from gym_memory.llm.prompts import Prompt, load_prompt
+from gym_memory.memory.base import CHARS_PER_TOKEN
 from gym_memory.memory.reading import entry_head, read_operation
 
 __all__ = ["LanguagePolicy", "LanguageSettings", "fill", "match_action"]

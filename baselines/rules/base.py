@@ -1,8 +1,9 @@
-"""The bases of players that follow rules: one reads by extraction, one asks advisors in turn."""
+"""Bases of players that follow rules, and the moves that each knows: going, exploring, trying."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import re
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import Any, ClassVar
 
@@ -10,14 +11,209 @@ import numpy as np
 
 from gym_memory.baselines.base import Policy
 from gym_memory.baselines.rules.beliefs import Beliefs, Transcript
-from gym_memory.baselines.rules.plan import Move, Plan, saw
-from gym_memory.baselines.rules.travel import shows_only, try_any, try_new
+from gym_memory.baselines.rules.plan import Aim, Kind, Move, Plan, saw
 from gym_memory.core.records import Observation, PlanState, Step, Task
 from gym_memory.extract import get_extractor
 from gym_memory.graph import TemporalGraph
-from gym_memory.graph.schema import PLAYER
+from gym_memory.graph.map import shortest_path
+from gym_memory.graph.schema import DIRECTIONS, OPPOSITE, PLAYER
 
-__all__ = ["Advised", "Advisor", "RulePolicy"]
+__all__ = ["Advised", "Advisor", "RulePolicy", "explore", "follow", "go_to", "open_here"]
+__all__ += ["seek_new", "shows_only", "step_towards", "try_any", "try_new"]
+
+
+_WANDERING = Aim("wander", Kind.WANDER)
+_PROMISING, _USUAL, _IDLE, _RISKY = range(4)
+_SAME_AGAIN = ("look", "inventory", "wait", "help")
+_SHOWING = (*_SAME_AGAIN, "examine", "read", "goal")
+_FINAL = ("eat", "drink", "burn", "break", "throw", "attack", "kill")
+_KINDS = {
+    **dict.fromkeys(("take", "open", "unlock", "read", "get", "search"), _PROMISING),
+    **dict.fromkeys((*_SAME_AGAIN, "drop"), _IDLE),
+    **dict.fromkeys((*_FINAL, "jump", "cook", "chop", "slice", "dice", "close", "lock"), _RISKY),
+}
+"""First words of actions; of all others it shows only when one tries."""
+_WEIGHT = 2
+"""A second try is as dull as an action two kinds less promising."""
+
+
+_DARK = re.compile(r"\b(?:pitch[- ](?:black|dark)|too dark to see)\b", re.IGNORECASE)
+_OFTEN = 3
+"""Times after which an action leads nowhere, or steps without anything new."""
+
+
+def try_new(beliefs: Beliefs, rng: np.random.Generator) -> Move:
+    """Return the valid action that promises most and was tried least here; of equals, any.
+
+    What is done to a thing that the task or a text names promises more. What cannot be undone
+    comes last, and what only shows again what is in view before it.
+    """
+    if not beliefs.here and "look" in beliefs.actions:
+        return Move("look", Aim("wander, find out where this is", Kind.WANDER))
+    if not beliefs.actions:
+        return Move("look", _WANDERING)
+    dull = {a: _KINDS.get(a.split(" ")[0], _USUAL) for a in beliefs.actions}
+    wanted = [thing for thing in beliefs.held() if beliefs.is_spoken_of(thing)]
+    for action, kind in dull.items():
+        if kind == _USUAL and any(f" {thing} " in f"{action} " for thing in wanted):
+            dull[action] = _PROMISING
+        if not action.startswith("go "):
+            dull[action] += _WEIGHT * beliefs.tried(action)
+    least = [action for action in dull if dull[action] == min(dull.values())]
+    return Move(least[int(rng.integers(len(least)))], _WANDERING)
+
+
+def seek_new(beliefs: Beliefs, rng: np.random.Generator) -> Iterator[Move]:
+    """Yield what was not tried yet in a world without a request, the most promising first.
+
+    Here things to take, open or read come before ways, and ways before other actions. Then come the
+    nearest unexplored exit, what can be put somewhere, and the way out that was taken least.
+    """
+    tried = {action: beliefs.tried(action) for action in beliefs.actions}
+    back = f"go {OPPOSITE[beliefs.plan.action.removeprefix('go ')]}"
+    exits = beliefs.unexplored(beliefs.here)
+    ways = beliefs.options("go")
+    ways = [ways[i] for i in rng.permutation(len(ways))]
+    ways.sort(key=lambda way: (tried[way], way.removeprefix("go ") not in exits, way == back))
+    kinds = {a: _KINDS.get(a.split(" ")[0], _USUAL) for a, n in tried.items() if not n}
+    promising = [a for a, kind in kinds.items() if kind == _PROMISING]
+    usual = [a for a, kind in kinds.items() if kind == _USUAL and a not in ways]
+    puts = [a for a in usual if a.startswith(("put ", "insert "))]
+    if _DARK.search(beliefs.text):
+        yield Move(back, Aim("leave the dark", Kind.EXPLORE))
+    for action in (
+        *promising,
+        *(w for w in ways if w in kinds),
+        *(a for a in usual if a not in puts),
+    ):
+        yield Move(action, Aim(f"try to {action}", Kind.TRY))
+    far = explore(beliefs, Aim("explore", Kind.EXPLORE))
+    if far is not None and max(tried.get(far.action, 0), beliefs.plan.idle) < _OFTEN:
+        yield far
+    for action in (*puts, *ways):
+        yield Move(action, Aim(f"try to {action} again", Kind.EXPLORE))
+
+
+def shows_only(action: str) -> bool:
+    """True if an action changes nothing: it shows what is there."""
+    return action.split(" ")[0] in _SHOWING
+
+
+def try_any(beliefs: Beliefs, rng: np.random.Generator) -> Move | None:
+    """Return an action by chance that may change something; None where there is no such action.
+
+    A player that remembers nothing reads the same page for ever, and does better by acting.
+    """
+    doing = [a for a in beliefs.actions if not shows_only(a) and a.split(" ")[0] not in _FINAL]
+    if not doing:
+        return None
+    return Move(doing[int(rng.integers(len(doing)))], Aim("wander, try anything", Kind.WANDER))
+
+
+def _path(beliefs: Beliefs, place: str) -> list[str] | None:
+    legs = shortest_path(beliefs.here, place, beliefs.ways)
+    return None if legs is None else [leg.direction for leg in legs]
+
+
+def step_towards(beliefs: Beliefs, place: str) -> str | None:
+    """Return the next action on the shortest known way to a place; None if there is none."""
+    path = _path(beliefs, place)
+    return _leave(beliefs, path[0]) if path else None
+
+
+def go_to(beliefs: Beliefs, place: str, aim: Aim) -> Move | None:
+    """Return a move towards a place; the rest of the way goes into the aim."""
+    return _along(beliefs, _path(beliefs, place), aim)
+
+
+def follow(beliefs: Beliefs) -> Move | None:
+    """Return the next move of the way that the last aim planned.
+
+    A way once known is not given up because the map that it was found on is no longer recalled.
+    """
+    return _along(beliefs, list(beliefs.plan.aim.route), beliefs.plan.aim)
+
+
+def _along(beliefs: Beliefs, path: list[str] | None, aim: Aim) -> Move | None:
+    action = _leave(beliefs, path[0]) if path else None
+    if not path or not action:
+        return None
+    rest = path[1:] if action == f"go {path[0]}" else path
+    return Move(action, replace(aim, route=tuple(rest)))
+
+
+def _leave(beliefs: Beliefs, direction: str) -> str | None:
+    action = f"go {direction}"
+    shut = beliefs.openness(beliefs.door(beliefs.here, direction)) in ("closed", "locked")
+    if beliefs.can(action) and beliefs.actions and not shut:
+        return action
+    opening = _open_way(beliefs, direction)
+    return opening or (action if beliefs.can(action) else None)
+
+
+def _open_way(beliefs: Beliefs, direction: str) -> str | None:
+    """Return how the door in a direction can be opened or unlocked; None if it cannot."""
+    door = beliefs.door(beliefs.here, direction)
+    that_way = (a for a in beliefs.options("open") if direction in a.split())
+    unlocking = (a for a in beliefs.options("unlock") if a.startswith(f"unlock {door} with "))
+    named = (f"open {door}", *unlocking) if door else ()
+    return next((a for a in (*named, *that_way) if beliefs.can(a)), None)
+
+
+def explore(beliefs: Beliefs, aim: Aim) -> Move | None:
+    """Return a move towards an unexplored exit, or through it.
+
+    The nearest one, unless the plan is under way to another: what a memory recalls changes from
+    place to place, and turning round at every step leads nowhere. The exit goes into the aim.
+    """
+    frontier = [exit_ for _, exit_ in beliefs.frontier()]
+    plan = beliefs.plan
+    planned = plan.aim.exit
+    here = planned is not None and planned[0] == beliefs.here
+    failed = here and not beliefs.tells_place  # a move that succeeds shows the new place
+    if planned and failed and plan.action == f"go {planned[1]}":
+        opening = _open_way(beliefs, planned[1]) if beliefs.actions else None
+        if opening:  # a door that was taken to be open, or is not known by its name
+            return Move(opening, replace(aim, exit=(beliefs.here, planned[1])))
+        frontier.sort(key=lambda exit_: exit_ == (beliefs.here, planned[1]))
+    elif planned and plan.aim.text.startswith(aim.text):
+        if planned in frontier:
+            frontier.insert(0, planned)
+        elif move := follow(beliefs):
+            return move
+    for place, direction in frontier:
+        path = _path(beliefs, place)
+        if path is not None:
+            if direction in DIRECTIONS:
+                through = replace(aim, exit=(place, direction))
+            else:  # a named exit may be no exit: it is tried, and not pursued further
+                through = replace(aim, text=f"{aim.text}, {direction} of {place}")
+            move = _along(beliefs, [*path, direction], through)
+            if move is not None:
+                return move
+    return _wait_for_way(beliefs, aim)
+
+
+def _wait_for_way(beliefs: Beliefs, aim: Aim) -> Move | None:
+    """Pause for a memory that knows an exit and not the way there: the aim names it now."""
+    far = beliefs.far_exits()
+    if not far:
+        return None
+    wanted = replace(aim, exit=far[0])
+    last = beliefs.plan.aim
+    return None if (last.text, last.exit) == (aim.text, far[0]) else Move("look", wanted)
+
+
+def open_here(beliefs: Beliefs, aim: Aim) -> Move | None:
+    """Open something shut in this place, to see what it holds."""
+    for thing in beliefs.contents(beliefs.here):
+        opening = beliefs.opening(thing)
+        if opening and beliefs.openness(thing) != "open":
+            return Move(opening, aim)
+    return None
+
+
+# ------------------------------------------------------------ moves that every player knows
 
 
 class RulePolicy(Policy):

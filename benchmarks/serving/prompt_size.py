@@ -10,7 +10,7 @@ import json
 import numpy as np
 from keep import write_measured
 
-from gym_memory.core.tokens import count_tokens
+from gym_memory.memory.base import count_tokens
 from gym_memory.train.session import Session
 from gym_memory.train.steps import opening, state_prompt, turn_text
 

@@ -16,6 +16,7 @@ from typer import Argument, Option
 from gym_memory.cli import LOOKS, options
 from gym_memory.cli.show import output, print_json, print_table
 from gym_memory.core.errors import InvalidArgumentError
+from gym_memory.memory.base import count_tokens
 from gym_memory.wrappers.memory import DEFAULT_BUDGET
 
 if TYPE_CHECKING:
@@ -96,7 +97,7 @@ def inspect(
     )
     if facts:
         _print_facts(facts)
-    console.print(f"\nIt recalls ({stats.tokens} tokens):", markup=False)
+    console.print(f"\nIt recalls ({count_tokens(recall.text)} tokens):", markup=False)
     console.print(recall.text or "(nothing)", markup=False, soft_wrap=True)
 
 

@@ -2,28 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 from collections.abc import Mapping
+from numbers import Real
 from typing import Any, NamedTuple, TypedDict
 
-from gym_memory.core.settings import check_bounded
+from gym_memory.core.errors import InvalidArgumentError
+from gym_memory.core.settings import shown
 
-__all__ = [
-    "Cue",
-    "MemoryStats",
-    "Observation",
-    "Oracle",
-    "Outcome",
-    "PlanState",
-    "Reason",
-    "Reasons",
-    "Recall",
-    "Step",
-    "Task",
-    "Transition",
-    "Triple",
-    "value_of",
-]
+__all__ = ["LARGEST", "Cue", "MemoryStats", "Observation", "Oracle", "Outcome", "PlanState"]
+__all__ += ["Reason", "Reasons", "Recall", "Step", "Task", "Transition", "Triple", "check_bounded"]
+__all__ += ["value_of"]
+
+LARGEST = 1e100
+"""Bound of every number that is kept: sums and squares of them stay finite."""
 
 
 class Triple(NamedTuple):
@@ -184,6 +177,17 @@ class Outcome(NamedTuple):
     def value(self) -> float:
         """Return the normalized score, or the score where the best one is unknown."""
         return value_of(self._asdict())
+
+
+def check_bounded(name: str, value: Any) -> float:
+    """Return ``value`` if it is a number that can be kept, from ``-LARGEST`` to ``LARGEST``."""
+    if isinstance(value, Real) and not isinstance(value, bool):
+        with contextlib.suppress(OverflowError):
+            if abs(float(value)) <= LARGEST:
+                return value  # type: ignore[return-value]
+    raise InvalidArgumentError(
+        f"expected {name} as a number from -{LARGEST:g} to {LARGEST:g}, got {shown(value)}"
+    )
 
 
 def value_of(info: Mapping[str, Any]) -> float:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import functools
 import inspect
 import math
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from numbers import Real
 from types import NoneType, UnionType
 from typing import (
     Annotated,
@@ -25,12 +23,9 @@ from typing import (
 
 from gym_memory.core.errors import InvalidArgumentError, UnknownNameError
 
-__all__ = ["LARGEST", "Help", "Setting", "Settings", "check_amount", "check_bounded", "check_flag"]
-__all__ += ["check_int", "check_known", "check_name", "check_number", "check_share", "check_text"]
-__all__ += ["check_utf8", "checked", "list_settings", "make_settings", "shown"]
-
-LARGEST = 1e100
-"""Bound of every number that is kept: sums and squares of them stay finite."""
+__all__ = ["Help", "Setting", "Settings", "check_amount", "check_flag", "check_int", "check_known"]
+__all__ += ["check_name", "check_number", "check_share", "check_text", "check_utf8", "checked"]
+__all__ += ["list_settings", "make_settings", "shown"]
 
 P = ParamSpec("P")
 S = TypeVar("S")
@@ -263,17 +258,6 @@ def check_number(
     """Return ``value`` if it is a finite number within the bounds."""
     Setting(name, (float,), None, Help("", low, high, above)).check(value)
     return float(value)
-
-
-def check_bounded(name: str, value: Any) -> float:
-    """Return ``value`` if it is a number that can be kept, from ``-LARGEST`` to ``LARGEST``."""
-    if isinstance(value, Real) and not isinstance(value, bool):
-        with contextlib.suppress(OverflowError):
-            if abs(float(value)) <= LARGEST:
-                return value  # type: ignore[return-value]
-    raise InvalidArgumentError(
-        f"expected {name} as a number from -{LARGEST:g} to {LARGEST:g}, got {shown(value)}"
-    )
 
 
 def check_amount(name: str, value: Any) -> float:

@@ -13,8 +13,7 @@ from typing import Any, BinaryIO, NamedTuple
 from gym_memory.core.errors import InvalidArgumentError, ResultsError
 from gym_memory.core.files import hold, open_file, parse_json
 from gym_memory.core.html import cut, table
-from gym_memory.core.records import Outcome, Step, Task
-from gym_memory.core.settings import check_bounded
+from gym_memory.core.records import Outcome, Step, Task, check_bounded
 
 __all__ = ["Row", "RowWriter", "Trajectory", "read_rows", "read_trajectory"]
 

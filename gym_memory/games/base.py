@@ -17,8 +17,8 @@ import gymnasium as gym
 from gym_memory.core.errors import InvalidArgumentError, UnknownNameError
 from gym_memory.core.html import observation_table, visible
 from gym_memory.core.optional import check_installed
-from gym_memory.core.records import Oracle
-from gym_memory.core.settings import check_bounded, check_flag, check_int
+from gym_memory.core.records import Oracle, check_bounded
+from gym_memory.core.settings import check_flag, check_int
 from gym_memory.games.spaces import FreeText, raw_observation_space
 
 __all__ = ["Feedback", "Snapshot", "TextEnv"]

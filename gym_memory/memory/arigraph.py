@@ -11,7 +11,6 @@ from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.files import typed
 from gym_memory.core.records import Cue, MemoryStats, Outcome, Reasons, Recall, Step, Task, Triple
 from gym_memory.core.settings import make_settings
-from gym_memory.core.tokens import count_tokens
 from gym_memory.extract import get_extractor
 from gym_memory.extract.base import apply
 from gym_memory.extract.draft import trusted
@@ -126,7 +125,7 @@ class AriGraph(Memory):
         replay((self.graph, self.store), self._mark, (graph, store), origin - self._origin)
 
     def _clear(self) -> None:
-        self._origin = self._calls = self._tokens = 0
+        self._origin = self._calls = 0
         self._hold(TemporalGraph(), EpisodeStore())
 
     def _hold(self, graph: TemporalGraph, store: EpisodeStore) -> None:
@@ -160,7 +159,6 @@ class AriGraph(Memory):
     def recall(self, cue: Cue, budget: int) -> Recall:
         """Recall facts and observations that matter now, within ``budget`` tokens."""
         self._search = Search(self._sources, cue, budget, self._task, self._origin)
-        self._tokens = count_tokens(self._search.recall.text)
         return self._search.recall
 
     def reasons(self, cue: Cue, budget: int) -> Reasons:
@@ -219,13 +217,12 @@ class AriGraph(Memory):
         return twin
 
     def stats(self) -> MemoryStats:
-        """Return sizes, tokens of the last recall, and calls of the extraction role."""
+        """Return sizes, and calls of the extraction role."""
         roles = self._extractor, self._models.relevant, self._models.explore
         return MemoryStats(
             facts=length_hint(self.graph.facts()),
             live_facts=len(self.graph),
             episodes=len(self.store),
-            tokens=self._tokens,
             extraction_calls=self._calls,
             fallbacks=role_counts(*roles).fallbacks if self._extractor else 0,
         )

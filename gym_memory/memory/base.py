@@ -35,7 +35,9 @@ from gym_memory.core.settings import Help, Settings, make_settings
 from gym_memory.graph import TemporalGraph
 from gym_memory.memory.reading import quoted
 
-__all__ = ["MEMORIES", "Lifetime", "Memory", "SharedSettings", "make_memory"]
+__all__ = ["CHARS_PER_TOKEN", "MEMORIES", "Lifetime", "Memory", "SharedSettings", "check_budget"]
+__all__ += ["count_tokens", "make_memory", "truncate_tokens"]
+
 
 Lifetime = Literal["step", "episode", "trial", "task", "forever"]
 """The time that a layer of memory lives.
@@ -54,9 +56,14 @@ MEMORIES = Registry(
         "belief": "pip install ./packages/belief",
         "mem0": "pip install './packages/external[mem0]'",
         "graphiti": "pip install './packages/external[graphiti]'",
+        "langmem": "pip install './packages/external[langmem]'",
+        "amem_package": "pip install './packages/external[amem]'",
     },
 )
 """Memories by name; other packages add theirs by the entry-point group."""
+
+CHARS_PER_TOKEN = 4
+"""Characters that count as one token."""
 
 _FORMAT = 1
 
@@ -165,7 +172,7 @@ class Memory(ABC):
         return twin
 
     def stats(self) -> MemoryStats:
-        """Return sizes and counters; the wrapper fills in the times."""
+        """Return sizes and counters; the wrapper fills in tokens and times."""
         return MemoryStats()
 
     def _repr_html_(self) -> str:
@@ -239,3 +246,21 @@ def make_memory(spec: str | Spec | Memory) -> Memory:
             f"expected {spec!r} as a subclass of gym_memory.memory.Memory, got {memory!r:.80}"
         )
     return memory
+
+
+def count_tokens(text: str) -> int:
+    """Return the number of tokens of ``text``, rounded up.
+
+    >>> count_tokens(""), count_tokens("abcd"), count_tokens("abcde")
+    (0, 1, 2)
+    """
+    return -(-len(text) // CHARS_PER_TOKEN)
+
+
+def truncate_tokens(text: str, budget: int) -> str:
+    """Return the longest prefix of ``text`` that costs at most ``budget`` tokens.
+
+    >>> truncate_tokens("abcdefgh", 1)
+    'abcd'
+    """
+    return text[: max(budget, 0) * CHARS_PER_TOKEN]

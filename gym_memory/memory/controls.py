@@ -7,7 +7,6 @@ A memory helps if the policy plays better with it than with ``none`` and all of 
 from __future__ import annotations
 
 import copy
-import dataclasses
 import random
 import re
 import zlib
@@ -20,10 +19,16 @@ from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.files import typed
 from gym_memory.core.records import Cue, MemoryStats, Outcome, Recall, Step, Task, Triple
 from gym_memory.core.settings import Help, check_text, checked
-from gym_memory.core.tokens import count_tokens, truncate_tokens
 from gym_memory.graph.schema import PLAYER, VERBATIM, direction_of
 from gym_memory.memory.arigraph import AriGraph, AriGraphSettings
-from gym_memory.memory.base import MEMORIES, Lifetime, Memory, make_memory
+from gym_memory.memory.base import (
+    MEMORIES,
+    Lifetime,
+    Memory,
+    count_tokens,
+    make_memory,
+    truncate_tokens,
+)
 from gym_memory.memory.experience.base import ExperienceMemory
 from gym_memory.memory.reading import without_numbers
 from gym_memory.memory.recall.render import fit_facts, render_facts
@@ -121,7 +126,6 @@ class Altered(Memory):
         self._task = Task("", "")
         self._seed: int | None = None
         self._steps = 0
-        self._tokens = 0
 
     @abstractmethod
     def _alter(self, honest: Recall, budget: int, chance: random.Random) -> Recall:
@@ -151,9 +155,7 @@ class Altered(Memory):
         key = f"{self._task.id}/{self._seed}/{self._steps}{cue.focus}"
         chance = random.Random(zlib.crc32(key.encode("utf-8", "replace")))
         recall = self._alter(self._of.recall(cue, budget), budget, chance)
-        recall = recall._replace(text=truncate_tokens(recall.text, budget))
-        self._tokens = count_tokens(recall.text)
-        return recall
+        return recall._replace(text=truncate_tokens(recall.text, budget))
 
     def state(self) -> dict[str, Any]:
         """Return the other memory's state, and what the changes depend on."""
@@ -182,8 +184,8 @@ class Altered(Memory):
         return twin
 
     def stats(self) -> MemoryStats:
-        """Return those of the other memory, with the size of the changed recall."""
-        return dataclasses.replace(self._of.stats(), tokens=self._tokens)
+        """Return those of the other memory."""
+        return self._of.stats()
 
 
 class _AlteredGraph(Altered):

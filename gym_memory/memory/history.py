@@ -8,8 +8,7 @@ from typing import Annotated, Any, ClassVar, NamedTuple
 from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.records import Cue, MemoryStats, Recall, Step, Task
 from gym_memory.core.settings import Help, check_text, checked
-from gym_memory.core.tokens import CHARS_PER_TOKEN, count_tokens
-from gym_memory.memory.base import MEMORIES, Lifetime, Memory, check_budget
+from gym_memory.memory.base import CHARS_PER_TOKEN, MEMORIES, Lifetime, Memory, check_budget
 from gym_memory.memory.reading import entry_head
 
 __all__ = ["History"]
@@ -63,7 +62,6 @@ class History(Memory):
         self.keeps_budget = not full
         self._entries: list[_Entry] = []
         self._end = 0
-        self._tokens = 0
 
     def begin(self, task: Task, seed: int | None) -> None:
         """Forget the last episode."""
@@ -100,7 +98,6 @@ class History(Memory):
         else:
             text, kept = tail, ()
         text = text.rstrip("\n")
-        self._tokens = count_tokens(text)
         return Recall(text=text, episodes=kept)
 
     def _beginning(self, entry: _Entry, tail: str, room: int) -> tuple[str, tuple[str, ...]]:
@@ -130,5 +127,5 @@ class History(Memory):
         self._entries = list(entries)
 
     def stats(self) -> MemoryStats:
-        """Return the number of observations and the size of the last recall."""
-        return MemoryStats(episodes=len(self._entries), tokens=self._tokens)
+        """Return the number of observations."""
+        return MemoryStats(episodes=len(self._entries))

@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 
 from gym_memory.core.records import Cue, MemoryStats, Reason, Reasons, Recall, Step, Task
 from gym_memory.core.settings import Help, check_amount, check_share, checked
-from gym_memory.core.tokens import CHARS_PER_TOKEN, count_tokens
-from gym_memory.memory.base import MEMORIES, Lifetime, Memory, check_budget
+from gym_memory.memory.base import CHARS_PER_TOKEN, MEMORIES, Lifetime, Memory, check_budget
 from gym_memory.memory.encoders import make_encoder
 from gym_memory.memory.stores.stream import ByMeaning, Stream, StreamRecord, TextIndex, fit_records
 
@@ -139,12 +138,10 @@ class RAG(Memory):
         self.k, self.recent, self.order = k, recent, order
         self._index: TextIndex = BM25() if by == "bm25" else ByMeaning(make_encoder(by))
         self._stream = Stream(self._index.empty())
-        self._tokens = 0
 
     def begin(self, task: Task, seed: int | None) -> None:
         """Forget the last episode."""
         self._stream = Stream(self._index.empty())
-        self._tokens = 0
 
     def observe(self, step: Step) -> None:
         """Keep the observation."""
@@ -156,7 +153,6 @@ class RAG(Memory):
         kept = fit_records((record for record, _ in self._ranked(cue)), left)
         shown = sorted(kept, key=lambda pair: pair[0].t) if self.order == "time" else kept
         text = "\n".join([piece for _, piece in shown])
-        self._tokens = count_tokens(text)
         return Recall(text, episodes=tuple([record.text for record, _ in kept]))
 
     def _ranked(self, cue: Cue) -> Iterator[tuple[StreamRecord, float]]:
@@ -205,5 +201,5 @@ class RAG(Memory):
         return twin
 
     def stats(self) -> MemoryStats:
-        """Return the number of observations and the size of the last recall."""
-        return MemoryStats(episodes=len(self._stream), tokens=self._tokens)
+        """Return the number of observations."""
+        return MemoryStats(episodes=len(self._stream))

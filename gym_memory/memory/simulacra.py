@@ -13,10 +13,9 @@ from numpy.typing import NDArray
 from gym_memory.core.files import typed
 from gym_memory.core.records import Cue, MemoryStats, Recall, Step, Task, Triple
 from gym_memory.core.settings import Help, checked
-from gym_memory.core.tokens import CHARS_PER_TOKEN, count_tokens
 from gym_memory.graph.schema import DIRECTIONS, LOCATIONS, door_relation, way_relation
 from gym_memory.llm.base import ChatModel
-from gym_memory.memory.base import MEMORIES, Lifetime, Memory, check_budget
+from gym_memory.memory.base import CHARS_PER_TOKEN, MEMORIES, Lifetime, Memory, check_budget
 from gym_memory.memory.encoders import make_encoder
 from gym_memory.memory.reading import fact_lines
 from gym_memory.memory.recall.render import render_episode
@@ -95,7 +94,7 @@ class Simulacra(Memory):
 
     def _clear(self) -> None:
         self._stream = Stream(ByMeaning(self._encoder))
-        self._now = self._tokens = 0
+        self._now = 0
         self._pending, self._reflected = 0.0, -1
 
     def begin(self, task: Task, seed: int | None) -> None:
@@ -161,7 +160,6 @@ class Simulacra(Memory):
         shown += fit_records(found, left)
         shown_in_time = sorted(shown, key=lambda pair: pair[0].t)
         text = "\n".join([*(f"- {i}" for i in insights), *(piece for _, piece in shown_in_time)])
-        self._tokens = count_tokens(text)
         return Recall(
             text,
             episodes=tuple([record.text for record, _ in shown]),
@@ -210,7 +208,6 @@ class Simulacra(Memory):
         return MemoryStats(
             episodes=len(self._stream) - insights,
             lessons=insights,
-            tokens=self._tokens,
             fallbacks=role_counts(self._rate, self._reflect).fallbacks,
         )
 

@@ -13,7 +13,6 @@ from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.files import typed
 from gym_memory.core.records import Cue, MemoryStats, Recall, Step, Task, Triple
 from gym_memory.core.settings import Help, check_text, checked
-from gym_memory.core.tokens import CHARS_PER_TOKEN, count_tokens
 from gym_memory.extract.base import is_whole
 from gym_memory.graph import TemporalGraph
 from gym_memory.graph.map import current_place, ways_out
@@ -26,7 +25,7 @@ from gym_memory.graph.schema import (
     way_relation,
 )
 from gym_memory.llm.base import ChatModel
-from gym_memory.memory.base import MEMORIES, Lifetime, Memory, check_budget
+from gym_memory.memory.base import CHARS_PER_TOKEN, MEMORIES, Lifetime, Memory, check_budget
 from gym_memory.memory.encoders import make_encoder
 from gym_memory.memory.reading import (
     ACTIONS,
@@ -136,7 +135,7 @@ class STMA(Memory):
         self.graph = TemporalGraph()
         self._records: deque[Step] = deque(maxlen=self.buffer)
         self._belief = ""
-        self._calls = self._tokens = 0
+        self._calls = 0
         self._index()
 
     def _index(self) -> None:
@@ -256,7 +255,6 @@ class STMA(Memory):
         acts = "".join(f"{line}\n" for line in (heading, *reversed(actions)) if line)
         rest = section(PLACES, _unsaid(parts[PLACES], shown), left - len(acts))
         text = (head + acts + rest + spatial).rstrip("\n")
-        self._tokens = count_tokens(text)
         stated += [fact for line in rest.split("\n") for fact in read_line(line)]
         return Recall(text, tuple(dict.fromkeys((*stated, *shown))), episodes)
 
@@ -349,7 +347,6 @@ class STMA(Memory):
             facts=length_hint(self.graph.facts()),
             live_facts=len(self.graph),
             episodes=len(self._records),
-            tokens=self._tokens,
             extraction_calls=self._calls,
             fallbacks=role_counts(self._summarize, self._relate, self._aggregate).fallbacks,
         )

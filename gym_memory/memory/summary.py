@@ -8,9 +8,8 @@ from typing import Annotated, Any, ClassVar
 from gym_memory.core.files import typed
 from gym_memory.core.records import Cue, MemoryStats, Recall, Step, Task
 from gym_memory.core.settings import Help, check_text, checked
-from gym_memory.core.tokens import CHARS_PER_TOKEN, count_tokens
 from gym_memory.llm.base import ChatModel
-from gym_memory.memory.base import MEMORIES, Lifetime, Memory, check_budget
+from gym_memory.memory.base import CHARS_PER_TOKEN, MEMORIES, Lifetime, Memory, check_budget
 from gym_memory.memory.reading import read_line
 from gym_memory.memory.roles.base import Summarize
 from gym_memory.memory.roles.llm import chat_model, role_counts
@@ -64,7 +63,7 @@ class Summary(Memory):
 
     def _clear(self) -> None:
         self._text = ""
-        self._steps = self._tokens = 0
+        self._steps = 0
 
     def begin(self, task: Task, seed: int | None) -> None:
         """Forget the last episode."""
@@ -80,7 +79,6 @@ class Summary(Memory):
         """Return the summary, its first lines if it does not fit."""
         lines = fit_lines(self._text.split("\n"), check_budget(budget) * CHARS_PER_TOKEN + 1)
         text = "\n".join(lines)
-        self._tokens = count_tokens(text)
         facts = dict.fromkeys(fact for line in lines for fact in read_line(line))
         return Recall(text, tuple(facts))
 
@@ -99,7 +97,6 @@ class Summary(Memory):
         return MemoryStats(
             facts=facts,
             live_facts=facts,
-            tokens=self._tokens,
             extraction_calls=self._steps,
             fallbacks=role_counts(self._summarize).fallbacks,
         )

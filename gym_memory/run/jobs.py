@@ -27,15 +27,8 @@ from gym_memory.core.errors import (
     UnknownNameError,
 )
 from gym_memory.core.names import format_spec, parse_spec
-from gym_memory.core.settings import (
-    LARGEST,
-    check_bounded,
-    check_int,
-    check_number,
-    check_share,
-    check_utf8,
-    shown,
-)
+from gym_memory.core.records import LARGEST, check_bounded
+from gym_memory.core.settings import check_int, check_number, check_share, check_utf8, shown
 from gym_memory.llm import Budget, Meter, episode_usage
 from gym_memory.llm.model import MOST_FAILURES
 from gym_memory.memory.base import check_budget

@@ -15,8 +15,7 @@ import gymnasium as gym
 
 from gym_memory.baselines.base import Act, Policy
 from gym_memory.baselines.registry import make_policy
-from gym_memory.core.records import MemoryStats, Transition, value_of
-from gym_memory.core.settings import check_bounded
+from gym_memory.core.records import MemoryStats, Transition, check_bounded, value_of
 from gym_memory.llm import Meter, episode_usage, logged_calls
 
 __all__ = ["EpisodeResult", "OnStep", "rollout"]

@@ -16,10 +16,10 @@ from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.optional import require
 from gym_memory.core.records import Observation
 from gym_memory.core.settings import Help, Settings
-from gym_memory.core.tokens import count_tokens, truncate_tokens
 from gym_memory.llm import make_model
 from gym_memory.llm.local import TransformersChat, likelihoods
 from gym_memory.llm.writing import Prefix, Started
+from gym_memory.memory.base import count_tokens, truncate_tokens
 from gym_memory.train.steps import MAX_ACTIONS, played, state_prompt, step_rows
 
 if TYPE_CHECKING:

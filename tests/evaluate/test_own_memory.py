@@ -49,7 +49,7 @@ from gym_memory.testing import fake_env
 fake_env.register_fake()
 import gymnasium as gym, room_notes
 from gym_memory.memory import make_memory
-from gym_memory.core.tokens import count_tokens
+from gym_memory.memory.base import count_tokens
 from gym_memory.core.records import Cue
 env = gym.make(fake_env.FAKE_ID, memory="room-notes?rooms=2", budget=60)
 obs, info = env.reset(seed=3)

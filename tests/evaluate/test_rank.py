@@ -33,7 +33,7 @@ MEMORIES = '''
 import gc
 import gym_memory.memory.base as base
 from gym_memory.core.records import Recall
-from gym_memory.core.tokens import truncate_tokens
+from gym_memory.memory.base import truncate_tokens
 from gym_memory.memory.external.base import AddSearch
 
 class Mine(base.Memory):

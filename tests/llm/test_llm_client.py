@@ -28,11 +28,11 @@ from gym_memory.core.errors import (
     ModelSetupError,
     UnknownNameError,
 )
-from gym_memory.core.tokens import count_tokens
 from gym_memory.llm import Price, Request, Usage, episode_usage, make_model
 from gym_memory.llm.client import OpenAIChat, _tokens
 from gym_memory.llm.model import prompt_ceiling
 from gym_memory.llm.prompts import load_prompt
+from gym_memory.memory.base import count_tokens
 from gym_memory.testing.chat import ScriptedServer
 
 KEY = "sk-THIS-IS-THE-SECRET-0123456789"

@@ -8,8 +8,8 @@ import pytest
 
 from gym_memory.core.errors import InvalidArgumentError, StoreError
 from gym_memory.core.records import Cue, Step, Task
-from gym_memory.core.tokens import count_tokens
 from gym_memory.llm.client import OpenAIChat
+from gym_memory.memory.base import count_tokens
 from gym_memory.memory.experience.amem import AMem, annotate, link_notes
 from gym_memory.testing.chat import ScriptedServer
 

@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 
 from gym_memory.core.errors import InvalidArgumentError, ModelError, UnknownNameError
 from gym_memory.core.records import Cue, Step, Task, Triple
-from gym_memory.core.tokens import count_tokens
 from gym_memory.graph import TemporalGraph
 from gym_memory.graph.map import current_place, unexplored_exits
 from gym_memory.graph.schema import OPPOSITE, UNEXPLORED, direction_of
 from gym_memory.llm.base import Reply, Request
 from gym_memory.memory import make_memory
 from gym_memory.memory.arigraph import AriGraph
+from gym_memory.memory.base import count_tokens
 from gym_memory.memory.encoders import HashEncoder, make_encoder
 from gym_memory.memory.recall.past import EpisodicIndex
 from gym_memory.memory.recall.ranking import rank

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from gym_memory.core.errors import InvalidArgumentError, StoreError, UnknownNameError
 from gym_memory.core.names import format_spec
 from gym_memory.core.records import Cue, Outcome, Step, Task
-from gym_memory.core.tokens import count_tokens
 from gym_memory.llm.client import OpenAIChat
 from gym_memory.memory import Memory, make_memory
+from gym_memory.memory.base import count_tokens
 from gym_memory.memory.clin import Clin
 from gym_memory.memory.lessons.abstractions import (
     ALIVE,

@@ -9,8 +9,8 @@ import pytest
 
 from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.records import Cue, Step, Task
-from gym_memory.core.tokens import count_tokens
 from gym_memory.memory import make_memory
+from gym_memory.memory.base import count_tokens
 from gym_memory.testing.fake_env import FAKE_ID, FakeHouse
 
 TASK = Task("house/0", "Find the golden key.", "textworld")
@@ -86,7 +86,6 @@ def test_a_control_costs_about_the_same_and_says_something_else(name, parameters
     one, other = honest.recall(cue, budget), control.recall(cue, budget)
     assert count_tokens(other.text) <= budget
     assert len(other.text) > 0.7 * len(one.text)
-    assert control.stats().tokens == count_tokens(other.text)
     if len(one.triples) > 5:
         assert one.triples != other.triples
     # What it learns is not touched, and nobody reaches it.

@@ -12,8 +12,8 @@ from test_memory_contract import Walk
 from gym_memory.core.errors import InvalidArgumentError, UnknownNameError
 from gym_memory.core.names import format_spec, parse_spec
 from gym_memory.core.records import Cue
-from gym_memory.core.tokens import count_tokens
 from gym_memory.memory import Memory, make_memory
+from gym_memory.memory.base import count_tokens
 from gym_memory.memory.experience.fusion import Fusion
 from gym_memory.memory.reading import split_entries
 from gym_memory.memory.stores.store import Store

@@ -22,9 +22,9 @@ from gym_memory.core.errors import (
     UnknownNameError,
 )
 from gym_memory.core.records import Cue, Outcome, Step, Task
-from gym_memory.core.tokens import count_tokens
 from gym_memory.core.trajectory import Trajectory
 from gym_memory.llm.client import OpenAIChat
+from gym_memory.memory.base import count_tokens
 from gym_memory.memory.encoders import make_encoder
 from gym_memory.memory.ldm2.formation import LONGEST, choose, evaluate, summarize
 from gym_memory.memory.ldm2.index import (

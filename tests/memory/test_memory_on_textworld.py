@@ -11,8 +11,8 @@ import gymnasium as gym
 import pytest
 
 import gym_memory  # noqa: F401 - registers the environments
-from gym_memory.core.tokens import count_tokens
 from gym_memory.memory import MEMORIES, make_memory
+from gym_memory.memory.base import count_tokens
 
 pytest.importorskip("textworld")
 

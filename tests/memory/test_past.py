@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from gym_memory.core.records import Cue, Step, Task, Triple
-from gym_memory.core.tokens import count_tokens
 from gym_memory.graph import TemporalGraph
 from gym_memory.memory.arigraph import AriGraph
+from gym_memory.memory.base import count_tokens
 from gym_memory.memory.controls import Shuffled
 from gym_memory.memory.recall.past import (
     ActionIndex,

@@ -15,9 +15,9 @@ from gym_memory.baselines.llm.react import React
 from gym_memory.baselines.rules.scribe import Scribe
 from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.records import Cue, Step, Task, Written
-from gym_memory.core.tokens import count_tokens
 from gym_memory.core.trajectory import read_rows, read_trajectory
 from gym_memory.llm.client import OpenAIChat
+from gym_memory.memory.base import count_tokens
 from gym_memory.memory.experience.notes import PolicyNotes
 from gym_memory.memory.reading import read_operation
 from gym_memory.run import rollout

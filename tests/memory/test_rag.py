@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from gym_memory.core.errors import InvalidArgumentError, MissingDependencyError, UnknownNameError
 from gym_memory.core.records import Cue, Step, Task
-from gym_memory.core.tokens import count_tokens
+from gym_memory.memory.base import count_tokens
 from gym_memory.memory.encoders import HashEncoder
 from gym_memory.memory.rag import BM25, RAG
 from gym_memory.memory.stores.stream import ByMeaning, Stream, StreamRecord, fit_records

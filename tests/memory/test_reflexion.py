@@ -10,8 +10,8 @@ from test_clin import DETOUR, chat, play, trial_of
 
 from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.records import Cue, Outcome, Step, Task
-from gym_memory.core.tokens import count_tokens
 from gym_memory.memory import Memory, make_memory
+from gym_memory.memory.base import count_tokens
 from gym_memory.memory.reflexion import Reflexion, reflect
 from gym_memory.testing.chat import Faults, ScriptedServer
 

@@ -11,8 +11,8 @@ from work import work
 
 from gym_memory.core.errors import InvalidArgumentError, ModelError
 from gym_memory.core.records import Outcome, Step, Triple
-from gym_memory.core.tokens import count_tokens
 from gym_memory.llm.prompts import Prompt, load_prompt, prompt_names, read_slots
+from gym_memory.memory.base import count_tokens
 from gym_memory.memory.roles.base import CausalAbstraction
 from gym_memory.memory.roles.llm_lessons import read_abstractions
 from gym_memory.memory.roles.text import (

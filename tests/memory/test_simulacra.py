@@ -7,9 +7,9 @@ import pytest
 
 from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.records import Cue, Step, Task
-from gym_memory.core.tokens import count_tokens
 from gym_memory.llm.client import OpenAIChat
 from gym_memory.memory import simulacra
+from gym_memory.memory.base import count_tokens
 from gym_memory.memory.encoders import HashEncoder
 from gym_memory.memory.roles import rules
 from gym_memory.memory.simulacra import Simulacra, rule_insights

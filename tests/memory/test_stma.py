@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from gym_memory.baselines.rules.textworld.planner import Planner
 from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.records import Cue, Recall, Step, Task, Triple
-from gym_memory.core.tokens import count_tokens
 from gym_memory.graph import TemporalGraph
 from gym_memory.llm.client import OpenAIChat
 from gym_memory.memory import stma
+from gym_memory.memory.base import count_tokens
 from gym_memory.memory.encoders import make_encoder
 from gym_memory.memory.recall.semantic import EntityIndex
 from gym_memory.memory.roles.notes import BeliefNotes, describe, relations

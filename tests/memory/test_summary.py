@@ -7,9 +7,9 @@ import pytest
 from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.names import Spec
 from gym_memory.core.records import Cue, Step, Task, Triple
-from gym_memory.core.tokens import count_tokens
 from gym_memory.llm.client import OpenAIChat
 from gym_memory.memory import make_memory
+from gym_memory.memory.base import count_tokens
 from gym_memory.memory.summary import FactNotes, Summary
 from gym_memory.testing.chat import Faults, ScriptedServer
 

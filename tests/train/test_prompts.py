@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from gym_memory.baselines.registry import make_policy
-from gym_memory.core.tokens import count_tokens
 from gym_memory.llm import Message, Reply, Request
+from gym_memory.memory.base import count_tokens
 from gym_memory.train.session import Session
 from gym_memory.train.steps import Prompted, opening, state_prompt, turn_text
 

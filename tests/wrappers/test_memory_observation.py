@@ -9,9 +9,8 @@ import pytest
 
 from gym_memory.core.errors import InvalidArgumentError, UnknownNameError
 from gym_memory.core.records import Cue, MemoryStats, Outcome, Recall, Step, Task, Triple
-from gym_memory.core.tokens import count_tokens
 from gym_memory.memory import MEMORIES, Memory
-from gym_memory.memory.base import Lifetime
+from gym_memory.memory.base import Lifetime, count_tokens
 from gym_memory.testing.fake_env import FAKE_ID, RAW_ID
 from gym_memory.wrappers import MemoryObservation
 
@@ -118,7 +117,7 @@ def test_observation_and_info(env: MemoryObservation) -> None:
     assert obs["episodes"] == ("seen",)
     assert obs["lessons"] == ("learnt",)
     stats = info["memory_stats"]
-    assert stats == MemoryStats(lessons=1)
+    assert stats == MemoryStats(lessons=1, tokens=count_tokens(obs["memory"]))
     assert stats.update_ms > 0
     assert stats.recall_ms > 0
     assert obs in env.observation_space
@@ -198,8 +197,9 @@ def test_budget_bounds_the_memory() -> None:
     env = gym.make(FAKE_ID, memory="history", budget=30)
     env.reset(seed=0)
     for _ in range(10):
-        obs, *_ = env.step("look")
+        obs, _, _, _, info = env.step("look")
         assert 0 < count_tokens(obs["memory"]) <= 30
+        assert info["memory_stats"].tokens == count_tokens(obs["memory"])
 
 
 @pytest.mark.parametrize("mode", ["sync", "async"])

@@ -13,9 +13,9 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import NamedTuple
 
+from gym_memory.baselines.rules.base import explore, follow, go_to
 from gym_memory.baselines.rules.beliefs import Beliefs, canonical
 from gym_memory.baselines.rules.plan import Aim, Kind, Move, only
-from gym_memory.baselines.rules.travel import explore, follow, go_to
 from gym_memory.core.records import Triple
 from gym_memory.graph.map import distances
 from gym_memory.graph.schema import DIRECTIONS, INVENTORY, LOCATIONS, VERBATIM

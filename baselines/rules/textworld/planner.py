@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 from gym_memory.baselines.registry import POLICIES
-from gym_memory.baselines.rules.base import Advised
+from gym_memory.baselines.rules.base import Advised, explore, open_here, seek_new
 from gym_memory.baselines.rules.beliefs import Beliefs
 from gym_memory.baselines.rules.plan import Aim, Kind, Move, only
 from gym_memory.baselines.rules.textworld.cooking import cook, find_recipe
@@ -25,7 +25,6 @@ from gym_memory.baselines.rules.textworld.hunting import (
     use_keys,
 )
 from gym_memory.baselines.rules.textworld.tidying import Tidier
-from gym_memory.baselines.rules.travel import explore, open_here, seek_new
 from gym_memory.memory.encoders import DEFAULT_MODEL
 
 __all__ = ["Planner"]

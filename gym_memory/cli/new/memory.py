@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from gym_memory.core.records import Cue, MemoryStats, Recall, Step, Task
-from gym_memory.core.tokens import CHARS_PER_TOKEN, count_tokens
 from gym_memory.memory import Lifetime, Memory
+from gym_memory.memory.base import CHARS_PER_TOKEN
 
 __all__ = ["Template"]
 
@@ -25,7 +25,6 @@ class Template(Memory):
         self.most = most
         self.seen: set[str] = set()
         self.entries: list[str] = []
-        self.tokens = 0
 
     def begin(self, task: Task, seed: int | None) -> None:
         """Start an episode: forget the last one."""
@@ -48,7 +47,6 @@ class Template(Memory):
                 break
             kept.insert(0, entry)
             left -= len(entry)
-        self.tokens = count_tokens("".join(kept))
         return Recall(text="".join(kept), episodes=tuple(kept))
 
     def state(self) -> dict[str, Any]:
@@ -61,4 +59,4 @@ class Template(Memory):
 
     def stats(self) -> MemoryStats:
         """Return sizes, which ``info["memory_stats"]`` shows."""
-        return MemoryStats(episodes=len(self.entries), tokens=self.tokens)
+        return MemoryStats(episodes=len(self.entries))

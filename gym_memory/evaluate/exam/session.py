@@ -9,13 +9,12 @@ from typing import NamedTuple
 
 from gym_memory.core.errors import InvalidArgumentError, UnknownNameError
 from gym_memory.core.records import Cue, Oracle, Recall, Task, Triple
-from gym_memory.core.tokens import count_tokens
 from gym_memory.evaluate.exam import events, questions
 from gym_memory.evaluate.exam.account import Account, PlayedEpisode, record
 from gym_memory.evaluate.exam.questions import WORDINGS, ExamQuestion, QuestionText, Verdict
 from gym_memory.evaluate.exam.reading import RecallReading
 from gym_memory.evaluate.quality.observer import spaced, squeezed
-from gym_memory.memory.base import Memory, check_budget, make_memory
+from gym_memory.memory.base import Memory, check_budget, count_tokens, make_memory
 from gym_memory.run.jobs import Job, RunConfig, with_parameter
 from gym_memory.wrappers.memory import DEFAULT_MEMORY
 

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from gym_memory.core.errors import InvalidArgumentError
-from gym_memory.core.records import Step, Task
-from gym_memory.core.settings import check_bounded, shown
+from gym_memory.core.records import Step, Task, check_bounded
+from gym_memory.core.settings import shown
 from gym_memory.extract import EXTRACTORS, Extractor, get_extractor
 from gym_memory.extract.base import apply
 from gym_memory.graph import TemporalGraph

@@ -11,12 +11,11 @@ from typing import Annotated, Any, ClassVar, NamedTuple
 from gym_memory.core.files import typed
 from gym_memory.core.records import Cue, MemoryStats, Reason, Reasons, Recall, Step, Task
 from gym_memory.core.settings import Help, checked
-from gym_memory.core.tokens import CHARS_PER_TOKEN, count_tokens
 from gym_memory.extract import get_extractor
 from gym_memory.graph import TemporalGraph
 from gym_memory.graph.schema import INVENTORY, PLAYER, VERBATIM
 from gym_memory.llm.base import ChatModel
-from gym_memory.memory.base import MEMORIES, Lifetime, Memory, check_budget
+from gym_memory.memory.base import CHARS_PER_TOKEN, MEMORIES, Lifetime, Memory, check_budget
 from gym_memory.memory.encoders import make_encoder
 from gym_memory.memory.encoders.vectors import VectorIndex
 from gym_memory.memory.roles.llm import chat_model, role_counts
@@ -84,7 +83,6 @@ class AMem(Memory):
         self._annotate = LLMAnnotate(model, annotate) if model else annotate
         self._link = LLMLinkNotes(model, link_notes) if model else link_notes
         self._task = Task("", "")
-        self._tokens = 0
         self._clear([])
 
     def _clear(self, notes: Sequence[LinkedNote]) -> None:
@@ -166,7 +164,6 @@ class AMem(Memory):
         )
         kept = fit_records(records, room)
         text = "\n".join(piece for _, piece in sorted(kept, key=lambda pair: pair[0].t))
-        self._tokens = count_tokens(text)
         return Recall(text, episodes=tuple(record.text for record, _ in kept))
 
     def reasons(self, cue: Cue, budget: int) -> Reasons:
@@ -216,7 +213,6 @@ class AMem(Memory):
         counts = role_counts(self._annotate, self._link)
         return MemoryStats(
             episodes=len(self._notes),
-            tokens=self._tokens,
             extraction_calls=counts.calls,
             fallbacks=counts.fallbacks,
         )

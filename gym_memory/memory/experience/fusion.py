@@ -22,9 +22,15 @@ from gym_memory.core.records import (
     Written,
 )
 from gym_memory.core.settings import Help, checked
-from gym_memory.core.tokens import CHARS_PER_TOKEN, count_tokens
 from gym_memory.graph import TemporalGraph
-from gym_memory.memory.base import MEMORIES, Lifetime, Memory, check_budget, make_memory
+from gym_memory.memory.base import (
+    CHARS_PER_TOKEN,
+    MEMORIES,
+    Lifetime,
+    Memory,
+    check_budget,
+    make_memory,
+)
 from gym_memory.memory.reading import read_head
 from gym_memory.memory.roles.text import unmarked
 
@@ -73,7 +79,6 @@ class Fusion(Memory):
         self.keeps_budget = all(part.keeps_budget for part in self._parts)
         self.trust = max(part.trust for part in self._parts)  # "seen" if one part has it
         self.operations = tuple(o for part in self._parts for o in part.operations)
-        self._tokens = 0
 
     @property
     def graph(self) -> TemporalGraph | None:  # type: ignore[override]
@@ -132,7 +137,6 @@ class Fusion(Memory):
             for lesson in recall.lessons:
                 lessons.setdefault(unmarked(lesson), lesson)
         text = "\n".join(texts)
-        self._tokens = count_tokens(text)
         return Recall(text, tuple(triples), tuple(episodes), tuple(lessons.values()))
 
     def reasons(self, cue: Cue, budget: int) -> Reasons:
@@ -175,7 +179,7 @@ class Fusion(Memory):
         parts = [part.stats() for part in self._parts]
         names = [field.name for field in dataclasses.fields(MemoryStats)]
         sums = {name: sum(getattr(stats, name) for stats in parts) for name in names}
-        return MemoryStats(**{**sums, "tokens": self._tokens})
+        return MemoryStats(**sums)
 
 
 def _blocks(text: str) -> Iterator[tuple[tuple[str, str], str]]:

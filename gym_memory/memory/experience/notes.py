@@ -8,8 +8,7 @@ from typing import Annotated, Any, ClassVar
 from gym_memory.core.files import typed
 from gym_memory.core.records import Cue, MemoryStats, Recall, Step, Task, Written
 from gym_memory.core.settings import Help, check_text, checked
-from gym_memory.core.tokens import CHARS_PER_TOKEN, count_tokens
-from gym_memory.memory.base import MEMORIES, Lifetime, Memory, check_budget
+from gym_memory.memory.base import CHARS_PER_TOKEN, MEMORIES, Lifetime, Memory, check_budget
 from gym_memory.memory.reading import read_operation
 
 __all__ = ["PolicyNotes"]
@@ -53,7 +52,6 @@ class PolicyNotes(Memory):
         self._notes: dict[int, str] = {}
         self._next = 1
         self._clear_counts()
-        self._tokens = 0
 
     @property
     def lifetimes(self) -> dict[str, Lifetime]:  # type: ignore[override]
@@ -141,7 +139,6 @@ class PolicyNotes(Memory):
                 room -= len(line)
         kept = tuple(lines[number] for number in sorted(lines))
         text = "\n".join([_HEADING, *kept, *answer]) if room >= 0 else ""
-        self._tokens = count_tokens(text)
         return Recall(text, lessons=kept)
 
     def state(self) -> dict[str, Any]:
@@ -165,8 +162,8 @@ class PolicyNotes(Memory):
         self._writes, self._since = map(int, state["writes"])
 
     def stats(self) -> MemoryStats:
-        """Return the number of notes, the operations and the size of the last recall."""
-        return MemoryStats(lessons=len(self._notes), tokens=self._tokens, writes=self._writes)
+        """Return the number of notes and operations."""
+        return MemoryStats(lessons=len(self._notes), writes=self._writes)
 
 
 def _line(number: int, text: str) -> str:

@@ -16,8 +16,14 @@ from typing import Annotated, Any, ClassVar, Literal, Protocol
 
 from gym_memory.core.records import Cue, MemoryStats, Outcome, Recall, Step, Task
 from gym_memory.core.settings import Help, checked
-from gym_memory.core.tokens import CHARS_PER_TOKEN, count_tokens
-from gym_memory.memory.base import Lifetime, Memory, check_budget, make_memory
+from gym_memory.memory.base import (
+    CHARS_PER_TOKEN,
+    Lifetime,
+    Memory,
+    check_budget,
+    count_tokens,
+    make_memory,
+)
 
 __all__ = [
     "AddSearch",
@@ -64,7 +70,6 @@ class External(Memory):
         self._client: Any = None
         self._log: list[Any] = []
         self._task = Task("", "")
-        self._tokens = 0
 
     @abstractmethod
     def _open(self) -> Any:
@@ -121,8 +126,8 @@ class External(Memory):
         return twin
 
     def stats(self) -> MemoryStats:
-        """Return the entries of the log and the size of the last recall."""
-        return MemoryStats(episodes=len(self._log), tokens=self._tokens)
+        """Return the entries of the log."""
+        return MemoryStats(episodes=len(self._log))
 
     def _shown(self, texts: Sequence[str], budget: int) -> Recall:
         room, shown = check_budget(budget) * CHARS_PER_TOKEN, list[str]()
@@ -134,9 +139,7 @@ class External(Memory):
                 break
             shown.append(line)
             room -= len(line) + 1
-        whole = "\n".join(shown)
-        self._tokens = count_tokens(whole)
-        return Recall(whole, episodes=tuple(line[2:] for line in shown))
+        return Recall("\n".join(shown), episodes=tuple(line[2:] for line in shown))
 
 
 class AddSearch(External):

@@ -10,10 +10,9 @@ from gym_memory.core.errors import InvalidArgumentError, UnknownNameError
 from gym_memory.core.files import typed
 from gym_memory.core.records import Cue, MemoryStats, Outcome, Recall, Step, Task
 from gym_memory.core.settings import check_flag, check_int
-from gym_memory.core.tokens import CHARS_PER_TOKEN, count_tokens
 from gym_memory.core.trajectory import Trajectory, read_trajectory
 from gym_memory.llm.base import ChatModel
-from gym_memory.memory.base import MEMORIES, Lifetime, Memory, check_budget
+from gym_memory.memory.base import CHARS_PER_TOKEN, MEMORIES, Lifetime, Memory, check_budget
 from gym_memory.memory.encoders import Encoder, make_encoder
 from gym_memory.memory.ldm2.formation import LONGEST, Bank, clipped, recordings
 from gym_memory.memory.ldm2.index import Example, said
@@ -103,7 +102,7 @@ class LDM2(Memory):
         kept = Store(store) if store and not files else None
         self.lifetime = "forever" if kept else lifetime or "task"
         self._bank = Bank(self._encoder, chat_model(llm), kept, batch_size, capacity)
-        self._task, self._tokens = Task("", ""), 0
+        self._task = Task("", "")
         self._trace: list[Step] = []
         self._complete, self._history = True, ""
         self._places: list[_Place] = []
@@ -186,7 +185,6 @@ class LDM2(Memory):
         lines = [_HEAD, *shown] if shown else []
         own = own[: room - sum(len(line) + 1 for line in lines)]
         text = "\n".join([*lines, own] if own else lines)
-        self._tokens = count_tokens(text)
         return Recall(text=text, lessons=tuple(shown))
 
     def nearest(self, cue: Cue) -> list[tuple[float, Example]]:
@@ -275,7 +273,6 @@ class LDM2(Memory):
         calls, fallbacks = self._bank.counts()
         return MemoryStats(
             lessons=len(self._bank.library),
-            tokens=self._tokens,
             extraction_calls=calls,
             fallbacks=fallbacks,
         )

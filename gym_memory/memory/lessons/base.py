@@ -16,8 +16,7 @@ from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.files import typed
 from gym_memory.core.records import Cue, MemoryStats, Outcome, Recall, Step, Task
 from gym_memory.core.settings import check_text
-from gym_memory.core.tokens import CHARS_PER_TOKEN, count_tokens
-from gym_memory.memory.base import Lifetime, Memory, check_budget
+from gym_memory.memory.base import CHARS_PER_TOKEN, Lifetime, Memory, check_budget
 from gym_memory.memory.roles.llm import role_counts
 
 __all__ = ["LessonMemory"]
@@ -59,7 +58,6 @@ class LessonMemory(Memory):
             )
         self._task = Task("", "")
         self._trace: deque[Step] = deque(maxlen=_STEPS)
-        self._tokens = 0
 
     def _layers(self, **own: Lifetime) -> dict[str, Lifetime]:
         return {"trace": "episode", "inner": "episode", **own}
@@ -123,7 +121,6 @@ class LessonMemory(Memory):
         text = text if chosen else ""
         below = self.inner.recall(cue, (room - len(text)) // CHARS_PER_TOKEN)
         text = (text + below.text).rstrip("\n")
-        self._tokens = count_tokens(text)
         return below._replace(text=text, lessons=(*chosen.values(), *below.lessons))
 
     def _fit(self, cue: Cue, room: int) -> dict[int, str]:
@@ -195,7 +192,6 @@ class LessonMemory(Memory):
             live_facts=below.live_facts,
             episodes=below.episodes,
             lessons=len(self._lessons()),
-            tokens=self._tokens,
             extraction_calls=below.extraction_calls + counts.calls,
             fallbacks=below.fallbacks + counts.fallbacks,
         )

@@ -9,8 +9,7 @@ from operator import itemgetter
 from typing import NamedTuple
 
 from gym_memory.core.records import Triple
-from gym_memory.core.tokens import CHARS_PER_TOKEN
-from gym_memory.memory.base import check_budget
+from gym_memory.memory.base import CHARS_PER_TOKEN, check_budget
 from gym_memory.memory.reading import JOINED, NAMED, entry_head, fact_line
 from gym_memory.memory.stores.episodes import Episode
 

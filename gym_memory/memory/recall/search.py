@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from itertools import islice
 
 from gym_memory.core.records import Cue, Reason, Reasons, Recall, Task, Triple
-from gym_memory.core.tokens import CHARS_PER_TOKEN, count_tokens
 from gym_memory.graph import TemporalGraph
 from gym_memory.graph.map import current_place
-from gym_memory.memory.base import check_budget
+from gym_memory.memory.base import CHARS_PER_TOKEN, check_budget, count_tokens
 from gym_memory.memory.encoders import CachedEncoder
 from gym_memory.memory.recall.past import (
     ActionIndex,

@@ -11,7 +11,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 
 from gym_memory.core.records import Step, Task, Triple
-from gym_memory.core.tokens import CHARS_PER_TOKEN
 from gym_memory.extract import get_extractor
 from gym_memory.extract.base import apply
 from gym_memory.graph import TemporalGraph
@@ -28,6 +27,7 @@ from gym_memory.graph.schema import (
     door_relation,
     way_relation,
 )
+from gym_memory.memory.base import CHARS_PER_TOKEN
 from gym_memory.memory.reading import (
     ACTIONS,
     EARLIER,

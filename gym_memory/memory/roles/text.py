@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from gym_memory.core.errors import ModelError
 from gym_memory.core.records import Outcome, Step, Triple
-from gym_memory.core.tokens import CHARS_PER_TOKEN
 from gym_memory.llm.forms import json_values
+from gym_memory.memory.base import CHARS_PER_TOKEN
 
 __all__ = [
     "clip",

@@ -12,7 +12,7 @@ from typing import Any
 
 from gym_memory.core.files import read_json
 from gym_memory.core.html import Assets, inline_page, table, text
-from gym_memory.core.settings import LARGEST
+from gym_memory.core.records import LARGEST
 from gym_memory.run.results.figures import (
     budget_figure,
     colours,

@@ -12,6 +12,7 @@ import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from gym_memory.baselines.rules.base import step_towards
 from gym_memory.baselines.rules.beliefs import Beliefs
 from gym_memory.baselines.rules.learner import Course, Learner
 from gym_memory.baselines.rules.plan import Aim, Kind, Plan
@@ -20,7 +21,6 @@ from gym_memory.baselines.rules.textworld.errands import Delivery
 from gym_memory.baselines.rules.textworld.hunting import Reading, Round
 from gym_memory.baselines.rules.textworld.planner import Planner
 from gym_memory.baselines.rules.textworld.tidying import Tidying
-from gym_memory.baselines.rules.travel import step_towards
 from gym_memory.core.records import Observation, Step, Task, Triple
 from gym_memory.extract import get_extractor
 from gym_memory.graph.schema import DIRECTIONS, EXIT, way_relation

@@ -20,7 +20,7 @@ from urllib.parse import parse_qs
 from gym_memory.core.errors import GymMemoryError, InvalidArgumentError
 from gym_memory.core.files import parse_json
 from gym_memory.core.settings import check_int, check_name
-from gym_memory.core.tokens import CHARS_PER_TOKEN, count_tokens
+from gym_memory.memory.base import CHARS_PER_TOKEN, count_tokens
 from gym_memory.testing.chat.registry import answer, prompt_of, slots_of
 
 __all__ = ["FAULTS", "Faults", "ScriptedServer"]

@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 
 from gym_memory.core.records import Cue, MemoryStats, Recall, Step, Task, Triple
 from gym_memory.core.settings import Help, checked
-from gym_memory.core.tokens import count_tokens
 from gym_memory.graph.schema import PLAYER
-from gym_memory.memory.base import Lifetime, Memory, check_budget
+from gym_memory.memory.base import Lifetime, Memory, check_budget, count_tokens
 from gym_memory.memory.recall.render import fit_facts
 from gym_memory_belief.sight import look, new_names
 from gym_memory_belief.updater import Updater
@@ -75,7 +74,6 @@ class Belief(Memory):
         self._index: dict[str, int] = {PLAYER: 0}
         self._last = [0]
         self._steps = 0
-        self._tokens = 0
         self._belief: NDArray[np.float32] = np.zeros((1, 1, relations), dtype=np.float32)
 
     @property
@@ -129,7 +127,6 @@ class Belief(Memory):
         text, triples = fit_facts(_grouped(self._outstanding()), max(room, 0))
         if triples:
             text = f"{HEAD}\n{text}"
-        self._tokens = count_tokens(text)
         return Recall(text=text, triples=triples)
 
     def _outstanding(self) -> list[Triple]:
@@ -200,7 +197,7 @@ class Belief(Memory):
     def stats(self) -> MemoryStats:
         """Return the edges above the threshold, and the size of the last recall."""
         live = int((self._belief >= self._least).sum())
-        return MemoryStats(facts=live, live_facts=live, tokens=self._tokens)
+        return MemoryStats(facts=live, live_facts=live)
 
 
 @lru_cache(maxsize=8)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from gym_memory.core.errors import CheckpointError, InvalidArgumentError, StoreError
 from gym_memory.core.records import Cue, Step, Task
-from gym_memory.core.tokens import count_tokens
+from gym_memory.memory.base import count_tokens
 from gym_memory.testing.fake_env import FakeHouse
 from gym_memory_belief.memory import HEAD, Belief, relation_name
 from gym_memory_belief.reading import find_names, mentions, names_in_action, read
