@@ -95,7 +95,12 @@ def test_the_parts_of_streams_are_what_their_page_says() -> None:
         jobs = streams.config(part, ["none", "placebo?how=raw"]).jobs()
         turns = make_protocol(jobs[0].protocol).turns
         sizes[part] = len(jobs) // 2, sum(turn.phase == "learn" for turn in turns)
-    assert sizes == {"alfworld": (3, 160), "scienceworld": (3, 30), "grid": (5, 6)}
+    assert sizes == {
+        "alfworld": (3, 160),
+        "scienceworld": (3, 30),
+        "types": (6, 10),
+        "grid": (5, 6),
+    }
     assert make_protocol(jobs[0].protocol).tests == [*streams.WORLDS]
 
 

@@ -1,10 +1,11 @@
 """Measure what memories of experience are worth over a stream of tasks, and elsewhere.
 
-Three parts: ``alfworld`` and ``scienceworld`` play a stream in three orders, ``grid`` learns in one
-world and is tested in all five. The scripted learner acts on its observation alone. All memories
-have the same budget and show the present trial in the same way (``history``), so they differ in
-their items alone. ``placebo`` spoils one thing about the items of ``memrl``: exchanged actions,
-actions of another world, the raw actions of the same episodes, or shuffled outcomes.
+Four parts: ``alfworld`` and ``scienceworld`` play a stream in three orders, ``grid`` learns in one
+world and is tested in all five, ``types`` does so with the six types of household tasks. The
+scripted learner acts on its observation alone. All memories have the same budget and show the
+present trial in the same way (``history``), so they differ in their items alone. ``placebo`` spoils
+one thing about the items of ``memrl``: exchanged actions, actions of another world, the raw actions
+of the same episodes, or shuffled outcomes.
 
     python -m benchmarks streams                   # all parts; killed, the command goes on
     python -m benchmarks streams grid --memory none
@@ -21,6 +22,7 @@ from urllib.parse import quote
 from keep import pack
 
 from gym_memory.core.names import format_spec
+from gym_memory.games.alfworld.household import TASK_TYPES
 from gym_memory.run.compare import compare
 from gym_memory.run.jobs import RunConfig
 
@@ -35,9 +37,11 @@ WORLDS = (
     *("Cleaning?split=train&max_steps=50", "ALFWorld?path=generated&split=train"),
     "WebShop?split=train&max_steps=50",
 )
+TYPES = tuple(f"ALFWorld?path=generated&split=train&task_type={kind}" for kind in TASK_TYPES)
 PARTS: dict[str, tuple[tuple[str, ...], dict[str, int | str], int]] = {
     "alfworld": (WORLDS[3:4], {"tasks": 200, "shown": 40, "again": 20}, 3),
     "scienceworld": (("ScienceWorld?split=train",), {"tasks": 60, "shown": 30, "again": 6}, 3),
+    "types": (TYPES, {"tasks": 30, "shown": 20, "tests": " ".join(TYPES), "probe": 20}, 1),
     "grid": (WORLDS, {"tasks": 16, "shown": 10, "tests": " ".join(WORLDS), "probe": 6}, 1),
 }
 """Environments, settings of the stream, and number of orders."""

@@ -184,11 +184,16 @@ def _tested(
 
 
 def _names(envs: Iterable[str]) -> dict[str, str]:
-    """Return a short name of each environment: without its settings where that is clear."""
-    found = dict.fromkeys(envs)
-    short = [parse_spec(env).name for env in found]
-    return {env: name if short.count(name) == 1 else label_of(env)
-            for env, name in zip(found, short, strict=True)}  # fmt: skip
+    """Return a short name of each environment: what it has in common with the others left out."""
+    found = {env: parse_spec(env) for env in dict.fromkeys(envs)}
+    games = [spec.name for spec in found.values()]
+    shared = set.intersection(*(set(spec.kwargs.items()) for spec in found.values()))
+    names = {}
+    for env, (game, settings) in found.items():
+        own = [str(value) for key, value in settings.items() if (key, value) not in shared]
+        alone = [game] if len(set(games)) > 1 else []
+        names[env] = game if games.count(game) == 1 else ", ".join(alone + own)
+    return names
 
 
 def _transfer(own: Sequence[Unit]) -> list[Table]:
@@ -252,15 +257,16 @@ def stream_figures(own: Sequence[Unit], colour: dict[str, int]) -> list[Figure]:
 
 def _heat(own: Sequence[Unit]) -> Figure:
     tests, points, panels = _tests(own), [], []
+    names = _names([*tests, *(unit.env for unit in own)])
     title = "Transfer from rows to columns"
     for (policy, memory), group in grouped(own, lambda u: (u.policy, u.memory)).items():
         envs, parts = list(dict.fromkeys(u.env for u in group)), []
         rivals = [unit for unit in own if unit.policy == policy]
         for column, test in enumerate(tests):
-            parts.append(_word(_LEFT + _WIDE * (column + 0.5), _TOP - 6, "middle", test, 12))
+            parts.append(_word(_LEFT + _WIDE * (column + 0.5), _TOP - 6, "middle", names[test], 12))
         for row, env in enumerate(envs):
             y = _TOP + _HIGH * row
-            parts.append(_word(_LEFT - 6, y + 16, "end", env, 14))
+            parts.append(_word(_LEFT - 6, y + 16, "end", names[env], 14))
             for column, test in enumerate(tests):
                 x = _LEFT + _WIDE * column
                 mean = _tested(rivals, [(env, test)], memory).mean
@@ -279,7 +285,9 @@ def _heat(own: Sequence[Unit]) -> Figure:
     return Figure("transfer", title, tuple(panels), draw.csv_text(head, points))
 
 
-def _word(x: float, y: float, anchor: str, env: str, most: int) -> str:
-    name = text(parse_spec(env).name, most)
+def _word(x: float, y: float, anchor: str, name: str, most: int) -> str:
     at = f'x="{draw.number(x)}" y="{draw.number(y)}" text-anchor="{anchor}"'
-    return f'<text class="soft" {at} font-size="10.5"><title>{text(env)}</title>{name}</text>'
+    return (
+        f'<text class="soft" {at} font-size="10.5"><title>{text(name)}</title>'
+        f"{text(name, most)}</text>"
+    )
