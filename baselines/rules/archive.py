@@ -7,7 +7,7 @@ from collections import Counter, defaultdict, deque
 from collections.abc import Hashable, Iterable, Mapping
 from typing import Any, NamedTuple
 
-from gym_memory.extract.notes.words import direction_in
+from gym_memory.graph.schema import direction_in
 
 __all__ = ["Archive", "Cell", "Key", "Option", "Trajectory", "option_of"]
 

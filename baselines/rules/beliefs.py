@@ -15,8 +15,8 @@ import numpy as np
 
 from gym_memory.baselines.rules.plan import Exit, Plan
 from gym_memory.core.records import Observation, Step, Task, Triple
-from gym_memory.extract.base import Extractor, apply
-from gym_memory.extract.notes.words import direction_in
+from gym_memory.extract.base import Extractor
+from gym_memory.extract.draft import apply
 from gym_memory.graph import TemporalGraph
 from gym_memory.graph.map import (
     Square,
@@ -27,7 +27,6 @@ from gym_memory.graph.map import (
     unexplored_exits,
     ways_out,
 )
-from gym_memory.graph.names import NameIndex, nouns
 from gym_memory.graph.schema import (
     DIRECTIONS,
     INVENTORY,
@@ -37,8 +36,11 @@ from gym_memory.graph.schema import (
     TRIED,
     UNEXPLORED,
     VERBATIM,
+    NameIndex,
+    direction_in,
     direction_of,
     door_relation,
+    nouns,
     times_tried,
 )
 from gym_memory.memory.reading import TranscriptStep, split_entries

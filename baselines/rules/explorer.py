@@ -19,7 +19,6 @@ from gym_memory.baselines.registry import POLICIES
 from gym_memory.baselines.rules.archive import Archive, Cell, Key, Option, option_of
 from gym_memory.core.records import Observation, Transition
 from gym_memory.core.settings import Help, checked
-from gym_memory.extract.notes.words import direction_in
 from gym_memory.graph.schema import (
     DIRECTIONS,
     EXIT,
@@ -27,6 +26,7 @@ from gym_memory.graph.schema import (
     LOCATIONS,
     PLAYER,
     UNEXPLORED,
+    direction_in,
     direction_of,
 )
 

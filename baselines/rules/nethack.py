@@ -16,7 +16,7 @@ from gym_memory.baselines.rules.base import RulePolicy
 from gym_memory.core.records import Observation, PlanState, Step, Task
 from gym_memory.core.settings import check_int
 from gym_memory.extract import get_extractor
-from gym_memory.extract.base import apply
+from gym_memory.extract.draft import apply
 from gym_memory.graph import TemporalGraph
 from gym_memory.graph.map import current_place
 

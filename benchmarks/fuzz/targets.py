@@ -25,7 +25,7 @@ from gym_memory.core.names import parse_spec  # noqa: E402
 from gym_memory.core.records import Outcome, Step, Task, Triple  # noqa: E402
 from gym_memory.core.trajectory import RowWriter, read_trajectory  # noqa: E402
 from gym_memory.extract import EXTRACTORS, get_extractor  # noqa: E402
-from gym_memory.extract.base import apply  # noqa: E402
+from gym_memory.extract.draft import apply  # noqa: E402
 from gym_memory.extract.notes.recipes import read_recipe  # noqa: E402
 from gym_memory.extract.notes.statements import read_statements  # noqa: E402
 from gym_memory.games.alfworld.pddl import parse_domain, parse_problem  # noqa: E402

@@ -9,7 +9,7 @@ from typing import NamedTuple, Protocol
 from gym_memory.core.records import Step, Task, Triple
 from gym_memory.graph import TemporalGraph
 
-__all__ = ["Extraction", "Extractor", "Mention", "Pattern", "apply", "is_whole"]
+__all__ = ["Extraction", "Extractor", "Mention", "Pattern"]
 
 
 class Mention(NamedTuple):
@@ -52,32 +52,3 @@ class Extractor(Protocol):
     def extract(self, step: Step, graph: TemporalGraph, task: Task) -> Extraction:
         """Return the facts of one step, given the graph before the step."""
         ...
-
-
-def apply(
-    extraction: Extraction, graph: TemporalGraph, t: int, *, episode: int = -1
-) -> list[Triple]:
-    """Change a graph by an extraction; return the facts stated, normalised.
-
-    A fact that is said is left out where what was seen excludes it.
-
-    Args:
-        extraction: Facts and patterns.
-        graph: The graph; changed in place.
-        t: The graph's clock at this step.
-        episode: Id of the observation that states it; -1 for none.
-    """
-    for pattern in extraction.outdated:
-        graph.retire_matching(*pattern, t=t, by="text")
-    stated, said = [], extraction.said
-    for triple, start, end in extraction.mentions:
-        by = said.get(triple, "")
-        if is_whole(triple) and not (by and graph.was_seen_otherwise(triple)):
-            fact = graph.add(triple, t, episode=episode, start=start, end=end, said_by=by)
-            stated.append(fact.triple)
-    return stated
-
-
-def is_whole(triple: Triple) -> bool:
-    """True if no part of a triple is blank, as where a text has a gap instead of a name."""
-    return all(map(str.strip, triple))

@@ -13,21 +13,21 @@ from typing import Any
 
 from gym_memory.core.records import Step, Task, Triple
 from gym_memory.extract.base import Extraction, Mention, Pattern
-from gym_memory.extract.notes import is_readable
-from gym_memory.extract.notes.words import Phrase, clean_name, kind_in
+from gym_memory.extract.notes.words import Phrase, kind_in
 from gym_memory.graph import TemporalGraph
-from gym_memory.graph.schema import INVENTORY, LOCATIONS, OPPOSITE, PLAYER, VERBATIM, way_relation
+from gym_memory.graph.schema import (
+    INVENTORY,
+    LOCATIONS,
+    OPPOSITE,
+    PLAYER,
+    VERBATIM,
+    clean_name,
+    is_readable,
+    way_relation,
+)
 
-__all__ = [
-    "NOWHERE",
-    "SPEECH",
-    "Draft",
-    "attributed",
-    "is_trusted",
-    "trusted",
-    "without_words",
-    "written_on",
-]
+__all__ = ["NOWHERE", "SPEECH", "Draft", "apply", "attributed", "is_trusted", "is_whole", "trusted"]
+__all__ += ["without_words", "written_on"]
 
 
 NOWHERE = (-1, -1)
@@ -232,3 +232,32 @@ def trusted(found: Extraction, goal: str) -> Extraction:
     return found._replace(
         mentions=tuple(m for m in found.mentions if is_trusted(found.said.get(m[0], ""), goal))
     )
+
+
+def apply(
+    extraction: Extraction, graph: TemporalGraph, t: int, *, episode: int = -1
+) -> list[Triple]:
+    """Change a graph by an extraction; return the facts stated, normalised.
+
+    A fact that is said is left out where what was seen excludes it.
+
+    Args:
+        extraction: Facts and patterns.
+        graph: The graph; changed in place.
+        t: The graph's clock at this step.
+        episode: Id of the observation that states it; -1 for none.
+    """
+    for pattern in extraction.outdated:
+        graph.retire_matching(*pattern, t=t, by="text")
+    stated, said = [], extraction.said
+    for triple, start, end in extraction.mentions:
+        by = said.get(triple, "")
+        if is_whole(triple) and not (by and graph.was_seen_otherwise(triple)):
+            fact = graph.add(triple, t, episode=episode, start=start, end=end, said_by=by)
+            stated.append(fact.triple)
+    return stated
+
+
+def is_whole(triple: Triple) -> bool:
+    """True if no part of a triple is blank, as where a text has a gap instead of a name."""
+    return all(map(str.strip, triple))

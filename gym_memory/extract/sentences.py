@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 
-from gym_memory.extract.notes.words import clean_name
 from gym_memory.extract.places import ARE, PASSABLE, YOU, is_denied, ways_in
 from gym_memory.extract.scene import RELATIVE, Scene, find_things, here, put_in, seen_relation
 from gym_memory.extract.things import (
@@ -20,7 +19,7 @@ from gym_memory.extract.things import (
     has_any,
     is_name,
 )
-from gym_memory.graph.schema import DIRECTIONS, INVENTORY, door_relation
+from gym_memory.graph.schema import DIRECTIONS, INVENTORY, clean_name, door_relation
 
 __all__ = ["CARRYING", "HAVING", "read_sentence"]
 

@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterable
 from functools import lru_cache
 
-from gym_memory.extract.notes.words import Phrase, clean_name, split_things
+from gym_memory.extract.notes.words import Phrase, split_things
+from gym_memory.graph.schema import clean_name
 
 __all__ = ["ANY_STATE", "ARTICLE", "COMPASS", "NAME", "NOTHING", "SAME", "STATE_WORD"]
 __all__ += ["VAGUE", "WITH_STATE", "has_any", "is_name", "one_thing"]

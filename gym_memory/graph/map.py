@@ -14,7 +14,7 @@ from gym_memory.core.records import Triple
 from gym_memory.graph.schema import DIRECTIONS, EXIT, PLAYER, UNEXPLORED, direction_of
 from gym_memory.graph.temporal import TemporalGraph
 
-__all__ = ["Leg", "Square", "Ways", "beyond", "current_place", "distances", "lay_out"]
+__all__ = ["Leg", "Square", "Ways", "beyond", "current_place", "distances", "is_door", "lay_out"]
 __all__ += ["nearest_places", "ordered_ways", "positions", "route", "shortest_path", "spread"]
 __all__ += ["unexplored_exits", "visited_places", "ways_out"]
 
@@ -207,3 +207,8 @@ def _free(square: Square, towards: Square, taken: set[Square]) -> Square:
             )
             return column + x, row + y
     raise AssertionError("unreachable")
+
+
+def is_door(graph: TemporalGraph, name: str) -> bool:
+    """True if a thing stands in an exit of a room."""
+    return any(fact.relation.endswith(" door") for fact in graph.incoming(name))

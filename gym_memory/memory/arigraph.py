@@ -12,8 +12,7 @@ from gym_memory.core.files import typed
 from gym_memory.core.records import Cue, MemoryStats, Outcome, Reasons, Recall, Step, Task, Triple
 from gym_memory.core.settings import make_settings
 from gym_memory.extract import get_extractor
-from gym_memory.extract.base import apply
-from gym_memory.extract.draft import trusted
+from gym_memory.extract.draft import apply, trusted
 from gym_memory.graph import TemporalGraph
 from gym_memory.graph.schema import INVENTORY, PLAYER
 from gym_memory.graph.temporal import REWIND, rewind

@@ -13,7 +13,7 @@ from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.files import typed
 from gym_memory.core.records import Cue, MemoryStats, Recall, Step, Task, Triple
 from gym_memory.core.settings import Help, check_text, checked
-from gym_memory.extract.base import is_whole
+from gym_memory.extract.draft import is_whole
 from gym_memory.graph import TemporalGraph
 from gym_memory.graph.map import current_place, ways_out
 from gym_memory.graph.schema import (

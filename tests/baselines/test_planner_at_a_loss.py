@@ -13,7 +13,7 @@ from gym_memory.baselines.rules.textworld.planner import Planner
 from gym_memory.baselines.rules.textworld.tidying import Tidier, Tidying
 from gym_memory.core.records import Observation, Step, Task, Triple
 from gym_memory.extract import get_extractor
-from gym_memory.extract.base import apply
+from gym_memory.extract.draft import apply
 from gym_memory.graph import TemporalGraph
 
 HALL = "-= Hall =-\nYou see a shelf. On the shelf you can see a knife and a book."

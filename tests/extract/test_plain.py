@@ -9,7 +9,7 @@ from work import work
 
 from gym_memory.core.records import Step, Task, Triple
 from gym_memory.extract import get_extractor
-from gym_memory.extract.base import apply
+from gym_memory.extract.draft import apply
 from gym_memory.extract.plain import PlainRules
 from gym_memory.games.foreign.sources import detect_dialect
 from gym_memory.games.registry import ENVIRONMENTS

@@ -10,8 +10,7 @@ import pytest
 from gym_memory.core.errors import UnknownNameError
 from gym_memory.core.records import Cue, Oracle, Outcome, Step, Task, Triple
 from gym_memory.extract import Extraction, Mention, get_extractor
-from gym_memory.extract.base import apply
-from gym_memory.extract.draft import SPEECH
+from gym_memory.extract.draft import SPEECH, apply
 from gym_memory.graph import TemporalGraph
 from gym_memory.graph.schema import LOCATIONS
 from gym_memory.memory import MEMORIES, Memory, make_memory

@@ -8,9 +8,9 @@ from gym_memory.core.records import Triple
 from gym_memory.extract.notes import read_writing
 from gym_memory.extract.notes.recipes import read_kitchen
 from gym_memory.extract.notes.statements import read_statements
-from gym_memory.extract.notes.words import head_noun, kind_in
+from gym_memory.extract.notes.words import kind_in
 from gym_memory.graph import TemporalGraph
-from gym_memory.graph.schema import QUOTED
+from gym_memory.graph.schema import QUOTED, head_noun
 
 OPENS = ("moss key", "opens", "plum coffer")
 

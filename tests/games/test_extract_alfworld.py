@@ -14,7 +14,7 @@ import gym_memory  # noqa: F401 - registers the environments
 from gym_memory.core.errors import MissingDependencyError
 from gym_memory.core.records import Step, Task, Triple
 from gym_memory.evaluate.quality.observer import IdealObserver
-from gym_memory.extract.base import apply
+from gym_memory.extract.draft import apply
 from gym_memory.games.alfworld.rules import (
     ALFWorldRules,
     HouseholdTask,

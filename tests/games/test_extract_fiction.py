@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from gym_memory.core.records import Step, Task, Triple
 from gym_memory.extract import get_extractor
-from gym_memory.extract.base import apply
+from gym_memory.extract.draft import apply
 from gym_memory.graph import TemporalGraph
 
 TASK = Task("t", "score", "fiction")

@@ -10,7 +10,7 @@ from gym_memory.core.errors import MissingDependencyError
 from gym_memory.core.records import Step, Task
 from gym_memory.evaluate.quality.score import measure, summarize
 from gym_memory.extract import get_extractor
-from gym_memory.extract.base import apply
+from gym_memory.extract.draft import apply
 from gym_memory.games.scienceworld.rules_items import read_item, read_items
 from gym_memory.graph import TemporalGraph
 from gym_memory.run.jobs import Job

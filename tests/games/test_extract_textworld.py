@@ -12,11 +12,13 @@ from work import work
 
 from gym_memory.core.records import Step, Task, Triple
 from gym_memory.extract import get_extractor
-from gym_memory.extract.base import Extraction, apply
-from gym_memory.extract.notes.words import direction_in, split_things
+from gym_memory.extract.base import Extraction
+from gym_memory.extract.draft import apply
+from gym_memory.extract.notes.words import split_things
 from gym_memory.extract.plain import PlainRules
 from gym_memory.games.textworld.rules import TextWorldRules
 from gym_memory.graph import TemporalGraph
+from gym_memory.graph.schema import direction_in
 
 RULES = get_extractor("textworld")
 TASK = Task("tw/1", "win")

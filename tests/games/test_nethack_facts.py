@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from gym_memory.baselines.rules.nethack import Descender
 from gym_memory.core.records import Step, Task, Triple
 from gym_memory.extract import get_extractor
-from gym_memory.extract.base import apply
+from gym_memory.extract.draft import apply
 from gym_memory.games.nethack.rules import HAS_EXIT, HAS_ITEM, SIGHTING
 from gym_memory.graph import TemporalGraph
 from gym_memory.graph.map import route, unexplored_exits

@@ -10,10 +10,10 @@ from gym_memory.baselines.registry import make_policy
 from gym_memory.core.errors import InvalidArgumentError, UnknownNameError
 from gym_memory.core.records import Step, Task
 from gym_memory.extract import get_extractor
-from gym_memory.extract.notes.words import clean_name
 from gym_memory.games.qa import MultiHopQA
 from gym_memory.games.qa.datasets import load_dataset
 from gym_memory.graph import TemporalGraph
+from gym_memory.graph.schema import clean_name
 from gym_memory.run import rollout
 from gym_memory.wrappers import IndexActions, MemoryObservation
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gym_memory.core.records import Step, Task, Triple
 from gym_memory.extract import get_extractor
-from gym_memory.extract.base import apply
+from gym_memory.extract.draft import apply
 from gym_memory.games.textworld.rules import offered
 from gym_memory.graph import TemporalGraph
 

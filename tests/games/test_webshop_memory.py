@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from gym_memory.core.records import Step, Task, Triple
 from gym_memory.extract import get_extractor
-from gym_memory.extract.base import apply
+from gym_memory.extract.draft import apply
 from gym_memory.games.webshop.facts import IdealShopper
 from gym_memory.games.webshop.rules import (
     listing_of,

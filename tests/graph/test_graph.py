@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from gym_memory.core.errors import InvalidArgumentError, MissingDependencyError
 from gym_memory.core.records import Triple
-from gym_memory.extract import base as extract
+from gym_memory.extract import draft as extract
 from gym_memory.graph import TemporalGraph
 from gym_memory.graph.schema import slot_of
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gym_memory.graph.names import NameIndex, nouns
+from gym_memory.graph.schema import NameIndex, nouns
 
 NAMES = ("block of cheese", "brass key", "iron key", "red bell pepper", "green bell pepper", "hall")
 

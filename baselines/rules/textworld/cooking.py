@@ -14,7 +14,6 @@ from gym_memory.baselines.rules.beliefs import Beliefs
 from gym_memory.baselines.rules.plan import Aim, Kind, Move, only
 from gym_memory.baselines.rules.textworld.hunting import is_portable, tour
 from gym_memory.baselines.rules.textworld.tidying import is_about_tidying
-from gym_memory.extract.notes import is_readable
 from gym_memory.extract.notes.recipes import (
     APPLIANCES,
     BLADES,
@@ -23,7 +22,8 @@ from gym_memory.extract.notes.recipes import (
     is_about_cooking,
     is_tool,
 )
-from gym_memory.extract.notes.words import STATES, head_noun
+from gym_memory.extract.notes.words import STATES
+from gym_memory.graph.schema import head_noun, is_readable
 
 __all__ = ["appliance", "blade", "cook", "find_recipe", "is_food", "offered"]
 __all__ += ["unclear_appliances"]

@@ -14,9 +14,7 @@ from gym_memory.baselines.rules.base import explore, follow, go_to
 from gym_memory.baselines.rules.beliefs import Beliefs
 from gym_memory.baselines.rules.plan import Aim, Kind, Move, only
 from gym_memory.baselines.rules.textworld.errands import is_asked_for
-from gym_memory.extract.notes import is_readable
-from gym_memory.extract.notes.words import head_noun
-from gym_memory.graph.schema import INVENTORY, PLAYER, QUOTED
+from gym_memory.graph.schema import INVENTORY, PLAYER, QUOTED, head_noun, is_readable
 
 __all__ = ["fetch_wanted", "is_key", "is_portable", "open_locks", "read_here", "search"]
 __all__ += ["take_wanted", "tour", "try_keys", "use_keys"]

@@ -16,8 +16,7 @@ from gym_memory.baselines.rules.plan import Aim, Kind, Move
 from gym_memory.baselines.rules.textworld.hunting import is_key, read_here
 from gym_memory.baselines.rules.textworld.places import homes, likeness, misfits
 from gym_memory.core.errors import MissingDependencyError
-from gym_memory.extract.notes import is_readable
-from gym_memory.graph.schema import LOCATIONS
+from gym_memory.graph.schema import LOCATIONS, is_readable
 from gym_memory.memory.encoders import make_encoder
 
 __all__ = ["Tidier", "is_about_tidying"]

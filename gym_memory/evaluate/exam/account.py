@@ -14,8 +14,7 @@ import gymnasium as gym
 from gym_memory.baselines.registry import make_policy
 from gym_memory.core.records import Oracle, Step, Task, Triple
 from gym_memory.evaluate.quality.observer import IdealObserver, spaced, squeezed
-from gym_memory.graph.names import NameIndex, nouns
-from gym_memory.graph.schema import INVENTORY, LOCATIONS, PLAYER, direction_of
+from gym_memory.graph.schema import INVENTORY, LOCATIONS, PLAYER, NameIndex, direction_of, nouns
 from gym_memory.memory.reading import quoted
 from gym_memory.run import rollout
 from gym_memory.run.jobs import Job

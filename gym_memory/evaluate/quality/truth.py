@@ -21,9 +21,17 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from gym_memory.core.records import Oracle, Triple
-from gym_memory.extract.notes.words import direction_in, head_noun
 from gym_memory.graph import TemporalGraph
-from gym_memory.graph.schema import DIRECTIONS, EXIT, INVENTORY, LOCATIONS, PLAYER, direction_of
+from gym_memory.graph.schema import (
+    DIRECTIONS,
+    EXIT,
+    INVENTORY,
+    LOCATIONS,
+    PLAYER,
+    direction_in,
+    direction_of,
+    head_noun,
+)
 
 __all__ = ["MEASURES", "MapTruth", "MapWatch"]
 

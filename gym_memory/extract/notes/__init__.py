@@ -19,10 +19,10 @@ from gym_memory.extract.notes.recipes import (
     speaks_of_preparing,
 )
 from gym_memory.extract.notes.statements import Report, read_statements
-from gym_memory.extract.notes.words import KindOf, is_readable
-from gym_memory.graph.schema import LOCATIONS
+from gym_memory.extract.notes.words import KindOf
+from gym_memory.graph.schema import LOCATIONS, is_readable
 
-__all__ = ["is_readable", "read_report", "read_writing"]
+__all__ = ["read_report", "read_writing"]
 
 _MAX_TEXT_CHARS = 10_000
 _MOST_WORDS = 300

@@ -22,13 +22,13 @@ from gym_memory.extract.notes.words import (
     THING,
     VERBS,
     KindOf,
-    clean_name,
     is_base,
     kind_of_noun,
     names_person,
     senses,
     word_group,
 )
+from gym_memory.graph.schema import clean_name
 
 __all__ = ["ARTICLES", "ON", "PLACED", "WITHIN", "Clause", "Named", "is_known", "named_in"]
 __all__ += ["sentence_spans"]

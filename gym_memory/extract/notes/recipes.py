@@ -29,10 +29,9 @@ from gym_memory.extract.notes.words import (
     SUPPORTER,
     THING,
     KindOf,
-    clean_name,
-    head_noun,
     word_group,
 )
+from gym_memory.graph.schema import clean_name, head_noun
 
 __all__ = ["APPLIANCES", "BLADES", "CUTS", "HEATS", "Preparation", "calls_itself_recipe"]
 __all__ += ["is_about_cooking", "is_tool", "preparation", "preparations", "read_kitchen"]

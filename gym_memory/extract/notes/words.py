@@ -13,12 +13,11 @@ from typing import NamedTuple
 
 from gym_memory.core.records import Triple
 from gym_memory.graph import TemporalGraph
-from gym_memory.graph.names import head_noun
-from gym_memory.graph.schema import DIRECTIONS, INVENTORY, PLAYER, direction_of
+from gym_memory.graph.map import is_door
+from gym_memory.graph.schema import DIRECTIONS, INVENTORY, PLAYER, direction_of, head_noun
 
 __all__ = ["CARRIED", "CONTAINER", "DIRECTION_LIST", "DOOR", "KEY", "NAME", "ROOM", "STATES"]
-__all__ += ["SUPPORTER", "THING", "VERBS", "KindOf", "Phrase", "clean_name", "direction_in"]
-__all__ += ["head_noun", "is_base", "is_door", "is_readable", "kind_in", "kind_of_noun"]
+__all__ += ["SUPPORTER", "THING", "VERBS", "KindOf", "Phrase", "is_base", "kind_in", "kind_of_noun"]
 __all__ += ["names_person", "senses", "split_things", "word_group"]
 
 KindOf = Callable[[str], str | None]
@@ -30,15 +29,6 @@ THING = "thing"
 CARRIED = "carried"
 """Kind of what is surely portable."""
 
-_READABLE = re.compile(
-    r"(?:foot)?notes?|letters?|messages?|memo(?:randum)?s?|papers?|pages?|signs?|posters?|scrolls?"
-    r"|diary|journal|maps?|labels?|plaques?|tablets?|leaflets?|flyers?|newspaper|inscription|riddle"
-    r"|clues?|hints?|(?:note|text|guide|log|cook|hand|hymn)?books?|novel|manuscript|poem|parchment"
-    r"|pamphlet|brochure|postcard|telegram|receipt|ledger|missive|epistle|notice|placard|document"
-    r"|instructions?|script|folder|recipes?|binder|guide|manual|slip|ticket|tag|chart|dispatch"
-    r"|bulletin|reminder|almanac|booklet|notepad|cards?|envelopes?|sheets?|scraps?|stickers?"
-    r"|menus?|tomes?|(?:black|white|chalk|clip)board"
-)
 _DATA = tomllib.loads(Path(__file__).with_name("words.toml").read_text(encoding="utf-8"))
 
 
@@ -56,18 +46,6 @@ STATES = frozenset(
     ("raw", "fried", "roasted", "grilled", "burned", "uncut", "chopped", "sliced", "diced")
 )
 """States that games write before a name and that change in play."""
-
-
-def clean_name(text: str) -> str:
-    """Return a name as facts hold it: lower case, single spaces, no article.
-
-    >>> clean_name("The  Living Room")
-    'living room'
-    """
-    words = text.lower().split()
-    if len(words) > 1 and words[0] in ("a", "an", "the", "some"):
-        del words[0]
-    return " ".join(words)
 
 
 # Kinds
@@ -137,20 +115,6 @@ def _furniture(graph: TemporalGraph, name: str) -> str:
     return SUPPORTER if "is on" in holds or Triple(name, "is", "empty") in graph else ""
 
 
-def is_readable(name: str) -> bool:
-    """True if a thing is called like something that has text on it.
-
-    >>> is_readable("note 2"), is_readable("cookbook"), is_readable("notepad holder")
-    (True, True, False)
-    """
-    return _READABLE.fullmatch(head_noun(name)) is not None
-
-
-def is_door(graph: TemporalGraph, name: str) -> bool:
-    """True if a thing stands in an exit of a room."""
-    return any(fact.relation.endswith(" door") for fact in graph.incoming(name))
-
-
 # Verbs
 
 _DOUBLED = re.compile(r"[^aeiou]?[^aeiou][aeiou][bdgklmnprt]")
@@ -216,9 +180,6 @@ DIRECTION_LIST = rf"{_ONE_WAY}(?:(?:, and |, | and ){_ONE_WAY})*"
 _SPLIT = re.compile(r"(?:,? and |, )(?=(?:an?|some|the|one|two|\d+)\s)", re.IGNORECASE)
 _HEAD = re.compile(r"\s*(?:an?|some|the)\s+", re.IGNORECASE)
 _REMARK = re.compile(r"(?<!\s)\s*\([^()]*\)\s*$")  # a run of blanks is tried once
-_SHORT = {"n": "north", "s": "south", "e": "east", "w": "west", "u": "up", "d": "down",
-          "ne": "northeast", "nw": "northwest", "se": "southeast", "sw": "southwest"}  # fmt: skip
-_GOING = frozenset(("go", "walk", "run", "head", "move", "travel"))
 _MOST = 200
 
 
@@ -264,16 +225,3 @@ def _phrase(text: str, begin: int, end: int, start: int) -> Phrase | None:
         return None
     end = begin + len(text[begin:end].rstrip())
     return Phrase(name, tuple(states), start + begin, start + end)
-
-
-def direction_in(action: str) -> str | None:
-    """Return the direction that a command goes, None for every other command.
-
-    >>> direction_in("go north"), direction_in("W"), direction_in("open north door")
-    ('north', 'west', None)
-    """
-    words = action.lower().split()
-    if not words or len(words) > 4 or (len(words) > 1 and words[0] not in _GOING):
-        return None
-    last = _SHORT.get(words[-1], words[-1])
-    return last if last in DIRECTIONS else None

@@ -17,7 +17,7 @@ from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.records import Step, Task, check_bounded
 from gym_memory.core.settings import shown
 from gym_memory.extract import EXTRACTORS, Extractor, get_extractor
-from gym_memory.extract.base import apply
+from gym_memory.extract.draft import apply
 from gym_memory.graph import TemporalGraph
 
 __all__ = ["KEYS", "MISSING", "Given", "Source", "as_actions", "as_flag", "as_number", "as_text"]

@@ -13,7 +13,6 @@ from gym_memory.core.errors import BackendError
 from gym_memory.core.optional import require
 from gym_memory.core.records import Oracle, Triple
 from gym_memory.core.settings import Help, checked
-from gym_memory.extract.notes.words import clean_name
 from gym_memory.games.base import Feedback, TextEnv
 from gym_memory.games.qa.datasets import (
     CLOSED_ANSWERS,
@@ -24,6 +23,7 @@ from gym_memory.games.qa.datasets import (
 )
 from gym_memory.games.qa.rules import names_in
 from gym_memory.games.registry import ENVIRONMENTS
+from gym_memory.graph.schema import clean_name
 
 __all__ = ["MultiHopQA", "PassageSearch"]
 

@@ -14,8 +14,8 @@ from gym_memory.core.records import Step, Task
 from gym_memory.extract import EXTRACTORS
 from gym_memory.extract.base import Extraction
 from gym_memory.extract.draft import Draft
-from gym_memory.extract.notes.words import clean_name
 from gym_memory.graph import TemporalGraph
+from gym_memory.graph.schema import clean_name
 
 __all__ = ["ProseName", "ProseRules", "names_in", "words_of"]
 

@@ -101,8 +101,9 @@ class Cooking(TextWorldFamily):
             inventory=inventory,
             render_mode=render_mode,
         )
-        self._gata_actions = gata_actions
         self._hints = hints
+        if gata_actions:
+            self.is_listed = _is_listed_for_gata
 
     @classmethod
     def make_game(cls, settings: Mapping[str, Any], split: str, seed: int) -> Any:
@@ -126,15 +127,9 @@ class Cooking(TextWorldFamily):
             return ""
         return str(self.game.metadata.get("opening", _RULES))
 
-    def _list_valid_actions(self) -> tuple[str, ...]:
-        actions = super()._list_valid_actions()
-        if not self._gata_actions:
-            return actions
-        return tuple(
-            a
-            for a in actions
-            if a == "examine cookbook" or not (a == "look" or a.startswith("examine "))
-        )
+
+def _is_listed_for_gata(action: str) -> bool:
+    return action == "examine cookbook" or not (action == "look" or action.startswith("examine "))
 
 
 def _made(settings: Mapping[str, Any], seed: int) -> Any:

@@ -17,15 +17,7 @@ from gym_memory.extract.base import Extraction, Mention
 from gym_memory.extract.draft import Draft, attributed
 from gym_memory.extract.notes import read_report, read_writing
 from gym_memory.extract.notes.recipes import HEATS, is_about_cooking, preparation, read_kitchen
-from gym_memory.extract.notes.words import (
-    DOOR,
-    STATES,
-    clean_name,
-    direction_in,
-    head_noun,
-    is_door,
-    kind_of_noun,
-)
+from gym_memory.extract.notes.words import DOOR, STATES, kind_of_noun
 from gym_memory.games.textworld.rules_rooms import BANNER, describe
 from gym_memory.games.textworld.rules_sentences import (
     HolderContents,
@@ -35,7 +27,17 @@ from gym_memory.games.textworld.rules_sentences import (
     read_results,
 )
 from gym_memory.graph import TemporalGraph
-from gym_memory.graph.schema import INVENTORY, LOCATIONS, PLAYER, QUOTED, direction_of
+from gym_memory.graph.map import is_door
+from gym_memory.graph.schema import (
+    INVENTORY,
+    LOCATIONS,
+    PLAYER,
+    QUOTED,
+    clean_name,
+    direction_in,
+    direction_of,
+    head_noun,
+)
 
 __all__ = ["Offered", "TextWorldRules", "offered"]
 

@@ -13,7 +13,7 @@ from functools import lru_cache
 
 from gym_memory.core.records import Triple
 from gym_memory.extract.base import Mention
-from gym_memory.extract.notes.words import DIRECTION_LIST, NAME, clean_name, split_things
+from gym_memory.extract.notes.words import DIRECTION_LIST, NAME, split_things
 from gym_memory.games.textworld.rules_sentences import (
     HERE,
     IT,
@@ -26,7 +26,7 @@ from gym_memory.games.textworld.rules_sentences import (
     sentences,
     stated,
 )
-from gym_memory.graph.schema import door_relation
+from gym_memory.graph.schema import clean_name, door_relation
 
 __all__ = ["BANNER", "describe", "read_room_sentence"]
 

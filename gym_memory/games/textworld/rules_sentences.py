@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 from gym_memory.core.records import Triple
 from gym_memory.extract.base import Mention, Pattern
-from gym_memory.extract.notes.words import NAME, Phrase, clean_name, split_things
-from gym_memory.graph.schema import INVENTORY, LOCATIONS
+from gym_memory.extract.notes.words import NAME, Phrase, split_things
+from gym_memory.graph.schema import INVENTORY, LOCATIONS, clean_name
 
 __all__ = [
     "HERE",

@@ -15,9 +15,8 @@ from gym_memory.core.records import Step, Task, Triple
 from gym_memory.extract import EXTRACTORS
 from gym_memory.extract.base import Extraction
 from gym_memory.extract.draft import Draft
-from gym_memory.extract.notes.words import clean_name
 from gym_memory.graph.map import current_place
-from gym_memory.graph.schema import PLAYER
+from gym_memory.graph.schema import PLAYER, clean_name
 from gym_memory.graph.temporal import TemporalGraph
 
 __all__ = [

@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gym_memory.core.optional import require
-from gym_memory.extract.notes.words import clean_name
 from gym_memory.games.webshop.catalogue import Catalogue, Product
 from gym_memory.games.webshop.rules import split_words
+from gym_memory.graph.schema import clean_name
 
 __all__ = ["BUY", "MOST_RESULTS", "NEXT", "SUB_PAGES", "WINDOW"]
 __all__ += ["Button", "ProductSearch", "Shop", "ShopView", "details_of", "open_shop"]

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from gym_memory.core.records import Step, Task
 from gym_memory.extract import get_extractor
-from gym_memory.extract.base import apply
+from gym_memory.extract.draft import apply
 from gym_memory.graph import TemporalGraph
 from gym_memory.graph.map import Ways, current_place, shortest_path, unexplored_exits, ways_out
 from gym_memory.graph.schema import INVENTORY, LOCATIONS, OPPOSITE, PLAYER, VERBATIM, is_contents

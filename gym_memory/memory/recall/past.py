@@ -18,8 +18,7 @@ import numpy as np
 
 from gym_memory.core.records import Triple
 from gym_memory.graph import TemporalGraph
-from gym_memory.graph.names import DETERMINERS, NameIndex
-from gym_memory.graph.schema import LOCATIONS, PLAYER, tried_relation
+from gym_memory.graph.schema import DETERMINERS, LOCATIONS, PLAYER, NameIndex, tried_relation
 from gym_memory.memory.reading import MAX_RUN, entry_head
 from gym_memory.memory.recall.render import Block, fact_block, without_empty_lines
 from gym_memory.memory.stores.episodes import Episode, EpisodeStore, Follower, weight

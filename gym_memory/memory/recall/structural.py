@@ -10,7 +10,6 @@ from gym_memory.core.records import Cue, Triple
 from gym_memory.graph import TemporalGraph
 from gym_memory.graph.facts import Event
 from gym_memory.graph.map import current_place, spread
-from gym_memory.graph.names import NameIndex
 from gym_memory.graph.schema import (
     DIRECTIONS,
     EXIT,
@@ -21,6 +20,7 @@ from gym_memory.graph.schema import (
     QUOTED,
     UNEXPLORED,
     VERBATIM,
+    NameIndex,
     direction_of,
     door_relation,
     way_relation,

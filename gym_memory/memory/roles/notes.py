@@ -12,7 +12,7 @@ from functools import lru_cache
 
 from gym_memory.core.records import Step, Task, Triple
 from gym_memory.extract import get_extractor
-from gym_memory.extract.base import apply
+from gym_memory.extract.draft import apply
 from gym_memory.graph import TemporalGraph
 from gym_memory.graph.map import current_place, ways_out
 from gym_memory.graph.schema import (

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from gym_memory.core.records import Step, Task, Triple
 from gym_memory.extract import get_extractor
-from gym_memory.extract.base import apply
+from gym_memory.extract.draft import apply
 from gym_memory.games.scienceworld.rules_items import base_of, is_plant
 from gym_memory.graph import TemporalGraph
 from gym_memory.graph.map import current_place, shortest_path, spread
