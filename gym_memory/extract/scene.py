@@ -8,10 +8,18 @@ from functools import lru_cache
 
 from gym_memory.core.records import Triple
 from gym_memory.extract.draft import NOWHERE, Draft
-from gym_memory.extract.notes.words import Phrase, clean_name, direction_in
+from gym_memory.extract.notes.words import Phrase
 from gym_memory.extract.things import ANY_STATE, NOTHING, SAME, is_name, one_thing, things_in
 from gym_memory.graph import TemporalGraph
-from gym_memory.graph.schema import EXIT, OPPOSITE, PLAYER, direction_of, way_relation
+from gym_memory.graph.schema import (
+    EXIT,
+    OPPOSITE,
+    PLAYER,
+    clean_name,
+    direction_in,
+    direction_of,
+    way_relation,
+)
 
 __all__ = ["LOOKING", "RELATIVE", "Scene", "find_things", "here", "place_name", "put_in"]
 __all__ += ["relation", "seen_relation"]
