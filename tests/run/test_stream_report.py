@@ -11,6 +11,7 @@ from gym_memory.run.results.streams import (
     stream_figures,
     stream_sentences,
     stream_tables,
+    transfer_sentences,
 )
 from gym_memory.run.streams import Stream
 
@@ -88,6 +89,9 @@ def test_what_cannot_be_distinguished_is_said() -> None:
     assert stream_sentences(own()) == [
         "On D, `exprag` cannot be distinguished from `none`.",
         "On D, `none` cannot be distinguished from `exprag`.",
+    ]
+    assert transfer_sentences(own()) == [
+        "Tested in others, `exprag` cannot be distinguished from `none`."
     ]
 
 

@@ -49,6 +49,7 @@ from gym_memory.run.results.streams import (
     stream_figures,
     stream_sentences,
     stream_tables,
+    transfer_sentences,
 )
 from gym_memory.run.results.svg import Figure, label_of, picture
 from gym_memory.run.results.sweep import Curve, at_largest, budgets, comparable, curves
@@ -234,7 +235,7 @@ def _section(path: Path, protocol: str, own: Sequence[Unit], gaps: Sequence[Diff
     if is_stream(protocol):
         for each in stream_tables(own):
             lines += [f"### {each.title}", "", _markdown_table(each.heads, each.rows)]
-        lines += [*stream_sentences(own), ""]
+        lines += [*stream_sentences(own), *transfer_sentences(own), ""]
         for figure in stream_figures(own, colour):
             lines += drawn(figure)
     for figure in by_trial if protocol.startswith("trials") else ():

@@ -5,7 +5,7 @@ All gains are paired by task and order; their 95 % intervals take tasks as their
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -16,11 +16,13 @@ from gym_memory.core.names import parse_spec
 from gym_memory.run.protocols import make_protocol
 from gym_memory.run.results import intervals
 from gym_memory.run.results import svg as draw
+from gym_memory.run.results.intervals import Estimate
 from gym_memory.run.results.score import Unit, format_interval, grouped, is_raw
 from gym_memory.run.results.svg import Figure, Line, label_of, line_figure
 from gym_memory.run.streams import Stream
 
 __all__ = ["Table", "is_stream", "stream_figures", "stream_sentences", "stream_tables"]
+__all__ += ["transfer_sentences"]
 
 RIVALS = ("none", "placebo", "exprag", "history")
 """Memories that the others are compared with: nothing, spoilt items, raw episodes."""
@@ -71,24 +73,24 @@ def _found(group: Iterable[Unit], *phases: str, test: str = "") -> Found:
 
 @lru_cache(maxsize=1024)  # tables and the heat map show the same cells
 def _estimate(
-    by: Callable[..., intervals.Estimate], values: tuple[float, ...], tasks: tuple[str, ...]
-) -> intervals.Estimate:
+    by: Callable[..., Estimate], values: tuple[float, ...], tasks: tuple[str, ...]
+) -> Estimate:
     return by(values, tasks)
 
 
-def _mean(found: Found, raw: bool) -> intervals.Estimate:
+def _mean(found: Found, raw: bool) -> Estimate:
     by = intervals.values if raw else intervals.scores
     return _estimate(by, tuple(v for _, v in found.values()), tuple(t for t, _ in found.values()))
 
 
-def _gain(ours: Found, theirs: Found, raw: bool) -> intervals.Estimate:
+def _gain(ours: Found, theirs: Found, raw: bool) -> Estimate:
     keys = [key for key in ours if key in theirs]
     gaps = tuple(ours[key][1] - theirs[key][1] for key in keys)
     by = intervals.values if raw else intervals.gaps
     return _estimate(by, gaps, tuple(ours[key][0] for key in keys))
 
 
-def _shown(found: intervals.Estimate, sign: str = "") -> str:
+def _shown(found: Estimate, sign: str = "") -> str:
     if not found.clusters:
         return ""
     return f"{found.mean:{sign}.2f} {format_interval(found.interval(), sign)}"
@@ -167,9 +169,7 @@ def _tests(own: Sequence[Unit]) -> list[str]:
     return list(dict.fromkeys(t for u in own for t in _stream(u.protocol).tests))
 
 
-def _tested(
-    own: Sequence[Unit], pairs: Iterable[tuple[str, str]], memory: str
-) -> intervals.Estimate:
+def _tested(own: Sequence[Unit], pairs: Iterable[tuple[str, str]], memory: str) -> Estimate:
     """Return the gain over ``none`` on tests; the score itself where ``none`` was not played.
 
     ``pairs`` are of the environment that was learnt in, and of that of the test.
@@ -208,14 +208,18 @@ def _transfer(own: Sequence[Unit]) -> list[Table]:
         for env in dict.fromkeys(unit.env for unit in group):
             cells = (_tested(rivals, [(env, test)], memory) for test in tests)
             rows.append([f"`{memory}`", names[env], policy, *(_shown(c, sign) for c in cells)])
-        pairs = [(env, test) for env in names for test in tests]
-        parts = ([pair for pair in pairs if (pair[0] == pair[1]) == same] for same in (True, False))
-        cells = (_tested(rivals, part, memory) for part in parts)
+        cells = (_tested(rivals, part, memory) for part in _parts(own))
         means.append([f"`{memory}`", policy, *(_shown(cell, sign) for cell in cells)])
     heads = ["memory", "learnt in", "policy", *_names(tests).values()]
     over = ["memory", "policy", "in the same environment", "in others"]
     return [Table("Transfer: gain over none in further tasks", over, 2, means),
             Table("Transfer, by environment", heads, 3, rows)]  # fmt: skip
+
+
+def _parts(own: Sequence[Unit]) -> list[list[tuple[str, str]]]:
+    """Return the pairs (learnt in, tested in) of the same environment, and those of two."""
+    pairs = [(env, test) for env in dict.fromkeys(u.env for u in own) for test in _tests(own)]
+    return [[pair for pair in pairs if (pair[0] == pair[1]) == same] for same in (True, False)]
 
 
 def stream_sentences(own: Sequence[Unit]) -> list[str]:
@@ -224,15 +228,31 @@ def stream_sentences(own: Sequence[Unit]) -> list[str]:
     for (env, _), memories in _worlds(own).items():
         for rival in _rivals(memories):
             theirs, raw = _found(memories[rival], "learn"), is_raw(own)
-            same = []
-            for memory, group in memories.items():
-                ends = _gain(_found(group, "learn"), theirs, raw).interval()
-                if memory != rival and (ends is None or ends[0] <= 0 <= ends[1]):
-                    same.append(f"`{memory}`")
-            if same:
-                lines.append(f"On {label_of(env)}, {', '.join(same)} cannot be distinguished "
-                             f"from `{rival}`.")  # fmt: skip
+            lines += _same(f"On {label_of(env)}", rival, {
+                memory: _gain(_found(group, "learn"), theirs, raw)
+                for memory, group in memories.items() if memory != rival
+            })  # fmt: skip
     return lines
+
+
+def transfer_sentences(own: Sequence[Unit]) -> list[str]:
+    """Say which memories cannot be distinguished from ``none`` in tests."""
+    lines = []
+    for where, part in zip(("in the same environment", "in others"), _parts(own), strict=True):
+        for group in grouped(own, lambda unit: unit.policy).values():
+            memories = dict.fromkeys(unit.memory for unit in group)
+            if part and "none" in memories:
+                lines += _same(f"Tested {where}", "none", {
+                    m: _tested(group, part, m) for m in memories if m != "none"
+                })  # fmt: skip
+    return lines
+
+
+def _same(where: str, rival: str, gains: Mapping[str, Estimate]) -> list[str]:
+    """Return a sentence on the gains whose interval holds 0, if there are any."""
+    ends = {memory: gain.interval() or (0.0, 0.0) for memory, gain in gains.items()}
+    same = ", ".join(f"`{memory}`" for memory, (low, high) in ends.items() if low <= 0 <= high)
+    return [f"{where}, {same} cannot be distinguished from `{rival}`."] if same else []
 
 
 def stream_figures(own: Sequence[Unit], colour: dict[str, int]) -> list[Figure]:
