@@ -34,7 +34,7 @@ from gym_memory.papers.experiments import load_experiment
 from gym_memory.run.jobs import EpisodeRow
 from gym_memory.run.results import intervals, sweep
 from gym_memory.run.results.score import Unit, format_interval, grouped, units
-from gym_memory.run.results.streams import stream_sentences, stream_tables
+from gym_memory.run.results.streams import stream_sentences, stream_tables, transfer_sentences
 
 HERE = Path(__file__).parent
 README = HERE.parent / "README.md"
@@ -669,7 +669,7 @@ def stream(part: str, *titles: str) -> str:
     own = stream_units(part)
     tables = [table for table in stream_tables(own) if table.title.startswith(titles)]
     shown = [f"**{t.title}**\n\n{_table(t.heads, t.words, t.rows)}" for t in tables]
-    said = stream_sentences(own) if "Gain" in titles else []
+    said = stream_sentences(own) if "Gain" in titles else transfer_sentences(own)
     return "\n".join([*shown, *(f"{line}\n" for line in said)])
 
 
@@ -687,6 +687,7 @@ PAGES: dict[Path, dict[str, Callable[[], str]]] = {
     speed.PAGE: {name: partial(_made, make) for name, make in speed.TABLES.items()},
     RESULTS / "streams.md": {
         "stream_alfworld": partial(stream, "alfworld", "Score", "Gain", "Store"),
+        "stream_types": partial(stream, "types", "Transfer"),
         "stream_grid": partial(stream, "grid", "Transfer"),
     },
     RESULTS / "learners.md": {"rl": rl_means, "learner": learner},

@@ -19,8 +19,12 @@ from gym_memory.core.records import Step, Task
 from gym_memory.evaluate.quality.score import odd_command
 from gym_memory.extract.draft import apply
 from gym_memory.games.textworld.rules import TextWorldRules
-from gym_memory.games.textworld.rules_rooms import _describe, read_room_sentence
-from gym_memory.games.textworld.rules_sentences import read_inventory, read_result_sentence
+from gym_memory.games.textworld.rules_sentences import (
+    _describe,
+    read_inventory,
+    read_result_sentence,
+    read_room_sentence,
+)
 from gym_memory.graph import TemporalGraph
 from gym_memory.run.jobs import Job
 

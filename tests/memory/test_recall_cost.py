@@ -8,9 +8,8 @@ import pytest
 
 from gym_memory.core.records import Cue, Triple
 from gym_memory.graph import TemporalGraph
-from gym_memory.memory.recall.ranking import rank
 from gym_memory.memory.recall.render import Page
-from gym_memory.memory.recall.structural import StructuralIndex
+from gym_memory.memory.recall.structural import StructuralIndex, rank
 
 
 class Visits:

@@ -18,10 +18,11 @@ from gym_memory.extract.draft import Draft, attributed
 from gym_memory.extract.notes import read_report, read_writing
 from gym_memory.extract.notes.recipes import HEATS, is_about_cooking, preparation, read_kitchen
 from gym_memory.extract.notes.words import DOOR, STATES, kind_of_noun
-from gym_memory.games.textworld.rules_rooms import BANNER, describe
 from gym_memory.games.textworld.rules_sentences import (
+    BANNER,
     HolderContents,
     SentenceFacts,
+    describe,
     gone,
     read_inventory,
     read_results,

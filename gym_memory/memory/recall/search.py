@@ -23,11 +23,10 @@ from gym_memory.memory.recall.past import (
     read_past_question,
     recollect,
 )
-from gym_memory.memory.recall.ranking import put_unexplored, rank
 from gym_memory.memory.recall.render import NOTHING, Page, fact_block, fit_episodes
 from gym_memory.memory.recall.semantic import Queries, SemanticIndex
 from gym_memory.memory.recall.settings import AriGraphSettings
-from gym_memory.memory.recall.structural import StructuralIndex
+from gym_memory.memory.recall.structural import StructuralIndex, put_unexplored, rank
 from gym_memory.memory.roles.base import Explore, RelevantEntities
 from gym_memory.memory.stores.episodes import Episode, EpisodeStore, weight
 
