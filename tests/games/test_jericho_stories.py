@@ -164,3 +164,21 @@ def test_infocoms_grammar_is_read(zork):
     assert "the" not in vocabulary.nouns
     assert set(zork.valid_actions()) >= {"open small mailbox", "north", "south", "west"}
     assert not any("forest" in action for action in zork.valid_actions())
+
+
+def test_what_takes_no_time_or_is_too_late_is_not_listed(zork):
+    """*You don't have the white house*; and the troll's last blow falls whatever one does."""
+    assert not any(action.startswith("put out") for action in zork.valid_actions())
+    to_the_troll = (
+        "south/east/open window/west/west/take lamp/take sword/turn on lamp/move rug"
+        "/open trap door/down/north"
+    )
+    env = Jericho(path=FOLDER / "zork1.z3", story_seed=4, valid_actions=False)
+    env.reset(seed=0)
+    play(env, [*to_the_troll.split("/"), *["attack troll with sword"] * 4])
+    listed = env.valid_actions()
+    assert "south" in listed  # away from it
+    assert "north" not in listed
+    assert len(listed) < 20
+    assert env.step("wait")[2]
+    env.close()

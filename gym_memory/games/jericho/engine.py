@@ -379,16 +379,21 @@ class ParserEngine(StoryEngine):
         inside = set(names_in_view(quiet[1][0], vocabulary))
         held = [name for name in things if name in inside]
         same = steady([region.of(memory) for memory in memories])
-        still = region.of(memories[0])[same]
+        # A command that takes no time leaves the world as it was, others as waiting does.
+        still = [region.of(memory)[same] for memory in (memories[0], begun[0])]
         found: dict[bytes, str] = {}
+        doomed = self._ends(self._after(begun, _QUIET[-1])[0])  # whatever one does
         moves = tuple(move for move in MOVES if vocabulary.knows(move))
         for command in (*moves, *_to_try(templates, things, held)):
             text, memory = self._after(begun, command)
             now = region.of(memory)[same]
-            ends = self._ends(text)
-            changed = not np.array_equal(now, still) and not _ASIDE.search(text)
-            if ends or (changed and not self._is_circular(memory)):
-                effect = command.encode() if ends else now.tobytes()
+            if self._ends(text):
+                effect = b"" if doomed else command.encode()
+            elif any(np.array_equal(now, world) for world in still) or _ASIDE.search(text):
+                effect = b""
+            else:
+                effect = b"" if self._is_circular(memory) else now.tobytes()
+            if effect:
                 found[effect] = min(found.get(effect, command), command, key=_preference)
         return (*found.values(), *_QUIET)
 
