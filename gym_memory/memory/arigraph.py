@@ -39,7 +39,7 @@ class AriGraph(Memory):
 
     A recall is Algorithm 1: facts, then the observations that score best by equation 1, then all
     unexplored exits (Algorithm 3), and the last attempts (ours). A focus on the past brings dated
-    facts first; see :mod:`gym_memory.memory.recall.past`. ``semantic`` search of facts is
+    facts first; see :mod:`gym_memory.memory.recall.search`. ``semantic`` search of facts is
     Algorithm 2; ``structural``, the default, is :mod:`gym_memory.memory.recall.structural`.
 
     What differs from the paper: without ``llm``, rules play the roles of its language model and

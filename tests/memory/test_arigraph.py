@@ -21,11 +21,10 @@ from gym_memory.memory import make_memory
 from gym_memory.memory.arigraph import AriGraph
 from gym_memory.memory.base import count_tokens
 from gym_memory.memory.encoders import HashEncoder, make_encoder
-from gym_memory.memory.recall.past import EpisodicIndex
 from gym_memory.memory.recall.render import Page, fact_block, fit_episodes, fit_facts, render_facts
 from gym_memory.memory.recall.semantic import SemanticIndex
 from gym_memory.memory.recall.structural import StructuralIndex, rank
-from gym_memory.memory.stores.episodes import EpisodeStore
+from gym_memory.memory.stores.episodes import EpisodeStore, EpisodicIndex
 from gym_memory.testing.chat import answer
 from gym_memory.testing.fake_env import FakeHouse
 

@@ -26,8 +26,8 @@ from gym_memory.memory.reading import (
     read_line,
     split_entries,
 )
-from gym_memory.memory.recall.past import dated_lines
 from gym_memory.memory.recall.render import fit_facts, render_episode, render_facts
+from gym_memory.memory.recall.search import dated_lines
 from gym_memory.memory.roles.notes import describe
 from gym_memory.memory.stores.episodes import Episode
 

@@ -1,24 +1,30 @@
 """Episodic memory: every observation with the facts that were extracted from it.
 
 An episode is AriGraph's episodic vertex, its facts are the episodic edge E_e. An index follows such
-a log, or a graph's, by a position in it.
+a log, or a graph's, by a position in it; those of observations and actions are here.
 """
 
 from __future__ import annotations
 
 import math
+import re
+from array import array
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from heapq import nlargest
 from itertools import chain
 from typing import Any, Generic, Literal, NamedTuple, Protocol, TypeVar
+
+import numpy as np
 
 from gym_memory.core.errors import InvalidArgumentError, StoreError
 from gym_memory.core.files import typed
 from gym_memory.core.records import Triple
 from gym_memory.core.settings import check_int, check_text
+from gym_memory.graph.schema import DETERMINERS, PLAYER, NameIndex, tried_relation
 
-__all__ = ["Episode", "EpisodeStore", "Follower", "Log", "Variant", "weight"]
+__all__ = ["ActionIndex", "Episode", "EpisodeStore", "EpisodicIndex", "Follower", "Log", "Variant"]
+__all__ += ["weight"]
 
 Variant = Literal["paper", "code"]
 """Episodic score: equation 1 of the AriGraph paper, or what its authors' code computes."""
@@ -263,3 +269,191 @@ def weight(episode: Episode) -> float:
     """Return ``log2(N) / N`` of equation 1 for an observation of N facts; 0 for N = 1."""
     total = max(len(episode.triples), 1)
     return math.log2(total) / total
+
+
+# ------------------------------------------------------------ indexes
+
+_MOST_TRIED = 12
+_MOST_STEPS = 4
+_NONE = array("i")
+_AGE = 1e-13
+"""What an id adds to a score: less than scores differ by, enough to put the newest first."""
+_LEAST = 1e-6
+
+_EVENT = re.compile(
+    r"\bwhat(?:['’]d)? (?:did (?:i|it|you) (?:find|get|say|see)|(?:came|happened)\b)|"
+    r"\bwhen (?:i|you)\b",
+    re.IGNORECASE,
+)
+_DONE_BY = re.compile(r"\bi(?:['’]ve|['’]d| have| had)? (\w+)")
+_IRREGULAR = {
+    "ate": "eat", "drank": "drink", "found": "find", "gave": "give", "got": "get", "lit": "light",
+    "said": "say", "threw": "throw", "took": "take", "went": "go", "wore": "wear",
+}  # fmt: skip
+_ARTICLE = re.compile(rf"\b(?:{'|'.join(sorted(DETERMINERS))}) ", re.IGNORECASE)
+
+
+class EpisodicIndex:
+    """Rank the different observations of a store (AriGraph, equation 1), newest of equals."""
+
+    def __init__(self, store: EpisodeStore):
+        self.store = store
+        self._follower: Follower[Episode] = Follower()
+        self._reset()
+
+    def _reset(self) -> None:
+        self._number: dict[tuple[str, tuple[Triple, ...]], int] = {}
+        self._numbers: list[int] = []  # of each observation: the number of the different one
+        self._newest: list[int] = []  # of each of those: its last observation
+        self._links: dict[Triple, array[int]] = {}
+        self._recalled: list[Triple] = []  # facts of the last search ...
+        self._counted: dict[Triple, None] = {}  # ... each once ...
+        self._shared = np.zeros(64, dtype=np.int64)  # ... and how many of them each one states
+        self._weights = np.zeros(64)
+        self._ages = np.zeros(64)
+
+    def _sync(self) -> None:
+        cut, new = self._follower.advance(self.store)
+        if cut:
+            self._reset()
+        for episode in new:
+            number = self._number.setdefault((episode.text, episode.triples), len(self._newest))
+            if number == len(self._newest):
+                self._newest.append(episode.id)
+                self._link(number, episode)
+            self._newest[number] = episode.id
+            self._numbers.append(number)
+            self._ages[number] = episode.id * _AGE
+
+    def _link(self, number: int, episode: Episode) -> None:
+        if number == len(self._weights):
+            for name in ("_shared", "_weights", "_ages"):
+                values = getattr(self, name)
+                setattr(self, name, np.concatenate([values, np.zeros_like(values)]))
+        self._weights[number] = weight(episode)
+        links, counted, shared = self._links, self._counted, 0
+        for triple in episode.triples:
+            found = links.get(triple)
+            if found is None:
+                found = links[triple] = array("i")
+            found.append(number)
+            shared += triple in counted
+        self._shared[number] = shared
+
+    def _count(self, recalled: list[Triple]) -> None:
+        if recalled == self._recalled:
+            return
+        before, now = self._counted, dict.fromkeys(recalled)
+        self._recalled, self._counted = recalled, now
+        count = len(self._newest)
+        for one, triples in ((-1, before.keys() - now.keys()), (1, now.keys() - before.keys())):
+            if triples:
+                links = b"".join([self._links.get(triple, _NONE) for triple in triples])
+                found = np.bincount(np.frombuffer(links, dtype=np.intc), minlength=count)
+                self._shared[:count] += one * found
+
+    def search(
+        self, recalled: Iterable[Triple], *, exclude_last: int = 0, but: Container[str] = ()
+    ) -> Iterator[Episode]:
+        """Yield observations of different texts, best first, of equal scores the newest first.
+
+        ``exclude_last`` leaves out the newest, ``but`` texts; repeated facts count once.
+        """
+        self._sync()
+        end = len(self.store) - exclude_last
+        count = len(self._newest)
+        if end <= 0 or not count:
+            return
+        self._count(list(recalled))
+        scores = self._shared[:count] * self._weights[:count] + self._ages[:count]
+        scores[self._numbers[end:]] = 0.0
+        given: set[str] = set()
+        while True:
+            best = int(scores.argmax())
+            if scores[best] < _LEAST:
+                return
+            scores[best] = 0.0
+            episode = self.store[self._newest[best]]
+            text = episode.text
+            if text not in given and text not in but:
+                given.add(text)
+                yield episode
+
+
+class ActionIndex:
+    """Count the actions of a store by the place in which they were taken."""
+
+    def __init__(self, store: EpisodeStore):
+        self.store = store
+        self._follower: Follower[Episode] = Follower()
+        self._reset()
+
+    def _reset(self) -> None:
+        self._place = ""
+        self._counts: dict[str, dict[str, int]] = {}  # actions in the order of their last try
+        self._actions = NameIndex()
+        self._last: dict[str, int] = {}
+        self._by_word: dict[str, dict[str, None]] = {}
+
+    def _sync(self) -> None:
+        cut, new = self._follower.advance(self.store)
+        if cut:
+            self._reset()
+        for episode in new:
+            action = episode.action.lower()
+            if not action.isalpha():  # "look" and "wait" are words of any question
+                bare = _ARTICLE.sub("", action)
+                self._actions.learn(bare)
+                self._last[bare] = episode.t
+                for word in bare.split()[1:]:
+                    self._by_word.setdefault(word, {})[bare] = None
+            if self._place and action:
+                counts = self._counts.setdefault(self._place, {})
+                counts[action] = counts.pop(action, 0) + 1
+            for subject, relation, obj in episode.triples:
+                if subject == PLAYER and relation == "is in":
+                    self._place = obj
+
+    def named(self, text: str, things: Iterable[str] = ()) -> list[int]:
+        """Return the last steps of the actions of at least two words that a text names.
+
+        *I opened the box* names what was done to ``things``, those named there: the latest with one
+        of its verbs or, if it asks what happened, the latest with any.
+        """
+        self._sync()
+        bare = _ARTICLE.sub("", text)
+        found = self._actions.find(bare) or self._described(text, set(things) - {PLAYER})
+        return [self._last[action] for action in found]
+
+    def _described(self, text: str, things: Collection[str]) -> list[str]:
+        verbs = {form for verb in _DONE_BY.findall(text.lower()) for form in _present(verb)}
+        if not verbs or not things:
+            return []
+        rare = min((self._by_word.get(name.split()[-1], {}) for name in things), key=len)
+        found = [action for action in rare if all(name in action for name in things)]
+        exact = [action for action in found if action.split()[0] in verbs]
+        found = exact or (found if _EVENT.search(text) else [])
+        return sorted(found, key=self._last.__getitem__, reverse=True)[:_MOST_STEPS]
+
+    def tried(self, place: str, valid_actions: tuple[str, ...]) -> list[Triple]:
+        """Return valid attempts in a place as facts ``place | tried | action``, newest first."""
+        self._sync()
+        counts = self._counts.get(place, {})
+        valid = {action.lower() for action in valid_actions}
+        again = [action for action in reversed(counts) if not valid or action in valid]
+        return [
+            Triple(place, tried_relation(counts[action]), action)
+            for action in again[:_MOST_TRIED]
+            if not action.startswith("go ")
+        ]
+
+
+def _present(verb: str) -> tuple[str, ...]:
+    """Return what a verb in the past tense may be in the present.
+
+    >>> _present("dropped"), _present("took")
+    (('dropped', 'dropp', 'droppe', 'drop'), ('took', 'take'))
+    """
+    if not verb.endswith("ed"):
+        return verb, _IRREGULAR.get(verb, verb)
+    return verb, verb[:-2], verb[:-1], verb[:-3]
