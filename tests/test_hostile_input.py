@@ -26,7 +26,7 @@ from gym_memory.games.qa.datasets import read_questions
 from gym_memory.games.textworld.engine import clean_text
 from gym_memory.llm.prompts import read_slots
 from gym_memory.memory import make_memory
-from gym_memory.memory.reading import read_description
+from gym_memory.memory.roles.notes import read_description
 from gym_memory.run import EpisodeResult
 from gym_memory.run.jobs import EpisodeRow, RunConfig
 from gym_memory.run.results import ResultsFolder

@@ -22,6 +22,7 @@ from gym_memory.core.settings import Help, check_text, checked
 from gym_memory.graph.schema import PLAYER, VERBATIM, direction_of
 from gym_memory.memory.arigraph import AriGraph, AriGraphSettings
 from gym_memory.memory.base import (
+    CHARS_PER_TOKEN,
     MEMORIES,
     Lifetime,
     Memory,
@@ -30,8 +31,7 @@ from gym_memory.memory.base import (
     truncate_tokens,
 )
 from gym_memory.memory.experience.base import ExperienceMemory
-from gym_memory.memory.reading import without_numbers
-from gym_memory.memory.recall.render import fit_facts, render_facts
+from gym_memory.memory.reading import fit_facts, render_facts, without_numbers
 
 __all__ = ["Adversarial", "Altered", "NoMemory", "Noise", "OracleGraph", "Placebo", "Present"]
 __all__ += ["Shuffled"]
@@ -288,7 +288,7 @@ class Noise(_AlteredGraph):
         supplies = [f"{kind} {thing}" for kind in _KINDS for thing in _SUPPLIES]
         chance.shuffle(supplies)
         facts = [Triple(thing, "is in", chance.choice(_HALLS)) for thing in supplies]
-        text, shown = fit_facts(facts, count_tokens(honest.text))
+        text, shown = fit_facts(facts, count_tokens(honest.text) * CHARS_PER_TOKEN)
         return Recall(text, shown)
 
 

@@ -1,4 +1,4 @@
-"""Write and read the forms of recalled text; all other text is prose.
+"""Write and read the forms of recalled text, within a budget; all other text is prose.
 
 The forms::
 
@@ -11,15 +11,16 @@ note says: Go east.                 a text that was read, whole
 - hall is east of kitchen.          a fact as an item of a list
 [hall, is east of, kitchen]         a fact as STMA lists its subgraph
 12. go east (hall to kitchen)       an action, below the heading ``Completed actions:``
-From hall, east leads to den.       a description, as STMA's rule-based aggregator writes it
 | [step 3] > open fridge            a line of the game's text that has one of these forms
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from functools import lru_cache
+from itertools import groupby
+from operator import itemgetter
 from typing import Any, Literal, NamedTuple
 from unicodedata import category
 
@@ -28,9 +29,7 @@ from gym_memory.graph.schema import (
     ACTION_RESULTS,
     DIRECTIONS,
     EXIT,
-    INVENTORY,
     LOCATIONS,
-    PLAYER,
     TRIED,
     UNEXPLORED,
     VERBATIM,
@@ -38,21 +37,15 @@ from gym_memory.graph.schema import (
     way_relation,
 )
 from gym_memory.llm.prompts import split_control_tokens
+from gym_memory.memory.stores.episodes import Episode
 
-__all__ = [
-    "ACTIONS",
-    "GOALS",
-    "PLACES",
-    "READ",
-    "RELATIONS",
-    "LoggedAction",
-    "Operation",
-    "ParsedText",
-    "TranscriptStep",
-]
-__all__ += ["entry_head", "fact_line", "fact_lines", "item_line", "listed_fact", "logged_action"]
-__all__ += ["quoted", "read_account", "read_description", "read_head", "read_item", "read_line"]
-__all__ += ["read_operation", "sections", "split_entries", "without_numbers"]
+__all__ = ["ACTIONS", "GOALS", "NOTHING", "PLACES", "READ", "RELATIONS", "Block", "LoggedAction"]
+__all__ += ["Operation", "Page", "ParsedText", "TranscriptStep", "entry_head", "fact_block"]
+__all__ += ["fact_line", "fact_lines", "fit_episodes", "fit_facts", "item_line", "listed_fact"]
+__all__ += ["logged_action", "quoted", "read_account", "read_head", "read_item", "read_line"]
+__all__ += ["read_operation", "render_episode", "render_facts", "sections", "split_entries"]
+__all__ += ["without_empty_lines", "without_numbers"]
+
 
 _OBJECT_NUMBER = re.compile(r"(?<=[^\W\d]) \d+\b")
 ACTIONS, PLACES, GOALS, READ = "Completed actions", "Places", "Active goals", "Read"
@@ -342,87 +335,6 @@ def read_account(text: str) -> ParsedText:
     return ParsedText(tuple(facts), tuple(dated), tuple(actions), tuple(entries), prose.strip())
 
 
-# ------------------------------------------------------------ descriptions in prose
-
-_DIRECTION = "|".join(DIRECTIONS)
-_SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z])")
-_HERE = re.compile(r"You are in (.+?)\.?")
-_FROM = re.compile(r"From ([^,]+), (.+?)\.?")
-_WAY = re.compile(rf"({_DIRECTION}) leads to (.+)")
-_EXIT = re.compile(rf"(?:there is an exit ({_DIRECTION})|({_DIRECTION}) leads back to (.+?))")
-_DOOR = re.compile(r"(.*?) (?:through|with) (.+)")
-_PLACED = re.compile(r"(In|On|Under) ([^:]+): (.+?)\.?")
-_HELD = re.compile(r"You hold (.+?)\.?")
-_STATES = re.compile(r"(.+?) \(([^()]+)\)")
-_BRACKET = re.compile(r"[()]")
-
-
-def read_description(text: str) -> list[Triple]:
-    """Return the facts that a description of places and things states.
-
-    >>> read_description("From hall, east leads to den through oak door (open). On desk: a.")[0]
-    Triple(subject='den', relation='is east of', object='hall')
-    """
-    return [fact for sentence in _SENTENCE.split(text) for fact in _stated(sentence.strip())]
-
-
-def _stated(sentence: str) -> Iterator[Triple]:
-    if here := _HERE.fullmatch(sentence):
-        yield Triple(PLAYER, "is in", here[1])
-    elif leads := _FROM.fullmatch(sentence):
-        for lead in leads[2].split(JOINED):
-            yield from _lead(leads[1], lead)
-    elif held := _HELD.fullmatch(sentence):
-        for thing in _listed(held[1]):
-            yield from _thing(thing, "is in", INVENTORY)
-    elif placed := _PLACED.fullmatch(sentence):
-        for thing in _listed(placed[3]):
-            yield from _thing(thing, f"is {placed[1].lower()}", placed[2])
-
-
-def _listed(text: str) -> list[str]:
-    things: list[list[str]] = []
-    inside = False
-    for piece in reversed(text.split(", ")):
-        if inside:
-            things[-1].append(piece)
-        else:
-            things.append([piece])
-        bracket = _BRACKET.search(piece)
-        inside = bracket[0] == ")" if bracket else inside
-    return [", ".join(reversed(pieces)) for pieces in reversed(things)]
-
-
-def _lead(place: str, lead: str) -> Iterator[Triple]:
-    door = _DOOR.fullmatch(lead)
-    bare = door[1] if door else lead
-    if way := _WAY.fullmatch(bare):
-        direction = way[1]
-        yield Triple(way[2], way_relation(direction), place)
-    elif exit_ := _EXIT.fullmatch(bare):
-        direction = exit_[1] or exit_[2]
-        yield Triple(place, EXIT, direction)
-        if exit_[3]:
-            yield Triple(exit_[3], way_relation(direction), place)
-    else:
-        return
-    if door is not None:
-        name, states = _named(door[2])
-        yield Triple(place, door_relation(direction), name)
-        yield from (Triple(name, "is", state) for state in states)
-
-
-def _thing(text: str, relation: str, holder: str) -> Iterator[Triple]:
-    name, states = _named(text)
-    yield Triple(name, relation, holder)
-    yield from (Triple(name, "is", state) for state in states)
-
-
-def _named(text: str) -> tuple[str, list[str]]:
-    named = _STATES.fullmatch(text)
-    return (named[1], named[2].split(", ")) if named else (text, [])
-
-
 def without_numbers(action: str) -> str:
     """Return an action without the numbers of its objects.
 
@@ -460,3 +372,147 @@ def read_operation(text: str) -> Operation | None:
     text = " ".join(found[3].split())
     number = found[2] or (text if verb == "forget" and re.fullmatch(r"[0-9]{1,9}", text) else "0")
     return Operation(verb, int(number), text)
+
+
+# ------------------------------------------------------------ fitting a budget
+
+
+_ENOUGH_MISSES = 4
+_WORTH_SHOWING = 40
+"""Fewest characters of an observation that are worth showing."""
+
+
+class Block(NamedTuple):
+    """Facts that are shown together, and their text."""
+
+    triples: tuple[Triple, ...]
+    text: str
+
+
+NOTHING = Block((), "")
+
+
+def render_facts(triples: Iterable[Triple]) -> str:
+    """Render facts: one line for neighbours of one subject."""
+    return "\n".join(
+        [
+            fact_line(subject, [f"{relation} {obj}" for _, relation, obj in facts])
+            for subject, facts in groupby(triples, key=itemgetter(0))
+        ]
+    )
+
+
+def fact_block(triples: Iterable[Triple]) -> Block:
+    """Return the block of some facts.
+
+    >>> fact_block([Triple("fridge", "is in", "kitchen"), Triple("fridge", "is", "closed")]).text
+    'fridge: is in kitchen; is closed'
+    """
+    kept = tuple(triples)
+    return Block(kept, render_facts(kept))
+
+
+class Page:
+    """Texts and facts chosen so far, and the characters left of a budget."""
+
+    __slots__ = ("_misses", "_subject", "full", "left", "lines", "triples")
+
+    def __init__(self, characters: int):
+        self.left = characters + 1  # the last line needs no end
+        self.lines: list[str] = []
+        self.triples: list[Triple] = []
+        self._subject = ""
+        self._misses = 0
+        self.full = False
+        """True if trying further is a waste of time."""
+
+    def become(self, other: Page) -> None:
+        """Copy another page."""
+        self.left, self._subject = other.left, other._subject
+        self._misses, self.full = other._misses, other.full
+        self.lines, self.triples = other.lines.copy(), other.triples.copy()
+
+    def copy(self) -> Page:
+        """Return an independent copy."""
+        twin = Page(0)
+        twin.become(self)
+        return twin
+
+    def put(self, block: Block) -> bool:
+        """Add a block if it fits, on the last line if that has the same subject."""
+        triples, text = block
+        if not triples:
+            return True
+        subject = triples[0][0]
+        merged = subject == self._subject
+        size = len(text) + (len(JOINED) - len(subject) - len(NAMED) if merged else 0) + 1
+        if size > self.left:
+            self._miss(triples)
+            return False
+        if merged:
+            self.lines[-1] += JOINED + text[len(subject) + len(NAMED) :]
+        else:
+            self.lines.append(text)
+        self._subject = triples[-1][0]
+        self.left -= size
+        self.triples += triples
+        return True
+
+    def _miss(self, triples: tuple[Triple, ...]) -> None:
+        """Count a block that did not fit; of the first one, show the facts that do."""
+        self._misses += 1
+        self.full = self._misses >= _ENOUGH_MISSES
+        if self._misses == 1:
+            for count in range(len(triples) - 1, 0, -1):
+                part = fact_block(triples[:count])
+                if len(part.text) < self.left:
+                    self.put(part)
+                    return
+
+    def text(self) -> str:
+        """Return the lines as one text."""
+        return "\n".join(self.lines)
+
+
+def fit_facts(triples: Iterable[Triple], left: int) -> tuple[str, tuple[Triple, ...]]:
+    """Render the first of ``triples`` that fit ``left`` characters; return text and facts shown."""
+    page = Page(left)
+    for _, group in groupby(triples, key=itemgetter(0)):
+        page.put(fact_block(group))
+        if page.full:
+            break
+    return page.text(), tuple(page.triples)
+
+
+def render_episode(episode: Episode) -> str:
+    """Render an observation after its step and action, without empty lines."""
+    return _head(episode) + _body(episode)
+
+
+def fit_episodes(episodes: Iterable[Episode], left: int) -> tuple[str, tuple[str, ...]]:
+    """Render the first of ``episodes`` that fit ``left`` characters, as far as they are shown."""
+    lines: list[str] = []
+    shown: list[str] = []
+    for episode in episodes:
+        head, body = _head(episode), _body(episode)
+        room = left - len(head)
+        if room < min(len(body), _WORTH_SHOWING):
+            break
+        lines.append(head + body[:room])
+        shown.append(body[:room])
+        left -= len(lines[-1]) + 1
+    return "\n".join(lines), tuple(shown)
+
+
+def _head(episode: Episode) -> str:
+    return entry_head(episode.t, episode.action) + "\n"
+
+
+def _body(episode: Episode) -> str:
+    return without_empty_lines(episode.text)
+
+
+@lru_cache(maxsize=512)
+def without_empty_lines(text: str) -> str:
+    """Return a text without its empty lines."""
+    return "\n".join([line for line in text.splitlines() if line.strip()])

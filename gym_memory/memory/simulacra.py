@@ -17,8 +17,7 @@ from gym_memory.graph.schema import DIRECTIONS, LOCATIONS, door_relation, way_re
 from gym_memory.llm.base import ChatModel
 from gym_memory.memory.base import CHARS_PER_TOKEN, MEMORIES, Lifetime, Memory, check_budget
 from gym_memory.memory.encoders import make_encoder
-from gym_memory.memory.reading import fact_lines
-from gym_memory.memory.recall.render import render_episode
+from gym_memory.memory.reading import fact_lines, render_episode
 from gym_memory.memory.roles import rules
 from gym_memory.memory.roles.base import Importance, Insights
 from gym_memory.memory.roles.llm import chat_model, role_counts

@@ -33,11 +33,12 @@ from gym_memory.memory.reading import (
     PLACES,
     READ,
     fact_lines,
+    fit_facts,
     listed_fact,
     read_line,
+    render_episode,
     sections,
 )
-from gym_memory.memory.recall.render import fit_facts, render_episode
 from gym_memory.memory.recall.semantic import ATTRIBUTES, EntityIndex
 from gym_memory.memory.roles.base import Aggregate, ExtractRelations, Summarize
 from gym_memory.memory.roles.llm import LLMAggregate, LLMExtractRelations, chat_model, role_counts
@@ -280,7 +281,7 @@ class STMA(Memory):
             return "", ()
         subgraph = self.retrieve(cue, most=max(left // CHARS_PER_TOKEN, self.entities))
         fresh = [fact for fact in subgraph if fact not in stated]
-        _, facts = fit_facts(fresh, left // CHARS_PER_TOKEN)
+        _, facts = fit_facts(fresh, left - left % CHARS_PER_TOKEN)
         for _ in range(_TRIES):
             if not facts:
                 return "", ()

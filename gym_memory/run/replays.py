@@ -19,8 +19,7 @@ from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.records import Cue, Outcome, Reason, Reasons, Recall, Triple
 from gym_memory.memory.base import Memory
 from gym_memory.memory.experience.base import ExperienceMemory
-from gym_memory.memory.reading import fact_lines, read_head, read_line
-from gym_memory.memory.recall.render import render_facts
+from gym_memory.memory.reading import fact_lines, read_head, read_line, render_facts
 from gym_memory.memory.roles.text import unmarked
 from gym_memory.run.loop import EpisodeResult, rollout
 from gym_memory.wrappers.memory import MemoryObservation

@@ -34,7 +34,7 @@ from gym_memory.llm import Budget, Reply, Request, episode_usage
 from gym_memory.llm.client import OpenAIChat
 from gym_memory.llm.forms import validate
 from gym_memory.llm.prompts import load_prompt, read_slots
-from gym_memory.memory.recall.render import render_facts
+from gym_memory.memory.reading import render_facts
 from gym_memory.run import EpisodeResult, rollout
 from gym_memory.run.compare import compare
 from gym_memory.run.jobs import Job, RunConfig, play_job

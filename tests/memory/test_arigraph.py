@@ -19,9 +19,9 @@ from gym_memory.graph.schema import OPPOSITE, UNEXPLORED, direction_of
 from gym_memory.llm.base import Reply, Request
 from gym_memory.memory import make_memory
 from gym_memory.memory.arigraph import AriGraph
-from gym_memory.memory.base import count_tokens
+from gym_memory.memory.base import CHARS_PER_TOKEN, count_tokens
 from gym_memory.memory.encoders import HashEncoder, make_encoder
-from gym_memory.memory.recall.render import Page, fact_block, fit_episodes, fit_facts, render_facts
+from gym_memory.memory.reading import Page, fact_block, fit_episodes, fit_facts, render_facts
 from gym_memory.memory.recall.semantic import SemanticIndex
 from gym_memory.memory.recall.structural import StructuralIndex, rank
 from gym_memory.memory.stores.episodes import EpisodeStore, EpisodicIndex
@@ -267,7 +267,7 @@ WORLD = (
 
 
 def ranked(graph: TemporalGraph, budget: int = 1000, **cue: object) -> list[Triple]:
-    page = Page(budget)
+    page = Page(budget * CHARS_PER_TOKEN)
     rank(StructuralIndex(graph), Cue("", **cue), page)
     return page.triples
 
@@ -336,20 +336,20 @@ def test_names_are_matched_whole_and_longest() -> None:
 def test_the_same_question_has_the_same_answer() -> None:
     graph = graph_of(*WORLD)
     index, cue = StructuralIndex(graph), Cue("", focus="find the broom")
-    pages = [Page(60) for _ in range(3)]
+    pages = [Page(60 * CHARS_PER_TOKEN) for _ in range(3)]
     counts = [rank(index, cue, page) for page in pages]
     assert len(set(counts)) == 1
     assert pages[0].triples == pages[1].triples == pages[2].triples
     assert pages[0].text() == pages[1].text()
     pages[1].put(fact_block(facts("a | is | b")))  # what was handed out is not kept
-    again = Page(60)
+    again = Page(60 * CHARS_PER_TOKEN)
     rank(index, cue, again)
     assert again.triples == pages[0].triples
-    other = Page(60)
+    other = Page(60 * CHARS_PER_TOKEN)
     rank(index, cue._replace(focus="find the apple"), other)
     assert other.triples != again.triples
     graph.add(Triple("broom", "is in", "kitchen"), 99)
-    moved = Page(60)
+    moved = Page(60 * CHARS_PER_TOKEN)
     rank(index, cue, moved)
     assert Triple("broom", "is in", "kitchen") in moved.triples
 
@@ -409,13 +409,13 @@ def test_index_that_follows_is_a_fresh_index(steps, budget) -> None:
         elif kind == "back":
             graph.restore(saved[len(fact.subject) % len(saved)])
         else:
-            rank(index, cue, Page(budget))
-    pages = Page(budget), Page(budget)
+            rank(index, cue, Page(budget * CHARS_PER_TOKEN))
+    pages = Page(budget * CHARS_PER_TOKEN), Page(budget * CHARS_PER_TOKEN)
     rank(index, cue, pages[0])
     rank(StructuralIndex(graph), cue, pages[1])
     assert pages[0].triples == pages[1].triples
     assert pages[0].lines == pages[1].lines
-    full = Page(5_000)
+    full = Page(20_000)
     rank(index, cue, full)
     assert len(full.triples) == len(set(full.triples))
     shown, live = set(full.triples), set(graph.live())
@@ -440,7 +440,7 @@ texts = st.text(st.characters(codec="utf-8", exclude_characters="\n"), min_size=
     st.integers(0, 60),
 )
 def test_facts_fit_the_budget(triples, budget) -> None:
-    text, shown = fit_facts(triples, budget)
+    text, shown = fit_facts(triples, budget * CHARS_PER_TOKEN)
     assert count_tokens(text) <= budget
     assert render_facts(shown) == text
     remaining = iter(triples)

@@ -16,19 +16,20 @@ from gym_memory.memory.reading import (
     TranscriptStep,
     entry_head,
     fact_lines,
+    fit_facts,
     item_line,
     listed_fact,
     logged_action,
     read_account,
-    read_description,
     read_head,
     read_item,
     read_line,
+    render_episode,
+    render_facts,
     split_entries,
 )
-from gym_memory.memory.recall.render import fit_facts, render_episode, render_facts
 from gym_memory.memory.recall.search import dated_lines
-from gym_memory.memory.roles.notes import describe
+from gym_memory.memory.roles.notes import describe, read_description
 from gym_memory.memory.stores.episodes import Episode
 
 # Without the letters that words of relations and descriptions are made of.
@@ -50,14 +51,14 @@ def stated(text: str) -> list[Triple]:
 @given(st.lists(FACT | SAID, max_size=12))
 def test_rendered_facts_are_read_back(facts: list[Triple]) -> None:
     assert stated(render_facts(facts)) == facts
-    text, shown = fit_facts(facts, 10_000)
+    text, shown = fit_facts(facts, 40_000)
     assert stated(text) == list(shown) == facts
     assert read_account(text) == (tuple(facts), (), (), (), "")
 
 
-@given(st.lists(FACT | SAID, max_size=12), st.integers(0, 60))
-def test_what_a_budget_leaves_of_facts_is_read_back(facts: list[Triple], budget: int) -> None:
-    text, shown = fit_facts(facts, budget)
+@given(st.lists(FACT | SAID, max_size=12), st.integers(0, 240))
+def test_what_a_budget_leaves_of_facts_is_read_back(facts: list[Triple], left: int) -> None:
+    text, shown = fit_facts(facts, left)
     assert stated(text) == list(shown)
 
 

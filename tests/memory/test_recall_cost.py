@@ -8,7 +8,7 @@ import pytest
 
 from gym_memory.core.records import Cue, Triple
 from gym_memory.graph import TemporalGraph
-from gym_memory.memory.recall.render import Page
+from gym_memory.memory.reading import Page
 from gym_memory.memory.recall.structural import StructuralIndex, rank
 
 
@@ -68,13 +68,13 @@ def visits_of_a_step(facts: int, here: str) -> int:
     graph.add(Triple("you", "is in", here), 0)
     graph.add(Triple("room 1", "is seen east of", "room 0"), 0)
     index = StructuralIndex(graph)
-    rank(index, Cue(""), Page(1000))
+    rank(index, Cue(""), Page(4000))
     index.subjects = CountedNames(index.subjects)
     index.mapped = CountedNames(index.mapped)
     Visits.count = 0
     graph.add(Triple("thing 0", "is", "open"), 1)
     assert len(graph.retire_matching(relation="is seen east of", t=1)) == 1
-    page = Page(1000)
+    page = Page(4000)
     rank(index, Cue("", focus="open thing 0"), page)
     assert len(page.triples) > 50
     return Visits.count

@@ -15,7 +15,7 @@ from gym_memory.core.names import format_spec, parse_spec
 from gym_memory.core.records import Recall, Triple
 from gym_memory.core.trajectory import read_rows
 from gym_memory.memory.base import count_tokens
-from gym_memory.memory.recall.render import render_facts
+from gym_memory.memory.reading import render_facts
 from gym_memory.run.jobs import EpisodeRow, RunConfig, parse_seeds
 from gym_memory.run.results.score import grouped
 

@@ -16,9 +16,10 @@ from gym_memory.graph.map import current_place
 from gym_memory.graph.schema import LOCATIONS, PLAYER
 from gym_memory.memory.base import CHARS_PER_TOKEN, check_budget, count_tokens
 from gym_memory.memory.encoders import CachedEncoder
-from gym_memory.memory.reading import MAX_RUN, entry_head
-from gym_memory.memory.recall.render import (
+from gym_memory.memory.reading import (
+    MAX_RUN,
     Page,
+    entry_head,
     fact_block,
     fit_episodes,
     without_empty_lines,
@@ -130,7 +131,7 @@ class Search:
         if not with_episodes:
             lately, _ = fit_attempts(attempts, kept * CHARS_PER_TOKEN)
             kept = count_tokens(f"{lately}\n") if lately else 0
-        page = Page(left - kept)
+        page = Page((left - kept) * CHARS_PER_TOKEN)
         self._search_facts(page)
         text = "\n".join(filter(None, (page.text(), past)))
         episodes: tuple[str, ...] = ()
@@ -202,7 +203,7 @@ class Search:
             names = [name for name, _ in sources.models.relevant(cue, sources.structure.known())]
             cue = cue._replace(focus="; ".join([cue.focus, *names]))
         if not self._settings.semantic:  # the ablation: found, but not shown
-            page = Page(page.left // CHARS_PER_TOKEN)
+            page = page.copy()
         here = current_place(sources.graph)
         tried = sources.actions.tried(here, cue.valid_actions) if here else ()
         ranked = rank(

@@ -26,7 +26,7 @@ from gym_memory.graph.schema import (
     door_relation,
     way_relation,
 )
-from gym_memory.memory.recall.render import NOTHING, Block, Page, fact_block
+from gym_memory.memory.reading import NOTHING, Block, Page, fact_block
 from gym_memory.memory.stores.episodes import Follower
 
 __all__ = ["REST", "SITUATION", "NearbyPlaces", "Part", "Ranked", "StructuralIndex"]

@@ -7,6 +7,7 @@ STMA's rule-based roles write and read them: summariser, relation retriever, agg
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 
@@ -32,6 +33,7 @@ from gym_memory.memory.reading import (
     ACTIONS,
     EARLIER,
     GOALS,
+    JOINED,
     PLACES,
     READ,
     LoggedAction,
@@ -41,7 +43,8 @@ from gym_memory.memory.reading import (
     split_entries,
 )
 
-__all__ = ["BeliefNotes", "Notes", "describe", "fit_lines", "relations", "section", "stated_facts"]
+__all__ = ["BeliefNotes", "Notes", "describe", "fit_lines", "read_description", "relations"]
+__all__ += ["section", "stated_facts"]
 
 
 _MAP = frozenset({EXIT, *map(way_relation, DIRECTIONS), *map(door_relation, DIRECTIONS)})
@@ -306,3 +309,84 @@ class _Description:
                             line.append(str(following))
                         if len(line) > 2:
                             yield direction, line
+
+
+# ------------------------------------------------------------ reading a description
+
+_DIRECTION = "|".join(DIRECTIONS)
+_SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z])")
+_HERE = re.compile(r"You are in (.+?)\.?")
+_FROM = re.compile(r"From ([^,]+), (.+?)\.?")
+_WAY = re.compile(rf"({_DIRECTION}) leads to (.+)")
+_EXIT = re.compile(rf"(?:there is an exit ({_DIRECTION})|({_DIRECTION}) leads back to (.+?))")
+_DOOR = re.compile(r"(.*?) (?:through|with) (.+)")
+_PLACED = re.compile(r"(In|On|Under) ([^:]+): (.+?)\.?")
+_HELD = re.compile(r"You hold (.+?)\.?")
+_STATES = re.compile(r"(.+?) \(([^()]+)\)")
+_BRACKET = re.compile(r"[()]")
+
+
+def read_description(text: str) -> list[Triple]:
+    """Return the facts that a description of places and things states.
+
+    >>> read_description("From hall, east leads to den through oak door (open). On desk: a.")[0]
+    Triple(subject='den', relation='is east of', object='hall')
+    """
+    return [fact for sentence in _SENTENCE.split(text) for fact in _stated(sentence.strip())]
+
+
+def _stated(sentence: str) -> Iterator[Triple]:
+    if here := _HERE.fullmatch(sentence):
+        yield Triple(PLAYER, "is in", here[1])
+    elif leads := _FROM.fullmatch(sentence):
+        for lead in leads[2].split(JOINED):
+            yield from _lead(leads[1], lead)
+    elif held := _HELD.fullmatch(sentence):
+        for thing in _listed(held[1]):
+            yield from _thing(thing, "is in", INVENTORY)
+    elif placed := _PLACED.fullmatch(sentence):
+        for thing in _listed(placed[3]):
+            yield from _thing(thing, f"is {placed[1].lower()}", placed[2])
+
+
+def _listed(text: str) -> list[str]:
+    things: list[list[str]] = []
+    inside = False
+    for piece in reversed(text.split(", ")):
+        if inside:
+            things[-1].append(piece)
+        else:
+            things.append([piece])
+        bracket = _BRACKET.search(piece)
+        inside = bracket[0] == ")" if bracket else inside
+    return [", ".join(reversed(pieces)) for pieces in reversed(things)]
+
+
+def _lead(place: str, lead: str) -> Iterator[Triple]:
+    door = _DOOR.fullmatch(lead)
+    bare = door[1] if door else lead
+    if way := _WAY.fullmatch(bare):
+        direction = way[1]
+        yield Triple(way[2], way_relation(direction), place)
+    elif exit_ := _EXIT.fullmatch(bare):
+        direction = exit_[1] or exit_[2]
+        yield Triple(place, EXIT, direction)
+        if exit_[3]:
+            yield Triple(exit_[3], way_relation(direction), place)
+    else:
+        return
+    if door is not None:
+        name, states = _named(door[2])
+        yield Triple(place, door_relation(direction), name)
+        yield from (Triple(name, "is", state) for state in states)
+
+
+def _thing(text: str, relation: str, holder: str) -> Iterator[Triple]:
+    name, states = _named(text)
+    yield Triple(name, relation, holder)
+    yield from (Triple(name, "is", state) for state in states)
+
+
+def _named(text: str) -> tuple[str, list[str]]:
+    named = _STATES.fullmatch(text)
+    return (named[1], named[2].split(", ")) if named else (text, [])

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from gym_memory.core.files import typed
 from gym_memory.memory.encoders import Encoder, unit
 from gym_memory.memory.encoders.vectors import VectorIndex
-from gym_memory.memory.recall.render import fit_episodes
+from gym_memory.memory.reading import fit_episodes
 from gym_memory.memory.stores.episodes import Episode
 
 __all__ = ["LONGEST", "ByMeaning", "Stream", "StreamRecord", "TextIndex", "fit_records"]

@@ -24,13 +24,8 @@ from gym_memory.baselines.rules.textworld.tidying import Tidying
 from gym_memory.core.records import Observation, Step, Task, Triple
 from gym_memory.extract import get_extractor
 from gym_memory.graph.schema import DIRECTIONS, EXIT, way_relation
-from gym_memory.memory.reading import (
-    read_description,
-    read_head,
-    read_line,
-    read_operation,
-    split_entries,
-)
+from gym_memory.memory.reading import read_head, read_line, read_operation, split_entries
+from gym_memory.memory.roles.notes import read_description
 from gym_memory.testing.chat.memories import (
     LESSON_FACT,
     facts_in,

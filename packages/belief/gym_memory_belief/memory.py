@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from gym_memory.core.records import Cue, MemoryStats, Recall, Step, Task, Triple
 from gym_memory.core.settings import Help, checked
 from gym_memory.graph.schema import PLAYER
-from gym_memory.memory.base import Lifetime, Memory, check_budget, count_tokens
-from gym_memory.memory.recall.render import fit_facts
+from gym_memory.memory.base import CHARS_PER_TOKEN, Lifetime, Memory, check_budget, count_tokens
+from gym_memory.memory.reading import fit_facts
 from gym_memory_belief.sight import look, new_names
 from gym_memory_belief.updater import Updater
 from gym_memory_belief.weights import Weights, load_weights
@@ -124,7 +124,7 @@ class Belief(Memory):
     def recall(self, cue: Cue, budget: int) -> Recall:
         """Return the edges of each relation that stand out and fit, grouped by first name."""
         room = check_budget(budget) - count_tokens(HEAD + "\n")
-        text, triples = fit_facts(_grouped(self._outstanding()), max(room, 0))
+        text, triples = fit_facts(_grouped(self._outstanding()), max(room, 0) * CHARS_PER_TOKEN)
         if triples:
             text = f"{HEAD}\n{text}"
         return Recall(text=text, triples=triples)
