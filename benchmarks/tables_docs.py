@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -51,7 +52,6 @@ def passages() -> Table:
     return ["memory", *heads], 1, rows
 
 
-def listed() -> Table:
 def arena() -> Table:
     """Return what a random player gets in TextArena's games; see foreign/arena.py."""
     rows = [
@@ -65,6 +65,7 @@ def arena() -> Table:
     return ["game", "episodes", "with a positive reward", "best reward", "successes"], 1, rows
 
 
+def listed() -> Table:
     """Which effective actions a list from a story file holds; see valid_actions.py."""
     rows = [
         [
@@ -213,6 +214,12 @@ def beside() -> Table:
         if row["protocol"] == "single_episode":
             column = row["memory"] if row["memory"] in memories else "own"
             found.setdefault((row["by"], row["policy"]), {})[column] = _mean(row["first"])
+    clone: dict[str, list[float]] = {}
+    for line in (HERE / "smollm/clone.jsonl").read_text(encoding="utf-8").splitlines():
+        row = json.loads(line)
+        if row["level"] == "rl-4-dagger" and row["game"] is not None:
+            clone.setdefault(row["memory"], []).append(row["score"])
+    found["cloning", "lm"] = {memory: _mean(scores) for memory, scores in clone.items()}
     rows = [
         [f"`{policy}`", by, *(cells.get(column, "") for column in (*memories, "own"))]
         for (by, policy), cells in sorted(found.items())
@@ -233,13 +240,31 @@ def beside_trials() -> Table:
     return heads, 3, rows
 
 
+def shipped() -> Table:
+    """Return the players that ship; see agents/trained.py."""
+    rows = []
+    for path in sorted((HERE.parent / "baselines/rl/trained").glob("*.safetensors")):
+        content = path.read_bytes()
+        head = json.loads(content[8 : 8 + int.from_bytes(content[:8], "little")])
+        about = json.loads(head["__metadata__"]["record"]).get("about", {}).get("measured", {})
+        valid = f"{about['valid_score']:.2f}" if about else ""
+        digest = hashlib.sha256(content).hexdigest()
+        rows.append([f"`{path.stem}`", f"`{digest}`", f"{len(content) / 1e3:,.0f}", valid])
+    return ["player", "SHA-256", "kB", "valid games"], 2, rows
+
+
 PAGES: dict[str, dict[str, Callable[[], Table]]] = {
+    "foreign-environments": {"arena": arena},
     "install": {"sizes": sizes},
     "jericho": {"listed": listed},
-    "results/llm-beside-rl": {"beside": beside, "trials": beside_trials, "rivals": rivals},
+    "results/llm-beside-rl": {
+        "beside": beside,
+        "trials": beside_trials,
+        "rivals": rivals,
+        "shipped": shipped,
+    },
     "question-answering": {"passages": passages},
     "training-language-models": {"prompt_size": prompt_size},
     "viewer": {"viewer": viewer},
     "webshop": {"shop": shop},
 }
-    "foreign-environments": {"arena": arena},

@@ -235,7 +235,7 @@ class Sb3(Policy):
     @checked
     def __init__(
         self,
-        checkpoint: Annotated[str, Help("File that save() wrote.")] = "",
+        checkpoint: Annotated[str, Help("File that save() wrote, or shipped.")] = "",
         mode: Annotated[
             Literal["greedy", "sample"],
             Help(
@@ -260,7 +260,7 @@ class Sb3(Policy):
             raise InvalidArgumentError(
                 "expected sb3?checkpoint=FILE: make one with 'python examples/ppo.py'"
             )
-        tensors, record = checkpoints.read(Path(checkpoint))
+        tensors, record = checkpoints.read(checkpoints.locate(checkpoint, _NAME))
         if record.get("baseline") != _NAME:
             raise CheckpointError(
                 f"expected a checkpoint of 'sb3' at {checkpoint!r}, "

@@ -1,9 +1,9 @@
-"""Play rivals of the papers' agents in their own worlds by their rules, beside chance.
+"""Play rivals of the papers' agents in their own worlds, beside chance, without a language model.
 
     python -m benchmarks agents/rivals          # writes rivals.json
 
-Twenty games a row with the memory ``arigraph``, no language model. If interrupted, run it again;
-``python benchmarks/tables.py`` makes the table.
+Twenty games a row with the memory ``arigraph``; LTL-GATA is the one that ships. If interrupted,
+run it again; ``python benchmarks/tables.py`` makes the table.
 """
 
 from __future__ import annotations
@@ -22,11 +22,13 @@ SCIENCE = "ScienceWorld?max_steps=30&split=clin"
 EVERY_TASK = ",".join(map(str, range(0, 160, 8)))
 KITCHEN, HOUSE = "Cooking?level=stma-1", "ALFWorld?path=generated&split=valid_unseen"
 RECIPES = "Cooking?gata_actions=true&level=rl-1&max_steps=50"
+UNSEEN = "Cooking?gata_actions=true&level=rl-4&max_steps=100&split=test"
 PARTS = (
     (SCIENCE, ("saycan", "calm", "random"), EVERY_TASK, "single_episode"),
     (KITCHEN, ("adaplanner", "random"), "0:20", "single_episode"),
     (HOUSE, ("adaplanner", "random"), "0:20", "single_episode"),
     (RECIPES, ("symbolic", "random"), "0:20", "trials?k=3"),
+    (UNSEEN, ("ltl-gata?checkpoint=shipped", "random"), "0:20", "single_episode"),
 )
 
 

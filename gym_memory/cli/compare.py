@@ -217,7 +217,7 @@ def run(
     seeds: options.Seeds = "0:1",
     protocol: options.Protocol = "",
     checkpoint: Annotated[
-        str, Option(help="What a trained policy has learnt, a file or folder.")
+        str, Option(help="What a trained policy has learnt: a file, a folder, or shipped.")
     ] = "",
     *,
     asked: options.Asked,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -11,17 +12,30 @@ from typing import Any
 from gym_memory.core.errors import CheckpointError
 from gym_memory.core.files import parse_json, read_json, write_atomic
 from gym_memory.core.optional import require
+from gym_memory.core.settings import check_name
 
-__all__ = ["BEST", "LAST", "TRAINING", "arrays", "check_config", "load_moments", "moments", "part"]
-__all__ += ["prefixed", "read", "write", "write_config", "write_curve"]
+__all__ = ["BEST", "LAST", "SHIPPED", "TRAINING", "arrays", "check_config", "load_moments"]
+__all__ += ["locate", "moments", "part", "prefixed", "read", "write", "write_config", "write_curve"]
 
 BEST, LAST, TRAINING = "best.safetensors", "last.safetensors", "training.safetensors"
 """Files with the best player on valid games, the last one, and all that a training resumes from."""
+SHIPPED = Path(__file__).parents[1] / "trained"
+"""The folder of the players that ship, one file each; benchmarks/agents/trained.py trains them."""
 _CONFIG, _CURVE = "config.json", "curve.jsonl"
 _FORMAT = "gym-memory learner 1"
 
 
 # ------------------------------------------------------------ checkpoints
+
+
+def locate(checkpoint: str | os.PathLike[str], name: str) -> Path:
+    """Return the file of a player: itself, the best one in a folder, or ``shipped`` with us."""
+    path = Path(checkpoint)
+    if str(checkpoint) != "shipped":
+        return path / BEST if path.is_dir() else path
+    names = sorted(file.stem for file in SHIPPED.glob("*.safetensors"))
+    check_name("checkpoint that ships", name, names)
+    return SHIPPED / f"{name}.safetensors"
 
 
 def write(path: Path, tensors: dict[str, Any], record: dict[str, Any]) -> None:

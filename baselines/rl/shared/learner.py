@@ -129,7 +129,11 @@ class Learner(ABC):
 
 L = TypeVar("L", bound=Learner)
 Checkpoint = Annotated[
-    str, Help("Folder that gym-memory train wrote, or the best or last file in it.")
+    str,
+    Help(
+        "Folder that gym-memory train wrote, the best or last file in it, or shipped: one that "
+        "comes with the package, trained on Cooking rl-4 with arigraph."
+    ),
 ]
 """The argument of every learned policy that names its weights."""
 Device = Annotated[str, Help("cpu, cuda or cuda:1, ...")]
@@ -145,7 +149,7 @@ def save_player(path: Path, learner: Learner, about: dict[str, Any]) -> None:
 
 def load_player(path: str | os.PathLike[str], learner_class: type[L], device: str = "cpu") -> L:
     """Return a learner that can play, from a file or from the folder of a training run."""
-    file = Path(path) / checkpoints.BEST if Path(path).is_dir() else Path(path)
+    file = checkpoints.locate(path, learner_class.name)
     tensors, record = checkpoints.read(file)
     if "slots" in record:
         raise CheckpointError(
