@@ -108,12 +108,12 @@ def test_the_one_table_has_language_agents_learners_and_rules() -> None:
     pytest.importorskip("torch", reason="needs the extra rl")
     beside, rivals = load("agents/beside"), load("agents/rivals")
     names = set()
-    for memories, policies, _, protocol in beside.parts():
+    for _, memories, policies, _, protocol in (*beside.parts(), *beside.parts(real=True)):
         make_protocol(protocol)
         assert all(parse_spec(memory).name in MEMORIES.names() for memory in memories)
         names |= {parse_spec(policy).name for policy in policies}
     assert names <= set(POLICIES.names())
     assert {"planner", "ariadne", "stma", "clin", "ldm2", "react", "reflexion"} <= names
-    assert {"saycan", "calm", "adaplanner", "symbolic", "drrn"} <= names
+    assert {"saycan", "calm", "adaplanner", "symbolic", *beside.LEARNERS} <= names
     scores = sorted(score for score, _ in rivals.published().values())
     assert scores == pytest.approx([0.0356, 0.3287, 0.906, 0.9179], abs=1e-4)
