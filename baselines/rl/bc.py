@@ -26,7 +26,7 @@ from gym_memory.baselines.rl.shared.learner import (
     TeacherAdvice,
 )
 from gym_memory.baselines.rl.shared.replay import Ragged, cells, gather_distinct
-from gym_memory.baselines.rules.plan import Plan
+from gym_memory.baselines.rules.beliefs import Plan
 from gym_memory.core.optional import require
 from gym_memory.core.records import Observation
 from gym_memory.core.settings import Help

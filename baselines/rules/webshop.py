@@ -14,8 +14,7 @@ from typing import Any, ClassVar
 
 from gym_memory.baselines.registry import POLICIES
 from gym_memory.baselines.rules.base import RulePolicy
-from gym_memory.baselines.rules.beliefs import Beliefs
-from gym_memory.baselines.rules.plan import Plan, saw
+from gym_memory.baselines.rules.beliefs import Beliefs, Plan, saw
 from gym_memory.core.records import Observation, PlanState
 from gym_memory.core.settings import check_int
 from gym_memory.extract import get_extractor

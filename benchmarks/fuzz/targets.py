@@ -47,7 +47,7 @@ from gym_memory.llm.usage import read_prices  # noqa: E402
 from gym_memory.memory import make_memory, reading  # noqa: E402
 from gym_memory.memory.roles import text as roles  # noqa: E402
 from gym_memory.memory.roles.llm_lessons import read_abstractions  # noqa: E402
-from gym_memory.memory.roles.notes import Notes  # noqa: E402
+from gym_memory.memory.roles.notes import Notes, read_description  # noqa: E402
 from gym_memory.memory.stores.facts import FactStore  # noqa: E402
 from gym_memory.memory.stores.store import Store  # noqa: E402
 from gym_memory.run import EpisodeResult  # noqa: E402
@@ -382,7 +382,7 @@ TARGETS |= {
     "nethack command": Target(keyed, "text", NETHACK, ()),
     "entries": Target(reading.split_entries, "text", [FACTS], ()),
     "account": Target(reading.read_account, "text", [FACTS], ()),
-    "description": Target(reading.read_description, "text", [DESCRIBED], ()),
+    "description": Target(read_description, "text", [DESCRIBED], ()),
     "sections": Target(reading.sections, "text", [FACTS], ()),
     "line": Target(reading.read_line, "text", FACTS.splitlines(), ()),
     "notes": Target(Notes, "text", [FACTS], ()),

@@ -7,8 +7,7 @@ import json
 import pickle
 from typing import Any
 
-from gym_memory.baselines.rules.beliefs import Beliefs
-from gym_memory.baselines.rules.plan import Aim, Kind, Move, Plan, saw
+from gym_memory.baselines.rules.beliefs import Aim, Beliefs, Kind, Move, Plan, saw
 from gym_memory.baselines.rules.textworld.errands import carry, run_errands
 from gym_memory.baselines.rules.textworld.hunting import Round
 from gym_memory.core.records import Task, Triple

@@ -14,7 +14,7 @@ import numpy as np
 from gym_memory.baselines.base import Policy
 from gym_memory.baselines.registry import make_policy
 from gym_memory.baselines.rl.shared import checkpoints
-from gym_memory.baselines.rules.plan import Plan
+from gym_memory.baselines.rules.beliefs import Plan
 from gym_memory.core.errors import CheckpointError, InvalidArgumentError
 from gym_memory.core.optional import require
 from gym_memory.core.records import Observation

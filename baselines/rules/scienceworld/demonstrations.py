@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gym_memory.baselines.rules.plan import saw
+from gym_memory.baselines.rules.beliefs import saw
 from gym_memory.baselines.rules.scienceworld.phrases import (
     Act,
     fit,

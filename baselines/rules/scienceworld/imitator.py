@@ -16,7 +16,7 @@ import numpy as np
 
 from gym_memory.baselines.base import Policy
 from gym_memory.baselines.registry import POLICIES
-from gym_memory.baselines.rules.plan import saw
+from gym_memory.baselines.rules.beliefs import saw
 from gym_memory.baselines.rules.scienceworld.demonstrations import (
     ShownKnowledge,
     learn,

@@ -10,8 +10,7 @@ from collections.abc import Iterator, Mapping
 from itertools import chain
 
 from gym_memory.baselines.rules.base import explore, go_to, open_here
-from gym_memory.baselines.rules.beliefs import Beliefs
-from gym_memory.baselines.rules.plan import Aim, Kind, Move, only
+from gym_memory.baselines.rules.beliefs import Aim, Beliefs, Kind, Move, only
 from gym_memory.baselines.rules.textworld.hunting import is_portable, tour
 from gym_memory.baselines.rules.textworld.tidying import is_about_tidying
 from gym_memory.extract.notes.recipes import (
@@ -43,7 +42,7 @@ def is_food(beliefs: Beliefs, thing: str) -> bool:
 def blade(beliefs: Beliefs, foods: list[str]) -> str:
     """Return what cuts ``foods``: what is offered, what is called so, or what may turn out to."""
     cutting = [action.rpartition(" with ")[2] for action in beliefs.options(*CUTS.values())]
-    known = [name for name in beliefs.things() if head_noun(name) in BLADES]
+    known = [name for name in beliefs.things if head_noun(name) in BLADES]
     if cutting or known:
         return [*cutting, *known][0]
     in_vain = any(beliefs.holds(food) for food in foods)  # what is held cuts nothing
@@ -72,7 +71,7 @@ def appliance(beliefs: Beliefs, use: str) -> str:
     reported = beliefs.subjects("used for", use)
     named = (
         name
-        for name in beliefs.things()
+        for name in beliefs.things
         if head_noun(name) in APPLIANCES[use] and not beliefs.objects(name, "used for")
     )
     return next(iter((*reported, *named)), "")
@@ -122,7 +121,7 @@ def _is_about_meal(goal: str) -> bool:
 
 
 def _book(beliefs: Beliefs) -> str:
-    known = beliefs.things()
+    known = beliefs.things
     called = [name for name in known if is_readable(name) and is_about_cooking(name)]
     goal = beliefs.task.goal.lower() if _TASK.search(beliefs.task.goal) else ""
     named = [
@@ -147,7 +146,7 @@ def _find_recipe(beliefs: Beliefs) -> Move | None:
 def find_recipe(beliefs: Beliefs) -> Iterator[Move]:
     """Look for a recipe where none is spoken of, and yet there is food to be prepared."""
     if not beliefs.ingredients() and (
-        beliefs.options("cook") or any(is_food(beliefs, thing) for thing in beliefs.things())
+        beliefs.options("cook") or any(is_food(beliefs, thing) for thing in beliefs.things)
     ):
         yield from _read_all(beliefs)
 
@@ -165,7 +164,7 @@ def _read_all(beliefs: Beliefs) -> Iterator[Move]:
 def _heat_wanted(beliefs: Beliefs) -> Move | None:
     """Heat what is wanted *grilled*, where no recipe says how: on one appliance after another."""
     texts = " ".join((beliefs.task.goal, *beliefs.texts_read())).lower()
-    known = beliefs.things()
+    known = beliefs.things
     for state, use in HEATS.items():
         thing = next((x for x in known if re.search(rf"\b{state} {re.escape(x)}\b", texts)), "")
         if not thing:

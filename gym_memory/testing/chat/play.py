@@ -13,9 +13,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from gym_memory.baselines.rules.base import step_towards
-from gym_memory.baselines.rules.beliefs import Beliefs
+from gym_memory.baselines.rules.beliefs import Aim, Beliefs, Kind, Plan
 from gym_memory.baselines.rules.learner import Course, Learner
-from gym_memory.baselines.rules.plan import Aim, Kind, Plan
 from gym_memory.baselines.rules.qa import answer_to, bridge_from, evidence_in
 from gym_memory.baselines.rules.textworld.errands import Delivery
 from gym_memory.baselines.rules.textworld.hunting import Reading, Round
