@@ -127,7 +127,7 @@ def prepare(part: Comparison, folder: Path, playing: options.Playing) -> None:
             with shown_progress(f"refine {part.name}") as on_progress:
                 stages.refine(
                     config,
-                    folder / f"{part.name}-refinement-{number}",
+                    folder / f"{refined.stem}-refinement-{number}",  # once for all parts
                     max_cost_usd=playing.max_cost_usd,
                     max_tokens=playing.max_tokens,
                     spending=folder / "spending.sqlite",

@@ -51,7 +51,7 @@ def test_a_part_is_formed_then_refined_from_a_copy(folder: Path) -> None:
         for _ in range(2):
             prepare(part("refined", refined, refine=stage), folder, options.Playing())
         received = server.received
-        prepare(part("refined", refined, refine=stage), folder, options.Playing())
+        prepare(part("refined-2", refined, refine=stage), folder, options.Playing())
         assert server.received == received > 0
     assert tuples(refined) >= tuples(store)
     assert (folder / "refined-refinement-1" / "explored.jsonl").exists()
