@@ -408,7 +408,7 @@ With a blank note, `{seen}` loses {lost} against `arigraph`, over {games} games 
 
 ## Limits
 
-- Most memories have one or two games: read their intervals, or play more by the command.
+- Most memories have six games: read their intervals, or play more by the command.
 - A first run had met 20 different games with `trust=seen` when its figures were seen; the further
   games and those with a blank note were chosen after that.
 - The policy reads the present observation itself, so it may act on a text while it reads it,
