@@ -24,7 +24,7 @@ from keep import MEASURED, write_measured
 
 from gym_memory.core import files
 from gym_memory.memory import base
-from gym_memory.memory.stores import database, facts, keep, store
+from gym_memory.memory.stores import database, facts, store
 from gym_memory.run.jobs import Job, RunConfig, play_job
 from gym_memory.run.results import ResultsFolder, folder, verify
 
@@ -80,7 +80,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=MEASURED)
     given = parser.parse_args()
     clock = Clock()
-    for module in (files, base, database, facts, keep, store, folder, verify):
+    for module in (files, base, database, facts, store, folder, verify):
         for name in ("seal", "unseal", "checksum", "check_row"):
             function = getattr(module, name, None)
             if function is not None:

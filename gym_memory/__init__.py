@@ -9,7 +9,7 @@ from gym_memory.games.registry import register_envs
 from gym_memory.version import __version__
 
 if TYPE_CHECKING:
-    from gym_memory.wrappers.wrap import wrap
+    from gym_memory.wrappers.make import wrap
 
 __all__ = ["__version__", "wrap"]
 
@@ -18,7 +18,7 @@ register_envs()
 
 def __getattr__(name: str) -> Any:
     if name == "wrap":  # imported on first use: it brings all wrappers along
-        from gym_memory.wrappers.wrap import wrap
+        from gym_memory.wrappers.make import wrap
 
         return wrap
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -21,7 +21,7 @@ from gym_memory.core.trajectory import read_trajectory
 from gym_memory.extract.draft import without_words
 from gym_memory.extract.notes.statements import read_statements
 from gym_memory.games.alfworld.pddl import parse_domain, parse_problem
-from gym_memory.games.alfworld.text import parse_grammar
+from gym_memory.games.alfworld.world import parse_grammar
 from gym_memory.games.qa.datasets import read_questions
 from gym_memory.games.textworld.engine import clean_text
 from gym_memory.llm.prompts import read_slots

@@ -6,12 +6,11 @@ them behind the registered ids.
 
 from gym_memory.wrappers.actions import IndexActions
 from gym_memory.wrappers.encode import EncodeText
-from gym_memory.wrappers.make import make_env
+from gym_memory.wrappers.make import make_env, wrap
 from gym_memory.wrappers.memory import MemoryObservation
 from gym_memory.wrappers.navigate import Navigate
 from gym_memory.wrappers.prompt import PromptObservation
 from gym_memory.wrappers.record import RecordTrajectory
-from gym_memory.wrappers.wrap import wrap
 
 __all__ = [
     "EncodeText",

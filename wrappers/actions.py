@@ -10,7 +10,7 @@ import numpy as np
 
 from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.settings import check_int, check_name, check_text
-from gym_memory.wrappers.checks import check_keys
+from gym_memory.games.spaces import check_keys
 
 Invalid = Literal["noop", "error", "mask"]
 """What a number without an entry does."""

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.records import Observation
 from gym_memory.core.settings import check_int
-from gym_memory.wrappers.checks import check_keys
+from gym_memory.games.spaces import check_keys
 
 __all__ = ["EncodeText", "Encoding", "encode_observation", "encoded_space", "word_id"]
 

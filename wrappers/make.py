@@ -1,4 +1,4 @@
-"""The entry point behind every registered id: a raw environment with a memory around it."""
+"""Entry points: a registered id, or any environment, with a memory around it."""
 
 from __future__ import annotations
 
@@ -9,12 +9,14 @@ import gymnasium as gym
 from gym_memory.core.names import format_spec, parse_spec
 from gym_memory.core.records import Observation
 from gym_memory.core.settings import check_flag, check_known, check_name
+from gym_memory.games.foreign import ForeignEnv
 from gym_memory.games.isolate import IsolatedEnv
 from gym_memory.games.registry import ENVIRONMENTS
 from gym_memory.wrappers.memory import DEFAULT_BUDGET, DEFAULT_MEMORY, MemoryObservation
 from gym_memory.wrappers.navigate import Navigate
 
-__all__ = ["make_env"]
+__all__ = ["make_env", "wrap"]
+
 
 _OWN = ("memory", "budget", "recall", "navigate", "isolate")
 
@@ -51,3 +53,27 @@ def make_env(
     raw = IsolatedEnv(name, kwargs) if isolate == "process" else factory(**kwargs)
     env = MemoryObservation(raw, memory=memory, budget=budget)
     return Navigate(env) if navigate and env.memory.graph is not None else env
+
+
+def wrap(
+    env: Any, *, memory: str = DEFAULT_MEMORY, budget: int = DEFAULT_BUDGET, **kwargs: Any
+) -> gym.Env[Observation, str]:
+    """Put a memory into the observation of any text environment.
+
+    Args:
+        env: A ``gymnasium.Env`` or anything else with ``reset`` and ``step``.
+        memory: A memory with optional parameters, e.g. ``"arigraph?episodic=false"``.
+        budget: Tokens that the recalled memory may take.
+        **kwargs: Where the environment keeps its text, task, valid actions, score and success, and
+            its extraction rules: see :class:`~gym_memory.games.foreign.env.ForeignEnv`, which
+            finds most by itself; ``info["sources"]`` of every reset says what it found.
+
+    Example:
+        >>> from gym_memory.testing.fake_env import FakeHouse
+        >>> env = wrap(FakeHouse(), memory="arigraph")
+        >>> obs, info = env.reset(seed=0)
+        >>> info["sources"]["valid_actions"], info["sources"]["dialect"]
+        ('obs.valid_actions', 'textworld (found)')
+    """
+    check_known(f"wrap {type(env).__name__!r}", ForeignEnv, kwargs)
+    return MemoryObservation(ForeignEnv(env, **kwargs), memory=memory, budget=budget)

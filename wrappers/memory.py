@@ -20,9 +20,8 @@ from gym_memory.core.records import (
     Task,
 )
 from gym_memory.core.settings import check_text
-from gym_memory.games.spaces import memory_observation_space
+from gym_memory.games.spaces import RAW_KEYS, check_keys, memory_observation_space
 from gym_memory.memory.base import Memory, check_budget, count_tokens, make_memory
-from gym_memory.wrappers.checks import RAW_KEYS, check_keys
 
 __all__ = ["DEFAULT_BUDGET", "DEFAULT_MEMORY", "MemoryObservation"]
 

@@ -9,10 +9,10 @@ import gymnasium as gym
 from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.records import Observation
 from gym_memory.core.settings import check_flag
+from gym_memory.games.spaces import check_keys
 from gym_memory.graph import TemporalGraph
 from gym_memory.graph.map import Leg, current_place, route, visited_places
 from gym_memory.graph.schema import PLAYER, direction_of
-from gym_memory.wrappers.checks import check_keys
 
 __all__ = ["Navigate"]
 

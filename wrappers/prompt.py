@@ -9,9 +9,8 @@ import gymnasium as gym
 
 from gym_memory.core.records import Observation
 from gym_memory.core.settings import check_int, check_text
-from gym_memory.games.spaces import FreeText
+from gym_memory.games.spaces import RAW_KEYS, FreeText, check_keys
 from gym_memory.wrappers.actions import keep_evenly
-from gym_memory.wrappers.checks import RAW_KEYS, check_keys
 
 __all__ = ["INSTRUCTIONS", "PromptObservation", "prompt_space", "render_prompt"]
 

@@ -11,8 +11,8 @@ from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.records import PlanState, Reasons
 from gym_memory.core.settings import check_flag
 from gym_memory.core.trajectory import Row, RowWriter
+from gym_memory.games.spaces import RAW_KEYS, check_keys
 from gym_memory.llm import Call
-from gym_memory.wrappers.checks import RAW_KEYS, check_keys
 from gym_memory.wrappers.detail import StepDetail
 
 __all__ = ["RecordTrajectory"]

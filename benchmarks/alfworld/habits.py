@@ -15,7 +15,7 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-from gym_memory.games.alfworld.source import find_source
+from gym_memory.games.alfworld.env import find_source
 
 OUT = Path(__file__).parents[2] / "baselines" / "searching" / "habits.json"
 

@@ -29,8 +29,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from gym_memory.games.alfworld import source
-from gym_memory.games.alfworld.env import ALFWorld
+from gym_memory.games.alfworld import env
+from gym_memory.games.alfworld.env import ALFWorld, find_source
 from gym_memory.games.alfworld.household import TASK_TYPES, make_household
 from gym_memory.games.alfworld.world import load_game
 
@@ -91,7 +91,7 @@ def play(path: Path, ours: ALFWorld, bare: ALFWorld, task_id: str, timed: Timed)
             if done:
                 break
         load_game.cache_clear()
-        source._household.cache_clear()
+        env._household.cache_clear()
         bare.reset()
         for command in played:
             timed("ours, no valid actions", bare.step, command)
@@ -160,7 +160,7 @@ def main() -> None:
     parser.add_argument("--every", type=int, default=1, help="take every n-th official game")
     parser.add_argument("--seconds", type=float, default=math.inf, help="CPU seconds to take")
     options = parser.parse_args()
-    official = source.find_source(options.data, "valid_seen", None)
+    official = find_source(options.data, "valid_seen", None)
     taken = official.task_ids[:: options.every]
     mixed = [t for start in range(5) for t in taken[start::5]]  # whenever it ends, a fair sample
     files = {t: official._files[t] for t in mixed}  # type: ignore[attr-defined]

@@ -189,8 +189,7 @@ def written_checkpoint(folder: Path) -> list[Any]:
 
 
 def back_up(folder: Path, ack: Ack) -> None:
-    from gym_memory.memory.stores.keep import backup, restore
-    from gym_memory.memory.stores.store import Store
+    from gym_memory.memory.stores.store import Store, backup, restore
 
     if not (folder / "copy.db").exists():
         store = Store(folder / "first.db")

@@ -29,8 +29,7 @@ from gym_memory.extract.draft import apply  # noqa: E402
 from gym_memory.extract.notes.recipes import read_recipe  # noqa: E402
 from gym_memory.extract.notes.statements import read_statements  # noqa: E402
 from gym_memory.games.alfworld.pddl import parse_domain, parse_problem  # noqa: E402
-from gym_memory.games.alfworld.text import parse_grammar  # noqa: E402
-from gym_memory.games.alfworld.world import load_game  # noqa: E402
+from gym_memory.games.alfworld.world import load_game, parse_grammar  # noqa: E402
 from gym_memory.games.foreign.sources import detect_dialect  # noqa: E402
 from gym_memory.games.nethack import commands  # noqa: E402
 from gym_memory.games.qa.datasets import read_questions  # noqa: E402

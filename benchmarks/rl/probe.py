@@ -28,7 +28,7 @@ import torch
 from gym_memory.baselines.rl.shared.features import Lexicon, describe
 from gym_memory.run.results import intervals
 from gym_memory.run.results.report import format_interval
-from gym_memory.train.advised import AdvisedObservation
+from gym_memory.train.steps import AdvisedObservation
 from gym_memory.wrappers.make import make_env
 
 HERE = Path(__file__).parent

@@ -21,7 +21,7 @@ from typing import Any
 import gymnasium as gym
 
 import gym_memory  # noqa: F401 - registers the environments
-from gym_memory.games.webshop.synthetic import synthetic_catalogue
+from gym_memory.games.webshop.catalogue import synthetic_catalogue
 
 CASES = (
     ("none", True, False),

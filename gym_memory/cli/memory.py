@@ -165,7 +165,7 @@ def backup_store(
 
     Example: `gym-memory memory backup lessons.db lessons-monday.db`
     """
-    from gym_memory.memory.stores.keep import backup
+    from gym_memory.memory.stores.store import backup
 
     count = backup(source, target, salvage=salvage)
     output().print(f"Wrote {count} rows to {target}", markup=False, soft_wrap=True)
@@ -183,7 +183,7 @@ def restore_store(
 
     Example: `gym-memory memory restore lessons-monday.db lessons.db --replace`
     """
-    from gym_memory.memory.stores.keep import restore
+    from gym_memory.memory.stores.store import restore
 
     count = restore(source, target, replace=replace)
     output().print(f"Restored {count} rows", markup=False, soft_wrap=True)

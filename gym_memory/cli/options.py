@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin, get_type
 
 from typer import Option
 
-from gym_memory.core.plugins import import_plugin, sources
+from gym_memory.core.names import import_plugin, sources
 from gym_memory.core.settings import Help
 from gym_memory.run import DEFAULT_STEP_TIMEOUT, DEFAULT_TIMEOUT
 from gym_memory.wrappers.memory import DEFAULT_BUDGET

@@ -149,7 +149,7 @@ def serve(
     """
     from gym_memory.train.openenv import make_app
     from gym_memory.train.openenv import serve as run
-    from gym_memory.viewer.guard import Guard
+    from gym_memory.viewer.server import Guard
 
     options.load_plugins(plugins)
     app = make_app(env, memory, budget, max_sessions=max_sessions, idle_s=idle)

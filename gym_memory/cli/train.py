@@ -55,7 +55,7 @@ class Arena:
             kwargs |= {"split": split}
         env = make_env(name, memory=self.memory, budget=self.budget, **kwargs)
         if split == "train" and self.teacher_memory:
-            from gym_memory.train.advised import AdvisedObservation
+            from gym_memory.train.steps import AdvisedObservation
 
             return AdvisedObservation(env, self.teacher_memory)
         return env

@@ -25,7 +25,7 @@ import gymnasium as gym
 from gym_memory.core import errors
 from gym_memory.core.errors import BackendError, GymMemoryError, InvalidArgumentError
 from gym_memory.core.files import parse_json
-from gym_memory.core.plugins import PLUGINS, import_plugin
+from gym_memory.core.names import PLUGINS, import_plugin
 from gym_memory.core.records import Oracle, Triple
 from gym_memory.games.registry import ENVIRONMENTS
 from gym_memory.games.spaces import FreeText, raw_observation_space

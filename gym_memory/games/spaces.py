@@ -7,6 +7,7 @@ import pickle
 from collections.abc import Sequence
 from typing import Any
 
+import gymnasium as gym
 import numpy as np
 from gymnasium import spaces
 from gymnasium.vector.utils import (
@@ -17,8 +18,9 @@ from gymnasium.vector.utils import (
 
 from gym_memory.core.errors import InvalidArgumentError
 
-__all__ = ["FreeSequence", "FreeText", "memory_observation_space", "raw_observation_space"]
-__all__ += ["triple_space"]
+__all__ = ["RAW_KEYS", "FreeSequence", "FreeText", "check_keys", "memory_observation_space"]
+__all__ += ["raw_observation_space", "triple_space"]
+
 
 _SHARED_BYTES = 1 << 18
 """Bytes of a text or a sequence in shared memory, for each environment."""
@@ -146,3 +148,20 @@ def memory_observation_space() -> spaces.Dict:
             "lessons": FreeSequence(FreeText()),
         }
     )
+
+
+RAW_KEYS = ("text", "task", "inventory", "valid_actions")
+"""Keys of a raw text observation."""
+
+
+def check_keys(wrapper: str, env: Any, keys: tuple[str, ...], hint: str) -> None:
+    """Check that ``env`` is an environment whose observation is a Dict with ``keys``."""
+    if not isinstance(env, gym.Env):
+        raise InvalidArgumentError(f"{wrapper}: expected an environment, got {env!r}")
+    space = env.observation_space
+    missing = [k for k in keys if not isinstance(space, gym.spaces.Dict) or k not in space.spaces]
+    if missing:
+        raise InvalidArgumentError(
+            f"{wrapper}: expected an observation with {', '.join(keys)}, got {env} without "
+            f"{', '.join(missing)}: {hint}"
+        )

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from gym_memory.core.errors import InvalidArgumentError
-from gym_memory.core.plugins import import_plugin, sources
+from gym_memory.core.names import import_plugin, sources
 from gym_memory.llm import Budget
 from gym_memory.run import DEFAULT_STEP_TIMEOUT, DEFAULT_TIMEOUT
 from gym_memory.run.callbacks import following, watches_steps

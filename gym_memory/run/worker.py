@@ -32,8 +32,7 @@ from gym_memory.core.errors import (
     ModelDownError,
     ResultsError,
 )
-from gym_memory.core.names import parse_spec
-from gym_memory.core.plugins import import_plugin
+from gym_memory.core.names import import_plugin, parse_spec
 from gym_memory.core.settings import check_name
 from gym_memory.games.isolate import limit_memory
 from gym_memory.llm import BaseChatModel, Budget, make_model

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from gym_memory.baselines.rl.shared.training import LocalEnvs, MakeEnv
 from gym_memory.core.errors import BackendError, GymMemoryError
-from gym_memory.core.plugins import import_plugin
+from gym_memory.core.names import import_plugin
 from gym_memory.run.cluster import MOST_TRIES, connect, ray_library, room_for
 from gym_memory.run.results.folder import check_backends
 

@@ -18,7 +18,7 @@ from gym_memory.baselines.rl.text import TextLearner, TextSettings
 from gym_memory.core.errors import InvalidArgumentError, UnknownNameError
 from gym_memory.run import rollout
 from gym_memory.testing.fake_env import FakeHouse
-from gym_memory.train.advised import AdvisedObservation
+from gym_memory.train.steps import AdvisedObservation
 from gym_memory.wrappers import MemoryObservation
 
 pytestmark = pytest.mark.slow

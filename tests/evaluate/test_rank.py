@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from gym_memory.core.errors import UnknownNameError
-from gym_memory.core.plugins import PLUGINS, import_plugin
+from gym_memory.core.names import PLUGINS, import_plugin
 from gym_memory.core.records import Triple
 from gym_memory.evaluate.rank.card import Card, cards, correlation, ranks
 from gym_memory.evaluate.rank.page import main_table, page

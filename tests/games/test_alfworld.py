@@ -30,8 +30,15 @@ from gym_memory.games.alfworld import household
 from gym_memory.games.alfworld.env import ALFWorld
 from gym_memory.games.alfworld.household import SIZES, TASK_TYPES, make_household
 from gym_memory.games.alfworld.pddl import parse_domain, parse_problem
-from gym_memory.games.alfworld.text import Grammar, Sentence, Teller, parse_grammar
-from gym_memory.games.alfworld.world import Game, HouseholdPlay, entity_names
+from gym_memory.games.alfworld.world import (
+    Game,
+    Grammar,
+    HouseholdPlay,
+    Sentence,
+    Teller,
+    entity_names,
+    parse_grammar,
+)
 from gym_memory.games.textworld.logic import Index, State
 from gym_memory.run.compare import compare
 from gym_memory.run.jobs import RunConfig

@@ -416,7 +416,7 @@ def test_by_id_by_module_and_by_function(tmp_path, monkeypatch) -> None:
 
 
 def test_importing_the_package_imports_no_wrapper(python) -> None:
-    code = "import sys, gym_memory; print('gym_memory.wrappers.wrap' in sys.modules)"
+    code = "import sys, gym_memory; print('gym_memory.wrappers.make' in sys.modules)"
     assert python(code).strip() == "False"
 
 

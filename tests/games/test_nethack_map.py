@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 pytest.importorskip("nle", reason="NLE is not installed")
 
-from gym_memory.games.nethack.areas import AreaMap
 from gym_memory.games.nethack.engine import Screen
 from gym_memory.games.nethack.grid import (
     CELLS,
@@ -30,6 +29,7 @@ from gym_memory.games.nethack.grid import (
     UNKNOWN,
     UNREACHED,
     WALL,
+    AreaMap,
     Ways,
     dilated,
     direction_to,

@@ -9,9 +9,8 @@ from collections import Counter
 import gymnasium as gym
 import pytest
 
-from gym_memory.games.webshop.catalogue import Catalogue, Goal, Product
+from gym_memory.games.webshop.catalogue import Catalogue, Goal, Product, synthetic_catalogue
 from gym_memory.games.webshop.shop import ProductSearch, Shop, ShopView
-from gym_memory.games.webshop.synthetic import synthetic_catalogue
 
 pytest.importorskip("bm25s")
 pytest.importorskip("rapidfuzz")

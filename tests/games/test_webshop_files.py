@@ -8,12 +8,14 @@ import gymnasium as gym
 import pytest
 
 from gym_memory.core.errors import CorruptGameError, InvalidArgumentError, UnknownNameError
-from gym_memory.games.webshop.catalogue import NO_LIMIT, build_catalogue, read_catalogue
-from gym_memory.games.webshop.synthetic import (
+from gym_memory.games.webshop.catalogue import (
     GOALS,
     KINDS,
+    NO_LIMIT,
     PRODUCTS,
+    build_catalogue,
     make_records,
+    read_catalogue,
     synthetic_catalogue,
 )
 

@@ -12,9 +12,8 @@ import random
 
 import pytest
 
-from gym_memory.games.webshop.catalogue import build_catalogue
-from gym_memory.games.webshop.reward import basic_color, rate, title_nouns
-from gym_memory.games.webshop.synthetic import make_records
+from gym_memory.games.webshop.catalogue import build_catalogue, make_records
+from gym_memory.games.webshop.shop import basic_color, rate, title_nouns
 
 fuzz = pytest.importorskip("rapidfuzz.fuzz")
 utils = pytest.importorskip("rapidfuzz.utils")

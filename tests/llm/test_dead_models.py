@@ -17,7 +17,7 @@ import pytest
 from gym_memory.core.errors import ModelError, ModelSetupError
 from gym_memory.core.names import format_spec
 from gym_memory.llm import Request, client, make_model
-from gym_memory.llm.http import LateError
+from gym_memory.llm.client import LateError
 from gym_memory.llm.usage import episode_usage
 from gym_memory.run.compare import compare
 from gym_memory.run.jobs import Job, RunConfig, play_job

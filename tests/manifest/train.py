@@ -9,7 +9,7 @@ from typing import Any
 
 from gym_memory.core.optional import require
 from gym_memory.testing.fake_env import FakeHouse
-from gym_memory.train.advised import AdvisedObservation
+from gym_memory.train.steps import AdvisedObservation
 from gym_memory.wrappers import MemoryObservation
 
 from .play import hashed

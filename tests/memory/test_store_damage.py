@@ -20,8 +20,7 @@ from gym_memory.core.records import Triple
 from gym_memory.memory.encoders import make_encoder
 from gym_memory.memory.stores import facts as module
 from gym_memory.memory.stores.facts import FactStore
-from gym_memory.memory.stores.keep import backup, check_store, restore
-from gym_memory.memory.stores.store import Store
+from gym_memory.memory.stores.store import Store, backup, check_store, restore
 from gym_memory.run.results.verify import verify_all
 
 pytestmark = pytest.mark.slow

@@ -22,8 +22,8 @@ from gym_memory.core.names import format_spec
 from gym_memory.llm import make_model
 from gym_memory.run import rollout
 from gym_memory.testing.fake_env import FakeHouse
-from gym_memory.train.advised import AdvisedObservation
 from gym_memory.train.lm import LmLearner, LmSettings
+from gym_memory.train.steps import AdvisedObservation
 from gym_memory.wrappers import MemoryObservation
 
 pytestmark = pytest.mark.slow

@@ -17,11 +17,10 @@ from test_trust import results_of
 from test_untrusted_text import UPGRADE, ask
 
 from gym_memory.memory.base import MEMORIES
-from gym_memory.viewer import guard, server
-from gym_memory.viewer.guard import Guard
+from gym_memory.viewer import server
 from gym_memory.viewer.play import PlayDefaults
 from gym_memory.viewer.recordings import find, write_replay
-from gym_memory.viewer.server import Site, make_app
+from gym_memory.viewer.server import Guard, Site, make_app
 
 pytestmark = pytest.mark.slow
 
@@ -160,7 +159,7 @@ def test_a_game_that_cannot_be_made_leaves_no_folder(table: tuple[str, Path]) ->
 
 
 def test_a_body_that_does_not_come_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(guard, "_BODY_SECONDS", 0.05)
+    monkeypatch.setattr(server, "_BODY_SECONDS", 0.05)
     sent: list[Any] = []
 
     async def receive() -> Any:

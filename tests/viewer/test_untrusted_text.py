@@ -17,9 +17,8 @@ from gym_memory.run import EpisodeResult
 from gym_memory.run.jobs import EpisodeRow, Job
 from gym_memory.run.results.html import report_page
 from gym_memory.run.results.score import differences, units
-from gym_memory.viewer.guard import Guard
 from gym_memory.viewer.recordings import Recording, find, write_replay
-from gym_memory.viewer.server import _RUNS, _runs_body
+from gym_memory.viewer.server import _RUNS, Guard, _runs_body
 
 pytestmark = pytest.mark.slow
 

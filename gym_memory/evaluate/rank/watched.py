@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from typing import Any, ClassVar, NamedTuple
 
 from gym_memory.core.errors import BackendError
-from gym_memory.core.plugins import PLUGINS, import_plugin
+from gym_memory.core.names import PLUGINS, import_plugin
 from gym_memory.core.records import Cue, MemoryStats, Outcome, Recall, Step, Task
 from gym_memory.evaluate.exam import Account, Moment, ask
 from gym_memory.evaluate.exam.account import PlayedEpisode

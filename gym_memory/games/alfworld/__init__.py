@@ -1,5 +1,5 @@
 """ALFWorld: an engine for its planning problems, official games, and generated households.
 
-``env.py`` is the environment; ``pddl.py``, ``world.py`` and ``text.py`` the engine;
-``source.py``, ``household.py`` and ``catalog.py`` supply the games.
+``env.py`` is the environment and finds its games; ``pddl.py`` and ``world.py`` are the engine;
+``household.py`` generates games.
 """

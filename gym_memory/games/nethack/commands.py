@@ -11,9 +11,8 @@ from collections.abc import Callable, Iterator
 from functools import lru_cache, partial
 
 from gym_memory.games.nethack import skills
-from gym_memory.games.nethack.areas import area_name
 from gym_memory.games.nethack.engine import ENTER, ESCAPE, GamePrompt, Item
-from gym_memory.games.nethack.grid import CELLS, DIRECTIONS, EIGHT, direction_to
+from gym_memory.games.nethack.grid import CELLS, DIRECTIONS, EIGHT, area_name, direction_to
 from gym_memory.games.nethack.play import DIRECTION_KEYS, Impossible, NetHackPlay
 
 __all__ = ["SKILLS", "possible", "read"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from gym_memory.core.records import Triple
-from gym_memory.games.nethack.areas import area_name
+from gym_memory.games.nethack.grid import area_name
 from gym_memory.games.nethack.level import Level
 from gym_memory.games.nethack.rules import SIGHTING, area_facts, exit_of, item_facts, scoped
 from gym_memory.games.nethack.tracker import Listing, Tracker, listing

@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 
 from gym_memory.games.nethack import grid
-from gym_memory.games.nethack.areas import SHIFT, Area, AreaMap
 from gym_memory.games.nethack.engine import Screen
+from gym_memory.games.nethack.grid import SHIFT, Area, AreaMap
 
 __all__ = ["Creature", "Level", "Reach"]
 

@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 
 from gym_memory.games.nethack import grid
-from gym_memory.games.nethack.areas import area_name
 from gym_memory.games.nethack.engine import ENTER, ESCAPE, GamePrompt, Item
+from gym_memory.games.nethack.grid import area_name
 from gym_memory.games.nethack.level import Creature, Level
 from gym_memory.games.nethack.play import DIRECTION_KEYS, Impossible, NetHackPlay, Stop
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from gym_memory.games.nethack.areas import Area, area_name
 from gym_memory.games.nethack.engine import Screen
+from gym_memory.games.nethack.grid import Area, area_name
 from gym_memory.games.nethack.level import Level
 
 __all__ = ["AreaEntry", "Listing", "Status", "Tracker"]

@@ -15,12 +15,24 @@ from gym_memory.core.records import Oracle, Triple
 from gym_memory.core.settings import Help, checked
 from gym_memory.games.base import Feedback, TextEnv
 from gym_memory.games.registry import ENVIRONMENTS
-from gym_memory.games.webshop.catalogue import SPLITS, Catalogue, Goal, Product, read_catalogue
+from gym_memory.games.webshop.catalogue import (
+    SPLITS,
+    Catalogue,
+    Goal,
+    Product,
+    read_catalogue,
+    synthetic_catalogue,
+)
 from gym_memory.games.webshop.facts import IdealShopper, page_facts, product_facts
-from gym_memory.games.webshop.reward import find_listing, rate, right_products, walkthrough
 from gym_memory.games.webshop.rules import queries
-from gym_memory.games.webshop.shop import ShopView, open_shop
-from gym_memory.games.webshop.synthetic import synthetic_catalogue
+from gym_memory.games.webshop.shop import (
+    ShopView,
+    find_listing,
+    open_shop,
+    rate,
+    right_products,
+    walkthrough,
+)
 from gym_memory.graph.schema import PLAYER
 
 __all__ = ["WebShop"]

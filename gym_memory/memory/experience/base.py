@@ -16,8 +16,15 @@ from gym_memory.core.settings import Help, Settings, make_settings
 from gym_memory.llm.base import ChatModel
 from gym_memory.memory.base import Lifetime
 from gym_memory.memory.encoders import Encoder, make_encoder
-from gym_memory.memory.experience.items import Bank, Item, Origin
-from gym_memory.memory.experience.writers import actions_of, listed, script, write_lesson
+from gym_memory.memory.experience.items import (
+    Bank,
+    Item,
+    Origin,
+    actions_of,
+    listed,
+    script,
+    write_lesson,
+)
 from gym_memory.memory.lessons.base import LessonMemory
 from gym_memory.memory.roles.base import WriteLesson
 from gym_memory.memory.roles.llm import chat_model, role_counts

@@ -13,8 +13,7 @@ from gym_memory.core.records import Cue, Outcome, Step, Task
 from gym_memory.core.settings import Help
 from gym_memory.memory.base import MEMORIES
 from gym_memory.memory.experience.base import ExperienceMemory, ExperienceSettings, Trial
-from gym_memory.memory.experience.items import Bank, Item
-from gym_memory.memory.experience.writers import listed
+from gym_memory.memory.experience.items import Bank, Item, listed
 from gym_memory.memory.lessons.base import LessonMemory
 from gym_memory.memory.reflexion import reflect
 from gym_memory.memory.roles.llm_experience import LLMEvolve

@@ -13,8 +13,7 @@ from gym_memory.core.records import Outcome, Step, Task
 from gym_memory.core.settings import Help
 from gym_memory.memory.base import MEMORIES
 from gym_memory.memory.experience.base import ExperienceMemory, ExperienceSettings, Trial
-from gym_memory.memory.experience.items import Bank, Found, Item
-from gym_memory.memory.experience.writers import script
+from gym_memory.memory.experience.items import Bank, Found, Item, script
 from gym_memory.memory.lessons.causes import things_of, verb_of
 from gym_memory.memory.roles.base import AdjustProcedure
 from gym_memory.memory.roles.llm_lessons import LLMAdjustProcedure

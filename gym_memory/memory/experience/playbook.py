@@ -11,9 +11,8 @@ from gym_memory.core.records import Cue, Outcome, Step, Task
 from gym_memory.core.settings import Help
 from gym_memory.memory.base import MEMORIES
 from gym_memory.memory.experience.base import CreditSettings, ExperienceMemory, Trial
-from gym_memory.memory.experience.items import Bank, Item
+from gym_memory.memory.experience.items import Bank, Item, without_numbers
 from gym_memory.memory.experience.reasoningbank import extract_items
-from gym_memory.memory.experience.writers import without_numbers
 from gym_memory.memory.lessons.base import LessonMemory
 from gym_memory.memory.roles.llm_experience import LLMCurate, LLMTagBullets
 

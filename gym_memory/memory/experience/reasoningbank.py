@@ -11,8 +11,13 @@ from gym_memory.core.records import Outcome, Step, Task
 from gym_memory.core.settings import Help
 from gym_memory.memory.base import MEMORIES
 from gym_memory.memory.experience.base import ExperienceMemory, ExperienceSettings, Trial
-from gym_memory.memory.experience.items import Item
-from gym_memory.memory.experience.writers import effective_actions, listed, script, without_numbers
+from gym_memory.memory.experience.items import (
+    Item,
+    effective_actions,
+    listed,
+    script,
+    without_numbers,
+)
 from gym_memory.memory.lessons.causes import read_acts
 from gym_memory.memory.roles.llm_experience import LLMExtractItems
 

@@ -11,8 +11,7 @@ from gym_memory.core.records import Step, Task
 from gym_memory.core.settings import Help
 from gym_memory.memory.base import MEMORIES
 from gym_memory.memory.experience.base import ExperienceMemory, ExperienceSettings, Trial
-from gym_memory.memory.experience.items import Bank, Item
-from gym_memory.memory.experience.writers import effective_actions, listed, script
+from gym_memory.memory.experience.items import Bank, Item, effective_actions, listed, script
 from gym_memory.memory.lessons.causes import read_acts, things_of, verb_of
 from gym_memory.memory.roles.base import Workflow
 from gym_memory.memory.roles.llm_experience import LLMInduceWorkflows

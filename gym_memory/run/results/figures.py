@@ -1,17 +1,134 @@
-"""Draw the figures of a run: score with intervals, against steps, trials, token budget and cost."""
+"""Draw a run's figures: score with intervals, against steps, trials, token budget and cost."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
 from zlib import crc32
+
+import numpy as np
 
 from gym_memory.core.html import text
 from gym_memory.run.results import svg as draw
-from gym_memory.run.results.score import TableRow, Unit, grouped, score_by_trial, step_curve
+from gym_memory.run.results.intervals import Interval
+from gym_memory.run.results.score import (
+    TableRow,
+    Unit,
+    estimate,
+    grouped,
+    score_by_trial,
+    step_curve,
+    table,
+)
 from gym_memory.run.results.svg import PALETTE, Figure, Line, label_of, line_figure
-from gym_memory.run.results.sweep import Curve, place
 
-__all__ = ["budget_figure", "colours", "cost_figures", "curve_figures", "score_figure", "stem_of"]
+__all__ = ["NEARLY", "Curve", "area", "at_largest", "budget_figure", "budgets", "colours"]
+__all__ += ["comparable", "cost_figures", "curve_figures", "curves", "place", "score_figure"]
+__all__ += ["stem_of"]
+
+
+NEARLY = 0.95
+"""Share of the best score that counts as reached."""
+_UPPER_BOUND = "oracle"
+"""Knows what nobody saw, so the best score is that of the others."""
+
+
+class Curve(NamedTuple):
+    """Hold the scores of one memory by budget, the least first.
+
+    ``area`` is in [0, 1] (points if raw), None if a budget is missing or exceeded; ``area_ci`` its
+    95 % interval over tasks. ``enough`` is the mean tokens recalled at the least budget with
+    :data:`NEARLY` the best score that any memory but ``oracle`` has; None if that is not reached.
+    """
+
+    env: str
+    memory: str
+    policy: str
+    points: tuple[TableRow, ...]
+    area: float | None
+    area_ci: Interval | None
+    enough: float | None
+
+
+def budgets(all_units: Iterable[Unit]) -> list[int]:
+    """Return the budgets that were played, the least first."""
+    return sorted({unit.budget for unit in all_units})
+
+
+def at_largest(all_units: Sequence[Unit]) -> list[Unit]:
+    """Return the jobs of each combination under its largest budget."""
+    groups = grouped(all_units, lambda u: (u.protocol, u.env, u.memory, u.policy))
+    most = {key: max(u.budget for u in group) for key, group in groups.items()}
+    return [u for u in all_units if u.budget == most[u.protocol, u.env, u.memory, u.policy]]
+
+
+def place(row: TableRow) -> float:
+    """Return where a score belongs among budgets: at the limit, or the tokens taken if more."""
+    return max(row.budget, row.tokens or 0.0, 1.0)
+
+
+def comparable(all_units: Sequence[Unit]) -> list[Unit]:
+    """Return jobs as they compare: a sweep's with the area as score, others as they are."""
+    found: list[Unit] = []
+    for own in grouped(all_units, lambda u: u.protocol).values():
+        found += _areas(own) if len(budgets(own)) > 1 else own
+    return found
+
+
+def curves(own: Sequence[Unit]) -> list[Curve]:
+    """Return the curve of every combination of one protocol, in order of first appearance."""
+    by_combination = grouped(_areas(own), _combination)
+    cells = grouped(table(own), _combination)
+    best: dict[tuple[str, str], float] = {}
+    for (env, memory, policy), rows in cells.items():
+        if memory.partition("?")[0] != _UPPER_BOUND:
+            top = max(row.score for row in rows)
+            best[env, policy] = max(best.get((env, policy), 0.0), top)
+    found = []
+    for (env, memory, policy), rows in cells.items():
+        group = by_combination.get((env, memory, policy), [])
+        of_area = estimate([u.score for u in group], group) if group else None
+        points = tuple(sorted(rows, key=lambda row: row.budget))
+        target = NEARLY * best.get((env, policy), 0.0)
+        reached = [row.tokens for row in points if row.score >= target > 0]
+        found.append(
+            Curve(
+                *(env, memory, policy, points),
+                of_area.mean if of_area else None,
+                of_area.interval() if of_area else None,
+                reached[0] if reached else None,
+            )
+        )
+    return found
+
+
+def _combination(of: Unit | TableRow) -> tuple[str, str, str]:
+    return of.env, of.memory, of.policy
+
+
+def _areas(own: Sequence[Unit]) -> list[Unit]:
+    """Join the jobs of all budgets into one, with the area as its score."""
+    every = budgets(own)
+    exceeding = {_combination(row) for row in table(own) if (row.tokens or 0) > row.budget}
+    found = []
+    for group in grouped(own, lambda u: (*_combination(u), u.seed)).values():
+        by_budget = {unit.budget: unit for unit in group}
+        if len(by_budget) == len(every) and _combination(group[0]) not in exceeding:
+            scores = [by_budget[budget].score for budget in every]
+            found.append(by_budget[every[-1]]._replace(score=area(every, scores)))
+    return found
+
+
+def area(at: Sequence[int], scores: Sequence[float]) -> float:
+    """Return the area under ``scores`` over the logarithm of ``at``, as a share of that under 1.
+
+    >>> area([100, 1000, 10_000], [0.0, 0.5, 1.0])
+    0.5
+    """
+    logs = [math.log(max(budget, 1)) for budget in at]
+    return round(float(np.trapezoid(scores, logs)) / (logs[-1] - logs[0]), 12)
+
 
 _LONGEST_STEM = 150
 

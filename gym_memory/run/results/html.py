@@ -14,10 +14,13 @@ from gym_memory.core.files import read_json
 from gym_memory.core.html import Assets, inline_page, table, text
 from gym_memory.core.records import LARGEST
 from gym_memory.run.results.figures import (
+    at_largest,
     budget_figure,
+    budgets,
     colours,
     cost_figures,
     curve_figures,
+    curves,
     score_figure,
     stem_of,
 )
@@ -32,7 +35,6 @@ from gym_memory.run.results.score import (
 from gym_memory.run.results.score import table as score_table
 from gym_memory.run.results.streams import is_stream, stream_figures
 from gym_memory.run.results.svg import PALETTE, Figure, Line, label_of, line_figure
-from gym_memory.run.results.sweep import at_largest, budgets, curves
 
 __all__ = ["COMPARISON", "comparison", "report_page"]
 

@@ -13,9 +13,14 @@ from gym_memory.core.files import write_atomic
 from gym_memory.core.settings import check_name
 from gym_memory.run.jobs import EpisodeRow, Job, RunConfig
 from gym_memory.run.results.figures import (
+    Curve,
+    at_largest,
     budget_figure,
+    budgets,
     colours,
+    comparable,
     curve_figures,
+    curves,
     score_figure,
     stem_of,
 )
@@ -52,7 +57,6 @@ from gym_memory.run.results.streams import (
     transfer_sentences,
 )
 from gym_memory.run.results.svg import Figure, label_of, picture
-from gym_memory.run.results.sweep import Curve, at_largest, budgets, comparable, curves
 
 __all__ = ["ReportSource", "build_report", "read_source", "write_report"]
 

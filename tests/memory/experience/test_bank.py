@@ -16,8 +16,7 @@ from stream import LOST, WON, WORDS, begin, items, made, play
 from gym_memory.core.errors import InvalidArgumentError, StoreError
 from gym_memory.core.records import Cue
 from gym_memory.memory import make_memory
-from gym_memory.memory.experience.items import Bank, Item, Origin
-from gym_memory.memory.experience.writers import script, write_lesson
+from gym_memory.memory.experience.items import Bank, Item, Origin, script, write_lesson
 from gym_memory.memory.stores.store import Store
 
 MEMORIES = [
