@@ -1,11 +1,9 @@
 """Policies: one readable file each, by whatever means they choose an action.
 
-A policy sees observations and returns actions as text. It knows the policy protocol, the ground,
-how text is read and how a model is called; no wrapper, no loop, no engine. What belongs to one
-game is a player (``players/<game>/``); what learners share lies in ``learning/``.
+A policy sees observations and returns actions as text. It knows no wrapper, no loop and no engine.
+``rules/`` has the players of one game each, ``llm/`` language agents, ``rl/`` learners.
 """
 
-from gym_memory.baselines.base import Policy
-from gym_memory.baselines.registry import POLICIES, make_policy
+from gym_memory.baselines.base import POLICIES, Policy, make_policy
 
 __all__ = ["POLICIES", "Policy", "make_policy"]

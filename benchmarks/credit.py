@@ -32,7 +32,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from gym_memory.baselines.registry import make_policy
+from gym_memory.baselines.base import make_policy
 from gym_memory.core.names import parse_spec
 from gym_memory.evaluate.credit import Credited, RuleError, credit, rule_errors
 from gym_memory.run.results import intervals

@@ -25,8 +25,8 @@ from typing import Any
 from keep import MEASURED, write_measured
 
 from gym_memory.core.errors import BackendError, GymMemoryError
+from gym_memory.games.base import ENVIRONMENTS
 from gym_memory.games.isolate import IsolatedEnv
-from gym_memory.games.registry import ENVIRONMENTS
 from gym_memory.games.textworld.games import cached_story
 
 HERE = Path(__file__).parent

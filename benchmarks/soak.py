@@ -53,7 +53,7 @@ def children(process: int) -> list[int]:
 
 def play(spec: str, steps: int) -> None:
     """Body of a process: plays, and prints a line of JSON every thousand steps."""
-    from gym_memory.baselines.registry import make_policy
+    from gym_memory.baselines.base import make_policy
     from gym_memory.core.names import parse_spec
     from gym_memory.run import rollout
     from gym_memory.wrappers.make import make_env

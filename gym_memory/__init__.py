@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import gym_memory.core.interrupts  # noqa: F401 - the first: it handles signals meanwhile
-from gym_memory.games.registry import register_envs
+from gym_memory.games.base import register_envs
 from gym_memory.version import __version__
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from types import ModuleType
 
 import pytest
 
-from gym_memory.baselines.registry import POLICIES
+from gym_memory.baselines.base import POLICIES
 from gym_memory.core.names import parse_spec
 from gym_memory.memory.base import MEMORIES
 from gym_memory.run.protocols import make_protocol

@@ -20,7 +20,7 @@ import json
 import gymnasium as gym
 import gym_memory
 from gym_memory.core.errors import MissingDependencyError
-from gym_memory.games.registry import ENVIRONMENTS, env_id
+from gym_memory.games.base import ENVIRONMENTS, env_id
 
 found = {}
 for name in ENVIRONMENTS.names():

@@ -300,7 +300,7 @@ import gym_memory
 import gym_memory.memory, gym_memory.games, gym_memory.wrappers, gym_memory.baselines
 from gym_memory.games import ENVIRONMENTS
 from gym_memory.memory import MEMORIES
-from gym_memory.baselines.registry import POLICIES
+from gym_memory.baselines.base import POLICIES
 names = ENVIRONMENTS.names(), MEMORIES.names(), POLICIES.names()
 print(json.dumps([sorted(sys.modules), events]))
 """

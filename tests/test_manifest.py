@@ -7,10 +7,10 @@ from manifest.cells import cells
 from manifest.record import PLAYS, TRAINING, read, replay
 from manifest.train import LEARNERS, machine
 
-from gym_memory.baselines.registry import POLICIES
+from gym_memory.baselines.base import POLICIES
 from gym_memory.core.errors import MissingDependencyError
 from gym_memory.core.names import parse_spec
-from gym_memory.games.registry import ENVIRONMENTS
+from gym_memory.games.base import ENVIRONMENTS
 from gym_memory.memory import MEMORIES
 
 pytestmark = pytest.mark.slow

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from gym_memory.baselines.registry import POLICIES
+from gym_memory.baselines.base import POLICIES
 from gym_memory.core.errors import (
     GymMemoryError,
     InvalidArgumentError,

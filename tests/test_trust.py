@@ -16,7 +16,7 @@ from strangers import CANARY, knocked, listener, set_trap, watched
 from gym_memory.core.errors import GymMemoryError, UnknownNameError, UntrustedError
 from gym_memory.core.trajectory import RowWriter, read_rows
 from gym_memory.core.trust import GAMES, check_bare, check_game
-from gym_memory.games.registry import ENVIRONMENTS
+from gym_memory.games.base import ENVIRONMENTS
 from gym_memory.memory.base import MEMORIES
 from gym_memory.run.jobs import Job, RunConfig
 from gym_memory.run.results.archive import open_memory
@@ -94,7 +94,7 @@ def enter_saved_memory(name: str, folder: Path) -> None:
 def enter_checkpoint(name: str, folder: Path) -> None:
     pytest.importorskip("safetensors")
     pytest.importorskip("torch")
-    from gym_memory.baselines.registry import learner_classes
+    from gym_memory.baselines.base import learner_classes
     from gym_memory.baselines.rl.shared import checkpoints
     from gym_memory.baselines.rl.shared.learner import load_player
 

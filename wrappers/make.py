@@ -9,9 +9,9 @@ import gymnasium as gym
 from gym_memory.core.names import format_spec, parse_spec
 from gym_memory.core.records import Observation
 from gym_memory.core.settings import check_flag, check_known, check_name
+from gym_memory.games.base import ENVIRONMENTS
 from gym_memory.games.foreign import ForeignEnv
 from gym_memory.games.isolate import IsolatedEnv
-from gym_memory.games.registry import ENVIRONMENTS
 from gym_memory.wrappers.memory import DEFAULT_BUDGET, DEFAULT_MEMORY, MemoryObservation
 from gym_memory.wrappers.navigate import Navigate
 
@@ -34,7 +34,7 @@ def make_env(
     """Build the environment ``name`` with a memory in its observation.
 
     Args:
-        name: A name of :data:`gym_memory.games.registry.ENVIRONMENTS`.
+        name: A name of :data:`gym_memory.games.base.ENVIRONMENTS`.
         memory: A memory with optional parameters, e.g. ``"arigraph?episodic=false"``.
         budget: Tokens that the recalled memory may take.
         recall: Shorthand for the memory's ``recall``: ``"structural"`` or ``"semantic"``.

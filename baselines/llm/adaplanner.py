@@ -9,10 +9,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from gym_memory.baselines.base import POLICIES
 from gym_memory.baselines.llm.language import LanguagePolicy, LanguageSettings, match_action
 from gym_memory.baselines.llm.plan_code import PlanFailed, parse_plan, run_plan
 from gym_memory.baselines.llm.saycan import Affordances, overlap
-from gym_memory.baselines.registry import POLICIES
 from gym_memory.core.errors import ModelError
 from gym_memory.core.records import Observation, PlanState, Transition
 from gym_memory.core.settings import check_int

@@ -12,8 +12,8 @@ import dataclasses
 import functools
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
+from gym_memory.baselines.base import POLICIES
 from gym_memory.baselines.llm.language import LanguagePolicy, LanguageSettings
-from gym_memory.baselines.registry import POLICIES
 from gym_memory.core.errors import ModelError
 from gym_memory.core.optional import require
 from gym_memory.core.records import Observation, PlanState

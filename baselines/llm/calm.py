@@ -10,9 +10,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from gym_memory.baselines.base import POLICIES
 from gym_memory.baselines.llm.language import LanguagePolicy, LanguageSettings, match_action
 from gym_memory.baselines.llm.saycan import Affordances, overlap
-from gym_memory.baselines.registry import POLICIES
 from gym_memory.baselines.rl.shared.features import parse_action, words_of
 from gym_memory.baselines.rules.explorer import things_of
 from gym_memory.core.errors import ModelError

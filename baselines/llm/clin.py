@@ -14,8 +14,8 @@ import re
 import warnings
 from typing import Annotated, Any, ClassVar, NamedTuple
 
+from gym_memory.baselines.base import POLICIES
 from gym_memory.baselines.llm.language import LanguagePolicy, LanguageSettings, match_action
-from gym_memory.baselines.registry import POLICIES
 from gym_memory.core.errors import MissingDependencyError
 from gym_memory.core.optional import require
 from gym_memory.core.records import Observation, PlanState

@@ -11,8 +11,8 @@ import dataclasses
 import re
 from typing import Any, ClassVar
 
+from gym_memory.baselines.base import POLICIES
 from gym_memory.baselines.llm.react import React, ReactSettings
-from gym_memory.baselines.registry import POLICIES
 from gym_memory.baselines.rules.archive import Cell
 from gym_memory.baselines.rules.explorer import Explorer
 from gym_memory.core.errors import ModelError

@@ -15,8 +15,8 @@ from collections import Counter
 from types import GenericAlias
 from typing import Annotated, Any, ClassVar
 
+from gym_memory.baselines.base import POLICIES
 from gym_memory.baselines.llm.language import LanguagePolicy, LanguageSettings, match_action
-from gym_memory.baselines.registry import POLICIES
 from gym_memory.core.errors import ModelError
 from gym_memory.core.optional import require
 from gym_memory.core.records import Observation

@@ -5,8 +5,8 @@ from __future__ import annotations
 import dataclasses
 from typing import Any, ClassVar
 
+from gym_memory.baselines.base import POLICIES
 from gym_memory.baselines.llm.language import LanguagePolicy, LanguageSettings
-from gym_memory.baselines.registry import POLICIES
 from gym_memory.core.records import Observation
 from gym_memory.memory.roles.text import prose
 

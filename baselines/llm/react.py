@@ -6,8 +6,8 @@ import dataclasses
 import re
 from typing import Any, ClassVar
 
+from gym_memory.baselines.base import POLICIES
 from gym_memory.baselines.llm.language import LanguagePolicy, LanguageSettings
-from gym_memory.baselines.registry import POLICIES
 from gym_memory.core.errors import ModelError
 from gym_memory.core.records import Observation, PlanState
 from gym_memory.llm import Reply

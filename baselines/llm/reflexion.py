@@ -5,8 +5,8 @@ from __future__ import annotations
 import dataclasses
 from typing import Any, ClassVar
 
+from gym_memory.baselines.base import POLICIES
 from gym_memory.baselines.llm.react import React, ReactSettings
-from gym_memory.baselines.registry import POLICIES
 from gym_memory.core.records import Observation, Outcome, Step, Transition
 from gym_memory.core.settings import check_int
 from gym_memory.memory.roles.text import numbered, prose, score_in_words, trace_text

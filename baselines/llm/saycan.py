@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from gym_memory.baselines.base import POLICIES
 from gym_memory.baselines.llm.choose import Choose, ChooseSettings
-from gym_memory.baselines.registry import POLICIES
 from gym_memory.baselines.rl.shared.features import parse_action, stem, words_of
 from gym_memory.baselines.rules.explorer import place_of
 from gym_memory.core.records import Observation, Transition

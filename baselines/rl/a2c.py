@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 
-from gym_memory.baselines.registry import POLICIES
+from gym_memory.baselines.base import POLICIES
 from gym_memory.baselines.rl.shared.bags import (
     BagEncoder,
     BagLearner,

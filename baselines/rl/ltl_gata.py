@@ -10,7 +10,7 @@ import dataclasses
 from collections.abc import Collection, Iterable
 from typing import Annotated, Any
 
-from gym_memory.baselines.registry import POLICIES
+from gym_memory.baselines.base import POLICIES
 from gym_memory.baselines.rl.gata import GataLearner, GataSettings
 from gym_memory.baselines.rl.shared.bags import Seen
 from gym_memory.baselines.rl.shared.learner import Experience, LearnedPolicy

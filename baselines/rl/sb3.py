@@ -17,8 +17,7 @@ import gymnasium as gym
 import numpy as np
 from numpy.typing import NDArray
 
-from gym_memory.baselines.base import Policy
-from gym_memory.baselines.registry import POLICIES
+from gym_memory.baselines.base import POLICIES, Policy
 from gym_memory.baselines.rl.shared import checkpoints
 from gym_memory.baselines.rl.shared.features import Lexicon, describe
 from gym_memory.core.errors import CheckpointError, InvalidArgumentError

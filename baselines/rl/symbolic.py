@@ -12,9 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gym_memory.baselines.base import Policy
+from gym_memory.baselines.base import POLICIES, Policy
 from gym_memory.baselines.llm.saycan import Affordances
-from gym_memory.baselines.registry import POLICIES
 from gym_memory.baselines.rl.shared.features import Lexicon, describe
 from gym_memory.baselines.rl.shared.learner import playable
 from gym_memory.core.records import Observation, PlanState, Transition, Triple

@@ -16,7 +16,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from gym_memory.baselines.registry import POLICIES
+from gym_memory.baselines.base import POLICIES
 from gym_memory.baselines.rules.base import Advised
 from gym_memory.baselines.rules.beliefs import Aim, Beliefs, Kind, Move, only
 from gym_memory.core.records import Triple

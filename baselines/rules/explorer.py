@@ -14,8 +14,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 
-from gym_memory.baselines.base import Policy
-from gym_memory.baselines.registry import POLICIES
+from gym_memory.baselines.base import POLICIES, Policy
 from gym_memory.baselines.rules.archive import Archive, Cell, Key, Option, option_of
 from gym_memory.core.records import Observation, Transition
 from gym_memory.core.settings import Help, checked

@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
-from gym_memory.baselines.registry import POLICIES
+from gym_memory.baselines.base import POLICIES
 from gym_memory.baselines.rules.base import RulePolicy
 from gym_memory.core.records import Observation, PlanState, Step, Task
 from gym_memory.core.settings import check_int

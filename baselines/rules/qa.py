@@ -14,8 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, NamedTuple
 
-from gym_memory.baselines.base import Policy
-from gym_memory.baselines.registry import POLICIES
+from gym_memory.baselines.base import POLICIES, Policy
 from gym_memory.core.records import Observation, PlanState
 from gym_memory.core.settings import check_int
 from gym_memory.games.qa.rules import names_in, words_of

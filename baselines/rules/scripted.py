@@ -8,8 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from gym_memory.baselines.base import Policy
-from gym_memory.baselines.registry import POLICIES
+from gym_memory.baselines.base import POLICIES, Policy
 from gym_memory.baselines.rules.base import RulePolicy
 from gym_memory.core.records import Observation, PlanState
 

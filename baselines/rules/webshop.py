@@ -12,7 +12,7 @@ import re
 from functools import cached_property
 from typing import Any, ClassVar
 
-from gym_memory.baselines.registry import POLICIES
+from gym_memory.baselines.base import POLICIES
 from gym_memory.baselines.rules.base import RulePolicy
 from gym_memory.baselines.rules.beliefs import Beliefs, Plan, saw
 from gym_memory.core.records import Observation, PlanState

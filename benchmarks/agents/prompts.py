@@ -19,7 +19,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from gym_memory.baselines.registry import make_policy
+from gym_memory.baselines.base import make_policy
 from gym_memory.core.errors import ModelError
 from gym_memory.core.names import format_spec, parse_spec
 from gym_memory.llm import Reply, Request, episode_usage, make_model

@@ -14,7 +14,7 @@ from typing import Any
 from draw import GAMES, MOVES, environment
 from keep import write_measured
 
-from gym_memory.baselines.registry import make_policy
+from gym_memory.baselines.base import make_policy
 from gym_memory.run import rollout
 
 _WAYS = ["[up]", "[down]", "[left]", "[right]"]

@@ -14,7 +14,7 @@ from pathlib import Path
 from textworld_express import TextWorldExpressEnv
 
 import gym_memory
-from gym_memory.baselines.registry import make_policy
+from gym_memory.baselines.base import make_policy
 from gym_memory.run import rollout
 
 GAMES = {

@@ -15,7 +15,7 @@ from pathlib import Path
 import gymnasium as gym
 
 import gym_memory  # noqa: F401 - registers the environments
-from gym_memory.baselines.registry import make_policy
+from gym_memory.baselines.base import make_policy
 from gym_memory.run import rollout
 
 MEMORIES = ("none", "history", "arigraph", "shuffled", "oracle")

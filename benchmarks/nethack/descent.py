@@ -18,7 +18,7 @@ import numpy as np
 from keep import write_measured
 
 import gym_memory  # noqa: F401 - registers the environments
-from gym_memory.baselines.registry import make_policy
+from gym_memory.baselines.base import make_policy
 from gym_memory.run import rollout
 from gym_memory.run.results import intervals
 

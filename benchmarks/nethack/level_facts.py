@@ -27,7 +27,7 @@ import numpy as np
 from keep import write_measured
 
 import gym_memory  # noqa: F401 - registers the environments
-from gym_memory.baselines.registry import make_policy
+from gym_memory.baselines.base import make_policy
 from gym_memory.core.records import Step, Task, Triple
 from gym_memory.extract import get_extractor
 from gym_memory.games.nethack.rules import HAS_EXIT, HAS_ITEM

@@ -24,7 +24,7 @@ import gymnasium as gym
 from keep import write_measured
 
 import gym_memory  # noqa: F401 - registers the environments
-from gym_memory.baselines.registry import make_policy
+from gym_memory.baselines.base import make_policy
 from gym_memory.games.nethack.engine import NetHackEngine
 
 ID = "gym_memory/NetHack-v0"

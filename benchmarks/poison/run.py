@@ -21,8 +21,7 @@ from typing import Any, NamedTuple
 
 import gymnasium as gym
 
-from gym_memory.baselines.base import Policy
-from gym_memory.baselines.registry import make_policy
+from gym_memory.baselines.base import Policy, make_policy
 from gym_memory.core.names import parse_spec
 from gym_memory.core.records import Triple
 from gym_memory.games import ENVIRONMENTS

@@ -18,7 +18,7 @@ from typing import Any
 from keep import write_measured
 
 from gym_memory.baselines import Policy
-from gym_memory.baselines.registry import make_policy
+from gym_memory.baselines.base import make_policy
 from gym_memory.baselines.rules.scienceworld.demonstrations import learn
 from gym_memory.baselines.rules.scripted import Random
 from gym_memory.games.scienceworld import catalog

@@ -16,7 +16,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from gym_memory.baselines.registry import POLICIES
+from gym_memory.baselines.base import POLICIES
 from gym_memory.core.names import Spec
 from gym_memory.llm import make_model
 from gym_memory.run import rollout

@@ -61,7 +61,7 @@ def credit(
     Example: `gym-memory credit --env "TreasureHunt?level=easy" --policy planner --seeds 3
     --alone --samples 4 --out results/credit`
     """
-    from gym_memory.baselines.registry import make_policy
+    from gym_memory.baselines.base import make_policy
     from gym_memory.evaluate.credit import credit as credited
     from gym_memory.run.replays import KINDS
     from gym_memory.wrappers.record import RecordTrajectory

@@ -23,9 +23,9 @@ _MAX_DEFAULT_CHARS = 40
 """Characters of a default that a table shows; longer ones are left to the documentation."""
 
 _REGISTRIES = {
-    "environments": "gym_memory.games.registry:ENVIRONMENTS",
+    "environments": "gym_memory.games.base:ENVIRONMENTS",
     "memories": "gym_memory.memory.base:MEMORIES",
-    "policies": "gym_memory.baselines.registry:POLICIES",
+    "policies": "gym_memory.baselines.base:POLICIES",
     "protocols": "gym_memory.run.protocols:PROTOCOLS",
 }
 
@@ -177,7 +177,7 @@ def _plain(value: Any) -> Any:
 
 
 def _learner(name: str) -> Any:
-    from gym_memory.baselines.registry import learner_classes
+    from gym_memory.baselines.base import learner_classes
 
     learners = learner_classes()
     check_name("baseline to train", name, learners)
@@ -191,7 +191,7 @@ def _registry(kind: str) -> Registry:
 
 
 def _settings() -> list[dict[str, Any]]:
-    from gym_memory.baselines.registry import learner_classes
+    from gym_memory.baselines.base import learner_classes
 
     learners = learner_classes()
     found: dict[tuple[str, str], dict[str, Any]] = {}

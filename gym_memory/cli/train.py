@@ -159,7 +159,7 @@ def train(folder: Path, baseline: str, env: str, **settings: int) -> None:
 
 
 def _learner(baseline: str, settings: list[str], seed: int, device: str) -> Any:
-    from gym_memory.baselines.registry import POLICIES, learner_classes
+    from gym_memory.baselines.base import POLICIES, learner_classes
     from gym_memory.core.settings import make_settings
 
     learner_class = getattr(POLICIES.get(baseline), "learner_class", None)

@@ -11,8 +11,7 @@ from typing import Any, NamedTuple
 import gymnasium as gym
 import numpy as np
 
-from gym_memory.baselines.base import Policy
-from gym_memory.baselines.registry import make_policy
+from gym_memory.baselines.base import Policy, make_policy
 from gym_memory.memory.experience.base import ExperienceMemory
 from gym_memory.run.loop import EpisodeResult, rollout
 from gym_memory.run.replays import KINDS, Key, Kind, Lens, Replays, Worth, credit_exactly

@@ -5,7 +5,6 @@ A folder holds all that belongs to its game: environment, engine, rules (text to
 see docs/own-game.md.
 """
 
-from gym_memory.games.base import Feedback, Snapshot, TextEnv
-from gym_memory.games.registry import ENVIRONMENTS, env_id
+from gym_memory.games.base import ENVIRONMENTS, Feedback, Snapshot, TextEnv, env_id
 
 __all__ = ["ENVIRONMENTS", "Feedback", "Snapshot", "TextEnv", "env_id"]

@@ -1,4 +1,4 @@
-"""The raw text environment: Gymnasium's contract once, for every backend.
+"""The raw text environment: Gymnasium's contract once, for every backend, and the table of games.
 
 A backend fills in five hooks (``_task_ids _open _send _list_valid_actions _close``) and, if its
 engine can, ``_save`` and ``_load``, which are faster than replaying the actions.
@@ -13,15 +13,19 @@ from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
 
 import gymnasium as gym
+from gymnasium.envs.registration import register, registry
 
 from gym_memory.core.errors import InvalidArgumentError, UnknownNameError
 from gym_memory.core.html import observation_table, visible
+from gym_memory.core.names import Registry
 from gym_memory.core.optional import check_installed
 from gym_memory.core.records import Oracle, check_bounded
 from gym_memory.core.settings import check_flag, check_int
 from gym_memory.games.spaces import FreeText, raw_observation_space
 
-__all__ = ["Feedback", "Snapshot", "TextEnv"]
+__all__ = ["ENVIRONMENTS", "NAMESPACE", "Feedback", "Snapshot", "TextEnv", "env_id"]
+__all__ += ["register_envs"]
+
 
 _REFUSED_LONG = "That command is too long to be understood."
 _REFUSED_EMPTY = "Nothing was said, so nothing happens."
@@ -349,3 +353,32 @@ class TextEnv(gym.Env[dict[str, Any], str]):
             "split": self.split,
             "backend_version": self._backend_version,
         }
+
+
+# ------------------------------------------------------------ the table
+
+NAMESPACE = "gym_memory"
+"""First part of every id."""
+
+ENVIRONMENTS = Registry(
+    "environment", "gym_memory.environments", "ENVIRONMENTS", ["gym_memory.games"]
+)
+"""Name to raw environment class; the id is ``gym_memory/<name>-v0``."""
+
+
+def env_id(name: str) -> str:
+    """Return the Gymnasium id of an environment's name."""
+    return f"{NAMESPACE}/{name}-v0"
+
+
+def register_envs() -> None:
+    """Register every environment with Gymnasium; imports no backend."""
+    for name in ENVIRONMENTS.names():
+        if env_id(name) not in registry:
+            register(
+                id=env_id(name),
+                entry_point="gym_memory.wrappers.make:make_env",
+                kwargs={"name": name},
+                disable_env_checker=True,
+                order_enforce=False,
+            )

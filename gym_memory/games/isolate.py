@@ -27,7 +27,7 @@ from gym_memory.core.errors import BackendError, GymMemoryError, InvalidArgument
 from gym_memory.core.files import parse_json
 from gym_memory.core.names import PLUGINS, import_plugin
 from gym_memory.core.records import Oracle, Triple
-from gym_memory.games.registry import ENVIRONMENTS
+from gym_memory.games.base import ENVIRONMENTS
 from gym_memory.games.spaces import FreeText, raw_observation_space
 
 __all__ = ["IsolatedEnv", "cause_of_end", "limit_memory"]
@@ -47,7 +47,7 @@ class IsolatedEnv(gym.Env[dict[str, Any], str]):
     """A raw environment in a process of its own.
 
     Args:
-        name: A name of :data:`gym_memory.games.registry.ENVIRONMENTS`.
+        name: A name of :data:`gym_memory.games.base.ENVIRONMENTS`.
         kwargs: Arguments of the environment, JSON values.
         memory: Bytes of data that the process may hold.
         reset_s: Wall seconds that a start or a reset may take, > 0.

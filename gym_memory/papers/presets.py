@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from gym_memory.baselines.registry import POLICIES
+from gym_memory.baselines.base import POLICIES
 from gym_memory.core.errors import UnknownNameError
 from gym_memory.core.names import Registry, format_spec, parse_spec
 from gym_memory.core.settings import check_name

@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from gym_memory.baselines.registry import make_policy
+from gym_memory.baselines.base import make_policy
 from gym_memory.core.errors import BudgetExceededError, InvalidArgumentError, ResultsError
 from gym_memory.core.files import parse_json, read_json, write_atomic
 from gym_memory.core.names import parse_spec

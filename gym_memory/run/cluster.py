@@ -31,8 +31,7 @@ from gym_memory.core.files import write_atomic
 from gym_memory.core.names import parse_spec
 from gym_memory.core.optional import require
 from gym_memory.core.settings import check_int
-from gym_memory.games.base import TextEnv
-from gym_memory.games.registry import ENVIRONMENTS
+from gym_memory.games.base import ENVIRONMENTS, TextEnv
 from gym_memory.run import EpisodeResult
 from gym_memory.run.jobs import EpisodeRow, Job, RunConfig
 from gym_memory.run.pool import Limits, WorkerPool

@@ -13,8 +13,7 @@ from typing import Any
 
 import gymnasium as gym
 
-from gym_memory.baselines.base import Act, Policy
-from gym_memory.baselines.registry import make_policy
+from gym_memory.baselines.base import Act, Policy, make_policy
 from gym_memory.core.records import MemoryStats, Transition, check_bounded, value_of
 from gym_memory.llm import Meter, episode_usage, logged_calls
 

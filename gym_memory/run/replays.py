@@ -13,8 +13,7 @@ from typing import Any, Literal, NamedTuple
 
 import gymnasium as gym
 
-from gym_memory.baselines.base import Act, Policy
-from gym_memory.baselines.registry import make_policy
+from gym_memory.baselines.base import Act, Policy, make_policy
 from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.records import Cue, Outcome, Reason, Reasons, Recall, Triple
 from gym_memory.memory.base import Memory

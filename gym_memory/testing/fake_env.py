@@ -12,9 +12,8 @@ from gymnasium.envs.registration import register, registry
 from gym_memory.core.errors import BackendError
 from gym_memory.core.records import Oracle, Triple
 from gym_memory.core.settings import check_name
-from gym_memory.games.base import Feedback, TextEnv
+from gym_memory.games.base import ENVIRONMENTS, Feedback, TextEnv, env_id, register_envs
 from gym_memory.games.foreign import make_foreign
-from gym_memory.games.registry import ENVIRONMENTS, env_id, register_envs
 
 __all__ = ["FAKE_ID", "RAW_ID", "FakeHouse", "register_fake"]
 

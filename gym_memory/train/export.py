@@ -16,7 +16,7 @@ from gym_memory.core.html import visible
 from gym_memory.core.names import parse_spec
 from gym_memory.core.optional import require
 from gym_memory.core.settings import check_name
-from gym_memory.games.registry import env_id, register_envs
+from gym_memory.games.base import env_id, register_envs
 from gym_memory.run.results import read_config, read_episodes
 from gym_memory.run.results.folder import read_environment
 from gym_memory.run.results.score import score_lines, table, units

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 
-from gym_memory.baselines.registry import POLICIES
+from gym_memory.baselines.base import POLICIES
 from gym_memory.baselines.rl.shared.learner import Experience, LearnedPolicy, Learner
 from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.optional import require

@@ -13,8 +13,8 @@ from typing import Annotated, Any, ClassVar
 
 import gymnasium as gym
 
+from gym_memory.baselines.base import POLICIES
 from gym_memory.baselines.llm.language import LanguagePolicy, LanguageSettings, match_action
-from gym_memory.baselines.registry import POLICIES
 from gym_memory.baselines.rl.shared.learner import PlannerTeacher, TeacherAdvice
 from gym_memory.core.errors import ResultsError
 from gym_memory.core.records import Observation, value_of

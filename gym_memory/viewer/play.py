@@ -27,7 +27,7 @@ from gym_memory.core.html import text
 from gym_memory.core.names import parse_spec
 from gym_memory.core.records import Observation, Transition
 from gym_memory.core.trust import GAMES, check_bare, check_game
-from gym_memory.games.registry import ENVIRONMENTS
+from gym_memory.games.base import ENVIRONMENTS
 from gym_memory.memory.base import MEMORIES
 from gym_memory.run import EpisodeResult, rollout
 from gym_memory.run.jobs import EpisodeRow, Job, RunConfig

@@ -11,7 +11,7 @@ import pytest
 import torch
 from trained import assert_same_training
 
-from gym_memory.baselines.registry import make_policy
+from gym_memory.baselines.base import make_policy
 from gym_memory.baselines.rl.a2c import A2cLearner, A2cSettings
 from gym_memory.baselines.rl.shared.learner import Experience
 from gym_memory.baselines.rl.shared.training import Trainer, TrainSettings

@@ -9,8 +9,8 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
+from gym_memory.baselines.base import make_policy
 from gym_memory.baselines.llm.calm import Calm
-from gym_memory.baselines.registry import make_policy
 from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.names import format_spec
 from gym_memory.core.records import Observation, Transition

@@ -10,7 +10,7 @@ from heirs import heirs_go_on_as_the_first_would
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gym_memory.baselines.registry import make_policy
+from gym_memory.baselines.base import make_policy
 from gym_memory.baselines.rules.nethack import Descender, Descent, DungeonView
 from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.records import Observation, Task, Triple

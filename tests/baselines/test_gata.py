@@ -12,7 +12,7 @@ import pytest
 import torch
 from trained import assert_same_training
 
-from gym_memory.baselines.registry import make_policy
+from gym_memory.baselines.base import make_policy
 from gym_memory.baselines.rl.gata import GataLearner, GataSettings, GraphStore
 from gym_memory.baselines.rl.shared.learner import Experience
 from gym_memory.baselines.rl.shared.training import Trainer, TrainSettings

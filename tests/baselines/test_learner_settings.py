@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
+from gym_memory.baselines.base import POLICIES, learner_classes, make_policy
 from gym_memory.baselines.llm.language import LanguageSettings
 from gym_memory.baselines.llm.react import React
-from gym_memory.baselines.registry import POLICIES, learner_classes, make_policy
 from gym_memory.cli import main
 from gym_memory.cli.train import read_settings
 from gym_memory.core.errors import InvalidArgumentError, UnknownNameError

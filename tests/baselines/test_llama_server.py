@@ -9,8 +9,8 @@ from importlib.util import find_spec
 import gymnasium as gym
 import pytest
 
+from gym_memory.baselines.base import make_policy
 from gym_memory.baselines.llm.language import LanguagePolicy
-from gym_memory.baselines.registry import make_policy
 from gym_memory.core.names import format_spec
 from gym_memory.run import rollout
 from gym_memory.testing.fake_env import FAKE_ID

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gym_memory.baselines.base import make_policy
 from gym_memory.baselines.llm.ariadne import Ariadne
 from gym_memory.baselines.llm.clin import Clin
 from gym_memory.baselines.llm.language import LanguagePolicy, match_action
@@ -19,7 +20,6 @@ from gym_memory.baselines.llm.plain import Plain, PlainSettings
 from gym_memory.baselines.llm.react import React, read_thought
 from gym_memory.baselines.llm.reflexion import Reflexion
 from gym_memory.baselines.llm.stma import Stma
-from gym_memory.baselines.registry import make_policy
 from gym_memory.core.errors import (
     BudgetExceededError,
     InvalidArgumentError,

@@ -10,7 +10,7 @@ import pytest
 from test_gata import SMALL, kitchen, obs
 from trained import assert_same_training
 
-from gym_memory.baselines.registry import make_policy
+from gym_memory.baselines.base import make_policy
 from gym_memory.baselines.rl.ltl_gata import (
     TRUE,
     LtlGataLearner,

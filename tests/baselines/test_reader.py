@@ -8,8 +8,8 @@ from typing import Any
 import gymnasium as gym
 import pytest
 
+from gym_memory.baselines.base import make_policy
 from gym_memory.baselines.llm.answerer import Answerer
-from gym_memory.baselines.registry import make_policy
 from gym_memory.baselines.rules.qa import (
     Evidence,
     Reader,

@@ -9,7 +9,7 @@ import pytest
 from heirs import heirs_go_on_as_the_first_would
 
 import gym_memory  # noqa: F401 - registers the environments
-from gym_memory.baselines.registry import make_policy
+from gym_memory.baselines.base import make_policy
 from gym_memory.baselines.rules.alfworld import Searcher, chance, kind_of
 from gym_memory.core.errors import InvalidArgumentError, MissingDependencyError
 from gym_memory.core.records import Observation, Triple

@@ -6,7 +6,7 @@ import gymnasium as gym
 import pytest
 from heirs import heirs_go_on_as_the_first_would
 
-from gym_memory.baselines.registry import make_policy
+from gym_memory.baselines.base import make_policy
 from gym_memory.baselines.rules.webshop import Shopper
 from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.run import rollout

@@ -8,7 +8,7 @@ from typing import Any
 import gymnasium as gym
 import pytest
 
-from gym_memory.baselines.registry import make_policy
+from gym_memory.baselines.base import make_policy
 from gym_memory.baselines.rl.symbolic import Rule, Symbolic, induce
 from gym_memory.core.records import Observation, Transition, Triple
 from gym_memory.run import rollout

@@ -11,7 +11,7 @@ import pytest
 import torch
 from trained import assert_same_training
 
-from gym_memory.baselines.registry import make_policy
+from gym_memory.baselines.base import make_policy
 from gym_memory.baselines.rl.shared.learner import Experience
 from gym_memory.baselines.rl.shared.training import Trainer, TrainSettings
 from gym_memory.baselines.rl.text import TextLearner, TextSettings

@@ -339,7 +339,7 @@ def test_a_url_with_credentials_is_refused_before_anything_is_written(
 
 
 def test_list_shows_what_is_not_installed(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    from gym_memory.baselines.registry import POLICIES
+    from gym_memory.baselines.base import POLICIES
     from gym_memory.core.errors import MissingDependencyError
 
     def absent(name: str) -> Any:

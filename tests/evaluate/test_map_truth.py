@@ -11,7 +11,7 @@ import pytest
 import worlds
 
 import gym_memory
-from gym_memory.baselines.registry import make_policy
+from gym_memory.baselines.base import make_policy
 from gym_memory.core.records import Oracle, Triple
 from gym_memory.evaluate.quality.score import measure, summarize
 from gym_memory.evaluate.quality.truth import MapWatch

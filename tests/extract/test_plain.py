@@ -11,8 +11,8 @@ from gym_memory.core.records import Step, Task, Triple
 from gym_memory.extract import get_extractor
 from gym_memory.extract.draft import apply
 from gym_memory.extract.plain import PlainRules
+from gym_memory.games.base import ENVIRONMENTS
 from gym_memory.games.foreign.sources import detect_dialect
-from gym_memory.games.registry import ENVIRONMENTS
 from gym_memory.graph import TemporalGraph
 
 TASK = Task("t", "", "unheard of")

@@ -17,7 +17,7 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 
 from gym_memory.core.errors import InvalidArgumentError, MissingDependencyError, UnknownNameError
-from gym_memory.games.registry import ENVIRONMENTS, env_id
+from gym_memory.games.base import ENVIRONMENTS, env_id
 from gym_memory.wrappers.memory import DEFAULT_MEMORY
 
 NAMES = [name for name in ENVIRONMENTS.names() if name != "Foreign"]

@@ -7,7 +7,7 @@ import itertools
 import gymnasium as gym
 import pytest
 
-from gym_memory.baselines.registry import make_policy
+from gym_memory.baselines.base import make_policy
 from gym_memory.core.records import Step, Task
 from gym_memory.games.textworld.errands import Errands, plan_life
 from gym_memory.games.textworld.games import SPLITS, entries, generate

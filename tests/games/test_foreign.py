@@ -13,7 +13,7 @@ from gymnasium import spaces
 from gymnasium.utils.env_checker import check_env
 
 import gym_memory
-from gym_memory.baselines.registry import make_policy
+from gym_memory.baselines.base import make_policy
 from gym_memory.core.errors import BackendError, InvalidArgumentError, UnknownNameError
 from gym_memory.core.names import format_spec
 from gym_memory.core.records import Triple

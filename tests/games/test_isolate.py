@@ -19,8 +19,8 @@ from gym_memory.core.errors import (
     UntrustedError,
 )
 from gym_memory.core.trust import check_game
+from gym_memory.games.base import ENVIRONMENTS
 from gym_memory.games.isolate import IsolatedEnv
-from gym_memory.games.registry import ENVIRONMENTS
 from gym_memory.run.jobs import Job, play_job
 from gym_memory.train.session import Session
 

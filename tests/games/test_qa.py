@@ -6,7 +6,7 @@ import gymnasium as gym
 import pytest
 from gymnasium.error import ResetNeeded
 
-from gym_memory.baselines.registry import make_policy
+from gym_memory.baselines.base import make_policy
 from gym_memory.core.errors import InvalidArgumentError, UnknownNameError
 from gym_memory.core.records import Step, Task
 from gym_memory.extract import get_extractor

@@ -358,7 +358,7 @@ class Tiny(TextWorldFamily):
 
 
 def test_writing_passes_over_doubles_and_games_too_long(tmp_path, monkeypatch):
-    from gym_memory.games.registry import ENVIRONMENTS
+    from gym_memory.games.base import ENVIRONMENTS
 
     monkeypatch.setitem(ENVIRONMENTS.loaded, "Tiny", Tiny)
     assert list_games.main(["Tiny", "--out", str(tmp_path)]) == 0

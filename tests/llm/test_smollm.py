@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from gym_memory.baselines.registry import make_policy
+from gym_memory.baselines.base import make_policy
 from gym_memory.core.errors import MissingDependencyError, ModelSetupError
 from gym_memory.llm import Form, Request, make_model, smollm
 from gym_memory.llm.client import OpenAIChat

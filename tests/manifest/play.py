@@ -15,8 +15,7 @@ from unittest import mock
 
 import gymnasium as gym
 
-from gym_memory.baselines.base import Policy
-from gym_memory.baselines.registry import make_policy
+from gym_memory.baselines.base import Policy, make_policy
 from gym_memory.run import rollout
 from gym_memory.run.jobs import Job
 from gym_memory.run.protocols import make_protocol

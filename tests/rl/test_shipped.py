@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gym_memory.baselines.registry import make_policy
+from gym_memory.baselines.base import make_policy
 from gym_memory.core.errors import UnknownNameError
 
 pytest.importorskip("torch", reason="needs the extra rl")

@@ -9,8 +9,7 @@ import pytest
 
 pytest.importorskip("textworld")
 
-from gym_memory.baselines.base import Policy
-from gym_memory.baselines.registry import make_policy
+from gym_memory.baselines.base import Policy, make_policy
 from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.records import Recall, Triple
 from gym_memory.evaluate.credit import by_item, credit, rule_errors

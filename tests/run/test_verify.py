@@ -20,12 +20,12 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from run_plugin import Sleepy
 
-from gym_memory.baselines.registry import POLICIES
+from gym_memory.baselines.base import POLICIES
 from gym_memory.baselines.rules.scripted import Walkthrough
 from gym_memory.cli import main
 from gym_memory.core.errors import ResultsError
 from gym_memory.core.files import read_json
-from gym_memory.games.registry import ENVIRONMENTS
+from gym_memory.games.base import ENVIRONMENTS
 from gym_memory.run.compare import compare
 from gym_memory.run.jobs import RunConfig, play_job
 from gym_memory.run.results import ResultsFolder, read_episodes

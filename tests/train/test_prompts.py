@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gym_memory.baselines.registry import make_policy
+from gym_memory.baselines.base import make_policy
 from gym_memory.llm import Message, Reply, Request
 from gym_memory.memory.base import count_tokens
 from gym_memory.train.session import Session

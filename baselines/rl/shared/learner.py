@@ -11,8 +11,7 @@ from typing import Annotated, Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 
-from gym_memory.baselines.base import Policy
-from gym_memory.baselines.registry import make_policy
+from gym_memory.baselines.base import Policy, make_policy
 from gym_memory.baselines.rl.shared import checkpoints
 from gym_memory.baselines.rules.beliefs import Plan
 from gym_memory.core.errors import CheckpointError, InvalidArgumentError

@@ -14,8 +14,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from gym_memory.baselines.base import Policy
-from gym_memory.baselines.registry import POLICIES
+from gym_memory.baselines.base import POLICIES, Policy
 from gym_memory.baselines.rules.beliefs import saw
 from gym_memory.baselines.rules.scienceworld.demonstrations import (
     ShownKnowledge,

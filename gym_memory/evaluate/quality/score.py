@@ -29,7 +29,7 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 
-from gym_memory.baselines.registry import make_policy
+from gym_memory.baselines.base import make_policy
 from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.files import write_atomic
 from gym_memory.core.records import Triple

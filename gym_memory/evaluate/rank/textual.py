@@ -11,8 +11,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, ClassVar
 
-from gym_memory.baselines.base import Policy
-from gym_memory.baselines.registry import make_policy
+from gym_memory.baselines.base import Policy, make_policy
 from gym_memory.core.records import Observation, Transition, Triple
 from gym_memory.graph.schema import DIRECTIONS, INVENTORY, PLAYER
 

@@ -11,8 +11,7 @@ from gym_memory.core.settings import Help, checked
 from gym_memory.games.agentodyssey.actions import list_actions
 from gym_memory.games.agentodyssey.engine import WORLDS, Engine
 from gym_memory.games.agentodyssey.facts import true_facts
-from gym_memory.games.base import Feedback, TextEnv
-from gym_memory.games.registry import ENVIRONMENTS
+from gym_memory.games.base import ENVIRONMENTS, Feedback, TextEnv
 
 __all__ = ["AgentOdyssey"]
 

@@ -29,8 +29,7 @@ from gym_memory.games.alfworld.world import (
     PlayState,
     load_game,
 )
-from gym_memory.games.base import Feedback, TextEnv
-from gym_memory.games.registry import ENVIRONMENTS
+from gym_memory.games.base import ENVIRONMENTS, Feedback, TextEnv
 
 __all__ = ["GENERATED", "ALFWorld", "GameSource", "find_source"]
 

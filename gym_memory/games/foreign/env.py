@@ -17,7 +17,7 @@ from gym_memory.core.errors import BackendError, InvalidArgumentError, UnknownNa
 from gym_memory.core.records import Oracle
 from gym_memory.core.settings import check_flag, check_int, check_known, check_name, check_text
 from gym_memory.extract import EXTRACTORS
-from gym_memory.games.base import Feedback, TextEnv
+from gym_memory.games.base import ENVIRONMENTS, Feedback, TextEnv
 from gym_memory.games.foreign.calls import Caller, GlobalChance, Result, action_names
 from gym_memory.games.foreign.sources import (
     MISSING,
@@ -31,7 +31,6 @@ from gym_memory.games.foreign.sources import (
     message_text,
     said,
 )
-from gym_memory.games.registry import ENVIRONMENTS
 
 __all__ = ["DEFAULT_MAX_STEPS", "ForeignEnv", "make_foreign"]
 

@@ -11,8 +11,8 @@ from pathlib import Path
 from gym_memory.core.errors import CorruptGameError, InvalidArgumentError
 from gym_memory.core.records import Oracle
 from gym_memory.core.settings import check_flag, check_int
+from gym_memory.games.base import ENVIRONMENTS
 from gym_memory.games.jericho.engine import ParserEngine
-from gym_memory.games.registry import ENVIRONMENTS
 from gym_memory.games.textworld.engine import check_story
 from gym_memory.games.textworld.env import TextWorldEnv
 from gym_memory.games.textworld.games import cached_story

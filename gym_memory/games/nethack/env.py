@@ -11,7 +11,7 @@ from gym_memory.core.errors import BackendError, InvalidArgumentError, MissingDe
 from gym_memory.core.optional import require
 from gym_memory.core.records import Oracle
 from gym_memory.core.settings import Help, checked
-from gym_memory.games.base import Feedback, TextEnv
+from gym_memory.games.base import ENVIRONMENTS, Feedback, TextEnv
 from gym_memory.games.nethack.commands import possible, read
 from gym_memory.games.nethack.engine import KEYS, GamePrompt, Item, NetHackEngine, make_minihack
 from gym_memory.games.nethack.facts import facts_of, reported_facts
@@ -19,7 +19,6 @@ from gym_memory.games.nethack.grid import COLUMNS, area_name, offset_words
 from gym_memory.games.nethack.level import Level
 from gym_memory.games.nethack.play import Impossible, NetHackPlay, Stop
 from gym_memory.games.nethack.tracker import AreaEntry, Listing, Status, Tracker, listing, title
-from gym_memory.games.registry import ENVIRONMENTS
 
 __all__ = ["VIEWS", "NetHack", "describe", "inventory_text", "prompt_text"]
 

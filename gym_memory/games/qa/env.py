@@ -13,7 +13,7 @@ from gym_memory.core.errors import BackendError
 from gym_memory.core.optional import require
 from gym_memory.core.records import Oracle, Triple
 from gym_memory.core.settings import Help, checked
-from gym_memory.games.base import Feedback, TextEnv
+from gym_memory.games.base import ENVIRONMENTS, Feedback, TextEnv
 from gym_memory.games.qa.datasets import (
     CLOSED_ANSWERS,
     Question,
@@ -22,7 +22,6 @@ from gym_memory.games.qa.datasets import (
     load_dataset,
 )
 from gym_memory.games.qa.rules import names_in
-from gym_memory.games.registry import ENVIRONMENTS
 from gym_memory.graph.schema import clean_name
 
 __all__ = ["MultiHopQA", "PassageSearch"]

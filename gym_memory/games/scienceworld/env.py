@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from gym_memory.core.errors import InvalidArgumentError, UnknownNameError
 from gym_memory.core.records import Oracle
 from gym_memory.core.settings import checked
-from gym_memory.games.base import Feedback, TextEnv
-from gym_memory.games.registry import ENVIRONMENTS
+from gym_memory.games.base import ENVIRONMENTS, Feedback, TextEnv
 from gym_memory.games.scienceworld import catalog
 from gym_memory.games.scienceworld.engine import (
     EngineAnswer,

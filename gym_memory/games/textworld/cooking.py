@@ -13,7 +13,7 @@ from typing import Any, ClassVar, NamedTuple
 
 from gym_memory.core.optional import require
 from gym_memory.core.settings import check_flag
-from gym_memory.games.registry import ENVIRONMENTS
+from gym_memory.games.base import ENVIRONMENTS
 from gym_memory.games.textworld.env import TextWorldFamily
 from gym_memory.games.textworld.games import no_trial_run
 from gym_memory.games.textworld.voices.kitchens import make_voiced_kitchen

@@ -17,7 +17,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from gym_memory.games.registry import ENVIRONMENTS
+from gym_memory.games.base import ENVIRONMENTS
 from gym_memory.games.textworld.challenges import CHALLENGES
 from gym_memory.games.textworld.games import (
     FIRST_SEED,

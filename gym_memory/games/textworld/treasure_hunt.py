@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from gym_memory.core.records import Oracle
-from gym_memory.games.registry import ENVIRONMENTS
+from gym_memory.games.base import ENVIRONMENTS
 from gym_memory.games.textworld import worldgen
 from gym_memory.games.textworld.env import TextWorldFamily
 from gym_memory.games.textworld.voices.hunts import make_voiced_hunt

@@ -13,8 +13,7 @@ from typing import Annotated, ClassVar, Literal
 from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.records import Oracle, Triple
 from gym_memory.core.settings import Help, checked
-from gym_memory.games.base import Feedback, TextEnv
-from gym_memory.games.registry import ENVIRONMENTS
+from gym_memory.games.base import ENVIRONMENTS, Feedback, TextEnv
 from gym_memory.games.webshop.catalogue import (
     SPLITS,
     Catalogue,

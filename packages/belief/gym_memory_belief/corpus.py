@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gym_memory.baselines.registry import make_policy
+from gym_memory.baselines.base import make_policy
 from gym_memory.core.names import parse_spec
 from gym_memory.core.records import Step
 from gym_memory.core.trajectory import read_trajectory
