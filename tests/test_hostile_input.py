@@ -20,6 +20,7 @@ from gym_memory.core.records import Step, Task
 from gym_memory.core.trajectory import read_trajectory
 from gym_memory.extract.draft import without_words
 from gym_memory.extract.notes.statements import read_statements
+from gym_memory.extract.wording import reworded
 from gym_memory.games.alfworld.pddl import parse_domain, parse_problem
 from gym_memory.games.alfworld.world import parse_grammar
 from gym_memory.games.qa.datasets import read_questions
@@ -51,6 +52,7 @@ STEP = {
         (lambda text: read_description(f"In a: b ({text}"), ", c"),
         (read_statements, '"x": '),
         (read_statements, "the key; "),
+        (lambda text: reworded(f"Y{text}"), "\n\t"),
         (lambda text: without_words(Step(1, text), "Read the cookbook."), "“a b c "),
         (lambda text: without_words(Step(1, text), "Read the cookbook."), "“"),
     ],
