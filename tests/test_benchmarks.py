@@ -98,7 +98,7 @@ def test_the_parts_of_streams_are_what_their_page_says() -> None:
     assert sizes == {
         "alfworld": (3, 160),
         "scienceworld": (3, 30),
-        "types": (6, 10),
+        "types": (6, 8),
         "grid": (5, 6),
     }
     assert make_protocol(jobs[0].protocol).tests == [*streams.WORLDS]

@@ -41,7 +41,7 @@ TYPES = tuple(f"ALFWorld?path=generated&split=train&task_type={kind}" for kind i
 PARTS: dict[str, tuple[tuple[str, ...], dict[str, int | str], int]] = {
     "alfworld": (WORLDS[3:4], {"tasks": 200, "shown": 40, "again": 20}, 3),
     "scienceworld": (("ScienceWorld?split=train",), {"tasks": 60, "shown": 30, "again": 6}, 3),
-    "types": (TYPES, {"tasks": 30, "shown": 20, "tests": " ".join(TYPES), "probe": 20}, 1),
+    "types": (TYPES, {"tasks": 24, "shown": 16, "tests": " ".join(TYPES), "probe": 12}, 1),
     "grid": (WORLDS, {"tasks": 16, "shown": 10, "tests": " ".join(WORLDS), "probe": 6}, 1),
 }
 """Environments, settings of the stream, and number of orders."""
