@@ -65,6 +65,29 @@ def arena() -> Table:
     return ["game", "episodes", "with a positive reward", "best reward", "successes"], 1, rows
 
 
+def reader() -> Table:
+    """Return what a step of the plain reader takes beside a review's; see foreign/reader.py."""
+    kept = measured("foreign/reader")
+    rows = [
+        [
+            row["world"],
+            *(str(row[key]) for key in ("steps", "texts")),
+            *(f"{row[which]['facts']:,}" for which in ("before", "now")),
+            *(f"{row['now'][way]:.0f}" for way in ("first", "play")),
+            *(f"{row['now'][way] / row['before'][way]:.2f}" for way in ("first", "play", "again")),
+        ]
+        for row in kept
+    ]
+
+    def all_worlds(way: str) -> str:
+        now, before = (sum(row[w][way] for row in kept) for w in ("now", "before"))
+        return f"{now / before:.2f}"
+
+    rows.append(["mean of the worlds", *[""] * 6, *map(all_worlds, ("first", "play", "again"))])
+    heads = ["world", "steps", "texts", "facts before", "facts now", "us, first", "us, play"]
+    return [*heads, "first", "play", "again"], 1, rows
+
+
 def listed() -> Table:
     """Which effective actions a list from a story file holds; see valid_actions.py."""
     rows = [
@@ -263,6 +286,7 @@ PAGES: dict[str, dict[str, Callable[[], Table]]] = {
         "rivals": rivals,
         "shipped": shipped,
     },
+    "plain-reader": {"reader": reader},
     "question-answering": {"passages": passages},
     "training-language-models": {"prompt_size": prompt_size},
     "viewer": {"viewer": viewer},
