@@ -8,8 +8,16 @@ from functools import lru_cache
 
 from gym_memory.extract.layout import CARRIED, EXITS, HERE, HOLDER, STATE, Item, Labelled
 from gym_memory.extract.notes.words import Phrase
-from gym_memory.extract.scene import Scene, place_name, relation, seen_relation
-from gym_memory.extract.things import NOTHING, VAGUE, is_name, things_in
+from gym_memory.extract.scene import (
+    NOTHING,
+    VAGUE,
+    Scene,
+    is_name,
+    place_name,
+    relation,
+    seen_relation,
+    things_in,
+)
 from gym_memory.graph.schema import DIRECTIONS, INVENTORY, clean_name
 
 __all__ = ["ANSWERS", "read_answer", "read_carried", "read_label"]

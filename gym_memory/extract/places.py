@@ -7,8 +7,7 @@ from collections.abc import Sequence
 
 from gym_memory.extract.layout import PLACE, Layout, Title
 from gym_memory.extract.notes.words import ROOM
-from gym_memory.extract.scene import Scene, place_name
-from gym_memory.extract.things import COMPASS, NAME, has_any, is_name
+from gym_memory.extract.scene import COMPASS, NAME, Scene, has_any, is_name, place_name
 
 __all__ = ["ARE", "PASSABLE", "YOU", "is_denied", "read_place", "ways_in"]
 

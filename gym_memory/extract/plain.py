@@ -17,9 +17,8 @@ from gym_memory.extract.labels import ANSWERS, read_answer, read_carried, read_l
 from gym_memory.extract.layout import CARRIED, HOLDER, STATE, Item, Labelled, layout_of
 from gym_memory.extract.notes import read_writing
 from gym_memory.extract.places import read_place
-from gym_memory.extract.scene import LOOKING, Scene
+from gym_memory.extract.scene import LOOKING, Scene, has_any, split_sentences
 from gym_memory.extract.sentences import CARRYING, HAVING, read_sentence
-from gym_memory.extract.things import has_any, split_sentences
 from gym_memory.extract.wording import reworded
 from gym_memory.graph import TemporalGraph
 from gym_memory.graph.schema import clean_name

@@ -7,17 +7,22 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 
 from gym_memory.extract.places import ARE, PASSABLE, YOU, is_denied, ways_in
-from gym_memory.extract.scene import RELATIVE, Scene, find_things, here, put_in, seen_relation
-from gym_memory.extract.things import (
+from gym_memory.extract.scene import (
     ANY_STATE,
     ARTICLE,
     NAME,
     NOTHING,
+    RELATIVE,
     SAME,
     STATE_WORD,
     WITH_STATE,
+    Scene,
+    find_things,
     has_any,
+    here,
     is_name,
+    put_in,
+    seen_relation,
 )
 from gym_memory.graph.schema import DIRECTIONS, INVENTORY, clean_name, door_relation
 

@@ -16,7 +16,7 @@ from gym_memory.llm.client import OpenAIChat
 from gym_memory.llm.forms import validate
 from gym_memory.llm.prompts import load_prompt, read_slots
 from gym_memory.testing.chat import Faults, ScriptedServer
-from gym_memory.testing.chat.nethack import facts_recalled
+from gym_memory.testing.chat.play import facts_recalled
 
 
 def chat(server: ScriptedServer) -> OpenAIChat:
