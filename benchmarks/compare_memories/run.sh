@@ -6,7 +6,7 @@
 # Usage, from the root of the repository: benchmarks/compare_memories/run.sh [SEEDS] [WORKERS]
 set -eu
 cd "$(dirname "$0")/../.."
-memories=$(python -c "from gym_memory.memory.registry import MEMORIES
+memories=$(python -c "from gym_memory.memory import MEMORIES
 print(' '.join('--memory ' + name for name in MEMORIES.names() if name != 'belief'))")
 # shellcheck disable=SC2086 - one word a name
 gym-memory compare \
