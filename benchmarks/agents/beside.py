@@ -34,7 +34,7 @@ GAME = "Cooking?gata_actions=true&level=rl-4"
 TEST = f"{GAME}&max_steps=100&split=test"
 MEMORIES = ("none", "history", "arigraph")
 LEARNERS = sorted(path.stem for path in SHIPPED.glob("*.safetensors"))
-SEEDS = "0:20"
+SEEDS = "0:10"
 STORE = OUT / "examples.db"
 RULES = ("planner", "random", "saycan", "adaplanner", "symbolic")
 AGENTS = ("ariadne", "stma", "react", "plain", "adaplanner?llm=openai")
@@ -92,13 +92,12 @@ def served() -> Iterator[str]:
 
 
 def decides_by(policy: str) -> str:
-    """Return what chooses the actions of a policy: rules, what it learnt from, or a model."""
+    """Return what chooses the actions of a policy: rules, reward or a language model."""
     if policy in (*RULES, "calm"):
         return "rules"
     if "smollm" in policy:
         return "SmolLM2-135M"
-    name = parse_spec(policy).name
-    return "language model" if name not in LEARNERS else "cloning" if name == "text" else "reward"
+    return "reward" if parse_spec(policy).name in LEARNERS else "language model"
 
 
 def play(name: str) -> list[dict[str, Any]]:
