@@ -38,6 +38,7 @@ PURPOSES = {
     "offline": "recall by meaning with a packaged encoder",
     "smollm": "a small language model in a package, and a llama.cpp server of it",
     "onnx": "faster encoders",
+    "faiss": "faster recall by meaning beyond 32,768 facts",
     "viewer": "pages to browse, compare and play; a replay as one file needs no extra",
     "wandb": "runs logged to Weights & Biases",
     "mlflow": "runs logged to MLflow; in a venv of its own",

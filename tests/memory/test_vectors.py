@@ -12,7 +12,12 @@ from hypothesis import strategies as st
 from work import work
 
 from gym_memory.core.errors import InvalidArgumentError
-from gym_memory.memory.encoders.vectors import VectorCache, VectorIndex
+from gym_memory.memory.encoders.vectors import (
+    Sketches,
+    VectorCache,
+    VectorIndex,
+    _count_differing,
+)
 
 DIM = 3
 # Few values, so that equal similarities are common.
@@ -105,6 +110,24 @@ def test_many_rows_are_found_by_their_sketches() -> None:
     for id in range(5_000, 40_000):  # few enough for a scan again
         one.remove(id)
     assert [pair[:2] for pair in one.search(asked, 2)] == found
+
+
+def test_faiss_counts_as_numpy_does(monkeypatch) -> None:
+    pytest.importorskip("faiss", reason="needs the extra faiss")
+    sketches = np.random.default_rng(0).integers(0, 1 << 63, (70, 4), dtype=np.uint64)
+    sketches[1:3] = ~sketches[0], sketches[0]
+    counted = np.empty((2, 2, 70), dtype=np.uint8)
+    _count_differing(sketches[:2], sketches, counted[0])
+    monkeypatch.setattr("gym_memory.memory.encoders.vectors._faiss", lambda: None)
+    _count_differing(sketches[:2], sketches, counted[1])
+    assert (counted[0] == counted[1]).all()
+    assert counted[1, 0, :3].tolist() == [0, 0, 0]  # the opposite differs in 256 bits
+    assert 90 < counted[1, 0, 3:].mean() < 166
+
+
+def test_planes_are_orthogonal() -> None:
+    planes = Sketches(256)._planes
+    assert (planes.T @ planes == 256 * np.eye(256)).all()
 
 
 @pytest.mark.parametrize("dim", [0, -1, True, 2.0])
