@@ -28,7 +28,7 @@ _IDLE = ("go", "look", "inventory", "examine", "open", "close")
 def compare(family: Any, level: str, steps: int) -> dict[str, Any]:
     """Play ``steps`` steps; return how many lists differ and how many the engine had to give."""
     env, chance = family(level, inventory=False), np.random.default_rng(0)
-    engine, played, unequal, sent, seed = env._engine, 0, [], 0, 0
+    engine, played, unequal, sent, seed = env.engine, 0, [], 0, 0
     while played < steps:
         env.reset(seed=seed % 4)  # games take longer to generate than to play
         seed += 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
 import subprocess
@@ -204,16 +205,10 @@ def test_the_inventory_is_the_engines(family, level):
 
 
 def test_the_engine_lists_what_the_state_leaves_open(monkeypatch):
+    monkeypatch.setattr(engine_module, "inventory_text", lambda *_: None)
     env = Cooking("rl-1", "train")
     env.reset(seed=0)
-    env.step("take knife")
-    engine = env._engine
-    engine._inventory, engine._carried = None, None
-    assert engine.inventory() == "You are carrying: a knife."
-    assert engine._carried is not None
-    monkeypatch.setattr(engine_module, "inventory_text", lambda *_: None)
-    engine._inventory = None
-    assert engine.inventory() == "You are carrying: a knife."
+    assert env.step("take knife")[0]["inventory"] == "You are carrying: a knife."
 
 
 def test_hidden_questions_leave_the_game_as_it_was():
@@ -225,21 +220,28 @@ def test_hidden_questions_leave_the_game_as_it_was():
         asking.oracle()
         assert one[0]["text"] == two[0]["text"]
         assert two[0]["inventory"] == ""
-    assert asking._engine._machine.save()[0].tolist() == silent._engine._machine.save()[0].tolist()
+    one, two = asking.engine.save().machine, silent.engine.save().machine
+    assert one[0].tolist() == two[0].tolist()
+
+
+def machines():
+    gc.collect()
+    return sum(isinstance(one, engine_module.Interpreter) for one in gc.get_objects())
 
 
 def test_old_machines_are_let_go_and_come_back():
+    before = machines()
     env = Cooking("rl-1", "train", valid_actions=False)
     first = env.reset(options={"task_id": env.task_ids[0]})[0]
     env.step("take knife")
     snapshot = env.snapshot()
     for task in env.task_ids[1:11]:
         env.reset(options={"task_id": task})
-    assert len(env._engine._machines) == 8
+    assert machines() == before + 8
     assert env.restore(snapshot)[0]["inventory"] == "You are carrying: a knife."
     assert repr(env.reset(options={"task_id": env.task_ids[0]})[0]) == repr(first)
     env.close()
-    assert env._engine._machines == {}
+    assert machines() == before
     assert repr(env.reset(options={"task_id": env.task_ids[0]})[0]) == repr(first)
 
 

@@ -84,7 +84,7 @@ class Jericho(TextWorldEnv):
         )
         self._stories = _stories(path)
         self._parser = ParserEngine(story_seed, verbose=check_flag("verbose", verbose))
-        self._engine = self._parser
+        self.engine = self._parser
 
     def _task_ids(self) -> Sequence[str]:
         return tuple(self._stories)

@@ -142,7 +142,7 @@ class StoryFile(TextWorldEnv):
         self._played = translated(self.path) if is_glulx(self.path) else self.path
         check_story(self._played)
         if not self._played.with_suffix(".json").is_file():
-            self._engine = StoryEngine()
+            self.engine = StoryEngine()
 
     def _task_ids(self) -> Sequence[str]:
         return (self.path.name,)

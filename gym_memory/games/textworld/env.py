@@ -95,7 +95,7 @@ class TextWorldEnv(TextEnv):
         )
         check_flag("inventory", inventory)
         self._show_inventory = inventory
-        self._engine: TextWorldEngine | StoryEngine = TextWorldEngine()
+        self.engine: TextWorldEngine | StoryEngine = TextWorldEngine()
 
     # ------------------------------------------------------------ hooks
 
@@ -123,11 +123,11 @@ class TextWorldEnv(TextEnv):
     @property
     def game(self) -> GameData:
         """Description of the game in play."""
-        return self._engine.game
+        return self.engine.game
 
     def _open(self, task_id: str) -> Feedback:
         with quiet_random_state():  # importing TextWorld draws from it, too
-            answer = self._engine.start(self._story(task_id))
+            answer = self.engine.start(self._story(task_id))
         self.tally = None
         opening = self.opening()
         if opening:
@@ -135,7 +135,7 @@ class TextWorldEnv(TextEnv):
         return self._feedback_of(answer)
 
     def _send(self, action: str) -> Feedback:
-        return self._feedback_of(self._engine.send(action))
+        return self._feedback_of(self.engine.send(action))
 
     def _feedback_of(self, answer: Answer) -> Feedback:
         feedback = Feedback(
@@ -144,7 +144,7 @@ class TextWorldEnv(TextEnv):
             self.game.max_score,
             answer.won,
             answer.lost,
-            self._engine.inventory() if self._show_inventory else "",
+            self.engine.inventory() if self._show_inventory else "",
             answer.accepted,
         )
         if type(self).rescore is TextWorldEnv.rescore:
@@ -155,7 +155,7 @@ class TextWorldEnv(TextEnv):
         return frozenset(describe(facts, self.game.world.names)) if facts else frozenset()
 
     def _list_valid_actions(self) -> tuple[str, ...]:
-        actions = self._engine.admissible_commands()
+        actions = self.engine.admissible_commands()
         return actions if self.is_listed is None else tuple(filter(self.is_listed, actions))
 
     def refuse(self, action: str) -> str | None:
@@ -173,14 +173,14 @@ class TextWorldEnv(TextEnv):
         return None
 
     def _save(self) -> _Native:
-        return _Native(self._engine.save(), self.tally)
+        return _Native(self.engine.save(), self.tally)
 
     def _load(self, native: _Native) -> None:
-        self._engine.load(native.engine)
+        self.engine.load(native.engine)
         self.tally = native.tally
 
     def _close(self) -> None:
-        self._engine.close()
+        self.engine.close()
 
     def goal(self) -> str:
         """Return the game's objective."""
@@ -196,7 +196,7 @@ class TextWorldEnv(TextEnv):
         world = self.game.world
         types = {name.lower(): world.types[e] for e, name in sorted(world.names.items())}
         return Oracle(
-            facts=triples_of(self._engine.facts, world.names, world.types),
+            facts=triples_of(self.engine.facts, world.names, world.types),
             walkthrough=tuple(self.game.metadata.get("walkthrough") or ()),
             objects={
                 "types": types,

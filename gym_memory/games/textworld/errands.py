@@ -277,6 +277,6 @@ class Errands(TextWorldFamily):
         if self.tally.day == self.levels[self.level]["days"]:
             won = feedback.score == feedback.max_score
             return feedback._replace(won=won, over=not won)
-        morning = self._engine.start(self._story(self.task_id))
+        morning = self.engine.start(self._story(self.task_id))
         text = f"{feedback.text}\n\n{morning.text}\n\n{self.opening()}"
-        return feedback._replace(text=text, inventory=self._engine.inventory())
+        return feedback._replace(text=text, inventory=self.engine.inventory())
