@@ -65,6 +65,23 @@ def arena() -> Table:
     return ["game", "episodes", "with a positive reward", "best reward", "successes"], 1, rows
 
 
+def odyssey() -> Table:
+    """Return what memories answer in AgentOdyssey's exam and in ours; see exam/odyssey.py."""
+    kept = measured("exam/odyssey")
+    kinds = [kind for kind in next(iter(kept.values()), {}) if kind != "ours"]
+    rows = [
+        [
+            f"`{memory}`",
+            *(f"{row[kind]:.2f}" for kind in kinds),
+            f"{sum(row[kind] for kind in kinds) / len(kinds):.2f}",
+            f"{row['ours']:.2f}",
+        ]
+        for memory, row in kept.items()
+    ]
+    heads = [kind.replace("_", " ") for kind in kinds]
+    return ["memory", *heads, "mean of its kinds", "our exam"], 1, rows
+
+
 def reader() -> Table:
     """Return what a step of the plain reader takes beside a review's; see foreign/reader.py."""
     kept = measured("foreign/reader")
@@ -277,6 +294,7 @@ def shipped() -> Table:
 
 
 PAGES: dict[str, dict[str, Callable[[], Table]]] = {
+    "agentodyssey": {"odyssey": odyssey},
     "foreign-environments": {"arena": arena},
     "install": {"sizes": sizes},
     "jericho": {"listed": listed},
