@@ -24,7 +24,7 @@ from gym_memory.memory.encoders import HashEncoder, make_encoder
 from gym_memory.memory.reading import Page, fact_block, fit_episodes, fit_facts, render_facts
 from gym_memory.memory.recall.semantic import SemanticIndex
 from gym_memory.memory.recall.structural import StructuralIndex, rank
-from gym_memory.memory.stores.episodes import EpisodeStore, EpisodicIndex
+from gym_memory.memory.stores.episodes import EpisodeStore, EpisodicIndex, weight
 from gym_memory.testing.chat import answer
 from gym_memory.testing.fake_env import FakeHouse
 
@@ -208,7 +208,6 @@ def test_equation_1_by_hand() -> None:
     for number, held in enumerate([[a, b, c, d], [a, b], [a], [c, d], []]):
         store.add(number, f"text {number}", "", held)
     # n/N * log2 N: 2/4*2 = 1, 2/2*1 = 1, 1/1*0 = 0, 0, nothing.
-    assert store.episodic_scores([a, b]) == {0: 1.0, 1: 1.0, 2: 0.0}
     ranked = EpisodicIndex(store).search([a, b])
     assert [e.id for e in ranked] == [1, 0]  # equal: the newest first; one fact: never
     assert [e.id for e in EpisodicIndex(store).search([a, b, c])] == [0, 1, 3]  # 1.5, 1, .5
@@ -234,9 +233,11 @@ def test_episodic_index_is_equation_1_without_repeats(seen, recalled, hidden, ba
         store.restore(snapshot)
     newest = {(e.text, e.triples): e.id for e in store}
     scores = {
-        id: round(score, 9)
-        for id, score in store.episodic_scores(recalled).items()
-        if score > 0 and id in newest.values() and id < len(store) - hidden
+        e.id: round(score, 9)
+        for e in store
+        if (score := len(set(e.triples) & set(recalled)) * weight(e)) > 0
+        and e.id in newest.values()
+        and e.id < len(store) - hidden
     }
     expected, texts = [], set()
     for id in sorted(scores, key=lambda id: (-scores[id], -id)):

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gym_memory.core.errors import InvalidArgumentError, StoreError
+from gym_memory.core.errors import StoreError
 from gym_memory.core.records import Triple
-from gym_memory.memory.stores.episodes import Episode, EpisodeStore
+from gym_memory.memory.stores.episodes import Episode, EpisodeStore, EpisodicIndex
 
 FACTS = [Triple("apple", "touches", name) for name in ("ant", "bee", "cow", "dog", "eel", "fly")]
 facts = st.lists(st.sampled_from(FACTS), max_size=8)
@@ -27,73 +27,49 @@ def store_of(*episodes: list[Triple]) -> EpisodeStore:
     return store
 
 
+def best(store: EpisodeStore, recalled: list[Triple], hidden: int = 0) -> list[int]:
+    return [e.id for e in EpisodicIndex(store).search(recalled, exclude_last=hidden)]
+
+
 @settings(derandomize=True, max_examples=100, deadline=None)
 @given(st.lists(facts, max_size=8), facts, st.integers(0, 9))
 def test_score_is_equation_1(episodes, recalled, exclude_last):
-    store = store_of(*episodes)
-    scores = store.episodic_scores(recalled, exclude_last=exclude_last)
-    for id, triples in enumerate(episodes):
+    expected = []
+    for id, triples in enumerate(episodes[: max(len(episodes) - exclude_last, 0)]):
         n, total = len(set(triples) & set(recalled)), len(set(triples))
-        expected = n / max(total, 1) * math.log2(max(total, 1))
-        if id >= len(episodes) - exclude_last:
-            assert id not in scores
-        else:
-            assert scores.get(id, 0.0) == pytest.approx(expected)
-    ranked = sorted(((s, id) for id, s in scores.items() if s > 0), reverse=True)
-    for k in (0, 1, 3, 99):
-        best = store.recall(recalled, k, exclude_last=exclude_last)
-        assert [episode.id for episode in best] == [id for _, id in ranked[:k]]
+        score = n / max(total, 1) * math.log2(max(total, 1))
+        if score > 0:
+            expected.append((round(score, 9), id))
+    ranked = [id for _, id in sorted(expected, reverse=True)]
+    assert best(store_of(*episodes), recalled, exclude_last) == ranked
 
 
 def test_an_observation_with_one_fact_scores_nothing():
-    store = store_of(FACTS[:1], FACTS[:2])
-    assert store.episodic_scores(FACTS) == {0: 0.0, 1: 1.0}
-    assert [episode.id for episode in store.recall(FACTS, 5)] == [1]
+    assert best(store_of(FACTS[:1], FACTS[:2]), FACTS) == [1]
 
 
 def test_equal_scores_go_to_the_newest():
     store = store_of(FACTS[:2], FACTS[2:4], FACTS[:2], FACTS[:4])
-    assert [e.id for e in store.recall(FACTS[:2], 3)] == [3, 2, 0]
-    assert [e.id for e in store.recall(FACTS[:2], 3, exclude_last=2)] == [0]
-    assert store.recall(FACTS[:2], 3, exclude_last=9) == []
+    assert best(store, FACTS[:2]) == [3, 2, 0]
+    assert best(store, FACTS[:2], 2) == [0]
+    assert best(store, FACTS[:2], 9) == []
 
 
 def test_only_shared_observations_are_touched():
     store = store_of(*[FACTS[:3]] * 5, *[FACTS[3:]] * 5)
-    assert list(store.episodic_scores(FACTS[:1])) == [0, 1, 2, 3, 4]
-    assert store.episodic_scores([Triple("never", "was", "seen")]) == {}
+    assert list(store.code_scores(FACTS[:1], 10)) == [0, 1, 2, 3, 4]
+    assert store.code_scores([Triple("never", "was", "seen")], 10) == {}
 
 
 def test_the_score_of_the_authors_code():
     store = store_of(FACTS[:4], FACTS[:2], FACTS[4:5], FACTS[:1])
-    matched = store.episodic_scores(FACTS[:2], variant="code")
-    assert matched == {0: 1.0, 1: 1.0, 3: 0.5}
-    both = store.episodic_scores(FACTS[:2], variant="code", similarity=[0.2, 0.4, 0.8, 1.6])
+    assert store.code_scores(FACTS[:2], 4) == {0: 1.0, 1: 1.0, 3: 0.5}
+    both = store.code_scores(FACTS[:2], 4, [0.2, 0.4, 0.8, 1.6])
     assert both == pytest.approx({0: 1.125, 1: 1.25, 2: 0.5, 3: 1.5})
-    early = store.episodic_scores(
-        FACTS[:2], variant="code", similarity=[0.2, 0.4, 0.8, 1.6], exclude_last=1
-    )
+    early = store.code_scores(FACTS[:2], 3, [0.2, 0.4, 0.8, 1.6])
     assert early == pytest.approx({0: 1.25, 1: 1.5, 2: 1.0})
-    best = store.recall(FACTS[:2], 2, variant="code", similarity=[0.2, 0.4, 0.8, 1.6])
-    assert [episode.id for episode in best] == [3, 1]
-    assert store.episodic_scores(FACTS[:1], variant="code", similarity=[-1, -1, -1, -1]) == {
-        0: 1.0, 1: 1.0, 3: 1.0,
-    }  # fmt: skip
-    assert store.episodic_scores([], variant="code") == {}
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"exclude_last": -1}, "exclude_last"),
-        ({"variant": "paperr"}, "variant"),
-        ({"similarity": [1.0]}, "variant='code'"),
-        ({"variant": "code", "similarity": [1.0]}, "each of 2 observations, got 1"),
-    ],
-)
-def test_wrong_arguments(arguments, message):
-    with pytest.raises(InvalidArgumentError, match=message):
-        store_of(FACTS, FACTS).episodic_scores(FACTS, **arguments)
+    assert store.code_scores(FACTS[:1], 4, [-1, -1, -1, -1]) == {0: 1.0, 1: 1.0, 3: 1.0}
+    assert store.code_scores([], 4) == {}
 
 
 def test_episodes_keep_what_they_were_given():
@@ -103,15 +79,15 @@ def test_episodes_keep_what_they_were_given():
     episode = store.add(7, "Wörter\x00\n", "look", [FACTS[1], FACTS[0], FACTS[1]])
     assert episode == Episode(0, 7, "Wörter\x00\n", "look", (FACTS[1], FACTS[0]))
     assert list(store) == [episode] == [store[0]] == [store[-1]]
-    assert store.episodes_of(FACTS[0]) == (0,)
-    assert store.episodes_of(FACTS[5]) == ()
+    assert store.relevance_scores({FACTS[0]: 1.0}) == {0: 1.0}
+    assert store.relevance_scores({FACTS[5]: 1.0}) == {}
 
 
 def look(store: EpisodeStore) -> tuple:
     return (
         json.dumps(store.state()),
-        [store.episodes_of(fact) for fact in FACTS],
-        store.episodic_scores(FACTS[::2]),
+        [store.relevance_scores({fact: 1.0}) for fact in FACTS],
+        store.code_scores(FACTS[::2], len(store)),
     )
 
 

@@ -322,14 +322,12 @@ class Search:
             texts = [episode.text for episode in store]
             plan = encoder.encode([self.cue.focus])[0]
             similarity = (encoder.encode(texts) @ plan).round(5).tolist()
+        end = len(store) - hidden
         if self._settings.episodic_score == "code":
-            scores = store.episodic_scores(
-                relevant, exclude_last=hidden, variant="code", similarity=similarity
-            )
+            scores = store.code_scores(relevant, end, similarity)
         else:
             weighed = meaning.relevance(self._queries) if meaning else dict.fromkeys(relevant, 1.0)
             scores = store.relevance_scores(weighed, similarity)
-        end = len(store) - hidden
         ranked = sorted((-round(score, 5), -id) for id, score in scores.items() if id < end)
         for id in [-id for _, id in ranked]:
             if scores[id] > 0 and store[id].text not in seen:

@@ -11,23 +11,19 @@ import re
 from array import array
 from collections import Counter
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
-from heapq import nlargest
 from itertools import chain
-from typing import Any, Generic, Literal, NamedTuple, Protocol, TypeVar
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
-from gym_memory.core.errors import InvalidArgumentError, StoreError
+from gym_memory.core.errors import StoreError
 from gym_memory.core.files import typed
 from gym_memory.core.records import Triple
 from gym_memory.core.settings import check_int, check_text
 from gym_memory.graph.schema import DETERMINERS, PLAYER, NameIndex, tried_relation
 
-__all__ = ["ActionIndex", "Episode", "EpisodeStore", "EpisodicIndex", "Follower", "Log", "Variant"]
+__all__ = ["ActionIndex", "Episode", "EpisodeStore", "EpisodicIndex", "Follower", "Log"]
 __all__ += ["weight"]
-
-Variant = Literal["paper", "code"]
-"""Episodic score: equation 1 of the AriGraph paper, or what its authors' code computes."""
 
 _LAST_STEP = 1 << 53
 
@@ -93,8 +89,8 @@ class EpisodeStore:
     >>> apple, fridge = Triple("apple", "is in", "fridge"), Triple("fridge", "is", "open")
     >>> _ = store.add(0, "The open fridge holds an apple.", triples=[apple, fridge])
     >>> _ = store.add(1, "You open the fridge.", "open fridge", [fridge])
-    >>> store.episodic_scores([apple, fridge])
-    {0: 1.0, 1: 0.0}
+    >>> store.code_scores([apple, fridge], end=2)
+    {0: 1.0, 1: 0.5}
     """
 
     def __init__(self) -> None:
@@ -123,52 +119,20 @@ class EpisodeStore:
         self._append(episode)
         return episode
 
-    def episodes_of(self, triple: Triple) -> tuple[int, ...]:
-        """Return the observations that a fact was extracted from, oldest first."""
-        return tuple(self._links.get(triple, ()))
-
-    def episodic_scores(
-        self,
-        recalled: Iterable[Triple],
-        *,
-        exclude_last: int = 0,
-        variant: Variant = "paper",
-        similarity: Sequence[float] | None = None,
+    def code_scores(
+        self, recalled: Iterable[Triple], end: int, similarity: Sequence[float] | None = None
     ) -> dict[int, float]:
-        """Score each observation by the recalled facts.
+        """Score the first ``end`` observations as the authors' code does, unlike equation 1.
 
-        ``paper`` (equation 1): ``n / max(N, 1) * log2(max(N, 1))`` with n recalled facts among
-        the N facts of the observation, in [0, log2(N)]. ``code``: ``n / max n + similarity / max
-        similarity``, up to 2, over all but the newest ``exclude_last``.
-
-        ``similarity`` of the plan has shape ``(len(self),)``; without it only observations that
-        share a fact have a score.
+        ``n / max n + similarity / max similarity``, up to 2, with n recalled facts. ``similarity``
+        of the plan has shape ``(len(self),)``; without it only observations that share a fact have
+        a score.
         """
-        if exclude_last < 0:
-            raise InvalidArgumentError(f"expected exclude_last >= 0, got {exclude_last}")
-        end = len(self._episodes) - exclude_last
-        links = (self._links.get(triple, ()) for triple in dict.fromkeys(recalled))
-        counted = Counter(chain.from_iterable(links))
-        shared = {id: n for id, n in counted.items() if id < end}
-        if variant == "paper":
-            if similarity is not None:
-                raise InvalidArgumentError(
-                    "expected no similarity with variant 'paper': its score knows none "
-                    "(use variant='code')"
-                )
-            return {id: n * weight(self._episodes[id]) for id, n in shared.items()}
-        if variant != "code":
-            raise InvalidArgumentError(f"expected variant 'paper' or 'code', got {variant!r}")
+        links = chain.from_iterable(self._links.get(one, ()) for one in dict.fromkeys(recalled))
+        shared = Counter(id for id in links if id < end)
         most = max(shared.values(), default=0)
         scores = {id: n / most for id, n in shared.items()}
-        if similarity is None:
-            return scores
-        if len(similarity) != len(self._episodes):
-            raise InvalidArgumentError(
-                f"expected a similarity for each of {len(self._episodes)} observations, "
-                f"got {len(similarity)}"
-            )
-        near = [float(similarity[id]) for id in range(end)]
+        near = [float(value) for value in (similarity or ())[:end]]
         nearest = max(near, default=0.0)
         if nearest <= 0:
             return scores
@@ -188,22 +152,6 @@ class EpisodeStore:
             total = sum(value * 0.5**place for place, value in enumerate(values))
             scores[id] = scores.get(id, 0.0) + total
         return scores
-
-    def recall(
-        self,
-        recalled: Iterable[Triple],
-        k: int,
-        *,
-        exclude_last: int = 0,
-        variant: Variant = "paper",
-        similarity: Sequence[float] | None = None,
-    ) -> list[Episode]:
-        """Return the ``k`` best observations with a score > 0; of equal ones the newest first."""
-        scores = self.episodic_scores(
-            recalled, exclude_last=exclude_last, variant=variant, similarity=similarity
-        )
-        best = nlargest(k, ((score, id) for id, score in scores.items() if score > 0))
-        return [self._episodes[id] for _, id in best]
 
     def snapshot(self) -> tuple[Episode, ...]:
         """Return the observations; O(observations) at the speed of a copy."""
