@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter, defaultdict, deque
 from collections.abc import Hashable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 from gym_memory.graph.schema import direction_in
 
-__all__ = ["Archive", "Cell", "Key", "Option", "Trajectory", "option_of"]
+__all__ = ["Archive", "Cell", "Key", "Option", "Reach", "Trajectory", "lights", "option_of"]
 
 Key = Hashable
 """Distinguishes a state from others."""
@@ -18,6 +19,26 @@ Option = tuple[object, str]
 _POSITIVES = 3
 _GREED = 3.0
 """How much more a state of the best value is worth than one of none, as a power of e."""
+_BEST = 8
+"""Untried actions that count for a state: as many as an attempt takes."""
+_LUCK = 5.0
+"""How much more an action is worth whose object or manner always gained points before."""
+_PROMISING, _DOUBTFUL, _RISKY, _IDLE = 2.0, 0.3, 0.1, 0.05
+_PRIORS = {
+    word: worth
+    for worth, words in (
+        (_PROMISING, "take get open unlock read search light push pull move turn_on switch_on"),
+        (_DOUBTFUL, "put give insert tie show"),
+        (_RISKY, "eat drink burn break throw cut destroy jump fill pour close lock turn_off"),
+        (_IDLE, "drop put_down put_out"),
+    )
+    for word in words.split()
+}
+"""Verbs by what they promise in any story; what loses a thing promises less. Others are 1."""
+_SHOWING = frozenset(("look", "inventory", "wait", "help", "goal", "verbose", "brief", "super"))
+"""Actions that are never worth an attempt."""
+_LIGHTS = re.compile(r"(?:light|(?:turn|switch) on) ")
+_WITH = frozenset(("in", "into", "on", "onto", "to", "with", "at", "from", "under", "behind"))
 _PARTICLES = frozenset(("up", "down", "in", "out", "on", "off"))
 
 
@@ -28,21 +49,55 @@ class Trajectory(NamedTuple):
     trail: tuple[Key, ...]
 
 
-class Cell:
-    """A state: the actions and states that lead to it, its score, and what is untried there."""
+class Reach(NamedTuple):
+    """A visit to a state: its score, the actions and states that led there, perhaps a snapshot."""
 
-    def __init__(self, where: object, options: Iterable[str], unread: frozenset[str]):
-        self.where = where
-        self.options = {action: option_of(where, action) for action in options}
-        self.unread = unread
+    score: float
+    path: tuple[str, ...]
+    trail: tuple[Key, ...]
+    kept: Any
+
+
+class Cell:
+    """A state: the actions and states that lead to it, its score, and what is untried there.
+
+    What is known of a place is coarse, so an action may be possible on some visits only. Each
+    untried action keeps the best visit that offered it.
+    """
+
+    def __init__(
+        self, key: Key, where: object, unread: frozenset[str] = frozenset(), *, dark: bool = False
+    ):
+        self.key, self.where, self.unread, self.dark = key, where, unread, dark
+        self.score = -math.inf
+        self.options: dict[str, Option] = {}
+        self.visits: dict[str, Reach] = {}
+        self.words: frozenset[str] = frozenset()
         self.ways: dict[str, Key] = {}
         self.fatal: set[str] = set()
         self.gains: list[float] = []
-        self.score = -math.inf
 
-    def reach(self, path: tuple[str, ...], trail: tuple[Key, ...], score: float, kept: Any) -> None:
-        """Note a way to the state, better than any before."""
-        self.path, self.trail, self.score, self.kept = path, trail, score, kept
+    @property
+    def path(self) -> tuple[str, ...]:
+        """Return the actions of the first visit."""
+        return next(iter(self.visits.values())).path if self.visits else ()
+
+    def wants(self, actions: Iterable[str], score: float) -> bool:
+        """True if a visit with a score offers an action first, or better than a visit before."""
+        return any(
+            score > self.visits[action].score if action in self.visits else action not in _SHOWING
+            for action in actions
+            if action in self.options or action not in self.visits
+        )
+
+    def offer(self, actions: Iterable[str], reach: Reach) -> list[Option]:
+        """Note the actions of a visit; return those that no visit offered before."""
+        self.score = max(self.score, reach.score)
+        wanted = [action for action in actions if self.wants((action,), reach.score)]
+        new = [action for action in wanted if action not in self.visits]
+        self.options.update((action, option_of(self.where, action)) for action in new)
+        self.visits.update(dict.fromkeys(wanted, reach))
+        return [self.options[action] for action in new]
 
 
 class Archive:
@@ -63,26 +118,26 @@ class Archive:
         self._verbs: Counter[str] = Counter()
         self._words: Counter[str] = Counter()
         self._fresh: Counter[str] = Counter()
+        self.lucky: Counter[str] = Counter()
         self._gains: dict[tuple[frozenset[str], str], float] = {}
         self._stalls: Counter[Key] = Counter()
         self._values: dict[Key, float] = {}
-
-    @property
-    def start(self) -> Cell:
-        """Return the first state."""
-        return next(iter(self.cells.values()))
 
     @property
     def top(self) -> float:
         """Return the best score so far, at least one point."""
         return max(1.0, self.frontier[0].best if self.frontier else 0.0)
 
-    def add(self, key: Key, cell: Cell, action: str) -> bool:
-        """Add a state, which an action led to; True if it offers a new way or names a new thing."""
-        self.cells[key] = cell
+    def hope(self, words: Iterable[str]) -> None:
+        """Take the things of a task for things that gain points."""
+        self.lucky.update(words)
+
+    def visit(self, cell: Cell, actions: Iterable[str], reach: Reach, action: str) -> bool:
+        """Note what a visit offers; True if that has a new way or names a new thing."""
+        self.cells.setdefault(cell.key, cell)
         parts = {
             part
-            for where, act in cell.options.values()
+            for where, act in cell.offer(actions, reach)
             for part in ([(where, act)] if where else act.split())
         }
         new = not parts <= self._known
@@ -96,6 +151,12 @@ class Archive:
         self._words.update(_objects(action))
         self._tried[cell.options.pop(action, ("", action))] += 1
         self._verbs[_verb(action)] += 1
+        self._words[_frame(action)] += 1
+
+    def again(self, cell: Cell, action: str) -> None:
+        """Let an action be repeated that left the state as it was, with an answer never seen."""
+        cell.options[action] = option = option_of(cell.where, action)
+        self._tried[option] -= 1
 
     def die(self, cell: Cell, action: str) -> None:
         """Count an action that lost the game."""
@@ -106,6 +167,8 @@ class Archive:
         """Keep an action that changed the score."""
         self._fresh[_verb(action)] += gain > 0
         self._gains[words, action] = gain
+        if gain > 0 and not direction_in(action):
+            self.lucky.update((_frame(action), *_objects(action)))
 
     def finish(self, best: float, trail: tuple[Key, ...]) -> None:
         """Keep a trajectory if it is among the best; of equal ones the latest."""
@@ -122,33 +185,46 @@ class Archive:
         the frontier trajectories that end there. Attempts from the state, actions at the place and
         losses there make it worth less.
         """
-        key = cell.trail[-1]
-        untried = sum(self._novelty(cell, action) for action in cell.options)
+        key = cell.key
+        untried = sum(sorted(self._novelty(cell, action) for action in cell.options)[-_BEST:])
         value = (self._values.get(key, cell.score) + cell.score) / (2 * self.top)
         lived = 1 - self._deaths[cell.where] / (1 + self._taken[cell.where])
         worth = math.exp(_GREED * value) * untried * (1 + self._stalls[key]) * lived**2
         return worth / (1 + len(cell.gains)) / math.sqrt(1 + self._taken[cell.where])
 
     def _novelty(self, cell: Cell, action: str) -> float:
-        option = cell.options[action]
-        rarest = 0 if option[0] else min(self._words[word] for word in _objects(action))
-        return (1 + (action in cell.unread)) / (1 + self._tried[option]) / math.sqrt(1 + rarest)
+        """Return how much an action promises by the habits of the genre and by what was tried."""
+        option, words, frame = cell.options[action], _objects(action), _frame(action)
+        tried = 1 + self._tried[option]
+        if cell.dark:
+            return (_PROMISING if lights(action) else _IDLE) / tried
+        if option[0]:
+            return (1 + (action in cell.unread)) / tried
+        lucky = max(self.lucky[part] / (1 + self._words[part]) for part in (frame, *words))
+        rarest = min(self._words[word] for word in words)
+        often = self._words[frame] if " " in frame else 0
+        prior = _prior(action) * (1 + _LUCK * lucky)
+        return prior / tried / math.sqrt((1 + rarest) * (1 + often))
+
+    def is_hopeless(self, cell: Cell) -> bool:
+        """True of the dark without anything to light."""
+        return cell.dark and not any(map(lights, cell.visits))
 
     def weights(
-        self, cell: Cell, words: frozenset[str], advantage: Mapping[Option, float]
+        self, cell: Cell, actions: Iterable[str], advantage: Mapping[Option, float]
     ) -> list[float]:
-        """Return how much each untried action of a state is worth trying, > 0.
+        """Return how much each of some untried actions of a state is worth trying, > 0.
 
         Verbs count that led to something new, actions that gained points at similar texts
         (EvoTest's positives), and advantages of earlier attempts from the same state.
         """
-        near = sorted((_alike(seen, words), a, g) for (seen, a), g in self._gains.items())
+        near = sorted((_alike(seen, cell.words), a, g) for (seen, a), g in self._gains.items())
         gains: dict[str, float] = defaultdict(float)
         for likeness, action, gain in near[-_POSITIVES:]:
             gains[action] += likeness * gain / self.top
         weights = []
-        for action, option in cell.options.items():
-            verb = _verb(action)
+        for action in actions:
+            option, verb = cell.options[action], _verb(action)
             fresh = (1 + self._fresh[verb]) / (2 + self._verbs[verb])
             worth = fresh * self._novelty(cell, action) + gains[action]
             weights.append(max(0.01, worth) * math.exp(advantage.get(option, 0.0) / self.top))
@@ -167,9 +243,26 @@ class Archive:
         return routes
 
 
+def lights(action: str) -> bool:
+    """True if an action may make light."""
+    return _LIGHTS.match(action) is not None
+
+
 def option_of(where: object, action: str) -> Option:
     """Return what counts as one option wherever it is met."""
     return where if direction_in(action) else "", action
+
+
+def _prior(action: str) -> float:
+    first, *rest = action.split()[:2] or [""]
+    return _PRIORS.get("_".join((first, *rest)), _PRIORS.get(first, 1.0))
+
+
+def _frame(action: str) -> str:
+    """Return an action without its first object: *put in case* for *put sword in case*."""
+    words = action.split()
+    ends = (n for n, word in enumerate(words) if n > 1 and word in _WITH)
+    return " ".join((words[0], *words[next(ends, len(words)) :])) if words else ""
 
 
 def _verb(action: str) -> str:
@@ -178,8 +271,8 @@ def _verb(action: str) -> str:
 
 
 def _objects(action: str) -> list[str]:
-    """Return the words behind the verb, or the verb where there are none."""
-    return action.split()[1:] or [action]
+    """Return the words for things behind the verb, or the verb where there are none."""
+    return [word for word in action.split()[1:] if word not in _WITH] or [action]
 
 
 def _alike(one: frozenset[str], other: frozenset[str]) -> float:

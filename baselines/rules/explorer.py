@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 
 from gym_memory.baselines.base import POLICIES, Policy
-from gym_memory.baselines.rules.archive import Archive, Cell, Key, Option, option_of
+from gym_memory.baselines.rules.archive import Archive, Cell, Key, Option, Reach, lights, option_of
 from gym_memory.core.records import Observation, Transition
 from gym_memory.core.settings import Help, checked
 from gym_memory.graph.schema import (
@@ -33,7 +33,12 @@ __all__ = ["Explorer", "place_of", "things_of"]
 
 _NAMED = re.compile(r"\b(?:an?|the|some) ((?:[a-z-]+ )?[a-z-]+)(?= here\b|[.,;)]| and | is | are )")
 _WORD = re.compile(r"[a-z]+")
+_DARK = re.compile(
+    r"\b(?:pitch[- ](?:black|dark)|too dark to see|in(?:to)? (?:the dark|darkness|a dark place))\b",
+    re.IGNORECASE,
+)
 _NOISE = 0.5
+_NOWHERE = Reach(0.0, (), (), None)
 _GUESSES = ("take", "open")
 """Verbs to try on things that are known or named, where no valid action is listed."""
 
@@ -73,6 +78,7 @@ class Explorer(Policy):
         self._rng = np.random.default_rng(0)
         self._counts: Counter[str] = Counter()
         self._advantage: dict[Option, float] = defaultdict(float)
+        self._texts: set[str] = set()
         self._begin(None)
 
     def reset(self, info: dict[str, Any], seed: int | None = None) -> None:
@@ -80,15 +86,19 @@ class Explorer(Policy):
         self._rng = np.random.default_rng(seed)
         if info["task_id"] != self._task_id:
             self._task_id, self.archive = info["task_id"], Archive(self._frontier)
+            self._texts.clear()
         self._begin(None)
 
-    def _begin(self, cell: Cell | None) -> None:
-        """Continue from a cell, or from the start of an episode."""
-        self._path = list(cell.path) if cell else []
-        self._trail = list(cell.trail) if cell else []
+    def _begin(self, cell: Cell | None, reach: Reach = _NOWHERE) -> None:
+        """Continue from a visit to a cell, or from the start of an episode."""
+        self._path, self._trail = list(reach.path), list(reach.trail)
+        self._here: Cell | None = None
         self._came_by = ""
+        self._before: object = None
+        self._dark = cell is not None and cell.dark
+        self._state: Key = None
         self._queue: list[str] = []
-        self._best = cell.score if cell else 0.0
+        self._best = self._begun = reach.score
         self._idle = 0
         self._attempt: list[Option] = []
         self._over = cell is None and bool(self.archive.cells)
@@ -105,21 +115,23 @@ class Explorer(Policy):
         if target is None:
             self._over = False
             return None
-        if self.restore == "snapshot":
+        reach = target.visits[self._likeliest(target, list(target.options))]
+        if self.restore == "replay":
+            self._counts["restarted"] += 1
+            self._begin(target, self._start)
+            self._begun, self._queue = reach.score, list(reach.path)
+            kept = self._start.kept
+        else:
             self._counts["restored"] += 1
-            self._begin(target)
-            self._trail.pop()
-            return target.kept
-        self._counts["restarted"] += 1
-        start = self.archive.start
-        self._begin(start)
+            self._begin(target, reach)
+            kept = reach.kept
         self._trail.pop()
-        self._target, self._queue = target, list(target.path)
-        return start.kept
+        return kept
 
     def act(self, obs: Observation, info: dict[str, Any]) -> str:
         """Return the next action: of the way to a state, or one that was not tried there."""
-        cell = self._arrive(obs, info)
+        cell = self._here or self._arrive(obs, info)
+        self._here = None
         if self._over and self.keep_state is None:
             self._close()
             self._set_out(cell)
@@ -149,6 +161,8 @@ class Explorer(Policy):
         self._over = self._over or transition.terminated or transition.truncated
         if transition.truncated or (transition.terminated and self.keep_state is None):
             self._close()
+        elif not transition.terminated:
+            self._here = self._arrive(transition.next_obs, transition.info)
 
     def counters(self) -> dict[str, float]:
         """Return how often it went back and how, and the steps that were replays."""
@@ -158,21 +172,33 @@ class Explorer(Policy):
 
     def _arrive(self, obs: Observation, info: dict[str, Any]) -> Cell:
         """Return the cell of the present state, made if it is new."""
-        key = state_of(obs)
-        archive, cell = self.archive, self.archive.cells.get(key)
+        score = self._score = float(info["score"])
+        archive = self.archive
+        if not archive.cells:
+            archive.hope(_words(obs["task"]))
+        going_back = self.keep_state is not None
+        state = state_of(obs, archive.lucky if going_back else None)
+        stayed = self._dark and self._state in (state, None) and not lights(self._came_by)
+        self._dark, self._state = stayed or _DARK.search(obs["text"]) is not None, state
+        key = (state, self._dark)
+        seen = (key, obs["inventory"], obs["valid_actions"])
+        where, actions, unread = _options(obs)
+        cell = archive.cells.get(key) or Cell(key, where, unread, dark=self._dark)
         if self._trail and self._came_by:
             archive.cells[self._trail[-1]].ways[self._came_by] = key
+            if seen == self._before and obs["text"] not in self._texts:
+                archive.again(cell, self._came_by)
+        self._before = seen
+        self._texts.add(obs["text"])
         self._trail.append(key)
-        score = float(info["score"])
-        self._idle += 1
-        if cell is None:
-            cell = Cell(*_options(obs))
-            if archive.add(key, cell, self._came_by):
-                self._idle = 0
-        if score > cell.score:
-            kept = self.keep_state() if self.keep_state is not None else None
-            cell.reach(tuple(self._path), tuple(self._trail), score, kept)
-        wanting = self._idle >= self.patience or not cell.options
+        cell.words = _words(obs["text"])
+        kept = self.keep_state() if going_back and cell.wants(actions, score) else None
+        reach = Reach(score, tuple(self._path), tuple(self._trail), kept)
+        if not self._path:
+            self._start = reach
+        fresh = archive.visit(cell, actions, reach, self._came_by)
+        self._idle = 0 if fresh else self._idle + 1
+        wanting = self._idle >= self.patience or not _open(cell, obs) or archive.is_hopeless(cell)
         self._over = self._over or (wanting and not self._queue)
         return cell
 
@@ -180,7 +206,7 @@ class Explorer(Policy):
         """End an attempt: the frontier keeps its trajectory, its target what it gained."""
         self.archive.finish(self._best, tuple(self._trail))
         if self._target is not None:
-            self._target.gains.append(self._best - self._target.score)
+            self._target.gains.append(self._best - self._begun)
             self.reflect(self._target)
 
     def _choose(self, cells: Iterable[Cell]) -> Cell | None:
@@ -198,9 +224,10 @@ class Explorer(Policy):
         near = [cell for key, cell in self.archive.cells.items() if key in routes]
         target = self._choose(near)
         self._over, self._idle, self._target = False, 0, target
-        self._best, self._attempt = here.score, []
+        self._best = self._begun = self._score
+        self._attempt = []
         if target is not None:
-            self._queue = list(routes[target.trail[-1]])
+            self._queue = list(routes[target.key])
 
     # ------------------------------------------------------------ roles
 
@@ -211,11 +238,14 @@ class Explorer(Policy):
 
     def decide(self, cell: Cell, obs: Observation) -> str:
         """Return an untried action of a cell by weighted chance, or any valid one."""
-        options = list(cell.options)
-        if not options:
-            known = [action for action in obs["valid_actions"] if action not in cell.fatal]
-            return known[int(self._rng.integers(len(known)))] if known else "look"
-        weights = self.archive.weights(cell, _words(obs["text"]), self._advantage)
+        options = _open(cell, obs)
+        if options:
+            return self._likeliest(cell, options)
+        known = [action for action in obs["valid_actions"] if action not in cell.fatal]
+        return known[int(self._rng.integers(len(known)))] if known else "look"
+
+    def _likeliest(self, cell: Cell, options: list[str]) -> str:
+        weights = self.archive.weights(cell, options, self._advantage)
         noise = _NOISE * self._rng.gumbel(size=len(options))
         return options[int(np.argmax(np.log(weights) + noise))]
 
@@ -231,9 +261,20 @@ def place_of(obs: Observation) -> str:
     return next((t.object for t in obs["triples"] if t[:2] == (PLAYER, "is in")), "")
 
 
-def state_of(obs: Observation) -> Key:
-    """Return what distinguishes a state: place, facts about it, inventory, valid actions."""
-    place, triples = place_of(obs), obs["triples"]
+def state_of(obs: Observation, lucky: Container[str] | None = None) -> Key:
+    """Return what distinguishes a state: place, facts about it, what is carried, valid actions.
+
+    Args:
+        obs: The observation.
+        lucky: Words for things that matter, for a coarse state: a place that the memory knows, with
+            those of them that are carried, whatever lies there. It suits a policy that goes back to
+            the very visit where an action was possible, and needs a list to know that it is.
+    """
+    place, triples, listed = place_of(obs), obs["triples"], obs["valid_actions"]
+    carried = obs["inventory"] or frozenset(t.subject for t in triples if t.object == INVENTORY)
+    if place and listed and lucky is not None:
+        words = _words(carried if isinstance(carried, str) else " ".join(carried))
+        return place, frozenset(word for word in words if word in lucky)
     about = frozenset(
         t for t in triples
         if place in (t.subject, t.object)
@@ -241,8 +282,13 @@ def state_of(obs: Observation) -> Key:
         and not direction_of(t.relation)
         and t.relation not in (EXIT, UNEXPLORED)
     )  # fmt: skip
-    carried = obs["inventory"] or frozenset(t.subject for t in triples if t.object == INVENTORY)
-    return place, about, carried, obs["valid_actions"] or ("" if place else obs["text"])
+    return place, about, carried, listed or ("" if place else obs["text"])
+
+
+def _open(cell: Cell, obs: Observation) -> list[str]:
+    """Return the untried actions of a cell that are possible now."""
+    listed = obs["valid_actions"]
+    return [action for action in cell.options if not listed or action in listed]
 
 
 def _options(obs: Observation) -> tuple[object, Iterable[str], frozenset[str]]:
