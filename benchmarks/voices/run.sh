@@ -21,14 +21,7 @@ gym-memory compare $envs -m none -p random --seeds "$seeds" --workers "${WORKERS
 gym-memory quality $envs --policy walkthrough --seeds "$seeds" --out results/voices-quality/rules
 # Who reads the notes: the rules, or (extra parser) a statistical parser, alone or behind the rules.
 python benchmarks/voices/readers.py --out benchmarks/voices/readers.json
-for reader in spacy both; do
-  # shellcheck disable=SC2086
-  gym-memory quality $envs -m "arigraph?reader=$reader" --policy walkthrough --seeds "$seeds" \
-    --out "results/voices-quality/$reader"
-done
-for reader in rules spacy both; do
-  python benchmarks/keep.py results/voices-quality/$reader benchmarks/voices
-done
+python benchmarks/keep.py results/voices-quality/rules benchmarks/voices
 for run in voices voices-random; do
   python benchmarks/keep.py "results/$run" benchmarks/voices --also table
 done
