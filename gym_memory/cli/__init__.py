@@ -48,10 +48,10 @@ _GROUPS = {
         "serve-scripted": "play:serve_scripted",
     },
     "Commands to judge and keep memories": {
-        "rank": "rank:rank",
+        "rank": "judge:rank",
         "exam": "judge:exam",
         "quality": "judge:quality",
-        "credit": "credit:credit",
+        "credit": "judge:credit",
         "memory": "memory:app",
     },
     "Commands to repeat papers": {
