@@ -129,13 +129,14 @@ def warm() -> None:
     house = House()
     encoder = make_encoder("hash")
     encoder.encode([house.step().text for _ in range(max(SIZES) + STEPS)])
-    gc.collect()
-    gc.freeze()  # as a worker does after its first job
 
 
 def measure(spec: str, records: int) -> dict[str, object]:
     """One row: a memory at one size."""
-    times = sorted(play(make_memory(spec), records))
+    memory = make_memory(spec)
+    gc.collect()
+    gc.freeze()  # as a worker does after its first job; else a step pays for the rows before
+    times = sorted(play(memory, records))
     return {
         "memory": spec,
         "records": records,
