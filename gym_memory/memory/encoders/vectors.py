@@ -154,7 +154,7 @@ _EVERY = 16
 _CHUNK = 500
 _MOST_SCANNED = 1 << 15
 """Rows up to which a search compares them all."""
-_MOST_COMPARED = 1 << 12
+_MOST_COMPARED = 3 << 10
 """Rows of the nearest sketches that are compared exactly ..."""
 _PART = 512
 """... so many at a time: in one piece the product would start threads."""
@@ -171,7 +171,7 @@ class VectorIndex:
 
     Components are rounded to whole numbers in units of 1/2000: sums of float32 stay exact below
     2**24, and similarities are bit by bit the same, right to a few 1e-4. Beyond 32,768 rows only
-    the 4,096 rows with the nearest sketches, ties included, are compared exactly.
+    the 3,072 rows with the nearest sketches, ties included, are compared exactly.
 
     >>> index = VectorIndex(2)
     >>> index.add([7, 3], np.array([[1, 0], [0, 1]], dtype=np.float32))
