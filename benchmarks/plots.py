@@ -51,7 +51,7 @@ def main() -> None:
     legend = {label_of(memory): number for memory, number in colour.items()}
     drawn = picture(budget_figure(curves, colour), legend)
     (HERE / "text" / "budgets.svg").write_text(drawn, encoding="utf-8")
-    for part in ("alfworld", "grid"):
+    for part in ("alfworld", "types", "grid"):
         own = stream_units(part)
         colour = colours(unit.memory for unit in own)
         *_, last = stream_figures(own, colour)
