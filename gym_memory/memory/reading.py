@@ -390,6 +390,7 @@ class Block(NamedTuple):
 
 
 NOTHING = Block((), "")
+"""A block of no facts."""
 
 
 def render_facts(triples: Iterable[Triple]) -> str:
