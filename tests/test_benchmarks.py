@@ -108,7 +108,7 @@ def test_the_one_table_has_language_agents_learners_and_rules() -> None:
     pytest.importorskip("torch", reason="needs the extra rl")
     beside, rivals = load("agents/beside"), load("agents/rivals")
     names = set()
-    for _, memories, policies, _, protocol in (*beside.parts(), *beside.parts(real=True)):
+    for memories, policies, _, protocol in beside.parts():
         make_protocol(protocol)
         assert all(parse_spec(memory).name in MEMORIES.names() for memory in memories)
         names |= {parse_spec(policy).name for policy in policies}

@@ -1,7 +1,6 @@
 """Play language agents, learners and rules on the same games in one loop, from nothing.
 
     python -m benchmarks agents/beside          # writes beside.json
-    python -m benchmarks agents/beside real     # writes real.json: SmolLM2, some 20 CPU minutes
     python benchmarks/tables.py                 # the tables of docs/results/llm-beside-rl.md
 
 It forms LDM2's examples, starts the scripted chat server and plays unseen games, on all cores or
@@ -16,7 +15,6 @@ import contextlib
 import json
 import os
 import subprocess
-import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -34,7 +32,7 @@ GAME = "Cooking?gata_actions=true&level=rl-4"
 TEST = f"{GAME}&max_steps=100&split=test"
 MEMORIES = ("none", "history", "arigraph")
 LEARNERS = sorted(path.stem for path in SHIPPED.glob("*.safetensors"))
-SEEDS = "0:10"
+SEEDS, FEW = "0:10", "0:5"
 STORE = OUT / "examples.db"
 RULES = ("planner", "random", "saycan", "adaplanner", "symbolic")
 AGENTS = ("ariadne", "stma", "react", "plain", "adaplanner?llm=openai")
@@ -48,11 +46,6 @@ TRIALS = (
     ("arigraph", "symbolic"),
 )  # fmt: skip
 """Memory and policy of what learns from trial to trial."""
-REAL = ("ariadne?constrain=true&model=smollm", "plain?constrain=true&model=smollm",
-        "choose?model=smollm", "planner", "random")  # fmt: skip
-"""What plays with a real model, and beside it, in shorter games."""
-
-Part = tuple[str, Sequence[str], Sequence[str], str, str]
 
 
 def command(*words: str) -> None:
@@ -68,16 +61,13 @@ def prepare() -> None:
         command("ldm2", "form", str(OUT / "shown" / "steps"), "-m", f"ldm2?store={STORE}")
 
 
-def parts(*, real: bool = False) -> Iterator[Part]:
-    """Yield environment, memories, policies, seeds and protocol of each comparison."""
-    if real:
-        yield TEST.replace("100", "25"), ("arigraph",), REAL, "0:5", "single_episode"
-        return
-    yield TEST, MEMORIES, (*RULES, *AGENTS), SEEDS, "single_episode"
+def parts() -> Iterator[tuple[Sequence[str], Sequence[str], str, str]]:
+    """Yield memories, policies, seeds and protocol of each comparison."""
+    yield MEMORIES, (*RULES, *AGENTS), SEEDS, "single_episode"
     for memory, policy in PAIRS:
-        yield TEST, (memory,), (policy,), SEEDS, "single_episode"
+        yield (memory,), (policy,), SEEDS, "single_episode"
     for memory, policy in TRIALS:
-        yield TEST, (memory,), (policy,), SEEDS, "trials?k=3"
+        yield (memory,), (policy,), FEW, "trials?k=3"
 
 
 @contextlib.contextmanager
@@ -95,17 +85,15 @@ def decides_by(policy: str) -> str:
     """Return what chooses the actions of a policy: rules, reward or a language model."""
     if policy in (*RULES, "calm"):
         return "rules"
-    if "smollm" in policy:
-        return "SmolLM2-135M"
     return "reward" if parse_spec(policy).name in LEARNERS else "language model"
 
 
-def play(name: str) -> list[dict[str, Any]]:
+def play() -> list[dict[str, Any]]:
     """Return a row a memory and policy, with the score of every game, and of its first trial."""
     rows = []
-    for number, (env, memories, policies, seeds, protocol) in enumerate(parts(real=name == "real")):
-        config = RunConfig((env,), tuple(memories), tuple(policies), parse_seeds(seeds), protocol)
-        played = units(compare(config, OUT / f"{name}-{number}", workers=WORKERS))
+    for number, (memories, policies, seeds, protocol) in enumerate(parts()):
+        config = RunConfig((TEST,), tuple(memories), tuple(policies), parse_seeds(seeds), protocol)
+        played = units(compare(config, OUT / f"play-{number}", workers=WORKERS))
         assert not any(unit.failed for unit in played), played
         for (memory, policy), own in grouped(played, lambda unit: unit[2:4]).items():
             rows.append({
@@ -122,16 +110,13 @@ def play(name: str) -> list[dict[str, Any]]:
 def main() -> None:
     """Play and write."""
     os.environ["OMP_NUM_THREADS"] = "1"
-    name = "real" if "real" in sys.argv else "beside"
-    if name == "beside":
-        prepare()
+    prepare()
     with served() as model:
-        rows = play(name)
-    game, *_ = next(parts(real=name == "real"))
-    head = json.dumps({"game": game, "model": model})
+        rows = play()
+    head = json.dumps({"game": TEST, "model": model})
     lines = ",\n".join(map(json.dumps, rows))
     text = f'{{"about": {head},\n"rows": [\n{lines}\n]}}\n'
-    Path(__file__).with_name(f"{name}.json").write_text(text, encoding="utf-8")
+    Path(__file__).with_suffix(".json").write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":
