@@ -50,7 +50,8 @@ class Explorer(Policy):
     A state is what the memory knows of the place and what is carried, with the valid actions; a
     memory without facts leaves the inventory and the valid actions. An attempt ends after
     ``patience`` steps without a new option or points. Under a protocol that lets a policy go back
-    it then does; under any other it walks on by known actions, from the start in a new trial.
+    it then does, and a known place is a coarser state (:func:`state_of`); under any other it walks
+    on by known actions, from the start in a new trial.
 
     Args:
         frontier: Best trajectories that give states their value (k = 5 in GLoW).
