@@ -26,7 +26,8 @@ from keep import write_measured
 from gym_memory.core.records import Cue, Oracle, Outcome, Step, Task, Triple
 from gym_memory.graph.schema import OPPOSITE, PLAYER, way_relation
 from gym_memory.memory import MEMORIES, Memory, make_memory
-from gym_memory.memory.encoders import make_encoder
+from gym_memory.memory.encoders import HashEncoder, make_encoder
+from gym_memory.memory.experience.base import ExperienceMemory
 
 SIZES = (100, 1_000, 5_000)
 STEPS = 50
@@ -146,6 +147,25 @@ def measure(spec: str, records: int) -> dict[str, object]:
     }
 
 
+def with_items(name: str, items: int = 1_000) -> dict[str, object]:
+    """One row: an experience memory with many items, vectors of all-MiniLM's length, cached.
+
+    The items are copies of those that it wrote itself, each with a number in its key and text.
+    """
+    memory = MEMORIES.get(name)(encoder=HashEncoder(384))
+    list(play(memory, 2 * STEPS))
+    own = list(memory._bank.items.values())
+    for number in range(items - len(own)):
+        item = own[number % len(own)]
+        memory._bank.add(item._replace(key=f"{item.key} {number}", text=f"{item.text} {number}"))
+    list(play(memory, 0))  # encodes every text
+    gc.collect()
+    gc.freeze()
+    times = list(play(memory, 0))
+    median, slowest = round(statistics.median(times), 2), round(max(times), 2)
+    return {"memory": name, "items": items, "median_ms": median, "max_ms": slowest}
+
+
 def main() -> None:
     """Measure, print one row a memory and size, and write them."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
@@ -165,7 +185,12 @@ def main() -> None:
                 flush=True,
             )
     if arguments.out:
-        host = {"python": platform.python_version(), "machine": platform.machine()}
+        host: dict[str, object] = {
+            "python": platform.python_version(),
+            "machine": platform.machine(),
+        }
+        names = [n for n in MEMORIES.builtin() if issubclass(MEMORIES.get(n), ExperienceMemory)]
+        host["items"] = [with_items(name) for name in names]
         report = {"limit_ms": LIMIT_MS, "budget": BUDGET, "steps": STEPS, **host, "rows": rows}
         write_measured("memory_speed", report, arguments.out)
 
