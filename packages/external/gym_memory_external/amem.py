@@ -9,6 +9,8 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from gym_memory.core.optional import require
+from gym_memory.core.records import Recall
+from gym_memory.memory.base import CHARS_PER_TOKEN, check_budget
 from gym_memory.memory.encoders import Encoder
 from gym_memory_external.model import Extracted, Model, next_id
 
@@ -27,6 +29,19 @@ class AMemPackage(Extracted):
 
     def _open(self) -> _Client:
         return _Client(self.model, self._encoder)
+
+    def _shown(self, texts: Sequence[str], budget: int) -> Recall:
+        """Show whole steps as a transcript: the most relevant that fit, in order of time."""
+        room, shown = check_budget(budget) * CHARS_PER_TOKEN, list[tuple[int, str]]()
+        for text in texts:
+            number, _, entry = text.partition(" ")
+            head = f"[step {number}]" + (" " if entry.startswith(">") else "\n")
+            room -= len(head + entry) + 1
+            if room < 0:
+                break
+            shown.append((int(number), head + entry))
+        entries = tuple(entry for _, entry in sorted(shown))
+        return Recall("\n".join(entries), episodes=entries)
 
 
 class _Client:
@@ -55,8 +70,8 @@ class _Client:
         )
 
     def add(self, text: str) -> None:
-        self._notes.add_note(text, time=f"step {self._notes.retriever.count()}")
+        self._notes.add_note(text, time=str(self._notes.retriever.count()))
 
     def search(self, query: str, k: int) -> list[str]:
-        found = self._notes.search(query, k)
-        return [self._notes.read(note["id"]).content for note in found]
+        found = (self._notes.read(note["id"]) for note in self._notes.search(query, k))
+        return [f"{note.timestamp} {note.content}" for note in found]
