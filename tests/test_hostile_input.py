@@ -19,6 +19,7 @@ from gym_memory.core.names import parse_spec
 from gym_memory.core.records import Step, Task
 from gym_memory.core.trajectory import read_trajectory
 from gym_memory.extract.draft import without_words
+from gym_memory.extract.layout import layout_of
 from gym_memory.extract.notes.statements import read_statements
 from gym_memory.extract.wording import reworded
 from gym_memory.games.alfworld.pddl import parse_domain, parse_problem
@@ -53,6 +54,7 @@ STEP = {
         (read_statements, '"x": '),
         (read_statements, "the key; "),
         (lambda text: reworded(f"Y{text}"), "\n\t"),
+        (lambda text: layout_of(f"A thing: d{text}escriptions, of actions"), "\t"),
         (lambda text: without_words(Step(1, text), "Read the cookbook."), "“a b c "),
         (lambda text: without_words(Step(1, text), "Read the cookbook."), "“"),
     ],
