@@ -92,7 +92,8 @@ _LABEL = re.compile(
 _DIVIDER = re.compile(r"[:=|]")
 """Without one of these a line has no label."""
 _NEXT = re.compile(
-    r"(?:, (?=[A-Z])|(?<![ \t])(?:[ \t]*[|;][ \t]*|[ \t]{2,}))(?=[A-Za-z][\w' ]{0,20}(?:: ?|=| = )[^|])"
+    r"(?:, (?=[A-Z])|(?<![ \t])(?:[ \t]*[|;][ \t]*|[ \t]{2,}))"
+    r"(?=[A-Za-z][\w' ]{0,20}(?:: ?|=| = )[^|])"
 )
 """Between two pairs of a line."""
 _KINDS = tuple(
