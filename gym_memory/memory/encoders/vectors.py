@@ -16,8 +16,9 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from gym_memory.core.errors import InvalidArgumentError
+from gym_memory.core.errors import InvalidArgumentError, MissingDependencyError
 from gym_memory.core.files import cache_dir, encode
+from gym_memory.core.optional import require
 from gym_memory.core.settings import check_int
 
 __all__ = [
@@ -112,10 +113,9 @@ class Sketches:
 def _faiss() -> Any:
     """Return the package that counts four times as fast, or None."""
     try:
-        import faiss
-    except ImportError:
+        return require("faiss", "faiss", "counting bits of sketches")
+    except MissingDependencyError:
         return None
-    return faiss
 
 
 def _count_differing(
