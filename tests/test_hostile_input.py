@@ -18,6 +18,7 @@ from gym_memory.core.files import read_json, seal, unseal, write_atomic
 from gym_memory.core.names import parse_spec
 from gym_memory.core.records import Step, Task
 from gym_memory.core.trajectory import read_trajectory
+from gym_memory.extract import get_extractor
 from gym_memory.extract.draft import without_words
 from gym_memory.extract.layout import layout_of
 from gym_memory.extract.notes.statements import read_statements
@@ -26,6 +27,7 @@ from gym_memory.games.alfworld.pddl import parse_domain, parse_problem
 from gym_memory.games.alfworld.world import parse_grammar
 from gym_memory.games.qa.datasets import read_questions
 from gym_memory.games.textworld.engine import clean_text
+from gym_memory.graph import TemporalGraph
 from gym_memory.llm.prompts import read_slots
 from gym_memory.memory import make_memory
 from gym_memory.memory.roles.notes import read_description
@@ -42,6 +44,11 @@ STEP = {
 }  # fmt: skip
 
 
+def carried(text: str) -> object:
+    task = Task("t", "", "plain")
+    return get_extractor("plain").extract(Step(0, text), TemporalGraph(), task)
+
+
 @pytest.mark.parametrize(
     ("read", "piece"),
     [
@@ -54,6 +61,7 @@ STEP = {
         (read_statements, '"x": '),
         (read_statements, "the key; "),
         (lambda text: reworded(f"Y{text}"), "\n\t"),
+        (lambda text: carried(f"You are carrying: a red apple and {text}"), "( "),
         (lambda text: layout_of(f"A thing: d{text}escriptions, of actions"), "\t"),
         (lambda text: without_words(Step(1, text), "Read the cookbook."), "“a b c "),
         (lambda text: without_words(Step(1, text), "Read the cookbook."), "“"),

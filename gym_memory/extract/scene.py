@@ -47,7 +47,7 @@ _STATE_FIRST = re.compile(
     rf"(?P<article>{ARTICLE} )?(?P<state>open|opened|closed|shut|locked|unlocked|empty) (?=\w)"
 )
 _REMARK = re.compile(
-    r"(?: \((?![^)]*\d\))[^()]*\)| (?:here|nearby)\b.*|,? (?:whose|that|which) .*"
+    r"(?: \((?![^()]*\d\))[^()]*\)| (?:here|nearby)\b.*|,? (?:whose|that|which) .*"
     r"|, (?:\w+ing|\w+ed|open) .*)$"
 )
 _ONE = re.compile(rf"^(?:{ARTICLE}) ", re.IGNORECASE)
