@@ -51,11 +51,11 @@ def main() -> None:
     legend = {label_of(memory): number for memory, number in colour.items()}
     drawn = picture(budget_figure(curves, colour), legend)
     (HERE / "text" / "budgets.svg").write_text(drawn, encoding="utf-8")
-    for part in ("alfworld", "types", "grid"):
+    for part in ("alfworld", "scienceworld", "types", "grid"):
         own = stream_units(part)
         colour = colours(unit.memory for unit in own)
         *_, last = stream_figures(own, colour)
-        legend = {} if part != "alfworld" else {label_of(memory): k for memory, k in colour.items()}
+        legend = {label_of(m): k for m, k in colour.items()} if part.endswith("world") else {}
         file = HERE / "streams" / f"{part}.svg"
         file.write_text(picture(last, legend), encoding="utf-8")
 

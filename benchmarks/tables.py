@@ -687,6 +687,7 @@ PAGES: dict[Path, dict[str, Callable[[], str]]] = {
     speed.PAGE: {name: partial(_made, make) for name, make in speed.TABLES.items()},
     RESULTS / "streams.md": {
         "stream_alfworld": partial(stream, "alfworld", "Score", "Gain", "Store"),
+        "stream_scienceworld": partial(stream, "scienceworld", "Score", "Gain", "Store"),
         "stream_types": partial(stream, "types", "Transfer"),
         "stream_grid": partial(stream, "grid", "Transfer"),
     },

@@ -24,7 +24,7 @@ from gym_memory.run.streams import Stream
 __all__ = ["Table", "is_stream", "stream_figures", "stream_sentences", "stream_tables"]
 __all__ += ["transfer_sentences"]
 
-RIVALS = ("none", "placebo", "exprag", "history")
+RIVALS = ("none", "placebo", "exprag", "exprecent", "rag", "history")
 """Memories that the others are compared with: nothing, spoilt items, raw episodes."""
 _POINTS = 8
 """Points of a curve; each is the mean of as many neighbouring tasks."""
