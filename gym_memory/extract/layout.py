@@ -84,10 +84,10 @@ _NO_PLACE = re.compile(
 )
 """Lines that head something else."""
 _BULLET = re.compile(r"[ \t]*(?:[-*+•·>]|\d{1,2}[.)])[ \t]+")
-_MARK = re.compile(rf"(?:{_BULLET.pattern}|[ \t]*)[\[(|`]*[ \t]*(?:\*\*|__)?[ \t]*")
+_MARK = re.compile(rf"(?:{_BULLET.pattern}|[ \t]*)[\[(|`]*[ \t]*(?:(?:\*\*|__)[ \t]*)?")
 _LABEL = re.compile(
-    r"(?P<label>[A-Za-z][\w'/]*(?:[ -][\w'/]+){0,5})[ \t]*(?:\*\*|__)?[ \t]*(?::(?!//|\d\d\b)|=|\|)"
-    r"[ \t]*(?:\*\*|__)?[ \t]*(?P<value>[^\n]*)"
+    r"(?P<label>[A-Za-z][\w'/]*(?:[ -][\w'/]+){0,5})[ \t]*(?:(?:\*\*|__)[ \t]*)?"
+    r"(?::(?!//|\d\d\b)|=|\|)[ \t]*(?:(?:\*\*|__)[ \t]*)?(?P<value>[^\n]*)"
 )
 _DIVIDER = re.compile(r"[:=|]")
 """Without one of these a line has no label."""
