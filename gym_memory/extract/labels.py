@@ -52,12 +52,14 @@ _ARROW = re.compile(
     r"(?P<there>[^()]+)\)?"
 )
 _AREAS = re.compile(r"exit|area|location|room|place|\bgo\b|travel|move", re.IGNORECASE)
+_SPACE = r"(?:(?<!\s)|(?<=and ))\s+"
+"""White space from its first character on, so that a long run is tried once."""
 _EXIT_SPLIT = re.compile(
-    r",\s*(?:and )?|\s+and\s+|\s*[|/]\s*|;\s*"
+    rf",\s*(?:and )?|{_SPACE}and\s+|(?:{_SPACE})?[|/]\s*|;\s*"
     r"|(?:(?<=\b[nsewud])|(?<=\b[ns][ew])) (?=[nsewud][ew]?\b)",
     re.IGNORECASE,
 )
-_ITEM_SPLIT = re.compile(r",\s*(?:and )?(?![^(]*\))|\s+and\s+|\s*\|\s*|;\s*")
+_ITEM_SPLIT = re.compile(rf",\s*(?:and )?(?![^()]*\))|{_SPACE}and\s+|(?:{_SPACE})?\|\s*|;\s*")
 _HOLDER = re.compile(
     r"(?:(?P<where>on|in|inside|under) )?(?:the |your )?(?P<place>.+?)"
     r"(?: (?:contains?|holds?|consists? of))?$",
