@@ -63,6 +63,7 @@ def carried(text: str) -> object:
         (lambda text: reworded(f"Y{text}"), "\n\t"),
         (lambda text: carried(f"You are carrying: a red apple and {text}"), "( "),
         (lambda text: layout_of(f"In your inve{text}ntory: an apple"), "\t"),
+        (lambda text: carried(f"You are carrying: a {text}"), ","),
         (lambda text: carried(f"You also see:\n\tA d{text}oor (that is open)"), "\t"),
         (lambda text: layout_of(f"A thing: d{text}escriptions, of actions"), "\t"),
         (lambda text: without_words(Step(1, text), "Read the cookbook."), "“a b c "),

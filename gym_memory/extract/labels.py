@@ -59,7 +59,9 @@ _EXIT_SPLIT = re.compile(
     r"|(?:(?<=\b[nsewud])|(?<=\b[ns][ew])) (?=[nsewud][ew]?\b)",
     re.IGNORECASE,
 )
-_ITEM_SPLIT = re.compile(rf",\s*(?:and )?(?![^()]*\))|{_SPACE}and\s+|(?:{_SPACE})?\|\s*|;\s*")
+_ITEM_SPLIT = re.compile(
+    rf",\s*(?:and )?(?![^()]{{0,200}}\))|{_SPACE}and\s+|(?:{_SPACE})?\|\s*|;\s*"
+)
 _HOLDER = re.compile(
     r"(?:(?P<where>on|in|inside|under) )?(?:the |your )?(?P<place>.+?)"
     r"(?: (?:contains?|holds?|consists? of))?$",
