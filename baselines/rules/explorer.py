@@ -301,7 +301,7 @@ def _options(obs: Observation) -> tuple[object, Iterable[str], frozenset[str]]:
     unread = frozenset(t.object for t in obs["triples"] if t[:2] == (place, UNEXPLORED))
     if listed:
         return place or tuple(filter(direction_in, listed)), listed, unread
-    words = _words(obs["text"].lower())
+    words = _words(obs["text"])
     unread |= {way for way in DIRECTIONS if way in words}
     acts = [f"{verb} {thing}" for thing in things_of(obs) for verb in _GUESSES]
     return place, (*DIRECTIONS, *acts), unread

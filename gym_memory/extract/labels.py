@@ -18,7 +18,7 @@ from gym_memory.extract.scene import (
     seen_relation,
     things_in,
 )
-from gym_memory.graph.schema import DIRECTIONS, INVENTORY, clean_name
+from gym_memory.graph.schema import DIRECTIONS, INVENTORY, SHORT_DIRECTIONS, clean_name
 
 __all__ = ["ANSWERS", "read_answer", "read_carried", "read_label"]
 
@@ -43,10 +43,6 @@ _ADVICE = re.compile(
 _VERBS = ("shows", "has", "holds", "contains", "starts", "needs")
 _NUMBERED = re.compile(r"\d+ ?x (?=\w)")
 _TIMES = re.compile(r" (?:x ?\d+|\(x ?\d+\))$")
-_SHORTER = {
-    "n": "north", "s": "south", "e": "east", "w": "west", "ne": "northeast", "nw": "northwest",
-    "se": "southeast", "sw": "southwest", "u": "up", "d": "down",
-}  # fmt: skip
 _ARROW = re.compile(
     r"(?P<way>[\w -]+?)[ \t]*(?:->|=>|→|:|\bto\b|\bleads to\b|\()[ \t]*(?:to )?(?:the )?"
     r"(?P<there>[^()]+)\)?"
@@ -135,7 +131,7 @@ def _read_exits(draft: Scene, label: str, items: tuple[Item, ...]) -> None:
         there = place_name(arrow["there"]) if arrow else ""
         if there in DIRECTIONS:  # Chapel (north)
             word, there = there, place_name(word)
-        way = _SHORTER.get(word, word.replace("-", ""))
+        way = SHORT_DIRECTIONS.get(word, word.replace("-", ""))
         if NOTHING.match(word) or not (way in DIRECTIONS or (names and is_name(clean_name(word)))):
             continue
         way = way if way in DIRECTIONS else clean_name(word)

@@ -45,10 +45,10 @@ from functools import lru_cache
 from gym_memory.core.records import Triple
 
 __all__ = ["ACTION_RESULTS", "DETERMINERS", "DIRECTIONS", "EXIT", "INVENTORY", "LOCATIONS"]
-__all__ += ["OPPOSITE", "PLAYER", "QUOTED", "TRIED", "UNEXPLORED", "VERBATIM", "NameIndex", "Slot"]
-__all__ += ["clean_name", "contains", "direction_in", "direction_of", "door_relation", "head_noun"]
-__all__ += ["is_contents", "is_readable", "nouns", "slot_of", "times_tried", "tried_relation"]
-__all__ += ["way_relation"]
+__all__ += ["OPPOSITE", "PLAYER", "QUOTED", "SHORT_DIRECTIONS", "TRIED", "UNEXPLORED", "VERBATIM"]
+__all__ += ["NameIndex", "Slot", "clean_name", "contains", "direction_in", "direction_of"]
+__all__ += ["door_relation", "head_noun", "is_contents", "is_readable", "nouns", "slot_of"]
+__all__ += ["times_tried", "tried_relation", "way_relation"]
 
 
 class _Opposites(dict[str, str]):
@@ -183,10 +183,11 @@ def slot_of(triple: Triple) -> Slot | None:
     return (subject, door) if door is not None else None
 
 
-_SHORT = {"n": "north", "s": "south", "e": "east", "w": "west", "u": "up", "d": "down",
-          "ne": "northeast", "nw": "northwest", "se": "southeast", "sw": "southwest"}  # fmt: skip
-
-
+SHORT_DIRECTIONS = {
+    "n": "north", "s": "south", "e": "east", "w": "west", "u": "up", "d": "down",
+    "ne": "northeast", "nw": "northwest", "se": "southeast", "sw": "southwest",
+}  # fmt: skip
+"""Directions by the letters that players type."""
 _GOING = frozenset(("go", "walk", "run", "head", "move", "travel"))
 
 
@@ -199,7 +200,7 @@ def direction_in(action: str) -> str | None:
     words = action.lower().split()
     if not words or len(words) > 4 or (len(words) > 1 and words[0] not in _GOING):
         return None
-    last = _SHORT.get(words[-1], words[-1])
+    last = SHORT_DIRECTIONS.get(words[-1], words[-1])
     return last if last in DIRECTIONS else None
 
 

@@ -476,7 +476,7 @@ def _describe(text: str, room: str) -> SentenceFacts:
 
 
 class _Seen:
-    """The sentences of a description that were read so far."""
+    """Hold the sentences of a description that were read so far."""
 
     def __init__(self, room: str) -> None:
         self.room = room

@@ -443,7 +443,7 @@ def _description(rng: random.Random, brand: str, name: str, attributes: Sequence
 
 
 def _pricing(rng: random.Random, bounds: Sequence[int]) -> str:
-    """Draw a price tag; cheap products are more frequent than dear ones."""
+    """Draw a price tag; cheap products are more frequent than expensive ones."""
     low, high = bounds
     price = low * (high / low) ** rng.random()
     tag = f"${int(price)}.{rng.choice(('99', '49', '95', '00'))}"
