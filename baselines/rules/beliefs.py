@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gym_memory.core.records import Observation, PlanState, Step, Task, Triple
-from gym_memory.extract.base import Extractor
+from gym_memory.extract import Extractor
 from gym_memory.extract.draft import apply
 from gym_memory.graph import TemporalGraph
 from gym_memory.graph.map import (

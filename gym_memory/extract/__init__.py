@@ -1,21 +1,64 @@
-"""Extraction: from the text of a step to facts.
+"""Extraction: text of one step in, facts with their evidence out.
 
 The rules for any English text are in ``plain.py``, those of a dialect with the game that speaks it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import lru_cache
-from typing import Any
+from types import MappingProxyType
+from typing import Any, NamedTuple, Protocol
 
 from gym_memory.core.errors import UnknownNameError
 from gym_memory.core.names import Registry
-from gym_memory.core.records import Step, Task
-from gym_memory.extract.base import Extraction, Extractor, Mention, Pattern
+from gym_memory.core.records import Step, Task, Triple
 from gym_memory.graph import TemporalGraph
 
 __all__ = ["EXTRACTORS", "Extraction", "Extractor", "Mention", "Pattern", "get_extractor"]
+
+
+class Mention(NamedTuple):
+    """A fact and its evidence: characters of ``Step.text``.
+
+    Both are -1 where the fact comes from elsewhere (the action, the inventory text).
+    """
+
+    triple: Triple
+    start: int = -1
+    end: int = -1
+
+
+class Pattern(NamedTuple):
+    """Facts to retire; None matches anything."""
+
+    subject: str | None = None
+    relation: str | None = None
+    object: str | None = None
+
+
+class Extraction(NamedTuple):
+    """Facts that a step states, and patterns of facts that it ends before.
+
+    ``said`` has the source of each fact that is not the game's own report, such as a note.
+    """
+
+    mentions: tuple[Mention, ...] = ()
+    outdated: tuple[Pattern, ...] = ()
+    said: Mapping[Triple, str] = MappingProxyType({})
+
+
+class Extractor(Protocol):
+    """The extraction role: rules, an LLM, or the oracle.
+
+    It keeps no state between calls: the past is in the graph, so a memory that is restored or
+    forked needs nothing else.
+    """
+
+    def extract(self, step: Step, graph: TemporalGraph, task: Task) -> Extraction:
+        """Return the facts of one step, given the graph before the step."""
+        ...
+
 
 EXTRACTORS = Registry(
     "dialect", "gym_memory.extractors", "EXTRACTORS", ["gym_memory.extract", "gym_memory.games"]
@@ -33,7 +76,7 @@ class _InTurn:
         return getattr(self._first, name)
 
     def extract(self, step: Step, graph: TemporalGraph, task: Task) -> Extraction:
-        """See :class:`~gym_memory.extract.base.Extractor`."""
+        """See :class:`Extractor`."""
         found = self._first.extract(step, graph, task)
         if any(mention.start >= 0 for mention in found.mentions):
             return found

@@ -12,7 +12,7 @@ from functools import lru_cache, wraps
 from typing import Any
 
 from gym_memory.core.records import Step, Task, Triple
-from gym_memory.extract.base import Extraction, Mention, Pattern
+from gym_memory.extract import Extraction, Mention, Pattern
 from gym_memory.extract.notes.words import Phrase, kind_in
 from gym_memory.graph import TemporalGraph
 from gym_memory.graph.schema import (

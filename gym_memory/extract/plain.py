@@ -7,11 +7,13 @@ form, and those that deny, suppose or ask, give no facts.
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable, Sequence
 from functools import lru_cache
+from typing import NamedTuple
 
 from gym_memory.core.records import Step, Task
-from gym_memory.extract import EXTRACTORS
-from gym_memory.extract.base import Extraction
+from gym_memory.extract import EXTRACTORS, Extraction
 from gym_memory.extract.draft import attributed, written_on
 from gym_memory.extract.labels import ANSWERS, read_answer, read_carried, read_label
 from gym_memory.extract.layout import CARRIED, HOLDER, STATE, Item, Labelled, layout_of
@@ -19,11 +21,10 @@ from gym_memory.extract.notes import read_writing
 from gym_memory.extract.places import read_place
 from gym_memory.extract.scene import LOOKING, Scene, has_any, split_sentences
 from gym_memory.extract.sentences import CARRYING, HAVING, read_sentence
-from gym_memory.extract.wording import reworded
 from gym_memory.graph import TemporalGraph
 from gym_memory.graph.schema import clean_name
 
-__all__ = ["PlainRules"]
+__all__ = ["PlainRules", "reworded"]
 
 _MAX_TEXT_CHARS = 100_000
 _MAX_WRITING_CHARS = 10_000
@@ -32,9 +33,6 @@ _MAX_WRITING_CHARS = 10_000
 @EXTRACTORS.register("plain")
 class PlainRules:
     """Extract the facts of one step of any game.
-
-    Args:
-        reader: Reads notes and recipes.
 
     >>> text = "You are in the attic. You see a chest that is closed. To the East you see the hall."
     >>> step = Step(0, text)
@@ -52,7 +50,7 @@ class PlainRules:
 
     @attributed
     def extract(self, step: Step, graph: TemporalGraph, task: Task) -> Extraction:
-        """See :class:`~gym_memory.extract.base.Extractor`."""
+        """See :class:`~gym_memory.extract.Extractor`."""
         worded = reworded(step.text[:_MAX_TEXT_CHARS])
         text = worded.text
         draft, layout = Scene(step.action, graph), layout_of(text)
@@ -103,3 +101,83 @@ def _inventory_of(text: str) -> tuple[tuple[Labelled, ...], tuple[Item, ...]]:
         tuple(labelled for labelled in layout.labels if labelled.kind in (CARRIED, HOLDER)),
         tuple(Item(found["items"], 0) for found in matches if found is not None),
     )
+
+
+# A text as others are written: not all in capitals, without emphasis, in the present tense
+
+_EMPHASIS = re.compile(r"(?<![^ (\n])(\*\*?|__?|`)(?=\w)([^*_`\n]*\w)\1(?=[ ,.;:!?)])")
+"""Marks around words inside of a line; around a whole line they make a title."""
+_NARRATED = re.compile(
+    r"(?:You|I|We) (?:were|was|stood|saw|came|went|walked|stepped|entered|could see|noticed)\b"
+)
+_PRESENT = re.compile(r"\b(?:is|are|am|can|see)\b|'(?:re|m)\b")
+_TENSE = {
+    "was": "is", "were": "are", "could": "can", "saw": "see", "stood": "stand", "lay": "lies",
+    "noticed": "notice", "came": "go", "went": "go", "walked": "go", "stepped": "go",
+    "entered": "enter", "arrived": "arrive", "returned": "return", "led": "lead", "ran": "run",
+    "held": "hold", "carried": "carry", "had": "have", "picked": "pick", "took": "take",
+    "dropped": "drop", "opened": "open", "closed": "close", "contained": "contains",
+}  # fmt: skip
+_PAST = re.compile(rf"\b(?:{'|'.join(_TENSE)})\b")
+
+
+class Worded(NamedTuple):
+    """A text, and where each of its characters is in the original; empty if unchanged."""
+
+    text: str
+    positions: Sequence[int] = ()
+
+    def in_original(self, found: Extraction) -> Extraction:
+        """Return an extraction whose spans point into the original text."""
+        if not self.positions:
+            return found
+        at = self.positions
+        mentions = (
+            m if m.start < 0 else m._replace(start=at[m.start], end=at[m.end - 1] + 1)
+            for m in found.mentions
+        )
+        return found._replace(mentions=tuple(mentions))
+
+
+@lru_cache(maxsize=1024)
+def reworded(text: str) -> Worded:
+    """Return a text as others are written.
+
+    >>> reworded("You came into the **hall**.").text
+    'You go into the hall.'
+    """
+    worded = Worded(_in_sentence_case(text))
+    if "*" in text or "_" in text or "`" in text:
+        worded = _replaced(worded, _EMPHASIS, lambda found: found[2])
+    if _NARRATED.search(text) and not _PRESENT.search(text):
+        worded = _replaced(worded, _PAST, lambda found: _TENSE[found[0]])
+    return worded
+
+
+def _replaced(worded: Worded, pattern: re.Pattern[str], new: Callable[..., str]) -> Worded:
+    text, positions = worded
+    parts: list[str] = []
+    places: list[int] = []
+    end = 0
+    for found in pattern.finditer(text):
+        before, word = found.start(), new(found)
+        first, last = found.start(found.lastindex or 0), found.end() - 1
+        parts += [text[end:before], word]
+        places += [*range(end, before), *(min(first + n, last) for n in range(len(word)))]
+        end = found.end()
+    if not parts:
+        return worded
+    places += range(end, len(text))
+    return Worded(
+        "".join((*parts, text[end:])), [positions[p] for p in places] if positions else places
+    )
+
+
+def _in_sentence_case(text: str) -> str:
+    if not text.isupper():
+        return text
+    lower = text.lower()
+    if len(lower) != len(text):
+        return text
+    lower = re.sub(r"(?:^|[.!?:]\s+|\n[^\S\n]*)[a-z]|\bi\b", lambda m: m.group().upper(), lower)
+    return re.sub(r"^[^\n.!?:,]{1,40}$", lambda m: m.group().title(), lower, flags=re.MULTILINE)

@@ -9,8 +9,7 @@ import gymnasium as gym
 import pytest
 
 from gym_memory.baselines.base import make_policy
-from gym_memory.baselines.llm.adaplanner import AdaPlanner
-from gym_memory.baselines.llm.plan_code import PlanFailed, parse_plan, run_plan
+from gym_memory.baselines.llm.adaplanner import AdaPlanner, PlanFailed, parse_plan, run_plan
 from gym_memory.core.errors import ModelError
 from gym_memory.core.names import format_spec
 from gym_memory.core.records import Observation, Transition

@@ -26,8 +26,7 @@ from gym_memory.evaluate.quality.score import (
     odd_command,
     summarize,
 )
-from gym_memory.extract import EXTRACTORS, get_extractor
-from gym_memory.extract.base import Extraction, Mention
+from gym_memory.extract import EXTRACTORS, Extraction, Mention, get_extractor
 from gym_memory.games.textworld.rules import TextWorldRules
 from gym_memory.run.jobs import Job
 

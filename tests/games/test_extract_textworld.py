@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from work import work
 
 from gym_memory.core.records import Step, Task, Triple
-from gym_memory.extract import get_extractor
-from gym_memory.extract.base import Extraction
+from gym_memory.extract import Extraction, get_extractor
 from gym_memory.extract.draft import apply
 from gym_memory.extract.notes.words import split_things
 from gym_memory.extract.plain import PlainRules

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterator
 
 from gym_memory.core.records import Triple
-from gym_memory.extract.base import Mention
+from gym_memory.extract import Mention
 from gym_memory.extract.notes.recipes import (
     calls_itself_recipe,
     read_kitchen,

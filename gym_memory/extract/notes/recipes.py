@@ -12,7 +12,7 @@ from itertools import takewhile
 from typing import NamedTuple
 
 from gym_memory.core.records import Triple
-from gym_memory.extract.base import Mention
+from gym_memory.extract import Mention
 from gym_memory.extract.notes.clause import (
     ARTICLES,
     PLACED,

@@ -8,8 +8,7 @@ from typing import Annotated, Any
 
 from gym_memory.core.records import Oracle
 from gym_memory.core.settings import Help, checked
-from gym_memory.games.agentodyssey.actions import list_actions
-from gym_memory.games.agentodyssey.engine import WORLDS, Engine
+from gym_memory.games.agentodyssey.engine import WORLDS, Engine, list_actions
 from gym_memory.games.agentodyssey.facts import true_facts
 from gym_memory.games.base import ENVIRONMENTS, Feedback, TextEnv
 

@@ -12,8 +12,7 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from gym_memory.core.records import Step, Task, Triple
-from gym_memory.extract import EXTRACTORS
-from gym_memory.extract.base import Extraction, Mention
+from gym_memory.extract import EXTRACTORS, Extraction, Mention
 from gym_memory.extract.draft import NOWHERE, Draft, attributed
 from gym_memory.extract.notes.words import Phrase, split_things
 from gym_memory.graph import TemporalGraph
@@ -52,7 +51,7 @@ class ALFWorldRules:
 
     @attributed
     def extract(self, step: Step, graph: TemporalGraph, task: Task) -> Extraction:
-        """See :class:`~gym_memory.extract.base.Extractor`."""
+        """See :class:`~gym_memory.extract.Extractor`."""
         draft = Draft(graph)
         whole = step.text[:_MAX_TEXT_CHARS]
         text = _ended(whole)

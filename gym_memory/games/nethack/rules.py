@@ -13,8 +13,7 @@ from itertools import count
 from typing import NamedTuple
 
 from gym_memory.core.records import Step, Task, Triple
-from gym_memory.extract import EXTRACTORS
-from gym_memory.extract.base import Extraction, Mention, Pattern
+from gym_memory.extract import EXTRACTORS, Extraction, Mention, Pattern
 from gym_memory.extract.draft import Draft
 from gym_memory.graph import TemporalGraph
 from gym_memory.graph.schema import INVENTORY, PLAYER, direction_of, way_relation
@@ -55,7 +54,7 @@ class NetHackRules:
     """
 
     def extract(self, step: Step, graph: TemporalGraph, task: Task) -> Extraction:
-        """See :class:`~gym_memory.extract.base.Extractor`."""
+        """See :class:`~gym_memory.extract.Extractor`."""
         draft = Draft(graph)
         _read(draft, step.text[:_MAX_TEXT_CHARS])
         if step.inventory:

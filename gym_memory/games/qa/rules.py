@@ -11,8 +11,7 @@ import re
 from typing import NamedTuple
 
 from gym_memory.core.records import Step, Task
-from gym_memory.extract import EXTRACTORS
-from gym_memory.extract.base import Extraction
+from gym_memory.extract import EXTRACTORS, Extraction
 from gym_memory.extract.draft import Draft
 from gym_memory.graph import TemporalGraph
 from gym_memory.graph.schema import clean_name
@@ -47,7 +46,7 @@ class ProseRules:
     """True: any English text may be read, so finding facts does not show which game wrote it."""
 
     def extract(self, step: Step, graph: TemporalGraph, task: Task) -> Extraction:
-        """See :class:`~gym_memory.extract.base.Extractor`."""
+        """See :class:`~gym_memory.extract.Extractor`."""
         title, _, body = step.text[:_MAX_TEXT_CHARS].partition("\n")
         topic = _BRACKETS.sub("", title).strip(' "') or title.strip()
         if not topic or not body.strip():

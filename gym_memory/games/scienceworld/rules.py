@@ -11,8 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 
 from gym_memory.core.records import Step, Task, Triple
-from gym_memory.extract import EXTRACTORS
-from gym_memory.extract.base import Extraction, Pattern
+from gym_memory.extract import EXTRACTORS, Extraction, Pattern
 from gym_memory.extract.draft import NOWHERE, Draft, attributed
 from gym_memory.games.scienceworld.rules_items import (
     CONNECTED,
@@ -68,7 +67,7 @@ class ScienceWorldRules:
 
     @attributed
     def extract(self, step: Step, graph: TemporalGraph, task: Task) -> Extraction:
-        """See :class:`~gym_memory.extract.base.Extractor`."""
+        """See :class:`~gym_memory.extract.Extractor`."""
         text, action = step.text[:_MAX_TEXT_CHARS], " ".join(step.action.lower().split())
         carried_now = _lines(step.inventory, 0, len(step.inventory)) if step.inventory else None
         names = None if carried_now is None else frozenset(item.name for item in carried_now)

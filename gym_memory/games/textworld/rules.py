@@ -12,8 +12,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from gym_memory.core.records import Step, Task, Triple
-from gym_memory.extract import EXTRACTORS
-from gym_memory.extract.base import Extraction, Mention
+from gym_memory.extract import EXTRACTORS, Extraction, Mention
 from gym_memory.extract.draft import Draft, attributed
 from gym_memory.extract.notes import read_report, read_writing
 from gym_memory.extract.notes.recipes import HEATS, is_about_cooking, preparation, read_kitchen
@@ -72,7 +71,7 @@ class TextWorldRules:
 
     @attributed
     def extract(self, step: Step, graph: TemporalGraph, task: Task) -> Extraction:
-        """See :class:`~gym_memory.extract.base.Extractor`."""
+        """See :class:`~gym_memory.extract.Extractor`."""
         text = step.text[:_MAX_TEXT_CHARS]
         draft = _Scene(graph, step.valid_actions)
         looked = _LOOK_AT.fullmatch(" ".join(step.action.split()))

@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from gym_memory.core.records import Triple
-from gym_memory.extract.base import Mention, Pattern
+from gym_memory.extract import Mention, Pattern
 from gym_memory.extract.notes.words import DIRECTION_LIST, NAME, Phrase, split_things
 from gym_memory.graph.schema import INVENTORY, LOCATIONS, clean_name, door_relation
 

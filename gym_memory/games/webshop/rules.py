@@ -12,8 +12,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from gym_memory.core.records import Step, Task, Triple
-from gym_memory.extract import EXTRACTORS
-from gym_memory.extract.base import Extraction
+from gym_memory.extract import EXTRACTORS, Extraction
 from gym_memory.extract.draft import Draft
 from gym_memory.graph.map import current_place
 from gym_memory.graph.schema import PLAYER, clean_name
@@ -71,7 +70,7 @@ class WebShopRules:
     """
 
     def extract(self, step: Step, graph: TemporalGraph, task: Task) -> Extraction:
-        """See :class:`~gym_memory.extract.base.Extractor`."""
+        """See :class:`~gym_memory.extract.Extractor`."""
         page = _Page(step, graph, task)
         page.read()
         return page.extraction()

@@ -10,8 +10,7 @@ from typing import Annotated, Any, ClassVar, Generic, NamedTuple, TypeVar
 from gym_memory.core.errors import ModelError
 from gym_memory.core.optional import require
 from gym_memory.core.records import Cue, Step, Task, Triple
-from gym_memory.extract import get_extractor
-from gym_memory.extract.base import Extraction, Mention, Pattern
+from gym_memory.extract import Extraction, Mention, Pattern, get_extractor
 from gym_memory.extract.draft import attributed
 from gym_memory.graph import TemporalGraph
 from gym_memory.graph.schema import INVENTORY, OPPOSITE, PLAYER, way_relation
