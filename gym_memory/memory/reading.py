@@ -17,7 +17,7 @@ note says: Go east.                 a text that was read, whole
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from itertools import groupby
 from operator import itemgetter
@@ -395,12 +395,15 @@ NOTHING = Block((), "")
 
 def render_facts(triples: Iterable[Triple]) -> str:
     """Render facts: one line for neighbours of one subject."""
-    return "\n".join(
-        [
-            fact_line(subject, [f"{relation} {obj}" for _, relation, obj in facts])
-            for subject, facts in groupby(triples, key=itemgetter(0))
-        ]
-    )
+    lines: list[str] = []
+    before = None
+    for subject, relation, obj in triples:
+        if subject == before:
+            lines[-1] += f"{JOINED}{relation} {obj}"
+        else:
+            lines.append(f"{subject}{NAMED}{relation} {obj}")
+            before = subject
+    return "\n".join(lines)
 
 
 def fact_block(triples: Iterable[Triple]) -> Block:
@@ -458,6 +461,12 @@ class Page:
         self.left -= size
         self.triples += triples
         return True
+
+    def put_facts(self, facts: Sequence[Triple]) -> bool:
+        """Add facts as a block if it fits; on a full page, render only what may fit."""
+        subject, relation, obj = facts[0]
+        least = len(relation) + len(obj) + (len(subject) if subject != self._subject else 0)
+        return not (self.full and least > self.left) and self.put(fact_block(facts))
 
     def _miss(self, triples: tuple[Triple, ...]) -> None:
         """Count a block that did not fit; of the first one, show the facts that do."""

@@ -296,7 +296,7 @@ class Search:
             for triple in self._similar:
                 facts.setdefault(triple.subject, []).append(triple)
             for block in facts.values():
-                page.put(fact_block(block))
+                page.put_facts(block)
 
     # ------------------------------------------------------------ EpisodicSearch
 

@@ -120,8 +120,8 @@ class SemanticIndex:
 
         Queries a vertex once, at its largest depth: again, it would retrieve the same edges.
         """
-        ranked = sorted(self._trace(queries).items(), key=lambda item: (-item[1][0], item[0]))
-        return [(self._facts[id], similarity) for id, (similarity, _) in ranked]
+        ranked = sorted([(-found[0], id) for id, found in self._trace(queries).items()])
+        return [(self._facts[id], -negative) for negative, id in ranked]
 
     def paths(self, queries: Queries) -> dict[Triple, tuple[str, ...]]:
         """Return the texts through which :meth:`search` came to each fact, the query first."""
@@ -137,14 +137,19 @@ class SemanticIndex:
         for depth in range(max(left.values(), default=0), 0, -1):
             texts = [text for text, remaining in left.items() if remaining == depth]
             for text, edges in zip(texts, self._retrieve(texts), strict=True):
+                path = paths[text]
                 for id, similarity in edges:
                     if id not in found or similarity > found[id][0]:
-                        found[id] = similarity, paths[text]
+                        found[id] = similarity, path
+                if depth == 1:
+                    continue  # nothing is retrieved for what these facts name
+                for id, _ in edges:
                     subject, relation, obj = self._facts[id]
                     for name in (subject,) if relation in VERBATIM else (subject, obj):
                         if left.get(name, -1) < depth - 1:
                             left[name] = depth - 1
-                            paths.setdefault(name, (*paths[text], name))
+                            if name not in paths:
+                                paths[name] = (*path, name)
         return found
 
     def relevance(self, queries: Queries) -> dict[Triple, float]:
