@@ -294,8 +294,9 @@ class LmLearner(Learner):
         self.optimizer.zero_grad()
         total = agreed = 0.0
         drawn = self.rng.integers(len(self.shown), size=s.batch).tolist()
-        # Whole texts go through one by one, unpadded; answers are short.
-        for numbers in [drawn] if self.frozen else [[number] for number in drawn]:
+        # Kept prompts and a GPU have room for all texts at once; on a CPU padding is lost time.
+        at_once = self.frozen is not None or self.network.device.type != "cpu"
+        for numbers in [drawn] if at_once else [[number] for number in drawn]:
             loss: Any = 0.0
             for logits, answer in self.logits(numbers):
                 loss += torch.nn.functional.cross_entropy(logits.float(), answer, reduction="sum")
@@ -314,13 +315,23 @@ class LmLearner(Learner):
         if self.frozen is not None:
             found = self.frozen.logits(numbers, shown)
         else:
-            rows = torch.tensor([[*prompt, *answer[:-1]] for prompt, answer in shown])
-            longest = max(len(answer) for _, answer in shown)
+            texts = [[*prompt, *answer[:-1]] for prompt, answer in shown]
+            width, longest = max(map(len, texts)), max(len(answer) for _, answer in shown)
+            ids = torch.zeros(len(texts), width, dtype=torch.int64)
+            mask = torch.zeros_like(ids)
+            for row, text in enumerate(texts):  # on the left, so that all answers are at the end
+                ids[row, -len(text) :] = torch.tensor(text)
+                mask[row, -len(text) :] = 1
             found = self.network(
-                rows.to(self.device), use_cache=False, logits_to_keep=longest
+                ids.to(self.device),
+                attention_mask=mask.to(self.device),
+                position_ids=(mask.cumsum(1) - 1).clamp(min=0).to(self.device),
+                use_cache=False,
+                logits_to_keep=longest,
             ).logits
         for row, (_, answer) in zip(found, shown, strict=True):
-            yield row[: len(answer)], torch.tensor(answer, device=row.device)
+            kept = row[: len(answer)] if self.frozen is not None else row[-len(answer) :]
+            yield kept, torch.tensor(answer, device=row.device)
 
     # ------------------------------------------------------------ checkpoints
 

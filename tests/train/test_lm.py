@@ -150,6 +150,20 @@ def test_prompts_are_read_once_and_answers_go_through_together(
     assert len(reads) == 4 + 2  # the first two are kept, the others are read anew
 
 
+@pytest.mark.parametrize("method", ["lora", "full"])
+def test_whole_texts_may_go_through_together(tiny: LmSettings, method: str) -> None:
+    """As they do on a GPU."""
+    learner = taught(dataclasses.replace(tiny, method=method))
+    several = [0, 5, 3]
+    with torch.no_grad():
+        together = list(learner.logits(several))
+    assert len({len(learner.shown[n][0]) for n in several}) > 1  # so that some are padded
+    for number, (logits, answer) in zip(several, together, strict=True):
+        prompt, shown = learner.shown[number]
+        assert answer.tolist() == shown
+        np.testing.assert_allclose(logits, whole(learner, prompt, shown), atol=1e-3)
+
+
 def test_a_state_that_was_acted_in_is_not_read_again(
     tiny: LmSettings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
