@@ -14,6 +14,7 @@ from gym_memory.extract.scene import (
     Scene,
     is_name,
     place_name,
+    read_contents,
     relation,
     seen_relation,
     things_in,
@@ -56,7 +57,7 @@ _EXIT_SPLIT = re.compile(
     re.IGNORECASE,
 )
 _ITEM_SPLIT = re.compile(
-    rf",\s*(?:and )?(?![^()]{{0,200}}\))|{_SPACE}and\s+|(?:{_SPACE})?\|\s*|;\s*"
+    rf"(?:,\s*(?:and )?|{_SPACE}and\s+)(?![^()]{{0,200}}\))|(?:{_SPACE})?\|\s*|;\s*"
 )
 _HOLDER = re.compile(
     r"(?:(?P<where>on|in|inside|under) )?(?:the |your )?(?P<place>.+?)"
@@ -98,12 +99,12 @@ def read_label(draft: Scene, labelled: Labelled) -> None:
     elif kind == CARRIED:
         read_carried(draft, items, whole=not label.text.lower().startswith("wear"))
     elif kind == HERE:
-        for phrase in _listed(items):
+        for phrase in _listed(draft, items):
             draft.put(phrase)
     elif kind == HOLDER:
         found = _HOLDER.match(label.text)
         where, place = found.group("where", "place") if found is not None else ("", "")
-        for phrase in _listed(items) if is_name(clean_name(place)) else ():
+        for phrase in _listed(draft, items) if is_name(clean_name(place)) else ():
             draft.place(phrase, relation(where), clean_name(place))
             draft.describe(phrase)
     elif kind == STATE:
@@ -143,7 +144,7 @@ def _read_exits(draft: Scene, label: str, items: tuple[Item, ...]) -> None:
 def read_carried(draft: Scene, items: tuple[Item, ...], *, whole: bool) -> None:
     """Read a list of all that is carried: what it leaves out is carried no more."""
     held = set()
-    for phrase in _listed(items):
+    for phrase in _listed(draft, items):
         draft.place(phrase, "is in", INVENTORY)
         draft.describe(phrase)
         held.add(phrase.name)
@@ -151,11 +152,18 @@ def read_carried(draft: Scene, items: tuple[Item, ...], *, whole: bool) -> None:
         draft.keep_only(INVENTORY, held)
 
 
-@lru_cache(maxsize=1024)
-def _listed(items: tuple[Item, ...]) -> tuple[Phrase, ...]:
+def _listed(draft: Scene, items: tuple[Item, ...]) -> tuple[Phrase, ...]:
     """Return the things of a list; names may stand without an article."""
+    parts = tuple(_parts(items, _ITEM_SPLIT))
+    if any("(" in part.text for part in parts):
+        parts = tuple(Item(read_contents(draft, *part), part.start) for part in parts)
+    return _things(parts)
+
+
+@lru_cache(maxsize=1024)
+def _things(parts: tuple[Item, ...]) -> tuple[Phrase, ...]:
     found = []
-    for part in _parts(items, _ITEM_SPLIT):
+    for part in parts:
         counted = _NUMBERED.match(part.text)
         begin = counted.end() if counted else 0
         text, at = _TIMES.sub("", part.text[begin:].rstrip(".,")), part.start + begin

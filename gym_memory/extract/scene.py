@@ -138,10 +138,15 @@ RELATIVE = "is seen"
 _RELATION = {"inside": "in", "into": "in", "to": "in", "onto": "on", "on top of": "on",
              "from": "on", "upon": "on", "underneath": "under"}  # fmt: skip
 LOOKING = re.compile(r"(?:look (?:at|in|into|through)|examine|inspect|read|x) ", re.IGNORECASE)
-_BRACKETED = re.compile(
-    r"(?P<holder>(?:an?|the|some) [^(),]{1,80}?) \((?P<state>[^()]*?)"
-    r"(?:,? ?(?P<where>on|in) which (?:is|are) (?P<items>(?:[^()]|\([^()]*\))+))?\)"
+_CONTENTS = (
+    r"(?:(?P<where>on|in) which (?:is|are)|containing|holding) "
+    r"(?P<items>(?:[^()]|\([^()]{0,200}\)){1,400})"
 )
+_BRACKETED = re.compile(
+    r"(?P<holder>(?:an?|the|some) [^(),]{1,80}?) \((?P<state>[^()]{0,200}?)"
+    rf"(?:,? ?{_CONTENTS})?\)"
+)
+_HOLDING = re.compile(rf"(?P<holder>[^()]{{1,80}}?) \((?P<state>[^()]{{0,200}}?),? ?{_CONTENTS}\)")
 _ROOM_ITSELF = re.compile(
     r"(?:floor|ground|room|area)(?: of (?:the |this )?room)?"
     r"|(?:\w+ )?(?:corner|cent(?:er|re)|middle|side|end)(?: of (?:the|this) [\w ]+)?"
@@ -290,13 +295,18 @@ def put_in(draft: Scene, text: str, start: int, where: str, place: str) -> None:
 def find_things(draft: Scene, text: str, start: int, *, bare: bool = False) -> Iterator[Phrase]:
     """Yield the things of an enumeration; those without an article only if ``bare``."""
     if "(" in text:
-        text = _read_brackets(draft, text, start)
+        text = _read_brackets(draft, text, start, _BRACKETED)
     for name, states, first, last in things_in(text, bare):
         draft.topic = name
         yield Phrase(name, states, start + first, start + last)
 
 
-def _read_brackets(draft: Scene, text: str, start: int) -> str:
+def read_contents(draft: Scene, text: str, start: int) -> str:
+    """Read what a part of a list holds, in brackets; return it with blanks in their place."""
+    return _read_brackets(draft, text, start, _HOLDING)
+
+
+def _read_brackets(draft: Scene, text: str, start: int, pattern: re.Pattern[str]) -> str:
     """Read states and contents in brackets; return the text with blanks in their place."""
 
     def blank(found: re.Match[str]) -> str:
@@ -314,7 +324,7 @@ def _read_brackets(draft: Scene, text: str, start: int) -> str:
                 )
         return found["holder"] + " " * (len(found.group()) - len(found["holder"]))
 
-    return _BRACKETED.sub(blank, text)
+    return pattern.sub(blank, text)
 
 
 def relation(where: str | None) -> str:

@@ -57,6 +57,16 @@ def read(text: str, action: str = "", known: str = "", inventory: str = ""):
         ("Your hand: 5, 7 (Score: 12)", "your hand|is|5, 7 (score: 12)"),
         ("Loft\nDust.\n\nYou can see a bench (on which are a hook and a flask (closed)) here.",
          "you|is in|loft; bench|is in|loft; hook|is on|bench; flask|is on|bench; flask|is|closed"),
+        ("Loft\nDust.\n\nYou can see a jar (containing a red apple, some salt) and a knife here.",
+         "you|is in|loft; jar|is in|loft; red apple|is in|jar; salt|is in|jar; knife|is in|loft"),
+        ("Loft\nYou see: a jar (containing a red apple, some salt), a knife and a pan.",
+         "you|is in|loft; jar|is in|loft; red apple|is in|jar; salt|is in|jar; knife|is in|loft;"
+         " pan|is in|loft"),
+        ("Inventory: a lamp (lit), wet sack (open, holding a rope and a coin), a bowl (on which are"
+         " a fig and a nut).",
+         "lamp|is in|inventory; lamp|is|lit; wet sack|is in|inventory; wet sack|is|open;"
+         " rope|is in|wet sack; coin|is in|wet sack; bowl|is in|inventory; fig|is on|bowl;"
+         " nut|is on|bowl"),
         ("Crew quarters\nSix bunks fold out of the wall.", "you|is in|crew quarters"),
         ("Old Mill, by the weir\nThe wheel is still.", "you|is in|old mill"),
         ("You are carrying:\n  a bag (open)\n    a sandwich\n  a lamp",
