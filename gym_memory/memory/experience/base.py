@@ -95,6 +95,7 @@ class Trial(NamedTuple):
     """An episode that ended.
 
     ``worths``: what each item shown added to its score, in [-1, 1]; None if it was not measured.
+    The run of its origin is known if it was settled before.
     """
 
     task: Task
@@ -210,7 +211,7 @@ class ExperienceMemory(LessonMemory):
         kept = {"trial": task.id == last.id and task.goal == last.goal,
                 "task": task.goal == last.goal, "forever": True}  # fmt: skip
         if not kept[self.settings.lifetime]:
-            self._bank = Bank(self._bank.encoder)
+            self._relearn({"bank": (), "shown": (), "used": ()})
         if self._store is not None:
             self._bank.load(r.payload for r in self._store.records(self.name, kind=_KIND))
         self._shown, self._used = [], {}
@@ -233,7 +234,10 @@ class ExperienceMemory(LessonMemory):
                 "expected replays for utility='exact', got an episode without any: play it by "
                 "a command, or call gym_memory.run.replays.credit_exactly before it"
             )
-        trial = Trial(self._task, tuple(trace), outcome, origin, self.worths)
+        self._take(Trial(self._task, tuple(trace), outcome, origin, self.worths))
+
+    def _take(self, trial: Trial) -> None:
+        """Write items of a trial and settle it."""
         before = role_counts(*self._roles())
         drafts = list(self._write(trial))
         after = role_counts(*self._roles())
@@ -252,13 +256,13 @@ class ExperienceMemory(LessonMemory):
         return self._bank.payloads()
 
     def _settle(self, bank: Bank, trial: Trial, drafts: Iterable[Item]) -> None:
-        bank.episode += 1
-        gate = self.settings.gate
-        if gate and trial.success and bank.episode % _HOLD_OUT == 0:
+        new, gate = not trial.origin.run, self.settings.gate
+        bank.episode += new
+        if new and gate and trial.success and bank.episode % _HOLD_OUT == 0:
             win = (trial.task.goal, *script(actions_of(trial.trace)))
             bank.held, drafts = [*bank.held, win][-gate:], ()
         before, worth = dict(bank.items), bank.coverage(self.settings.k)
-        for id in self._used:
+        for id in self._used if new else ():
             if id in bank.items:  # another process may have removed it
                 credited = self._credit(trial.counted(bank.items[id]), trial)
                 if credited is None:

@@ -68,9 +68,11 @@ class Item(NamedTuple):
     origins: tuple[Origin, ...] = ()
 
     def by(self, author: str) -> Item:
-        """Return a new item with its author; origins of earlier episodes stay."""
+        """Return an item with its author; in one of a bank, origins of earlier episodes stay."""
         return self._replace(
-            origins=tuple(o if o.run else o._replace(author=author) for o in self.origins)
+            origins=tuple(
+                o if self.id and o.run else o._replace(author=author) for o in self.origins
+            )
         )
 
     def payload(self) -> list[Any]:

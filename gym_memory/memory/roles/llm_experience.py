@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gym_memory.core.errors import ModelError
 from gym_memory.core.records import Outcome, Step, Task
@@ -20,8 +20,11 @@ from gym_memory.memory.roles.text import (
     trace_text,
 )
 
+if TYPE_CHECKING:
+    from gym_memory.memory.experience.items import Item
+
 __all__ = ["LLMAnnotate", "LLMCurate", "LLMEditRules", "LLMEvolve", "LLMExtractItems"]
-__all__ += ["LLMInduceWorkflows", "LLMLinkNotes", "LLMTagBullets"]
+__all__ += ["LLMCompareAttempts", "LLMInduceWorkflows", "LLMLinkNotes", "LLMTagBullets"]
 
 _GOAL = 1000
 _PAST = 1500
@@ -47,8 +50,20 @@ class LLMExtractItems(LLMRole[Callable[[Sequence[Step], Outcome, Task], list[str
             task=clip(task.goal, _GOAL),
             trace=trace_text(trace, _TRACE),
         ).text
-        found = [" ".join(" ".join(f.groups()).split()) for f in _TITLED.finditer(text)]
-        return _some(found, "memory items with title, description and content", text)
+        return _titled(text)
+
+
+class LLMCompareAttempts(LLMRole[Callable[..., list[str]]]):
+    """MaTTS's items of several attempts at a task."""
+
+    prompt = "reasoning_attempts"
+    max_tokens = 1024
+
+    def answer(self, attempts: Sequence[Item], checked: bool) -> list[str]:
+        """Return items, each as title, description and content."""
+        shown = [f"Attempt {n}, a {a.kind}. {a.text}" for n, a in enumerate(attempts, 1)]
+        task = clip(attempts[0].goal, _GOAL)
+        return _titled(self.ask(task=task, attempts="\n\n".join(shown)).text)
 
 
 class LLMInduceWorkflows(LLMRole[Callable[[Sequence[Step], Task], list[Workflow]]]):
@@ -185,6 +200,11 @@ class LLMLinkNotes(LLMRole[Callable[..., tuple[list[int], dict[int, str]]]]):
         contexts = found.get("new_context_neighborhood") or ()
         new = {n: " ".join(str(context).split()) for n, context in enumerate(contexts) if context}
         return [n for n in links if n in places], {n: c for n, c in new.items() if n in places}
+
+
+def _titled(text: str) -> list[str]:
+    found = [" ".join(" ".join(f.groups()).split()) for f in _TITLED.finditer(text)]
+    return _some(found, "memory items with title, description and content", text)
 
 
 def _some(found: list[Any], what: str, text: str) -> list[Any]:

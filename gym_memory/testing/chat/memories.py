@@ -434,6 +434,16 @@ def _reasoning_failure(slots: Slots) -> str:
     )
 
 
+@answers("reasoning_attempts")
+def _reasoning_attempts(slots: Slots) -> str:
+    """Return the item of the last success, else of the last failure."""
+    attempts = re.split(r"^Attempt \d+, a ", slots["attempts"], flags=re.MULTILINE)
+    won = [attempt for attempt in attempts if attempt.startswith("success")]
+    if won:
+        return _reasoning_success({"trace": won[-1]})
+    return _reasoning_failure({"trace": attempts[-1]})
+
+
 @answers("workflows")
 def workflow(slots: Slots) -> str:
     """Return the actions as one workflow, with a slot for the first thing."""
