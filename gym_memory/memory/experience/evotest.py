@@ -142,8 +142,9 @@ class EvoTest(ExperienceMemory):
                 draft = draft._replace(more=(str(self._of(bank, _NODE)[0].id),))
             bank.add(draft)
 
-    def _worth(self, bank: Bank, item: Item) -> float:
-        return math.inf if item.kind == _NODE else item.utility
+    def _worths(self, bank: Bank) -> dict[int, float]:
+        worths = super()._worths(bank)
+        return {id: math.inf if bank.items[id].kind == _NODE else worths[id] for id in worths}
 
     def _tidy(self, bank: Bank, trial: Trial) -> None:
         for item in self._of(bank, _LOOP)[:-_MOST_LOOPS]:

@@ -144,8 +144,9 @@ class ExpeL(ExperienceMemory):
     def _rules(self, bank: Bank) -> list[Rule]:
         return [Rule(i.text, int(i.utility), n) for n, i in enumerate(self._held(bank))]
 
-    def _worth(self, bank: Bank, item: Item) -> float:
-        return item.utility if item.kind == _RULE else 0.0
+    def _worths(self, bank: Bank) -> dict[int, float]:
+        worths = super()._worths(bank)
+        return {id: worths[id] if bank.items[id].kind == _RULE else 0.0 for id in worths}
 
     # ------------------------------------------------------------ recall
 

@@ -117,8 +117,8 @@ class Playbook(ExperienceMemory):
         else:
             bank.add(draft)
 
-    def _worth(self, bank: Bank, item: Item) -> float:
-        return _balance(item)
+    def _worths(self, bank: Bank) -> dict[int, float]:
+        return {item.id: _balance(item) for item in bank.items.values()}
 
     def _fit(self, cue: Cue, room: int) -> dict[int, str]:
         return LessonMemory._fit(self, cue, room)  # bullets are short: each is worth its whole text

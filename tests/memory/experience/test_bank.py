@@ -184,6 +184,27 @@ def test_capacity_lets_the_least_useful_go() -> None:
     assert [item.goal for item in items(memory)] == ["a pan", "a pot"]
 
 
+@pytest.mark.parametrize(
+    ("spec", "held", "kept"),
+    [
+        # Guidance never goes, though its utility is the least.
+        ("evotest", [("guidance", 0.0, ()), ("gain", 2.0, ()), ("gain", 1.0, ())], "ab"),
+        # An example goes before a rule, though its utility is higher.
+        ("expel", [("success", 9.0, ()), ("rule", 2.0, ()), ("rule", 1.0, ())], "bc"),
+        # The balance of helpful and harmful uses counts, not the utility.
+        ("playbook", [("", 9.0, ("0", "2")), ("", 0.0, ("3", "1")), ("", 0.0, ())], "bc"),
+    ],
+)
+def test_what_goes_first_is_what_the_paper_says(
+    spec: str, held: list[tuple[str, float, tuple[str, ...]]], kept: str
+) -> None:
+    memory = made(f"{spec}?capacity=2")
+    for name, (kind, utility, more) in zip("abc", held, strict=True):
+        memory._bank.add(Item(name, name, kind, utility=utility, more=more))
+    memory._tidy(memory._bank, None)  # type: ignore[arg-type]
+    assert "".join(item.text for item in items(memory)) == kept
+
+
 def test_every_item_gets_a_share_and_the_best_is_last() -> None:
     memory = made("exprag?k=3&inner=none")
     for goal in ("mug shelf", "mug", "mug sink"):
