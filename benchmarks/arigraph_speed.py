@@ -20,8 +20,8 @@ them much. Parts (``--parts steps,naive,minilm,long,rl``):
   embeddings, so it cannot gain from a walk being the second).
 * ``authors``: a step of the graph of AriGraph's authors (``--authors FOLDER``, a clone of their
   repository; needs networkx, matplotlib and openai) beside ours, in a house of 1,000 and 5,000
-  facts: the same facts, ended facts, search texts and depth. Their graph is told what its language
-  model would have answered, and gets its vectors ready-made: neither is counted.
+  facts: the same facts, ended facts, search texts, depth and threshold. Their graph is told what
+  its language model would have answered, and gets its vectors ready-made: neither is counted.
 * ``minilm``: a real Treasure Hunt episode of 150 steps with semantic recall, nothing cached
   before; memory steps only.
 * ``long``: 10,000 steps of one episode in a house of 16 rooms; bytes that the memory holds, by
@@ -172,9 +172,9 @@ def summary(values: list[float]) -> dict[str, float]:
 class Walk:
     """A walk through a new house with a new memory: all rooms once, then about in them."""
 
-    def __init__(self, size: int, recall: str, strolls: int):
+    def __init__(self, size: int, recall: str, strolls: int, threshold: float | None = None):
         self.house = House(round(size / 12.5))
-        self.memory = begun(AriGraph(recall=recall))
+        self.memory = begun(AriGraph(recall=recall, threshold=threshold))
         played(self.memory, self.house, "look")
         self.explored = [sum(played(self.memory, self.house, a)[:2]) for a in self.house.tour()]
         self.updates, self.recalls = [], []
@@ -354,8 +354,8 @@ def authors(folder: str, sizes: tuple[int, ...] = (1000, 5000), turns: int = 30)
 
     rows = []
     for size in sizes:
-        Walk(size, "semantic", 100 + turns)  # encodes every text of the second walk
-        walk = Walk(size, "semantic", 100)
+        Walk(size, "semantic", 100 + turns, 0.75)  # encodes every text of the second walk
+        walk = Walk(size, "semantic", 100, 0.75)  # their threshold
         house, memory, theirs = walk.house, walk.memory, Theirs()
         before = {", ".join(fact) for fact in memory.graph.live()}
         theirs.add_triplets([[s, o, {"label": r}] for s, r, o in memory.graph.live()])

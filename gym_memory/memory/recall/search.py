@@ -217,12 +217,12 @@ class Search:
 
     def _done(self) -> Iterator[Episode]:
         """Yield the steps of this episode, latest first, without the step in view."""
-        store = self._store
+        store, origin = self._store, self._origin
         for id in range(len(store) - 2, -1, -1) if self._settings.episodic else ():
-            t = store[id].t - self._origin
-            if t <= 0:
+            episode = store[id]
+            if episode.t <= origin:
                 return
-            yield store[id]._replace(t=t)
+            yield episode._replace(t=episode.t - origin) if origin else episode
 
     def _read_question(self) -> PastQuestion | None:
         if not self._settings.dated:
