@@ -257,7 +257,7 @@ def beside() -> Table:
     clone: dict[str, list[float]] = {}
     for line in (HERE / "smollm/clone.jsonl").read_text(encoding="utf-8").splitlines():
         row = json.loads(line)
-        if row["level"] == "rl-4-dagger" and row["game"] is not None:
+        if (row["level"], row["memory"]) in (("rl-4-gpu", "none"), ("rl-4-gpu", "arigraph")):
             clone.setdefault(row["memory"], []).append(row["score"])
     found["cloning", "lm"] = {memory: _mean(scores) for memory, scores in clone.items()}
     rows = [

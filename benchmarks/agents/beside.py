@@ -82,10 +82,11 @@ def served() -> Iterator[str]:
 
 
 def decides_by(policy: str) -> str:
-    """Return what chooses the actions of a policy: rules, reward or a language model."""
+    """Return what chooses the actions of a policy."""
     if policy in (*RULES, "calm"):
         return "rules"
-    return "reward" if parse_spec(policy).name in LEARNERS else "language model"
+    name = parse_spec(policy).name
+    return "cloning" if name == "text" else "reward" if name in LEARNERS else "language model"
 
 
 def play() -> list[dict[str, Any]]:

@@ -22,7 +22,7 @@ NAMES = sorted(path.stem for path in checkpoints.SHIPPED.glob("*.safetensors"))
 
 
 def test_what_ships_is_small_and_known() -> None:
-    assert NAMES == ["drrn", "gata", "ltl-gata", "sb3"]
+    assert NAMES == ["drrn", "gata", "ltl-gata", "sb3", "text"]
     assert sum(path.stat().st_size for path in checkpoints.SHIPPED.iterdir()) < 5_000_000
     with pytest.raises(UnknownNameError, match="gata"):
         make_policy("a2c?checkpoint=shipped")
