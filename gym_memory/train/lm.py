@@ -316,22 +316,22 @@ class LmLearner(Learner):
             found = self.frozen.logits(numbers, shown)
         else:
             texts = [[*prompt, *answer[:-1]] for prompt, answer in shown]
-            width, longest = max(map(len, texts)), max(len(answer) for _, answer in shown)
+            width = max(map(len, texts))
             ids = torch.zeros(len(texts), width, dtype=torch.int64)
             mask = torch.zeros_like(ids)
-            for row, text in enumerate(texts):  # on the left, so that all answers are at the end
-                ids[row, -len(text) :] = torch.tensor(text)
-                mask[row, -len(text) :] = 1
+            for row, text in enumerate(texts):
+                ids[row, : len(text)], mask[row, : len(text)] = torch.tensor(text), 1
+            first = min(len(prompt) for prompt, _ in shown) - 1
             found = self.network(
                 ids.to(self.device),
                 attention_mask=mask.to(self.device),
-                position_ids=(mask.cumsum(1) - 1).clamp(min=0).to(self.device),
                 use_cache=False,
-                logits_to_keep=longest,
+                logits_to_keep=width - first,
             ).logits
+            starts = [len(prompt) - 1 - first for prompt, _ in shown]
+            found = [row[start:] for row, start in zip(found, starts, strict=True)]
         for row, (_, answer) in zip(found, shown, strict=True):
-            kept = row[: len(answer)] if self.frozen is not None else row[-len(answer) :]
-            yield kept, torch.tensor(answer, device=row.device)
+            yield row[: len(answer)], torch.tensor(answer, device=row.device)
 
     # ------------------------------------------------------------ checkpoints
 
