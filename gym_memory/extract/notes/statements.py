@@ -283,10 +283,6 @@ _HOLDS: tuple[tuple[str, Callable[[Clause, Named, list[Named]], bool]], ...] = (
         "a preposition says so, and a verb that something is there",
         lambda c, holder, _: holder.preposition in PLACED and bool(holder.kind or _is_placing(c)),
     ),
-    (
-        "the preposition at the end is its own",
-        lambda c, holder, _: c.is_stranded() and holder.kind in (CONTAINER, SUPPORTER),
-    ),
     ("something is taken from it", lambda c, holder, _: holder.preposition == "from"),
     (
         "the only furniture where something is found",
