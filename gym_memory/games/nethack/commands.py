@@ -15,23 +15,10 @@ from gym_memory.games.nethack.engine import ENTER, ESCAPE, GamePrompt, Item
 from gym_memory.games.nethack.grid import CELLS, DIRECTIONS, EIGHT, area_name, direction_to
 from gym_memory.games.nethack.play import DIRECTION_KEYS, Impossible, NetHackPlay
 
-__all__ = ["SKILLS", "possible", "read"]
+__all__ = ["possible", "read"]
 
 Skill = Callable[[NetHackPlay], str]
 """Plays an action and says how it ended."""
-
-SKILLS = (
-    "explore level", "go to <place or thing>", "move to <column> <row>", "go <direction>",
-    "go up", "go down", "melee attack <creature>", "avoid monsters", "do not avoid monsters",
-    "pick up", "loot", "drop <thing>", "wield <thing>", "wear <thing>", "take off <thing>",
-    "put on <thing>", "remove <thing>", "eat <thing>", "eat here", "quaff <thing>", "quaff here",
-    "read <thing>", "apply <thing>", "zap <thing> <direction>", "throw <thing> <direction>",
-    "tip <thing>", "dip <thing> into <thing>", "cast", "cast <letter> <direction>", "offer",
-    "pray", "pay", "kick <door or direction>", "open <door>", "close <door>", "search", "rest",
-    "look", "inventory", "press key <key>", "type <text>", "answer <letter, word or text>",
-    "select <letter>", "confirm", "cancel",
-)  # fmt: skip
-"""All forms of an action."""
 
 _META = 0x80
 _TURNS = 10
