@@ -617,33 +617,49 @@ def smollm() -> str:
                 for row in kept
                 if (row["level"], row["memory"]) == (level, memory)
             }
-            for memory in ("arigraph", "none")
+            for memory in ("arigraph", "none", "summary")
         }
         gaps = [score - scores["none"][game] for game, score in scores["arigraph"].items()]
-        cells = [_by_seed({0: [*one.values()]}) for one in scores.values()]
+        cells = [_by_seed({0: [*one.values()]}) if one else "" for one in scores.values()]
         rows.append([level, str(len(gaps)), *cells, _gap({0: gaps})])
-    return _table(["level", "n", "`arigraph`, 95 %", "`none`", "`arigraph` - `none`"], 1, rows)
+    heads = ["level", "n", "`arigraph`, 95 %", "`none`", "`summary`", "`arigraph` - `none`"]
+    return _table(heads, 1, rows)
 
 
-_READERS = {"random": "chance", "plain": "rules (scripted server)", "choose": "SmolLM2-135M"}
+def smollm_gpu() -> str:
+    """Trainings of smollm/gpu.py."""
+    rows = [[r["level"], f"`{r['memory']}`", r["device"], f"{r['states']:,}", f"{r['updates']:,}",
+             f"{r['held_out_agreed']:.3f}", f"{r['seconds']:,}"]
+            for r in _rows("smollm/gpu.jsonl")]  # fmt: skip
+    heads = ["level", "memory", "on", "states", "updates", "held-out states answered", "seconds"]
+    return _table(heads, 3, rows)
+
+
+_READERS = {
+    "random": "chance", "plain": "rules (scripted server)", "choose": "SmolLM2-135M",
+    "lm cpu": "the same, fine-tuned on a CPU", "lm gpu": "the same, fine-tuned on a GPU",
+}  # fmt: skip
 
 
 def models() -> str:
     """The same memories and prompt before several readers; see agents/models.sh."""
     found: dict[str, dict[str, dict[str, float]]] = {}
-    for row in itertools.chain.from_iterable(_by_run("agents/models.jsonl.gz").values()):
-        if row["trial"] >= int(parse_spec(row["protocol"]).kwargs["shown"]):
-            by_memory = found.setdefault(_READERS[parse_spec(row["policy"]).name], {})
-            by_memory.setdefault(row["memory"], {})[row["task_id"]] = row["normalized"]
+    for run, rows in _by_run("agents/models.jsonl.gz").items():
+        for row in rows:
+            if row["trial"] >= int(parse_spec(row["protocol"]).kwargs["shown"]):
+                name = parse_spec(row["policy"]).name
+                reader = _READERS[f"{name} {run.split('-')[1]}" if name == "lm" else name]
+                by_memory = found.setdefault(reader, {})
+                by_memory.setdefault(row["memory"], {})[row["task_id"]] = row["normalized"]
     for row in _rows("smollm/clone.jsonl"):
         if row["level"] == "rl-2" and row["game"] is not None:
-            by_memory = found.setdefault("SmolLM2-135M, fine-tuned", {})
+            by_memory = found.setdefault(_READERS["lm cpu"], {})
             by_memory.setdefault(row["memory"], {})[str(row["game"])] = row["score"]
     memories = list(found["chance"])
     rows = []
     for reader, one in found.items():
         cells = [_by_seed({0: [*one[m].values()]}) if m in one else "" for m in memories]
-        rows.append([reader, str(len(one["none"])), *cells])
+        rows.append([reader, str(len(one["arigraph"])), *cells])
     return _table(["reader", "n", *(f"`{memory}`" for memory in memories)], 1, rows)
 
 
@@ -697,7 +713,7 @@ PAGES: dict[Path, dict[str, Callable[[], str]]] = {
     HERE / "foreign_games" / "tw_make" / "README.md": {"makers": makers},
     HERE / "rl" / "README.md": {"rl": rl, "elsewhere": elsewhere, "learners": learners},
     HERE / "text" / "README.md": {"learner": learner, "text": text},
-    HERE / "smollm" / "README.md": {"smollm": smollm},
+    HERE / "smollm" / "README.md": {"smollm": smollm, "smollm_gpu": smollm_gpu},
     RESULTS / "language-agents.md": {"models": models},
     **{RESULTS.parent / f"{page}.md": {name: partial(_made, make) for name, make in made.items()}
        for page, made in tables_docs.PAGES.items()},

@@ -105,6 +105,20 @@ def reader() -> Table:
     return [*heads, "first", "play", "again"], 1, rows
 
 
+def readers() -> Table:
+    """Return the plain reader beside SmolLM2 on the same sentences; see battery/run.py."""
+    from battery.run import HALVES, SAMPLE, score, sentences
+
+    lines = [row for half in HALVES for row in sentences(half)][::SAMPLE]
+    found = {"plain reader": [score(row)[1:4] for row in lines]}
+    found["`llm=` with SmolLM2-135M"] = [tuple(row[1:4]) for row in _read("battery/smollm.json")]
+    rows = [
+        [name, str(len(counts)), *(str(sum(column)) for column in zip(*counts, strict=True))]
+        for name, counts in found.items()
+    ]
+    return ["reader", "sentences", "facts stated", "facts read", "of these right"], 1, rows
+
+
 def listed() -> Table:
     """Which effective actions a list from a story file holds; see valid_actions.py."""
     rows = [
@@ -304,7 +318,7 @@ PAGES: dict[str, dict[str, Callable[[], Table]]] = {
         "rivals": rivals,
         "shipped": shipped,
     },
-    "plain-reader": {"reader": reader},
+    "plain-reader": {"reader": reader, "readers": readers},
     "question-answering": {"passages": passages},
     "training-language-models": {"prompt_size": prompt_size},
     "viewer": {"viewer": viewer},

@@ -1,8 +1,8 @@
 """Fine-tune SmolLM2 on a GPU, one model a memory, and play them on a CPU.
 
-    python benchmarks/smollm/gpu.py collect                 # here: labelled states as tokens
-    python benchmarks/smollm/gpu.py train --device cuda     # on the GPU: adapters, 10 MB each
-    python benchmarks/smollm/gpu.py play                    # here: unseen games
+    python -m benchmarks smollm/gpu collect               # here: labelled states as tokens
+    python -m benchmarks smollm/gpu train --device cuda   # on the GPU: adapters, 10 MB each
+    python -m benchmarks smollm/gpu play                  # here: unseen games
 
 The planner plays the training games, half of the walks with a tenth of the actions by chance, and
 labels each state; the model sees the state with the memory of its arm. ``train`` needs no
@@ -14,6 +14,7 @@ walkthrough. ``gpu.jsonl`` has a row a training; ``agents/models.jsonl.gz`` the 
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import json
 import random
 import time
@@ -27,9 +28,12 @@ from gym_memory.baselines.rl.shared.learner import save_player
 from gym_memory.train.lm import Lm, LmLearner, LmSettings
 
 HERE = Path(__file__).parent
+TRAINED = HERE / "gpu.jsonl"
 BUDGET = 150
 GAMES = 100
 STREAM, SHOWN = 15, 5
+ON_CPU = 320
+"""States of a training on a CPU, whose prompts are read once."""
 
 
 class Arm(NamedTuple):
@@ -123,29 +127,40 @@ def read(path: Path) -> list[tuple[list[int], list[int]]]:
 # ---------------------------------------------------------------- train
 
 
-def train(arm: Arm, data: Path, out: Path, device: str, epochs: float) -> dict[str, Any]:
+def train(
+    arm: Arm, data: Path, out: Path, device: str, epochs: float, most: float
+) -> dict[str, Any]:
     import torch
 
-    learner = LmLearner(settings(arm.level), device=device)
     shown = read(data)
     chance = random.Random(0)
     chance.shuffle(shown)
+    player = how = settings(arm.level)
+    if device == "cpu":
+        shown = shown[:ON_CPU]
+        player = how = dataclasses.replace(how, method="alora", rank=8, batch=4, kept=ON_CPU)
+    else:  # half the memory to move; the adapters have 32 bits
+        how = dataclasses.replace(how, model="smollm?dtype=bfloat16")
+    learner = LmLearner(how, device=device)
     held_out, learner.shown = shown[: len(shown) // 20], shown[len(shown) // 20 :]
     batch = learner.settings.batch
     updates = round(epochs * len(learner.shown) / batch)
     started, losses = time.perf_counter(), []
     for update in range(updates):
-        rate = min(1.0, (update + 1) / 50) * (1 - update / updates)
+        spent = time.perf_counter() - started
+        left = 1 - max(update / updates, spent / most)
+        if left <= 0:
+            break
+        rate = min(1.0, (update + 1) / 30) * left
         learner.optimizer.param_groups[0]["lr"] = learner.settings.lr * rate
         with torch.autocast(device, dtype=torch.bfloat16, enabled=device != "cpu"):
             logged = learner.update()
         losses.append(logged["clone_loss"])
-        if update % 50 == 0:
-            spent = time.perf_counter() - started
+        if update % 25 == 0:
             print(f"{arm.name}: {update} of {updates}, loss {losses[-1]:.3f}, {spent:.0f} s")
     seconds = time.perf_counter() - started
     learner.shown, agreed = held_out, 0
-    with torch.no_grad():
+    with torch.no_grad(), torch.autocast(device, dtype=torch.bfloat16, enabled=device != "cpu"):
         for start in range(0, len(held_out), batch):
             numbers = range(start, min(start + batch, len(held_out)))
             agreed += sum(
@@ -155,9 +170,10 @@ def train(arm: Arm, data: Path, out: Path, device: str, epochs: float) -> dict[s
     learner.shown = []
     for parameter in learner.optimizer.param_groups[0]["params"]:
         parameter.data = parameter.data.half()
+    learner.settings = player
     save_player(out, learner, {"env": f"Cooking?level={arm.level}", "memory": arm.memory})
     return {
-        "level": arm.level, "memory": arm.memory, "states": len(shown), "updates": updates,
+        "level": arm.level, "memory": arm.memory, "states": len(shown), "updates": learner.updates,
         "last_loss": round(float(np.mean(losses[-50:])), 4),
         "held_out_agreed": round(agreed / len(held_out), 3),
         "device": torch.cuda.get_device_name() if device != "cpu" else "cpu",
@@ -177,13 +193,18 @@ def play(arm: Arm, player: Path, games: int) -> None:
     from gym_memory.run.jobs import RunConfig
 
     policy = format_spec("lm", {"checkpoint": str(player)})
+    made = json.loads(player.with_suffix(".json").read_text("utf-8"))
+    where = "cpu" if made["device"] == "cpu" else "gpu"
+    lines = TRAINED.read_text("utf-8").splitlines() if TRAINED.exists() else []
+    if json.dumps(made) not in lines:
+        TRAINED.write_text("\n".join([*lines, json.dumps(made)]) + "\n", "utf-8")
     if arm.level == "rl-2":
         env = "Cooking?level=rl-2&gata_actions=true&split=test&max_steps=10"
         protocol = f"stream?tasks={STREAM}&shown={SHOWN}"
         config = RunConfig((env,), (arm.memory,), (policy,), (0,), protocol, (BUDGET,))
-        rows = compare(config, Path("results/models") / arm.name, workers=1)
+        rows = compare(config, player.parent / "played" / arm.name, workers=1)
         kept = HERE.parent / "agents" / "models.jsonl.gz"
-        pack(kept, f"models-{arm.name}", (row.to_json() for row in rows))
+        pack(kept, f"models-{where}-{arm.name}", (row.to_json() for row in rows))
         return
     level = clone.LEVELS[arm.level]
     rows = [json.loads(line) for line in clone.PATH.read_text("utf-8").splitlines()]
@@ -208,6 +229,7 @@ def main() -> None:
     parser.add_argument("--folder", type=Path, default=Path("results/smollm-gpu"))
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--epochs", type=float, default=4.0)
+    parser.add_argument("--seconds", type=float, default=3600.0, help="of a training, at most")
     parser.add_argument("--games", type=int, default=0, help="default: 100 to collect, 20 to play")
     options = parser.parse_args()
     folder = options.folder
@@ -217,7 +239,7 @@ def main() -> None:
         if options.what == "collect":
             collect(arm, data, options.games or GAMES)
         elif options.what == "train":
-            made = train(arm, data, player, options.device, options.epochs)
+            made = train(arm, data, player, options.device, options.epochs, options.seconds)
             print(json.dumps(made), flush=True)
             (folder / f"{arm.name}.json").write_text(json.dumps(made) + "\n", "utf-8")
         else:
