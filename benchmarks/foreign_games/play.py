@@ -42,6 +42,8 @@ def main() -> None:
     rows = []
     for folder in args.games:
         stories = sorted(folder.glob("*.z8"))
+        if not stories:
+            parser.error(f"expected a folder with .z8 files, got {str(folder)!r}")
         arms = [("random", "none", args.seeds), *(("planner", m, 1) for m in args.memories)]
         for policy, memory, seeds in arms:
             scores = [
