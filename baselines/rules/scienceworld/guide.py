@@ -31,7 +31,7 @@ from gym_memory.baselines.rules.scienceworld.phrases import (
 from gym_memory.baselines.rules.scienceworld.scene import Scene, is_move, is_refused
 from gym_memory.core.records import Triple
 
-__all__ = ["Guide", "Standing", "choose", "decided", "is_measured", "progress"]
+__all__ = ["Guide", "Standing", "choose", "decided", "progress"]
 
 # ------------------------------------------------------------ progress
 
@@ -252,8 +252,6 @@ _NEAR = 4.0
 """What a goal that is wholly alike counts, in agreeing moves."""
 _LOOKS = 2.0
 """What it counts, in agreeing moves, that the things of the next move look as they did then."""
-_UNUSED, _UNNAMED = 0.3, 1.5
-"""What an ingredient costs that is not needed here, and one whose part no move names."""
 _SAME = 0.5
 """Least agreement of two moves for the things of one to stand for those of the other."""
 _BOUND = ("focus on", "pick up", "move", "pour", "mix", "look at", "examine", "use")
@@ -304,7 +302,7 @@ def choose(
     for shown, alike in [pair for pair in ranked if pair[0].task == task][:_COMPARED]:
         how = terms(shown.goal, goal, shown.recipe, scene.recipe)
         standing = progress(shown, how, scene, rng, abandoned)
-        value = standing.value + _NEAR * alike + _same_recipe(shown, scene)
+        value = standing.value + _NEAR * alike
         value += _LOOKS * _looks_so(how, shown, standing.done, scene, goal)
         found.append((round(value, 9), shown, how, standing))
     found.sort(key=lambda one: -one[0])
@@ -354,17 +352,6 @@ def _is_elsewhere(holder: str, content: str, scene: Scene) -> bool:
     return bool(lines) and not any(words(holder) <= words(line) for line in lines)
 
 
-def _same_recipe(shown: Demonstration, scene: Scene) -> float:
-    """Return how well what a demonstration mixed serves here, in agreeing moves."""
-    there, here = set(shown.recipe), set(scene.recipe)
-    if not here or not there:
-        return 0.0
-    named = {thing for move in shown.moves for thing in move.act.things}
-    unnamed = sum(1 for one in there - here if one not in named)
-    lacking = max(0, len(here) - len(there))
-    return len(there & here) - _UNUSED * len(there - here) - _UNNAMED * unnamed - lacking
-
-
 def _bound(shown: Demonstration, how: Terms, standing: Standing) -> Iterator[tuple[str, str]]:
     """Return what replaced what, by the moves that the memory has; the latest counts."""
     for act, number in reversed(standing.pairs):
@@ -380,11 +367,6 @@ def _bound(shown: Demonstration, how: Terms, standing: Standing) -> Iterator[tup
 
 _SUPERLATIVE = re.compile(r"\b(?:most|least|\w+est)\b")
 _THRESHOLD = re.compile(r"(above|below) (-?\d+(?:\.\d+)?)")
-
-
-def is_measured(goal: str, act: Act) -> bool:
-    """True if a goal makes a thing of an action depend on a temperature."""
-    return any(_THRESHOLD.search(condition_of(goal, phrase)[0]) for phrase in act.things)
 
 
 def decided(act: Act, goal: str, guide: Guide, scene: Scene) -> Act | None:

@@ -7,7 +7,7 @@ import re
 import numpy as np
 
 from gym_memory.baselines.rules.scienceworld.demonstrations import ShownKnowledge, is_shown_how
-from gym_memory.baselines.rules.scienceworld.guide import Guide, choose, decided, is_measured
+from gym_memory.baselines.rules.scienceworld.guide import Guide, choose, decided
 from gym_memory.baselines.rules.scienceworld.phrases import (
     THE_SAME,
     Act,
@@ -196,8 +196,6 @@ _CLOSED = re.compile(r"The ([\w ]+?) door is closed")
 _STIRRED = re.compile(r"You move to the|The (?!door)[\w ]+ is (?:now|already) open")
 _SOUGHT = ("pick up", "focus on", "pour")
 """Verbs whose things are worth searching the house for; others need what is in reach, or named."""
-_SERIES = 3
-"""Rounds before the end of a series that may be left out."""
 
 
 class Decision:
@@ -239,7 +237,7 @@ class Decision:
         if reported is not None:
             rooms = [room for room in sorted(self._knowledge.house.exits) if room in self._goal]
             return self._fulfil(reported, next(iter(rooms), ""))
-        number = self._known_now(self._next_move())
+        number = self._next_move()
         act = decided(self._guide.here(number), self._goal, self._guide, scene)
         start = {end: first for first, end in shown.rounds}.get(number)
         if start is not None and (act is None or not self._ready(act)):
@@ -304,15 +302,6 @@ class Decision:
             and words(act.things[0]) <= words(thing.line) - words(thing.name)
             for thing in (*self._scene.view, *self._scene.carried)
         )
-
-    def _known_now(self, number: int) -> int:
-        for size, end in ((end - start, end) for start, end in self._guide.shown.rounds):
-            if number < end < len(self._guide.shown.moves) and end - number <= _SERIES * size:
-                act = self._guide.here(end)
-                known = is_measured(self._goal, act)
-                if known and decided(act, self._goal, self._guide, self._scene):
-                    return end
-        return number
 
     def _focus_first(self, number: int) -> int:
         """Return an earlier thing to focus on that was not, where the memory knows every step."""
