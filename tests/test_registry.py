@@ -103,6 +103,11 @@ def test_unknown(table: Registry, name: str, hint: str | None) -> None:
     assert (str(again), again.known) == (text, caught.value.known)
 
 
+def test_a_file_without_a_name_says_what_is_missing(table: Registry) -> None:
+    with pytest.raises(InvalidArgumentError, match=r"expected a memory in a file as ./mine.py:NAME"):
+        table.get("./mine.py")
+
+
 def test_unknown_parameter(table: Registry) -> None:
     with pytest.raises(UnknownNameError, match="Did you mean 'window'"):
         table.make("history?windo=3")

@@ -260,6 +260,10 @@ class Registry:
             found = points[0].load()
         elif name in self._packages:
             raise MissingDependencyError(f"{self.kind} {name!r}", self._packages[name])
+        elif name.endswith(".py"):
+            raise InvalidArgumentError(
+                f"expected a {self.kind} in a file as {name}:NAME, got {name!r}"
+            )
         else:
             raise UnknownNameError(self.kind, name, self.names())
         self.loaded[name] = found

@@ -110,6 +110,20 @@ def test_another_configuration_is_refused_and_harms_nothing(tmp_path: Path) -> N
     assert {p.name: p.read_bytes() for p in tmp_path.iterdir() if p.is_file()} == before
 
 
+def test_a_run_that_broke_off_before_its_first_step_gives_way(tmp_path: Path) -> None:
+    """At a mistyped name, say: the same folder takes the right one."""
+    with ResultsFolder(tmp_path, CONFIG):
+        pass
+    other = RunConfig(("E",), ("none",), ("random",), (0, 1), protocol="trials?k=2")
+    with ResultsFolder(tmp_path, other) as folder:
+        assert len(folder.todo()) == 2
+    assert read_config(tmp_path) == other
+    (tmp_path / "steps").mkdir(exist_ok=True)
+    (tmp_path / "steps" / "a.jsonl.gz").write_bytes(b"x")
+    with pytest.raises(ResultsError, match="holds a run with"), ResultsFolder(tmp_path, CONFIG):
+        pass
+
+
 def test_a_folder_of_other_things_is_refused(tmp_path: Path) -> None:
     (tmp_path / "thesis.tex").write_text("x")
     with pytest.raises(ResultsError, match="not a results folder"), ResultsFolder(tmp_path, CONFIG):

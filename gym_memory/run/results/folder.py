@@ -198,17 +198,24 @@ class ResultsFolder:
 
     def _check_config(self) -> None:
         entries = [entry for entry in self.path.iterdir() if not entry.name.startswith(".")]
-        if not entries:
-            record = {"format": _FORMAT, **self.config.to_json()}
-            write_atomic(self.path / "config.json", _dump(record))
+        held = read_config(self.path).to_json() if entries else {}
+        wanted_config = self.config.to_json()
+        if not entries or (held != wanted_config and not self._has_steps()):
+            write_atomic(self.path / "config.json", _dump({"format": _FORMAT, **wanted_config}))
             return
-        held = read_config(self.path).to_json()
-        for name, wanted in self.config.to_json().items():
+        for name, wanted in wanted_config.items():
             if held[name] != wanted:
                 raise ResultsError(
                     f"{str(self.path)!r} holds a run with {name} {_short(held[name])}, "
                     f"this one asks for {_short(wanted)}: use another --out"
                 )
+
+    def _has_steps(self) -> bool:
+        """True unless the run broke off before its first step, at a wrong name for example."""
+        episodes = self.path / "episodes.jsonl"
+        return any((self.path / "steps").glob("*")) or (
+            episodes.exists() and bool(content(episodes))
+        )
 
     def _open_episodes(self) -> None:
         path = self.path / "episodes.jsonl"
