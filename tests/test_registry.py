@@ -104,7 +104,7 @@ def test_unknown(table: Registry, name: str, hint: str | None) -> None:
 
 
 def test_a_file_without_a_name_says_what_is_missing(table: Registry) -> None:
-    with pytest.raises(InvalidArgumentError, match=r"expected a memory in a file as ./mine.py:NAME"):
+    with pytest.raises(InvalidArgumentError, match=r"in a file as \./mine\.py:NAME, got"):
         table.get("./mine.py")
 
 

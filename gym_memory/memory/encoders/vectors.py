@@ -246,7 +246,7 @@ class VectorIndex:
         rows = rows.astype(np.float32, copy=False)
         # A matrix product first packs its right side; whole numbers give the same either way.
         if 0 < len(numbers) <= _FEW:
-            products = np.array([rows @ one for one in numbers])
+            products: Vectors = np.array([rows @ one for one in numbers])
         else:
             products = np.ascontiguousarray((rows @ numbers.T).T)
         return products / np.float32(UNIT * UNIT)
