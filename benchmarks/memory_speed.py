@@ -154,10 +154,10 @@ def with_items(name: str, items: int = 1_000) -> dict[str, object]:
     """
     memory = MEMORIES.get(name)(encoder=HashEncoder(384))
     list(play(memory, 2 * STEPS))
-    own = list(memory._bank.items.values())
+    own = list(memory.bank.items.values())
     for number in range(items - len(own)):
         item = own[number % len(own)]
-        memory._bank.add(item._replace(key=f"{item.key} {number}", text=f"{item.text} {number}"))
+        memory.bank.add(item._replace(key=f"{item.key} {number}", text=f"{item.text} {number}"))
     list(play(memory, 0))  # encodes every text
     gc.collect()
     gc.freeze()

@@ -133,6 +133,10 @@ class ExperienceMemory(LessonMemory):
     how they are credited (:meth:`_credit`), added (:meth:`_add`) and removed (:meth:`_tidy`).
     With a store, credit and addition are one transaction on the newest items; roles are played
     before it.
+
+    Attributes:
+        bank: The items of all episodes.
+        shown: Ids of the items that were chosen last, best first.
     """
 
     settings_class: ClassVar[type[ExperienceSettings]] = ExperienceSettings
@@ -159,8 +163,8 @@ class ExperienceMemory(LessonMemory):
         self._lesson: WriteLesson = (
             LLMWriteLesson(self._model, write_lesson) if self._model else write_lesson
         )
-        self._bank = Bank(make_encoder(chosen.encoder))
-        self._shown: list[int] = []
+        self.bank = Bank(make_encoder(chosen.encoder))
+        self.shown: list[int] = []
         self._used: dict[int, None] = {}
 
     @property
@@ -213,15 +217,15 @@ class ExperienceMemory(LessonMemory):
         if not kept[self.settings.lifetime]:
             self._relearn({"bank": (), "shown": (), "used": ()})
         if self._store is not None:
-            self._bank.load(r.payload for r in self._store.records(self.name, kind=_KIND))
-        self._shown, self._used = [], {}
+            self.bank.load(r.payload for r in self._store.records(self.name, kind=_KIND))
+        self.shown, self._used = [], {}
 
     def observe(self, step: Step) -> None:
         """Note a step; choose what to show."""
         super().observe(step)
         if self.every_step or len(self._trace) == 1:
-            self._shown = [item.id for item in self._choose(self._trace[-1])]
-            self._used.update(dict.fromkeys(self._shown))
+            self.shown = [item.id for item in self._choose(self._trace[-1])]
+            self._used.update(dict.fromkeys(self.shown))
 
     def _learn(self, trace: Sequence[Step], outcome: Outcome) -> None:
         if not self.settings.learn:
@@ -244,16 +248,16 @@ class ExperienceMemory(LessonMemory):
         if after.calls > before.calls and after.fallbacks == before.fallbacks:
             drafts = [draft.by("model") for draft in drafts]
         if self._store is None:
-            self._settle(self._bank, trial, drafts)
+            self._settle(self.bank, trial, drafts)
         else:
             self._store.update(
                 self.name, "", _KIND, lambda known: self._settled(known, trial, drafts)
             )
 
     def _settled(self, known: list[Any], trial: Trial, drafts: Sequence[Item]) -> list[Any]:
-        self._bank.load(known)
-        self._settle(self._bank, trial, drafts)
-        return self._bank.payloads()
+        self.bank.load(known)
+        self._settle(self.bank, trial, drafts)
+        return self.bank.payloads()
 
     def _settle(self, bank: Bank, trial: Trial, drafts: Iterable[Item]) -> None:
         new, gate = not trial.origin.run, self.settings.gate
@@ -280,8 +284,8 @@ class ExperienceMemory(LessonMemory):
     # ------------------------------------------------------------ recall and state
 
     def _lessons(self) -> Sequence[str]:
-        items = self._bank.items
-        return [items[id].text for id in reversed(self._shown) if id in items]
+        items = self.bank.items
+        return [items[id].text for id in reversed(self.shown) if id in items]
 
     def _rank(self, cue: Cue) -> Iterable[int]:
         return reversed(range(len(self._lessons())))
@@ -299,7 +303,7 @@ class ExperienceMemory(LessonMemory):
 
     def ids(self, lessons: Sequence[str]) -> list[int]:
         """Return the ids of the items that shown lessons are of; 0 where one is of none."""
-        shown = [id for id in reversed(self._shown) if id in self._bank.items]
+        shown = [id for id in reversed(self.shown) if id in self.bank.items]
         numbers = [lesson.partition(".")[0] for lesson in lessons]
         places = [int(number) if number.isdecimal() else 0 for number in numbers]
         return [shown[place - 1] if 0 < place <= len(shown) else 0 for place in places]
@@ -309,7 +313,7 @@ class ExperienceMemory(LessonMemory):
         texts = []
         for lesson, id in zip(lessons, self.ids(lessons), strict=True):
             if id:
-                item = self._bank.items[id]
+                item = self.bank.items[id]
                 number = lesson.partition(".")[0]
                 whole = f"{number}. Goal: {item.goal}.\n{listed(item.actions)}."
                 lesson = whole[: len(lesson)]
@@ -317,15 +321,15 @@ class ExperienceMemory(LessonMemory):
         return texts
 
     def _learnt(self) -> dict[str, Any]:
-        bank = self._bank.payloads()
-        return {"bank": bank, "shown": list(self._shown), "used": list(self._used)}
+        bank = self.bank.payloads()
+        return {"bank": bank, "shown": list(self.shown), "used": list(self._used)}
 
     def _relearn(self, state: dict[str, Any]) -> None:
-        bank = Bank(self._bank.encoder)
+        bank = Bank(self.bank.encoder)
         bank.load(state["bank"])
         shown, used = [int(id) for id in state["shown"]], [int(id) for id in state["used"]]
-        self._bank, self._shown, self._used = bank, shown, dict.fromkeys(used)
+        self.bank, self.shown, self._used = bank, shown, dict.fromkeys(used)
 
     def stats(self) -> MemoryStats:
         """Return the sizes of the inner memory and the number of items."""
-        return dataclasses.replace(super().stats(), lessons=len(self._bank))
+        return dataclasses.replace(super().stats(), lessons=len(self.bank))

@@ -71,14 +71,14 @@ class EvoTest(ExperienceMemory):
 
     def _choose(self, step: Step) -> Sequence[Item]:
         words, near = _words(step.text[:_STATE_CHARS]), []
-        for item in self._of(self._bank, _GAIN):
+        for item in self._of(self.bank, _GAIN):
             own = _words(item.key)
             similarity = len(words & own) / len(words | own) if words & own else 0.0
             if similarity > 0:
                 near.append((-similarity, -item.id, item))
         gains = [item for *_, item in sorted(near, key=lambda one: one[:2])[: self.settings.k]]
-        loops = self._of(self._bank, _LOOP)[: -_SHOWN_LOOPS - 1 : -1]
-        node = self._current(self._bank)
+        loops = self._of(self.bank, _LOOP)[: -_SHOWN_LOOPS - 1 : -1]
+        node = self._current(self.bank)
         return [*([node] if node and node.text else []), *gains, *loops]
 
     def _fit(self, cue: Cue, room: int) -> dict[int, str]:
@@ -100,19 +100,19 @@ class EvoTest(ExperienceMemory):
         for actions in loops_in(trial.trace):
             text = f"A loop without gain; avoid: {listed(actions)}."
             yield trial.draft(text, key=text, kind=_LOOP)
-        played = self._current(self._bank) or trial.draft("", key="0", kind=_NODE)
+        played = self._current(self.bank) or trial.draft("", key="0", kind=_NODE)
         score = float(trial.outcome.score)
         plays = played.uses + 1
         mean = played.utility + (score - played.utility) / plays
         played = played._replace(uses=plays, utility=mean, wins=played.wins + trial.success)
         yield played
-        nodes = [n for n in self._of(self._bank, _NODE) if n.id != played.id] + [played]
+        nodes = [n for n in self._of(self.bank, _NODE) if n.id != played.id] + [played]
         nodes.sort(key=lambda node: node.id or 1 << 60)
         best = max(node.utility for node in nodes)
         if trial.success or best - score >= self.settings.gap:
             return
         parent = choose_parent(nodes, self.settings.explore, self.settings.depth)
-        loops = [item.text for item in self._of(self._bank, _LOOP)[-_SHOWN_LOOPS:]]
+        loops = [item.text for item in self._of(self.bank, _LOOP)[-_SHOWN_LOOPS:]]
         text = self._evolve(parent.text, trial.trace, trial.outcome, trial.task, loops)
         depth = int(parent.key) + 1
         more = (str(parent.id),)  # 0 for a root that is added just before

@@ -71,8 +71,8 @@ class ExpeL(ExperienceMemory):
 
     def _write(self, trial: Trial) -> Iterable[Item]:
         example = trial.draft(self._lesson(trial.trace, trial.outcome, trial.task, ()))
-        past = [item for item in self._bank.items.values() if item.kind != _RULE]
-        rules = self._rules(self._bank)
+        past = [item for item in self.bank.items.values() if item.kind != _RULE]
+        rules = self._rules(self.bank)
         edits: list[Edit] = []
         opposite = "failure" if trial.success else "success"
         same = [i for i in past if i.kind == opposite and i.origins[0].task == trial.task.id]
@@ -151,13 +151,13 @@ class ExpeL(ExperienceMemory):
     # ------------------------------------------------------------ recall
 
     def _choose(self, step: Step) -> Sequence[Item]:
-        near = self._bank.nearest(self._task.goal, where=lambda item: item.kind == "success")
+        near = self.bank.nearest(self._task.goal, where=lambda item: item.kind == "success")
         shots: dict[str, Item] = {}
         for item in (found.item for found in near[: 4 * self.settings.k]):
             rival = shots.setdefault(item.origins[0].task, item)
             if len(item.actions) < len(rival.actions):
                 shots[item.origins[0].task] = item
-        return [*list(shots.values())[: self.settings.k], *self._held(self._bank)]
+        return [*list(shots.values())[: self.settings.k], *self._held(self.bank)]
 
     def _fit(self, cue: Cue, room: int) -> dict[int, str]:
         return LessonMemory._fit(self, cue, room)  # rules are short: each is worth its whole text

@@ -28,7 +28,7 @@ class ExpRAG(ExperienceMemory):
     name: ClassVar[str] = "exprag"
 
     def _choose(self, step: Step) -> Sequence[Item]:
-        return [found.item for found in self._bank.nearest(self._task.goal, self.settings.k)]
+        return [found.item for found in self.bank.nearest(self._task.goal, self.settings.k)]
 
     def _write(self, trial: Trial) -> Iterable[Item]:
         return [trial.draft(episode_text(trial))]
@@ -44,7 +44,7 @@ class ExpRecent(ExpRAG):
     name: ClassVar[str] = "exprecent"
 
     def _choose(self, step: Step) -> Sequence[Item]:
-        return list(self._bank.items.values())[: -self.settings.k - 1 : -1]
+        return list(self.bank.items.values())[: -self.settings.k - 1 : -1]
 
 
 def episode_text(trial: Trial) -> str:

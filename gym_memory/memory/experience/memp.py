@@ -72,7 +72,7 @@ class Memp(ExperienceMemory):
         return self._lesson, self._adjust
 
     def _choose(self, step: Step) -> Sequence[Item]:
-        chosen, bank = self.settings, self._bank
+        chosen, bank = self.settings, self.bank
         if chosen.key == "recent":
             return list(bank.items.values())[: -chosen.k - 1 : -1]
         by_query = chosen.key == "query"
@@ -82,15 +82,15 @@ class Memp(ExperienceMemory):
 
     def _by_facts(self, goal: str) -> list[Found]:
         """Return items by the mean, over the facts that both goals have, of their cosines."""
-        encode, cosines = self._bank.encoder.encode, dict[int, list[float]]()
-        facts = {item.id: facts_of(item.goal) for item in self._bank.items.values()}
+        encode, cosines = self.bank.encoder.encode, dict[int, list[float]]()
+        facts = {item.id: facts_of(item.goal) for item in self.bank.items.values()}
         for name, fact in facts_of(goal).items():
             others = {id: theirs[name] for id, theirs in facts.items() if name in theirs}
             near = encode([fact]) @ encode(list(others.values())).T
             for id, cosine in zip(others, near[0].tolist(), strict=True):
                 cosines.setdefault(id, []).append(cosine)
         found = [
-            Found(self._bank.items[id], round(fmean(shared), 6)) for id, shared in cosines.items()
+            Found(self.bank.items[id], round(fmean(shared), 6)) for id, shared in cosines.items()
         ]
         return sorted(found, key=lambda near: (-near.similarity, near.item.id))
 
@@ -98,7 +98,7 @@ class Memp(ExperienceMemory):
         if trial.success or self.settings.update == "vanilla":
             yield trial.draft(self._lesson(trial.trace, trial.outcome, trial.task, ()))
         elif self.settings.update == "adjustment" and self._used:
-            used = self._bank.items[next(iter(self._used))]
+            used = self.bank.items[next(iter(self._used))]
             yield used._replace(
                 text=self._adjust(used.text, trial.trace, trial.outcome, trial.task)
             )

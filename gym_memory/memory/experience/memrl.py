@@ -62,8 +62,8 @@ class MemRL(ExperienceMemory):
 
     def _choose(self, step: Step) -> Sequence[Item]:
         chosen = self.settings
-        found = self._bank.nearest(self._task.goal, chosen.k1, chosen.tau)
-        chance = random.Random(zlib.crc32(f"{self._task.id}/{self._bank.episode}".encode()))
+        found = self.bank.nearest(self._task.goal, chosen.k1, chosen.tau)
+        chance = random.Random(zlib.crc32(f"{self._task.id}/{self.bank.episode}".encode()))
         if chance.random() < chosen.epsilon:
             picked = chance.sample(found, min(chosen.k, len(found)))
             return [candidate.item for candidate in picked]

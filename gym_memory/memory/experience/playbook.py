@@ -73,7 +73,7 @@ class Playbook(ExperienceMemory):
 
     def counts(self) -> PlaybookCounts:
         """Return the statistics that the curator sees."""
-        pairs = [_uses(item) for item in self._bank.items.values()]
+        pairs = [_uses(item) for item in self.bank.items.values()]
         return PlaybookCounts(
             good=sum(helpful > _GOOD and harmful < _HARM for helpful, harmful in pairs),
             problematic=sum(harmful >= helpful > 0 for helpful, harmful in pairs),
@@ -82,12 +82,12 @@ class Playbook(ExperienceMemory):
         )
 
     def _choose(self, step: Step) -> Sequence[Item]:
-        near = [found.item for found in self._bank.nearest(self._task.goal)]
+        near = [found.item for found in self.bank.nearest(self._task.goal)]
         return sorted(near, key=lambda item: _balance(item) < 0)[: self.settings.k]
 
     def _write(self, trial: Trial) -> Iterable[Item]:
         outcome = trial.outcome._replace(success=trial.success)
-        held = [self._bank.items[id] for id in self._used if id in self._bank.items]
+        held = [self.bank.items[id] for id in self._used if id in self.bank.items]
         tags = self._reflect(
             trial.trace, outcome, trial.task, {_id(item): item.text for item in held}
         )

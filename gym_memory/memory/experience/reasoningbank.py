@@ -80,7 +80,7 @@ class ReasoningBank(ExperienceMemory):
         self._attempts: list[Item] = []
 
     def _choose(self, step: Step) -> Sequence[Item]:
-        found = self._bank.nearest(self._task.goal)
+        found = self.bank.nearest(self._task.goal)
         found.sort(key=lambda near: (-near.similarity, -near.item.born))
         episodes = list(dict.fromkeys(near.item.born for near in found))[: self.settings.tasks]
         return [near.item for near in found if near.item.born in episodes][: self.settings.k]
@@ -98,7 +98,7 @@ class ReasoningBank(ExperienceMemory):
             self._learn_together()
         super()._take(trial)
         win = (trial.task.goal, *script(actions_of(trial.trace)))
-        if self.settings.scaling == "none" or win in self._bank.held:
+        if self.settings.scaling == "none" or win in self.bank.held:
             return
         self._attempts.append(self._attempt(trial))
         if len(self._attempts) >= self.settings.attempts:
@@ -113,7 +113,7 @@ class ReasoningBank(ExperienceMemory):
         text = "\n".join([score_in_words(trial.outcome), *[note] * checked, trace])
         steps = effective_actions(trial.trace, read_acts(trial.trace, trial.task))
         more = ["\n".join(script(actions)) for actions in (steps, actions_of(trial.trace))]
-        trial = trial._replace(origin=trial.origin._replace(run=self._bank.episode))
+        trial = trial._replace(origin=trial.origin._replace(run=self.bank.episode))
         return trial.draft(text, more=(note, *more), utility=trial.outcome.value)
 
     def _learn_together(self) -> None:

@@ -68,10 +68,10 @@ class SimUtil(ExperienceMemory):
         if chance.random() >= self.settings.exposure:
             return []
         wanted = self.settings.outcome
-        found = self._bank.nearest(
+        found = self.bank.nearest(
             self._task.goal, None, self.settings.least, lambda i: wanted in ("any", i.kind)
         )
-        total = sum(item.uses for item in self._bank.items.values())
+        total = sum(item.uses for item in self.bank.items.values())
         scored = [(self.score(near, total), near.item) for near in found]
         if self.settings.rank == "softmax":  # drawn without replacement, by Gumbel noise
             scored = [
@@ -80,7 +80,7 @@ class SimUtil(ExperienceMemory):
         return [item for _, item in sorted(scored, key=lambda pair: -pair[0])][: self.settings.k]
 
     def _chance(self) -> random.Random:
-        return random.Random(zlib.crc32(f"{self._task.id}/{self._bank.episode}".encode()))
+        return random.Random(zlib.crc32(f"{self._task.id}/{self.bank.episode}".encode()))
 
     def score(self, near: Found, total: int) -> float:
         """Return S of an item that a search found, given the sum of all counts."""
@@ -95,7 +95,7 @@ class SimUtil(ExperienceMemory):
     def _write(self, trial: Trial) -> Iterable[Item]:
         others = [
             item.actions
-            for item in self._bank.items.values()
+            for item in self.bank.items.values()
             for origin in item.origins[:1]
             if origin.task == trial.task.id and origin.success != trial.success
         ]

@@ -66,14 +66,14 @@ class Skills(ExperienceMemory):
     def _choose(self, step: Step) -> Sequence[Item]:
         goal = self._task.goal
         if self.settings.paired != "never":
-            counts = [self._count(self._bank, kind, goal).uses for kind in (_WITHOUT, _WITH)]
+            counts = [self._count(self.bank, kind, goal).uses for kind in (_WITHOUT, _WITH)]
             if counts[0] <= counts[1]:
                 return []
         return [*self._best(_TASK, goal), *self._best(_STEP, _key(goal, step.text))]
 
     def _best(self, kind: str, query: str) -> list[Item]:
-        k, weight, total = self.settings.k, self.settings.weight, _uses(self._bank, kind)
-        near = self._bank.nearest(query, 2 * k, self.settings.least, lambda i: i.kind == kind)
+        k, weight, total = self.settings.k, self.settings.weight, _uses(self.bank, kind)
+        near = self.bank.nearest(query, 2 * k, self.settings.least, lambda i: i.kind == kind)
         scored = [
             (weight * found.similarity + (1 - weight) * self.value(found.item, total), found.item)
             for found in near
@@ -101,7 +101,7 @@ class Skills(ExperienceMemory):
         return next(known, Item("", "", kind, group))
 
     def _write(self, trial: Trial) -> Iterable[Item]:
-        counts = [self._count(self._bank, kind, trial.task.goal) for kind in (_WITHOUT, _WITH)]
+        counts = [self._count(self.bank, kind, trial.task.goal) for kind in (_WITHOUT, _WITH)]
         plays = sum(count.uses for count in counts)
         if plays and sum(count.wins for count in counts) / plays >= self.settings.threshold:
             return
@@ -114,7 +114,7 @@ class Skills(ExperienceMemory):
             yield trial.draft(text, key, _STEP, step=trial.trace[at].t)
 
     def _credit(self, item: Item, trial: Trial) -> Item:
-        group, beta = self._count(self._bank, _WITHOUT, trial.task.goal), self.settings.beta
+        group, beta = self._count(self.bank, _WITHOUT, trial.task.goal), self.settings.beta
         signal = trial.success - (group.wins / group.uses if group.uses else 0.0)
         if trial.worths is not None:
             signal = trial.worths.get(item.id, 0.0)

@@ -56,7 +56,7 @@ class WorkflowMemory(ExperienceMemory):
         self._induce = LLMInduceWorkflows(self._model, rule) if self._model else rule
 
     def _choose(self, step: Step) -> Sequence[Item]:
-        return [near.item for near in self._bank.nearest(self._task.goal, self.settings.k)]
+        return [near.item for near in self.bank.nearest(self._task.goal, self.settings.k)]
 
     def _write(self, trial: Trial) -> Iterable[Item]:
         for flow in self._induce(trial.trace, trial.task) if trial.success else ():
@@ -78,8 +78,8 @@ class WorkflowMemory(ExperienceMemory):
         bank.add(draft)
 
     def _lessons(self) -> Sequence[str]:
-        items, goal = self._bank.items, self._task.goal
-        shown = [items[id] for id in reversed(self._shown) if id in items]
+        items, goal = self.bank.items, self._task.goal
+        shown = [items[id] for id in reversed(self.shown) if id in items]
         return [fill_slots(i.text, i.more[0], i.more[2:], goal) for i in shown]
 
     def _roles(self) -> Iterable[object]:

@@ -73,4 +73,4 @@ def play(
 
 def items(memory: ExperienceMemory) -> list[Item]:
     """Return the items of a memory, oldest first."""
-    return list(memory._bank.items.values())
+    return list(memory.bank.items.values())

@@ -137,8 +137,8 @@ def test_a_store_gives_the_items_to_the_next_process(spec: str, tmp_path: Path) 
         play(two, goal, LOST)
     begin(one, "put a potato in shelf")
     begin(two, "put a potato in shelf")
-    assert one._bank.payloads() == two._bank.payloads()
-    assert one._bank.episode == 6
+    assert one.bank.payloads() == two.bank.payloads()
+    assert one.bank.episode == 6
 
 
 PROGRAM = """
@@ -174,7 +174,7 @@ def test_several_processes_and_a_kill_lose_no_item(tmp_path: Path) -> None:
     goals = [item.goal for item in items(memory)]
     assert sum(goal.startswith("put a thing a") for goal in goals) == 8
     assert sum(goal.startswith("put a thing b") for goal in goals) in (reported, reported + 1)
-    assert memory._bank.episode == len(goals)
+    assert memory.bank.episode == len(goals)
 
 
 def test_capacity_lets_the_least_useful_go() -> None:
@@ -200,8 +200,8 @@ def test_what_goes_first_is_what_the_paper_says(
 ) -> None:
     memory = made(f"{spec}?capacity=2")
     for name, (kind, utility, more) in zip("abc", held, strict=True):
-        memory._bank.add(Item(name, name, kind, utility=utility, more=more))
-    memory._tidy(memory._bank, None)  # type: ignore[arg-type]
+        memory.bank.add(Item(name, name, kind, utility=utility, more=more))
+    memory._tidy(memory.bank, None)  # type: ignore[arg-type]
     assert "".join(item.text for item in items(memory)) == kept
 
 
@@ -229,7 +229,7 @@ def test_a_wrong_setting_gives_one_line() -> None:
 def test_a_step_at_1000_items_takes_at_most_ten_milliseconds(spec: str) -> None:
     memory = make_memory(spec)
     for n in range(1000):
-        memory._bank.add(
+        memory.bank.add(
             Item(f"Do {n}.", f"put thing {n} in shelf {n % 7}", "success" if n % 2 else "task",
                  f"goal {n}", uses=1)
         )  # fmt: skip

@@ -19,7 +19,7 @@ def trial(memory: Any, score: float, *, won: bool = False, steps: int = 2) -> st
     """Play a trial in which the last action brings the score; return the guidance shown."""
     memory.begin(GAME, 0)
     memory.observe(Step(0, "West of House. There is a mailbox."))
-    shown = [item.text for item in items(memory) if item.id in memory._shown
+    shown = [item.text for item in items(memory) if item.id in memory.shown
              and item.kind == "guidance"]  # fmt: skip
     for t in range(1, steps + 1):
         memory.observe(
@@ -94,7 +94,7 @@ def test_far_behind_the_best_it_is_played_again() -> None:
 
 
 def gain(memory: Any, state: str, points: int) -> None:
-    memory._bank.add(Item(f'STATE: {state}\nACTION: "x"\nGAIN: {points}', state, "gain"))
+    memory.bank.add(Item(f'STATE: {state}\nACTION: "x"\nGAIN: {points}', state, "gain"))
 
 
 def test_gains_by_jaccard() -> None:
@@ -152,7 +152,7 @@ def test_loops() -> None:
 def test_the_last_three_of_at_most_fifty_loops_are_shown() -> None:
     memory = made("evotest", inner="none", lifetime="forever")
     for n in range(60):
-        memory._bank.add(Item(f"loop {n}", f"loop {n}", "loop"))
+        memory.bank.add(Item(f"loop {n}", f"loop {n}", "loop"))
     trial(memory, 0)
     assert [item.text for item in items(memory) if item.kind == "loop"] == [
         f"loop {n}" for n in range(10, 60)]  # fmt: skip

@@ -19,7 +19,7 @@ def seeded(spec: str, *keys: str, **fields: object) -> object:
     """Build a memory that holds an item for each key."""
     memory = made(spec, inner="none")
     for key in keys:
-        memory._bank.add(Item(f"Do {key}.", key, "success", key, **fields))
+        memory.bank.add(Item(f"Do {key}.", key, "success", key, **fields))
     return memory
 
 
@@ -60,13 +60,13 @@ def test_memrl_shows_nothing_below_tau() -> None:
 def test_memrl_keeps_the_three_best_of_five() -> None:
     memory = seeded("memrl", *[f"mug {w}" for w in "abcdefg"])
     begin(memory, "mug a")
-    assert memory._shown[0] == 1
-    assert len(memory._shown) == 1, "the others have a cosine of 1/2"
+    assert memory.shown[0] == 1
+    assert len(memory.shown) == 1, "the others have a cosine of 1/2"
     memory = seeded("memrl?tau=0.49", *[f"mug {w}" for w in "abcdefg"], utility=0.0)
-    memory._bank.put(memory._bank.items[4]._replace(utility=1.0))
+    memory.bank.put(memory.bank.items[4]._replace(utility=1.0))
     begin(memory, "mug a")
     # Of the five nearest (1 to 5) item 4 has the value: zq 2, zs -.16; item 1 has zs 3, zq -.5.
-    assert memory._shown == [1, 4, 2]
+    assert memory.shown == [1, 4, 2]
 
 
 def test_memrl_moves_the_value_of_what_was_shown() -> None:
@@ -101,7 +101,7 @@ def test_memrl_merges_from_ninety_percent_within_an_outcome() -> None:
 def test_memrl_explores_by_chance_that_can_be_repeated() -> None:
     def shown(spec: str) -> list[list[int]]:
         memory = seeded(spec, *[f"mug {w}" for w in "abcdef"])
-        return [memory._shown for n in range(6) if begin(memory, "mug a", str(n)) is not None]
+        return [memory.shown for n in range(6) if begin(memory, "mug a", str(n)) is not None]
 
     assert shown("memrl?epsilon=1&tau=0") == shown("memrl?epsilon=1&tau=0")
     assert len({tuple(ids) for ids in shown("memrl?epsilon=1&tau=0")}) > 1
@@ -127,9 +127,9 @@ def test_simutil_scores_as_in_the_paper() -> None:
 def test_simutil_drops_what_is_less_similar_than_two_fifths() -> None:
     memory = seeded("simutil", "a b c d e f", "a b", uses=1)
     begin(memory, "a b g h")  # cosines of .41 and .71
-    assert memory._shown == [2, 1]
+    assert memory.shown == [2, 1]
     begin(memory, "a x y z")  # of .2 and .35
-    assert memory._shown == []
+    assert memory.shown == []
 
 
 def test_simutil_moves_utility_by_the_score_of_the_episode() -> None:
@@ -162,8 +162,8 @@ def test_simutil_contrasts_with_the_other_outcome_of_the_same_task() -> None:
 
 def test_simutil_prunes_to_the_three_best_of_a_task() -> None:
     memory = seeded("simutil?prune=1", *["mug"] * 5, uses=7)
-    for id, utility in zip(memory._bank.items, (0.1, 0.5, 0.4, 0.3, 0.2), strict=True):
-        memory._bank.put(memory._bank.items[id]._replace(utility=utility))
+    for id, utility in zip(memory.bank.items, (0.1, 0.5, 0.4, 0.3, 0.2), strict=True):
+        memory.bank.put(memory.bank.items[id]._replace(utility=utility))
     play(memory, "a pan", WON)
     kept = [item for item in items(memory) if item.goal == "mug"]
     assert [(i.id, round(i.utility, 3), i.uses) for i in kept] == [
@@ -183,11 +183,11 @@ def test_simutil_filters_by_outcome_and_shows_to_a_share_of_episodes() -> None:
 
 def test_simutil_draws_by_score_at_temperature_one_half() -> None:
     memory = seeded("simutil?rank=softmax&k=1&weight=0&kappa=0", "mug", "mug", uses=1)
-    memory._bank.put(memory._bank.items[1]._replace(utility=0.5))
+    memory.bank.put(memory.bank.items[1]._replace(utility=0.5))
     firsts = 0
     for n in range(400):
         begin(memory, "mug", str(n))
-        firsts += memory._shown == [1]
+        firsts += memory.shown == [1]
     share = math.exp(0.5 / 0.5) / (math.exp(0.5 / 0.5) + 1)  # .73
     assert abs(firsts / 400 - share) < 0.07
 
@@ -212,7 +212,7 @@ def test_skills_take_utility_from_pairs() -> None:
     assert {i.utility for i in skills} == {0.5}, "half of success(with) - success(without) = 1"
     assert play(memory, GOAL, WON) == "", "the baseline again"
     play(memory, GOAL, WON)  # signal 1 - 1/2
-    after = memory._bank.items[skills[0].id]
+    after = memory.bank.items[skills[0].id]
     assert after.uses in (1, 2)
     if after.uses == 2:
         assert after.utility == pytest.approx(0.5 * 0.5 + 0.5 * 0.5)
@@ -238,17 +238,17 @@ def test_a_step_skill_comes_back_where_the_error_was() -> None:
     memory = made("skills?paired=never&k=1&least=0.3")
     play(memory, GOAL, LOST)
     begin(memory, "wholly other words")
-    assert memory._shown == []
+    assert memory.shown == []
     memory.observe(Step(1, "Nothing happens.", "look"))
     begin(memory, GOAL)
-    kinds = [memory._bank.items[id].kind for id in memory._shown]
+    kinds = [memory.bank.items[id].kind for id in memory.shown]
     assert kinds == ["task", "step"]
 
 
 def test_skills_evict_the_lowest_but_no_young_one() -> None:
     memory = made("skills?capacity=3&protect=2&paired=never&threshold=0")
     for text, utility in (("a", 0.9), ("b", 0.1), ("c", 0.5)):
-        memory._bank.add(Item(text, text, "task", utility=utility))
+        memory.bank.add(Item(text, text, "task", utility=utility))
     play(memory, GOAL, WON)
     assert [i.text for i in items(memory) if i.text] != []
     assert len([i for i in items(memory) if i.kind == "task"]) >= 3, "all are younger than 2"
@@ -265,13 +265,13 @@ def test_memp_deletes_after_three_hits_below_one_half() -> None:
     memory = seeded("memp?update=validation", GOAL)
     for uses, outcome in ((1, LOST), (2, WON)):
         play(memory, GOAL, outcome, ["look"])
-        assert memory._bank.items[1].uses == uses
+        assert memory.bank.items[1].uses == uses
     play(memory, GOAL, LOST, ["look"])
-    assert 1 not in memory._bank.items, "one of three"
+    assert 1 not in memory.bank.items, "one of three"
     memory = seeded("memp?update=validation", GOAL)
     for outcome in (LOST, WON, WON, LOST):
         play(memory, GOAL, outcome, ["look"])
-    assert memory._bank.items[1].uses == 4, "one half is enough"
+    assert memory.bank.items[1].uses == 4, "one half is enough"
 
 
 def test_memp_stores_by_its_update() -> None:
@@ -307,16 +307,16 @@ def test_memp_searches_by_goal_by_facts_or_by_age() -> None:
     keys = ("put a mug in sink", "examine a pan with lamp", "put a mug in shelf")
     memory = seeded("memp?key=facts&least=0.6", *keys)
     begin(memory, "put a mug in shelf")
-    assert memory._shown == [3, 1], "3 of 3 facts, 2 of 3, and none of 3"
+    assert memory.shown == [3, 1], "3 of 3 facts, 2 of 3, and none of 3"
     memory = seeded("memp?key=facts&least=0.67", *keys)
     begin(memory, "put a mug in shelf")
-    assert memory._shown == [3]
+    assert memory.shown == [3]
     memory = seeded("memp?key=recent&k=2", *keys)
     begin(memory, "put a mug in shelf")
-    assert memory._shown == [3, 2]
+    assert memory.shown == [3, 2]
     memory = seeded("memp?least=0.5", *keys)
     begin(memory, "hang a picture")  # cosine .26
-    assert memory._shown == []
+    assert memory.shown == []
 
 
 # --- ExpRAG and ExpRecent -----------------------------------------------------------------------
@@ -337,4 +337,4 @@ def test_exprecent_shows_the_last_whatever_their_goals() -> None:
     for goal in ("a mug", "a pan", "a pot"):
         play(memory, goal, WON)
     begin(memory, "a mug")
-    assert memory._shown == [3, 2]
+    assert memory.shown == [3, 2]

@@ -95,8 +95,8 @@ def gated(gate: int) -> str:
     for n in range(4):
         play(memory, f"{GOAL} {n}", WON)
     play(memory, GOAL, LOST, ["look"])
-    assert memory._bank.items[1].uses
-    return memory._bank.items[1].text
+    assert memory.bank.items[1].uses
+    return memory.bank.items[1].text
 
 
 def test_a_consolidation_is_taken_back_if_a_held_out_check_falls() -> None:
@@ -108,11 +108,11 @@ def test_a_held_out_win_writes_no_item() -> None:
     memory = made("memp?gate=2&least=1")
     for n in range(9):
         play(memory, f"goal {n} of many", WON)
-    assert [win[0] for win in memory._bank.held] == ["goal 3 of many", "goal 7 of many"]
+    assert [win[0] for win in memory.bank.held] == ["goal 3 of many", "goal 7 of many"]
     goals = {item.goal for item in items(memory)}
     assert not goals & {"goal 3 of many", "goal 7 of many"}
     assert len(goals) == 7
-    assert memory._bank.coverage(1) == 1.0, "all goals have the same script"
+    assert memory.bank.coverage(1) == 1.0, "all goals have the same script"
 
 
 def test_an_outcome_without_a_win_is_no_success() -> None:

@@ -127,7 +127,7 @@ def test_fewer_attempts_count_after_one_at_another_task() -> None:
     play(memory, OTHER, LOST, DETOUR)
     assert texts(memory) == [ORDER, CONTRAST]
     assert [runs(item) for item in items(memory)] == [[(1, False), (2, True)]] * 2
-    assert (memory._bank.episode, len(memory._attempts)) == (3, 1)
+    assert (memory.bank.episode, len(memory._attempts)) == (3, 1)
     play(memory, GOAL, WON)
     assert texts(memory)[2].endswith(REFUSAL)
     assert runs(items(memory)[2]) == [(3, False)]
@@ -158,7 +158,7 @@ def test_a_win_for_the_gate_is_not_compared() -> None:
     memory = parallel(4, gate=1)
     for n in range(4):
         play(memory, GOAL, WON if n == 3 else LOST, WAY if n == 3 else DETOUR)
-    assert (len(memory._attempts), memory._bank.held[0][0]) == (3, GOAL)
+    assert (len(memory._attempts), memory.bank.held[0][0]) == (3, GOAL)
     play(memory, OTHER, LOST, DETOUR)
     assert texts(memory) == [REFUSAL]
 
@@ -244,7 +244,7 @@ def test_attempts_are_compared_in_a_store(tmp_path: Path) -> None:
 def test_ten_milliseconds_a_step_at_a_thousand_items() -> None:
     memory = sequential(inner="none")
     for n in range(1000):
-        memory._bank.add(Item(f'Do "take thing {n}".', f"find thing {n} in room {n % 9}"))
+        memory.bank.add(Item(f'Do "take thing {n}".', f"find thing {n} in room {n % 9}"))
     play(memory, GOAL, LOST, [f"take thing {n}" for n in range(300)])
     begin(memory, GOAL)  # encodes the keys, once
     started = time.process_time()

@@ -219,13 +219,13 @@ def test_a_playbook_counts_its_bullets() -> None:
 )  # fmt: skip
 def test_statistics_of_a_playbook(uses: tuple[int, int], counts: tuple[int, ...]) -> None:
     memory = made("playbook")
-    memory._bank.add(Item("x", "x", more=tuple(map(str, uses))))
+    memory.bank.add(Item("x", "x", more=tuple(map(str, uses))))
     assert memory.counts() == counts
 
 
 def test_bullets_of_similarity_nine_tenths_merge_into_the_first() -> None:
     memory = made("playbook")
-    bank, trial = memory._bank, None
+    bank, trial = memory.bank, None
     ten = "a b c d e f g h i j k"
     for text in (ten, "l m", "a b c d e f g h i j x", "a b c d e f g h i y x"):
         memory._add(bank, Item(text, text, kind="others", more=("1", "0")), trial)
@@ -236,7 +236,7 @@ def test_bullets_of_similarity_nine_tenths_merge_into_the_first() -> None:
 def test_the_best_bullets_are_shown_where_not_all_fit() -> None:
     memory = made("playbook", inner="none")
     for text, harmful in (("find the lamp", 4), ("eat the lamp", 0), ("find the key", 1)):
-        memory._bank.add(Item(text, text, more=("1", str(harmful))))
+        memory.bank.add(Item(text, text, more=("1", str(harmful))))
     begin(memory, "find the lamp")
     # The nearest would be the first, but it did more harm than good.
     assert lessons(memory) == ["eat the lamp", "find the key", "find the lamp"]
@@ -301,7 +301,7 @@ def test_ten_milliseconds_a_step_at_a_thousand_items(name: str) -> None:
             slots = tuple(part.format(n) for part in more)
             text, key = f'Do "take thing {n}".', f"find thing {n} in room {n % 9}"
             origins = (Origin("house", f"house/{n}"),)
-            memory._bank.add(Item(text, key, kind, more=slots, origins=origins))
+            memory.bank.add(Item(text, key, kind, more=slots, origins=origins))
         begin(memory, "find thing 3")  # encodes the keys, once
         memory.begin(Task("t", "find thing 5", "alfworld"), 0)
     started = time.process_time()
