@@ -121,7 +121,7 @@ def test_listing_leaves_the_story_as_it_is(env):
     before = [m.tobytes() for m in snapshot.native.engine.machine[:2]]
     first = env.valid_actions()
     assert [m.tobytes() for m in env.snapshot().native.engine.machine[:2]] == before
-    assert env._feedback == snapshot.feedback
+    assert env.snapshot().feedback == snapshot.feedback
     env.restore(snapshot)
     assert env.valid_actions() == first
 
@@ -129,19 +129,19 @@ def test_listing_leaves_the_story_as_it_is(env):
 def test_a_state_that_comes_again_is_not_searched_again(env):
     play(env, "north")
     env.valid_actions()
-    searched = env._parser.searches
+    searched = env.engine.searches
     play(env, "look", "wait", "xyzzy", "examine door")
     first = env.valid_actions()
-    assert env._parser.searches == searched
+    assert env.engine.searches == searched
     for _ in range(3):  # the first time changes the world: the shed was not visited
         play(env, "east")
         env.valid_actions()
         play(env, "west")
         assert env.valid_actions() == first
-        assert env._parser.searches == searched + 2
+        assert env.engine.searches == searched + 2
     play(env, "south", "take cap", "north")
     assert env.valid_actions() != first
-    assert env._parser.searches == searched + 3
+    assert env.engine.searches == searched + 3
 
 
 def test_whatever_the_walkthrough_does_is_listed(env):
@@ -205,10 +205,10 @@ def test_a_textworld_story_plays_with_its_own_score(tmp_path):
     from gym_memory.games.textworld.treasure_hunt import TreasureHunt
 
     real = TreasureHunt(level="easy", valid_actions=True)
-    real.reset(seed=0)
+    _, told = real.reset(seed=0)
     env = Jericho(path=real._story(real.task_id), valid_actions=False)
     obs, info = env.reset(seed=0)
-    assert info["max_score"] == real._feedback.max_score
+    assert info["max_score"] == told["max_score"]
     world = [
         a for a in real.valid_actions() if not a.startswith(("examine", "look", "inv", "read"))
     ]
