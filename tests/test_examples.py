@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import importlib.util
 import os
 import re
-import resource
 import socket
 import subprocess
 import sys
@@ -43,10 +41,8 @@ NEEDS = {
     "sb3_masked.py": "sb3_contrib",
     "torchrl_rollout.py": "torchrl",
 }
-SECONDS = dict(
-    re.findall(r"^\| `(\S+)` .* \| (\d+) \|$", (EXAMPLES / "README.md").read_text(), re.M)
-)
-"""CPU seconds that the table of the examples states."""
+LISTED = set(re.findall(r"^\| `(\S+)` \| .+ \|$", (EXAMPLES / "README.md").read_text(), re.M))
+"""Files in the table of the examples."""
 TUTORIALS = ("first-comparison", "reading-a-report", "train-an-agent", "language-model-agent")
 FEWER = {
     **{
@@ -83,29 +79,17 @@ def run(words: list[str], folder: Path, environment: dict[str, str]) -> str:
     return done.stdout
 
 
-@contextlib.contextmanager
-def within(name: str) -> Iterator[None]:
-    """Check the CPU seconds of child processes against the table."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    yield
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    spent = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    assert spent <= int(SECONDS[name]), f"{name} took {spent:.0f} CPU-seconds"
-
-
 def test_each_example_is_in_the_table_and_run() -> None:
     files = {path.name for path in EXAMPLES.iterdir() if path.suffix in (".py", ".ipynb")}
-    assert files == set(SECONDS)
+    assert files == LISTED
     assert {name for name in files if name.endswith(".py")} == set(SAYS)
-    assert max(map(int, SECONDS.values())) <= 60
 
 
 @pytest.mark.parametrize("name", SAYS)
 def test_script(name: str, tmp_path: Path, environment: dict[str, str]) -> None:
     if name in NEEDS and importlib.util.find_spec(NEEDS[name]) is None:
         pytest.skip(f"needs {NEEDS[name]}")
-    with within(name):
-        shown = run([sys.executable, str(EXAMPLES / name)], tmp_path, environment)
+    shown = run([sys.executable, str(EXAMPLES / name)], tmp_path, environment)
     assert re.search(SAYS[name], shown, re.MULTILINE), shown
 
 
@@ -126,9 +110,8 @@ def test_notebook(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
     book = nbformat.read(path, as_version=4)
     where = {"metadata": {"path": str(tmp_path)}}
-    with within(path.name):
-        client = nbclient.NotebookClient(nbformat.read(path, 4), timeout=300, resources=where)
-        played = client.execute()
+    client = nbclient.NotebookClient(nbformat.read(path, 4), timeout=300, resources=where)
+    played = client.execute()
     assert printed(book) == printed(played), "store the notebook with the outputs of now"
     for notebook in (book, played):
         outputs = [out for cell in notebook.cells for out in cell.get("outputs", ())]
