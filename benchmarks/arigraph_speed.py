@@ -20,8 +20,8 @@ them much. Parts (``--parts steps,naive,minilm,long,rl``):
   embeddings, so it cannot gain from a walk being the second).
 * ``authors``: a step of the graph of AriGraph's authors (``--authors FOLDER``, a clone of their
   repository; needs networkx, matplotlib and openai) beside ours, in a house of 1,000 and 5,000
-  facts: the same facts, ended facts, search texts, depth and threshold. Their graph is told what
-  its language model would have answered, and gets its vectors ready-made: neither is counted.
+  facts: the same facts, ended facts, search texts, depth and threshold. Their graph is given the
+  answers of its language model, and its vectors ready-made: neither is counted.
 * ``minilm``: a real Treasure Hunt episode of 150 steps with semantic recall, nothing cached
   before; memory steps only.
 * ``long``: 10,000 steps of one episode in a house of 16 rooms; bytes that the memory holds, by
@@ -298,7 +298,7 @@ def naive(size: int = 1000) -> dict[str, Any]:
 
 
 def texts_of(memory: AriGraph, cue: Cue) -> list[str]:
-    """The texts that a recall searches for."""
+    """Return the texts that a recall searches for."""
     return [cue.focus, *memory._sources.structure.queries(cue), cue.task]
 
 
@@ -336,7 +336,7 @@ def authors(folder: str, sizes: tuple[int, ...] = (1000, 5000), turns: int = 30)
             return found
 
     class Theirs(ContrieverGraph):  # type: ignore[misc]
-        """Their graph, told what its language model would have answered."""
+        """Their graph, given the answers of its language model."""
 
         def __init__(self) -> None:
             self.retriever, self.items = Given(), []
@@ -363,7 +363,7 @@ def authors(folder: str, sizes: tuple[int, ...] = (1000, 5000), turns: int = 30)
             facts = [", ".join(fact) for fact in episode.triples]
             theirs.obs_episodic[episode.text] = [facts, theirs.retriever.embed(episode.text)]
         theirs.shown = []
-        mine, other, told = [], [], []
+        mine, other, inputs = [], [], []
         for _ in range(turns):
             step, cue = house.step(house.stroll())
             started = clock()
@@ -372,9 +372,9 @@ def authors(folder: str, sizes: tuple[int, ...] = (1000, 5000), turns: int = 30)
             mine.append((clock() - started) * 1e3)
             now = {", ".join(fact) for fact in memory.graph.live()}
             facts = [", ".join(fact) for fact in memory.store[-1].triples]
-            told.append((step, facts, sorted(before - now), cue, texts_of(memory, cue)))
+            inputs.append((step, facts, sorted(before - now), cue, texts_of(memory, cue)))
             before = now
-        for one in told:
+        for one in inputs:
             theirs.retriever.seconds, started = 0.0, clock()
             theirs.shown, _ = theirs.play(*one)
             other.append((clock() - started - theirs.retriever.seconds) * 1e3)

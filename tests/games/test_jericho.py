@@ -205,10 +205,10 @@ def test_a_textworld_story_plays_with_its_own_score(tmp_path):
     from gym_memory.games.textworld.treasure_hunt import TreasureHunt
 
     real = TreasureHunt(level="easy", valid_actions=True)
-    _, told = real.reset(seed=0)
+    _, first = real.reset(seed=0)
     env = Jericho(path=real._story(real.task_id), valid_actions=False)
     obs, info = env.reset(seed=0)
-    assert info["max_score"] == told["max_score"]
+    assert info["max_score"] == first["max_score"]
     world = [
         a for a in real.valid_actions() if not a.startswith(("examine", "look", "inv", "read"))
     ]

@@ -115,6 +115,19 @@ def taught(tiny: LmSettings) -> LmLearner:
     return learner
 
 
+def assert_as_alone(
+    learner: LmLearner, several: list[int], alone: Callable[..., Any], atol: float
+) -> None:
+    """Several texts that go through together have the logits that each has alone."""
+    with torch.no_grad():
+        together = list(learner.logits(several))
+    assert len({len(learner.shown[n][0]) for n in several}) > 1  # so that some are padded
+    for number, (logits, answer) in zip(several, together, strict=True):
+        prompt, shown = learner.shown[number]
+        assert answer.tolist() == shown
+        np.testing.assert_allclose(logits, alone(learner, prompt, shown), atol=atol)
+
+
 def counted(learner: LmLearner, monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """The prompts that went through the frozen model since, whole or in part."""
     prefix, reads = learner.frozen.latest, []  # type: ignore[union-attr]
@@ -130,15 +143,8 @@ def counted(learner: LmLearner, monkeypatch: pytest.MonkeyPatch) -> list[Any]:
 def test_prompts_are_read_once_and_answers_go_through_together(
     tiny: LmSettings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    learner = taught(tiny)
-    several = [0, 5, 3]
-    with torch.no_grad():
-        together = list(learner.logits(several))
-    assert len({len(learner.shown[n][0]) for n in several}) > 1  # so that some are padded
-    for number, (logits, answer) in zip(several, together, strict=True):
-        prompt, shown = learner.shown[number]
-        assert answer.tolist() == shown
-        np.testing.assert_allclose(logits, adapted(learner, prompt, shown), atol=2e-2)
+    learner, several = taught(tiny), [0, 5, 3]
+    assert_as_alone(learner, several, adapted, 2e-2)
     reads = counted(learner, monkeypatch)
     list(learner.logits(several))
     assert not reads
@@ -153,15 +159,7 @@ def test_prompts_are_read_once_and_answers_go_through_together(
 @pytest.mark.parametrize("method", ["lora", "full"])
 def test_whole_texts_may_go_through_together(tiny: LmSettings, method: str) -> None:
     """As they do on a GPU."""
-    learner = taught(dataclasses.replace(tiny, method=method))
-    several = [0, 5, 3]
-    with torch.no_grad():
-        together = list(learner.logits(several))
-    assert len({len(learner.shown[n][0]) for n in several}) > 1  # so that some are padded
-    for number, (logits, answer) in zip(several, together, strict=True):
-        prompt, shown = learner.shown[number]
-        assert answer.tolist() == shown
-        np.testing.assert_allclose(logits, whole(learner, prompt, shown), atol=1e-3)
+    assert_as_alone(taught(dataclasses.replace(tiny, method=method)), [0, 5, 3], whole, 1e-3)
 
 
 def test_a_state_that_was_acted_in_is_not_read_again(
