@@ -3,8 +3,8 @@
     python benchmarks/foreign/draw.py minigrid
 
 plays the environment of that heading in docs/foreign-environments.md by a policy that tries what
-it has tried least. It writes facts drawn by a seeded generator into facts.csv, each with the step's
-text it was read from. The last columns are for the verdict: y, or n and why. A fact of this set
+it has tried least. It writes facts drawn by a seeded generator into facts.csv.gz, each with the
+step's text it was read from. The last columns are for the verdict: y, or n and why. A fact of this set
 that is there already, with the same text, keeps its verdict. AgentOdyssey and Zork I state their
 truth: it decides where things are and ways lead, and only the others are for a person. A clock
 counts once there.
@@ -18,6 +18,8 @@ from __future__ import annotations
 
 import argparse
 import csv
+import gzip
+import io
 import random
 import re
 from collections import Counter
@@ -36,7 +38,7 @@ from gym_memory.graph.schema import PLAYER, direction_of
 from gym_memory.run import rollout
 
 HERE = Path(__file__).parent
-FACTS = HERE / "facts.csv"
+FACTS = HERE / "facts.csv.gz"
 STORY = HERE.parents[2] / "shared" / "data" / "stories" / "zork1.z3"
 WORDS = (
     *("north", "south", "east", "west", "up", "down", "in", "out", "downstream", "xyzzy"),
@@ -189,7 +191,7 @@ def _plain(facts: frozenset[Triple]) -> frozenset[Triple]:
 
 def drawn_facts() -> list[dict[str, Any]]:
     """Return all facts that were drawn, a set after the other."""
-    with FACTS.open(newline="", encoding="utf-8") as file:
+    with gzip.open(FACTS, "rt", newline="", encoding="utf-8") as file:
         return list(csv.DictReader(file))
 
 
@@ -209,10 +211,11 @@ def draw(name: str, kept_as: str, seeds: range, steps: int, number: int) -> None
         row["set"] = kept_as
         if not row["verdict"]:
             row["verdict"], row["why"] = judged.get(_key(row), ("", ""))
-    with FACTS.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(sorted(others + drawn, key=lambda row: row["set"]))
+    file = io.StringIO(newline="")
+    writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(sorted(others + drawn, key=lambda row: row["set"]))
+    FACTS.write_bytes(gzip.compress(file.getvalue().encode(), mtime=0))
     print(f"{name}: {len(rows)} facts, {len(drawn)} drawn")
 
 

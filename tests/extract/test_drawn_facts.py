@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import gzip
 import re
 from pathlib import Path
 
@@ -11,7 +12,7 @@ import pytest
 FOLDER = Path(__file__).parents[2] / "benchmarks" / "foreign"
 TABLE = re.compile(r"^\| (agentodyssey|colossal-cave|zork1) .*\| (\d+) of 100 \|", re.MULTILINE)
 SHARES = dict(TABLE.findall((FOLDER / "README.md").read_text("utf-8")))
-with (FOLDER / "facts.csv").open(newline="", encoding="utf-8") as file:
+with gzip.open(FOLDER / "facts.csv.gz", "rt", newline="", encoding="utf-8") as file:
     DRAWN = list(csv.DictReader(file))
 
 
