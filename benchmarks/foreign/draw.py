@@ -2,10 +2,10 @@
 
     python benchmarks/foreign/draw.py minigrid
 
-plays the environment of that heading in docs/foreign-environments.md by a policy that tries what
-it has tried least. It writes facts drawn by a seeded generator into facts.csv.gz, each with the
-step's text it was read from. The last columns are for the verdict: y, or n and why. A fact of this
-set that is there already, with the same text, keeps its verdict. AgentOdyssey and Zork I state their
+plays the environment of that heading in docs/foreign-environments.md by a policy that tries what it
+has tried least. It writes facts drawn by a seeded generator into facts.csv.gz, each with the step's
+text it was read from. The last columns are for the verdict: y, or n and why. A fact of this set
+that is there already, with the same text, keeps its verdict. AgentOdyssey and Zork I state their
 truth: it decides where things are and ways lead, and only the others are for a person. A clock
 counts once there.
 
