@@ -212,10 +212,8 @@ class ResultsFolder:
 
     def _has_steps(self) -> bool:
         """True unless the run broke off before its first step, at a wrong name for example."""
-        episodes = self.path / "episodes.jsonl"
-        return any((self.path / "steps").glob("*")) or (
-            episodes.exists() and bool(content(episodes))
-        )
+        steps, episodes = self.path / "steps", self.path / "episodes.jsonl"
+        return any(steps.glob("*")) or bool(content(episodes))
 
     def _open_episodes(self) -> None:
         path = self.path / "episodes.jsonl"
