@@ -6,7 +6,6 @@ import dataclasses
 import random
 from collections import Counter
 from collections.abc import Iterator
-from typing import ClassVar
 
 from gym_memory.core.records import Triple
 from gym_memory.evaluate.exam import questions
@@ -22,12 +21,8 @@ _LOOKS = ("look", "examine", "x ", "read", "inventory", "i", "wait", "z")
 """Starts of actions that change nothing and do not fail by that."""
 
 
-@dataclasses.dataclass(frozen=True)
-class Moved(Past):
+class Moved(Past, kind="moved", title="where X was before"):
     """Ask where something was before it came to where it is, without naming a step."""
-
-    kind: ClassVar[str] = "moved"
-    title: ClassVar[str] = "where X was before"
 
     @classmethod
     def make(cls, account: Account, rng: random.Random) -> Iterator[ExamQuestion]:
@@ -44,11 +39,9 @@ class Moved(Past):
 
 
 @dataclasses.dataclass(frozen=True)
-class Dropped(ExamQuestion):
+class Dropped(ExamQuestion, kind="dropped", title="where X was dropped"):
     """Ask where something was last put down."""
 
-    kind: ClassVar[str] = "dropped"
-    title: ClassVar[str] = "where X was dropped"
     thing: str
     t: int
     still: bool
@@ -73,12 +66,8 @@ class Dropped(ExamQuestion):
         return compared(said or (reading.place(self.thing) if self.still else ""), self.answer)
 
 
-@dataclasses.dataclass(frozen=True)
-class Next(Did):
+class Next(Did, kind="next", title="what was done next"):
     """Ask which action followed one that was taken once; ``t`` is the step of the answer."""
-
-    kind: ClassVar[str] = "next"
-    title: ClassVar[str] = "what was done next"
 
     @classmethod
     def make(cls, account: Account, rng: random.Random) -> Iterator[ExamQuestion]:
@@ -91,12 +80,8 @@ class Next(Did):
                 yield cls(text, actions[t + 1], account.now - t - 1, t + 1)
 
 
-@dataclasses.dataclass(frozen=True)
-class There(Did):
+class There(Did, kind="there", title="what was done in A at step t"):
     """Ask what was done in a place at a step."""
-
-    kind: ClassVar[str] = "there"
-    title: ClassVar[str] = "what was done in A at step t"
 
     @classmethod
     def make(cls, account: Account, rng: random.Random) -> Iterator[ExamQuestion]:
@@ -110,11 +95,9 @@ class There(Did):
 
 
 @dataclasses.dataclass(frozen=True)
-class Pitfall(ExamQuestion):
+class Pitfall(ExamQuestion, kind="pitfall", title="what went wrong"):
     """Ask what was wrong with an action that cost points or changed nothing in the game."""
 
-    kind: ClassVar[str] = "pitfall"
-    title: ClassVar[str] = "what went wrong"
     t: int
 
     @classmethod
@@ -135,12 +118,9 @@ class Pitfall(ExamQuestion):
 
 
 @dataclasses.dataclass(frozen=True)
-class Premise(ExamQuestion):
+class Premise(ExamQuestion, kind="premise", title="false premise", wants_silence=True):
     """Ask when something was taken that never was: silence is right."""
 
-    kind: ClassVar[str] = "premise"
-    title: ClassVar[str] = "false premise"
-    wants_silence: ClassVar[bool] = True
     thing: str
 
     @classmethod

@@ -90,22 +90,31 @@ def draw_wording(sort: str, rng: random.Random, **named: Any) -> QuestionText:
 
 @dataclasses.dataclass(frozen=True)
 class ExamQuestion(ABC):
-    """Hold one question in words; ``age`` is the steps since its evidence was shown, if any."""
+    """Hold one question in words; ``age`` is the steps since its evidence was shown, if any.
+
+    A kind says in its class line its name, its ``title`` for tables, whether it ``wants_silence``,
+    having no answer, and ``about``: the fields with the names that a plan must contain to be about
+    it; without any no plan is.
+    """
 
     kind: ClassVar[str] = ""
     title: ClassVar[str] = ""
-    """What is asked, for tables."""
     wants_silence: ClassVar[bool] = False
-    """True if there is no answer."""
+    _about: ClassVar[tuple[str, ...]] = ()
 
     text: QuestionText
     answer: str
     age: int | None
 
+    def __init_subclass__(
+        cls, *, kind: str, title: str, wants_silence: bool = False, about: tuple[str, ...] = ()
+    ):
+        cls.kind, cls.title, cls.wants_silence, cls._about = kind, title, wants_silence, about
+
     @property
     def about(self) -> tuple[str, ...]:
         """Return the names that a plan must contain to be about this; () if no plan is."""
-        return ()
+        return tuple(filter(None, (getattr(self, name) for name in self._about)))
 
     @classmethod
     @abstractmethod
@@ -118,16 +127,10 @@ class ExamQuestion(ABC):
 
 
 @dataclasses.dataclass(frozen=True)
-class Where(ExamQuestion):
+class Where(ExamQuestion, kind="where", title="where X is", about=("thing",)):
     """Ask where something is now."""
 
-    kind: ClassVar[str] = "where"
-    title: ClassVar[str] = "where X is"
     thing: str
-
-    @property
-    def about(self) -> tuple[str, ...]:
-        return (self.thing,)
 
     @classmethod
     def make(cls, account: Account, rng: random.Random) -> Iterator[ExamQuestion]:
@@ -143,17 +146,11 @@ class Where(ExamQuestion):
 
 
 @dataclasses.dataclass(frozen=True)
-class Read(ExamQuestion):
+class Read(ExamQuestion, kind="read", title="what was read", about=("thing",)):
     """Ask for what was read: the recipe, the notes, the uses of things."""
 
-    kind: ClassVar[str] = "read"
-    title: ClassVar[str] = "what was read"
     thing: str
     facts: tuple[Triple, ...]
-
-    @property
-    def about(self) -> tuple[str, ...]:
-        return (self.thing,)
 
     @classmethod
     def make(cls, account: Account, rng: random.Random) -> Iterator[ExamQuestion]:
@@ -184,17 +181,11 @@ class Read(ExamQuestion):
 
 
 @dataclasses.dataclass(frozen=True)
-class Near(ExamQuestion):
+class Near(ExamQuestion, kind="near", title="rooms next to A", about=("place",)):
     """Ask which rooms the known ways out of a room lead to."""
 
-    kind: ClassVar[str] = "near"
-    title: ClassVar[str] = "rooms next to A"
     place: str
     true: frozenset[str]
-
-    @property
-    def about(self) -> tuple[str, ...]:
-        return (self.place,)
 
     @classmethod
     def make(cls, account: Account, rng: random.Random) -> Iterator[ExamQuestion]:
@@ -219,11 +210,9 @@ class Near(ExamQuestion):
 
 
 @dataclasses.dataclass(frozen=True)
-class Past(ExamQuestion):
+class Past(ExamQuestion, kind="past", title="where X was at step t"):
     """Ask where something, or the agent, was after a past step, if it is elsewhere now."""
 
-    kind: ClassVar[str] = "past"
-    title: ClassVar[str] = "where X was at step t"
     thing: str
     t: int
 
@@ -255,11 +244,9 @@ class Past(ExamQuestion):
 
 
 @dataclasses.dataclass(frozen=True)
-class Did(ExamQuestion):
+class Did(ExamQuestion, kind="did", title="what was done at step t"):
     """Ask what was done in a past step."""
 
-    kind: ClassVar[str] = "did"
-    title: ClassVar[str] = "what was done at step t"
     t: int
 
     @classmethod
@@ -274,11 +261,9 @@ class Did(ExamQuestion):
 
 
 @dataclasses.dataclass(frozen=True)
-class Order(ExamQuestion):
+class Order(ExamQuestion, kind="order", title="which came first"):
     """Ask which of two rooms was entered first, or which of two things was taken first."""
 
-    kind: ClassVar[str] = "order"
-    title: ClassVar[str] = "which came first"
     earlier: Triple
     later: Triple
 
@@ -310,19 +295,13 @@ class Order(ExamQuestion):
 
 
 @dataclasses.dataclass(frozen=True)
-class Route(ExamQuestion):
+class Route(ExamQuestion, kind="route", title="way from A to B", about=("source", "target")):
     """Ask for the way from one room to another that is not next to it."""
 
-    kind: ClassVar[str] = "route"
-    title: ClassVar[str] = "way from A to B"
     source: str
     target: str
     known: frozenset[tuple[str, str]]
     true: frozenset[tuple[str, str]]
-
-    @property
-    def about(self) -> tuple[str, ...]:
-        return (self.source, self.target)
 
     @classmethod
     def make(cls, account: Account, rng: random.Random) -> Iterator[ExamQuestion]:
@@ -359,17 +338,11 @@ class Route(ExamQuestion):
 
 
 @dataclasses.dataclass(frozen=True)
-class Inside(ExamQuestion):
+class Inside(ExamQuestion, kind="inside", title="room of what holds X", about=("thing",)):
     """Ask for the room of what holds something: two facts in a row."""
 
-    kind: ClassVar[str] = "inside"
-    title: ClassVar[str] = "room of what holds X"
     thing: str
     holder: str
-
-    @property
-    def about(self) -> tuple[str, ...]:
-        return (self.thing,)
 
     @classmethod
     def make(cls, account: Account, rng: random.Random) -> Iterator[ExamQuestion]:
@@ -391,17 +364,11 @@ class Inside(ExamQuestion):
 
 
 @dataclasses.dataclass(frozen=True)
-class Count(ExamQuestion):
+class Count(ExamQuestion, kind="count", title="how many in A", about=("holder",)):
     """Ask how many things are in or on something of which all contents were seen."""
 
-    kind: ClassVar[str] = "count"
-    title: ClassVar[str] = "how many in A"
     holder: str
     things: frozenset[str]
-
-    @property
-    def about(self) -> tuple[str, ...]:
-        return (self.holder,)
 
     @classmethod
     def make(cls, account: Account, rng: random.Random) -> Iterator[ExamQuestion]:
@@ -426,12 +393,9 @@ class Count(ExamQuestion):
 
 
 @dataclasses.dataclass(frozen=True)
-class Unseen(ExamQuestion):
+class Unseen(ExamQuestion, kind="unseen", title="never seen", wants_silence=True):
     """Ask where something is that was never seen: silence is right."""
 
-    kind: ClassVar[str] = "unseen"
-    title: ClassVar[str] = "never seen"
-    wants_silence: ClassVar[bool] = True
     thing: str
     place: str
 
@@ -453,16 +417,12 @@ class Unseen(ExamQuestion):
 
 
 @dataclasses.dataclass(frozen=True)
-class Saw(ExamQuestion):
+class Saw(
+    ExamQuestion, kind="saw", title="what came of an action, what a text said", about=("heading",)
+):
     """Ask for the game's words after an action, or under a title; works for games without facts."""
 
-    kind: ClassVar[str] = "saw"
-    title: ClassVar[str] = "what came of an action, what a text said"
     heading: str = ""
-
-    @property
-    def about(self) -> tuple[str, ...]:
-        return (self.heading,) if self.heading else ()
 
     @classmethod
     def make(cls, account: Account, rng: random.Random) -> Iterator[ExamQuestion]:
