@@ -15,6 +15,8 @@ from gym_memory.baselines.base import Policy, make_policy
 from gym_memory.memory.experience.base import ExperienceMemory
 from gym_memory.run.loop import EpisodeResult, rollout
 from gym_memory.run.replays import KINDS, Key, Kind, Lens, Replays, Worth, credit_exactly
+from gym_memory.run.results.intervals import rank_correlation
+from gym_memory.run.results.score import grouped
 
 __all__ = ["RULES", "Credited", "ItemCredit", "RuleError", "by_item", "credit", "rule_errors"]
 
@@ -116,16 +118,13 @@ class ItemCredit(NamedTuple):
 
 def by_item(episodes: Iterable[Credited]) -> list[ItemCredit]:
     """Return what each item was worth, the most useful first."""
-    found: dict[Key, list[Worth]] = {}
-    for episode in episodes:
-        for worth in episode.worths:
-            found.setdefault(worth.key, []).append(worth)
+    worths = (worth for episode in episodes for worth in episode.worths)
     items = [
         ItemCredit(
             *(key, own[-1].text, len(own), statistics.fmean(w.score for w in own)),
             *(statistics.fmean(w.steps for w in own), _mean(own, "alone"), _mean(own, "shapley")),
         )
-        for key, own in found.items()
+        for key, own in grouped(worths, lambda worth: worth.key).items()
     ]
     return sorted(items, key=lambda item: (-item.score, item.steps))
 
@@ -152,8 +151,8 @@ _ALPHA, _BETA = 0.3, 0.05
 class RuleError(NamedTuple):
     """Hold how far a rule is from the true worth of items.
 
-    ``rank`` is Spearman's correlation, NaN where one of the two is constant, with its 95 % interval
-    (Fisher's z, with Bonett and Wright's variance). ``harmful`` and ``useful`` count items of
+    ``rank`` is Spearman's correlation with its 95 % interval, NaN where one of the two is constant
+    (:func:`.rank_correlation`). ``harmful`` and ``useful`` count items of
     negative and positive worth; ``kept`` are harmful ones that the rule values, ``dropped`` useful
     ones that it does not.
     """
@@ -207,19 +206,8 @@ def _values(results: Sequence[EpisodeResult], bonus: float) -> tuple[float, ...]
 
 
 def _error(rule: str, true: Any, valued: Any, least: float) -> RuleError:
-    ranks = [_ranks(values) for values in (true, valued)]
-    varies = len(true) > 3 and all(np.ptp(rank) for rank in ranks)
-    rank = float(np.corrcoef(*ranks)[0, 1]) if varies else math.nan
-    z = math.atanh(min(max(rank, -0.999999), 0.999999))
-    reach = 1.96 * math.sqrt((1 + rank**2 / 2) / max(len(true) - 3, 1))
-    low, high = math.tanh(z - reach), math.tanh(z + reach)
+    rank, (low, high) = rank_correlation(true, valued) or (math.nan, (math.nan, math.nan))
     harmful, useful = true < 0, true > 0
     counts = (harmful.sum(), (harmful & (valued >= least)).sum(), useful.sum(),
               (useful & (valued < least)).sum())  # fmt: skip
     return RuleError(rule, len(true), rank, low, high, *map(int, counts))
-
-
-def _ranks(values: Any) -> Any:
-    """Return ranks; equal values share their mean rank."""
-    _, place, counts = np.unique(values, return_inverse=True, return_counts=True)
-    return (np.cumsum(counts) - (counts - 1) / 2)[place]

@@ -12,12 +12,9 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
-
-import numpy as np
 
 from gym_memory.evaluate.exam.session import SILENCE
-from gym_memory.evaluate.rank.suite import NAMES, Cell, Suite
+from gym_memory.evaluate.rank.suite import NAMES, Cell, Measure, Suite
 from gym_memory.run.results import intervals
 from gym_memory.run.results.figures import area
 from gym_memory.run.results.intervals import LEVEL, Estimate, Interval
@@ -98,8 +95,7 @@ def cards(suite: Suite, found: Cells) -> list[Card]:
             left[memory].append(rank)
     made = []
     for memory, cells in found.items():
-        play = [cell for cell in cells if _measure(suite, cell) == "play"]
-        exam = [cell for cell in cells if _measure(suite, cell) == "exam"]
+        play, exam = _measured(suite, cells, "play"), _measured(suite, cells, "exam")
         others = {c: areas.get(c, {}) if c != memory else {} for c in ("none", "present")}
         gains = {c: _gap(areas[memory], other) for c, other in others.items()}
         gaps = _differences(areas[memory], others["none"])
@@ -114,7 +110,7 @@ def cards(suite: Suite, found: Cells) -> list[Card]:
                 faults=faults[memory],
                 rank=whole.get(memory),
                 left_out=(min(r[0] for r in sides), max(r[1] for r in sides)) if sides else None,
-                score=_number(_scores(play, MAIN_BUDGET)),
+                score=_number(_scores(play)),
                 area=_number(areas[memory]),
                 gains={name: Number.of(intervals.gaps(*gap)) for name, gap in gains.items()},
                 over_worlds=Number.of(intervals.gaps(list(by_world.values()), list(by_world))),
@@ -122,7 +118,7 @@ def cards(suite: Suite, found: Cells) -> list[Card]:
                     env: round(_mean(v for g, v in areas[memory].items() if g[0] == env), 4)
                     for env in dict.fromkeys(env for env, _ in areas[memory])
                 },
-                text=_number(_scores(cells, MAIN_BUDGET, suite, "text")),
+                text=_number(_scores(_measured(suite, cells, "text"))),
                 exam=_shares(exam, [k for kinds in suite.abilities.values() for k in kinds]),
                 abilities={name: _shares(exam, kinds) for name, kinds in suite.abilities.items()},
                 names={name: _shares(exam, kinds) for name, kinds in _named(suite).items()},
@@ -156,23 +152,14 @@ def ranks(areas: Mapping[str, Games], level: float = LEVEL) -> dict[str, Rank]:
 def correlation(made: Iterable[Card]) -> Number:
     """Return the rank correlation of exam and play over memories, and its interval.
 
-    Memories that score alike in both count once, and the upper bound not at all. The interval is
-    Fisher's with the variance of Bonett and Wright (2000).
+    Memories that score alike in both count once, and the upper bound not at all.
     """
     points = sorted({p for card in made if card.memory != _BOUND and (p := place(card))})
-    if len(points) < 4:
+    found = intervals.rank_correlation([exam for exam, _ in points], [play for _, play in points])
+    if found is None:
         return Number(None, None, len(points))
-    exam, play = (_midranks([p[axis] for p in points]) for axis in (0, 1))
-    if not (np.ptp(exam) and np.ptp(play)):
-        return Number(None, None, len(points))
-    r = float(np.corrcoef(exam, play)[0, 1])
-    reach = 1.96 * math.sqrt((1 + r * r / 2) / (len(points) - 3))
-    z = math.atanh(max(-0.9999, min(r, 0.9999)))
-    return Number(
-        round(r, 4),
-        (round(math.tanh(z - reach), 4), round(math.tanh(z + reach), 4)),
-        len(points),
-    )
+    r, (low, high) = found
+    return Number(round(r, 4), (round(low, 4), round(high, 4)), len(points))
 
 
 def place(card: Card) -> tuple[float, float] | None:
@@ -181,19 +168,16 @@ def place(card: Card) -> tuple[float, float] | None:
     return None if exam is None or play is None else (exam, play)
 
 
-def _midranks(values: Sequence[float]) -> Any:
-    data = np.asarray(values)
-    return np.array([(data < v).sum() + ((data == v).sum() - 1) / 2 for v in data])
-
-
-def _measure(suite: Suite, cell: Cell) -> str:
-    return next((part.measure for part in suite.parts if part.name == cell.part), "")
+def _measured(suite: Suite, cells: Sequence[Cell], measure: Measure) -> list[Cell]:
+    """Return the cells of the parts that measure something."""
+    parts = {part.name for part in suite.parts if part.measure == measure}
+    return [cell for cell in cells if cell.part in parts]
 
 
 def _areas(suite: Suite, cells: Sequence[Cell]) -> Games:
     """Return the area of each game; none where a budget is missing or exceeded."""
     found: Games = {}
-    play = [cell for cell in cells if _measure(suite, cell) == "play"]
+    play = _measured(suite, cells, "play")
     if any(cell.tokens > cell.budget for cell in play):
         return {}
     for (env, _), group in grouped(play, lambda c: (c.env, c.policy)).items():
@@ -208,13 +192,11 @@ def _areas(suite: Suite, cells: Sequence[Cell]) -> Games:
 
 
 def _faults(suite: Suite, cells: Sequence[Cell]) -> Iterable[str]:
-    audits = [cell for cell in cells if _measure(suite, cell) == "audit"]
-
     def count(name: str) -> int:
         return sum(sum(cell.marks.get(name, ())) for cell in cells)
 
     steps = count("steps")
-    if not steps or any(cell.failed for cell in audits):
+    if not steps or any(c.failed for c in _measured(suite, cells, "audit")):
         yield "the audit failed"
     if over := count("over"):
         yield f"exceeds the budget in {over} recalls"
@@ -227,13 +209,11 @@ def _faults(suite: Suite, cells: Sequence[Cell]) -> Iterable[str]:
         yield f"recalls otherwise at {lost} steps from its own state: it keeps some outside"
 
 
-def _scores(
-    cells: Sequence[Cell], budget: int, suite: Suite | None = None, measure: str = ""
-) -> Games:
+def _scores(cells: Sequence[Cell]) -> Games:
     return {
         (cell.env, task or str(n)): score
         for cell in cells
-        if cell.budget == budget and (suite is None or _measure(suite, cell) == measure)
+        if cell.budget == MAIN_BUDGET
         for n, (task, score) in enumerate(zip(cell.tasks, cell.scores, strict=True))
     }
 
@@ -250,7 +230,7 @@ def _shares(cells: Sequence[Cell], kinds: Iterable[str]) -> Number:
             if asked:
                 shares.append(right / asked)
                 games.append((cell.env, task))
-    return Number.of(intervals.scores(shares, games)) if shares else Number(None, None, 0)
+    return Number.of(intervals.scores(shares, games))
 
 
 def _named(suite: Suite) -> dict[str, list[str]]:
@@ -270,8 +250,6 @@ def _gap(one: Games, other: Games) -> tuple[list[float], list[tuple[str, str]]]:
 
 
 def _number(games: Games) -> Number:
-    if not games:
-        return Number(None, None, 0)
     return Number.of(intervals.scores(list(games.values()), list(games)))
 
 

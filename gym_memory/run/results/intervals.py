@@ -26,7 +26,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Estimate", "Interval", "gaps", "holm", "scores", "values"]
+__all__ = ["Estimate", "Interval", "gaps", "holm", "rank_correlation", "scores", "values"]
 
 LEVEL = 0.95
 Interval = tuple[float, float]
@@ -139,6 +139,28 @@ def holm(p_values: Sequence[float]) -> list[float]:
         largest = max(largest, min(1.0, (len(p_values) - rank) * p_values[index]))
         corrected[index] = largest
     return corrected
+
+
+def rank_correlation(one: Values, other: Values) -> tuple[float, Interval] | None:
+    """Return Spearman's correlation and its 95 % interval; None of fewer than four pairs.
+
+    None, too, if all values of a side are the same. The interval is Fisher's with the variance of
+    Bonett and Wright (2000).
+    """
+    ranks = [_midranks(values) for values in (one, other)]
+    if len(one) < 4 or not all(np.ptp(side) for side in ranks):
+        return None
+    r = float(np.corrcoef(*ranks)[0, 1])
+    reach = 1.96 * math.sqrt((1 + r * r / 2) / (len(one) - 3))
+    z = math.atanh(max(-0.9999, min(r, 0.9999)))
+    return r, (math.tanh(z - reach), math.tanh(z + reach))
+
+
+def _midranks(values: Values) -> NDArray[np.float64]:
+    """Return ranks; equal values share their mean rank."""
+    _, place, counts = np.unique(values, return_inverse=True, return_counts=True)
+    ranks: NDArray[np.float64] = (np.cumsum(counts) - (counts - 1) / 2)[place]
+    return ranks
 
 
 class _Clusters(NamedTuple):
