@@ -13,7 +13,7 @@ import stat
 import sys
 import uuid
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from pathlib import Path
 from types import NoneType, UnionType
@@ -23,8 +23,9 @@ import numpy as np
 
 from gym_memory.core.errors import ResultsError
 
-__all__ = ["LARGEST_JSON", "cache_dir", "encode", "hold", "parse_json", "read_bytes", "read_json"]
-__all__ += ["open_file", "seal", "typed", "unseal", "without_waiting", "write_atomic"]
+__all__ = ["LARGEST_JSON", "cache_dir", "encode", "hold", "json_by_entry", "open_file"]
+__all__ += ["parse_json", "read_bytes", "read_json", "seal", "typed", "unseal", "without_waiting"]
+__all__ += ["write_atomic"]
 
 N = TypeVar("N", bound=NamedTuple)
 
@@ -101,6 +102,20 @@ def read_bytes(path: str | os.PathLike[str], most: int = sys.maxsize) -> bytes:
 def read_json(path: str | os.PathLike[str]) -> Any:
     """Parse a JSON file, sealed or not; raises OSError or ValueError."""
     return unseal(read_bytes(path, LARGEST_JSON))
+
+
+def json_by_entry(record: Mapping[str, Any]) -> str:
+    """Return JSON for readable diffs: each entry of each part, a dict or list, on its own line."""
+    parts = []
+    for name, part in record.items():
+        if isinstance(part, dict):
+            lines = [f"{json.dumps(key)}: {json.dumps(value)}" for key, value in part.items()]
+            start, end = "{", "}"
+        else:
+            lines, start, end = [json.dumps(value) for value in part], "[", "]"
+        body = ",\n  ".join(lines)
+        parts.append(f" {json.dumps(name)}: {start}\n  {body}\n {end}")
+    return "{\n" + ",\n".join(parts) + "\n}\n"
 
 
 def seal(text: str) -> bytes:

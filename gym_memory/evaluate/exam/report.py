@@ -10,7 +10,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
-from gym_memory.core.files import encode, write_atomic
+from gym_memory.core.files import encode, json_by_entry, write_atomic
 from gym_memory.evaluate.exam.scores import (
     AGES,
     ALL,
@@ -56,7 +56,7 @@ def write_exam(folder: Path, config: ExamConfig, answers: Sequence[ExamAnswer]) 
     names = ("exam.json", "questions.jsonl.gz", "exam.md", "exam_budget.svg", "exam_age.svg")
     numbers, questions, page, budgets, ages = (folder / name for name in names)
     record = exam_record(config, answers)
-    write_atomic(numbers, _compact(record))
+    write_atomic(numbers, json_by_entry(record))
     write_atomic(questions, _questions(answers))
     write_atomic(page, _page(config, exam_scores(answers)))
     if not answers:
@@ -114,18 +114,6 @@ def _page(config: ExamConfig, table: Sequence[ExamScore]) -> str:
     lines += [*leads(table), ""] if leads(table) else []
     lines += ["![by budget](exam_budget.svg)", "", "![by age](exam_age.svg)", ""] if table else []
     return "\n".join(lines)
-
-
-def _compact(record: dict[str, Any]) -> str:
-    """Return JSON with one row of a table a line."""
-    parts = []
-    for name, value in record.items():
-        if isinstance(value, list):
-            rows = ",\n".join(f"  {json.dumps(row)}" for row in value)
-            parts.append(f' "{name}": [\n{rows}\n ]')
-        else:
-            parts.append(f' "{name}": {json.dumps(value)}')
-    return "{\n" + ",\n".join(parts) + "\n}\n"
 
 
 def _questions(answers: Iterable[ExamAnswer]) -> bytes:

@@ -19,7 +19,6 @@ and facts replaced per step, which are here too.
 from __future__ import annotations
 
 import dataclasses
-import json
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -31,13 +30,14 @@ import numpy as np
 
 from gym_memory.baselines.base import make_policy
 from gym_memory.core.errors import InvalidArgumentError
-from gym_memory.core.files import write_atomic
+from gym_memory.core.files import json_by_entry, write_atomic
 from gym_memory.core.records import Triple
 from gym_memory.evaluate.quality.observer import IdealObserver
 from gym_memory.evaluate.quality.truth import MapTruth, MapWatch
 from gym_memory.graph.schema import INVENTORY, direction_of
 from gym_memory.run import rollout
 from gym_memory.run.jobs import Job
+from gym_memory.run.results.score import grouped
 from gym_memory.run.results.svg import PALETTE, Line, line_figure, picture
 
 __all__ = [
@@ -51,11 +51,9 @@ __all__ = [
     "odd_command",
     "quality_record",
     "row_record",
+    "summarize",
     "write_quality",
 ]
-
-
-__all__ += ["summarize"]
 
 KS = (5, 10, 20, 50)
 """Numbers of recalled facts for recall@k."""
@@ -125,9 +123,7 @@ class Quality:
 
 def summarize(episodes: Iterable[EpisodeQuality]) -> list[Quality]:
     """Return one row an environment and policy, in order of first appearance."""
-    groups: dict[tuple[str, str], list[EpisodeQuality]] = {}
-    for episode in episodes:
-        groups.setdefault((episode.env, episode.policy), []).append(episode)
+    groups = grouped(episodes, lambda episode: (episode.env, episode.policy))
     return [_mean(env, policy, group) for (env, policy), group in groups.items()]
 
 
@@ -233,9 +229,7 @@ class _Watched(gym.Wrapper[dict[str, Any], str, dict[str, Any], str]):
         oracle = self._oracle()
         observer.see(oracle, obs["text"], action, obs["valid_actions"])
         self.map.see(oracle, obs["text"], action, graph)
-        undecided = oracle.objects.get(
-            "undecided", ()
-        )  # relations of which the engine knows nothing
+        undecided = oracle.objects.get("undecided", ())  # relations that the engine does not know
         live = {
             fact
             for fact in graph.live()
@@ -360,6 +354,7 @@ def _plain(value: Any) -> Any:
 
 def quality_record(episodes: Sequence[EpisodeQuality], **settings: Any) -> dict[str, Any]:
     """Return all as JSON values: rows, the worst episode of each, curves, tasks, settings."""
+    groups = grouped(episodes, lambda episode: f"{episode.env}, {episode.policy}")
     return {
         "settings": settings,
         "rows": [row_record(row) for row in summarize(episodes)],
@@ -369,21 +364,14 @@ def quality_record(episodes: Sequence[EpisodeQuality], **settings: Any) -> dict[
                 "recall": _plain(min(float(np.mean(e.recall)) for e in group)),
                 "staleness": _plain(max(float(np.mean(e.staleness)) for e in group)),
             }
-            for name, group in _grouped(episodes).items()
+            for name, group in groups.items()
         },
         "curves": {
             name: dict(zip(("live", "updates"), map(_plain, curves(group)), strict=True))
-            for name, group in _grouped(episodes).items()
+            for name, group in groups.items()
         },
         "tasks": [[e.env, e.policy, e.seed, e.task_id, e.steps] for e in episodes],
     }
-
-
-def _grouped(episodes: Iterable[EpisodeQuality]) -> dict[str, list[EpisodeQuality]]:
-    groups: dict[str, list[EpisodeQuality]] = {}
-    for episode in episodes:
-        groups.setdefault(f"{episode.env}, {episode.policy}", []).append(episode)
-    return groups
 
 
 def write_quality(
@@ -393,24 +381,9 @@ def write_quality(
     folder.mkdir(parents=True, exist_ok=True)
     numbers, drawn = folder / "quality.json", folder / "quality.svg"
     record = quality_record(episodes, **settings)
-    write_atomic(numbers, _one_entry_a_line(record))
+    write_atomic(numbers, json_by_entry(record))
     write_atomic(drawn, growth_picture(record["curves"]))
     return numbers, drawn
-
-
-def _one_entry_a_line(record: Mapping[str, Any]) -> str:
-    """Return JSON for readable diffs: each entry of each part on a line of its own."""
-    parts = []
-    for name, part in record.items():
-        if isinstance(part, dict):
-            lines = [f"{json.dumps(key)}: {json.dumps(value)}" for key, value in part.items()]
-            start, end = "{", "}"
-        else:
-            lines = [json.dumps(value) for value in part]
-            start, end = "[", "]"
-        body = ",\n  ".join(lines)
-        parts.append(f" {json.dumps(name)}: {start}\n  {body}\n {end}")
-    return "{\n" + ",\n".join(parts) + "\n}\n"
 
 
 def growth_picture(shown: Mapping[str, Mapping[str, Sequence[float]]]) -> str:
