@@ -6,7 +6,7 @@ differs.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from importlib.metadata import version
 from typing import Annotated, ClassVar, Literal
 
@@ -165,11 +165,11 @@ class WebShop(TextEnv):
         own = {fact for fact in known if fact.subject == PLAYER}
         facts, right = set(known), right_products(shop, goal)
         for product in right:
-            facts |= product_facts(product, goal.instruction)
+            facts.update(product_facts(product, goal.instruction))
             if product.asin.lower() not in listed:
-                facts |= self._listing(product)
+                facts.update(self._listing(product))
         objects = {
-            "seen": page_facts(shop, view, goal.instruction) | own,
+            "seen": frozenset(page_facts(shop, view, goal.instruction)) | own,
             "view": view,
             "goal": goal,
             "right": tuple(product.asin for product in right),
@@ -184,18 +184,13 @@ class WebShop(TextEnv):
         self._ideal = ideal, len(self._trail)
         return ideal.known
 
-    def _listing(self, product: Product) -> frozenset[Triple]:
-        """Return facts that say which search lists a product: one made so far, or the next one."""
+    def _listing(self, product: Product) -> Iterator[Triple]:
+        """Yield facts that say which search lists a product: one made so far, or the next one."""
         made, searches = self._trail[-1].searches, queries(self._goal.instruction)
         listing = find_listing(self.shop, product, (*made, *searches))
-        if listing is None:
-            return frozenset()
-        search = f"search {(*made, listing.query).index(listing.query) + 1}"
-        place = f"page {listing.number} of {search}"
-        return frozenset(
-            {
-                Triple(product.asin.lower(), "is on", place),
-                Triple(place, "is in", search),
-                Triple(search, "looks for", listing.query),
-            }
-        )
+        if listing is not None:
+            search = f"search {(*made, listing.query).index(listing.query) + 1}"
+            place = f"page {listing.number} of {search}"
+            yield Triple(product.asin.lower(), "is on", place)
+            yield Triple(place, "is in", search)
+            yield Triple(search, "looks for", listing.query)

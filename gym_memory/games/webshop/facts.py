@@ -13,12 +13,8 @@ from gym_memory.graph.schema import PLAYER
 __all__ = ["IdealShopper", "page_facts", "product_facts"]
 
 
-def page_facts(shop: Shop, view: ShopView, request: str) -> frozenset[Triple]:
-    """Return what a page shows, where it is, and what was chosen on it."""
-    return frozenset(_page_facts(shop, view, request))
-
-
-def _page_facts(shop: Shop, view: ShopView, request: str) -> Iterator[Triple]:
+def page_facts(shop: Shop, view: ShopView, request: str) -> Iterator[Triple]:
+    """Yield what a page shows, where it is, and what was chosen on it."""
     product = shop.product(view)
     if view.page == "search":
         yield Triple(PLAYER, "is in", SEARCH_PAGE)
@@ -45,12 +41,12 @@ def _page_facts(shop: Shop, view: ShopView, request: str) -> Iterator[Triple]:
             yield from _detail_facts(product, view.page, request)
 
 
-def product_facts(product: Product, request: str) -> frozenset[Triple]:
-    """Return all that the pages of a product say about it."""
-    facts = {*_name_facts(product, request), *_option_facts(product)}
+def product_facts(product: Product, request: str) -> Iterator[Triple]:
+    """Yield all that the pages of a product say about it."""
+    yield from _name_facts(product, request)
+    yield from _option_facts(product)
     for page in SUB_PAGES[:2]:
-        facts.update(_detail_facts(product, page, request))
-    return frozenset(facts)
+        yield from _detail_facts(product, page, request)
 
 
 def _name_facts(product: Product, request: str) -> Iterator[Triple]:
@@ -93,7 +89,7 @@ class IdealShopper:
 
     def see(self, view: ShopView) -> None:
         """Take in a page, the first one included."""
-        shown = page_facts(self._shop, view, self._request)
+        shown = set(page_facts(self._shop, view, self._request))
         moved = {fact.subject for fact in shown if fact.relation == "is on"}
         kept = {
             fact

@@ -150,7 +150,7 @@ class _Page(Draft):
             self._leave_product("")
             self._add(PLAYER, "is in", SEARCH_PAGE)
         elif results is not None:
-            self._read_results(self.parts[results], self.parts[results + 1 :])
+            self._read_results(*self.parts[results:])
         elif texts and texts[0].startswith("Thank you for shopping"):
             bought = [part for part in self.parts if _CODE.fullmatch(part.text)]
             for part in bought[:1]:
@@ -170,12 +170,10 @@ class _Page(Draft):
 
     # Results
 
-    def _read_results(self, page: PagePart, listed: Sequence[PagePart]) -> None:
+    def _read_results(self, page: PagePart, *listed: PagePart) -> None:
         search = self._search()
         self._leave_product("")
-        found = _PAGE.fullmatch(page.text)
-        assert found is not None
-        place = f"page {found['number']} of {search}"
+        place = f"page {page.text.split()[1]} of {search}"
         self._add(PLAYER, "is in", place, page)
         self._add(place, "is in", search, page)
         for code, title, price in zip(listed, listed[1:], listed[2:], strict=False):

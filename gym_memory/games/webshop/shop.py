@@ -7,7 +7,7 @@ text mode. Clicks ignore case.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -279,7 +279,7 @@ def rate(product: Product, chosen: Mapping[str, str], goal: Goal) -> Reward:
     """Rate the purchase of a product with the chosen options (name to value)."""
     kind = _kind(product, goal)
     attributes = sum(_has_attribute(product, wanted) for wanted in goal.attributes)
-    options = _matched_options(chosen.values(), goal.options)
+    options = sum(any(matches_option(v, one) for v in chosen.values()) for one in goal.options)
     price = product.price <= goal.price_limit
     asked = len(goal.attributes) + len(goal.options) + 1
     return Reward(kind * (attributes + options + price) / asked, kind, attributes, options, price)
@@ -314,12 +314,7 @@ def _categories(product: Product) -> set[str]:
 
 def _has_attribute(product: Product, wanted: str) -> bool:
     alike = any(_alike(attribute, wanted) for attribute in product.attributes)
-    return alike or any(wanted in text for text in product.texts.split("\n"))
-
-
-def _matched_options(chosen: Iterable[str], wanted: Iterable[str]) -> int:
-    values = list(chosen)
-    return sum(any(matches_option(value, one) for value in values) for one in wanted)
+    return alike or wanted in product.texts
 
 
 def matches_option(chosen: str, wanted: str) -> bool:
@@ -366,13 +361,9 @@ def choice_of(product: Product, goal: Goal) -> dict[str, str]:
 @lru_cache(maxsize=1024)
 def right_products(shop: Shop, goal: Goal) -> tuple[Product, ...]:
     """Return the products rated 1, among those that a search for the request finds."""
-    found = dict.fromkeys([goal.product, *_candidates(shop, goal)])
+    searches = (*queries(goal.instruction), goal.product.query)
+    found = dict.fromkeys([goal.product, *(p for query in searches for p in shop.find(query))])
     return tuple(p for p in found if rate(p, choice_of(p, goal), goal).total == 1.0)
-
-
-def _candidates(shop: Shop, goal: Goal) -> Iterator[Product]:
-    for query in (*queries(goal.instruction), goal.product.query):
-        yield from shop.find(query)
 
 
 def find_listing(shop: Shop, product: Product, searches: tuple[str, ...]) -> ResultPage | None:
