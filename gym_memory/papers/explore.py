@@ -81,22 +81,15 @@ class _Node:
 
 
 class _Tree:
-    def __init__(
-        self,
-        env: gym.Env[Any, Any],
-        policy: Exploring,
-        seed: int,
-        task_id: str,
-        on_step: Callable[[int], None] | None,
-    ):
-        self._env, self._policy, self._on_step = env, policy, on_step
+    def __init__(self, env: gym.Env[Any, Any], policy: Exploring, seed: int):
+        self._env, self._policy = env, policy
         self._restore = env.get_wrapper_attr("restore")
         self._snapshot = env.get_wrapper_attr("snapshot")
         self._focus = (
             env.get_wrapper_attr("set_focus") if env.has_wrapper_attr("set_focus") else None
         )
         self.calls = self.steps = 0
-        obs, info = env.reset(seed=seed, options={"task_id": task_id} if task_id else None)
+        obs, info = env.reset(seed=seed)
         policy.reset(info, seed)
         over = bool(info.get("won") or info.get("lost"))
         self.root = self._here = self._node(None, "", 0.0, obs, info, over)
@@ -148,8 +141,6 @@ class _Tree:
                 self._focus(self._policy.focus)
             obs, reward, ended, cut, info = self._env.step(action)
             self.steps += 1
-            if self._on_step is not None:
-                self._on_step(self.steps)
             self._policy.update(Transition(node.obs, action, float(reward), obs, ended, cut, info))
             new = self._node(node, action, float(reward), obs, info, ended or cut)
             new.confidence = node.confidence * self.options(node)[action]
@@ -173,11 +164,9 @@ def explore(
     policy: Exploring,
     seed: int,
     *,
-    task_id: str = "",
     width: int = 4,
     max_calls: int | None = None,
     max_steps: int | None = None,
-    on_step: Callable[[int], None] | None = None,
 ) -> Exploration:
     """Play a task greedily and as a tree.
 
@@ -185,11 +174,9 @@ def explore(
         env: An environment, with a memory that does not learn (``ldm2?learn=false``).
         policy: The player.
         seed: Seed of the environment's reset and of the policy.
-        task_id: Pins a task instance; empty lets ``seed`` choose.
         width: Paths that stay after every step, >= 1; n = 4 in the paper.
         max_calls: Requests for candidates beyond the greedy process, >= 0; None for no limit.
         max_steps: The same of environment steps.
-        on_step: Called with the number of steps taken so far.
     """
     if not isinstance(policy, Exploring):
         raise InvalidArgumentError(
@@ -198,11 +185,9 @@ def explore(
         )
     check_int("width", width, 1)
     for name, limit in (("max_calls", max_calls), ("max_steps", max_steps)):
-        if limit is not None and (
-            isinstance(limit, bool) or not isinstance(limit, int) or limit < 0
-        ):
-            raise InvalidArgumentError(f"expected {name} as an int >= 0 or None, got {limit!r}")
-    tree = _Tree(env, policy, seed, task_id, on_step)
+        if limit is not None:
+            check_int(name, limit, 0)
+    tree = _Tree(env, policy, seed)
     node = tree.root
     while not node.step.done:
         node = tree.child(node, next(iter(tree.options(node))))
