@@ -15,7 +15,16 @@ from gym_memory.core.files import hold, open_file, parse_json
 from gym_memory.core.html import cut, table
 from gym_memory.core.records import Outcome, Step, Task, check_bounded
 
-__all__ = ["Row", "RowWriter", "Trajectory", "read_rows", "read_trajectory"]
+__all__ = [
+    "Row",
+    "RowWriter",
+    "Trajectory",
+    "outcome_of",
+    "read_rows",
+    "read_trajectory",
+    "step_of",
+]
+__all__ += ["task_of"]
 
 Row = Mapping[str, Any]
 """One step as plain values."""
@@ -28,15 +37,11 @@ _SHOWN = 200
 
 
 _KINDS: dict[str, Any] = {
-    "episode": int,
-    "t": int,
-    "task_id": str,
-    "task": str,
-    "dialect": str,
-    "action": str,
+    **dict.fromkeys(("episode", "t"), int),
+    **dict.fromkeys(("task_id", "task", "dialect", "action", "text", "inventory"), str),
+    **dict.fromkeys(("lost", "terminated", "truncated"), bool),
+    "success": bool | None,
 }
-_KINDS |= {"text": str, "inventory": str, "lost": bool, "success": bool | None}
-_KINDS |= {"terminated": bool, "truncated": bool}
 _NUMBERS = ("reward", "score", "max_score", "normalized_score")
 
 
@@ -107,32 +112,31 @@ def _trajectory(episode: int, rows: Iterator[Row]) -> Trajectory:
         while kept and kept[-1]["t"] >= row["t"]:
             kept.pop()
         kept.append(row)
-    last = kept[-1]
-    return Trajectory(
-        episode,
-        Task(last["task_id"], last["task"], last["dialect"]),
-        tuple(
-            Step(
-                t=row["t"],
-                text=row["text"],
-                action=row["action"],
-                reward=row["reward"],
-                inventory=row["inventory"],
-                valid_actions=tuple(row.get("valid_actions", ())),
-                done=row["terminated"] or row["truncated"],
-            )
-            for row in kept
-        ),
-        Outcome(
-            score=last["score"],
-            max_score=last["max_score"],
-            normalized_score=last["normalized_score"],
-            success=last["success"],
-            lost=last["lost"],
-            steps=last["t"],
-        ),
-        finished=last["terminated"] or last["truncated"],
+    steps, last = tuple(map(step_of, kept)), kept[-1]
+    return Trajectory(episode, task_of(last), steps, outcome_of(last), finished=steps[-1].done)
+
+
+def task_of(row: Row) -> Task:
+    """Return the task of a row's episode."""
+    return Task(row["task_id"], row["task"], row["dialect"])
+
+
+def step_of(row: Row) -> Step:
+    """Return a row as a step."""
+    return Step(
+        t=row["t"],
+        text=row["text"],
+        action=row["action"],
+        reward=row["reward"],
+        inventory=row["inventory"],
+        valid_actions=tuple(row.get("valid_actions", ())),
+        done=row["terminated"] or row["truncated"],
     )
+
+
+def outcome_of(row: Row) -> Outcome:
+    """Return how an episode stood at a row."""
+    return Outcome.from_info({**row, "moves": row["t"]})
 
 
 def _check_numbers(row: Row) -> None:

@@ -17,8 +17,8 @@ from gym_memory.core.errors import GymMemoryError, InvalidArgumentError, Results
 from gym_memory.core.files import write_atomic
 from gym_memory.core.html import Assets, inline_page, packed, text
 from gym_memory.core.names import parse_spec
-from gym_memory.core.records import Cue, Outcome, PlanState, Step, Task
-from gym_memory.core.trajectory import Row, read_rows
+from gym_memory.core.records import Cue, PlanState
+from gym_memory.core.trajectory import Row, outcome_of, read_rows, step_of, task_of
 from gym_memory.core.trust import check_bare
 from gym_memory.memory.base import MEMORIES, Memory, make_memory
 from gym_memory.run.jobs import EpisodeRow, Job
@@ -217,9 +217,7 @@ def _taught(job: Job, before: list[list[Row]], rows: list[Row]) -> tuple[list[Ro
         return rows, "What the memory held was not recorded, and cannot be learnt again."
     for earlier in before:
         _learn(memory, job, earlier)
-        last = earlier[-1]
-        fields = {name: last[name] for name in Outcome._fields if name != "steps"}
-        memory.end(Outcome(**fields, steps=last["t"]))
+        memory.end(outcome_of(earlier[-1]))
     learnt = _learn(memory, job, rows)
     settings = " with its default settings" if given else ""
     return learnt, (
@@ -228,33 +226,20 @@ def _taught(job: Job, before: list[list[Row]], rows: list[Row]) -> tuple[list[Ro
 
 
 def _learn(memory: Memory, job: Job, rows: list[Row]) -> list[Row]:
-    task = Task(rows[0]["task_id"], rows[0]["task"], rows[0]["dialect"])
+    task = task_of(rows[0])
     memory.begin(task, job.seed)
-    detail = StepDetail(memory)
+    detail, budget = StepDetail(memory), job.budget or DEFAULT_BUDGET
     learnt: list[Row] = []
     for row in rows:
-        step = Step(
-            row["t"],
-            row["text"],
-            row["action"],
-            row["reward"],
-            row["inventory"],
-            tuple(row.get("valid_actions", ())),
-            row["terminated"] or row["truncated"],
-        )
-        step = memory.admit(step, task.goal)
+        step = memory.admit(step_of(row), task.goal)
         memory.observe(step)
         cue = Cue(step.text, row["task"], step.inventory, step.valid_actions)
-        recall = memory.recall(cue, job.budget or DEFAULT_BUDGET)
-        shown = {
-            "memory": recall.text,
-            "triples": recall.triples,
-            "episodes": recall.episodes,
-            "lessons": recall.lessons,
-            "valid_actions": step.valid_actions,
-        }
-        reasons = memory.reasons(cue, job.budget or DEFAULT_BUDGET)
-        learnt.append({**row, **detail.of(shown, memory.stats(), PlanState(), reasons)})
+        recall = memory.recall(cue, budget)
+        seen = {"memory": recall.text, "valid_actions": step.valid_actions}
+        reasons = memory.reasons(cue, budget)
+        learnt.append(
+            {**row, **detail.of({**recall._asdict(), **seen}, memory.stats(), PlanState(), reasons)}
+        )
     return learnt
 
 
