@@ -15,16 +15,8 @@ from gym_memory.core.files import hold, open_file, parse_json
 from gym_memory.core.html import cut, table
 from gym_memory.core.records import Outcome, Step, Task, check_bounded
 
-__all__ = [
-    "Row",
-    "RowWriter",
-    "Trajectory",
-    "outcome_of",
-    "read_rows",
-    "read_trajectory",
-    "step_of",
-]
-__all__ += ["task_of"]
+__all__ = ["Row", "RowWriter", "Trajectory", "outcome_of", "read_rows", "read_trajectory"]
+__all__ += ["step_of", "task_of"]
 
 Row = Mapping[str, Any]
 """One step as plain values."""
