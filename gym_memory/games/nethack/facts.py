@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from gym_memory.core.records import Triple
-from gym_memory.games.nethack.grid import area_name
 from gym_memory.games.nethack.level import Level
-from gym_memory.games.nethack.rules import SIGHTING, area_facts, exit_of, item_facts, scoped
-from gym_memory.games.nethack.tracker import Listing, Tracker, listing
+from gym_memory.games.nethack.rules import SIGHTING, area_facts, exit_of, item_facts
+from gym_memory.games.nethack.tracker import Listing, Tracker, listing, title
 from gym_memory.graph.schema import PLAYER, way_relation
 
 __all__ = ["facts_of", "level_facts", "reported_facts"]
@@ -16,14 +15,9 @@ __all__ = ["facts_of", "level_facts", "reported_facts"]
 
 def facts_of(tracker: Tracker) -> frozenset[Triple]:
     """Return all facts about all levels seen so far, the pack included."""
-    facts: set[Triple] = set()
+    facts = {*_own(tracker), *_climbs(tracker)}
     for level in tracker.levels.values():
         facts.update(level_facts(level))
-    level = tracker.level
-    if level.current:
-        facts.add(Triple(PLAYER, "is in", scoped(area_name(level.current), level.name)))
-    facts.update(_climbs(tracker))
-    facts.update(_carried(tracker))
     return _folded(facts)
 
 
@@ -33,17 +27,15 @@ def reported_facts(tracker: Tracker, *, whole_level: bool) -> frozenset[Triple]:
     With ``whole_level`` the text describes all areas of the level.
     """
     level = tracker.level
-    facts = set(_carried(tracker))
+    facts = set(_own(tracker))
     described = [(level, tracker.here())] if level.current else []
-    described += [(seen_on, seen) for seen_on, seen in tracker.reported_on_the_way]
+    described += tracker.reported_on_the_way
     if whole_level:
         described += [(level, listing(level, area)) for area in level.areas()]
     for seen_on, seen in described:
         facts.update(_listed(seen_on, seen))
         for being in seen.creatures:
-            facts.add(Triple(being.name, SIGHTING, scoped(area_name(seen.area), seen_on.name)))
-    if level.current:
-        facts.add(Triple(PLAYER, "is in", scoped(area_name(level.current), level.name)))
+            facts.add(Triple(being.name, SIGHTING, title(seen_on, seen.area)))
     return _folded(facts)
 
 
@@ -51,13 +43,17 @@ def _folded(facts: Iterable[Triple]) -> frozenset[Triple]:
     return frozenset(Triple(s.lower(), relation, o.lower()) for s, relation, o in facts)
 
 
-def _carried(tracker: Tracker) -> tuple[Triple, ...]:
-    return item_facts(tuple(item.name for item in tracker.screen.items))
+def _own(tracker: Tracker) -> Iterator[Triple]:
+    """Yield where the player is and what it carries."""
+    level = tracker.level
+    if level.current:
+        yield Triple(PLAYER, "is in", title(level, level.current))
+    yield from item_facts(tuple(item.name for item in tracker.screen.items))
 
 
 def _listed(level: Level, seen: Listing) -> Iterator[Triple]:
     facts = area_facts(
-        scoped(area_name(seen.area), level.name),
+        title(level, seen.area),
         level.name,
         seen.kind,
         seen.explored,
@@ -73,7 +69,7 @@ def level_facts(level: Level) -> Iterator[Triple]:
     for area in level.areas():
         yield from _listed(level, listing(level, area))
     for label, area in level.sightings.items():
-        yield Triple(label, SIGHTING, scoped(area_name(area), level.name))
+        yield Triple(label, SIGHTING, title(level, area))
     yield from _ways(level)
 
 
@@ -82,7 +78,7 @@ def _ways(level: Level) -> Iterator[Triple]:
     sides: dict[int, list[str]] = {}
     for area, doors in level.exits.items():
         for cell in doors:
-            sides.setdefault(cell, []).append(scoped(area_name(area), level.name))
+            sides.setdefault(cell, []).append(title(level, area))
     for cell, names in sides.items():
         door = exit_of(f"door {level.doors[cell]}")
         for one in names:
@@ -99,7 +95,7 @@ def _climbs(tracker: Tracker) -> Iterator[Triple]:
         for level, stood in ((levels[name], cell), (levels[other], landing)):
             area = level.area_of(stood)
             feature = exit_of(level.features.get(stood, ""))
-            ends.append((scoped(area_name(area), level.name) if area else "", feature))
+            ends.append((title(level, area) if area else "", feature))
         (here, way), (there, back) = ends
         if here and there:
             yield Triple(there, way_relation(way), here)

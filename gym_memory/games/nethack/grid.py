@@ -398,12 +398,9 @@ class AreaMap:
 
     def _find_exits(self) -> None:
         self.exits, self._beside = {}, {}
-        cells = list(self.doors)
-        sides = FOUR[cells].tolist()
-        self._sills = {other for around in sides for other in around}
-        for cell, around in zip(cells, sides, strict=True):
-            areas = {int(self.area[other]) for other in around if other < CELLS}
-            self._beside[cell] = tuple(sorted(areas - {0}, key=_rooms_first))
+        self._sills = set(FOUR[list(self.doors)].ravel().tolist())
+        for cell in self.doors:
+            self._beside[cell] = self._areas_around(cell)
             for area in self._beside[cell]:
                 self.exits.setdefault(area, []).append(cell)
 
@@ -426,17 +423,10 @@ class AreaMap:
 
     def area_of(self, cell: int) -> Area:
         """Return the area of a cell; of a door the one where the player is, else the room's."""
-        own = int(self.area[cell])
-        if own:
-            return own
         areas = self.areas_of(cell)
-        if not areas:
-            return 0
-        if cell != self.here:
-            current = self.current
-            if current in areas:
-                return current
-        return areas[0]
+        if len(areas) > 1 and cell != self.here and self.current in areas:
+            return self.current
+        return areas[0] if areas else 0
 
     @property
     def current(self) -> Area:

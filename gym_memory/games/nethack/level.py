@@ -15,14 +15,15 @@ from gym_memory.games.nethack.grid import SHIFT, Area, AreaMap
 __all__ = ["Creature", "Level", "Reach"]
 
 _FEATURES = {
-    "staircase up": "stairs up", "staircase down": "stairs down",
-    "opulent throne": "throne", "ladder up": "ladder up", "ladder down": "ladder down",
+    "staircase up": "stairs up", "staircase down": "stairs down", "opulent throne": "throne",
 }  # fmt: skip
 _SAFE = (
     "stairs", "ladder", "throne", "sink", "fountain", "grave", "squeaky board", "vibrating square",
     "altar", "lawful", "neutral", "chaotic", "unaligned", "aligned", "high",
 )  # fmt: skip
 """How the names of features begin that are no traps to keep out of."""
+_WALKABLE = np.isin(range(9), (grid.UNKNOWN, grid.WALL, grid.WATER, grid.CLOSED_DOOR), invert=True)
+"""By kind of terrain."""
 _PRICE = re.compile(r" \(for sale, ([^()]+)\)$")
 _REMARK = re.compile(r" ?\([^()]*\)")
 _NAMED = re.compile(r" called | - |, ")
@@ -216,10 +217,6 @@ class Level(AreaMap):
             self.door_states[cell] = "locked"
             self._roads += 1
 
-    def lift(self, cell: int) -> None:
-        """Note that nothing is left in a cell."""
-        self.items.pop(cell, None)
-
     def _see(self, screen: Screen, news: list[str]) -> None:
         """Note the creatures in view."""
         seen = []
@@ -227,10 +224,8 @@ class Level(AreaMap):
             if cell == self.here:
                 continue
             name, attitude = _being(screen.shown(cell))
-            if (
-                attitude == "hostile"
-                and grid.glyph_tables().shown[self._glyphs[cell]].kind == grid.PET
-            ):
+            glyph = grid.glyph_tables().shown[self._glyphs[cell]]
+            if attitude == "hostile" and glyph.kind == grid.PET:
                 attitude = "tame"
             seen.append(Creature(cell, name, attitude))
         before = {being.label for being in self.creatures}
@@ -262,14 +257,8 @@ class Level(AreaMap):
 
     def passable(self, *, boulders: bool = False, away_from: tuple[int, ...] = ()) -> grid.Mask:
         """Return the cells that can be walked on, one step away from the cells ``away_from``."""
-        terrain = self.terrain
-        mask: grid.Mask = (
-            (terrain != grid.UNKNOWN) & (terrain != grid.WALL) & (terrain != grid.WATER)
-        )
-        mask &= terrain != grid.CLOSED_DOOR
-        barred = list(self._stuck) if boulders else [*self._stuck, *self._blocked]
-        barred += [c for c, name in self.features.items() if not name.startswith(_SAFE)]
-        mask[barred] = False
+        mask: grid.Mask = _WALKABLE[self.terrain]
+        mask[list(self._barred(boulders=boulders))] = False
         if away_from:
             mask[grid.EIGHT[list(away_from)].clip(max=grid.CELLS - 1).ravel()] = False
         mask[self.here] = True
@@ -300,9 +289,9 @@ class Level(AreaMap):
             self._within_reach = (region, Reach(cells, frozenset(areas.tolist())))
         return self._within_reach[1]
 
-    def _barred(self) -> set[int]:
+    def _barred(self, *, boulders: bool = False) -> set[int]:
         unsafe = (c for c, name in self.features.items() if not name.startswith(_SAFE))
-        return self._blocked.union(self._stuck, unsafe)
+        return self._stuck.union(unsafe, () if boulders else self._blocked)
 
     def paths_over(self, mask: grid.Mask) -> grid.PathMap:
         """Return the shortest paths over other cells than the usual ones."""
@@ -324,10 +313,10 @@ class Level(AreaMap):
             self._unexplored = frozenset(self.area[frontier].tolist())
         return self._unexplored
 
-    def adjacent(self, attitude: str = "hostile") -> list[Creature]:
-        """Return the creatures next to the player."""
+    def adjacent(self) -> list[Creature]:
+        """Return the hostile creatures next to the player."""
         return [
             being
             for being in self.creatures
-            if being.attitude == attitude and grid.distance(being.cell, self.here) == 1
+            if being.attitude == "hostile" and grid.distance(being.cell, self.here) == 1
         ]

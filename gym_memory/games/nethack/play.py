@@ -7,10 +7,12 @@ from collections.abc import Iterable
 
 from gym_memory.games.nethack.engine import ESCAPE, NetHackEngine, Screen
 from gym_memory.games.nethack.grid import (
+    CELLS,
     CLOSED_DOOR,
     COLUMNS,
     DIRECTIONS,
-    FLOOR,
+    EIGHT,
+    FOUR,
     PathMap,
     direction_to,
     distance,
@@ -26,7 +28,9 @@ DIRECTION_KEYS = {
 }  # fmt: skip
 """Word of a direction to its key."""
 
-_BY_KEY = {ord(key): word for word, key in DIRECTION_KEYS.items() if word in DIRECTIONS}
+_OFFSETS = {word: row * COLUMNS + column for word, (row, column) in DIRECTIONS.items()}
+"""Word of a direction to the difference of the cells' numbers."""
+_BY_KEY = {ord(DIRECTION_KEYS[word]): offset for word, offset in _OFFSETS.items()}
 _LOW = 0.4
 _MAX_TURNS = 100
 _FORBIDDEN = re.compile(r"Really (?:quit|save)|explore mode|debug mode|suspend", re.IGNORECASE)
@@ -86,17 +90,15 @@ class NetHackPlay:
 
         ``asks`` is True if the game is expected to ask something.
         """
-        code = ord(key) if isinstance(key, str) else key
         before, stood = self.here, self.level
-        word = _BY_KEY.get(code)
-        if word is not None:
-            self.tracker.facing = before + DIRECTIONS[word][0] * COLUMNS + DIRECTIONS[word][1]
-        self._take(code)
+        self._take(ord(key) if isinstance(key, str) else key)
         self._interrupt(before, stood, asks=asks)
         return self.screen
 
     def _take(self, code: int) -> None:
         known = len(self.tracker.levels)
+        if code in _BY_KEY:
+            self.tracker.facing = self.here + _BY_KEY[code]
         self.screen = self._engine.press(code)
         self.tracker.update(self.screen, {60: "up", 62: "down"}.get(code, ""))
         prompt = self.screen.prompt
@@ -110,12 +112,13 @@ class NetHackPlay:
     def _look_around(self) -> None:
         """Look at what is under the player, which the map does not show; takes no time."""
         if self.screen.prompt is None and not self.screen.done:
-            tracker = self.tracker
-            kept = list(tracker.messages)
-            self.screen = self._engine.press(ord(":"))
-            tracker.update(self.screen)
-            tracker.stairs_here(self.screen.message)
-            tracker.messages = kept
+            self._take_silently(ord(":"))
+            self.tracker.stairs_here(self.screen.message)
+
+    def _take_silently(self, code: int) -> None:
+        kept = list(self.tracker.messages)
+        self._take(code)
+        self.tracker.messages = kept
 
     def _interrupt(self, before: int, stood: Level, *, asks: bool) -> None:
         screen, tracker, level = self.screen, self.tracker, self.level
@@ -140,19 +143,13 @@ class NetHackPlay:
     def settle(self) -> None:
         """Leave what raw keys may have begun without a question, such as choosing a place."""
         if self._raw and self.screen.prompt is None:
-            kept = list(self.tracker.messages)
-            self._take(ESCAPE)
-            self.tracker.messages = kept
+            self._take_silently(ESCAPE)
         self._raw = False
 
     def raw(self, codes: Iterable[int]) -> None:
         """Press keys as they are; stops only when the game is over."""
         self._raw = True
         for code in codes:
-            word = _BY_KEY.get(code)
-            if word is not None:
-                row, column = DIRECTIONS[word]
-                self.tracker.facing = self.here + row * COLUMNS + column
             self._take(code)
             if self.screen.done:
                 return
@@ -175,11 +172,10 @@ class NetHackPlay:
 
         ``wary`` stops after a loss of hit points from now on.
         """
-        target = self.here + DIRECTIONS[word][0] * COLUMNS + DIRECTIONS[word][1]
-        for being in self.level.creatures:
-            if being.cell == target and being.attitude != "tame":
-                raise Stop(f"You stop: the {being.label} is in the way.")
         before = self.here
+        for being in self.level.creatures:
+            if being.cell == before + _OFFSETS[word] and being.attitude != "tame":
+                raise Stop(f"You stop: the {being.label} is in the way.")
         self._walking = wary
         self.press(DIRECTION_KEYS[word])
         return self.here != before
@@ -213,18 +209,10 @@ class NetHackPlay:
 
     def beside(self, cell: int, *, straight: bool = False) -> int | None:
         """Return the nearest cell next to one that can be reached; None if there is none."""
-        steps = self.paths().steps
-        best: tuple[int, int] | None = None
-        for row, column in list(DIRECTIONS.values())[: 4 if straight else 8]:
-            other = cell + row * COLUMNS + column
-            if 0 <= other < len(steps) and distance(cell, other) == 1:
-                best = min(filter(None, (best, (int(steps[other]), other))))
-        return best[1] if best is not None and best[0] < len(steps) else None
+        paths, around = self.paths(), (FOUR if straight else EIGHT)[cell].tolist()
+        near = [other for other in around if other < CELLS and paths.reaches(other)]
+        return min(near, key=lambda other: (paths.steps[other], other), default=None)
 
     def is_shut(self, cell: int) -> bool:
         """True if there is a closed door in a cell."""
         return bool(self.level.terrain[cell] == CLOSED_DOOR)
-
-    def on_floor(self) -> bool:
-        """True if the player stands in a room."""
-        return bool(self.level.terrain[self.here] == FLOOR)

@@ -160,17 +160,15 @@ class Tracker:
         elif _TEMPLE.search(message) and level.current > 0:
             level.kinds.setdefault(level.current, "temple")
         if here in level.items and _LIFTED.search(message):
-            level.lift(here)
+            del level.items[here]
 
     def stairs_here(self, words: str) -> None:
         """Read the stairs under the player off the message of the look command."""
-        for said, name in (
-            ("staircase up", "staircase up"), ("staircase down", "staircase down"),
-            ("ladder up", "ladder up"), ("ladder down", "ladder down"),
-            ("altar", "altar"), ("fountain", "fountain"), ("opulent throne", "opulent throne"),
-            ("sink", "sink"),
-        ):  # fmt: skip
-            if f" {said}" in words:
+        for name in (
+            *("staircase up", "staircase down", "ladder up", "ladder down"),
+            *("altar", "fountain", "opulent throne", "sink"),
+        ):
+            if f" {name}" in words:
                 self.level.note_feature(self.screen.here, name)
                 return
 
