@@ -34,7 +34,7 @@ from gym_memory.core.settings import check_int
 from gym_memory.games.base import ENVIRONMENTS, TextEnv
 from gym_memory.run import EpisodeResult
 from gym_memory.run.jobs import EpisodeRow, Job, RunConfig
-from gym_memory.run.pool import Limits, WorkerPool
+from gym_memory.run.pool import Limits, WorkerPool, share_of_memory
 from gym_memory.run.results.folder import check_backends
 
 __all__ = ["MOST_TRIES", "RayPool", "connect", "ray_library", "room_for"]
@@ -62,14 +62,13 @@ class _Host:
     ):
         self._folder = Path(tempfile.mkdtemp(prefix="gym-memory-"))
         self._logs, self._steps = self._folder / "logs", self._folder / "steps"
-        whole = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
         self._pool = WorkerPool(
             1,
             limits_in_time=limits,
             logs=self._logs,
             steps=self._steps,
             plugins=plugins,
-            memory=memory or max(whole * 9 // 10 // (os.cpu_count() or 1), 2 * _GIB),
+            memory=memory or share_of_memory(os.cpu_count() or 1),
             callbacks=callbacks,
         ).__enter__()
 

@@ -100,53 +100,41 @@ def rollout(
             counts, going back does not.
         on_step: Called after the reset and after every step.
     """
+    policy = make_policy(policy)
     with episode_usage() as meter, logged_calls() as calls:
         if env.has_wrapper_attr("model_calls"):  # steps are recorded, with what models were asked
             env.set_wrapper_attr("model_calls", calls)
-        result = _play(
-            env, make_policy(policy), seed, task_id, policy_seed, limit, returns, on_step
-        )
-    return result.with_usage(meter)
-
-
-def _play(
-    env: gym.Env[Any, Any],
-    policy: Policy,
-    seed: int,
-    task_id: str,
-    policy_seed: int | None,
-    limit: int | None,
-    returns: bool,
-    on_step: OnStep | None,
-) -> EpisodeResult:
-    if policy.uses_oracle:
-        policy.oracle = env.get_wrapper_attr("oracle")
-    set_focus = env.get_wrapper_attr("set_focus") if env.has_wrapper_attr("set_focus") else None
-    tally = _Tally(env, policy, on_step)
-    policy.keep_state = env.get_wrapper_attr("snapshot") if returns else None
-    obs, info = env.reset(seed=seed, options={"task_id": task_id} if task_id else None)
-    policy.reset(info, seed if policy_seed is None else policy_seed)
-    tally.add(info)
-    terminated, truncated = bool(info.get("won") or info.get("lost")), False
-    while True:
-        left = returns and tally.steps < (limit or 0) and not info.get("won")
-        kept = policy.back() if left else None
-        if kept is not None:
-            obs, info = env.get_wrapper_attr("restore")(kept)
-        elif terminated or truncated:
-            break
-        action = policy.act(obs, info)
-        if set_focus is not None:
-            set_focus(policy.focus)
-        next_obs, reward, terminated, truncated, info = env.step(action)
-        if limit is not None and not terminated:
-            truncated = truncated or tally.steps + tally.counts(info) >= limit
-        policy.update(Transition(obs, action, float(reward), next_obs, terminated, truncated, info))
-        obs = next_obs
+        if policy.uses_oracle:
+            policy.oracle = env.get_wrapper_attr("oracle")
+        set_focus = env.get_wrapper_attr("set_focus") if env.has_wrapper_attr("set_focus") else None
+        tally = _Tally(env, policy, on_step)
+        policy.keep_state = env.get_wrapper_attr("snapshot") if returns else None
+        obs, info = env.reset(seed=seed, options={"task_id": task_id} if task_id else None)
+        policy.reset(info, seed if policy_seed is None else policy_seed)
         tally.add(info)
-    if limit is not None and env.has_wrapper_attr("finish"):
-        env.get_wrapper_attr("finish")()  # a memory learns from an episode that was cut, too
-    return tally.result()
+        terminated, truncated = bool(info.get("won") or info.get("lost")), False
+        while True:
+            left = returns and tally.steps < (limit or 0) and not info.get("won")
+            kept = policy.back() if left else None
+            if kept is not None:
+                obs, info = env.get_wrapper_attr("restore")(kept)
+            elif terminated or truncated:
+                break
+            action = policy.act(obs, info)
+            if set_focus is not None:
+                set_focus(policy.focus)
+            next_obs, reward, terminated, truncated, info = env.step(action)
+            if limit is not None and not terminated:
+                truncated = truncated or tally.steps + tally.counts(info) >= limit
+            policy.update(
+                Transition(obs, action, float(reward), next_obs, terminated, truncated, info)
+            )
+            obs = next_obs
+            tally.add(info)
+        if limit is not None and env.has_wrapper_attr("finish"):
+            env.get_wrapper_attr("finish")()  # a memory learns from an episode that was cut, too
+        result = tally.result()
+    return result.with_usage(meter)
 
 
 class _Tally:

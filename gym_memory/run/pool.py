@@ -27,9 +27,9 @@ from gym_memory.core.settings import check_int
 from gym_memory.games.isolate import cause_of_end
 from gym_memory.run import EpisodeResult
 from gym_memory.run.jobs import EpisodeRow, Job, RunConfig
-from gym_memory.run.worker import MARK, kill_marked, serve
+from gym_memory.run.worker import MARK, WorkerSettings, kill_marked, serve
 
-__all__ = ["Limits", "WorkerPool"]
+__all__ = ["Limits", "WorkerPool", "share_of_memory"]
 
 START_SECONDS = 120.0
 """Time that a worker may take to start: it imports packages, on a busy machine slowly."""
@@ -119,20 +119,9 @@ class _Play:
 class _Worker:
     """Hold a worker process as the parent sees it."""
 
-    def __init__(
-        self,
-        slot: int,
-        plugins: Sequence[str],
-        log: Path,
-        steps: Path | None,
-        limits: Mapping[str, Any],
-        lanes: int,
-        memory: int,
-        limits_in_time: Limits,
-        callbacks: Sequence[str],
-    ):
-        self._limits = limits_in_time
-        self.slot, self.lanes = slot, lanes
+    def __init__(self, slot: int, log: Path, settings: WorkerSettings, limits: Limits):
+        self._limits = limits
+        self.slot, self.lanes = slot, settings.lanes
         self.plays: dict[Job, _Play] = {}
         self.ready = False
         self._starts_until = time.monotonic() + START_SECONDS
@@ -140,18 +129,7 @@ class _Worker:
         self._log_start = self._log_size()
         context = multiprocessing.get_context("spawn")
         self.connection, theirs = context.Pipe()
-        arguments = (
-            theirs,
-            tuple(plugins),
-            str(log),
-            str(steps or ""),
-            dict(limits),
-            lanes,
-            memory,
-            self._limits.step / 10,
-            tuple(callbacks),
-        )
-        self.process = context.Process(target=serve, args=arguments)
+        self.process = context.Process(target=serve, args=(theirs, log, settings))
         self._mark = uuid.uuid4().hex
         with _child_settings(self._mark):
             self.process.start()
@@ -312,19 +290,26 @@ class WorkerPool:
             if not seconds > 0:
                 raise InvalidArgumentError(f"expected a timeout in seconds > 0, got {seconds!r}")
         self._n, self._in_time = n_workers, limits_in_time
-        self._logs, self._steps, self._plugins = logs, steps, tuple(plugins)
-        self._limits, self._callbacks = limits or {}, tuple(callbacks)
         self._most = n_workers if concurrency is None else concurrency
         check_int("concurrency", self._most, self._n)
-        self._memory = _share_of_memory(n_workers) if memory is None else memory
-        check_int("memory", self._memory, 1)
+        memory = share_of_memory(n_workers) if memory is None else check_int("memory", memory, 1)
+        self._logs = logs
+        self._settings = WorkerSettings(
+            plugins=tuple(plugins),
+            callbacks=tuple(callbacks),
+            steps=steps,
+            limits=limits or {},
+            lanes=math.ceil(self._most / self._n),
+            memory=memory,
+            silence=limits_in_time.step / 10,
+        )
         self._workers: dict[int, _Worker] = {}
         self._failed_starts = 0  # in a row
         self._waiting: deque[Job] = deque()
         self._suspects: set[Job] = set()  # were played beside others when their worker died
 
     def __enter__(self) -> WorkerPool:
-        for folder in (self._logs, self._steps):
+        for folder in (self._logs, self._settings.steps):
             if folder is not None:
                 folder.mkdir(parents=True, exist_ok=True)
         return self
@@ -342,19 +327,8 @@ class WorkerPool:
     def _start(self, slot: int) -> None:
         """Start a worker; where the system refuses, the slot stays empty for the next try."""
         log = self._logs / f"worker-{slot}.log"
-        lanes = math.ceil(self._most / self._n)
         try:
-            self._workers[slot] = _Worker(
-                slot,
-                self._plugins,
-                log,
-                self._steps,
-                self._limits,
-                lanes,
-                self._memory,
-                self._in_time,
-                self._callbacks,
-            )
+            self._workers[slot] = _Worker(slot, log, self._settings, self._in_time)
         except OSError as error:
             self._count_failed_start(f"a worker process cannot be started: {error}")
 
@@ -504,7 +478,7 @@ class WorkerPool:
         self._count_failed_start(why)
 
 
-def _share_of_memory(n_workers: int) -> int:
+def share_of_memory(n_workers: int) -> int:
     """Return the bytes for each worker, so that together they leave a tenth of the machine."""
     pages = os.sysconf("SC_PHYS_PAGES") if hasattr(os, "sysconf") else 0
     whole = pages * os.sysconf("SC_PAGE_SIZE") if pages > 0 else 0

@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import faulthandler
 import gc
-import math
 import multiprocessing
 import os
 import pickle
@@ -22,7 +21,7 @@ from collections.abc import Mapping, Sequence
 from importlib.metadata import PackageNotFoundError
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from gym_memory.baselines.base import make_policy
 from gym_memory.core.errors import (
@@ -40,39 +39,41 @@ from gym_memory.memory.base import make_memory
 from gym_memory.run.callbacks import Callback, make_callback
 from gym_memory.run.jobs import Job, Listener, RunConfig, play_job
 
-__all__ = ["MARK", "kill_marked", "serve"]
+__all__ = ["MARK", "WorkerSettings", "kill_marked", "serve"]
 
 MARK = "GYM_MEMORY_WORKER"
 """Environment variable that marks a worker and all that it starts."""
 
 
-def serve(
-    connection: Connection,
-    plugins: Sequence[str],
-    log: str,
-    steps: str,
-    limits: Mapping[str, Any],
-    lanes: int = 1,
-    memory: int = 0,
-    silence: float = math.inf,
-    callbacks: Sequence[str] = (),
-) -> None:
-    """Play what comes through a connection; the body of a worker process.
+class WorkerSettings(NamedTuple):
+    """Hold what all workers of a pool have in common.
 
-    ``limits`` are the arguments of a Budget, empty for none; ``memory`` is the limit in bytes of
-    data, 0 for none; ``silence`` the most seconds of play without a message.
+    ``steps`` is the folder of the step logs, None for none; ``limits`` are the arguments of a
+    Budget, empty for none; ``memory`` is the limit in bytes of data; ``silence`` the most seconds
+    of play without a message.
     """
-    _isolate(log, all_threads=lanes > 1)
-    if memory:
-        limit_memory(memory)
+
+    plugins: tuple[str, ...]
+    callbacks: tuple[str, ...]
+    steps: Path | None
+    limits: Mapping[str, Any]
+    lanes: int
+    memory: int
+    silence: float
+
+
+def serve(connection: Connection, log: Path, settings: WorkerSettings) -> None:
+    """Play what comes through a connection; the body of a worker process."""
+    _isolate(log, all_threads=settings.lanes > 1)
+    limit_memory(settings.memory)
     try:
-        for plugin in plugins:
+        for plugin in settings.plugins:
             import_plugin(plugin)
-        followers = [make_callback(spec) for spec in callbacks]
+        followers = [make_callback(spec) for spec in settings.callbacks]
     except GymMemoryError as error:
         connection.send(("error", error))
         return
-    spending = Budget(**limits) if limits else None
+    spending = Budget(**settings.limits) if settings.limits else None
     connection.send(("ready",))
     send = _Outbox(connection)
     while True:
@@ -82,17 +83,17 @@ def serve(
             return
         if isinstance(request, RunConfig):
             connection.send(_check(request))
-        elif lanes == 1:
-            _play(send, request, steps, spending, silence, followers)
+        elif settings.lanes == 1:
+            _play(send, request, settings, spending, followers)
             if not gc.get_freeze_count():  # what the first game loaded stays, and is not searched:
                 gc.collect()  # a full collection took 50 ms in the middle of a step
                 gc.freeze()
         else:
-            lane = (send, request, steps, spending, silence, followers)
+            lane = (send, request, settings, spending, followers)
             threading.Thread(target=_play_in_lane, args=lane, daemon=True).start()
 
 
-def _isolate(log: str, *, all_threads: bool) -> None:
+def _isolate(log: Path, *, all_threads: bool) -> None:
     """Leave the terminal to the parent, and do not outlive it."""
     if hasattr(os, "setsid"):
         os.setsid()
@@ -188,18 +189,18 @@ class _Outbox:
 def _play(
     send: _Outbox,
     job: Job,
-    steps: str,
+    settings: WorkerSettings,
     spending: Budget | None,
-    silence: float,
     followers: Sequence[Callback],
 ) -> None:
     record = ""
-    if steps:
-        path = Path(steps) / job.steps_file
+    if settings.steps is not None:
+        path = settings.steps / job.steps_file
         path.unlink(missing_ok=True)  # what a killed run left of this job
         record = str(path)
+    reporter = _Reporter(send, job, settings.silence, followers)
     try:
-        for row in play_job(job, _Reporter(send, job, silence, followers), record, spending):
+        for row in play_job(job, reporter, record, spending):
             send("row", job, row)
     except (ResultsError, ModelDownError) as error:
         send("error", job, error)
