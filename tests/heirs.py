@@ -31,7 +31,7 @@ def heirs_go_on_as_the_first_would(
     while not done:
         heir = make()
         heir.reset(info, seed)
-        heir.focus, heir._rng = policy.focus, copy.deepcopy(policy._rng)
+        heir.focus, heir.rng = policy.focus, copy.deepcopy(policy.rng)
         actions.append(policy.act(obs, info))
         assert heir.act(obs, info) == actions[-1]
         assert heir.focus == policy.focus

@@ -20,7 +20,7 @@ from gym_memory.core.records import Observation, PlanState
 from gym_memory.core.settings import check_int
 from gym_memory.llm import Reply
 
-__all__ = ["Ariadne", "AriadneSettings", "SubGoal"]
+__all__ = ["Ariadne", "AriadneSettings", "SubGoal", "decision_schema", "plan_schema"]
 
 _SUB_GOAL = "sub_goal"
 _MAX_SUB_GOALS = 10
@@ -76,7 +76,7 @@ class Ariadne(LanguagePolicy):
         return self.act_on(answer, obs)
 
     def _ask_plan(self, situation: dict[str, str]) -> tuple[SubGoal, ...]:
-        schema = _plan_schema(self.settings.constrain)
+        schema = plan_schema(self.settings.constrain)
         answer = self.ask("ariadne_plan", schema, plan=self._plan_text(), **situation)
         written = answer.parsed.model_dump()["plan_steps"]
         steps = [_sub_goal(step) for step in written[:_MAX_SUB_GOALS]]
@@ -89,7 +89,7 @@ class Ariadne(LanguagePolicy):
         def read(answer: Reply) -> str:
             return str(answer.parsed.action_to_take)
 
-        return self.decide("ariadne_act", read, obs, _decision_schema(self.held_to(obs)), **slots)
+        return self.decide("ariadne_act", read, obs, decision_schema(self.held_to(obs)), **slots)
 
     def _plan_text(self) -> str:
         lines = []
@@ -105,7 +105,8 @@ def _sub_goal(step: dict[str, str]) -> SubGoal:
 
 
 @functools.cache
-def _plan_schema(strict: bool) -> Any:
+def plan_schema(strict: bool) -> Any:
+    """Return the form of a plan; if strict, with a step's own form."""
     pydantic = require("pydantic", "llm", "answers in JSON")
     step: Any = dict[str, str]
     if strict:
@@ -115,7 +116,8 @@ def _plan_schema(strict: bool) -> Any:
 
 
 @functools.lru_cache(maxsize=64)
-def _decision_schema(valid: tuple[str, ...]) -> Any:
+def decision_schema(valid: tuple[str, ...]) -> Any:
+    """Return the form of a decision for one of the valid actions, or any if there are none."""
     pydantic = require("pydantic", "llm", "answers in JSON")
     text = Annotated[str, pydantic.Field(min_length=1, max_length=1000)]
     action = Literal[valid] if valid else text

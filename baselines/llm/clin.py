@@ -23,7 +23,7 @@ from gym_memory.core.settings import check_flag, check_int, check_share
 from gym_memory.memory.encoders import DEFAULT_MODEL, Encoder, make_encoder
 from gym_memory.memory.roles.text import prose
 
-__all__ = ["Clin", "ClinSettings"]
+__all__ = ["Clin", "ClinSettings", "usual_encoder"]
 
 _ID = re.compile(r"\s*(\d+)\.")
 
@@ -123,7 +123,7 @@ class Clin(LanguagePolicy):
         name = self.settings.encoder
         if name == "" or not valid:
             return ""
-        encoder = make_encoder(name) if name else _usual_encoder()
+        encoder = make_encoder(name) if name else usual_encoder()
         vectors = encoder.encode([answer[:200], *valid])
         likeness = vectors[1:] @ vectors[0]
         best = int(likeness.argmax())
@@ -134,7 +134,8 @@ class Clin(LanguagePolicy):
 
 
 @functools.cache
-def _usual_encoder() -> Encoder:
+def usual_encoder() -> Encoder:
+    """Return the encoder of actions by default; hashed words without its weights."""
     try:
         return make_encoder(DEFAULT_MODEL)
     except MissingDependencyError as missing:

@@ -18,7 +18,7 @@ from gym_memory.core.optional import require
 from gym_memory.core.records import Observation, PlanState
 from gym_memory.core.settings import check_flag, check_int
 
-__all__ = ["Stma", "StmaSettings"]
+__all__ = ["Stma", "StmaSettings", "plan_schema", "verdict_schema"]
 
 _MAX_PLAN_ACTIONS = 20
 KNOWLEDGE = {
@@ -114,7 +114,7 @@ class Stma(LanguagePolicy):
         """Plan, for ``valid`` actions if there are any; on failure keep the subgoal alone."""
 
         def answer() -> tuple[str, list[str]]:
-            schema = _plan_schema(valid)
+            schema = plan_schema(valid)
             reply = self.ask(
                 "stma_plan", schema, subgoal=self._subgoal, feedback=feedback, **situation
             )
@@ -129,7 +129,7 @@ class Stma(LanguagePolicy):
 
         def answer() -> str:
             reply = self.ask(
-                "stma_critic", _verdict_schema(), subgoal=self._subgoal, action=action, **situation
+                "stma_critic", verdict_schema(), subgoal=self._subgoal, action=action, **situation
             )
             reason = reply.parsed.feedback.strip() or f"{action!r} is not suitable."
             return "" if reply.parsed.suitable else reason
@@ -138,7 +138,8 @@ class Stma(LanguagePolicy):
 
 
 @functools.lru_cache(maxsize=64)
-def _plan_schema(valid: tuple[str, ...]) -> Any:
+def plan_schema(valid: tuple[str, ...]) -> Any:
+    """Return the form of a plan of valid actions, or of any if there are none."""
     pydantic = require("pydantic", "llm", "answers in JSON")
     action: Any = Literal[valid] if valid else str
     actions = Annotated[list[action], pydantic.Field(min_length=1)]
@@ -148,7 +149,8 @@ def _plan_schema(valid: tuple[str, ...]) -> Any:
 
 
 @functools.cache
-def _verdict_schema() -> Any:
+def verdict_schema() -> Any:
+    """Return the form of the critic's verdict."""
     pydantic = require("pydantic", "llm", "answers in JSON")
     return pydantic.create_model(
         "Verdict", thought=(str, ...), suitable=(bool, ...), feedback=(str, "")

@@ -258,7 +258,7 @@ class Searcher(Advised):
         goal = goal_in(beliefs.task.goal)
         if goal is None:
             return ()
-        return only(HouseholdStep(beliefs, goal, self._chance, self._rng).next_move())
+        return only(HouseholdStep(beliefs, goal, self._chance, self.rng).next_move())
 
 
 def _anywhere(thing: str, furniture: str) -> float:

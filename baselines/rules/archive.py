@@ -112,7 +112,7 @@ class Archive:
         self.cells: dict[Key, Cell] = {}
         self.frontier: list[Trajectory] = []
         self._known: set[Option | str] = set()
-        self._tried: Counter[Option] = Counter()
+        self.tried: Counter[Option] = Counter()
         self._taken: Counter[object] = Counter()
         self._deaths: Counter[object] = Counter()
         self._verbs: Counter[str] = Counter()
@@ -149,14 +149,14 @@ class Archive:
         """Count an action that is taken in a state."""
         self._taken[cell.where] += 1
         self._words.update(_objects(action))
-        self._tried[cell.options.pop(action, ("", action))] += 1
+        self.tried[cell.options.pop(action, ("", action))] += 1
         self._verbs[_verb(action)] += 1
         self._words[_frame(action)] += 1
 
     def again(self, cell: Cell, action: str) -> None:
         """Let an action be repeated that left the state as it was, with an answer never seen."""
         cell.options[action] = option = option_of(cell.where, action)
-        self._tried[option] -= 1
+        self.tried[option] -= 1
 
     def die(self, cell: Cell, action: str) -> None:
         """Count an action that lost the game."""
@@ -195,7 +195,7 @@ class Archive:
     def _novelty(self, cell: Cell, action: str) -> float:
         """Return how much an action promises by the habits of the genre and by what was tried."""
         option, words, frame = cell.options[action], _objects(action), _frame(action)
-        tried = 1 + self._tried[option]
+        tried = 1 + self.tried[option]
         if cell.dark:
             return (_PROMISING if lights(action) else _IDLE) / tried
         if option[0]:

@@ -228,14 +228,14 @@ class RulePolicy(Policy):
     """Whose rules it reads by where the info of the reset names no dialect."""
 
     def __init__(self) -> None:
-        self._rng = np.random.default_rng(0)
+        self.rng = np.random.default_rng(0)
         self._task_id, self._dialect = "", self.dialect
         self._transcript = Transcript()
         self.focus = self.start
 
     def reset(self, info: dict[str, Any], seed: int | None = None) -> None:
         """Start an episode without a plan."""
-        self._rng = np.random.default_rng(seed)
+        self.rng = np.random.default_rng(seed)
         self._task_id = info.get("task_id", "")
         self._dialect = info.get("dialect", self._dialect)
         self._transcript = Transcript()
@@ -290,11 +290,11 @@ class Advised(RulePolicy):
             plan = replace(plan.give_up(plan.aim), idle=1)
         rules = get_extractor(self._dialect)
         t = info.get("moves")
-        beliefs = Beliefs(obs, rules, self._task(obs), plan, self._rng, self._transcript, t)
+        beliefs = Beliefs(obs, rules, self._task(obs), plan, self.rng, self._transcript, t)
         move = self._decide(beliefs, plan)
         forgets = not (obs["memory"] or obs["triples"])
         if forgets and plan.idle >= _RESTLESS and shows_only(move.action):
-            move = try_any(beliefs, self._rng) or move
+            move = try_any(beliefs, self.rng) or move
         self.focus = plan.after(move)
         return beliefs.spelled(move.action)
 
@@ -309,4 +309,4 @@ class Advised(RulePolicy):
                     )
                 ):
                     return move
-        return try_new(beliefs, self._rng)
+        return try_new(beliefs, self.rng)

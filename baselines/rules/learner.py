@@ -175,14 +175,14 @@ class Learner(RulePolicy):
             return self.fallback
         tried = {entry.action for entry in split_entries(obs["memory"])[1]}
         tried.update(action for action, _ in advice.plan)
-        doubtful = self._rng.random() >= self.boldness
+        doubtful = self.rng.random() >= self.boldness
         allowed = [a for a in valid if not advice.against(a, doubtful=doubtful)]
         new = [a for a in allowed if a not in tried]
         things = {_thing(action) for action, _ in advice.plan}
         near = [a for a in new if _thing(a) in things]
         good = [a for a in near or new if _verb(a) in advice.verbs]
         options = good or near or new or allowed or valid
-        return options[int(self._rng.integers(len(options)))]
+        return options[int(self.rng.integers(len(options)))]
 
 
 def _next(

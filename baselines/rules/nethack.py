@@ -171,7 +171,7 @@ class Descender(RulePolicy):
             return "get rid of a question", known[0] if known else now.actions[0]
         if plan.idle > _IDLE:
             moves = [*now.options("go "), "search"]
-            return "try something else", moves[int(self._rng.integers(len(moves)))]
+            return "try something else", moves[int(self.rng.integers(len(moves)))]
         for advise in (
             *(self._survive, self._eat, self._fight, self._give_back, self._fetch),
             *(self._rest, self._descend),
@@ -264,7 +264,7 @@ class Descender(RulePolicy):
     def _break_out(self, now: DungeonView, plan: Descent) -> tuple[str, str] | None:
         kicks = now.options("kick door ")
         if kicks:
-            return "break open a door", kicks[int(self._rng.integers(len(kicks)))]
+            return "break open a door", kicks[int(self.rng.integers(len(kicks)))]
         door, place = now.locked_door()
         action = f"go to {place.partition(' of ')[0]}"
         if door and place != now.here and action in now.actions:
@@ -273,4 +273,4 @@ class Descender(RulePolicy):
 
     def _go_round(self, now: DungeonView) -> tuple[str, str]:
         rooms = [*now.options("go to room ", "go to corridor "), "explore level"]
-        return _FIND_STAIRS, rooms[int(self._rng.integers(len(rooms)))]
+        return _FIND_STAIRS, rooms[int(self.rng.integers(len(rooms)))]

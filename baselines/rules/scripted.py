@@ -123,6 +123,6 @@ class Scribe(RulePolicy):
         tried = notes.get(here, ("", []))[1]
         new = [action for action in valid if action not in tried]
         again = [action for action in tried if action in valid]
-        action = new[int(self._rng.integers(len(new)))] if new else again[0]
+        action = new[int(self.rng.integers(len(new)))] if new else again[0]
         self.focus = Itinerary(action=action, here=here, tried_in=here)
         return action

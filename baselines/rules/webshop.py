@@ -269,7 +269,7 @@ class Shopper(RulePolicy):
         lost = shelf.here.endswith(SOME_SEARCH)
         if aim.purpose == _LEAVE and aim.what not in shelf.refused:
             lost = True
-        if self._had_enough(shelf) or (lost and self._rng.random() < 1 / self.patience):
+        if self._had_enough(shelf) or (lost and self.rng.random() < 1 / self.patience):
             return self._settle(shelf)
         product = self._next_product(shelf, any_of_them=lost)
         if product is not None:
@@ -288,7 +288,7 @@ class Shopper(RulePolicy):
         listed = [p for a in shelf.actions if (p := shelf.products.get(a[6:-1])) is not None]
         fresh = [p for p in listed if shelf.promising(p) and kind & p.covered]
         if any_of_them and fresh:
-            return fresh[int(self._rng.integers(len(fresh)))]
+            return fresh[int(self.rng.integers(len(fresh)))]
         return max(fresh, key=lambda p: len(p.covered), default=None)
 
     def _settle(self, shelf: Shelf) -> Choice:

@@ -201,7 +201,7 @@ class Writer:
         self._waiting += ids
 
     def _pick(self, among: list[int] | None) -> int:
-        logits = self._next() if among is None else self._next()[among]
+        logits = self.next_logits() if among is None else self.next_logits()[among]
         if self._temperature:
             shares = (logits / self._temperature).softmax(-1)
             at = int(self._torch.multinomial(shares, 1, generator=self._chance))
@@ -209,7 +209,8 @@ class Writer:
             at = int((logits == logits.max()).nonzero()[0])
         return at if among is None else among[at]
 
-    def _next(self) -> Any:
+    def next_logits(self) -> Any:
+        """Return the logits of the next token, shape (vocabulary,)."""
         if self._waiting:
             rows = self._torch.tensor([self._waiting], device=self._model.device)
             output = self._model(rows, past_key_values=self._past, use_cache=True, logits_to_keep=1)

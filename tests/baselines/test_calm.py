@@ -90,9 +90,8 @@ def test_the_drrn_learns_which_proposal_pays() -> None:
         pulled.append(policy.act(hall, {}))
         reward = 5.0 * (pulled[-1] == "pull red lever")
         policy.update(Transition(hall, pulled[-1], reward, end, True, False, {"moves": 1}))
-    policy.reset({"task_id": "levers"}, 0)
-    policy.act(hall, {})
-    (values,) = policy.learner.values([policy._seen])
+    offered = {**hall, "valid_actions": tuple(policy.propose(hall))}
+    (values,) = policy.learner.values([policy.learner.see(offered, "levers")])
     assert values[0] > 0.5 > 0.3 > values[1]  # rewards are clipped to 1
     assert "pull blue lever" in pulled[:40]
     assert pulled[-20:].count("pull red lever") >= 18

@@ -163,7 +163,7 @@ def test_an_answer_never_seen_lets_an_action_be_repeated() -> None:
     assert fight("An orc.") == "hit orc"
     for text, left in (("You miss.", True), ("It staggers.", True), ("You miss.", False)):
         fight(text)
-        assert policy.archive._tried["", "hit orc"] == (1 if left else 2)
+        assert policy.archive.tried["", "hit orc"] == (1 if left else 2)
 
 
 @pytest.mark.parametrize("restore", ["snapshot", "replay"])

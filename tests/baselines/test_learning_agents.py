@@ -179,16 +179,15 @@ def test_clin_improves_over_trials(server: ScriptedServer) -> None:
     assert scores["none"] == [scores["clin"][0]] * 3
 
 
-def test_the_executor_compares_meanings(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_executor_compares_meanings() -> None:
     """Exact, then most similar above 0.9, else told why and asked again."""
     try:
         make_encoder(DEFAULT_MODEL).encode(["a"])
     except MissingDependencyError as missing:
         pytest.skip(str(missing))
-    monkeypatch.setattr(clin_module, "_usual_encoder", lambda: make_encoder(DEFAULT_MODEL))
     goal = '{"learnings": [], "goal": "get the key"}'
     model = Told(goal, "Go north.", goal, "taking the red key", goal, "sing", "take red key")
-    policy = Clin(model)
+    policy = Clin(model, encoder=DEFAULT_MODEL)
     policy.reset({}, 0)
     assert [policy.act(shown(), {}) for _ in range(3)] == [
         "go north", "take red key", "take red key",
@@ -206,7 +205,7 @@ def test_without_weights_words_are_compared(monkeypatch: pytest.MonkeyPatch) -> 
         return make_encoder(name)
 
     monkeypatch.setattr(clin_module, "make_encoder", absent)
-    clin_module._usual_encoder.cache_clear()
+    clin_module.usual_encoder.cache_clear()
     try:
         goal = '{"learnings": [], "goal": "leave"}'
         policy = Clin(Told(goal, "open up wooden door", goal, "open up wooden door"))
@@ -214,7 +213,7 @@ def test_without_weights_words_are_compared(monkeypatch: pytest.MonkeyPatch) -> 
         for _ in range(2):
             assert policy.act(shown(), {}) == "open wooden door"
     finally:
-        clin_module._usual_encoder.cache_clear()
+        clin_module.usual_encoder.cache_clear()
     assert made == [DEFAULT_MODEL, "hash"], "looked for once"
     policy = Clin(Told(goal, "open up wooden door"), encoder=DEFAULT_MODEL)
     policy.reset({}, 0)

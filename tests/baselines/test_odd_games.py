@@ -80,14 +80,14 @@ def play(story: Path, steps: int, memory: str = "arigraph") -> tuple[EpisodeResu
 
 def test_keys_and_pages_may_be_called_anything(tmp_path: Path) -> None:
     def build(maker: Any, thing: Callable[..., Any]) -> str:
-        thing("c", "Locker 4", "Room A", "locked")
-        thing("c", "tin trunk", "Room C", "locked")
+        locker = thing("c", "Locker 4", "Room A", "locked")
+        trunk = thing("c", "tin trunk", "Room C", "locked")
         thing("s", "pine bench", "Room B")
         key = thing("k", "token of Ra", "pine bench")
-        maker.add_fact("match", key, _named(maker, "Locker 4"))
+        maker.add_fact("match", key, locker)
         thing("o", "ship's log", "Locker 4", text="The swipe card fits the tin trunk. Good luck!")
         card = thing("k", "swipe card", "Locker 4")
-        maker.add_fact("match", card, _named(maker, "tin trunk"))
+        maker.add_fact("match", card, trunk)
         thing("o", "golden egg", "tin trunk")
         return "Get the golden egg."
 
@@ -98,10 +98,6 @@ def test_keys_and_pages_may_be_called_anything(tmp_path: Path) -> None:
     )
     result, _ = play(story, 60)
     assert result.success
-
-
-def _named(maker: Any, name: str) -> Any:
-    return next(entity for entity in maker._entities.values() if entity.name == name)
 
 
 def test_a_room_is_tidied_into_and_onto_by_what_things_are(tmp_path: Path) -> None:

@@ -82,7 +82,7 @@ def test_greedy_takes_the_most_likely_branch(model: TransformersChat) -> None:
 
 def test_draws_are_those_of_the_branch(model: TransformersChat) -> None:
     with torch.inference_mode():
-        logits = writer(model)._next()
+        logits = writer(model).next_logits()
         tokenizer, _ = model.load()
         ids = sorted(tokenizer.convert_tokens_to_ids(["g", "l"]))
         first = [tokenizer.decode([i]) for i in ids]
@@ -115,11 +115,11 @@ def test_a_form_with_free_text_ends_in_an_action(model: TransformersChat) -> Non
 
 
 SCHEMAS = {
-    "plan": lambda: ariadne._plan_schema(True),
-    "decision": lambda: ariadne._decision_schema(ACTIONS),
-    "one": lambda: ariadne._decision_schema(("look",)),
-    "actions": lambda: stma._plan_schema(ACTIONS),
-    "verdict": lambda: stma._verdict_schema(),
+    "plan": lambda: ariadne.plan_schema(True),
+    "decision": lambda: ariadne.decision_schema(ACTIONS),
+    "one": lambda: ariadne.decision_schema(("look",)),
+    "actions": lambda: stma.plan_schema(ACTIONS),
+    "verdict": lambda: stma.verdict_schema(),
 }
 
 

@@ -62,4 +62,4 @@ class Planner(Advised):
 
     def _seek(self, beliefs: Beliefs) -> Iterator[Move]:
         if is_open(beliefs.task.goal):
-            yield from seek_new(beliefs, self._rng)
+            yield from seek_new(beliefs, self.rng)
