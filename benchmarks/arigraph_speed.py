@@ -517,7 +517,7 @@ def random_play(env: Any, seed: int, length: int) -> tuple[str, list[str]]:
         safe = [a for a in obs["valid_actions"] if not a.startswith(("eat", "drink", "prepare"))]
         actions.append(chance.choice(safe))
         obs, _, done, _, _ = env.step(actions[-1])
-    return str(env.unwrapped._story(info["task_id"])), actions
+    return str(env.unwrapped.story(info["task_id"])), actions
 
 
 def bare_textworld(story: str) -> Any:

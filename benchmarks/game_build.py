@@ -29,7 +29,7 @@ def build(number: int) -> str:
     """Make game ``number``; returns its task id."""
     env = Cooking(LEVELS[number % len(LEVELS)], "train")
     task = env.task_ids[number // len(LEVELS)]
-    env._story(task)
+    env.story(task)
     return task
 
 

@@ -110,7 +110,7 @@ def _game(name: str, level: str, episodes: int) -> dict[str, float]:
             env.reset(options={"task_id": task})
             env.unwrapped.game.world.forget()  # training repeats states, not whole episodes
             spent[side] += _again(env, actions)
-        story = Path(played.unwrapped._story(task))
+        story = Path(played.unwrapped.story(task))
         for side, infos in BARE.items():
             spent[side] += _bare(story, infos, actions)
     return {side: round(1e3 * seconds / steps, 3) for side, seconds in spent.items()}
@@ -155,7 +155,7 @@ def _bare(story: Path, infos: dict[str, Any], actions: Iterable[str]) -> float:
 
 
 def _story(env: Any) -> Path:
-    return Path(env.unwrapped._story(env.unwrapped.task_id))
+    return Path(env.unwrapped.story(env.unwrapped.task_id))
 
 
 def learner(steps: int = 1200) -> dict[str, float]:

@@ -57,7 +57,7 @@ def compare(family: str, settings: dict[str, Any], seeds: int, steps: int) -> di
     for seed in range(seeds):
         truth: Any = gym.make(f"gym_memory/{family}-v0", memory="none", **settings).unwrapped
         truth.reset(seed=seed)
-        env = Jericho(path=truth._story(truth.task_id), valid_actions=False, inventory=False)
+        env = Jericho(path=truth.story(truth.task_id), valid_actions=False, inventory=False)
         env.reset(seed=0)
         for action in truth.oracle().walkthrough[:steps]:
             started = time.process_time()

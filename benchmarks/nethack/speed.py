@@ -123,7 +123,7 @@ def bare(games: dict[int, list[int]]) -> list[tuple[int, float]]:
     found = []
     for seed, codes in games.items():
         env.reset(seed=seed)
-        raw = env._engine._env  # type: ignore[attr-defined]
+        raw = env.engine._env  # type: ignore[attr-defined]
         found += timed(functools.partial(_over, raw, code) for code in codes)
     env.close()
     return found

@@ -52,7 +52,7 @@ class Server:
     """The engine's own server, as it comes in the package, made repeatable."""
 
     def __init__(self, engine: ScienceWorldEngine):
-        self._jvm = engine._gateway.jvm
+        self._jvm = engine.gateway.jvm
         self._server = self._jvm.scienceworld.runtime.pythonapi.PythonInterface()
         self._scala = getattr(getattr(self._jvm.scala.util, "Random$"), "MODULE$")
         self._game, self._own = self._scala.self(), self._jvm.java.util.Random(0)

@@ -50,8 +50,8 @@ class Session:
     ):
         self.env_spec, self.memory_spec, self.budget = env, memory, budget
         self._isolate = isolate
-        self._env: Any = _make(env, "", memory, budget, isolate)
-        self._split: str = self._env.get_wrapper_attr("split") or ALL
+        self.env: Any = _make(env, "", memory, budget, isolate)
+        self._split: str = self.env.get_wrapper_attr("split") or ALL
         self._own_split = self._split
         self._turn: Turn | None = None
 
@@ -76,7 +76,7 @@ class Session:
         options = None
         if index is not None:
             options = {"task_id": task_name(self.env_spec, self._split, index)}
-        obs, info = self._env.reset(seed=seed, options=options)
+        obs, info = self.env.reset(seed=seed, options=options)
         self._turn = Turn(obs, 0.0, bool(info["won"] or info["lost"]), False, info)
         return self._turn
 
@@ -86,7 +86,7 @@ class Session:
         if self.turn.done:
             raise InvalidArgumentError("the episode is over: expected reset() before step()")
         command = match_action(reply, self.turn.obs["valid_actions"]) or reply
-        obs, reward, terminated, truncated, info = self._env.step(command)
+        obs, reward, terminated, truncated, info = self.env.step(command)
         self._turn = Turn(obs, float(reward), terminated, truncated, info)
         return self._turn
 
@@ -94,17 +94,17 @@ class Session:
         """Return the memory's recall for a question, within the budget; change nothing."""
         obs = self.turn.obs
         cue = Cue(check_text("question", question), obs["task"], obs["inventory"], focus=question)
-        recalled: str = self._env.get_wrapper_attr("memory").recall(cue, self.budget).text
+        recalled: str = self.env.get_wrapper_attr("memory").recall(cue, self.budget).text
         return recalled
 
     def valid_actions(self) -> tuple[str, ...]:
         """Return the valid actions of the present state, even if the observation lists none."""
-        valid: tuple[str, ...] = self._env.get_wrapper_attr("valid_actions")()
+        valid: tuple[str, ...] = self.env.get_wrapper_attr("valid_actions")()
         return valid
 
     def close(self) -> None:
         """Close the game; calling it twice is harmless."""
-        self._env.close()
+        self.env.close()
         self._turn = None
 
     def _change_split(self, split: str) -> None:
@@ -113,8 +113,8 @@ class Session:
         known = split_names(self.env_spec)
         check_name("split", split, known)
         env = _make(self.env_spec, split, self.memory_spec, self.budget, self._isolate)
-        self._env.close()
-        self._env, self._split = env, split
+        self.env.close()
+        self.env, self._split = env, split
 
 
 def _make(env: str, split: str, memory: str, budget: int, isolate: str = "none") -> Any:

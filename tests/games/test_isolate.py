@@ -98,7 +98,7 @@ def test_pages_and_servers_isolate_unless_the_command_line_says_otherwise() -> N
     ):
         session = Session(spec, "none", isolate="process")
         job = Job(spec, "none", "random", 0).make_env("process")
-        for env in (session._env, job):
+        for env in (session.env, job):
             assert isinstance(env.unwrapped, IsolatedEnv) is isolated
             env.close()
     with pytest.raises(UntrustedError):

@@ -21,7 +21,7 @@ from gym_memory.games.jericho.engine import (
     templates_of,
     understood,
 )
-from gym_memory.games.jericho.env import _our_story
+from gym_memory.games.jericho.env import our_story
 from gym_memory.games.jericho.vocabulary import (
     HELD,
     NOUN,
@@ -40,7 +40,7 @@ STANDING = ("look", "inventory", "wait")
 @pytest.fixture(scope="module")
 def story() -> Path:
     try:
-        return _our_story()
+        return our_story()
     except MissingDependencyError as missing:
         pytest.skip(str(missing))
 
@@ -184,14 +184,13 @@ THINGS = {
 }  # fmt: skip
 
 
-def test_the_graph_knows_the_mill_after_the_walkthrough(env):
+def test_the_graph_knows_the_mill_after_the_walkthrough(story):
     """What the text told and is true at the end; places of things that are gone are not kept."""
-    wrapped = MemoryObservation(env, memory="arigraph")
-    env._show_inventory = True
+    wrapped = MemoryObservation(Jericho(valid_actions=False), memory="arigraph")
     wrapped.reset(seed=0)
-    for action in env.oracle().walkthrough[:-1]:
+    for action in wrapped.unwrapped.oracle().walkthrough[:-1]:
         wrapped.step(action)
-    env._show_inventory = False
+    wrapped.close()
     known = {tuple(fact) for fact in wrapped.memory.graph.live()}
     assert known >= MAP | THINGS
     placed = {fact for fact in known if fact[1] in ("is in", "is on")}
@@ -206,7 +205,7 @@ def test_a_textworld_story_plays_with_its_own_score(tmp_path):
 
     real = TreasureHunt(level="easy", valid_actions=True)
     _, first = real.reset(seed=0)
-    env = Jericho(path=real._story(real.task_id), valid_actions=False)
+    env = Jericho(path=real.story(real.task_id), valid_actions=False)
     obs, info = env.reset(seed=0)
     assert info["max_score"] == first["max_score"]
     world = [

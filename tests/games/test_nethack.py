@@ -81,8 +81,7 @@ def test_the_hour_of_the_game_is_fixed():
     env = gym.make(ID, memory="none").unwrapped
     for _ in range(2):  # the library is loaded anew for each game
         env.reset(seed=0)
-        path = env._engine._env.unwrapped.nethack.dlpath
-        library = ctypes.CDLL(path)
+        library = ctypes.CDLL(env.engine.library)
         assert ctypes.c_long.in_dll(library, "ubirthday").value == 1_000_000_000
         importlib.import_module("_ctypes").dlclose(library._handle)
     env.close()

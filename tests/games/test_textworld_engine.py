@@ -35,7 +35,7 @@ from gym_memory.games.textworld.engine import (
 @pytest.fixture(scope="module")
 def story():
     env = Cooking("rl-2", "train")
-    path = env._story(env.task_ids[0])
+    path = env.story(env.task_ids[0])
     env.close()
     return path
 

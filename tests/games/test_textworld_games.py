@@ -286,9 +286,10 @@ class Wrong(Cooking):
 
 
 def test_a_game_that_is_not_the_listed_one_is_refused(cache, monkeypatch):
+    other = [ListedGame(0, "0" * 64)]
+    monkeypatch.setattr("gym_memory.games.textworld.env.entries", lambda *level: other)
     env = Wrong("rl-1", "train")
     task = env.task_ids[0]
-    env._entries[task] = ListedGame(0, "0" * 64)
     with pytest.raises(BackendError, match=f"task {task} came out as another game"):
         env.reset(seed=0)
     assert list((cache / "textworld" / "cooking").iterdir()) == []

@@ -14,7 +14,7 @@ from textworld.generator.data import KnowledgeBase
 from gym_memory.games.textworld.challenges import make_textworld
 from gym_memory.games.textworld.cooking import Cooking
 from gym_memory.games.textworld.engine import clean_text
-from gym_memory.games.textworld.knowledge import load_knowledge
+from gym_memory.games.textworld.knowledge import FactPattern, load_knowledge
 from gym_memory.games.textworld.logic import Index, Rule, State
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*not fully supported")
@@ -45,7 +45,7 @@ def ids(facts):
 def test_commands_and_facts_are_textworlds_own_at_every_step(env, seed):
     obs, info = env.reset(seed=seed)
     bare = textworld.start(
-        str(env._story(info["task_id"])),
+        str(env.story(info["task_id"])),
         textworld.EnvInfos(admissible_commands=True, facts=True, inventory=True),
     )
     state = bare.reset()
@@ -153,7 +153,7 @@ def test_state_equals_a_plain_set_whatever_happens(start, changes, kept):
     assert all((fact in state) == (fact in model) for _, fact in changes)
     for predicate in ("at", "in"):
         for entity in "abc":
-            found = state._find((predicate, 1, entity))
+            found = state.matching(FactPattern(predicate, (0, 1)), [entity, None])
             assert set(found) == {f for f in model if f[:2] == (predicate, entity)}
     state.become(saved[0])
     assert state.facts == saved[1]

@@ -23,7 +23,7 @@ NAMES = (
 def game():
     env = Cooking("rl-2", "train")
     env.reset(seed=0)
-    story, walkthrough = Path(env._story(env.task_ids[0])), env.oracle().walkthrough
+    story, walkthrough = Path(env.story(env.task_ids[0])), env.oracle().walkthrough
     env.close()
     return story, walkthrough
 

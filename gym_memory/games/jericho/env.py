@@ -17,7 +17,7 @@ from gym_memory.games.textworld.engine import check_story
 from gym_memory.games.textworld.env import TextWorldEnv
 from gym_memory.games.textworld.games import cached_story
 
-__all__ = ["Jericho"]
+__all__ = ["Jericho", "our_story"]
 
 _SUFFIXES = frozenset(f".z{version}" for version in range(3, 9))
 _OURS = "tide_mill"
@@ -89,8 +89,9 @@ class Jericho(TextWorldEnv):
     def _task_ids(self) -> Sequence[str]:
         return tuple(self._stories)
 
-    def _story(self, task_id: str) -> Path:
-        return self._stories[task_id] or _our_story()
+    def story(self, task_id: str) -> Path:
+        """Return the story file of a task; our own is compiled at first use."""
+        return self._stories[task_id] or our_story()
 
     def refuse(self, action: str) -> str | None:
         """Refuse foreign letters, a second sentence, and what ends, saves or takes back the game.
@@ -115,7 +116,8 @@ class Jericho(TextWorldEnv):
         return Oracle(self._parser.truth(), walkthrough)
 
 
-def _our_story() -> Path:
+def our_story() -> Path:
+    """Return the story of our own, compiled at first use."""
     source = resources.files("gym_memory.games.jericho").joinpath(f"{_OURS}.ni")
     return cached_story("jericho", source.read_text(encoding="utf-8"))
 

@@ -132,13 +132,18 @@ class NetHackEngine:
             self._env.close()
             self._env = None
 
+    @property
+    def library(self) -> str:
+        """Return the path of the started game's own copy of NetHack's library."""
+        return str(self._env.unwrapped.nethack.dlpath)
+
     def _fix_birthday(self) -> None:
         """Set the hour at which the game began, from which NetHack takes shopkeepers' names.
 
         NLE 1.3 fixes phases of the moon but not this (NetHack-LE/nle issue 129).
         """
         with contextlib.suppress(OSError, ValueError, AttributeError):
-            library = ctypes.CDLL(self._env.unwrapped.nethack.dlpath)
+            library = ctypes.CDLL(self.library)
             try:
                 ctypes.c_long.in_dll(library, "ubirthday").value = _BIRTHDAY
             finally:

@@ -229,7 +229,7 @@ class NetHack(TextEnv):
         self.view, self.task, self.character, self.depth = view, task, character, depth
         self._max_score = float(max_score) if task == "NetHack" else 1.0
         self._show_inventory = inventory
-        self._engine = NetHackEngine(
+        self.engine = NetHackEngine(
             lambda: _make_nle(character) if task == "NetHack" else make_minihack(task, KEYS)
         )
         self._play: NetHackPlay | None = None
@@ -243,7 +243,7 @@ class NetHack(TextEnv):
         return self._ids
 
     def _open(self, task_id: str) -> Feedback:
-        self._play = NetHackPlay(self._engine, self._seeds[task_id])
+        self._play = NetHackPlay(self.engine, self._seeds[task_id])
         return self._feedback_of("", accepted=True)
 
     def _send(self, action: str) -> Feedback:
@@ -270,8 +270,8 @@ class NetHack(TextEnv):
         play = self.play
         tracker, screen = play.tracker, play.screen
         won = (
-            self._engine.ascended
-            or self._engine.solved
+            self.engine.ascended
+            or self.engine.solved
             or (self.depth is not None and tracker.deepest >= self.depth)
         )
         over = screen.done
@@ -284,7 +284,7 @@ class NetHack(TextEnv):
             text = describe(tracker, note, screen.prompt, whole_level=self.view == "level")
         return Feedback(
             text,
-            float(tracker.status.score) if self.task == "NetHack" else self._engine.reward,
+            float(tracker.status.score) if self.task == "NetHack" else self.engine.reward,
             self._max_score,
             won=won,
             lost=over and not won,
@@ -296,7 +296,7 @@ class NetHack(TextEnv):
         return possible(self.play, whole_level=self.view == "level")
 
     def _close(self) -> None:
-        self._engine.close()
+        self.engine.close()
         self._play = None
         self._done = True
 

@@ -119,7 +119,7 @@ class ScienceWorldEngine:
             )
             # No word to Java when Python lets go of an object: that might be said by a forked
             # process, or to another engine that has got the port of one that died.
-            self._gateway = self._py4j.JavaGateway(
+            self.gateway = self._py4j.JavaGateway(
                 gateway_parameters=self._py4j.GatewayParameters(
                     port=port,
                     auth_token=token,
@@ -129,7 +129,8 @@ class ScienceWorldEngine:
                 ),
                 java_process=self._process,
             )
-            self._fast = self._gateway.jvm.gymmemory.FastServer()
+            """Of py4j, to the Java process."""
+            self._fast = self.gateway.jvm.gymmemory.FastServer()
             self._server = self._fast.server()
         except (*self._errors, ValueError) as error:
             raise BackendError(f"Java does not start the ScienceWorld engine: {error}") from error
@@ -138,7 +139,7 @@ class ScienceWorldEngine:
     @property
     def port(self) -> int:
         """Return the port on which the process listens; it needs a random token."""
-        return int(self._gateway.gateway_parameters.port)
+        return int(self.gateway.gateway_parameters.port)
 
     @property
     def process_id(self) -> int:
@@ -180,7 +181,7 @@ class ScienceWorldEngine:
         self._ask(self._fast.load, task, variation, simplification, True)
         found = self._ask(self._server.getGoldActionSequence)
         path = tuple(self._ask(list, found))
-        self._ask(self._gateway.detach, found)
+        self._ask(self.gateway.detach, found)
         return path
 
     def goal(self) -> str:
@@ -217,7 +218,7 @@ class ScienceWorldEngine:
         if self._owner != os.getpid():
             return
         with contextlib.suppress(*self._errors):
-            self._gateway.close()
+            self.gateway.close()
         self._process.kill()
         self._process.wait()
         for pipe in (self._process.stdin, self._process.stdout, self._process.stderr):

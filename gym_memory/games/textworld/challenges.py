@@ -147,7 +147,8 @@ class StoryFile(TextWorldEnv):
     def _task_ids(self) -> Sequence[str]:
         return (self.path.name,)
 
-    def _story(self, task_id: str) -> Path:
+    def story(self, task_id: str) -> Path:
+        """Return the file that is played."""
         return self._played
 
 

@@ -100,7 +100,7 @@ class TextWorldEnv(TextEnv):
     # ------------------------------------------------------------ hooks
 
     @abstractmethod
-    def _story(self, task_id: str) -> str | PathLike[str]:
+    def story(self, task_id: str) -> str | PathLike[str]:
         """Return the path of the compiled game of a task."""
 
     def opening(self) -> str:
@@ -127,7 +127,7 @@ class TextWorldEnv(TextEnv):
 
     def _open(self, task_id: str) -> Feedback:
         with quiet_random_state():  # importing TextWorld draws from it, too
-            answer = self.engine.start(self._story(task_id))
+            answer = self.engine.start(self.story(task_id))
         self.tally = None
         opening = self.opening()
         if opening:
@@ -293,7 +293,8 @@ class TextWorldFamily(TextWorldEnv):
     def _task_ids(self) -> Sequence[str]:
         return self._ids
 
-    def _story(self, task_id: str) -> str | PathLike[str]:
+    def story(self, task_id: str) -> str | PathLike[str]:
+        """Return the path of the compiled game of a task; compile it at first use."""
         return self._compiled(task_id, self.levels[self.level])
 
     def _compiled(self, task_id: str, settings: Mapping[str, Any]) -> str | PathLike[str]:
