@@ -98,20 +98,20 @@ class Timeline:
 
     def __init__(self) -> None:
         self.events: list[Event] = []
-        self._checkpoints: list[tuple[int, tuple[Triple, ...]]] = [(0, ())]
+        self.checkpoints: list[tuple[int, tuple[Triple, ...]]] = [(0, ())]
 
     def copy(self) -> Timeline:
         """Return an independent copy; O(events) at the speed of a list copy."""
         twin = Timeline()
         twin.events = self.events.copy()
-        twin._checkpoints = self._checkpoints.copy()
+        twin.checkpoints = self.checkpoints.copy()
         return twin
 
     def truncate(self, length: int) -> None:
         """Forget the events from position ``length`` on."""
         del self.events[length:]
-        while self._checkpoints[-1][0] > length:
-            self._checkpoints.pop()
+        while self.checkpoints[-1][0] > length:
+            self.checkpoints.pop()
 
     def position(self, t: int) -> int:
         """Count the events up to the end of step ``t``; O(log events)."""
@@ -120,13 +120,13 @@ class Timeline:
     def as_of(self, t: int) -> list[Triple]:
         """Return the facts true at the end of step ``t``, in the order in which they began."""
         end = self.position(t)
-        start, facts = self._checkpoints[bisect_right(self._checkpoints, end, key=_FIRST) - 1]
+        start, facts = self.checkpoints[bisect_right(self.checkpoints, end, key=_FIRST) - 1]
         live = dict.fromkeys(facts)
-        last = self._checkpoints[-1][0]
+        last = self.checkpoints[-1][0]
         for position in range(start, end):
             if position - last >= max(self._SPACING, len(live)):
                 last = position
-                self._checkpoints.append((position, tuple(live)))
+                self.checkpoints.append((position, tuple(live)))
             event = self.events[position]
             if event[2]:
                 del live[event[1]]

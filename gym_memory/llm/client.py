@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from urllib3 import BaseHTTPResponse, HTTPHeaderDict, PoolManager
 
 __all__ = ["CutError", "Endpoint", "LateError", "OpenAIChat", "Response", "UnreachableError"]
-__all__ += ["endpoint"]
+__all__ += ["endpoint", "read_tokens"]
 
 
 _CONNECT_SECONDS = 5.0
@@ -245,7 +245,8 @@ class OpenAIChat(BaseChatModel):
         return key or "none"
 
     @functools.cached_property
-    def _endpoint(self) -> Endpoint:
+    def endpoint(self) -> Endpoint:
+        """Return the connections to the server of the model."""
         self._key()
         return endpoint(self.base_url or _OPENAI)
 
@@ -290,7 +291,7 @@ class OpenAIChat(BaseChatModel):
         by_grammar = isinstance(schema, Form) and self.json_mode == "grammar"
         body = json.dumps(self._body(request)).encode()
         try:
-            response = self._endpoint.post("/chat/completions", body, self._headers(), seconds)
+            response = self.endpoint.post("/chat/completions", body, self._headers(), seconds)
         except UnreachableError:
             raise Failure("connection", f"cannot reach {self._place()}") from None
         except CutError:
@@ -350,7 +351,7 @@ class OpenAIChat(BaseChatModel):
         except (AttributeError, IndexError, KeyError, TypeError):
             message = f"{self._place()} sent a response without an answer"
             raise Failure("server", message, tokens=None) from None
-        tokens = _tokens(response.get("usage"))
+        tokens = read_tokens(response.get("usage"))
         if refusal or finish == "content_filter":
             reason = self._scrubbed(refusal or "content filter")
             raise Failure("refusal", f"the model refuses: {reason}", tokens=tokens)
@@ -426,7 +427,7 @@ def _price(
     return read_prices(table).get(name) if table else None
 
 
-def _tokens(usage: Any) -> Tokens:
+def read_tokens(usage: Any) -> Tokens:
     """Read token counts; zeros where the server sends none, or no count."""
 
     def count(part: Any, name: str) -> int:

@@ -81,7 +81,8 @@ class FakeHouse(TextEnv):
         )
         self._ids = [f"fakehouse/{split}/{number}" for number in _SPLITS[split]]
         self._native, self._fail_at = native, fail_at
-        self._state = _State("", "hall", {}, {})
+        self.state = _State("", "hall", {}, {})
+        """The house now; a test may change it unseen."""
 
     # ------------------------------------------------------------ hooks
 
@@ -91,7 +92,7 @@ class FakeHouse(TextEnv):
     def _open(self, task_id: str) -> Feedback:
         number = int(task_id.rpartition("/")[2])
         food, other = _FOODS[number % 5], _FOODS[(number + 1) % 5]
-        self._state = _State(
+        self.state = _State(
             food,
             _STARTS[number % 3],
             {food: _FRIDGE, other: "bench", "knife": "table", "lamp": "desk", "rake": "garden"},
@@ -110,7 +111,7 @@ class FakeHouse(TextEnv):
         return self._answer(text)
 
     def _list_valid_actions(self) -> tuple[str, ...]:
-        state = self._state
+        state = self.state
         if state.won or state.lost:
             return ()
         actions = ["inventory", "look"]
@@ -140,14 +141,14 @@ class FakeHouse(TextEnv):
         return tuple(sorted(actions))
 
     def _save(self) -> Any:
-        return copy.deepcopy(self._state) if self._native else None
+        return copy.deepcopy(self.state) if self._native else None
 
     def _load(self, native: Any) -> None:
-        self._state = copy.deepcopy(native)
+        self.state = copy.deepcopy(native)
 
     def goal(self) -> str:
         """Return the goal in words."""
-        return f"Your task is to put the {self._state.food} on the table in the kitchen."
+        return f"Your task is to put the {self.state.food} on the table in the kitchen."
 
     def versions(self) -> dict[str, str]:
         """Return the version of the house."""
@@ -155,7 +156,7 @@ class FakeHouse(TextEnv):
 
     def oracle(self) -> Oracle:
         """Return all that is true now."""
-        state = self._state
+        state = self.state
         facts = [Triple("you", "is in", state.room), Triple("fridge", "is in", _FRIDGE_ROOM)]
         facts += [Triple(name, "is in", room) for name, room in _SUPPORTERS.items()]
         for room, exits in _EXITS.items():
@@ -194,7 +195,7 @@ class FakeHouse(TextEnv):
     # ------------------------------------------------------------ the world
 
     def _answer(self, text: str, *, accepted: bool = True) -> Feedback:
-        state = self._state
+        state = self.state
         return Feedback(
             text=text,
             score=float(state.score),
@@ -206,17 +207,17 @@ class FakeHouse(TextEnv):
         )
 
     def _passable(self, direction: str) -> bool:
-        return (self._state.room, direction) not in _DOORWAYS or self._state.open[_DOOR]
+        return (self.state.room, direction) not in _DOORWAYS or self.state.open[_DOOR]
 
     def _things(self, place: str) -> list[str]:
-        return [thing for thing, where in self._state.places.items() if where == place]
+        return [thing for thing, where in self.state.places.items() if where == place]
 
     def _carrying(self) -> str:
         things = self._things(_CARRIED)
         return f"You are carrying: {_listed(things)}." if things else "You are carrying nothing."
 
     def _look(self) -> str:
-        state, room = self._state, self._state.room
+        state, room = self.state, self.state.room
         sentences = [f"You are in a {room}. A normal kind of place."]
         for name, where in _SUPPORTERS.items():
             if where == room:
@@ -247,20 +248,20 @@ class FakeHouse(TextEnv):
         return "\n".join(parts)
 
     def _do_go(self, direction: str) -> str:
-        self._state.room = _EXITS[self._state.room][direction]
+        self.state.room = _EXITS[self.state.room][direction]
         return self._look()
 
     def _do_open(self, name: str) -> str:
-        self._state.open[name] = True
+        self.state.open[name] = True
         inside = self._things(name)
         return f"You open the {name}" + (f", revealing {_listed(inside)}." if inside else ".")
 
     def _do_close(self, name: str) -> str:
-        self._state.open[name] = False
+        self.state.open[name] = False
         return f"You close the {name}."
 
     def _do_take(self, rest: str) -> str:
-        state = self._state
+        state = self.state
         thing, _, holder = rest.partition(" from ")
         state.places[thing] = _CARRIED
         if thing == state.food and not state.found:
@@ -270,11 +271,11 @@ class FakeHouse(TextEnv):
         return f"You pick up the {thing} from the ground."
 
     def _do_drop(self, thing: str) -> str:
-        self._state.places[thing] = self._state.room
+        self.state.places[thing] = self.state.room
         return f"You drop the {thing} on the ground."
 
     def _do_put(self, rest: str) -> str:
-        state = self._state
+        state = self.state
         thing, _, holder = rest.partition(" on ")
         state.places[thing] = holder
         if (thing, holder) == (state.food, "table"):
@@ -283,12 +284,12 @@ class FakeHouse(TextEnv):
 
     def _do_insert(self, rest: str) -> str:
         thing, _, holder = rest.partition(" into ")
-        self._state.places[thing] = holder
+        self.state.places[thing] = holder
         return f"You put the {thing} into the {holder}."
 
     def _do_eat(self, thing: str) -> str:
-        del self._state.places[thing]
-        self._state.lost = thing == self._state.food
+        del self.state.places[thing]
+        self.state.lost = thing == self.state.food
         return f"You eat the {thing}. Not bad."
 
 

@@ -16,7 +16,6 @@ from gym_memory.core.records import Oracle, Triple
 from gym_memory.evaluate.quality.score import measure, summarize
 from gym_memory.evaluate.quality.truth import MapWatch
 from gym_memory.graph import TemporalGraph
-from gym_memory.run import rollout
 from gym_memory.run.jobs import Job
 from gym_memory.wrappers.make import make_env
 
@@ -56,13 +55,17 @@ def test_a_world_of_any_style_is_mapped(style: type[worlds.World]) -> None:
     for seed in range(3):
         env = gym_memory.wrap(style(), valid_actions="env.actions", max_steps=150)
         watch = MapWatch()
-
-        def see(t: int, info: dict, env=env, watch=watch) -> None:
-            raw, graph = env.unwrapped, env.get_wrapper_attr("memory").graph
-            action = raw._actions[-1] if raw._actions else ""
-            watch.see(raw.oracle(), raw._feedback.text, action, graph)
-
-        rollout(env, make_policy("random"), seed, on_step=see)
+        policy, action, done = make_policy("random"), "", False
+        obs, info = env.reset(seed=seed)
+        policy.reset(info, seed)
+        while True:
+            graph = env.get_wrapper_attr("memory").graph
+            watch.see(env.unwrapped.oracle(), obs["text"], action, graph)
+            if done:
+                break
+            action = policy.act(obs, info)
+            obs, _, terminated, truncated, info = env.step(action)
+            done = terminated or truncated
         shares = watch.truth.shares
         assert watch.truth.exits > 200
         assert shares["place"] >= 0.95

@@ -288,7 +288,7 @@ def test_official_games_need_no_package_and_our_own_say_what_they_need(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     root = lay_out(tmp_path)
-    household._alfworld_files.cache_clear()
+    household.alfworld_files.cache_clear()
     monkeypatch.setattr(household, "find_spec", lambda name: None)
     with pytest.raises(MissingDependencyError, match=r"gym-memory\[alfworld\]"):
         gym.make("gym_memory/ALFWorld-v0")

@@ -12,6 +12,7 @@ from gym_memory.core.errors import InvalidArgumentError, MissingDependencyError
 from gym_memory.core.records import Triple
 from gym_memory.extract import draft as extract
 from gym_memory.graph import TemporalGraph
+from gym_memory.graph.facts import Timeline
 from gym_memory.graph.schema import slot_of
 
 APPLE_FRIDGE = Triple("apple", "is in", "fridge")
@@ -223,9 +224,11 @@ def test_checkpoints_change_no_answer():
     expected += play(graph, range(1000, 3000), 31)
     for t in (1500, 10, 2999, 0, 2000, 1499, 700, 2600):
         assert graph.as_of(t) == expected[t]
-    checkpoints = graph._timeline._checkpoints
-    assert 5 < len(checkpoints) < 20
-    assert sum(len(facts) for _, facts in checkpoints) <= len(graph.events)
+    timeline = Timeline()
+    timeline.events.extend(graph.events)
+    assert timeline.as_of(2999) == expected[2999]
+    assert 5 < len(timeline.checkpoints) < 20
+    assert sum(len(facts) for _, facts in timeline.checkpoints) <= len(graph.events)
     twin = graph.fork()
     graph.restore(base)
     other = expected[:1000] + play(graph, range(1000, 4000), 17)

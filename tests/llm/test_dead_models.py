@@ -114,7 +114,7 @@ def test_a_preflight_waits_for_at_most_six_seconds(
         if kind == "refusing":
             listening.close()
         model = client.OpenAIChat("m", url(port))
-        post = model._endpoint.post
+        post = model.endpoint.post
 
         def counted(path: str, body: bytes, headers: dict[str, str], seconds: float) -> Any:
             given.append(seconds)
@@ -124,7 +124,7 @@ def test_a_preflight_waits_for_at_most_six_seconds(
                 clock.sleep(seconds)
                 raise
 
-        monkeypatch.setattr(model._endpoint, "post", counted)
+        monkeypatch.setattr(model.endpoint, "post", counted)
         with pytest.raises(ModelSetupError, match="Start the server"):
             model.preflight()
     assert len(given) == calls

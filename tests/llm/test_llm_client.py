@@ -29,7 +29,7 @@ from gym_memory.core.errors import (
     UnknownNameError,
 )
 from gym_memory.llm import Price, Request, Usage, episode_usage, make_model
-from gym_memory.llm.client import OpenAIChat, _tokens
+from gym_memory.llm.client import OpenAIChat, read_tokens
 from gym_memory.llm.model import prompt_ceiling
 from gym_memory.llm.prompts import load_prompt
 from gym_memory.memory.base import count_tokens
@@ -158,8 +158,8 @@ def test_connections_are_kept_and_one_that_the_server_closed_is_replaced(serve):
     server = serve()
     for _ in range(3):
         ask(OpenAIChat("m", server.base_url, retries=0))
-    (only,) = server._http.handlers
-    only.connection.shutdown(socket.SHUT_RDWR)
+    (only,) = server.connections
+    only.shutdown(socket.SHUT_RDWR)
     ask(OpenAIChat("m", server.base_url, retries=0))
     assert server.received == 4
 
@@ -555,4 +555,4 @@ def test_counts_that_are_none_neither_break_nor_refill_a_budget(count):
         "completion_tokens": count,
         "prompt_tokens_details": {"cached_tokens": 10},
     }
-    assert all(0 <= number <= 1 for number in _tokens(usage))
+    assert all(0 <= number <= 1 for number in read_tokens(usage))

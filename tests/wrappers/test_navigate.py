@@ -11,7 +11,7 @@ import pytest
 from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.graph.map import current_place, visited_places
 from gym_memory.testing.fake_env import FAKE_ID, RAW_ID
-from gym_memory.wrappers import IndexActions, Navigate
+from gym_memory.wrappers import IndexActions, MemoryObservation, Navigate
 
 TO_PANTRY = ("open wooden door", "go east")
 
@@ -82,13 +82,13 @@ def test_stops_when_blocked() -> None:
     """A door that was shut behind the memory's back stops the walk at the door."""
     env = made()
     do(env, *TO_PANTRY, "go west", "go west")
-    env.unwrapped._state.open["wooden door"] = False
+    env.unwrapped.state.open["wooden door"] = False
     obs, *_, info = env.step("go to pantry")
     assert current_place(env.get_wrapper_attr("memory").graph) == "hall"
     assert info["navigate_moves"] == ("go east",)  # the hall shows a closed door: something new
     blind = made(stop_on_new=False)
     do(blind, *TO_PANTRY, "go west", "go west")
-    blind.unwrapped._state.open["wooden door"] = False
+    blind.unwrapped.state.open["wooden door"] = False
     obs, *_, info = blind.step("go to pantry")
     assert info["navigate_moves"] == ("go east", "go east")
     assert info["is_action_valid"] is False
@@ -101,7 +101,7 @@ def test_stops_when_something_new_appears() -> None:
     for stop, moves in ((True, ("go east",)), (False, ("go east", "go east"))):
         env = made(stop)
         do(env, *TO_PANTRY, "go west", "go west")
-        env.unwrapped._state.places["rake"] = "hall"  # somebody dropped a rake there
+        env.unwrapped.state.places["rake"] = "hall"  # somebody dropped a rake there
         info = env.step("go to pantry")[4]
         assert info["navigate_moves"] == moves
         assert "go to pantry" in env.valid_actions() or not stop
@@ -121,16 +121,18 @@ def test_stops_when_the_episode_ends() -> None:
     assert offers(obs) == []
 
 
+class Paid(gym.Wrapper):
+    """Pays for every move."""
+
+    def step(self, action: str) -> Any:
+        obs, reward, *rest = self.env.step(action)
+        return obs, reward + 3 * action.startswith("go "), *rest
+
+
 def test_rewards_are_summed() -> None:
-    env = made()
+    env = Navigate(MemoryObservation(Paid(gym.make(RAW_ID)), memory="arigraph"))
+    env.reset(seed=0)
     do(env, *TO_PANTRY, "go west", "go west")
-    inner = env.unwrapped._do_go
-
-    def paid(direction: str) -> str:
-        env.unwrapped._state.score += 3
-        return inner(direction)
-
-    env.unwrapped._do_go = paid
     assert env.step("go to pantry")[1] == 6.0
 
 

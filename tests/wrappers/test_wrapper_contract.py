@@ -77,9 +77,10 @@ def test_every_wrapper_is_covered() -> None:
 def test_recorded_arguments_equal_the_signature(cls, build) -> None:
     env = build(cls)
     signature = inspect.signature(cls.__init__).parameters
-    assert list(env._saved_kwargs) == [p for p in signature if p not in ("self", "env")]
+    recorded = env.spec.additional_wrappers[-1].kwargs or {}
+    assert list(recorded) == [p for p in signature if p not in ("self", "env")]
     given = arguments(cls.__name__, "")
-    for name, value in env._saved_kwargs.items():
+    for name, value in recorded.items():
         assert type(value) in (int, str, bool)
         assert value == given[name] or name == "path"
         assert value != signature[name].default

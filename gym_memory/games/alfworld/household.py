@@ -20,7 +20,8 @@ from typing import NamedTuple
 from gym_memory.core.errors import BackendError, MissingDependencyError
 from gym_memory.games.alfworld.world import entity_names
 
-__all__ = ["GENERATOR", "SIZES", "SPLITS", "TASK_TYPES", "alfworld_version", "make_household"]
+__all__ = ["GENERATOR", "SIZES", "SPLITS", "TASK_TYPES"]
+__all__ += ["alfworld_files", "alfworld_version", "make_household"]
 
 GENERATOR = 1
 """Version of the generator; raise it whenever the household of a seed changes."""
@@ -95,7 +96,7 @@ class _Plan(NamedTuple):
 
 def make_household(kind: str, split: str, number: int) -> dict[str, object]:
     """Build household ``number`` of a task type and split, as the content of a game file."""
-    domain, grammar = _alfworld_files()
+    domain, grammar = alfworld_files()
     rng = random.Random(f"household {GENERATOR} {kind} {split} {number}")
     for _ in range(_ATTEMPTS):
         name = rng.choice(_rooms_for(kind))
@@ -117,12 +118,12 @@ def make_household(kind: str, split: str, number: int) -> dict[str, object]:
 
 def alfworld_version() -> str:
     """Return the version of the installed package."""
-    _alfworld_files()
+    alfworld_files()
     return version("alfworld")
 
 
 @lru_cache(maxsize=1)
-def _alfworld_files() -> tuple[str, str]:
+def alfworld_files() -> tuple[str, str]:
     """Return the paths of domain and grammar without an import, which would make a folder."""
     spec = find_spec("alfworld")
     if spec is None or not spec.submodule_search_locations:
@@ -222,10 +223,11 @@ def _choose_task(
 def _problem(task: _Task, plan: _Plan, name: str) -> str:
     places = [entity for entity, kind in plan.kinds.items() if entity not in plan.where]
     location = {place: f"loc_bar_{i}" for i, place in enumerate(places, 1)}
-    things, furniture = sorted(set(_THINGS) | {"DeskLamp", "FloorLamp"}), sorted(_all_furniture())
+    furniture = {kind for room in _ROOMS.values() for kind in room.furniture}
+    furniture.update(place for thing in _THINGS.values() for place in thing.places)
     objects = ["agent1 - agent", "loc_bar_0 - location"]
-    objects += [f"{kind}Type - otype" for kind in things]
-    objects += [f"{kind}Type - rtype" for kind in furniture]
+    objects += [f"{kind}Type - otype" for kind in sorted({*_THINGS, "DeskLamp", "FloorLamp"})]
+    objects += [f"{kind}Type - rtype" for kind in sorted(furniture)]
     objects += [f"{entity} - object" for entity in plan.where]
     objects += [f"{place} - receptacle" for place in places]
     objects += [f"{spot} - location" for spot in location.values()]
@@ -251,12 +253,6 @@ def _problem(task: _Task, plan: _Plan, name: str) -> str:
     return (
         f"(define (problem {name})\n (:domain alfred)\n (:objects\n  {lines(objects)}\n )\n"
         f" (:init\n  {lines(f'({fact})' for fact in facts)}\n )\n (:goal {_goal(task)})\n)\n"
-    )
-
-
-def _all_furniture() -> set[str]:
-    return {kind for room in _ROOMS.values() for kind in room.furniture}.union(
-        *(thing.places for thing in _THINGS.values())
     )
 
 
@@ -289,9 +285,6 @@ def _walkthrough(task: _Task, plan: _Plan) -> Iterator[str]:
 
     opened: set[str] = set()
 
-    def go(place: str) -> Iterator[str]:
-        yield f"go to {name(place)}"
-
     def open_up(place: str) -> Iterator[str]:
         if plan.kinds[place] in _OPENABLE and place not in opened:
             opened.add(place)
@@ -300,23 +293,23 @@ def _walkthrough(task: _Task, plan: _Plan) -> Iterator[str]:
     count = 2 if task.kind == "pick_two_obj_and_place" else 1
     for thing in plan.of(task.thing)[:count]:
         here = plan.where[thing]
-        yield from go(here)
+        yield f"go to {name(here)}"
         yield from open_up(here)
         yield f"take {name(thing)} from {name(here)}"
         if task.kind == "look_at_obj_in_light":
             lamp = plan.of(task.target)[0]
             if plan.where[lamp] != here:
-                yield from go(plan.where[lamp])
+                yield f"go to {name(plan.where[lamp])}"
             yield f"use {name(lamp)}"
             return
         if task.use:
             appliance = plan.of(_APPLIANCE[task.use])[0]
             if appliance != here:
-                yield from go(appliance)
+                yield f"go to {name(appliance)}"
                 here = appliance
             yield f"{task.use} {name(thing)} with {name(appliance)}"
         target = next((p for p in plan.of(task.target) if p != here), plan.of(task.target)[0])
         if target != here:
-            yield from go(target)
+            yield f"go to {name(target)}"
         yield from open_up(target)
         yield f"move {name(thing)} to {name(target)}"

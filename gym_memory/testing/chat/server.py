@@ -165,6 +165,11 @@ class ScriptedServer:
         """Return the base URL for a client."""
         return f"http://{self._http.server_address[0]!s}:{self.port}/v1"
 
+    @property
+    def connections(self) -> list[socket.socket]:
+        """Return the open connections of clients."""
+        return [handler.connection for handler in self._http.handlers]
+
     def serve_forever(self) -> None:
         """Serve in this thread until it is interrupted."""
         self._http.serve_forever()
