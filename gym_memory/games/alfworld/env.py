@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from functools import lru_cache
 from itertools import zip_longest
 from pathlib import Path
-from typing import Protocol
+from typing import Annotated
 
-from gym_memory.core.errors import CorruptGameError, InvalidArgumentError, UnknownNameError
+from gym_memory.core.errors import CorruptGameError, InvalidArgumentError
 from gym_memory.core.files import LARGEST_JSON, read_bytes
 from gym_memory.core.records import Oracle
-from gym_memory.core.settings import checked
+from gym_memory.core.settings import Help, checked
 from gym_memory.games.alfworld.facts import triples_of, visible_now
 from gym_memory.games.alfworld.household import (
     GENERATOR,
@@ -31,7 +31,7 @@ from gym_memory.games.alfworld.world import (
 )
 from gym_memory.games.base import ENVIRONMENTS, Feedback, TextEnv
 
-__all__ = ["GENERATED", "ALFWorld", "GameSource", "find_source"]
+__all__ = ["GENERATED", "ALFWorld", "find_source"]
 
 
 GENERATED = "generated"
@@ -41,31 +41,10 @@ _UNSOLVABLE = b'"solvable": false'
 _LEFT_OUT = ("movable", "Sliced")
 
 
-class GameSource(Protocol):
-    """Supply the games of one split."""
-
-    @property
-    def task_ids(self) -> Sequence[str]:
-        """Return the ids of the games, in order."""
-        ...
-
-    def game(self, task_id: str) -> Game:
-        """Return the game of a task."""
-        ...
-
-    def versions(self) -> dict[str, str]:
-        """Return the versions that decide the text and the rules of the games."""
-        ...
-
-
 def find_source(
     path: str | os.PathLike[str] | None, split: str, task_type: str | None
-) -> GameSource:
+) -> _Households | _Folder:
     """Return the games of a split; the arguments are those of ``ALFWorld``."""
-    if split not in SPLITS:
-        raise UnknownNameError("split", str(split), SPLITS)
-    if task_type is not None and task_type not in TASK_TYPES:
-        raise UnknownNameError("task_type", str(task_type), TASK_TYPES)
     kinds = TASK_TYPES if task_type is None else (task_type,)
     chosen = path or _named_folder() or GENERATED
     if chosen == GENERATED:
@@ -161,12 +140,11 @@ def _split_folder(root: Path, split: str) -> Path:
 
 @lru_cache(maxsize=16)
 def _games(folder: Path, changed: int) -> tuple[Path, ...]:
-    found = []
-    for file in sorted(folder.glob(f"*/*/{_FILE}")):
-        task = file.relative_to(folder).parts[0]
-        if not any(word in task for word in _LEFT_OUT) and _UNSOLVABLE not in _bytes(file):
-            found.append(file)
-    return tuple(found)
+    return tuple(
+        file
+        for file in sorted(folder.glob(f"*/*/{_FILE}"))
+        if not any(word in file.parts[-3] for word in _LEFT_OUT) and _UNSOLVABLE not in _bytes(file)
+    )
 
 
 def _bytes(file: Path) -> bytes:
@@ -187,10 +165,6 @@ class ALFWorld(TextEnv):
     command that the game answers with "Nothing happens." is counted as invalid.
 
     Args:
-        split: ``train``, ``valid_seen`` or ``valid_unseen``.
-        task_type: ``pick_and_place_simple``, ``look_at_obj_in_light``,
-            ``pick_clean_then_place_in_recep``, ``pick_heat_then_place_in_recep``,
-            ``pick_cool_then_place_in_recep`` or ``pick_two_obj_and_place``; None for all.
         path: Folder of the official games (the one that holds ``json_2.1.1``); ``"generated"``
             for our own households; None for the folder that ``$ALFWORLD_DATA`` names, and where
             that is not set our own.
@@ -204,9 +178,11 @@ class ALFWorld(TextEnv):
     @checked
     def __init__(
         self,
-        split: str = "valid_seen",
+        split: Annotated[str, Help("Which households.", choices=SPLITS)] = "valid_seen",
         *,
-        task_type: str | None = None,
+        task_type: Annotated[
+            str | None, Help("Only tasks of this type; None for all.", choices=TASK_TYPES)
+        ] = None,
         path: str | os.PathLike[str] | None = None,
         max_steps: int = 50,
         valid_actions: bool = True,

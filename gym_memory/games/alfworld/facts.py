@@ -22,8 +22,9 @@ def triples_of(play: HouseholdPlay) -> frozenset[Triple]:
     """Return all facts of the present state."""
     names, state = play.game.names, play.state
     facts = set(goal_triples(play.game))
-    facts.add(_whereabouts(play))
-    openable, full = _openable_and_full(play)
+    facts.add(Triple(PLAYER, "is at", play.place) if play.place else Triple(PLAYER, "is in", _ROOM))
+    openable = {names[fact[1]] for fact in state.facts if fact[0] == "openable"}
+    full = {names[fact[2]] for fact in state.facts if fact[0] == "inreceptacle"}
     for predicate, *entities in state.facts:
         first, last = names.get(entities[0], ""), names.get(entities[-1], "")
         if predicate == "receptacleatlocation":
@@ -42,19 +43,6 @@ def triples_of(play: HouseholdPlay) -> frozenset[Triple]:
         elif predicate in _STATES:
             facts.add(Triple(first, "is", _STATES[predicate]))
     return frozenset(facts)
-
-
-def _openable_and_full(play: HouseholdPlay) -> tuple[set[str], set[str]]:
-    """Return the names of what opens, and of the furniture with something in or on it."""
-    names, facts = play.game.names, play.state.facts
-    return (
-        {names[fact[1]] for fact in facts if fact[0] == "openable"},
-        {names[fact[2]] for fact in facts if fact[0] == "inreceptacle"},
-    )
-
-
-def _whereabouts(play: HouseholdPlay) -> Triple:
-    return Triple(PLAYER, "is at", play.place) if play.place else Triple(PLAYER, "is in", _ROOM)
 
 
 def goal_triples(game: Game) -> Iterator[Triple]:

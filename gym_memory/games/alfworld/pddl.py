@@ -19,7 +19,7 @@ from gym_memory.games.textworld.knowledge import FactPattern
 from gym_memory.games.textworld.logic import Binding, Fact, Index, State
 
 __all__ = ["Action", "Case", "Effect", "Expression", "Problem", "Query", "ground"]
-__all__ += ["parse_domain", "parse_problem", "type_fact"]
+__all__ += ["parse_domain", "parse_problem"]
 
 Expression = str | list["Expression"]
 """A word, or a list in brackets."""
@@ -53,15 +53,10 @@ class Effect(NamedTuple):
 
 
 class Problem(NamedTuple):
-    """Hold the facts at the start, types of entities included, and the goal."""
+    """Hold the facts at the start, types of entities included (``mug:``), and the goal."""
 
     facts: Index
     goal: Query
-
-
-def type_fact(kind: str, entity: str) -> Fact:
-    """Return the fact that an entity has a type."""
-    return f"{kind}:", entity
 
 
 class Query:
@@ -72,18 +67,21 @@ class Query:
 
     def __init__(self, parameters: Sequence[tuple[str, str]] = ()):
         self.slots: list[str] = []
-        self._first: dict[str, int] = {}
         self.start: Binding = []
+        self._constants: dict[str, int] = {}
         self._types: dict[int, str] = {}
-        self.scope = {name: self._slot(name, kind) for name, kind in parameters}
+        self.scope = {name: self._variable(name, kind) for name, kind in parameters}
         self.cases: tuple[Case, ...] = (Case(),)
 
-    def _slot(self, name: str, kind: str) -> int:
-        self._first.setdefault(name, len(self.slots))
+    def _slot(self, name: str, value: str | None) -> int:
         self.slots.append(name)
-        self.start.append(None)
-        self._types[len(self.slots) - 1] = kind
+        self.start.append(value)
         return len(self.slots) - 1
+
+    def _variable(self, name: str, kind: str) -> int:
+        slot = self._slot(name, None)
+        self._types[slot] = kind
+        return slot
 
     def require(self, condition: Expression) -> Query:
         """Set the condition."""
@@ -103,16 +101,12 @@ class Query:
         name, *arguments = _literal(literal)
         slots = []
         for argument in arguments:
-            if argument.startswith("?"):
-                if argument not in scope:
+            known = scope if argument.startswith("?") else self._constants
+            if argument not in known:
+                if known is scope:
                     raise CorruptGameError(f"expected a declared variable, got {argument!r}")
-                slots.append(scope[argument])
-            else:
-                if argument not in self._first:
-                    self._first[argument] = len(self.slots)
-                    self.slots.append(argument)
-                    self.start.append(argument)
-                slots.append(self._first[argument])
+                known[argument] = self._slot(argument, argument)
+            slots.append(known[argument])
         return FactPattern(name, tuple(slots))
 
     def read(
@@ -136,7 +130,7 @@ class Query:
         if head == "not" and len(rest) == 1:
             return self.read(rest[0], scope, negated=not negated)
         if head == "exists" and len(rest) == 2 and not negated:
-            inner = {name: self._slot(name, kind) for name, kind in _declared(_words(rest[0]))}
+            inner = {name: self._variable(name, kind) for name, kind in _declared(_words(rest[0]))}
             return self.read(rest[1], {**scope, **inner})
         if head in ("exists", "forall", "imply", "when", "increase"):
             raise CorruptGameError(f"conditions with {head!r} are not supported here")
@@ -358,6 +352,6 @@ def parse_problem(text: str) -> Problem:
         if isinstance(literal, list) and literal[:1] != ["="]:
             facts.append(tuple(_literal(literal)))
     kinds = _declared(_words(parts.get(":objects", [])))
-    facts += [type_fact(kind, name) for name, kind in kinds]
-    facts += [type_fact("object", name) for name, kind in kinds if kind != "object"]
+    facts += [(f"{kind}:", name) for name, kind in kinds]
+    facts += [("object:", name) for name, kind in kinds if kind != "object"]
     return Problem(Index(facts), Query().require(parts[":goal"][0]))

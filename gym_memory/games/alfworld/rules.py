@@ -18,7 +18,7 @@ from gym_memory.extract.notes.words import Phrase, split_things
 from gym_memory.graph import TemporalGraph
 from gym_memory.graph.schema import INVENTORY, PLAYER
 
-__all__ = ["ALFWorldRules", "HouseholdTask", "goal_in", "read_goal", "subgoals"]
+__all__ = ["ALFWorldRules", "HouseholdTask", "goal_in", "read_goal"]
 
 _ROOM, _TASK = "room", "task"
 _MAX_TEXT_CHARS = 20_000
@@ -67,8 +67,20 @@ class ALFWorldRules:
         return draft.extraction()
 
     def subgoals(self, goal: str) -> tuple[str, ...]:
-        """Return the steps of a task; empty where it is none of ALFWorld's."""
-        return subgoals(goal)
+        """Return the steps of a task in the words of their commands; empty for other tasks.
+
+        >>> ALFWorldRules().subgoals("put a hot apple in fridge")
+        ('take apple', 'heat apple', 'move apple to fridge')
+        """
+        wanted = goal_in(goal)
+        if wanted is None:
+            return ()
+        steps = [f"take {wanted.thing}"]
+        if wanted.state:
+            steps.append(f"{_HOW[wanted.state]} {wanted.thing}")
+        if wanted.place:
+            steps.append(f"move {wanted.thing} to {wanted.place}")
+        return (*steps, f"use {wanted.lamp}") if wanted.lamp else tuple(steps)
 
 
 def _ended(text: str) -> str:
@@ -253,20 +265,3 @@ def read_goal(text: str) -> Iterator[Mention]:
         yield Mention(Triple(goal.thing, "belongs in", goal.place), *span)
     if goal.lamp:
         yield Mention(Triple(goal.thing, "is looked at under", goal.lamp), *span)
-
-
-def subgoals(text: str) -> tuple[str, ...]:
-    """Return the steps of a task in the words of their commands; empty for other tasks.
-
-    >>> subgoals("put a hot apple in fridge")
-    ('take apple', 'heat apple', 'move apple to fridge')
-    """
-    goal = goal_in(text)
-    if goal is None:
-        return ()
-    steps = [f"take {goal.thing}"]
-    if goal.state:
-        steps.append(f"{_HOW[goal.state]} {goal.thing}")
-    if goal.place:
-        steps.append(f"move {goal.thing} to {goal.place}")
-    return (*steps, f"use {goal.lamp}") if goal.lamp else tuple(steps)
