@@ -394,14 +394,7 @@ def play_job(
                 assert stage is not None
                 result = stage.play(turn, on_step)
             else:
-                result = rollout(
-                    env,
-                    policy,
-                    job.seed,
-                    **named,
-                    returns=returns,
-                    on_step=on_step,
-                )
+                result = rollout(env, policy, job.seed, **named, returns=returns, on_step=on_step)
         _check_result(result)
         usage = meter.total()
         if usage.failures and not usage.calls:

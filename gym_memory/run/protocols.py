@@ -10,7 +10,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from gym_memory.core.names import Registry
 from gym_memory.core.settings import check_flag, check_int
@@ -53,7 +53,6 @@ class JobScore(NamedTuple):
 class Protocol(ABC):
     """Play the episodes of a seed and score them."""
 
-    name: ClassVar[str] = ""
     environment: Mapping[str, Any] = {}
     """Settings of the environment that the protocol fixes."""
 
@@ -73,8 +72,6 @@ class Protocol(ABC):
 @PROTOCOLS.register("single_episode")
 class SingleEpisode(Protocol):
     """Play one episode a seed; the memory is empty at its start."""
-
-    name = "single_episode"
 
     def episodes(self, play: Play) -> Iterator[EpisodeResult]:
         """Play one episode."""
@@ -96,8 +93,6 @@ class Trials(Protocol):
         k: Trials, >= 1 (CLIN plays 5).
         stop: Whether a trial that wins is the last one, as in CLIN's paper.
     """
-
-    name = "trials"
 
     def __init__(self, k: int = 5, stop: bool = False):
         check_flag("stop", stop)
@@ -124,8 +119,6 @@ class RestartBudget(Protocol):
         steps: Environment steps in all, >= 1.
     """
 
-    name = "restart_budget"
-
     def __init__(self, steps: int = 500):
         self.steps = check_int("steps", steps, 1)
 
@@ -145,7 +138,7 @@ class RestartBudget(Protocol):
 
 
 @PROTOCOLS.register("best_of")
-class BestOf(Protocol):
+class BestOf(Trials):
     """Play several episodes of one task instance, the best of which counts (LDM2, Eq. 5).
 
     With the memory ``ldm2?batch=each`` every batch memory gives one. The paper lets its model
@@ -155,14 +148,8 @@ class BestOf(Protocol):
         k: Episodes, >= 1.
     """
 
-    name = "best_of"
-
     def __init__(self, k: int = 4):
-        self.k = check_int("k", k, 1)
-
-    def episodes(self, play: Play) -> Iterator[EpisodeResult]:
-        """Play at most ``k`` episodes of the same task."""
-        return Trials(self.k, stop=True).episodes(play)
+        super().__init__(k, stop=True)
 
     def summarize(self, results: Sequence[EpisodeResult]) -> JobScore:
         """Return the best score, and the steps of all episodes."""
@@ -179,8 +166,6 @@ class Tales(RestartBudget):
         steps: Environment steps in all, >= 1.
         actions: Whether valid actions are listed.
     """
-
-    name = "tales"
 
     def __init__(self, steps: int = 100, actions: bool = False):
         super().__init__(steps)
@@ -203,8 +188,6 @@ class EvoTest(Trials):
         actions: Whether valid actions are listed.
     """
 
-    name = "evotest"
-
     def __init__(self, k: int = 50, steps: int = 110, actions: bool = False):
         super().__init__(k)
         self.environment = _fixed(check_int("steps", steps, 1), check_flag("actions", actions))
@@ -225,8 +208,6 @@ class Interactions(RestartBudget):
         steps: Environment steps in all, >= 1.
         actions: Whether valid actions are listed.
     """
-
-    name = "interactions"
 
     def __init__(self, steps: int = 1000, actions: bool = True):
         super().__init__(steps)

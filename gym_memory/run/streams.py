@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, Literal
 
 from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.settings import Help, checked
@@ -31,8 +31,6 @@ class Stream(Protocol):
     further tasks of the first environment, after its part of the stream and at the end. ``test``:
     further tasks of each environment of ``tests``. The seed of a job draws the order.
     """
-
-    name: ClassVar[str] = "stream"
 
     @checked
     def __init__(

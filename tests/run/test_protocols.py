@@ -12,7 +12,7 @@ from gym_memory.core.errors import InvalidArgumentError, UnknownNameError
 from gym_memory.memory.history import History
 from gym_memory.run import EpisodeResult, rollout
 from gym_memory.run.jobs import Job, Listener, play_job
-from gym_memory.run.protocols import PROTOCOLS, RestartBudget, Trials, make_protocol
+from gym_memory.run.protocols import RestartBudget, make_protocol
 from gym_memory.run.results.score import score_by_trial, units
 
 
@@ -91,12 +91,6 @@ def test_unknown_names() -> None:
         make_protocol("trial")
     with pytest.raises(UnknownNameError, match="parameter of protocol 'trials'"):
         make_protocol("trials?n=3")
-
-
-def test_names_agree_with_the_table() -> None:
-    for name in PROTOCOLS.names():
-        assert PROTOCOLS.get(name).name == name
-    assert Trials().k == 5
 
 
 def test_an_error_ends_the_job_and_names_task_and_step() -> None:

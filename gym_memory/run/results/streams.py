@@ -47,7 +47,7 @@ class Table(NamedTuple):
 
 def is_stream(protocol: str) -> bool:
     """True for a specification of the protocol ``stream``."""
-    return protocol.partition("?")[0] == Stream.name
+    return protocol.partition("?")[0] == "stream"
 
 
 @lru_cache(maxsize=64)
