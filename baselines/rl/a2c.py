@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -18,14 +18,8 @@ from gym_memory.baselines.rl.shared.bags import (
     scenes_of,
 )
 from gym_memory.baselines.rl.shared.learner import Experience, LearnedPolicy
-from gym_memory.baselines.rl.shared.replay import NEVER, Rollouts, Table, cells
-from gym_memory.core.optional import require
+from gym_memory.baselines.rl.shared.replay import NEVER, Rollouts, Table, cells, torch
 from gym_memory.core.settings import Help
-
-if TYPE_CHECKING:
-    import torch
-else:
-    torch = require("torch", "rl", "the RL baselines")
 
 __all__ = ["A2c", "A2cLearner", "A2cSettings"]
 

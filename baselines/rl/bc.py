@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
@@ -25,16 +25,10 @@ from gym_memory.baselines.rl.shared.learner import (
     Recorded,
     TeacherAdvice,
 )
-from gym_memory.baselines.rl.shared.replay import Ragged, cells, gather_distinct
+from gym_memory.baselines.rl.shared.replay import Ragged, cells, gather_distinct, torch
 from gym_memory.baselines.rules.beliefs import Plan
-from gym_memory.core.optional import require
 from gym_memory.core.records import Observation
 from gym_memory.core.settings import Help
-
-if TYPE_CHECKING:
-    import torch
-else:
-    torch = require("torch", "rl", "the RL baselines")
 
 __all__ = ["Bc", "BcLearner", "BcSettings", "Taught"]
 

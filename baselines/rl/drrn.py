@@ -10,7 +10,7 @@ are described by relations of the recalled facts without names
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,14 +34,9 @@ from gym_memory.baselines.rl.shared.replay import (
     Replay,
     Sample,
     gather_distinct,
+    torch,
 )
-from gym_memory.core.optional import require
 from gym_memory.core.settings import Help, check_int
-
-if TYPE_CHECKING:
-    import torch
-else:
-    torch = require("torch", "rl", "the RL baselines")
 
 __all__ = ["Drrn", "DrrnLearner", "DrrnSettings"]
 

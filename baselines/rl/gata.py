@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,16 +19,10 @@ from gym_memory.baselines.rl.shared.features import (
     words_of,
 )
 from gym_memory.baselines.rl.shared.learner import LearnedPolicy
-from gym_memory.baselines.rl.shared.replay import Batch, Ints, Ragged
-from gym_memory.core.optional import require
+from gym_memory.baselines.rl.shared.replay import Batch, Ints, Ragged, torch
 from gym_memory.core.records import Observation
 from gym_memory.core.settings import Help
 from gym_memory.graph.schema import PLAYER
-
-if TYPE_CHECKING:
-    import torch
-else:
-    torch = require("torch", "rl", "the RL baselines")
 
 __all__ = ["Gata", "GataLearner", "GataSettings", "GraphBag", "GraphBags", "GraphStore"]
 

@@ -13,7 +13,7 @@ import re
 import zlib
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,16 +27,10 @@ from gym_memory.baselines.rl.shared.learner import (
     LearnedPolicy,
     Learner,
 )
-from gym_memory.baselines.rl.shared.replay import NEVER, Rollouts, Table, cells
+from gym_memory.baselines.rl.shared.replay import NEVER, Rollouts, Table, cells, torch
 from gym_memory.core.errors import InvalidArgumentError
-from gym_memory.core.optional import require
 from gym_memory.core.records import Observation
 from gym_memory.core.settings import Help, Settings, checked
-
-if TYPE_CHECKING:
-    import torch
-else:
-    torch = require("torch", "rl", "the RL baselines")
 
 __all__ = ["CopyReader", "Text", "TextLearner", "TextSettings", "Words"]
 

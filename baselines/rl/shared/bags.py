@@ -6,23 +6,17 @@ import dataclasses
 import zlib
 from abc import abstractmethod
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
 from gym_memory.baselines.rl.shared.features import FeatureRows, Lexicon, describe, words_of
 from gym_memory.baselines.rl.shared.learner import Learner
-from gym_memory.baselines.rl.shared.replay import Batch, Ints, Ragged
-from gym_memory.core.optional import require
+from gym_memory.baselines.rl.shared.replay import Batch, Ints, Ragged, torch
 from gym_memory.core.records import Observation
 from gym_memory.core.settings import Help, Settings
 from gym_memory.memory.encoders import DEFAULT_MODEL, make_encoder
 from gym_memory.memory.encoders.pretrained import load_transformer
-
-if TYPE_CHECKING:
-    import torch
-else:
-    torch = require("torch", "rl", "the RL baselines")
 
 __all__ = ["BagEncoder", "BagLearner", "BagNetwork", "BagSettings", "Discount", "MiniLM", "Rate"]
 __all__ += ["Scenes", "Seen", "Texts", "scenes_of"]

@@ -21,7 +21,7 @@ else:
     torch = require("torch", "rl", "the RL baselines")
 
 __all__ = ["NEVER", "Batch", "Ints", "NStep", "Ragged", "Replay", "Rollouts", "Sample", "Stored"]
-__all__ += ["Table", "cells", "gather_distinct"]
+__all__ += ["Table", "cells", "gather_distinct", "torch"]
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
