@@ -12,6 +12,7 @@ import hashlib
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,7 +29,7 @@ from gym_memory.games.jericho.vocabulary import (
     read_vocabulary,
     steady,
 )
-from gym_memory.games.textworld.engine import Answer, Interpreter, check_story
+from gym_memory.games.textworld.engine import Answer, check_story
 from gym_memory.games.textworld.story_engine import StoryEngine
 from gym_memory.graph.schema import DIRECTIONS
 
@@ -142,25 +143,12 @@ def commands(
 
     Of two slots one takes a name of ``held``, the carried ones of ``things``.
     """
-    pairs: list[tuple[tuple[str, ...], int, int]] = []
-    for line in templates:
-        slots = [i for i, word in enumerate(line) if _is_slot(word)]
-        if not slots:
-            yield " ".join(line)
-        elif len(slots) == 1:
-            for name in held if line[slots[0]] == HELD else things:
-                yield _filled(line, {slots[0]: name})
-        else:
-            pairs.append((line, slots[0], slots[1]))
-    for line, first, second in pairs:
-        for one in held if line[first] == HELD else things:
-            for other in held if line[second] == HELD else things:
-                if one != other and (one in held or other in held):
-                    yield _filled(line, {first: one, second: other})
-
-
-def _filled(line: Sequence[str], names: dict[int, str]) -> str:
-    return " ".join(names.get(i, word) for i, word in enumerate(line))
+    choices = {NOUN: things, HELD: held}
+    for line in sorted(templates, key=lambda line: sum(map(_is_slot, line)) == 2):
+        for filled in product(*(choices.get(word, (word,)) for word in line)):
+            names = [name for name, word in zip(filled, line, strict=True) if _is_slot(word)]
+            if len(names) < 2 or (len(set(names)) == 2 and not set(names).isdisjoint(held)):
+                yield " ".join(filled)
 
 
 _STATUS = re.compile(
@@ -221,13 +209,12 @@ class ParserEngine(StoryEngine):
     """Plays a story and finds the commands that change it.
 
     Args:
-        seed: Seed of the story's own chance; None for the one of jericho's walkthrough, or 1.
+        seed: As of :class:`~gym_memory.games.textworld.story_engine.StoryEngine`.
         verbose: Whether to type ``verbose`` first, so that known rooms are described again.
     """
 
     def __init__(self, seed: int | None = None, *, verbose: bool = False) -> None:
-        super().__init__()
-        self._seed = seed
+        super().__init__(seed)
         self._verbose = verbose
         self._known: _Known | None = None
         self._player: int | None = None
@@ -239,7 +226,6 @@ class ParserEngine(StoryEngine):
         if self._story != os.fspath(story):
             self._known = self._player = None
         self._kept.clear()
-        self._prepare(story)
         answer = super().start(story)
         if self._verbose:
             self._machine.send("verbose")
@@ -250,13 +236,6 @@ class ParserEngine(StoryEngine):
             self.game = self.game._replace(max_score=most)
             self._score = self._present_score()
         return self._read(answer)._replace(accepted=True, score=self._score)
-
-    def _prepare(self, story: str | os.PathLike[str]) -> None:
-        if self._inserted is None or self._story != os.fspath(story):
-            self.close()
-            self._inserted, self._story = Interpreter(story), os.fspath(story)
-        if self._seed is not None:
-            self._machine.frotz.seed(self._seed)
 
     @property
     def _scored_by_engine(self) -> bool:

@@ -93,15 +93,11 @@ def read_vocabulary(story: bytes, prefer: tuple[str, ...] = ()) -> Vocabulary:
             templates.setdefault((action, *line[1:]), line)
     if inform:
         by_address = {entry.address: entry.text for entry in entries}
-        verbs: dict[int, list[str]] = {}
-        for entry in entries:
-            if entry.flags & _VERB and not entry.flags & _META:
-                verbs.setdefault(entry.verb, []).append(entry.text)
-        best = {n: min(words, key=lambda word: _rank(word, prefer)) for n, words in verbs.items()}
-        for number in sorted(best, key=lambda n: _rank(best[n], prefer)):
+        verbs = [(e.verb, e.text) for e in entries if e.flags & _VERB and not e.flags & _META]
+        for number, verb in _preferred(verbs, prefer).items():
             for action, line in _lines(story, number, by_address):
                 slots = (word for word in line if word in (NOUN, HELD))
-                key, template = (action, *slots), (best[number], *line)
+                key, template = (action, *slots), (verb, *line)
                 if len(template) < len(templates.get(key, (*template, ""))):
                     templates[key] = template
     return Vocabulary(
@@ -115,6 +111,14 @@ def read_vocabulary(story: bytes, prefer: tuple[str, ...] = ()) -> Vocabulary:
 def _rank(word: str, prefer: tuple[str, ...]) -> tuple[int, int, str]:
     known = prefer.index(word) if word in prefer else len(prefer)
     return known, len(word) if len(word) > 2 else 99, word
+
+
+def _preferred(words: Iterable[tuple[int, str]], prefer: tuple[str, ...]) -> dict[int, str]:
+    """Return the best of the synonyms of each number, the best of all first."""
+    best: dict[int, str] = {}
+    for number, word in sorted(words, key=lambda pair: _rank(pair[1], prefer)):
+        best.setdefault(number, word)
+    return best
 
 
 def _made_by_inform(story: bytes) -> bool:
@@ -141,28 +145,18 @@ def _infocom_lines(
 
     The low bits of the flags say which of a word's two numbers belongs to which part of speech.
     """
-    verbs: dict[int, list[str]] = {}
-    prepositions: dict[int, list[str]] = {}
+    verbs, prepositions = [], []
     for word in entries:
         if word.flags & _ZIL_VERB:
-            number = word.verb if word.flags & 3 == 1 else word.second
-            verbs.setdefault(number, []).append(word.text)
+            verbs.append((word.verb if word.flags & 3 == 1 else word.second, word.text))
         if word.flags & _ZIL_PREPOSITION:
-            number = word.second if word.flags & 3 else word.verb
-            prepositions.setdefault(number, []).append(word.text)
-    best = {number: min(words, key=lambda w: _rank(w, prefer)) for number, words in verbs.items()}
-    little = {
-        0: "",
-        **{
-            number: min(words, key=lambda w: _rank(w, _PREPOSITIONS))
-            for number, words in prepositions.items()
-        },
-    }
-    for number in sorted(best, key=lambda n: _rank(best[n], prefer)):
+            prepositions.append((word.second if word.flags & 3 else word.verb, word.text))
+    little = {0: "", **_preferred(prepositions, _PREPOSITIONS)}
+    for number, verb in _preferred(verbs, prefer).items():
         address = _at(story, _at(story, 0x0E) + 2 * (255 - number))
         for at in range(address + 1, address + 1 + _ZIL_LINE * story[address], _ZIL_LINE):
             slots, first, second, _, _, where, where_second, action = story[at : at + _ZIL_LINE]
-            line = [best[number]]
+            line = [verb]
             for preposition, place in ((first, where), (second, where_second))[: slots & 3]:
                 held = place & _ZIL_CARRIED and not place & _ZIL_IN_ROOM
                 line += [little.get(preposition, ""), HELD if held else NOUN]
@@ -178,10 +172,8 @@ def _at(story: bytes, address: int) -> int:
 def _dictionary(story: bytes) -> Iterator[_Word]:
     table = _at(story, 0x08)
     table += 1 + story[table]  # word separators
-    size, count = (
-        story[table],
-        abs(int.from_bytes(story[table + 1 : table + 3], "big", signed=True)),
-    )
+    size = story[table]
+    count = abs(int.from_bytes(story[table + 1 : table + 3], "big", signed=True))
     text = 4 if story[0] <= 3 else 6
     for address in range(table + 3, table + 3 + size * count, size):
         data = story[address : address + size]
@@ -306,5 +298,4 @@ def _end_of(story: bytes, address: int, *, old: bool) -> int:
 def steady(memories: Iterable[Bytes]) -> NDArray[np.bool_]:
     """Return which bytes are the same in all of ``memories``; shape of one of them."""
     stack = np.stack(list(memories))
-    same: NDArray[np.bool_] = (stack == stack[0]).all(axis=0)
-    return same
+    return (stack == stack[0]).all(axis=0)

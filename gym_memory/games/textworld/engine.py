@@ -144,52 +144,48 @@ class Interpreter:
     def __init__(self, path: str | os.PathLike[str]):
         jericho = require("jericho", "textworld", "Z-machine games")
         story = check_story(path)
-        self._frotz = _insert(jericho, story, os.path.abspath(path))
+        self.frotz = _insert(jericho, story, os.path.abspath(path))
+        """The ``jericho.FrotzEnv``."""
         # Frotz seeds itself from the clock unless told otherwise.
-        self._frotz.seed((self._frotz.bindings or {}).get("seed", _DEFAULT_SEED))
+        self.frotz.seed((self.frotz.bindings or {}).get("seed", _DEFAULT_SEED))
         self._reach = _REACH[story[0]] << 16
-        _extend(self._frotz.frotz_lib, self._reach)
+        _extend(self.frotz.frotz_lib, self._reach)
 
     @property
     def supported(self) -> bool:
         """True if jericho knows the game: then score, moves and endings can be read."""
-        return bool(self._frotz.is_fully_supported)
+        return bool(self.frotz.is_fully_supported)
 
     @property
     def halted(self) -> bool:
         """True if the story broke; then it takes no further command."""
-        return bool(self._frotz._emulator_halted())
-
-    @property
-    def frotz(self) -> Any:
-        """Return the ``jericho.FrotzEnv``."""
-        return self._frotz
+        return bool(self.frotz._emulator_halted())
 
     def start(self) -> str:
         """Run the story from its beginning to its first prompt; return the text."""
-        text = str(self._frotz.reset()[0])
-        _extend(self._frotz.frotz_lib, self._reach)
+        text = str(self.frotz.reset()[0])
+        _extend(self.frotz.frotz_lib, self._reach)
         return text
 
     def send(self, command: str) -> str:
         """Type one line (ASCII, no line break, at most 190 characters); return the answer."""
         # What FrotzEnv.step does beyond this, reading score and moves, means nothing here.
-        answer = self._frotz.frotz_lib.step(command.encode("ascii") + b"\n")
+        answer = self.frotz.frotz_lib.step(command.encode("ascii") + b"\n")
         return str(answer.decode("cp1252"))
 
     def save(self) -> Any:
         """Return a copy of the machine's state."""
-        return self._frotz.get_state()
+        return self.frotz.get_state()
 
     def load(self, state: Any) -> None:
         """Return to a state of the same story."""
         if self.halted:  # a state does not hold this
             self.start()
-        self._frotz.set_state(state)
+        self.frotz.set_state(state)
 
     def close(self) -> None:
         """Free the story's memory."""
-        self._frotz.close()
+        self.frotz.close()
 
 
 _WON, _LOST = "*** The End ***", "*** You lost! ***"

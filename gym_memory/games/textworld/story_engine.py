@@ -36,11 +36,15 @@ class StoryEngine:
 
     A game that TextWorld made reports its best score and traces its actions. In any other, a
     command is accepted if the answer is none of the usual parser complaints.
+
+    Args:
+        seed: Seed of the story's own chance; None for the one of jericho's walkthrough, or 1.
     """
 
     facts: frozenset[Fact] = frozenset()
 
-    def __init__(self) -> None:
+    def __init__(self, seed: int | None = None) -> None:
+        self._seed = seed
         self._inserted: Interpreter | None = None
         self._story = ""
         self._traced = False
@@ -53,6 +57,8 @@ class StoryEngine:
         if self._inserted is None or self._story != os.fspath(story):
             self.close()
             self._inserted, self._story = Interpreter(story), os.fspath(story)
+        if self._seed is not None:
+            self._machine.frotz.seed(self._seed)
         text, _, _, score = clean_text(self._machine.start())
         begun = self._machine.save()
         best = clean_text(self._machine.send("tw-print max_score"))[0]
@@ -62,7 +68,8 @@ class StoryEngine:
             trace_on(self._machine)
             most, objective = float(best), text.partition("-= ")[0].strip()
         else:
-            most, objective = self._most(), ""
+            frotz, objective = self._machine.frotz, ""
+            most = float(frotz.get_max_score()) if self._machine.supported else 0.0
         self.game = self.game._replace(max_score=most, objective=objective)
         self._score, self._over = self._points(score), False
         return Answer(text, self._score)
@@ -72,9 +79,6 @@ class StoryEngine:
         if self._inserted is None:
             raise BackendError("no game is running: call reset() first")
         return self._inserted
-
-    def _most(self) -> float:
-        return float(self._machine.frotz.get_max_score()) if self._machine.supported else 0.0
 
     def _points(self, status: float | None) -> float:
         if self._machine.supported:
