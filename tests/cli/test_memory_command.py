@@ -122,7 +122,12 @@ def test_as_of_shows_what_would_have_been_known_and_recalled(run: Run, steps: Pa
     assert sorted(facts) == sorted(memory.graph.live())
     assert found[-1]["text"] == then.text
     whole = fact_records(open_memory(steps).memory)
-    assert {fact.fact for fact in whole if fact.holds_at(t)} == set(facts)
+    held = {
+        fact.fact
+        for fact in whole
+        if any(start <= t and (end is None or t < end) for start, end in fact.intervals)
+    }
+    assert held == set(facts)
 
 
 def test_a_focus_steers_the_recall(run: Run, steps: Path) -> None:

@@ -22,6 +22,7 @@ from gym_memory.run import EpisodeResult
 from gym_memory.run.jobs import EpisodeRow, RunConfig
 from gym_memory.run.results import ResultsFolder, read_config, read_episodes
 from gym_memory.run.results.archive import fact_records, open_memory
+from gym_memory.run.results.folder import read_environment
 from gym_memory.run.results.report import build_report
 from gym_memory.run.results.verify import verify, write_manifest
 from gym_memory.testing.fake_env import FakeHouse
@@ -71,7 +72,7 @@ def use(path: Path) -> None:
     read_config(path)
     with ResultsFolder(path, CONFIG) as folder:
         folder.rows()
-        folder.environment()
+        read_environment(path)
 
 
 @pytest.mark.parametrize("name", ["config.json", "environment.json", "episodes.jsonl"])

@@ -15,7 +15,7 @@ from gym_memory.core.versions import git_commit
 from gym_memory.run import EpisodeResult
 from gym_memory.run.jobs import EpisodeRow, Job, RunConfig
 from gym_memory.run.results import ResultsFolder, read_config, read_episodes
-from gym_memory.run.results.folder import read_replaced
+from gym_memory.run.results.folder import read_environment, read_replaced
 
 CONFIG = RunConfig(("E",), ("none",), ("random",), (0, 1, 2), protocol="trials?k=2")
 
@@ -202,15 +202,15 @@ def test_other_backend_versions_are_refused(tmp_path: Path) -> None:
         folder.set_backends({"E": "engine 2"})
         with pytest.raises(ResultsError, match=r"'engine 2' .* here it is 'engine 3'"):
             folder.set_backends({"E": "engine 3"})
-        assert folder.environment()["backends"] == {"E": "engine 2"}
+        assert read_environment(folder.path)["backends"] == {"E": "engine 2"}
         folder.set_backends({"E": "engine 3"}, allow_mismatch=True)
-        assert folder.environment()["backends"] == {"E": "engine 3"}
+        assert read_environment(folder.path)["backends"] == {"E": "engine 3"}
 
 
 def test_where_a_run_was_made_is_noted(tmp_path: Path) -> None:
     with ResultsFolder(tmp_path, CONFIG) as folder:
         folder.set_backends({"E": "engine 1"})
-        record = folder.environment()
+        record = read_environment(folder.path)
     assert record["packages"]["gymnasium"]
     assert record["python"].startswith("3.")
     assert {"gym_memory", "git_commit", "host", "platform"} <= set(record)

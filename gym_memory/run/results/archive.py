@@ -17,7 +17,7 @@ from gym_memory.core.names import parse_spec
 from gym_memory.core.records import Cue, Recall, Step, Task, Triple
 from gym_memory.core.trajectory import read_trajectory
 from gym_memory.core.trust import check_bare
-from gym_memory.graph.facts import Fact
+from gym_memory.graph.facts import Fact, Source
 from gym_memory.memory.base import MEMORIES, Memory, make_memory
 from gym_memory.memory.stores.episodes import EpisodeStore
 from gym_memory.memory.stores.store import is_url
@@ -60,10 +60,6 @@ class FactRecord(NamedTuple):
     def live(self) -> bool:
         """True if it is held to be true now."""
         return not self.ended_by
-
-    def holds_at(self, t: int) -> bool:
-        """True if it was held to be true at the end of step ``t``."""
-        return any(start <= t and (end is None or t < end) for start, end in self.intervals)
 
     def to_json(self) -> dict[str, Any]:
         """Return a flat record."""
@@ -216,20 +212,18 @@ def fact_records(memory: Memory) -> list[FactRecord]:
 
 
 def _record(fact: Fact, observations: Sequence[Step]) -> FactRecord:
-    evidence = []
-    for source in fact.sources:
-        if 0 <= source.episode < len(observations):
-            step = observations[source.episode]
-            evidence.append(
-                _quoted(step, source.start, source.end)._replace(said_by=source.said_by)
-            )
-    return FactRecord(fact.triple, tuple(fact.intervals), fact.retired_by, tuple(evidence))
+    evidence = tuple(
+        _quoted(observations[source.episode], source)
+        for source in fact.sources
+        if 0 <= source.episode < len(observations)
+    )
+    return FactRecord(fact.triple, tuple(fact.intervals), fact.retired_by, evidence)
 
 
-def _quoted(step: Step, start: int, end: int) -> Quotation:
-    if start < 0:
-        return Quotation(step.t, "", "")
-    text, words = step.text, step.text[start:end]
-    before, after = text[:start].rpartition("\n")[2], text[end:].partition("\n")[0]
+def _quoted(step: Step, source: Source) -> Quotation:
+    if source.start < 0:
+        return Quotation(step.t, "", "", source.said_by)
+    text, words = step.text, step.text[source.start : source.end]
+    before, after = text[: source.start].rpartition("\n")[2], text[source.end :].partition("\n")[0]
     context = f"{before[-_AROUND:]}«{words}»{after[:_AROUND]}"
-    return Quotation(step.t, words, " ".join(context.split()))
+    return Quotation(step.t, words, " ".join(context.split()), source.said_by)

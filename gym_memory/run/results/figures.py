@@ -15,6 +15,7 @@ from gym_memory.run.results.intervals import Interval
 from gym_memory.run.results.score import (
     TableRow,
     Unit,
+    combination,
     estimate,
     grouped,
     score_by_trial,
@@ -32,6 +33,7 @@ NEARLY = 0.95
 """Share of the best score that counts as reached."""
 _UPPER_BOUND = "oracle"
 """Knows what nobody saw, so the best score is that of the others."""
+Points = list[tuple[float, float]]
 
 
 class Curve(NamedTuple):
@@ -58,9 +60,9 @@ def budgets(all_units: Iterable[Unit]) -> list[int]:
 
 def at_largest(all_units: Sequence[Unit]) -> list[Unit]:
     """Return the jobs of each combination under its largest budget."""
-    groups = grouped(all_units, lambda u: (u.protocol, u.env, u.memory, u.policy))
+    groups = grouped(all_units, lambda u: (u.protocol, *combination(u)))
     most = {key: max(u.budget for u in group) for key, group in groups.items()}
-    return [u for u in all_units if u.budget == most[u.protocol, u.env, u.memory, u.policy]]
+    return [u for u in all_units if u.budget == most[u.protocol, *combination(u)]]
 
 
 def place(row: TableRow) -> float:
@@ -78,8 +80,8 @@ def comparable(all_units: Sequence[Unit]) -> list[Unit]:
 
 def curves(own: Sequence[Unit]) -> list[Curve]:
     """Return the curve of every combination of one protocol, in order of first appearance."""
-    by_combination = grouped(_areas(own), _combination)
-    cells = grouped(table(own), _combination)
+    by_combination = grouped(_areas(own), combination)
+    cells = grouped(table(own), combination)
     best: dict[tuple[str, str], float] = {}
     for (env, memory, policy), rows in cells.items():
         if memory.partition("?")[0] != _UPPER_BOUND:
@@ -103,18 +105,14 @@ def curves(own: Sequence[Unit]) -> list[Curve]:
     return found
 
 
-def _combination(of: Unit | TableRow) -> tuple[str, str, str]:
-    return of.env, of.memory, of.policy
-
-
 def _areas(own: Sequence[Unit]) -> list[Unit]:
     """Join the jobs of all budgets into one, with the area as its score."""
     every = budgets(own)
-    exceeding = {_combination(row) for row in table(own) if (row.tokens or 0) > row.budget}
+    exceeding = {combination(row) for row in table(own) if (row.tokens or 0) > row.budget}
     found = []
-    for group in grouped(own, lambda u: (*_combination(u), u.seed)).values():
+    for group in grouped(own, lambda u: (*combination(u), u.seed)).values():
         by_budget = {unit.budget: unit for unit in group}
-        if len(by_budget) == len(every) and _combination(group[0]) not in exceeding:
+        if len(by_budget) == len(every) and combination(group[0]) not in exceeding:
             scores = [by_budget[budget].score for budget in every]
             found.append(by_budget[every[-1]]._replace(score=area(every, scores)))
     return found
@@ -233,12 +231,10 @@ def _score_panel(env: str, rows: Sequence[TableRow], colour: dict[str, int]) -> 
 # ---------------------------------------------------------------- lines
 
 
-def budget_figure(sweep: Iterable[Curve], colour: dict[str, int]) -> Figure:
+def budget_figure(sweep: Sequence[Curve], colour: dict[str, int]) -> Figure:
     """Return score against token budget, a panel an environment and policy."""
     panels: dict[tuple[str, str], list[Line]] = {}
-    budgets: set[int] = set()
     for curve in sweep:
-        budgets |= {row.budget for row in curve.points}
         rows = sorted(curve.points, key=place)
         line = Line(
             *(curve.env, curve.memory, curve.policy, label_of(curve.memory), colour[curve.memory]),
@@ -249,28 +245,25 @@ def budget_figure(sweep: Iterable[Curve], colour: dict[str, int]) -> Figure:
     named = [
         (f"{label_of(policy)} on {label_of(env)}", own) for (env, policy), own in panels.items()
     ]
-    at = {float(budget): draw.short(budget) for budget in sorted(budgets)}
+    played = sorted({row.budget for curve in sweep for row in curve.points})
+    at = {float(budget): draw.short(budget) for budget in played}
     title = "Score against token budget"
     return line_figure("budgets", title, named, "tokens", "score", (0.0, 1.0), log=True, at=at)
 
 
 def curve_figures(all_units: Sequence[Unit], colour: dict[str, int]) -> list[Figure]:
     """Return score against steps, and score by trial where there are several trials."""
-    longest: dict[str, int] = {}
-    for unit in all_units:
-        longest[unit.env] = max(longest.get(unit.env, 1), unit.steps)
+    by_env = grouped(all_units, lambda u: u.env)
+    longest = {env: max(1, *(u.steps for u in own)) for env, own in by_env.items()}
 
-    def by_step(group: Sequence[Unit]) -> tuple[list[float], list[float], list[Sequence[float]]]:
+    def by_step(group: Sequence[Unit]) -> tuple[Points, Points]:
         steps, means, band = step_curve(group, longest[group[0].env], 80)
-        return steps.tolist(), means.tolist(), band.tolist()
+        return [*zip(steps.tolist(), means.tolist(), strict=True)], [*map(tuple, band.tolist())]
 
-    def by_trial(group: Sequence[Unit]) -> tuple[list[float], list[float], list[Sequence[float]]]:
+    def by_trial(group: Sequence[Unit]) -> tuple[Points, Points]:
         scores = score_by_trial(group)
-        return (
-            [float(n) for n in range(1, len(scores) + 1)],
-            [mean for mean, _ in scores],
-            [ci or (mean, mean) for mean, ci in scores],
-        )
+        points = [(float(n), mean) for n, (mean, _) in enumerate(scores, 1)]
+        return points, [ci or (mean, mean) for mean, ci in scores]
 
     found = [
         _curves("steps", "Score against steps", "environment steps", all_units, colour, by_step)
@@ -280,27 +273,20 @@ def curve_figures(all_units: Sequence[Unit], colour: dict[str, int]) -> list[Fig
     return found
 
 
-Points = Callable[[Sequence[Unit]], tuple[list[float], list[float], list[Sequence[float]]]]
-
-
 def _curves(
     name: str,
     title: str,
     along: str,
     all_units: Sequence[Unit],
     colour: dict[str, int],
-    points: Points,
+    curve_of: Callable[[Sequence[Unit]], tuple[Points, Points]],
 ) -> Figure:
     panels = []
     for (env, policy), own in grouped(all_units, lambda u: (u.env, u.policy)).items():
         lines = []
         for memory, group in grouped(own, lambda u: u.memory).items():
-            x, y, band = points(group)
-            pairs = [(low, high) for low, high in band]
-            lines.append(
-                Line(env, memory, policy, label_of(memory), colour[memory],
-                     list(zip(x, y, strict=True)), pairs)
-            )  # fmt: skip
+            drawn = curve_of(group)
+            lines.append(Line(env, memory, policy, label_of(memory), colour[memory], *drawn))
         panels.append((f"{label_of(policy)} on {label_of(env)}", lines))
     return line_figure(name, title, panels, along, "score", (0.0, 1.0), steps=name == "steps")
 

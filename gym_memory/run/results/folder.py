@@ -278,10 +278,6 @@ class ResultsFolder:
             check_backends(known, backends, repr(str(self.path)))
         write_atomic(self.path / "environment.json", _dump(environment_record(backends)))
 
-    def environment(self) -> dict[str, Any]:
-        """Return the content of ``environment.json``; empty before the first session."""
-        return read_environment(self.path)
-
 
 def _lines(rows: Iterable[EpisodeRow]) -> bytes:
     rows = list(rows)

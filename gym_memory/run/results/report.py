@@ -38,6 +38,7 @@ from gym_memory.run.results.score import (
     Difference,
     TableRow,
     Unit,
+    combination,
     differences,
     format_interval,
     format_number,
@@ -183,30 +184,21 @@ def _head(
 ) -> str:
     planned = sum(source.planned for source in sources)
     n_failed = sum(bool(u.failed) for u in all_units)
-    lines = ["# Results", ""]
+    parts = ["# Results"]
     if len(all_units) < planned:
-        lines += [
-            f"**Unfinished**: {len(all_units)} of {planned} jobs are done; the same command "
-            "goes on.",
-            "",
-        ]
+        done = f"{len(all_units)} of {planned} jobs are done"
+        parts.append(f"**Unfinished**: {done}; the same command goes on.")
     if n_failed:
-        lines += [
-            f"**{n_failed} of {len(all_units)} jobs failed** and count with score 0: see Failures.",
-            "",
-        ]
+        share = f"{n_failed} of {len(all_units)} jobs failed"
+        parts.append(f"**{share}** and count with score 0: see Failures.")
     if replaced:
-        lines += [
-            f"**{len(replaced)} failed episodes were played again** (`--retry-failed`): see "
-            "Failures.",
-            "",
-        ]
-    lines += [
+        again = f"{len(replaced)} failed episodes were played again"
+        parts.append(f"**{again}** (`--retry-failed`): see Failures.")
+    parts.append(
         f"{SCALE}, averaged over seeds; 95 % intervals of that mean "
-        "take tasks as their unit. A job is one seed of one combination.",
-        "",
-    ]
-    return "\n".join(lines)
+        "take tasks as their unit. A job is one seed of one combination."
+    )
+    return "\n\n".join(parts) + "\n"
 
 
 def _section(path: Path, protocol: str, own: Sequence[Unit], gaps: Sequence[Difference]) -> str:
@@ -288,14 +280,10 @@ def _budget_table(found: Sequence[Curve]) -> str:
     )
 
 
-def _cells(own: Sequence[Unit]) -> dict[tuple[str, str, str], list[Unit]]:
-    """Group the jobs by combination."""
-    return grouped(own, lambda unit: (unit.env, unit.memory, unit.policy))
-
-
 def _counter_table(own: Sequence[Unit]) -> str:
     """Return the counters of policies and memories, mean a job; empty if there are none."""
-    counted = {cell: mean_counters(group) for cell, group in _cells(own).items()}
+    cells = grouped(own, combination)
+    counted = {cell: mean_counters(group) for cell, group in cells.items()}
     names = list(dict.fromkeys(name for counters in counted.values() for name in counters))
     if not names:
         return ""
@@ -318,7 +306,7 @@ def _trial_table(own: Sequence[Unit]) -> str:
                 *(f"`{env}`", memory, policy),
                 *(f"{mean:.3f} {format_interval(ci)}" for mean, ci in score_by_trial(group)),
             )
-            for (env, memory, policy), group in _cells(own).items()
+            for (env, memory, policy), group in grouped(own, combination).items()
         ],
     )
 

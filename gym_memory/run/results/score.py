@@ -29,6 +29,7 @@ __all__ = [
     "ScoreTable",
     "TableRow",
     "Unit",
+    "combination",
     "differences",
     "estimate",
     "format_interval",
@@ -146,6 +147,11 @@ def grouped(items: Iterable[Any], key: Any) -> dict[Any, list[Any]]:
     return groups
 
 
+def combination(of: Unit | TableRow) -> tuple[str, str, str]:
+    """Return environment, memory and policy."""
+    return of.env, of.memory, of.policy
+
+
 # ---------------------------------------------------------------- the table
 
 
@@ -198,7 +204,7 @@ class ScoreTable(list[TableRow]):
 
 def table(all_units: Iterable[Unit]) -> ScoreTable:
     """Average over seeds; one row a combination, in order of first appearance."""
-    groups = grouped(all_units, lambda u: (u.protocol, u.env, u.memory, u.policy, u.budget))
+    groups = grouped(all_units, lambda u: (u.protocol, *combination(u), u.budget))
     return ScoreTable(_table_row(group) for group in groups.values())
 
 
