@@ -282,49 +282,30 @@ class _House(Draft):
 
     def put(self, thing: str, holder: str, span: _Span, *, number: int = 1) -> None:
         """Add ``number`` more of a thing to a holder."""
-        there = self._number(holder, thing)
-        self._renumber(holder, thing, there, there + number, span)
+        self._add_number(holder, thing, number, span)
         self.set_empty(holder, empty=False)
 
     def take(self, thing: str, action: str, span: _Span = NOWHERE) -> None:
         """Count one thing fewer where it was, if that is known."""
         holder = self._holder_of(thing, action)
         if holder:
-            there = self._number(holder, thing)
-            self._renumber(holder, thing, there, there - 1, span)
-            if there == 1 and holder != self.room and len(list(self.contents(holder))) == 1:
+            left = self._add_number(holder, thing, -1, span)
+            if not left and holder != self.room and len(list(self.contents(holder))) == 1:
                 self.set_empty(holder, empty=holder != INVENTORY, span=span)
 
     def _holder_of(self, thing: str, action: str) -> str:
         """Return where a thing in reach is; the command may say which of several is meant."""
         holders = [INVENTORY] if Triple(thing, "is in", INVENTORY) in self.graph else []
+        places = self._places()
         holders += [
             fact.subject
             for fact in self.graph.incoming(thing)
-            if is_contents(fact.relation) and self._is_in_reach(fact.subject)
+            if is_contents(fact.relation) and fact.subject in places
         ]
         for holder in holders:
             if holder.split(" in ")[0] in action.replace(thing, "", 1):
                 return holder
         return holders[0] if holders else ""
-
-    def _is_in_reach(self, holder: str) -> bool:
-        """True if a holder is the room, in it, or carried."""
-        seen = set()
-        todo = [holder]
-        while todo:
-            place = todo.pop()
-            if place in (self.room, INVENTORY):
-                return True
-            if place not in seen:
-                seen.add(place)
-                todo += [
-                    f.object if f.relation == "is in" else f.subject
-                    for f in (*self.graph.outgoing(place), *self.graph.incoming(place))
-                    if (is_contents(f.relation) and f.object == place)
-                    or (f.relation == "is in" and f.subject == place)
-                ]
-        return False
 
     def meant(self, name: str, action: str) -> str:
         """Return what facts call the thing in reach that the text calls ``name``.
@@ -355,20 +336,23 @@ class _House(Draft):
             places += [f.object for f in self.contents(place) if f.object not in places]
         return places
 
-    def _number(self, holder: str, thing: str) -> int:
-        if (holder, thing) in self._numbers:
-            return self._numbers[holder, thing]
-        for fact in self.contents(holder):
-            if thing in (fact.subject, fact.object):
-                return int(fact.relation.rpartition(" ")[2]) if fact.relation[-1].isdigit() else 1
-        return 0
-
-    def _renumber(self, holder: str, thing: str, before: int, after: int, span: _Span) -> None:
-        self._numbers[holder, thing] = after
+    def _add_number(self, holder: str, thing: str, more: int, span: _Span) -> int:
+        """Count more or fewer of a thing in a holder; return how many there are now."""
+        before = self._numbers.get((holder, thing))
+        if before is None:
+            known = (f for f in self.contents(holder) if thing in (f.subject, f.object))
+            before = next(map(_number_of, known), 0)
+        after = self._numbers[holder, thing] = before + more
         if before:
             self.retire(_held(holder, thing, before))
         if after > 0:
             self.add(*_held(holder, thing, after), *span)
+        return after
+
+
+def _number_of(fact: Triple) -> int:
+    """Return how many of a thing its holder has by a fact."""
+    return int(fact.relation.rpartition(" ")[2]) if fact.relation[-1].isdigit() else 1
 
 
 def _held(holder: str, thing: str, number: int) -> Triple:
@@ -385,7 +369,6 @@ def _held(holder: str, thing: str, number: int) -> Triple:
 def _read_result(text: str, action: str, draft: _House) -> bool:
     """Add what an answer says of the action; False if it has none of the known forms."""
     text = text.rstrip()
-    found = False
     start = 0
     while (wire := _UNWIRED.match(text, start)) is not None:
         _disconnect(name_of(wire["thing"]), draft)
@@ -394,9 +377,8 @@ def _read_result(text: str, action: str, draft: _House) -> bool:
         match = pattern.match(text, start, start + _MAX_RESULT_CHARS)
         if match is not None:
             rule(match, action, draft)
-            found = True
-            break
-    return found or start > 0
+            return True
+    return start > 0
 
 
 def _walked(match: re.Match[str], action: str, draft: _House) -> None:
@@ -418,11 +400,11 @@ def _poured(match: re.Match[str], action: str, draft: _House) -> None:
     target = name_of(match["holder"])
     for fact in list(draft.contents(source)):
         draft.retire(fact)
-        number = int(fact.relation.split()[-1]) if fact.relation[-1].isdigit() else 1
         if target == INVENTORY:
             draft.add(fact.object, "is in", INVENTORY, *match.span())
         else:
-            draft.put(fact.object, _holder(target, action, draft), match.span(), number=number)
+            holder = _holder(target, action, draft)
+            draft.put(fact.object, holder, match.span(), number=_number_of(fact))
     draft.set_empty(source, empty=True, span=match.span("source"))
 
 
