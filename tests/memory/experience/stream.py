@@ -47,9 +47,22 @@ def made(spec: str, **settings: Any) -> Any:
 def begin(memory: ExperienceMemory, goal: str, id: str = "") -> str:
     """Begin an episode; return what is recalled at its start."""
     memory.begin(Task(id or f"house/{goal}", goal, "alfworld"), 0)
+    (first,) = steps(goal, LOST, ())
+    memory.observe(first)
+    return memory.recall(Cue(first.text, goal), 1000).text
+
+
+def steps(goal: str, outcome: Outcome, actions: Sequence[str] = WAY) -> list[Step]:
+    """Return the steps of an episode."""
     text = f"You are in the middle of a room.\nYour task is to: {goal}."
-    memory.observe(Step(0, text, valid_actions=("look",)))
-    return memory.recall(Cue(text, goal), 1000).text
+    trace = [Step(0, text, valid_actions=("look",))]
+    for t, action in enumerate(actions, 1):
+        last = t == len(actions)
+        reward = float(bool(outcome.success)) if last else 0.0
+        answer = f"You do {action} ({t})." if outcome.success else "Nothing happens."
+        valid = ("look", str(t)) if outcome.success else ("look",)
+        trace.append(Step(t, answer, action, reward, "", valid, last))
+    return trace
 
 
 def play(
@@ -61,12 +74,8 @@ def play(
 ) -> str:
     """Play an episode; return what is recalled at its start."""
     text = begin(memory, goal, id)
-    for t, action in enumerate(actions, 1):
-        last = t == len(actions)
-        reward = float(bool(outcome.success)) if last else 0.0
-        answer = f"You do {action} ({t})." if outcome.success else "Nothing happens."
-        valid = ("look", str(t)) if outcome.success else ("look",)
-        memory.observe(Step(t, answer, action, reward, "", valid, last))
+    for step in steps(goal, outcome, actions)[1:]:
+        memory.observe(step)
     memory.end(outcome)
     return text
 

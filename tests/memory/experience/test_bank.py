@@ -11,10 +11,10 @@ import time
 from pathlib import Path
 
 import pytest
-from stream import LOST, WON, WORDS, begin, items, made, play
+from stream import LOST, WON, WORDS, begin, items, made, play, steps
 
 from gym_memory.core.errors import InvalidArgumentError, StoreError
-from gym_memory.core.records import Cue
+from gym_memory.core.records import Cue, Step, Task
 from gym_memory.memory import make_memory
 from gym_memory.memory.experience.items import Bank, Item, Origin, script, write_lesson
 from gym_memory.memory.stores.store import Store
@@ -94,8 +94,9 @@ def test_lessons_by_rules() -> None:
     )
     assert 'Do not do "take potato 1 from fridge 1": Nothing happens.' in lost
     assert "These steps won" not in lost
-    trace = tuple(memory._trace)
-    text = write_lesson(trace, LOST, memory._task, ("go to fridge 1", "open fridge 1"))
+    goal = "put a pan in shelf"
+    task = Task(f"house/{goal}", goal, "alfworld")
+    text = write_lesson(steps(goal, LOST), LOST, task, ("go to fridge 1", "open fridge 1"))
     assert 'Do "open fridge 1" then.\nDo not do "take potato 1 from fridge 1" then.' in text
     assert 'These steps won: "go to fridge", "open fridge".' in text
 
@@ -188,21 +189,28 @@ def test_capacity_lets_the_least_useful_go() -> None:
     ("spec", "held", "kept"),
     [
         # Guidance never goes, though its utility is the least.
-        ("evotest", [("guidance", 0.0, ()), ("gain", 2.0, ()), ("gain", 1.0, ())], "ab"),
+        ("evotest?capacity=2", [("guidance", 0.0, ()), ("gain", 2.0, ()), ("gain", 1.0, ())], "ab"),
         # An example goes before a rule, though its utility is higher.
-        ("expel", [("success", 9.0, ()), ("rule", 2.0, ()), ("rule", 1.0, ())], "bc"),
+        ("expel?capacity=2", [("success", 9.0, ()), ("rule", 2.0, ()), ("rule", 1.0, ())], "bc"),
         # The balance of helpful and harmful uses counts, not the utility.
-        ("playbook", [("", 9.0, ("0", "2")), ("", 0.0, ("3", "1")), ("", 0.0, ())], "bc"),
+        (
+            "playbook?capacity=3",
+            [("", 9.0, ("0", "2")), ("", 0.0, ("3", "1")), ("", 0.0, ())],
+            "bc",
+        ),
     ],
 )
 def test_what_goes_first_is_what_the_paper_says(
     spec: str, held: list[tuple[str, float, tuple[str, ...]]], kept: str
 ) -> None:
-    memory = made(f"{spec}?capacity=2")
+    memory = made(spec, lifetime="forever")
+    origins = (Origin("house", "house/1"),)
     for name, (kind, utility, more) in zip("abc", held, strict=True):
-        memory.bank.add(Item(name, name, kind, utility=utility, more=more))
-    memory._tidy(memory.bank, None)  # type: ignore[arg-type]
-    assert "".join(item.text for item in items(memory)) == kept
+        memory.bank.add(Item(name, "0", kind, utility=utility, more=more, origins=origins))
+    begin(memory, "find the lamp")
+    memory.observe(Step(1, "", "look"))
+    memory.end(WON)
+    assert "".join(item.text for item in items(memory) if len(item.text) == 1) == kept
 
 
 def test_every_item_gets_a_share_and_the_best_is_last() -> None:

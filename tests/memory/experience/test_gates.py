@@ -32,7 +32,7 @@ def test_text_is_spoilt_and_the_memory_is_not(how: str) -> None:
     honest, other = make_memory(SPEC), spoilt(how)
     for memory in (honest, other):
         play(memory, GOAL, WON)  # type: ignore[arg-type]
-    assert other._of.state()["bank"] == honest.state()["bank"]  # type: ignore[attr-defined]
+    assert other.state()["of"]["bank"] == honest.state()["bank"]
     (true,), (false,) = lessons(honest), lessons(other)
     assert true != false
     assert false.startswith("1. Goal: put a potato in shelf.")
@@ -75,7 +75,9 @@ def test_outcomes_are_those_of_any_episode() -> None:
     other = spoilt("outcomes", "exprag?inner=none")
     for n in range(40):
         play(other, f"{GOAL} {n}", WON if n % 2 else LOST)  # type: ignore[arg-type]
-    kept = [item.origins[0] for item in items(other._of)]  # type: ignore[attr-defined]
+    honest = made("exprag?inner=none")
+    honest.load_state(other.state()["of"])
+    kept = [item.origins[0] for item in items(honest)]
     right = [origin.success == bool(int(origin.task.split()[-1]) % 2) for origin in kept]
     assert 8 < sum(right) < 32, "an outcome says nothing about its episode"
 

@@ -42,6 +42,11 @@ def texts(memory: Any) -> list[str]:
     return [item.text.removeprefix(HEAD) for item in items(memory)]
 
 
+def held(memory: Any) -> list[Any]:
+    """Return the attempts that wait to be compared."""
+    return list(memory.state().get("attempts", ()))
+
+
 def runs(item: Item) -> list[tuple[int, bool]]:
     return [(origin.run, origin.success) for origin in item.origins]
 
@@ -127,7 +132,7 @@ def test_fewer_attempts_count_after_one_at_another_task() -> None:
     play(memory, OTHER, LOST, DETOUR)
     assert texts(memory) == [ORDER, CONTRAST]
     assert [runs(item) for item in items(memory)] == [[(1, False), (2, True)]] * 2
-    assert (memory.bank.episode, len(memory._attempts)) == (3, 1)
+    assert (memory.bank.episode, len(held(memory))) == (3, 1)
     play(memory, GOAL, WON)
     assert texts(memory)[2].endswith(REFUSAL)
     assert runs(items(memory)[2]) == [(3, False)]
@@ -148,17 +153,17 @@ def test_attempts_live_as_long_as_the_items() -> None:
     memory = parallel(3, lifetime="trial")
     play(memory, GOAL, WON)
     play(memory, OTHER, LOST, DETOUR)
-    assert (items(memory), len(memory._attempts)) == ([], 1)
+    assert (items(memory), len(held(memory))) == ([], 1)
     frozen = parallel(1, learn=False)
     play(frozen, GOAL, WON)
-    assert (items(frozen), frozen._attempts) == ([], [])
+    assert (items(frozen), held(frozen)) == ([], [])
 
 
 def test_a_win_for_the_gate_is_not_compared() -> None:
     memory = parallel(4, gate=1)
     for n in range(4):
         play(memory, GOAL, WON if n == 3 else LOST, WAY if n == 3 else DETOUR)
-    assert (len(memory._attempts), memory.bank.held[0][0]) == (3, GOAL)
+    assert (len(held(memory)), memory.bank.held[0][0]) == (3, GOAL)
     play(memory, OTHER, LOST, DETOUR)
     assert texts(memory) == [REFUSAL]
 
@@ -181,7 +186,7 @@ def test_an_attempt_is_shown_to_the_next_one() -> None:
     assert shown.endswith(
         "Step 4\nAction: take potato 1 from fridge 1\nObservation: Nothing happens."
     )
-    assert memory.ids([f"1. {memory._lessons()[0]}"]) == [0], "it is no item"
+    assert memory.ids(memory.recall(Cue("", GOAL), 1000).lessons) == [0], "it is no item"
     assert begin(memory, OTHER) == "", "the attempt is at another task"
     shown = play(memory, GOAL, WON)
     assert "Step 3\nAction: wait" in shown

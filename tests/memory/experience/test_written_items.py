@@ -225,12 +225,11 @@ def test_statistics_of_a_playbook(uses: tuple[int, int], counts: tuple[int, ...]
 
 def test_bullets_of_similarity_nine_tenths_merge_into_the_first() -> None:
     memory = made("playbook")
-    bank, trial = memory.bank, None
-    ten = "a b c d e f g h i j k"
-    for text in (ten, "l m", "a b c d e f g h i j x", "a b c d e f g h i y x"):
-        memory._add(bank, Item(text, text, kind="others", more=("1", "0")), trial)
+    goals = ("a b c d", "l m", "a b c x", "a b y x")
+    for goal in goals:
+        play(memory, goal, WON, ["go"])  # Goal: GOAL. Keep the order that won: "go".
     # 10 of 11 words in common: .91 joins; 9 of 11, .82, does not.
-    assert [item.text for item in items(memory)] == [ten, "l m", "a b c d e f g h i y x"]
+    assert [item.goal for item in items(memory)] == [goals[0], goals[1], goals[3]]
 
 
 def test_the_best_bullets_are_shown_where_not_all_fit() -> None:
