@@ -117,9 +117,12 @@ class A2cLearner(BagLearner):
 
     def learn(self) -> dict[str, float]:
         """Make one update when every slot has a whole rollout; then forget the rollouts."""
-        if not self.rollouts.ready(self.settings.n_steps):
+        s = self.settings
+        if not self.rollouts.ready(s.n_steps):
             return {}
-        loss, logged = self.rollouts.loss(self.table, self.settings)
+        loss, logged = self.rollouts.loss(
+            self.table, gamma=s.gamma, entropy=s.entropy, value_weight=s.value_weight
+        )
         self.descend(loss)
         self.updates += 1
         self.rollouts.clear()

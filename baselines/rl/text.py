@@ -463,7 +463,10 @@ class TextLearner(Learner):
 
     def _reinforce(self) -> dict[str, float]:
         """Make one update by advantage actor-critic on the steps since the last one."""
-        loss, logged = self.rollouts.loss(self.read, self.settings)
+        s = self.settings
+        loss, logged = self.rollouts.loss(
+            self.read, gamma=s.gamma, entropy=s.entropy, value_weight=s.value_weight
+        )
         self._descend(loss)
         self.rollouts.clear()
         return logged

@@ -254,7 +254,7 @@ def _finish(trainer: Any, folder: Path, device: str) -> None:
         "device": device,
         "best": max(trainer.curve, key=lambda row: (row["valid_score"], -row["valid_steps"])),
         "training": dataclasses.asdict(trainer.settings),
-        "environment": environment_record(trainer.versions()),
+        "environment": environment_record(trainer.versions),
     }
     write_atomic(folder / "result.json", json.dumps(record, indent=2) + "\n")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections import deque
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -338,19 +338,6 @@ class RolloutStep(NamedTuple):
     last: int
 
 
-class ActorCriticSettings(Protocol):
-    """The settings of the loss."""
-
-    @property
-    def gamma(self) -> float: ...
-
-    @property
-    def entropy(self) -> float: ...
-
-    @property
-    def value_weight(self) -> float: ...
-
-
 class Rollouts:
     """The steps of every slot since the last update, and the observation after them."""
 
@@ -411,13 +398,16 @@ class Rollouts:
         return returns, counted
 
     def loss(
-        self, read: Callable[[list[Any]], Table], settings: ActorCriticSettings
+        self,
+        read: Callable[[list[Any]], Table],
+        *,
+        gamma: float,
+        entropy: float,
+        value_weight: float,
     ) -> tuple[torch.Tensor, dict[str, float]]:
         """Return the loss of advantage actor-critic with an entropy bonus, and what to log of it.
 
-        Args:
-            read: Returns logits and values of observations.
-            settings: Discount and weights of the loss.
+        ``read`` returns logits and values of observations.
         """
 
         def critic(seen: list[Any]) -> list[float]:
@@ -429,21 +419,21 @@ class Rollouts:
         table = read([step.seen for step in steps])
         device = table.values.device
         values = table.values.detach().cpu().numpy()
-        returns, counted = self.returns(values, settings.gamma, critic)
+        returns, counted = self.returns(values, gamma, critic)
         target = torch.from_numpy(returns.astype(np.float32)).to(device)
         weight = torch.from_numpy(counted.astype(np.float32)).to(device)
         log = torch.log_softmax(table.logits, 1)
-        entropy = -(log.exp() * log).sum(1)
+        spread = -(log.exp() * log).sum(1)
         actions = torch.tensor([step.action for step in steps], device=device)
         chosen = log.gather(1, actions[:, None]).squeeze(1)
         gain = target - table.values.detach()
         error = (target - table.values) ** 2
-        each = -chosen * gain + settings.value_weight * error - settings.entropy * entropy
+        each = -chosen * gain + value_weight * error - entropy * spread
         loss = (weight * each).sum() / weight.sum().clamp(min=1.0)
         return loss, {
             "loss": float(loss.detach()),
             "value": float(table.values.detach().mean()),
-            "entropy": float(entropy.detach().mean()),
+            "entropy": float(spread.detach().mean()),
         }
 
     def state(self, pack: Callable[[Any], Any]) -> dict[str, Any]:

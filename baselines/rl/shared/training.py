@@ -6,7 +6,7 @@ import dataclasses
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Protocol
+from typing import Annotated, Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -127,13 +127,11 @@ class LocalEnvs:
 
 # ------------------------------------------------------------ playing
 
-_WHAT = "training run"
 _LIMITS = ("steps", "max_cpu_minutes", "stop_at")
 """Settings that may change from one start of a run to the next; all else must stay."""
 
 
-@dataclasses.dataclass(frozen=True)
-class Score:
+class Score(NamedTuple):
     """Means over episodes."""
 
     score: float
@@ -221,12 +219,17 @@ class Trainer:
     ):
         self.learner, self.settings, self.folder = learner, settings, folder
         self._envs, self.listener = envs or LocalEnvs(make_env), listener
-        self._identity = _identity(learner, settings, config)
+        self._identity = {
+            "baseline": learner.name,
+            **config,
+            "settings": dataclasses.asdict(learner.settings),
+            "training": _kept(settings),
+        }
         self._stopped = False
         self._rng = np.random.default_rng([settings.seed, 1])
         self._queue: list[int] = []
         self.episodes = [_Episode() for _ in range(settings.envs)]
-        self._versions = self._all("versions")[0]
+        self.versions: dict[str, str] = self._all("versions")[0]
         self.curve: list[dict[str, Any]] = []
         self._recent: list[float] = []
         self._best: list[float] = []
@@ -241,10 +244,6 @@ class Trainer:
     def close(self) -> None:
         """Close the environments."""
         self._envs.close("train")
-
-    def versions(self) -> dict[str, str]:
-        """Return the versions of the environment's backend."""
-        return dict(self._versions)
 
     @property
     def cpu_seconds(self) -> float:
@@ -282,9 +281,7 @@ class Trainer:
     # ------------------------------------------------------------ playing
 
     def _begin(self) -> None:
-        # A run from before a training setting existed had its default.
-        defaults = {"training": _how(TrainSettings())}
-        known = checkpoints.check_config(self.folder, self._identity, _WHAT, defaults)
+        known = checkpoints.check_config(self.folder, self._identity, _kept(TrainSettings()))
         if (self.folder / checkpoints.TRAINING).exists():
             self._resume()
         else:
@@ -292,7 +289,7 @@ class Trainer:
                 self._see_start(self.episodes[number], *start)
         # Last, so that a setting that proves wrong by now can be put right in the same folder.
         if not known:
-            checkpoints.write_config(self.folder, self._identity, _WHAT)
+            checkpoints.write_config(self.folder, self._identity)
 
     def _all(self, name: str) -> list[Any]:
         return self._envs.call("train", name, dict.fromkeys(range(self.settings.envs), ()))
@@ -365,18 +362,17 @@ class Trainer:
         rank = [score.score, -score.steps]
         if not self._best or rank > self._best:
             self._best = rank
-            save_player(self.folder / checkpoints.BEST, self.learner, self._about(row))
+            self._save_player(checkpoints.BEST, row)
         checkpoints.write_curve(self.folder, self.curve)
         return row
 
-    def _about(self, row: dict[str, Any] | None) -> dict[str, Any]:
-        return {**self._identity, "measured": row}
-
     # ------------------------------------------------------------ checkpoints
 
+    def _save_player(self, file: str, row: dict[str, Any] | None) -> None:
+        save_player(self.folder / file, self.learner, {**self._identity, "measured": row})
+
     def _save(self) -> None:
-        last = self.curve[-1] if self.curve else None
-        save_player(self.folder / checkpoints.LAST, self.learner, self._about(last))
+        self._save_player(checkpoints.LAST, self.curve[-1] if self.curve else None)
         weights, learnt = self.learner.weights()
         tensors, progress = self.learner.progress()
         record = {
@@ -436,15 +432,6 @@ class Trainer:
             slot.seen = self.learner.unpack(kept["seen"])
 
 
-def _identity(learner: Learner, settings: TrainSettings, config: dict[str, Any]) -> dict[str, Any]:
-    return {
-        "baseline": learner.name,
-        **config,
-        "settings": dataclasses.asdict(learner.settings),
-        "training": _how(settings),
-    }
-
-
-def _how(settings: TrainSettings) -> dict[str, Any]:
+def _kept(settings: TrainSettings) -> dict[str, Any]:
     """Return the settings that a run must keep."""
     return {k: v for k, v in dataclasses.asdict(settings).items() if k not in _LIMITS}
