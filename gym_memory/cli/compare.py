@@ -83,11 +83,9 @@ def compare_all(
     Papers' agents: `gym-memory compare -e "Cooking?level=stma-2" --preset ariadne --preset stma
     -m none --model qwen --base-url http://localhost:8000/v1 --max-tokens 5000000`
     """
-    if preset and policy:
-        raise InvalidArgumentError("--preset names the policy: expected no --policy beside it")
     parts: dict[str, RunConfig] = {}
     for name in preset or [""]:
-        agent = agent_of(name)
+        agent = agent_of(name, *policy[:1])
         own = [agent.memory] if preset or not memory else []
         parts[name] = asked.config(
             env,

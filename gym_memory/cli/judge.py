@@ -2,50 +2,33 @@
 
 from __future__ import annotations
 
+import dataclasses
+import json
 import math
+import shlex
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+import typer
 from rich.text import Text
-from typer import Option
+from typer import Argument, Option
 
 from gym_memory.cli import options
-from gym_memory.cli.show import (
-    output,
-    print_json,
-    print_table,
-    progress,
-    shown_progress,
-)
-from gym_memory.core.errors import InvalidArgumentError
+from gym_memory.cli.compare import default_out, play_parts
+from gym_memory.cli.show import output, print_json, print_table, progress, shown_progress
+from gym_memory.core.errors import InvalidArgumentError, ResultsError
+from gym_memory.core.files import write_atomic
+from gym_memory.core.names import format_spec, parse_spec
 from gym_memory.run.jobs import Job, parse_seeds
 from gym_memory.run.results.score import format_interval, format_number
 from gym_memory.wrappers.memory import DEFAULT_BUDGET, DEFAULT_MEMORY
 
 if TYPE_CHECKING:
+    from gym_memory.evaluate.credit import Credited
     from gym_memory.evaluate.exam.scores import ExamScore
     from gym_memory.evaluate.quality.score import EpisodeQuality, Quality
-import dataclasses
-import json
-import shlex
-from contextlib import closing
-from typing import TYPE_CHECKING
-
-import typer
-from rich.markup import escape
-from typer import Argument
-
-from gym_memory.cli.compare import default_out, play_parts
-from gym_memory.cli.show import new_table
-from gym_memory.core.errors import ResultsError
-from gym_memory.core.files import write_atomic
-from gym_memory.core.names import format_spec, parse_spec
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from gym_memory.evaluate.credit import Credited
 
 __all__ = ["credit", "exam", "quality", "rank"]
 
@@ -285,11 +268,8 @@ def _print(rows: Sequence[Quality], memory: str) -> None:
         for row in rows
     ]
     print_table((*names, *numbers), lines, right=numbers, title=f"quality of {memory}")
-    maps = [
-        (row.env, row.policy, *map(_share, row.map.shares.values()))
-        for row in rows
-        if row.map.steps
-    ]
+    mapped = [row for row in rows if row.map.steps]
+    maps = [(row.env, row.policy, *map(_share, row.map.shares.values())) for row in mapped]
     if maps:
         print_table((*names, *MEASURES), maps, right=MEASURES, title="map truth")
 
@@ -351,10 +331,7 @@ def rank(
         print_json([dataclasses.asdict(card) for card in made])
     else:
         for title, header, lines in (main_table(made), *more_tables(made)):
-            table = new_table(*header, right=numbers(header), title=title)
-            for line in lines:
-                table.add_row(*map(escape, line))
-            output().print(table)
+            print_table(header, lines, right=numbers(header), title=title)
     raise typer.Exit(int(failed))
 
 
@@ -435,7 +412,6 @@ def credit(
 
 def _print_credit(episodes: Sequence[Credited], title: str) -> None:
     from gym_memory.evaluate.credit import by_item, rule_errors
-    from gym_memory.run.results.score import format_interval, format_number
 
     numbers = ("episodes", "score", "steps", "alone", "Shapley")
     lines = [

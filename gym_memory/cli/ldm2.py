@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import hashlib
-import sqlite3
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.markup import escape
+from rich.text import Text
 from typer import Argument, Option
 
 from gym_memory.cli import LOOKS, options
-from gym_memory.cli.show import new_table, output, print_json, progress, shown_progress
+from gym_memory.cli.show import output, print_json, print_table, progress, shown_progress
 from gym_memory.core.names import parse_spec
 from gym_memory.wrappers.memory import DEFAULT_BUDGET
 
@@ -101,6 +99,7 @@ def _form(memory: str, played: Sequence[Trajectory], on_progress: OnProgress) ->
 def prepare(part: Comparison, folder: Path, playing: options.Playing) -> None:
     """Train learners, form and refine tuples: what a part of a published experiment needs."""
     from gym_memory.cli.train import train
+    from gym_memory.memory.stores.store import backup
     from gym_memory.papers import refine as stages
     from gym_memory.run.jobs import parse_seeds
 
@@ -115,7 +114,7 @@ def prepare(part: Comparison, folder: Path, playing: options.Playing) -> None:
     if part.refine is not None:
         refined = Path(str(parse_spec(memory).kwargs["store"]))
         if not refined.exists():
-            _copy(refined.with_name("store.db"), refined)
+            backup(refined.with_name("store.db"), refined)
         for number, env in enumerate(part.refine["envs"], 1):
             config = stages.RefineConfig(
                 env,
@@ -134,18 +133,6 @@ def prepare(part: Comparison, folder: Path, playing: options.Playing) -> None:
                     retry_failed=playing.retry_failed,
                     on_task=lambda done, total, _: on_progress(done, total, ()),
                 )
-
-
-def _copy(store: Path, target: Path) -> None:
-    """Copy a store as it is, whatever process has it open."""
-    made = target.with_suffix(".part")
-    made.unlink(missing_ok=True)
-    with (
-        contextlib.closing(sqlite3.connect(store)) as source,
-        contextlib.closing(sqlite3.connect(made)) as copy,
-    ):
-        source.backup(copy)
-    made.rename(target)
 
 
 @app.command()
@@ -196,10 +183,6 @@ def refine(
     digest = hashlib.sha256(repr(config).encode()).hexdigest()[:8]
     folder = out or Path("results") / f"refine-{digest}"
     with shown_progress(f"{len(config.seeds)} tasks") as on_progress:
-
-        def on_task(done: int, total: int, task: RefinedTask | None) -> None:
-            on_progress(done, total, ())
-
         try:
             rows = run(
                 config,
@@ -207,7 +190,7 @@ def refine(
                 max_cost_usd=max_cost_usd,
                 max_tokens=max_tokens,
                 retry_failed=retry_failed,
-                on_task=on_task,
+                on_task=lambda done, total, _: on_progress(done, total, ()),
             )
         except KeyboardInterrupt:
             progress().print(f"Interrupted. What is explored is in {folder}.", markup=False)
@@ -221,15 +204,15 @@ def refine(
 
 def _print(rows: Sequence[RefinedTask]) -> None:
     numbers = ("seed", "greedy", "best", "splits", "calls", "steps", "added", "tuples")
-    table = new_table("task", *numbers, "end", right=numbers, title="explored")
+    lines = []
     for row in rows:
-        end = f"[red]failed: {escape(row.failed)}[/red]" if row.failed else ""
-        table.add_row(
-            *(escape(row.task_id), str(row.seed), f"{row.greedy:.3f}", f"{row.best:.3f}"),
+        end = "" if row.whole else "cut by a limit"
+        lines.append((
+            *(row.task_id, str(row.seed), f"{row.greedy:.3f}", f"{row.best:.3f}"),
             *map(str, (row.splits, row.calls, row.steps, row.added, row.tuples)),
-            end or ("" if row.whole else "cut by a limit"),
-        )
-    output().print(table)
+            Text(f"failed: {row.failed}", "red") if row.failed else end,
+        ))  # fmt: skip
+    print_table(("task", *numbers, "end"), lines, right=numbers, title="explored")
     better = sum(row.best > row.greedy for row in rows)
     added = sum(row.added for row in rows)
     output().print(f"{better} of {len(rows)} tasks found better; {added} tuples added.")

@@ -7,11 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.markup import escape
 from typer import Argument, Option
 
 from gym_memory.cli import options
-from gym_memory.cli.show import new_table, output, print_json, progress
+from gym_memory.cli.show import output, print_json, print_table, progress
 from gym_memory.memory.encoders import DEFAULT_MODEL
 
 if TYPE_CHECKING:
@@ -94,14 +93,12 @@ def _print(experiment: Experiment, found: list[dict[str, Any]]) -> None:
     measures = measures_of(experiment)
     compared = [f"{name} (paper, difference)" for name in measures]
     numbers = ("n", "failed", *compared, "95 %", "tokens (paper)", "USD")
-    shown = new_table("part", "environment", "memory", "policy", *numbers, right=numbers)
-    shown.title = experiment.title
     played = [record for record in found if record["memory"]]
     short = {key: short_names(record[key] for record in played) for key in ("memory", "policy")}
-    for record in found:
-        names = (short[key].get(record[key], record[key]) for key in short)
-        shown.add_row(
-            *map(escape, (record.get("part", ""), record["env"], *names)),
+    lines = [
+        (
+            *(record.get("part", ""), record["env"]),
+            *(short[key].get(record[key], record[key]) for key in short),
             *(str(record.get(key, "")) for key in ("n", "n_failed")),
             *(
                 f"{_number(record[name])} ({_number(record[f'paper_{name}'])}, "
@@ -112,7 +109,10 @@ def _print(experiment: Experiment, found: list[dict[str, Any]]) -> None:
             f"{_tokens(record.get('tokens'))} ({_tokens(record.get('paper_tokens'))})",
             _number(record.get("cost_usd")),
         )
-    output().print(shown)
+        for record in found
+    ]
+    header = ("part", "environment", "memory", "policy", *numbers)
+    print_table(header, lines, right=numbers, title=experiment.title)
 
 
 def _tokens(value: list[float] | None) -> str:
