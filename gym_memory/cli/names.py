@@ -11,6 +11,7 @@ from typing import Annotated, Any
 import gymnasium as gym
 from typer import Argument
 
+from gym_memory.baselines.base import learner_classes
 from gym_memory.cli import options
 from gym_memory.cli.show import output, print_json, print_table
 from gym_memory.core.errors import UnknownNameError
@@ -111,26 +112,23 @@ def _registered(kind: str) -> list[dict[str, Any]]:
             about = _about(target)
         except ImportError as error:
             target, about = None, f"not available: {error}"
-        more = _MORE[kind](target) if kind in _MORE else {}
+        more: dict[str, Any] = {}
+        if kind == "environments":
+            more = {"levels": list(getattr(target, "levels", ()))}
+        elif kind == "memories":
+            more = {"layers": _layers(target)}
         entries.append({"name": name, **more, "parameters": _parameters(target), "about": about})
     return entries
 
 
-def _levels(target: Any) -> dict[str, Any]:
-    return {"levels": list(getattr(target, "levels", ()))}
-
-
-def _layers(target: Any) -> dict[str, Any]:
+def _layers(target: Any) -> dict[str, str]:
     layers = getattr(target, "lifetimes", {})
     if not isinstance(layers, Mapping):  # the parameters decide
         try:
             layers = target().lifetimes
         except TypeError:  # there are no defaults for all of them
             layers = {}
-    return {"layers": dict(layers)}
-
-
-_MORE: dict[str, Callable[[Any], dict[str, Any]]] = {"environments": _levels, "memories": _layers}
+    return dict(layers)
 
 
 def _about(target: Any) -> str:
@@ -152,7 +150,8 @@ def _parameters(target: Any) -> dict[str, Any]:
 def _details(kind: str, name: str) -> list[dict[str, Any]]:
     """Describe each parameter of a name: its settings, else its arguments."""
     if kind == "settings":
-        parameters = list_settings(_learner(name))
+        learners = learner_classes()
+        parameters = list_settings(learners[check_name("baseline to train", name, learners)])
     elif kind in _REGISTRIES:
         parameters = list_settings(_registry(kind).get(name))
         if kind == "memories":
@@ -176,14 +175,6 @@ def _plain(value: Any) -> Any:
     return value if isinstance(value, str | int | float | None) else repr(value)
 
 
-def _learner(name: str) -> Any:
-    from gym_memory.baselines.base import learner_classes
-
-    learners = learner_classes()
-    check_name("baseline to train", name, learners)
-    return learners[name]
-
-
 def _registry(kind: str) -> Registry:
     module, _, attribute = _REGISTRIES[kind].partition(":")
     registry: Registry = getattr(importlib.import_module(module), attribute)
@@ -191,8 +182,6 @@ def _registry(kind: str) -> Registry:
 
 
 def _settings() -> list[dict[str, Any]]:
-    from gym_memory.baselines.base import learner_classes
-
     learners = learner_classes()
     found: dict[tuple[str, str], dict[str, Any]] = {}
     for baseline, learner in learners.items():

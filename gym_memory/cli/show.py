@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from gym_memory.run.jobs import EpisodeRow
     from gym_memory.run.results.score import TableRow
 
-__all__ = ["new_progress", "new_table", "now_and_then", "output", "print_json", "print_scores"]
-__all__ += ["print_table", "progress", "shown_progress"]
+__all__ = ["new_progress", "now_and_then", "output", "print_json", "print_scores", "print_table"]
+__all__ += ["progress", "shown_progress"]
 
 
 class _Console(Console):
@@ -57,15 +57,6 @@ def print_json(records: Sequence[Any]) -> None:
         print(json_visible(json.dumps(record, ensure_ascii=False)))
 
 
-def new_table(*names: str, right: Sequence[str] = (), title: str = "") -> Table:
-    """Build a table; columns named in ``right`` hold numbers."""
-    table = Table(title=title or None, title_justify="left", header_style="bold")
-    for name in names:
-        numeric = name in right
-        table.add_column(name, justify="right" if numeric else "left", no_wrap=numeric)
-    return table
-
-
 def print_table(
     header: Sequence[str],
     rows: Iterable[Sequence[str | Text]],
@@ -74,8 +65,14 @@ def print_table(
     title: str = "",
     parted: bool = False,
 ) -> None:
-    """Print rows of texts as they are; ``parted`` shows an equal first cell once, then a line."""
-    table = new_table(*header, right=right, title=escape(title))
+    """Print rows of texts as they are; columns named in ``right`` hold numbers.
+
+    ``parted`` shows an equal first cell once, then a line.
+    """
+    table = Table(title=escape(title) or None, title_justify="left", header_style="bold")
+    for name in header:
+        numeric = name in right
+        table.add_column(name, justify="right" if numeric else "left", no_wrap=numeric)
     before = None
     for first, *rest in rows:
         same = parted and first == before

@@ -10,7 +10,7 @@ import typer
 from rich.progress import TextColumn
 
 from gym_memory.cli import options
-from gym_memory.cli.show import new_progress, new_table, output, print_json, progress
+from gym_memory.cli.show import new_progress, output, print_json, print_table, progress
 from gym_memory.cli.train import interrupted, read_settings
 from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.names import format_spec, parse_spec
@@ -119,13 +119,12 @@ def _finish(trainer: Any, test: Any, out: Path) -> dict[str, Any]:
 
 def _print(curve: list[dict[str, Any]], result: dict[str, Any], out: Path) -> None:
     names = ("generation", "contrast", "words", "accuracy", "older_accuracy", "cpu_seconds")
-    table = new_table("games", "round", *names, right=("round", *names), title=str(out))
-    for row in curve:
-        table.add_row("valid", str(row["round"]), *(f"{row[name]:g}" for name in names))
+    lines = [("valid", str(row["round"]), *(f"{row[name]:g}" for name in names)) for row in curve]
     test = result["test"]
     shown = [f"{test[name]:g}" if name in test else "" for name in names]
-    table.add_row("test", str(curve[-1]["round"]), *shown)
-    output().print(table)
+    lines.append(("test", str(curve[-1]["round"]), *shown))
+    numbers = ("round", *names)
+    print_table(("games", *numbers), lines, right=numbers, title=str(out))
     output().print(
         f"Chance {test['chance']:g}; {test['questions']} test questions, {test['older_questions']} "
         "of them about names that the present observation does not have.",
