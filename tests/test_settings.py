@@ -120,8 +120,11 @@ def test_a_derived_record_keeps_the_declarations_of_its_base() -> None:
     @dataclasses.dataclass(frozen=True)
     class More(Record):
         depth: Annotated[int, Help("Fewer hops.", low=0)] = 1
+        rate: float = 0.5
 
-    assert list_settings(More)[0].help.text == "Fewer hops."
+    depth, rate, *_ = list_settings(More)
+    assert depth.help.text == "Fewer hops."
+    assert (rate.default, rate.help.text, rate.bounds) == (0.5, "Step size.", "in (0, 1]")
     with pytest.raises(InvalidArgumentError, match="rate"):
         More(rate=2)
 

@@ -6,7 +6,7 @@ import ast
 import dataclasses
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from gym_memory.baselines.llm.language import LanguagePolicy, LanguageSettings, 
 from gym_memory.baselines.llm.saycan import Affordances, overlap
 from gym_memory.core.errors import ModelError
 from gym_memory.core.records import Observation, PlanState, Transition
-from gym_memory.core.settings import check_int
+from gym_memory.core.settings import Help
 from gym_memory.llm import ChatModel
 
 __all__ = ["AdaPlanner", "AdaPlannerSettings", "PlanFailed", "parse_plan", "run_plan"]
@@ -36,19 +36,16 @@ class AdaPlannerSettings(LanguageSettings):
 
     Attributes:
         llm: A chat model or its spec; without it and ``model`` a rule plans and answers.
-        rounds: Plans that may fail at one step before a random action is taken, >= 1.
-        skills: Plans that won, shown with later tasks, >= 0; the oldest are dropped.
     """
 
     llm: str | ChatModel = dataclasses.field(default="", kw_only=False)
     constrain: bool = dataclasses.field(default=False, init=False)
-    rounds: int = 3
-    skills: int = 2
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_int("rounds", self.rounds, 1)
-        check_int("skills", self.skills, 0)
+    rounds: Annotated[
+        int, Help("Plans that may fail at one step before a random action is taken.", low=1)
+    ] = 3
+    skills: Annotated[
+        int, Help("Plans that won, shown with later tasks; the oldest are dropped.", low=0)
+    ] = 2
 
 
 @POLICIES.register("adaplanner")

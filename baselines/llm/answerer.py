@@ -18,7 +18,7 @@ from gym_memory.baselines.rules.qa import before_answering, next_lookup
 from gym_memory.core.errors import ModelError
 from gym_memory.core.optional import require
 from gym_memory.core.records import Observation
-from gym_memory.core.settings import check_int
+from gym_memory.core.settings import Help
 
 __all__ = ["Answerer", "AnswererSettings"]
 
@@ -28,22 +28,21 @@ _MAX_ANSWER_CHARS = 190
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class AnswererSettings(LanguageSettings):
-    """The model and the number of looks; the past is the memory's part.
-
-    Attributes:
-        hops: Most looks at what the memory recalls, 1 to 4; before each but the last the model
-            says what to look up next.
-    """
+    """The model and the number of looks; the past is the memory's part."""
 
     history: int | None = dataclasses.field(default=0, init=False)
     history_tokens: int = dataclasses.field(default=0, init=False)
     temperature: float = 0.0
-    hops: int = 2
+    hops: Annotated[
+        int,
+        Help(
+            "Most looks at what the memory recalls; before each but the last the model says what "
+            "to look up next.",
+            low=1,
+            high=4,
+        ),
+    ] = 2
     constrain: bool = dataclasses.field(default=False, init=False)
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_int("hops", self.hops, 1, 4)
 
 
 @POLICIES.register("answerer")

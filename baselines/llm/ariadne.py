@@ -17,7 +17,7 @@ from gym_memory.baselines.llm.language import LanguagePolicy, LanguageSettings
 from gym_memory.core.errors import ModelError
 from gym_memory.core.optional import require
 from gym_memory.core.records import Observation, PlanState
-from gym_memory.core.settings import check_int
+from gym_memory.core.settings import Help
 from gym_memory.llm import Reply
 
 __all__ = ["Ariadne", "AriadneSettings", "SubGoal", "decision_schema", "plan_schema"]
@@ -35,17 +35,11 @@ class SubGoal(NamedTuple):
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class AriadneSettings(LanguageSettings):
-    """The shared ones (5 past observations, as in the authors' code), and how often to plan.
+    """The shared ones (5 past observations, as in the authors' code), and how often to plan."""
 
-    Attributes:
-        plan_every: Steps from one planning to the next, >= 1; 1 as in the paper.
-    """
-
-    plan_every: int = 1
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_int("plan_every", self.plan_every, 1)
+    plan_every: Annotated[
+        int, Help("Steps from one planning to the next; 1 as in the paper.", low=1)
+    ] = 1
 
 
 @POLICIES.register("ariadne")

@@ -6,7 +6,7 @@ import dataclasses
 import itertools
 import re
 from collections.abc import Iterable, Iterator
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from gym_memory.baselines.rl.shared.features import parse_action, words_of
 from gym_memory.baselines.rules.explorer import things_of
 from gym_memory.core.errors import ModelError
 from gym_memory.core.records import Observation, Transition
-from gym_memory.core.settings import check_int
+from gym_memory.core.settings import Help
 from gym_memory.graph.schema import DIRECTIONS
 from gym_memory.llm import ChatModel
 
@@ -38,7 +38,6 @@ class CalmSettings(LanguageSettings):
     Attributes:
         llm: A chat model or its spec; without it and ``model`` rules fill the forms of actions
             that were listed before with the things in sight.
-        k: Most proposals, 30 in the paper.
         checkpoint: Folder of a trained DRRN, which then learns no more; empty learns one while
             playing, as the paper does.
     """
@@ -46,12 +45,8 @@ class CalmSettings(LanguageSettings):
     llm: str | ChatModel = dataclasses.field(default="", kw_only=False)
     history: int | None = 1
     constrain: bool = dataclasses.field(default=False, init=False)
-    k: int = 30
+    k: Annotated[int, Help("Most proposals, 30 in the paper.", low=1)] = 30
     checkpoint: str = ""
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_int("k", self.k, 1)
 
 
 @POLICIES.register("calm")

@@ -8,7 +8,7 @@ prompt with empty slots (domain-conditional PMI of Holtzman et al. 2021, Equatio
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,13 +17,13 @@ from gym_memory.baselines.base import POLICIES
 from gym_memory.baselines.llm.language import LanguagePolicy, LanguageSettings, fill
 from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.records import Observation
-from gym_memory.core.settings import check_name
+from gym_memory.core.settings import Help
 from gym_memory.llm import ChatModel, Scorer
 from gym_memory.llm.prompts import load_prompt
 
 __all__ = ["Choose", "ChooseSettings"]
 
-_SCORES = ("sum", "char", "token", "pmi")
+Score = Literal["sum", "char", "token", "pmi"]
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -36,20 +36,20 @@ class ChooseSettings(LanguageSettings):
         prompt: Name of the prompt that the actions are to answer.
         score: ``char`` and ``token`` divide a log-likelihood by the action's length; ``sum`` does
             not; ``pmi`` subtracts the one without the situation.
-        temperature: 0 takes the most likely action; above, a softmax of the scores over it draws.
     """
 
     llm: str | ChatModel = dataclasses.field(default="transformers", kw_only=False)
     base_url: str = dataclasses.field(default="", init=False)
     history_tokens: int = 1000
-    temperature: float = 0.0
+    temperature: Annotated[
+        float,
+        Help(
+            "0 takes the most likely action; above, a softmax of the scores over it draws.", low=0
+        ),
+    ] = 0.0
     constrain: bool = dataclasses.field(default=False, init=False)
     prompt: str = "plain"
-    score: str = "char"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_name("score", self.score, _SCORES)
+    score: Score = "char"
 
 
 @POLICIES.register("choose")

@@ -19,7 +19,7 @@ from gym_memory.baselines.llm.language import LanguagePolicy, LanguageSettings, 
 from gym_memory.core.errors import MissingDependencyError
 from gym_memory.core.optional import require
 from gym_memory.core.records import Observation, PlanState
-from gym_memory.core.settings import check_flag, check_int, check_share
+from gym_memory.core.settings import Help
 from gym_memory.memory.encoders import DEFAULT_MODEL, Encoder, make_encoder
 from gym_memory.memory.roles.text import prose
 
@@ -34,8 +34,6 @@ class ClinSettings(LanguageSettings):
 
     Attributes:
         controller: Whether the controller sets goals (the ablation Abl-Controller-Base).
-        tries: Answers of the executor at one step, >= 1: 5 in the paper, 3 in its code.
-        threshold: Least cosine in [0, 1] at which a similar valid action is taken.
         encoder: Sentence encoder of that comparison; empty for none; None for
             sentence-transformers where its weights are available, else hashed words.
     """
@@ -43,16 +41,14 @@ class ClinSettings(LanguageSettings):
     history_tokens: int = 1000
     temperature: float = 0.0
     controller: bool = True
-    tries: int = 5
-    threshold: float = 0.9
+    tries: Annotated[
+        int, Help("Answers of the executor at one step: 5 in the paper, 3 in its code.", low=1)
+    ] = 5
+    threshold: Annotated[
+        float, Help("Least cosine at which a similar valid action is taken.", low=0, high=1)
+    ] = 0.9
     encoder: str | None = None
     constrain: bool = dataclasses.field(default=False, init=False)
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_flag("controller", self.controller)
-        check_int("tries", self.tries, 1)
-        check_share("threshold", self.threshold)
 
 
 class _Goal(NamedTuple):

@@ -7,7 +7,7 @@ import functools
 import inspect
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ClassVar, TypeVar
+from typing import Annotated, Any, ClassVar, TypeVar
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from gym_memory.baselines.base import Policy
 from gym_memory.core.errors import InvalidArgumentError, ModelError
 from gym_memory.core.names import parse_spec
 from gym_memory.core.records import Observation, PlanState, Transition
-from gym_memory.core.settings import check_flag, check_int, check_number
+from gym_memory.core.settings import Help, Settings
 from gym_memory.llm import MODELS, ChatModel, Message, Reply, Request, model_spec
 from gym_memory.llm.forms import Form
 from gym_memory.llm.prompts import Prompt, load_prompt
@@ -33,7 +33,7 @@ _NOISE = " \t\n\"'`*.!>"
 
 
 @dataclasses.dataclass(frozen=True)
-class LanguageSettings:
+class LanguageSettings(Settings):
     """Settings of every policy that calls a chat model; one with more subclasses this.
 
     A policy that fixes a setting declares it again with ``init=False``.
@@ -44,9 +44,6 @@ class LanguageSettings:
         model: Shorthand for the model's ``model``; ``smollm`` comes with a package and runs in
             this process, unless a ``base_url`` is given.
         base_url: Shorthand for the model's parameter ``base_url``.
-        history: Past observations to show at most, >= 0; None for all that fit.
-        history_tokens: Tokens that the past observations may take together, >= 0; the same.
-        temperature: Sampling temperature, >= 0; 0.2 in the AriGraph authors' code.
         constrain: Whether answers are held to the valid actions during generation, by local
             weights or a server with JSON schemas; needs an environment that lists them.
     """
@@ -55,17 +52,16 @@ class LanguageSettings:
     model: str = ""
     base_url: str = ""
     _: dataclasses.KW_ONLY
-    history: int | None = 5
-    history_tokens: int = 400
-    temperature: float = 0.2
+    history: Annotated[
+        int | None, Help("Past observations to show at most; None for all that fit.", low=0)
+    ] = 5
+    history_tokens: Annotated[
+        int, Help("Tokens that the past observations may take together.", low=0)
+    ] = 400
+    temperature: Annotated[
+        float, Help("Sampling temperature; 0.2 in the AriGraph authors' code.", low=0)
+    ] = 0.2
     constrain: bool = False
-
-    def __post_init__(self) -> None:
-        if self.history is not None:
-            check_int("history", self.history, 0)
-        check_int("history_tokens", self.history_tokens, 0)
-        check_number("temperature", self.temperature, low=0)
-        check_flag("constrain", self.constrain)
 
 
 class LanguagePolicy(Policy):

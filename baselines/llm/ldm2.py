@@ -20,7 +20,7 @@ from gym_memory.baselines.llm.language import LanguagePolicy, LanguageSettings, 
 from gym_memory.core.errors import ModelError
 from gym_memory.core.optional import require
 from gym_memory.core.records import Observation
-from gym_memory.core.settings import check_share
+from gym_memory.core.settings import Help
 
 __all__ = ["Ldm2", "Ldm2Settings"]
 
@@ -31,20 +31,18 @@ _LASTING = ("settings", "llm", "fallbacks", "invalid_actions")
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Ldm2Settings(LanguageSettings):
-    """The shared ones, and when examples agree.
+    """The shared ones, and when examples agree."""
 
-    Attributes:
-        agreement: Share in [0, 1] of the shown examples that must have the same action to
-            agree, so that exploration continues with one action. The paper says "highly
-            concentrated".
-    """
-
-    agreement: float = 0.8
+    agreement: Annotated[
+        float,
+        Help(
+            "Share of the shown examples that must have the same action to agree, so that "
+            'exploration continues with one action. The paper says "highly concentrated".',
+            low=0,
+            high=1,
+        ),
+    ] = 0.8
     constrain: bool = dataclasses.field(default=False, init=False)
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_share("agreement", self.agreement)
 
 
 @POLICIES.register("ldm2")

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 from gym_memory.baselines.base import POLICIES
 from gym_memory.baselines.llm.react import React, ReactSettings
 from gym_memory.core.records import Observation, Outcome, Step, Transition
-from gym_memory.core.settings import check_int
+from gym_memory.core.settings import Help
 from gym_memory.memory.roles.text import numbered, prose, score_in_words, trace_text
 
 __all__ = ["Reflexion", "ReflexionSettings"]
@@ -18,17 +18,9 @@ _TRACE_TOKENS = 4000
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class ReflexionSettings(ReactSettings):
-    """ReAct's, and the number of reflections.
+    """ReAct's, and the number of reflections."""
 
-    Attributes:
-        keep: Reflections to keep, >= 1; the paper keeps at most 3.
-    """
-
-    keep: int = 3
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_int("keep", self.keep, 1)
+    keep: Annotated[int, Help("Reflections to keep; the paper keeps at most 3.", low=1)] = 3
 
 
 @POLICIES.register("reflexion")

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gym_memory.baselines.base import POLICIES
-from gym_memory.baselines.llm.choose import Choose, ChooseSettings
+from gym_memory.baselines.llm.choose import Choose, ChooseSettings, Score
 from gym_memory.baselines.rl.shared.features import parse_action, stem, words_of
 from gym_memory.baselines.rules.explorer import place_of
 from gym_memory.core.records import Observation, Transition
@@ -37,7 +37,7 @@ class SayCanSettings(ChooseSettings):
     """
 
     llm: str | ChatModel = dataclasses.field(default="", kw_only=False)
-    score: str = "sum"
+    score: Score = "sum"
     value: str = ""
 
 

@@ -16,7 +16,7 @@ from gym_memory.baselines.base import POLICIES
 from gym_memory.baselines.llm.language import LanguagePolicy, LanguageSettings, match_action
 from gym_memory.core.optional import require
 from gym_memory.core.records import Observation, PlanState
-from gym_memory.core.settings import check_flag, check_int
+from gym_memory.core.settings import Help
 
 __all__ = ["Stma", "StmaSettings", "plan_schema", "verdict_schema"]
 
@@ -39,23 +39,22 @@ class StmaSettings(LanguageSettings):
     """The shared ones, without past observations, and those of the critic.
 
     Attributes:
-        rounds: Plans that the critic may turn down at one step, >= 0.
         knowledge: Rules of the game for planner and critic (D.5): ``cooking``, or a text.
         critic: Whether there is a critic (the paper's ablation).
-        history: Past observations to show; none by default, as in the paper, for the beliefs
-            hold the past. The last action is always shown.
     """
 
-    history: int | None = 0
+    history: Annotated[
+        int | None,
+        Help(
+            "Past observations to show; none by default, as in the paper, for the beliefs hold the "
+            "past. The last action is always shown.",
+            low=0,
+        ),
+    ] = 0
     history_tokens: int = 200
-    rounds: int = 3
+    rounds: Annotated[int, Help("Plans that the critic may turn down at one step.", low=0)] = 3
     critic: bool = True
     knowledge: str = ""
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_int("rounds", self.rounds, 0)
-        check_flag("critic", self.critic)
 
 
 @POLICIES.register("stma")

@@ -25,7 +25,7 @@ from gym_memory.core.errors import InvalidArgumentError, UnknownNameError
 
 __all__ = ["Help", "Setting", "Settings", "check_amount", "check_flag", "check_int", "check_known"]
 __all__ += ["check_name", "check_number", "check_share", "check_text", "check_utf8", "checked"]
-__all__ += ["list_settings", "make_settings", "shown"]
+__all__ += ["default_of", "list_settings", "make_settings", "shown"]
 
 P = ParamSpec("P")
 S = TypeVar("S")
@@ -164,16 +164,20 @@ def list_settings(target: Any) -> list[Setting]:
 
 @functools.cache
 def _of_dataclass(target: Any) -> tuple[Setting, ...]:
-    hints = _hints(target)
+    hints: dict[str, Any] = {}
+    for base in reversed(target.__mro__):  # one that changes a default keeps the declaration
+        own = _hints(base).items()
+        hints |= {n: hint for n, hint in own if get_origin(hint) is Annotated or n not in hints}
     documented = _documented(target, "Attributes")
     return tuple(
-        _setting(f.name, hints.get(f.name, f.type), _default(f), documented)
+        _setting(f.name, hints.get(f.name, f.type), default_of(f), documented)
         for f in dataclasses.fields(target)
         if f.init
     )
 
 
-def _default(field: dataclasses.Field[Any]) -> Any:
+def default_of(field: dataclasses.Field[Any]) -> Any:
+    """Return the default of a field; ``inspect.Parameter.empty`` where it must be given."""
     if field.default_factory is not dataclasses.MISSING:
         return field.default_factory()
     return inspect.Parameter.empty if field.default is dataclasses.MISSING else field.default

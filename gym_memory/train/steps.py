@@ -18,7 +18,7 @@ from gym_memory.baselines.llm.language import LanguagePolicy, LanguageSettings, 
 from gym_memory.baselines.rl.shared.learner import PlannerTeacher, TeacherAdvice
 from gym_memory.core.errors import ResultsError
 from gym_memory.core.records import Observation, value_of
-from gym_memory.core.settings import Help, check_int
+from gym_memory.core.settings import Help
 from gym_memory.core.trajectory import Row, read_rows
 from gym_memory.llm import Message
 from gym_memory.run.jobs import Job
@@ -62,10 +62,6 @@ class PromptedSettings(LanguageSettings):
     max_actions: Annotated[
         int, Help("Valid actions that the prompt lists, at most; 0 for none.", low=0)
     ] = MAX_ACTIONS
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_int("max_actions", self.max_actions, 0)
 
 
 @POLICIES.register("prompted")
