@@ -239,13 +239,8 @@ def apply(
 ) -> list[Triple]:
     """Change a graph by an extraction; return the facts stated, normalised.
 
-    A fact that is said is left out where what was seen excludes it.
-
-    Args:
-        extraction: Facts and patterns.
-        graph: The graph; changed in place.
-        t: The graph's clock at this step.
-        episode: Id of the observation that states it; -1 for none.
+    A fact that is said is left out where what was seen excludes it. ``t`` is the graph's clock,
+    ``episode`` the id of the observation that states the facts; -1 for none.
     """
     for pattern in extraction.outdated:
         graph.retire_matching(*pattern, t=t, by="text")

@@ -78,12 +78,8 @@ def read_answer(draft: Scene, text: str) -> None:
             continue
         name = draft.full_name(clean_name(named["name"]))
         if put is not None:
-            draft.add(
-                name,
-                relation(put["where"]),
-                draft.full_name(clean_name(put["place"])),
-                *found.span(),
-            )
+            place = draft.full_name(clean_name(put["place"]))
+            draft.add(name, relation(put["where"]), place, *found.span())
         elif done == "Dropped" or (done != "Taken" and _PUT_DOWN.fullmatch(draft.action)):
             draft.outdate(name, "is in", INVENTORY)
             draft.put(Phrase(name, (), *found.span()))

@@ -157,7 +157,7 @@ def read_sentence(draft: Scene, sentence: str, offset: int) -> None:
             return
 
 
-def _see(draft: Scene, found: re.Match[str]) -> bool:
+def _see(draft: Scene, found: re.Match[str]) -> None:
     """Read things that are here, in a named place, or so many steps away."""
     text, start = found["things"], found.start("things")
     away = _AWAY.fullmatch(text)
@@ -165,27 +165,24 @@ def _see(draft: Scene, found: re.Match[str]) -> bool:
         for phrase in find_things(draft, away["thing"], start):
             draft.add(phrase.name, RELATIVE, away["where"].lower(), start, start + len(text))
             draft.describe(phrase)
-        return True
+        return
     whole = _WITH_CONTENTS.fullmatch(text)
     if whole is not None:
         _with_contents(draft, whole, start)
-        return True
+        return
     bare = _AT_HERE.sub("", text)
     place = _LOCATED.fullmatch(bare) if bare == text else None
     if place is not None and WITH_STATE.fullmatch(text) is None:
         put_in(draft, place["things"], start, place["where"], clean_name(place["place"]))
-        return True
-    if bare == text or _ONE.match(bare):
+    elif bare == text or _ONE.match(bare):
         here(draft, bare, start, bare=bare != text)
-        return True
-    for name in _NAMES.finditer(bare):  # no articles, so every comma divides
-        here(draft, name.group(), start + name.start(), bare=True)
-    return True
+    else:
+        for name in _NAMES.finditer(bare):  # no articles, so every comma divides
+            here(draft, name.group(), start + name.start(), bare=True)
 
 
-def _posed(draft: Scene, found: re.Match[str]) -> bool:
+def _posed(draft: Scene, found: re.Match[str]) -> None:
     here(draft, found["items"], found.start("items"))
-    return True
 
 
 def _with_contents(draft: Scene, whole: re.Match[str], start: int) -> None:
@@ -211,10 +208,9 @@ def _hold(draft: Scene, found: re.Match[str]) -> bool:
     return True
 
 
-def _lie(draft: Scene, found: re.Match[str]) -> bool:
+def _lie(draft: Scene, found: re.Match[str]) -> None:
     """Read ``The lamp is on the table``, ``You put the lamp on the table``."""
     put_in(draft, found["items"], found.start("items"), found["where"], clean_name(found["place"]))
-    return True
 
 
 def _way(draft: Scene, found: re.Match[str]) -> bool:
@@ -236,7 +232,7 @@ def _way(draft: Scene, found: re.Match[str]) -> bool:
     return True
 
 
-def _state(draft: Scene, found: re.Match[str]) -> bool:
+def _state(draft: Scene, found: re.Match[str]) -> None:
     """Read ``The fridge is closed``; *it* is the last topic."""
     thing = clean_name(found["thing"])
     name = draft.topic if thing in ("it", "this") else thing
@@ -246,29 +242,25 @@ def _state(draft: Scene, found: re.Match[str]) -> bool:
         draft.outdate(name, "is", None)
     if is_name(name):
         draft.add(name, "is", SAME.get(state, state), *found.span("state"))
-    return True
 
 
-def _clock(draft: Scene, found: re.Match[str]) -> bool:
+def _clock(draft: Scene, found: re.Match[str]) -> None:
     draft.outdate("time", "is", None)
     draft.add("time", "is", found["state"].lower(), *found.span("state"))
-    return True
 
 
-def _take(draft: Scene, found: re.Match[str]) -> bool:
+def _take(draft: Scene, found: re.Match[str]) -> None:
     for phrase in find_things(draft, found["thing"], found.start("thing")):
         draft.place(phrase, "is in", INVENTORY)
-    return True
 
 
-def _drop(draft: Scene, found: re.Match[str]) -> bool:
+def _drop(draft: Scene, found: re.Match[str]) -> None:
     here(draft, found["thing"], found.start("thing"))
     for phrase in find_things(draft, found["thing"], 0):
         draft.outdate(phrase.name, "is in", INVENTORY)
-    return True
 
 
-def _change(draft: Scene, found: re.Match[str]) -> bool:
+def _change(draft: Scene, found: re.Match[str]) -> None:
     """Read what was opened, shut or switched, and what that shows."""
     groups = found.groupdict()
     state = groups.get("state") or _RESULT[groups.get("verb") or "open"]
@@ -278,29 +270,30 @@ def _change(draft: Scene, found: re.Match[str]) -> bool:
         if groups.get(shown) and not _DOOR.search(phrase.name):
             put_in(draft, found[shown], found.start(shown), "in", phrase.name)
         draft.topic = phrase.name
-    return True
 
 
-def _use_up(draft: Scene, found: re.Match[str]) -> bool:
+def _use_up(draft: Scene, found: re.Match[str]) -> None:
     for phrase in find_things(draft, found["thing"], found.start("thing")):
         draft.place(phrase, "is", "consumed")
         for relation in ("is in", "is on"):
             draft.outdate(phrase.name, relation, None)
-    return True
 
 
-def _carry(draft: Scene, found: re.Match[str]) -> bool:
+def _carry(draft: Scene, found: re.Match[str]) -> None:
     if not NOTHING.match(found["items"]):
         for phrase in find_things(draft, found["items"], found.start("items")):
             draft.place(phrase, "is in", INVENTORY)
-    return True
 
 
 def _carry_listed(draft: Scene, found: re.Match[str]) -> bool:
-    return _INVENTORY.fullmatch(draft.action) is not None and _carry(draft, found)
+    listed = _INVENTORY.fullmatch(draft.action) is not None
+    if listed:
+        _carry(draft, found)
+    return listed
 
 
-_Read = Callable[[Scene, "re.Match[str]"], bool]
+_Read = Callable[[Scene, "re.Match[str]"], bool | None]
+"""What a form states; False if the sentence has it by chance, so that another one is tried."""
 _Parts = tuple[str, ...]
 _WAYS = tuple(sorted(DIRECTIONS))
 _SEEING = frozenset(("there", "there's", "here", "you", "i", "we", "in", "nearby", "around"))

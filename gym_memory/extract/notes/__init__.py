@@ -48,11 +48,7 @@ def read_writing(
     mentions | red locker``) and the facts that it states. The answer is no writing where it
     describes the thing or refuses the command.
 
-    Args:
-        name: The thing; empty for one that is not known.
-        text: The answer.
-        kind_of: What is known of a name.
-        recipe: True if it is known to be a recipe, whatever it is called.
+    ``name`` is empty for a thing that is not known, ``recipe`` True if the text is known to be one.
     """
     listed = read_recipe(text, kind_of)
     if listed:
@@ -121,13 +117,7 @@ def read_report(
     *,
     note: bool = False,
 ) -> Report:
-    """Read the lasting facts that a goal or a note states.
-
-    Args:
-        text: The text.
-        kind_of: What is known of a name.
-        note: True if it is a note, which is of one matter.
-    """
+    """Read the lasting facts that a goal or a ``note`` states; a note is of one matter."""
     text = text[:_MAX_TEXT_CHARS]
     facts, names = read_statements(text, kind_of, note=note)
     kitchen = read_kitchen(text, kind_of)

@@ -218,12 +218,7 @@ def speaks_of_preparing(text: str) -> bool:
 
 
 def read_recipe(text: str, kind_of: KindOf = lambda name: None) -> tuple[Mention, ...]:
-    """Read a recipe that lists its ingredients, one a line; empty where there is no such list.
-
-    Args:
-        text: The text.
-        kind_of: What is known of a name.
-    """
+    """Read a recipe that lists its ingredients, one a line; empty where there is no such list."""
     text = text[:_MAX_TEXT_CHARS]
     header = next((h for h in _HEADER.finditer(text) if _LISTED.search(h["title"])), None)
     items = list(takewhile(_is_item, _LINE.finditer(text, header.end()))) if header else []
@@ -266,12 +261,7 @@ def _item(line: re.Match[str]) -> tuple[str, list[str], tuple[int, int]]:
 
 
 def read_prose_recipe(text: str, kind_of: KindOf) -> tuple[Mention, ...]:
-    """Read what a recipe in sentences requires, what is to be done to it, and where.
-
-    Args:
-        text: The text.
-        kind_of: What is known of a name.
-    """
+    """Read what a recipe in sentences requires, what is to be done to it, and where."""
     facts = _prose(text[:_MAX_TEXT_CHARS], kind_of, 0, set())
     return tuple(Mention(fact, *span) for fact, span in facts.items())
 
@@ -419,9 +409,7 @@ _APPLIANCE = re.compile(
 def read_kitchen(text: str, kind_of: KindOf | None = None) -> tuple[Mention, ...]:
     """Read where a meal is prepared, and which appliance does what.
 
-    Args:
-        text: The text.
-        kind_of: What is known of a name, for a text that may speak of appliances by any name.
+    A text may speak of appliances by any name if ``kind_of`` is given.
     """
     text = text[:_MAX_TEXT_CHARS]
     facts: dict[Triple, tuple[int, int]] = {}

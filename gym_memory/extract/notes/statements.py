@@ -56,13 +56,10 @@ class Report(NamedTuple):
 def read_statements(
     text: str, kind_of: KindOf = lambda name: None, *, note: bool = False
 ) -> Report:
-    """Read what a text says of keys, locks and places.
+    """Read what a text, or the beginning of a very long one, says of keys, locks and places.
 
-    Args:
-        text: The text; only the beginning of a very long one is read.
-        kind_of: What is known of a name.
-        note: True if it is short and of one matter: the only key and the only lock in it belong
-            together even where no sentence says so.
+    A ``note`` is short and of one matter: the only key and the only lock in it belong together
+    even where no sentence says so.
 
     >>> for fact, _, _ in read_statements("The key 1 fits the red chest. It is in the hall.").facts:
     ...     print(fact)
@@ -318,10 +315,7 @@ def _is_order_to_put(clause: Clause) -> bool:
 
 def _holder(clause: Clause, things: list[Named]) -> Named | None:
     """Return the thing that the others are said to be in or on."""
-    if len(things) < 2:
-        return None
-    found = (t for _, fits in _HOLDS for t in things if fits(clause, t, things))
-    return next(found, None)
+    return next((t for _, fits in _HOLDS for t in things if fits(clause, t, things)), None)
 
 
 # What a text says

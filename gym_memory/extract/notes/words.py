@@ -82,13 +82,7 @@ def kind_of_noun(name: str) -> str:
 
 
 def kind_in(graph: TemporalGraph, name: str, room: str) -> str | None:
-    """Return the kind of a name by the facts about it; see :data:`KindOf`.
-
-    Args:
-        graph: The facts.
-        name: The name.
-        room: Where the agent is.
-    """
+    """Return the kind of a name by the facts (:data:`KindOf`); ``room`` is where the agent is."""
     if name == room:
         return ROOM
     if name == PLAYER:
