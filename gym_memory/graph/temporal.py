@@ -13,8 +13,9 @@ from gym_memory.core.errors import InvalidArgumentError, StoreError
 from gym_memory.core.files import typed
 from gym_memory.core.optional import require
 from gym_memory.core.records import Triple
+from gym_memory.core.settings import check_text
 from gym_memory.graph.facts import Event, Fact, Source, VersionedFacts
-from gym_memory.graph.schema import LOCATIONS, PLAYER, VERBATIM, Slot, slot_of
+from gym_memory.graph.schema import LOCATIONS, PLAYER, VERBATIM, Slot, clean_name, slot_of
 
 if TYPE_CHECKING:
     import networkx
@@ -27,7 +28,6 @@ REWIND = "rewind"
 """Reason for the end of facts of an episode that is over."""
 
 Ids = npt.NDArray[np.int64]
-_ARTICLES = frozenset({"a", "an", "the", "some"})
 
 
 class EdgeArrays(NamedTuple):
@@ -302,8 +302,8 @@ class TemporalGraph(VersionedFacts):
 
     def facts_of_episode(self, episode: int) -> list[Fact]:
         """Return the facts that an observation stated, in order, each once; O(statements)."""
-        stated = zip(self._mentioned, self._sources, strict=True)
-        return [self._facts[n] for n in dict.fromkeys(n for n, s in stated if s.episode == episode)]
+        numbers = dict.fromkeys(n for n, source in self.mentions() if source.episode == episode)
+        return [self._facts[number] for number in numbers]
 
     def episodes_of(self, triple: Triple) -> tuple[int, ...]:
         """Return the observations that stated a fact, in order, each once."""
@@ -381,10 +381,10 @@ class TemporalGraph(VersionedFacts):
         """Become the graph that :meth:`state` wrote, without older snapshots. Raises StoreError."""
         fresh = TemporalGraph()
         try:
-            facts = [Triple(*map(_text, triple)) for triple in state["facts"]]
+            facts = [typed(Triple, triple) for triple in state["facts"]]
             for t, number, by in state["events"]:
                 fresh.tick(t)
-                if _text(by):
+                if check_text("the reason of an event", by):
                     fresh.retire(facts[number], t, by)
                 else:
                     fresh.add(facts[number], t)
@@ -397,8 +397,8 @@ class TemporalGraph(VersionedFacts):
             raise StoreError(f"expected a state of a temporal graph, got {error!r}") from error
         vars(self).update(vars(fresh))
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _from_state, (self.state(),)
+    __getstate__ = state
+    __setstate__ = load_state
 
     def to_networkx(self) -> networkx.MultiDiGraph:
         """Return the live facts as edges with the attributes ``relation`` and ``since``, a step."""
@@ -455,6 +455,9 @@ def rewind(graph: TemporalGraph, t: int) -> None:
         graph.add(triple, t)
 
 
+_fold = lru_cache(maxsize=1 << 15)(clean_name)
+
+
 @lru_cache(maxsize=1 << 14)
 def _filed(triple: Triple) -> tuple[Triple, Slot | None]:
     """Return a fact by its final names, and its slot."""
@@ -464,26 +467,6 @@ def _filed(triple: Triple) -> tuple[Triple, Slot | None]:
     return named, slot_of(named)
 
 
-@lru_cache(maxsize=1 << 15)
-def _fold(name: str) -> str:
-    words = name.lower().split()
-    if len(words) > 1 and words[0] in _ARTICLES:
-        del words[0]
-    return " ".join(words)
-
-
 @lru_cache(maxsize=1 << 10)
 def _fold_relation(relation: str) -> str:
     return " ".join(relation.lower().split())
-
-
-def _text(value: object) -> str:
-    if not isinstance(value, str):
-        raise TypeError(f"expected a string, got {value!r}")
-    return value
-
-
-def _from_state(state: dict[str, Any]) -> TemporalGraph:
-    graph = TemporalGraph()
-    graph.load_state(state)
-    return graph
