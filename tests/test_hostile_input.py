@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from work import work
+from work import guarded
 
 from gym_memory.baselines.llm.react import read_thought
 from gym_memory.core.errors import CorruptGameError, GymMemoryError, ResultsError, StoreError
@@ -73,9 +73,9 @@ def carried(text: str) -> object:
 def test_each_took_over_a_second(read: Callable[[str], Any], piece: str) -> None:
     def try_to_read() -> None:
         with contextlib.suppress(GymMemoryError):
-            read(piece * (80_000 // len(piece)))
+            read(piece * (200_000 // len(piece)))
 
-    assert work(try_to_read) < 250
+    guarded(try_to_read)
 
 
 def test_texts_are_still_read() -> None:

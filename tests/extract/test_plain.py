@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from work import work
+from work import guarded
 
 from gym_memory.core.records import Step, Task, Triple
 from gym_memory.extract import get_extractor
@@ -141,7 +141,7 @@ def test_any_text_gives_facts_with_valid_spans(text: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("piece", [*PIECES, "A: b, ", "In the a on the ", "(", "Inventory:\n a\n"])
 def test_a_megabyte_takes_bounded_time(piece: str) -> None:
-    assert work(lambda: read(piece * (1_000_000 // len(piece)))) < 1250
+    guarded(lambda: read(piece * (1_000_000 // len(piece))))
 
 
 FIRST = {

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from work import work
+from work import guarded
 
 import gym_memory.games  # noqa: F401 - declares the dialects
 from gym_memory.core.records import Step, Task
@@ -72,11 +72,11 @@ PIECES = [" ", "\t", "\n", "1", "A ", "(", ")", "((", "( ", ". ", ".", ", ", '"'
           "the ", " on ", " in the ", "You see a "]  # fmt: skip
 
 
-def cost(step: Step, dialect: str, goal: str = SHOE) -> float:
-    """Return the work of one extraction."""
+def read(step: Step, dialect: str, goal: str = SHOE) -> None:
+    """Extract from a step, guarded."""
     rules, graph = get_extractor(dialect), TemporalGraph()
     rules.extract(Step(0, "A warm\nstart."), TemporalGraph(), Task("t", goal, dialect))
-    return work(lambda: rules.extract(step, graph, Task("t", goal, dialect)))
+    guarded(lambda: rules.extract(step, graph, Task("t", goal, dialect)))
 
 
 @pytest.mark.parametrize("field", ["text", "inventory", "action"])
@@ -87,36 +87,35 @@ def test_repeated_pieces(dialect: str, field: str) -> None:
     cuts = sorted({m.end() for m in re.finditer(r"[.:(\n]|\w+ \w+ \w+ ", text)} | {0, len(text)})
     for piece in [*PIECES, text[: len(text) // 2], text[len(text) // 2 :]]:
         for cut in cuts[:: max(1, len(cuts) // 5)] if piece else ():
-            many = text[:cut] + piece * (10_000 // len(piece)) + text[cut:]
-            took = cost(page._replace(**{field: many}), dialect)
-            assert took < 250, f"{took:.0f} units at {text[:cut][-20:]!r} with many {piece!r}"
+            many = text[:cut] + piece * (23_000 // len(piece)) + text[cut:]
+            read(page._replace(**{field: many}), dialect)
 
 
 @pytest.mark.parametrize(
     ("dialect", "step"),
     [
-        ("webshop", Step(1, " " * 100_000 + "x")),
-        ("webshop", Step(1, "\n \t" * 33_000 + "x")),
-        ("webshop", PAGES["webshop"]._replace(text="[SEP] B09ABC1234 [SEP] a" + " " * 90_000)),
-        ("alfworld", Step(1, "", inventory="You are carrying: " * 6_000)),
-        ("alfworld", Step(1, "On the a 1, you see " * 5_000)),
-        ("alfworld", Step(1, "On the a 1, you see a b 2" + " " * 19_000 + "c.")),
+        ("webshop", Step(1, " " * 256_000 + "x")),
+        ("webshop", Step(1, "\n \t" * 75_000 + "x")),
+        ("webshop", PAGES["webshop"]._replace(text="[SEP] B09ABC1234 [SEP] a" + " " * 200_000)),
+        ("alfworld", Step(1, "", inventory="You are carrying: " * 14_000)),
+        ("alfworld", Step(1, "On the a 1, you see " * 11_000)),
+        ("alfworld", Step(1, "On the a 1, you see a b 2" + " " * 43_000 + "c.")),
         ("scienceworld", PAGES["scienceworld"]._replace(
-            text="This room is called the a. In it, you see: \n\t" + "a jar (containing " * 5_000)),
-        ("scienceworld", Step(1, " on " * 25_000 + "is now connected to", "connect a to b")),
-        ("fiction", Step(1, "", inventory="You are carrying:\n a (b)" + " " * 50_000)),
-        ("fiction", PAGES["fiction"]._replace(text="A Room\nThere is " + "the " * 4_900 + ".")),
-        ("prose", Step(1, " " * 100_000 + "x\ny")),
-        ("prose", Step(1, "Ann Lee\nAnn Lee saw Bob" + " " * 19_000 + "x Cecil Hill.")),
-        ("prose", Step(1, "Ann Lee\nAnn Lee saw Bob" + "." * 19_000 + "x Cecil Hill.")),
+            text="This room is called the a. In it, you see: \n\t" + "a jar (containing " * 9_999)),
+        ("scienceworld", Step(1, " on " * 56_000 + "is now connected to", "connect a to b")),
+        ("fiction", Step(1, "", inventory="You are carrying:\n a (b)" + " " * 110_000)),
+        ("fiction", PAGES["fiction"]._replace(text="A Room\nThere is " + "the " * 11_000 + ".")),
+        ("prose", Step(1, " " * 256_000 + "x\ny")),
+        ("prose", Step(1, "Ann Lee\nAnn Lee saw Bob" + " " * 43_000 + "x Cecil Hill.")),
+        ("prose", Step(1, "Ann Lee\nAnn Lee saw Bob" + "." * 43_000 + "x Cecil Hill.")),
     ],
 )  # fmt: skip
 def test_cases_found(dialect: str, step: Step) -> None:
     """Each took seconds to minutes, or raised RecursionError."""
-    assert cost(step, dialect) < 250
+    read(step, dialect)
 
 
 def test_a_long_request() -> None:
     page = PAGES["webshop"]
-    for goal in (" , " * 30_000 + "boots", "price " * 20_000, "ankle support boot " * 5_000):
-        assert cost(page, "webshop", goal) < 250
+    for goal in (" , " * 68_000 + "boots", "price " * 45_000, "ankle support boot " * 11_000):
+        read(page, "webshop", goal)

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from work import work
+from work import calls, guarded
 
 from gym_memory.core.records import Step, Task, Triple
 from gym_memory.extract import Extraction, get_extractor
@@ -655,7 +655,7 @@ def test_any_text_gives_facts_with_valid_spans(text: str, action: str, inventory
 def test_a_megabyte_takes_bounded_time(piece: str) -> None:
     text = piece * (1_000_000 // len(piece))
     for action in ("", "read note"):
-        assert work(lambda action=action: extract(text, action, KITCHEN)) < 1250
+        guarded(lambda action=action: extract(text, action, KITCHEN))
 
 
 def test_control_characters() -> None:
@@ -663,15 +663,14 @@ def test_control_characters() -> None:
     assert Triple("you", "is in", "attic") in said("-= Attic =-\r\nYou see a crate.\r\n")
 
 
-def test_a_usual_step_is_fast() -> None:
-    """A step takes a thirtieth of `unit`; the bound is twelve times that."""
+def test_a_usual_step_makes_few_calls() -> None:
     graph = graph_of(KITCHEN)
     steps = [
         Step(1, re.sub("salt", f"salt{i}", PAGE), "look", 0.0, f"You are carrying: a pen{i}.")
         for i in range(100)
     ]
-    took = work(lambda: [RULES.extract(step, graph, TASK) for step in steps])
-    assert took / len(steps) < 0.4
+    made = calls(lambda: [RULES.extract(step, graph, TASK) for step in steps])
+    assert made / len(steps) < 1200
 
 
 # --- other dialects -----------------------------------------------------------------------------

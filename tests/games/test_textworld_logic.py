@@ -203,11 +203,11 @@ def test_every_rule_of_the_challenges_is_compiled():
 
 RESET = """
 import sys
-from work import work
+from work import calls
 from gym_memory.games.textworld.cooking import Cooking
 env, texts = Cooking("rl-1", "train"), []
-took = work(lambda: texts.append(env.reset(seed=0)[0]["text"]))
-print(took, "textworld" in sys.modules, repr(texts), env.valid_actions())
+made = calls(lambda: texts.append(env.reset(seed=0)[0]["text"]))
+print(made, "textworld" in sys.modules, repr(texts), env.valid_actions())
 """
 
 
@@ -219,7 +219,7 @@ def test_a_new_process_neither_imports_textworld_nor_parses_its_rules(
     first, second = (python(RESET).split(" ", 2) for _ in range(2))
     assert second[2] == first[2]
     assert (first[1], second[1]) == ("True", "False")
-    assert float(second[0]) < 125 < float(first[0])
+    assert 100 * int(second[0]) < int(first[0])
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from work import work
+from work import calls
 
 from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.memory.rag import BM25
@@ -78,12 +78,12 @@ def test_a_cut_index_is_the_one_that_never_grew() -> None:
 
 
 def test_adding_costs_the_text_alone() -> None:
-    """The thousandth hundred texts take no longer than the first, within noise."""
+    """The tenth thousand texts make as many calls as the first."""
     index = BM25()
     text = "You are in room {}. On the table you see a red key, a lamp and an old book. "
 
     def add(first: int) -> None:
         index.extend([text.format(n) for n in range(first, first + 1000)])
 
-    took = [work(lambda n=n: add(1000 * n)) for n in range(10)]
-    assert min(took[5:]) < 10 * min(took[:5])
+    made = [calls(lambda n=n: add(1000 * n)) for n in range(10)]
+    assert max(made) < 1.01 * min(made)

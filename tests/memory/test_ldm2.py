@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from work import work
+from work import calls
 
 from gym_memory.core.errors import (
     InvalidArgumentError,
@@ -746,4 +746,4 @@ def test_a_step_among_thousands_of_tuples() -> None:
                 memory.observe(step)
                 assert memory.recall(Cue(step.text, game.task.goal), 1000).lessons
 
-    assert work(play) / 40 < 2.5
+    assert calls(play) / 40 < 2_500

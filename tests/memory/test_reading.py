@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from work import work
+from work import guarded
 
 from gym_memory.core.records import Cue, Step, Task, Triple
 from gym_memory.graph.schema import DIRECTIONS, OPPOSITE, direction_of, door_relation, way_relation
@@ -167,4 +167,4 @@ def test_any_text_can_be_read(text: str) -> None:
 def test_what_fuzzing_found_is_read_as_text():
     found = read_line("[hallis ,  ,  , is east of, kitchen]")
     assert all(part.strip() for fact in found for part in fact)
-    assert work(lambda: logged_action("12. go east (hall" + " to " * 100_000)) < 1250
+    guarded(lambda: logged_action("12. go east (hall" + " to " * 100_000))

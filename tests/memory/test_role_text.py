@@ -7,7 +7,7 @@ from contextlib import suppress
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from work import work
+from work import guarded
 
 from gym_memory.core.errors import InvalidArgumentError, ModelError
 from gym_memory.core.records import Outcome, Step, Triple
@@ -121,7 +121,7 @@ def test_readers_take_long_text_in_linear_time(text):
             with suppress(ModelError):
                 read(text)
 
-    assert work(read_all) < 1000
+    guarded(read_all)
 
 
 # --- the rest -----------------------------------------------------------------------------------

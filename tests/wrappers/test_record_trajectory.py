@@ -13,7 +13,7 @@ from typing import Any
 
 import gymnasium as gym
 import pytest
-from work import work
+from work import calls
 
 from gym_memory.core.errors import InvalidArgumentError, ResultsError
 from gym_memory.core.records import Outcome, Task
@@ -244,14 +244,14 @@ def test_a_killed_recording_is_read_and_continued(path: str, steps: int) -> None
 
 
 def test_costs_little(path: str) -> None:
-    """Recording a row takes a tenth of `unit`, far below a step of a real game."""
+    """Recording a row makes fewer calls than a step of a real game."""
     env = make(path, valid_actions=True)
     plain = gym.make(FAKE_ID, memory="history", max_steps=20)
     without, recorded = (
-        work(lambda e=e: [win(e, seed) for seed in range(60)]) for e in (plain, env)
+        calls(lambda e=e: [win(e, seed) for seed in range(20)]) for e in (plain, env)
     )
     env.close()
-    assert (recorded - without) / (60 * 8) < 0.13
+    assert (recorded - without) / (20 * 8) < 150
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from stream import LOST, WON, WORDS, begin, items, made, play, steps
+from work import calls
 
 from gym_memory.core.errors import InvalidArgumentError, StoreError
 from gym_memory.core.records import Cue, Step, Task
@@ -234,7 +235,7 @@ def test_a_wrong_setting_gives_one_line() -> None:
 
 
 @pytest.mark.parametrize("spec", MEMORIES)
-def test_a_step_at_1000_items_takes_at_most_ten_milliseconds(spec: str) -> None:
+def test_an_episode_begins_with_at_most_twenty_calls_an_item(spec: str) -> None:
     memory = make_memory(spec)
     for n in range(1000):
         memory.bank.add(
@@ -242,9 +243,5 @@ def test_a_step_at_1000_items_takes_at_most_ten_milliseconds(spec: str) -> None:
                  f"goal {n}", uses=1)
         )  # fmt: skip
     begin(memory, "put thing 3 in shelf 3")
-    costs = []
-    for t in range(1, 21):
-        started = time.process_time()
-        begin(memory, f"put thing {t} in shelf 3")
-        costs.append(time.process_time() - started)
-    assert sorted(costs)[10] < 0.010
+    for t in range(1, 4):
+        assert calls(lambda t=t: begin(memory, f"put thing {t} in shelf 3")) < 20 * 1000
