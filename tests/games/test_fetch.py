@@ -5,7 +5,7 @@ import pytest
 
 from gym_memory.baselines import make_policy
 from gym_memory.core.errors import UnknownNameError
-from gym_memory.games.fetch.env import Fetch, build
+from gym_memory.games.fetch import Fetch, build
 from gym_memory.graph.schema import OPPOSITE
 from gym_memory.run import rollout
 

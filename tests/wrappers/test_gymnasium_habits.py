@@ -13,7 +13,7 @@ from mypy import api as mypy
 import gym_memory  # noqa: F401 - registers the environments
 from gym_memory.core.errors import InvalidArgumentError, UnknownNameError
 from gym_memory.games import Feedback
-from gym_memory.games.fetch.env import Fetch
+from gym_memory.games.fetch import Fetch
 from gym_memory.wrappers import IndexActions, MemoryObservation
 
 FETCH = "gym_memory/Fetch-v0"

@@ -7,7 +7,6 @@ planner read it.
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
 from typing import Annotated, Any, ClassVar, NamedTuple
 
 from gym_memory.core.records import Oracle, Triple
@@ -121,9 +120,6 @@ class Fetch(TextEnv):
         self._house = House("", {}, {}, {}, (("", ""),))
         self._room, self._brought = "", 0
         self._places: dict[str, str] = {}
-
-    def _task_ids(self) -> Sequence[str]:
-        return self._ids
 
     def _open(self, task_id: str) -> Feedback:
         level = _LEVELS[self.level]

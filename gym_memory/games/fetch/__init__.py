@@ -1,1 +1,0 @@
-"""Fetch: a house in pure Python, in which one thing after another is wanted."""
