@@ -111,10 +111,7 @@ class OneGame(ALFWorld):
 
     def __init__(self, task_id: str, **kwargs: Any):
         super().__init__(inventory=False, max_steps=10_000, **kwargs)
-        self.only = task_id
-
-    def _task_ids(self) -> tuple[str, ...]:
-        return (self.only,)
+        self._ids = (task_id,)
 
 
 def measure(name: str, games: dict[str, Path], path: str, most: float) -> dict[str, Any]:

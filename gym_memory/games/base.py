@@ -1,7 +1,7 @@
 """The raw text environment: Gymnasium's contract once, for every backend, and the table of games.
 
-A backend fills in five hooks (``_task_ids _open _send _list_valid_actions _close``) and, if its
-engine can, ``_save`` and ``_load``, which are faster than replaying the actions.
+A backend sets ``_ids`` and fills in four hooks (``_open _send _list_valid_actions _close``) and, if
+its engine can, ``_save`` and ``_load``, which are faster than replaying the actions.
 """
 
 from __future__ import annotations
@@ -100,6 +100,8 @@ class TextEnv(gym.Env[dict[str, Any], str]):
     """The gym-memory extra that installs it, or a whole command."""
     worker_gib: ClassVar[float] = 0.5
     """Memory that a process playing it requests from a cluster."""
+    _ids: Sequence[str]
+    """The task ids of the split, in a fixed order."""
 
     def __init__(
         self,
@@ -131,9 +133,9 @@ class TextEnv(gym.Env[dict[str, Any], str]):
 
     # ------------------------------------------------------------ hooks for backends
 
-    @abstractmethod
     def _task_ids(self) -> Sequence[str]:
         """Return the task ids of the split, in a fixed order."""
+        return self._ids
 
     @abstractmethod
     def _open(self, task_id: str) -> Feedback:

@@ -86,9 +86,6 @@ class FakeHouse(TextEnv):
 
     # ------------------------------------------------------------ hooks
 
-    def _task_ids(self) -> Sequence[str]:
-        return self._ids
-
     def _open(self, task_id: str) -> Feedback:
         number = int(task_id.rpartition("/")[2])
         food, other = _FOODS[number % 5], _FOODS[(number + 1) % 5]

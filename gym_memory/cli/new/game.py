@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import ClassVar
 
 from gym_memory.core.records import Oracle, Triple
@@ -28,10 +27,8 @@ class Template(TextEnv):
         self, *, max_steps: int = 12, valid_actions: bool = True, render_mode: str | None = None
     ):
         super().__init__(max_steps=max_steps, valid_actions=valid_actions, render_mode=render_mode)
+        self._ids = ["key/library", "key/cellar", "key/attic"]
         self.room, self.key = "hall", ""
-
-    def _task_ids(self) -> Sequence[str]:
-        return ["key/library", "key/cellar", "key/attic"]
 
     def _open(self, task_id: str) -> Feedback:
         self.room, self.key = "hall", TABLES[task_id.partition("/")[2]]

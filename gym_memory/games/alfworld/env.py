@@ -194,6 +194,7 @@ class ALFWorld(TextEnv):
         )
         self._show_inventory = inventory
         self._source = find_source(path, split, task_type)
+        self._ids = self._source.task_ids
         self._play: HouseholdPlay | None = None
 
     @property
@@ -202,9 +203,6 @@ class ALFWorld(TextEnv):
         if self._play is None:
             raise InvalidArgumentError("no game is open: call reset() first")
         return self._play
-
-    def _task_ids(self) -> Sequence[str]:
-        return self._source.task_ids
 
     def _open(self, task_id: str) -> Feedback:
         self._play = HouseholdPlay(self._source.game(task_id))

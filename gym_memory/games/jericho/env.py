@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from importlib import resources
 from os import PathLike
 from pathlib import Path
@@ -83,11 +82,9 @@ class Jericho(TextWorldEnv):
             render_mode=render_mode,
         )
         self._stories = _stories(path)
+        self._ids = tuple(self._stories)
         self._parser = ParserEngine(story_seed, verbose=check_flag("verbose", verbose))
         self.engine = self._parser
-
-    def _task_ids(self) -> Sequence[str]:
-        return tuple(self._stories)
 
     def story(self, task_id: str) -> Path:
         """Return the story file of a task; our own is compiled at first use."""

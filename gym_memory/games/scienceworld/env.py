@@ -90,9 +90,6 @@ class ScienceWorld(TextEnv):
             self._engine = acquire()
         return self._engine
 
-    def _task_ids(self) -> Sequence[str]:
-        return self._ids
-
     def _open(self, task_id: str) -> Feedback:
         _, task, number = task_id.split("/")
         self._now = (task, int(number))

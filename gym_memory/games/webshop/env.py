@@ -6,7 +6,7 @@ differs.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from importlib.metadata import version
 from typing import Annotated, ClassVar, Literal
 
@@ -100,9 +100,6 @@ class WebShop(TextEnv):
         self._ideal: tuple[IdealShopper, int] | None = None
 
     # ------------------------------------------------------------ hooks
-
-    def _task_ids(self) -> Sequence[str]:
-        return self._ids
 
     def _open(self, task_id: str) -> Feedback:
         self._goal = self.catalogue.goals[self._index[task_id]]
