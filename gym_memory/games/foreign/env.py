@@ -21,6 +21,7 @@ from gym_memory.games.base import ENVIRONMENTS, Feedback, TextEnv
 from gym_memory.games.foreign.calls import Caller, GlobalChance, Result, action_names
 from gym_memory.games.foreign.sources import (
     MISSING,
+    Fixed,
     Given,
     Source,
     as_actions,
@@ -137,29 +138,22 @@ class ForeignEnv(TextEnv):
         self._name = check_text("name", name) or getattr(spec, "id", "") or type(env).__name__
         self._list_errors = check_name("list_errors", list_errors, ("fail", "empty"))
         self._names = action_names(env, actions)
-        self._fixed_task = task if isinstance(task, str) and not _is_path(task) else None
-        self._fixed_best = max_score if isinstance(max_score, int | float) else None
         self._scoring = score if score in (_REWARDS, _CUMULATIVE) else None
         listed = None if isinstance(valid_actions, bool) else valid_actions
         if not (listed is None or isinstance(listed, str) or callable(listed)):
-            self._fixed_actions: tuple[str, ...] | None = as_actions(listed)
-            listed = None
-        else:
-            self._fixed_actions = None
-        self._sources = {
-            key: Source(key, given, env)
-            for key, given in {
-                "text": text,
-                "task": None if self._fixed_task is not None else task,
-                "inventory": inventory,
-                "valid_actions": listed,
-                "score": None if self._scoring else score,
-                "max_score": None if isinstance(max_score, int | float) else max_score,
-                "won": won,
-                "lost": lost,
-                "accepted": accepted,
-            }.items()
+            listed = Fixed(as_actions(listed))
+        given = {
+            "text": text,
+            "task": Fixed(task) if isinstance(task, str) and not _is_path(task) else task,
+            "inventory": inventory,
+            "valid_actions": listed,
+            "score": None if self._scoring else score,
+            "max_score": Fixed(max_score) if isinstance(max_score, int | float) else max_score,
+            "won": won,
+            "lost": lost,
+            "accepted": accepted,
         }
+        self._sources = {key: Source(key, where, env) for key, where in given.items()}
         if dialect != "auto":
             EXTRACTORS.get(dialect)
         self._asked_dialect = self._dialect = dialect
@@ -189,24 +183,16 @@ class ForeignEnv(TextEnv):
         found = {name: source.where for name, source in self._sources.items() if source.where}
         found["text"] = found.get("text") or "obs"
         found["task"] = self._goal_from
-        if self._fixed_actions is not None:
-            found["valid_actions"] = "given"
-        elif self._names and "valid_actions" not in found:
+        if self._names and "valid_actions" not in found:
             found["valid_actions"] = "action_space"
         found.setdefault("score", self._scoring or _REWARDS)
-        if self._fixed_best is not None:
-            found["max_score"] = "given"
-        best = "max_score" in found
-        found.setdefault("won", "score = max_score" if best else "unknown")
+        found.setdefault("won", "score = max_score" if "max_score" in found else "unknown")
         found["dialect"] = self.dialect.partition("+")[0] + " (found)" * (
             self._asked_dialect == "auto"
         )
         return found
 
     # ------------------------------------------------------------ the episode
-
-    def _task_ids(self) -> Sequence[str]:
-        return self._ids
 
     def _choose_task(self, seed: int | None, options: dict[str, Any]) -> str:
         self._options = {key: value for key, value in options.items() if key != "task_id"}
@@ -218,7 +204,7 @@ class ForeignEnv(TextEnv):
         return str(task_id)
 
     def _open(self, task_id: str) -> Feedback:
-        seed = self._ids.seed_of(task_id)
+        seed = int(task_id.rpartition("/")[2])
         if self._chance is not None:
             self._chance.seed(seed)
         with self._lent():
@@ -269,7 +255,9 @@ class ForeignEnv(TextEnv):
                 reward = score - before
         else:
             score = before + reward
-        best = self._best(told["max_score"])
+        best = self._feedback.max_score
+        if told["max_score"] is not MISSING:
+            best = as_number("max_score", told["max_score"])
         won = self._won(result, told["won"], score, best)
         self._success = won
         lost, over, cut = self._ending(result, told["lost"], won)
@@ -286,11 +274,6 @@ class ForeignEnv(TextEnv):
             cut=cut,
             reward=reward,
         )
-
-    def _best(self, told: Any) -> float:
-        if self._fixed_best is not None:
-            return float(self._fixed_best)
-        return self._feedback.max_score if told is MISSING else as_number("max_score", told)
 
     def _won(self, result: Result, told: Any, score: float, best: float) -> bool | None:
         """Return the success, which an end decides; None if nothing says what a win is."""
@@ -328,15 +311,13 @@ class ForeignEnv(TextEnv):
         return as_text("text", value).strip("\n").rstrip()
 
     def _find_goal(self, first: str) -> str:
-        if self._fixed_task is not None:
-            self._goal_from = "given"
-            return self._fixed_task
         obs, info = self.raw
         source = self._sources["task"]
         value = source(obs, info)
-        if value is not MISSING and as_text("task", value).strip():
+        told = "" if value is MISSING else as_text("task", value)
+        if told.strip() or source.fixed:
             self._goal_from = source.where
-            return as_text("task", value).strip()
+            return told if source.fixed else told.strip()
         if source.given and value is MISSING:
             raise InvalidArgumentError(
                 f"no task at {source.where}: the observation has {_keys(obs)}, the info "
@@ -348,8 +329,6 @@ class ForeignEnv(TextEnv):
         return message_text(system[0]).strip() if system else first
 
     def _list_valid_actions(self) -> tuple[str, ...]:
-        if self._fixed_actions is not None:
-            return self._fixed_actions
         obs, info = self.raw
         try:
             with self._lent():
@@ -437,9 +416,6 @@ class _TaskIds(Sequence[str]):
         name, _, seed = str(task_id).rpartition("/")
         canonical = seed.isascii() and seed.isdecimal() and str(int(seed)) == seed
         return name == self._name and canonical and int(seed) < self._n
-
-    def seed_of(self, task_id: str) -> int:
-        return int(task_id.rpartition("/")[2])
 
 
 def _is_path(text: str) -> bool:

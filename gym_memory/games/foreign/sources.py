@@ -9,7 +9,7 @@ import contextlib
 import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,14 +19,21 @@ from gym_memory.core.settings import shown
 from gym_memory.extract import EXTRACTORS, Extractor, get_extractor
 from gym_memory.graph import TemporalGraph
 
-__all__ = ["KEYS", "MISSING", "Given", "Source", "as_actions", "as_flag", "as_number", "as_text"]
-__all__ += ["detect_dialect", "explained", "is_chat", "message_text", "said"]
+__all__ = ["KEYS", "MISSING", "Fixed", "Given", "Source", "as_actions", "as_flag", "as_number"]
+__all__ += ["as_text", "detect_dialect", "explained", "is_chat", "message_text", "said"]
 
 Given = str | Callable[[Any, Mapping[str, Any]], Any] | None
 """A path (``info.valid``, ``obs.text``, ``env.actions``), a function of (obs, info), or None."""
 
 MISSING = object()
 """Value of a source that gives nothing."""
+
+
+class Fixed(NamedTuple):
+    """A value that is given itself, and not its place."""
+
+    value: Any
+
 
 KEYS: Mapping[str, tuple[str, ...]] = {
     "text": ("text", "observation", "obs", "text_obs", "feedback", "description", "message"),
@@ -58,19 +65,21 @@ class Source:
 
     Args:
         name: A key of :data:`KEYS`.
-        given: See :data:`Given`.
+        given: See :data:`Given`; or a value, where that is known.
         env: The foreign environment, for paths that begin with ``env``.
     """
 
-    def __init__(self, name: str, given: Given, env: Any):
+    def __init__(self, name: str, given: Given | Fixed, env: Any):
         self.name, self._env = name, env
-        self.given = given is not None
+        self.given, self.fixed = given is not None, isinstance(given, Fixed)
         self._call = given if callable(given) else None
         self._path: tuple[str, ...] = ()
         self.where = ""
         """Where it was found last; empty for nowhere."""
         if self._call is not None:
             self.where = getattr(given, "__name__", type(given).__name__)
+        elif isinstance(given, Fixed):
+            self._call, self.where = lambda obs, info: given.value, "given"
         elif isinstance(given, str):
             self._path = tuple(given.split("."))
             if self._path[0] not in _PLACES or "" in self._path:
