@@ -110,7 +110,9 @@ def read_questions(path: str | os.PathLike[str]) -> tuple[Question, ...]:
     for number, record in _records(text, name):
         try:
             if record.get("answerable", True):
-                question = _question(record)
+                question = _hotpotqa(record) if "context" in record else _musique(record)
+                if not question.passages:
+                    raise ValueError("it has no passages")
                 if question.id in questions:
                     raise ValueError(f"the id {question.id!r} comes twice")
                 questions[question.id] = question
@@ -137,10 +139,6 @@ def _records(text: str, name: str) -> Iterator[tuple[int, Any]]:
         raise CorruptGameError(f"{name!r} is not JSON: {error}") from error
 
 
-def _question(record: Mapping[str, Any]) -> Question:
-    return _hotpotqa(record) if "context" in record else _musique(record)
-
-
 def _hotpotqa(record: Mapping[str, Any]) -> Question:
     facts: dict[str, list[int]] = {}
     for title, sentence in record["supporting_facts"]:
@@ -155,7 +153,7 @@ def _hotpotqa(record: Mapping[str, Any]) -> Question:
         id=_text(record["_id"]),
         text=_text(record["question"]).strip(),
         accepted=(_text(record["answer"]),),
-        passages=_some(passages),
+        passages=tuple(passages),
         kind=str(record.get("type", "")),
         closed=True,
     )
@@ -183,7 +181,7 @@ def _musique(record: Mapping[str, Any]) -> Question:
         id=_text(record["id"]),
         text=_text(record["question"]).strip(),
         accepted=(_text(record["answer"]), *map(_text, record.get("answer_aliases", ()))),
-        passages=_some(passages),
+        passages=tuple(passages),
         kind=f"{len(hops)}hop" if hops else "",
         hops=tuple(hops),
     )
@@ -193,12 +191,6 @@ def _text(value: object) -> str:
     if not isinstance(value, str):
         raise TypeError(f"expected text, got {value!r:.60}")
     return value
-
-
-def _some(passages: list[Passage]) -> tuple[Passage, ...]:
-    if not passages:
-        raise ValueError("it has no passages")
-    return tuple(passages)
 
 
 class Dataset(NamedTuple):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from os import PathLike
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal
 
 import numpy as np
 
@@ -59,11 +59,6 @@ def _words(text: str) -> list[str]:
     return _WORD.findall(text.lower())
 
 
-class _State(NamedTuple):
-    read: tuple[int, ...] = ()
-    answer: str | None = None
-
-
 @ENVIRONMENTS.register("MultiHopQA")
 class MultiHopQA(TextEnv):
     """Answer a question from its passages, distractors among them.
@@ -112,8 +107,9 @@ class MultiHopQA(TextEnv):
         if search:
             PassageSearch(["a first question"])  # a package that is missing is missed now
         self.metric, self.search, self.candidates = metric, search, candidates
+        self._ids = tuple(self._data.questions)
         self._question: Question | None = None
-        self._state = _State()
+        self._seen: tuple[int, ...] = ()
 
     # ------------------------------------------------------------ TextEnv
 
@@ -124,12 +120,8 @@ class MultiHopQA(TextEnv):
             raise BackendError("no question is in play: call reset() first")
         return self._question
 
-    def _task_ids(self) -> Sequence[str]:
-        return tuple(self._data.questions)
-
     def _open(self, task_id: str) -> Feedback:
-        self._question = self._data.questions[task_id]
-        self._state = _State()
+        self._question, self._seen = self._data.questions[task_id], ()
         return self._answer(self._introduction())
 
     def goal(self) -> str:
@@ -150,7 +142,7 @@ class MultiHopQA(TextEnv):
         )
 
     def _answer(self, text: str, *, accepted: bool = True) -> Feedback:
-        read, total = len(self._state.read), len(self.question.passages)
+        read, total = len(self._seen), len(self.question.passages)
         return Feedback(
             text,
             max_score=1.0,
@@ -176,17 +168,16 @@ class MultiHopQA(TextEnv):
         return self._read([i for i in PassageSearch(texts).ranked(call["text"]) if i in unread])
 
     def _unread(self) -> list[int]:
-        return [i for i in range(len(self.question.passages)) if i not in self._state.read]
+        return [i for i in range(len(self.question.passages)) if i not in self._seen]
 
     def _read(self, order: Sequence[int]) -> Feedback:
         if not order:
             return self._answer("You have read every passage.", accepted=False)
-        self._state = self._state._replace(read=(*self._state.read, order[0]))
+        self._seen = (*self._seen, order[0])
         return self._answer(self.question.passages[order[0]].text)
 
     def _judge(self, answer: str) -> Feedback:
         question = self.question
-        self._state = self._state._replace(answer=answer)
         right = exact_match(answer, question.accepted)
         closed = CLOSED_ANSWERS if question.closed else ()
         score = right if self.metric == "em" else f1(answer, question.accepted, closed=closed)
@@ -198,7 +189,7 @@ class MultiHopQA(TextEnv):
         if not self.candidates:
             return commands
         names: dict[str, None] = {"yes": None, "no": None}
-        for i in reversed(self._state.read):
+        for i in reversed(self._seen):
             passage = self.question.passages[i]
             names[passage.title] = None
             for sentence in passage.text.split("\n")[1:]:
@@ -208,11 +199,11 @@ class MultiHopQA(TextEnv):
         ]
         return (*commands, *(f"answer[{name}]" for name in short))
 
-    def _save(self) -> tuple[Question, _State]:
-        return self.question, self._state
+    def _save(self) -> tuple[Question, tuple[int, ...]]:
+        return self.question, self._seen
 
-    def _load(self, native: tuple[Question, _State]) -> None:
-        self._question, self._state = native
+    def _load(self, native: tuple[Question, tuple[int, ...]]) -> None:
+        self._question, self._seen = native
 
     def oracle(self) -> Oracle:
         """Return the supporting sentences as facts ``title | says | ...``.
