@@ -28,7 +28,6 @@ class Policy(ABC):
     The action is a text, one of ``obs["valid_actions"]`` or another.
     """
 
-    name: ClassVar[str] = ""
     uses_oracle: ClassVar[bool] = False
     """Whether the policy needs engine facts; the loop then sets ``oracle`` before ``reset``."""
     oracle: Any = None

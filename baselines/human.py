@@ -26,7 +26,6 @@ class Human(Policy):
         write: Shows a text; ``print`` unless told otherwise.
     """
 
-    name: ClassVar[str] = "human"
     interactive: ClassVar[bool] = True
     """Needs a terminal: cannot play in worker processes."""
 

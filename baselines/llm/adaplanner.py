@@ -57,7 +57,6 @@ class AdaPlanner(LanguagePolicy):
     plans of an episode that won are skills for later ones.
     """
 
-    name: ClassVar[str] = "adaplanner"
     settings_class = AdaPlannerSettings
     settings: AdaPlannerSettings
     default_llm: ClassVar[str] = "openai"

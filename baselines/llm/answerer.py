@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any
 
 from gym_memory.baselines.base import POLICIES
 from gym_memory.baselines.llm.language import LanguagePolicy, LanguageSettings
@@ -49,7 +49,6 @@ class AnswererSettings(LanguageSettings):
 class Answerer(LanguagePolicy):
     """Looks up, then answers."""
 
-    name: ClassVar[str] = "answerer"
     settings_class = AnswererSettings
     settings: AnswererSettings
 

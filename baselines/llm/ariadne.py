@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from typing import Annotated, Any, ClassVar, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
 from gym_memory.baselines.base import POLICIES
 from gym_memory.baselines.llm.language import LanguagePolicy, LanguageSettings
@@ -46,7 +46,6 @@ class AriadneSettings(LanguageSettings):
 class Ariadne(LanguagePolicy):
     """Plans, then decides; keeps the last plan where planning fails."""
 
-    name: ClassVar[str] = "ariadne"
     settings_class = AriadneSettings
     settings: AriadneSettings
 

@@ -58,7 +58,6 @@ class Calm(LanguagePolicy):
     A fine-tuned GPT-2 proposes in the paper, any chat model or a rule here.
     """
 
-    name: ClassVar[str] = "calm"
     settings_class = CalmSettings
     settings: CalmSettings
     default_llm: ClassVar[str] = "openai"

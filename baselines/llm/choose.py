@@ -8,7 +8,7 @@ prompt with empty slots (domain-conditional PMI of Holtzman et al. 2021, Equatio
 from __future__ import annotations
 
 import dataclasses
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,7 +56,6 @@ class ChooseSettings(LanguageSettings):
 class Choose(LanguagePolicy):
     """Scores each valid action by its likelihood."""
 
-    name: ClassVar[str] = "choose"
     settings_class = ChooseSettings
     settings: ChooseSettings
 

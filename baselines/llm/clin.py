@@ -12,7 +12,7 @@ import dataclasses
 import functools
 import re
 import warnings
-from typing import Annotated, Any, ClassVar, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 from gym_memory.baselines.base import POLICIES
 from gym_memory.baselines.llm.language import LanguagePolicy, LanguageSettings, match_action
@@ -67,7 +67,6 @@ class Clin(LanguagePolicy):
         similar_actions: Answers that a similar valid action replaced.
     """
 
-    name: ClassVar[str] = "clin"
     settings_class = ClinSettings
     settings: ClinSettings
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from typing import Any, ClassVar
+from typing import Any
 
 from gym_memory.baselines.base import POLICIES
 from gym_memory.baselines.llm.react import React, ReactSettings
@@ -46,7 +46,6 @@ class GlowSettings(ReactSettings):
 class Glow(React):
     """Explores as the explorer does, with a model in its three roles."""
 
-    name: ClassVar[str] = "glow"
     settings_class = GlowSettings
     settings: GlowSettings
 

@@ -13,7 +13,7 @@ import functools
 import re
 from collections import Counter
 from types import GenericAlias
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any
 
 from gym_memory.baselines.base import POLICIES
 from gym_memory.baselines.llm.language import LanguagePolicy, LanguageSettings, match_action
@@ -49,7 +49,6 @@ class Ldm2Settings(LanguageSettings):
 class Ldm2(LanguagePolicy):
     """Imitates examples."""
 
-    name: ClassVar[str] = "ldm2"
     settings_class = Ldm2Settings
     settings: Ldm2Settings
 

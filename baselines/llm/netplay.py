@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any
 
 from gym_memory.baselines.base import POLICIES
 from gym_memory.baselines.llm.language import LanguagePolicy, LanguageSettings, match_action
@@ -32,7 +32,6 @@ class NetPlay(LanguagePolicy):
     An answer need not be among the listed actions, for skills take arguments that no list holds.
     """
 
-    name: ClassVar[str] = "netplay"
     settings_class = NetPlaySettings
 
     def act(self, obs: Observation, info: dict[str, Any]) -> str:

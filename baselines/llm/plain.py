@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, ClassVar
+from typing import Any
 
 from gym_memory.baselines.base import POLICIES
 from gym_memory.baselines.llm.language import LanguagePolicy, LanguageSettings
@@ -25,7 +25,6 @@ class PlainSettings(LanguageSettings):
 class Plain(LanguagePolicy):
     """Acts on the full history."""
 
-    name: ClassVar[str] = "plain"
     settings_class = PlainSettings
     max_tokens: int = 64
 

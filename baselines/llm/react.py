@@ -30,7 +30,6 @@ class ReactSettings(LanguageSettings):
 class React(LanguagePolicy):
     """Thinks, then acts."""
 
-    name: ClassVar[str] = "react"
     settings_class = ReactSettings
     prompt: ClassVar[str] = "react"
 

@@ -27,7 +27,6 @@ class ReflexionSettings(ReactSettings):
 class Reflexion(React):
     """Thinks, acts, and reflects after a trial that did not win."""
 
-    name: ClassVar[str] = "reflexion"
     settings_class = ReflexionSettings
     settings: ReflexionSettings
     prompt: ClassVar[str] = "reflexion"

@@ -92,7 +92,6 @@ class SayCan(Choose):
     success is progress, learnt while playing, or the value of a DRRN.
     """
 
-    name: ClassVar[str] = "saycan"
     settings_class = SayCanSettings
     settings: SayCanSettings
     default_llm: ClassVar[str] = "transformers"

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, Literal
 
 from gym_memory.baselines.base import POLICIES
 from gym_memory.baselines.llm.language import LanguagePolicy, LanguageSettings, match_action
@@ -64,7 +64,6 @@ class Stma(LanguagePolicy):
     The last objection at a step goes to the memory with the action (Algorithm 2, line 4).
     """
 
-    name: ClassVar[str] = "stma"
     settings_class = StmaSettings
     settings: StmaSettings
     max_tokens: int = 1024

@@ -143,5 +143,4 @@ class A2cLearner(BagLearner):
 class A2c(LearnedPolicy):
     """Plays a trained actor."""
 
-    name = "a2c"
     learner_class = A2cLearner

@@ -212,5 +212,4 @@ class BcLearner(DrrnLearner):
 class Bc(LearnedPolicy):
     """Plays what was cloned."""
 
-    name = "bc"
     learner_class = BcLearner

@@ -311,5 +311,4 @@ class DrrnLearner(BagLearner):
 class Drrn(LearnedPolicy):
     """Plays a trained DRRN."""
 
-    name = "drrn"
     learner_class = DrrnLearner

@@ -316,5 +316,4 @@ def _said(word: str) -> str:
 class Gata(LearnedPolicy):
     """Plays a trained GATA-like agent."""
 
-    name = "gata"
     learner_class = GataLearner

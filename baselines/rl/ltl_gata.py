@@ -123,5 +123,4 @@ def _tuples(value: Any) -> Any:
 class LtlGata(LearnedPolicy):
     """Plays a trained LTL-GATA."""
 
-    name = "ltl-gata"
     learner_class = LtlGataLearner

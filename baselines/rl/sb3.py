@@ -229,8 +229,6 @@ def save(path: str | Path, model: Any) -> None:
 class Sb3(Policy):
     """Plays what MaskablePPO has learnt."""
 
-    name = _NAME
-
     @checked
     def __init__(
         self,

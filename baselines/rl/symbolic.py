@@ -108,8 +108,6 @@ class Symbolic(Policy):
     The paper's neural explorer is a trained learner; here it is SayCan's counts of useful forms.
     """
 
-    name = "symbolic"
-
     def __init__(self) -> None:
         self._useful = _Discovery()
         self._paid: dict[str, Counts] = defaultdict(Counter)

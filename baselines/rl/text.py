@@ -512,7 +512,6 @@ class TextLearner(Learner):
 class Text(LearnedPolicy):
     """Plays a trained reader of text."""
 
-    name = "text"
     learner_class = TextLearner
     learner: TextLearner
 

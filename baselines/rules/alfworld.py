@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import lru_cache
 from importlib.resources import files
-from typing import ClassVar
 
 import numpy as np
 
@@ -246,8 +245,6 @@ class Searcher(Advised):
     Args:
         habits: True if it knows where things usually are; else all furniture is alike to it.
     """
-
-    name: ClassVar[str] = "searcher"
 
     def __init__(self, habits: bool = True) -> None:
         super().__init__(self._run_errand)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Container, Iterable
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 
@@ -59,8 +59,6 @@ class Explorer(Policy):
         patience: Steps of an attempt without anything new.
         restore: Go back by a snapshot, or by replaying every action from the start.
     """
-
-    name: ClassVar[str] = "explorer"
 
     @checked
     def __init__(

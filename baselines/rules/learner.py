@@ -141,7 +141,6 @@ class Learner(RulePolicy):
         fallback: What to say where no valid action is shown.
     """
 
-    name: ClassVar[str] = "learner"
     start: ClassVar[Course] = Course()
     focus: Course
 

@@ -145,7 +145,6 @@ class Descender(RulePolicy):
             8. The higher, the sooner it goes down; in [0, 20].
     """
 
-    name: ClassVar[str] = "descender"
     dialect: ClassVar[str] = "nethack"
     start: ClassVar[Descent] = Descent()
     focus: Descent

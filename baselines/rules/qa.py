@@ -12,7 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 from gym_memory.baselines.base import POLICIES, Policy
 from gym_memory.core.records import Observation, PlanState
@@ -64,8 +64,6 @@ class Reader(Policy):
         hops: How often to look at what the memory recalls, in [1, 4]: once for the question,
             then each time with the name to go on with.
     """
-
-    name: ClassVar[str] = "reader"
 
     def __init__(self, hops: int = 2):
         check_int("hops", hops, 1, 4)

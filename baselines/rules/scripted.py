@@ -23,8 +23,6 @@ class Random(Policy):
         fallback: What to say where no valid action is shown; every text game takes ``look``.
     """
 
-    name: ClassVar[str] = "random"
-
     def __init__(self, fallback: str = "look"):
         self.fallback = fallback
         self._rng = np.random.default_rng(0)
@@ -47,7 +45,6 @@ class Walkthrough(Policy):
     as ``steps_without_walkthrough``, so that a table of such games cannot pass for solved ones.
     """
 
-    name: ClassVar[str] = "walkthrough"
     uses_oracle: ClassVar[bool] = True
 
     def __init__(self) -> None:
@@ -97,7 +94,6 @@ class Scribe(RulePolicy):
         fallback: What to say where no valid action is shown.
     """
 
-    name: ClassVar[str] = "scribe"
     start: ClassVar[Itinerary] = Itinerary()
     focus: Itinerary
 

@@ -187,7 +187,6 @@ class Shopper(RulePolicy):
         searches: Different searches to make, >= 1.
     """
 
-    name: ClassVar[str] = "shopper"
     dialect: ClassVar[str] = "webshop"
     start: ClassVar[Trip] = Trip()
     focus: Trip

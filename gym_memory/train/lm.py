@@ -361,5 +361,4 @@ class LmLearner(Learner):
 class Lm(LearnedPolicy):
     """Plays a cloned language model: the valid action that is its likeliest answer."""
 
-    name = "lm"
     learner_class = LmLearner

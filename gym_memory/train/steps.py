@@ -9,7 +9,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any
 
 import gymnasium as gym
 
@@ -68,7 +68,6 @@ class PromptedSettings(LanguageSettings):
 class Prompted(LanguagePolicy):
     """Acts on the present state and the memory alone."""
 
-    name: ClassVar[str] = "prompted"
     settings_class = PromptedSettings
     settings: PromptedSettings
     max_tokens: int = 32

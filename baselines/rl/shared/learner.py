@@ -183,9 +183,10 @@ class LearnedPolicy(Policy):
 
     def __init__(self, checkpoint: Checkpoint = "", *, device: Device = "cpu"):
         if not checkpoint:
+            name = self.learner_class.name
             raise InvalidArgumentError(
-                f"expected {self.name}?checkpoint=FOLDER: train one with "
-                f"'gym-memory train {self.name} --env ENV --out FOLDER'"
+                f"expected {name}?checkpoint=FOLDER: train one with "
+                f"'gym-memory train {name} --env ENV --out FOLDER'"
             )
         self.device = device
         self.load(checkpoint)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import dataclasses
 import os
 from functools import lru_cache
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -47,7 +47,6 @@ class Imitator(Policy):
         checkpoint: The recorded demonstrations.
     """
 
-    name: ClassVar[str] = "imitator"
     focus: Experiment
 
     def __init__(self, checkpoint: str | os.PathLike[str] | None = None):

@@ -7,7 +7,6 @@ Two runs that differ in their memory differ in nothing else. It knows how people
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import ClassVar
 
 from gym_memory.baselines.base import POLICIES
 from gym_memory.baselines.rules.base import Advised, explore, open_here, seek_new
@@ -36,8 +35,6 @@ class Planner(Advised):
     Args:
         encoder: Encoder by which it judges where a thing belongs; loaded only when it must tidy.
     """
-
-    name: ClassVar[str] = "planner"
 
     def __init__(self, encoder: str = DEFAULT_MODEL) -> None:
         super().__init__(
