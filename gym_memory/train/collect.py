@@ -62,14 +62,15 @@ class RayEnvs:
         self._ray = ray_library(address)
         self._address, self._env, self._make = address, env, make
         self._slots, self._plugins = slots, tuple(plugins)
-        self._actors: list[Any] = []
+        self.actors: list[Any] = []
+        """Handles of the processes that play; one that is lost is replaced."""
         self._episodes: dict[str, dict[int, _Episode]] = {}
         self._versions: dict[str, str] = {}
 
     def __enter__(self) -> RayEnvs:
         self._ours = connect(self._address)
         cores = int(self._ray.cluster_resources().get("CPU", 0))
-        self._actors = [self._start() for _ in range(min(self._slots, max(cores, 1)))]
+        self.actors = [self._start() for _ in range(min(self._slots, max(cores, 1)))]
         return self
 
     def __exit__(
@@ -78,12 +79,12 @@ class RayEnvs:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        closing = [actor.close.remote(split) for actor in self._actors for split in self._episodes]
+        closing = [actor.close.remote(split) for actor in self.actors for split in self._episodes]
         if closing:  # an engine may have processes of its own
             self._ray.wait(closing, num_returns=len(closing), timeout=_CLOSE_SECONDS)
-        for actor in self._actors:
+        for actor in self.actors:
             self._ray.kill(actor)
-        self._actors = []
+        self.actors = []
         if self._ours:
             self._ray.shutdown()
 
@@ -105,7 +106,7 @@ class RayEnvs:
     def close(self, split: str) -> None:
         """Close the environments of a split."""
         self._episodes.pop(split, None)
-        for actor in self._actors:
+        for actor in self.actors:
             actor.close.remote(split)
 
     def _gather(
@@ -113,10 +114,8 @@ class RayEnvs:
     ) -> dict[int, Any]:
         parts: dict[int, dict[int, tuple[Any, ...]]] = {}
         for slot, given in arguments.items():
-            parts.setdefault(slot % len(self._actors), {})[slot] = given
-        futures = {
-            at: self._actors[at].call.remote(split, name, part) for at, part in parts.items()
-        }
+            parts.setdefault(slot % len(self.actors), {})[slot] = given
+        futures = {at: self.actors[at].call.remote(split, name, part) for at, part in parts.items()}
         found: dict[int, Any] = {}
         for at, part in parts.items():
             answers = self._answer(at, futures[at], split, name, part)
@@ -133,9 +132,9 @@ class RayEnvs:
                 found = self._ray.get(future)
             except self._ray.exceptions.RayActorError as error:
                 lost = error
-                self._actors[at] = self._start()
+                self.actors[at] = self._start()
                 self._restore(at)
-                future = self._actors[at].call.remote(*call)
+                future = self.actors[at].call.remote(*call)
                 continue
             if isinstance(found, GymMemoryError):
                 raise found
@@ -149,10 +148,10 @@ class RayEnvs:
     def _restore(self, at: int) -> None:
         for split, episodes in self._episodes.items():
             for slot, (memory, calls) in episodes.items():
-                if slot % len(self._actors) == at:
+                if slot % len(self.actors) == at:
                     again = [("remember", (memory,))] * (memory is not None) + calls
                     for name, given in again:
-                        self._actors[at].call.remote(split, name, {slot: given})
+                        self.actors[at].call.remote(split, name, {slot: given})
 
     def _start(self) -> Any:
         remote = self._ray.remote(num_cpus=1, memory=room_for(self._env))(_Actor)

@@ -27,7 +27,8 @@ from gym_memory.viewer.play import PlayDefaults, play_body, play_socket
 from gym_memory.viewer.recordings import PANE, REPLAY, Recording, find, frame, load, replay_body
 from gym_memory.viewer.story import Story
 
-__all__ = ["LOOPBACK", "POLICY", "Guard", "Site", "make_app", "serve"]
+__all__ = ["BODY_SECONDS", "LOOPBACK", "POLICY", "RUNS", "Guard", "Shelf", "Site", "make_app"]
+__all__ += ["runs_body", "serve"]
 
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
@@ -47,7 +48,7 @@ _HEADERS = (
 
 _MOST_BODY = 1 << 20
 """Bytes of a request's body, at most."""
-_BODY_SECONDS = 20.0
+BODY_SECONDS = 20.0
 """Seconds to wait for the next part of a body."""
 
 Scope = MutableMapping[str, Any]
@@ -84,7 +85,7 @@ class Guard:
             try:
                 body = await _body(receive)
             except TimeoutError:
-                reason = f"expected the next part of a body within {_BODY_SECONDS:g} s"
+                reason = f"expected the next part of a body within {BODY_SECONDS:g} s"
                 await _refuse(scope, receive, send, 408, reason)
                 return
             if body is None:
@@ -135,7 +136,7 @@ async def _body(receive: Receive) -> bytes | None:
     """Return the body of a request, None where it is too long."""
     body, more = b"", True
     while more:
-        message = await asyncio.wait_for(receive(), _BODY_SECONDS)
+        message = await asyncio.wait_for(receive(), BODY_SECONDS)
         body += message.get("body", b"")
         if len(body) > _MOST_BODY:
             return None
@@ -166,9 +167,10 @@ async def _refuse(scope: Scope, receive: Receive, send: Send, status: int, reaso
 # ------------------------------------------------------------ the server
 
 
-_RUNS = Assets(
+RUNS = Assets(
     (("gym_memory.core.html", "page.js"), ("gym_memory.viewer", "runs.js")), REPLAY.styles
 )
+"""Of the page that lists recordings."""
 _PLAY = Assets((*PANE.scripts, ("gym_memory.viewer", "play.js")), PANE.styles)
 _MISS_SECONDS = 1.0
 """Time after a key that no folder has in which unknown keys are not looked for."""
@@ -207,8 +209,8 @@ def make_app(site: Site, host: str, port: int, token: str = "") -> Any:
     responses = require("starlette.responses", "viewer", "pages")
     routing = require("starlette.routing", "viewer", "pages")
     applications = require("starlette.applications", "viewer", "pages")
-    shelf = _Shelf(site)
-    assets = {name: package for a in (_RUNS, REPLAY, COMPARISON, _PLAY)
+    shelf = Shelf(site)
+    assets = {name: package for a in (RUNS, REPLAY, COMPARISON, _PLAY)
               for package, name in (*a.scripts, *a.styles)}  # fmt: skip
 
     def page(title: str, body: str, parts: Assets, status: int = 200) -> Any:
@@ -229,7 +231,7 @@ def make_app(site: Site, host: str, port: int, token: str = "") -> Any:
         return ask
 
     def runs(request: Any) -> Any:
-        return page("gym-memory: runs", _runs_body(shelf.refresh(), site.links), _RUNS)
+        return page("gym-memory: runs", runs_body(shelf.refresh(), site.links), RUNS)
 
     def compare(request: Any) -> Any:
         main = f'<div class="page">{_comparison(site)}</div>'
@@ -280,7 +282,7 @@ def make_app(site: Site, host: str, port: int, token: str = "") -> Any:
     return Guard(applications.Starlette(routes=routes), host, port, token)
 
 
-class _Shelf:
+class Shelf:
     """Hold the recordings that are shown, and the stories that were loaded last."""
 
     def __init__(self, site: Site):
@@ -317,7 +319,7 @@ class _Shelf:
         return load(self._found[key])
 
 
-def _runs_body(recordings: Sequence[Recording], links: Sequence[tuple[str, str]] = ()) -> str:
+def runs_body(recordings: Sequence[Recording], links: Sequence[tuple[str, str]] = ()) -> str:
     """Return the table of recorded episodes, which its script fills."""
     colour = colours(recording.job.memory for recording in recordings)
     rows = [_listed(recording, colour[recording.job.memory]) for recording in recordings]

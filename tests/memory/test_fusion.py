@@ -50,7 +50,9 @@ def test_shares_bound_and_what_is_left_goes_on() -> None:
     for budget in (0, 1, 40, 100, 400):
         recall = memory.recall(cue, budget)
         assert count_tokens(recall.text) <= budget
-        parts = [(tokens, count_tokens(r.text)) for _, tokens, r in memory._recalled(cue, budget)]
+        parts = [
+            (tokens, count_tokens(r.text)) for _, tokens, r in memory.recall_parts(cue, budget)
+        ]
         assert all(used <= tokens for tokens, used in parts)
         assert parts[0][0] <= 0.2 * budget
         assert parts[2][0] >= 0.8 * budget - parts[0][1] + 0.2 * budget - 1  # the rest of both

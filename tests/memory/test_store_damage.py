@@ -210,7 +210,7 @@ def test_a_lost_server_is_waited_for_and_not_for_ever(
 ) -> None:
     fill(postgres)
     store, part = Store(postgres), FactStore(postgres).partition("cooking", "eat")
-    postgres_server._stop()
+    postgres_server.stop()
     back = threading.Timer(3.0, postgres_server.ensure_postgres_running)
     back.start()
     assert store.add("m", "k", "x", 1) == [4]
@@ -218,7 +218,7 @@ def test_a_lost_server_is_waited_for_and_not_for_ever(
     back.join()
     assert caplog.text.count("waiting at most 300 s for the memory store") == 1
     monkeypatch.setattr("gym_memory.memory.stores.postgres.PATIENCE", 0.5)
-    postgres_server._stop()
+    postgres_server.stop()
     try:
         with pytest.raises(StoreError, match="cannot use the memory store"):
             store.records()

@@ -16,7 +16,7 @@ from gym_memory.memory.encoders.vectors import (
     Sketches,
     VectorCache,
     VectorIndex,
-    _count_differing,
+    count_differing,
 )
 
 DIM = 3
@@ -117,16 +117,16 @@ def test_faiss_counts_as_numpy_does(monkeypatch) -> None:
     sketches = np.random.default_rng(0).integers(0, 1 << 63, (70, 4), dtype=np.uint64)
     sketches[1:3] = ~sketches[0], sketches[0]
     counted = np.empty((2, 2, 70), dtype=np.uint8)
-    _count_differing(sketches[:2], sketches, counted[0])
-    monkeypatch.setattr("gym_memory.memory.encoders.vectors._faiss", lambda: None)
-    _count_differing(sketches[:2], sketches, counted[1])
+    count_differing(sketches[:2], sketches, counted[0])
+    monkeypatch.setattr("gym_memory.memory.encoders.vectors.find_faiss", lambda: None)
+    count_differing(sketches[:2], sketches, counted[1])
     assert (counted[0] == counted[1]).all()
     assert counted[1, 0, :3].tolist() == [0, 0, 0]  # the opposite differs in 256 bits
     assert 90 < counted[1, 0, 3:].mean() < 166
 
 
 def test_planes_are_orthogonal() -> None:
-    planes = Sketches(256)._planes
+    planes = Sketches(256).planes
     assert (planes.T @ planes == 256 * np.eye(256)).all()
 
 
@@ -233,7 +233,7 @@ def test_nothing_on_disk(tmp_path, monkeypatch) -> None:
 
 
 def test_the_oldest_vectors_of_a_process_go_first_and_fast(monkeypatch):
-    monkeypatch.setattr("gym_memory.memory.encoders.vectors._MOST_KEPT", 20_000)
+    monkeypatch.setattr("gym_memory.memory.encoders.vectors.MOST_KEPT", 20_000)
     cache, vector = VectorCache(), np.ones(2, dtype=np.float32)
 
     def fill():

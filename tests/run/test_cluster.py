@@ -174,7 +174,7 @@ def test_training_in_actors_is_that_of_one_process(cluster, tmp_path):
     def train(name: str, envs: RayEnvs | None) -> tuple[dict, list, list]:
         def listener(steps: int, row: dict | None) -> None:
             if envs is not None and steps == 33:
-                ray.kill(envs._actors[0])
+                ray.kill(envs.actors[0])
 
         learner = DrrnLearner(small)
         folder = tmp_path / name

@@ -164,7 +164,7 @@ def test_what_a_worker_has_started_dies_with_it(tmp_path: Path) -> None:
 
 def test_the_log_of_a_worker_stays_short(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """19 MB are printed within one episode; its end is kept, for it tells why."""
-    monkeypatch.setattr("gym_memory.run.pool._LOOK_SECONDS", 0.1)
+    monkeypatch.setattr("gym_memory.run.pool.LOOK_SECONDS", 0.1)
     rows = compare(config("bad?how=noise"), tmp_path)
     (failed,) = [row.result for row in rows if row.result.failed]
     assert failed.failed == "worker died with exit status 5"

@@ -18,7 +18,7 @@ from gym_memory.run import EpisodeResult
 from gym_memory.run.jobs import EpisodeRow, Job, play_job
 from gym_memory.run.results.report import build_report, read_source
 from gym_memory.viewer.recordings import Recording, choose, find, load, write_replay
-from gym_memory.viewer.server import _RUNS, _runs_body
+from gym_memory.viewer.server import RUNS, runs_body
 from gym_memory.wrappers.make import make_env
 
 pytestmark = pytest.mark.slow
@@ -361,7 +361,7 @@ def test_the_run_list_sorts_groups_and_turns_pages(browser: Browser, tmp_path: P
             file = tmp_path / run / "steps" / "a.jsonl.gz"
             rows.append(Recording(f"{run}-{seed}", file, 0, job, EpisodeRow(job, 0, result)))
     page = tmp_path / "runs.html"
-    page.write_text(inline_page("runs", _runs_body(rows), _RUNS))
+    page.write_text(inline_page("runs", runs_body(rows), RUNS))
     browser.open(page.as_uri())
     assert browser.text("#count") == "110 of 110"
     assert len(browser.run(CELLS, 0)) == 50

@@ -159,7 +159,7 @@ def test_a_game_that_cannot_be_made_leaves_no_folder(table: tuple[str, Path]) ->
 
 
 def test_a_body_that_does_not_come_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(server, "_BODY_SECONDS", 0.05)
+    monkeypatch.setattr(server, "BODY_SECONDS", 0.05)
     sent: list[Any] = []
 
     async def receive() -> Any:
@@ -179,7 +179,7 @@ def test_unknown_keys_do_not_search_all_folders_again(
 ) -> None:
     looked = []
     monkeypatch.setattr(server, "find", lambda paths: looked.append(1) or find(paths))
-    shelf = server._Shelf(Site((results_of(tmp_path / "run"),)))
+    shelf = server.Shelf(Site((results_of(tmp_path / "run"),)))
     for number in range(50):
         with pytest.raises(KeyError):
             shelf.recording(f"none-{number}")

@@ -18,7 +18,7 @@ from gym_memory.run.jobs import EpisodeRow, Job
 from gym_memory.run.results.html import report_page
 from gym_memory.run.results.score import differences, units
 from gym_memory.viewer.recordings import Recording, find, write_replay
-from gym_memory.viewer.server import _RUNS, Guard, _runs_body
+from gym_memory.viewer.server import RUNS, Guard, runs_body
 
 pytestmark = pytest.mark.slow
 
@@ -126,12 +126,12 @@ def test_report_and_runs(browser: Browser, tmp_path: Path) -> None:
     assert browser.run(HACKED)
     assert "<script>window.hacked=2" in browser.text("table")
     recording = Recording("0-0", Path(EVIL), 0, rows[2].job, rows[2])
-    body = _runs_body([recording])
+    body = runs_body([recording])
     for written in (body, page.read_text()):
         assert "<img" not in written
         assert "\u202e" not in written
         assert "<script>window" not in written
-    page.write_text(inline_page("runs", body, _RUNS))
+    page.write_text(inline_page("runs", body, RUNS))
     browser.open(page.as_uri())
     assert browser.run(HACKED)
     assert EVIL in browser.text("#runs tbody")

@@ -21,6 +21,7 @@ from gym_memory.memory.encoders.pretrained import OnnxEncoder, SentenceEncoder
 from gym_memory.memory.encoders.vectors import DEFAULT_MODEL, Encoder, VectorCache, Vectors, unit
 
 __all__ = ["CachedEncoder", "HashEncoder", "calibrated_threshold", "make_encoder"]
+__all__ += ["named_encoder"]
 
 
 class HashEncoder:
@@ -77,7 +78,7 @@ def make_encoder(name: str | Encoder) -> CachedEncoder:
     if isinstance(name, str):
         if not name:
             raise InvalidArgumentError("expected the name of an encoder, got an empty text")
-        return _named(name, os.environ.get("GYM_MEMORY_CACHE", ""))
+        return named_encoder(name, os.environ.get("GYM_MEMORY_CACHE", ""))
     if not hasattr(name, "encode") or not hasattr(name, "id"):
         raise InvalidArgumentError(
             f"expected an encoder or its name such as 'hash', got {type(name).__name__}"
@@ -86,7 +87,8 @@ def make_encoder(name: str | Encoder) -> CachedEncoder:
 
 
 @functools.cache
-def _named(name: str, _cache: str) -> CachedEncoder:
+def named_encoder(name: str, _cache: str) -> CachedEncoder:
+    """Build an encoder by its name, once for each cache folder."""
     kind, _, model = name.partition(":")
     if name == "hash":
         return CachedEncoder(HashEncoder(), VectorCache.shared(disk=False))

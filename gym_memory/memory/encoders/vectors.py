@@ -23,12 +23,15 @@ from gym_memory.core.settings import check_int
 
 __all__ = [
     "DEFAULT_MODEL",
+    "MOST_KEPT",
     "UNIT",
     "Encoder",
     "Sketches",
     "VectorCache",
     "VectorIndex",
     "Vectors",
+    "count_differing",
+    "find_faiss",
     "unit",
     "whole",
 ]
@@ -77,7 +80,8 @@ class Sketches:
         noise = np.frombuffer(hashlib.shake_256(b"planes").digest(8 * size), "<u8")
         columns = np.argsort(noise, kind="stable")[:dim, None]
         odd = np.bitwise_count(columns & np.arange(bits)) & 1
-        self._planes = 1 - 2 * odd.astype(np.float32)
+        self.planes = 1 - 2 * odd.astype(np.float32)
+        """Normals of the planes, 1 or -1, shape (dim, bits)."""
         self._words = np.zeros((16, _WORDS), dtype=np.uint64)
 
     def put(self, rows: Sequence[int], vectors: NDArray[np.floating]) -> None:
@@ -100,17 +104,17 @@ class Sketches:
             differ = np.empty((len(some), count), dtype=np.uint8)
             for at in range(0, count, _BLOCK):
                 block = self._words[at : min(at + _BLOCK, count)]
-                _count_differing(some, block, differ[:, at : at + _BLOCK])
+                count_differing(some, block, differ[:, at : at + _BLOCK])
             for line in differ:
                 yield _least(line, most)
 
     def _sketch(self, vectors: NDArray[np.floating]) -> NDArray[np.uint64]:
-        sides = vectors.astype(np.float32, copy=False) @ self._planes > 0
+        sides = vectors.astype(np.float32, copy=False) @ self.planes > 0
         return np.packbits(sides, axis=1).view(np.uint64)
 
 
 @functools.cache
-def _faiss() -> Any:
+def find_faiss() -> Any:
     """Return the package that counts four times as fast, or None."""
     try:
         return require("faiss", "faiss", "counting bits of sketches")
@@ -118,14 +122,14 @@ def _faiss() -> Any:
         return None
 
 
-def _count_differing(
+def count_differing(
     queries: NDArray[np.uint64], sketches: NDArray[np.uint64], out: NDArray[np.uint8]
 ) -> None:
     """Count the bits that differ, shape (queries, sketches).
 
     256 becomes 0: the opposite of a query is then compared for nothing.
     """
-    if (faiss := _faiss()) is not None:
+    if (faiss := find_faiss()) is not None:
         differ = np.empty(out.shape, dtype=np.int32)
         pointers = (faiss.swig_ptr(a.view(np.uint8)) for a in (queries, sketches))
         faiss.hammings(*pointers, *out.shape, 8 * _WORDS, faiss.swig_ptr(differ))
@@ -164,7 +168,7 @@ _TABLE = (
     "CREATE TABLE IF NOT EXISTS vectors (encoder TEXT, text TEXT, vector BLOB, crc INTEGER, "
     "PRIMARY KEY (encoder, text)) WITHOUT ROWID"
 )
-_MOST_KEPT = 200_000
+MOST_KEPT = 200_000
 """Vectors kept in a process; 300 MB of 384 numbers each. The oldest go first."""
 
 
@@ -364,7 +368,7 @@ class VectorCache:
         with self._lock:
             for text, vector in found.items():
                 self._kept[encoder, text] = vector
-            while len(self._kept) > _MOST_KEPT:
+            while len(self._kept) > MOST_KEPT:
                 self._kept.popitem(last=False)
 
     def _read(self, encoder: str, texts: Sequence[str]) -> dict[str, NDArray[np.float32]]:

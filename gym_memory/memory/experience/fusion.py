@@ -113,7 +113,7 @@ class Fusion(Memory):
         for part in self._parts:
             part.end(outcome)
 
-    def _recalled(self, cue: Cue, budget: int) -> Iterator[tuple[Memory, int, Recall]]:
+    def recall_parts(self, cue: Cue, budget: int) -> Iterator[tuple[Memory, int, Recall]]:
         """Yield each part with its tokens and its recall."""
         whole = check_budget(budget) * CHARS_PER_TOKEN + 1  # the last line needs no end
         given = share = 0.0
@@ -128,7 +128,7 @@ class Fusion(Memory):
         """Return what the parts recall, without what an earlier one shows."""
         texts, shown = [], dict[tuple[str, str], None]()
         triples, episodes, lessons = dict[Any, None](), dict[str, None](), dict[str, str]()
-        for _, _, recall in self._recalled(cue, budget):
+        for _, _, recall in self.recall_parts(cue, budget):
             blocks = list(_blocks(recall.text)) if recall.text else []
             texts += [text for key, text in blocks if key not in shown]
             shown.update((key, None) for key, _ in blocks)
@@ -142,7 +142,7 @@ class Fusion(Memory):
     def reasons(self, cue: Cue, budget: int) -> Reasons:
         """Return the reasons of the part that shows a fact or an observation first."""
         why: dict[str, dict[Any, Reason]] = {"triples": {}, "episodes": {}}
-        for part, tokens, recall in self._recalled(cue, budget):
+        for part, tokens, recall in self.recall_parts(cue, budget):
             reasons, usual = part.reasons(cue, tokens), Reason(f"recalled by {part.name}")
             for name, known in why.items():
                 items, given = getattr(recall, name), getattr(reasons, name)
