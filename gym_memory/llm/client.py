@@ -27,8 +27,7 @@ from gym_memory.llm.usage import Price, read_prices
 if TYPE_CHECKING:
     from urllib3 import BaseHTTPResponse, HTTPHeaderDict, PoolManager
 
-__all__ = ["CutError", "Endpoint", "LateError", "OpenAIChat", "Response", "UnreachableError"]
-__all__ += ["endpoint", "read_tokens"]
+__all__ = ["Endpoint", "OpenAIChat", "Response", "endpoint", "read_tokens"]
 
 
 _CONNECT_SECONDS = 5.0
@@ -39,36 +38,26 @@ _MAX_BYTES = 1 << 23
 _PIECE = 1 << 16
 
 
-class UnreachableError(Exception):
-    """No connection: the server did not get the request."""
-
-
-class CutError(Exception):
-    """Signal that the connection ended before the response was whole."""
-
-
-class LateError(Exception):
-    """Signal that the response was not whole in time."""
-
-
 class Response(NamedTuple):
-    """A response; ``body`` is None if it is compressed or too long, and ``reason`` says which."""
+    """A whole response."""
 
     status: int
     headers: HTTPHeaderDict
-    body: bytes | None
-    reason: str = ""
+    body: bytes
 
 
 class Endpoint:
-    """Reach the server of a URL, directly or behind the proxy that the environment names."""
+    """Reach the server of a URL, directly or behind the proxy that the environment names.
 
-    def __init__(self, url: str):
+    ``place`` names it in messages.
+    """
+
+    def __init__(self, url: str, place: str):
         self._library = require("urllib3", "llm", "calling a model")
-        self._url, self._pool = url, _pool(self._library, url)
+        self._url, self._place, self._pool = url, place, _pool(self._library, url)
 
     def post(self, path: str, body: bytes, headers: Mapping[str, str], seconds: float) -> Response:
-        """Send ``body``; raise UnreachableError, CutError or LateError without a response."""
+        """Send ``body``; raise :class:`.Failure` without a whole response."""
         exceptions = self._library.exceptions
         deadline = time.monotonic() + seconds
         try:
@@ -88,19 +77,20 @@ class Endpoint:
             finally:
                 response.release_conn()
         except (exceptions.NewConnectionError, exceptions.ConnectTimeoutError) as error:
-            raise UnreachableError from error
+            raise Failure("connection", f"cannot reach {self._place}") from error
         except (exceptions.ProxyError, exceptions.SSLError) as error:
-            raise UnreachableError from error
+            raise Failure("connection", f"cannot reach {self._place}") from error
         except (exceptions.ReadTimeoutError, TimeoutError) as error:
-            raise LateError(f"within {seconds:.3g} s") from error
+            late = f"no whole response from {self._place} within {seconds:.3g} s"
+            raise Failure("timeout", late, tokens=None) from error
         except (exceptions.HTTPError, OSError) as error:
-            raise CutError from error
+            raise Failure("connection", f"connection cut by {self._place}", tokens=None) from error
 
 
 @functools.cache
-def endpoint(url: str) -> Endpoint:
+def endpoint(url: str, place: str) -> Endpoint:
     """Return what all models of this process share for a URL; each episode has its own model."""
-    return Endpoint(url)
+    return Endpoint(url, place)
 
 
 def _pool(urllib3: ModuleType, url: str) -> PoolManager:
@@ -122,11 +112,10 @@ def _pool(urllib3: ModuleType, url: str) -> PoolManager:
 
 
 def _read(response: BaseHTTPResponse, deadline: float) -> Response:
-    found = Response(response.status, response.headers, None)
     # Compressed, a few bytes could become gigabytes.
     if response.headers.get("Content-Encoding", "identity") != "identity":
         response.close()
-        return found._replace(reason="a response without compression")
+        raise Failure("answer", "expected a response without compression", tokens=None)
     pieces, size = [], 0
     while piece := response.read1(_PIECE):
         pieces.append(piece)
@@ -137,11 +126,12 @@ def _read(response: BaseHTTPResponse, deadline: float) -> Response:
             raise TimeoutError
         if size > _MAX_BYTES:
             response.close()
-            return found._replace(reason=f"a response of at most {_MAX_BYTES} bytes")
+            most = f"expected a response of at most {_MAX_BYTES} bytes"
+            raise Failure("answer", most, tokens=None)
         sock = getattr(response.connection, "sock", None)
         if sock is not None:
             sock.settimeout(left)
-    return found._replace(body=b"".join(pieces))
+    return Response(response.status, response.headers, b"".join(pieces))
 
 
 # ------------------------------------------------------------ the client
@@ -248,7 +238,7 @@ class OpenAIChat(BaseChatModel):
     def endpoint(self) -> Endpoint:
         """Return the connections to the server of the model."""
         self._key()
-        return endpoint(self.base_url or _OPENAI)
+        return endpoint(self.base_url or _OPENAI, self._place())
 
     def _headers(self) -> dict[str, str]:
         names = _OF_OPENAI if self.base_url is None else {}
@@ -290,18 +280,7 @@ class OpenAIChat(BaseChatModel):
         schema = request.schema
         by_grammar = isinstance(schema, Form) and self.json_mode == "grammar"
         body = json.dumps(self._body(request)).encode()
-        try:
-            response = self.endpoint.post("/chat/completions", body, self._headers(), seconds)
-        except UnreachableError:
-            raise Failure("connection", f"cannot reach {self._place()}") from None
-        except CutError:
-            message = f"connection cut by {self._place()}"
-            raise Failure("connection", message, tokens=None) from None
-        except LateError as error:
-            message = f"no whole response from {self._place()} {error}"
-            raise Failure("timeout", message, tokens=None) from None
-        if response.body is None:
-            raise Failure("answer", f"expected {response.reason}", tokens=None)
+        response = self.endpoint.post("/chat/completions", body, self._headers(), seconds)
         try:
             content = json.loads(response.body)
         except (ValueError, RecursionError) as error:

@@ -17,7 +17,7 @@ import pytest
 from gym_memory.core.errors import ModelError, ModelSetupError
 from gym_memory.core.names import format_spec
 from gym_memory.llm import Request, client, make_model
-from gym_memory.llm.client import LateError
+from gym_memory.llm.model import Failure
 from gym_memory.llm.usage import episode_usage
 from gym_memory.run.compare import compare
 from gym_memory.run.jobs import Job, RunConfig, play_job
@@ -120,8 +120,8 @@ def test_a_preflight_waits_for_at_most_six_seconds(
             given.append(seconds)
             try:
                 return post(path, body, headers, 0.1)
-            except LateError:
-                clock.sleep(seconds)
+            except Failure as failure:
+                clock.sleep(seconds * (failure.kind == "timeout"))
                 raise
 
         monkeypatch.setattr(model.endpoint, "post", counted)
