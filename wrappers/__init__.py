@@ -12,13 +12,5 @@ from gym_memory.wrappers.navigate import Navigate
 from gym_memory.wrappers.prompt import PromptObservation
 from gym_memory.wrappers.record import RecordTrajectory
 
-__all__ = [
-    "EncodeText",
-    "IndexActions",
-    "MemoryObservation",
-    "Navigate",
-    "PromptObservation",
-    "RecordTrajectory",
-    "make_env",
-    "wrap",
-]
+__all__ = ["EncodeText", "IndexActions", "MemoryObservation", "Navigate", "PromptObservation"]
+__all__ += ["RecordTrajectory", "make_env", "wrap"]

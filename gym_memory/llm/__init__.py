@@ -15,28 +15,9 @@ from gym_memory.llm.forms import Form
 from gym_memory.llm.model import BaseChatModel, ResponseCache
 from gym_memory.llm.usage import Budget, Call, Meter, Price, Usage, episode_usage, logged_calls
 
-__all__ = [
-    "MODELS",
-    "SMOLLM",
-    "BaseChatModel",
-    "Budget",
-    "Call",
-    "ChatModel",
-    "Form",
-    "Message",
-    "Meter",
-    "Price",
-    "Reply",
-    "Request",
-    "ResponseCache",
-    "Scorer",
-    "Tokens",
-    "Usage",
-    "episode_usage",
-    "logged_calls",
-    "make_model",
-    "model_spec",
-]
+__all__ = ["MODELS", "SMOLLM", "BaseChatModel", "Budget", "Call", "ChatModel", "Form", "Message"]
+__all__ += ["Meter", "Price", "Reply", "Request", "ResponseCache", "Scorer", "Tokens", "Usage"]
+__all__ += ["episode_usage", "logged_calls", "make_model", "model_spec"]
 
 SMOLLM = "smollm"
 """The model that comes with a package, for ``--model`` and wherever a model is named."""

@@ -28,15 +28,8 @@ from gym_memory.llm.base import Message, Reply, Request, Tokens
 from gym_memory.llm.forms import Form, repair_messages, validate
 from gym_memory.llm.usage import Budget, Call, Meter, Price, Usage, current_scope
 
-__all__ = [
-    "MAX_ANSWER_CHARS",
-    "MOST_FAILURES",
-    "BaseChatModel",
-    "Failure",
-    "ResponseCache",
-    "call_key",
-    "prompt_ceiling",
-]
+__all__ = ["MAX_ANSWER_CHARS", "MOST_FAILURES", "BaseChatModel", "Failure", "ResponseCache"]
+__all__ += ["call_key", "prompt_ceiling"]
 
 MAX_ANSWER_CHARS = 200_000
 """Characters of an answer; a longer one is refused."""

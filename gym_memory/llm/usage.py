@@ -17,18 +17,8 @@ from gym_memory.core.files import parse_json
 from gym_memory.core.settings import check_amount
 from gym_memory.llm.base import Message, Tokens
 
-__all__ = [
-    "Budget",
-    "Call",
-    "Meter",
-    "Price",
-    "Scope",
-    "Usage",
-    "current_scope",
-    "episode_usage",
-    "logged_calls",
-    "read_prices",
-]
+__all__ = ["Budget", "Call", "Meter", "Price", "Scope", "Usage", "current_scope", "episode_usage"]
+__all__ += ["logged_calls", "read_prices"]
 
 
 class Price(NamedTuple):

@@ -36,16 +36,8 @@ from gym_memory.core.records import PlanState
 from gym_memory.core.trajectory import Trajectory, read_trajectory
 from gym_memory.graph.map import shortest_path
 
-__all__ = [
-    "Demonstration",
-    "HouseMap",
-    "ShownKnowledge",
-    "ShownMove",
-    "is_shown_how",
-    "learn",
-    "nearest",
-    "usual_pause",
-]
+__all__ = ["Demonstration", "HouseMap", "ShownKnowledge", "ShownMove", "is_shown_how", "learn"]
+__all__ += ["nearest", "usual_pause"]
 
 _EXIT = re.compile(r"A door to the ([\w ]+?) \(")
 _BOX = re.compile(r"\w+ box\b")

@@ -14,17 +14,8 @@ from gym_memory.games.scienceworld.rules_items import AMBIGUOUS, TEMPERATURE
 from gym_memory.graph.schema import PLAYER
 from gym_memory.memory.reading import TranscriptStep, split_entries
 
-__all__ = [
-    "Experiment",
-    "Pursuit",
-    "Scene",
-    "is_move",
-    "is_refused",
-    "is_view",
-    "measured",
-    "read_scene",
-    "room_of",
-]
+__all__ = ["Experiment", "Pursuit", "Scene", "is_move", "is_refused", "is_view", "measured"]
+__all__ += ["read_scene", "room_of"]
 
 _CALLED = re.compile(r"called the ([\w ]+?)\.")
 _MOVED = re.compile(r"^You move to the ([\w ]+?)\.")
