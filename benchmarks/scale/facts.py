@@ -210,7 +210,7 @@ def on_server(url: str, folder: str, parts: int, texts: list[str]) -> dict:
     )
     result["found_of_the_best_six"] = round(same / len(exact), 4)
     result["as_of"] = timed(lambda _: store.as_of("part1", "", 0), texts[:20])
-    module._replicas.clear()
+    module.forget_replicas()
     result["load_replica"] = timed(
         lambda n: store.partition(f"part{n}", "", encoder).copy(), list(range(1, 6))
     )

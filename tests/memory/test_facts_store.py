@@ -34,7 +34,7 @@ def place(request, tmp_path):
 @pytest.fixture
 def elsewhere(monkeypatch):
     """Forget this process's replicas, as another process would not have them."""
-    return lambda: module._replicas.clear()
+    return module.forget_replicas
 
 
 def play(memory: AriGraph, seed: int, task: Task = TASK, steps: int = 12) -> None:

@@ -48,7 +48,7 @@ def fill(place: str, episodes: int = 3, encoder: Any = None) -> None:
 
 def content(place: str, encoder: Any = None) -> Any:
     """What a process sees that has read nothing before."""
-    module._replicas.clear()
+    module.forget_replicas()
     graph, seen, last = FactStore(place).partition("cooking", "eat", encoder).copy()
     return Store(place).records(), graph.state(), seen.state(), last
 
@@ -83,7 +83,7 @@ def test_a_changed_row_is_named_and_the_rest_is_salvaged(
     connection.close()
     with pytest.raises(StoreError, match="record with seq 2 was changed"):
         Store(path).records()
-    module._replicas.clear()
+    module.forget_replicas()
     with pytest.raises(StoreError, match="event with partition 1, seq 1 was changed"):
         FactStore(path).partition("cooking", "eat").copy()
     with pytest.raises(StoreError, match="was changed"):
@@ -127,7 +127,7 @@ def test_a_store_without_checksums_is_read(place: str) -> None:
 def test_a_store_replaced_under_a_living_process_is_noticed(tmp_path: Path) -> None:
     path, other = tmp_path / "memory.db", tmp_path / "other.db"
     for n in (0, 2, 9):  # gone, shorter, longer
-        module._replicas.clear()
+        module.forget_replicas()
         path.unlink(missing_ok=True)
         other.unlink(missing_ok=True)
         fill(str(path))

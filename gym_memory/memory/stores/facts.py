@@ -34,7 +34,7 @@ from gym_memory.memory.stores.database import (
 from gym_memory.memory.stores.episodes import EpisodeStore
 from gym_memory.memory.stores.store import open_database
 
-__all__ = ["FactStore", "Found", "Mark", "Partition", "replay"]
+__all__ = ["FactStore", "Found", "Mark", "Partition", "forget_replicas", "replay"]
 
 State = tuple[TemporalGraph, EpisodeStore]
 
@@ -359,3 +359,9 @@ def _id(connection: Connection, env: str, task: str) -> int:
 
 _replicas: OrderedDict[tuple[Any, ...], Partition] = OrderedDict()
 _replicas_lock = threading.Lock()
+
+
+def forget_replicas() -> None:
+    """Forget what this process has read of all stores, as a new process has read nothing."""
+    with _replicas_lock:
+        _replicas.clear()
