@@ -1,4 +1,4 @@
-"""The protocol of a durable store's database, its schema, and the database in one SQLite file.
+"""The schema of a durable store's database, and the database in one SQLite file.
 
 The same SQL runs on a file and a server (:mod:`.postgres`), with ``?`` for arguments. A released
 file of ``migrations`` never changes. Every call opens the SQLite file, does its work in one
@@ -12,7 +12,7 @@ import sqlite3
 import time
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, closing, contextmanager
+from contextlib import closing, contextmanager
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Protocol
@@ -22,19 +22,8 @@ from numpy.typing import NDArray
 
 from gym_memory.core.errors import StoreError
 
-__all__ = [
-    "COLUMNS",
-    "Connection",
-    "Cursor",
-    "Damage",
-    "Database",
-    "SqliteDatabase",
-    "Vector",
-    "check_row",
-]
-
-
-__all__ += ["checksum", "equals", "migrations"]
+__all__ = ["COLUMNS", "Connection", "Damage", "SqliteDatabase", "Vector", "check_row", "checksum"]
+__all__ += ["equals", "migrations"]
 
 Vector = NDArray[np.float32]
 
@@ -70,78 +59,15 @@ def check_row(table: str, row: Sequence[Any], known: int | None) -> None:
         raise Damage(f"{table} with {place} was changed after it was written")
 
 
-class Cursor(Protocol):
-    """An answer to a query."""
-
-    @property
-    def rowcount(self) -> int:
-        """Return the number of rows that it changed."""
-        ...
-
-    def fetchone(self) -> Any:
-        """Return the next row; None at the end."""
-        ...
-
-    def fetchall(self) -> list[Any]:
-        """Return all rows that are left."""
-        ...
-
-    def __iter__(self) -> Iterator[Any]: ...
-
-
 class Connection(Protocol):
     """A connection within a transaction."""
 
-    def execute(self, query: str, arguments: Sequence[Any] = ..., /) -> Cursor:
-        """Run one statement."""
+    def execute(self, query: str, arguments: Sequence[Any] = ..., /) -> Any:
+        """Run one statement; return its cursor."""
         ...
 
     def executemany(self, query: str, rows: Iterable[Sequence[Any]], /) -> object:
         """Run one statement for each row."""
-        ...
-
-
-class Database(Protocol):
-    """A file or server, ``place`` for people; holds no connection, so it can be pickled."""
-
-    place: str
-
-    def reading(self) -> AbstractContextManager[Connection]:
-        """Open a transaction that sees one state of everything; raises StoreError."""
-        ...
-
-    def writing(self, name: str) -> AbstractContextManager[Connection]:
-        """Open a transaction, all or nothing; those with one ``name`` run one at a time."""
-        ...
-
-    def take_numbers(self, connection: Connection, wanted: Sequence[int]) -> bool:
-        """True if these numbers may be those of the first records; later ones come after."""
-        ...
-
-    def go_on(self, connection: Connection) -> None:
-        """Give later records and partitions numbers above those that were copied here."""
-        ...
-
-    def vector(self, vector: Vector) -> Any:
-        """Return a vector of whole numbers up to 2048 as an argument of a query."""
-        ...
-
-    def numbers_of(self, vector: Any) -> Vector:
-        """Return the vector that a query gave."""
-        ...
-
-    def nearest(self, vector: Vector, k: int, parts: Mapping[str, str]) -> list[Any]:
-        """Return the ``k`` live facts with the largest dot product, and perhaps some after them.
-
-        ``parts`` maps columns (``env``, ``task``, ``encoder``) to the values of the partitions.
-
-        Returns:
-            Rows (minus the product, partition, number, env, task, subject, relation, object).
-        """
-        ...
-
-    def index(self, connection: Connection, dim: int) -> None:
-        """Keep an index over all vectors of a length, where the database has such."""
         ...
 
 
@@ -159,7 +85,10 @@ _APPLICATION_ID = 0x67796D6D  # "gymm", marks our files among SQLite databases
 
 
 class SqliteDatabase:
-    """A file, made where there is none; one that cannot be used is left as it is (StoreError)."""
+    """A file, made where there is none; one that cannot be used is left as it is (StoreError).
+
+    Holds no connection, so it can be pickled; ``place`` is for people.
+    """
 
     def __init__(self, path: str | os.PathLike[str], timeout: float):
         if "\0" in os.fspath(path):  # SQLite would open the part before it
@@ -177,18 +106,21 @@ class SqliteDatabase:
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
-        """Open a transaction that sees one state of the file."""
+        """Open a transaction that sees one state of the file; raises StoreError."""
         with self._transaction("DEFERRED") as connection:
             yield connection
 
     @contextmanager
     def writing(self, name: str) -> Iterator[sqlite3.Connection]:
-        """Open a transaction that writes; the file has one at a time, whatever its ``name``."""
+        """Open a transaction, all or nothing; the file has one at a time, whatever its ``name``."""
         with self._transaction("IMMEDIATE") as connection:
             yield connection
 
     def take_numbers(self, connection: Any, wanted: Sequence[int]) -> bool:
-        """True if no record was ever stored; SQLite goes on after the highest by itself."""
+        """True if records may have the numbers ``wanted``: none was ever stored.
+
+        SQLite goes on after the highest by itself.
+        """
         query = "SELECT 1 FROM sqlite_sequence WHERE name = 'record'"
         return connection.execute(query).fetchone() is None
 
@@ -196,7 +128,7 @@ class SqliteDatabase:
         """Do nothing: SQLite goes on after the highest number by itself."""
 
     def vector(self, vector: Vector) -> bytes:
-        """Return the float16 bytes of a vector."""
+        """Return a vector of whole numbers up to 2048 as float16 bytes, an argument of a query."""
         return vector.astype("<f2").tobytes()
 
     def numbers_of(self, vector: bytes) -> Vector:
@@ -204,7 +136,13 @@ class SqliteDatabase:
         return np.frombuffer(vector, dtype="<f2").astype(np.float32)
 
     def nearest(self, vector: Vector, k: int, parts: Mapping[str, str]) -> list[Any]:
-        """Search by a scan of the partitions."""
+        """Return the ``k`` live facts with the largest dot product, by a scan of the partitions.
+
+        ``parts`` maps columns (``env``, ``task``, ``encoder``) to the values of the partitions.
+
+        Returns:
+            Rows (minus the product, partition, number, env, task, subject, relation, object).
+        """
 
         def distance(embedding: bytes) -> float:
             return -float(self.numbers_of(embedding) @ vector)

@@ -27,12 +27,11 @@ from gym_memory.memory.stores.database import (
     COLUMNS,
     Connection,
     Damage,
-    Database,
     check_row,
     checksum,
 )
 from gym_memory.memory.stores.episodes import EpisodeStore
-from gym_memory.memory.stores.store import open_database
+from gym_memory.memory.stores.store import Database, open_database
 
 __all__ = ["FactStore", "Found", "Mark", "Partition", "forget_replicas", "replay"]
 
@@ -190,6 +189,7 @@ class Partition:
 
     def __init__(self, database: Database, env: str, task: str, encoder: CachedEncoder | None):
         self._database, self.env, self.task, self._encoder = database, env, task, encoder
+        self._encoder_id = encoder.id if encoder else ""
         self.graph, self.episodes, self.last = TemporalGraph(), EpisodeStore(), ""
         self._lock = threading.RLock()
         self._ends: dict[str, int | None] = {}  # checksum of the last row known of each table
@@ -219,11 +219,10 @@ class Partition:
                 raise
 
     def _made(self, connection: Connection) -> int:
-        encoder = self._encoder.id if self._encoder else ""
         connection.execute(
             "INSERT INTO partition (env, task, encoder, last) VALUES (?, ?, ?, '') "
             "ON CONFLICT (env, task) DO NOTHING",
-            (self.env, self.task, encoder),
+            (self.env, self.task, self._encoder_id),
         )
         return _id(connection, self.env, self.task)
 
@@ -235,11 +234,11 @@ class Partition:
             self._end("fact", sum(1 for _ in self.graph.facts()), [])
             return
         check_row("partition", known[:-1], known[-1])
-        encoder = self._encoder.id if self._encoder else ""
-        if known[3] != encoder:
+        own, written = (id or "none" for id in (self._encoder_id, known[3]))
+        if own != written:
             raise StoreError(
                 f"expected the facts of {self.env!r}, {self.task!r} in {self.place!r} with the "
-                f"encoder {encoder or 'none'!r}, they were written with {known[3] or 'none'!r}"
+                f"encoder {own!r}, they were written with {written!r}"
             )
         self.last = known[4]
 
@@ -335,8 +334,7 @@ class Partition:
         stated = count("mention")
         mentions = self.graph.mentions()[stated:]
         add("mention", ((stated + at, n, *source) for at, (n, source) in enumerate(mentions)))
-        encoder = self._encoder.id if self._encoder else ""
-        crc = checksum("partition", (id, self.env, self.task, encoder, last))
+        crc = checksum("partition", (id, self.env, self.task, self._encoder_id, last))
         connection.execute("UPDATE partition SET last = ?, crc = ? WHERE id = ?", (last, crc, id))
 
     def _end(self, table: str, have: int, sums: Sequence[int | None]) -> None:

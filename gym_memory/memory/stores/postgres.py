@@ -131,7 +131,10 @@ class PostgresDatabase:
         return np.asarray(vector.to_numpy(), dtype=np.float32)
 
     def nearest(self, vector: Vector, k: int, parts: Mapping[str, str]) -> list[Any]:
-        """Search one partition by a scan, several by the index or a scan of all."""
+        """Search one partition by a scan, several by the index or a scan of all.
+
+        More than ``k`` rows may come; see :meth:`.SqliteDatabase.nearest`.
+        """
         wanted, names, where = self.vector(vector), tuple(parts.values()), equals(parts)
         found = self._ask(_NEAREST_IN_ONE.format(where), (*names, wanted, k))
         if found:

@@ -24,7 +24,6 @@ from gym_memory.memory.stores.database import (
     COLUMNS,
     Connection,
     Damage,
-    Database,
     SqliteDatabase,
     check_row,
     checksum,
@@ -35,6 +34,7 @@ __all__ = ["CheckedTable", "Record", "Store", "backup", "check_store", "is_url",
 __all__ += ["restore"]
 
 
+Database = SqliteDatabase | PostgresDatabase
 _URL = re.compile(r"postgres(ql)?://")
 
 
@@ -356,11 +356,13 @@ def _copy(
         parts = frozenset().union(*(lost.get(t, ()) for t in (*_PARTS, "partition")))
         for table in COLUMNS:
             out = lost.get(table, frozenset()) if table == "record" else parts
-            rows = [
-                values
-                for row, more in _rows(source, reader, table)
-                if row[0] not in out and (values := _kept(target, table, row, more, salvage))
-            ]
+            rows = []
+            for row, more in _rows(source, reader, table):
+                if row[0] not in out:
+                    if not salvage:
+                        check_row(table, row, more[-1])
+                    values = (target.vector(v) if isinstance(v, np.ndarray) else v for v in row)
+                    rows.append((*values, *more))
             names = (*COLUMNS[table], *_more(table))
             marks = ", ".join("?" * len(names))
             insert = f"INSERT INTO {table} ({', '.join(names)}) VALUES ({marks})"
@@ -368,15 +370,6 @@ def _copy(
             count += len(rows)
         target.go_on(writer)
     return count
-
-
-def _kept(
-    target: Database, table: str, row: Sequence[Any], more: Sequence[Any], salvage: bool
-) -> tuple[Any, ...]:
-    if not salvage:
-        check_row(table, row, more[-1])
-    vectors = (target.vector(v) if isinstance(v, np.ndarray) else v for v in row)
-    return (*vectors, *more)
 
 
 def _more(table: str) -> tuple[str, ...]:
