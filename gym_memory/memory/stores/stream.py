@@ -5,19 +5,24 @@ An observation that repeats word for word after the same action is one record.
 
 from __future__ import annotations
 
+import math
+import re
+from array import array
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gym_memory.core.files import typed
+from gym_memory.core.settings import check_amount, check_share
 from gym_memory.memory.encoders import Encoder, unit
 from gym_memory.memory.encoders.vectors import VectorIndex
 from gym_memory.memory.reading import fit_episodes
 from gym_memory.memory.stores.episodes import Episode
 
-__all__ = ["LONGEST", "ByMeaning", "Stream", "StreamRecord", "TextIndex", "fit_records"]
+__all__ = ["BM25", "LONGEST", "ByMeaning", "Stream", "StreamRecord", "fit_records"]
 
 LONGEST = 20_000
 """Characters of a text that are kept."""
@@ -32,30 +37,6 @@ class StreamRecord(NamedTuple):
     action: str = ""
     importance: float = 0.0
     insight: bool = False
-
-
-class TextIndex(Protocol):
-    """Texts in rows, and their similarity to queries."""
-
-    def __len__(self) -> int:
-        """Return the number of texts."""
-        ...
-
-    def empty(self) -> TextIndex:
-        """Return an index of the same kind without texts."""
-        ...
-
-    def extend(self, texts: Sequence[str]) -> None:
-        """Add texts; each has the next row."""
-        ...
-
-    def cut(self, count: int) -> None:
-        """Keep the first ``count`` texts."""
-        ...
-
-    def similarities(self, queries: Sequence[str]) -> NDArray[Any]:
-        """Return the similarity of every text to the queries together; shape (rows,)."""
-        ...
 
 
 class ByMeaning:
@@ -91,10 +72,94 @@ class ByMeaning:
         return self._vectors.similarities(query)[0]
 
 
+class BM25:
+    """Texts ranked by the words that they share with a query, rare words first.
+
+    Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond" (2009), 3.15
+    and 3.16, without relevance judgements. With the 1, not in the book, of ``log(1 + (N - n + .5)
+    / (n + .5))`` a common word does not count against a text.
+
+    Args:
+        k1: Weight of further occurrences of a word, >= 0; the book has 1.2 to 2.
+        b: Weight of the length of a text, in [0, 1]; the book has 0.5 to 0.8.
+
+    >>> index = BM25()
+    >>> index.extend(["a red door", "a blue door"])
+    >>> index.similarities(["the blue door"]).argmax()
+    np.int64(1)
+    """
+
+    def __init__(self, k1: float = 1.2, b: float = 0.75):
+        self.k1, self.b = check_amount("k1", k1), check_share("b", b)
+        self._texts: list[tuple[str, ...]] = []  # the different words of each
+        self._lengths = array("q")
+        self._postings: dict[str, tuple[array[int], array[int]]] = {}  # rows, and how often
+
+    def __len__(self) -> int:
+        """Count the texts."""
+        return len(self._texts)
+
+    def empty(self) -> BM25:
+        """Return an index with these parameters and no texts."""
+        return BM25(self.k1, self.b)
+
+    def extend(self, texts: Iterable[str]) -> None:
+        """Add texts, each as the next row; O(their words)."""
+        for text in texts:
+            words = _words(text)
+            counts = Counter(words)
+            for word, count in counts.items():
+                rows, counted = self._postings.setdefault(word, (array("q"), array("q")))
+                rows.append(len(self._texts))
+                counted.append(count)
+            self._texts.append(tuple(counts))
+            self._lengths.append(len(words))
+
+    def cut(self, count: int) -> None:
+        """Keep the first ``count`` texts."""
+        while len(self._texts) > count:
+            for word in self._texts.pop():
+                rows, counted = self._postings[word]
+                rows.pop()
+                counted.pop()
+                if not rows:
+                    del self._postings[word]
+            self._lengths.pop()
+
+    def similarities(self, queries: Sequence[str]) -> NDArray[np.float64]:
+        """Return how well every text answers the queries, each scaled to [0, 1]; shape (texts,)."""
+        total = np.zeros(len(self))
+        for query in queries:
+            scores = self._scores(query)
+            best = scores.max(initial=0.0)
+            if best > 0:
+                total += scores / best
+        return total / max(len(queries), 1)
+
+    def _scores(self, query: str) -> NDArray[np.float64]:
+        scores = np.zeros(len(self))
+        found = [(n, self._postings[w]) for w, n in Counter(_words(query)).items()
+                 if w in self._postings]  # fmt: skip
+        if not found:
+            return scores
+        lengths = np.array(self._lengths, dtype=np.float64)
+        usual = self.k1 * (1 - self.b + self.b * lengths / (math.fsum(lengths) / len(self)))
+        for number, (held, counted) in found:
+            rows = np.array(held)
+            often = np.array(counted, dtype=np.float64)
+            rare = math.log1p((len(self) - len(rows) + 0.5) / (len(rows) + 0.5))
+            scores[rows] += number * rare * often / (often + usual[rows])
+        return scores
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"\w+", text.lower())
+
+
 class Stream:
     """Records in the order in which they first came, with an index of their texts."""
 
-    def __init__(self, index: TextIndex):
+    def __init__(self, index: ByMeaning | BM25):
         self.records: list[StreamRecord] = []
         self._row: dict[tuple[str, str, bool], int] = {}
         self._by_time: dict[int, None] = {}  # rows, the one seen last at the end
