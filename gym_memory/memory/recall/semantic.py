@@ -24,7 +24,7 @@ ATTRIBUTES = frozenset({"is", EXIT, "needs to be", "used for"}) | VERBATIM
 """Relations whose object is a value, not an entity: a hop over *closed* leads nowhere."""
 
 
-class SemanticIndex:
+class SemanticIndex(Follower[Event]):
     """Embeddings of the live facts of a graph, with cached answers to query texts.
 
     An answer is cached until a fact in it ends, or one begins that comes as close as its last.
@@ -45,7 +45,6 @@ class SemanticIndex:
     ):
         self.graph, self.encoder = graph, encoder
         self.width, self.threshold = width, threshold
-        self._follower: Follower[Event] = Follower()
         self._reset()
 
     def _reset(self) -> None:
@@ -60,11 +59,8 @@ class SemanticIndex:
         self._answered_by: dict[int, set[int]] = {}
 
     def _sync(self) -> None:
-        cut, events = self._follower.advance(self.graph.events)
-        if cut:
-            self._reset()
         new: dict[Triple, None] = {}
-        for event in events:
+        for event in self._advance(self.graph.events):
             triple, ended = event[1], bool(event[2])
             if not ended:
                 new[triple] = None
@@ -181,7 +177,7 @@ class SemanticIndex:
         return {self._facts[id]: value for id, value in found.items()}
 
 
-class EntityIndex:
+class EntityIndex(Follower[Event]):
     """Names of the entities of a graph, searched by cosine (STMA, Algorithm 1, lines 1 to 3).
 
     Without an encoder the vector is that of the words that occur. The graph may be restored.
@@ -189,7 +185,6 @@ class EntityIndex:
 
     def __init__(self, graph: TemporalGraph, encoder: Encoder | None):
         self.graph, self.encoder = graph, encoder
-        self._follower: Follower[Event] = Follower()
         self._reset()
 
     def _reset(self) -> None:
@@ -200,9 +195,7 @@ class EntityIndex:
         self._vectors = VectorIndex(self.encoder.dim) if self.encoder else None
 
     def _sync(self) -> None:
-        cut, events = self._follower.advance(self.graph.events)
-        if cut:
-            self._reset()
+        events = self._advance(self.graph.events)
         known = len(self._names)
         for event in events:
             subject, relation, obj = event[1]

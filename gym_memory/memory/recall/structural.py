@@ -65,12 +65,11 @@ class _Place(NamedTuple):
     doors: Block
 
 
-class StructuralIndex:
+class StructuralIndex(Follower[Event]):
     """Cards of entities and places, kept up with a graph, which may be restored, not replaced."""
 
     def __init__(self, graph: TemporalGraph):
         self.graph = graph
-        self._follower: Follower[Event] = Follower()
         self._reset()
 
     def _reset(self) -> None:
@@ -88,9 +87,7 @@ class StructuralIndex:
 
     def sync(self) -> None:
         """Take in the graph's changes since the last call; start again if it went back."""
-        cut, events = self._follower.advance(self.graph.events)
-        if cut:
-            self._reset()
+        events = self._advance(self.graph.events)
         for event in events:
             self._take(event[1], ended=bool(event[2]))
         if events:

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import math
 import re
+from abc import ABC, abstractmethod
 from array import array
 from collections import Counter
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
-from typing import Any, Generic, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -22,54 +23,41 @@ from gym_memory.core.records import Triple
 from gym_memory.core.settings import check_int, check_text
 from gym_memory.graph.schema import DETERMINERS, PLAYER, NameIndex, tried_relation
 
-__all__ = ["ActionIndex", "Episode", "EpisodeStore", "EpisodicIndex", "Follower", "Log"]
-__all__ += ["weight"]
+if TYPE_CHECKING:
+    from _typeshed import SupportsLenAndGetItem
+
+__all__ = ["ActionIndex", "Episode", "EpisodeStore", "EpisodicIndex", "Follower", "weight"]
 
 _LAST_STEP = 1 << 53
 
 Item = TypeVar("Item")
-Logged = TypeVar("Logged", covariant=True)
 
 
-class Log(Protocol[Logged]):
-    """A sequence that grows at its end; a restore cuts it and then adds other items."""
+class Follower(ABC, Generic[Item]):
+    """Base of an index over a log, which grows at its end; a restore cuts it, then adds others."""
 
-    def __len__(self) -> int:
-        """Count the items."""
-        ...
+    _taken = 0
+    _last_taken: Item | None = None
 
-    def __getitem__(self, position: int, /) -> Logged:
-        """Return an item: the same object as long as it was not cut off."""
-        ...
+    @abstractmethod
+    def _reset(self) -> None:
+        """Become the index of an empty log."""
 
+    def _advance(self, log: SupportsLenAndGetItem[Item]) -> list[Item]:
+        """Return the items that are new since the last call.
 
-class Follower(Generic[Item]):
-    """A position in a log, up to which an index has taken in the items."""
-
-    __slots__ = ("_last", "_taken")
-
-    def __init__(self) -> None:
-        self._taken = 0
-        self._last: Item | None = None
-
-    def advance(self, log: Log[Item]) -> tuple[bool, list[Item]]:
-        """Move to the end of the log; return whether it was cut before here, and the new items.
-
-        If it was cut, the index must start again, and all items are new.
-
-        >>> follower, log = Follower(), ["a", "b"]
-        >>> follower.advance(log), follower.advance([*log, "c"])
-        ((False, ['a', 'b']), (False, ['c']))
-        >>> follower.advance(["a"])
-        (True, ['a'])
+        If the log was cut before there, the index starts again, and all items are new: an item
+        is the same object as long as it was not cut off.
         """
         start, end = self._taken, len(log)
-        if start == end and (not end or log[end - 1] is self._last):
-            return False, []
-        cut = start > end or (start > 0 and log[start - 1] is not self._last)
-        new = [log[position] for position in range(0 if cut else start, end)]
-        self._taken, self._last = end, new[-1] if new else None
-        return cut, new
+        if start == end and (not end or log[end - 1] is self._last_taken):
+            return []
+        if start > end or (start > 0 and log[start - 1] is not self._last_taken):
+            self._reset()
+            start = 0
+        new = [log[position] for position in range(start, end)]
+        self._taken, self._last_taken = end, new[-1] if new else None
+        return new
 
 
 class Episode(NamedTuple):
@@ -241,12 +229,11 @@ _IRREGULAR = {
 _ARTICLE = re.compile(rf"\b(?:{'|'.join(sorted(DETERMINERS))}) ", re.IGNORECASE)
 
 
-class EpisodicIndex:
+class EpisodicIndex(Follower[Episode]):
     """Rank the different observations of a store (AriGraph, equation 1), newest of equals."""
 
     def __init__(self, store: EpisodeStore):
         self.store = store
-        self._follower: Follower[Episode] = Follower()
         self._reset()
 
     def _reset(self) -> None:
@@ -261,10 +248,7 @@ class EpisodicIndex:
         self._ages = np.zeros(64)
 
     def _sync(self) -> None:
-        cut, new = self._follower.advance(self.store)
-        if cut:
-            self._reset()
-        for episode in new:
+        for episode in self._advance(self.store):
             number = self._number.setdefault((episode.text, episode.triples), len(self._newest))
             if number == len(self._newest):
                 self._newest.append(episode.id)
@@ -328,12 +312,11 @@ class EpisodicIndex:
                 yield episode
 
 
-class ActionIndex:
+class ActionIndex(Follower[Episode]):
     """Count the actions of a store by the place in which they were taken."""
 
     def __init__(self, store: EpisodeStore):
         self.store = store
-        self._follower: Follower[Episode] = Follower()
         self._reset()
 
     def _reset(self) -> None:
@@ -344,10 +327,7 @@ class ActionIndex:
         self._by_word: dict[str, dict[str, None]] = {}
 
     def _sync(self) -> None:
-        cut, new = self._follower.advance(self.store)
-        if cut:
-            self._reset()
-        for episode in new:
+        for episode in self._advance(self.store):
             action = episode.action.lower()
             if not action.isalpha():  # "look" and "wait" are words of any question
                 bare = _ARTICLE.sub("", action)
