@@ -34,7 +34,7 @@ import gc
 import gym_memory.memory.base as base
 from gym_memory.core.records import Recall
 from gym_memory.memory.base import truncate_tokens
-from gym_memory.memory.external.base import AddSearch
+from gym_memory.memory.external import AddSearch
 
 class Mine(base.Memory):
     name = "mine"

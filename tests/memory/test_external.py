@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from gym_memory.core.records import Cue, Outcome, Step, Task
 from gym_memory.memory import make_memory
-from gym_memory.memory.external.base import AddSearch, AsAddSearch, AsInjectUpdate, InjectUpdate
+from gym_memory.memory.external import AddSearch, AsAddSearch, AsInjectUpdate, InjectUpdate
 
 GOAL = "put a mug in desk."
 ACTIONS = ("take mug 1 from shelf 1", "move mug 1 to desk 1")

@@ -17,7 +17,7 @@ from gym_memory.extract import get_extractor
 from gym_memory.graph import TemporalGraph
 from gym_memory.llm.base import ChatModel, Message, Request
 from gym_memory.memory.encoders import Encoder, make_encoder
-from gym_memory.memory.external.base import AddSearch
+from gym_memory.memory.external import AddSearch
 from gym_memory.memory.reading import item_line
 from gym_memory.memory.roles.llm import chat_model
 

@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import copy
 import os
-import time
 from abc import abstractmethod
 from collections.abc import Sequence
-from typing import Annotated, Any, ClassVar, Literal, Protocol
+from typing import Annotated, Any, Literal, Protocol
 
 from gym_memory.core.records import Cue, MemoryStats, Outcome, Recall, Step, Task
 from gym_memory.core.settings import Help, checked
@@ -160,8 +159,6 @@ class AddSearch(External):
     ):
         super().__init__(lifetime)
         self.k = k
-        self.milliseconds = 0.0
-        self._found: tuple[str, list[str]] = "", []
 
     def observe(self, step: Step) -> None:
         """Add a step."""
@@ -169,9 +166,7 @@ class AddSearch(External):
         self._learn(f"{line}{step.text.strip()}\n{step.inventory}".strip())
 
     def _take(self, client: Client, entry: str) -> None:
-        started = time.perf_counter()
         client.add(entry)
-        self.milliseconds += (time.perf_counter() - started) * 1e3
 
     def recall(self, cue: Cue, budget: int) -> Recall:
         """Return what a search finds."""
@@ -185,8 +180,6 @@ class InjectUpdate(External):
     What the client adds to the system message at the start of an episode is shown all through it;
     the episode is given back with its score at the end.
     """
-
-    name: ClassVar[str] = ""
 
     def __init__(self) -> None:
         super().__init__("forever")
@@ -230,7 +223,7 @@ class InjectUpdate(External):
 
 
 class AsAddSearch:
-    """Offer a memory as :class:`~gym_memory.memory.external.base.Client`, in one open episode.
+    """Offer a memory as :class:`~gym_memory.memory.external.Client`, in one open episode.
 
     Args:
         memory: A memory, a name with parameters.

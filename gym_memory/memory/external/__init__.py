@@ -1,1 +1,0 @@
-"""Adapters between our memories and the interfaces of other programs, in both directions."""
