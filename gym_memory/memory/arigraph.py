@@ -16,9 +16,10 @@ from gym_memory.extract.draft import apply, trusted
 from gym_memory.graph import TemporalGraph
 from gym_memory.graph.schema import INVENTORY, PLAYER
 from gym_memory.graph.temporal import REWIND, rewind
-from gym_memory.memory.base import MEMORIES, Lifetime, Memory
+from gym_memory.memory.base import MEMORIES, Lifetime, Memory, is_over
 from gym_memory.memory.encoders import calibrated_threshold, make_encoder
 from gym_memory.memory.recall.search import AriGraphSettings, Models, Search, Sources
+from gym_memory.memory.roles import rules
 from gym_memory.memory.roles.llm import (
     LLMExplore,
     LLMExtractor,
@@ -76,8 +77,8 @@ class AriGraph(Memory):
         self._models = Models(
             encoder,
             threshold,
-            LLMRelevantEntities(model) if model else None,
-            LLMExplore(model) if model else None,
+            LLMRelevantEntities(model, rules.relevant_entities) if model else None,
+            LLMExplore(model, rules.explore) if model else None,
         )
         self._task = Task("", "")
         self._clear()
@@ -98,15 +99,9 @@ class AriGraph(Memory):
         """Start an episode; clears graph and episodes if their lifetime is over."""
         before, self._task = self._task, task
         last = before.id
-        kept = {
-            "episode": False,
-            "trial": task.id == last,
-            "task": task.goal == before.goal,
-            "forever": True,
-        }
         if self._kept_in is not None:
             last = self._fetch(self._kept_in, task)
-        elif not (kept[self.settings.lifetime] and len(self.store)):
+        elif is_over(self.settings.lifetime, before, task) or not len(self.store):
             self._clear()
         if len(self.store):
             self._origin = _start_over(self.graph, same=task.id == last)
@@ -222,7 +217,7 @@ class AriGraph(Memory):
             live_facts=len(self.graph),
             episodes=len(self.store),
             extraction_calls=self._calls,
-            fallbacks=role_counts(*roles).fallbacks if self._extractor else 0,
+            fallbacks=role_counts(*roles).fallbacks,
         )
 
 

@@ -14,7 +14,7 @@ from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 from gym_memory.core.errors import InvalidArgumentError, StoreError, other_format
 from gym_memory.core.files import read_json, seal, write_atomic
@@ -36,7 +36,7 @@ from gym_memory.graph import TemporalGraph
 from gym_memory.memory.reading import quoted
 
 __all__ = ["CHARS_PER_TOKEN", "MEMORIES", "Lifetime", "Memory", "SharedSettings", "check_budget"]
-__all__ += ["count_tokens", "make_memory", "truncate_tokens"]
+__all__ += ["count_tokens", "is_over", "make_memory", "truncate_tokens"]
 
 
 Lifetime = Literal["step", "episode", "trial", "task", "forever"]
@@ -164,11 +164,16 @@ class Memory(ABC):
 
     def fork(self) -> Memory:
         """Return an independent copy, e.g. for a branch of a tree search."""
+        twin = self._twin()
+        twin.load_state(copy.deepcopy(self.state()))
+        return twin
+
+    def _twin(self) -> Self:
+        """Return a copy with its own containers; their items and other objects are shared."""
         twin = copy.copy(self)
         for name, value in vars(self).items():
             if isinstance(value, list | dict | set | deque):  # may be filled in place
                 setattr(twin, name, copy.copy(value))
-        twin.load_state(copy.deepcopy(self.state()))
         return twin
 
     def stats(self) -> MemoryStats:
@@ -222,6 +227,13 @@ def _check_shape(state: Any, own: Any) -> None:
         number = isinstance(value, int | float) and isinstance(found, int | float)
         if value is not None and not number and type(found) is not type(value):
             raise TypeError(f"expected {name!r} as {type(value).__name__}, got {found!r:.80}")
+
+
+def is_over(lifetime: Lifetime, last: Task, task: Task) -> bool:
+    """True if a layer of this lifetime is cleared where an episode of ``task`` follows ``last``."""
+    same_goal = task.goal == last.goal
+    kept = {"trial": same_goal and task.id == last.id, "task": same_goal, "forever": True}
+    return not kept.get(lifetime, False)
 
 
 def check_budget(budget: int) -> int:

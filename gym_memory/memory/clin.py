@@ -5,14 +5,14 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Iterable, Sequence
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
-from gym_memory.core.errors import InvalidArgumentError, UnknownNameError
+from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.files import typed
 from gym_memory.core.records import Cue, Outcome, Step, Task
-from gym_memory.core.settings import check_flag, check_int, check_text
+from gym_memory.core.settings import check_flag, check_int, check_text, checked
 from gym_memory.llm.base import ChatModel
-from gym_memory.memory.base import MEMORIES, Lifetime
+from gym_memory.memory.base import MEMORIES, Lifetime, is_over
 from gym_memory.memory.lessons.abstractions import ALIVE, abstract_causes, generalize_causes
 from gym_memory.memory.lessons.base import LessonMemory
 from gym_memory.memory.lessons.causes import (
@@ -66,12 +66,13 @@ class Clin(LessonMemory):
 
     name: ClassVar[str] = "clin"
 
+    @checked
     def __init__(
         self,
         *,
-        lifetime: str = "trial",
+        lifetime: Literal["trial", "task", "forever"] = "trial",
         store: str | None = None,
-        use: str = "both",
+        use: Literal["read", "write", "both"] = "both",
         past: int = 3,
         archive: int = 10,
         advice: bool = False,
@@ -80,29 +81,20 @@ class Clin(LessonMemory):
         llm: str | ChatModel | None = None,
     ):
         super().__init__(inner)
-        if lifetime not in ("trial", "task", "forever"):
-            raise UnknownNameError("lifetime", str(lifetime), ("trial", "task", "forever"))
-        if store is not None and (lifetime != "forever" or not isinstance(store, str)):
+        if store is not None and lifetime != "forever":
             raise InvalidArgumentError(
-                f"expected store as text, together with lifetime='forever', got store={store!r} "
-                f"and lifetime={lifetime!r}"
+                f"expected store together with lifetime='forever', got {lifetime!r}"
             )
-        if use not in ("read", "write", "both"):
-            raise UnknownNameError("use", str(use), ("read", "write", "both"))
         for label, number in (("past", past), ("archive", archive)):
             check_int(label, number, 1)
-        for label, flag in (("advice", advice), ("places", places)):
-            check_flag(label, flag)
         self.lifetime, self.use = lifetime, use
         self.past, self.archive, self.advice = past, archive, advice
         self._store = Store(store) if store is not None else None
         model = chat_model(llm)
         rule = functools.partial(abstract_causes, places=places)
-        self._abstract = LLMAbstractCauses(model, rule) if model else rule
-        self._general = LLMGeneralizeCauses(model, generalize_causes) if model else (
-            generalize_causes
-        )  # fmt: skip
-        self._advise = LLMReflect(model, advise, "advice") if model else advise
+        self._abstract = LLMAbstractCauses.or_rule(model, rule)
+        self._general = LLMGeneralizeCauses.or_rule(model, generalize_causes)
+        self._advise = LLMReflect.or_rule(model, advise, "advice")
         self._memories: list[list[str]] = []
         self._archive: list[_Entry] = []
         self._seen = ""
@@ -111,23 +103,20 @@ class Clin(LessonMemory):
     @property
     def lifetimes(self) -> dict[str, Lifetime]:  # type: ignore[override]
         """Return the lifetime of each layer; abstractions and archive have ``lifetime``."""
-        own: Any = {"memories": self.lifetime, "archive": self.lifetime}
-        return self._layers(**own)
+        return self._layers(memories=self.lifetime, archive=self.lifetime)
 
     # ------------------------------------------------------------ episodes and trials
 
     def _start(self, task: Task, last: Task) -> None:
         self._is_new = False
-        if task.id == last.id and task.goal == last.goal:
+        if not is_over("trial", last, task):
             return
-        if self.lifetime == "trial" or (self.lifetime == "task" and task.goal != last.goal):
+        if is_over(self.lifetime, last, task):
             self._archive = []
         if self._store is not None:
             records = self._store.records(self.name, kind=_KIND)
             found = [_Entry.read(record.payload) for record in records]
-            self._archive = sorted(
-                found, key=lambda entry: entry.task
-            )  # in one order, whichever came first
+            self._archive = sorted(found, key=lambda entry: entry.task)  # whichever came first
         self._memories, self._is_new = [], True
 
     def observe(self, step: Step) -> None:
@@ -224,9 +213,6 @@ class Clin(LessonMemory):
         self._archive = [_Entry.read(payload) for payload in state["archive"]]
         self._seen = check_text("seen", state["seen"])
         self._is_new = check_flag("is_new", state["is_new"])
-
-    def _roles(self) -> Iterable[object]:
-        return self._abstract, self._general, self._advise
 
 
 def advise(trace: Sequence[Step], outcome: Outcome, previous: Sequence[str], task: Task) -> str:

@@ -6,7 +6,6 @@ A memory helps if the policy plays better with it than with ``none`` and all of 
 
 from __future__ import annotations
 
-import copy
 import random
 import re
 import zlib
@@ -27,6 +26,7 @@ from gym_memory.memory.base import (
     Lifetime,
     Memory,
     count_tokens,
+    is_over,
     make_memory,
     truncate_tokens,
 )
@@ -179,7 +179,7 @@ class Altered(Memory):
 
     def fork(self) -> Memory:
         """Return an independent copy."""
-        twin = copy.copy(self)
+        twin = self._twin()
         twin._of = self._of.fork()
         return twin
 
@@ -334,7 +334,7 @@ class Placebo(Altered):
 
     def begin(self, task: Task, seed: int | None) -> None:
         """Start a trial; its lessons will have the actions seen so far."""
-        same = (task.id, task.goal) == (self._task.id, self._task.goal)
+        same = not is_over("trial", self._task, task)
         self._trial = self._trial + 1 if same else 0
         if not same and "forever" not in self._of.lifetimes.values():
             self._seen = {}
@@ -413,10 +413,3 @@ class Placebo(Altered):
         self._seen, self._outcomes = dict.fromkeys(seen), list(episodes)
         self._exchanged = {}
         super().restore(below)
-
-    def fork(self) -> Memory:
-        """Return an independent copy."""
-        twin = super().fork()
-        twin._seen = dict(self._seen)  # type: ignore[attr-defined]
-        twin._outcomes = list(self._outcomes)  # type: ignore[attr-defined]
-        return twin

@@ -24,7 +24,7 @@ from operator import itemgetter
 from typing import Any, Literal, NamedTuple
 from unicodedata import category
 
-from gym_memory.core.records import Triple
+from gym_memory.core.records import Step, Triple
 from gym_memory.graph.schema import (
     ACTION_RESULTS,
     DIRECTIONS,
@@ -494,9 +494,9 @@ def fit_facts(triples: Iterable[Triple], left: int) -> tuple[str, tuple[Triple, 
     return page.text(), tuple(page.triples)
 
 
-def render_episode(episode: Episode) -> str:
+def render_episode(episode: Episode | Step) -> str:
     """Render an observation after its step and action, without empty lines."""
-    return _head(episode) + _body(episode)
+    return _head(episode) + without_empty_lines(episode.text)
 
 
 def fit_episodes(episodes: Iterable[Episode], left: int) -> tuple[str, tuple[str, ...]]:
@@ -504,7 +504,7 @@ def fit_episodes(episodes: Iterable[Episode], left: int) -> tuple[str, tuple[str
     lines: list[str] = []
     shown: list[str] = []
     for episode in episodes:
-        head, body = _head(episode), _body(episode)
+        head, body = _head(episode), without_empty_lines(episode.text)
         room = left - len(head)
         if room < min(len(body), _WORTH_SHOWING):
             break
@@ -514,12 +514,8 @@ def fit_episodes(episodes: Iterable[Episode], left: int) -> tuple[str, tuple[str
     return "\n".join(lines), tuple(shown)
 
 
-def _head(episode: Episode) -> str:
+def _head(episode: Episode | Step) -> str:
     return entry_head(episode.t, episode.action) + "\n"
-
-
-def _body(episode: Episode) -> str:
-    return without_empty_lines(episode.text)
 
 
 @lru_cache(maxsize=512)

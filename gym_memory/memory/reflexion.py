@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from gym_memory.core.records import Cue, Outcome, Step, Task
 from gym_memory.core.settings import check_int
 from gym_memory.llm.base import ChatModel
-from gym_memory.memory.base import MEMORIES, Lifetime
+from gym_memory.memory.base import MEMORIES, Lifetime, is_over
 from gym_memory.memory.lessons.base import LessonMemory
 from gym_memory.memory.lessons.causes import (
     idle_actions,
@@ -58,8 +58,7 @@ class Reflexion(LessonMemory):
         super().__init__(inner)
         check_int("keep", keep, 1)
         self.keep = keep
-        model = chat_model(llm)
-        self._reflect = LLMReflect(model, reflect) if model else reflect
+        self._reflect = LLMReflect.or_rule(chat_model(llm), reflect)
         self._reflections: list[str] = []
 
     @property
@@ -68,7 +67,7 @@ class Reflexion(LessonMemory):
         return self._layers(reflections="trial")
 
     def _start(self, task: Task, last: Task) -> None:
-        if task.id != last.id or task.goal != last.goal:
+        if is_over("trial", last, task):
             self._reflections = []
 
     def _learn(self, trace: Sequence[Step], outcome: Outcome) -> None:
@@ -89,9 +88,6 @@ class Reflexion(LessonMemory):
 
     def _relearn(self, state: dict[str, Any]) -> None:
         self._reflections = [str(reflection) for reflection in state["reflections"]]
-
-    def _roles(self) -> Iterable[object]:
-        return (self._reflect,)
 
 
 def reflect(trace: Sequence[Step], outcome: Outcome, previous: Sequence[str], task: Task) -> str:

@@ -19,11 +19,9 @@ from gym_memory.memory.base import CHARS_PER_TOKEN, MEMORIES, Lifetime, Memory, 
 from gym_memory.memory.encoders import make_encoder
 from gym_memory.memory.reading import fact_lines, render_episode
 from gym_memory.memory.roles import rules
-from gym_memory.memory.roles.base import Importance, Insights
 from gym_memory.memory.roles.llm import chat_model, role_counts
 from gym_memory.memory.roles.llm_lessons import LLMImportance, LLMInsights
 from gym_memory.memory.roles.notes import stated_facts
-from gym_memory.memory.stores.episodes import Episode
 from gym_memory.memory.stores.stream import LONGEST, ByMeaning, Stream, StreamRecord, fit_records
 
 __all__ = ["Simulacra", "rule_insights"]
@@ -86,8 +84,8 @@ class Simulacra(Memory):
         self.k, self.recent, self.decay, self.threshold = k, recent, decay, threshold
         self._encoder = make_encoder(encoder)
         model = chat_model(llm)
-        self._rate: Importance = LLMImportance(model) if model else rules.importance
-        self._reflect: Insights = LLMInsights(model, rule_insights) if model else rule_insights
+        self._rate = LLMImportance.or_rule(model, rules.importance)
+        self._reflect = LLMInsights.or_rule(model, rule_insights)
         self._task = Task("", "")
         self._clear()
 
@@ -120,7 +118,7 @@ class Simulacra(Memory):
         """Return the observations after step ``t`` as a transcript shows them, oldest first."""
         latest = (self._stream.records[row] for row in islice(self._stream.latest(), _STATEMENTS))
         new = list(takewhile(lambda record: record.t > t, latest))
-        return [render_episode(Episode(0, r.t, r.text, r.action)) for r in reversed(new)]
+        return [render_episode(Step(r.t, r.text, r.action)) for r in reversed(new)]
 
     # ------------------------------------------------------------ retrieval
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections import deque
 from collections.abc import Container, Iterable, Iterator, Sequence
 from itertools import chain
@@ -40,11 +39,9 @@ from gym_memory.memory.reading import (
     sections,
 )
 from gym_memory.memory.recall.semantic import ATTRIBUTES, EntityIndex
-from gym_memory.memory.roles.base import Aggregate, ExtractRelations, Summarize
 from gym_memory.memory.roles.llm import LLMAggregate, LLMExtractRelations, chat_model, role_counts
 from gym_memory.memory.roles.llm_lessons import LLMSummarize
-from gym_memory.memory.roles.notes import BeliefNotes, describe, fit_lines, relations, section
-from gym_memory.memory.stores.episodes import Episode
+from gym_memory.memory.roles.notes import BeliefNotes, describe, fit_lines, section, stated_facts
 
 __all__ = ["STMA"]
 
@@ -123,12 +120,9 @@ class STMA(Memory):
         self.spatial, self.aggregator, self.repeat = spatial, aggregator, repeat
         self._encoder = make_encoder(encoder) if encoder else None
         model = chat_model(llm)
-        rule = BeliefNotes(size)
-        self._summarize: Summarize = LLMSummarize(model, rule, "belief") if model else rule
-        self._relate: ExtractRelations = (
-            LLMExtractRelations(model, relations) if model else relations
-        )
-        self._aggregate: Aggregate = LLMAggregate(model, describe) if model else describe
+        self._summarize = LLMSummarize.or_rule(model, BeliefNotes(size), "belief")
+        self._relate = LLMExtractRelations.or_rule(model, stated_facts)
+        self._aggregate = LLMAggregate.or_rule(model, describe)
         self._task = Task("", "")
         self._clear()
 
@@ -158,7 +152,9 @@ class STMA(Memory):
         if self.memory and (self.summarizer or from_belief):
             self._belief = self._summarize(self._belief, trace, self._task)
         if self.memory and self.spatial:
-            account = self._belief if from_belief else _transcript(self._records)
+            account = self._belief
+            if not from_belief:
+                account = "\n".join(map(render_episode, self._records))
             self._replace(self._relate(account, self._task), max(step.t, self.graph.now))
             self._calls += 1
 
@@ -265,7 +261,7 @@ class STMA(Memory):
         for step in reversed(self._records):
             if not pieces and step.text.strip() == cue.text.strip():
                 step = step._replace(text="")
-            piece = render_episode(Episode(0, step.t, step.text, step.action)).rstrip("\n") + "\n"
+            piece = render_episode(step).rstrip("\n") + "\n"
             if len(piece) > left:
                 break
             pieces.append(piece)
@@ -337,8 +333,8 @@ class STMA(Memory):
 
     def fork(self) -> Memory:
         """Return an independent copy that shares what neither of the two changes."""
-        twin = copy.copy(self)
-        twin.graph, twin._records = self.graph.fork(), self._records.copy()
+        twin = self._twin()
+        twin.graph = self.graph.fork()
         twin._index()
         return twin
 
@@ -365,9 +361,3 @@ def _unsaid(lines: Iterable[str], said: Sequence[Triple]) -> Iterator[str]:
         left = [fact for fact in facts if fact not in known]
         if left or not facts:
             yield from fact_lines(left[0].subject, left) if len(left) < len(facts) else [line]
-
-
-def _transcript(records: Iterable[Step]) -> str:
-    return "\n".join(
-        [render_episode(Episode(0, step.t, step.text, step.action)) for step in records]
-    )

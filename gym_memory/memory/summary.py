@@ -11,7 +11,6 @@ from gym_memory.core.settings import Help, check_text, checked
 from gym_memory.llm.base import ChatModel
 from gym_memory.memory.base import CHARS_PER_TOKEN, MEMORIES, Lifetime, Memory, check_budget
 from gym_memory.memory.reading import read_line
-from gym_memory.memory.roles.base import Summarize
 from gym_memory.memory.roles.llm import chat_model, role_counts
 from gym_memory.memory.roles.llm_lessons import LLMSummarize
 from gym_memory.memory.roles.notes import Notes, fit_lines
@@ -56,8 +55,7 @@ class Summary(Memory):
         ] = None,
     ):
         self.size = size
-        model, rule = chat_model(llm), FactNotes(size)
-        self._summarize: Summarize = LLMSummarize(model, rule) if model else rule
+        self._summarize = LLMSummarize.or_rule(chat_model(llm), FactNotes(size))
         self._task = Task("", "")
         self._clear()
 

@@ -240,13 +240,13 @@ def test_the_rule_stands_in_for_a_malformed_answer(failing, name):
 
 def test_a_wrong_setup_and_a_spent_budget_do_not_pass_unnoticed(failing):
     with pytest.raises(ModelSetupError):
-        LLMExplore(failing("401"))("find it", TASK)
+        LLMExplore(failing("401"), rules.explore)("find it", TASK)
     with pytest.raises(BudgetExceededError):
-        LLMExplore(failing("500", max_tokens=10))("find it", TASK)
+        LLMExplore(failing("500", max_tokens=10), rules.explore)("find it", TASK)
 
 
 def test_roles_are_shared_by_copies(model):
-    role = LLMExplore(model)
+    role = LLMExplore(model, rules.explore)
     assert copy.deepcopy({"role": role})["role"] is role
 
 

@@ -17,7 +17,7 @@ from gym_memory.memory import stma
 from gym_memory.memory.base import count_tokens
 from gym_memory.memory.encoders import make_encoder
 from gym_memory.memory.recall.semantic import EntityIndex
-from gym_memory.memory.roles.notes import BeliefNotes, describe, relations
+from gym_memory.memory.roles.notes import BeliefNotes, describe, stated_facts
 from gym_memory.memory.stma import STMA
 from gym_memory.run import rollout
 from gym_memory.testing.chat import Faults, ScriptedServer
@@ -362,7 +362,7 @@ def test_ablations_of_table_2() -> None:
 def test_what_left_the_buffer_is_lost_without_summariser_for_spatial_memory() -> None:
     """Not the graph: it holds what was extracted; but what was only in older records is unread."""
     memory = lived(STMA(buffer=1, spatial_summarizer=False))
-    assert relations("[step 5] > open box\nYou open the box, revealing a red onion.", TASK)
+    assert stated_facts("[step 5] > open box\nYou open the box, revealing a red onion.", TASK)
     assert Triple("red onion", "is in", "box") in memory.graph
     assert Triple("hall", "is east of", "kitchen") not in memory.graph, "needs two records"
     assert Triple("hall", "is east of", "kitchen") in lived(STMA(buffer=1)).graph

@@ -14,12 +14,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gym_memory.core.errors import GymMemoryError, InvalidArgumentError, MissingDependencyError
 from gym_memory.core.files import cache_dir
 from gym_memory.core.optional import require
-from gym_memory.memory.encoders.vectors import DEFAULT_MODEL, unit
+from gym_memory.memory.encoders.vectors import DEFAULT_MODEL, Vectors, unit
 
 __all__ = ["OnnxEncoder", "SentenceEncoder", "find_model", "load_transformer"]
 
@@ -28,7 +27,6 @@ _PACKAGED_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128
 _INSTALL = "pip install 'gym-memory[offline]'"
 _MAX_TOKENS = 256
 _BATCH = 32
-Vectors = NDArray[np.float32]
 
 
 class SentenceEncoder:

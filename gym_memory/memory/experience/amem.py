@@ -15,7 +15,14 @@ from gym_memory.extract import get_extractor
 from gym_memory.graph import TemporalGraph
 from gym_memory.graph.schema import INVENTORY, PLAYER, VERBATIM
 from gym_memory.llm.base import ChatModel
-from gym_memory.memory.base import CHARS_PER_TOKEN, MEMORIES, Lifetime, Memory, check_budget
+from gym_memory.memory.base import (
+    CHARS_PER_TOKEN,
+    MEMORIES,
+    Lifetime,
+    Memory,
+    check_budget,
+    is_over,
+)
 from gym_memory.memory.encoders import make_encoder
 from gym_memory.memory.encoders.vectors import VectorIndex
 from gym_memory.memory.roles.llm import chat_model, role_counts
@@ -80,8 +87,8 @@ class AMem(Memory):
         self.k, self.neighbours, self.lifetime = k, neighbours, lifetime
         self.encoder = make_encoder(encoder)
         model = chat_model(llm)
-        self._annotate = LLMAnnotate(model, annotate) if model else annotate
-        self._link = LLMLinkNotes(model, link_notes) if model else link_notes
+        self._annotate = LLMAnnotate.or_rule(model, annotate)
+        self._link = LLMLinkNotes.or_rule(model, link_notes)
         self._task = Task("", "")
         self._clear([])
 
@@ -98,8 +105,7 @@ class AMem(Memory):
 
     def begin(self, task: Task, seed: int | None) -> None:
         """Start an episode; clear the notes if their lifetime is over."""
-        other = {"trial": task != self._task, "task": task.goal != self._task.goal}
-        if other.get(self.lifetime, self.lifetime != "forever"):
+        if is_over(self.lifetime, self._task, task):
             self._clear([])
         self._task = task
 
@@ -119,17 +125,14 @@ class AMem(Memory):
         others = [(self._notes[n].text, self._notes[n].keywords) for n in near]
         links, contexts = self._link(note.text, words, others) if others else ([], {})
         for n, new in contexts.items():
-            self._change(near[n], self._notes[near[n]]._replace(context=new))
+            self._notes[near[n]] = self._notes[near[n]]._replace(context=new)
+            self._stale[near[n]] = None
         linked = tuple(dict.fromkeys(near[n] for n in links))
         self._notes.append(note._replace(links=linked))
         self._stale[place] = None
         for n in linked:
             other = self._notes[n]
             self._notes[n] = other._replace(links=(*other.links, place))
-
-    def _change(self, place: int, note: LinkedNote) -> None:
-        self._notes[place] = note
-        self._stale[place] = None
 
     def _nearest(self, text: str, count: int) -> list[tuple[int, float]]:
         if self._stale:

@@ -14,7 +14,7 @@ from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.records import Cue, MemoryStats, Outcome, Step, Task
 from gym_memory.core.settings import Help, Settings, make_settings
 from gym_memory.llm.base import ChatModel
-from gym_memory.memory.base import Lifetime
+from gym_memory.memory.base import Lifetime, is_over
 from gym_memory.memory.encoders import Encoder, make_encoder
 from gym_memory.memory.experience.items import (
     Bank,
@@ -26,7 +26,6 @@ from gym_memory.memory.experience.items import (
     write_lesson,
 )
 from gym_memory.memory.lessons.base import LessonMemory
-from gym_memory.memory.roles.base import WriteLesson
 from gym_memory.memory.roles.llm import chat_model, role_counts
 from gym_memory.memory.roles.llm_lessons import LLMWriteLesson
 from gym_memory.memory.stores.store import Store
@@ -144,6 +143,8 @@ class ExperienceMemory(LessonMemory):
     heading = "Learnt in earlier episodes, the last one counts most:"
     every_step: ClassVar[bool] = False
     """True if items are chosen at every step and not only at the first."""
+    are_short: ClassVar[bool] = False
+    """True if each item is worth its whole text, so that none has to share the budget."""
     worths: dict[int, float] | None = None
     """What each item adds to the present episode; set before it where ``exact`` is True."""
 
@@ -160,9 +161,7 @@ class ExperienceMemory(LessonMemory):
             )
         self._store = Store(chosen.store) if chosen.store is not None else None
         self._model = chat_model(chosen.llm)
-        self._lesson: WriteLesson = (
-            LLMWriteLesson(self._model, write_lesson) if self._model else write_lesson
-        )
+        self._lesson = LLMWriteLesson.or_rule(self._model, write_lesson)
         self.bank = Bank(make_encoder(chosen.encoder))
         self.shown: list[int] = []
         self._used: dict[int, None] = {}
@@ -206,15 +205,10 @@ class ExperienceMemory(LessonMemory):
         for id in passing[: max(len(bank) - self.settings.capacity, 0)]:
             bank.remove(id)
 
-    def _roles(self) -> Iterable[object]:
-        return (self._lesson,)
-
     # ------------------------------------------------------------ the episode
 
     def _start(self, task: Task, last: Task) -> None:
-        kept = {"trial": task.id == last.id and task.goal == last.goal,
-                "task": task.goal == last.goal, "forever": True}  # fmt: skip
-        if not kept[self.settings.lifetime]:
+        if is_over(self.settings.lifetime, last, task):
             self._relearn({"bank": (), "shown": (), "used": ()})
         if self._store is not None:
             self.bank.load(r.payload for r in self._store.records(self.name, kind=_KIND))
@@ -242,9 +236,9 @@ class ExperienceMemory(LessonMemory):
 
     def _take(self, trial: Trial) -> None:
         """Write items of a trial and settle it."""
-        before = role_counts(*self._roles())
+        before = role_counts(*vars(self).values())
         drafts = list(self._write(trial))
-        after = role_counts(*self._roles())
+        after = role_counts(*vars(self).values())
         if after.calls > before.calls and after.fallbacks == before.fallbacks:
             drafts = [draft.by("model") for draft in drafts]
         if self._store is None:
@@ -283,15 +277,20 @@ class ExperienceMemory(LessonMemory):
 
     # ------------------------------------------------------------ recall and state
 
+    def _shown(self) -> list[Item]:
+        """Return the items that are shown, the best last."""
+        return [self.bank.items[id] for id in reversed(self.shown) if id in self.bank.items]
+
     def _lessons(self) -> Sequence[str]:
-        items = self.bank.items
-        return [items[id].text for id in reversed(self.shown) if id in items]
+        return [item.text for item in self._shown()]
 
     def _rank(self, cue: Cue) -> Iterable[int]:
         return reversed(range(len(self._lessons())))
 
     def _fit(self, cue: Cue, room: int) -> dict[int, str]:
         """Give every item an equal share of what the better ones leave."""
+        if self.are_short:
+            return super()._fit(cue, room)
         lessons, chosen = self._lessons(), {}
         room -= len(self.heading) + 1
         for index in self._rank(cue):
@@ -303,7 +302,7 @@ class ExperienceMemory(LessonMemory):
 
     def ids(self, lessons: Sequence[str]) -> list[int]:
         """Return the ids of the items that shown lessons are of; 0 where one is of none."""
-        shown = [id for id in reversed(self.shown) if id in self.bank.items]
+        shown = [item.id for item in self._shown()]
         numbers = [lesson.partition(".")[0] for lesson in lessons]
         places = [int(number) if number.isdecimal() else 0 for number in numbers]
         return [shown[place - 1] if 0 < place <= len(shown) else 0 for place in places]

@@ -9,12 +9,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal
 
-from gym_memory.core.records import Cue, Outcome, Step, Task
+from gym_memory.core.records import Outcome, Step, Task
 from gym_memory.core.settings import Help
 from gym_memory.memory.base import MEMORIES
 from gym_memory.memory.experience.base import ExperienceMemory, ExperienceSettings, Trial
 from gym_memory.memory.experience.items import Bank, Item, listed
-from gym_memory.memory.lessons.base import LessonMemory
 from gym_memory.memory.reflexion import reflect
 from gym_memory.memory.roles.llm_experience import LLMEvolve
 
@@ -61,35 +60,29 @@ class EvoTest(ExperienceMemory):
     name: ClassVar[str] = "evotest"
     settings_class = EvoTestSettings
     settings: EvoTestSettings
-    every_step: ClassVar[bool] = True
+    every_step = are_short = True
 
     def __init__(self, **settings: Any):
         super().__init__(**settings)
-        self._evolve = LLMEvolve(self._model, _evolve) if self._model else _evolve
+        self._evolve = LLMEvolve.or_rule(self._model, _evolve)
 
     # ------------------------------------------------------------ recall
 
     def _choose(self, step: Step) -> Sequence[Item]:
         words, near = _words(step.text[:_STATE_CHARS]), []
-        for item in self._of(self.bank, _GAIN):
+        for item in self.bank.of_kind(_GAIN):
             own = _words(item.key)
             similarity = len(words & own) / len(words | own) if words & own else 0.0
             if similarity > 0:
                 near.append((-similarity, -item.id, item))
         gains = [item for *_, item in sorted(near, key=lambda one: one[:2])[: self.settings.k]]
-        loops = self._of(self.bank, _LOOP)[: -_SHOWN_LOOPS - 1 : -1]
+        loops = self.bank.of_kind(_LOOP)[: -_SHOWN_LOOPS - 1 : -1]
         node = self._current(self.bank)
         return [*([node] if node and node.text else []), *gains, *loops]
 
-    def _fit(self, cue: Cue, room: int) -> dict[int, str]:
-        return LessonMemory._fit(self, cue, room)  # gains are short: each is worth its whole text
-
-    def _of(self, bank: Bank, kind: str) -> list[Item]:
-        return [item for item in bank.items.values() if item.kind == kind]
-
     def _current(self, bank: Bank) -> Item | None:
         """Return the guidance to play: one that was never played, else the best."""
-        nodes = self._of(bank, _NODE)
+        nodes = bank.of_kind(_NODE)
         new = [node for node in nodes if not node.uses]
         return new[-1] if new else max(nodes, key=lambda n: (n.utility, -n.id), default=None)
 
@@ -106,13 +99,13 @@ class EvoTest(ExperienceMemory):
         mean = played.utility + (score - played.utility) / plays
         played = played._replace(uses=plays, utility=mean, wins=played.wins + trial.success)
         yield played
-        nodes = [n for n in self._of(self.bank, _NODE) if n.id != played.id] + [played]
+        nodes = [n for n in self.bank.of_kind(_NODE) if n.id != played.id] + [played]
         nodes.sort(key=lambda node: node.id or 1 << 60)
         best = max(node.utility for node in nodes)
         if trial.success or best - score >= self.settings.gap:
             return
         parent = choose_parent(nodes, self.settings.explore, self.settings.depth)
-        loops = [item.text for item in self._of(self.bank, _LOOP)[-_SHOWN_LOOPS:]]
+        loops = [item.text for item in self.bank.of_kind(_LOOP)[-_SHOWN_LOOPS:]]
         text = self._evolve(parent.text, trial.trace, trial.outcome, trial.task, loops)
         depth = int(parent.key) + 1
         more = (str(parent.id),)  # 0 for a root that is added just before
@@ -132,14 +125,12 @@ class EvoTest(ExperienceMemory):
             if draft.id in bank.items:
                 bank.put(draft)
             return
-        same = draft.kind != _NODE and next(
-            (i for i in bank.items.values() if i.kind == draft.kind and i.text == draft.text), None
-        )
-        if same:
+        same = next((i for i in bank.of_kind(draft.kind) if i.text == draft.text), None)
+        if same and draft.kind != _NODE:
             bank.merge(same, draft)
         else:
             if draft.more == ("0",):
-                draft = draft._replace(more=(str(self._of(bank, _NODE)[0].id),))
+                draft = draft._replace(more=(str(bank.of_kind(_NODE)[0].id),))
             bank.add(draft)
 
     def _worths(self, bank: Bank) -> dict[int, float]:
@@ -147,12 +138,9 @@ class EvoTest(ExperienceMemory):
         return {id: math.inf if bank.items[id].kind == _NODE else worths[id] for id in worths}
 
     def _tidy(self, bank: Bank, trial: Trial) -> None:
-        for item in self._of(bank, _LOOP)[:-_MOST_LOOPS]:
+        for item in bank.of_kind(_LOOP)[:-_MOST_LOOPS]:
             bank.remove(item.id)
         super()._tidy(bank, trial)
-
-    def _roles(self) -> Iterable[object]:
-        return (self._evolve,)
 
 
 @functools.lru_cache(maxsize=4096)

@@ -8,12 +8,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, NamedTuple
 
-from gym_memory.core.records import Cue, Step
+from gym_memory.core.records import Step
 from gym_memory.core.settings import Help
 from gym_memory.memory.base import MEMORIES
 from gym_memory.memory.experience.base import ExperienceMemory, ExperienceSettings, Trial
 from gym_memory.memory.experience.items import Bank, Item, listed, without_numbers
-from gym_memory.memory.lessons.base import LessonMemory
 from gym_memory.memory.roles.llm_experience import LLMEditRules
 
 __all__ = ["ExpeL", "ExpeLSettings", "Rule", "edit_rules"]
@@ -62,6 +61,7 @@ class ExpeL(ExperienceMemory):
     name: ClassVar[str] = "expel"
     settings_class = ExpeLSettings
     settings: ExpeLSettings
+    are_short = True
 
     def __init__(self, **settings: Any):
         super().__init__(**settings)
@@ -138,8 +138,7 @@ class ExpeL(ExperienceMemory):
 
     def _held(self, bank: Bank) -> list[Item]:
         """Return the items of the rules, highest counter first, of equals the older."""
-        found = [item for item in bank.items.values() if item.kind == _RULE]
-        return sorted(found, key=lambda item: -item.utility)
+        return sorted(bank.of_kind(_RULE), key=lambda item: -item.utility)
 
     def _rules(self, bank: Bank) -> list[Rule]:
         return [Rule(i.text, int(i.utility), n) for n, i in enumerate(self._held(bank))]
@@ -158,12 +157,6 @@ class ExpeL(ExperienceMemory):
             if len(item.actions) < len(rival.actions):
                 shots[item.origins[0].task] = item
         return [*list(shots.values())[: self.settings.k], *self._held(self.bank)]
-
-    def _fit(self, cue: Cue, room: int) -> dict[int, str]:
-        return LessonMemory._fit(self, cue, room)  # rules are short: each is worth its whole text
-
-    def _roles(self) -> Iterable[object]:
-        return self._lesson, self._edit
 
 
 def _kinds(item: Item) -> dict[str, None]:

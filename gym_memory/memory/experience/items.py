@@ -125,6 +125,10 @@ class Bank:
         self.items[item.id] = item
         return item
 
+    def of_kind(self, kind: str) -> list[Item]:
+        """Return the items of a kind, oldest first."""
+        return [item for item in self.items.values() if item.kind == kind]
+
     def put(self, item: Item) -> None:
         """Replace the item of the same id."""
         self.items[item.id] = item

@@ -15,7 +15,6 @@ from gym_memory.memory.base import MEMORIES
 from gym_memory.memory.experience.base import ExperienceMemory, ExperienceSettings, Trial
 from gym_memory.memory.experience.items import Bank, Found, Item, script
 from gym_memory.memory.lessons.causes import things_of, verb_of
-from gym_memory.memory.roles.base import AdjustProcedure
 from gym_memory.memory.roles.llm_lessons import LLMAdjustProcedure
 
 __all__ = ["Memp", "MempSettings", "adjust_procedure", "facts_of"]
@@ -63,13 +62,7 @@ class Memp(ExperienceMemory):
 
     def __init__(self, **settings: Any):
         super().__init__(**settings)
-        rule = adjust_procedure
-        self._adjust: AdjustProcedure = (
-            LLMAdjustProcedure(self._model, rule) if self._model else rule
-        )
-
-    def _roles(self) -> Iterable[object]:
-        return self._lesson, self._adjust
+        self._adjust = LLMAdjustProcedure.or_rule(self._model, adjust_procedure)
 
     def _choose(self, step: Step) -> Sequence[Item]:
         chosen, bank = self.settings, self.bank

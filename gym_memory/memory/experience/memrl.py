@@ -88,10 +88,7 @@ class MemRL(ExperienceMemory):
             text += "\n" + episode_text(trial)
         return [trial.draft(text)]
 
-    def _credit(self, item: Item, trial: Trial) -> Item:
-        return self._moved(item, trial, 1.0)
-
-    def _moved(self, item: Item, trial: Trial, share: float) -> Item:
+    def _credit(self, item: Item, trial: Trial, share: float = 1.0) -> Item:
         reward = 1.0 if trial.success else -1.0
         if trial.worths is not None:
             reward = trial.worths.get(item.id, 0.0)
@@ -101,7 +98,7 @@ class MemRL(ExperienceMemory):
     def _add(self, bank: Bank, draft: Item, trial: Trial) -> None:
         near = bank.nearest(draft.key, 1, self.settings.merge, lambda i: i.kind == draft.kind)
         if near:
-            bank.merge(self._moved(near[0].item, trial, _MERGE_GAIN), draft)
+            bank.merge(self._credit(near[0].item, trial, _MERGE_GAIN), draft)
         else:
             bank.add(draft)
 

@@ -8,7 +8,14 @@ from typing import Annotated, Any, ClassVar
 from gym_memory.core.files import typed
 from gym_memory.core.records import Cue, MemoryStats, Recall, Step, Task, Written
 from gym_memory.core.settings import Help, check_text, checked
-from gym_memory.memory.base import CHARS_PER_TOKEN, MEMORIES, Lifetime, Memory, check_budget
+from gym_memory.memory.base import (
+    CHARS_PER_TOKEN,
+    MEMORIES,
+    Lifetime,
+    Memory,
+    check_budget,
+    is_over,
+)
 from gym_memory.memory.reading import read_operation
 
 __all__ = ["PolicyNotes"]
@@ -65,8 +72,7 @@ class PolicyNotes(Memory):
 
     def begin(self, task: Task, seed: int | None) -> None:
         """Start an episode; clear the notes if their lifetime is over."""
-        other = {"trial": task != self._task, "task": task.goal != self._task.goal}
-        if other.get(self.lifetime, self.lifetime != "forever"):
+        if is_over(self.lifetime, self._task, task):
             self._notes, self._next = {}, 1
         self._task = task
         self._clear_counts()

@@ -7,13 +7,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, NamedTuple
 
-from gym_memory.core.records import Cue, Outcome, Step, Task
+from gym_memory.core.records import Outcome, Step, Task
 from gym_memory.core.settings import Help
 from gym_memory.memory.base import MEMORIES
 from gym_memory.memory.experience.base import CreditSettings, ExperienceMemory, Trial
 from gym_memory.memory.experience.items import Bank, Item, without_numbers
 from gym_memory.memory.experience.reasoningbank import extract_items
-from gym_memory.memory.lessons.base import LessonMemory
 from gym_memory.memory.roles.llm_experience import LLMCurate, LLMTagBullets
 
 __all__ = ["Playbook", "PlaybookCounts", "PlaybookSettings", "tag_bullets"]
@@ -64,12 +63,12 @@ class Playbook(ExperienceMemory):
     name: ClassVar[str] = "playbook"
     settings_class = PlaybookSettings
     settings: PlaybookSettings
+    are_short = True
 
     def __init__(self, **settings: Any):
         super().__init__(**settings)
-        model = self._model
-        self._reflect = LLMTagBullets(model, tag_bullets) if model else tag_bullets
-        self._curate = LLMCurate(model, _curate) if model else _curate
+        self._reflect = LLMTagBullets.or_rule(self._model, tag_bullets)
+        self._curate = LLMCurate.or_rule(self._model, _curate)
 
     def counts(self) -> PlaybookCounts:
         """Return the statistics that the curator sees."""
@@ -119,12 +118,6 @@ class Playbook(ExperienceMemory):
 
     def _worths(self, bank: Bank) -> dict[int, float]:
         return {item.id: _balance(item) for item in bank.items.values()}
-
-    def _fit(self, cue: Cue, room: int) -> dict[int, str]:
-        return LessonMemory._fit(self, cue, room)  # bullets are short: each is worth its whole text
-
-    def _roles(self) -> Iterable[object]:
-        return self._reflect, self._curate
 
 
 def _id(item: Item) -> str:

@@ -73,10 +73,8 @@ class ReasoningBank(ExperienceMemory):
 
     def __init__(self, **settings: Any):
         super().__init__(**settings)
-        rule = extract_items
-        self._extract = LLMExtractItems(self._model, rule) if self._model else rule
-        compare = compare_attempts
-        self._compare = LLMCompareAttempts(self._model, compare) if self._model else compare
+        self._extract = LLMExtractItems.or_rule(self._model, extract_items)
+        self._compare = LLMCompareAttempts.or_rule(self._model, compare_attempts)
         self._attempts: list[Item] = []
 
     def _choose(self, step: Step) -> Sequence[Item]:
@@ -134,9 +132,6 @@ class ReasoningBank(ExperienceMemory):
         outcome = trial.outcome._replace(success=trial.success)
         texts = self._extract(trial.trace, outcome, trial.task)
         return [trial.draft(text) for text in texts[:_MOST_ITEMS]]
-
-    def _roles(self) -> Iterable[object]:
-        return self._extract, self._compare
 
     def _learnt(self) -> dict[str, Any]:
         attempts = [attempt.payload() for attempt in self._attempts]

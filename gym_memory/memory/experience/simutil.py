@@ -64,7 +64,7 @@ class SimUtil(ExperienceMemory):
     settings: SimUtilSettings
 
     def _choose(self, step: Step) -> Sequence[Item]:
-        chance = self._chance()
+        chance = random.Random(zlib.crc32(f"{self._task.id}/{self.bank.episode}".encode()))
         if chance.random() >= self.settings.exposure:
             return []
         wanted = self.settings.outcome
@@ -74,13 +74,8 @@ class SimUtil(ExperienceMemory):
         total = sum(item.uses for item in self.bank.items.values())
         scored = [(self.score(near, total), near.item) for near in found]
         if self.settings.rank == "softmax":  # drawn without replacement, by Gumbel noise
-            scored = [
-                (s / _TEMPERATURE - math.log(-math.log(_inside(chance))), i) for s, i in scored
-            ]
+            scored = [(s / _TEMPERATURE + _gumbel(chance), i) for s, i in scored]
         return [item for _, item in sorted(scored, key=lambda pair: -pair[0])][: self.settings.k]
-
-    def _chance(self) -> random.Random:
-        return random.Random(zlib.crc32(f"{self._task.id}/{self.bank.episode}".encode()))
 
     def score(self, near: Found, total: int) -> float:
         """Return S of an item that a search found, given the sum of all counts."""
@@ -103,9 +98,6 @@ class SimUtil(ExperienceMemory):
         return [trial.draft(text, uses=1, utility=0.5)]
 
     def _credit(self, item: Item, trial: Trial) -> Item:
-        return self._moved(item, trial)
-
-    def _moved(self, item: Item, trial: Trial) -> Item:
         beta, score = self.settings.beta, trial.origin.score
         if trial.worths is not None:
             score = (1 + trial.worths.get(item.id, 0.0)) / 2
@@ -114,7 +106,7 @@ class SimUtil(ExperienceMemory):
     def _add(self, bank: Bank, draft: Item, trial: Trial) -> None:
         alike = bank.nearest(draft.key, 1, self.settings.same, lambda i: i.text == draft.text)
         if alike and alike[0].similarity > self.settings.same:
-            bank.merge(self._moved(alike[0].item, trial), draft)
+            bank.merge(self._credit(alike[0].item, trial), draft)
         else:
             bank.add(draft)
 
@@ -133,6 +125,5 @@ class SimUtil(ExperienceMemory):
         super()._tidy(bank, trial)
 
 
-def _inside(chance: random.Random) -> float:
-    """Return a number in (0, 1), of which the logarithm exists."""
-    return max(chance.random(), 1e-12)
+def _gumbel(chance: random.Random) -> float:
+    return -math.log(-math.log(max(chance.random(), 1e-12)))

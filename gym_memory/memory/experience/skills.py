@@ -97,7 +97,7 @@ class Skills(ExperienceMemory):
     def _count(self, bank: Bank, kind: str, goal: str) -> Item:
         """Return the record of a group's episodes with or without skills."""
         group = goal if self.settings.paired == "goal" else ""
-        known = (i for i in bank.items.values() if i.kind == kind and i.goal == group)
+        known = (item for item in bank.of_kind(kind) if item.goal == group)
         return next(known, Item("", "", kind, group))
 
     def _write(self, trial: Trial) -> Iterable[Item]:
@@ -121,8 +121,7 @@ class Skills(ExperienceMemory):
         return item._replace(utility=(1 - beta) * item.utility + beta * signal)
 
     def _add(self, bank: Bank, draft: Item, trial: Trial) -> None:
-        same = (i for i in bank.items.values() if (i.kind, i.text) == (draft.kind, draft.text))
-        known = next(same, None)
+        known = next((i for i in bank.of_kind(draft.kind) if i.text == draft.text), None)
         if known is None:
             bank.add(draft)
         else:
@@ -139,7 +138,7 @@ class Skills(ExperienceMemory):
 
 
 def _uses(bank: Bank, kind: str) -> int:
-    return sum(item.uses for item in bank.items.values() if item.kind == kind)
+    return sum(item.uses for item in bank.of_kind(kind))
 
 
 def _key(goal: str, seen: str) -> str:

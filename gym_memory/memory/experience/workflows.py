@@ -52,8 +52,7 @@ class WorkflowMemory(ExperienceMemory):
 
     def __init__(self, **settings: Any):
         super().__init__(**settings)
-        rule = induce_workflows
-        self._induce = LLMInduceWorkflows(self._model, rule) if self._model else rule
+        self._induce = LLMInduceWorkflows.or_rule(self._model, induce_workflows)
 
     def _choose(self, step: Step) -> Sequence[Item]:
         return [near.item for near in self.bank.nearest(self._task.goal, self.settings.k)]
@@ -78,12 +77,8 @@ class WorkflowMemory(ExperienceMemory):
         bank.add(draft)
 
     def _lessons(self) -> Sequence[str]:
-        items, goal = self.bank.items, self._task.goal
-        shown = [items[id] for id in reversed(self.shown) if id in items]
-        return [fill_slots(i.text, i.more[0], i.more[2:], goal) for i in shown]
-
-    def _roles(self) -> Iterable[object]:
-        return (self._induce,)
+        goal = self._task.goal
+        return [fill_slots(i.text, i.more[0], i.more[2:], goal) for i in self._shown()]
 
 
 def induce_workflows(trace: Sequence[Step], task: Task) -> list[Workflow]:

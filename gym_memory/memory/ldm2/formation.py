@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
@@ -28,9 +28,6 @@ from gym_memory.memory.ldm2.index import (
 )
 from gym_memory.memory.roles import rules
 from gym_memory.memory.roles.base import (
-    Classify,
-    Cluster,
-    Compare,
     EvaluateSubgoals,
     Subgoal,
     Summarize,
@@ -53,7 +50,6 @@ __all__ = [
     "clipped",
     "evaluate",
     "examples_of",
-    "form",
     "recordings",
     "summarize",
 ]
@@ -109,10 +105,7 @@ def evaluate(trace: Sequence[Step], task: Task) -> list[Subgoal]:
     subgoals = list(dict.fromkeys(" ".join(part.split())[:_SUBGOAL] for part in parts))
     judged = [(text, words) for text in subgoals if (words := _words(text))][-_SUBGOALS:]
     done = {_done(step.action, _first_line(step.text)): None for step in trace if step.action}
-    return [
-        Subgoal(text, any(_covers(did, words) for did in done))
-        for text, words in judged[-_SUBGOALS:]
-    ]
+    return [Subgoal(text, any(_covers(did, words) for did in done)) for text, words in judged]
 
 
 @lru_cache(maxsize=1 << 12)
@@ -187,35 +180,6 @@ def examples_of(
     ]
 
 
-def form(
-    trajectories: Iterable[Trajectory],
-    historian: Historian,
-    cluster_goals: Cluster,
-    cluster_observations: Cluster,
-    *,
-    batch_size: int,
-    first_batch: int = 0,
-) -> Iterator[Addition]:
-    """Form batch memories by types of goals (Eq. 7) and of observations (Eq. 8)."""
-    rest, number = iter(trajectories), first_batch
-    while batch := list(islice(rest, batch_size)):
-        played = [t for t in batch if len(t.steps) > 1]
-        kinds = cluster_goals([t.task.goal for t in played])
-        entries: list[IndexedExample] = []
-        processes: list[Process] = []
-        for kind in dict.fromkeys(kinds):
-            own = [t for t, name in zip(played, kinds, strict=True) if name == kind]
-            examples = [e for t in own for e in examples_of(t.steps, t.task, historian)]
-            types = cluster_observations([example.observation for example in examples])
-            entries += map(IndexedExample, [kind] * len(types), types, examples)
-            best = own[choose(own)]
-            steps = tuple(clipped(step) for step in best.steps[:LONGEST])
-            processes.append(Process(kind, best.outcome.value, steps))
-        if entries:
-            yield Addition(number, tuple(entries), tuple(processes))
-            number += 1
-
-
 def choose(processes: Sequence[Trajectory]) -> int:
     """Return the best process by score, then steps, then order (Eq. 5; the paper asks a model)."""
     return min(
@@ -248,32 +212,39 @@ class Bank:
         self._related = calibrated_threshold(encoder)
         goals, sights = EncodedTypes(encoder, ALIKE), EncodedTypes(encoder, SAME_SIGHT)
         self.historian = Historian(
-            LLMEvaluateSubgoals(model, evaluate) if model else evaluate,
-            LLMSummarize(model, summarize, "past") if model else summarize,
+            LLMEvaluateSubgoals.or_rule(model, evaluate),
+            LLMSummarize.or_rule(model, summarize, "past"),
         )
-        self._goals: Cluster = LLMCluster(model, goals) if model else goals
-        self._sights: Cluster = LLMCluster(model, sights) if model else sights
-        self._classify: Classify | None = (
-            LLMClassify(model, NearestType(encoder)) if model else None
-        )
-        self._compare: Compare = LLMCompare(model) if model else rules.compare
+        self._goals = LLMCluster.or_rule(model, goals)
+        self._sights = LLMCluster.or_rule(model, sights)
+        self._classify = LLMClassify(model, NearestType(encoder)) if model else None
+        self._compare = LLMCompare.or_rule(model, rules.compare)
         self._store, self._stored = store, 0
         self.formed = self.library = Library(encoder)
         self.refresh()
 
     def form(self, trajectories: Iterable[Trajectory]) -> int:
-        """Form batch memories from trajectories worth imitating; return the number of tuples."""
-        before = len(self.library)
-        first = max(self.library.batches, default=-1) + 1
-        for addition in form(
-            trajectories,
-            self.historian,
-            self._goals,
-            self._sights,
-            batch_size=self.batch_size,
-            first_batch=first,
-        ):
-            self._keep(addition, lasting=True)
+        """Form batch memories from trajectories worth imitating; return the number of tuples.
+
+        Types of goals (Eq. 7) and, in them, of observations (Eq. 8) are found batch by batch.
+        """
+        before, rest = len(self.library), iter(trajectories)
+        while batch := list(islice(rest, self.batch_size)):
+            played = [t for t in batch if len(t.steps) > 1]
+            kinds = self._goals([t.task.goal for t in played])
+            entries: list[IndexedExample] = []
+            processes: list[Process] = []
+            for kind in dict.fromkeys(kinds):
+                own = [t for t, name in zip(played, kinds, strict=True) if name == kind]
+                examples = [e for t in own for e in examples_of(t.steps, t.task, self.historian)]
+                types = self._sights([example.observation for example in examples])
+                entries += map(IndexedExample, [kind] * len(types), types, examples)
+                best = own[choose(own)]
+                steps = tuple(clipped(step) for step in best.steps[:LONGEST])
+                processes.append(Process(kind, best.outcome.value, steps))
+            if entries:
+                number = max(self.library.batches, default=-1) + 1
+                self._keep(Addition(number, tuple(entries), tuple(processes)), lasting=True)
         return len(self.library) - before
 
     def learn(

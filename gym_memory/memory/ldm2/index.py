@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from gym_memory.core.records import Step
 from gym_memory.memory.encoders import Encoder, unit
+from gym_memory.memory.encoders.vectors import Vectors
 
 __all__ = [
     "ALIKE",
@@ -38,8 +39,6 @@ _ROUNDS = 10
 _WORD = re.compile(r"[^\W\d_]{3,}")
 _NAMING = 400
 """Characters of a text that its type is named after."""
-
-Vectors = NDArray[np.float32]
 
 
 class EncodedTypes:

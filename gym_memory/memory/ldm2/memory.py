@@ -4,15 +4,22 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterable
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
-from gym_memory.core.errors import InvalidArgumentError, UnknownNameError
+from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.files import typed
 from gym_memory.core.records import Cue, MemoryStats, Outcome, Recall, Step, Task
-from gym_memory.core.settings import check_flag, check_int
+from gym_memory.core.settings import check_int, checked
 from gym_memory.core.trajectory import Trajectory, read_trajectory
 from gym_memory.llm.base import ChatModel
-from gym_memory.memory.base import CHARS_PER_TOKEN, MEMORIES, Lifetime, Memory, check_budget
+from gym_memory.memory.base import (
+    CHARS_PER_TOKEN,
+    MEMORIES,
+    Lifetime,
+    Memory,
+    check_budget,
+    is_over,
+)
 from gym_memory.memory.encoders import Encoder, make_encoder
 from gym_memory.memory.ldm2.formation import LONGEST, Bank, clipped, recordings
 from gym_memory.memory.ldm2.index import Example, said
@@ -70,6 +77,7 @@ class LDM2(Memory):
 
     name: ClassVar[str] = "ldm2"
 
+    @checked
     def __init__(
         self,
         *,
@@ -78,7 +86,7 @@ class LDM2(Memory):
         examples: int = 5,
         batch: int | str | None = None,
         encoder: str | Encoder = "hash",
-        lifetime: str | None = None,
+        lifetime: Literal["trial", "task", "forever"] | None = None,
         capacity: int = 200_000,
         learn: bool = True,
         llm: str | ChatModel | None = None,
@@ -87,20 +95,15 @@ class LDM2(Memory):
             ("batch_size", batch_size), ("examples", examples), ("capacity", capacity),
         ):  # fmt: skip
             check_int(label, number, 1)
-        if batch not in (None, EACH) and (isinstance(batch, bool) or not isinstance(batch, int)):
+        if isinstance(batch, str) and batch != EACH:
             raise InvalidArgumentError(f"expected batch as an int, {EACH!r} or None, got {batch!r}")
-        check_flag("learn", learn)
-        if not isinstance(store, str):
-            raise InvalidArgumentError(f"expected store as a text, got {store!r}")
-        if lifetime not in (None, "trial", "task", "forever"):
-            raise UnknownNameError("lifetime", str(lifetime), ("trial", "task", "forever"))
         self.batch_size, self.examples, self.batch = batch_size, examples, batch
         self.learn = learn
         self._turn = 0
         self._encoder = make_encoder(encoder)
         files = recordings(store)
         kept = Store(store) if store and not files else None
-        self.lifetime = "forever" if kept else lifetime or "task"
+        self.lifetime: Lifetime = "forever" if kept else lifetime or "task"
         self._bank = Bank(self._encoder, chat_model(llm), kept, batch_size, capacity)
         self._task = Task("", "")
         self._trace: list[Step] = []
@@ -112,7 +115,7 @@ class LDM2(Memory):
     @property
     def lifetimes(self) -> dict[str, Lifetime]:  # type: ignore[override]
         """Return the lifetime of tuples and of the history."""
-        return {"tuples": self.lifetime, "history": "episode"}  # type: ignore[dict-item]
+        return {"tuples": self.lifetime, "history": "episode"}
 
     @property
     def batches(self) -> tuple[int, ...]:
@@ -143,12 +146,7 @@ class LDM2(Memory):
         """Start an episode: drop tuples whose lifetime is over, find the goal type."""
         last, self._task = self._task, task
         self._turn = self._turn + 1 if task == last else 0
-        kept = {
-            "trial": task.id == last.id,
-            "task": task.goal == last.goal,
-            "forever": True,
-        }
-        if not kept[self.lifetime]:
+        if is_over(self.lifetime, last, task):
             self._bank.library = self._bank.formed
         self._bank.refresh()
         self._trace, self._complete, self._history = [], True, ""

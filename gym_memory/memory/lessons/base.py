@@ -6,7 +6,7 @@ shows them, above an inner memory of the trial, at every step of later trials.
 
 from __future__ import annotations
 
-import copy
+import dataclasses
 from abc import abstractmethod
 from collections import deque
 from collections.abc import Iterable, Sequence
@@ -16,7 +16,7 @@ from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.files import typed
 from gym_memory.core.records import Cue, MemoryStats, Outcome, Recall, Step, Task
 from gym_memory.core.settings import check_text
-from gym_memory.memory.base import CHARS_PER_TOKEN, Lifetime, Memory, check_budget
+from gym_memory.memory.base import CHARS_PER_TOKEN, Lifetime, Memory, check_budget, make_memory
 from gym_memory.memory.roles.llm import role_counts
 
 __all__ = ["LessonMemory"]
@@ -46,8 +46,6 @@ class LessonMemory(Memory):
     """Whether the beginning of a lesson is worth showing where the whole does not fit."""
 
     def __init__(self, inner: str):
-        from gym_memory.memory.base import make_memory  # which knows this class by name
-
         self.inner = make_memory(inner)
         self.keeps_budget, self.trust = self.inner.keeps_budget, self.inner.trust
         lasting = set(self.inner.lifetimes.values()) - {"step", "episode"}
@@ -87,10 +85,6 @@ class LessonMemory(Memory):
     @abstractmethod
     def _relearn(self, state: dict[str, Any]) -> None:
         """Replace the subclass's state; keep no reference into ``state``."""
-
-    @abstractmethod
-    def _roles(self) -> Iterable[object]:
-        """Return the roles that a model may play, for the counters."""
 
     # ------------------------------------------------------------ the episode
 
@@ -178,19 +172,16 @@ class LessonMemory(Memory):
 
     def fork(self) -> LessonMemory:
         """Return an independent copy; it writes to the same store, if there is one."""
-        twin = copy.copy(self)
-        twin._trace = self._trace.copy()
+        twin = self._twin()
         twin.inner = self.inner.fork()
         twin._relearn(self._learnt())
         return twin
 
     def stats(self) -> MemoryStats:
         """Return the inner memory's, with the lessons, and the calls and fallbacks of a model."""
-        below, counts = self.inner.stats(), role_counts(*self._roles())
-        return MemoryStats(
-            facts=below.facts,
-            live_facts=below.live_facts,
-            episodes=below.episodes,
+        below, counts = self.inner.stats(), role_counts(*vars(self).values())
+        return dataclasses.replace(
+            below,
             lessons=len(self._lessons()),
             extraction_calls=below.extraction_calls + counts.calls,
             fallbacks=below.fallbacks + counts.fallbacks,

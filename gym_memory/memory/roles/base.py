@@ -1,16 +1,15 @@
-"""Parts that the papers give to a language model: one protocol a role, and their records.
+"""Parts that the papers give to a language model: the type of each role, and their records.
 
 A role is a callable without state, with a rule as default. A memory takes ``llm=`` and wraps it::
 
-    model = chat_model(llm)
-    self._reflect: Reflect = LLMReflect(model, rules) if model else rules
+    self._reflect = LLMReflect.or_rule(chat_model(llm), reflect)
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Mapping, Sequence
-from typing import NamedTuple, Protocol
+from collections.abc import Callable, Container, Mapping, Sequence
+from typing import NamedTuple
 
 from gym_memory.core.records import Cue, Outcome, Step, Task, Triple
 
@@ -42,89 +41,36 @@ __all__ = [
 # --- AriGraph and Ariadne -----------------------------------------------------------------------
 
 
-class Outdated(Protocol):
-    """Selects facts of the graph that new ones make untrue (AriGraph, Appendix E)."""
-
-    def __call__(
-        self, existing: Sequence[Triple], new: Sequence[Triple], task: Task
-    ) -> list[Triple]:
-        """Return the members of ``existing`` to retire, in their order."""
-        ...
-
-
-class RelevantEntities(Protocol):
-    """Chooses search texts for the graph, and how far to look (authors' code of AriGraph)."""
-
-    def __call__(self, cue: Cue, known: Container[str]) -> list[tuple[str, int]]:
-        """Return pairs (search text, depth in hops >= 1) of ``known`` names or new, best first."""
-        ...
-
-
-class Explore(Protocol):
-    """Decides whether the plan needs to find or locate something (AriGraph, Appendix E)."""
-
-    def __call__(self, plan: str, task: Task) -> bool:
-        """True when unexplored exits should be shown."""
-        ...
+Outdated = Callable[[Sequence[Triple], Sequence[Triple], Task], list[Triple]]
+"""Selects the known facts that new ones make untrue, in their order (AriGraph, Appendix E)."""
+RelevantEntities = Callable[[Cue, Container[str]], list[tuple[str, int]]]
+"""Chooses search texts, of the names known or new, each with a depth >= 1 (AriGraph's code)."""
+Explore = Callable[[str, Task], bool]
+"""Decides whether the plan needs unexplored exits to be shown (AriGraph, Appendix E)."""
 
 
 # --- summaries and reflections ------------------------------------------------------------------
 
 
-class Summarize(Protocol):
-    """Summarizes the past (AriGraph's baseline; STMA, Eq. 4; LDM2, Eq. 6)."""
+Summarize = Callable[[str, Sequence[Step], Task], str]
+"""Summarizes an earlier summary, empty at first, and the steps to add, oldest first.
 
-    def __call__(self, previous: str, trace: Sequence[Step], task: Task) -> str:
-        """Return a summary of ``previous``, empty at first, and the steps to add, oldest first."""
-        ...
+AriGraph's baseline; STMA, Eq. 4; LDM2, Eq. 6.
+"""
+Importance = Callable[[str, Task], float]
+"""Rates an observation by a number in [1, 10] (Simulacra)."""
+Insights = Callable[[Sequence[str], Task], list[str]]
+"""Draws general conclusions, each one sentence, from single observations (Simulacra)."""
+Reflect = Callable[[Sequence[Step], Outcome, Sequence[str], Task], str]
+"""Plans the next trial, given a trial and the earlier plans, oldest first (Reflexion)."""
+WriteLesson = Callable[[Sequence[Step], Outcome, Task, Sequence[str]], str]
+"""Writes an item of experience after an episode (MemRL, RetroAgent, Memp).
 
-
-class Importance(Protocol):
-    """Rates an observation (Simulacra)."""
-
-    def __call__(self, text: str, task: Task) -> float:
-        """Return a number in [1, 10]."""
-        ...
-
-
-class Insights(Protocol):
-    """Draws general conclusions from single observations (Simulacra's reflections)."""
-
-    def __call__(self, statements: Sequence[str], task: Task) -> list[str]:
-        """Return conclusions, each one sentence."""
-        ...
-
-
-class Reflect(Protocol):
-    """Explains what went wrong in a trial and what to do in the next one (Reflexion)."""
-
-    def __call__(
-        self, trace: Sequence[Step], outcome: Outcome, previous: Sequence[str], task: Task
-    ) -> str:
-        """Return a plan for the next trial; ``previous`` are earlier ones, oldest first."""
-        ...
-
-
-class WriteLesson(Protocol):
-    """Writes an item of experience after an episode (MemRL, RetroAgent, Memp)."""
-
-    def __call__(
-        self, trace: Sequence[Step], outcome: Outcome, task: Task, other: Sequence[str]
-    ) -> str:
-        """Return the text.
-
-        ``other`` are the actions of an attempt at the same task with the opposite outcome; empty
-        if there is none.
-        """
-        ...
-
-
-class AdjustProcedure(Protocol):
-    """Rewrites a procedure that a failed episode used (Memp)."""
-
-    def __call__(self, text: str, trace: Sequence[Step], outcome: Outcome, task: Task) -> str:
-        """Return the procedure in its new form."""
-        ...
+The last argument has the actions of an attempt at the same task with the opposite outcome; it is
+empty if there is none.
+"""
+AdjustProcedure = Callable[[str, Sequence[Step], Outcome, Task], str]
+"""Rewrites a procedure that a failed episode used (Memp)."""
 
 
 # --- CLIN ---------------------------------------------------------------------------------------
@@ -185,47 +131,24 @@ class Learnings(NamedTuple):
     outcome: Outcome
 
 
-class AbstractCauses(Protocol):
-    """Generates CLIN's memory after a trial (Algorithm 1)."""
+AbstractCauses = Callable[
+    [Sequence[Step], Outcome, Sequence[Sequence[CausalAbstraction]], Task], list[CausalAbstraction]
+]
+"""Rewrites CLIN's memory after a trial (Algorithm 1), given at most three, oldest first."""
+GeneralizeCauses = Callable[[Sequence[Learnings], Task, bool], list[CausalAbstraction]]
+"""Makes CLIN's meta-memory from at most ten best trials of several episodes (3.3).
 
-    def __call__(
-        self,
-        trace: Sequence[Step],
-        outcome: Outcome,
-        previous: Sequence[Sequence[CausalAbstraction]],
-        task: Task,
-    ) -> list[CausalAbstraction]:
-        """Return the rewritten memory; ``previous`` are at most three, oldest first."""
-        ...
-
-
-class GeneralizeCauses(Protocol):
-    """Makes CLIN's meta-memory from the best trial of several episodes (3.3)."""
-
-    def __call__(
-        self, archive: Sequence[Learnings], task: Task, same_task: bool
-    ) -> list[CausalAbstraction]:
-        """Return a memory to start with, from at most ten best trials; Gen-Env if ``same_task``."""
-        ...
+The last argument is True for Gen-Env, where the trials are of the same task.
+"""
 
 
 # --- STMA ---------------------------------------------------------------------------------------
 
 
-class ExtractRelations(Protocol):
-    """Retrieves STMA's spatial triples from the temporal belief (Eq. 6)."""
-
-    def __call__(self, belief: str, task: Task) -> list[Triple]:
-        """Return the latest relations stated in ``belief``."""
-        ...
-
-
-class Aggregate(Protocol):
-    """Turns a subgraph into prose, STMA's spatial belief (Eq. 7)."""
-
-    def __call__(self, triples: Sequence[Triple], task: Task) -> str:
-        """Return the prose, with what follows from the triples (west-of is transitive)."""
-        ...
+ExtractRelations = Callable[[str, Task], list[Triple]]
+"""Retrieves the latest relations that STMA's temporal belief states (Eq. 6)."""
+Aggregate = Callable[[Sequence[Triple], Task], str]
+"""Turns a subgraph, with what follows from it, into prose: STMA's spatial belief (Eq. 7)."""
 
 
 # --- AWM ----------------------------------------------------------------------------------------
@@ -259,33 +182,11 @@ class Subgoal(NamedTuple):
         return f"{self.text} - {'complete' if self.complete else 'incomplete'}"
 
 
-class EvaluateSubgoals(Protocol):
-    """Splits LDM2's goal and judges each part against the past (Table 4)."""
-
-    def __call__(self, trace: Sequence[Step], task: Task) -> list[Subgoal]:
-        """Return the subgoals in the order in which they are to be done."""
-        ...
-
-
-class Cluster(Protocol):
-    """Groups goals or observations into types for LDM2's index (Eqs. 7 and 8)."""
-
-    def __call__(self, texts: Sequence[str]) -> list[str]:
-        """Return the name of each text's type, one a text."""
-        ...
-
-
-class Classify(Protocol):
-    """Finds the type of a new goal or observation for LDM2's look-up (Table 4)."""
-
-    def __call__(self, text: str, types: Mapping[str, Sequence[str]]) -> str:
-        """Return one key of ``types``, which has examples of each."""
-        ...
-
-
-class Compare(Protocol):
-    """Finds where a better process first departs from another (LDM2, Eq. 10)."""
-
-    def __call__(self, better: Sequence[Step], worse: Sequence[Step], task: Task) -> int:
-        """Return the index into ``better`` of the first step that differs."""
-        ...
+EvaluateSubgoals = Callable[[Sequence[Step], Task], list[Subgoal]]
+"""Splits LDM2's goal into parts in their order and judges each against the past (Table 4)."""
+Cluster = Callable[[Sequence[str]], list[str]]
+"""Names the type of each goal or observation for LDM2's index (Eqs. 7 and 8)."""
+Classify = Callable[[str, Mapping[str, Sequence[str]]], str]
+"""Chooses one of LDM2's types, each with examples, for a new goal or observation (Table 4)."""
+Compare = Callable[[Sequence[Step], Sequence[Step], Task], int]
+"""Finds the first step of a better process that differs from a worse one (LDM2, Eq. 10)."""

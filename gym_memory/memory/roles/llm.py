@@ -5,11 +5,11 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Callable, Container, Sequence
-from typing import Annotated, Any, ClassVar, Generic, NamedTuple, TypeVar
+from typing import Annotated, Any, ClassVar, Generic, NamedTuple, TypeVar, cast
 
 from gym_memory.core.errors import ModelError
 from gym_memory.core.optional import require
-from gym_memory.core.records import Cue, Step, Task, Triple
+from gym_memory.core.records import Cue, Outcome, Step, Task, Triple
 from gym_memory.extract import Extraction, Mention, Pattern, get_extractor
 from gym_memory.extract.draft import attributed
 from gym_memory.graph import TemporalGraph
@@ -32,10 +32,13 @@ from gym_memory.memory.roles.text import (
     read_replacements,
     read_triple_lists,
     read_triples,
+    score_in_words,
+    trace_text,
     triples_json,
 )
 
 __all__ = [
+    "GOAL",
     "LLMAggregate",
     "LLMExplore",
     "LLMExtractRelations",
@@ -50,6 +53,8 @@ __all__ = [
 
 Rule = TypeVar("Rule", bound=Callable[..., Any])
 
+GOAL = 1000
+"""Tokens of a goal that is shown."""
 _OBSERVATION = 2000
 _KNOWN_FACTS = 40
 _SENTENCE = re.compile(r"[^\s.!?][^.!?\n]*")
@@ -58,36 +63,40 @@ _SENTENCE = re.compile(r"[^\s.!?][^.!?\n]*")
 class LLMRole(Generic[Rule]):
     """A role played by a chat model, and by its rule where the model fails.
 
-    A subclass answers in ``answer``, with the arguments of the role's protocol. The rule answers
+    A subclass answers in ``answer``, with the arguments of the role's type. The rule answers
     after a failed call or an unreadable answer. Setup errors and a spent budget are raised.
 
     Args:
         model: The chat model.
-        rule: The rule-based role of the same protocol; default: the role's own. It must not be a
-            bound method of the memory that uses it, or a fork would use the original's.
+        rule: The rule-based role of the same type. It must not be a bound method of the memory
+            that uses it, or a fork would use the original's.
         prompt: Name of the prompt; default: the role's own.
     """
 
     prompt: str = ""
     max_tokens: int = 512
-    usual: ClassVar[Any] = None
+    trace_tokens: int = 16_000
+    """Tokens of a trial that is shown: the papers show it whole."""
     answer: ClassVar[Callable[..., Any]]
 
-    def __init__(self, model: ChatModel, rule: Rule | None = None, prompt: str | None = None):
-        self.model = model
-        self.rule: Any = self.usual if rule is None else rule
+    def __init__(self, model: ChatModel, rule: Rule, prompt: str | None = None):
+        self.model, self.rule = model, rule
         self.prompt = prompt or self.prompt
         self.calls = self.fallbacks = 0
-        self.parts: tuple[object, ...] = ()
         load_prompt(self.prompt)
 
-    def __call__(self, *arguments: Any, **named: Any) -> Any:
+    @classmethod
+    def or_rule(cls, model: ChatModel | None, rule: Rule, prompt: str | None = None) -> Rule:
+        """Return the role played by a model, or its rule if there is none."""
+        return cast(Rule, cls(model, rule, prompt)) if model else rule
+
+    def __call__(self, *arguments: Any) -> Any:
         """Answer by the model, or by the rule."""
         try:
-            return self.answer(*arguments, **named)
+            return self.answer(*arguments)
         except ModelError:
             self.fallbacks += 1
-            return self.rule(*arguments, **named)
+            return self.rule(*arguments)
 
     def ask(self, *, schema: Any = None, prompt: str | None = None, **slots: str) -> Reply:
         """Fill the prompt and call the model, at temperature 0."""
@@ -101,6 +110,21 @@ class LLMRole(Generic[Rule]):
                 schema=schema,
             )
         )
+
+    def ask_about(
+        self,
+        task: Task,
+        trace: Sequence[Step],
+        outcome: Outcome | None = None,
+        *,
+        prompt: str | None = None,
+        **slots: str,
+    ) -> str:
+        """Ask about a trial: fill in its task, its steps and, once it ended, its score in words."""
+        if outcome is not None:
+            slots["evaluation"] = score_in_words(outcome)
+        steps = trace_text(trace, self.trace_tokens)
+        return self.ask(prompt=prompt, task=clip(task.goal, GOAL), trace=steps, **slots).text
 
     def __deepcopy__(self, memo: dict[int, Any]) -> LLMRole[Rule]:
         return self  # keeps no state that an answer depends on
@@ -118,7 +142,7 @@ def role_counts(*roles: object) -> RoleCounts:
     calls = fallbacks = 0
     for role in roles:
         if isinstance(role, LLMRole):
-            inner = role_counts(*role.parts)
+            inner = role_counts(*vars(role).values())
             calls += role.calls + inner.calls
             fallbacks += role.fallbacks + inner.fallbacks
     return RoleCounts(calls, fallbacks)
@@ -144,7 +168,6 @@ class LLMOutdated(LLMRole[Outdated]):
     """AriGraph's selection of outdated triples (Appendix E)."""
 
     prompt = "outdated"
-    usual = staticmethod(rules.outdated)
 
     def answer(self, existing: Sequence[Triple], new: Sequence[Triple], task: Task) -> list[Triple]:
         """Return the existing facts that the answer replaces by a new one."""
@@ -169,14 +192,9 @@ class LLMExtractor(LLMRole[Callable[[Step, TemporalGraph, Task], Extraction]]):
     prompt = "extract"
     max_tokens = 1024
 
-    usual = staticmethod(
-        lambda step, graph, task: get_extractor(task.dialect).extract(step, graph, task)
-    )
-
     def __init__(self, model: ChatModel):
-        super().__init__(model)
-        self.outdated: Outdated = LLMOutdated(model)
-        self.parts = (self.outdated,)
+        super().__init__(model, _by_dialect)
+        self.outdated: Outdated = LLMOutdated(model, rules.outdated)
 
     @attributed
     def extract(self, step: Step, graph: TemporalGraph, task: Task) -> Extraction:
@@ -219,6 +237,10 @@ class LLMExtractor(LLMRole[Callable[[Step, TemporalGraph, Task], Extraction]]):
         )
 
 
+def _by_dialect(step: Step, graph: TemporalGraph, task: Task) -> Extraction:
+    return get_extractor(task.dialect).extract(step, graph, task)
+
+
 def _normal(fact: Triple, graph: TemporalGraph) -> Triple:
     """Return a fact in the graph's names; quoted text stays as it is."""
     obj = fact.object if fact.relation.lower() == "says" else graph.normalize(fact.object)
@@ -256,7 +278,6 @@ class LLMRelevantEntities(LLMRole[RelevantEntities]):
     """AriGraph's search texts and how far to look around each (authors' code)."""
 
     prompt = "entities"
-    usual = staticmethod(rules.relevant_entities)
 
     def answer(self, cue: Cue, known: Container[str]) -> list[tuple[str, int]]:
         """Return search texts with depth 1 or 2, as the model orders them."""
@@ -284,7 +305,6 @@ class LLMExplore(LLMRole[Explore]):
 
     prompt = "explore"
     max_tokens = 16
-    usual = staticmethod(rules.explore)
 
     def answer(self, plan: str, task: Task) -> bool:
         """True when unexplored exits should be shown."""

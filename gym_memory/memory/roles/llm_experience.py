@@ -10,14 +10,13 @@ from gym_memory.core.errors import ModelError
 from gym_memory.core.records import Outcome, Step, Task
 from gym_memory.llm.forms import json_values
 from gym_memory.memory.roles.base import Workflow
-from gym_memory.memory.roles.llm import LLMRole
+from gym_memory.memory.roles.llm import GOAL, LLMRole
 from gym_memory.memory.roles.text import (
     clip,
     clip_start,
     numbered,
     prose,
-    score_in_words,
-    trace_text,
+    some,
 )
 
 if TYPE_CHECKING:
@@ -26,7 +25,6 @@ if TYPE_CHECKING:
 __all__ = ["LLMAnnotate", "LLMCurate", "LLMEditRules", "LLMEvolve", "LLMExtractItems"]
 __all__ += ["LLMCompareAttempts", "LLMInduceWorkflows", "LLMLinkNotes", "LLMTagBullets"]
 
-_GOAL = 1000
 _PAST = 1500
 _TRACE = 4000
 _TITLED = re.compile(
@@ -42,15 +40,12 @@ class LLMExtractItems(LLMRole[Callable[[Sequence[Step], Outcome, Task], list[str
     """ReasoningBank's items; ``reasoning_success`` or ``reasoning_failure``, for the outcome."""
 
     prompt = "reasoning_success"
+    trace_tokens = _TRACE
 
     def answer(self, trace: Sequence[Step], outcome: Outcome, task: Task) -> list[str]:
         """Return items, each as title, description and content."""
-        text = self.ask(
-            prompt=None if outcome.success else "reasoning_failure",
-            task=clip(task.goal, _GOAL),
-            trace=trace_text(trace, _TRACE),
-        ).text
-        return _titled(text)
+        prompt = None if outcome.success else "reasoning_failure"
+        return _titled(self.ask_about(task, trace, prompt=prompt))
 
 
 class LLMCompareAttempts(LLMRole[Callable[..., list[str]]]):
@@ -62,7 +57,7 @@ class LLMCompareAttempts(LLMRole[Callable[..., list[str]]]):
     def answer(self, attempts: Sequence[Item], checked: bool) -> list[str]:
         """Return items, each as title, description and content."""
         shown = [f"Attempt {n}, a {a.kind}. {a.text}" for n, a in enumerate(attempts, 1)]
-        task = clip(attempts[0].goal, _GOAL)
+        task = clip(attempts[0].goal, GOAL)
         return _titled(self.ask(task=task, attempts="\n\n".join(shown)).text)
 
 
@@ -70,14 +65,15 @@ class LLMInduceWorkflows(LLMRole[Callable[[Sequence[Step], Task], list[Workflow]
     """AWM's workflows of a successful trajectory."""
 
     prompt = "workflows"
+    trace_tokens = _TRACE
     max_tokens = 2048
 
     def answer(self, trace: Sequence[Step], task: Task) -> list[Workflow]:
         """Return workflows: a description, then a line for each of at least two steps."""
-        text = self.ask(task=clip(task.goal, _GOAL), trace=trace_text(trace, _TRACE)).text
+        text = self.ask_about(task, trace)
         parts = [part.strip() for part in _WORKFLOW.split(text)[1:]]
         found = [Workflow(part, "", part) for part in parts if part.count("\n") >= 2]
-        return _some(found, "workflows", text)
+        return some(found, "workflows", text)
 
 
 class LLMEditRules(LLMRole[Callable[..., list[tuple[str, int, str]]]]):
@@ -95,25 +91,22 @@ class LLMEditRules(LLMRole[Callable[..., list[tuple[str, int, str]]]]):
             room="The list is full: prefer REMOVE, and ADD only what matters more." if full else "",
         ).text
         found = [(f[1], int(f[2] or 0), f[3].strip()) for f in _EDIT.finditer(text)]
-        return _some(found, "operations such as 'ADD: ...'", text)
+        return some(found, "operations such as 'ADD: ...'", text)
 
 
 class LLMTagBullets(LLMRole[Callable[..., dict[str, str]]]):
     """ACE's reflector: judges the bullets that a trial used."""
 
     prompt = "bullets_reflect"
+    trace_tokens = _TRACE
     max_tokens = 1024
 
     def answer(
         self, trace: Sequence[Step], outcome: Outcome, task: Task, bullets: Mapping[str, str]
     ) -> dict[str, str]:
         """Return ``helpful``, ``harmful`` or ``neutral`` by the id of a bullet."""
-        answer = self.ask(
-            task=clip(task.goal, _GOAL),
-            playbook=clip("\n".join(f"[{id}] {text}" for id, text in bullets.items()), _PAST),
-            trace=trace_text(trace, _TRACE),
-            evaluation=score_in_words(outcome),
-        ).text
+        playbook = "\n".join(f"[{id}] {text}" for id, text in bullets.items())
+        answer = self.ask_about(task, trace, outcome, playbook=clip(playbook, _PAST))
         return {
             str(tag.get("id")): str(tag.get("tag"))
             for tag in _listed_in(answer, "bullet_tags")
@@ -125,19 +118,15 @@ class LLMCurate(LLMRole[Callable[..., list[tuple[str, str]]]]):
     """ACE's curator: adds bullets to sections."""
 
     prompt = "bullets_curate"
+    trace_tokens = _TRACE
     max_tokens = 1024
 
     def answer(
         self, trace: Sequence[Step], outcome: Outcome, task: Task, playbook: str, counts: str
     ) -> list[tuple[str, str]]:
         """Return pairs of a section and the text of a new bullet."""
-        text = self.ask(
-            task=clip(task.goal, _GOAL),
-            playbook=clip_start(playbook, _PAST) or "empty",
-            counts=counts,
-            trace=trace_text(trace, _TRACE),
-            evaluation=score_in_words(outcome),
-        ).text
+        book = clip_start(playbook, _PAST) or "empty"
+        text = self.ask_about(task, trace, outcome, playbook=book, counts=counts)
         return [
             (str(one.get("section", "")), " ".join(str(one["content"]).split()))
             for one in _listed_in(text, "operations")
@@ -149,6 +138,7 @@ class LLMEvolve(LLMRole[Callable[[str, Sequence[Step], Outcome, Task, Sequence[s
     """EvoTest's evolver: the guidance for the next attempt."""
 
     prompt = "evolve"
+    trace_tokens = _TRACE
 
     def answer(
         self,
@@ -159,14 +149,9 @@ class LLMEvolve(LLMRole[Callable[[str, Sequence[Step], Outcome, Task, Sequence[s
         loops: Sequence[str],
     ) -> str:
         """Return new guidance, given that of the parent and the loops to avoid."""
-        reply = self.ask(
-            task=clip(task.goal, _GOAL),
-            guidance=clip(guidance, _PAST) or "none",
-            loops=numbered(loops) or "none",
-            trace=trace_text(trace, _TRACE),
-            evaluation=score_in_words(outcome),
-        )
-        return prose(reply.text)
+        past = clip(guidance, _PAST) or "none"
+        avoid = numbered(loops) or "none"
+        return prose(self.ask_about(task, trace, outcome, guidance=past, loops=avoid))
 
 
 class LLMAnnotate(LLMRole[Callable[[Step, Task], tuple[list[str], list[str], str]]]):
@@ -204,13 +189,7 @@ class LLMLinkNotes(LLMRole[Callable[..., tuple[list[int], dict[int, str]]]]):
 
 def _titled(text: str) -> list[str]:
     found = [" ".join(" ".join(f.groups()).split()) for f in _TITLED.finditer(text)]
-    return _some(found, "memory items with title, description and content", text)
-
-
-def _some(found: list[Any], what: str, text: str) -> list[Any]:
-    if not found:
-        raise ModelError("answer", f"expected {what}, got {text[:200]!r}")
-    return found
+    return some(found, "memory items with title, description and content", text)
 
 
 def _record(text: str, name: str) -> dict[str, Any]:

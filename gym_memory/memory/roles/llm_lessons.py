@@ -5,9 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from gym_memory.core.errors import ModelError
 from gym_memory.core.records import Outcome, Step, Task
-from gym_memory.memory.roles import rules
 from gym_memory.memory.roles.base import (
     AbstractCauses,
     AdjustProcedure,
@@ -25,7 +23,7 @@ from gym_memory.memory.roles.base import (
     Summarize,
     WriteLesson,
 )
-from gym_memory.memory.roles.llm import LLMRole
+from gym_memory.memory.roles.llm import GOAL, LLMRole
 from gym_memory.memory.roles.text import (
     clip,
     clip_start,
@@ -34,6 +32,7 @@ from gym_memory.memory.roles.text import (
     read_items,
     read_number,
     score_in_words,
+    some,
     trace_text,
 )
 
@@ -53,10 +52,8 @@ __all__ = [
     "read_abstractions",
 ]
 
-_GOAL = 1000
 _PAST = 4000
 _TRACE = 16_000
-"""Tokens of a trial: the papers show it whole."""
 
 
 class LLMSummarize(LLMRole[Summarize]):
@@ -67,12 +64,8 @@ class LLMSummarize(LLMRole[Summarize]):
 
     def answer(self, previous: str, trace: Sequence[Step], task: Task) -> str:
         """Return the new summary."""
-        reply = self.ask(
-            task=clip(task.goal, _GOAL),
-            previous=clip_start(previous, _PAST),
-            trace=trace_text(trace, _TRACE),
-        )
-        return prose(re.sub(r"^\s*\**(?:new )?summary\**\s*:", "", reply.text, flags=re.I))
+        text = self.ask_about(task, trace, previous=clip_start(previous, _PAST))
+        return prose(re.sub(r"^\s*\**(?:new )?summary\**\s*:", "", text, flags=re.I))
 
 
 # --- Simulacra and Reflexion --------------------------------------------------------------------
@@ -83,11 +76,10 @@ class LLMImportance(LLMRole[Importance]):
 
     prompt = "importance"
     max_tokens = 16
-    usual = staticmethod(rules.importance)
 
     def answer(self, text: str, task: Task) -> float:
         """Return a whole number in [1, 10]."""
-        reply = self.ask(task=clip(task.goal, _GOAL), memory=clip(text, _PAST))
+        reply = self.ask(task=clip(task.goal, GOAL), memory=clip(text, _PAST))
         return float(read_number(reply.text, 1, 10))
 
 
@@ -99,7 +91,7 @@ class LLMInsights(LLMRole[Insights]):
     def answer(self, statements: Sequence[str], task: Task) -> list[str]:
         """Return conclusions, each one sentence."""
         shown = clip_start(numbered(statements), _TRACE)
-        return read_items(self.ask(task=clip(task.goal, _GOAL), statements=shown).text)
+        return read_items(self.ask(task=clip(task.goal, GOAL), statements=shown).text)
 
 
 class LLMReflect(LLMRole[Reflect]):
@@ -111,13 +103,8 @@ class LLMReflect(LLMRole[Reflect]):
         self, trace: Sequence[Step], outcome: Outcome, previous: Sequence[str], task: Task
     ) -> str:
         """Return the plan or the advice."""
-        reply = self.ask(
-            task=clip(task.goal, _GOAL),
-            previous=clip_start(numbered(previous), _PAST),
-            trace=trace_text(trace, _TRACE),
-            evaluation=score_in_words(outcome),
-        )
-        return prose(reply.text)
+        past = clip_start(numbered(previous), _PAST)
+        return prose(self.ask_about(task, trace, outcome, previous=past))
 
 
 class LLMWriteLesson(LLMRole[WriteLesson]):
@@ -135,14 +122,8 @@ class LLMWriteLesson(LLMRole[WriteLesson]):
         """Return the script or lesson."""
         own = None if outcome.success else "lesson_failure"
         more = {"other": clip_start(numbered(other), _PAST)} if other else {}
-        reply = self.ask(
-            prompt="lesson_contrast" if other else own,
-            task=clip(task.goal, _GOAL),
-            trace=trace_text(trace, _TRACE),
-            evaluation=score_in_words(outcome),
-            **more,
-        )
-        return prose(reply.text)
+        prompt = "lesson_contrast" if other else own
+        return prose(self.ask_about(task, trace, outcome, prompt=prompt, **more))
 
 
 class LLMAdjustProcedure(LLMRole[AdjustProcedure]):
@@ -152,13 +133,7 @@ class LLMAdjustProcedure(LLMRole[AdjustProcedure]):
 
     def answer(self, text: str, trace: Sequence[Step], outcome: Outcome, task: Task) -> str:
         """Return the procedure in its new form."""
-        reply = self.ask(
-            task=clip(task.goal, _GOAL),
-            procedure=clip(text, _PAST),
-            trace=trace_text(trace, _TRACE),
-            evaluation=score_in_words(outcome),
-        )
-        return prose(reply.text)
+        return prose(self.ask_about(task, trace, outcome, procedure=clip(text, _PAST)))
 
 
 # --- CLIN ---------------------------------------------------------------------------------------
@@ -182,13 +157,8 @@ class LLMAbstractCauses(LLMRole[AbstractCauses]):
             f"LEARNINGS after trial {number} of the last {len(previous)}:\n{numbered(memory)}"
             for number, memory in enumerate(previous, 1)
         ]
-        reply = self.ask(
-            task=clip(task.goal, _GOAL),
-            previous=clip_start("\n".join(memories), _PAST) or "No learnings available",
-            trace=trace_text(trace, _TRACE),
-            evaluation=score_in_words(outcome),
-        )
-        return read_abstractions(reply.text)
+        past = clip_start("\n".join(memories), _PAST) or "No learnings available"
+        return read_abstractions(self.ask_about(task, trace, outcome, previous=past))
 
 
 class LLMGeneralizeCauses(LLMRole[GeneralizeCauses]):
@@ -209,7 +179,7 @@ class LLMGeneralizeCauses(LLMRole[GeneralizeCauses]):
         reply = self.ask(
             prompt=None if same_task else "causes_task",
             archive=clip("\n".join(lists), _TRACE) or "No learnings available",
-            task=clip(task.goal, _GOAL),
+            task=clip(task.goal, GOAL),
         )
         return read_abstractions(reply.text)
 
@@ -218,9 +188,7 @@ def read_abstractions(text: str) -> list[CausalAbstraction]:
     """Return the items of a list that have one of the four forms; raises ModelError without any."""
     parsed = (CausalAbstraction.parse(item) for item in read_items(text))
     found = list(dict.fromkeys(item for item in parsed if item is not None))
-    if not found:
-        raise ModelError("answer", f"expected sentences of the four forms, got {text[:200]!r}")
-    return found
+    return some(found, "sentences of the four forms", text)
 
 
 # --- LDM2 ---------------------------------------------------------------------------------------
@@ -245,11 +213,9 @@ class LLMEvaluateSubgoals(LLMRole[EvaluateSubgoals]):
 
     def answer(self, trace: Sequence[Step], task: Task) -> list[Subgoal]:
         """Return the subgoals, judged."""
-        text = self.ask(task=clip(task.goal, _GOAL), trace=trace_text(trace, _TRACE)).text
+        text = self.ask_about(task, trace)
         found = [Subgoal(f[1], f[2].lower() == "complete") for f in _SUBGOAL.finditer(text)]
-        if not found:
-            raise ModelError("answer", f"expected sub-goals, got {text[:200]!r}")
-        return found
+        return some(found, "sub-goals", text)
 
 
 class LLMCluster(LLMRole[Cluster]):
@@ -268,9 +234,9 @@ class LLMCluster(LLMRole[Cluster]):
             for found in _TYPE.finditer(answer):
                 for number in re.findall(r"\d{1,6}", found[2]):
                     labels.setdefault(int(number), " ".join(found[1].lower().split()))
-            if not any(1 <= number <= len(batch) for number in labels):
-                raise ModelError("answer", f"expected types with numbers, got {answer[:200]!r}")
-            names += [labels.get(number, "other") for number in range(1, len(batch) + 1)]
+            numbers = range(1, len(batch) + 1)
+            some(labels.keys() & set(numbers), "types with numbers", answer)
+            names += [labels.get(number, "other") for number in numbers]
         return names
 
 
@@ -297,12 +263,11 @@ class LLMCompare(LLMRole[Compare]):
 
     prompt = "compare"
     max_tokens = 64
-    usual = staticmethod(rules.compare)
 
     def answer(self, better: Sequence[Step], worse: Sequence[Step], task: Task) -> int:
         """Return an index into ``better``."""
         reply = self.ask(
-            task=clip(task.goal, _GOAL),
+            task=clip(task.goal, GOAL),
             first=trace_text(better, _TRACE, first=True),
             second=trace_text(worse, _TRACE, first=True),
         )

@@ -43,8 +43,8 @@ from gym_memory.memory.reading import (
     split_entries,
 )
 
-__all__ = ["BeliefNotes", "Notes", "describe", "fit_lines", "read_description", "relations"]
-__all__ += ["section", "stated_facts"]
+__all__ = ["BeliefNotes", "Notes", "describe", "fit_lines", "read_description", "section"]
+__all__ += ["stated_facts"]
 
 
 _MAP = frozenset({EXIT, *map(way_relation, DIRECTIONS), *map(door_relation, DIRECTIONS)})
@@ -147,7 +147,7 @@ class Notes:
 
 
 def stated_facts(text: str, task: Task) -> list[Triple]:
-    """Return the facts of notes, prose or a transcript, oldest first, latest of exclusive."""
+    """Return the facts of notes, prose or a transcript, oldest first, the latest of each slot."""
     before, entries = split_entries(text)
     notes = Notes(before)
     if notes.prose:
@@ -202,11 +202,6 @@ def _goals(graph: TemporalGraph, task: Task) -> Iterator[str]:
             if fact.relation == "needs to be" and Triple(thing, "is", fact.object) not in graph:
                 yield f"- have {thing} {fact.object}"
     yield "- prepare the meal" if needed else f"- {' '.join(task.goal.split())[:_MAX_GOAL_CHARS]}"
-
-
-def relations(belief: str, task: Task) -> list[Triple]:
-    """Retrieve all facts that the belief states, not only spatial ones, the latest of each slot."""
-    return stated_facts(belief, task)
 
 
 def describe(triples: Sequence[Triple], task: Task) -> str:

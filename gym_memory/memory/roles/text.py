@@ -8,6 +8,8 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from typing import TypeVar
 
 from gym_memory.core.errors import ModelError
 from gym_memory.core.records import Outcome, Step, Triple
@@ -27,10 +29,13 @@ __all__ = [
     "read_triple_lists",
     "read_triples",
     "score_in_words",
+    "some",
     "trace_text",
     "triples_json",
     "unmarked",
 ]
+
+F = TypeVar("F")
 
 _MAX_PART_CHARS = 400
 _BULLET = re.compile(r"^\s*(?:[-*•]|\(?\d{1,3}[.):]|\[\d{1,3}\]:?)\s+")
@@ -160,6 +165,13 @@ def _triple(text: str) -> Triple | None:
     return None if "none" in (triple.subject.lower(), triple.object.lower()) else triple
 
 
+def some(found: F, what: str, text: str) -> F:
+    """Return what was found in an answer; raises ModelError if it is nothing."""
+    if not found:
+        raise ModelError("answer", f"expected {what}, got {text[:200]!r}")
+    return found
+
+
 def read_triples(text: str) -> list[Triple]:
     """Read facts written as ``subject, relation, object; subject, relation, object``, or ``none``.
 
@@ -167,8 +179,8 @@ def read_triples(text: str) -> list[Triple]:
     'go east, then north'
     """
     facts = [fact for piece in _split(text, ";\n") if (fact := _triple(piece))]
-    if not facts and not re.match(r"\W*(none|no (new )?(facts?|triples?))\b", text, re.IGNORECASE):
-        raise ModelError("answer", f"expected facts, got {text[:200]!r}")
+    if not re.match(r"\W*(none|no (new )?(facts?|triples?))\b", text, re.IGNORECASE):
+        some(facts, "facts", text)
     return list(dict.fromkeys(facts))
 
 
@@ -180,8 +192,8 @@ def read_replacements(text: str) -> list[tuple[Triple, Triple | None]]:
         fact = _triple(old.replace("[", "").lstrip(" ,")) if arrow else None
         if fact is not None:
             pairs.append((fact, _triple(new)))
-    if not pairs and not re.search(r"\[\s*\]|\bnone\b|\bnothing\b", text, re.IGNORECASE):
-        raise ModelError("answer", f"expected replacements, got {text[:200]!r}")
+    if not re.search(r"\[\s*\]|\bnone\b|\bnothing\b", text, re.IGNORECASE):
+        some(pairs, "replacements", text)
     return pairs
 
 
@@ -206,23 +218,15 @@ def prose(text: str) -> str:
 
 def read_items(text: str, limit: int = 50) -> list[str]:
     """Read the items of a numbered or bulleted list, at most ``limit`` of them."""
-    items = []
-    for line in text.split("\n"):
-        if _BULLET.match(line) and unmarked(line):
-            items.append(unmarked(line)[:2000])
-            if len(items) == limit:
-                break
-    if not items:
-        raise ModelError("answer", f"expected a numbered list, got {text[:200]!r}")
-    return items
+    lines = (unmarked(line) for line in text.split("\n") if _BULLET.match(line))
+    items = [line[:2000] for line in islice(filter(None, lines), limit)]
+    return some(items, "a numbered list", text)
 
 
 def read_flag(text: str) -> bool:
     """Read True or False, the first of the two words in the answer."""
-    found = re.search(r"\b(true|false|yes|no)\b", text, re.IGNORECASE)
-    if found is None:
-        raise ModelError("answer", f"expected True or False, got {text[:200]!r}")
-    return found[1].lower() in ("true", "yes")
+    found = re.findall(r"\b(?:true|false|yes|no)\b", text, re.IGNORECASE)
+    return some(found, "True or False", text)[0].lower() in ("true", "yes")
 
 
 def read_number(text: str, low: int, high: int) -> int:
