@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from gym_memory.core.errors import GymMemoryError, InvalidArgumentError, ResultsError
 from gym_memory.core.files import write_atomic
-from gym_memory.core.html import Assets, inline_page, packed, text
+from gym_memory.core.html import Assets, frame, inline_page, packed
 from gym_memory.core.names import parse_spec
 from gym_memory.core.records import Cue, PlanState
 from gym_memory.core.trajectory import Row, outcome_of, read_rows, step_of, task_of
@@ -34,7 +34,6 @@ __all__ = [
     "Recording",
     "choose",
     "find",
-    "frame",
     "head_of",
     "load",
     "replay_body",
@@ -255,17 +254,6 @@ PANE = Assets(_SHARED, _STYLES)
 """What shows one step of an episode."""
 REPLAY = Assets((*_SHARED, ("gym_memory.viewer", "replay.js")), _STYLES)
 """What a replay uses."""
-
-
-def frame(title: str, main: str, links: Sequence[tuple[str, str]] = ()) -> str:
-    """Return the bar on top of a page and its main part."""
-    anchors = "".join(f'<a href="{text(href)}">{text(name)}</a>' for name, href in links)
-    nav = f'<nav aria-label="Pages">{anchors}</nav>' if anchors else ""
-    return (
-        f'<header class="bar"><span class="brand">gym-memory</span><h1>{text(title)}</h1>{nav}'
-        '<button type="button" id="theme" class="quiet">Theme: auto</button></header>'
-        f"<main>{main}</main>"
-    )
 
 
 def replay_body(title: str, links: Sequence[tuple[str, str]] = (), attributes: str = "") -> str:

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from urllib.parse import parse_qs
 
 from gym_memory.core.errors import GymMemoryError, InvalidArgumentError
-from gym_memory.core.html import Assets, cut, linked_page, packed, text
+from gym_memory.core.html import Assets, cut, frame, linked_page, packed, text
 from gym_memory.core.optional import require
 from gym_memory.run.results.figures import colours
 from gym_memory.run.results.folder import iter_folders
@@ -24,7 +24,7 @@ from gym_memory.run.results.html import COMPARISON, comparison
 from gym_memory.run.results.report import read_source
 from gym_memory.run.results.score import differences, units
 from gym_memory.viewer.play import PlayDefaults, play_body, play_socket
-from gym_memory.viewer.recordings import PANE, REPLAY, Recording, find, frame, load, replay_body
+from gym_memory.viewer.recordings import PANE, REPLAY, Recording, find, load, replay_body
 from gym_memory.viewer.story import Story
 
 __all__ = ["BODY_SECONDS", "LOOPBACK", "POLICY", "RUNS", "Guard", "Shelf", "Site", "make_app"]

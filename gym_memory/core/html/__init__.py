@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 
 from gym_memory.core.records import MemoryStats, Triple
 
-__all__ = ["Assets", "cut", "inline_page", "json_visible", "linked_page", "memory_table", "packed"]
-__all__ += ["observation_table", "table", "text", "visible"]
+__all__ = ["Assets", "cut", "frame", "inline_page", "json_visible", "linked_page", "memory_table"]
+__all__ += ["observation_table", "packed", "table", "text", "visible"]
 
 # Control characters but tab and newline; zero width; marks that turn the direction of writing.
 _UNSEEN = re.compile(
@@ -122,6 +122,17 @@ def packed(value: Any) -> str:
     """Return a value as base64 of gzip of JSON; the same value gives the same text."""
     data = json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
     return base64.b64encode(gzip.compress(data, 6, mtime=0)).decode()
+
+
+def frame(title: str, main: str, links: Iterable[tuple[str, str]] = ()) -> str:
+    """Return the bar on top of a page, with links to other pages, and its main part."""
+    anchors = "".join(f'<a href="{text(href)}">{text(name)}</a>' for name, href in links)
+    nav = f'<nav aria-label="Pages">{anchors}</nav>' if anchors else ""
+    return (
+        f'<header class="bar"><span class="brand">gym-memory</span><h1>{text(title)}</h1>{nav}'
+        '<button type="button" id="theme" class="quiet">Theme: auto</button></header>'
+        f"<main>{main}</main>"
+    )
 
 
 def inline_page(

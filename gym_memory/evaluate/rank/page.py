@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gym_memory.core.html import inline_page, table, text
+from gym_memory.core.html import frame, inline_page, table, text
 from gym_memory.evaluate.rank.card import Card, Number, Rank, correlation, place
 from gym_memory.evaluate.rank.suite import Suite
 from gym_memory.run.results.figures import colours
@@ -103,14 +103,12 @@ def page(suite: Suite, cards: Sequence[Card]) -> str:
     tables = "".join(f'<div class="card panels">{one}</div>' for one in shown)
     figure = exam_figure(cards)
     title = f"The ranking, tier {suite.tier}, suite {suite.version}"
-    body = (
-        '<header class="bar"><span class="brand">gym-memory</span>'
-        f"<h1>{text(title)}</h1></header>"
-        f'<main class="page"><ul>{"".join(f"<li>{text(note)}</li>" for note in NOTES)}</ul>'
+    main = (
+        f'<div class="page"><ul>{"".join(f"<li>{text(note)}</li>" for note in NOTES)}</ul>'
         f"{tables}<figure><figcaption>{text(figure.title)}</figcaption>{''.join(figure.panels)}"
-        "</figure></main>"
+        "</figure></div>"
     )
-    return inline_page(title, body, COMPARISON)
+    return inline_page(title, frame(title, main), COMPARISON)
 
 
 def _number(number: Number, sign: str = "") -> str:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from gym_memory.core.files import read_json
-from gym_memory.core.html import Assets, inline_page, table, text
+from gym_memory.core.html import Assets, frame, inline_page, table, text
 from gym_memory.core.records import LARGEST
 from gym_memory.run.results.figures import (
     at_largest,
@@ -46,12 +46,8 @@ def report_page(
     all_units: Sequence[Unit], gaps: Sequence[Difference], folders: Sequence[Path]
 ) -> str:
     """Return the page of a report."""
-    body = (
-        '<header class="bar"><span class="brand">gym-memory</span><h1>Results</h1>'
-        '<button type="button" id="theme" class="quiet">Theme: auto</button></header>'
-        f'<main class="page">{comparison(all_units, gaps, folders)}</main>'
-    )
-    return inline_page("gym-memory results", body, COMPARISON)
+    main = f'<div class="page">{comparison(all_units, gaps, folders)}</div>'
+    return inline_page("gym-memory results", frame("Results", main), COMPARISON)
 
 
 def comparison(
