@@ -6,9 +6,8 @@ import dataclasses
 import hashlib
 import json
 import random
-from collections.abc import Sequence
 from contextlib import suppress
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import gymnasium as gym
 
@@ -20,6 +19,9 @@ from gym_memory.run.loop import EpisodeResult, OnStep, rollout
 from gym_memory.run.protocols import Turn
 from gym_memory.run.replays import Lens, credit_exactly, memory_holder
 from gym_memory.wrappers.make import make_env
+
+if TYPE_CHECKING:
+    from gym_memory.run.streams import Stream
 
 __all__ = ["Stage", "Stored", "stored"]
 
@@ -48,38 +50,27 @@ class Stage:
     ``store_changed`` is 1 if it changed what the memory keeps.
     """
 
-    def __init__(
-        self,
-        env: gym.Env[Any, Any],
-        policy: Policy,
-        others: Sequence[str],
-        seed: int,
-        tasks: int,
-        parts: int,
-        order: str,
-    ):
+    def __init__(self, env: gym.Env[Any, Any], policy: Policy, stream: Stream, seed: int):
         self._env, self._policy = env, policy
         self._holder = memory_holder(env)
         self._raw = [self._holder.env]
-        for spec in others:
+        for spec in stream.worlds:
             name, kwargs = parse_spec(spec)
             self._raw.append(memory_holder(make_env(name, memory="none", **kwargs)).env)
         self._empty = self._holder.memory.snapshot()
         self._known: dict[tuple[str, bool], Stored] = {}  # by dialect, and whether it is empty
-        self._tasks = self._ordered(tasks, parts, order, random.Random(seed))
+        self._tasks = self._ordered(stream, random.Random(seed))
 
-    def _ordered(
-        self, count: int, parts: int, order: str, chance: random.Random
-    ) -> list[tuple[int, int]]:
+    def _ordered(self, stream: Stream, chance: random.Random) -> list[tuple[int, int]]:
         """Return environment and seed of each task; each environment has an equal share."""
-        worlds = [n * parts // count for n in range(count)]
+        worlds = [n * stream.parts // stream.tasks for n in range(stream.tasks)]
         tasks = [(world, n - worlds.index(world)) for n, world in enumerate(worlds)]
         chance.shuffle(tasks)
-        if order == "blocks":
+        if stream.order == "blocks":
             tasks.sort(key=lambda task: task[0])
-        elif order != "shuffled":
+        elif stream.order != "shuffled":
             lengths = {task: self._length(*task) for task in tasks}
-            tasks.sort(key=lengths.__getitem__, reverse=order == "hard")
+            tasks.sort(key=lengths.__getitem__, reverse=stream.order == "hard")
         return tasks
 
     def _length(self, world: int, seed: int) -> int:

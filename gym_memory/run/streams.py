@@ -63,6 +63,11 @@ class Stream(Protocol):
         self.again = [shown + n * (tasks - shown) // again for n in range(again)]
 
     @property
+    def parts(self) -> int:
+        """Return the number of environments that share the tasks."""
+        return 1 + len(self._also)
+
+    @property
     def worlds(self) -> list[str]:
         """Return the environments besides the job's own."""
         return [*self._also, *self.tests]
@@ -70,16 +75,15 @@ class Stream(Protocol):
     @cached_property
     def turns(self) -> list[Turn]:
         """Return all episodes; ``place`` counts the tasks of the stream, or of the probe."""
-        parts = 1 + len(self._also)
         turns = [Turn("shown" if n < self.shown else "learn", 0, n) for n in range(self.tasks)]
         if self._also and self.probe:
-            first = -(-self.tasks // parts)
+            first = -(-self.tasks // self.parts)
             turns[first:first] = [Turn("early", 0, n) for n in range(self.probe)]
         for phase in ("again", "fresh"):
             turns += [Turn(phase, 0, n) for n in self.again]
         if self._also:
             turns += [Turn("late", 0, n) for n in range(self.probe)]
-        for world in range(parts, parts + len(self.tests)):
+        for world in range(self.parts, self.parts + len(self.tests)):
             turns += [Turn("test", world, n) for n in range(self.probe)]
         return turns
 
@@ -91,8 +95,7 @@ class Stream(Protocol):
         """Build the further environments, and draw the order."""
         from gym_memory.run.stage import Stage  # heavy; names need none
 
-        parts = 1 + len(self._also)
-        return Stage(env, policy, self.worlds, seed, self.tasks, parts, self.order)
+        return Stage(env, policy, self, seed)
 
     def episodes(self, play: Play) -> Iterator[EpisodeResult]:
         """Play every turn."""

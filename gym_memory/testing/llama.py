@@ -9,7 +9,6 @@ import time
 import urllib.error
 import urllib.request
 from pathlib import Path
-from types import TracebackType
 
 from gym_memory.core.errors import ModelSetupError
 from gym_memory.core.optional import require
@@ -85,12 +84,7 @@ class LlamaServer:
         self._await_health()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self._stop()
 
     def _stop(self) -> None:

@@ -16,7 +16,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from itertools import count
+from itertools import chain, count
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
@@ -184,11 +184,8 @@ def _fresh(out: Path, job: Job) -> Path:
     name = (
         f"{parse_spec(job.env).name}-{parse_spec(job.memory).name}-seed{job.seed}-{digest}".lower()
     )
-    for number in count(1):
-        folder = out / (name if number == 1 else f"{name}-{number}")
-        if not folder.exists():
-            return folder
-    raise AssertionError("unreachable")
+    folders = chain([out / name], (out / f"{name}-{number}" for number in count(2)))
+    return next(folder for folder in folders if not folder.exists())
 
 
 class _LeftError(Exception):

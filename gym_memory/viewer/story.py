@@ -28,6 +28,7 @@ __all__ = ["CHUNK", "Beat", "Story", "build_story"]
 
 CHUNK = 20
 """Steps whose heavy part a page loads together."""
+_LISTS = ("why", "episodes", "why_episodes", "lessons", "why_lessons", "valid_actions")
 
 
 class Beat(NamedTuple):
@@ -184,16 +185,10 @@ def _heavy(
     return {
         "text": row["text"],
         "inventory": row["inventory"],
-        "memory": row.get("memory", ""),
         "recalled": recalled,
-        "why": row.get("why", []),
-        "episodes": row.get("episodes", []),
-        "why_episodes": row.get("why_episodes", []),
-        "lessons": row.get("lessons", []),
-        "why_lessons": row.get("why_lessons", []),
-        "focus": row.get("focus", ""),
+        **{name: row.get(name, "") for name in ("memory", "focus")},
+        **{name: row.get(name, []) for name in _LISTS},
         "plan": {str(name): str(note) for name, note in (row.get("plan") or {}).items()},
-        "valid_actions": row.get("valid_actions", []),
         "stats": dict(stats),
         "calls": list(calls),
     }
