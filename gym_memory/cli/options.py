@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin, get_type
 from typer import Option
 
 from gym_memory.core.names import import_plugin, sources
-from gym_memory.core.settings import Help
+from gym_memory.core.settings import Help, default_of
 from gym_memory.run import DEFAULT_STEP_TIMEOUT, DEFAULT_TIMEOUT
 from gym_memory.wrappers.memory import DEFAULT_BUDGET
 
@@ -324,7 +324,7 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
         kinds = get_type_hints(groups[name], include_extras=True)
         flat += [
             inspect.Parameter(
-                f.name, keyword, default=_default(f), annotation=_as_option(kinds[f.name])
+                f.name, keyword, default=default_of(f), annotation=_as_option(kinds[f.name])
             )
             for f in dataclasses.fields(groups[name])
         ]
@@ -352,11 +352,6 @@ def _as_option(hint: Any) -> Any:
         if isinstance(about, Help):
             return Annotated[kind, Option(min=about.low, max=about.high, help=about.text)]
     return hint
-
-
-def _default(field: dataclasses.Field[Any]) -> Any:
-    made = field.default_factory
-    return field.default if made is dataclasses.MISSING else made()
 
 
 def given_model(model: str, base_url: str) -> dict[str, str]:
