@@ -40,7 +40,6 @@ class StepDetail:
     """
 
     def __init__(self, memory: Any):
-        self._graph: TemporalGraph | None = None
         self._memory = memory
         self._numbers: dict[Triple, int] = {}
         self._reported: int = -1

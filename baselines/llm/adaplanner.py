@@ -8,11 +8,9 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Annotated, Any, ClassVar
 
-import numpy as np
-
 from gym_memory.baselines.base import POLICIES
 from gym_memory.baselines.llm.language import LanguagePolicy, LanguageSettings, match_action
-from gym_memory.baselines.llm.saycan import Affordances, overlap
+from gym_memory.baselines.llm.saycan import Affordances
 from gym_memory.core.errors import ModelError
 from gym_memory.core.records import Observation, PlanState, Transition
 from gym_memory.core.settings import Help
@@ -137,9 +135,7 @@ class AdaPlanner(LanguagePolicy):
 
     def _answer(self, question: str, options: Sequence[str]) -> str:
         """Return the option that the model names, else the one of most shared words and use."""
-        worth = overlap({**self._obs, "valid_actions": tuple(options)})
-        worth = worth + np.log([self.useful.of(self._obs, option) for option in options])
-        best = options[int(np.argmax(np.round(worth, 9)))]
+        best = self.useful.ranked(self._obs, tuple(options))[0]
         if self.llm is None:
             return best
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from gym_memory.baselines.base import POLICIES
 from gym_memory.baselines.llm.language import LanguagePolicy, LanguageSettings, match_action
-from gym_memory.baselines.llm.saycan import Affordances, overlap
+from gym_memory.baselines.llm.saycan import Affordances
 from gym_memory.baselines.rl.shared.features import parse_action, words_of
 from gym_memory.baselines.rules.explorer import things_of
 from gym_memory.core.errors import ModelError
@@ -126,27 +126,20 @@ class Calm(LanguagePolicy):
         self._forms |= dict.fromkeys(map(_form, valid))
         none: list[str] = []
         found = none if self.llm is None else self.attempt(lambda: self._ask(obs), none)
-        return (found or self._ranked(obs, valid or tuple(self._commands(obs))))[: self.settings.k]
+        found = found or self.useful.ranked(obs, valid or tuple(self._commands(obs)))
+        return found[: self.settings.k]
 
     def _ask(self, obs: Observation) -> list[str]:
         slots = self.situation(obs)
         slots["actions"] = slots["actions"] or "\n".join(self._forms)
         valid = obs["valid_actions"]
-        lines = [_MARK.sub("", line)[:_MAX_CHARS] for line in self._lines(slots)]
+        answer = self.ask("calm", **slots).text
+        lines = [_MARK.sub("", line)[:_MAX_CHARS] for line in answer.splitlines()]
         actions = [match_action(line, valid) if valid else line.strip() for line in lines]
         found = list(dict.fromkeys(filter(None, actions)))
         if not found:
             raise ModelError("answer", f"expected an action a line, got {lines[:3]!r}")
         return found
-
-    def _lines(self, slots: dict[str, str]) -> list[str]:
-        return self.ask("calm", **slots).text.splitlines()
-
-    def _ranked(self, obs: Observation, actions: tuple[str, ...]) -> list[str]:
-        """Return actions by shared words times affordance, as SayCan's rule."""
-        worth = overlap({**obs, "valid_actions": actions})
-        worth = worth + np.log([self.useful.of(obs, action) for action in actions])
-        return [actions[i] for i in np.argsort(-np.round(worth, 9), kind="stable")]
 
     def _commands(self, obs: Observation) -> Iterator[str]:
         """Yield the known forms filled with the things in sight, and moves; each once."""

@@ -99,17 +99,16 @@ class Clin(LanguagePolicy):
         return _Goal(goal, tuple(answer.learnings), rationale)
 
     def _execute(self, slots: dict[str, str], obs: Observation) -> str:
-        feedback = ""
+        valid, feedback, answer, action = obs["valid_actions"], "", "", ""
         for turn in range(self.settings.tries):
+            if turn:
+                self.invalid_actions += bool(answer)
+                feedback = f"{answer[:200]!r} is not among the possible actions."
             answer = self.attempt(functools.partial(self._ask_action, feedback, slots), "")
-            valid = obs["valid_actions"]
             action = match_action(answer, valid) or (self._similar(answer, valid) if answer else "")
-            if action or not valid or turn == self.settings.tries - 1:
-                return self.act_on(action or answer, obs)
-            if answer:
-                self.invalid_actions += 1
-            feedback = f"{answer[:200]!r} is not among the possible actions."
-        raise AssertionError("unreachable")
+            if action or not valid:
+                break
+        return self.act_on(action or answer, obs)
 
     def _ask_action(self, feedback: str, slots: dict[str, str]) -> str:
         return prose(self.ask("clin_act", feedback=feedback, **slots).text)

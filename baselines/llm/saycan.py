@@ -78,6 +78,12 @@ class Affordances:
         share = (self._wins[form] + 1) / (self._tries[form] + 2)
         return share / (1 + self.tried(obs, action))
 
+    def ranked(self, obs: Observation, actions: tuple[str, ...]) -> list[str]:
+        """Return actions by shared words times affordance, the best first: SayCan by rules."""
+        worth = overlap({**obs, "valid_actions": actions})
+        worth = worth + np.log([self.of(obs, action) for action in actions])
+        return [actions[i] for i in np.argsort(-np.round(worth, 9), kind="stable")]
+
     def tried(self, obs: Observation, action: str) -> int:
         """Return how often the action was taken in this state of the episode."""
         return self._here[_state(obs), action]

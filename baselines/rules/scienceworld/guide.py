@@ -28,7 +28,7 @@ from gym_memory.baselines.rules.scienceworld.phrases import (
     terms,
     words,
 )
-from gym_memory.baselines.rules.scienceworld.scene import Scene, is_move, is_refused
+from gym_memory.baselines.rules.scienceworld.scene import Scene, is_move, is_refused, measured
 from gym_memory.core.records import Triple
 
 __all__ = ["Guide", "Standing", "choose", "decided", "progress"]
@@ -397,7 +397,7 @@ def _timed(act: Act, goal: str, guide: Guide, scene: Scene) -> Act:
 
     Where the goal wants the least of what the demonstration had the most of, the other one.
     """
-    there, here = guide.shown.measured, scene.measured
+    there, here = guide.shown.measured, measured(scene.done)
     chosen = guide.shown.moves[-1].act.things[0]
     if chosen not in there or len(here) < 2:
         return act

@@ -17,7 +17,6 @@ _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 _SMALL = frozenset({"a", "an", "the", "of", "in", "on", "is", "with", "to", "called", "which"})
 _HERE = re.compile(r" in (?:inventory|hallway|kitchen|bathroom|bedroom|living room|workshop|"
                    r"art studio|greenhouse|outside|foundry)$")  # fmt: skip
-_TWO = re.compile(r"^(move|pour|dunk|use|connect) (.+?) (to|into|in|on) (.+)$")
 _ONE = re.compile(
     r"^(open|close|activate|deactivate|pick up|put down|focus on|examine|look at|look in|read|"
     r"eat|flush|mix|disconnect|go to) (.+)$"
@@ -79,14 +78,13 @@ def parse(action: str) -> Act:
         head, _, second = lowered.rpartition(" in ")
         verb, _, first = head.partition(" ")
         return Act(verb, (_HERE.sub("", first), second), "into")
-    two = _TWO.match(lowered)
     if lowered.startswith(("move ", "connect ", "pour ", "dunk ")):
         link = " to " if lowered.startswith(("move ", "connect ")) else " into "
         head, _, second = lowered.rpartition(link)
         verb, _, first = head.partition(" ")
         return Act(verb, (_HERE.sub("", first), _HERE.sub("", second)), link.strip())
     one = _ONE.match(lowered)
-    if one is not None and two is None:
+    if one is not None:
         return Act(one[1], (_HERE.sub("", one[2]),))
     return Act(lowered)
 

@@ -28,8 +28,6 @@ _MOST_ABANDONED = 12
 """Actions that stay given up; after these the first may be tried once more."""
 _TICKS = re.compile(r"time reads (\d+) tick")
 _READING = re.compile(r"measures a temperature of (-?\d+)")
-
-
 NOTHING = Act("")
 
 
@@ -111,11 +109,6 @@ class Scene(NamedTuple):
             read += [(int(found), liquid) for found in _READING.findall(answer)]
         kept = [fact.object for fact in self.facts if fact.relation == TEMPERATURE]
         return tuple(read or ((int(v), False) for v in kept if v.lstrip("-").isdigit()))
-
-    @property
-    def measured(self) -> dict[str, int]:
-        """Return how long a stopwatch ran for each thing that was looked at."""
-        return measured(self.done)
 
     @property
     def recipe(self) -> tuple[str, ...]:
@@ -210,21 +203,13 @@ def _settled(reported: Iterable[tuple[Act, str]]) -> list[tuple[Act, str]]:
     return done
 
 
-class _Report(NamedTuple):
-    """Hold what a memory shows of what was done.
-
-    A step without a verb is an observation only. ``gap`` counts the steps before the last gap, and
-    ``cut`` is True if there is one or the beginning is missing.
-    """
-
-    steps: tuple[tuple[Act, str], ...]
-    gap: int
-    cut: bool
-
-
 @lru_cache(maxsize=64)
-def _transcript(memory: str) -> _Report:
-    """Return the actions and answers that a memory shows, by their steps where it has these."""
+def _transcript(memory: str) -> tuple[tuple[tuple[Act, str], ...], int, bool]:
+    """Return the actions and answers that a memory shows, by their steps where it has these.
+
+    A step without a verb is an observation only. Then how many steps are before the last gap, and
+    True if there is one or the beginning is missing.
+    """
     before, entries = split_entries(memory)
     if before.startswith("This "):
         entries.insert(0, TranscriptStep(None, "", before))
@@ -244,7 +229,7 @@ def _transcript(memory: str) -> _Report:
             reported[i - 1] = reported[i - 1]._replace(text=reported[i].text)
     outset = reported[gap].t in (0, 1) or not reported[gap].action if reported else False
     steps = tuple((parse(one.action), one.text.strip()) for one in reported)
-    return _Report(steps, gap, not outset)
+    return steps, gap, not outset
 
 
 def _after(t: int | None) -> int | None:
