@@ -24,15 +24,8 @@ from gym_memory.memory.base import (
     make_memory,
 )
 
-__all__ = [
-    "AddSearch",
-    "AsAddSearch",
-    "AsInjectUpdate",
-    "Client",
-    "External",
-    "InjectUpdate",
-    "Injector",
-]
+__all__ = ["AddSearch", "AsAddSearch", "AsInjectUpdate", "Client", "External", "InjectUpdate"]
+__all__ += ["Injector"]
 
 
 _QUERY_CHARS = 2000

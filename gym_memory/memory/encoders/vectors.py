@@ -21,20 +21,8 @@ from gym_memory.core.files import cache_dir, encode
 from gym_memory.core.optional import require
 from gym_memory.core.settings import check_int
 
-__all__ = [
-    "DEFAULT_MODEL",
-    "MOST_KEPT",
-    "UNIT",
-    "Encoder",
-    "Sketches",
-    "VectorCache",
-    "VectorIndex",
-    "Vectors",
-    "count_differing",
-    "find_faiss",
-    "unit",
-    "whole",
-]
+__all__ = ["DEFAULT_MODEL", "MOST_KEPT", "UNIT", "Encoder", "Sketches", "VectorCache"]
+__all__ += ["VectorIndex", "Vectors", "count_differing", "find_faiss", "unit", "whole"]
 
 DEFAULT_MODEL = "all-MiniLM-L6-v2"
 """The encoder of the AriGraph paper's kind: 384 numbers a text."""

@@ -42,17 +42,8 @@ from gym_memory.memory.roles.llm_lessons import (
 )
 from gym_memory.memory.stores.store import Record, Store
 
-__all__ = [
-    "LONGEST",
-    "Bank",
-    "Historian",
-    "choose",
-    "clipped",
-    "evaluate",
-    "examples_of",
-    "recordings",
-    "summarize",
-]
+__all__ = ["LONGEST", "Bank", "Historian", "choose", "clipped", "evaluate", "examples_of"]
+__all__ += ["recordings", "summarize"]
 
 LONGEST = 512
 """Steps of a process that are looked at; older ones are forgotten."""

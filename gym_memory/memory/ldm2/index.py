@@ -14,19 +14,8 @@ from gym_memory.core.records import Step
 from gym_memory.memory.encoders import Encoder, unit
 from gym_memory.memory.encoders.vectors import Vectors
 
-__all__ = [
-    "ALIKE",
-    "SAME_SIGHT",
-    "Addition",
-    "EncodedTypes",
-    "Example",
-    "IndexedExample",
-    "Library",
-    "NearestType",
-    "Process",
-    "pending",
-    "said",
-]
+__all__ = ["ALIKE", "SAME_SIGHT", "Addition", "EncodedTypes", "Example", "IndexedExample"]
+__all__ += ["Library", "NearestType", "Process", "pending", "said"]
 
 ALIKE = 0.6
 """Cosine from which goals are of one type: instances of one template reach it."""

@@ -15,24 +15,9 @@ from gym_memory.graph.schema import INVENTORY, LOCATIONS, OPPOSITE, PLAYER, VERB
 from gym_memory.graph.temporal import rewind
 from gym_memory.memory.roles import rules
 
-__all__ = [
-    "FINDING",
-    "FOLLOWING",
-    "NEW",
-    "OPENING",
-    "REACHING",
-    "SAYS",
-    "Act",
-    "Needed",
-    "idle_actions",
-    "needed_acts",
-    "plan_of",
-    "read_acts",
-    "read_trial",
-    "surroundings",
-    "vain_verbs",
-    "verb_of",
-]
+__all__ = ["FINDING", "FOLLOWING", "NEW", "OPENING", "REACHING", "SAYS", "Act", "Needed"]
+__all__ += ["idle_actions", "needed_acts", "plan_of", "read_acts", "read_trial", "surroundings"]
+__all__ += ["vain_verbs", "verb_of"]
 
 _PREPOSITIONS = re.compile(
     r"\s+(?:with|from|into|onto|in|on|to|at|under|using|behind|over|through)\s+"

@@ -13,29 +13,10 @@ from typing import NamedTuple
 
 from gym_memory.core.records import Cue, Outcome, Step, Task, Triple
 
-__all__ = [
-    "AbstractCauses",
-    "AdjustProcedure",
-    "Aggregate",
-    "CausalAbstraction",
-    "Classify",
-    "Cluster",
-    "Compare",
-    "EvaluateSubgoals",
-    "Explore",
-    "ExtractRelations",
-    "GeneralizeCauses",
-    "Importance",
-    "Insights",
-    "Learnings",
-    "Outdated",
-    "Reflect",
-    "RelevantEntities",
-    "Subgoal",
-    "Summarize",
-    "Workflow",
-    "WriteLesson",
-]
+__all__ = ["AbstractCauses", "AdjustProcedure", "Aggregate", "CausalAbstraction", "Classify"]
+__all__ += ["Cluster", "Compare", "EvaluateSubgoals", "Explore", "ExtractRelations"]
+__all__ += ["GeneralizeCauses", "Importance", "Insights", "Learnings", "Outdated", "Reflect"]
+__all__ += ["RelevantEntities", "Subgoal", "Summarize", "Workflow", "WriteLesson"]
 
 
 # --- AriGraph and Ariadne -----------------------------------------------------------------------

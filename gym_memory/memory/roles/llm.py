@@ -37,19 +37,9 @@ from gym_memory.memory.roles.text import (
     triples_json,
 )
 
-__all__ = [
-    "GOAL",
-    "LLMAggregate",
-    "LLMExplore",
-    "LLMExtractRelations",
-    "LLMExtractor",
-    "LLMOutdated",
-    "LLMRelevantEntities",
-    "LLMRole",
-    "RoleCounts",
-    "chat_model",
-    "role_counts",
-]
+__all__ = ["GOAL", "LLMAggregate", "LLMExplore", "LLMExtractRelations", "LLMExtractor"]
+__all__ += ["LLMOutdated", "LLMRelevantEntities", "LLMRole", "RoleCounts", "chat_model"]
+__all__ += ["role_counts"]
 
 Rule = TypeVar("Rule", bound=Callable[..., Any])
 

@@ -36,21 +36,9 @@ from gym_memory.memory.roles.text import (
     trace_text,
 )
 
-__all__ = [
-    "LLMAbstractCauses",
-    "LLMAdjustProcedure",
-    "LLMClassify",
-    "LLMCluster",
-    "LLMCompare",
-    "LLMEvaluateSubgoals",
-    "LLMGeneralizeCauses",
-    "LLMImportance",
-    "LLMInsights",
-    "LLMReflect",
-    "LLMSummarize",
-    "LLMWriteLesson",
-    "read_abstractions",
-]
+__all__ = ["LLMAbstractCauses", "LLMAdjustProcedure", "LLMClassify", "LLMCluster", "LLMCompare"]
+__all__ += ["LLMEvaluateSubgoals", "LLMGeneralizeCauses", "LLMImportance", "LLMInsights"]
+__all__ += ["LLMReflect", "LLMSummarize", "LLMWriteLesson", "read_abstractions"]
 
 _PAST = 4000
 _TRACE = 16_000

@@ -16,24 +16,9 @@ from gym_memory.core.records import Outcome, Step, Triple
 from gym_memory.llm.forms import json_values
 from gym_memory.memory.base import CHARS_PER_TOKEN
 
-__all__ = [
-    "clip",
-    "clip_start",
-    "fact_lines",
-    "numbered",
-    "prose",
-    "read_flag",
-    "read_items",
-    "read_number",
-    "read_replacements",
-    "read_triple_lists",
-    "read_triples",
-    "score_in_words",
-    "some",
-    "trace_text",
-    "triples_json",
-    "unmarked",
-]
+__all__ = ["clip", "clip_start", "fact_lines", "numbered", "prose", "read_flag", "read_items"]
+__all__ += ["read_number", "read_replacements", "read_triple_lists", "read_triples"]
+__all__ += ["score_in_words", "some", "trace_text", "triples_json", "unmarked"]
 
 F = TypeVar("F")
 
