@@ -6,6 +6,7 @@ A memory helps if the policy plays better with it than with ``none`` and all of 
 
 from __future__ import annotations
 
+import copy
 import random
 import re
 import zlib
@@ -169,12 +170,14 @@ class Altered(Memory):
         self._steps = int(state["steps"])
 
     def snapshot(self) -> Any:
-        """Return the other memory's snapshot, and what the changes depend on."""
-        return self._of.snapshot(), self._task, self._seed, self._steps
+        """Return the other memory's snapshot, and a copy of what the changes depend on."""
+        own = {name: value for name, value in vars(self._twin()).items() if name != "_of"}
+        return self._of.snapshot(), own
 
     def restore(self, snapshot: Any) -> None:
         """Return to a snapshot."""
-        below, self._task, self._seed, self._steps = snapshot
+        below, own = snapshot
+        vars(self).update({name: copy.copy(value) for name, value in own.items()})
         self._of.restore(below)
 
     def fork(self) -> Memory:
@@ -401,15 +404,3 @@ class Placebo(Altered):
         self._outcomes = [typed(Outcome, outcome) for outcome in state["outcomes"]]
         self._exchanged = {}
         super().load_state(state)
-
-    def snapshot(self) -> Any:
-        """Return the present state."""
-        episodes = tuple(self._outcomes)
-        return super().snapshot(), tuple(self._seen), self._trial, self._known, episodes
-
-    def restore(self, snapshot: Any) -> None:
-        """Return to a snapshot."""
-        below, seen, self._trial, self._known, episodes = snapshot
-        self._seen, self._outcomes = dict.fromkeys(seen), list(episodes)
-        self._exchanged = {}
-        super().restore(below)

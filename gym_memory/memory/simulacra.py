@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from gym_memory.core.files import typed
 from gym_memory.core.records import Cue, MemoryStats, Recall, Step, Task, Triple
 from gym_memory.core.settings import Help, checked
-from gym_memory.graph.schema import DIRECTIONS, LOCATIONS, door_relation, way_relation
 from gym_memory.llm.base import ChatModel
 from gym_memory.memory.base import CHARS_PER_TOKEN, MEMORIES, Lifetime, Memory, check_budget
 from gym_memory.memory.encoders import make_encoder
@@ -21,7 +20,7 @@ from gym_memory.memory.reading import fact_lines, render_episode
 from gym_memory.memory.roles import rules
 from gym_memory.memory.roles.llm import chat_model, role_counts
 from gym_memory.memory.roles.llm_lessons import LLMImportance, LLMInsights
-from gym_memory.memory.roles.notes import stated_facts
+from gym_memory.memory.roles.notes import SEEN, stated_facts
 from gym_memory.memory.stores.stream import LONGEST, ByMeaning, Stream, StreamRecord, fit_records
 
 __all__ = ["Simulacra", "rule_insights"]
@@ -29,16 +28,13 @@ __all__ = ["Simulacra", "rule_insights"]
 _STATEMENTS = 100
 """Most records that a reflection looks at, as in Park et al."""
 _MOST_INSIGHTS = 5
-_SEEN = frozenset(
-    {"is", "has exit", *LOCATIONS, *map(way_relation, DIRECTIONS), *map(door_relation, DIRECTIONS)}
-)
 
 
 def rule_insights(statements: Sequence[str], task: Task) -> list[str]:
     """Reflect by rules: at most five sentences of what was read or worked out, latest first."""
     stated: dict[str, list[Triple]] = {}
     for fact in reversed(stated_facts("\n".join(statements), task)):
-        if fact.relation not in _SEEN:
+        if fact.relation not in SEEN:
             stated.setdefault(fact.subject, []).insert(0, fact)
     sentences = [line for name, facts in stated.items() for line in fact_lines(name, facts)]
     return sentences[:_MOST_INSIGHTS]

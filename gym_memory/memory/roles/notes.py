@@ -43,12 +43,11 @@ from gym_memory.memory.reading import (
     split_entries,
 )
 
-__all__ = ["BeliefNotes", "Notes", "describe", "fit_lines", "read_description", "section"]
+__all__ = ["SEEN", "BeliefNotes", "Notes", "describe", "fit_lines", "read_description", "section"]
 __all__ += ["stated_facts"]
 
 
-_MAP = frozenset({EXIT, *map(way_relation, DIRECTIONS), *map(door_relation, DIRECTIONS)})
-_PLAIN = LOCATIONS | {"is"} | _MAP
+SEEN = LOCATIONS | {"is", EXIT, *map(way_relation, DIRECTIONS), *map(door_relation, DIRECTIONS)}
 """Relations of what is seen; all others are of what was read or worked out."""
 
 _READ_SHARE = 2 / 3
@@ -124,7 +123,7 @@ class Notes:
         self._touch(PLAYER)
         for subject in reversed(self._order):
             facts = self.graph.outgoing(subject)
-            known = subject in needed or any(fact.relation not in _PLAIN for fact in facts)
+            known = subject in needed or any(fact.relation not in SEEN for fact in facts)
             lines = fact_lines(subject, self._worth_writing(facts))
             (read_lines if known else place_lines).extend(lines)
         earlier = section(EARLIER, self.prose, room // _PROSE_SHARE)
