@@ -278,7 +278,8 @@ def _prose(
 
     for clause in _clauses(text, kind, start, owns=False):
         things = [_without_states(thing) for thing in clause.things]
-        done = preparations(clause.lower, _positions(things))
+        named = {at for thing in things for at in range(thing.first, thing.last)}
+        done = preparations(clause.lower, named)
         foods = [thing for thing in things if _is_food(clause, thing)]
         rooms = [t for t in things if t.kind == ROOM or t.preposition in WITHIN]
         if "meal" in clause.cues.lower().split() and rooms and not done:
@@ -341,10 +342,6 @@ def _without_states(thing: Named) -> Named:
 
 def _is_state(word: str) -> bool:
     return preparation(word) == word.removeprefix("un")
-
-
-def _positions(things: Sequence[Named]) -> set[int]:
-    return {at for thing in things for at in range(thing.first, thing.last)}
 
 
 def _again(clause: Clause, before: list[Named]) -> list[Named]:

@@ -313,11 +313,6 @@ def _is_order_to_put(clause: Clause) -> bool:
     )
 
 
-def _holder(clause: Clause, things: list[Named]) -> Named | None:
-    """Return the thing that the others are said to be in or on."""
-    return next((t for _, fits in _HOLDS for t in things if fits(clause, t, things)), None)
-
-
 # What a text says
 
 
@@ -511,7 +506,7 @@ class _Reading:
                     self.add(holder, "is in", room)
             return
         rest = [t for t in things if t.kind not in (ROOM, DOOR) and t not in rooms]
-        place = _holder(clause, rest)
+        place = next((t for _, fits in _HOLDS for t in rest if fits(clause, t, rest)), None)
         if place is not None:
             word = place.preposition
             on = word in ON or (word not in WITHIN and place.kind == SUPPORTER)
