@@ -14,6 +14,7 @@ from gym_memory.games.nethack import skills
 from gym_memory.games.nethack.engine import ENTER, ESCAPE, GamePrompt, Item
 from gym_memory.games.nethack.grid import CELLS, DIRECTIONS, EIGHT, area_name, direction_to
 from gym_memory.games.nethack.play import DIRECTION_KEYS, Impossible, NetHackPlay
+from gym_memory.games.nethack.rules import plain_name
 
 __all__ = ["possible", "read"]
 
@@ -271,7 +272,7 @@ def _uses(items: tuple[Item, ...], lines: tuple[str, ...]) -> tuple[str, ...]:
     """Return uses of the pack; ``lines`` are directions in which a hostile creature stands."""
     found = []
     for item in items:
-        name = f"{skills.plain_name(item)} ({item.letter})"
+        name = f"{plain_name(item.name)} ({item.letter})"
         for verb, needs in skills.USES.items():
             fits = item.kind in needs.kinds and needs.words in item.name
             if fits and not (needs.unlike and needs.unlike in item.name):

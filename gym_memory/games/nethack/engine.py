@@ -9,16 +9,17 @@ import _ctypes
 import contextlib
 import ctypes
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
+import gymnasium as gym
 import numpy as np
 import numpy.typing as npt
 
-from gym_memory.core.errors import BackendError, MissingDependencyError, UnknownNameError
+from gym_memory.core.errors import BackendError, UnknownNameError
 from gym_memory.core.optional import require
 
-__all__ = ["GamePrompt", "Item", "NetHackEngine", "Screen", "make_minihack"]
+__all__ = ["GamePrompt", "Item", "NetHackEngine", "Screen", "make_minihack", "make_nle"]
 
 ESCAPE, ENTER, SPACE = 27, 13, 32
 KEYS = (
@@ -165,8 +166,7 @@ class NetHackEngine:
         NLE keeps these with every environment; MiniHack does not hand them out.
         """
         raw = self._env.unwrapped
-        flags: list[int] = raw.last_observation[raw._internal_index][1:4].tolist()
-        return flags
+        return raw.last_observation[raw._internal_index][1:4].tolist()
 
     def _settled(self, observation: Any, *, done: bool) -> Screen:
         """Return the screen once the game waits for a command, a menu or an answer."""
@@ -244,30 +244,32 @@ def _plain(line: bytes) -> str:
     return line.replace(b"\0", b" ").decode("latin-1").strip()
 
 
-def make_minihack(task: str, keys: Sequence[str]) -> Any:
-    """Build a MiniHack environment that takes every key and asks every question.
+_OPTIONS: dict[str, Any] = {
+    "observation_keys": KEYS,
+    "actions": tuple(range(256)),
+    "allow_all_yn_questions": True,
+    "allow_all_modes": True,
+    "max_episode_steps": 10**9,
+    "render_mode": None,
+}
+"""Every key is taken and every question asked."""
+
+
+def make_nle(character: str) -> Any:
+    """Build NLE's environment of the whole game."""
+    nle = require("nle.env", "nethack", "NetHack")
+    return nle.NLE(character=character, fix_moon_phase=True, **_OPTIONS)
+
+
+def make_minihack(task: str) -> Any:
+    """Build a MiniHack environment.
 
     Raises:
         MissingDependencyError: MiniHack is not installed.
         UnknownNameError: MiniHack has no such environment.
     """
-    gymnasium = require("gymnasium", "nethack", "MiniHack")
-    try:
-        require("minihack", "nethack", "MiniHack tasks")
-    except MissingDependencyError as error:
-        raise MissingDependencyError(
-            "minihack", "pip install minihack", "MiniHack tasks"
-        ) from error
-    known = [name for name in gymnasium.registry if name.startswith("MiniHack-")]
+    require("minihack", "pip install minihack", "MiniHack tasks")
+    known = [name for name in gym.registry if name.startswith("MiniHack-")]
     if task not in known:
         raise UnknownNameError("MiniHack task", task, known)
-    return gymnasium.make(
-        task,
-        observation_keys=tuple(keys),
-        actions=tuple(range(256)),
-        allow_all_yn_questions=True,
-        allow_all_modes=True,
-        max_episode_steps=10**9,
-        render_mode=None,
-        disable_env_checker=True,
-    )
+    return gym.make(task, disable_env_checker=True, **_OPTIONS)

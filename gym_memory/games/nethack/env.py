@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
-from importlib.metadata import PackageNotFoundError, version
+from collections.abc import Callable, Iterator
+from importlib.metadata import version
 from typing import Annotated, Any
 
-from gym_memory.core.errors import BackendError, InvalidArgumentError, MissingDependencyError
-from gym_memory.core.optional import require
+from gym_memory.core.errors import BackendError, InvalidArgumentError
+from gym_memory.core.optional import check_installed
 from gym_memory.core.records import Oracle
 from gym_memory.core.settings import Help, checked
 from gym_memory.games.base import ENVIRONMENTS, Feedback, TextEnv
 from gym_memory.games.nethack.commands import possible, read
-from gym_memory.games.nethack.engine import KEYS, GamePrompt, Item, NetHackEngine, make_minihack
+from gym_memory.games.nethack.engine import (
+    GamePrompt,
+    Item,
+    NetHackEngine,
+    make_minihack,
+    make_nle,
+)
 from gym_memory.games.nethack.facts import facts_of, reported_facts
 from gym_memory.games.nethack.grid import COLUMNS, area_name, offset_words
 from gym_memory.games.nethack.level import Level
@@ -230,7 +236,7 @@ class NetHack(TextEnv):
         self._max_score = float(max_score) if task == "NetHack" else 1.0
         self._show_inventory = inventory
         self.engine = NetHackEngine(
-            lambda: _make_nle(character) if task == "NetHack" else make_minihack(task, KEYS)
+            lambda: make_nle(character) if task == "NetHack" else make_minihack(task)
         )
         self._play: NetHackPlay | None = None
         head = "nethack" if task == "NetHack" else task.lower()
@@ -238,9 +244,6 @@ class NetHack(TextEnv):
         self._ids = tuple(self._seeds)
 
     # ------------------------------------------------------------ TextEnv
-
-    def _task_ids(self) -> Sequence[str]:
-        return self._ids
 
     def _open(self, task_id: str) -> Feedback:
         self._play = NetHackPlay(self.engine, self._seeds[task_id])
@@ -326,12 +329,10 @@ class NetHack(TextEnv):
 
     def versions(self) -> dict[str, str]:
         """Return the versions of NLE, and of MiniHack where it is played."""
-        packages = ["nle"] if self.task == "NetHack" else ["minihack", "nle"]
-        try:
-            return {package: version(package) for package in packages}
-        except PackageNotFoundError as error:
-            wanted = "minihack" if error.name == "minihack" else "'gym-memory[nethack]'"
-            raise MissingDependencyError(error.name, f"pip install {wanted}", self.task) from error
+        if self.task == "NetHack":
+            return {"nle": version("nle")}
+        check_installed("minihack", "pip install minihack", self.task)
+        return {"minihack": version("minihack"), "nle": version("nle")}
 
     def _info(self, *, accepted: bool) -> dict[str, Any]:
         """Add ``depth`` (now), ``max_depth`` (deepest so far) and ``turn`` (of the game)."""
@@ -342,17 +343,3 @@ class NetHack(TextEnv):
             "max_depth": tracker.deepest,
             "turn": tracker.status.turn,
         }
-
-
-def _make_nle(character: str) -> Any:
-    nle = require("nle.env", "nethack", "NetHack")
-    return nle.NLE(
-        observation_keys=KEYS,
-        actions=tuple(range(256)),
-        character=character,
-        allow_all_yn_questions=True,
-        allow_all_modes=True,
-        max_episode_steps=10**9,
-        render_mode=None,
-        fix_moon_phase=True,
-    )

@@ -66,8 +66,7 @@ def dilated(mask: Mask) -> Mask:
     framed = np.zeros((ROWS + 2, COLUMNS + 2), np.bool_)
     framed[1:-1, 1:-1] = mask.reshape(SHAPE)
     wide = framed[:, :-2] | framed[:, 1:-1] | framed[:, 2:]
-    grown: Mask = (wide[:-2] | wide[1:-1] | wide[2:]).ravel()
-    return grown
+    return (wide[:-2] | wide[1:-1] | wide[2:]).ravel()
 
 
 def label_patches(masks: Mask) -> tuple[npt.NDArray[np.int32], int]:
@@ -135,10 +134,7 @@ class Ways:
     def regions(self) -> npt.NDArray[np.int32]:
         """Return int32 of shape (1659,): cells with the same number can reach one another."""
         csgraph = require("scipy.sparse.csgraph", "nethack", "NetHack")
-        numbers: npt.NDArray[np.int32] = csgraph.connected_components(self._graph, directed=False)[
-            1
-        ]
-        return numbers
+        return csgraph.connected_components(self._graph, directed=False)[1]
 
     def paths(self, start: int) -> PathMap:
         """Return the shortest paths from a cell to every cell that can be reached."""

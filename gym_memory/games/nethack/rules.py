@@ -19,7 +19,7 @@ from gym_memory.graph import TemporalGraph
 from gym_memory.graph.schema import INVENTORY, PLAYER, direction_of, way_relation
 
 __all__ = ["HAS_EXIT", "HAS_ITEM", "SIGHTING", "NetHackRules", "area_facts", "exit_of"]
-__all__ += ["item_facts", "scoped"]
+__all__ += ["item_facts", "plain_name", "scoped"]
 
 HAS_EXIT, HAS_ITEM, SIGHTING = "has exit", "has item", "was last seen in"
 _WIELDS, _WEARS = "wield", "wear"
@@ -323,6 +323,15 @@ def area_facts(
     return tuple(facts)
 
 
+def plain_name(item: str) -> str:
+    """Return the name of a thing without number and remarks.
+
+    >>> plain_name("a +1 long sword (weapon in hand)")
+    '+1 long sword'
+    """
+    return _REMARK.sub("", _COUNT.sub("", item))
+
+
 @lru_cache(maxsize=1024)
 def item_facts(names: tuple[str, ...]) -> tuple[Triple, ...]:
     """Return the facts about the pack, given things as the game writes them.
@@ -334,7 +343,7 @@ def item_facts(names: tuple[str, ...]) -> tuple[Triple, ...]:
     """
     facts: dict[Triple, None] = {}
     for name in names:
-        plain = " ".join(_REMARK.sub("", _COUNT.sub("", name.lower())).split())
+        plain = " ".join(plain_name(name.lower()).split())
         if not plain:
             continue
         facts[Triple(plain, "is in", INVENTORY)] = None

@@ -13,10 +13,11 @@ from gym_memory.games.nethack.engine import ENTER, ESCAPE, GamePrompt, Item
 from gym_memory.games.nethack.grid import area_name
 from gym_memory.games.nethack.level import Creature, Level
 from gym_memory.games.nethack.play import DIRECTION_KEYS, Impossible, NetHackPlay, Stop
+from gym_memory.games.nethack.rules import plain_name
 
 __all__ = ["USES", "Use", "cast", "climb", "explore_level", "fight", "find_item", "find_target"]
 __all__ += ["go_to", "here_only", "kick", "loot", "move_to", "open_door", "pay", "pick_up"]
-__all__ += ["plain_name", "pray", "push_through", "rest", "search", "targets", "use", "use_here"]
+__all__ += ["pray", "push_through", "rest", "search", "targets", "use", "use_here"]
 
 Keys = Sequence[int | str]
 """Keys, or their codes, to press one after another."""
@@ -33,8 +34,6 @@ _KICKS = 8
 # ------------------------------------------------------------ exploring
 _META = 0x80
 _MOST_QUESTIONS = 8
-_COUNT = re.compile(r"^(?:an?|the|\d+) ")
-_REMARK = re.compile(r" \([^()]*\)")
 
 
 def explore_level(play: NetHackPlay) -> str:
@@ -309,29 +308,16 @@ USES = {
 """Verb to its command; an empty tuple of kinds stands for all."""
 
 
-def plain_name(item: Item) -> str:
-    """Return the name of a thing without number and remarks.
-
-    >>> plain_name(Item("a", "a +1 long sword (weapon in hand)", "weapon"))
-    '+1 long sword'
-    """
-    return _REMARK.sub("", _COUNT.sub("", item.name))
-
-
 def find_item(play: NetHackPlay, words: str) -> Item:
     """Return the thing in the pack that words mean: a letter, a name, or a name and a letter."""
     items = play.screen.items
     letter = re.search(r"(?:^|\()([a-zA-Z$])\)?$", words)
-    for item in items:
-        if letter is not None and item.letter == letter[1]:
-            return item
-    for item in items:
-        if words in (plain_name(item), item.name):
-            return item
+    named = [item for item in items if letter is not None and item.letter == letter[1]]
+    named += [item for item in items if words in (plain_name(item.name), item.name)]
     near = [item for item in items if words in item.name]
-    if len(near) != 1:
+    if not named and len(near) != 1:
         raise Impossible(f"You carry no {words}." if not near else f"Which {words} do you mean?")
-    return near[0]
+    return (named or near)[0]
 
 
 def use(play: NetHackPlay, verb: str, words: str, direction: str = "", other: str = "") -> str:
