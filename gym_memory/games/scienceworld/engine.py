@@ -15,13 +15,14 @@ import time
 import weakref
 import zlib
 from collections.abc import Callable
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from gym_memory.core.errors import BackendError, MissingDependencyError
 from gym_memory.core.files import cache_dir
+from gym_memory.core.optional import check_installed as check_package
 from gym_memory.core.optional import require
 
 __all__ = ["EngineAnswer", "ScienceWorldEngine", "acquire", "check_installed", "release"]
@@ -72,17 +73,12 @@ def check_installed() -> str:
     Raises:
         MissingDependencyError: The package or Java is absent.
     """
-    try:
-        number = version("scienceworld")
-    except PackageNotFoundError as error:
-        raise MissingDependencyError(
-            "scienceworld", "pip install 'gym-memory[scienceworld]'", "ScienceWorld's tasks"
-        ) from error
+    check_package("scienceworld", "scienceworld", "ScienceWorld's tasks")
     if shutil.which("java") is None:
         raise MissingDependencyError(
             "java", "apt-get install default-jre-headless (any Java from 8 on will do)", _PURPOSE
         )
-    return number
+    return version("scienceworld")
 
 
 def _engine_jar() -> Path:
@@ -219,12 +215,8 @@ class ScienceWorldEngine:
             return
         with contextlib.suppress(*self._errors):
             self.gateway.close()
-        self._process.kill()
-        self._process.wait()
-        for pipe in (self._process.stdin, self._process.stdout, self._process.stderr):
-            if pipe is not None:
-                with contextlib.suppress(OSError):
-                    pipe.close()
+        with contextlib.suppress(OSError), self._process:  # which closes the pipes and waits
+            self._process.kill()
 
 
 def _reason(error: Exception) -> str:

@@ -16,6 +16,7 @@ from gym_memory.extract.draft import NOWHERE, Draft, attributed
 from gym_memory.games.scienceworld.rules_items import (
     CONNECTED,
     FOCUSED,
+    POWERED,
     SIGHTED,
     STAGE,
     TEMPERATURE,
@@ -48,7 +49,6 @@ _SKIPPED = ("agent", INVENTORY, "nothing")
 
 _MAX_RESULT_CHARS = 2000
 """Most of an answer that a form is tried on: two names and the words between are shorter."""
-_POWER = {"activated": "on", "deactivated": "off"}
 
 
 @EXTRACTORS.register("scienceworld")
@@ -423,7 +423,7 @@ def _door(match: re.Match[str], action: str, draft: _House) -> None:
 
 
 def _switched(match: re.Match[str], action: str, draft: _House) -> None:
-    name, state = name_of(match["thing"]), _POWER.get(match["state"], match["state"])
+    name, state = name_of(match["thing"]), POWERED.get(match["state"], match["state"])
     if name == "toilet":  # it is on for a moment
         _flushed(match, action, draft)
     elif name != "drain":

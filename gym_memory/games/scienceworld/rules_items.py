@@ -12,9 +12,9 @@ from functools import lru_cache
 from typing import NamedTuple
 
 __all__ = [
-    "AMBIGUOUS", "CONNECTED", "FOCUSED", "SIGHTED", "STAGE", "TEMPERATURE", "DescribedThing",
-    "base_of", "door_state", "entity", "exit_to", "is_plant", "name_of", "read_item", "read_items",
-    "roams",
+    "AMBIGUOUS", "CONNECTED", "FOCUSED", "POWERED", "SIGHTED", "STAGE", "TEMPERATURE",
+    "DescribedThing", "base_of", "door_state", "entity", "exit_to", "is_plant", "name_of",
+    "read_item", "read_items", "roams",
 ]  # fmt: skip
 
 _FURNITURE = frozenset({
@@ -91,7 +91,7 @@ _DRAIN = re.compile(r"\.? The drain is (?:open|closed)\.?$")
 _PHRASE_END = re.compile(r", which is |, with: |, currently | \(|\.|$")
 _STAGED = re.compile(r"(?P<name>.+?) in the (?P<stage>[\w ]{1,40}?) stage(?P<rest>.*)")
 _POWER = re.compile(r", which is (?:turned )?(on|off|activated|deactivated)\b")
-_POWERED = {"activated": "on", "deactivated": "off"}
+POWERED = {"activated": "on", "deactivated": "off"}
 _LID = re.compile(r" door is (open|closed)\.")
 _CONTAINING = " (containing "
 _LIST = re.compile(r"\b(?:[IO]n the [^.:]{0,100}? is|you see): ?")
@@ -134,12 +134,11 @@ def read_items(text: str, start: int = 0, depth: int = 0) -> tuple[DescribedThin
     >>> [item.name for item in read_items("a battery, a light bulb, which is off, soil")]
     ['battery', 'light bulb', 'soil']
     """
-    items = []
-    for begin, end in _parts(text[:_MAX_TEXT_CHARS]):
-        piece = text[begin:end].rstrip(" .")
-        if piece.strip() and piece.strip() != _NOTHING:
-            items.append(read_item(text[begin:end], start + begin, depth))
-    return tuple(items)
+    return tuple(
+        read_item(text[begin:end], start + begin, depth)
+        for begin, end in _parts(text[:_MAX_TEXT_CHARS])
+        if text[begin:end].rstrip(" .").strip() not in ("", _NOTHING)
+    )
 
 
 def _parts(text: str) -> list[tuple[int, int]]:
@@ -188,23 +187,21 @@ def read_item(text: str, start: int = 0, depth: int = 0) -> DescribedThing:
         phrase, stage = staged["name"] + staged["rest"], staged["stage"]
     inside: tuple[DescribedThing, ...] | None = None
     offset = start + lead + len(whole) - len(rest)
-    listed = _LIST.search(rest)
+    head = rest
     if rest.startswith(_CONTAINING):
         close = _closing(rest)
-        listing = rest[len(_CONTAINING) : close]
-        inside = _inside(listing, offset + len(_CONTAINING), depth)
-        rest = rest[close:]
-        listed = None
-    head = rest[: listed.start()] if listed else rest
-    if listed is not None:
+        inside = _inside(rest[len(_CONTAINING) : close], offset + len(_CONTAINING), depth)
+        head = rest[close:]
+    elif listed := _LIST.search(rest):
         inside = _inside(rest[listed.end() :].rstrip(" ."), offset + listed.end(), depth)
+        head = rest[: listed.start()]
     power, lid = _POWER.match(head), _LID.search(head)
     state = power[1] if power else ""
     return DescribedThing(
         name_of(phrase),
         start + lead,
         start + lead + len(whole),
-        _POWERED.get(state, state),
+        POWERED.get(state, state),
         lid[1] if lid else "",
         stage,
         inside,
