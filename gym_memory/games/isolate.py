@@ -89,29 +89,24 @@ class IsolatedEnv(gym.Env[dict[str, Any], str]):
         """Start an episode, in a new process if the last one ended."""
         if self._process is None:
             self._open()
-        obs, info = self._call("reset", self._reset_s, seed=seed, options=options)
-        return obs, info
+        return self._call("reset", self._reset_s, seed=seed, options=options)
 
     def step(self, action: str) -> tuple[dict[str, Any], float, bool, bool, dict[str, Any]]:
         """Play one command; raises BackendError if the process ends or takes too long."""
-        obs, reward, terminated, truncated, info = self._call("step", self._step_s, action)
-        return obs, reward, terminated, truncated, info
+        return self._call("step", self._step_s, action)
 
     @property
     def task_ids(self) -> tuple[str, ...]:
         """Ids that ``options={"task_id": ...}`` takes."""
-        ids: tuple[str, ...] = self._call("task_ids", self._reset_s)
-        return ids
+        return self._call("task_ids", self._reset_s)
 
     def valid_actions(self) -> tuple[str, ...]:
         """Return the valid actions of the present state."""
-        actions: tuple[str, ...] = self._call("valid_actions", self._step_s)
-        return actions
+        return self._call("valid_actions", self._step_s)
 
     def versions(self) -> dict[str, str]:
         """Return the versions of the backend's packages."""
-        versions: dict[str, str] = self._call("versions", self._reset_s)
-        return versions
+        return self._call("versions", self._reset_s)
 
     def oracle(self) -> Oracle:
         """Return the engine's facts; ``objects`` with plain values alone."""
@@ -120,27 +115,20 @@ class IsolatedEnv(gym.Env[dict[str, Any], str]):
 
     def snapshot(self) -> int:
         """Return the number of a state that the process keeps."""
-        number: int = self._call("snapshot", self._step_s)
-        return number
+        return self._call("snapshot", self._step_s)
 
     def restore(self, snapshot: int) -> tuple[dict[str, Any], dict[str, Any]]:
         """Return to a snapshot of this process and give its observation and info."""
-        obs, info = self._call("restore", self._reset_s, snapshot)
-        return obs, info
+        return self._call("restore", self._reset_s, snapshot)
 
     def close(self) -> None:
         """End the process and what it started."""
         process, self._process = self._process, None
         if process is None:
             return
-        with contextlib.suppress(OSError):
+        with contextlib.suppress(OSError), process:  # which closes the pipes and waits
+            process.kill()
             os.killpg(process.pid, signal.SIGKILL)
-        process.kill()
-        process.wait()
-        for pipe in (process.stdin, process.stdout):
-            if pipe is not None:
-                with contextlib.suppress(OSError):
-                    pipe.close()
 
     def __del__(self) -> None:
         if "_process" in vars(self):
