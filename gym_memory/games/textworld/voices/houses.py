@@ -20,7 +20,7 @@ from gym_memory.games.textworld.voices.voice import (
     Voice,
     add_holders,
     add_things,
-    singular,
+    things_of,
 )
 from gym_memory.games.textworld.worldgen import Cell, Grid
 
@@ -119,7 +119,8 @@ def plan_voiced_house(
             continue
         shut = group["kind"] == "c" and rng.random() < 0.6
         piece = Holder(piece_name, group["kind"], cells[group["room"]], shut)
-        own = [thing for thing in singular(group) if voice.take(thing.name)]
+        own = things_of(group["one"], group["some"], group["pair"])
+        own = [thing for thing in own if voice.take(thing.name)]
         rng.shuffle(own)
         homes.update(dict.fromkeys(own, piece))
         spare += own
@@ -164,7 +165,7 @@ def _notes(
             told.append(voice.say("room", x=thing, room=rooms[place], **other))
     if not told:
         return ()
-    return ((voice.name("note"), voice.tell(told), rng.choice(sorted(rooms))),)
+    return ((voice.name("note"), " ".join(told), rng.choice(sorted(rooms))),)
 
 
 def make_voiced_house(settings: Mapping[str, Any], split: str, seed: int) -> Game:

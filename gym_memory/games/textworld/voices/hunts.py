@@ -158,7 +158,7 @@ class _Notes:
         sentences = self._lock(key, lock, cell)
         if apart is not None:
             sentences = [*self._key(key, apart), *sentences]
-        return KeyAndLock(key, note, self._voice.tell(sentences), lock, cell, apart)
+        return KeyAndLock(key, note, " ".join(sentences), lock, cell, apart)
 
     def _lock(self, key: Name, lock: Name, cell: Cell) -> list[str]:
         rng, say = self._rng, self._voice.say

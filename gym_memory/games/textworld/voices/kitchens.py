@@ -105,13 +105,8 @@ def _names(
         elif info.type == "d":
             names[name] = Name(_door(rng, voice))
         else:
-            names[name] = Name(_other(voice, info.type))
+            names[name] = voice.furniture(_PARTS.get(info.type, "supporters"), 1)[0]
     return names
-
-
-def _other(voice: Voice, kind: str) -> str:
-    (name,) = voice.furniture(_PARTS.get(kind, "supporters"), 1)
-    return name.name
 
 
 def _door(rng: random.Random, voice: Voice) -> str:
@@ -149,4 +144,4 @@ def _uses(rng: random.Random, voice: Voice, game: Any) -> str:
         if info.type in _USES:
             do, does, doing = _USES[info.type]
             told.append(voice.say("used for", tool=Name(info.name), do=do, does=does, doing=doing))
-    return voice.tell(told)
+    return " ".join(told)

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from gym_memory.games.textworld.worldgen import Cell, new_holder
 
 __all__ = ["SHARED", "Holder", "Name", "Voice", "add_holders", "add_things", "expanded"]
-__all__ += ["load_voices", "singular", "words_of"]
+__all__ += ["load_voices", "things_of", "words_of"]
 
 SHARED = frozenset({"key", "note", "of"})
 """Words of names that all splits use, besides letters and numbers."""
@@ -49,9 +49,7 @@ class Name(NamedTuple):
 @lru_cache(maxsize=3)
 def load_voices(split: str) -> Mapping[str, Any]:
     """Read the forms and words of a split."""
-    source = files("gym_memory.games.textworld.voices") / f"{split}.json"
-    voices: Mapping[str, Any] = json.loads(source.read_text(encoding="utf-8"))
-    return voices
+    return json.loads((files(__package__) / f"{split}.json").read_text(encoding="utf-8"))
 
 
 def expanded(form: str) -> Iterator[str]:
@@ -70,12 +68,12 @@ def words_of(name: str) -> frozenset[str]:
     return frozenset(name.lower().split())
 
 
-def singular(home: Mapping[str, Sequence[str]]) -> list[Name]:
-    """List the things of a part of a file: single ones, *some*, and pairs."""
+def things_of(one: Sequence[str], some: Sequence[str], pairs: Sequence[str]) -> list[Name]:
+    """List names of things: single ones, *some*, and pairs."""
     return [
-        *(Name(name, proper=name[-1].isdigit()) for name in home["one"]),
-        *(Name(name, indefinite="some") for name in home["some"]),
-        *(Name(name, indefinite="a pair of") for name in home["pair"]),
+        *(Name(name, proper=name[-1].isdigit()) for name in one),
+        *(Name(name, indefinite="some") for name in some),
+        *(Name(name, indefinite="a pair of") for name in pairs),
     ]
 
 
@@ -135,9 +133,8 @@ class Voice:
 
     def things(self, count: int) -> list[Name]:
         """Draw new things without use, as many as the voice has words for."""
-        some = [Name(name, indefinite="some") for name in self.words["some"]]
-        pairs = [Name(name, indefinite="a pair of") for name in self.words["pairs"]]
-        all_things = [*map(Name, self.words["things"]), *some, *pairs]
+        words = self.words
+        all_things = things_of(words["things"], words["some"], words["pairs"])
         self._rng.shuffle(all_things)
         return [thing for thing in all_things[:count] if self.take(thing.name)]
 
@@ -154,10 +151,6 @@ class Voice:
         if it and form.startswith(f"{{{it}}} ") and self._rng.random() < _IT:
             names[it] = "it"
         return sentence(form.format(**names))
-
-    def tell(self, sentences: Iterable[str]) -> str:
-        """Join sentences."""
-        return " ".join(sentences)
 
 
 def sentence(text: str) -> str:
