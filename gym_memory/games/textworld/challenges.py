@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from os import PathLike
 from pathlib import Path
 from typing import Any, ClassVar
@@ -54,15 +54,11 @@ class _Challenge(TextWorldFamily):
             options = textworld.GameOptions()
             options.seeds = seed + attempt * _STRIDE
             with contextlib.suppress(generator.QuestGenerationError):
-                return make(cls.settings_for(settings, split), options)
+                # Only the simple game looks at this: its test split has foods of its own.
+                return make({**settings, "test": split == "test"}, options)
         raise BackendError(
             f"TextWorld finds no {cls.family} game for {dict(settings)}, seed {seed}"
         )
-
-    @classmethod
-    def settings_for(cls, settings: Mapping[str, Any], split: str) -> dict[str, Any]:
-        """Return the settings of TextWorld's generator in a split."""
-        return dict(settings)
 
 
 class CoinCollector(_Challenge):
@@ -101,11 +97,6 @@ class Simple(_Challenge):
     }
     listed_levels = ("dense-detailed",)
 
-    @classmethod
-    def settings_for(cls, settings: Mapping[str, Any], split: str) -> dict[str, Any]:
-        """Add the foods of the split."""
-        return {**settings, "test": split == "test"}
-
 
 CHALLENGES: dict[str, type[_Challenge]] = {
     challenge.family: challenge for challenge in (CoinCollector, TreasureHunter, Simple)
@@ -139,13 +130,11 @@ class StoryFile(TextWorldEnv):
             render_mode=render_mode,
         )
         self.path = Path(path).expanduser().absolute()
+        self._ids = (self.path.name,)
         self._played = translated(self.path) if is_glulx(self.path) else self.path
         check_story(self._played)
         if not self._played.with_suffix(".json").is_file():
             self.engine = StoryEngine()
-
-    def _task_ids(self) -> Sequence[str]:
-        return (self.path.name,)
 
     def story(self, task_id: str) -> Path:
         """Return the file that is played."""

@@ -90,9 +90,7 @@ def room_of(place: str) -> str:
     >>> room_of("fridge"), room_of("garden")
     ('kitchen', 'garden')
     """
-    if place in HOUSE:
-        return place
-    return _ROOM_OF[place]
+    return place if place in HOUSE else _ROOM_OF[place]
 
 
 def _is_home(place: str, home: str) -> bool:

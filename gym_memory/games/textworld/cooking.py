@@ -19,7 +19,7 @@ from gym_memory.games.textworld.games import no_trial_run
 from gym_memory.games.textworld.voices.kitchens import make_voiced_kitchen
 from gym_memory.graph.map import distances
 
-__all__ = ["Cooking", "Kitchen", "RecipeStep", "cooking_walkthrough", "plan_cooking", "recipe_of"]
+__all__ = ["Cooking", "Kitchen", "RecipeStep", "cooking_walkthrough", "plan_cooking"]
 
 _RULES = (
     "How to cook here: the stove fries, the oven roasts, and the BBQ grills. Prepare the meal in "
@@ -101,9 +101,7 @@ class Cooking(TextWorldFamily):
             inventory=inventory,
             render_mode=render_mode,
         )
-        self._hints = hints
-        if gata_actions:
-            self.is_listed = _is_listed_for_gata
+        self._hints, self._gata_actions = hints, gata_actions
 
     @classmethod
     def make_game(cls, settings: Mapping[str, Any], split: str, seed: int) -> Any:
@@ -121,15 +119,18 @@ class Cooking(TextWorldFamily):
         game.metadata["walkthrough"] = walkthrough
         return game
 
+    def _list_valid_actions(self) -> tuple[str, ...]:
+        actions = super()._list_valid_actions()
+        if not self._gata_actions:
+            return actions
+        looks = ("look", "examine ")
+        return tuple(a for a in actions if a == "examine cookbook" or not a.startswith(looks))
+
     def opening(self) -> str:
         """Return the uses of the appliances; nothing without hints."""
         if not self._hints:
             return ""
         return str(self.game.metadata.get("opening", _RULES))
-
-
-def _is_listed_for_gata(action: str) -> bool:
-    return action == "examine cookbook" or not (action == "look" or action.startswith("examine "))
 
 
 def _made(settings: Mapping[str, Any], seed: int) -> Any:
@@ -255,13 +256,12 @@ class Kitchen:
         return self._appliances[_APPLIANCE[heat]]
 
 
-def plan_cooking(kitchen: Kitchen, recipe: list[RecipeStep], knife: str, book: str) -> list[str]:
+def plan_cooking(world: Kitchen, recipe: list[RecipeStep], knife: str, book: str) -> list[str]:
     """Plan commands that win with the maximum score.
 
     Read the cookbook, take the knife, fetch the ingredients along a shortest round trip, cut what
     is held, grill on the way back, cook the rest in the kitchen, and eat.
     """
-    world = kitchen
     to_cut = {step.food: step.cut for step in recipe if step.cut}
     to_heat = {step.food: step.heat for step in recipe if step.heat}
     foods = [step.food for step in recipe]
@@ -308,25 +308,21 @@ def plan_cooking(kitchen: Kitchen, recipe: list[RecipeStep], knife: str, book: s
     return [*world.commands, "prepare meal", "eat meal"]
 
 
-def recipe_of(metadata: Mapping[str, Any], settings: Mapping[str, Any]) -> list[RecipeStep]:
-    """Read the preparations left to do from the notes of TextWorld's generator.
+def cooking_walkthrough(game: Any, settings: Mapping[str, Any], knife: str, book: str) -> list[str]:
+    """Plan commands that win a game of ``tw-cooking`` with the maximum score.
 
     Without the skill ``cook`` (``cut``) every ingredient is cooked (cut) from the start.
     """
-    return [
+    recipe = [
         RecipeStep(
             food,
             heat if settings["cook"] and heat in _APPLIANCE else "",
             cut if settings["cut"] and cut in _CUT else "",
         )
-        for food, heat, cut in metadata["ingredients"]
+        for food, heat, cut in game.metadata["ingredients"]
     ]
-
-
-def cooking_walkthrough(game: Any, settings: Mapping[str, Any], knife: str, book: str) -> list[str]:
-    """Plan commands that win a game of ``tw-cooking`` with the maximum score."""
     name = {key: info.name or key for key, info in game.infos.items()}
     types = {name[key]: info.type for key, info in game.infos.items()}
     facts = [(f.name, *(name[v.name] for v in f.arguments)) for f in game.world.facts]
     kitchen = Kitchen(facts, types, settings["recipe"] if settings["drop"] else _CAPACITY)
-    return plan_cooking(kitchen, recipe_of(game.metadata, settings), knife, book)
+    return plan_cooking(kitchen, recipe, knife, book)

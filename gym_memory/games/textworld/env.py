@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import warnings
 from abc import abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from functools import cache
 from importlib.metadata import version
 from os import PathLike
@@ -76,8 +76,6 @@ class TextWorldEnv(TextEnv):
     """Commands that do not reach the game."""
     several: ClassVar[re.Pattern[str]] = _SEVERAL
     """Mark of a line with several commands."""
-    is_listed: Callable[[str], bool] | None = None
-    """True of an action that is listed if it is valid; None lists all."""
     tally: Any = None
     """Count of a family that scores by facts; an immutable value, None at the start."""
 
@@ -126,9 +124,9 @@ class TextWorldEnv(TextEnv):
         return self.engine.game
 
     def _open(self, task_id: str) -> Feedback:
+        self.tally = None
         with quiet_random_state():  # importing TextWorld draws from it, too
             answer = self.engine.start(self.story(task_id))
-        self.tally = None
         opening = self.opening()
         if opening:
             answer = answer._replace(text=f"{answer.text}\n\n{opening}")
@@ -155,8 +153,7 @@ class TextWorldEnv(TextEnv):
         return frozenset(describe(facts, self.game.world.names)) if facts else frozenset()
 
     def _list_valid_actions(self) -> tuple[str, ...]:
-        actions = self.engine.admissible_commands()
-        return actions if self.is_listed is None else tuple(filter(self.is_listed, actions))
+        return self.engine.admissible_commands()
 
     def refuse(self, action: str) -> str | None:
         """Also refuse several commands at once, foreign letters and interpreter commands."""
@@ -289,9 +286,6 @@ class TextWorldFamily(TextWorldEnv):
     def default_steps(cls, level: str) -> int:
         """Return the step limit of a level, the paper's if it has one."""
         return int(cls.levels[level].get("steps", cls.default_max_steps))
-
-    def _task_ids(self) -> Sequence[str]:
-        return self._ids
 
     def story(self, task_id: str) -> str | PathLike[str]:
         """Return the path of the compiled game of a task; compile it at first use."""

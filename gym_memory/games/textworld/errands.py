@@ -244,10 +244,6 @@ class Errands(TextWorldFamily):
         """Return the first errand."""
         return f"Your errand: {self.game.metadata['errands'][0][0]}"
 
-    def _open(self, task_id: str) -> Feedback:
-        self.tally = None
-        return super()._open(task_id)
-
     def rescore(
         self, feedback: Feedback, added: frozenset[Triple], removed: frozenset[Triple]
     ) -> Feedback:

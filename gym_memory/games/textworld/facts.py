@@ -16,6 +16,11 @@ __all__ = ["describe", "inventory_text", "order_of", "triples_of"]
 _OPENNESS = frozenset({"open", "closed", "locked"})
 _CUTS = frozenset({"chopped", "sliced", "diced"})
 _HEATS = frozenset({"fried", "roasted", "grilled"})
+_STATES = {
+    "burned": "burned", "needs_cooking": "raw", "consumed": "consumed", "used": "consumed",
+    "eaten": "consumed",
+}  # fmt: skip
+"""Predicate to its word in texts, which call nothing else raw."""
 _USES = {"stove": "frying", "oven": "roasting", "toaster": "grilling"}
 """Type of an appliance to what it is for."""
 _CONTAINER_TYPES = frozenset({"c", "oven"})
@@ -68,17 +73,9 @@ def describe(facts: Iterable[Fact], names: Mapping[str, str]) -> Iterator[Triple
 
 def _state(predicate: str, entity: str, facts: frozenset[Fact]) -> str:
     """Return the state that a one-place predicate means, as the text says it; empty for none."""
-    if predicate in _OPENNESS | _CUTS:
-        return predicate
-    if predicate in _HEATS:
-        return "" if ("burned", entity) in facts else predicate
-    if predicate == "burned":
-        return "burned"
-    if predicate == "needs_cooking":  # the text calls nothing else raw
-        return "raw"
-    if predicate in ("consumed", "used", "eaten"):
-        return "consumed"
-    return ""
+    if predicate in _HEATS and ("burned", entity) in facts:
+        return ""
+    return predicate if predicate in _OPENNESS | _CUTS | _HEATS else _STATES.get(predicate, "")
 
 
 def _exits(facts: frozenset[Fact], names: Mapping[str, str]) -> Iterator[Triple]:

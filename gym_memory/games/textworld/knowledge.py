@@ -11,12 +11,11 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import version
 from typing import Any, NamedTuple
 
-from gym_memory.core.errors import MissingDependencyError
 from gym_memory.core.files import cache_dir, read_json, write_atomic
-from gym_memory.core.optional import require
+from gym_memory.core.optional import check_installed, require
 
 __all__ = ["FactPattern", "Knowledge", "RuleText", "Slot", "load_knowledge", "textworld_version"]
 
@@ -60,12 +59,8 @@ class Knowledge(NamedTuple):
 @lru_cache(maxsize=1)
 def textworld_version() -> str:
     """Return the installed version, without importing it."""
-    try:
-        return version("textworld")
-    except PackageNotFoundError as error:
-        raise MissingDependencyError(
-            "textworld", "pip install 'gym-memory[textworld]'", "TextWorld games"
-        ) from error
+    check_installed("textworld", "textworld", "TextWorld games")
+    return version("textworld")
 
 
 def load_knowledge(serialized_kb: str) -> Knowledge:

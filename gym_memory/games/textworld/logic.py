@@ -11,6 +11,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping
 from functools import lru_cache
 from hashlib import blake2b
+from itertools import product
 from typing import Any, NamedTuple
 
 from gym_memory.games.textworld.knowledge import FactPattern, RuleText, load_knowledge
@@ -146,7 +147,6 @@ _MAX_KEPT = 1024
 class RuleMove(NamedTuple):
     """An applicable instance of a rule."""
 
-    rule: str
     added: tuple[Fact, ...]
     removed: tuple[Fact, ...]
 
@@ -284,7 +284,7 @@ class Rule:
         def ground(patterns: Iterable[FactPattern]) -> tuple[Fact, ...]:
             return tuple((p.predicate, *(str(binding[s]) for s in p.slots)) for p in patterns)
 
-        return RuleMove(self.name, ground(self.added), ground(self.removed))
+        return RuleMove(ground(self.added), ground(self.removed))
 
 
 class Logic:
@@ -382,17 +382,12 @@ class World:
     def detect(self, state: State, event: str) -> RuleMove | None:
         """Return the state change that Inform 7 reports as ``event``; None if nothing changes."""
         for rule, named in self.logic.candidates(event.lower()):
-            for given in self._resolve(list(named.items())):
+            for chosen in product(*(self._ids.get(name, ()) for name in named.values())):
+                given = dict(zip(named, chosen, strict=True))
                 solutions = rule.solutions(state, self.types, given)
                 if solutions:
                     return rule.move(min(solutions, key=lambda b: [str(v) for v in b]))
         return None
-
-    def _resolve(self, named: list[tuple[int, str]]) -> list[dict[int, str]]:
-        ways: list[dict[int, str]] = [{}]
-        for slot, name in named:
-            ways = [{**way, slot: entity} for way in ways for entity in self._ids.get(name, ())]
-        return ways
 
     def title(self, state: State) -> str:
         """Return the player's room as the status line prints it; empty if there is none."""

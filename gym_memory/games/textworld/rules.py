@@ -342,11 +342,8 @@ class _Scene(Draft):
             empty = Triple(holder, "is", "empty")
             if empty in self.graph and empty not in self.mentions:
                 self.outdate(*empty)
-        left: dict[str, None] = {}
-        for name, now in self.moved.items():
-            before = value(name, "location")
-            if before is not None and before.object != now.object:
-                left[before.object] = None
+        places = ((value(name, "location"), now) for name, now in self.moved.items())
+        left = dict.fromkeys(was.object for was, now in places if was and was.object != now.object)
         for holder in left:
             if value(holder, "location") is None:  # a room, the inventory
                 continue

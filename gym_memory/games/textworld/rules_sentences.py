@@ -156,9 +156,8 @@ def _opened(found: re.Match[str]) -> SentenceFacts:
 
 
 def _consumed(found: re.Match[str]) -> SentenceFacts:
-    thing = _one(found)
-    mention = Mention(Triple(thing.name, "is", "consumed"), thing.start, thing.end)
-    return SentenceFacts((mention,), outdated=gone(thing.name))
+    eaten = _becomes(found, "consumed")
+    return eaten._replace(outdated=gone(eaten.topic))
 
 
 def _it_is(found: re.Match[str], state: str = "") -> SentenceFacts:
@@ -311,9 +310,8 @@ def _door(found: re.Match[str]) -> SentenceFacts:
     name = clean_name(found["name"])
     state = _OPENNESS.get((found.groupdict().get("state") or "").lower())
     mentions = [*_ways(found)]
-    for way in found["ways"].replace(",", " ").split():
-        if way != "and":
-            mentions.append(stated(HERE, door_relation(way.lower()), name, found, "name"))
+    ways = [mention.triple.object for mention in mentions]
+    mentions += [stated(HERE, door_relation(way), name, found, "name") for way in ways]
     if state is not None:
         mentions.append(stated(name, "is", state, found, "name"))
     return SentenceFacts(tuple(mentions), topic=name)
@@ -328,10 +326,6 @@ def _ways(found: re.Match[str]) -> Iterator[Mention]:
                 start + way.start(),
                 start + way.end(),
             )
-
-
-def _exits(found: re.Match[str]) -> SentenceFacts:
-    return SentenceFacts(tuple(_ways(found)))
 
 
 # Furniture
@@ -371,23 +365,22 @@ def _here(found: re.Match[str]) -> SentenceFacts:
 # What furniture holds
 
 
+def _holder(found: re.Match[str]) -> str:
+    return clean_name(found.groupdict().get("name") or "") or IT
+
+
 def _holds(found: re.Match[str]) -> SentenceFacts:
     groups = found.groupdict()
-    holder = clean_name(groups.get("name") or "") or IT
     where = groups.get("where") or ("on" if groups.get("verb") == "holds" else "in")
     relation = "is on" if where.lower() in ("on", "upon") else "is in"
     things = split_things(found["items"], found.start("items"))
-    return contents(holder, relation, things, found.span("items"), opened=relation == "is in")
+    opened = relation == "is in"
+    return contents(_holder(found), relation, things, found.span("items"), opened=opened)
 
 
 def _empty(found: re.Match[str]) -> SentenceFacts:
-    holder = clean_name(found.groupdict().get("name") or "") or IT
+    holder = _holder(found)
     return contents(IT if holder == "thing" else holder, "is on", (), found.span())
-
-
-def _empty_inside(found: re.Match[str]) -> SentenceFacts:
-    holder = clean_name(found.groupdict().get("name") or "") or IT
-    return contents(holder, "is in", (), found.span(), opened=True)
 
 
 def _state(found: re.Match[str]) -> SentenceFacts:
@@ -416,7 +409,7 @@ _ROOM_RULES: tuple[Rule, ...] = tuple(
         (rf"The {_WAYS} exits? (?:has|have) an? (?P<name>{NAME}) blocking", _door),
         (r".*?\b(?:[Ee]xits?(?: \w+){0,2} to the|can exit to the|try going|leave by the"
          rf"|[Ww]hy not go|[Yy]ou (?:can|could) (?:also )?go|if you go) {_WAYS}",
-         _exits),
+         lambda m: SentenceFacts(tuple(_ways(m)))),
         # the floor, groups of furniture
         (rf"There (?:is|are) {_LIST} on the (?:floor|ground){_END}", _here),
         (r"(?:You can see|Your attention is drawn to) (?:two|several|three|four) "
@@ -433,7 +426,8 @@ _ROOM_RULES: tuple[Rule, ...] = tuple(
         (r"(?:Contents|Contained within|Inside are the following|Inventory is as follows"
          rf"|Here's what's inside|Let's see what's inside) ?- ?{_LIST}{_LIST_END}", _holds),
         (rf"Oh, how they also \w+(?: \w+)*? {_LIST}{_LIST_END}", _holds),
-        (rf"The (?P<name>{NAME}) is empty(?=[!,])|Empty!", _empty_inside),
+        (rf"The (?P<name>{NAME}) is empty(?=[!,])|Empty!",
+         lambda m: contents(_holder(m), "is in", (), m.span(), opened=True)),
         (rf"(?:However, )?[Tt]he (?P<name>{NAME})(?:, like an empty .*, has nothing on it"
          rf"| is empty| appears to be empty){_END}", _empty),
         (rf"(?:There isn't a thing|There is nothing) (?:on|in) the (?P<name>{NAME}){_END}", _empty),
