@@ -111,7 +111,7 @@ def _numbers(name: str, text: str) -> tuple[int, ...]:
 
 
 def _print_exam(table: Sequence[ExamScore]) -> None:
-    from gym_memory.evaluate.exam.scores import ALL, leads, main_wording
+    from gym_memory.evaluate.exam.scores import ALL, leads, main_wording, totals
     from gym_memory.evaluate.exam.session import KINDS
 
     if not table:
@@ -122,7 +122,7 @@ def _print_exam(table: Sequence[ExamScore]) -> None:
     kinds = [kind for kind in (*KINDS, ALL) if any(mark.kind == kind for mark in table)]
     cells = {(mark.budget, mark.memory, mark.kind): mark for mark in table if mark.wording == main}
     others = {w: f"all, {w}" for w in wordings if w != main}
-    totals = ("95 % of all", "wrong", "unproven", "used", *others.values())
+    columns = ("95 % of all", "wrong", "unproven", "used", *others.values())
     also = {(m.budget, m.memory, m.wording): m.right for m in table if m.kind == ALL}
     asked = list(dict.fromkeys((mark.budget, mark.memory) for mark in table))
     numbers = {mark.kind: mark.n for mark in cells.values()}
@@ -140,16 +140,16 @@ def _print_exam(table: Sequence[ExamScore]) -> None:
             parted=True,
         )
     print_table(
-        ("tokens", "memory", *totals),
+        ("tokens", "memory", *columns),
         [
             (
                 *(str(budget), memory),
-                *_totals(cells.get((budget, memory, ALL))),
+                *totals(cells.get((budget, memory, ALL))),
                 *(format_number(also.get((budget, memory, wording)), ".2f") for wording in others),
             )
             for budget, memory in asked
         ],
-        right=("tokens", *totals),
+        right=("tokens", *columns),
         title="all kinds",
         parted=True,
     )
@@ -159,13 +159,6 @@ def _print_exam(table: Sequence[ExamScore]) -> None:
 
 _KINDS_A_TABLE = 6
 """Kinds that fit beside the names of memories on a terminal of 80 columns."""
-
-
-def _totals(mark: ExamScore | None) -> tuple[str, ...]:
-    if mark is None:
-        return "–", "–", "–", "–"
-    shares = f"{mark.wrong:.2f}", f"{mark.unproven:.2f}"
-    return format_interval(mark.ci), *shares, f"{mark.tokens:.0f}"
 
 
 def _best_share(

@@ -132,7 +132,6 @@ class Account:
         ]
         self._reported: dict[tuple[int, str], tuple[StatedFact, ...]] = {}
         self._stated: dict[str, tuple[Triple, ...]] = {}
-        self._words: dict[Triple, frozenset[str]] = {}
 
     def reported(self, t: int, text: str) -> tuple[StatedFact, ...]:
         """Return the facts shown by step ``t`` that a text states, without reading any sentence.
@@ -163,18 +162,18 @@ class Account:
             held = any(word in said for word in _HELD)
             found = self._stated[sentence] = tuple(
                 fact
-                for fact, words in self._ever().items()
+                for fact, words in self._ever.items()
                 if all(word in said for word in words) and (held or fact.object != INVENTORY)
             )
         return found
 
+    @cached_property
     def _ever(self) -> dict[Triple, frozenset[str]]:
         """Return all facts ever known, in the order of steps, with the words that state them."""
-        if not self._words:
-            for moment in self.moments:
-                for fact in sorted(moment.known - self._words.keys()):
-                    self._words[fact] = _words_of(fact)
-        return self._words
+        found: dict[Triple, frozenset[str]] = {}
+        for moment in self.moments:
+            found |= {fact: _words_of(fact) for fact in sorted(moment.known - found.keys())}
+        return found
 
     def place(self, thing: str, t: int | None = None) -> str:
         """Return what a thing was in or on after step ``t`` (now, if None); "" if unknown."""
@@ -206,7 +205,7 @@ class Account:
     @cached_property
     def _all_names(self) -> list[str]:
         """Return the names of the game, known or not."""
-        facts = {*self._ever(), *self.moment.facts}
+        facts = {*self._ever, *self.moment.facts}
         return sorted({name for fact in facts for name in (fact.subject, fact.object)})
 
     def first(self, fact: Triple) -> int | None:

@@ -160,7 +160,9 @@ class Read(ExamQuestion, kind="read", title="what was read", about=("thing",)):
             if fact.relation in _READ:
                 groups.setdefault((fact.subject, fact.relation), []).append(fact)
         texts = dict.fromkeys(
-            moment.step.text for moment in account.moments if _is_reading(moment.step.action)
+            moment.step.text
+            for moment in account.moments
+            if moment.step.action.startswith(("read ", "examine ", "x ", "look at "))
         )
         found: list[tuple[str, str, list[Triple]]] = [
             (relation, subject, facts) for (subject, relation), facts in groups.items()
@@ -484,10 +486,6 @@ def _title(text: str) -> str:
     first, _, rest = text.strip().partition("\n")
     plain = first[:1].isalnum() and first[-1:].isalnum() and len(first.split()) <= _TITLE_WORDS
     return first if rest.strip() and plain else ""
-
-
-def _is_reading(action: str) -> bool:
-    return action.startswith(("read ", "examine ", "x ", "look at "))
 
 
 def _is_said(fact: Triple, text: str) -> bool:

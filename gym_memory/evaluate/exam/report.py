@@ -21,6 +21,7 @@ from gym_memory.evaluate.exam.scores import (
     exam_scores,
     leads,
     main_wording,
+    totals,
 )
 from gym_memory.evaluate.exam.session import KINDS, ExamAnswer, ExamConfig
 from gym_memory.run.jobs import format_seeds
@@ -93,12 +94,7 @@ def _page(config: ExamConfig, table: Sequence[ExamScore]) -> str:
         for memory in config.memories:
             marked = [cells.get((budget, memory, main, kind)) for kind in kinds]
             shares = ["–" if mark is None else f"{mark.right:.2f}" for mark in marked]
-            every = cells.get((budget, memory, main, ALL))
-            if every is None:
-                shares += ["–"] * 4
-            else:
-                shares += [format_interval(every.ci), f"{every.wrong:.2f}"]
-                shares += [f"{every.unproven:.2f}", f"{every.tokens:.0f}"]
+            shares += totals(cells.get((budget, memory, main, ALL)))
             for wording in others:
                 mark = cells.get((budget, memory, wording, ALL))
                 shares += ["–" if mark is None else f"{mark.right:.2f} {format_interval(mark.ci)}"]

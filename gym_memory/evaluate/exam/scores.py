@@ -9,9 +9,10 @@ from typing import Any
 from gym_memory.evaluate.exam.questions import WORDINGS
 from gym_memory.evaluate.exam.session import KINDS, SILENCE, ExamAnswer
 from gym_memory.run.results import intervals
+from gym_memory.run.results.score import format_interval
 
 __all__ = ["AGES", "ALL", "REFERENCE", "UPPER_BOUND", "ExamScore", "ahead", "by_age"]
-__all__ += ["by_game", "by_length", "exam_scores", "leads", "main_wording"]
+__all__ += ["by_game", "by_length", "exam_scores", "leads", "main_wording", "totals"]
 
 ALL = "all"
 """All kinds that have an answer."""
@@ -71,7 +72,9 @@ def _mark(
 ) -> ExamScore:
     shares = {verdict: _share(answers, verdict) for verdict in ("right", "wrong", "unproven")}
     tokens = sum(answer.tokens for answer in answers) / len(answers)
-    ci = _interval(answers)
+    # Questions about a game are not independent; all policies and lengths of a seed play the same.
+    games = [(answer.env, answer.seed) for answer in answers]
+    ci = intervals.scores([float(a.verdict == "right") for a in answers], games).interval()
     return ExamScore(memory, budget, wording, kind, len(answers), **shares, ci=ci, tokens=tokens)
 
 
@@ -79,18 +82,18 @@ def _share(answers: Sequence[ExamAnswer], verdict: str = "right") -> float:
     return sum(answer.verdict == verdict for answer in answers) / len(answers)
 
 
+def totals(mark: ExamScore | None) -> tuple[str, ...]:
+    """Return interval, false and unproven answers and tokens for a reader; dashes for None."""
+    if mark is None:
+        return ("–",) * 4
+    shares = f"{mark.wrong:.2f}", f"{mark.unproven:.2f}"
+    return format_interval(mark.ci), *shares, f"{mark.tokens:.0f}"
+
+
 def main_wording(wordings: Iterable[str]) -> str:
     """Return the wording whose scores come first: the unseen one, or the first that there is."""
     found = list(wordings)
     return "unseen" if "unseen" in found else found[0]
-
-
-def _interval(answers: Iterable[ExamAnswer]) -> tuple[float, float] | None:
-    """Return the interval of the share over games: questions about one game are not independent."""
-    answers = list(answers)
-    right = [float(answer.verdict == "right") for answer in answers]
-    # Both policies and all lengths of a seed play the same game.
-    return intervals.scores(right, [(a.env, a.seed) for a in answers]).interval()
 
 
 def by_age(answers: Iterable[ExamAnswer]) -> list[dict[str, Any]]:

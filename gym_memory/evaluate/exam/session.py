@@ -7,8 +7,9 @@ import random
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
-from gym_memory.core.errors import InvalidArgumentError, UnknownNameError
+from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.records import Cue, Oracle, Recall, Task, Triple
+from gym_memory.core.settings import check_int, check_name
 from gym_memory.evaluate.exam import events, questions
 from gym_memory.evaluate.exam.account import Account, PlayedEpisode, record
 from gym_memory.evaluate.exam.questions import WORDINGS, ExamQuestion, QuestionText, Verdict
@@ -108,10 +109,8 @@ class ExamConfig:
         if not self.wordings or len(set(self.wordings)) < len(self.wordings):
             raise InvalidArgumentError(f"expected distinct wordings, got {self.wordings}")
         for wording in self.wordings:
-            if wording not in WORDINGS:
-                raise UnknownNameError("wording", wording, WORDINGS)
-        if self.per_kind < 1:
-            raise InvalidArgumentError(f"expected per_kind >= 1, got {self.per_kind}")
+            check_name("wording", wording, WORDINGS)
+        check_int("per_kind", self.per_kind, 1)
 
     def jobs(self) -> list[Job]:
         """Return the episodes to play."""
