@@ -160,19 +160,12 @@ def _details(kind: str, name: str) -> list[dict[str, Any]]:
             parameters += list_settings(SharedSettings)
     else:
         raise UnknownNameError("kind with parameters", kind, [*_REGISTRIES, "settings"])
-    return [
-        {
-            "name": s.name,
-            "type": s.kind,
-            "default": "" if s.required else _plain(s.default),
-            "about": s.help.text,
-        }
-        for s in parameters
-    ]
-
-
-def _plain(value: Any) -> Any:
-    return value if isinstance(value, str | int | float | None) else repr(value)
+    details = []
+    for s in parameters:
+        plain = isinstance(s.default, str | int | float | None)
+        default = "" if s.required else s.default if plain else repr(s.default)
+        details.append({"name": s.name, "type": s.kind, "default": default, "about": s.help.text})
+    return details
 
 
 def _registry(kind: str) -> Registry:

@@ -22,7 +22,7 @@ from gym_memory.papers.experiments import (
 from gym_memory.run.jobs import EpisodeRow
 from gym_memory.run.protocols import make_protocol
 from gym_memory.run.results.figures import colours, curve_figures, score_figure
-from gym_memory.run.results.score import Unit, grouped, table, units
+from gym_memory.run.results.score import Unit, combination, grouped, table, units
 from gym_memory.run.results.svg import Figure, Line, label_of, line_figure, picture
 
 __all__ = ["Played", "draw", "measures_of", "records", "short_names"]
@@ -74,7 +74,7 @@ def records(experiment: Experiment, played: Played) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = []
     for (part, cell), group in own.items():
         rows = [row for p, played_rows in played if p.name == part for row in played_rows]
-        rows = [row for row in rows if row.job.env == group[0].env and _same(row, group[0])]
+        rows = [row for row in rows if combination(row.job) == combination(group[0])]
         (scored,) = table(group)
         ours, theirs = tokens_of(rows, experiment.tokens_per), experiment.tokens.get(cell.memory)
         found.append({
@@ -94,14 +94,8 @@ def records(experiment: Experiment, played: Played) -> list[dict[str, Any]]:
 
 def _cells(played: Played) -> Iterator[tuple[Comparison, Cell, list[Unit]]]:
     for part, rows in played:
-        for (env, memory, policy), group in grouped(
-            units(rows) if part.cells else [], lambda u: (u.env, u.memory, u.policy)
-        ).items():
-            yield part, part.cells[Cell(env, memory, policy)], group
-
-
-def _same(row: EpisodeRow, unit: Unit) -> bool:
-    return (row.job.memory, row.job.policy) == (unit.memory, unit.policy)
+        for cell, group in grouped(units(rows) if part.cells else [], combination).items():
+            yield part, part.cells[Cell(*cell)], group
 
 
 def _measured(
@@ -206,8 +200,8 @@ def _growth_figure(played: Played, folder: Path) -> Figure:
     panels = []
     for part, rows in played:
         for env, own in grouped(rows, lambda row: row.job.env).items():
-            files = {f"{row.job.config}-seed{row.job.seed}.jsonl.gz" for row in own}
-            curves = growth(str(folder / part.name / "steps" / file) for file in sorted(files))
+            files = sorted({row.job.steps_file for row in own})
+            curves = growth(str(folder / part.name / "steps" / file) for file in files)
             lines = [
                 Line(env, name, "", name, number, points)
                 for number, (name, points) in enumerate(curves.items())

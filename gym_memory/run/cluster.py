@@ -193,7 +193,10 @@ class RayPool:
                 self._idle.append(actor)
                 if isinstance(played, GymMemoryError):
                     raise played
-                self._keep(actor, played)
+                for name, content in played.steps.items():
+                    write_atomic(self._steps / name, content)
+                with open(self._logs / f"worker-{actor.number}.log", "ab") as file:
+                    file.write(played.log)
                 yield played.rows
 
     def _give_out(self) -> None:
@@ -236,12 +239,6 @@ class RayPool:
             raise found
         check_backends(self._backends, found, "the rest of the cluster")
         self._backends.update(found)
-
-    def _keep(self, actor: _Actor, played: _Played) -> None:
-        for name, content in played.steps.items():
-            write_atomic(self._steps / name, content)
-        with open(self._logs / f"worker-{actor.number}.log", "ab") as file:
-            file.write(played.log)
 
     def _retire(self, actor: _Actor) -> None:
         """Let an actor clean up; Ray ends it when its handle is gone."""

@@ -385,7 +385,9 @@ def play_job(
     ) -> EpisodeResult:
         nonlocal meter
         listener.begin(trial)
-        policy_seed = _policy_seed(job.seed, trial)
+        policy_seed = job.seed
+        if trial:
+            policy_seed = int(np.random.SeedSequence((job.seed, trial)).generate_state(1)[0])
         named: dict[str, Any] = {"task_id": job.task_id, "policy_seed": policy_seed, "limit": limit}
         if turn is None:
             credit_exactly(env, policy, job.seed, **named)
@@ -423,9 +425,3 @@ def play_job(
         if env is not None:
             with contextlib.suppress(Exception):
                 env.close()
-
-
-def _policy_seed(seed: int, trial: int) -> int:
-    if not trial:
-        return seed
-    return int(np.random.SeedSequence((seed, trial)).generate_state(1)[0])

@@ -8,7 +8,8 @@ from __future__ import annotations
 import copy
 import random
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
+from itertools import chain
 from typing import Any, Literal, NamedTuple
 
 import gymnasium as gym
@@ -100,8 +101,8 @@ class Lens:
             [Key("episode", text) for text in recall.episodes],
             [Key("lesson", name) for name in lessons],
         )
-        named = zip((k for keys in self._keys for k in keys), _texts(recall), strict=True)
-        for key, text in named:
+        texts = (*map(str, recall.triples), *recall.episodes, *map(unmarked, recall.lessons))
+        for key, text in zip(chain.from_iterable(self._keys), texts, strict=True):
             self.shown[key] = self.shown.get(key, 0) + 1
             self.texts.setdefault(key, text)
         if not self.dropped:
@@ -122,12 +123,6 @@ class Lens:
             reason._replace(note="; ".join(filter(None, (reason.note, self.notes.get(key, "")))))
             for reason, key in pairs
         )
-
-
-def _texts(recall: Recall) -> Iterator[str]:
-    yield from map(str, recall.triples)
-    yield from recall.episodes
-    yield from map(unmarked, recall.lessons)
 
 
 def without(

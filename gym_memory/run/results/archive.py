@@ -208,7 +208,8 @@ def fact_records(memory: Memory) -> list[FactRecord]:
         raise InvalidArgumentError(
             f"expected a memory that keeps a graph, such as 'arigraph', got {memory.name!r}"
         )
-    return [_record(fact, _observations(memory)) for fact in graph.facts()]
+    observations = _observations(memory)
+    return [_record(fact, observations) for fact in graph.facts()]
 
 
 def _record(fact: Fact, observations: Sequence[Step]) -> FactRecord:

@@ -122,18 +122,15 @@ def _figure(figure: Figure, stem: str) -> str:
         f'aria-label="{text(figure.title)} as {form.upper()}">{form.upper()}</button>'
         for form in ("png", "svg", "csv")
     )
+    # Data that cannot end its element; the page's script decodes it.
+    data = json.dumps(figure.csv).replace("<", "\\u003c")
     return (
         f'<figure data-name="{text(figure.name)}-{stem}"><figcaption>'
         f'<span class="name">{text(figure.title)}</span>{buttons}</figcaption>'
         f'<div class="panels" tabindex="0" role="region" aria-label="{text(figure.title)}">'
         f"{''.join(figure.panels)}</div>"
-        f'<script type="text/csv">{_inert(figure.csv)}</script></figure>'
+        f'<script type="text/csv">{data}</script></figure>'
     )
-
-
-def _inert(data: str) -> str:
-    """Return data that cannot end its element; the page's script decodes it."""
-    return json.dumps(data).replace("<", "\\u003c")
 
 
 def _quality(folder: Path) -> str:

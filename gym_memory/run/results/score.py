@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from gym_memory.core.html import table as html_table
 from gym_memory.core.settings import check_name
 from gym_memory.run import EpisodeResult
-from gym_memory.run.jobs import EpisodeRow
+from gym_memory.run.jobs import EpisodeRow, Job
 from gym_memory.run.protocols import make_protocol
 from gym_memory.run.results import intervals
 from gym_memory.run.results.intervals import Interval
@@ -147,7 +147,7 @@ def grouped(items: Iterable[Any], key: Any) -> dict[Any, list[Any]]:
     return groups
 
 
-def combination(of: Unit | TableRow) -> tuple[str, str, str]:
+def combination(of: Unit | TableRow | Job) -> tuple[str, str, str]:
     """Return environment, memory and policy."""
     return of.env, of.memory, of.policy
 
