@@ -41,16 +41,8 @@ from gym_memory.run.results.score import (
 )
 from gym_memory.wrappers.memory import DEFAULT_MEMORY
 
-__all__ = [
-    "DEMO",
-    "agent_of",
-    "compare_all",
-    "default_out",
-    "demo",
-    "play_config",
-    "play_parts",
-    "run",
-]
+__all__ = ["DEMO", "agent_of", "compare_all", "default_out", "demo", "play_config", "play_parts"]
+__all__ += ["run"]
 
 PRESET = (
     "A paper's agent with the paper's memory, protocol, budget and `--navigate`: NAME, or "

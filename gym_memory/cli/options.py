@@ -20,42 +20,11 @@ if TYPE_CHECKING:
     from gym_memory.papers.presets import Preset
     from gym_memory.run.jobs import RunConfig
 
-__all__ = [
-    "AllowVersionMismatch",
-    "Asked",
-    "BaseUrl",
-    "Budget",
-    "Budgets",
-    "Callbacks",
-    "Concurrency",
-    "Env",
-    "Envs",
-    "Json",
-    "MaxCost",
-    "MaxSteps",
-    "MaxTokens",
-    "Memories",
-    "Memory",
-    "MemoryLlm",
-    "Model",
-    "Out",
-    "Playing",
-    "Plugins",
-    "Policies",
-    "Policy",
-    "Protocol",
-    "ResetTimeout",
-    "RetryFailed",
-    "Seeds",
-    "StepTimeout",
-    "TaskId",
-    "Timeout",
-    "WorkerMemory",
-    "Workers",
-    "grouped",
-    "load_plugins",
-    "with_max_steps",
-]
+__all__ = ["AllowVersionMismatch", "Asked", "BaseUrl", "Budget", "Budgets", "Callbacks"]
+__all__ += ["Concurrency", "Env", "Envs", "Json", "MaxCost", "MaxSteps", "MaxTokens", "Memories"]
+__all__ += ["Memory", "MemoryLlm", "Model", "Out", "Playing", "Plugins", "Policies", "Policy"]
+__all__ += ["Protocol", "ResetTimeout", "RetryFailed", "Seeds", "StepTimeout", "TaskId"]
+__all__ += ["Timeout", "WorkerMemory", "Workers", "grouped", "load_plugins", "with_max_steps"]
 
 _ID = re.compile(r"^gym_memory/([^?]+)-v0(?=\?|$)")
 """A Gymnasium id of ours, with parameters or without."""

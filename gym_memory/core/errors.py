@@ -5,23 +5,10 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 
-__all__ = [
-    "BackendError",
-    "BudgetExceededError",
-    "CheckpointError",
-    "CorruptGameError",
-    "GymMemoryError",
-    "InvalidArgumentError",
-    "MissingDependencyError",
-    "ModelDownError",
-    "ModelError",
-    "ModelSetupError",
-    "ResultsError",
-    "StoreError",
-    "UnknownNameError",
-    "UntrustedError",
-    "other_format",
-]
+__all__ = ["BackendError", "BudgetExceededError", "CheckpointError", "CorruptGameError"]
+__all__ += ["GymMemoryError", "InvalidArgumentError", "MissingDependencyError", "ModelDownError"]
+__all__ += ["ModelError", "ModelSetupError", "ResultsError", "StoreError", "UnknownNameError"]
+__all__ += ["UntrustedError", "other_format"]
 
 
 _MOST_NAMES = 60

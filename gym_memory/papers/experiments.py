@@ -22,19 +22,8 @@ from gym_memory.papers.presets import memory_with_model, policy_with_model
 from gym_memory.run.jobs import EpisodeRow, RunConfig, parse_seeds, with_parameter
 from gym_memory.run.results.score import Unit, grouped
 
-__all__ = [
-    "GAINS",
-    "MEASURES",
-    "Cell",
-    "Comparison",
-    "Experiment",
-    "Published",
-    "TokensPerStep",
-    "experiment_names",
-    "growth",
-    "load_experiment",
-    "tokens_of",
-]
+__all__ = ["GAINS", "MEASURES", "Cell", "Comparison", "Experiment", "Published", "TokensPerStep"]
+__all__ += ["experiment_names", "growth", "load_experiment", "tokens_of"]
 
 
 _BEST = 3

@@ -18,13 +18,7 @@ from gym_memory.run.results import ResultsFolder
 from gym_memory.run.results.report import read_source, write_report
 from gym_memory.run.results.verify import MANIFEST, write_manifest
 
-__all__ = [
-    "DEFAULT_STEP_TIMEOUT",
-    "DEFAULT_TIMEOUT",
-    "OnProgress",
-    "compare",
-    "default_workers",
-]
+__all__ = ["DEFAULT_STEP_TIMEOUT", "DEFAULT_TIMEOUT", "OnProgress", "compare", "default_workers"]
 
 OnProgress = Callable[[int, int, Sequence[EpisodeRow]], None]
 """Called with jobs finished, jobs in all, and the episodes of the job just finished."""

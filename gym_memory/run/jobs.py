@@ -41,16 +41,8 @@ from gym_memory.wrappers.record import RecordTrajectory
 if TYPE_CHECKING:
     from gym_memory.run.stage import Stage
 
-__all__ = [
-    "EpisodeRow",
-    "Job",
-    "Listener",
-    "RunConfig",
-    "format_seeds",
-    "parse_seeds",
-    "play_job",
-    "with_parameter",
-]
+__all__ = ["EpisodeRow", "Job", "Listener", "RunConfig", "format_seeds", "parse_seeds"]
+__all__ += ["play_job", "with_parameter"]
 
 _DETAIL_CHARS = 4000
 _MOST_SEEDS = 1_000_000

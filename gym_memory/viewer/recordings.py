@@ -28,18 +28,8 @@ from gym_memory.viewer.story import Story, build_story
 from gym_memory.wrappers.detail import StepDetail
 from gym_memory.wrappers.memory import DEFAULT_BUDGET, DEFAULT_MEMORY
 
-__all__ = [
-    "PANE",
-    "REPLAY",
-    "Recording",
-    "choose",
-    "find",
-    "head_of",
-    "load",
-    "replay_body",
-    "replay_page",
-    "write_replay",
-]
+__all__ = ["PANE", "REPLAY", "Recording", "choose", "find", "head_of", "load", "replay_body"]
+__all__ += ["replay_page", "write_replay"]
 
 
 class Recording(NamedTuple):

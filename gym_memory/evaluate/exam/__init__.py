@@ -11,17 +11,5 @@ from gym_memory.evaluate.exam.reading import RecallReading
 from gym_memory.evaluate.exam.scores import ExamScore, exam_scores
 from gym_memory.evaluate.exam.session import KINDS, ExamAnswer, ExamConfig, ask, examine
 
-__all__ = [
-    "KINDS",
-    "Account",
-    "ExamAnswer",
-    "ExamConfig",
-    "ExamQuestion",
-    "ExamScore",
-    "Moment",
-    "RecallReading",
-    "ask",
-    "exam_scores",
-    "examine",
-    "record",
-]
+__all__ = ["KINDS", "Account", "ExamAnswer", "ExamConfig", "ExamQuestion", "ExamScore", "Moment"]
+__all__ += ["RecallReading", "ask", "exam_scores", "examine", "record"]

@@ -25,18 +25,8 @@ from gym_memory.evaluate.quality.observer import squeezed
 from gym_memory.graph.map import shortest_path
 from gym_memory.graph.schema import INVENTORY, LOCATIONS, PLAYER, direction_of
 
-__all__ = [
-    "QUOTED",
-    "WORDINGS",
-    "ExamQuestion",
-    "QuestionText",
-    "Verdict",
-    "compared",
-    "draw_wording",
-    "shuffled",
-    "templates",
-    "with_article",
-]
+__all__ = ["QUOTED", "WORDINGS", "ExamQuestion", "QuestionText", "Verdict", "compared"]
+__all__ += ["draw_wording", "shuffled", "templates", "with_article"]
 
 Verdict = Literal["right", "wrong", "unproven", "silent"]
 Item = TypeVar("Item")

@@ -40,20 +40,9 @@ from gym_memory.run.jobs import Job
 from gym_memory.run.results.score import grouped
 from gym_memory.run.results.svg import PALETTE, Line, line_figure, picture
 
-__all__ = [
-    "KS",
-    "EpisodeQuality",
-    "Quality",
-    "curves",
-    "growth_picture",
-    "measure",
-    "needed_facts",
-    "odd_command",
-    "quality_record",
-    "row_record",
-    "summarize",
-    "write_quality",
-]
+__all__ = ["KS", "EpisodeQuality", "Quality", "curves", "growth_picture", "measure"]
+__all__ += ["needed_facts", "odd_command", "quality_record", "row_record", "summarize"]
+__all__ += ["write_quality"]
 
 KS = (5, 10, 20, 50)
 """Numbers of recalled facts for recall@k."""

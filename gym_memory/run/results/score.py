@@ -21,34 +21,11 @@ from gym_memory.run.protocols import make_protocol
 from gym_memory.run.results import intervals
 from gym_memory.run.results.intervals import Interval
 
-__all__ = [
-    "GAP_NUMBERS",
-    "MOST_FALLBACKS",
-    "SCALE",
-    "Difference",
-    "ScoreTable",
-    "TableRow",
-    "Unit",
-    "combination",
-    "differences",
-    "estimate",
-    "format_interval",
-    "format_number",
-    "format_p",
-    "format_score",
-    "grouped",
-    "is_raw",
-    "mean_counters",
-    "score_by_trial",
-    "score_cells",
-    "score_lines",
-    "seeds_go_round",
-    "step_curve",
-    "table",
-    "tasks",
-    "units",
-    "with_fallbacks",
-]
+__all__ = ["GAP_NUMBERS", "MOST_FALLBACKS", "SCALE", "Difference", "ScoreTable", "TableRow"]
+__all__ += ["Unit", "combination", "differences", "estimate", "format_interval", "format_number"]
+__all__ += ["format_p", "format_score", "grouped", "is_raw", "mean_counters", "score_by_trial"]
+__all__ += ["score_cells", "score_lines", "seeds_go_round", "step_curve", "table", "tasks"]
+__all__ += ["units", "with_fallbacks"]
 
 Axis = Literal["memory", "policy"]
 ALL_ENVS = "all"

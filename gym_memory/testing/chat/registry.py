@@ -9,16 +9,8 @@ from typing import Any
 
 from gym_memory.llm.prompts import Prompt, load_prompt, prompt_names, read_slots
 
-__all__ = [
-    "ANSWERS",
-    "OTHERS",
-    "UNKNOWN_PROMPT",
-    "Slots",
-    "answer",
-    "answers",
-    "prompt_of",
-    "slots_of",
-]
+__all__ = ["ANSWERS", "OTHERS", "UNKNOWN_PROMPT", "Slots", "answer", "answers", "prompt_of"]
+__all__ += ["slots_of"]
 
 Slots = Mapping[str, str]
 """The text between the tags of a prompt, by name."""
