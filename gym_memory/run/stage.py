@@ -5,9 +5,9 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
-import random
+from collections.abc import Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import gymnasium as gym
 
@@ -19,9 +19,6 @@ from gym_memory.run.loop import EpisodeResult, OnStep, rollout
 from gym_memory.run.protocols import Turn
 from gym_memory.run.replays import Lens, credit_exactly, memory_holder
 from gym_memory.wrappers.make import make_env
-
-if TYPE_CHECKING:
-    from gym_memory.run.streams import Stream
 
 __all__ = ["Stage", "Stored", "stored"]
 
@@ -46,34 +43,24 @@ def stored(memory: Memory, dialect: str) -> Stored:
 class Stage:
     """Play the turns of a stream, with one memory over several environments.
 
+    ``tasks`` has environment and seed of each task of the stream, which orders them.
     Counters of a result: ``store_items`` and ``store_bytes`` are what it added to the memory, and
     ``store_changed`` is 1 if it changed what the memory keeps.
     """
 
-    def __init__(self, env: gym.Env[Any, Any], policy: Policy, stream: Stream, seed: int):
+    def __init__(self, env: gym.Env[Any, Any], policy: Policy, others: Sequence[str]):
         self._env, self._policy = env, policy
         self._holder = memory_holder(env)
         self._raw = [self._holder.env]
-        for spec in stream.worlds:
+        for spec in others:
             name, kwargs = parse_spec(spec)
             self._raw.append(memory_holder(make_env(name, memory="none", **kwargs)).env)
         self._empty = self._holder.memory.snapshot()
         self._known: dict[tuple[str, bool], Stored] = {}  # by dialect, and whether it is empty
-        self._tasks = self._ordered(stream, random.Random(seed))
+        self.tasks: list[tuple[int, int]] = []
 
-    def _ordered(self, stream: Stream, chance: random.Random) -> list[tuple[int, int]]:
-        """Return environment and seed of each task; each environment has an equal share."""
-        worlds = [n * stream.parts // stream.tasks for n in range(stream.tasks)]
-        tasks = [(world, n - worlds.index(world)) for n, world in enumerate(worlds)]
-        chance.shuffle(tasks)
-        if stream.order == "blocks":
-            tasks.sort(key=lambda task: task[0])
-        elif stream.order != "shuffled":
-            lengths = {task: self._length(*task) for task in tasks}
-            tasks.sort(key=lengths.__getitem__, reverse=stream.order == "hard")
-        return tasks
-
-    def _length(self, world: int, seed: int) -> int:
+    def length(self, world: int, seed: int) -> int:
+        """Return the steps of a task's walkthrough."""
         raw = self._raw[world]
         raw.reset(seed=seed)
         return len(raw.get_wrapper_attr("oracle")().walkthrough)
@@ -81,9 +68,9 @@ class Stage:
     def play(self, turn: Turn, on_step: OnStep | None = None) -> EpisodeResult:
         """Play one turn; the policy's chance depends on the task alone."""
         if turn.phase in ("early", "late", "test"):
-            world, seed = turn.world, len(self._tasks) + turn.place
+            world, seed = turn.world, len(self.tasks) + turn.place
         else:
-            world, seed = self._tasks[turn.place]
+            world, seed = self.tasks[turn.place]
         holder = self._holder
         holder.finish()
         holder.env = self._raw[world]

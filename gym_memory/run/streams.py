@@ -6,8 +6,9 @@ episode of a job is a turn, and its number alone says which phase it belongs to.
 
 from __future__ import annotations
 
+import random
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from typing import Annotated, Any, Literal
 
@@ -95,7 +96,23 @@ class Stream(Protocol):
         """Build the further environments, and draw the order."""
         from gym_memory.run.stage import Stage  # heavy; names need none
 
-        return Stage(env, policy, self, seed)
+        stage = Stage(env, policy, self.worlds)
+        stage.tasks = self._ordered(random.Random(seed), stage.length)
+        return stage
+
+    def _ordered(
+        self, chance: random.Random, length: Callable[[int, int], int]
+    ) -> list[tuple[int, int]]:
+        """Return environment and seed of each task; each environment has an equal share."""
+        worlds = [n * self.parts // self.tasks for n in range(self.tasks)]
+        tasks = [(world, n - worlds.index(world)) for n, world in enumerate(worlds)]
+        chance.shuffle(tasks)
+        if self.order == "blocks":
+            tasks.sort(key=lambda task: task[0])
+        elif self.order != "shuffled":
+            lengths = {task: length(*task) for task in tasks}
+            tasks.sort(key=lengths.__getitem__, reverse=self.order == "hard")
+        return tasks
 
     def episodes(self, play: Play) -> Iterator[EpisodeResult]:
         """Play every turn."""
