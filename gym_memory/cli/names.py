@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
 from typing import Annotated, Any
 
@@ -122,13 +122,11 @@ def _registered(kind: str) -> list[dict[str, Any]]:
 
 
 def _layers(target: Any) -> dict[str, str]:
-    layers = getattr(target, "lifetimes", {})
-    if not isinstance(layers, Mapping):  # the parameters decide
-        try:
-            layers = target().lifetimes
-        except TypeError:  # there are no defaults for all of them
-            layers = {}
-    return dict(layers)
+    layers = getattr(target, "lifetimes", None)
+    try:
+        return dict(layers or target().lifetimes)  # the parameters may decide
+    except (AttributeError, TypeError):  # it is no memory, or has no defaults for all of them
+        return {}
 
 
 def _about(target: Any) -> str:

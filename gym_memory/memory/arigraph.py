@@ -16,7 +16,7 @@ from gym_memory.extract.draft import apply, trusted
 from gym_memory.graph import TemporalGraph
 from gym_memory.graph.schema import INVENTORY, PLAYER
 from gym_memory.graph.temporal import REWIND, rewind
-from gym_memory.memory.base import MEMORIES, Lifetime, Memory, is_over
+from gym_memory.memory.base import MEMORIES, Memory, is_over
 from gym_memory.memory.encoders import calibrated_threshold, make_encoder
 from gym_memory.memory.recall.search import AriGraphSettings, Models, Search, Sources
 from gym_memory.memory.roles import rules
@@ -64,6 +64,7 @@ class AriGraph(Memory):
         self._kept_in = FactStore(chosen.store) if chosen.store is not None else None
         self._partition: Partition | None = None
         self._mark = Mark(0, 0, 0)
+        self.lifetimes = {"graph": chosen.lifetime, "episodes": chosen.lifetime}
         model = chat_model(chosen.llm)
         self._extractor = LLMExtractor(model) if model else None
         encoder = make_encoder(chosen.encoder) if chosen.recall == "semantic" else None
@@ -87,11 +88,6 @@ class AriGraph(Memory):
     def threshold(self) -> float | None:
         """Return the least similarity of a retrieved edge."""
         return self._models.threshold
-
-    @property
-    def lifetimes(self) -> dict[str, Lifetime]:  # type: ignore[override]
-        """Return the one lifetime of both layers."""
-        return {"graph": self.settings.lifetime, "episodes": self.settings.lifetime}
 
     # ------------------------------------------------------------ the episode
 

@@ -12,7 +12,7 @@ import json
 import os
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal, Self
 
@@ -91,8 +91,11 @@ class Memory(ABC):
     """
 
     name: ClassVar[str] = ""
-    lifetimes: ClassVar[dict[str, Lifetime]] = {}
-    """Lifetime of each layer, e.g. ``{"graph": "episode", "lessons": "forever"}``."""
+    lifetimes: Mapping[str, Lifetime] = {}
+    """Lifetime of each layer, e.g. ``{"graph": "episode", "lessons": "forever"}``.
+
+    Set by the class, or by its constructor where a setting decides.
+    """
     graph: TemporalGraph | None = None
     """The graph of facts, for wrappers, viewer and scores to read; None without one."""
     oracle: Callable[[], Oracle] | None = None

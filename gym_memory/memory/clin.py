@@ -12,7 +12,7 @@ from gym_memory.core.files import typed
 from gym_memory.core.records import Cue, Outcome, Step, Task
 from gym_memory.core.settings import check_flag, check_int, check_text, checked
 from gym_memory.llm.base import ChatModel
-from gym_memory.memory.base import MEMORIES, Lifetime, is_over
+from gym_memory.memory.base import MEMORIES, is_over
 from gym_memory.memory.lessons.abstractions import ALIVE, abstract_causes, generalize_causes
 from gym_memory.memory.lessons.base import LessonMemory
 from gym_memory.memory.lessons.causes import (
@@ -80,7 +80,7 @@ class Clin(LessonMemory):
         inner: str = "history?window=5",
         llm: str | ChatModel | None = None,
     ):
-        super().__init__(inner)
+        super().__init__(inner, memories=lifetime, archive=lifetime)
         if store is not None and lifetime != "forever":
             raise InvalidArgumentError(
                 f"expected store together with lifetime='forever', got {lifetime!r}"
@@ -99,11 +99,6 @@ class Clin(LessonMemory):
         self._archive: list[_Entry] = []
         self._seen = ""
         self._is_new = False
-
-    @property
-    def lifetimes(self) -> dict[str, Lifetime]:  # type: ignore[override]
-        """Return the lifetime of each layer; abstractions and archive have ``lifetime``."""
-        return self._layers(memories=self.lifetime, archive=self.lifetime)
 
     # ------------------------------------------------------------ episodes and trials
 

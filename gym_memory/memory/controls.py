@@ -24,7 +24,6 @@ from gym_memory.memory.arigraph import AriGraph, AriGraphSettings
 from gym_memory.memory.base import (
     CHARS_PER_TOKEN,
     MEMORIES,
-    Lifetime,
     Memory,
     count_tokens,
     is_over,
@@ -102,10 +101,9 @@ class Present(AriGraph):
 
     name: ClassVar[str] = "present"
 
-    @property
-    def lifetimes(self) -> dict[str, Lifetime]:  # type: ignore[override]
-        """Return one step for each layer."""
-        return {"graph": "step", "episodes": "step"}
+    def __init__(self, **settings: Any):
+        super().__init__(**settings)
+        self.lifetimes = {"graph": "step", "episodes": "step"}
 
     def observe(self, step: Step) -> None:
         """Forget all but the agent's place, which a text may not say, and learn."""
@@ -123,7 +121,7 @@ class Altered(Memory):
     """
 
     def __init__(self, of: Memory):
-        self._of, self.trust = of, of.trust
+        self._of, self.trust, self.lifetimes = of, of.trust, of.lifetimes
         self._task = Task("", "")
         self._seed: int | None = None
         self._steps = 0
@@ -131,11 +129,6 @@ class Altered(Memory):
     @abstractmethod
     def _alter(self, honest: Recall, budget: int, chance: random.Random) -> Recall:
         pass
-
-    @property
-    def lifetimes(self) -> dict[str, Lifetime]:  # type: ignore[override]
-        """Return those of the other memory."""
-        return self._of.lifetimes
 
     def begin(self, task: Task, seed: int | None) -> None:
         """Start an episode."""
@@ -319,6 +312,7 @@ class Placebo(Altered):
         ] = "actions",
     ):
         super().__init__(make_memory(of))
+        self.lifetimes = {**self.lifetimes, "actions": "trial"}
         self.how = how
         if how == "raw" and not isinstance(self._of, ExperienceMemory):
             raise InvalidArgumentError(
@@ -329,11 +323,6 @@ class Placebo(Altered):
         self._trial = 0
         self._seen: dict[str, None] = {}
         self._known = 0
-
-    @property
-    def lifetimes(self) -> dict[str, Lifetime]:  # type: ignore[override]
-        """Return those of the other memory; the actions seen are kept over trials."""
-        return {**super().lifetimes, "actions": "trial"}
 
     def begin(self, task: Task, seed: int | None) -> None:
         """Start a trial; its lessons will have the actions seen so far."""

@@ -59,6 +59,7 @@ class External(Memory):
 
     def __init__(self, lifetime: Lifetime):
         self._lifetime: Lifetime = lifetime
+        self.lifetimes = {"log": lifetime}
         self._client: Any = None
         self._log: list[Any] = []
         self._task = Task("", "")
@@ -79,11 +80,6 @@ class External(Memory):
             for entry in self._log:
                 self._take(self._client, entry)
         return self._client
-
-    @property
-    def lifetimes(self) -> dict[str, Lifetime]:  # type: ignore[override]
-        """Return the lifetime of the log."""
-        return {"log": self._lifetime}
 
     def begin(self, task: Task, seed: int | None) -> None:
         """Start an episode; forget the others unless they are kept."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, NamedTuple
 
 from gym_memory.core.errors import InvalidArgumentError
@@ -38,7 +39,7 @@ class History(Memory):
     """
 
     name: ClassVar[str] = "history"
-    lifetimes: ClassVar[dict[str, Lifetime]] = {"episodes": "episode"}
+    lifetimes: Mapping[str, Lifetime] = {"episodes": "episode"}
 
     @checked
     def __init__(

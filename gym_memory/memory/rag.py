@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -28,7 +28,7 @@ class RAG(Memory):
     """
 
     name: ClassVar[str] = "rag"
-    lifetimes: ClassVar[dict[str, Lifetime]] = {"records": "episode"}
+    lifetimes: Mapping[str, Lifetime] = {"records": "episode"}
 
     @checked
     def __init__(

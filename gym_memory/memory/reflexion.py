@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from gym_memory.core.records import Cue, Outcome, Step, Task
 from gym_memory.core.settings import check_int
 from gym_memory.llm.base import ChatModel
-from gym_memory.memory.base import MEMORIES, Lifetime, is_over
+from gym_memory.memory.base import MEMORIES, is_over
 from gym_memory.memory.lessons.base import LessonMemory
 from gym_memory.memory.lessons.causes import (
     idle_actions,
@@ -55,16 +55,11 @@ class Reflexion(LessonMemory):
         inner: str = "history?window=5",
         llm: str | ChatModel | None = None,
     ):
-        super().__init__(inner)
+        super().__init__(inner, reflections="trial")  # they are about one task instance
         check_int("keep", keep, 1)
         self.keep = keep
         self._reflect = LLMReflect.or_rule(chat_model(llm), reflect)
         self._reflections: list[str] = []
-
-    @property
-    def lifetimes(self) -> dict[str, Lifetime]:  # type: ignore[override]
-        """Return the lifetime of each layer; reflections are about one task instance."""
-        return self._layers(reflections="trial")
 
     def _start(self, task: Task, last: Task) -> None:
         if is_over("trial", last, task):

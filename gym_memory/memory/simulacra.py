@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import islice, takewhile
 from typing import Annotated, Any, ClassVar
 
@@ -58,7 +58,7 @@ class Simulacra(Memory):
     """
 
     name: ClassVar[str] = "simulacra"
-    lifetimes: ClassVar[dict[str, Lifetime]] = {"records": "episode", "insights": "episode"}
+    lifetimes: Mapping[str, Lifetime] = {"records": "episode", "insights": "episode"}
 
     @checked
     def __init__(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from operator import length_hint
 from typing import Annotated, Any, ClassVar
@@ -79,7 +79,7 @@ class STMA(Memory):
     """
 
     name: ClassVar[str] = "stma"
-    lifetimes: ClassVar[dict[str, Lifetime]] = {
+    lifetimes: Mapping[str, Lifetime] = {
         "buffer": "episode", "belief": "episode", "graph": "episode",
     }  # fmt: skip
     graph: TemporalGraph

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, ClassVar
 
 from gym_memory.core.files import typed
@@ -41,7 +41,7 @@ class Summary(Memory):
     """
 
     name: ClassVar[str] = "summary"
-    lifetimes: ClassVar[dict[str, Lifetime]] = {"summary": "episode"}
+    lifetimes: Mapping[str, Lifetime] = {"summary": "episode"}
 
     @checked
     def __init__(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from collections.abc import Mapping
+from typing import Any
 
 from gym_memory.core.records import Cue, MemoryStats, Recall, Step, Task
 from gym_memory.memory import Lifetime, Memory
@@ -19,7 +20,7 @@ class Template(Memory):
     """
 
     name = "Template"
-    lifetimes: ClassVar[dict[str, Lifetime]] = {"entries": "episode"}
+    lifetimes: Mapping[str, Lifetime] = {"entries": "episode"}
 
     def __init__(self, most: int = 1000):
         self.most = most

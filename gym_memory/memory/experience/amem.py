@@ -85,6 +85,7 @@ class AMem(Memory):
         ] = None,
     ):
         self.k, self.neighbours, self.lifetime = k, neighbours, lifetime
+        self.lifetimes = {"notes": lifetime}
         self.encoder = make_encoder(encoder)
         model = chat_model(llm)
         self._annotate = LLMAnnotate.or_rule(model, annotate)
@@ -97,11 +98,6 @@ class AMem(Memory):
         self._place = {(note.action, note.text): place for place, note in enumerate(notes)}
         self._index = VectorIndex(self.encoder.dim)
         self._stale = dict.fromkeys(range(len(notes)))
-
-    @property
-    def lifetimes(self) -> dict[str, Lifetime]:  # type: ignore[override]
-        """Return the lifetime of the notes."""
-        return {"notes": self.lifetime}
 
     def begin(self, task: Task, seed: int | None) -> None:
         """Start an episode; clear the notes if their lifetime is over."""

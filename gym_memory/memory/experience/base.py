@@ -14,7 +14,7 @@ from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.records import Cue, MemoryStats, Outcome, Step, Task
 from gym_memory.core.settings import Help, Settings, make_settings
 from gym_memory.llm.base import ChatModel
-from gym_memory.memory.base import Lifetime, is_over
+from gym_memory.memory.base import is_over
 from gym_memory.memory.encoders import Encoder, make_encoder
 from gym_memory.memory.experience.items import (
     Bank,
@@ -154,7 +154,7 @@ class ExperienceMemory(LessonMemory):
 
     def __init__(self, **settings: Any):
         self.settings = chosen = make_settings(self.settings_class, settings)
-        super().__init__(chosen.inner)
+        super().__init__(chosen.inner, bank=chosen.lifetime)
         if chosen.store is not None and chosen.lifetime != "forever":
             raise InvalidArgumentError(
                 f"expected store together with lifetime='forever', got {chosen.lifetime!r}"
@@ -170,11 +170,6 @@ class ExperienceMemory(LessonMemory):
     def exact(self) -> bool:
         """True if items are credited by replays."""
         return getattr(self.settings, "utility", "rule") == "exact" and self.settings.learn
-
-    @property
-    def lifetimes(self) -> dict[str, Lifetime]:  # type: ignore[override]
-        """Return the lifetime of each layer."""
-        return self._layers(bank=self.settings.lifetime)
 
     # ------------------------------------------------------------ what a subclass gives
 

@@ -26,7 +26,6 @@ from gym_memory.graph import TemporalGraph
 from gym_memory.memory.base import (
     CHARS_PER_TOKEN,
     MEMORIES,
-    Lifetime,
     Memory,
     check_budget,
     make_memory,
@@ -76,6 +75,11 @@ class Fusion(Memory):
             raise InvalidArgumentError(
                 f"expected {count} shares >= 0 that sum to 1, such as '.6+.4', got {shares!r}"
             )
+        self.lifetimes = {
+            f"{number}.{part.name}.{layer}": lifetime
+            for number, part in enumerate(self._parts, 1)
+            for layer, lifetime in part.lifetimes.items()
+        }
         self.keeps_budget = all(part.keeps_budget for part in self._parts)
         self.trust = max(part.trust for part in self._parts)  # "seen" if one part has it
         self.operations = tuple(o for part in self._parts for o in part.operations)
@@ -84,15 +88,6 @@ class Fusion(Memory):
     def graph(self) -> TemporalGraph | None:  # type: ignore[override]
         """Return the first graph of a part."""
         return next((part.graph for part in self._parts if part.graph is not None), None)
-
-    @property
-    def lifetimes(self) -> dict[str, Lifetime]:  # type: ignore[override]
-        """Return the lifetimes of all layers, each under the number and the name of its part."""
-        return {
-            f"{number}.{part.name}.{layer}": lifetime
-            for number, part in enumerate(self._parts, 1)
-            for layer, lifetime in part.lifetimes.items()
-        }
 
     def begin(self, task: Task, seed: int | None) -> None:
         """Begin an episode in every part."""

@@ -55,15 +55,11 @@ class PolicyNotes(Memory):
         lifetime: Annotated[Lifetime, Help("Time that the notes are kept.")] = "episode",
     ):
         self.size, self.free, self.lifetime = size, free, lifetime
+        self.lifetimes = {"notes": lifetime}
         self._task = Task("", "")
         self._notes: dict[int, str] = {}
         self._next = 1
         self._clear_counts()
-
-    @property
-    def lifetimes(self) -> dict[str, Lifetime]:  # type: ignore[override]
-        """Return the lifetime of the notes."""
-        return {"notes": self.lifetime}
 
     def _clear_counts(self) -> None:
         self._writes = self._since = 0  # operations in the episode, and since the last step

@@ -104,6 +104,7 @@ class LDM2(Memory):
         files = recordings(store)
         kept = Store(store) if store and not files else None
         self.lifetime: Lifetime = "forever" if kept else lifetime or "task"
+        self.lifetimes = {"tuples": self.lifetime, "history": "episode"}
         self._bank = Bank(self._encoder, chat_model(llm), kept, batch_size, capacity)
         self._task = Task("", "")
         self._trace: list[Step] = []
@@ -111,11 +112,6 @@ class LDM2(Memory):
         self._places: list[_Place] = []
         if files:
             self.form(t for file in files for t in read_trajectory(file))
-
-    @property
-    def lifetimes(self) -> dict[str, Lifetime]:  # type: ignore[override]
-        """Return the lifetime of tuples and of the history."""
-        return {"tuples": self.lifetime, "history": "episode"}
 
     @property
     def batches(self) -> tuple[int, ...]:

@@ -39,13 +39,15 @@ class LessonMemory(Memory):
 
     Args:
         inner: Memory of the present trial, a name with parameters; ``none`` for lessons alone.
+        **own: Lifetimes of the subclass's layers.
     """
 
     heading: str = "Learnt in earlier trials:"
     cut: bool = False
     """Whether the beginning of a lesson is worth showing where the whole does not fit."""
 
-    def __init__(self, inner: str):
+    def __init__(self, inner: str, **own: Lifetime):
+        self.lifetimes = {"trace": "episode", "inner": "episode", **own}
         self.inner = make_memory(inner)
         self.keeps_budget, self.trust = self.inner.keeps_budget, self.inner.trust
         lasting = set(self.inner.lifetimes.values()) - {"step", "episode"}
@@ -56,9 +58,6 @@ class LessonMemory(Memory):
             )
         self._task = Task("", "")
         self._trace: deque[Step] = deque(maxlen=_STEPS)
-
-    def _layers(self, **own: Lifetime) -> dict[str, Lifetime]:
-        return {"trace": "episode", "inner": "episode", **own}
 
     # ------------------------------------------------------------ what a subclass gives
 

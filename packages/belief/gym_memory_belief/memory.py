@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Annotated, Any, ClassVar
 
@@ -48,7 +49,7 @@ class Belief(Memory):
     """
 
     name: ClassVar[str] = "belief"
-    lifetimes: ClassVar[dict[str, Lifetime]] = {"belief": "episode"}
+    lifetimes: Mapping[str, Lifetime] = {"belief": "episode"}
 
     @checked
     def __init__(
