@@ -182,16 +182,10 @@ class Near(ExamQuestion, kind="near", title="rooms next to A", about=("place",))
     @classmethod
     def make(cls, account: Account, rng: random.Random) -> Iterator[ExamQuestion]:
         for place, ways in shuffled(list(_map(account).items()), rng):
-            text, age = (
-                draw_wording("near", rng, place=with_article(place)),
-                account.age(ways.values()),
-            )
-            true = frozenset(
-                f.subject
-                for f in account.moment.facts
-                if f.object == place and direction_of(f.relation)
-            )
-            yield cls(text, ", ".join(sorted(ways)), age, place, true)
+            text = draw_wording("near", rng, place=with_article(place))
+            near = [f for f in account.moment.facts if f.object == place]
+            true = frozenset(f.subject for f in near if direction_of(f.relation))
+            yield cls(text, ", ".join(sorted(ways)), account.age(ways.values()), place, true)
 
     def grade(self, reading: RecallReading) -> Verdict:
         """Grade the rooms: all of them and no other."""

@@ -126,14 +126,9 @@ def _mean(env: str, policy: str, group: Sequence[EpisodeQuality]) -> Quality:
     steps = sum(episode.steps for episode in group)
     needed = sum(episode.needed for episode in group)
     return Quality(
-        env,
-        policy,
-        len(group),
-        steps,
-        over_steps("precision"),
-        over_steps("recall"),
-        over_steps("staleness"),
-        over_steps("unproven"),
+        *(env, policy, len(group), steps),
+        *(over_steps("precision"), over_steps("recall")),
+        *(over_steps("staleness"), over_steps("unproven")),
         float(np.mean([episode.live[-1] for episode in group])),
         sum(sum(episode.added[1:]) for episode in group) / max(steps, 1),
         sum(sum(episode.retired) for episode in group) / max(steps, 1),

@@ -6,10 +6,10 @@ and the cards. The same episodes give the same bytes, clocks (``ms``) apart.
 
 from __future__ import annotations
 
-import dataclasses
 import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -98,9 +98,9 @@ def build(
             "suite": suite.version, "tier": suite.tier, "command": command, "alone": alone,
             "code": code, "backends": backends, "games": hashes,
         },
-        "memories": {memory: [c.to_json() for c in cells] for memory, cells in own.items()},
-        "cards": [dataclasses.asdict(card) for card in made],
-        "exam_predicts_play": dataclasses.asdict(correlation(made)),
+        "memories": {memory: [asdict(c) for c in cells] for memory, cells in own.items()},
+        "cards": [asdict(card) for card in made],
+        "exam_predicts_play": asdict(correlation(made)),
     }  # fmt: skip
     return json.loads(json.dumps(record)), made
 

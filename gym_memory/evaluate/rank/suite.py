@@ -111,13 +111,9 @@ class Cell:
     marks: Mapping[str, tuple[int, ...]]
     ms: float
 
-    def to_json(self) -> dict[str, Any]:
-        """Return plain values; ``ms`` alone comes from a clock."""
-        return dataclasses.asdict(self)
-
     @classmethod
     def from_json(cls, record: Mapping[str, Any]) -> Cell:
-        """Build a cell from :meth:`to_json`'s record; any other is a ResultsError."""
+        """Build a cell from its plain values; any others are a ResultsError."""
         try:
             values = {f.name: record[f.name] for f in dataclasses.fields(cls)}
             values |= {name: tuple(values[name]) for name in ("tasks", "scores")}

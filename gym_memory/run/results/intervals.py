@@ -147,10 +147,10 @@ def rank_correlation(one: Values, other: Values) -> tuple[float, Interval] | Non
     None, too, if all values of a side are the same. The interval is Fisher's with the variance of
     Bonett and Wright (2000).
     """
-    ranks = [_midranks(values) for values in (one, other)]
-    if len(one) < 4 or not all(np.ptp(side) for side in ranks):
+    ours, theirs = _midranks(one), _midranks(other)
+    if len(one) < 4 or not (np.ptp(ours) and np.ptp(theirs)):
         return None
-    r = float(np.corrcoef(*ranks)[0, 1])
+    r = float(np.corrcoef(ours, theirs)[0, 1])
     reach = 1.96 * math.sqrt((1 + r * r / 2) / (len(one) - 3))
     z = math.atanh(max(-0.9999, min(r, 0.9999)))
     return r, (math.tanh(z - reach), math.tanh(z + reach))
