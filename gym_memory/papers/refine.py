@@ -149,13 +149,8 @@ def refine(
     stop = Budget(**limits, path=path) if stopped else None
     if on_task is not None:
         on_task(len(done), len(config.seeds), None)
-    env = Job(
-        config.env,
-        with_parameter(config.memory, "learn", False),
-        config.policy,
-        0,
-        budget=config.budget,
-    ).make_env()
+    still = with_parameter(config.memory, "learn", False)
+    env = Job(config.env, still, config.policy, 0, budget=config.budget).make_env()
     try:
         memory = _with_store(env.get_wrapper_attr("memory"), config.memory)
         policy = make_policy(config.policy)
@@ -190,14 +185,8 @@ def _task(
             if noted:
                 earlier.update(noted[0].counters)
             else:
-                found = explore(
-                    env,
-                    policy,
-                    seed,
-                    width=config.width,
-                    max_calls=config.max_calls,
-                    max_steps=config.max_steps,
-                )
+                limits = {"max_calls": config.max_calls, "max_steps": config.max_steps}
+                found = explore(env, policy, seed, width=config.width, **limits)
                 noted = _row(seed, found, memory, meter), found.best, found.greedy
                 write_atomic(path, json.dumps([dataclasses.asdict(noted[0]), *noted[1:]]))
             row, better, worse = noted
