@@ -1,9 +1,10 @@
 """Play the reference of `gym-memory rank` memory by memory, and keep what ships.
 
 Plays what a folder lacks, so the same command goes on after a stop, then merges all finished
-memories into the reference and draws the figure of exam against play::
+memories into what ships and draws the figure of exam against play::
 
     python -m benchmarks rank standard results/rank/standard
+    python -m benchmarks rank streams results/rank/streams
     python -m benchmarks tables
 """
 
@@ -19,7 +20,7 @@ from typing import Any
 from gym_memory.core.errors import ResultsError
 from gym_memory.evaluate.rank.card import Card, cards
 from gym_memory.evaluate.rank.page import exam_figure
-from gym_memory.evaluate.rank.result import build, code_hash, load_reference
+from gym_memory.evaluate.rank.result import build, load_reference
 from gym_memory.evaluate.rank.suite import Cell, load_suite
 from gym_memory.run.results.figures import colours
 from gym_memory.run.results.svg import picture
@@ -29,12 +30,15 @@ REFERENCE = ROOT / "gym_memory" / "evaluate" / "rank" / "reference"
 FIGURE = ROOT / "docs" / "pictures" / "exam-and-play.svg"
 
 
-def largest() -> tuple[str, list[Card]]:
-    """Return the largest tier whose results ship, and its cards."""
-    tier = next(t for t in ("full", "standard", "smoke") if load_reference(t)["memories"])
+LARGEST = next(t for t in ("full", "standard", "smoke") if load_reference(t)["memories"])
+"""The largest tier of single episodes whose results ship."""
+
+
+def shipped(tier: str) -> list[Card]:
+    """Return the cards of the results that ship for a tier."""
     known = load_reference(tier)["memories"]
     cells = {memory: [Cell.from_json(c) for c in found] for memory, found in known.items()}
-    return tier, cards(load_suite(tier), cells)
+    return cards(load_suite(tier), cells)
 
 
 def play(tier: str, folder: Path) -> None:
@@ -48,7 +52,7 @@ def play(tier: str, folder: Path) -> None:
 
 def merge(tier: str, folders: list[Path]) -> None:
     """Write the reference of a tier, and draw the figure of the largest one."""
-    suite, found = load_suite(tier), load_reference("")  # begins empty
+    suite, found = load_suite(tier), load_reference(tier)
     for folder in folders:
         try:
             record, _ = build(folder, suite, "", "", alone=True)
@@ -58,18 +62,18 @@ def merge(tier: str, folders: list[Path]) -> None:
         manifest = record["manifest"]
         for name in ("games", "backends"):
             if found[name] not in ({}, manifest[name]):
-                sys.exit(f"{folder}: other {name} than the folders before it")
+                sys.exit(f"{folder}: other {name} than those before it; to begin anew, delete them")
             found[name] = manifest[name]
         found["memories"] |= record["memories"]
     order = [m for m in (*suite.controls, *suite.memories) if m in found["memories"]]
     lines: list[Any] = [f'"{m}": {json.dumps(found["memories"][m])}' for m in order]
-    head = {"suite": suite.version, "code": code_hash()}
+    head = {"suite": suite.version}
     head |= {name: found[name] for name in ("backends", "games")}
     REFERENCE.mkdir(exist_ok=True)
     text = json.dumps(head)[:-1] + ', "memories": {\n' + ",\n".join(lines) + "\n}}\n"
     (REFERENCE / f"{tier}.json").write_text(text, encoding="utf-8")
     print(f"{len(order)} memories")
-    _, made = largest()
+    made = shipped(LARGEST)
     figure = picture(exam_figure(made), colours(card.memory for card in made))
     FIGURE.write_text(figure, encoding="utf-8")
 

@@ -25,7 +25,7 @@ import numpy as np
 import speed
 import tables_docs
 from keep import read_rows
-from rank import largest
+from rank import LARGEST, shipped
 
 from gym_memory.core.names import parse_spec
 from gym_memory.evaluate.rank.page import main_table, more_tables
@@ -663,9 +663,9 @@ def models() -> str:
     return _table(["reader", "n", *(f"`{memory}`" for memory in memories)], 1, rows)
 
 
-def ranking() -> str:
-    """The largest tier of `gym-memory rank` whose results ship."""
-    tier, made = largest()
+def ranking(tier: str) -> str:
+    """The results of `gym-memory rank` that ship for a tier."""
+    made = shipped(tier)
     shown = (main_table(made), *more_tables(made))
     tables = [f"**{title}**\n\n{_table(head, 1, rows)}" for title, head, rows in shown]
     left = [f"`{m}`" for m in load_suite(tier).memories if m not in {card.memory for card in made}]
@@ -699,7 +699,8 @@ PAGES: dict[Path, dict[str, Callable[[], str]]] = {
                                          "published": partial(_made, tables_docs.published)},
     RESULTS / "budgets.md": {"together": together, "budgets": partial(budgets, WORLDS)},
     RESULTS / "exam.md": {"exam": exam, "names": names, "everyday": everyday},
-    RESULTS / "ranking.md": {"ranking": ranking},
+    RESULTS / "ranking.md": {"ranking": partial(ranking, LARGEST),
+                             "ranking_streams": partial(ranking, "streams")},
     speed.PAGE: {name: partial(_made, make) for name, make in speed.TABLES.items()},
     RESULTS / "streams.md": {
         "stream_alfworld": partial(stream, "alfworld", "Score", "Gain", "Store"),

@@ -278,7 +278,11 @@ def rank(
         Argument(metavar="[MEMORY]...", callback=options.named, help="Memory, or ./FILE.py:NAME."),
     ] = [],  # noqa: B006 - typer copies it
     tier: Annotated[
-        str, Option(help="smoke (2 minutes), standard (30 minutes) or full (8 hours, two cores).")
+        str,
+        Option(
+            help="smoke (2 minutes), standard (30 minutes) or full (8 hours, two cores); streams: "
+            "over tasks (2 minutes)."
+        ),
     ] = "standard",
     alone: Annotated[
         bool, Option("--alone", help="Rank only what is named, without the results that ship.")
@@ -288,6 +292,8 @@ def rank(
     playing: options.Playing,
 ) -> None:
     """Rank memories by a fixed suite: play, play by text alone, exam, audit; no language model.
+
+    The tier `streams` plays many tasks with one memory, to rank what memories learn over tasks.
 
     Only the named memories are played; the results of ours ship. Without a name, print these.
     Writes `rank.json`, which `gym-memory verify` checks, and `rank.html`. If interrupted, run the

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,8 @@ from gym_memory.run.jobs import play_job
 
 ENV = "TreasureHunt?level=easy&split=test"
 SUITE = load_suite("smoke")
-TIERS = ("smoke", "standard", "full")
+EPISODES = ("smoke", "standard", "full")
+TIERS = (*EPISODES, "streams")
 
 MEMORIES = '''
 import gc
@@ -87,6 +89,17 @@ class Overflows(Mine):
     def recall(self, cue, budget):
         from gym_memory.core.records import Triple
         return Recall("", tuple(Triple(f"thing {n}", "is in", "hall") for n in range(budget)))
+
+class Tires(Mine):
+    """Fails in its third episode."""
+    name = "tires"
+    lifetimes = {"begun": "forever", "lines": "episode"}
+    def __init__(self): self.lines, self.begun = [], 0
+    def begin(self, task, seed):
+        self.lines, self.begun = [], self.begun + 1
+        if self.begun == 3: raise ValueError("tired")
+    def state(self): return {"lines": list(self.lines), "begun": self.begun}
+    def load_state(self, state): self.lines, self.begun = list(state["lines"]), state["begun"]
 '''
 
 
@@ -107,8 +120,10 @@ def own(no_other_plugins: None, tmp_path_factory: pytest.TempPathFactory) -> Pat
     return path
 
 
-def played(measure: Any, memory: str, tmp: Path, budget: int = 300) -> list[Cell]:
-    part = Part(measure, measure, [ENV], ["planner"], "0", [budget])
+def played(
+    measure: Any, memory: str, tmp: Path, protocol: str = "single_episode", faults: int = 0
+) -> list[Cell]:
+    part = Part(measure, measure, [ENV], ["planner"], "0", [300], protocol)
     config = part.config([memory], ())
     for plugin in config.plugins:
         import_plugin(plugin)
@@ -117,7 +132,7 @@ def played(measure: Any, memory: str, tmp: Path, budget: int = 300) -> list[Cell
     for job in config.jobs():
         record = tmp / "steps" / f"{job.config}-seed{job.seed}.jsonl.gz"
         rows += play_job(job, record=str(record))
-    assert not any(row.result.failed for row in rows), rows[0].result.detail
+    assert sum(bool(row.result.failed) for row in rows) == faults, rows[0].result.detail
     (cells,) = cells_of(part, rows, tmp / "steps").values()
     return cells
 
@@ -172,6 +187,39 @@ def test_all_memories_sit_the_same_exam(tmp_path: Path) -> None:
     assert none.steps == graph.steps
     assert graph.marks["right where"] > none.marks["right where"]
     assert graph.marks["bytes"] > none.marks["bytes"]
+
+
+STREAM = "stream?tasks=4&shown=1"
+
+
+@pytest.mark.slow
+def test_a_stream_counts_the_tasks_that_the_policy_played(tmp_path: Path) -> None:
+    suite = load_suite("streams")
+    (cell,) = played("stream", "memrl", tmp_path, STREAM)
+    assert (len(cell.tasks), len(cell.scores), cell.failed) == (3, 3, 0)
+    assert cell.marks["over"] == (0,)
+    assert cell.marks["bytes"][0] > 100
+    assert 0 < cell.tokens <= 300
+    budgets = next(part.budgets for part in suite.parts if part.measure == "stream")
+    audit = record(0.0)[-1]
+    found = {
+        name: [audit, *(replace(cell, budget=b, scores=(score,) * 3) for b in budgets)]
+        for name, score in (("mine", 0.9), ("placebo", 0.2), ("none", 0.0))
+    }
+    mine = cards(suite, found)[0]
+    assert (mine.memory, mine.rank) == ("mine", (1, 1))
+    assert (mine.area.value, mine.score.value) == (0.9, 0.9)
+    assert {name: gain.value for name, gain in mine.gains.items()} == {"none": 0.9, "placebo": 0.7}
+    assert "Does the exam predict play" not in page(suite, [mine])  # nothing is asked
+
+
+@pytest.mark.slow
+def test_a_memory_that_fails_in_a_stream_has_no_rank(own: Path, tmp_path: Path) -> None:
+    (cell,) = played("stream", f"{own}:Tires", tmp_path, STREAM, faults=1)
+    assert (cell.tasks, cell.scores, cell.failed) == ((), (), 1)
+    (card,) = cards(load_suite("streams"), {"x": [cell]})
+    assert "failed in 1 streams" in card.faults
+    assert card.rank is None
 
 
 def test_text_is_read_without_the_readers_of_memories() -> None:
@@ -283,7 +331,8 @@ def test_the_correlation_counts_equal_memories_once() -> None:
 @pytest.mark.parametrize("tier", TIERS)
 def test_a_tier_is_well_formed(tier: str) -> None:
     suite = load_suite(tier)
-    assert {part.measure for part in suite.parts} >= {"play", "text", "exam", "audit"}
+    wanted = {"play", "text", "exam", "audit"} if tier in EPISODES else {"stream", "audit"}
+    assert {part.measure for part in suite.parts} == wanted
     for part in suite.parts:
         assert part.config(["arigraph", *suite.controls], ()).jobs()
     assert {"stma?size=16000", "summary?size=16000", "history", "rag"} <= set(suite.memories)

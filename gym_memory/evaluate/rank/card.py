@@ -29,6 +29,8 @@ Cells = Mapping[str, Sequence[Cell]]
 Games = dict[tuple[str, str], float]
 """Value of each game, by environment and task."""
 MAIN_BUDGET = 1000
+_PLAY: tuple[Measure, ...] = ("play", "stream")
+"""What the ranking is by: the score in play, or over streams of tasks."""
 _BOUND = "oracle"
 
 
@@ -95,13 +97,14 @@ def cards(suite: Suite, found: Cells) -> list[Card]:
             left[memory].append(rank)
     made = []
     for memory, cells in found.items():
-        play, exam = _measured(suite, cells, "play"), _measured(suite, cells, "exam")
-        others = {c: areas.get(c, {}) if c != memory else {} for c in ("none", "present")}
+        play, exam = _measured(suite, cells, *_PLAY), _measured(suite, cells, "exam")
+        others = {c: areas.get(c, {}) if c != memory else {} for c in suite.rivals}
         gains = {c: _gap(areas[memory], other) for c, other in others.items()}
         gaps = _differences(areas[memory], others["none"])
         by_world = {env: _mean(v for g, v in gaps.items() if g[0] == env) for env, _ in gaps}
-        moments = sum(sum(cell.marks.get("moments", ())) for cell in exam)
-        size = sum(sum(cell.marks.get("bytes", ())) for cell in exam)
+        moments, size = (
+            sum(sum(cell.marks.get(name, ())) for cell in cells) for name in ("moments", "bytes")
+        )
         sides = left.get(memory) or []
         made.append(
             Card(
@@ -168,16 +171,16 @@ def place(card: Card) -> tuple[float, float] | None:
     return None if exam is None or play is None else (exam, play)
 
 
-def _measured(suite: Suite, cells: Sequence[Cell], measure: Measure) -> list[Cell]:
+def _measured(suite: Suite, cells: Sequence[Cell], *measures: Measure) -> list[Cell]:
     """Return the cells of the parts that measure something."""
-    parts = {part.name for part in suite.parts if part.measure == measure}
+    parts = {part.name for part in suite.parts if part.measure in measures}
     return [cell for cell in cells if cell.part in parts]
 
 
 def _areas(suite: Suite, cells: Sequence[Cell]) -> Games:
     """Return the area of each game; none where a budget is missing or exceeded."""
     found: Games = {}
-    play = _measured(suite, cells, "play")
+    play = _measured(suite, cells, *_PLAY)
     if any(cell.tokens > cell.budget for cell in play):
         return {}
     for (env, _), group in grouped(play, lambda c: (c.env, c.policy)).items():
@@ -198,6 +201,8 @@ def _faults(suite: Suite, cells: Sequence[Cell]) -> Iterable[str]:
     steps = count("steps")
     if not steps or any(c.failed for c in _measured(suite, cells, "audit")):
         yield "the audit failed"
+    if lost := sum(cell.failed for cell in _measured(suite, cells, "stream")):
+        yield f"failed in {lost} streams"
     if over := count("over"):
         yield f"exceeds the budget in {over} recalls"
     if other := count("replay"):

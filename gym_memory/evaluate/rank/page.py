@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import compress
 
 from gym_memory.core.html import frame, inline_page, table, text
 from gym_memory.evaluate.rank.card import Card, Number, Rank, correlation, place
@@ -12,24 +13,32 @@ from gym_memory.run.results.html import COMPARISON
 from gym_memory.run.results.score import format_interval
 from gym_memory.run.results.svg import Figure, Line, label_of, line_figure
 
-__all__ = ["NOTES", "exam_figure", "main_table", "more_tables", "numbers", "page"]
+__all__ = ["exam_figure", "main_table", "more_tables", "numbers", "page"]
 
 Table = tuple[str, list[str], list[list[str]]]
 """Title, header and lines."""
 
-NOTES = (
+_RANKS = (
     "Area: the score under all budgets, over their logarithm. Intervals are 95 %, over games.",
     "Ranks are ranges; memories whose ranges overlap tie. Intervals of gaps are corrected for their"
     " number.",
+    "Controls and memories that failed the audit have no rank.",
+)
+_EPISODES = (
     "Planner results measure the retrieval of typed facts; the text arm has the rendered text"
     " alone, whose statements it reads by a grammar that no memory uses.",
-    "Controls and memories that failed the audit have no rank.",
+)
+_STREAMS = (
+    "A game is a task that the learner plays after others, with the memory of all before it: the"
+    " mean over the orders.",
+    "The learner follows a plan that lessons give, else it explores; it cannot use facts.",
 )
 
 
 def main_table(cards: Sequence[Card]) -> Table:
     """Return the ranking: what is played, what it costs."""
-    header = ["memory", "rank", "area", "score", "over none", "over present", "text", "exam"]
+    over = [f"over {control}" for control in cards[0].gains] if cards else []
+    header = ["memory", "rank", "area", "score", *over, "text", "exam"]
     header += ["tokens", "ms", "bytes", "calls", "failed"]
     lines = [
         [
@@ -43,6 +52,8 @@ def main_table(cards: Sequence[Card]) -> Table:
         ]
         for card in cards
     ]
+    kept = [any(line[n] != "–" for line in lines) for n in range(len(header))]
+    header, *lines = (list(compress(row, kept)) for row in (header, *lines))
     return "Ranking", header, lines
 
 
@@ -51,7 +62,7 @@ def more_tables(cards: Sequence[Card]) -> list[Table]:
     worlds = list(dict.fromkeys(env for card in cards for env in card.worlds))
     abilities, names = (cards[0].abilities, cards[0].names) if cards else ({}, {})
     faults = [[card.memory, fault] for card in cards for fault in card.faults if not card.control]
-    return [
+    tables: list[Table] = [
         (
             "Area by world, and ranks as each world is left out",
             ["memory", *map(label_of, worlds), "over none, by worlds", "ranks"],
@@ -73,8 +84,10 @@ def more_tables(cards: Sequence[Card]) -> list[Table]:
                 for card in cards
             ],
         ),
-        *([("Not ranked", ["memory", "reason"], faults)] if faults else []),
+        ("Not ranked", ["memory", "reason"], faults),
     ]
+    shown = (len(worlds) > 1, any(card.exam.n for card in cards), bool(faults))
+    return list(compress(tables, shown))
 
 
 def numbers(header: Sequence[str]) -> Sequence[str]:
@@ -100,15 +113,15 @@ def page(suite: Suite, cards: Sequence[Card]) -> str:
         table(header, lines, caption=title, numbers=numbers(header))
         for title, header, lines in (main_table(cards), *more_tables(cards))
     ]
+    notes = [*_RANKS, *(_STREAMS if suite.is_stream else _EPISODES)]
     tables = "".join(f'<div class="card panels">{one}</div>' for one in shown)
-    figure = exam_figure(cards)
+    figure = exam_figure(cards) if any(card.exam.n for card in cards) else None
     title = f"The ranking, tier {suite.tier}, suite {suite.version}"
-    main = (
-        f'<div class="page"><ul>{"".join(f"<li>{text(note)}</li>" for note in NOTES)}</ul>'
-        f"{tables}<figure><figcaption>{text(figure.title)}</figcaption>{''.join(figure.panels)}"
-        "</figure></div>"
-    )
-    return inline_page(title, frame(title, main), COMPARISON)
+    main = f"<ul>{''.join(f'<li>{text(note)}</li>' for note in notes)}</ul>{tables}"
+    if figure is not None:
+        caption = f"<figcaption>{text(figure.title)}</figcaption>"
+        main += f"<figure>{caption}{''.join(figure.panels)}</figure>"
+    return inline_page(title, frame(title, f'<div class="page">{main}</div>'), COMPARISON)
 
 
 def _number(number: Number, sign: str = "") -> str:

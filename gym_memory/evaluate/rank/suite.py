@@ -17,12 +17,14 @@ from gym_memory.core.trajectory import read_rows
 from gym_memory.memory.base import count_tokens
 from gym_memory.memory.reading import render_facts
 from gym_memory.run.jobs import EpisodeRow, RunConfig, parse_seeds
+from gym_memory.run.protocols import make_protocol
 from gym_memory.run.results.score import grouped
+from gym_memory.run.streams import Stream
 
 __all__ = ["NAMES", "Cell", "Measure", "Part", "Suite", "cells_of", "is_over", "load_suite"]
 
-Measure = Literal["play", "text", "exam", "audit", "stream", "poison"]
-"""``text`` is play by the rendered text alone; ``stream`` and ``poison`` by their protocols."""
+Measure = Literal["play", "text", "exam", "audit", "stream"]
+"""``text`` is play by the rendered text alone; ``stream`` is many tasks with one memory."""
 
 _HERE = "gym_memory.evaluate.rank"
 _AROUND = {"exam": f"{_HERE}.watched:Examined", "audit": f"{_HERE}.watched:Audited"}
@@ -71,10 +73,20 @@ class Suite(NamedTuple):
     memories: tuple[str, ...]
     abilities: Mapping[str, Sequence[str]]
 
+    @property
+    def is_stream(self) -> bool:
+        """True if memories are ranked by streams of tasks, not by single episodes."""
+        return any(part.measure == "stream" for part in self.parts)
+
+    @property
+    def rivals(self) -> tuple[str, str]:
+        """Return the controls that a card compares with."""
+        return "none", "placebo" if self.is_stream else "present"
+
 
 @cache
 def load_suite(tier: str) -> Suite:
-    """Read a tier: ``smoke``, ``standard`` or ``full``."""
+    """Read a tier: ``smoke``, ``standard``, ``full`` or ``streams``."""
     record = json.loads((files(_HERE) / "suite.json").read_text("utf-8"))
     if tier not in record["tiers"]:
         raise UnknownNameError("tier", tier, record["tiers"])
@@ -92,10 +104,12 @@ def load_suite(tier: str) -> Suite:
 class Cell:
     """Hold what one memory did in one cell: a part's environment, policy and budget.
 
-    ``tasks`` and ``scores`` are one a seed, in order, a failed one 0; the others are means over the
-    seeds that did not fail (``tokens`` an observation, ``calls`` of language models an episode,
-    ``ms`` a step), but ``failed`` counts. ``marks`` has what an exam or an audit counted, and as
-    ``over`` the observations whose recall took more than the budget, one number a seed.
+    ``tasks`` and ``scores`` are one a seed, in order, a failed one 0; of a stream one a task that
+    the policy played while the memory learnt, the mean over its orders, and none if an order
+    failed. The others are means over the episodes that did not fail (``tokens`` an observation,
+    ``calls`` of language models an episode, ``ms`` a step), but ``failed`` counts. ``marks`` has
+    what an exam or an audit counted, and as ``over`` the observations whose recall took more than
+    the budget, one number a seed.
     """
 
     part: str
@@ -135,18 +149,22 @@ def cells_of(part: Part, rows: Sequence[EpisodeRow], steps: Path) -> dict[str, l
 
 
 def _cell(part: Part, rows: Sequence[EpisodeRow], steps: Path) -> Cell:
-    rows = sorted(rows, key=lambda row: row.job.seed)
+    rows = sorted(rows, key=lambda row: (row.job.seed, row.trial))
     job, results = rows[0].job, [row.result for row in rows]
     played = [row for row in rows if not row.result.failed]
+    failed = {row.job.seed for row in rows if row.result.failed}
     names = {n for row in played for n in row.result.counters if part.measure in _AROUND}
     marks = {n: tuple(int(r.counters.get(n, 0)) for r in results) for n in sorted(names)}
-    tokens = {
-        row.job.seed: _recalled(steps / row.job.steps_file, job.budget)
-        for row in played
-        if part.measure not in _AROUND
-    }
-    if tokens:
-        marks["over"] = tuple(tokens.get(row.job.seed, (0.0, 0))[1] for row in rows)
+    tokens = {}
+    if part.measure not in _AROUND:
+        jobs = {row.job.seed: row.job for row in played if row.job.seed not in failed}
+        tokens = {seed: _recalled(steps / job.steps_file, job.budget) for seed, job in jobs.items()}
+        seeds = dict.fromkeys(row.job.seed for row in rows)
+        marks["over"] = tuple(tokens.get(seed, (0.0, 0))[1] for seed in seeds)
+    scores = [(r.task_id, r.value) for r in results]
+    if part.measure == "stream":
+        scores = [] if failed else _learnt(part.protocol, rows)
+        marks |= _kept(rows)
 
     def mean(values: Iterable[float]) -> float:
         values = list(values)
@@ -154,15 +172,35 @@ def _cell(part: Part, rows: Sequence[EpisodeRow], steps: Path) -> Cell:
 
     return Cell(
         *(part.name, job.env, job.policy, job.budget),
-        tasks=tuple(r.task_id for r in results),
-        scores=tuple(round(r.value, 6) for r in results),
+        tasks=tuple(task for task, _ in scores),
+        scores=tuple(round(score, 6) for _, score in scores),
         steps=mean(row.result.steps for row in played),
         tokens=mean(used for used, _ in tokens.values()),
         calls=mean(row.result.counters.get("llm_calls", 0) for row in played),
-        failed=len(results) - len(played),
+        failed=len(failed),
         marks=marks,
         ms=mean(row.result.memory_ms for row in played),
     )
+
+
+def _learnt(protocol: str, rows: Iterable[EpisodeRow]) -> list[tuple[str, float]]:
+    """Return the tasks that the policy played while the memory learnt: means over the orders."""
+    stream = make_protocol(protocol)
+    assert isinstance(stream, Stream)
+    found: dict[str, list[float]] = {}
+    for row in rows:
+        if stream.turns[row.trial].phase == "learn":
+            found.setdefault(row.result.task_id, []).append(row.result.value)
+    return [(task, sum(values) / len(values)) for task, values in sorted(found.items())]
+
+
+def _kept(rows: Sequence[EpisodeRow]) -> dict[str, tuple[int, ...]]:
+    """Return the bytes of each order's store at its end, and the steps that it came from."""
+    orders = [[row.result for row in o] for o in grouped(rows, lambda row: row.job.seed).values()]
+    return {
+        "bytes": tuple(int(sum(r.counters.get("store_bytes", 0) for r in o)) for o in orders),
+        "moments": tuple(sum(r.steps for r in o) for o in orders),
+    }
 
 
 def _recalled(path: Path, budget: int) -> tuple[float, int]:
@@ -172,7 +210,10 @@ def _recalled(path: Path, budget: int) -> tuple[float, int]:
     """
     facts: list[Triple] = []
     shown = over = used = 0
+    episode = None
     for row in read_rows(path):
+        if row["episode"] != episode:  # each numbers its facts from 0
+            episode, facts = row["episode"], []
         facts += [Triple(*fact) for fact in row.get("facts", ())]
         triples = tuple(facts[number] for number in row.get("recalled", ()))
         recall = Recall(row.get("memory", ""), triples, (), tuple(row.get("lessons", ())))
