@@ -123,7 +123,9 @@ def load_moments(optimizer: Any, tensors: dict[str, Any]) -> None:
 # ------------------------------------------------------------ the folder of a run
 
 
-def check_config(folder: Path, wanted: Mapping[str, Any], defaults: Mapping[str, Any]) -> bool:
+def check_config(
+    folder: Path, wanted: Mapping[str, Any], defaults: Mapping[str, Any] | None = None
+) -> bool:
     """Return True if the wanted run has begun in a folder, False if none has.
 
     A run from before a setting of the training existed had its default.
@@ -133,7 +135,8 @@ def check_config(folder: Path, wanted: Mapping[str, Any], defaults: Mapping[str,
         return False
     try:
         found = {**read_json(path)}
-        found["training"] = {**defaults, **found.get("training", {})}
+        if defaults is not None:
+            found["training"] = {**defaults, **found.get("training", {})}
     except (OSError, ValueError, TypeError) as error:
         raise CheckpointError(
             f"expected {str(path)!r} to be that of a training run: {error}"
