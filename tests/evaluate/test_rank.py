@@ -190,6 +190,7 @@ def test_all_memories_sit_the_same_exam(tmp_path: Path) -> None:
 
 
 STREAM = "stream?tasks=4&shown=1"
+PLACEBO = "placebo?of=memrl"
 
 
 @pytest.mark.slow
@@ -204,12 +205,12 @@ def test_a_stream_counts_the_tasks_that_the_policy_played(tmp_path: Path) -> Non
     audit = record(0.0)[-1]
     found = {
         name: [audit, *(replace(cell, budget=b, scores=(score,) * 3) for b in budgets)]
-        for name, score in (("mine", 0.9), ("placebo", 0.2), ("none", 0.0))
+        for name, score in (("mine", 0.9), (PLACEBO, 0.2), ("none", 0.0))
     }
     mine = cards(suite, found)[0]
     assert (mine.memory, mine.rank) == ("mine", (1, 1))
     assert (mine.area.value, mine.score.value) == (0.9, 0.9)
-    assert {name: gain.value for name, gain in mine.gains.items()} == {"none": 0.9, "placebo": 0.7}
+    assert {name: gain.value for name, gain in mine.gains.items()} == {"none": 0.9, PLACEBO: 0.7}
     assert "Does the exam predict play" not in page(suite, [mine])  # nothing is asked
 
 

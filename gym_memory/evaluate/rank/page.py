@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from itertools import compress
 
 from gym_memory.core.html import frame, inline_page, table, text
+from gym_memory.core.names import parse_spec
 from gym_memory.evaluate.rank.card import Card, Number, Rank, correlation, place
 from gym_memory.evaluate.rank.suite import Suite
 from gym_memory.run.results.figures import colours
@@ -37,7 +38,7 @@ _STREAMS = (
 
 def main_table(cards: Sequence[Card]) -> Table:
     """Return the ranking: what is played, what it costs."""
-    over = [f"over {control}" for control in cards[0].gains] if cards else []
+    over = [f"over {parse_spec(control).name}" for control in cards[0].gains] if cards else []
     header = ["memory", "rank", "area", "score", *over, "text", "exam"]
     header += ["tokens", "ms", "bytes", "calls", "failed"]
     lines = [

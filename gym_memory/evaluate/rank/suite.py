@@ -81,7 +81,7 @@ class Suite(NamedTuple):
     @property
     def rivals(self) -> tuple[str, str]:
         """Return the controls that a card compares with."""
-        return "none", "placebo" if self.is_stream else "present"
+        return "none", "placebo?of=memrl" if self.is_stream else "present"
 
 
 @cache
