@@ -20,6 +20,7 @@ from typing import Any
 import pytest
 from run_plugin import Sleepy
 
+from gym_memory.baselines.base import POLICIES
 from gym_memory.core.errors import (
     BackendError,
     InvalidArgumentError,
@@ -367,7 +368,7 @@ def rows_without_clock(output: str) -> list[dict[str, Any]]:
 
 
 def test_kill_9_at_random_moments_then_the_same_command(tmp_path: Path) -> None:
-    assert Sleepy.name == "random"
+    assert POLICIES.get("sleepy") is Sleepy
     undisturbed = Running(tmp_path / "calm", "--json").finish()
     chance, out = random.Random(0), tmp_path / "killed"
     kept: list[bytes] = []

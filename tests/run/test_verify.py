@@ -41,7 +41,7 @@ CONFIG = RunConfig(
 
 @pytest.fixture
 def run(tmp_path: Path) -> Path:
-    assert Sleepy.name == "random"
+    assert POLICIES.get("sleepy") is Sleepy
     compare(CONFIG, tmp_path / "run")
     return tmp_path / "run"
 
