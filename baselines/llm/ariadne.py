@@ -18,7 +18,6 @@ from gym_memory.core.errors import ModelError
 from gym_memory.core.optional import require
 from gym_memory.core.records import Observation, PlanState
 from gym_memory.core.settings import Help
-from gym_memory.llm import Reply
 
 __all__ = ["Ariadne", "AriadneSettings", "SubGoal", "decision_schema", "plan_schema"]
 
@@ -79,10 +78,10 @@ class Ariadne(LanguagePolicy):
         return plan
 
     def _ask_action(self, slots: dict[str, str], obs: Observation) -> str:
-        def read(answer: Reply) -> str:
-            return str(answer.parsed.action_to_take)
-
-        return self.decide("ariadne_act", read, obs, decision_schema(self.held_to(obs)), **slots)
+        schema = decision_schema(self.held_to(obs))
+        return self.decide(
+            "ariadne_act", lambda answer: str(answer.parsed.action_to_take), obs, schema, **slots
+        )
 
     def _plan_text(self) -> str:
         lines = []

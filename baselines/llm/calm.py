@@ -12,8 +12,8 @@ import numpy as np
 
 from gym_memory.baselines.base import POLICIES
 from gym_memory.baselines.llm.language import LanguagePolicy, LanguageSettings, match_action
-from gym_memory.baselines.llm.saycan import Affordances
-from gym_memory.baselines.rl.shared.features import parse_action, words_of
+from gym_memory.baselines.llm.saycan import Affordances, form_of
+from gym_memory.baselines.rl.shared.features import words_of
 from gym_memory.baselines.rules.explorer import things_of
 from gym_memory.core.errors import ModelError
 from gym_memory.core.records import Observation, Transition
@@ -123,7 +123,7 @@ class Calm(LanguagePolicy):
     def propose(self, obs: Observation) -> list[str]:
         """Return up to k different actions, the model's or, where it gives none, the rule's."""
         valid = obs["valid_actions"]
-        self._forms |= dict.fromkeys(map(_form, valid))
+        self._forms |= dict.fromkeys(map(form_of, valid))
         none: list[str] = []
         found = none if self.llm is None else self.attempt(lambda: self._ask(obs), none)
         found = found or self.useful.ranked(obs, valid or tuple(self._commands(obs)))
@@ -150,11 +150,6 @@ class Calm(LanguagePolicy):
             *(_filled(form, things) for form in self._forms if form != "go <>")
         )
         yield from dict.fromkeys([*(f"go {way}" for way in ways), *filled])
-
-
-def _form(action: str) -> str:
-    parsed = parse_action(action)
-    return f"{parsed.verb} {parsed.template}".strip()
 
 
 def _filled(form: str, things: Iterable[str]) -> Iterator[str]:

@@ -16,7 +16,7 @@ from gym_memory.baselines.rules.explorer import place_of
 from gym_memory.core.records import Observation, Transition
 from gym_memory.llm import ChatModel
 
-__all__ = ["Affordances", "SayCan", "SayCanSettings", "overlap"]
+__all__ = ["Affordances", "SayCan", "SayCanSettings", "form_of", "overlap"]
 
 State = tuple[str, str, tuple[str, ...]]
 """Place, inventory, and the valid actions, or the text where none are listed."""
@@ -61,7 +61,7 @@ class Affordances:
 
     def add(self, step: Transition) -> None:
         """Count a step."""
-        state, form = _state(step.obs), _form(step.action)
+        state, form = _state(step.obs), form_of(step.action)
         self._seen.add(state)
         self._tries[form] += 1
         self._wins[form] += self.useful(step)
@@ -74,7 +74,7 @@ class Affordances:
 
     def of(self, obs: Observation, action: str) -> float:
         """Return the affordance of an action, in (0, 1)."""
-        form = _form(action)
+        form = form_of(action)
         share = (self._wins[form] + 1) / (self._tries[form] + 2)
         return share / (1 + self.tried(obs, action))
 
@@ -159,6 +159,7 @@ def _state(obs: Observation) -> State:
     return place_of(obs), obs["inventory"], obs["valid_actions"] or (obs["text"],)
 
 
-def _form(action: str) -> str:
+def form_of(action: str) -> str:
+    """Return an action with ``<>`` for each thing."""
     parsed = parse_action(action)
-    return f"{parsed.verb} {parsed.template}"
+    return f"{parsed.verb} {parsed.template}".strip()

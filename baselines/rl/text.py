@@ -286,10 +286,12 @@ class CopyReader(torch.nn.Module):
             return torch.from_numpy(np.ascontiguousarray(values)).to(device)
 
         used, which = np.unique(lines.words, return_inverse=True)  # the first is the blank
-        vectors = self.words([self._texts[int(number)] for number in used[1:]])
+        written = [self._texts[int(number)] for number in used[1:]]
+        vectors = self.words(written)
         vectors = torch.cat([torch.zeros_like(vectors[:1]), vectors])
         blank = lines.words < 0
-        stems = np.unique([-1, *(self._stem(int(n)) for n in used[1:])], return_inverse=True)[1]
+        hashes = [-1, *(zlib.crc32(word[:_STEM].encode()) for word in written)]
+        stems = np.unique(hashes, return_inverse=True)[1]
         _, groups = np.unique(lines.owners * len(used) + stems[which], return_inverse=True)
         total = int(groups.max()) + 1
         known = np.ones(total) if chance is None else chance.random(total) >= self._forget
@@ -311,9 +313,6 @@ class CopyReader(torch.nn.Module):
             scores[acting, heads:], h[acting], there(lines.rows)[acting], int(lines.counts.sum())
         )
         return self._judge(situation, action, lines.counts)
-
-    def _stem(self, number: int) -> int:
-        return zlib.crc32(self._texts[number][:_STEM].encode())
 
     def _judge(self, situation: torch.Tensor, action: torch.Tensor, counts: Longs) -> Table:
         owners, columns = cells(counts, action.device)

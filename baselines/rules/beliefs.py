@@ -412,8 +412,7 @@ class Beliefs:
 
     def holds(self, thing: str) -> bool:
         """True if the agent carries it."""
-        place = self.graph.value(thing, "location")
-        return place is not None and place.object == INVENTORY
+        return self.holder(thing) == INVENTORY
 
     def holder(self, thing: str) -> str:
         """Return what it is in or on; empty when unknown."""

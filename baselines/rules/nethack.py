@@ -28,6 +28,7 @@ _STATUS = re.compile(
 )
 _LISTED = re.compile(r"^- monsters: (.+)$", re.MULTILINE)
 _CREATURE = re.compile(r"([^;(]+?) \(([^;()]*)\)")
+_STEPS = re.compile(r"\d+")
 _DEPTH = re.compile(r"(\d+)$")
 
 
@@ -58,9 +59,7 @@ class DungeonView:
     def __init__(self, obs: Observation, task: Task):
         self.text, self.actions = obs["text"], obs["valid_actions"]
         self.inventory = obs["inventory"]
-        self.graph = TemporalGraph()
-        for triple in reversed(obs["triples"]):
-            self.graph.add(triple, 0)
+        self.graph = TemporalGraph.of(reversed(obs["triples"]))
         step = Step(1, self.text, inventory=obs["inventory"])
         apply(get_extractor(task.dialect).extract(step, self.graph, task), self.graph, 1)
         self.here = current_place(self.graph) or ""
@@ -73,7 +72,11 @@ class DungeonView:
         self.condition = (status["state"] or "") if status else ""
         listed = _LISTED.search(self.text)
         creatures = _CREATURE.findall(listed[1]) if listed else []
-        self.near = [name for name, where in creatures if _steps(where) == 1]
+        self.near = [
+            name
+            for name, where in creatures
+            if max(map(int, _STEPS.findall(where)), default=0) == 1
+        ]
 
     @property
     def depth(self) -> int:
@@ -102,11 +105,6 @@ class DungeonView:
                     if exit_.subject.endswith(f" of {level}"):
                         return door, exit_.subject
         return "", ""
-
-
-def _steps(where: str) -> int:
-    numbers = [int(n) for n in re.findall(r"\d+", where)]
-    return max(numbers, default=0)
 
 
 _FIND_STAIRS = "find the stairs down"

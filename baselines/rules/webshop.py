@@ -239,8 +239,7 @@ class Shopper(RulePolicy):
         return max(shelf.looked_at, shelf.idle) >= self.patience
 
     def _buy(self, shelf: Shelf, product: Candidate, last: str) -> Choice:
-        offered = (pair for pair in product.choice.items() if f"click[{pair[1]}]" in shelf.actions)
-        wanted = list(offered)
+        wanted = [pair for pair in product.choice.items() if f"click[{pair[1]}]" in shelf.actions]
         clicked = [i for i, (_, value) in enumerate(wanted) if last == f"click[{value}]"]
         for name, value in wanted[clicked[0] + 1 if clicked else 0 :]:
             if f"{name}: {value}" not in shelf.chosen:
@@ -309,17 +308,13 @@ class Shopper(RulePolicy):
         return (f"click[{turn}]", ClickAim(_RETURN, product.code))
 
     def _search(self, shelf: Shelf, task: str, aim: ClickAim) -> Choice:
-        query = queries(task)[0]
-        if aim.purpose == _SEARCH:
-            query = aim.what
         if aim.purpose == _RETURN:
             target = shelf.products.get(aim.what) or shelf.best()
         else:
             target = shelf.complete()
-        if target is not None:
-            where = shelf.listing(target.place)
-            if where:
-                return (f"search[{where[0]}]", ClickAim(_RETURN, target.code))
+        if target is not None and (where := shelf.listing(target.place)):
+            return (f"search[{where[0]}]", ClickAim(_RETURN, target.code))
+        query = aim.what if aim.purpose == _SEARCH else queries(task)[0]
         return (f"search[{query}]", ClickAim("search"))
 
 

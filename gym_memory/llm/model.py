@@ -12,6 +12,7 @@ import threading
 import time
 import zlib
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
@@ -141,13 +142,13 @@ class BaseChatModel(ABC):
                     raise ModelError(failure.kind, str(failure)) from None
                 time.sleep(self._wait(failure, attempt, request.messages))
             else:
-                self._health.failed = 0
+                _failed[self._own_hash] = 0
                 return answer
         raise AssertionError("unreachable")
 
     @functools.cached_property
-    def _health(self) -> _Health:
-        return _health_of(call_key(self.identity()))
+    def _own_hash(self) -> str:
+        return call_key(self.identity())
 
     def _note(self, failure: Failure) -> None:
         """Count a failed attempt; raise ModelDownError after too many in a row of a run.
@@ -157,9 +158,9 @@ class BaseChatModel(ABC):
         most = current_scope().most_failures
         if most is None:
             return
-        self._health.failed += failure.kind in _TRANSIENT
-        if self._health.failed >= most:
-            self._health.failed = 0
+        _failed[self._own_hash] += failure.kind in _TRANSIENT
+        if _failed[self._own_hash] >= most:
+            _failed[self._own_hash] = 0
             raise ModelDownError(
                 f"the model does not answer, {most} attempts in a row failed: {failure}. "
                 "When it is back, give the same command: finished episodes are kept"
@@ -244,15 +245,8 @@ class BaseChatModel(ABC):
         return f"{type(self).__name__}({self.name!r})"
 
 
-class _Health:
-    failed = 0
-    """Attempts in a row."""
-
-
-@functools.cache
-def _health_of(identity: str) -> _Health:
-    """Return what all clients of a model in this process share; each episode has a client."""
-    return _Health()
+_failed: Counter[str] = Counter()
+"""Attempts in a row by model: all its clients in this process share them, one an episode."""
 
 
 def prompt_ceiling(messages: Sequence[Message], schema: Any = None) -> int:

@@ -262,11 +262,8 @@ def is_named(goal: str, name: str) -> bool:
     False
     """
     about = (_SENTENCE.split(goal)[0], *named_to_focus_on(goal))
-    return bool(words(name)) and any(f" {name.lower()} " in f" {_plain(one)} " for one in about)
-
-
-def _plain(text: str) -> str:
-    return re.sub(r"[^\w -]", "", text.lower())
+    plain = (re.sub(r"[^\w -]", "", one.lower()) for one in about)
+    return bool(words(name)) and any(f" {name.lower()} " in f" {one} " for one in plain)
 
 
 def recipe_in(text: str) -> tuple[str, ...]:

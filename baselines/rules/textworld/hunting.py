@@ -290,8 +290,9 @@ def search(beliefs: Beliefs) -> Iterator[Move]:
     """Go round all rooms with things, then round all locks; once, until a lock gives way."""
     if beliefs.plan.searched:
         return
-    locks = [name for name in beliefs.graph.entities() if beliefs.openness(name) == "locked"]
-    if not (locks or _is_hunt(beliefs)):
+    known = list(beliefs.graph.entities())
+    locks = [name for name in known if beliefs.openness(name) == "locked"]
+    if not (locks or beliefs.texts_read() or any(is_key(beliefs, name) for name in known)):
         return
     if not beliefs.plan.aim.text.startswith(_LOCKS):
         been = _been(beliefs, _ROOMS)
@@ -300,12 +301,6 @@ def search(beliefs: Beliefs) -> Iterator[Move]:
         rooms = (room for room in beliefs.distances if beliefs.contents(room))
         yield from tour(beliefs, _ROOMS, rooms)
     yield from tour(beliefs, _LOCKS, (_room_of(beliefs, lock) for lock in locks))
-
-
-def _is_hunt(beliefs: Beliefs) -> bool:
-    if beliefs.texts_read():
-        return True
-    return any(is_key(beliefs, name) for name in beliefs.graph.entities())
 
 
 def _handle(beliefs: Beliefs, *, look_at_held: bool, carry: bool) -> Iterator[str]:
