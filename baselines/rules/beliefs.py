@@ -447,10 +447,6 @@ class Beliefs:
             for t in self.graph.incident(name)
         )
 
-    def places(self) -> list[str]:
-        """Return all known rooms."""
-        return [name for name in self.graph.entities() if self.is_place(name)]
-
     def contents(self, name: str) -> list[str]:
         """Return what is in or on it, and in or on that, outermost first."""
         queue = [name]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import groupby
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
@@ -15,8 +15,8 @@ from gym_memory.core.files import hold, open_file, parse_json
 from gym_memory.core.html import cut, table
 from gym_memory.core.records import Outcome, Step, Task, check_bounded
 
-__all__ = ["Row", "RowWriter", "Trajectory", "outcome_of", "read_rows", "read_trajectory"]
-__all__ += ["step_of", "task_of"]
+__all__ = ["Row", "RowWriter", "Trajectory", "last_way", "outcome_of", "read_rows"]
+__all__ += ["read_trajectory", "step_of", "task_of"]
 
 Row = Mapping[str, Any]
 """One step as plain values."""
@@ -93,19 +93,29 @@ def read_trajectory(path: str | os.PathLike[str]) -> Iterator[Trajectory]:
 
 
 def _trajectory(episode: int, rows: Iterator[Row]) -> Trajectory:
+    kept = last_way(map(_checked, rows))
+    steps, last = tuple(map(step_of, kept)), kept[-1]
+    return Trajectory(episode, task_of(last), steps, outcome_of(last), finished=steps[-1].done)
+
+
+def _checked(row: Row) -> Row:
+    for name, kind in _KINDS.items():
+        if name in row and not isinstance(row[name], kind):
+            raise TypeError(f"expected {name} as {kind}, got {row[name]!r:.80}")
+    _check_numbers(row)
+    if not all(isinstance(action, str) for action in row.get("valid_actions", ())):
+        raise TypeError("expected valid_actions as texts")
+    return row
+
+
+def last_way(rows: Iterable[Row]) -> list[Row]:
+    """Return the rows of an episode without the steps that were taken back."""
     kept: list[Row] = []
     for row in rows:
-        for name, kind in _KINDS.items():
-            if name in row and not isinstance(row[name], kind):
-                raise TypeError(f"expected {name} as {kind}, got {row[name]!r:.80}")
-        _check_numbers(row)
-        if not all(isinstance(action, str) for action in row.get("valid_actions", ())):
-            raise TypeError("expected valid_actions as texts")
         while kept and kept[-1]["t"] >= row["t"]:
             kept.pop()
         kept.append(row)
-    steps, last = tuple(map(step_of, kept)), kept[-1]
-    return Trajectory(episode, task_of(last), steps, outcome_of(last), finished=steps[-1].done)
+    return kept
 
 
 def task_of(row: Row) -> Task:

@@ -9,7 +9,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import gymnasium as gym
 
@@ -19,7 +19,7 @@ from gym_memory.baselines.rl.shared.learner import PlannerTeacher, TeacherAdvice
 from gym_memory.core.errors import ResultsError
 from gym_memory.core.records import Observation, value_of
 from gym_memory.core.settings import Help
-from gym_memory.core.trajectory import Row, read_rows
+from gym_memory.core.trajectory import Row, last_way, read_rows
 from gym_memory.llm import Message
 from gym_memory.run.jobs import Job
 from gym_memory.run.results.folder import read_config, read_episodes
@@ -110,11 +110,12 @@ def _hash(*texts: str) -> str:
     return hashlib.sha256(json.dumps(texts).encode()).hexdigest()[:16]
 
 
-class Played:
+class Played(NamedTuple):
     """Hold one recorded episode of a job; steps that were taken back are left out."""
 
-    def __init__(self, job: Job, trial: int, rows: Sequence[Row]):
-        self.job, self.trial, self.rows = job, trial, rows
+    job: Job
+    trial: int
+    rows: Sequence[Row]
 
 
 def played(folder: str | os.PathLike[str]) -> Iterator[Played]:
@@ -126,22 +127,13 @@ def played(folder: str | os.PathLike[str]) -> Iterator[Played]:
             continue
         path = Path(folder) / "steps" / job.steps_file
         for episode, recorded in groupby(read_rows(path), key=lambda row: row["episode"]):
-            kept = _last_way(recorded)
+            kept = last_way(recorded)
             if "memory" not in kept[0] and "stats" not in kept[0]:
                 raise ResultsError(
                     f"{str(path)!r} was recorded without what the memory recalled, by an earlier "
                     "gym-memory: play the run again"
                 )
             yield Played(job, episode, kept)
-
-
-def _last_way(rows: Iterable[Row]) -> list[Row]:
-    kept: list[Row] = []
-    for row in rows:
-        while kept and kept[-1]["t"] >= row["t"]:
-            kept.pop()
-        kept.append(row)
-    return kept
 
 
 def step_rows(
