@@ -124,7 +124,7 @@ def load_moments(optimizer: Any, tensors: dict[str, Any]) -> None:
 
 
 def check_config(
-    folder: Path, wanted: Mapping[str, Any], defaults: Mapping[str, Any] | None = None
+    folder: Path, wanted: Mapping[str, Any], what: str, defaults: Mapping[str, Any] | None = None
 ) -> bool:
     """Return True if the wanted run has begun in a folder, False if none has.
 
@@ -138,25 +138,22 @@ def check_config(
         if defaults is not None:
             found["training"] = {**defaults, **found.get("training", {})}
     except (OSError, ValueError, TypeError) as error:
-        raise CheckpointError(
-            f"expected {str(path)!r} to be that of a training run: {error}"
-        ) from error
+        raise CheckpointError(f"expected {str(path)!r} to be that of a {what}: {error}") from error
     different = _differences(found, json.loads(json.dumps(wanted)))
     if different:
         raise CheckpointError(
-            f"{str(folder)!r} holds another training run ({'; '.join(different)}): choose another "
-            "folder"
+            f"{str(folder)!r} holds another {what} ({'; '.join(different)}): choose another folder"
         )
     return True
 
 
-def write_config(folder: Path, config: Mapping[str, Any]) -> None:
+def write_config(folder: Path, config: Mapping[str, Any], what: str) -> None:
     """Begin a run: make its folder and note what identifies it."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         write_atomic(folder / _CONFIG, json.dumps(config, indent=2) + "\n")
     except OSError as error:
-        raise CheckpointError(f"cannot keep a training run in {str(folder)!r}: {error}") from error
+        raise CheckpointError(f"cannot keep a {what} in {str(folder)!r}: {error}") from error
 
 
 def write_curve(folder: Path, curve: Sequence[Mapping[str, Any]]) -> None:

@@ -127,6 +127,7 @@ class LocalEnvs:
 
 # ------------------------------------------------------------ playing
 
+_WHAT = "training run"
 _LIMITS = ("steps", "max_cpu_minutes", "stop_at")
 """Settings that may change from one start of a run to the next; all else must stay."""
 
@@ -281,7 +282,8 @@ class Trainer:
     # ------------------------------------------------------------ playing
 
     def _begin(self) -> None:
-        known = checkpoints.check_config(self.folder, self._identity, _kept(TrainSettings()))
+        defaults = _kept(TrainSettings())
+        known = checkpoints.check_config(self.folder, self._identity, _WHAT, defaults)
         if (self.folder / checkpoints.TRAINING).exists():
             self._resume()
         else:
@@ -289,7 +291,7 @@ class Trainer:
                 self._see_start(self.episodes[number], *start)
         # Last, so that a setting that proves wrong by now can be put right in the same folder.
         if not known:
-            checkpoints.write_config(self.folder, self._identity)
+            checkpoints.write_config(self.folder, self._identity, _WHAT)
 
     def _all(self, name: str) -> list[Any]:
         return self._envs.call("train", name, dict.fromkeys(range(self.settings.envs), ()))

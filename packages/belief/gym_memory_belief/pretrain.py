@@ -334,8 +334,8 @@ class Pretrainer:
     # ------------------------------------------------------------ checkpoints
 
     def _begin(self) -> None:
-        if not checkpoints.check_config(self.folder, self._identity):
-            checkpoints.write_config(self.folder, self._identity)
+        if not checkpoints.check_config(self.folder, self._identity, "pretraining"):
+            checkpoints.write_config(self.folder, self._identity, "pretraining")
         if (self.folder / TRAINING).exists():
             self._resume()
 
