@@ -30,25 +30,16 @@ RECORDED = Path(__file__).parent / "learner/demonstrations.jsonl.gz"
 STEPS = 50
 
 
-def play(policy: Policy, memory: str, task: str, seed: int) -> dict[str, Any]:
+def play(name: str, policy: Policy, memory: str, task: str, seed: int) -> dict[str, Any]:
     """One episode: its score in points, -100 for a wrong focus."""
-    shown = str(policy.name == "random").lower()
+    shown = str(name == "random").lower()
     env = f"ScienceWorld?task={task}&split=dev&max_steps={STEPS}&valid_actions={shown}"
-    made = Job(env, memory, policy.name, seed).make_env()
+    made = Job(env, memory, name, seed).make_env()
     try:
         played = rollout(made, policy, seed)
     finally:
         made.close()
     return {"task": task, "seed": seed, "score": played.score, "lost": played.lost}
-
-
-class Idle(Random):
-    """Looks around and does nothing else."""
-
-    name = "idle"
-
-    def __init__(self) -> None:
-        super().__init__(fallback="look around")
 
 
 def floored(row: dict[str, Any]) -> float:
@@ -73,20 +64,26 @@ def main() -> None:
     first, end = map(int, args.seeds.split(":"))
     shown = {one.task for one in learn(RECORDED).demonstrations}
     tasks = sorted(name for name in catalog.TASKS if name not in shown)
-    imitator = make_policy(f"imitator?checkpoint={RECORDED}")
+    players = {
+        "imitator": make_policy(f"imitator?checkpoint={RECORDED}"),
+        "idle": Random(fallback="look around"),  # it is shown no valid action
+        "random": Random(),
+    }
     record: dict[str, Any] = {"memory": args.memory, "seeds": args.seeds, "steps": STEPS}
     played: dict[str, list[dict[str, Any]]] = {}
-    for policy in (imitator, Idle(), Random()):
+    for name, policy in players.items():
         rows = [
-            play(policy, args.memory, task, seed) for task in tasks for seed in range(first, end)
+            play(name, policy, args.memory, task, seed)
+            for task in tasks
+            for seed in range(first, end)
         ]
-        played[policy.name] = rows
-        record[policy.name] = {
+        played[name] = rows
+        record[name] = {
             "mean": round(100 * fmean(map(floored, rows)), 1),
             "raw mean": round(fmean(row["score"] for row in rows), 1),
             "lost": sum(row["lost"] for row in rows),
         }
-        print(policy.name, record[policy.name], flush=True)
+        print(name, record[name], flush=True)
     for control in ("idle", "random"):
         record[f"imitator - {control}"] = difference(played["imitator"], played[control])
         print(f"imitator - {control}", record[f"imitator - {control}"])
