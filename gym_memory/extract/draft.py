@@ -26,10 +26,12 @@ from gym_memory.graph.schema import (
     way_relation,
 )
 
-__all__ = ["NOWHERE", "SPEECH", "Draft", "apply", "attributed", "is_trusted", "is_whole", "trusted"]
-__all__ += ["without_words", "written_on"]
+__all__ = ["NOWHERE", "PUTTING", "SPEECH", "Draft", "apply", "attributed", "is_trusted", "is_whole"]
+__all__ += ["trusted", "without_words", "written_on"]
 
 
+PUTTING = re.compile(r"(?:put|place|insert) ", re.IGNORECASE)
+"""Actions that put a thing somewhere."""
 NOWHERE = (-1, -1)
 """Evidence of a fact that no characters of the text state."""
 
@@ -104,6 +106,25 @@ class Draft:
                 self.add(*triple, start, end)
                 if said_by and not known:
                     self.said[triple] = said_by
+
+    def note_placing(self, *, praised: bool) -> None:
+        """Note where something was put, and whether that was praised."""
+        for thing, relation, holder in tuple(self.moved.values()):
+            if holder not in (INVENTORY, self.room):
+                where = relation.removeprefix("is ")
+                there = Triple(thing, f"belongs {where}", holder)
+                if there in self.mentions or there in self.graph:
+                    continue  # put back after it was taken from its place, which is no new attempt
+                self.add(thing, f"was put {where}", holder)
+                if praised:
+                    self.add(thing, f"belongs {where}", holder)
+
+    def note_loss(self) -> None:
+        """Note that what was taken for a negative reward belonged where it was."""
+        for thing, _, holder in tuple(self.moved.values()):
+            before = self.graph.value(thing, "location")
+            if holder == INVENTORY and before is not None and before.object != INVENTORY:
+                self.add(thing, f"belongs {before.relation.removeprefix('is ')}", before.object)
 
     # Ending
 

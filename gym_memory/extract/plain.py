@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from gym_memory.core.records import Step, Task
 from gym_memory.extract import EXTRACTORS, Extraction
-from gym_memory.extract.draft import attributed, written_on
+from gym_memory.extract.draft import PUTTING, attributed, written_on
 from gym_memory.extract.labels import ANSWERS, read_answer, read_carried, read_label
 from gym_memory.extract.layout import CARRIED, HOLDER, STATE, Item, Labelled, layout_of
 from gym_memory.extract.notes import read_writing
@@ -74,6 +74,10 @@ class PlainRules:
             writing = read_writing(name, text, draft.kind_of)
             draft.add_reported(writing, name)
         draft.link_back()
+        if step.reward and PUTTING.match(step.action):
+            draft.note_placing(praised=step.reward > 0)
+        elif step.reward < 0:
+            draft.note_loss()
         if step.inventory:
             _read_inventory(draft, step.inventory)
         return worded.in_original(draft.extraction())

@@ -136,3 +136,21 @@ def test_a_recipe_is_read_again_once_it_is_known_what_its_names_mean() -> None:
         required.append([t.object for t in graph.live() if t[:2] == ("recipe", "requires")])
     assert required == [[], ["pie"], ["pie of the day"]]
     assert Triple("pie of the day", "needs to be", "grilled") in graph
+
+
+def test_what_gave_an_order_is_read_again_where_the_task_says_to_repeat() -> None:
+    known = facts("you, is in, hall", "book, is in, hall", "book, says, Take the plum.")
+    actions = ("read book", "take plum", "take pear", "look")
+
+    def acts(goal: str) -> list[str]:
+        player = Planner()
+        player.reset({"dialect": "plain"}, seed=0)
+        obs = observation(task=goal, triples=known, valid_actions=actions)
+        ordered = player.act(obs, {})
+        carried = facts(
+            "plum, is in, inventory", "hall, tried, take plum", "hall, tried, read book"
+        )
+        return [ordered, player.act(observation(**{**obs, "triples": known + carried}), {})]
+
+    assert acts("Do what the book says. Repeat this.") == ["take plum", "read book"]
+    assert acts("Do what the book says.")[1] != "read book"

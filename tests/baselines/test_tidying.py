@@ -125,6 +125,17 @@ def test_while_the_game_goes_on_the_last_few_things_are_tried() -> None:
     assert advise(KITCHEN + lost + left, actions).startswith("take ")
 
 
+def test_what_no_action_takes_keeps_nothing_else_from_being_tried_elsewhere() -> None:
+    """The gadget was put in vain; the bath mat seems to be astray and is a fixture."""
+    known = KITCHEN + (
+        "gadget | was put in | cupboard\ngadget | is in | cupboard\n"
+        "bath mat | is in | kitchen\nbath mat box | is in | kitchen\nbath mat box | is | empty\n"
+        + "".join(f"rack {n} | is in | kitchen\nrack {n} | is | empty\n" for n in range(9))
+    )
+    plan = Plan(Tidying.of([]))
+    assert advise(known, "look; take gadget", plan=plan) == "take gadget"
+
+
 def test_of_many_things_that_seem_right_none_is_taken_for_a_point() -> None:
     lost = "".join(f"cup {i} | belongs in | cupboard\ncup {i} | is in | cupboard\n" for i in "abcd")
     books = [f"novel {i}" for i in "abcdefghij"]

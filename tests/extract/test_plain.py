@@ -18,13 +18,33 @@ from gym_memory.graph import TemporalGraph
 TASK = Task("t", "", "unheard of")
 
 
-def read(text: str, action: str = "", known: str = "", inventory: str = ""):
+def read(text: str, action: str = "", known: str = "", inventory: str = "", reward: float = 0.0):
     graph = TemporalGraph()
     for fact in filter(None, known.split("; ")):
         graph.add(Triple(*fact.split("|")), 0)
-    extraction = PlainRules().extract(Step(1, text, action, inventory=inventory), graph, TASK)
+    step = Step(1, text, action, reward, inventory=inventory)
+    extraction = PlainRules().extract(step, graph, TASK)
     apply(extraction, graph, 1)
     return extraction, {"|".join(fact) for fact in graph.live()}
+
+
+@pytest.mark.parametrize(
+    ("text", "action", "reward", "facts"),
+    [
+        ("You put the coat in the box.", "put coat in box", 0.25,
+         {"coat|was put in|box", "coat|belongs in|box"}),
+        ("You put the coat in the box.", "put coat in box", -0.25, {"coat|was put in|box"}),
+        ("You put the coat in the box.", "put coat in box", 0.0, set()),
+        ("You take the coat.", "take coat", -0.25, {"coat|belongs on|bed"}),
+        ("You take the coat.", "take coat", 0.25, set()),
+    ],
+)  # fmt: skip
+def test_a_reward_says_whether_a_thing_is_where_it_belongs(
+    text: str, action: str, reward: float, facts: set[str]
+) -> None:
+    known = "you|is in|hall; coat|is on|bed; bed|is in|hall; box|is in|hall"
+    _, found = read(text, action, known, reward=reward)
+    assert {fact for fact in found if "was put" in fact or "belongs" in fact} == facts
 
 
 @pytest.mark.parametrize(

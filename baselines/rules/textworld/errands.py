@@ -54,6 +54,8 @@ _WISH = re.compile(
 """How a text says where something is to be, without telling anybody to put it there."""
 _FLOOR = re.compile(r"\b(?:on|onto|to) (?:the )?(?:floor|ground)\b")
 _OPEN = re.compile(r"\b(?:explor|score|points\b)", re.IGNORECASE)
+_REPEATED = re.compile(r"\b(?:repeat\w*|again|each time|over and over)\b", re.IGNORECASE)
+"""How a task says that what it wants is to be done more than once."""
 _TRIP = frozenset(
     ("go", "head", "travel", "move", "walk", "venture", "proceed", "run", "journey", "trip", "way")
 )
@@ -70,6 +72,13 @@ _PREPARING = ("cook", "slice", "dice", "chop", "eat", "drink")
 """What is done by a recipe that was understood, or not at all."""
 _STATES = ("lock", "close")
 """What a text that is no task says of how things are: *it was locked*, *it stays shut*."""
+
+
+@dataclass(frozen=True)
+class Order(Aim):
+    """Do what a text requests; ``source`` is what says it."""
+
+    source: str = ""
 
 
 class _Errand(NamedTuple):
@@ -137,7 +146,12 @@ def run_errands(beliefs: Beliefs) -> Iterator[Move]:
         action = _action_for(beliefs, errand)
         if action and not beliefs.tried(action):
             text = f"do as {subject} says: {errand.text[:_MAX_ERRAND_CHARS]}"
-            yield Move(action, Aim(text))
+            yield Move(action, Order(text, source=subject))
+    last = beliefs.plan.aim
+    if isinstance(last, Order) and _REPEATED.search(beliefs.task.goal):
+        for action in beliefs.options("read", "examine"):
+            if action.endswith(f" {last.source}"):  # it may say something else by now
+                yield Move(action, Aim(f"read {last.source} again"))
 
 
 def _reported(beliefs: Beliefs) -> Iterator[tuple[str, _Errand]]:

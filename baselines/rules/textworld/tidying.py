@@ -183,7 +183,7 @@ class Tidier:
         return plan[:_AT_ONCE]
 
     def _is_movable(self, beliefs: Beliefs, thing: str, known: _Outcomes) -> bool:
-        if thing in known.praised:
+        if thing in known.praised or _is_fixed(beliefs, thing):
             return False
         if self._unasked and (is_key(beliefs, thing) or beliefs.is_spoken_of(thing)):
             searched = beliefs.plan.searched or beliefs.plan.aim.kind is Kind.SEARCH

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from gym_memory.core.records import Step, Task, Triple
 from gym_memory.extract import EXTRACTORS, Extraction, Mention
-from gym_memory.extract.draft import Draft, attributed
+from gym_memory.extract.draft import PUTTING, Draft, attributed
 from gym_memory.extract.notes import read_report, read_writing
 from gym_memory.extract.notes.recipes import HEATS, is_about_cooking, preparation, read_kitchen
 from gym_memory.extract.notes.words import DOOR, STATES, kind_of_noun
@@ -46,7 +46,6 @@ _LOOK_AT = re.compile(r"(?:read|examine|x|look at|search|look in) (?P<name>.+)",
 _KEY = re.compile(r"(?:un)?lock (?P<lock>.+) (?:with|using) (?P<key>.+)", re.IGNORECASE)
 _PRONOUNS = frozenset(("it", "them", "me", "myself", "all", "everything"))
 _HEAT = re.compile(r"cook .+ (?:with|using|in|on) (?P<tool>.+)", re.IGNORECASE)
-_PUT = re.compile(r"(?:put|place|insert) ", re.IGNORECASE)
 _PRAISE = "Your score has just gone up"
 _PREPARED = "Adding the meal to your inventory"
 _OPENNESS = ("open", "closed", "locked")
@@ -116,7 +115,7 @@ class TextWorldRules:
         heated = _HEAT.fullmatch(action)
         if heated is not None:
             draft.note_use(clean_name(heated["tool"]), answer)
-        if _PUT.match(action):
+        if PUTTING.match(action):
             draft.note_placing(praised=_PRAISE in answer or step.reward > 0)
         elif step.reward < 0:
             draft.note_loss()
@@ -266,24 +265,6 @@ class _Scene(Draft):
         done = preparation(words[1]) if len(words) > 1 else ""
         if done in HEATS:
             self.add(tool, "used for", HEATS[done])
-
-    def note_placing(self, *, praised: bool) -> None:
-        """Note where something was put, and whether that was praised."""
-        for thing, relation, holder in tuple(self.moved.values()):
-            if holder not in (INVENTORY, self.room):
-                where = relation.removeprefix("is ")
-                if self._holds(Triple(thing, f"belongs {where}", holder)):
-                    continue  # put back after it was taken from its place, which is no new attempt
-                self.add(thing, f"was put {where}", holder)
-                if praised:
-                    self.add(thing, f"belongs {where}", holder)
-
-    def note_loss(self) -> None:
-        """Note that what was taken for a negative reward belonged where it was."""
-        for thing, _, holder in tuple(self.moved.values()):
-            before = self.graph.value(thing, "location")
-            if holder == INVENTORY and before is not None and before.object != INVENTORY:
-                self.add(thing, f"belongs {before.relation.removeprefix('is ')}", before.object)
 
     def use_up(self) -> None:
         """Note that the ingredients of the recipe have gone into the meal."""
