@@ -86,7 +86,8 @@ _NO_PLACE = re.compile(
 _BULLET = re.compile(r"[ \t]*(?:[-*+•·>]|\d{1,2}[.)])[ \t]+")
 _MARK = re.compile(rf"(?:{_BULLET.pattern}|[ \t]*)[\[(|`]*[ \t]*(?:(?:\*\*|__)[ \t]*)?")
 _LABEL = re.compile(
-    r"(?P<label>[A-Za-z][\w'/]*(?:[ -][\w'/]+){0,5})[ \t]*(?:(?:\*\*|__)[ \t]*)?"
+    r"(?P<label>[A-Za-z][\w'/]*(?:[ -][\w'/]+){0,5})(?: \([^()\n]{1,60}\))?[ \t]*"
+    r"(?:(?:\*\*|__)[ \t]*)?"
     r"(?::(?!//|\d\d\b)|=|\|)[ \t]*(?:(?:\*\*|__)[ \t]*)?(?P<value>[^\n]*)"
 )
 _DIVIDER = re.compile(r"[:=|]")
@@ -104,7 +105,7 @@ _KINDS = tuple(
                 r"|[a-z]+ directions|(?:from here )?you can (?:go|move|travel|walk)(?: to)?"
                 r"|(?:neighbou?ring|nearby|connected|adjacent|reachable|linked)"
                 r" (?:areas?|locations?|rooms?|places?)"),
-        (CARRIED, r"(?:in )?(?:your |my )?inventory(?:,? you see| contains| \([^)]*\))?"
+        (CARRIED, r"(?:in )?(?:your |my )?inventory(?:,? you see| contains)?"
                   r"|(?:(?:you|i)(?:'re|'m| are| am) )?(?:now |currently )?(?:carrying|holding)"
                   r"(?: the following)?|(?:you|i) (?:have|carry|hold)"
                   r"|(?:items|things) (?:held|carried)|in your (?:hands?|pockets?|bag|possession)"

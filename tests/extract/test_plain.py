@@ -28,6 +28,15 @@ def read(text: str, action: str = "", known: str = "", inventory: str = "", rewa
     return extraction, {"|".join(fact) for fact in graph.live()}
 
 
+def test_a_remark_in_brackets_behind_a_label_is_no_part_of_it() -> None:
+    carried = "Inventory (maximum capacity is 4 items): \n  a knife\n  a roasted sliced onion"
+    wanted = {"knife|is in|inventory", "onion|is in|inventory"}
+    wanted |= {"onion|is|roasted", "onion|is|sliced"}
+    assert read("You look around.", inventory=carried)[1] == wanted
+    assert read(carried, "inventory")[1] == wanted
+    assert read("Score (of 50): 12")[1] == {"score|is|12"}
+
+
 @pytest.mark.parametrize(
     ("text", "action", "reward", "facts"),
     [
