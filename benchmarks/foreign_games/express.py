@@ -1,8 +1,10 @@
 """Play games of TextWorldExpress, which is no TextWorld, through ``gym_memory.wrap``.
 
-    python benchmarks/foreign_games/express.py --out express.json
+    python -m benchmarks foreign_games/express
+    python -m benchmarks foreign_games/express --unseen
 
-by random play and by the planner with three memories, ten games each, 60 steps.
+by random play and by the planner with three memories: ten games each of the train fold, 60 steps;
+or larger games of the test fold, which nobody looked at, 100 steps.
 """
 
 from __future__ import annotations
@@ -27,22 +29,29 @@ GAMES = {
     "sorting": "",
     "arithmetic": "",
 }
+UNSEEN = {
+    "cookingworld": "numLocations=6, numIngredients=4, includeDoors=1",
+    "twc": "numLocations=3,numItemsToPutAway=3,includeDoors=1",
+    "mapreader": "numLocations=15,maxDistanceApart=6,includeDoors=1",
+}
 ARMS = (("random", "none"), ("planner", "none"), ("planner", "history"), ("planner", "arigraph"))
-SEEDS, STEPS = range(10), 60
+SEEDS = range(10)
 
 
 def main() -> None:
     """Play, print a line an arm, write the scores."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--out", type=Path, default=Path(__file__).with_suffix(".json"))
-    out = parser.parse_args().out
-    engine, scores = TextWorldExpressEnv(envStepLimit=STEPS), {}
-    for game, options in GAMES.items():
+    parser.add_argument("--unseen", action="store_true", help="larger games of the test fold")
+    unseen = parser.parse_args().unseen
+    games, fold, steps = (UNSEEN, "test", 100) if unseen else (GAMES, "train", 60)
+    out = Path(__file__).with_name("express_unseen.json" if unseen else "express.json")
+    engine, scores = TextWorldExpressEnv(envStepLimit=steps), {}
+    for game, options in games.items():
         for policy, memory in ARMS:
             engine.load(game, options)
-            engine.gameFold = "train"
+            engine.gameFold = fold
             env = gym_memory.wrap(engine, max_score=1.0, seeds=100, memory=memory)
-            found = [rollout(env, make_policy(policy), seed, limit=STEPS) for seed in SEEDS]
+            found = [rollout(env, make_policy(policy), seed, limit=steps) for seed in SEEDS]
             name = f"{game} {policy} {memory}"
             scores[name] = [round(result.score, 3) for result in found]
             print(f"{name}: {sum(scores[name]) / len(found):.2f}", flush=True)
