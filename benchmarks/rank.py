@@ -62,7 +62,7 @@ def merge(tier: str, folders: list[Path]) -> None:
         manifest = record["manifest"]
         for name in ("games", "backends"):
             if found[name] not in ({}, manifest[name]):
-                sys.exit(f"{folder}: other {name} than those before it; to begin anew, delete them")
+                sys.exit(f"{folder}: other {name} than those before it; delete them to start again")
             found[name] = manifest[name]
         found["memories"] |= record["memories"]
     order = [m for m in (*suite.controls, *suite.memories) if m in found["memories"]]

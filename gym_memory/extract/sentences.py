@@ -293,7 +293,7 @@ def _carry_listed(draft: Scene, found: re.Match[str]) -> bool:
 
 
 _Read = Callable[[Scene, "re.Match[str]"], bool | None]
-"""What a form states; False if the sentence has it by chance, so that another one is tried."""
+"""Facts of a form; False if the sentence has it by chance, so that another one is tried."""
 _Parts = tuple[str, ...]
 _WAYS = tuple(sorted(DIRECTIONS))
 _SEEING = frozenset(("there", "there's", "here", "you", "i", "we", "in", "nearby", "around"))

@@ -30,7 +30,7 @@ Games = dict[tuple[str, str], float]
 """Value of each game, by environment and task."""
 MAIN_BUDGET = 1000
 _PLAY: tuple[Measure, ...] = ("play", "stream")
-"""What the ranking is by: the score in play, or over streams of tasks."""
+"""Memories rank by these: the score in play, or over streams of tasks."""
 _BOUND = "oracle"
 
 
