@@ -213,7 +213,7 @@ class AriGraph(Memory):
             live_facts=len(self.graph),
             episodes=len(self.store),
             extraction_calls=self._calls,
-            fallbacks=role_counts(*roles).fallbacks,
+            fallbacks=role_counts(*roles).fallbacks if self._extractor else 0,
         )
 
 

@@ -101,7 +101,9 @@ class Cooking(TextWorldFamily):
             inventory=inventory,
             render_mode=render_mode,
         )
-        self._hints, self._gata_actions = hints, gata_actions
+        self._hints = hints
+        if gata_actions:
+            self.is_listed = _is_listed_for_gata
 
     @classmethod
     def make_game(cls, settings: Mapping[str, Any], split: str, seed: int) -> Any:
@@ -119,18 +121,15 @@ class Cooking(TextWorldFamily):
         game.metadata["walkthrough"] = walkthrough
         return game
 
-    def _list_valid_actions(self) -> tuple[str, ...]:
-        actions = super()._list_valid_actions()
-        if not self._gata_actions:
-            return actions
-        looks = ("look", "examine ")
-        return tuple(a for a in actions if a == "examine cookbook" or not a.startswith(looks))
-
     def opening(self) -> str:
         """Return the uses of the appliances; nothing without hints."""
         if not self._hints:
             return ""
         return str(self.game.metadata.get("opening", _RULES))
+
+
+def _is_listed_for_gata(action: str) -> bool:
+    return action == "examine cookbook" or not (action == "look" or action.startswith("examine "))
 
 
 def _made(settings: Mapping[str, Any], seed: int) -> Any:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import warnings
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from importlib.metadata import version
 from os import PathLike
@@ -76,6 +76,8 @@ class TextWorldEnv(TextEnv):
     """Commands that do not reach the game."""
     several: ClassVar[re.Pattern[str]] = _SEVERAL
     """Mark of a line with several commands."""
+    is_listed: Callable[[str], bool] | None = None
+    """True of an action that is listed if it is valid; None lists all."""
     tally: Any = None
     """Count of a family that scores by facts; an immutable value, None at the start."""
 
@@ -153,7 +155,8 @@ class TextWorldEnv(TextEnv):
         return frozenset(describe(facts, self.game.world.names)) if facts else frozenset()
 
     def _list_valid_actions(self) -> tuple[str, ...]:
-        return self.engine.admissible_commands()
+        actions = self.engine.admissible_commands()
+        return actions if self.is_listed is None else tuple(filter(self.is_listed, actions))
 
     def refuse(self, action: str) -> str | None:
         """Also refuse several commands at once, foreign letters and interpreter commands."""
