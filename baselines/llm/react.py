@@ -1,21 +1,54 @@
-"""ReAct (Yao et al.): a thought, then an action, with the whole trajectory before them."""
+"""ReAct (Yao et al.), Reflexion (Shinn et al.) and the plain prompt that they are compared with.
+
+All three have the whole trajectory before them.
+"""
 
 from __future__ import annotations
 
 import dataclasses
 import re
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 from gym_memory.baselines.base import POLICIES
 from gym_memory.baselines.llm.language import LanguagePolicy, LanguageSettings
 from gym_memory.core.errors import ModelError
-from gym_memory.core.records import Observation, PlanState
+from gym_memory.core.records import Observation, Outcome, PlanState, Step, Transition
+from gym_memory.core.settings import Help
 from gym_memory.llm import Reply
+from gym_memory.memory.roles.text import numbered, prose, score_in_words, trace_text
 
-__all__ = ["React", "ReactSettings", "read_thought"]
+__all__ = ["Plain", "PlainSettings", "React", "ReactSettings", "Reflexion", "ReflexionSettings"]
+__all__ += ["read_thought"]
 
 _ACTION = re.compile(r"^[^\w\n]*action\W*:[ \t]*(.+)$", re.IGNORECASE | re.MULTILINE)
 _THOUGHT = re.compile(r"^\W*thought\W*:[ \t]*", re.IGNORECASE)
+_TRACE_TOKENS = 4000
+"""Tokens of a trial that a reflection is about."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class PlainSettings(LanguageSettings):
+    """The whole history by default; the AriGraph paper reports 14,000 tokens of it at step 150."""
+
+    history: int | None = None
+    history_tokens: int = 16_000
+
+
+@POLICIES.register("plain")
+class Plain(LanguagePolicy):
+    """Acts on the full history."""
+
+    settings_class = PlainSettings
+    max_tokens: int = 64
+
+    def act(self, obs: Observation, info: dict[str, Any]) -> str:
+        """Ask for the next action."""
+        slots = self.situation(obs)
+        form = self.form("{action}", obs)
+        answer = self.attempt(
+            lambda: self.decide("plain", lambda answer: prose(answer.text), obs, form, **slots), ""
+        )
+        return self.act_on(answer, obs)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -65,3 +98,59 @@ def read_thought(text: str) -> tuple[str, str]:
         raise ModelError("answer", f"expected a line 'Action: ...', got {text[:200]!r}")
     thought = _THOUGHT.sub("", text[: action.start()].strip())
     return " ".join(thought.split())[:1000], action[1].strip()
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class ReflexionSettings(ReactSettings):
+    """ReAct's, and the number of reflections."""
+
+    keep: Annotated[int, Help("Reflections to keep; the paper keeps at most 3.", low=1)] = 3
+
+
+@POLICIES.register("reflexion")
+class Reflexion(React):
+    """Thinks, acts, and reflects after a trial that did not win."""
+
+    settings_class = ReflexionSettings
+    settings: ReflexionSettings
+    prompt: ClassVar[str] = "reflexion"
+
+    def set_up(self) -> None:
+        """Begin without a task and without reflections."""
+        self._task_id = ""
+        self._reflections: list[str] = []
+        self._trace: list[Step] = []
+
+    def reset(self, info: dict[str, Any], seed: int | None = None) -> None:
+        """Start a trial; another task instance starts without reflections."""
+        super().reset(info, seed)
+        if info.get("task_id", "") != self._task_id:
+            self._reflections = []
+        self._task_id = info.get("task_id", "")
+        self._trace = []
+
+    def situation(self, obs: Observation) -> dict[str, str]:
+        """Also the reflections, oldest first."""
+        return {**super().situation(obs), "lessons": numbered(self._reflections)}
+
+    def update(self, transition: Transition) -> None:
+        """Keep the step; reflect when the trial is over and not won."""
+        super().update(transition)
+        obs, action, reward, after, terminated, truncated, info = transition
+        if not self._trace:
+            self._trace.append(Step(0, obs["text"]))
+        self._trace.append(Step(len(self._trace), after["text"], action, reward))
+        if (terminated or truncated) and not info["success"]:
+            reflection = self.attempt(lambda: self._reflect(obs["task"], info), "")
+            if reflection:
+                self._reflections = [*self._reflections, reflection][-self.settings.keep :]
+
+    def _reflect(self, task: str, info: dict[str, Any]) -> str:
+        answer = self.ask(
+            "reflect",
+            task=task,
+            previous=numbered(self._reflections),
+            trace=trace_text(self._trace, _TRACE_TOKENS),
+            evaluation=score_in_words(Outcome.from_info(info)),
+        )
+        return prose(answer.text)[:4000]

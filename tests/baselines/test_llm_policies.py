@@ -16,9 +16,7 @@ from gym_memory.baselines.llm.ariadne import Ariadne
 from gym_memory.baselines.llm.clin import Clin
 from gym_memory.baselines.llm.language import LanguagePolicy, match_action
 from gym_memory.baselines.llm.ldm2 import Ldm2
-from gym_memory.baselines.llm.plain import Plain, PlainSettings
-from gym_memory.baselines.llm.react import React, read_thought
-from gym_memory.baselines.llm.reflexion import Reflexion
+from gym_memory.baselines.llm.react import Plain, PlainSettings, React, Reflexion, read_thought
 from gym_memory.baselines.llm.stma import Stma
 from gym_memory.core.errors import (
     BudgetExceededError,
