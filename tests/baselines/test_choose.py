@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from gym_memory.baselines.base import make_policy
-from gym_memory.baselines.llm.choose import Choose
 from gym_memory.baselines.llm.language import fill
+from gym_memory.baselines.llm.saycan import Choose
 from gym_memory.core.errors import InvalidArgumentError, UnknownNameError
 from gym_memory.core.names import format_spec
 from gym_memory.core.records import Observation
