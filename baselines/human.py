@@ -22,8 +22,8 @@ class Human(Policy):
     has left, and whoever runs the loop decides what that means.
 
     Args:
-        read: Reads a line after a prompt; ``input`` unless told otherwise.
-        write: Shows a text; ``print`` unless told otherwise.
+        read: Reads a line after a prompt; ``input`` by default.
+        write: Shows a text; ``print`` by default.
     """
 
     interactive: ClassVar[bool] = True

@@ -179,7 +179,7 @@ def _best_share(
 
 
 _NOISE = 0.2
-"""Share of odd commands in random play, unless told otherwise."""
+"""Share of odd commands in random play, by default."""
 
 
 def quality(

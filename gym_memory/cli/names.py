@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import re
 from collections.abc import Callable
 from functools import partial
 from typing import Annotated, Any
@@ -29,6 +30,8 @@ _REGISTRIES = {
     "policies": "gym_memory.baselines.base:POLICIES",
     "protocols": "gym_memory.run.protocols:PROTOCOLS",
 }
+_MARKUP = re.compile(r"(?::\w+:)?`{1,2}(?:[\w.]+\.)?(.+?)`{1,2}")
+"""Code and links of docstrings, which a terminal shows as plain text."""
 
 
 def command(
@@ -74,7 +77,7 @@ def _overview() -> None:
     for kind in ("presets", "wrappers"):
         about[kind] = {entry["name"]: entry["about"] for entry in _KINDS[kind]()}
     for kind, names in about.items():
-        lines = [(name, text.replace("`", "")) for name, text in names.items()]
+        lines = [(name, _plain(text)) for name, text in names.items()]
         print_table(("name", "about"), lines, title=kind)
     output().print(
         "Levels, parameters and settings: gym-memory list KIND, gym-memory list KIND NAME.",
@@ -131,7 +134,11 @@ def _layers(target: Any) -> dict[str, str]:
 
 def _about(target: Any) -> str:
     first = (inspect.getdoc(target) or "").partition("\n\n")[0]
-    return " ".join(first.split())
+    return _plain(" ".join(first.split()))
+
+
+def _plain(text: str) -> str:
+    return _MARKUP.sub(r"\1", text)
 
 
 def _parameters(target: Any) -> dict[str, Any]:
@@ -147,11 +154,13 @@ def _parameters(target: Any) -> dict[str, Any]:
 
 def _details(kind: str, name: str) -> list[dict[str, Any]]:
     """Describe each parameter of a name: its settings, else its arguments."""
+    levels: tuple[str, ...] = ()
     if kind == "settings":
         learners = learner_classes()
         parameters = list_settings(learners[check_name("baseline to train", name, learners)])
     elif kind in _REGISTRIES:
-        parameters = list_settings(_registry(kind).get(name))
+        target = _registry(kind).get(name)
+        parameters, levels = list_settings(target), tuple(getattr(target, "levels", ()))
         if kind == "memories":
             from gym_memory.memory.base import SharedSettings
 
@@ -162,7 +171,16 @@ def _details(kind: str, name: str) -> list[dict[str, Any]]:
     for s in parameters:
         plain = isinstance(s.default, str | int | float | None)
         default = "" if s.required else s.default if plain else repr(s.default)
-        details.append({"name": s.name, "type": s.kind, "default": default, "about": s.help.text})
+        choices = levels if s.name == "level" else s.choices
+        details.append(
+            {
+                "name": s.name,
+                "type": s.kind,
+                "default": default,
+                "values": " ".join(map(str, choices)) or s.bounds,
+                "about": _plain(s.help.text),
+            }
+        )
     return details
 
 

@@ -338,6 +338,22 @@ def test_a_url_with_credentials_is_refused_before_anything_is_written(
     assert not (tmp_path / "out").exists()
 
 
+def test_list_shows_the_values_of_a_parameter(run: Run) -> None:
+    def values(*words: str) -> dict[str, dict[str, str]]:
+        out = run("list", *words, "--json")[1]
+        return {entry["name"]: entry for entry in map(json.loads, out.splitlines())}
+
+    assert values("environments", "Fetch")["level"]["values"] == "easy medium hard"
+    arigraph = values("memories", "arigraph")
+    assert arigraph["recall"]["values"] == "structural semantic"
+    assert arigraph["width"]["values"] == ">= 1"
+
+
+@pytest.mark.parametrize("words", [("environments",), ("environments", "Cooking"), ("memories",)])
+def test_list_shows_no_markup_of_docstrings(run: Run, words: tuple[str, ...]) -> None:
+    assert "`" not in run("list", *words)[1]
+
+
 def test_list_shows_what_is_not_installed(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     from gym_memory.baselines.base import POLICIES
     from gym_memory.core.errors import MissingDependencyError

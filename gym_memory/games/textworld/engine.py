@@ -146,7 +146,7 @@ class Interpreter:
         story = check_story(path)
         self.frotz = _insert(jericho, story, os.path.abspath(path))
         """The ``jericho.FrotzEnv``."""
-        # Frotz seeds itself from the clock unless told otherwise.
+        # Frotz seeds itself from the clock by default.
         self.frotz.seed((self.frotz.bindings or {}).get("seed", _DEFAULT_SEED))
         self._reach = _REACH[story[0]] << 16
         _extend(self.frotz.frotz_lib, self._reach)

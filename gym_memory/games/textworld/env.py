@@ -226,7 +226,7 @@ class TextWorldFamily(TextWorldEnv):
     Task ids are ``<family>/<level>/<split>/<number>``; the family's manifest lists their seeds.
 
     Args:
-        level: One of ``levels``; None takes ``default_level``.
+        level: Name of a level; None takes ``default_level``, else the first.
         split: ``train``, ``valid``, ``test`` or ``held_out``.
         max_steps: Step limit; None takes the paper's, :meth:`default_steps`.
     """
