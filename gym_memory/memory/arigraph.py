@@ -19,7 +19,7 @@ from gym_memory.graph.temporal import REWIND, rewind
 from gym_memory.memory.base import MEMORIES, Memory, is_over
 from gym_memory.memory.encoders import calibrated_threshold, make_encoder
 from gym_memory.memory.recall.search import AriGraphSettings, Models, Search, Sources
-from gym_memory.memory.roles import rules
+from gym_memory.memory.roles.base import explore, relevant_entities
 from gym_memory.memory.roles.llm import (
     LLMExplore,
     LLMExtractor,
@@ -78,8 +78,8 @@ class AriGraph(Memory):
         self._models = Models(
             encoder,
             threshold,
-            LLMRelevantEntities(model, rules.relevant_entities) if model else None,
-            LLMExplore(model, rules.explore) if model else None,
+            LLMRelevantEntities(model, relevant_entities) if model else None,
+            LLMExplore(model, explore) if model else None,
         )
         self._task = Task("", "")
         self._clear()

@@ -17,7 +17,7 @@ from gym_memory.llm.base import ChatModel
 from gym_memory.memory.base import CHARS_PER_TOKEN, MEMORIES, Lifetime, Memory, check_budget
 from gym_memory.memory.encoders import make_encoder
 from gym_memory.memory.reading import fact_lines, render_episode
-from gym_memory.memory.roles import rules
+from gym_memory.memory.roles.base import importance
 from gym_memory.memory.roles.llm import chat_model, role_counts
 from gym_memory.memory.roles.llm_lessons import LLMImportance, LLMInsights
 from gym_memory.memory.roles.notes import SEEN, stated_facts
@@ -80,7 +80,7 @@ class Simulacra(Memory):
         self.k, self.recent, self.decay, self.threshold = k, recent, decay, threshold
         self._encoder = make_encoder(encoder)
         model = chat_model(llm)
-        self._rate = LLMImportance.or_rule(model, rules.importance)
+        self._rate = LLMImportance.or_rule(model, importance)
         self._reflect = LLMInsights.or_rule(model, rule_insights)
         self._task = Task("", "")
         self._clear()

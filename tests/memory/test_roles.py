@@ -17,8 +17,16 @@ from gym_memory.extract import get_extractor
 from gym_memory.graph import TemporalGraph
 from gym_memory.llm.client import OpenAIChat
 from gym_memory.memory import make_memory
-from gym_memory.memory.roles import rules
-from gym_memory.memory.roles.base import CausalAbstraction, Learnings, Subgoal
+from gym_memory.memory.roles.base import (
+    CausalAbstraction,
+    Learnings,
+    Subgoal,
+    compare,
+    explore,
+    importance,
+    outdated,
+    relevant_entities,
+)
 from gym_memory.memory.roles.llm import (
     LLMAggregate,
     LLMExplore,
@@ -108,7 +116,7 @@ CASES: dict[str, tuple[Callable[[Any], Any], tuple[Any, ...], Callable[[Any], bo
     "importance": (
         lambda m: LLMImportance(m, rule),
         ("There is a red key on the floor.", TASK),
-        lambda got: got == rules.importance("There is a red key on the floor.", TASK) > 3,
+        lambda got: got == importance("There is a red key on the floor.", TASK) > 3,
     ),
     "insights": (
         lambda m: LLMInsights(m, rule),
@@ -240,13 +248,13 @@ def test_the_rule_stands_in_for_a_malformed_answer(failing, name):
 
 def test_a_wrong_setup_and_a_spent_budget_do_not_pass_unnoticed(failing):
     with pytest.raises(ModelSetupError):
-        LLMExplore(failing("401"), rules.explore)("find it", TASK)
+        LLMExplore(failing("401"), explore)("find it", TASK)
     with pytest.raises(BudgetExceededError):
-        LLMExplore(failing("500", max_tokens=10), rules.explore)("find it", TASK)
+        LLMExplore(failing("500", max_tokens=10), explore)("find it", TASK)
 
 
 def test_roles_are_shared_by_copies(model):
-    role = LLMExplore(model, rules.explore)
+    role = LLMExplore(model, explore)
     assert copy.deepcopy({"role": role})["role"] is role
 
 
@@ -377,7 +385,7 @@ def test_outdated_facts_by_the_schema():
         Triple("kitchen", "has exit", "east"),
     ]
     new = [Triple("knife", "is in", "inventory"), Triple("fridge", "is", "closed")]
-    assert rules.outdated(existing, new, TASK) == existing[:1]
+    assert outdated(existing, new, TASK) == existing[:1]
 
 
 @pytest.mark.parametrize(
@@ -391,21 +399,21 @@ def test_outdated_facts_by_the_schema():
     ],
 )
 def test_a_plan_to_explore(plan, seeks):
-    assert rules.explore(plan, TASK) is seeks
+    assert explore(plan, TASK) is seeks
 
 
 def test_relevant_entities_take_the_longest_known_name():
     known = {"red key", "key", "table", "kitchen", "knife"}
     cue = Cue("A knife lies here.", TASK.goal, "", (), "go to the kitchen")
-    assert rules.relevant_entities(cue, known) == [
+    assert relevant_entities(cue, known) == [
         ("kitchen", 2), ("knife", 1), ("red key", 1), ("table", 1),
     ]  # fmt: skip
 
 
 def test_importance_is_within_its_range():
     dull, keen = (
-        rules.importance("A wall.", TASK),
-        rules.importance(
+        importance("A wall.", TASK),
+        importance(
             "You take the red key from the table. The note says: find the treasure. "
             "Your score has gone up.",
             TASK,
@@ -415,7 +423,7 @@ def test_importance_is_within_its_range():
 
 
 def test_the_first_step_that_differs():
-    assert rules.compare(TRACE, OTHER, TASK) == 2
-    assert rules.compare(TRACE, TRACE[:2], TASK) == 2
-    assert rules.compare(TRACE[:2], TRACE, TASK) == 1
-    assert rules.compare(TRACE, TRACE, TASK) == 3
+    assert compare(TRACE, OTHER, TASK) == 2
+    assert compare(TRACE, TRACE[:2], TASK) == 2
+    assert compare(TRACE[:2], TRACE, TASK) == 1
+    assert compare(TRACE, TRACE, TASK) == 3

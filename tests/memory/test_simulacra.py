@@ -11,7 +11,6 @@ from gym_memory.llm.client import OpenAIChat
 from gym_memory.memory import simulacra
 from gym_memory.memory.base import count_tokens
 from gym_memory.memory.encoders import HashEncoder
-from gym_memory.memory.roles import rules
 from gym_memory.memory.simulacra import Simulacra, rule_insights
 from gym_memory.testing.chat import Faults, ScriptedServer
 
@@ -34,7 +33,7 @@ def lived(memory: Simulacra, texts, action="go on") -> Simulacra:
 def importance(monkeypatch) -> dict[str, float]:
     """Importance by the first word of a text, for memories made later; 1 for other words."""
     words: dict[str, float] = {}
-    monkeypatch.setattr(rules, "importance", lambda text, task: words.get(text.split()[0], 1.0))
+    monkeypatch.setattr(simulacra, "importance", lambda text, task: words.get(text.split()[0], 1.0))
     return words
 
 

@@ -26,12 +26,7 @@ from gym_memory.memory.ldm2.index import (
     NearestType,
     Process,
 )
-from gym_memory.memory.roles import rules
-from gym_memory.memory.roles.base import (
-    EvaluateSubgoals,
-    Subgoal,
-    Summarize,
-)
+from gym_memory.memory.roles.base import EvaluateSubgoals, Subgoal, Summarize, compare
 from gym_memory.memory.roles.llm import RoleCounts, role_counts
 from gym_memory.memory.roles.llm_lessons import (
     LLMClassify,
@@ -209,7 +204,7 @@ class Bank:
         self._goals = LLMCluster.or_rule(model, goals)
         self._sights = LLMCluster.or_rule(model, sights)
         self._classify = LLMClassify(model, NearestType(encoder)) if model else None
-        self._compare = LLMCompare.or_rule(model, rules.compare)
+        self._compare = LLMCompare.or_rule(model, compare)
         self._store, self._stored = store, 0
         self.formed = self.library = Library(encoder)
         self.refresh()

@@ -13,7 +13,7 @@ from gym_memory.graph import TemporalGraph
 from gym_memory.graph.map import Ways, current_place, shortest_path, unexplored_exits, ways_out
 from gym_memory.graph.schema import INVENTORY, LOCATIONS, OPPOSITE, PLAYER, VERBATIM, is_contents
 from gym_memory.graph.temporal import rewind
-from gym_memory.memory.roles import rules
+from gym_memory.memory.roles.base import importance
 
 __all__ = ["FINDING", "FOLLOWING", "NEW", "OPENING", "REACHING", "SAYS", "Act", "Needed"]
 __all__ += ["idle_actions", "needed_acts", "plan_of", "read_acts", "read_trial", "surroundings"]
@@ -116,7 +116,7 @@ def read_trial(trace: Sequence[Step], task: Task) -> tuple[list[Act], TemporalGr
         if step.action and before is not None:
             changed = bool(step.done or step.reward or after != before)
             news = after.place not in visited or (
-                fresh and rules.importance(step.text, task) >= _INFORMATIVE
+                fresh and importance(step.text, task) >= _INFORMATIVE
             )
             changed = changed or (fresh and not after.valid)
             acts.append(Act(len(acts), step.action, step.reward, changed, news, before, after))

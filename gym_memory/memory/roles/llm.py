@@ -16,13 +16,13 @@ from gym_memory.graph import TemporalGraph
 from gym_memory.graph.schema import INVENTORY, OPPOSITE, PLAYER, way_relation
 from gym_memory.llm.base import ChatModel, Reply, Request
 from gym_memory.llm.prompts import load_prompt
-from gym_memory.memory.roles import rules
 from gym_memory.memory.roles.base import (
     Aggregate,
     Explore,
     ExtractRelations,
     Outdated,
     RelevantEntities,
+    outdated,
 )
 from gym_memory.memory.roles.text import (
     clip,
@@ -184,7 +184,7 @@ class LLMExtractor(LLMRole[Callable[[Step, TemporalGraph, Task], Extraction]]):
 
     def __init__(self, model: ChatModel):
         super().__init__(model, _by_dialect)
-        self.outdated: Outdated = LLMOutdated(model, rules.outdated)
+        self.outdated: Outdated = LLMOutdated(model, outdated)
 
     @attributed
     def extract(self, step: Step, graph: TemporalGraph, task: Task) -> Extraction:
@@ -218,7 +218,7 @@ class LLMExtractor(LLMRole[Callable[[Step, TemporalGraph, Task], Extraction]]):
                 if fact not in settled
             )
         )
-        slots = set(rules.outdated(existing, facts, task))
+        slots = set(outdated(existing, facts, task))
         open_facts = [fact for fact in existing if fact not in slots]
         ended = self.outdated(open_facts, facts, task) if open_facts and facts else []
         return Extraction(

@@ -16,8 +16,13 @@ from gym_memory.graph import TemporalGraph
 from gym_memory.graph.schema import LOCATIONS, direction_of
 from gym_memory.memory.lessons.causes import NEW, things_of
 from gym_memory.memory.reading import ACTIONS, GOALS, PLACES, READ, item_line, read_item, sections
-from gym_memory.memory.roles import rules
-from gym_memory.memory.roles.base import CausalAbstraction
+from gym_memory.memory.roles.base import (
+    CausalAbstraction,
+    compare,
+    explore,
+    importance,
+    outdated,
+)
 from gym_memory.memory.roles.text import (
     fact_lines,
     numbered,
@@ -162,7 +167,7 @@ def _outdated(slots: Slots) -> str:
     pairs = []
     for fact in existing:
         moved = place.get(fact.object)
-        if rules.outdated([fact], new, Task("", "")):
+        if outdated([fact], new, Task("", "")):
             pairs.append((fact, next(f for f in new if f.subject in fact or f.object in fact)))
         elif fact.relation in ("contains", "holds") and moved and moved.object != fact.subject:
             pairs.append((fact, moved))
@@ -184,7 +189,7 @@ def _entities(slots: Slots) -> str:
 
 @answers("explore")
 def _explore(slots: Slots) -> str:
-    return str(rules.explore(slots["plan"], Task("", slots["task"])))
+    return str(explore(slots["plan"], Task("", slots["task"])))
 
 
 @answers("relations")
@@ -254,7 +259,7 @@ def _past(slots: Slots) -> str:
 
 @answers("importance")
 def _importance(slots: Slots) -> str:
-    return str(round(rules.importance(slots["memory"], Task("", slots["task"]))))
+    return str(round(importance(slots["memory"], Task("", slots["task"]))))
 
 
 @answers("insights")
@@ -262,7 +267,7 @@ def _insights(slots: Slots) -> str:
     """Return the statements that matter most, as rated by the rule."""
     task = Task("", slots["task"])
     items = [unmarked(line) for line in slots["statements"].split("\n") if line.strip()]
-    ranked = sorted(dict.fromkeys(items), key=lambda item: -rules.importance(item, task))
+    ranked = sorted(dict.fromkeys(items), key=lambda item: -importance(item, task))
     return numbered(f"It matters that {_gist(item)}" for item in ranked[:5])
 
 
@@ -403,7 +408,7 @@ def _compare(slots: Slots) -> str:
     first, second = read_trace(slots["first"]), read_trace(slots["second"])
     if not first:
         return "0: there are no steps"
-    index = rules.compare(first, second, Task("", slots["task"]))
+    index = compare(first, second, Task("", slots["task"]))
     return f"{first[index].t}: the actions differ"
 
 
