@@ -4,11 +4,10 @@ A wrapper knows the observation's keys and no particular game, memory or policy.
 them behind the registered ids.
 """
 
-from gym_memory.wrappers.actions import IndexActions
+from gym_memory.wrappers.actions import IndexActions, Navigate
 from gym_memory.wrappers.encode import EncodeText
 from gym_memory.wrappers.make import make_env, wrap
 from gym_memory.wrappers.memory import MemoryObservation
-from gym_memory.wrappers.navigate import Navigate
 from gym_memory.wrappers.prompt import PromptObservation
 from gym_memory.wrappers.record import RecordTrajectory
 

@@ -12,8 +12,8 @@ from gym_memory.core.settings import check_flag, check_known, check_name
 from gym_memory.games.base import ENVIRONMENTS
 from gym_memory.games.foreign import ForeignEnv
 from gym_memory.games.isolate import IsolatedEnv
+from gym_memory.wrappers.actions import Navigate
 from gym_memory.wrappers.memory import DEFAULT_BUDGET, DEFAULT_MEMORY, MemoryObservation
-from gym_memory.wrappers.navigate import Navigate
 
 __all__ = ["make_env", "wrap"]
 
