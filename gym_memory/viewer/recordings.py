@@ -25,8 +25,8 @@ from gym_memory.run.jobs import EpisodeRow, Job
 from gym_memory.run.results.figures import colours
 from gym_memory.run.results.folder import iter_folders, read_config, read_episodes
 from gym_memory.viewer.story import Story, build_story
-from gym_memory.wrappers.detail import StepDetail
 from gym_memory.wrappers.memory import DEFAULT_BUDGET, DEFAULT_MEMORY
+from gym_memory.wrappers.record import StepDetail
 
 __all__ = ["PANE", "REPLAY", "Recording", "choose", "find", "head_of", "load", "replay_body"]
 __all__ += ["replay_page", "write_replay"]

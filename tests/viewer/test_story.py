@@ -22,8 +22,7 @@ from gym_memory.testing.chat import ScriptedServer
 from gym_memory.testing.fake_env import FAKE_ID
 from gym_memory.viewer.recordings import Recording, choose, find, load
 from gym_memory.viewer.story import CHUNK, Story, build_story
-from gym_memory.wrappers.detail import StepDetail
-from gym_memory.wrappers.record import RecordTrajectory
+from gym_memory.wrappers.record import RecordTrajectory, StepDetail
 
 pytestmark = pytest.mark.slow
 
