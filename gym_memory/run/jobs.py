@@ -39,7 +39,7 @@ from gym_memory.wrappers.memory import DEFAULT_BUDGET
 from gym_memory.wrappers.record import RecordTrajectory
 
 if TYPE_CHECKING:
-    from gym_memory.run.stage import Stage
+    from gym_memory.run.streams import Stage
 
 __all__ = ["EpisodeRow", "Job", "Listener", "RunConfig", "format_seeds", "parse_seeds"]
 __all__ += ["play_job", "with_parameter"]
