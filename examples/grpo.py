@@ -24,7 +24,7 @@ from datasets import Dataset
 from transformers import AutoModelForCausalLM, AutoTokenizer, TrainerCallback
 from trl import GRPOConfig, GRPOTrainer
 
-from gym_memory.train.stepwise import StepwiseRollout, score_reward, task_rows
+from gym_memory.train.trl import StepwiseRollout, score_reward, task_rows
 
 
 def arguments() -> argparse.Namespace:

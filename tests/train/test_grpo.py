@@ -10,8 +10,13 @@ import pytest
 from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.train.session import Session
 from gym_memory.train.steps import COLUMNS, state_prompt
-from gym_memory.train.stepwise import StepwiseRollout, score_reward, task_rows
-from gym_memory.train.trl import environment_factory, rows
+from gym_memory.train.trl import (
+    StepwiseRollout,
+    environment_factory,
+    rows,
+    score_reward,
+    task_rows,
+)
 
 pytestmark = pytest.mark.slow
 
