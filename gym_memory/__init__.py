@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+__version__ = "0.1.0"
+
 from typing import TYPE_CHECKING, Any
 
 import gym_memory.core.interrupts  # noqa: F401 - the first: it handles signals meanwhile
 from gym_memory.games.base import register_envs
-from gym_memory.version import __version__
 
 if TYPE_CHECKING:
     from gym_memory.wrappers.make import wrap

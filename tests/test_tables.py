@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tables import PAGES, RESULTS, differing
 
-from gym_memory.version import __version__
+from gym_memory import __version__
 
 ROOT = Path(__file__).parents[1]
 

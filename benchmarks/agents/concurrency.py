@@ -20,11 +20,11 @@ import time
 from pathlib import Path
 from typing import Any
 
+from gym_memory import __version__
 from gym_memory.papers.presets import make_preset, policy_with_model
 from gym_memory.run.compare import compare
 from gym_memory.run.jobs import RunConfig
 from gym_memory.testing.chat import ScriptedServer
-from gym_memory.version import __version__
 
 ENV = "Cooking?level=medium&max_steps=12"
 AGENTS = ("ariadne", "stma", "react", "plain")

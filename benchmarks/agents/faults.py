@@ -22,12 +22,12 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
+from gym_memory import __version__
 from gym_memory.core.names import format_spec
 from gym_memory.llm import Budget
 from gym_memory.run.compare import compare
 from gym_memory.run.jobs import EpisodeRow, RunConfig
 from gym_memory.testing.chat import FAULTS, Faults, ScriptedServer
-from gym_memory.version import __version__
 
 AGENTS = ("ariadne", "stma", "react", "plain")
 ENV = "Cooking?level=stma-2&max_steps=20"

@@ -31,11 +31,11 @@ from typing import Any
 
 import numpy as np
 
+from gym_memory import __version__
 from gym_memory.core.records import Cue
 from gym_memory.games.qa import MultiHopQA
 from gym_memory.games.qa.datasets import Question, normalize_answer, read_questions
 from gym_memory.games.qa.env import PassageSearch
-from gym_memory.version import __version__
 from gym_memory.wrappers import MemoryObservation
 
 DEPTHS = (2, 5, 10)

@@ -11,7 +11,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from gym_memory.version import __version__
+from gym_memory import __version__
 
 __all__ = ["Package", "Plugin", "environment_record", "git_commit", "packages", "plugins"]
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 import random
 from typing import Annotated, Any, ClassVar, NamedTuple
 
+from gym_memory import __version__
 from gym_memory.core.records import Oracle, Triple
 from gym_memory.core.settings import Help, checked
 from gym_memory.games.base import ENVIRONMENTS, Feedback, TextEnv
 from gym_memory.graph.map import shortest_path
 from gym_memory.graph.schema import INVENTORY, OPPOSITE, PLAYER
-from gym_memory.version import __version__
 
 __all__ = ["Fetch", "House", "build"]
 

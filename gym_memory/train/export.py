@@ -10,6 +10,7 @@ from typing import Any
 
 import gymnasium as gym
 
+from gym_memory import __version__
 from gym_memory.core.errors import InvalidArgumentError, ResultsError
 from gym_memory.core.files import read_json, write_atomic
 from gym_memory.core.html import visible
@@ -21,7 +22,6 @@ from gym_memory.run.results import read_config, read_episodes
 from gym_memory.run.results.folder import read_environment
 from gym_memory.run.results.score import score_lines, table, units
 from gym_memory.train.steps import Played, chat_rows, played, step_rows
-from gym_memory.version import __version__
 from gym_memory.wrappers.prompt import PromptObservation, render_prompt
 
 __all__ = ["FORMATS", "export", "to_minari", "to_parquet", "write_card"]

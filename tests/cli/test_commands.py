@@ -13,13 +13,13 @@ from typing import Any
 
 import pytest
 
+from gym_memory import __version__
 from gym_memory.cli import COMMANDS, main
 from gym_memory.cli.compare import DEMO, demo_summary
 from gym_memory.cli.doctor import PURPOSES
 from gym_memory.run import EpisodeResult
 from gym_memory.run.jobs import EpisodeRow, Job
 from gym_memory.run.results.score import table, units
-from gym_memory.version import __version__
 
 PLUGIN_FOLDER = Path(__file__).parents[1] / "run"
 PYPROJECT = Path(__file__).parents[2] / "pyproject.toml"
