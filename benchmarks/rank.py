@@ -19,8 +19,7 @@ from typing import Any
 
 from gym_memory.core.errors import ResultsError
 from gym_memory.evaluate.rank.card import Card, cards
-from gym_memory.evaluate.rank.page import exam_figure
-from gym_memory.evaluate.rank.result import build, load_reference
+from gym_memory.evaluate.rank.result import build, exam_figure, load_reference
 from gym_memory.evaluate.rank.suite import Cell, load_suite
 from gym_memory.run.results.figures import colours
 from gym_memory.run.results.svg import picture

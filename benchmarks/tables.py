@@ -28,7 +28,7 @@ from keep import read_rows
 from rank import LARGEST, shipped
 
 from gym_memory.core.names import parse_spec
-from gym_memory.evaluate.rank.page import main_table, more_tables
+from gym_memory.evaluate.rank.result import main_table, more_tables
 from gym_memory.evaluate.rank.suite import load_suite
 from gym_memory.papers.experiments import load_experiment
 from gym_memory.run.jobs import EpisodeRow

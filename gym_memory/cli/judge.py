@@ -302,8 +302,16 @@ def rank(
     Example: `gym-memory rank ./my_memory.py:Mine --tier standard`
     """
     from gym_memory.evaluate.rank.card import cards
-    from gym_memory.evaluate.rank.page import main_table, more_tables, numbers, page
-    from gym_memory.evaluate.rank.result import build, code_hash, load_reference, write
+    from gym_memory.evaluate.rank.result import (
+        build,
+        code_hash,
+        load_reference,
+        main_table,
+        more_tables,
+        numbers,
+        page,
+        write,
+    )
     from gym_memory.evaluate.rank.suite import Cell, load_suite
 
     suite = load_suite(tier)

@@ -20,8 +20,7 @@ from gym_memory.core.errors import UnknownNameError
 from gym_memory.core.names import PLUGINS, import_plugin
 from gym_memory.core.records import Triple
 from gym_memory.evaluate.rank.card import Card, cards, correlation, ranks
-from gym_memory.evaluate.rank.page import main_table, page
-from gym_memory.evaluate.rank.result import load_reference, same_for_all
+from gym_memory.evaluate.rank.result import load_reference, main_table, page, same_for_all
 from gym_memory.evaluate.rank.suite import Cell, Part, cells_of, load_suite
 from gym_memory.evaluate.rank.textual import read_text
 from gym_memory.run.jobs import play_job
