@@ -17,7 +17,7 @@ from gym_memory.core.names import parse_spec
 from gym_memory.core.records import Observation, PlanState, Transition
 from gym_memory.core.settings import Help, Settings
 from gym_memory.llm import MODELS, ChatModel, Message, Reply, Request, model_spec
-from gym_memory.llm.forms import Form
+from gym_memory.llm.base import Form
 from gym_memory.llm.prompts import Prompt, load_prompt
 from gym_memory.memory.base import CHARS_PER_TOKEN
 from gym_memory.memory.reading import entry_head, read_operation

@@ -41,7 +41,7 @@ from gym_memory.games.textworld.engine import (  # noqa: E402
 from gym_memory.games.webshop.rules import read_request  # noqa: E402
 from gym_memory.graph import TemporalGraph  # noqa: E402
 from gym_memory.llm import prompts  # noqa: E402
-from gym_memory.llm.forms import json_values  # noqa: E402
+from gym_memory.llm.base import json_values  # noqa: E402
 from gym_memory.llm.usage import read_prices  # noqa: E402
 from gym_memory.memory import make_memory, reading  # noqa: E402
 from gym_memory.memory.roles import text as roles  # noqa: E402

@@ -10,8 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from gym_memory.core.names import Registry, Spec, parse_spec
-from gym_memory.llm.base import ChatModel, Message, Reply, Request, Scorer, Tokens
-from gym_memory.llm.forms import Form
+from gym_memory.llm.base import ChatModel, Form, Message, Reply, Request, Scorer, Tokens
 from gym_memory.llm.model import BaseChatModel, ResponseCache
 from gym_memory.llm.usage import Budget, Call, Meter, Price, Usage, episode_usage, logged_calls
 

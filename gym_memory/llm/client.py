@@ -19,8 +19,7 @@ from gym_memory.core.errors import InvalidArgumentError, ModelError, ModelSetupE
 from gym_memory.core.optional import require
 from gym_memory.core.settings import check_amount
 from gym_memory.llm import MODELS
-from gym_memory.llm.base import Reply, Request, Tokens
-from gym_memory.llm.forms import Form
+from gym_memory.llm.base import Form, Reply, Request, Tokens
 from gym_memory.llm.model import MAX_ANSWER_CHARS, BaseChatModel, Failure
 from gym_memory.llm.usage import Price, read_prices
 

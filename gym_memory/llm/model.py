@@ -25,8 +25,7 @@ from gym_memory.core.errors import (
     StoreError,
 )
 from gym_memory.core.settings import check_amount, check_int
-from gym_memory.llm.base import Message, Reply, Request, Tokens
-from gym_memory.llm.forms import Form, repair_messages, validate
+from gym_memory.llm.base import Form, Message, Reply, Request, Tokens, repair_messages, validate
 from gym_memory.llm.usage import Budget, Call, Meter, Price, Usage, current_scope
 
 __all__ = ["MAX_ANSWER_CHARS", "MOST_FAILURES", "BaseChatModel", "Failure", "ResponseCache"]

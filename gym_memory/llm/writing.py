@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.optional import require
-from gym_memory.llm.forms import Form
+from gym_memory.llm.base import Form
 
 __all__ = ["BLOCK", "Prefix", "Started", "Writer", "write_form", "write_json"]
 
@@ -221,7 +221,7 @@ class Writer:
 
 
 def write_form(writer: Writer, form: Form) -> None:
-    """Write a text of a form; see :class:`~gym_memory.llm.forms.Form`."""
+    """Write a text of a form; see :class:`~gym_memory.llm.base.Form`."""
     *free, (lead, _) = form.parts()
     for text, _ in free:
         writer.give(text)

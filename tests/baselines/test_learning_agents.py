@@ -21,8 +21,8 @@ from gym_memory.core.names import format_spec
 from gym_memory.core.records import Observation
 from gym_memory.core.trajectory import read_trajectory
 from gym_memory.llm import Reply, Request
+from gym_memory.llm.base import validate
 from gym_memory.llm.client import OpenAIChat
-from gym_memory.llm.forms import validate
 from gym_memory.memory.encoders import DEFAULT_MODEL, make_encoder
 from gym_memory.memory.ldm2.memory import LDM2
 from gym_memory.run import EpisodeResult, rollout

@@ -29,8 +29,8 @@ from gym_memory.core.names import format_spec
 from gym_memory.core.records import Observation, PlanState, Transition, Triple
 from gym_memory.graph import TemporalGraph
 from gym_memory.llm import Budget, Reply, Request, episode_usage
+from gym_memory.llm.base import validate
 from gym_memory.llm.client import OpenAIChat
-from gym_memory.llm.forms import validate
 from gym_memory.llm.prompts import load_prompt, read_slots
 from gym_memory.memory.reading import render_facts
 from gym_memory.run import EpisodeResult, rollout

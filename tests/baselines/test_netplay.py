@@ -12,8 +12,8 @@ from gym_memory.baselines.llm.netplay import NetPlay
 from gym_memory.baselines.rules.nethack import Descender, Descent
 from gym_memory.core.records import Observation, Transition, Triple
 from gym_memory.llm import Reply, Request
+from gym_memory.llm.base import validate
 from gym_memory.llm.client import OpenAIChat
-from gym_memory.llm.forms import validate
 from gym_memory.llm.prompts import load_prompt, read_slots
 from gym_memory.testing.chat import Faults, ScriptedServer
 from gym_memory.testing.chat.play import facts_recalled

@@ -12,7 +12,7 @@ from tiny_llama import save_tiny_llama
 from gym_memory.baselines.llm import ariadne, stma
 from gym_memory.core.errors import InvalidArgumentError, ModelError
 from gym_memory.llm import Form, Request
-from gym_memory.llm.forms import validate
+from gym_memory.llm.base import validate
 from gym_memory.llm.local import TransformersChat
 from gym_memory.llm.writing import BLOCK, Prefix, Writer, write_json
 

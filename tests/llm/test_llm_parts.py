@@ -14,7 +14,7 @@ from work import guarded
 
 from gym_memory.core.errors import BudgetExceededError, InvalidArgumentError, ModelError, StoreError
 from gym_memory.llm import Budget, Meter, Price, Reply, ResponseCache, Tokens, Usage
-from gym_memory.llm.forms import json_values, validate
+from gym_memory.llm.base import json_values, validate
 from gym_memory.llm.model import call_key
 from gym_memory.llm.usage import read_prices
 

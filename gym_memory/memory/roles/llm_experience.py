@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from gym_memory.core.errors import ModelError
 from gym_memory.core.records import Outcome, Step, Task
-from gym_memory.llm.forms import json_values
+from gym_memory.llm.base import json_values
 from gym_memory.memory.roles.base import Workflow
 from gym_memory.memory.roles.llm import GOAL, LLMRole
 from gym_memory.memory.roles.text import (

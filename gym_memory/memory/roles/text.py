@@ -13,7 +13,7 @@ from typing import TypeVar
 
 from gym_memory.core.errors import ModelError
 from gym_memory.core.records import Outcome, Step, Triple
-from gym_memory.llm.forms import json_values
+from gym_memory.llm.base import json_values
 from gym_memory.memory.base import CHARS_PER_TOKEN
 
 __all__ = ["clip", "clip_start", "fact_lines", "numbered", "prose", "read_flag", "read_items"]
