@@ -22,9 +22,9 @@ from gym_memory.memory.encoders import (
     HashEncoder,
     calibrated_threshold,
     make_encoder,
+    named_encoder,
     pretrained,
 )
-from gym_memory.memory.encoders import encoder as encoders
 from gym_memory.memory.encoders.vectors import VectorCache
 
 pytestmark = pytest.mark.slow
@@ -242,19 +242,19 @@ def test_absent_model_is_one_line_that_names_the_extra(name, monkeypatch) -> Non
 def test_absent_package_is_one_line_that_names_the_extra(name, monkeypatch) -> None:
     for module in ("sentence_transformers", "onnxruntime"):
         monkeypatch.setitem(sys.modules, module, None)
-    encoders.named_encoder.cache_clear()
+    named_encoder.cache_clear()
     try:
         with pytest.raises(MissingDependencyError) as caught:
             make_encoder(name)
     finally:
-        encoders.named_encoder.cache_clear()
+        named_encoder.cache_clear()
     assert "pip install 'gym-memory[" in str(caught.value)
     assert "\n" not in str(caught.value)
 
 
 def test_no_network(sentence, reached_out) -> None:
     """A model is loaded, and an absent one reported, without a single look at the network."""
-    encoders.named_encoder.cache_clear()  # or it might be loaded already
+    named_encoder.cache_clear()  # or it might be loaded already
     with watched(reached_out):
         with pytest.raises(MissingDependencyError, match="offline"):
             make_memory("arigraph?recall=semantic&encoder=some-model")
