@@ -75,7 +75,7 @@ def exam(
     --memory arigraph --budgets 200,500 --lengths 50,150 --seeds 0:5 --out results/exam`
     """
     from gym_memory.evaluate.exam import ExamConfig, exam_scores, examine
-    from gym_memory.evaluate.exam.report import write_exam
+    from gym_memory.evaluate.exam.scores import write_exam
     from gym_memory.memory.base import MEMORIES
 
     options.load_plugins(plugins)

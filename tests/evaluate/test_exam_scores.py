@@ -11,8 +11,15 @@ import pytest
 
 from gym_memory.evaluate.exam import ExamAnswer, ExamConfig, ExamScore, exam_scores, examine
 from gym_memory.evaluate.exam.questions import QuestionText, Unseen, Where
-from gym_memory.evaluate.exam.report import exam_record, write_exam
-from gym_memory.evaluate.exam.scores import ahead, by_age, by_game, by_length, leads
+from gym_memory.evaluate.exam.scores import (
+    ahead,
+    by_age,
+    by_game,
+    by_length,
+    exam_record,
+    leads,
+    write_exam,
+)
 from gym_memory.evaluate.exam.session import SILENCE
 
 
