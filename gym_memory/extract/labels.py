@@ -21,7 +21,7 @@ from gym_memory.extract.scene import (
 )
 from gym_memory.graph.schema import DIRECTIONS, INVENTORY, SHORT_DIRECTIONS, clean_name
 
-__all__ = ["ANSWERS", "read_answer", "read_carried", "read_label"]
+__all__ = ["read_answer", "read_carried", "read_label"]
 
 _MAX_VALUE_CHARS = 100
 _SHORT = re.compile(
@@ -29,7 +29,6 @@ _SHORT = re.compile(
     r"|Taken|Dropped|Done|Ok(?:ay)?|OK)\b",
     re.MULTILINE,
 )
-ANSWERS = ("taken", "dropped", "Taken", "Dropped", "Done", "OK", "Ok")
 _GET = re.compile(r"(?:take|get|pick up|carry|grab) (?P<name>.+)", re.IGNORECASE)
 _PUT_DOWN = re.compile(r"(?:drop|put down|throw) (?P<name>.+)", re.IGNORECASE)
 _PUT_INTO = re.compile(

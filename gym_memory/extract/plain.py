@@ -15,11 +15,11 @@ from typing import NamedTuple
 from gym_memory.core.records import Step, Task
 from gym_memory.extract import EXTRACTORS, Extraction
 from gym_memory.extract.draft import PUTTING, attributed, written_on
-from gym_memory.extract.labels import ANSWERS, read_answer, read_carried, read_label
+from gym_memory.extract.labels import read_answer, read_carried, read_label
 from gym_memory.extract.layout import CARRIED, HOLDER, STATE, Item, Labelled, layout_of
 from gym_memory.extract.notes import read_writing
 from gym_memory.extract.places import read_place
-from gym_memory.extract.scene import LOOKING, Scene, has_any, split_sentences
+from gym_memory.extract.scene import LOOKING, Scene, split_sentences
 from gym_memory.extract.sentences import CARRYING, HAVING, read_sentence
 from gym_memory.graph import TemporalGraph
 from gym_memory.graph.schema import clean_name
@@ -63,7 +63,7 @@ class PlainRules:
         draft.offset = 0
         for labelled in layout.labels:
             read_label(draft, labelled)
-        if step.action and has_any(text, ANSWERS):
+        if step.action:
             read_answer(draft, text)
         looked = LOOKING.match(step.action) if draft.is_look and not draft.arrived else None
         if looked is not None and not (

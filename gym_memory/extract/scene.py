@@ -54,11 +54,9 @@ _ONE = re.compile(rf"^(?:{ARTICLE}) ", re.IGNORECASE)
 _COUNT = re.compile(r"(?:1|\d+(?!.*s$)) (?=[^\W\d])")
 """A number before a singular: how many, which is no part of the name."""
 NOTHING = re.compile(r"(?:nothing|no one|nobody|no|not|none|empty)\b", re.IGNORECASE)
-_VAGUE_WORDS = (
-    *("that", "which", "who", "it", "they", "them", "this", "these", "those", "he", "she", "him"),
-    *("her", "i", "we", "you", "way", "ways", "lot", "number"),
+VAGUE = re.compile(
+    r"\b(?:that|which|who|it|they|them|this|these|those|he|she|him|her|i|we|you|ways?|lot|number)$"
 )
-VAGUE = re.compile(rf"\b(?:{'|'.join(_VAGUE_WORDS)})$")
 COMPASS = r"(?:north|south)(?:-?(?:east|west))?|east|west"
 _LEADS = re.compile(
     rf"\b(?:to|in|from|leading|going|heading)(?: the)? (?:{COMPASS})\b|\w (?:up|down)(?:wards?)?$"
@@ -80,8 +78,7 @@ def split_sentences(text: str) -> tuple[tuple[str, int], ...]:
 def things_in(text: str, bare: bool) -> tuple[Phrase, ...]:
     """Return the things of an enumeration; those without an article only if ``bare``."""
     begin, found = 0, []
-    several = "," in text or " and " in text
-    for cut in [*(_SPLIT.finditer(text) if several else ()), None]:
+    for cut in [*_SPLIT.finditer(text), None]:
         phrase = one_thing(text[begin : cut.start() if cut else len(text)], bare)
         if phrase is not None:
             found.append(phrase._replace(start=begin + phrase.start, end=begin + phrase.end))
@@ -93,8 +90,7 @@ def one_thing(text: str, bare: bool) -> Phrase | None:
     """Read one thing, its states before the name, in a clause or in brackets."""
     states: list[str] = []
     end = len(text)
-    clause = " that " in text or " which " in text
-    for pattern in (WITH_STATE, _IN_BRACKETS) if clause or ")" in text else ():
+    for pattern in (WITH_STATE, _IN_BRACKETS):
         found = pattern.fullmatch(text[:end])
         if found is not None:
             states.append(found["state"].lower())
@@ -126,7 +122,7 @@ def is_name(name: str) -> bool:
     words = name.split()
     if not 0 < len(words) <= _MAX_NAME_WORDS:
         return False
-    return not (name.endswith(_VAGUE_WORDS) and VAGUE.search(name))
+    return VAGUE.search(name) is None
 
 
 _SEVERAL = "several places"

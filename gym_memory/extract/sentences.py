@@ -44,10 +44,6 @@ _POSED = (
 _BE = r"(?:is|are|has been|have been)"
 _LIE = r"(?:lies?|stands?|sits?|rests?|hangs?|waits?|sleeps?)"
 _ON_IN = r"(?:on top of|in(?:side)?|on|under(?:neath)?|upon)"
-_PLACED_WORDS = frozenset((
-    *("in", "inside", "on", "under", "underneath", "upon", "lying", "sitting", "standing"),
-    *("resting", "hanging", "leaning", "sleeping", "waiting", "mounted", "placed"),
-))  # fmt: skip
 _SEEN = re.compile(
     r"(?:(?:[Ii]n (?:one|another|the other) (?:part|side|corner) of the room|[Nn]earby"
     r"|[Aa]round you),? )?"
@@ -69,7 +65,6 @@ _DOORWAY = re.compile(
     rf"(?:(?:that |which )?lead(?:s|ing) )?(?:to the )?(?P<way>\w+){_STOP}",
     re.IGNORECASE,
 )
-_BESIDE_WORDS = frozenset(("above", "beside", "behind", "near", "next", "below", "beneath"))
 _POSED_HERE = re.compile(
     rf"(?P<items>{ARTICLE} {_THINGS}) (?:{_BE}(?: {_POSED})?|{_LIE})(?: now)? {_HERE}\b"
     rf"(?:,[^.!?]*)?{_STOP}"
@@ -151,9 +146,8 @@ def read_sentence(draft: Scene, sentence: str, offset: int) -> None:
     ways, forms = _analysis(sentence)
     for start, end in ways if draft.room and not draft.is_look else ():
         draft.has_exit(sentence[start:end].lower().replace("-", ""), start, end)
-    for pattern, read in forms:
-        found = pattern.match(sentence)
-        if found is not None and read(draft, found) is not False:
+    for found, read in forms:
+        if read(draft, found) is not False:
             return
 
 
@@ -294,59 +288,46 @@ def _carry_listed(draft: Scene, found: re.Match[str]) -> bool:
 
 _Read = Callable[[Scene, "re.Match[str]"], bool | None]
 """Facts of a form; False if the sentence has it by chance, so that another one is tried."""
-_Parts = tuple[str, ...]
 _WAYS = tuple(sorted(DIRECTIONS))
-_SEEING = frozenset(("there", "there's", "here", "you", "i", "we", "in", "nearby", "around"))
-_SUBJECTS = frozenset(("you", "i", "we", "you're", "i'm", "your", "my", "you've"))
-_FORMS: tuple[tuple[re.Pattern[str], _Read, frozenset[str] | None, _Parts], ...] = (
-    (_TO_THE, _way, frozenset(("to", "through")), _WAYS),
-    (_DOORWAY, _way, frozenset(("there", "you")), _WAYS),
-    (_SEEN, _see, _SEEING, ()),
-    (_HOLDS, _hold, _PLACED_WORDS, ()),
-    (_BESIDE, _posed, _BESIDE_WORDS, ()),
-    (CARRYING, _carry, _SUBJECTS, ()),
-    (HAVING, _carry_listed, _SUBJECTS, ()),
-    (_TAKEN, _take, _SUBJECTS, ()),
-    (_PUT, _lie, _SUBJECTS, ()),
-    (_DROPPED, _drop, _SUBJECTS, ()),
-    (_CHANGED, _change, _SUBJECTS, ()),
-    (_SWITCHED, _change, _SUBJECTS, ()),
-    (_USED_UP, _use_up, _SUBJECTS, ()),
-    (_OPENS, _change, frozenset(("opening", "the")), (" opens", " reveals")),
-    (_CLOCK, _clock, frozenset(("it",)), ()),
-    (_EMPTY, _state, frozenset(("it", "it's")), ()),
-    (_IS, _state, None, (" is", " are")),
-    (_POSED_HERE, _posed, None, _HERE_WORDS),
-    (_CONTAINS, _hold, None, (" contain", " hold")),
-    (_WHERE, _lie, None, (" in", " on", " under", " upon")),
+_FORMS: tuple[tuple[re.Pattern[str], _Read, Sequence[str]], ...] = (
+    (_TO_THE, _way, _WAYS),
+    (_DOORWAY, _way, _WAYS),
+    (_SEEN, _see, ()),
+    (_HOLDS, _hold, ()),
+    (_BESIDE, _posed, ()),
+    (CARRYING, _carry, ()),
+    (HAVING, _carry_listed, ()),
+    (_TAKEN, _take, ()),
+    (_PUT, _lie, ()),
+    (_DROPPED, _drop, ()),
+    (_CHANGED, _change, ()),
+    (_SWITCHED, _change, ()),
+    (_USED_UP, _use_up, ()),
+    (_OPENS, _change, (" opens", " reveals")),
+    (_CLOCK, _clock, ()),
+    (_EMPTY, _state, ()),
+    (_IS, _state, (" is", " are")),
+    (_POSED_HERE, _posed, _HERE_WORDS),
+    (_CONTAINS, _hold, (" contain", " hold")),
+    (_WHERE, _lie, (" in", " on", " under", " upon")),
 )
-"""Forms of sentences, special ones before general ones, with the words that may begin them.
+"""Forms of sentences, special ones before general ones.
 
 A sentence without any of the last parts does not have the form: a fast test for slow patterns.
 """
-_GENERAL = re.compile(ARTICLE + "|it|this")
 
 
 @lru_cache(maxsize=4096)
 def _analysis(
     sentence: str,
-) -> tuple[Sequence[tuple[int, int]], tuple[tuple[re.Pattern[str], _Read], ...]]:
-    """Return the ways that a sentence names, and the forms that it may have."""
+) -> tuple[Sequence[tuple[int, int]], Sequence[tuple[re.Match[str], _Read]]]:
+    """Return the ways that a sentence names, and the forms that it has."""
     lower = sentence.lower()
     if lower[-1] == "?" or sentence[0] in "\"'":
         return (), ()
-    forms = () if is_denied(lower) else _forms(lower.split(None, 1)[0])
-    return ways_in(lower), tuple(
-        (pattern, read) for pattern, read, parts in forms if not parts or has_any(lower, parts)
+    found = (
+        (pattern.match(sentence), read)
+        for pattern, read, parts in (() if is_denied(lower) else _FORMS)
+        if not parts or has_any(lower, parts)
     )
-
-
-@lru_cache(maxsize=512)
-def _forms(first: str) -> tuple[tuple[re.Pattern[str], _Read, _Parts], ...]:
-    """Return the forms of sentences that a word may begin; None fits those of articles."""
-    general = _GENERAL.fullmatch(first) is not None
-    return tuple(
-        (pattern, read, parts)
-        for pattern, read, words, parts in _FORMS
-        if (general if words is None else first.rstrip(",") in words)
-    )
+    return ways_in(lower), [(match, read) for match, read in found if match is not None]
