@@ -98,8 +98,8 @@ def compare_model() -> None:
     A call that fails reads nothing here, where in play the plain reader answers instead.
     """
     from gym_memory.llm import make_model
+    from gym_memory.llm.smollm import LlamaServer
     from gym_memory.memory.roles.llm import LLMExtractor
-    from gym_memory.testing.llama import LlamaServer
 
     rows = [row for half in HALVES for row in sentences(half)][::SAMPLE]
     with LlamaServer() as server:

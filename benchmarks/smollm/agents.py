@@ -19,8 +19,8 @@ from typing import Any
 from gym_memory.baselines.base import POLICIES
 from gym_memory.core.names import Spec
 from gym_memory.llm import make_model
+from gym_memory.llm.smollm import LlamaServer
 from gym_memory.run import rollout
-from gym_memory.testing.llama import LlamaServer
 from gym_memory.wrappers.make import make_env
 
 PATH = Path(__file__).with_name("agents.jsonl")

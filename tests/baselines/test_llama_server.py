@@ -12,9 +12,9 @@ import pytest
 from gym_memory.baselines.base import make_policy
 from gym_memory.baselines.llm.language import LanguagePolicy
 from gym_memory.core.names import format_spec
+from gym_memory.llm.smollm import LlamaServer
 from gym_memory.run import rollout
 from gym_memory.testing.fake_env import FAKE_ID
-from gym_memory.testing.llama import LlamaServer
 
 pytestmark = pytest.mark.slow
 

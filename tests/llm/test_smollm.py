@@ -18,8 +18,7 @@ from gym_memory.baselines.base import make_policy
 from gym_memory.core.errors import MissingDependencyError, ModelSetupError
 from gym_memory.llm import Form, Request, make_model, smollm
 from gym_memory.llm.client import OpenAIChat
-from gym_memory.llm.smollm import SmolLM
-from gym_memory.testing.llama import LlamaServer
+from gym_memory.llm.smollm import LlamaServer, SmolLM
 
 pytestmark = pytest.mark.slow
 
