@@ -119,6 +119,22 @@ def readers() -> Table:
     return ["reader", "sentences", "facts stated", "facts read", "of these right"], 1, rows
 
 
+def bytesized() -> Table:
+    """Return where the reader sees the things of ByteSized32; see foreign_games/bytesized.py."""
+    sets = {
+        "walkthroughs": "by their walkthroughs, used in development",
+        "unseen": "by GPT-4, at random, not looked at",
+    }
+    found = json.loads((HERE / "foreign_games/bytesized.json").read_text("utf-8"))
+    rows = []
+    for key, name in sets.items():
+        for reader, row in found[key].items():
+            read = row["right"] + row["wrong"]
+            shares = row["right"] / (read + row["missing"]), row["right"] / read
+            rows.append([name, str(row["games"]), reader, *(f"{share:.2f}" for share in shares)])
+    return ["games", "n", "reader", "recall", "precision"], 1, rows
+
+
 def listed() -> Table:
     """Which effective actions a list from a story file holds; see valid_actions.py."""
     rows = [
@@ -318,7 +334,7 @@ PAGES: dict[str, dict[str, Callable[[], Table]]] = {
         "rivals": rivals,
         "shipped": shipped,
     },
-    "plain-reader": {"reader": reader, "readers": readers},
+    "plain-reader": {"bytesized": bytesized, "reader": reader, "readers": readers},
     "question-answering": {"passages": passages},
     "training-language-models": {"prompt_size": prompt_size},
     "viewer": {"viewer": viewer},

@@ -9,9 +9,11 @@ from functools import lru_cache
 from gym_memory.extract.layout import CARRIED, EXITS, HERE, HOLDER, STATE, Item, Labelled
 from gym_memory.extract.notes.words import Phrase
 from gym_memory.extract.scene import (
+    HOLDING,
     NOTHING,
     VAGUE,
     Scene,
+    has_any,
     is_name,
     place_name,
     read_contents,
@@ -48,6 +50,7 @@ _ARROW = re.compile(
     r"(?P<there>[^()]+)\)?"
 )
 _AREAS = re.compile(r"exit|area|location|room|place|\bgo\b|travel|move", re.IGNORECASE)
+_WAY_TO = re.compile(r"an? (?:way|path|exit|passage|road) (?:leading )?to (?:the )?(?=\w)")
 _SPACE = r"(?:(?<!\s)|(?<=and ))\s+"
 """White space from its first character on, so that a long run is tried once."""
 _EXIT_SPLIT = re.compile(
@@ -60,7 +63,7 @@ _ITEM_SPLIT = re.compile(
 )
 _HOLDER = re.compile(
     r"(?:(?P<where>on|in|inside|under) )?(?:the |your )?(?P<place>.+?)"
-    r"(?: (?:contains?|holds?|consists? of))?$",
+    r"(?:(?:,? (?:that|which)\b| (?:contains?|holds?|consists? of)\b).*)?$",
     re.IGNORECASE,
 )
 
@@ -94,7 +97,9 @@ def read_label(draft: Scene, labelled: Labelled) -> None:
     elif kind == CARRIED:
         read_carried(draft, items, whole=not label.text.lower().startswith("wear"))
     elif kind == HERE:
-        for phrase in _listed(draft, items):
+        ways = tuple(item for item in items if _WAY_TO.match(item.text))
+        _read_exits(draft, "exits", tuple(Item(*_way_to(item)) for item in ways))
+        for phrase in _listed(draft, tuple(item for item in items if item not in ways)):
             draft.put(phrase)
     elif kind == HOLDER:
         found = _HOLDER.match(label.text)
@@ -104,6 +109,12 @@ def read_label(draft: Scene, labelled: Labelled) -> None:
             draft.describe(phrase)
     elif kind == STATE:
         _read_state(draft, label.text, items[0])
+
+
+def _way_to(item: Item) -> tuple[str, int]:
+    head = _WAY_TO.match(item.text)
+    begin = head.end() if head is not None else 0
+    return item.text[begin:], item.start + begin
 
 
 def _read_state(draft: Scene, label: str, item: Item) -> None:
@@ -150,7 +161,7 @@ def read_carried(draft: Scene, items: tuple[Item, ...], *, whole: bool) -> None:
 def _listed(draft: Scene, items: tuple[Item, ...]) -> tuple[Phrase, ...]:
     """Return the things of a list; names may stand without an article."""
     parts = tuple(_parts(items, _ITEM_SPLIT))
-    if any("(" in part.text for part in parts):
+    if any(has_any(part.text, HOLDING) for part in parts):
         parts = tuple(Item(read_contents(draft, *part), part.start) for part in parts)
     return _things(parts)
 

@@ -86,7 +86,7 @@ _NO_PLACE = re.compile(
 _BULLET = re.compile(r"[ \t]*(?:[-*+•·>]|\d{1,2}[.)])[ \t]+")
 _MARK = re.compile(rf"(?:{_BULLET.pattern}|[ \t]*)[\[(|`]*[ \t]*(?:(?:\*\*|__)[ \t]*)?")
 _LABEL = re.compile(
-    r"(?P<label>[A-Za-z][\w'/]*(?:[ -][\w'/]+){0,5})(?: \([^()\n]{1,60}\))?[ \t]*"
+    r"(?P<label>[A-Za-z][\w'/]*(?:,?[ -][\w'/]+){0,11})(?: \([^()\n]{1,60}\))?[ \t]*"
     r"(?:(?:\*\*|__)[ \t]*)?"
     r"(?::(?!//|\d\d\b)|=|\|)[ \t]*(?:(?:\*\*|__)[ \t]*)?(?P<value>[^\n]*)"
 )
@@ -110,9 +110,11 @@ _KINDS = tuple(
                   r"(?: the following)?|(?:you|i) (?:have|carry|hold)"
                   r"|(?:items|things) (?:held|carried)|in your (?:hands?|pockets?|bag|possession)"
                   r"|(?:your )?(?:backpack|rucksack|satchel)"),
-        (HERE, r"(?:you|i) (?:can )?(?:also )?see(?: here)?|(?:visible )?(?:items|objects|things)"
+        (HERE, r"(?:(?:(?:in|on|at|inside) [\w' -]+|around (?:you|me)),? )?"
+               r"(?:you|i) (?:can )?(?:also )?see(?: here)?|(?:visible )?(?:items|objects|things)"
                r"(?: here| nearby| in view)?|here|characters|people|on the (?:ground|floor)"),
-        (HOLDER, r"(?:(?:on|in|inside) )?(?:the |your )?[\w' -]+? (?:contains?|holds?|consists? of)"
+        (HOLDER, r"(?:(?:on|in|inside) )?(?:the |your )?[\w', -]+?"
+                 r" (?:contains?|holds?|consists? of)(?: the following(?: \w+)?)?"
                  r"|(?:on|in|inside|under) (?:the|a|an) [\w' -]+"),
     )
 )  # fmt: skip
@@ -121,6 +123,11 @@ _DESCRIPTION = re.compile(r"[ \t]*[A-Z\"'(*_][^\n]*[.!?]")
 _LONG = 45
 """Characters from which a line without a stop is taken for a wrapped one."""
 _ANSWERS = re.compile(r"(?:taken|dropped)\b", re.IGNORECASE)
+_CLAUSE = re.compile(r"(?:you|your|i|my|it|there)\b", re.IGNORECASE)
+"""A line below a label that begins so is a sentence, not an item."""
+_CONTENTS = re.compile(r"(?:,? (?:that|which)\b| (?:contains?|holds?|consists? of)\b).*")
+_FIRST = re.compile(r"[^.!?]+[.!?](?=[ \t]+[A-Z])")
+"""The first of several sentences, which names a thing; the others describe it."""
 _MOST_WORDS = 7
 _MOST_STATE_WORDS = 4
 _HEADING_WORDS = 3
@@ -136,6 +143,8 @@ def layout_of(text: str) -> Layout:
     """Return the parts of a text."""
     if text[-1:] in ".!?" and not _MARKED.search(text):
         return Layout((), (), text)
+    if ":" in text:
+        text = _LAST_OF_LINE.sub(r"\1\n", text)
     titles: list[Title] = []
     labels: list[Labelled] = []
     lines = list(_LINE.finditer(text))
@@ -157,6 +166,8 @@ def layout_of(text: str) -> Layout:
 
 
 _MARKED = re.compile(r"[\n:=|\[#*]")
+_LAST_OF_LINE = re.compile(r"(?<=[.!?])([ \t]*)[ \t](?=\w[^.!?:\n]*:[ \t]*\n)")
+"""The blank before the last sentence of a line, if a list follows it."""
 
 
 def _prose(text: str, lines: Sequence[re.Match[str]], cut: Sequence[bool]) -> str:
@@ -169,7 +180,10 @@ def _prose(text: str, lines: Sequence[re.Match[str]], cut: Sequence[bool]) -> st
             and line.start() - 1 - lines[n - 1].start() >= _LONG
         ):
             gap = gap if lines[n - 1].group().rstrip().endswith(_SENTENCE_END) else " "
-        parts += [gap, " " * len(line.group()) if cut[n] else line.group()]
+        begin = _indent(line)
+        first = _FIRST.match(line.group(), begin) if cut[n] and begin else None
+        blank = first.end() if first else len(line.group()) if cut[n] else 0
+        parts += [gap, " " * blank, line.group()[blank:]]
         end = line.end()
     return "".join(parts)
 
@@ -228,6 +242,7 @@ def _labelled(text: str, lines: Sequence[re.Match[str]], at: int, labels: list[L
         and (
             not value
             or len(found["label"].split()) > _MOST_STATE_WORDS
+            or "," in found["label"]
             or not found["label"][0].isupper()
         )
     ):
@@ -287,7 +302,8 @@ def _list(
         )
         if not body or gap > (1 if items or head.kind != CARRIED else 2) or not (further or loose):
             break
-        if body.endswith(_SENTENCE_END) and not (marked or body.endswith(":")):
+        named = marked or body.endswith(":") or (further and not _CLAUSE.match(body))
+        if body.endswith(_SENTENCE_END) and not named:
             break
         inner = _LABEL.match(body) if _DIVIDER.search(body) else None
         if inner is not None and not inner["value"] and _kind(inner["label"]) == HOLDER:
@@ -296,13 +312,15 @@ def _list(
             )
             at = _list(text, lines, at, nested, labels)
             end = lines[at - 1].end()
+            items.append(nested.label._replace(text=_CONTENTS.sub("", inner["label"])))
             continue
         if items and not marked and _indent(line) > _indent(lines[at - 1]) > own:
             holder = items[-1]._replace(text=items[-1].text.partition(" (")[0])
             at = _list(text, lines, at - 1, Labelled(HOLDER, holder, ()), labels)
             end = lines[at - 1].end()
             continue
-        items.append(Item(body, line.start() + (mark.end() if mark else 0)))
+        first = _FIRST.match(body)
+        items.append(Item(first[0] if first else body, line.start() + (mark.end() if mark else 0)))
         end, at = line.end(), at + 1
     labels.append(head._replace(items=tuple(items)))
     return at

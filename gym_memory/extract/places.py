@@ -21,7 +21,7 @@ _END = (
 """What follows the name of a place in a sentence, and is left out on a second visit."""
 _ROOM = re.compile(
     rf"{YOU}(?:{ARE}| find (?:your|my)self| stand| wake(?: up)?)"
-    r"(?: now| currently| standing| back| again)* "
+    r"(?: now| currently| standing| back| again| outside)* "
     r"(?:in |inside |at |(?P<other>on (?=an? |the )|(?=(?:above|behind|below|beneath|beside|near"
     rf"|outside|under) )))(?P<name>{NAME}){_END}"
 )
@@ -29,7 +29,8 @@ _CALLED = re.compile(
     rf"This (?:\w+ )?(?:room|location|place|area) is (?:called )?(?P<name>{NAME}){_END}"
 )
 _ENTERED = re.compile(
-    rf"{YOU} (?:enter|arrive (?:at|in)|(?:walk|go|step|head|climb) into|return to|reach) "
+    rf"{YOU} (?:enter|arrive (?:at|in)|(?:walk|go|step|head|climb) into|return to|reach"
+    rf"|(?:move|go|walk|travel) (?:from {NAME} )?to) "
     rf"(?P<name>{NAME}){_END}"
 )
 _NO_ROOM = re.compile(

@@ -111,6 +111,7 @@ def _inventory_of(text: str) -> tuple[tuple[Labelled, ...], tuple[Item, ...]]:
 
 _EMPHASIS = re.compile(r"(?<![^ (\n])(\*\*?|__?|`)(?=\w)([^*_`\n]*\w)\1(?=[ ,.;:!?)])")
 """Marks around words inside of a line; around a whole line they make a title."""
+_EITHER_ARTICLE = re.compile(r"\b[Aa]\(n\)")
 _NARRATED = re.compile(
     r"(?:You|I|We) (?:were|was|stood|saw|came|went|walked|stepped|entered|could see|noticed)\b"
 )
@@ -151,6 +152,8 @@ def reworded(text: str) -> Worded:
     'You go into the hall.'
     """
     worded = Worded(_in_sentence_case(text))
+    if "(n)" in text:
+        worded = _replaced(worded, _EITHER_ARTICLE, lambda found: found[0][0])
     if "*" in text or "_" in text or "`" in text:
         worded = _replaced(worded, _EMPHASIS, lambda found: found[2])
     if _NARRATED.search(text) and not _PRESENT.search(text):

@@ -8,10 +8,11 @@ from functools import lru_cache
 
 from gym_memory.core.records import Triple
 from gym_memory.extract.draft import NOWHERE, Draft
-from gym_memory.extract.notes.words import Phrase, split_things
+from gym_memory.extract.notes.words import ROOM, Phrase, kind_of_noun, split_things
 from gym_memory.graph import TemporalGraph
 from gym_memory.graph.schema import (
     EXIT,
+    INVENTORY,
     OPPOSITE,
     PLAYER,
     clean_name,
@@ -39,7 +40,10 @@ _SPLIT = re.compile(rf"(?:,? and |, )(?={ARTICLE}|[A-Z][a-z])")
 _SENTENCE = re.compile(r"(?:[^.!?\n]+|\.(?=\w))+[.!?]*[\"']?")
 """A dot inside a number or a name ends nothing."""
 ANY_STATE = re.compile(rf"\b{STATE_WORD}\b")
-WITH_STATE = re.compile(rf"(?P<thing>.+?),? (?:that|which) (?:is|are) (?P<state>{STATE_WORD})$")
+WITH_STATE = re.compile(
+    rf"(?P<thing>.+?),? (?:that|which) (?:is|are)(?: currently| now)? (?P<state>{STATE_WORD})"
+    r"(?: and .*)?$"
+)
 _IN_BRACKETS = re.compile(
     rf"(?P<thing>[^()]+?) \((?:that is |which is )?(?P<state>{STATE_WORD})\)$"
 )
@@ -48,6 +52,7 @@ _STATE_FIRST = re.compile(
 )
 _REMARK = re.compile(
     r"(?: \((?![^()]*\d\))[^()]*\)| (?:here|nearby)\b.*|,? (?:whose|that|which) .*"
+    r"| on the (?:floor|ground)"
     r"|, (?:\w+ing|\w+ed|open) .*)$"
 )
 _ONE = re.compile(rf"^(?:{ARTICLE}) ", re.IGNORECASE)
@@ -143,14 +148,25 @@ _BRACKETED = re.compile(
     rf"(?:,? ?{_CONTENTS})?\)"
 )
 _HOLDING = re.compile(rf"(?P<holder>[^()]{{1,80}}?) \((?P<state>[^()]{{0,200}}?),? ?{_CONTENTS}\)")
+_THAT = r",? (?:that|which)(?: is [\w ]+ and)?"
+WITH_CONTENTS = re.compile(
+    rf"(?P<thing>(?:{ARTICLE} )?{NAME})"
+    rf"(?:{_THAT}(?: (?:looks|seems|appears) to)? (?:has|have)"
+    rf"|(?P<sure>{_THAT} (?:contains?|holds?)|,? containing))"
+    r" (?P<items>.+?)(?: (?P<where>on|in|inside|under) (?:it|them))?\.?$"
+)
+"""A thing and what it holds; *sure* by the verb alone."""
+HOLDING = ("(", " that ", " which ", " containing ")
 _ROOM_ITSELF = re.compile(
     r"(?:floor|ground|room|area)(?: of (?:the |this )?room)?"
-    r"|(?:\w+ )?(?:corner|cent(?:er|re)|middle|side|end)(?: of (?:the|this) [\w ]+)?"
+    r"|(?:\w+ )?(?:corner|cent(?:er|re)|middle|side|end)(?: of (?:the|this) (?P<of>[\w ]+))?"
 )
+_POSSESSION = re.compile(r"your (?:inventory|hands?|pockets?|backpack|possession)")
 _FAR = ("distance", "background")
 """Words for what is in view, which hold nothing."""
 _TRAVEL = re.compile(
-    r"(?:go|walk|run|head|travel|ride|sail|drive|fly|enter)\b(?: (?:to|into|in))? ?(?P<to>.*)"
+    r"(?:(?:go|walk|run|head|travel|ride|sail|drive|fly|enter)\b|move(?= to\b))"
+    r"(?: (?:to|into|in))? ?(?P<to>.*)"
     r"|(?:exit|leave)$",
     re.IGNORECASE,
 )
@@ -273,16 +289,21 @@ def here(draft: Scene, text: str, start: int, *, bare: bool = False) -> None:
         draft.put(phrase)
 
 
-def put_in(draft: Scene, text: str, start: int, where: str, place: str) -> None:
-    """Put things in, on or under something."""
+def put_in(
+    draft: Scene, text: str, start: int, where: str, place: str, *, bare: bool = False
+) -> None:
+    """Put things in, on or under something; those without an article only if ``bare``."""
     if not is_name(place) or NOTHING.match(text):
         return
     if place in _FAR:
         return
-    if _ROOM_ITSELF.fullmatch(place):
+    itself = _ROOM_ITSELF.fullmatch(place)
+    if itself is not None and (not itself["of"] or kind_of_noun(itself["of"]) == ROOM):
         here(draft, text, start)
         return
-    for phrase in find_things(draft, text, start):
+    if _POSSESSION.fullmatch(place):
+        place = INVENTORY
+    for phrase in find_things(draft, text, start, bare=bare):
         draft.place(phrase, relation(where), place)
         draft.describe(phrase)
         draft.outdate(place, "is", "empty")
@@ -298,8 +319,24 @@ def find_things(draft: Scene, text: str, start: int, *, bare: bool = False) -> I
 
 
 def read_contents(draft: Scene, text: str, start: int) -> str:
-    """Read what a part of a list holds, in brackets; return it with blanks in their place."""
-    return _read_brackets(draft, text, start, _HOLDING)
+    """Read what a part of a list holds; return it with blanks in the place of the contents."""
+    whole = WITH_CONTENTS.fullmatch(text)
+    phrase = one_thing(whole["thing"], bare=True) if whole is not None else None
+    if whole is None or phrase is None:
+        return _read_brackets(draft, text, start, _HOLDING)
+    draft.describe(phrase._replace(start=start + phrase.start, end=start + phrase.end))
+    hold(draft, whole, start, phrase)
+    return whole["thing"].ljust(len(text))
+
+
+def hold(draft: Scene, whole: re.Match[str], start: int, holder: Phrase) -> None:
+    """Read what a thing holds by a match of :data:`WITH_CONTENTS`."""
+    if NOTHING.match(whole["items"]):
+        draft.add(holder.name, "is", "empty", holder.start, holder.end)
+        return
+    at, where = start + whole.start("items"), whole["where"] or "in"
+    bare = bool(whole["where"] or whole["sure"])
+    put_in(draft, whole["items"], at, where, holder.name, bare=bare)
 
 
 def _read_brackets(draft: Scene, text: str, start: int, pattern: re.Pattern[str]) -> str:

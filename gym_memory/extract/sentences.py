@@ -15,11 +15,13 @@ from gym_memory.extract.scene import (
     RELATIVE,
     SAME,
     STATE_WORD,
+    WITH_CONTENTS,
     WITH_STATE,
     Scene,
     find_things,
     has_any,
     here,
+    hold,
     is_name,
     put_in,
     seen_relation,
@@ -38,8 +40,8 @@ _HERE = (
 )
 _HERE_WORDS = ("here", "near", "around", "floor", "ground", "room", "area", "corner")
 _POSED = (
-    r"(?:lying|sitting|standing|resting|hanging|leaning|sleeping|waiting|mounted|placed|discarded"
-    r"|left|dropped|shining|glowing|burning|floating|nestled|perched|wedged|tucked|hidden|stuck)"
+    r"(?:lying|sitting|standing|resting|hanging|leaning|sleeping|waiting|mounted|placed|put|inserted"
+    r"|discarded|left|dropped|shining|glowing|burning|floating|nestled|perched|wedged|tucked|hidden|stuck)"
 )
 _BE = r"(?:is|are|has been|have been)"
 _LIE = r"(?:lies?|stands?|sits?|rests?|hangs?|waits?|sleeps?)"
@@ -94,10 +96,6 @@ _IS = re.compile(
 )
 _EMPTY = re.compile(rf"(?P<thing>[Ii]t)(?:'s| is) (?P<state>empty)(?: inside)?{_STOP}")
 _CLOCK = re.compile(rf"It is (?P<state>\d\d?:\d\d(?: ?[AaPp][Mm])?){_STOP}")
-_WITH_CONTENTS = re.compile(
-    rf"(?P<thing>{ARTICLE} {NAME}),? (?:that|which) (?:has|have|contains?|holds?) "
-    r"(?P<items>.+?)(?: (?P<where>on|in|inside|under) (?:it|them))?$"
-)
 _LOCATED = re.compile(
     rf"(?P<things>.+?)(?: {_POSED})? (?P<where>{_ON_IN}) (?P<place>(?:the|your|an?) {NAME})$"
 )
@@ -160,9 +158,12 @@ def _see(draft: Scene, found: re.Match[str]) -> None:
             draft.add(phrase.name, RELATIVE, away["where"].lower(), start, start + len(text))
             draft.describe(phrase)
         return
-    whole = _WITH_CONTENTS.fullmatch(text)
+    whole = WITH_CONTENTS.fullmatch(text)
     if whole is not None:
-        _with_contents(draft, whole, start)
+        for phrase in find_things(draft, whole["thing"], start):
+            draft.put(phrase)
+            hold(draft, whole, start, phrase)
+            draft.topic = phrase.name
         return
     bare = _AT_HERE.sub("", text)
     place = _LOCATED.fullmatch(bare) if bare == text else None
@@ -177,20 +178,6 @@ def _see(draft: Scene, found: re.Match[str]) -> None:
 
 def _posed(draft: Scene, found: re.Match[str]) -> None:
     here(draft, found["items"], found.start("items"))
-
-
-def _with_contents(draft: Scene, whole: re.Match[str], start: int) -> None:
-    """Read ``a counter that has a knife, and a book on it``."""
-    for phrase in find_things(draft, whole["thing"], start):
-        draft.put(phrase)
-        holder = phrase.name
-        if NOTHING.match(whole["items"]):
-            draft.add(holder, "is", "empty", phrase.start, phrase.end)
-        else:
-            put_in(
-                draft, whole["items"], start + whole.start("items"), whole["where"] or "in", holder
-            )
-        draft.topic = holder
 
 
 def _hold(draft: Scene, found: re.Match[str]) -> bool:

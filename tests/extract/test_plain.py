@@ -110,6 +110,19 @@ def test_a_reward_says_whether_a_thing_is_where_it_belongs(
         ("Below you is the yard. In one corner of the house there is a coin.", "coin|is seen|here"),
         ("You came into the **old hall**. You saw a **lamp** there.",
          "you|is in|old hall; lamp|is in|old hall"),
+        ("You stand outside in a yard.  Around you, you see:\n\tyourself\n\ta(n) axe\n"
+         "\ta pump which is off and drips.\n\ta pail that has rain in it\n"
+         "\ta crate that looks to hold out\n\ta mug 2 containing tea\n\tstraw on the ground",
+         "you|is in|yard; axe|is in|yard; pump|is in|yard; pump|is|off; pail|is in|yard;"
+         " rain|is in|pail; crate|is in|yard; mug 2|is in|yard; tea|is in|mug 2; straw|is in|yard"),
+        ("You are in a den. In the den, you see:\n\ta rack. The top hook is empty.\n"
+         "\ta trunk that contains the following items:\n\t\ta hat that is wet\n\ta cot\n"
+         "You also see:\n\ta way to the loft\n\ta path to north",
+         "you|is in|den; rack|is in|den; top hook|is|empty; trunk|is in|den; hat|is in|trunk;"
+         " hat|is|wet; cot|is in|den; den|has exit|loft; den|has exit|north"),
+        ("You are in the den. You put the hat in your inventory. The cap is put in the left side "
+         "of the trunk. A mug lies in one corner of the room.",
+         "you|is in|den; hat|is in|inventory; cap|is in|left side of the trunk; mug|is in|den"),
     ],
 )  # fmt: skip
 def test_what_a_text_says(text: str, facts: str) -> None:
