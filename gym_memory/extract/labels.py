@@ -11,11 +11,13 @@ from gym_memory.extract.notes.words import Phrase
 from gym_memory.extract.scene import (
     HOLDING,
     NOTHING,
+    STATE_WORD,
     VAGUE,
     Scene,
     has_any,
     is_name,
     place_name,
+    read_away,
     read_contents,
     relation,
     seen_relation,
@@ -44,11 +46,12 @@ _ADVICE = re.compile(
 """Labels of advice and of what was just done, which state no fact."""
 _VERBS = ("shows", "has", "holds", "contains", "starts", "needs")
 _NUMBERED = re.compile(r"\d+ ?x (?=\w)")
-_TIMES = re.compile(r" (?:x ?\d+|\(x ?\d+\))$")
+_TIMES = re.compile(r"(?: x ?\d+| \(x ?\d+\)| ?: \d+)$")
 _ARROW = re.compile(
     r"(?P<way>[\w -]+?)[ \t]*(?:->|=>|→|:|\bto\b|\bleads to\b|\()[ \t]*(?:to )?(?:the )?"
     r"(?P<there>[^()]+)\)?"
 )
+_BEHIND = re.compile(rf"(?<=\w) \({STATE_WORD}\)$")
 _AREAS = re.compile(r"exit|area|location|room|place|\bgo\b|travel|move", re.IGNORECASE)
 _WAY_TO = re.compile(r"an? (?:way|path|exit|passage|road) (?:leading )?to (?:the )?(?=\w)")
 _SPACE = r"(?:(?<!\s)|(?<=and ))\s+"
@@ -99,7 +102,8 @@ def read_label(draft: Scene, labelled: Labelled) -> None:
     elif kind == HERE:
         ways = tuple(item for item in items if _WAY_TO.match(item.text))
         _read_exits(draft, "exits", tuple(Item(*_way_to(item)) for item in ways))
-        for phrase in _listed(draft, tuple(item for item in items if item not in ways)):
+        near = (item for item in items if item not in ways and not read_away(draft, *item))
+        for phrase in _listed(draft, tuple(near)):
             draft.put(phrase)
     elif kind == HOLDER:
         found = _HOLDER.match(label.text)
@@ -133,7 +137,7 @@ def _read_exits(draft: Scene, label: str, items: tuple[Item, ...]) -> None:
     """Read a list of exits: directions, perhaps with the place that each leads to, or places."""
     names = _AREAS.search(label) is not None
     for part in _parts(items, _EXIT_SPLIT):
-        arrow = _ARROW.fullmatch(part.text)
+        arrow = _ARROW.fullmatch(_BEHIND.sub("", part.text.rstrip(" .")))
         word = (arrow["way"] if arrow else part.text).strip(" .").lower().removeprefix("the ")
         there = place_name(arrow["there"]) if arrow else ""
         if there in DIRECTIONS:  # Chapel (north)

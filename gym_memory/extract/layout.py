@@ -84,6 +84,8 @@ _NO_PLACE = re.compile(
 )
 """Lines that head something else."""
 _BULLET = re.compile(r"[ \t]*(?:[-*+•·>]|\d{1,2}[.)])[ \t]+")
+_COUNTED = re.compile(rf"{_BULLET.pattern}[a-z][\w ]*: \d")
+"""A list of numbers may have labels in lower case."""
 _MARK = re.compile(rf"(?:{_BULLET.pattern}|[ \t]*)[\[(|`]*[ \t]*(?:(?:\*\*|__)[ \t]*)?")
 _LABEL = re.compile(
     r"(?P<label>[A-Za-z][\w'/]*(?:,?[ -][\w'/]+){0,11})(?: \([^()\n]{1,60}\))?[ \t]*"
@@ -111,8 +113,10 @@ _KINDS = tuple(
                   r"|(?:items|things) (?:held|carried)|in your (?:hands?|pockets?|bag|possession)"
                   r"|(?:your )?(?:backpack|rucksack|satchel)"),
         (HERE, r"(?:(?:(?:in|on|at|inside) [\w' -]+|around (?:you|me)),? )?"
-               r"(?:you|i) (?:can )?(?:also )?see(?: here)?|(?:visible )?(?:items|objects|things)"
-               r"(?: here| nearby| in view)?|here|characters|people|on the (?:ground|floor)"),
+               r"(?:you|i) (?:can )?(?:also )?(?:see|notice|find)(?: here| the following(?: \w+)?)?"
+               r"|(?:visible )?(?:items|objects|things)"
+               r"(?: here| nearby| in view)?|here|characters|people|npcs|creatures|enemies|monsters"
+               r"|on the (?:ground|floor)"),
         (HOLDER, r"(?:(?:on|in|inside) )?(?:the |your )?[\w', -]+?"
                  r" (?:contains?|holds?|consists? of)(?: the following(?: \w+)?)?"
                  r"|(?:on|in|inside|under) (?:the|a|an) [\w' -]+"),
@@ -166,8 +170,11 @@ def layout_of(text: str) -> Layout:
 
 
 _MARKED = re.compile(r"[\n:=|\[#*]")
-_LAST_OF_LINE = re.compile(r"(?<=[.!?])([ \t]*)[ \t](?=\w[^.!?:\n]*:[ \t]*\n)")
-"""The blank before the last sentence of a line, if a list follows it."""
+_LAST_OF_LINE = re.compile(
+    r"(?<=[.!?])([ \t]*)[ \t]"
+    r"(?=\w[^.!?:\n]*:[ \t]*\n|Exits:)"
+)
+"""The blank before the last sentence of a line, if it is a label."""
 
 
 def _prose(text: str, lines: Sequence[re.Match[str]], cut: Sequence[bool]) -> str:
@@ -243,7 +250,7 @@ def _labelled(text: str, lines: Sequence[re.Match[str]], at: int, labels: list[L
             not value
             or len(found["label"].split()) > _MOST_STATE_WORDS
             or "," in found["label"]
-            or not found["label"][0].isupper()
+            or not (found["label"][0].isupper() or _COUNTED.match(line.group()))
         )
     ):
         return at

@@ -9,7 +9,7 @@ from gym_memory.extract.layout import PLACE, Layout, Title
 from gym_memory.extract.notes.words import ROOM
 from gym_memory.extract.scene import COMPASS, NAME, Scene, is_name, place_name
 
-__all__ = ["ARE", "PASSABLE", "YOU", "is_denied", "read_place", "ways_in"]
+__all__ = ["ARE", "MOVED", "PASSABLE", "YOU", "is_denied", "read_place", "ways_in"]
 
 YOU = r"(?:You|I|We)"
 ARE = r"(?:'re| are|'m| am)"
@@ -28,8 +28,10 @@ _ROOM = re.compile(
 _CALLED = re.compile(
     rf"This (?:\w+ )?(?:room|location|place|area) is (?:called )?(?P<name>{NAME}){_END}"
 )
+MOVED = re.compile(rf"{YOU} (?:walk|go|step|head|climb|enter|return|move|travel|arrive)\b")
 _ENTERED = re.compile(
-    rf"{YOU} (?:enter|arrive (?:at|in)|(?:walk|go|step|head|climb) into|return to|reach"
+    rf"{YOU} (?:[^.,]{{1,60}} and )?"
+    r"(?:enter|arrive (?:at|in)|(?:walk|go|step|head|climb) into|return to|reach"
     rf"|(?:move|go|walk|travel) (?:from {NAME} )?to) "
     rf"(?P<name>{NAME}){_END}"
 )

@@ -36,7 +36,7 @@ STATE_WORD = (
     r"cool|raw|cooked|fried|roasted|grilled|burned|burnt|chopped|sliced|diced|clean|dirty|wet|dry)"
 )
 SAME = {"opened": "open", "shut": "closed", "burnt": "burned"}
-_SPLIT = re.compile(rf"(?:,? and |, )(?={ARTICLE}|[A-Z][a-z])")
+_SPLIT = re.compile(rf"(?:,? and |, )(?={ARTICLE}|[A-Z][a-z])(?![^()]{{0,200}}\))")
 _SENTENCE = re.compile(r"(?:[^.!?\n]+|\.(?=\w))+[.!?]*[\"']?")
 """A dot inside a number or a name ends nothing."""
 ANY_STATE = re.compile(rf"\b{STATE_WORD}\b")
@@ -152,7 +152,7 @@ _THAT = r",? (?:that|which)(?: is [\w ]+ and)?"
 WITH_CONTENTS = re.compile(
     rf"(?P<thing>(?:{ARTICLE} )?{NAME})"
     rf"(?:{_THAT}(?: (?:looks|seems|appears) to)? (?:has|have)"
-    rf"|(?P<sure>{_THAT} (?:contains?|holds?)|,? containing))"
+    rf"|(?P<sure>{_THAT} (?:contains?|holds?)|,? containing)|,? with(?=.* (?:on|in) it\.?$))"
     r" (?P<items>.+?)(?: (?P<where>on|in|inside|under) (?:it|them))?\.?$"
 )
 """A thing and what it holds; *sure* by the verb alone."""
@@ -287,6 +287,19 @@ def here(draft: Scene, text: str, start: int, *, bare: bool = False) -> None:
     """Add the things of an enumeration to what is here."""
     for phrase in find_things(draft, text, start, bare=bare):
         draft.put(phrase)
+
+
+_STEPS = r"(?:\d+|an?|one|two) steps? (?:to (?:the|your) )?[\w-]+"
+_AWAY = re.compile(rf"(?P<thing>.+?),? (?P<where>{_STEPS}(?:(?: and|,) {_STEPS})*)")
+
+
+def read_away(draft: Scene, text: str, start: int) -> bool:
+    """Read a thing that is some steps away; return whether the text has this form."""
+    away = _AWAY.fullmatch(text)
+    for phrase in find_things(draft, away["thing"], start, bare=True) if away is not None else ():
+        draft.add(phrase.name, RELATIVE, away["where"].lower(), start, start + len(text))
+        draft.describe(phrase)
+    return away is not None
 
 
 def put_in(

@@ -6,13 +6,12 @@ import re
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 
-from gym_memory.extract.places import ARE, PASSABLE, YOU, is_denied, ways_in
+from gym_memory.extract.places import ARE, MOVED, PASSABLE, YOU, is_denied, ways_in
 from gym_memory.extract.scene import (
     ANY_STATE,
     ARTICLE,
     NAME,
     NOTHING,
-    RELATIVE,
     SAME,
     STATE_WORD,
     WITH_CONTENTS,
@@ -23,7 +22,9 @@ from gym_memory.extract.scene import (
     here,
     hold,
     is_name,
+    place_name,
     put_in,
+    read_away,
     seen_relation,
 )
 from gym_memory.graph.schema import DIRECTIONS, INVENTORY, clean_name, door_relation
@@ -36,15 +37,18 @@ _FLOOR = r"(?:on|upon) the (?:floor|ground)"
 _HERE = (
     rf"(?:here|there|nearby|near(?:by)? (?:you|me|us)|around (?:you|me|us)|{_FLOOR}"
     r"|in (?:the|this) (?:room|area)|"
-    r"in (?:the|a|one) corner(?: of the room)?)"
+    r"in (?:the|a|one) (?:corner|cent(?:er|re)|middle)(?: of (?:the|this) room)?"
+    r"|against (?:the|a|one) wall)"
 )
-_HERE_WORDS = ("here", "near", "around", "floor", "ground", "room", "area", "corner")
+_HERE_WORDS = (
+    *("here", "near", "around", "floor", "ground", "room", "area", "corner", "middle", "wall"),
+)
 _POSED = (
     r"(?:lying|sitting|standing|resting|hanging|leaning|sleeping|waiting|mounted|placed|put|inserted"
     r"|discarded|left|dropped|shining|glowing|burning|floating|nestled|perched|wedged|tucked|hidden|stuck)"
 )
 _BE = r"(?:is|are|has been|have been)"
-_LIE = r"(?:lies?|stands?|sits?|rests?|hangs?|waits?|sleeps?)"
+_LIE = r"(?:lies?|stands?|sits?|rests?|hangs?|waits?|sleeps?|leans?)"
 _ON_IN = r"(?:on top of|in(?:side)?|on|under(?:neath)?|upon)"
 _SEEN = re.compile(
     r"(?:(?:[Ii]n (?:one|another|the other) (?:part|side|corner) of the room|[Nn]earby"
@@ -52,10 +56,6 @@ _SEEN = re.compile(
     rf"(?:(?:[Yy]ou|I|[Ww]e) (?:can )?(?:also )?(?:see|notice|spot|find)"
     rf"|[Hh]ere (?:you|I) (?:see|find)|[Tt]here(?: is| are|'s)(?: also)?) "
     rf"(?P<things>{_THINGS}){_STOP}"
-)
-_AWAY = re.compile(
-    r"(?P<thing>.+?),? (?P<where>(?:\d+|an?|one|two) steps? (?:to (?:the|your) )?\w+"
-    r"(?:(?: and|,) (?:\d+|an?|one|two) steps? (?:to (?:the|your) )?\w+)*)"
 )
 _TO_THE = re.compile(
     rf"(?:[Tt]hrough (?P<door>{NAME}),? )?[Tt]o the (?P<way>\w+),? "
@@ -67,6 +67,10 @@ _DOORWAY = re.compile(
     rf"(?:(?:that |which )?lead(?:s|ing) )?(?:to the )?(?P<way>\w+){_STOP}",
     re.IGNORECASE,
 )
+_BEHIND = re.compile(
+    rf"(?:wards?)?,? (?:leads? )?to (?P<place>the {NAME})(?=,|;| and | from |[.!]*$)"
+)
+"""The place behind a way: *north to the mill*."""
 _POSED_HERE = re.compile(
     rf"(?P<items>{ARTICLE} {_THINGS}) (?:{_BE}(?: {_POSED})?|{_LIE})(?: now)? {_HERE}\b"
     rf"(?:,[^.!?]*)?{_STOP}"
@@ -87,8 +91,11 @@ _BESIDE = re.compile(
     rf"(?P<items>{ARTICLE} {_THINGS}){_STOP}",
     re.IGNORECASE,
 )
+_INSIDE = re.compile(
+    rf"Inside,? (?:(?:is|are|there (?:is|are))|(?:you|I) (?:see|find)) (?P<items>{_THINGS}){_STOP}"
+)
 _CONTAINS = re.compile(
-    rf"(?P<place>{ARTICLE} {NAME}) (?:contains?|holds?) (?P<items>{_THINGS}){_STOP}"
+    rf"(?P<place>{ARTICLE} {NAME}) (?:contains?|holds?|(?P<has>has)) (?P<items>{_THINGS}){_STOP}"
 )
 _IS = re.compile(
     rf"(?P<thing>{ARTICLE} {NAME}|[Ii]t|[Tt]his) (?:is|are)(?: now| currently| already)?"
@@ -126,6 +133,7 @@ _SWITCHED = re.compile(
     rf"{YOU} (?:switch|turn) (?P<thing>{ARTICLE} {NAME}) (?P<state>on|off){_STOP}"
 )
 _RESULT = {"open": "open", "close": "closed", "unlock": "unlocked", "lock": "locked"}
+_GIVEN = re.compile(rf"{YOU} (?:give|hand|feed|throw) (?P<thing>{ARTICLE} {NAME}) to {NAME}{_STOP}")
 _USED_UP = re.compile(rf"{YOU} (?:eat|drink|ate|drank) (?P<thing>{ARTICLE} {NAME}){_STOP}")
 CARRYING = re.compile(
     rf"(?:{YOU}{ARE} (?:now |currently )?(?:carrying|holding|wearing)|{YOU} (?:carry|hold|wear)"
@@ -142,8 +150,14 @@ def read_sentence(draft: Scene, sentence: str, offset: int) -> None:
     """Read a sentence by the first form that fits, and the ways that it names."""
     draft.offset = offset
     ways, forms = _analysis(sentence)
-    for start, end in ways if draft.room and not draft.is_look else ():
-        draft.has_exit(sentence[start:end].lower().replace("-", ""), start, end)
+    named = draft.room and not draft.is_look and MOVED.match(sentence) is None
+    for start, end in ways if named else ():
+        way = sentence[start:end].lower().replace("-", "")
+        draft.has_exit(way, start, end)
+        there = _BEHIND.match(sentence, end)
+        name = place_name(there["place"]) if there is not None else ""
+        if is_name(name) and name not in DIRECTIONS and draft.graph.value(draft.room, way) is None:
+            draft.add(name, seen_relation(way), draft.room, *there.span("place"))
     for found, read in forms:
         if read(draft, found) is not False:
             return
@@ -152,15 +166,11 @@ def read_sentence(draft: Scene, sentence: str, offset: int) -> None:
 def _see(draft: Scene, found: re.Match[str]) -> None:
     """Read things that are here, in a named place, or so many steps away."""
     text, start = found["things"], found.start("things")
-    away = _AWAY.fullmatch(text)
-    if away is not None:
-        for phrase in find_things(draft, away["thing"], start):
-            draft.add(phrase.name, RELATIVE, away["where"].lower(), start, start + len(text))
-            draft.describe(phrase)
+    if read_away(draft, text, start):
         return
     whole = WITH_CONTENTS.fullmatch(text)
     if whole is not None:
-        for phrase in find_things(draft, whole["thing"], start):
+        for phrase in find_things(draft, _AT_HERE.sub("", whole["thing"]), start):
             draft.put(phrase)
             hold(draft, whole, start, phrase)
             draft.topic = phrase.name
@@ -182,11 +192,23 @@ def _posed(draft: Scene, found: re.Match[str]) -> None:
 
 def _hold(draft: Scene, found: re.Match[str]) -> bool:
     """Read ``On the table is a lamp``, ``The box contains a coin``."""
-    where = found["where"] if "where" in found.groupdict() else "in"
+    groups = found.groupdict()
+    where, place = groups.get("where") or "in", clean_name(found["place"])
+    if groups.get("has"):  # of things it names parts
+        if place != draft.room:
+            return False
+        here(draft, found["items"], found.start("items"))
+        return True
     if NOTHING.match(found["items"]) or ANY_STATE.fullmatch(found["items"]):
         return False
-    put_in(draft, found["items"], found.start("items"), where, clean_name(found["place"]))
+    put_in(draft, found["items"], found.start("items"), where, place)
     return True
+
+
+def _inside(draft: Scene, found: re.Match[str]) -> None:
+    """Read ``Inside, you find a key``; of the last topic."""
+    if draft.topic:
+        put_in(draft, found["items"], found.start("items"), "in", draft.topic)
 
 
 def _lie(draft: Scene, found: re.Match[str]) -> None:
@@ -260,6 +282,11 @@ def _use_up(draft: Scene, found: re.Match[str]) -> None:
             draft.outdate(phrase.name, relation, None)
 
 
+def _give(draft: Scene, found: re.Match[str]) -> None:
+    for phrase in find_things(draft, found["thing"], found.start("thing")):
+        draft.outdate(phrase.name, "is in", INVENTORY)
+
+
 def _carry(draft: Scene, found: re.Match[str]) -> None:
     if not NOTHING.match(found["items"]):
         for phrase in find_things(draft, found["items"], found.start("items")):
@@ -280,6 +307,7 @@ _FORMS: tuple[tuple[re.Pattern[str], _Read, Sequence[str]], ...] = (
     (_TO_THE, _way, _WAYS),
     (_DOORWAY, _way, _WAYS),
     (_SEEN, _see, ()),
+    (_INSIDE, _inside, ()),
     (_HOLDS, _hold, ()),
     (_BESIDE, _posed, ()),
     (CARRYING, _carry, ()),
@@ -290,12 +318,13 @@ _FORMS: tuple[tuple[re.Pattern[str], _Read, Sequence[str]], ...] = (
     (_CHANGED, _change, ()),
     (_SWITCHED, _change, ()),
     (_USED_UP, _use_up, ()),
+    (_GIVEN, _give, ()),
     (_OPENS, _change, (" opens", " reveals")),
     (_CLOCK, _clock, ()),
     (_EMPTY, _state, ()),
     (_IS, _state, (" is", " are")),
     (_POSED_HERE, _posed, _HERE_WORDS),
-    (_CONTAINS, _hold, (" contain", " hold")),
+    (_CONTAINS, _hold, (" contain", " hold", " has ")),
     (_WHERE, _lie, (" in", " on", " under", " upon")),
 )
 """Forms of sentences, special ones before general ones.

@@ -120,6 +120,17 @@ def test_a_reward_says_whether_a_thing_is_where_it_belongs(
          "You also see:\n\ta way to the loft\n\ta path to north",
          "you|is in|den; rack|is in|den; top hook|is|empty; trunk|is in|den; hat|is in|trunk;"
          " hat|is|wet; cot|is in|den; den|has exit|loft; den|has exit|north"),
+        ("You see:\n- a pine 2 steps to your north-west\n\nYour status:\n- health: 9/9\n\n"
+         "Your inventory:\n- wood: 2", "pine|is seen|2 steps to your north-west; health|is|9/9;"
+         " wood|is in|inventory"),
+        ("You walk through the gate to the north and enter the yard. The yard has a well. "
+         "A spade leans against the wall. Exits: south (mill), up: loft (closed).",
+         "you|is in|yard; well|is in|yard; spade|is in|yard; yard|has exit|south;"
+         " mill|is seen south of|yard; yard|has exit|up; loft|is seen up of|yard"),
+        ("You are in a den. There is a table in the center of the room with a bowl of plums on it. "
+         "A door to the east leads to the porch. You open the trunk. Inside, you find a fan.",
+         "you|is in|den; table|is in|den; bowl of plums|is on|table; den|has exit|east;"
+         " porch|is seen east of|den; trunk|is|open; fan|is in|trunk"),
         ("You are in the den. You put the hat in your inventory. The cap is put in the left side "
          "of the trunk. A mug lies in one corner of the room.",
          "you|is in|den; hat|is in|inventory; cap|is in|left side of the trunk; mug|is in|den"),
@@ -150,6 +161,7 @@ def test_what_ends() -> None:
     dropped = read("You drop the pen.", "drop pen", hall)[1]
     assert "pen|is in|hall" in dropped
     assert "pen|is in|inventory" not in dropped
+    assert "pen|is in|inventory" not in read("You hand the pen to Ann.", "", hall)[1]
     assert "box|is|empty" not in read("You put the pen in the box.", "put pen", hall)[1]
     listed = read("Inventory:\n  a cup\n", "inventory", hall)[1]
     assert "pen|is in|inventory" not in listed
