@@ -41,7 +41,7 @@ _PUT_INTO = re.compile(
 )
 _ADVICE = re.compile(
     r"(?:e\.g|examples?|notes?|hints?|tips?|warning|for|to|type|use|format|enter|write|reply|respond|"
-    r"choose|your (?:task|goal) is|i|you|we)\b"
+    r"choose|taken|dropped|your (?:task|goal) is|i|you|we)\b"
 )
 """Labels of advice and of what was just done, which state no fact."""
 _VERBS = ("shows", "has", "holds", "contains", "starts", "needs")

@@ -115,7 +115,8 @@ _KINDS = tuple(
         (HERE, r"(?:(?:(?:in|on|at|inside) [\w' -]+|around (?:you|me)),? )?"
                r"(?:you|i) (?:can )?(?:also )?(?:see|notice|find)(?: here| the following(?: \w+)?)?"
                r"|(?:visible )?(?:items|objects|things)"
-               r"(?: here| nearby| in view)?|here|characters|people|npcs|creatures|enemies|monsters"
+               r"(?: here| nearby| in view| present| on the map| in (?:the )?room)?|here"
+               r"|(?:characters|people|npcs|creatures|enemies|monsters)(?: here| present)?"
                r"|on the (?:ground|floor)"),
         (HOLDER, r"(?:(?:on|in|inside) )?(?:the |your )?[\w', -]+?"
                  r" (?:contains?|holds?|consists? of)(?: the following(?: \w+)?)?"

@@ -31,7 +31,8 @@ _CALLED = re.compile(
 MOVED = re.compile(rf"{YOU} (?:walk|go|step|head|climb|enter|return|move|travel|arrive)\b")
 _ENTERED = re.compile(
     rf"{YOU} (?:[^.,]{{1,60}} and )?"
-    r"(?:enter|arrive (?:at|in)|(?:walk|go|step|head|climb) into|return to|reach"
+    r"(?:enter|arrive (?:at|in)|(?:walk|go|step|head|climb)(?: out| up| down| back)? into"
+    r"|return to|reach"
     rf"|(?:move|go|walk|travel) (?:from {NAME} )?to) "
     rf"(?P<name>{NAME}){_END}"
 )

@@ -140,7 +140,7 @@ _RELATION = {"inside": "in", "into": "in", "to": "in", "onto": "on", "on top of"
              "from": "on", "upon": "on", "underneath": "under"}  # fmt: skip
 LOOKING = re.compile(r"(?:look (?:at|in|into|through)|examine|inspect|read|x) ", re.IGNORECASE)
 _CONTENTS = (
-    r"(?:(?P<where>on|in) which (?:is|are)|containing|holding) "
+    r"(?:(?P<where>on|in) which (?:is|are)|contain(?:ing|s:?)|holding) "
     r"(?P<items>(?:[^()]|\([^()]{0,200}\)){1,400})"
 )
 _BRACKETED = re.compile(

@@ -87,7 +87,8 @@ _HOLDS = re.compile(
 )
 _BESIDE = re.compile(
     r"(?!(?:above|below|beneath) (?:you|me|us)\b)"  # there is another place
-    rf"(?:above|beside|behind|near|next to|below|beneath) {NAME} (?:is|are|{_LIE}) "
+    rf"(?:above|beside|behind|near|next to|below|beneath) {NAME},? "
+    rf"(?:is|are|(?:you|I) (?:see|find)|{_LIE}) "
     rf"(?P<items>{ARTICLE} {_THINGS}){_STOP}",
     re.IGNORECASE,
 )
@@ -126,12 +127,15 @@ _CHANGED = re.compile(
     rf"(?: (?:to|with) {NAME})?(?:, revealing (?P<items>[^.!?]+))?{_STOP}"
 )
 _OPENS = re.compile(
-    rf"(?:Opening )?(?P<thing>[Tt]he {NAME})(?: opens(?:, revealing (?P<items>{_THINGS}))?"
+    rf"(?:Opening )?(?P<thing>[Tt]he {NAME})"
+    r"(?:(?: opens| (?:swings|slides|creaks) open)"
+    rf"(?:, revealing (?P<items>{_THINGS})| with [^.!?]+)?"
     rf"| reveals (?P<more>{_THINGS})){_STOP}"
 )
 _SWITCHED = re.compile(
     rf"{YOU} (?:switch|turn) (?P<thing>{ARTICLE} {NAME}) (?P<state>on|off){_STOP}"
 )
+_STEPS_AWAY = re.compile(rf"{ARTICLE} .+? steps? .+")
 _RESULT = {"open": "open", "close": "closed", "unlock": "unlocked", "lock": "locked"}
 _GIVEN = re.compile(rf"{YOU} (?:give|hand|feed|throw) (?P<thing>{ARTICLE} {NAME}) to {NAME}{_STOP}")
 _USED_UP = re.compile(rf"{YOU} (?:eat|drink|ate|drank) (?P<thing>{ARTICLE} {NAME}){_STOP}")
@@ -203,6 +207,10 @@ def _hold(draft: Scene, found: re.Match[str]) -> bool:
         return False
     put_in(draft, found["items"], found.start("items"), where, place)
     return True
+
+
+def _away(draft: Scene, found: re.Match[str]) -> bool:
+    return read_away(draft, found.group(), found.start())
 
 
 def _inside(draft: Scene, found: re.Match[str]) -> None:
@@ -319,9 +327,10 @@ _FORMS: tuple[tuple[re.Pattern[str], _Read, Sequence[str]], ...] = (
     (_SWITCHED, _change, ()),
     (_USED_UP, _use_up, ()),
     (_GIVEN, _give, ()),
-    (_OPENS, _change, (" opens", " reveals")),
+    (_OPENS, _change, (" open", " reveals")),
     (_CLOCK, _clock, ()),
     (_EMPTY, _state, ()),
+    (_STEPS_AWAY, _away, (" step",)),
     (_IS, _state, (" is", " are")),
     (_POSED_HERE, _posed, _HERE_WORDS),
     (_CONTAINS, _hold, (" contain", " hold", " has ")),

@@ -123,6 +123,14 @@ def test_a_reward_says_whether_a_thing_is_where_it_belongs(
         ("You see:\n- a pine 2 steps to your north-west\n\nYour status:\n- health: 9/9\n\n"
          "Your inventory:\n- wood: 2", "pine|is seen|2 steps to your north-west; health|is|9/9;"
          " wood|is in|inventory"),
+        ("a wall 1 step forward\na red cube 2 steps left and 1 step forward\nYou carry a key",
+         "wall|is seen|1 step forward; red cube|is seen|2 steps left and 1 step forward;"
+         " key|is in|inventory"),
+        ("Current room: Mill\nItems in room: flour\nCharacters present: Ann\nObjects on the map:\n"
+         "a sack 1 step to the left", "you|is in|mill; flour|is in|mill; ann|is in|mill;"
+         " sack|is seen|1 step to the left"),
+        ("You step out into a yard. Behind the barrel you find a coin. The gate swings open with a "
+         "groan.", "you|is in|yard; coin|is in|yard; gate|is|open"),
         ("You walk through the gate to the north and enter the yard. The yard has a well. "
          "A spade leans against the wall. Exits: south (mill), up: loft (closed).",
          "you|is in|yard; well|is in|yard; spade|is in|yard; yard|has exit|south;"
