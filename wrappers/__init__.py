@@ -5,10 +5,9 @@ them behind the registered ids.
 """
 
 from gym_memory.wrappers.actions import IndexActions, Navigate
-from gym_memory.wrappers.encode import EncodeText
+from gym_memory.wrappers.encode import EncodeText, PromptObservation
 from gym_memory.wrappers.make import make_env, wrap
 from gym_memory.wrappers.memory import MemoryObservation
-from gym_memory.wrappers.prompt import PromptObservation
 from gym_memory.wrappers.record import RecordTrajectory
 
 __all__ = ["EncodeText", "IndexActions", "MemoryObservation", "Navigate", "PromptObservation"]

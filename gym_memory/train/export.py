@@ -22,7 +22,7 @@ from gym_memory.run.results import read_config, read_episodes
 from gym_memory.run.results.folder import read_environment
 from gym_memory.run.results.score import score_lines, table, units
 from gym_memory.train.steps import Played, chat_rows, played, step_rows
-from gym_memory.wrappers.prompt import PromptObservation, render_prompt
+from gym_memory.wrappers.encode import PromptObservation, render_prompt
 
 __all__ = ["FORMATS", "export", "to_minari", "to_parquet", "write_card"]
 

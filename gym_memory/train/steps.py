@@ -23,8 +23,8 @@ from gym_memory.core.trajectory import Row, last_way, read_rows
 from gym_memory.llm import Message
 from gym_memory.run.jobs import Job
 from gym_memory.run.results.folder import read_config, read_episodes
+from gym_memory.wrappers.encode import INSTRUCTIONS, render_prompt
 from gym_memory.wrappers.memory import DEFAULT_BUDGET, MemoryObservation
-from gym_memory.wrappers.prompt import INSTRUCTIONS, render_prompt
 
 __all__ = ["COLUMNS", "MAX_ACTIONS", "AdvisedObservation", "Played", "Prompted", "PromptedSettings"]
 __all__ += ["Record", "anchor", "chat_rows", "make_row", "memory_digest", "opening", "played"]

@@ -10,8 +10,8 @@ from gym_memory.core.optional import require
 from gym_memory.core.records import value_of
 from gym_memory.train.session import Session, Turn, task_names
 from gym_memory.train.steps import MAX_ACTIONS, opening, state_prompt, turn_text
+from gym_memory.wrappers.encode import INSTRUCTIONS
 from gym_memory.wrappers.memory import DEFAULT_BUDGET, DEFAULT_MEMORY
-from gym_memory.wrappers.prompt import INSTRUCTIONS
 
 __all__ = ["GameEnv", "GameEnvConfig", "GameHarness", "GameHarnessConfig", "GameTask"]
 __all__ += ["GameTaskData", "GameTaskset", "GameTasksetConfig"]

@@ -8,7 +8,7 @@ import pytest
 from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.testing.fake_env import FAKE_ID, RAW_ID
 from gym_memory.wrappers import PromptObservation
-from gym_memory.wrappers.prompt import INSTRUCTIONS, render_prompt
+from gym_memory.wrappers.encode import INSTRUCTIONS, render_prompt
 
 OBS = {
     "text": "You are in a hall.\n",
