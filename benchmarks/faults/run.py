@@ -35,7 +35,7 @@ from gym_memory.core.errors import GymMemoryError
 HERE = Path(__file__).parent
 USED = (
     *("gym_memory.run.jobs", "gym_memory.run.results.report", "gym_memory.run.results.verify"),
-    *("gym_memory.memory.arigraph", "gym_memory.baselines.rules.scripted", "psycopg", "pgvector"),
+    *("gym_memory.memory.arigraph", "gym_memory.baselines.scripted", "psycopg", "pgvector"),
     *("pgvector.psycopg", "torch", "safetensors.torch"),
 )
 KINDS = {"EIO once": 1, "disk full": 2, "torn write": 3, "torn write and kill": 4}

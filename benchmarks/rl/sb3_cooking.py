@@ -30,7 +30,7 @@ from stable_baselines3.common.env_util import make_vec_env
 import gym_memory  # noqa: F401  registers the environments
 from gym_memory.baselines.base import Policy
 from gym_memory.baselines.rl.sb3 import POLICY, RelationFeatures, Sb3, common_names, pointed, save
-from gym_memory.baselines.rules.scripted import Random
+from gym_memory.baselines.scripted import Random
 from gym_memory.run import rollout
 from gym_memory.run.results import intervals
 from gym_memory.wrappers import IndexActions

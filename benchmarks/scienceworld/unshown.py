@@ -20,7 +20,7 @@ from keep import write_measured
 from gym_memory.baselines import Policy
 from gym_memory.baselines.base import make_policy
 from gym_memory.baselines.rules.scienceworld.demonstrations import learn
-from gym_memory.baselines.rules.scripted import Random
+from gym_memory.baselines.scripted import Random
 from gym_memory.games.scienceworld import catalog
 from gym_memory.run import rollout
 from gym_memory.run.jobs import Job

@@ -43,7 +43,7 @@ def play(
 
     In a page, with the memory's map beside it: `gym-memory play --web -e "TreasureHunt?level=easy"`
     """
-    from gym_memory.baselines.human import Human
+    from gym_memory.baselines.scripted import Human
     from gym_memory.run import rollout
     from gym_memory.run.jobs import Job
 

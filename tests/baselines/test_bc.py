@@ -14,7 +14,7 @@ from gym_memory.baselines.rl.bc import BcLearner, BcSettings
 from gym_memory.baselines.rl.shared import checkpoints
 from gym_memory.baselines.rl.shared.learner import PlannerTeacher, Recorded, TeacherAdvice
 from gym_memory.baselines.rl.shared.training import Trainer, TrainSettings
-from gym_memory.baselines.rules.scripted import Walkthrough
+from gym_memory.baselines.scripted import Walkthrough
 from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.run import rollout
 from gym_memory.testing.fake_env import FakeHouse

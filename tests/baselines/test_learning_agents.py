@@ -15,7 +15,7 @@ import gym_memory.baselines.llm.clin as clin_module
 from gym_memory.baselines.base import make_policy
 from gym_memory.baselines.llm.clin import Clin
 from gym_memory.baselines.llm.ldm2 import Ldm2
-from gym_memory.baselines.rules.scripted import Walkthrough
+from gym_memory.baselines.scripted import Walkthrough
 from gym_memory.core.errors import InvalidArgumentError, MissingDependencyError
 from gym_memory.core.names import format_spec
 from gym_memory.core.records import Observation

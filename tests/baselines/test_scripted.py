@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 
 from gym_memory.baselines import POLICIES, Policy, make_policy
-from gym_memory.baselines.human import Human
-from gym_memory.baselines.rules.scripted import Random, Walkthrough
+from gym_memory.baselines.scripted import Human, Random, Walkthrough
 from gym_memory.core.errors import UnknownNameError
 from gym_memory.core.records import Oracle
 from gym_memory.run import rollout

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gym_memory.baselines.llm.react import React
-from gym_memory.baselines.rules.scripted import Scribe
+from gym_memory.baselines.scripted import Scribe
 from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.records import Cue, Step, Task, Written
 from gym_memory.core.trajectory import read_rows, read_trajectory

@@ -16,7 +16,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from gym_memory.baselines.base import POLICIES
-from gym_memory.baselines.rules.scripted import Random, Walkthrough
+from gym_memory.baselines.scripted import Random, Walkthrough
 from gym_memory.core.errors import BackendError
 from gym_memory.games.base import ENVIRONMENTS
 from gym_memory.testing.fake_env import FakeHouse, register_fake

@@ -11,7 +11,7 @@ from typing import Any
 import gymnasium as gym
 import pytest
 
-from gym_memory.baselines.rules.scripted import Walkthrough
+from gym_memory.baselines.scripted import Walkthrough
 from gym_memory.cli import main
 from gym_memory.core.errors import InvalidArgumentError, ResultsError
 from gym_memory.core.names import format_spec

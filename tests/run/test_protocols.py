@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import run_plugin  # noqa: F401 - registers the policies used here
 
-from gym_memory.baselines.rules.scripted import Random
+from gym_memory.baselines.scripted import Random
 from gym_memory.core.errors import InvalidArgumentError, UnknownNameError
 from gym_memory.memory.history import History
 from gym_memory.run import EpisodeResult, rollout

@@ -8,7 +8,7 @@ import gymnasium as gym
 import pytest
 
 from gym_memory.baselines.base import Policy
-from gym_memory.baselines.rules.scripted import Random, Walkthrough
+from gym_memory.baselines.scripted import Random, Walkthrough
 from gym_memory.run import EpisodeResult, rollout
 from gym_memory.testing.fake_env import FAKE_ID, RAW_ID
 

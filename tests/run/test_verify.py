@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from run_plugin import Sleepy
 
 from gym_memory.baselines.base import POLICIES
-from gym_memory.baselines.rules.scripted import Walkthrough
+from gym_memory.baselines.scripted import Walkthrough
 from gym_memory.cli import main
 from gym_memory.core.errors import ResultsError
 from gym_memory.core.files import read_json
