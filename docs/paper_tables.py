@@ -1,14 +1,12 @@
-"""Where this suite differs from the papers: one table beside the code, and the page made of it.
+"""Tables of papers.md: where this suite differs from the papers (`paper_differences.yml`).
 
-``python -m gym_memory.papers.differences docs/papers.md`` writes the tables of the page.
+python docs/paper_tables.py    # writes them into the page
 """
 
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Iterable, Sequence
-from importlib import resources
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -22,6 +20,7 @@ from gym_memory.papers.presets import PRESETS
 
 __all__ = ["Difference", "PaperSetting", "differences", "fill", "paper_settings", "preset_value"]
 
+HERE = Path(__file__).parent
 _TABLE = re.compile(r"(<!-- table (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
@@ -55,7 +54,7 @@ class PaperSetting(NamedTuple):
 
 def _read() -> dict[str, list[list[Any]]]:
     yaml = require("yaml", "llm", "differences from the papers")
-    text = resources.files("gym_memory.papers").joinpath("differences.yml").read_text("utf-8")
+    text = (HERE / "paper_differences.yml").read_text("utf-8")
     record: dict[str, list[list[Any]]] = yaml.safe_load(text)
     return record
 
@@ -125,5 +124,5 @@ def _table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 if __name__ == "__main__":
-    path = Path(sys.argv[1])
+    path = HERE / "papers.md"
     path.write_text(fill(path.read_text("utf-8")), "utf-8")
