@@ -212,7 +212,7 @@ class Scene(Draft):
             self._note_maze(place)
         elif not self._is_several(self.left):
             self.add(place, way_relation(way), self.left, start, end)
-            self.outdate(place, seen_relation(way), self.left)
+            self.outdate(None, seen_relation(way), self.left)
 
     def _note_maze(self, place: str) -> None:
         """Note that several places share a name, if a move leads from one to the next.
