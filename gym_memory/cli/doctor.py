@@ -19,7 +19,7 @@ from gym_memory import __version__
 from gym_memory.cli import options
 from gym_memory.cli.show import output, print_json, print_table
 from gym_memory.core.files import cache_dir
-from gym_memory.core.versions import Package, packages, plugins
+from gym_memory.core.optional import Package, packages, plugins
 
 __all__ = ["Finding", "command", "examine"]
 

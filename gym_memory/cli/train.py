@@ -246,7 +246,7 @@ def _shown(
 
 def _finish(trainer: Any, folder: Path, device: str) -> None:
     from gym_memory.core.files import write_atomic
-    from gym_memory.core.versions import environment_record
+    from gym_memory.core.optional import environment_record
 
     record = {
         "steps": trainer.steps,

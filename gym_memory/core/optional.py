@@ -1,14 +1,26 @@
-"""Import an optional package where it is used, or say in one line how to get it."""
+"""Optional packages: import one or say how to get it; what is installed, as results record it."""
 
 from __future__ import annotations
 
 import importlib
 import importlib.util
-from typing import Any
+import os
+import platform
+import subprocess
+from collections.abc import Mapping
+from importlib import metadata
+from pathlib import Path
+from typing import Any, NamedTuple
 
+from gym_memory import __version__
 from gym_memory.core.errors import MissingDependencyError
 
-__all__ = ["check_installed", "require"]
+__all__ = ["Package", "Plugin", "check_installed", "environment_record", "git_commit", "packages"]
+__all__ += ["plugins", "require"]
+
+DISTRIBUTION = "gym-memory"
+_GROUPS = "gym_memory."
+"""What the groups of our entry points begin with, see :mod:`gym_memory.core.names`."""
 
 
 def require(module: str, extra: str, purpose: str = "") -> Any:
@@ -34,3 +46,103 @@ def _missing(module: str, extra: str, purpose: str) -> MissingDependencyError:
     package = module.split(".")[0]
     install = extra if " " in extra else f"pip install 'gym-memory[{extra}]'"
     return MissingDependencyError(package, install, purpose)
+
+
+class Package(NamedTuple):
+    """Describe a package that gym-memory or one of its extras asks for; empty where there is none.
+
+    ``wanted`` is a version range, ``version`` the installed one.
+    """
+
+    name: str
+    wanted: str
+    extra: str
+    version: str
+    fits: bool
+
+
+def packages() -> list[Package]:
+    """All packages that gym-memory's metadata names, in its order."""
+    try:
+        extras = metadata.metadata(DISTRIBUTION).get_all("Provides-Extra") or []
+        lines = metadata.requires(DISTRIBUTION) or []
+    except metadata.PackageNotFoundError:
+        return []
+    from packaging.requirements import Requirement  # imported by nothing that only prints names
+
+    found = []
+    for requirement in map(Requirement, lines):
+        if requirement.name == DISTRIBUTION:
+            continue
+        asking = [""]
+        if requirement.marker is not None and not requirement.marker.evaluate({"extra": ""}):
+            asking = [e for e in extras if requirement.marker.evaluate({"extra": e})]
+        try:
+            version = metadata.version(requirement.name)
+        except metadata.PackageNotFoundError:
+            version = ""
+        fits = bool(version) and requirement.specifier.contains(version, prereleases=True)
+        wanted = str(requirement.specifier)
+        found += [Package(requirement.name, wanted, extra, version, fits) for extra in asking]
+    return found
+
+
+class Plugin(NamedTuple):
+    """Describe an installed package that adds names; ``lacking`` are modules that are not there."""
+
+    name: str
+    version: str
+    names: tuple[str, ...]
+    lacking: tuple[str, ...] = ()
+
+
+def plugins() -> list[Plugin]:
+    """Packages with entry points in a group of ours, sorted by name; imports none of them."""
+    found: dict[str, Plugin] = {}
+    for distribution in metadata.distributions():
+        points = [p for p in distribution.entry_points if p.group.startswith(_GROUPS)]
+        if points and distribution.name not in found:  # the first on the path is the one that runs
+            modules = dict.fromkeys(point.module.partition(".")[0] for point in points)
+            found[distribution.name] = Plugin(
+                distribution.name,
+                distribution.version,
+                tuple(point.name for point in points),
+                tuple(module for module in modules if importlib.util.find_spec(module) is None),
+            )
+    return [found[name] for name in sorted(found)]
+
+
+def environment_record(backends: Mapping[str, str]) -> dict[str, Any]:
+    """Return where a run was made: versions, machine, commit; ``backends`` by environment."""
+    return {
+        "gym_memory": __version__,
+        "git_commit": git_commit(Path(__file__).parent),
+        "python": platform.python_version(),
+        "platform": platform.platform(),
+        "host": platform.node(),
+        "cpus": os.cpu_count(),
+        "packages": {p.name: p.version for p in sorted(packages()) if p.version},
+        "plugins": {plugin.name: plugin.version for plugin in plugins()},
+        "backends": dict(backends),
+    }
+
+
+def git_commit(folder: Path) -> str:
+    """Return the commit of the checkout that a package runs from, marked if that was changed.
+
+    Links in the folder lead to more of its code. Empty for an installed copy.
+    """
+    code = [folder, *(path.resolve() for path in folder.iterdir() if path.is_symlink())]
+
+    def git(*words: str) -> str:
+        command = ["git", "-C", str(folder), *words]
+        return subprocess.run(
+            command, capture_output=True, text=True, check=True, timeout=10
+        ).stdout.strip()
+
+    try:
+        git("ls-files", "--error-unmatch", "__init__.py")
+        changed = git("status", "--porcelain", "--untracked-files=no", "--", *map(str, code))
+        return git("rev-parse", "HEAD") + ("+changes" if changed else "")
+    except (OSError, subprocess.SubprocessError):
+        return ""

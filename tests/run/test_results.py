@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from gym_memory.core.errors import ResultsError
-from gym_memory.core.versions import git_commit
+from gym_memory.core.optional import git_commit
 from gym_memory.run import EpisodeResult
 from gym_memory.run.jobs import EpisodeRow, Job, RunConfig
 from gym_memory.run.results import ResultsFolder, read_config, read_episodes

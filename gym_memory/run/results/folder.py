@@ -34,7 +34,7 @@ from gym_memory.core.files import (
     without_waiting,
     write_atomic,
 )
-from gym_memory.core.versions import environment_record
+from gym_memory.core.optional import environment_record
 from gym_memory.run.jobs import EpisodeRow, Job, RunConfig
 
 __all__ = ["ResultsFolder", "check_backends", "content", "read_config", "read_environment"]

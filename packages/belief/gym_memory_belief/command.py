@@ -106,7 +106,7 @@ def _of_split(spec: str, split: str) -> str:
 def _finish(trainer: Any, test: Any, out: Path) -> dict[str, Any]:
     """Measure on test games, and note the result with the versions and the machine."""
     from gym_memory.core.files import write_atomic
-    from gym_memory.core.versions import environment_record
+    from gym_memory.core.optional import environment_record
 
     result = {
         "valid": trainer.curve[-1],
