@@ -23,8 +23,8 @@ from typing import Any
 from unittest.mock import patch
 
 from gym_memory.extract.notes import read_writing
+from gym_memory.games.textworld import voices
 from gym_memory.games.textworld.treasure_hunt import TreasureHunt
-from gym_memory.games.textworld.voices import voice
 from gym_memory.games.textworld.voices.hunts import KeyAndLock, VoicedHunt, plan_voiced_hunt
 
 RARE_WORDS = {
@@ -44,7 +44,7 @@ RARE_NAMES = {
 Fact = tuple[str, str, str]
 
 
-def stated(link: KeyAndLock, rooms: Mapping[Any, voice.Name]) -> set[Fact]:
+def stated(link: KeyAndLock, rooms: Mapping[Any, voices.Name]) -> set[Fact]:
     """Return what a note was written to say."""
     facts = {(link.key.name, "opens", link.lock.name)}
     if rooms[link.cell].name in link.text:
@@ -69,10 +69,10 @@ def known(plan: VoicedHunt) -> dict[str, str]:
 
 def plans(level: str, split: str, games: int, *, rare: bool) -> Iterator[VoicedHunt]:
     """The games of a level, perhaps with rare words."""
-    data = dict(copy.deepcopy(voice.load_voices(split)))
+    data = dict(copy.deepcopy(voices.load_voices(split)))
     if rare:
         data["words"], data["names"] = data["words"] | RARE_WORDS, data["names"] | RARE_NAMES
-    with patch.object(voice, "load_voices", lambda _: data):
+    with patch.object(voices, "load_voices", lambda _: data):
         for seed in range(games):
             yield plan_voiced_hunt(TreasureHunt.levels[level], split, seed)[0]
 

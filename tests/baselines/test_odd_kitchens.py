@@ -15,9 +15,9 @@ from gym_memory.baselines.rules.textworld.cooking import blade, cook
 from gym_memory.baselines.rules.textworld.planner import Planner
 from gym_memory.core.records import Observation, Task, Triple
 from gym_memory.extract import get_extractor
+from gym_memory.games.textworld import voices
 from gym_memory.games.textworld.cooking import Cooking
 from gym_memory.games.textworld.games import compile_game, generate
-from gym_memory.games.textworld.voices import voice
 from gym_memory.run import EpisodeResult, rollout
 
 pytestmark = pytest.mark.slow
@@ -41,10 +41,10 @@ FORMS = {
 
 def kitchen(path: Path, monkeypatch: pytest.MonkeyPatch, goal: str, **settings: Any) -> Path:
     """A compiled game of two ingredients, which are to be cut and heated."""
-    words = copy.deepcopy(dict(voice.load_voices("train")))
+    words = copy.deepcopy(dict(voices.load_voices("train")))
     words["kitchen"] = {**words["kitchen"], **WORDS}
     words["forms"] = {**words["forms"], **FORMS, "cook goal": [goal]}
-    monkeypatch.setattr(voice, "load_voices", lambda split: words)
+    monkeypatch.setattr(voices, "load_voices", lambda split: words)
     level = {
         "voice": 2, "recipe": [2], "go": [6], "open": [True], "cook": [True], "cut": [True],
         "drop": [False], "steps": 100, **settings,

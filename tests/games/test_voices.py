@@ -14,8 +14,8 @@ from gym_memory.games.textworld.cleaning import Cleaning
 from gym_memory.games.textworld.cooking import Cooking
 from gym_memory.games.textworld.games import game_sha256, generate
 from gym_memory.games.textworld.treasure_hunt import TreasureHunt
+from gym_memory.games.textworld.voices import SHARED, expanded, load_voices
 from gym_memory.games.textworld.voices.hunts import plan_voiced_hunt
-from gym_memory.games.textworld.voices.voice import SHARED, expanded, load_voices
 
 LEVELS = [
     (TreasureHunt, "voices-easy"),

@@ -1,5 +1,208 @@
 """Games in many voices: names, wordings and themes that differ between train, valid and test.
 
 ``train.json``, ``valid.json`` and ``test.json`` hold forms of sentences and words. A game uses
-those of its split only, so players are tested on new wordings.
+those of its split only, so players are tested on new wordings. A :class:`Voice` draws from them
+the names, sentences, furniture and things of a game.
 """
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import random
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from importlib.resources import files
+from itertools import product
+from typing import Any, NamedTuple
+
+from gym_memory.games.textworld.worldgen import Cell, new_holder
+
+__all__ = ["SHARED", "Holder", "Name", "Voice", "add_holders", "add_things", "expanded"]
+__all__ += ["load_voices", "things_of", "words_of"]
+
+SHARED = frozenset({"key", "note", "of"})
+"""Words of names that all splits use, besides letters and numbers."""
+
+_CHOICE = re.compile(r"\(([^()]*\|[^()]*)\)")
+_SLOT = re.compile(r"\{(\w+)\}")
+_ENDS = (".", "!", "?")
+_MOST_NUMBERS = 60
+_LETTERS = "ABCDEFGHJKLMNOPQRSTUVW"
+_REPEATED = 0.3
+"""Share of names that do not follow their game's style."""
+_IT = 0.4
+"""Share of sentences that say *it* where they can."""
+_UNPAIRED = 500
+
+
+class Name(NamedTuple):
+    """Hold a name as a command writes it, and how a sentence says it.
+
+    A proper name takes no article; ``indefinite`` has words before it in a list: ``a pair of``.
+    """
+
+    name: str
+    proper: bool = False
+    indefinite: str = ""
+
+    def __str__(self) -> str:
+        return self.name if self.proper else f"the {self.name}"
+
+
+@lru_cache(maxsize=3)
+def load_voices(split: str) -> Mapping[str, Any]:
+    """Read the forms and words of a split."""
+    return json.loads((files(__package__) / f"{split}.json").read_text(encoding="utf-8"))
+
+
+def expanded(form: str) -> Iterator[str]:
+    """Yield all ways to choose in a form.
+
+    >>> list(expanded("(Go|Walk) to {room}"))
+    ['Go to {room}', 'Walk to {room}']
+    """
+    parts = _CHOICE.split(form)
+    choices = [part.split("|") if i % 2 else [part] for i, part in enumerate(parts)]
+    return ("".join(chosen) for chosen in product(*choices))
+
+
+def words_of(name: str) -> frozenset[str]:
+    """Return the words of a name, in lower case."""
+    return frozenset(name.lower().split())
+
+
+def things_of(one: Sequence[str], some: Sequence[str], pairs: Sequence[str]) -> list[Name]:
+    """List names of things: single ones, *some*, and pairs."""
+    return [
+        *(Name(name, proper=name[-1].isdigit()) for name in one),
+        *(Name(name, indefinite="some") for name in some),
+        *(Name(name, indefinite="a pair of") for name in pairs),
+    ]
+
+
+class Voice:
+    """Words of one split (``train``, ``valid`` or ``test``), chosen for one game."""
+
+    def __init__(self, split: str, rng: random.Random):
+        self.data = load_voices(split)
+        self.words: Mapping[str, Sequence[str]] = self.data["words"]
+        self._rng = rng
+        self._used: list[frozenset[str]] = []
+        self._styles = {kind: rng.choice(styles) for kind, styles in self.data["names"].items()}
+
+    # ------------------------------------------------------------ names
+
+    def name(self, kind: str) -> Name:
+        """Draw a new name for a ``key``, ``lock``, ``note`` or ``room``."""
+        rng, styles = self._rng, self.data["names"][kind]
+        for _ in range(_UNPAIRED):
+            style = rng.choice(styles) if rng.random() < _REPEATED else self._styles[kind]
+            slots = {slot: self._word(kind, slot) for slot in _SLOT.findall(style)}
+            if self.take(name := style.format(**slots)):
+                return Name(name, proper="n" in slots or "letter" in slots)
+        raise ValueError(f"the voice has too few words for so many names of a {kind}")
+
+    def _word(self, kind: str, slot: str) -> str:
+        if slot == "n":
+            return str(self._rng.randint(1, _MOST_NUMBERS))
+        if slot == "letter":
+            return self._rng.choice(_LETTERS)
+        part = {"adj": "adjectives", "mat": "materials"}.get(slot.lower(), "nouns")
+        word = self._rng.choice(self.words[f"{kind} {part}"])
+        return word.upper() if slot.isupper() else word.title() if slot[0].isupper() else word
+
+    def take(self, name: str) -> bool:
+        """Reserve a name and return True, unless it or another has all words of the other.
+
+        TextWorld does not accept names that begin with I or P (the inventory, the player).
+        """
+        words = words_of(name)
+        if name[0] in "IP" or any(words <= other or other <= words for other in self._used):
+            return False
+        self._used.append(words)
+        return True
+
+    def furniture(self, part: str, count: int) -> list[Name]:
+        """Draw new ``supporters`` or ``containers``."""
+        found: list[Name] = []
+        for _ in range(_UNPAIRED):
+            if len(found) == count:
+                break
+            adjective = self._rng.choice(("", *self.words["furniture adjectives"]))
+            name = f"{adjective} {self._rng.choice(self.words[part])}".strip()
+            if self.take(name):
+                found.append(Name(name))
+        return found
+
+    def things(self, count: int) -> list[Name]:
+        """Draw new things without use, as many as the voice has words for."""
+        words = self.words
+        all_things = things_of(words["things"], words["some"], words["pairs"])
+        self._rng.shuffle(all_things)
+        return [thing for thing in all_things[:count] if self.take(thing.name)]
+
+    # ------------------------------------------------------------ sentences
+
+    def say(self, relation: str | Sequence[str], *, it: str = "", **names: object) -> str:
+        """Word a sentence by one of the forms of a relation whose slots have names.
+
+        ``it`` is a slot that may be said as *it* where it opens the sentence.
+        """
+        forms = self.data["forms"][relation] if isinstance(relation, str) else relation
+        fitting = [form for form in forms if set(_SLOT.findall(form)) <= set(names)]
+        form = self._rng.choice(list(expanded(self._rng.choice(fitting))))
+        if it and form.startswith(f"{{{it}}} ") and self._rng.random() < _IT:
+            names[it] = "it"
+        return sentence(form.format(**names))
+
+
+def sentence(text: str) -> str:
+    """Begin with a capital and end with a stop; an empty text stays empty.
+
+    >>> sentence("the key opens it")
+    'The key opens it.'
+    """
+    text = text.strip()
+    if not text:
+        return ""
+    return text[0].upper() + text[1:] + ("" if text.endswith(_ENDS) else ".")
+
+
+@dataclasses.dataclass(frozen=True)
+class Holder:
+    """A piece of furniture that is not locked; kind ``c`` container or ``s`` supporter."""
+
+    name: Name
+    kind: str
+    cell: Cell
+    shut: bool = False
+
+    @property
+    def prep(self) -> str:
+        """Preposition of a place in or on it."""
+        return "in" if self.kind == "c" else "on"
+
+
+def add_holders(
+    maker: Any, rng: random.Random, places: dict[Any, Any], holders: Iterable[Holder]
+) -> None:
+    """Put furniture into its rooms and into ``places`` (cell to room)."""
+    for holder in holders:
+        piece = new_holder(maker, rng, holder.kind, holder.name.name)
+        if holder.kind == "c":
+            piece.add_property("closed" if holder.shut else "open")
+        places[holder.cell].add(piece)
+        places[holder] = piece
+
+
+def add_things(
+    maker: Any, places: dict[Any, Any], things: Iterable[tuple[Name, Cell | Holder]]
+) -> None:
+    """Put things on the floor of a cell, or in or on furniture."""
+    for thing, place in things:
+        look = sentence(f"{thing} look ordinary") if thing.indefinite else None
+        entity = maker.new("o", thing.name, look)
+        entity.infos.indefinite = thing.indefinite or None
+        places[place].add(entity)

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from gym_memory.games.textworld import worldgen
-from gym_memory.games.textworld.voices.voice import (
+from gym_memory.games.textworld.voices import (
     Holder,
     Name,
     Voice,

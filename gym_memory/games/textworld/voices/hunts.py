@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from gym_memory.games.textworld import worldgen
-from gym_memory.games.textworld.voices.voice import Holder, Name, Voice, add_holders, add_things
+from gym_memory.games.textworld.voices import Holder, Name, Voice, add_holders, add_things
 from gym_memory.games.textworld.worldgen import Cell, Grid
 
 if TYPE_CHECKING:

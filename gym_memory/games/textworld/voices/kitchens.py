@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from gym_memory.core.errors import BackendError
-from gym_memory.games.textworld.voices.voice import Name, Voice
+from gym_memory.games.textworld.voices import Name, Voice
 
 __all__ = ["make_voiced_kitchen"]
 
