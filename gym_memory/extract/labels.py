@@ -9,12 +9,10 @@ from functools import lru_cache
 from gym_memory.extract.layout import CARRIED, EXITS, HERE, HOLDER, STATE, Item, Labelled
 from gym_memory.extract.notes.words import Phrase
 from gym_memory.extract.scene import (
-    HOLDING,
     NOTHING,
     STATE_WORD,
     VAGUE,
     Scene,
-    has_any,
     is_name,
     place_name,
     read_away,
@@ -52,7 +50,6 @@ _ARROW = re.compile(
     r"(?P<there>[^()]+)\)?"
 )
 _BEHIND = re.compile(rf"(?<=\w) \({STATE_WORD}\)$")
-_AREAS = re.compile(r"exit|area|location|room|place|\bgo\b|travel|move", re.IGNORECASE)
 _WAY_TO = re.compile(r"an? (?:way|path|exit|passage|road) (?:leading )?to (?:the )?(?=\w)")
 _SPACE = r"(?:(?<!\s)|(?<=and ))\s+"
 """White space from its first character on, so that a long run is tried once."""
@@ -74,7 +71,7 @@ _HOLDER = re.compile(
 def read_answer(draft: Scene, text: str) -> None:
     """Read what *Taken*, *Dropped* and *Done* say of the action, or of a named thing each."""
     for found in _SHORT.finditer(text):
-        put = _PUT_INTO.fullmatch(draft.action) if found["answer"] is None else None
+        put = _PUT_INTO.fullmatch(draft.action)
         done = (found["answer"] or found.group()).capitalize()
         named = found if found["name"] else (
             put or _GET.fullmatch(draft.action) or _PUT_DOWN.fullmatch(draft.action)
@@ -96,20 +93,18 @@ def read_label(draft: Scene, labelled: Labelled) -> None:
     """Read a label by its kind."""
     kind, label, items = labelled
     if kind == EXITS:
-        _read_exits(draft, label.text, items)
+        _read_exits(draft, items)
     elif kind == CARRIED:
         read_carried(draft, items, whole=not label.text.lower().startswith("wear"))
     elif kind == HERE:
         ways = tuple(item for item in items if _WAY_TO.match(item.text))
-        _read_exits(draft, "exits", tuple(Item(*_way_to(item)) for item in ways))
+        _read_exits(draft, tuple(Item(*_way_to(item)) for item in ways))
         near = (item for item in items if item not in ways and not read_away(draft, *item))
         for phrase in _listed(draft, tuple(near)):
             draft.put(phrase)
-    elif kind == HOLDER:
-        found = _HOLDER.match(label.text)
-        where, place = found.group("where", "place") if found is not None else ("", "")
-        for phrase in _listed(draft, items) if is_name(clean_name(place)) else ():
-            draft.place(phrase, relation(where), clean_name(place))
+    elif kind == HOLDER and (found := _HOLDER.match(label.text)):
+        for phrase in _listed(draft, items):
+            draft.place(phrase, relation(found["where"]), clean_name(found["place"]))
             draft.describe(phrase)
     elif kind == STATE:
         _read_state(draft, label.text, items[0])
@@ -124,18 +119,17 @@ def _way_to(item: Item) -> tuple[str, int]:
 def _read_state(draft: Scene, label: str, item: Item) -> None:
     """Read ``Label: value``; the latest value holds."""
     name = clean_name(label)
-    if not name or VAGUE.search(name) or _ADVICE.match(name) or item.text.endswith((":", "?")):
+    if VAGUE.search(name) or _ADVICE.match(name) or item.text.endswith((":", "?")):
         return
     head, _, verb = name.rpartition(" ")
-    name, relation = (head, verb) if verb in _VERBS and head else (name, "is")
+    name, relation = (head, verb) if verb in _VERBS else (name, "is")
     value = item.text[:_MAX_VALUE_CHARS].partition(". ")[0].lower().rstrip(".,;!")
     draft.outdate(name, relation, None)
     draft.add(name, relation, value, *item.span)
 
 
-def _read_exits(draft: Scene, label: str, items: tuple[Item, ...]) -> None:
+def _read_exits(draft: Scene, items: tuple[Item, ...]) -> None:
     """Read a list of exits: directions, perhaps with the place that each leads to, or places."""
-    names = _AREAS.search(label) is not None
     for part in _parts(items, _EXIT_SPLIT):
         arrow = _ARROW.fullmatch(_BEHIND.sub("", part.text.rstrip(" .")))
         word = (arrow["way"] if arrow else part.text).strip(" .").lower().removeprefix("the ")
@@ -143,9 +137,9 @@ def _read_exits(draft: Scene, label: str, items: tuple[Item, ...]) -> None:
         if there in DIRECTIONS:  # Chapel (north)
             word, there = there, place_name(word)
         way = SHORT_DIRECTIONS.get(word, word.replace("-", ""))
-        if NOTHING.match(word) or not (way in DIRECTIONS or (names and is_name(clean_name(word)))):
-            continue
         way = way if way in DIRECTIONS else clean_name(word)
+        if NOTHING.match(word) or not is_name(way):
+            continue
         draft.has_exit(way, *part.span)
         if draft.room and is_name(there) and draft.graph.value(draft.room, way) is None:
             draft.add(there, seen_relation(way), draft.room, *part.span)
@@ -165,9 +159,7 @@ def read_carried(draft: Scene, items: tuple[Item, ...], *, whole: bool) -> None:
 def _listed(draft: Scene, items: tuple[Item, ...]) -> tuple[Phrase, ...]:
     """Return the things of a list; names may stand without an article."""
     parts = tuple(_parts(items, _ITEM_SPLIT))
-    if any(has_any(part.text, HOLDING) for part in parts):
-        parts = tuple(Item(read_contents(draft, *part), part.start) for part in parts)
-    return _things(parts)
+    return _things(tuple(Item(read_contents(draft, *part), part.start) for part in parts))
 
 
 @lru_cache(maxsize=1024)
@@ -177,7 +169,7 @@ def _things(parts: tuple[Item, ...]) -> tuple[Phrase, ...]:
         counted = _NUMBERED.match(part.text)
         begin = counted.end() if counted else 0
         text, at = _TIMES.sub("", part.text[begin:].rstrip(".,")), part.start + begin
-        if text and not NOTHING.match(text) and not text.lower().startswith("your "):
+        if not text.lower().startswith("your "):
             found += [
                 phrase._replace(start=at + phrase.start, end=at + phrase.end)
                 for phrase in things_in(text, bare=True)

@@ -21,8 +21,8 @@ from gym_memory.graph.schema import (
     way_relation,
 )
 
-__all__ = ["ANY_STATE", "ARTICLE", "COMPASS", "LOOKING", "NAME", "NOTHING", "RELATIVE", "SAME"]
-__all__ += ["STATE_WORD", "VAGUE", "WITH_STATE", "Scene", "find_things", "has_any", "here"]
+__all__ = ["ARTICLE", "COMPASS", "LOOKING", "NAME", "NOTHING", "RELATIVE", "SAME"]
+__all__ += ["STATE_WORD", "VAGUE", "Scene", "find_things", "has_any", "here"]
 __all__ += ["is_name", "one_thing", "place_name", "put_in", "relation", "seen_relation"]
 __all__ += ["split_sentences", "things_in"]
 
@@ -39,8 +39,8 @@ SAME = {"opened": "open", "shut": "closed", "burnt": "burned"}
 _SPLIT = re.compile(rf"(?:,? and |, )(?={ARTICLE}|[A-Z][a-z])(?![^()]{{0,200}}\))")
 _SENTENCE = re.compile(r"(?:[^.!?\n]+|\.(?=\w))+[.!?]*[\"']?")
 """A dot inside a number or a name ends nothing."""
-ANY_STATE = re.compile(rf"\b{STATE_WORD}\b")
-WITH_STATE = re.compile(
+_ANY_STATE = re.compile(rf"\b{STATE_WORD}\b")
+_WITH_STATE = re.compile(
     rf"(?P<thing>.+?),? (?:that|which) (?:is|are)(?: currently| now)? (?P<state>{STATE_WORD})"
     r"(?: and .*)?$"
 )
@@ -95,7 +95,7 @@ def one_thing(text: str, bare: bool) -> Phrase | None:
     """Read one thing, its states before the name, in a clause or in brackets."""
     states: list[str] = []
     end = len(text)
-    for pattern in (WITH_STATE, _IN_BRACKETS):
+    for pattern in (_WITH_STATE, _IN_BRACKETS):
         found = pattern.fullmatch(text[:end])
         if found is not None:
             states.append(found["state"].lower())
@@ -156,7 +156,6 @@ WITH_CONTENTS = re.compile(
     r" (?P<items>.+?)(?: (?P<where>on|in|inside|under) (?:it|them))?\.?$"
 )
 """A thing and what it holds; *sure* by the verb alone."""
-HOLDING = ("(", " that ", " which ", " containing ")
 _ROOM_ITSELF = re.compile(
     r"(?:floor|ground|room|area)(?: of (?:the |this )?room)?"
     r"|(?:\w+ )?(?:corner|cent(?:er|re)|middle|side|end)(?: of (?:the|this) (?P<of>[\w ]+))?"
@@ -303,12 +302,10 @@ def read_away(draft: Scene, text: str, start: int) -> bool:
 
 
 def put_in(
-    draft: Scene, text: str, start: int, where: str, place: str, *, bare: bool = False
+    draft: Scene, text: str, start: int, where: str | None, place: str, *, bare: bool = False
 ) -> None:
     """Put things in, on or under something; those without an article only if ``bare``."""
-    if not is_name(place) or NOTHING.match(text):
-        return
-    if place in _FAR:
+    if not is_name(place) or place in _FAR:
         return
     itself = _ROOM_ITSELF.fullmatch(place)
     if itself is not None and (not itself["of"] or kind_of_noun(itself["of"]) == ROOM):
@@ -347,16 +344,15 @@ def hold(draft: Scene, whole: re.Match[str], start: int, holder: Phrase) -> None
     if NOTHING.match(whole["items"]):
         draft.add(holder.name, "is", "empty", holder.start, holder.end)
         return
-    at, where = start + whole.start("items"), whole["where"] or "in"
-    bare = bool(whole["where"] or whole["sure"])
-    put_in(draft, whole["items"], at, where, holder.name, bare=bare)
+    at, bare = start + whole.start("items"), bool(whole["where"] or whole["sure"])
+    put_in(draft, whole["items"], at, whole["where"], holder.name, bare=bare)
 
 
 def _read_brackets(draft: Scene, text: str, start: int, pattern: re.Pattern[str]) -> str:
     """Read states and contents in brackets; return the text with blanks in their place."""
 
     def blank(found: re.Match[str]) -> str:
-        states = ANY_STATE.findall(found["state"] or "")
+        states = _ANY_STATE.findall(found["state"] or "")
         head = found["holder"].rpartition(" and ")[2]
         at = start + found.end("holder") - len(head)
         phrase = one_thing(head, bare=True)

@@ -8,14 +8,11 @@ from functools import lru_cache
 
 from gym_memory.extract.places import ARE, MOVED, PASSABLE, YOU, is_denied, ways_in
 from gym_memory.extract.scene import (
-    ANY_STATE,
     ARTICLE,
     NAME,
-    NOTHING,
     SAME,
     STATE_WORD,
     WITH_CONTENTS,
-    WITH_STATE,
     Scene,
     find_things,
     has_any,
@@ -181,7 +178,7 @@ def _see(draft: Scene, found: re.Match[str]) -> None:
         return
     bare = _AT_HERE.sub("", text)
     place = _LOCATED.fullmatch(bare) if bare == text else None
-    if place is not None and WITH_STATE.fullmatch(text) is None:
+    if place is not None:
         put_in(draft, place["things"], start, place["where"], clean_name(place["place"]))
     elif bare == text or _ONE.match(bare):
         here(draft, bare, start, bare=bare != text)
@@ -195,17 +192,13 @@ def _posed(draft: Scene, found: re.Match[str]) -> None:
 
 
 def _hold(draft: Scene, found: re.Match[str]) -> bool:
-    """Read ``On the table is a lamp``, ``The box contains a coin``."""
-    groups = found.groupdict()
-    where, place = groups.get("where") or "in", clean_name(found["place"])
+    """Read ``On the table is a lamp``, ``You put the lamp on it``, ``The box contains a coin``."""
+    groups, place = found.groupdict(), clean_name(found["place"])
     if groups.get("has"):  # of things it names parts
-        if place != draft.room:
-            return False
-        here(draft, found["items"], found.start("items"))
-        return True
-    if NOTHING.match(found["items"]) or ANY_STATE.fullmatch(found["items"]):
-        return False
-    put_in(draft, found["items"], found.start("items"), where, place)
+        if place == draft.room:
+            _posed(draft, found)
+        return place == draft.room
+    put_in(draft, found["items"], found.start("items"), groups.get("where"), place)
     return True
 
 
@@ -219,15 +212,10 @@ def _inside(draft: Scene, found: re.Match[str]) -> None:
         put_in(draft, found["items"], found.start("items"), "in", draft.topic)
 
 
-def _lie(draft: Scene, found: re.Match[str]) -> None:
-    """Read ``The lamp is on the table``, ``You put the lamp on the table``."""
-    put_in(draft, found["items"], found.start("items"), found["where"], clean_name(found["place"]))
-
-
 def _way(draft: Scene, found: re.Match[str]) -> bool:
     """Read what is seen in a direction: a place, or a door."""
     direction = found["way"].lower()
-    if not draft.room or direction not in DIRECTIONS:
+    if direction not in DIRECTIONS:
         return False
     draft.has_exit(direction, *found.span("way"))
     for group in ("door", "what") if "what" in found.groupdict() else ("door",):
@@ -247,7 +235,7 @@ def _state(draft: Scene, found: re.Match[str]) -> None:
     """Read ``The fridge is closed``; *it* is the last topic."""
     thing = clean_name(found["thing"])
     name = draft.topic if thing in ("it", "this") else thing
-    state = found["state"].lower()
+    state = found["state"]
     name = name.removeprefix("your ")
     if state[-1].isdigit():
         draft.outdate(name, "is", None)
@@ -296,9 +284,8 @@ def _give(draft: Scene, found: re.Match[str]) -> None:
 
 
 def _carry(draft: Scene, found: re.Match[str]) -> None:
-    if not NOTHING.match(found["items"]):
-        for phrase in find_things(draft, found["items"], found.start("items")):
-            draft.place(phrase, "is in", INVENTORY)
+    for phrase in find_things(draft, found["items"], found.start("items")):
+        draft.place(phrase, "is in", INVENTORY)
 
 
 def _carry_listed(draft: Scene, found: re.Match[str]) -> bool:
@@ -321,7 +308,7 @@ _FORMS: tuple[tuple[re.Pattern[str], _Read, Sequence[str]], ...] = (
     (CARRYING, _carry, ()),
     (HAVING, _carry_listed, ()),
     (_TAKEN, _take, ()),
-    (_PUT, _lie, ()),
+    (_PUT, _hold, ()),
     (_DROPPED, _drop, ()),
     (_CHANGED, _change, ()),
     (_SWITCHED, _change, ()),
@@ -334,7 +321,7 @@ _FORMS: tuple[tuple[re.Pattern[str], _Read, Sequence[str]], ...] = (
     (_IS, _state, (" is", " are")),
     (_POSED_HERE, _posed, _HERE_WORDS),
     (_CONTAINS, _hold, (" contain", " hold", " has ")),
-    (_WHERE, _lie, (" in", " on", " under", " upon")),
+    (_WHERE, _hold, (" in", " on", " under", " upon")),
 )
 """Forms of sentences, special ones before general ones.
 

@@ -319,8 +319,6 @@ def _is_food(clause: Clause, thing: Named) -> bool:
     """
     if thing.name == "meal" or clause.kind_of(thing.name) in _PLACES or thing.name in _REPROACHES:
         return False
-    if thing.preposition in WITHIN and "meal" in clause.cues.lower().split():
-        return False
     if is_tool(thing.name) and thing.preposition:
         return False
     return thing.kind not in _PLACES or thing.preposition not in (
