@@ -33,7 +33,7 @@ _TITLED = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _WORKFLOW = re.compile(r"^\W*workflow\W*\d*\W*:", re.IGNORECASE | re.MULTILINE)
-_EDIT = re.compile(r"^\W*(ADD|AGREE|EDIT|REMOVE)(?: +(\d{1,4}))? *: *(.+)$", re.MULTILINE)
+_EDIT = re.compile(r"^\W*(ADD|AGREE|EDIT|REMOVE)(?: +(\d{1,4}))?[ *]*:[ *]*(.+)$", re.MULTILINE)
 
 
 class LLMExtractItems(LLMRole[Callable[[Sequence[Step], Outcome, Task], list[str]]]):

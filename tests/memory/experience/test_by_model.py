@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
-from stream import LOST, WON, begin, items, made, play
+from stream import LOST, WAY, WON, begin, items, made, play
 
 from gym_memory.llm.client import OpenAIChat
 from gym_memory.testing.chat import Faults, ScriptedServer
+from gym_memory.testing.chat.registry import ANSWERS
 
 GOAL = "put a potato in shelf"
 
@@ -45,3 +47,37 @@ def test_the_rule_writes_after_a_failed_call() -> None:
     assert items(memory)[0].text.startswith(f"Goal: {GOAL}.")
     assert items(memory)[0].origins[0].author == "rules"
     assert memory.stats().fallbacks == 1
+
+
+def test_a_model_edits_the_rules_of_expel(
+    server: ScriptedServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    look, take = "Look around first.", "Take what the task names."
+    episodes = [  # goal, outcome, the model's operations, and the rules afterwards
+        ("a", WON, f"ADD: {look}\n**ADD**: {take}", {look: 2, take: 2}),
+        ("a", LOST, f"REMOVE 1: {look}\n- EDIT 2: Take it. Go.", {"Take it. Go.": 3, look: 1}),
+        ("b", WON, "", {"Take it. Go.": 3, look: 1}),
+        ("c", WON, f"REMOVE 2: {look}\nAGREE 1: Take it.", {"Take it. Go.": 4}),
+    ]
+    memory = made("expel?chunk=3&rules=2", llm=OpenAIChat("m", server.base_url, retries=0))
+    play(memory, "a", LOST, ["look"])  # a first request declares all answers
+    asked: list[Any] = []
+    replies = iter([text for _, _, text, _ in episodes if text])
+    monkeypatch.setitem(ANSWERS, "rules", lambda slots: asked.append(slots) or next(replies))
+    for goal, outcome, _, rules in episodes:
+        play(memory, goal, outcome, WAY if outcome is WON else ["look"])
+        assert {i.text: i.utility for i in items(memory) if i.kind == "rule"} == rules
+    kinds = [re.findall(r"^(Success|Failure): ", slots["trials"], re.MULTILINE) for slots in asked]
+    assert kinds == [["Failure", "Success"], ["Failure", "Success"], ["Success"] * 3]
+    assert [bool(slots["room"]) for slots in asked] == [False, True, True]
+    (rule,) = memory.bank.of_kind("rule")
+    assert [(origin.run, origin.author) for origin in rule.origins] == [(2, "model"), (3, "model")]
+    assert "Take it. Go." in begin(memory, "d")
+    assert memory.stats().fallbacks == 0
+
+
+def test_a_full_list_of_rules_takes_no_more() -> None:
+    memory = made("expel?rules=1")
+    for outcome, actions in ((LOST, ["look"]), (WON, WAY[:1]), (LOST, ["look"]), (WON, WAY)):
+        play(memory, GOAL, outcome, actions)
+    assert [rule.text for rule in memory.bank.of_kind("rule")] == ['It helps to do "go to fridge".']
