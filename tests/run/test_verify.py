@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import gzip
+import inspect
 import json
 import os
 import random
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -26,11 +29,14 @@ from gym_memory.cli import main
 from gym_memory.core.errors import ResultsError
 from gym_memory.core.files import read_json
 from gym_memory.games.base import ENVIRONMENTS
+from gym_memory.memory import make_memory
+from gym_memory.run import rollout
 from gym_memory.run.compare import compare
 from gym_memory.run.jobs import RunConfig, play_job
 from gym_memory.run.results import ResultsFolder, read_episodes
-from gym_memory.run.results.verify import verify
+from gym_memory.run.results.verify import verify, verify_all
 from gym_memory.testing.fake_env import FakeHouse
+from gym_memory.wrappers.record import RecordTrajectory
 
 DATA = ("config.json", "environment.json", "episodes.jsonl")
 CONFIG = RunConfig(
@@ -193,6 +199,49 @@ def test_the_command(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert code == 1
     assert "unfinished" in {json.loads(line)["state"] for line in output.splitlines()}
     assert called(str(run / "steps"))[0] == 2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("kind", "says"),
+    [
+        ("steps", "8 recorded steps can be read"),
+        ("memory", "a memory history can be loaded"),
+        ("training", "8 tensors are as they were written"),
+    ],
+)
+def test_a_file_and_a_training_are_checked(kind: str, says: str, tmp_path: Path) -> None:
+    place = file = tmp_path / kind
+    if kind == "training":
+        file = place / "best.safetensors"
+        place.mkdir()
+        shipped = (
+            Path(inspect.getfile(Walkthrough)).with_name("rl") / "trained" / "drrn.safetensors"
+        )
+        shutil.copy(shipped, file)
+    elif kind == "memory":
+        make_memory("history").save(file)
+    else:
+        env = RecordTrajectory(FakeHouse(), str(file))
+        rollout(env, Walkthrough(), seed=0)
+        env.close()
+    assert [(f.state, f.text) for _, f in verify_all([place])] == [("ok", says)]
+    half = file.stat().st_size // 2
+    file.write_bytes(file.read_bytes()[:half] + bytes(half))
+    assert [f.state for _, f in verify_all([place])] == ["damaged"]
+
+
+@pytest.mark.slow
+def test_a_repeated_failure_and_a_broken_manifest_are_noted(tmp_path: Path) -> None:
+    config = dataclasses.replace(CONFIG, policies=("bad?how=backend",), protocol="single_episode")
+    for again in (False, True):
+        compare(config, tmp_path, retry_failed=again)
+    noted = states(tmp_path)["note"]
+    assert noted[0] == "episodes.failed.jsonl: 2 failed episodes were played again"
+    assert noted[1].startswith("episodes.jsonl: 2 jobs failed, the first one (seed 1): ")
+    (tmp_path / "manifest.json").write_text("[]")
+    (damaged,) = states(tmp_path)["damaged"]
+    assert damaged.startswith("manifest.json: cannot be read: ")
 
 
 class OddHouse(FakeHouse):

@@ -5,7 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
+from gym_memory.cli import app
 from gym_memory.core.errors import (
     GymMemoryError,
     InvalidArgumentError,
@@ -115,3 +117,30 @@ def test_what_cannot_be_exported_is_told(results: Path, tmp_path: Path) -> None:
     with pytest.raises(ResultsError, match="one memory"):
         export(results, "minari")
     assert issubclass(ResultsError, GymMemoryError)
+
+
+@pytest.mark.parametrize(
+    ("form", "out", "said"),
+    [
+        ("stepwise", "steps.parquet", "18 rows: "),
+        ("chat", "chats.parquet", "18 rows: "),
+        ("card", "card.md", "1 card: "),
+        ("minari", "gymmemory/cooking-v0", "3 episodes: "),
+    ],
+)
+def test_the_command(
+    form: str,
+    out: str,
+    said: str,
+    one_memory: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    if form != "card":
+        pytest.importorskip("minari" if form == "minari" else "pyarrow")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MINARI_DATASETS_PATH", str(tmp_path))
+    done = CliRunner().invoke(app, ["export", str(one_memory), "--format", form, "--out", out])
+    assert done.exit_code == 0, done.output
+    assert done.stderr.startswith(said)
+    assert Path(done.stderr.strip().partition(": ")[2]).exists()
