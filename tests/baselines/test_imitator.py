@@ -396,14 +396,6 @@ def test_goes_on_in_the_room_where_it_is(knowledge: ShownKnowledge) -> None:
     assert standings[1] > standings[0]
 
 
-def test_calls_a_substance_by_what_it_has_become() -> None:
-    policy = Imitator(RECORDED)
-    policy.reset({}, 0)
-    policy.focus = Experiment(Pursuit(parse("examine soap"), "kitchen", again=True))
-    held = KITCHEN.format("\n\ta metal pot (containing a substance called liquid soap)")
-    assert policy.act(seen(held, task=BOIL.format("soap")), {}) == "examine liquid soap"
-
-
 def test_what_is_given_up_is_looked_after_first_then_said_and_not_due(
     knowledge: ShownKnowledge,
 ) -> None:

@@ -18,18 +18,14 @@ from gym_memory.baselines.rules.scienceworld.phrases import (
     likeness,
     named_to_focus_on,
     named_words,
-    things_in,
     words,
 )
 from gym_memory.baselines.rules.scienceworld.scene import Pursuit, Scene, is_refused
-from gym_memory.games.scienceworld.rules_items import AMBIGUOUS
 
 __all__ = ["WAIT", "Decision", "Sight"]
 
 # ------------------------------------------------------------ what is in sight
 
-_HELD = re.compile(r"\(containing ([^(),]*)")
-_LIQUID = "can't pick up a liquid"
 _VESSELS = ("mix", "pour", "move")
 """Verbs whose things may be others in every house: a jug here, a cup there."""
 _SAME_LOOK = 0.6
@@ -49,26 +45,6 @@ class Sight:
         """Return what to call the things of an action; empty for one that is not in sight."""
         return tuple(self._name_of(phrase, act) for phrase in act.things)
 
-    def now_called(self, phrase: str) -> str:
-        """Return what a melted or frozen substance is called, by the last answer that names it."""
-        for _, answer in reversed(self._scene.done):
-            names = [] if answer.startswith(AMBIGUOUS) else [t.name for t in things_in(answer)]
-            if any(words(name) == words(phrase) for name in names):
-                return phrase
-            for name in names:
-                if words(name) ^ words(phrase) <= _STATES:
-                    return name
-        return phrase
-
-    def poured(self, act: Act) -> Act:
-        """Return a move of what cannot be picked up: its vessel is poured out instead."""
-        reported = next((answer for one, answer in reversed(self._scene.done) if one == act), "")
-        if act.verb != "move" or _LIQUID not in reported:
-            return act
-        inside = rf"\ban? ([\w ]+) \(containing [^()]*\b{re.escape(act.things[0])}\b"
-        vessel = re.search(inside, self._scene.text.lower())
-        return Act("pour", (vessel[1], act.things[1]), "into") if vessel else act
-
     def _name_of(self, phrase: str, act: Act) -> str:
         things = (*self._scene.carried, *self._scene.view)
         core, _, content = phrase.partition(" containing ")
@@ -77,14 +53,11 @@ class Sight:
         if content:
             held = self._focused(content)
             things = tuple(thing for thing in things if words(held) <= words(thing.line))
-        changed = self._changed(core, things)
-        if changed:
-            return changed
         for thing in things:
             if words(core) <= words(thing.name) or words(core) <= words(thing.line):
                 return phrase if content and self._focused(content) == content else core
         if core.startswith("substance in "):
-            return self._content(core, things)
+            return core
         asks = named_words(self._goal, core)
         if not asks and act.verb in _VESSELS and (empty := self._as_empty(phrase, act)):
             return empty
@@ -97,22 +70,6 @@ class Sight:
         ]  # fmt: skip
         value, name = max(ranked, default=(0.0, ""), key=lambda pair: pair[0])
         return name if value >= _ALIKE else ""
-
-    def _changed(self, core: str, things: tuple[Thing, ...]) -> str:
-        others = [words(thing.name) ^ words(core) for thing in things]
-        if frozenset() in others:
-            return ""
-        pairs = zip(things, others, strict=True)
-        return next((thing.name for thing, other in pairs if other <= _STATES), "")
-
-    def _content(self, phrase: str, things: tuple[Thing, ...]) -> str:
-        """Return what to call the substance in a vessel: some are only known by their names."""
-        holder = phrase.rpartition(" in ")[2]
-        lines = [thing.line for thing in things if words(holder) <= words(thing.name)]
-        named = [_HELD.search(line) for line in lines if holder in line]
-        if any(found is None or "substance called" in found[1] for found in named):
-            return phrase
-        return named[0][1].strip() if named and named[0] else ""
 
     def _to_focus_on(self, phrase: str, things: tuple[Thing, ...]) -> str:
         """Return the thing in sight that is meant; where the goal leaves it free, the best liked.
@@ -130,7 +87,7 @@ class Sight:
         if head == "substance":
             inside = [t.line.partition("containing")[2] for t in things if holder in t.name]
             meant = words(self._goal) - words(phrase)
-            return self._content(phrase, things) if meant & words(" ".join(inside)) else ""
+            return phrase if meant & words(" ".join(inside)) else ""
         exact = [thing.name for thing in things if words(core) == words(thing.name)]
         if exact or fruit:
             return core if exact else ""
@@ -357,7 +314,7 @@ class Decision:
             return self._explore(act)  # a wrong one would end the task
         if all(names):
             self._publish(act, scene.room)
-            return str(self._sight.poured(act._replace(things=names)))
+            return str(act._replace(things=names))
         missing = next(p for p, name in zip(act.things, names, strict=True) if not name)
         where = self._place_of(missing, room, act)
         again = scene.again and scene.plan == act
@@ -369,9 +326,6 @@ class Decision:
             return LOOK
         if not scene.view or (again and act.verb != "focus on"):
             self._publish(act, scene.room)
-            act = act._replace(
-                things=tuple(self._sight.now_called(phrase) for phrase in act.things)
-            )
             return str(act)  # what cannot be seen may be there; a refusal makes it look
         closed = _CLOSED.findall(scene.text)
         if closed and self._is_sought(missing, act):
