@@ -64,7 +64,6 @@ _FRAME = re.compile(
     r"[ \t]*(?:={2,}|=-.*|\*\*|__|>>|#{0,4}|\]|-{2,}|~{2,})"
 )
 """A name between marks, perhaps with a status behind it."""
-_FRAMES = "=-*_<#[~"
 _BARE = re.compile(
     r"(?P<name>[A-Z][\w',&/ -]{0,58}?[\w')])"
     r"(?:(?: \(|, )(?:on|in|at|by|near|under|beside) [^()\n]*\)?)?"
@@ -92,8 +91,6 @@ _LABEL = re.compile(
     r"(?:(?:\*\*|__)[ \t]*)?"
     r"(?::(?!//|\d\d\b)|=|\|)[ \t]*(?:(?:\*\*|__)[ \t]*)?(?P<value>[^\n]*)"
 )
-_DIVIDER = re.compile(r"[:=|]")
-"""Without one of these a line has no label."""
 _NEXT = re.compile(
     r"(?:, (?=[A-Z])|(?<![ \t])(?:[ \t]*[|;][ \t]*|[ \t]{2,}))"
     r"(?=[A-Za-z][\w' ]{0,20}(?:: ?|=| = )[^|])"
@@ -133,7 +130,6 @@ _CLAUSE = re.compile(r"(?:you|your|i|my|it|there)\b", re.IGNORECASE)
 _CONTENTS = re.compile(r"(?:,? (?:that|which)\b| (?:contains?|holds?|consists? of)\b).*")
 _FIRST = re.compile(r"[^.!?]+[.!?](?=[ \t]+[A-Z])")
 """The first of several sentences, which names a thing; the others describe it."""
-_MOST_WORDS = 7
 _MOST_STATE_WORDS = 4
 _HEADING_WORDS = 3
 _TALK = re.compile(
@@ -146,8 +142,6 @@ _TALK = re.compile(
 @lru_cache(maxsize=1024)
 def layout_of(text: str) -> Layout:
     """Return the parts of a text."""
-    if text[-1:] in ".!?" and not _MARKED.search(text):
-        return Layout((), (), text)
     if ":" in text:
         text = _LAST_OF_LINE.sub(r"\1\n", text)
     titles: list[Title] = []
@@ -170,7 +164,6 @@ def layout_of(text: str) -> Layout:
     return Layout(tuple(titles), tuple(labels), _prose(text, lines, cut))
 
 
-_MARKED = re.compile(r"[\n:=|\[#*]")
 _LAST_OF_LINE = re.compile(
     r"(?<=[.!?])([ \t]*)[ \t]"
     r"(?=\w[^.!?:\n]*:[ \t]*\n|Exits:)"
@@ -202,17 +195,15 @@ def _title(text: str, lines: Sequence[re.Match[str]], at: int) -> Title | None:
     start = lines[at].start() + len(line) - len(line.lstrip())
     words = line.strip()
     follows = at + 1 < len(lines) and lines[at + 1].start() == lines[at].end() + 1
-    framed = _FRAME.fullmatch(words) if words[:1] in _FRAMES else None
+    framed = _FRAME.fullmatch(words)
     if framed is not None:
         name = framed["name"]
         plain = words[0] not in "[*_" or all(map(_SMALL.match, name.split()))
-        if plain and _may_be_place(name):
-            return Title(name, start + framed.start("name"), True, True)
-        return None
-    if words.endswith((".", "!", "?")) and ", " not in words and " (" not in words:
-        return None  # most lines; the form is slow to fail
+        if not plain or _NO_PLACE.fullmatch(name):
+            return None
+        return Title(name, start + framed.start("name"), True, True)
     bare = _BARE.fullmatch(words)
-    if bare is None or not _may_be_place(bare["name"]):
+    if bare is None or _NO_PLACE.fullmatch(bare["name"]):
         return None
     sure = follows and _RULE.fullmatch(lines[at + 1].group()) is not None
     described = follows and _DESCRIPTION.match(lines[at + 1].group()) is not None
@@ -229,18 +220,11 @@ def _is_heading(line: str) -> bool:
     return len(line.split()) <= _HEADING_WORDS and _TALK.match(line) is None
 
 
-def _may_be_place(name: str) -> bool:
-    return len(name.split()) <= _MOST_WORDS and not _NO_PLACE.fullmatch(name)
-
-
 def _labelled(text: str, lines: Sequence[re.Match[str]], at: int, labels: list[Labelled]) -> int:
     """Read the label of a line with its values or the list below; return the line after it."""
     line = lines[at]
-    found = None
-    if _DIVIDER.search(line.group()):
-        begin = _MARK.match(line.group())
-        start = line.start() + (begin.end() if begin else 0)
-        found = _LABEL.match(text, start, line.end())
+    begin = _MARK.match(line.group())
+    found = _LABEL.match(text, line.start() + (begin.end() if begin else 0), line.end())
     if found is None:
         return at
     kind = _kind(found["label"])
@@ -313,7 +297,7 @@ def _list(
         named = marked or body.endswith(":") or (further and not _CLAUSE.match(body))
         if body.endswith(_SENTENCE_END) and not named:
             break
-        inner = _LABEL.match(body) if _DIVIDER.search(body) else None
+        inner = _LABEL.match(body)
         if inner is not None and not inner["value"] and _kind(inner["label"]) == HOLDER:
             nested = Labelled(
                 HOLDER, Item(inner["label"], line.end() - len(line.group().lstrip())), ()
