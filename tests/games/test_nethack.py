@@ -240,6 +240,60 @@ def test_things_are_used_by_letter_or_name(env):
     assert obs["inventory"].count("\n") >= 3
 
 
+# Character, split and seed of a game; actions, each with what its answer says.
+GAMES = {
+    "cast": ("wiz-hum-neu-fem/test/0", (
+        ("cast", "a - force bolt"), ("cancel", ""), ("cast a", "In what direction?"),
+        ("answer east", "power 2 of 7"), ("cast a west", "don't have enough energy"),
+        ("pray", "You begin praying to Thoth"))),
+    "detect": ("wiz-hum-neu-fem/test/0", (
+        ("read scroll of gold detection", "sense gold"), ("go north", "turn 3"),
+        ("cast b south", "sense the presence of monsters"), ("go south", "on stairs up"))),
+    "offer": ("val-hum-neu-fem/train/534", (
+        ("melee attack newt", "for you see: a newt corpse"), ("go to newt corpse", "You reached"),
+        ("pick up", ""), ("go to lawful altar", "You reached"), ("drop newt corpse", "lands on"),
+        ("offer", "Your sacrifice is consumed"))),
+    "loot": ("arc-hum-neu-fem/train/139", (
+        ("go to chest", "You reached"), ("loot", "i - a food ration.  j - a granite ring."),
+        ("go to stairs up", "You reached"), ("loot", "nothing to loot here"), ("rest 1", ""))),
+    "tip": ("arc-hum-neu-fem/train/139", (
+        ("tip sack", "It's empty"), ("apply sack", "Your sack is empty"), ("select s", "stash?"),
+        ("answer d", "You put 5 uncursed food rations into"), ("tip sack", "An object spills out"))),
+    "engrave": ("arc-hum-neu-fem/train/139", (
+        ("press key E", "write with?"), ("answer -", "write in the dust here?"),
+        ("answer Élbereth", "Only plain letters"), ("answer Elbereth", "turn 2"),
+        ("look", 'You read: "Elbereth".'), ("press key meta-q", "no such action"),
+        ("press key meta-p", "Are you sure you want to pray?"), ("answer no", "turn 2"))),
+    "fountain": ("pri-hum-neu-fem/train/201", (
+        ("go to fountain", "You reached"), ("go to fountain", "You are at fountain already"),
+        ("dip mace into potions of holy water", "Interesting"),
+        ("quaff potions of holy water", "You feel full of awe"),
+        ("quaff here", "The cool draught refreshes you"), ("kick north", "That hurts"))),
+    "doors": ("pri-hum-neu-fem/test/0", (
+        ("loot", "nothing to loot here"), ("close door 4", "This doorway has no door"),
+        ("kick door 2", "The way is open"), ("kick door 2", "nothing to kick at door 2"),
+        ("open door 2", "Door 2 is broken"), ("go to door 2", "You reached"),
+        ("pay", "no shopkeeper"), ("eat here", "nothing to eat here"))),
+    "pack": ("val-hum-neu-fem/test/0", (
+        ("eat food ration", "having a hard time"), ("go up", "Still climb?"), ("answer n", ""),
+        ("go south", "you see: an egg"), ("press key w", "wield? [- ab or ?*]"))),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_skills_do_what_they_say(name):
+    place, played = GAMES[name]
+    character, split, seed = place.split("/")
+    env = gym.make(ID, memory="none", character=character, split=split)
+    env.reset(seed=int(seed))
+    for action, says in played:
+        obs, *_ = env.step(action)
+        assert says in obs["text"], action
+    if name == "pack":
+        assert obs["valid_actions"] == ("answer -", "answer a", "answer b", "cancel")
+    env.close()
+
+
 def test_a_skill_begins_afresh_after_raw_keys(env):
     env.reset(seed=0)
     env.step("press key ;")  # asks for a place on the map, without a question

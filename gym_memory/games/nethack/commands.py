@@ -207,7 +207,8 @@ def _answers(prompt: GamePrompt) -> Iterator[str]:
         yield from (f"answer {word}" for word in DIRECTION_KEYS)
     elif prompt.kind == "key":
         offered = re.search(r"\[([^\]]+)\]", prompt.text)
-        letters = offered[1].split(" ")[0] if offered else "yn"
+        letters = offered[1].partition(" or ")[0] if offered else "yn"
+        yield from ["answer -"] * letters.startswith("- ")  # nothing, or the fingers
         for first, last in re.findall(r"([a-zA-Z])-([a-zA-Z])", letters):
             letters += "".join(map(chr, range(ord(first), ord(last) + 1)))
         yield from (f"answer {x}" for x in dict.fromkeys(letters) if x.isalnum() or x in "$#")

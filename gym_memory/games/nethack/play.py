@@ -33,6 +33,7 @@ _OFFSETS = {word: row * COLUMNS + column for word, (row, column) in DIRECTIONS.i
 _BY_KEY = {ord(DIRECTION_KEYS[word]): offset for word, offset in _OFFSETS.items()}
 _LOW = 0.4
 _MAX_TURNS = 100
+_CHOOSING = "(For instructions type a "
 _FORBIDDEN = re.compile(r"Really (?:quit|save)|explore mode|debug mode|suspend", re.IGNORECASE)
 
 
@@ -141,8 +142,8 @@ class NetHackPlay:
             raise Stop(f"You stop after {_MAX_TURNS} turns.")
 
     def settle(self) -> None:
-        """Leave what raw keys may have begun without a question, such as choosing a place."""
-        if self._raw and self.screen.prompt is None:
+        """Leave the choice of a place, which raw keys and detections begin without a question."""
+        if self.screen.prompt is None and (self._raw or _CHOOSING in self.screen.message):
             self._take_silently(ESCAPE)
         self._raw = False
 

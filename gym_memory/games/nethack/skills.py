@@ -392,7 +392,7 @@ def loot(play: NetHackPlay) -> str:
 
     def answer(prompt: GamePrompt) -> Keys:
         if prompt.kind != "menu":
-            return ()
+            return (ESCAPE,) if "direction" in prompt.text else ()
         letters = [letter for letter, _ in prompt.options]
         if "o" in letters and ":" not in letters:
             return "o"
