@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from gym_memory.extract.layout import PLACE, Layout, Title
-from gym_memory.extract.notes.words import ROOM
+from gym_memory.extract.notes.words import CONTAINER, ROOM, SUPPORTER, kind_of_noun
 from gym_memory.extract.scene import COMPASS, NAME, Scene, is_name, place_name
 
 __all__ = ["ARE", "MOVED", "PASSABLE", "YOU", "is_denied", "read_place", "ways_in"]
@@ -99,6 +99,8 @@ def read_place(draft: Scene, layout: Layout, sentences: Sequence[tuple[str, int]
             if found.groupdict().get("other") is not None and draft.room and not draft.is_move:
                 continue  # on a chair, beside a table
             name = place_name(found["name"])
+            if draft.room and " now " in sentence and kind_of_noun(name) in (CONTAINER, SUPPORTER):
+                return  # now on the bed, in the same room
             if is_name(name):
                 start = offset + found.start("name")
                 if any(_is_refusal(before) for before, _ in sentences[:at]):
@@ -106,7 +108,7 @@ def read_place(draft: Scene, layout: Layout, sentences: Sequence[tuple[str, int]
                     draft.is_move = draft.is_move and name != draft.left
                 draft.arrive(name, start, start + len(found["name"]))
                 return
-    if draft.is_move and sentences:
+    if draft.is_move and sentences and draft.direction not in ("in", "out"):  # of the chair
         if not _is_refusal(layout.prose):
             draft.lose_place()
         elif draft.direction and not _SHUT.search(layout.prose):

@@ -169,6 +169,8 @@ def test_what_ends() -> None:
     dropped = read("You drop the pen.", "drop pen", hall)[1]
     assert "pen|is in|hall" in dropped
     assert "pen|is in|inventory" not in dropped
+    for text, action in (("You are now on the bed.", "sit on bed"), ("You get up.", "out")):
+        assert "you|is in|hall" in read(text, action, hall)[1]
     assert "pen|is in|inventory" not in read("You hand the pen to Ann.", "", hall)[1]
     assert "box|is|empty" not in read("You put the pen in the box.", "put pen", hall)[1]
     listed = read("Inventory:\n  a cup\n", "inventory", hall)[1]

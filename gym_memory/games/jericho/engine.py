@@ -71,7 +71,7 @@ _NO_NAMES = frozenset((
 ))  # fmt: skip
 _MAX_NAME_WORDS = 3
 _UNTRIED = frozenset((
-    "answer", "ask", "author", "brief", "diagnose", "disable", "enable", "examine", "goal", "help",
+    "answer", "ask", "author", "brief", "diagnose", "die", "disable", "enable", "examine", "goal", "help",
     "hint", "i", "info", "inv", "inventory", "l", "long", "look", "normal", "notify", "nouns",
     "print_st", "prepare_st", "pronouns", "purloin", "q", "quit", "recording", "replay", "restart",
     "restore", "restrict", "save", "say", "score", "script", "short", "showme", "superbrie", "tell",
@@ -80,6 +80,10 @@ _UNTRIED = frozenset((
     "random", "test", "wait", "z", "about", "credits", "walkthrou",
 ))  # fmt: skip
 """Verbs that change no world, or that no player may use."""
+
+
+_NO_CHOICE = frozenset(("or", "restore", "quit", "restart", "undo"))
+"""Words of a choice that no player may use."""
 
 
 def templates_of(vocabulary: Vocabulary, known: Sequence[str] = ()) -> tuple[tuple[str, ...], ...]:
@@ -159,6 +163,8 @@ _SCORE = re.compile(
 )
 _MOST = re.compile(r"\bof (?:a |the )?(?:(?:possible|maximum|total) )*(?:of )?(\d+)")
 _ENDING = re.compile(r"\*\*\*+\s*(.+?)\s*\*\*\*+")
+_CHOICE = re.compile(r"\b(?:type|answer) ((?:\w+,? ){1,6}or \w+)\b", re.IGNORECASE)
+"""The answers that a story waits for: *Please type YES or NO*."""
 _LAST_PROMPT = re.compile(r"\brestart\b[^.]*\b(?:restore|quit)\b[^.]*\Z", re.IGNORECASE)
 _WON = re.compile(r"\b(?:won|win|victory|victorious|congratulations|triumph)", re.IGNORECASE)
 _LOST = re.compile(r"\b(?:died|dead|drowned|killed|lost|failed|over)\b", re.IGNORECASE)
@@ -254,7 +260,7 @@ class ParserEngine(StoryEngine):
     def send(self, command: str) -> Answer:
         """Play one command; take back one that puts a thing into itself: the story would hang."""
         before, begun = self._score, super().save()
-        answer = super().send(command)
+        answer = super().send(self._story_facts.vocabulary.spelled(command))
         if self._is_circular(self._machine.save()[0]) and not self._is_circular(begun.machine[0]):
             self.load(begun)
             return Answer(_CIRCULAR, before, accepted=False)
@@ -346,12 +352,16 @@ class ParserEngine(StoryEngine):
 
     def _after(self, begun: Any, command: str) -> tuple[str, Bytes]:
         self._machine.load(begun)
-        text = self._machine.send(command)
+        text = self._machine.send(self._story_facts.vocabulary.spelled(command))
         memory = np.empty_like(begun[0])
         self._machine.frotz.frotz_lib.getRAM(ctypes.c_void_p(memory.ctypes.data))
         return text, memory
 
     def _search(self, begun: Any, quiet: list[tuple[str, Bytes]]) -> tuple[str, ...]:
+        choice = _CHOICE.search(quiet[0][0])
+        if choice is not None:
+            offered = re.findall(r"\w+", choice[1].lower())
+            return tuple(word for word in offered if word not in _NO_CHOICE)
         vocabulary, region, templates, _ = self._story_facts
         memories = [memory for _, memory in quiet]
         things = self._things(begun, quiet[0][0] + quiet[1][0], memories)
@@ -362,7 +372,7 @@ class ParserEngine(StoryEngine):
         still = [region.of(memory)[same] for memory in (memories[0], begun[0])]
         found: dict[bytes, str] = {}
         doomed = self._ends(self._after(begun, _QUIET[-1])[0])  # whatever one does
-        moves = tuple(move for move in MOVES if vocabulary.knows(move))
+        moves = tuple(move for move in MOVES if vocabulary.knows(vocabulary.spelled(move)))
         for command in (*moves, *_to_try(templates, things, held)):
             text, memory = self._after(begun, command)
             now = region.of(memory)[same]

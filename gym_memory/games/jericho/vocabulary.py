@@ -14,12 +14,15 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from gym_memory.graph.schema import SHORT_DIRECTIONS, direction_in
+
 __all__ = ["HELD", "NOUN", "Region", "Vocabulary", "decoded", "object_region", "read_vocabulary"]
 __all__ += ["steady"]
 
 NOUN, HELD = "NOUN", "HELD"
 """Slots of a template: any thing in view, a thing that is carried."""
 
+_SHORT = {way: short for short, way in SHORT_DIRECTIONS.items()}
 _ALPHABETS = (
     "abcdefghijklmnopqrstuvwxyz",
     "ABCDEFGHIJKLMNOPQRSTUVWXYZ",
@@ -60,6 +63,18 @@ class Vocabulary(NamedTuple):
     def knows(self, word: str) -> bool:
         """True if a word is in the dictionary."""
         return word.lower()[: self.length] in self.words
+
+    def spelled(self, command: str) -> str:
+        """Return a move in the story's own word: old ones know ``ne`` and no ``northeast``.
+
+        >>> Vocabulary(frozenset(["ne", "go"]), frozenset(), 6, ()).spelled("go northeast")
+        'go ne'
+        """
+        way = direction_in(command)
+        short = _SHORT.get(way or "")
+        if way is None or short is None or self.knows(way) or not self.knows(short):
+            return command
+        return " ".join([*command.split()[:-1], short])
 
     def names(self, word: str) -> bool:
         """True if a word may be part of the name of a thing."""
