@@ -71,13 +71,14 @@ _NO_NAMES = frozenset((
 ))  # fmt: skip
 _MAX_NAME_WORDS = 3
 _UNTRIED = frozenset((
-    "answer", "ask", "author", "brief", "diagnose", "die", "disable", "enable", "examine", "goal",
-    "help", "hint", "i", "info", "inv", "inventory", "l", "long", "look", "normal", "notify", "nouns",
-    "print_st", "prepare_st", "pronouns", "purloin", "q", "quit", "recording", "replay", "restart",
-    "restore", "restrict", "save", "say", "score", "script", "short", "showme", "superbrie", "tell",
-    "think", "transcrip", "tw-extra", "tw-print", "tw-trace", "undo", "unscript", "verbose",
-    "verify", "version", "x", "yes", "no", "sorry", "gonear", "abstract", "trace", "actions",
-    "random", "test", "wait", "z", "about", "credits", "walkthrou",
+    "answer", "ask", "author", "brief", "diagnose", "die", "disable", "enable", "examine",
+    "goal", "help", "hint", "i", "info", "inv", "inventory", "l", "long", "look", "normal",
+    "notify", "nouns", "print_st", "prepare_st", "pronouns", "purloin", "q", "quit",
+    "recording", "replay", "restart", "restore", "restrict", "save", "say", "score", "script",
+    "short", "showme", "superbrie", "tell", "think", "transcrip", "tw-extra", "tw-print",
+    "tw-trace", "undo", "unscript", "verbose", "verify", "version", "x", "yes", "no", "sorry",
+    "gonear", "abstract", "trace", "actions", "random", "test", "wait", "z", "about", "credits",
+    "walkthrou",
 ))  # fmt: skip
 """Verbs that change no world, or that no player may use."""
 
