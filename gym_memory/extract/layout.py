@@ -82,6 +82,8 @@ _NO_PLACE = re.compile(
     re.IGNORECASE,
 )
 """Lines that head something else."""
+_BANNER = re.compile(r"(?:an? |infocom )?interactive |copyright\b|\(c\)", re.IGNORECASE)
+"""What stands below the name of a story."""
 _BULLET = re.compile(r"[ \t]*(?:[-*+•·>]|\d{1,2}[.)])[ \t]+")
 _COUNTED = re.compile(rf"{_BULLET.pattern}[a-z][\w ]*: \d")
 """A list of numbers may have labels in lower case."""
@@ -205,6 +207,8 @@ def _title(text: str, lines: Sequence[re.Match[str]], at: int) -> Title | None:
     bare = _BARE.fullmatch(words)
     if bare is None or _NO_PLACE.fullmatch(bare["name"]):
         return None
+    if follows and _BANNER.match(lines[at + 1].group()):
+        return None
     sure = follows and _RULE.fullmatch(lines[at + 1].group()) is not None
     described = follows and _DESCRIPTION.match(lines[at + 1].group()) is not None
     if not (all(map(_SMALL.match, bare["name"].split())) or (described and _is_heading(words))):
@@ -261,11 +265,10 @@ def _labelled(text: str, lines: Sequence[re.Match[str]], at: int, labels: list[L
 
 def _headed(text: str, lines: Sequence[re.Match[str]], at: int, labels: list[Labelled]) -> int:
     """Read a list below a heading without a colon; return the line after it."""
-    if at + 1 == len(lines) or not _BULLET.match(lines[at + 1].group()):
-        return at
     name = lines[at].group().strip(" \t#*_=[]")
     kind = _kind(name)
-    if kind in (PLACE, STATE):
+    listed = at + 1 < len(lines) and _BULLET.match(lines[at + 1].group())
+    if not listed or kind in (PLACE, STATE):
         return at
     label = Item(name, lines[at].start() + lines[at].group().index(name))
     return _list(text, lines, at, Labelled(kind, label, ()), labels)
@@ -288,10 +291,8 @@ def _list(
         marked = mark is not None and mark.group().strip() != ""
         gap = line.start() - end
         further = marked or _indent(line) > own
-        loose = head.kind != HOLDER and not items and not body.endswith(_SENTENCE_END)
-        loose = loose or (
-            bool(items) and not further and own == 0 and head.kind == CARRIED and gap == 1
-        )
+        first_line = head.kind != HOLDER and not body.endswith(_SENTENCE_END)
+        loose = head.kind == CARRIED if items else first_line
         if not body or gap > (1 if items or head.kind != CARRIED else 2) or not (further or loose):
             break
         named = marked or body.endswith(":") or (further and not _CLAUSE.match(body))

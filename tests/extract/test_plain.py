@@ -129,6 +129,7 @@ def test_a_reward_says_whether_a_thing_is_where_it_belongs(
         ("Current room: Mill\nItems in room: flour\nCharacters present: Ann\nObjects on the map:\n"
          "a sack 1 step to the left", "you|is in|mill; flour|is in|mill; ann|is in|mill;"
          " sack|is seen|1 step to the left"),
+        ("THE PIT\nAn interactive tale\n\nYou wake.", ""),
         ("You step out into a yard. Behind the barrel you find a coin. The gate swings open with a "
          "groan.", "you|is in|yard; coin|is in|yard; gate|is|open"),
         ("You walk through the gate to the north and enter the yard. The yard has a well. "
