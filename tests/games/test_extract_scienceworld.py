@@ -352,13 +352,13 @@ def test_a_real_play_is_remembered():
     assert quality.live[-1] > 30
 
 
-_HOUSE = """teleport to bathroom; look around; pick up glass cup; activate sink;
-move glass cup to sink; examine glass cup; pick up glass cup;
-pour glass cup into inventory; inventory; pour glass cup into toilet; examine toilet;
-flush toilet; look in toilet; teleport to kitchen; look around; examine drawer; open drawer; pick up thermometer; use thermometer on sink;
-activate sink; activate oven; close door to hallway; open door to hallway; eat banana;
-teleport to greenhouse; look around; open bee hive; examine bee hive; teleport to workshop;
-look around; connect anode in battery to terminal 1 in red wire; pick up battery"""
+_HOUSE = """teleport to bathroom; look around; pick up glass cup; activate sink; move glass cup to
+sink; examine glass cup; pick up glass cup; pour glass cup into inventory; inventory; pour glass
+cup into toilet; examine toilet; flush toilet; look in toilet; teleport to kitchen; look around;
+examine drawer; open drawer; pick up thermometer; use thermometer on sink; activate sink; activate
+oven; close door to hallway; open door to hallway; eat banana; teleport to greenhouse; look
+around; open bee hive; examine bee hive; teleport to workshop; look around; connect anode in
+battery to terminal 1 in red wire; pick up battery"""
 
 
 def test_a_house_is_remembered_as_the_engine_shows_it():
