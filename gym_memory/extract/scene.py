@@ -295,10 +295,12 @@ _AWAY = re.compile(rf"(?P<thing>.+?),? (?P<where>{_STEPS}(?:(?: and|,) {_STEPS})
 def read_away(draft: Scene, text: str, start: int) -> bool:
     """Read a thing that is some steps away; return whether the text has this form."""
     away = _AWAY.fullmatch(text)
-    for phrase in find_things(draft, away["thing"], start, bare=True) if away is not None else ():
+    if away is None:
+        return False
+    for phrase in find_things(draft, away["thing"], start, bare=True):
         draft.add(phrase.name, RELATIVE, away["where"].lower(), start, start + len(text))
         draft.describe(phrase)
-    return away is not None
+    return True
 
 
 def put_in(

@@ -156,8 +156,10 @@ def read_sentence(draft: Scene, sentence: str, offset: int) -> None:
         way = sentence[start:end].lower().replace("-", "")
         draft.has_exit(way, start, end)
         there = _BEHIND.match(sentence, end)
-        name = place_name(there["place"]) if there is not None else ""
-        if is_name(name) and name not in DIRECTIONS and draft.graph.value(draft.room, way) is None:
+        if there is None or draft.graph.value(draft.room, way) is not None:
+            continue
+        name = place_name(there["place"])
+        if is_name(name) and name not in DIRECTIONS:
             draft.add(name, seen_relation(way), draft.room, *there.span("place"))
     for found, read in forms:
         if read(draft, found) is not False:
