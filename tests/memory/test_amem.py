@@ -12,6 +12,7 @@ from gym_memory.llm.client import OpenAIChat
 from gym_memory.memory.base import count_tokens
 from gym_memory.memory.experience.amem import AMem, annotate, link_notes
 from gym_memory.testing.chat import ScriptedServer
+from gym_memory.testing.chat.registry import ANSWERS
 
 TASK = Task("house/0", "Find the apple.")
 KITCHEN = "-= Kitchen =-\nYou are in a kitchen. You see a fridge. On the table you see an apple."
@@ -77,10 +78,11 @@ def test_recall_follows_links() -> None:
     assert count_tokens(memory.recall(cue, 12).text) <= 12
 
 
-@pytest.mark.parametrize(("lifetime", "kept"), [("episode", 0), ("trial", 0), ("task", 1),
-                                                ("forever", 1)])  # fmt: skip
+@pytest.mark.parametrize(("lifetime", "kept"), [("step", 0), ("episode", 0), ("trial", 0),
+                                                ("task", 2), ("forever", 2)])  # fmt: skip
 def test_lifetimes(lifetime: str, kept: int) -> None:
-    memory = watched("dark brick wall", lifetime=lifetime)
+    memory = watched("dark brick wall", "green grass field", lifetime=lifetime)
+    assert memory.stats().episodes == (1 if lifetime == "step" else 2)
     memory.begin(Task("house/1", TASK.goal), 0)
     assert memory.stats().episodes == kept
 
@@ -94,6 +96,25 @@ def test_a_model_annotates_and_links() -> None:
     assert links(memory) == [[1], [0]]
     assert memory.state()["notes"][0][3] == "What came of look."
     assert (memory.stats().extraction_calls, memory.stats().fallbacks) == (3, 0)
+
+
+def test_a_model_renews_the_context_of_neighbours(monkeypatch: pytest.MonkeyPatch) -> None:
+    evolved = {"should_evolve": True, "suggested_connections": [1],
+               "new_context_neighborhood": ["A wall by a field.", "of none"]}  # fmt: skip
+    with ScriptedServer() as server:
+        memory = AMem(k=1, llm=OpenAIChat("scripted", server.base_url, retries=0))
+        memory.begin(TASK, 0)
+        memory.observe(Step(0, "dark brick wall"))  # a first request declares all answers
+        memory.recall(Cue("sheep"), 1000)
+        monkeypatch.setitem(ANSWERS, "note_links", lambda slots: json.dumps(evolved))
+        memory.observe(Step(1, "green grass field", "look"))
+        monkeypatch.setitem(ANSWERS, "note_links", lambda slots: '{"should_evolve": false}')
+        memory.observe(Step(2, "white sheep", "look"))
+    assert [note[3] for note in memory.state()["notes"]] == [
+        "A wall by a field.", "What came of look.", "What came of look."]  # fmt: skip
+    assert links(memory) == [[1], [0], []]
+    shown = memory.recall(Cue("somewhere", focus="A wall by a field."), 1000).episodes
+    assert shown[0].startswith("dark brick wall"), "it is found by its new context"
 
 
 def test_a_state_with_links_to_nowhere_is_refused(tmp_path) -> None:

@@ -355,6 +355,15 @@ def test_the_same_question_has_the_same_answer() -> None:
     assert Triple("broom", "is in", "kitchen") in moved.triples
 
 
+def test_reasons_need_no_recall_before() -> None:
+    memory = AriGraph()
+    cue = walked(memory, 10)
+    alone = memory.fork().reasons(cue, 500)
+    memory.recall(cue, 500)
+    assert memory.reasons(cue, 500) == alone
+    assert alone.triples
+
+
 def test_far_places_lose_first() -> None:
     """A row of rooms: under pressure near rooms keep their things, far ones lose them."""
     graph = TemporalGraph()

@@ -97,6 +97,25 @@ def test_a_memory_through_evomembench_and_back_recalls_as_itself() -> None:
     assert [line.removeprefix("- ") for line in texts[3].splitlines()] == texts[1].splitlines()
 
 
+def test_an_episode_through_evomembench_goes_on_from_its_state() -> None:
+    memory, other, step = Through(), Through(), Step(0, f"Your task is to: {GOAL}")
+    for _ in range(2):
+        memory.begin(Task("alfworld/0", GOAL, "alfworld"), 0)
+        memory.observe(step)
+        if not memory.stats().episodes:
+            memory.observe(Step(1, "You do it.", ACTIONS[0]))
+            memory.end(Outcome(1.0, 1.0, 1.0, True, steps=1))
+    other.load_state(json.loads(json.dumps(memory.state())))
+    for each in (memory, other):
+        each.observe(Step(1, "You do it.", ACTIONS[1]))
+        each.end(Outcome(1.0, 1.0, 1.0, True, steps=1))
+    assert other.state() == memory.state()
+    cue = Cue(step.text, GOAL)
+    assert other.recall(cue, 500) == memory.recall(cue, 500)
+    assert memory.recall(cue, 500).lessons
+    assert other.client.memory.state() == memory.client.memory.state()
+
+
 def test_ours_learns_and_injects_by_their_interface(tmp_path: Any) -> None:
     first = f"You are in a room.\nYour task is to: {GOAL}"
     episode = [{"role": "user", "content": first}]
@@ -112,6 +131,8 @@ def test_ours_learns_and_injects_by_their_interface(tmp_path: Any) -> None:
     assert "put a mug in desk" in turns[0]["content"]
     assert used["input_tokens"] > 0
     assert ask[0]["content"] == "Play."
+    bare, _ = client.inject(ask[1:])
+    assert bare[0] == {"role": "system", "content": turns[0]["content"].removeprefix("Play.\n\n")}
     client.memory.save(tmp_path / "memory.json")
     other = AsInjectUpdate("memrl", read_only=True, dialect="alfworld")
     other.load_from_disk(tmp_path / "memory.json")

@@ -11,11 +11,12 @@ import pytest
 from gym_memory.core.errors import GymMemoryError, InvalidArgumentError, StoreError
 from gym_memory.core.names import format_spec, parse_spec
 from gym_memory.core.records import Cue, Outcome, Step, Task, Triple
-from gym_memory.graph import TemporalGraph
+from gym_memory.graph import Source, TemporalGraph
 from gym_memory.memory.arigraph import AriGraph
 from gym_memory.memory.encoders import make_encoder
 from gym_memory.memory.stores import facts as module
-from gym_memory.memory.stores.facts import FactStore
+from gym_memory.memory.stores.episodes import EpisodeStore
+from gym_memory.memory.stores.facts import FactStore, Mark, replay
 
 pytestmark = pytest.mark.slow
 
@@ -85,6 +86,24 @@ def test_what_others_add_in_between_is_kept(place):
     rebuilt = TemporalGraph()
     rebuilt.load_state(graph.state())
     assert rebuilt.state() == graph.state()
+
+
+def test_what_was_confirmed_or_ended_is_so_after_the_changes_of_others():
+    way, lamp = Triple("hall", "has exit", "east"), Triple("lamp", "is on", "table")
+    states = [(TemporalGraph(), EpisodeStore()) for _ in range(2)]
+    for graph, _ in states:
+        for fact in (way, lamp):
+            graph.add(fact, 0)
+    (graph, episodes), (other, _) = states
+    mark = Mark.of(graph, episodes)
+    other.retire(way, 0)
+    episodes.add(1, "An exit leads east.", "look", [way])
+    graph.mention(way, Source(0, 0, 19))
+    graph.retire(lamp, 1)
+    replay(states[0], mark, states[1], 2)
+    assert [(e.t, e.text) for e in states[1][1]] == [(3, "An exit leads east.")]
+    assert set(other.live()) == {way}
+    assert [fact.intervals for fact in map(other.fact, (way, lamp))] == [[(3, None)], [(0, 3)]]
 
 
 def test_an_episode_that_is_cut_off_adds_nothing(place):

@@ -125,6 +125,15 @@ def test_lifetimes(lifetime: str, kept: tuple[int, ...]) -> None:
         assert notes.stats().writes == 0
 
 
+def test_notes_of_a_step_are_gone_after_the_next_action() -> None:
+    notes = begun(lifetime="step")
+    notes.write("note: the key is in the hall")
+    notes.observe(Step(0, "Noted.", "note: the key is in the hall"))
+    assert len(lines(notes)) == 1
+    notes.observe(Step(1, "A hall.", "look"))
+    assert lines(notes) == ()
+
+
 @pytest.mark.parametrize("wrong", [{"size": 3}, {"free": -1}])
 def test_wrong_settings(wrong: dict[str, int]) -> None:
     with pytest.raises(InvalidArgumentError, match=f"expected {next(iter(wrong))}"):

@@ -386,6 +386,17 @@ def test_similarity_by_an_encoder() -> None:
     assert Triple("red onion", "is in", "box") in found
 
 
+def test_a_snapshot_of_an_earlier_episode() -> None:
+    memory = lived(STMA())
+    snapshot, state = memory.snapshot(), memory.state()
+    cue = Cue(EPISODE[-1][1], TASK.goal)
+    recall = memory.recall(cue, 500)
+    lived(memory, EPISODE[:2])
+    memory.restore(snapshot)
+    assert memory.state() == state
+    assert memory.recall(cue, 500) == recall
+
+
 def test_steps_that_repeat_change_only_the_place() -> None:
     memory = STMA()
     memory.begin(TASK, 0)

@@ -185,10 +185,6 @@ class VectorIndex:
         """Return the number of rows."""
         return len(self._row_of)
 
-    def __contains__(self, id: int) -> bool:
-        """True if there is a row under that id."""
-        return id in self._row_of
-
     @property
     def ids(self) -> NDArray[np.int64]:
         """Return ids in the order of the rows; a view, valid until the next change."""

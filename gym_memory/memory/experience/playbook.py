@@ -87,14 +87,14 @@ class Playbook(ExperienceMemory):
     def _write(self, trial: Trial) -> Iterable[Item]:
         outcome = trial.outcome._replace(success=trial.success)
         held = [self.bank.items[id] for id in self._used if id in self.bank.items]
-        tags = self._reflect(
-            trial.trace, outcome, trial.task, {_id(item): item.text for item in held}
-        )
+        if trial.worths is None:
+            bullets = {_id(item): item.text for item in held}
+            tags = self._reflect(trial.trace, outcome, trial.task, bullets)
+        else:
+            signs = {item: trial.worths.get(item.id, 0.0) for item in held}
+            tags = {_id(i): "helpful" if n > 0 else "harmful" for i, n in signs.items() if n}
         for item in held:
             tag = tags.get(_id(item))
-            if trial.worths is not None:
-                worth = trial.worths.get(item.id, 0.0)
-                tag = "helpful" if worth > 0 else "harmful" if worth < 0 else None
             if tag in ("helpful", "harmful"):
                 yield item._replace(more=("1", "0") if tag == "helpful" else ("0", "1"))
         book = "\n".join(f"[{_id(i)}] {i.text} (helpful, harmful: {_uses(i)})" for i in held)

@@ -108,6 +108,38 @@ def test_memrl_explores_by_chance_that_can_be_repeated() -> None:
     assert len({tuple(ids) for ids in shown("memrl?epsilon=0&tau=0")}) == 1
 
 
+@pytest.mark.parametrize(
+    ("spec", "worth", "utility", "more"),
+    [
+        ("memrl?alpha=0.3&k=1&tau=0", 0.5, 0.3 * 0.5, ()),
+        ("memrl?alpha=0.3&k=1&tau=0", -0.5, -0.3 * 0.5, ()),
+        ("simutil?beta=0.2&least=0", 0.5, 0.8 * 0.5 + 0.2 * 0.75, ()),
+        ("skills?beta=0.2&paired=never&least=0", 0.5, 0.2 * 0.5, ()),
+        ("playbook?", 0.5, 0.0, ("1", "0")),
+        ("playbook?", -0.5, 0.0, ("0", "1")),
+        ("playbook?", 0.0, 0.0, ()),
+    ],
+)
+def test_a_measured_worth_moves_the_value_instead_of_the_outcome(
+    spec: str, worth: float, utility: float, more: tuple[str, ...]
+) -> None:
+    memory = made(f"{spec}&utility=exact".replace("?&", "?"))
+    memory.worths = {}
+    play(memory, GOAL, LOST)
+    first = next(item for item in items(memory) if item.text)
+    memory.worths = {first.id: worth}
+    play(memory, GOAL, WON)
+    item = memory.bank.items[first.id]
+    assert first.id in memory.shown
+    assert (item.utility, item.more) == (pytest.approx(utility), more)
+
+
+def test_memrl_may_show_the_trajectory() -> None:
+    memory = made("memrl?trajectory=true")
+    play(memory, GOAL, WON, ["go to fridge 1", "look"])
+    assert "go to fridge 1" in items(memory)[0].text.split("\n", 1)[1]
+
+
 # --- SimUtil-UCB --------------------------------------------------------------------------------
 
 

@@ -48,7 +48,9 @@ def test_reasoningbank_names_the_refused_action_and_what_helped() -> None:
     (text,) = extract_items(locked, LOST, Task("", "find the key"))
     assert 'Do not do "open box" again: 2 times it changed nothing.' in text
     assert text.endswith('\nDo "unlock box" first.')
-    assert extract_items(trace(("go", "A room.", 0)), LOST, Task("", "")) == []
+    for outcome, answer in ((LOST, "A room."), (WON, "A hall.")):
+        steps = [step._replace(valid_actions=()) for step in trace(("go", answer, 0))]
+        assert extract_items(steps, outcome, Task("", "")) == []
 
 
 def test_reasoningbank_shows_all_items_of_the_nearest_task() -> None:
