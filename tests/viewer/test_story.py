@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import re
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -144,6 +146,41 @@ def test_rows_without_detail_are_learnt_again(tmp_path: Path) -> None:
     assert [e.steps for e in read_trajectory(plain)] == [e.steps for e in read_trajectory(full)]
 
 
+def test_earlier_trials_are_learnt_again_too(tmp_path: Path) -> None:
+    plain, full = tmp_path / "plain.jsonl.gz", tmp_path / "full.jsonl.gz"
+    for file in (plain, full):
+        env = gym.make(FAKE_ID, memory="reflexion")
+        env = RecordTrajectory(env, str(file), valid_actions=True, detail=file == full)
+        for plan in (("go east", "look"), ("look",)):
+            env.reset(seed=0)
+            for action in plan:
+                env.step(action)
+        env.close()
+    job = Job("", "reflexion", "", 0)
+    (_, again), (_, kept) = (load(Recording("0", f, 1, job, None)) for f in (plain, full))
+    lessons = [[list(beat.heavy["lessons"]) for beat in story.beats] for story in (again, kept)]
+    assert lessons[0] == lessons[1]
+    assert '"go east"' in lessons[0][0][0]
+
+
+def test_a_lost_episode_and_contents_are_named(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl.gz"
+    env = RecordTrajectory(gym.make(FAKE_ID, memory="none"), str(path))
+    env.reset(seed=0)
+    *way, _, _, _ = env.get_wrapper_attr("oracle")().walkthrough
+    for action in (*way, "eat apple"):
+        env.step(action)
+    env.close()
+    rows = list(read_rows(path))
+    text = "This room is called the kitchen. In it, you see: \n\ta bowl (containing an orange)"
+    rows[0] |= {"dialect": "scienceworld", "text": text}
+    path.write_bytes(gzip.compress(b"".join(json.dumps(row).encode() + b"\n" for row in rows)))
+    _, story = load(Recording("0", path, 0, Job("", "arigraph", "", 0), None))
+    assert story.beats[-1].light["end"] == "lost"
+    kinds = {fact["o"]: fact["kind"] for fact in story.facts if fact["s"] == "bowl"}
+    assert kinds == {"orange": "holds"}
+
+
 def test_steps_that_were_taken_back_are_left_out(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl.gz"
     env = RecordTrajectory(gym.make(FAKE_ID, memory="arigraph"), str(path), detail=True)
@@ -231,10 +268,15 @@ def test_keys_stay_when_runs_are_added(tmp_path: Path) -> None:
     assert all(re.fullmatch(r"[A-Za-z0-9-]+", key) for key in keys)
 
 
-def test_a_folder_lists_its_recordings(tmp_path: Path) -> None:
+def test_a_folder_lists_its_recordings(tmp_path: Path, runs: Path) -> None:
     assert find([]) == []
     with pytest.raises(ResultsError, match="not a results folder"):
         find([tmp_path])
+    shutil.copytree(runs, tmp_path / "run")
+    whole = find([tmp_path])
+    assert len(whole) == 4
+    whole[0].file.unlink()
+    assert find([tmp_path]) == whole[1:]
 
 
 def test_a_note_on_a_recalled_fact_is_recorded() -> None:
