@@ -144,6 +144,8 @@ _TALK = re.compile(
 @lru_cache(maxsize=1024)
 def layout_of(text: str) -> Layout:
     """Return the parts of a text."""
+    if text[-1:] in ".!?" and not _MARKED.search(text):
+        return Layout((), (), text)
     if ":" in text:
         text = _LAST_OF_LINE.sub(r"\1\n", text)
     titles: list[Title] = []
@@ -166,6 +168,8 @@ def layout_of(text: str) -> Layout:
     return Layout(tuple(titles), tuple(labels), _prose(text, lines, cut))
 
 
+_MARKED = re.compile(r"[\n:=|\[#*]")
+"""Without one of these a text that ends a sentence is prose."""
 _LAST_OF_LINE = re.compile(
     r"(?<=[.!?])([ \t]*)[ \t]"
     r"(?=\w[^.!?:\n]*:[ \t]*\n|Exits:)"
@@ -204,6 +208,8 @@ def _title(text: str, lines: Sequence[re.Match[str]], at: int) -> Title | None:
         if not plain or _NO_PLACE.fullmatch(name):
             return None
         return Title(name, start + framed.start("name"), True, True)
+    if words.endswith((".", "!", "?")) and ", " not in words and " (" not in words:
+        return None  # most lines; the form is slow to fail
     bare = _BARE.fullmatch(words)
     if bare is None or _NO_PLACE.fullmatch(bare["name"]):
         return None

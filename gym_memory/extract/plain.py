@@ -65,7 +65,7 @@ class PlainRules:
             read_label(draft, labelled)
         if step.action:
             read_answer(draft, text)
-        looked = LOOKING.match(step.action)
+        looked = LOOKING.match(step.action) if draft.is_look and not draft.arrived else None
         if looked is not None and not (
             len(text) > _MAX_WRITING_CHARS
             or any(labelled.kind != STATE for labelled in layout.labels)
@@ -151,8 +151,10 @@ def reworded(text: str) -> Worded:
     'You go into the hall.'
     """
     worded = Worded(_in_sentence_case(text))
-    worded = _replaced(worded, _EITHER_ARTICLE, lambda found: found[0][0])
-    worded = _replaced(worded, _EMPHASIS, lambda found: found[2])
+    if "(n)" in text:
+        worded = _replaced(worded, _EITHER_ARTICLE, lambda found: found[0][0])
+    if "*" in text or "_" in text or "`" in text:
+        worded = _replaced(worded, _EMPHASIS, lambda found: found[2])
     if _NARRATED.search(text) and not _PRESENT.search(text):
         worded = _replaced(worded, _PAST, lambda found: _TENSE[found[0]])
     return worded

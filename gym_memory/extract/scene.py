@@ -323,7 +323,8 @@ def put_in(
 
 def find_things(draft: Scene, text: str, start: int, *, bare: bool = False) -> Iterator[Phrase]:
     """Yield the things of an enumeration; those without an article only if ``bare``."""
-    text = _read_brackets(draft, text, start, _BRACKETED)
+    if "(" in text:
+        text = _read_brackets(draft, text, start, _BRACKETED)
     for name, states, first, last in things_in(text, bare):
         draft.topic = name
         yield Phrase(name, states, start + first, start + last)
