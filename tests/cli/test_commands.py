@@ -399,17 +399,20 @@ def test_doctor_tells_a_fault_by_its_status(run: Run, tmp_path: Path, monkeypatc
     assert out.splitlines()[-1].startswith("gym-memory does not work here: cache folder: set")
 
 
+@pytest.mark.parametrize("script", ["#!/bin/sh\nexit 1\n", "#!/no/such/shell\n"])
 def test_doctor_is_not_fooled_by_a_java_that_does_not_run(
-    run: Run, tmp_path: Path, monkeypatch: Any
+    run: Run, tmp_path: Path, monkeypatch: Any, script: str
 ) -> None:
     java = tmp_path / "java"
-    java.write_text("#!/bin/sh\nexit 1\n")
+    java.write_text(script)
     java.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:/bin:/usr/bin")
+    monkeypatch.setenv("ALFWORLD_DATA", str(tmp_path))
     found = {
         entry["name"]: entry for entry in map(json.loads, run("doctor", "--json")[1].splitlines())
     }
     assert found["Java"]["state"] == "broken"
+    assert found["ALFWORLD_DATA"]["state"] == "ok"
 
 
 def play(*words: str, typed: str) -> subprocess.CompletedProcess[str]:

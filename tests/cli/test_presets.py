@@ -129,6 +129,20 @@ def test_agents_of_papers_share_a_table(
     assert "scripted" in memory, "the model plays the roles of the memory, too"
 
 
+@pytest.mark.slow
+def test_two_variants_of_an_agent_have_numbered_folders(
+    tmp_path: Path, capsys: Any, server: ScriptedServer
+) -> None:
+    words = ("compare", "-e", "Fetch?level=easy&max_steps=2", "-s", "0", "-w", "1")
+    words += ("--preset", "react", "--preset", "react?history=2", "-o", str(tmp_path / "out"))
+    words += ("--model", "scripted", "--base-url", server.base_url, "--max-tokens", "900000")
+    status, out = call(capsys, *words)
+    assert status == 0
+    assert out.count("react") == 2, "a table of two rows"
+    policies = [read_config(tmp_path / "out" / name).policies for name in ("1-react", "2-react")]
+    assert [parse_spec(spec).kwargs.get("history") for (spec,) in policies] == [None, 2]
+
+
 def test_what_is_asked_for_stands_in_the_configuration() -> None:
     asked = options.Asked(model="m", memory_llm=True, navigate=False, max_steps=7)
     agent = agent_of("ariadne")
