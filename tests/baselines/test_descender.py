@@ -89,6 +89,31 @@ def test_it_survives_by_rules() -> None:
     assert choice(question) == "answer n"
 
 
+FRESH = Descent("get rid of the newt", "melee attack newt", turn=390)
+OVER = "You find nothing left to explore on this level."
+MOLD = f"{OVER}\n- monsters: brown mold (1 east)"
+LOCKED = (Triple("door 1 of level 1", "is", "locked"),
+          Triple("room 4 of level 1", "has exit", "door 1"))  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("plan", "obs", "action"),
+    [
+        (FRESH, shown("go to newt corpse", state="hungry"), "go to newt corpse"),
+        (Descent("eat the newt corpse", "go to newt corpse", turn=390),
+         shown("eat here", state="hungry"), "eat here"),
+        (FRESH, shown("go to food ration"), "go to food ration"),
+        (Descent("take food along", "go to food ration"), shown("pick up"), "pick up"),
+        (None, shown("go up", hp=2, turn=20, text="- monsters: jackal (1 east)"), "go up"),
+        (None, shown("melee attack brown mold", text=MOLD), "melee attack brown mold"),
+        (None, shown("kick door 1", text=OVER), "kick door 1"),
+        (None, shown("go to room 4", text=OVER, triples=LOCKED), "go to room 4"),
+    ],
+)  # fmt: skip
+def test_it_eats_flees_and_breaks_out(plan: Descent | None, obs: Observation, action: str) -> None:
+    assert choice(obs, plan) == action
+
+
 def test_it_tries_something_else_when_no_time_passes() -> None:
     stuck = Descent("explore", "explore level", idle=2, turn=400)
     assert choice(shown("go north", "go east"), stuck) in ("go north", "go east", "search")
