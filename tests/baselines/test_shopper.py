@@ -76,6 +76,15 @@ def test_patience_is_what_it_looks_at():
     assert mean(hasty, "score") < mean(thorough, "score")
 
 
+@pytest.mark.slow
+def test_other_searches_find_what_one_page_does_not_show():
+    one, three = (
+        play("arigraph", Shopper(patience=60, pages=1, searches=n), budget=100_000) for n in (1, 3)
+    )
+    assert mean(one, "steps") < mean(three, "steps")
+    assert mean(one, "score") < mean(three, "score")
+
+
 @pytest.mark.parametrize("name", ["patience", "pages", "searches"])
 @pytest.mark.parametrize("value", [0, True, "3", 1.5])
 def test_bad_arguments_are_named(name, value):
