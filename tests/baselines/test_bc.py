@@ -117,6 +117,11 @@ def test_nothing_is_asked_while_evaluating() -> None:
         learner.see(obs, info["task_id"])
 
 
+def test_an_update_without_a_label_changes_nothing() -> None:
+    learner = BcLearner(TINY)
+    assert [learner.update(), learner.update()] == [{"updates": 1.0}, {"updates": 2.0}]
+
+
 def test_rl_goes_on_from_the_clone_and_a_break_changes_nothing(tmp_path: Path) -> None:
     settings = dataclasses.replace(TINY, beta_steps=100, rl_after=140, clone_every=2)
     whole = train(tmp_path / "whole", settings)

@@ -69,6 +69,17 @@ def test_the_most_likely_action_is_taken(weights: Path) -> None:
     per_character = [score / len(action) for score, action in zip(scores, valid, strict=True)]
     assert policy.act(OBS, {}) == valid[int(np.argmax(per_character))]
     assert choose(weights, score="sum").act(OBS, {}) == valid[int(np.argmax(scores))]
+    tokens = choose(weights, score="token").scores(OBS)
+    assert tokens == pytest.approx(np.array(scores) / policy.llm.lengths(valid))
+
+
+def test_the_likelihood_without_the_situation_is_subtracted(weights: Path) -> None:
+    policy, prompt, valid = choose(weights, score="pmi"), load_prompt("plain"), OBS["valid_actions"]
+    nothing = fill(prompt, dict.fromkeys(prompt.slots, "") | {"recalled_lessons": ""})
+    prior = np.array([policy.llm.score(nothing, [action])[0] for action in valid])
+    for _ in range(2):
+        found = policy.scores(OBS)
+        assert found + prior == pytest.approx(choose(weights, score="sum").scores(OBS))
 
 
 def test_a_temperature_draws_by_the_seed(weights: Path) -> None:
