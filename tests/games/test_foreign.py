@@ -124,6 +124,25 @@ def test_old_signatures_and_a_bare_string() -> None:
     assert Triple("hall", "is north of", "attic") in env.memory.graph
 
 
+@pytest.mark.parametrize(
+    "written", [str.encode, str.splitlines, lambda text: text.encode() + b"\xff"]
+)
+def test_bytes_and_lines_are_text(written) -> None:
+    class Written(Lamp):
+        def reset(self):
+            return written("You are in the attic.\nYou see a lamp.")
+
+    env = gym_memory.wrap(Written(), seeds=3)
+    obs, _ = env.reset(seed=1)
+    assert (
+        obs["text"].rstrip("\N{REPLACEMENT CHARACTER}") == "You are in the attic.\nYou see a lamp."
+    )
+    obs, *_, info = env.step("x" * 100_000)
+    assert not info["is_action_valid"]
+    ids = env.get_wrapper_attr("task_ids")
+    assert (ids[1:], ids[-1]) == ([ids[1], ids[2]], ids[2])
+
+
 def test_named_actions_a_mask_and_keys() -> None:
     env = gym_memory.wrap(Grid(), actions=["left", "wait", "right"], memory="none", task="Win.")
     obs, info = env.reset(seed=0)
@@ -369,6 +388,8 @@ def test_mistakes_that_show_at_reset() -> None:
         ForeignEnv(Grid(), text="obs.page").reset(seed=0)
     with pytest.raises(InvalidArgumentError, match=r"no task at info\.aim"):
         ForeignEnv(Grid(), task="info.aim").reset(seed=0)
+    with pytest.raises(InvalidArgumentError, match="observation has no keys, it is str"):
+        ForeignEnv(Lamp(), text="obs.page").reset(seed=0)
     with pytest.raises(InvalidArgumentError, match="text, got int"):
         ForeignEnv(Grid(), text=lambda obs, info: 3).reset(seed=0)
     with pytest.raises(InvalidArgumentError, match="reset and step"):
