@@ -64,6 +64,7 @@ _FRAME = re.compile(
     r"[ \t]*(?:={2,}|=-.*|\*\*|__|>>|#{0,4}|\]|-{2,}|~{2,})"
 )
 """A name between marks, perhaps with a status behind it."""
+_FRAMES = "=-*_<#[~"
 _BARE = re.compile(
     r"(?P<name>[A-Z][\w',&/ -]{0,58}?[\w')])"
     r"(?:(?: \(|, )(?:on|in|at|by|near|under|beside) [^()\n]*\)?)?"
@@ -93,6 +94,8 @@ _LABEL = re.compile(
     r"(?:(?:\*\*|__)[ \t]*)?"
     r"(?::(?!//|\d\d\b)|=|\|)[ \t]*(?:(?:\*\*|__)[ \t]*)?(?P<value>[^\n]*)"
 )
+_DIVIDER = re.compile(r"[:=|]")
+"""Without one of these a line has no label."""
 _NEXT = re.compile(
     r"(?:, (?=[A-Z])|(?<![ \t])(?:[ \t]*[|;][ \t]*|[ \t]{2,}))"
     r"(?=[A-Za-z][\w' ]{0,20}(?:: ?|=| = )[^|])"
@@ -201,7 +204,7 @@ def _title(text: str, lines: Sequence[re.Match[str]], at: int) -> Title | None:
     start = lines[at].start() + len(line) - len(line.lstrip())
     words = line.strip()
     follows = at + 1 < len(lines) and lines[at + 1].start() == lines[at].end() + 1
-    framed = _FRAME.fullmatch(words)
+    framed = _FRAME.fullmatch(words) if words[:1] in _FRAMES else None
     if framed is not None:
         name = framed["name"]
         plain = words[0] not in "[*_" or all(map(_SMALL.match, name.split()))
@@ -233,8 +236,10 @@ def _is_heading(line: str) -> bool:
 def _labelled(text: str, lines: Sequence[re.Match[str]], at: int, labels: list[Labelled]) -> int:
     """Read the label of a line with its values or the list below; return the line after it."""
     line = lines[at]
-    begin = _MARK.match(line.group())
-    found = _LABEL.match(text, line.start() + (begin.end() if begin else 0), line.end())
+    found = None
+    if _DIVIDER.search(line.group()):
+        begin = _MARK.match(line.group())
+        found = _LABEL.match(text, line.start() + (begin.end() if begin else 0), line.end())
     if found is None:
         return at
     kind = _kind(found["label"])
@@ -271,10 +276,11 @@ def _labelled(text: str, lines: Sequence[re.Match[str]], at: int, labels: list[L
 
 def _headed(text: str, lines: Sequence[re.Match[str]], at: int, labels: list[Labelled]) -> int:
     """Read a list below a heading without a colon; return the line after it."""
+    if at + 1 == len(lines) or not _BULLET.match(lines[at + 1].group()):
+        return at
     name = lines[at].group().strip(" \t#*_=[]")
     kind = _kind(name)
-    listed = at + 1 < len(lines) and _BULLET.match(lines[at + 1].group())
-    if not listed or kind in (PLACE, STATE):
+    if kind in (PLACE, STATE):
         return at
     label = Item(name, lines[at].start() + lines[at].group().index(name))
     return _list(text, lines, at, Labelled(kind, label, ()), labels)
@@ -304,7 +310,7 @@ def _list(
         named = marked or body.endswith(":") or (further and not _CLAUSE.match(body))
         if body.endswith(_SENTENCE_END) and not named:
             break
-        inner = _LABEL.match(body)
+        inner = _LABEL.match(body) if _DIVIDER.search(body) else None
         if inner is not None and not inner["value"] and _kind(inner["label"]) == HOLDER:
             nested = Labelled(
                 HOLDER, Item(inner["label"], line.end() - len(line.group().lstrip())), ()

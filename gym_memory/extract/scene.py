@@ -332,6 +332,8 @@ def find_things(draft: Scene, text: str, start: int, *, bare: bool = False) -> I
 
 def read_contents(draft: Scene, text: str, start: int) -> str:
     """Read what a part of a list holds; return it with blanks in the place of the contents."""
+    if not has_any(text, ("(", " that ", " which ", " containing ")):
+        return text
     whole = WITH_CONTENTS.fullmatch(text)
     phrase = one_thing(whole["thing"], bare=True) if whole is not None else None
     if whole is None or phrase is None:
