@@ -12,8 +12,11 @@ from mypy import api as mypy
 
 import gym_memory  # noqa: F401 - registers the environments
 from gym_memory.core.errors import InvalidArgumentError, UnknownNameError
+from gym_memory.core.records import Triple
 from gym_memory.games import Feedback
 from gym_memory.games.fetch import Fetch
+from gym_memory.games.spaces import FreeText
+from gym_memory.memory import make_memory
 from gym_memory.wrappers import IndexActions, MemoryObservation
 
 FETCH = "gym_memory/Fetch-v0"
@@ -42,6 +45,7 @@ def test_four_games_in_processes_show_what_they_show_in_one(how: dict[str, bool]
         if before is not None:
             assert before["text"] == texts, "a copy does not change afterwards"
     assert any(ours["triples"][3])
+    assert tuple(ours["text"][1:3]) == tuple(theirs["text"])[1:3]
     vector.close()
     single.close()
 
@@ -89,6 +93,19 @@ def test_a_notebook_shows_observation_and_memory() -> None:
     assert "<td>you</td><td>is in</td>" in shown
     assert obs["task"] in env.unwrapped._repr_html_()
     assert "<script>" not in MemoryObservation(Chatterbox())._repr_html_()
+    assert make_memory("history")._repr_html_() == "<p>memory history: nothing yet</p>"
+    memory = make_memory("arigraph")
+    for number in range(201):
+        memory.graph.add(Triple(f"thing {number}", "is in", "hall"), 0)
+    assert "201 live facts; the first 200 of 201 live facts" in memory._repr_html_()
+
+
+def test_free_text_is_a_space_as_gymnasium_has_them() -> None:
+    space, other = FreeText(30, seed=0), FreeText(30, seed=0)
+    assert {space: "same"}[other] == "same"
+    assert space != FreeText(31)
+    assert all(space.sample() in space for _ in range(50))
+    assert len(space.sample(mask=(7, None))) == 7
 
 
 @pytest.mark.slow
