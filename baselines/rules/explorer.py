@@ -73,7 +73,7 @@ class Explorer(Policy):
         self.attempts, self.patience, self.restore = attempts, patience, restore
         self.archive = Archive(frontier)
         self._frontier = frontier
-        self._task_id = ""
+        self._task_id = self._go = ""
         self._rng = np.random.default_rng(0)
         self._counts: Counter[str] = Counter()
         self._advantage: dict[Option, float] = defaultdict(float)
@@ -83,6 +83,7 @@ class Explorer(Policy):
     def reset(self, info: dict[str, Any], seed: int | None = None) -> None:
         """Start a trial; another task instance starts with an empty archive."""
         self._rng = np.random.default_rng(seed)
+        self._go = "go " * (info.get("dialect") == "textworld")
         if info["task_id"] != self._task_id:
             self._task_id, self.archive = info["task_id"], Archive(self._frontier)
             self._texts.clear()
@@ -181,7 +182,7 @@ class Explorer(Policy):
         self._dark, self._state = stayed or _DARK.search(obs["text"]) is not None, state
         key = (state, self._dark)
         seen = (key, obs["inventory"], obs["valid_actions"])
-        where, actions, unread = _options(obs)
+        where, actions, unread = _options(obs, self._go)
         cell = archive.cells.get(key) or Cell(key, where, unread, dark=self._dark)
         if self._trail and self._came_by:
             archive.cells[self._trail[-1]].ways[self._came_by] = key
@@ -290,10 +291,11 @@ def _open(cell: Cell, obs: Observation) -> list[str]:
     return [action for action in cell.options if not listed or action in listed]
 
 
-def _options(obs: Observation) -> tuple[object, Iterable[str], frozenset[str]]:
+def _options(obs: Observation, go: str) -> tuple[object, Iterable[str], frozenset[str]]:
     """Return what distinguishes places, what to try here, and the exits that were never taken.
 
-    Without a place the listed moves are one. Without a list, guess from the facts and the text.
+    Without a place the listed moves are one. Without a list, guess from the facts and the text;
+    ``go`` is what this family of games wants before a direction.
     """
     place, listed = place_of(obs), obs["valid_actions"]
     unread = frozenset(t.object for t in obs["triples"] if t[:2] == (place, UNEXPLORED))
@@ -302,7 +304,7 @@ def _options(obs: Observation) -> tuple[object, Iterable[str], frozenset[str]]:
     words = _words(obs["text"])
     unread |= {way for way in DIRECTIONS if way in words}
     acts = [f"{verb} {thing}" for thing in things_of(obs) for verb in _GUESSES]
-    return place, (*DIRECTIONS, *acts), unread
+    return place, (*[go + way for way in DIRECTIONS], *acts), unread
 
 
 def things_of(obs: Observation) -> tuple[str, ...]:

@@ -203,6 +203,19 @@ def test_trials_get_better_without_going_back() -> None:
     assert late > early + 2
 
 
+def test_without_a_list_it_moves_as_the_game_wants() -> None:
+    """TextWorld's games take ``go north`` alone; all others of stories take ``north`` as well."""
+    job = Job("FakeHouse", "arigraph", "explorer", 0, "evotest?k=3&steps=25")
+    assert all(row.result.n_invalid < row.result.steps for row in play_job(job))
+    for dialect, ways in (("textworld", {"go north", "go up"}), ("plain", {"north", "up"})):
+        policy, tried = Explorer(), set()
+        policy.reset({"task_id": "a/0", "dialect": dialect}, 0)
+        for t in range(40):
+            obs = seen(HERE, text=f"You see {t}.", inventory=str(t))
+            tried.add(policy.act(obs, {"score": 0, "moves": t}))
+        assert ways <= tried
+
+
 def test_another_task_starts_with_an_empty_archive() -> None:
     policy = Explorer()
     policy.reset({"task_id": "one"})
