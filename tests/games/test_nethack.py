@@ -258,7 +258,7 @@ GAMES = {
         ("go to stairs up", "You reached"), ("loot", "nothing to loot here"), ("rest 1", ""))),
     "tip": ("arc-hum-neu-fem/train/139", (
         ("tip sack", "It's empty"), ("apply sack", "Your sack is empty"), ("select s", "stash?"),
-        ("answer d", "You put 5 uncursed food rations into"), ("tip sack", "An object spills out"))),
+        ("answer d", "You put 5 uncursed food rations"), ("tip sack", "An object spills out"))),
     "engrave": ("arc-hum-neu-fem/train/139", (
         ("press key E", "write with?"), ("answer -", "write in the dust here?"),
         ("answer Élbereth", "Only plain letters"), ("answer Elbereth", "turn 2"),
