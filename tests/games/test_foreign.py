@@ -398,6 +398,21 @@ def test_mistakes_that_show_at_reset() -> None:
         ForeignEnv(Lamp()).reset(options={"level": 3})
 
 
+@pytest.mark.parametrize("answer", [("A hall.", 0, 0, False, False), ("A hall.", 1.0), "A hall."])
+def test_a_step_of_another_form_is_refused(answer: Any) -> None:
+    class Scored:
+        def reset(self) -> str:
+            return "A hall."
+
+        def step(self, action: str) -> Any:
+            return answer
+
+    env = gym_memory.wrap(Scored(), memory="none")
+    env.reset(seed=0)
+    with pytest.raises(InvalidArgumentError, match=r"expected step to return \(obs, reward, ter"):
+        env.step("look")
+
+
 MODULE = """
 import gymnasium as gym
 from gym_memory.testing.fake_env import FakeHouse

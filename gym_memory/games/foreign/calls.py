@@ -70,20 +70,21 @@ class Caller:
     def step(self, action: Any) -> Result:
         """Play one action."""
         answer = self._env.step(action)
-        if isinstance(answer, tuple) and len(answer) == 5:
-            obs, reward, terminated, truncated, info = answer
-            ends = as_flag("terminated", terminated), as_flag("truncated", truncated)
-            return Result(obs, as_number("reward", reward), *ends, info or {}, False)
-        if isinstance(answer, tuple) and len(answer) == 4:
-            obs, reward, done, info = answer
-            info = info or {}
-            cut = bool(info.get("TimeLimit.truncated", False))
-            ended = as_flag("done", done) and not cut
-            return Result(obs, as_number("reward", reward or 0), ended, cut, info, True)
-        raise InvalidArgumentError(
-            "expected step to return (obs, reward, terminated, truncated, info) or "
-            f"(obs, reward, done, info), got {type(answer).__name__}"
-        )
+        size = len(answer) if isinstance(answer, tuple) else 0
+        if size not in (4, 5) or not isinstance(answer[-1], Mapping | None):
+            got = [type(value).__name__ for value in answer] if size else type(answer).__name__
+            raise InvalidArgumentError(
+                "expected step to return (obs, reward, terminated, truncated, info) or (obs, "
+                f"reward, done, info), got {got}: give it such a step in a small class of yours"
+            )
+        obs, reward, *ends, info = answer
+        info = info or {}
+        if size == 5:
+            flags = as_flag("terminated", ends[0]), as_flag("truncated", ends[1])
+            return Result(obs, as_number("reward", reward), *flags, info, False)
+        cut = bool(info.get("TimeLimit.truncated", False))
+        ended = as_flag("done", ends[0]) and not cut
+        return Result(obs, as_number("reward", reward or 0), ended, cut, info, True)
 
 
 def _takes(function: Any, name: str) -> bool:
