@@ -399,12 +399,12 @@ def test_mistakes_that_show_at_reset() -> None:
 
 
 @pytest.mark.parametrize("answer", [("A hall.", 0, 0, False, False), ("A hall.", 1.0), "A hall."])
-def test_a_step_of_another_form_is_refused(answer: Any) -> None:
+def test_a_step_of_another_form_is_refused(answer: object) -> None:
     class Scored:
         def reset(self) -> str:
             return "A hall."
 
-        def step(self, action: str) -> Any:
+        def step(self, action: str) -> object:
             return answer
 
     env = gym_memory.wrap(Scored(), memory="none")
