@@ -128,20 +128,19 @@ def read(path: Path) -> list[tuple[list[int], list[int]]]:
 
 
 def train(
-    arm: Arm, data: Path, out: Path, device: str, epochs: float, most: float
+    arm: Arm, data: Path, out: Path, device: str, epochs: float, most: float, seed: int
 ) -> dict[str, Any]:
     import torch
 
     shown = read(data)
-    chance = random.Random(0)
-    chance.shuffle(shown)
+    random.Random(seed).shuffle(shown)
     player = how = settings(arm.level)
     if device == "cpu":
         shown = shown[:ON_CPU]
         player = how = dataclasses.replace(how, method="alora", rank=8, batch=4, kept=ON_CPU)
     else:  # half the memory to move; the adapters have 32 bits
         how = dataclasses.replace(how, model="smollm?dtype=bfloat16")
-    learner = LmLearner(how, device=device)
+    learner = LmLearner(how, seed=seed, device=device)
     held_out, learner.shown = shown[: len(shown) // 20], shown[len(shown) // 20 :]
     batch = learner.settings.batch
     updates = round(epochs * len(learner.shown) / batch)
@@ -173,7 +172,8 @@ def train(
     learner.settings = player
     save_player(out, learner, {"env": f"Cooking?level={arm.level}", "memory": arm.memory})
     return {
-        "level": arm.level, "memory": arm.memory, "states": len(shown), "updates": learner.updates,
+        "level": arm.level, "memory": arm.memory, "seed": seed, "states": len(shown),
+        "updates": learner.updates,
         "last_loss": round(float(np.mean(losses[-50:])), 4),
         "held_out_agreed": round(agreed / len(held_out), 3),
         "device": torch.cuda.get_device_name() if device != "cpu" else "cpu",
@@ -211,7 +211,8 @@ def play(arm: Arm, player: Path, games: int) -> None:
     done = {(r["level"], r["memory"], r["game"]) for r in rows}
     learnt = Lm(str(player))
     for game in range(games):
-        if (key := (f"{arm.level}-gpu", arm.memory, game)) not in done:
+        name = f"{arm.level}-gpu" + (f"-{made['seed']}" if made.get("seed") else "")
+        if (key := (name, arm.memory, game)) not in done:
             row = dict(zip(("level", "memory", "game"), key, strict=True))
             row |= clone.play(level, arm.memory, learnt, game)
             with clone.PATH.open("a", encoding="utf-8") as file:
@@ -230,6 +231,7 @@ def main() -> None:
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--epochs", type=float, default=4.0)
     parser.add_argument("--seconds", type=float, default=3600.0, help="of a training, at most")
+    parser.add_argument("--seed", type=int, default=0, help="of a training")
     parser.add_argument("--games", type=int, default=0, help="default: 100 to collect, 20 to play")
     options = parser.parse_args()
     folder = options.folder
@@ -239,7 +241,8 @@ def main() -> None:
         if options.what == "collect":
             collect(arm, data, options.games or GAMES)
         elif options.what == "train":
-            made = train(arm, data, player, options.device, options.epochs, options.seconds)
+            how = options.device, options.epochs, options.seconds, options.seed
+            made = train(arm, data, player, *how)
             print(json.dumps(made), flush=True)
             (folder / f"{arm.name}.json").write_text(json.dumps(made) + "\n", "utf-8")
         else:
