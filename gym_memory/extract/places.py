@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from gym_memory.extract.layout import PLACE, Layout, Title
 from gym_memory.extract.notes.words import CONTAINER, ROOM, SUPPORTER, kind_of_noun
-from gym_memory.extract.scene import COMPASS, NAME, Scene, is_name, place_name
+from gym_memory.extract.scene import COMPASS, NAME, Scene, has_any, is_name, place_name
 
 __all__ = ["ARE", "MOVED", "PASSABLE", "YOU", "is_denied", "read_place", "ways_in"]
 
@@ -62,9 +62,13 @@ _BARRED = re.compile(
     r"\b(?:no|nothing|not|never|can't|cannot|blocked|blocks|barred|impossible|\w*unclimbable|impassable"
     r"|sealed|nailed|prevents?|boarded|rubble|locked|collapsed|once|might|would|could|if|wall)\b"
 )
+_DENYING = ("no", "never", "n't", "if", "ould")
+"""Letters without one of which :data:`_DENIED` is not found, as a fast test."""
 _CLAUSE = re.compile(r";|,? \bbut\b|, (?:although|though|where|which|while)\b")
 _OF_LAST = re.compile(r",? (?:which|but it)\b")
+_DIRECTED = ("north", "south", "east", "west", "up", "down")
 _PLACES = (_ROOM, _CALLED, _ENTERED)
+_PLACE_WORDS = re.compile(r"You|I\b|I'|We|This")
 _REFUSAL = re.compile(
     r"\b(?:cannot|\w+'d|no|not|nothing|nowhere|\w+n't|block\w*|locked|closed|shut|bump|wall"
     r"|invalid|impossible|fail\w*|refuse\w*|unknown|must|unable|already|which|fatal|unclear|obstacle"
@@ -92,7 +96,7 @@ def read_place(draft: Scene, layout: Layout, sentences: Sequence[tuple[str, int]
             return
     for at in () if draft.is_look else reversed(range(len(sentences))):
         sentence, offset = sentences[at]
-        for pattern in _PLACES:
+        for pattern in _PLACES if _PLACE_WORDS.match(sentence) else ():
             found = pattern.match(sentence)
             if found is None or _is_doubtful(sentence) or _NO_ROOM.match(found["name"]):
                 continue
@@ -127,7 +131,7 @@ def _is_place(draft: Scene, title: Title, layout: Layout) -> bool:
 
 def is_denied(sentence: str) -> bool:
     """True if a sentence in lower case denies or supposes something."""
-    return _DENIED.search(sentence) is not None
+    return has_any(sentence, _DENYING) and _DENIED.search(sentence) is not None
 
 
 def _is_refusal(text: str) -> bool:
@@ -142,7 +146,7 @@ def _is_doubtful(sentence: str) -> bool:
 
 def ways_in(sentence: str) -> Sequence[tuple[int, int]]:
     """Return where a sentence in lower case names directions in which something leads."""
-    if not PASSABLE.search(sentence):
+    if not has_any(sentence, _DIRECTED) or not PASSABLE.search(sentence):
         return ()
     begin, ways = 0, []
     for cut in [*_CLAUSE.finditer(sentence), None]:

@@ -59,9 +59,11 @@ _ONE = re.compile(rf"^(?:{ARTICLE}) ", re.IGNORECASE)
 _COUNT = re.compile(r"(?:1|\d+(?!.*s$)) (?=[^\W\d])")
 """A number before a singular: how many, which is no part of the name."""
 NOTHING = re.compile(r"(?:nothing|no one|nobody|no|not|none|empty)\b", re.IGNORECASE)
-VAGUE = re.compile(
-    r"\b(?:that|which|who|it|they|them|this|these|those|he|she|him|her|i|we|you|ways?|lot|number)$"
+_VAGUE_WORDS = (
+    *("that", "which", "who", "it", "they", "them", "this", "these", "those", "he", "she", "him"),
+    *("her", "i", "we", "you", "way", "ways", "lot", "number"),
 )
+VAGUE = re.compile(rf"\b(?:{'|'.join(_VAGUE_WORDS)})$")
 COMPASS = r"(?:north|south)(?:-?(?:east|west))?|east|west"
 _LEADS = re.compile(
     rf"\b(?:to|in|from|leading|going|heading)(?: the)? (?:{COMPASS})\b|\w (?:up|down)(?:wards?)?$"
@@ -83,7 +85,8 @@ def split_sentences(text: str) -> tuple[tuple[str, int], ...]:
 def things_in(text: str, bare: bool) -> tuple[Phrase, ...]:
     """Return the things of an enumeration; those without an article only if ``bare``."""
     begin, found = 0, []
-    for cut in [*_SPLIT.finditer(text), None]:
+    several = "," in text or " and " in text
+    for cut in [*(_SPLIT.finditer(text) if several else ()), None]:
         phrase = one_thing(text[begin : cut.start() if cut else len(text)], bare)
         if phrase is not None:
             found.append(phrase._replace(start=begin + phrase.start, end=begin + phrase.end))
@@ -95,7 +98,8 @@ def one_thing(text: str, bare: bool) -> Phrase | None:
     """Read one thing, its states before the name, in a clause or in brackets."""
     states: list[str] = []
     end = len(text)
-    for pattern in (_WITH_STATE, _IN_BRACKETS):
+    clause = has_any(text, (" that ", " which ", ")"))
+    for pattern in (_WITH_STATE, _IN_BRACKETS) if clause else ():
         found = pattern.fullmatch(text[:end])
         if found is not None:
             states.append(found["state"].lower())
@@ -127,7 +131,7 @@ def is_name(name: str) -> bool:
     words = name.split()
     if not 0 < len(words) <= _MAX_NAME_WORDS:
         return False
-    return VAGUE.search(name) is None
+    return not (name.endswith(_VAGUE_WORDS) and VAGUE.search(name))
 
 
 _SEVERAL = "several places"
@@ -332,7 +336,7 @@ def find_things(draft: Scene, text: str, start: int, *, bare: bool = False) -> I
 
 def read_contents(draft: Scene, text: str, start: int) -> str:
     """Read what a part of a list holds; return it with blanks in the place of the contents."""
-    if not has_any(text, ("(", " that ", " which ", " containing ")):
+    if not has_any(text, ("(", " that ", " which ", " containing ", " with ")):
         return text
     whole = WITH_CONTENTS.fullmatch(text)
     phrase = one_thing(whole["thing"], bare=True) if whole is not None else None
