@@ -193,6 +193,7 @@ def test_a_place_seen_from_afar_is_not_entered() -> None:
 PIECES = (
     *("You are in the ", "You see a ", "that has ", "on it", "To the North ", "is closed", "a box"),
     *("Inventory:\n", " a cup\n", ". ", ", and ", "There is ", "1 step left", "A: b", "\n", "0.5"),
+    *("In the den, you see:\n", "\ta(n) pot that has ", " in it", "- a: 1\n", " that is off and "),
 )
 
 
