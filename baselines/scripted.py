@@ -134,7 +134,7 @@ class Human(Policy):
     """Shows the observation and asks what to do.
 
     A blank line asks again. The end of the input raises ``EOFError`` out of ``act``: the person
-    has left, and whoever runs the loop decides what that means.
+    has left, and the loop decides what that means.
 
     Args:
         read: Reads a line after a prompt; ``input`` by default.

@@ -169,7 +169,7 @@ def test_layers() -> None:
         for found in imports()
         if within(found.target, "gym_memory")
         and layer(found.target) > layer(found.importer)
-        # The version stands in the package itself, which is the top.
+        # The version is in the package itself, which is the top.
         and found.target != "gym_memory.__version__"
     ]
     assert wrong == []

@@ -291,7 +291,7 @@ class StepDetail:
 
 
 def _runs(reasons: Iterable[Reason]) -> list[list[Any]]:
-    """Return reasons, each with how often it stands in a row."""
+    """Return reasons, each with its number in a row."""
     return [
         [len(list(group)), why, score, list(path), *([note] if note else [])]
         for (why, score, path, note), group in groupby(reasons)

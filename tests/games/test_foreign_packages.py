@@ -160,7 +160,7 @@ def test_a_random_player_wins_nothing_that_is_not_defined(game: str) -> None:
 def test_the_planner_wins_games_that_speak_otherwise(game: str, options: str) -> None:
     """``move north``, ``open door to north``, ``cook onion in oven``, rooms seen from afar.
 
-    Of seed 3 the states of food stand in the inventory alone; of 1 a first guess costs points.
+    Of seed 3 the states of food are in the inventory alone; of 1 a first guess costs points.
     """
     express = pytest.importorskip("textworld_express")
     engine = express.TextWorldExpressEnv(envStepLimit=50)
