@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
-from gym_memory.extract.layout import CARRIED, EXITS, HERE, HOLDER, STATE, Item, Labelled
+from gym_memory.extract.layout import CARRIED, CONTENTS, EXITS, HERE, HOLDER, STATE, Item, Labelled
 from gym_memory.extract.notes.words import Phrase
 from gym_memory.extract.scene import (
     NOTHING,
@@ -18,7 +18,6 @@ from gym_memory.extract.scene import (
     read_away,
     read_contents,
     relation,
-    seen_relation,
     things_in,
 )
 from gym_memory.graph.schema import DIRECTIONS, INVENTORY, SHORT_DIRECTIONS, clean_name
@@ -49,7 +48,9 @@ _ARROW = re.compile(
     r"(?P<way>[\w -]+?)[ \t]*(?:->|=>|→|:|\bto\b|\bleads to\b|\()[ \t]*(?:to )?(?:the )?"
     r"(?P<there>[^()]+)\)?"
 )
-_BEHIND = re.compile(rf"(?<=\w) \({STATE_WORD}\)$")
+_BRACKETED_STATE = re.compile(rf"(?<=\w) \({STATE_WORD}\)$")
+_AREAS = re.compile(r"exit|area|location|room|place|\bgo\b|travel|move", re.IGNORECASE)
+"""Labels below which an exit may go by the name of a place; *cooking directions* is none."""
 _WAY_TO = re.compile(r"an? (?:way|path|exit|passage|road) (?:leading )?to (?:the )?(?=\w)")
 _SPACE = r"(?:(?<!\s)|(?<=and ))\s+"
 """White space from its first character on, so that a long run is tried once."""
@@ -62,8 +63,7 @@ _ITEM_SPLIT = re.compile(
     rf"(?:,\s*(?:and )?|{_SPACE}and\s+)(?![^()]{{0,200}}\))|(?:{_SPACE})?\|\s*|;\s*"
 )
 _HOLDER = re.compile(
-    r"(?:(?P<where>on|in|inside|under) )?(?:the |your )?(?P<place>.+?)"
-    r"(?:(?:,? (?:that|which)\b| (?:contains?|holds?|consists? of)\b).*)?$",
+    rf"(?:(?P<where>on|in|inside|under) )?(?:the |your )?(?P<place>.+?)(?:{CONTENTS})?$",
     re.IGNORECASE,
 )
 
@@ -71,7 +71,7 @@ _HOLDER = re.compile(
 def read_answer(draft: Scene, text: str) -> None:
     """Read what *Taken*, *Dropped* and *Done* say of the action, or of a named thing each."""
     for found in _SHORT.finditer(text):
-        put = _PUT_INTO.fullmatch(draft.action)
+        put = _PUT_INTO.fullmatch(draft.action) if found["answer"] is None else None
         done = (found["answer"] or found.group()).capitalize()
         named = found if found["name"] else (
             put or _GET.fullmatch(draft.action) or _PUT_DOWN.fullmatch(draft.action)
@@ -93,15 +93,11 @@ def read_label(draft: Scene, labelled: Labelled) -> None:
     """Read a label by its kind."""
     kind, label, items = labelled
     if kind == EXITS:
-        _read_exits(draft, items)
+        _read_exits(draft, items, names=_AREAS.search(label.text) is not None)
     elif kind == CARRIED:
         read_carried(draft, items, whole=not label.text.lower().startswith("wear"))
     elif kind == HERE:
-        ways = tuple(item for item in items if _WAY_TO.match(item.text))
-        _read_exits(draft, tuple(Item(*_way_to(item)) for item in ways))
-        near = (item for item in items if item not in ways and not read_away(draft, *item))
-        for phrase in _listed(draft, tuple(near)):
-            draft.put(phrase)
+        _read_here(draft, items)
     elif kind == HOLDER and (found := _HOLDER.match(label.text)):
         for phrase in _listed(draft, items):
             draft.place(phrase, relation(found["where"]), clean_name(found["place"]))
@@ -110,10 +106,18 @@ def read_label(draft: Scene, labelled: Labelled) -> None:
         _read_state(draft, label.text, items[0])
 
 
-def _way_to(item: Item) -> tuple[str, int]:
-    head = _WAY_TO.match(item.text)
-    begin = head.end() if head is not None else 0
-    return item.text[begin:], item.start + begin
+def _read_here(draft: Scene, items: tuple[Item, ...]) -> None:
+    """Read a list of what is here: things, things some steps away, and ways to other places."""
+    exits, things = [], []
+    for item in items:
+        way = _WAY_TO.match(item.text)
+        if way is None:
+            things.append(item)
+        else:
+            exits.append(Item(item.text[way.end() :], item.start + way.end()))
+    _read_exits(draft, tuple(exits), names=True)
+    for phrase in _listed(draft, tuple(t for t in things if not read_away(draft, *t))):
+        draft.put(phrase)
 
 
 def _read_state(draft: Scene, label: str, item: Item) -> None:
@@ -128,21 +132,23 @@ def _read_state(draft: Scene, label: str, item: Item) -> None:
     draft.add(name, relation, value, *item.span)
 
 
-def _read_exits(draft: Scene, items: tuple[Item, ...]) -> None:
-    """Read a list of exits: directions, perhaps with the place that each leads to, or places."""
+def _read_exits(draft: Scene, items: tuple[Item, ...], *, names: bool) -> None:
+    """Read a list of exits: directions, perhaps with the place that each leads to.
+
+    With ``names`` an exit may also be a place.
+    """
     for part in _parts(items, _EXIT_SPLIT):
-        arrow = _ARROW.fullmatch(_BEHIND.sub("", part.text.rstrip(" .")))
+        arrow = _ARROW.fullmatch(_BRACKETED_STATE.sub("", part.text.rstrip(" .")))
         word = (arrow["way"] if arrow else part.text).strip(" .").lower().removeprefix("the ")
         there = place_name(arrow["there"]) if arrow else ""
         if there in DIRECTIONS:  # Chapel (north)
             word, there = there, place_name(word)
         way = SHORT_DIRECTIONS.get(word, word.replace("-", ""))
-        way = way if way in DIRECTIONS else clean_name(word)
-        if NOTHING.match(word) or not is_name(way):
+        if NOTHING.match(word) or not (way in DIRECTIONS or (names and is_name(clean_name(word)))):
             continue
+        way = way if way in DIRECTIONS else clean_name(word)
         draft.has_exit(way, *part.span)
-        if draft.room and is_name(there) and draft.graph.value(draft.room, way) is None:
-            draft.add(there, seen_relation(way), draft.room, *part.span)
+        draft.see_behind(way, there, *part.span)
 
 
 def read_carried(draft: Scene, items: tuple[Item, ...], *, whole: bool) -> None:

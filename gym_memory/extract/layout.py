@@ -11,8 +11,19 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-__all__ = ["CARRIED", "EXITS", "HERE", "HOLDER", "PLACE", "STATE", "Item", "Labelled", "Layout"]
-__all__ += ["Title", "layout_of"]
+__all__ = [
+    "CARRIED",
+    "CONTENTS",
+    "EXITS",
+    "HERE",
+    "HOLDER",
+    "PLACE",
+    "STATE",
+    "Item",
+    "Labelled",
+    "Layout",
+]
+__all__ += ["Layout", "Title", "layout_of"]
 
 PLACE, EXITS, CARRIED, HERE, HOLDER, STATE = "place", "exits", "carried", "here", "holder", "state"
 """Kinds of labels: the place, ways out, all that is carried, what is here or in something, else."""
@@ -84,7 +95,7 @@ _NO_PLACE = re.compile(
 )
 """Lines that head something else."""
 _BANNER = re.compile(r"(?:an? |infocom )?interactive |copyright\b|\(c\)", re.IGNORECASE)
-"""What stands below the name of a story."""
+"""Line below the name of a story."""
 _BULLET = re.compile(r"[ \t]*(?:[-*+•·>]|\d{1,2}[.)])[ \t]+")
 _COUNTED = re.compile(rf"{_BULLET.pattern}[a-z][\w ]*: \d")
 """A list of numbers may have labels in lower case."""
@@ -132,9 +143,11 @@ _LONG = 45
 _ANSWERS = re.compile(r"(?:taken|dropped)\b", re.IGNORECASE)
 _CLAUSE = re.compile(r"(?:you|your|i|my|it|there)\b", re.IGNORECASE)
 """A line below a label that begins so is a sentence, not an item."""
-_CONTENTS = re.compile(r"(?:,? (?:that|which)\b| (?:contains?|holds?|consists? of)\b).*")
+CONTENTS = r"(?:,? (?:that|which)\b| (?:contains?|holds?|consists? of)\b).*"
+"""Regular expression of what follows a holder in a label."""
 _FIRST = re.compile(r"[^.!?]+[.!?](?=[ \t]+[A-Z])")
-"""The first of several sentences, which names a thing; the others describe it."""
+"""First of several sentences: it names a thing, the others describe it."""
+_MOST_WORDS = 7
 _MOST_STATE_WORDS = 4
 _HEADING_WORDS = 3
 _TALK = re.compile(
@@ -177,7 +190,7 @@ _LAST_OF_LINE = re.compile(
     r"(?<=[.!?])([ \t]*)[ \t]"
     r"(?=\w[^.!?:\n]*:[ \t]*\n|Exits:)"
 )
-"""The blank before the last sentence of a line, if it is a label."""
+"""Blank before the last sentence of a line, if it is a label."""
 
 
 def _prose(text: str, lines: Sequence[re.Match[str]], cut: Sequence[bool]) -> str:
@@ -208,13 +221,13 @@ def _title(text: str, lines: Sequence[re.Match[str]], at: int) -> Title | None:
     if framed is not None:
         name = framed["name"]
         plain = words[0] not in "[*_" or all(map(_SMALL.match, name.split()))
-        if not plain or _NO_PLACE.fullmatch(name):
-            return None
-        return Title(name, start + framed.start("name"), True, True)
+        if plain and _may_be_place(name):
+            return Title(name, start + framed.start("name"), True, True)
+        return None
     if words.endswith((".", "!", "?")) and ", " not in words and " (" not in words:
         return None  # most lines; the form is slow to fail
     bare = _BARE.fullmatch(words)
-    if bare is None or _NO_PLACE.fullmatch(bare["name"]):
+    if bare is None or not _may_be_place(bare["name"]):
         return None
     if follows and _BANNER.match(lines[at + 1].group()):
         return None
@@ -231,6 +244,10 @@ def _title(text: str, lines: Sequence[re.Match[str]], at: int) -> Title | None:
 def _is_heading(line: str) -> bool:
     """True if a line that is not in title case may still be a name: *Forest path*."""
     return len(line.split()) <= _HEADING_WORDS and _TALK.match(line) is None
+
+
+def _may_be_place(name: str) -> bool:
+    return len(name.split()) <= _MOST_WORDS and not _NO_PLACE.fullmatch(name)
 
 
 def _labelled(text: str, lines: Sequence[re.Match[str]], at: int, labels: list[Labelled]) -> int:
@@ -304,7 +321,7 @@ def _list(
         gap = line.start() - end
         further = marked or _indent(line) > own
         first_line = head.kind != HOLDER and not body.endswith(_SENTENCE_END)
-        loose = head.kind == CARRIED if items else first_line
+        loose = own == 0 and head.kind == CARRIED if items else first_line
         if not body or gap > (1 if items or head.kind != CARRIED else 2) or not (further or loose):
             break
         named = marked or body.endswith(":") or (further and not _CLAUSE.match(body))
@@ -317,7 +334,7 @@ def _list(
             )
             at = _list(text, lines, at, nested, labels)
             end = lines[at - 1].end()
-            items.append(nested.label._replace(text=_CONTENTS.sub("", inner["label"])))
+            items.append(nested.label._replace(text=re.sub(CONTENTS, "", inner["label"])))
             continue
         if items and not marked and _indent(line) > _indent(lines[at - 1]) > own:
             holder = items[-1]._replace(text=items[-1].text.partition(" (")[0])

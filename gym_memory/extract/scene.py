@@ -272,6 +272,11 @@ class Scene(Draft):
         if self.room:
             self.add(self.room, EXIT, way, start, end)
 
+    def see_behind(self, way: str, place: str, start: int, end: int) -> None:
+        """Add what is in view along a way that was not taken yet."""
+        if self.room and is_name(place) and self.graph.value(self.room, way) is None:
+            self.add(place, seen_relation(way), self.room, start, end)
+
     def put(self, phrase: Phrase) -> None:
         """Add what is here; where the place is unknown, that it is seen."""
         if self.room:
@@ -342,8 +347,7 @@ def read_contents(draft: Scene, text: str, start: int) -> str:
     phrase = one_thing(whole["thing"], bare=True) if whole is not None else None
     if whole is None or phrase is None:
         return _read_brackets(draft, text, start, _HOLDING)
-    draft.describe(phrase._replace(start=start + phrase.start, end=start + phrase.end))
-    hold(draft, whole, start, phrase)
+    hold(draft, whole, start, phrase._replace(start=start + phrase.start, end=start + phrase.end))
     return whole["thing"].ljust(len(text))
 
 

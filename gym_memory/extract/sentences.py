@@ -67,7 +67,7 @@ _DOORWAY = re.compile(
 _BEHIND = re.compile(
     rf"(?:wards?)?,? (?:leads? )?to (?P<place>the {NAME})(?=,|;| and | from |[.!]*$)"
 )
-"""The place behind a way: *north to the mill*."""
+"""Place behind a way: *north to the mill*."""
 _POSED_HERE = re.compile(
     rf"(?P<items>{ARTICLE} {_THINGS}) (?:{_BE}(?: {_POSED})?|{_LIE})(?: now)? {_HERE}\b"
     rf"(?:,[^.!?]*)?{_STOP}"
@@ -156,11 +156,9 @@ def read_sentence(draft: Scene, sentence: str, offset: int) -> None:
         way = sentence[start:end].lower().replace("-", "")
         draft.has_exit(way, start, end)
         there = _BEHIND.match(sentence, end)
-        if there is None or draft.graph.value(draft.room, way) is not None:
-            continue
-        name = place_name(there["place"])
-        if is_name(name) and name not in DIRECTIONS:
-            draft.add(name, seen_relation(way), draft.room, *there.span("place"))
+        name = place_name(there["place"]) if there is not None else ""
+        if there is not None and name not in DIRECTIONS:
+            draft.see_behind(way, name, *there.span("place"))
     for found, read in forms:
         if read(draft, found) is not False:
             return
@@ -237,7 +235,7 @@ def _state(draft: Scene, found: re.Match[str]) -> None:
     """Read ``The fridge is closed``; *it* is the last topic."""
     thing = clean_name(found["thing"])
     name = draft.topic if thing in ("it", "this") else thing
-    state = found["state"]
+    state = found["state"].lower()
     name = name.removeprefix("your ")
     if state[-1].isdigit():
         draft.outdate(name, "is", None)
@@ -336,7 +334,7 @@ None stands for an article, *it* and *this*. A sentence without any of the last 
 the form. Both are fast tests for slow patterns: without them a new text takes a quarter longer.
 """
 _DOUBTFUL = (_way, _hold, _carry_listed, _away)
-"""What may return False."""
+"""Readers that may return False, so that a later form is tried too."""
 _GENERAL = re.compile(ARTICLE + "|it|this")
 
 

@@ -165,6 +165,19 @@ def test_a_room_with_all_that_is_in_it() -> None:
     }  # fmt: skip
 
 
+def test_evidence_of_what_a_list_says() -> None:
+    text = "You are in a den. In the den, you see:\n\ta jar\n\ta stove that has nothing on it"
+    found = read(text)[0].mentions
+    spans = {" ".join(m.triple): text[m.start : m.end] for m in found}
+    assert spans["stove is empty"] == spans["stove is in den"] == "stove"
+
+
+def test_what_looks_like_an_exit_or_an_answer_to_the_action() -> None:
+    assert not read("Cooking directions: dice the carrot, fry it")[1]
+    put = read("lamp: taken\nDone.", "put lamp in box")[0].mentions
+    assert [m.triple.object for m in put] == ["inventory", "box"]
+
+
 def test_what_ends() -> None:
     hall = "you|is in|hall; pen|is in|inventory; cup|is in|inventory; box|is|empty"
     dropped = read("You drop the pen.", "drop pen", hall)[1]

@@ -165,7 +165,7 @@ _SCORE = re.compile(
 _MOST = re.compile(r"\bof (?:a |the )?(?:(?:possible|maximum|total) )*(?:of )?(\d+)")
 _ENDING = re.compile(r"\*\*\*+\s*(.+?)\s*\*\*\*+")
 _CHOICE = re.compile(r"\b(?:type|answer) ((?:\w+,? ){1,6}or \w+)\b", re.IGNORECASE)
-"""The answers that a story waits for: *Please type YES or NO*."""
+"""Answers that a story waits for: *Please type YES or NO*."""
 _LAST_PROMPT = re.compile(r"\brestart\b[^.]*\b(?:restore|quit)\b[^.]*\Z", re.IGNORECASE)
 _WON = re.compile(r"\b(?:won|win|victory|victorious|congratulations|triumph)", re.IGNORECASE)
 _LOST = re.compile(r"\b(?:died|dead|drowned|killed|lost|failed|over)\b", re.IGNORECASE)
