@@ -30,7 +30,7 @@ _REGISTRIES = {
     "policies": "gym_memory.baselines.base:POLICIES",
     "protocols": "gym_memory.run.protocols:PROTOCOLS",
 }
-_MARKUP = re.compile(r"(?::\w+:)?`{1,2}(?:[\w.]+\.)?(.+?)`{1,2}")
+_MARKUP = re.compile(r":\w+:`~?(?:[\w.]+\.)?|``?")
 """Code and links of docstrings, which a terminal shows as plain text."""
 
 
@@ -138,7 +138,7 @@ def _about(target: Any) -> str:
 
 
 def _plain(text: str) -> str:
-    return _MARKUP.sub(r"\1", text)
+    return _MARKUP.sub("", text)
 
 
 def _parameters(target: Any) -> dict[str, Any]:
