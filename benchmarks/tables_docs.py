@@ -107,9 +107,9 @@ def reader() -> Table:
 
 def readers() -> Table:
     """Return the plain reader beside SmolLM2 on the same sentences; see battery/run.py."""
-    from battery.run import HALVES, SAMPLE, score, sentences
+    from battery.run import HALVES, SAMPLE, rows_of, score
 
-    lines = [row for half in HALVES for row in sentences(half)][::SAMPLE]
+    lines = [row for half in HALVES for row in rows_of(half)][::SAMPLE]
     found = {"plain reader": [score(row)[1:4] for row in lines]}
     found["`llm=` with SmolLM2-135M"] = [tuple(row[1:4]) for row in _read("battery/smollm.json")]
     rows = [
