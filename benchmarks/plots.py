@@ -12,10 +12,10 @@ import re
 from keep import read_rows
 from tables import HERE, LEARNT, learnt_worlds, otherwise, stream_units
 
-from gym_memory.run.results import figures
-from gym_memory.run.results.figures import budget_figure, colours
+from gym_memory.draw.figures import budget_figure, colours
+from gym_memory.draw.svg import Line, label_of, line_figure, picture
+from gym_memory.run.results import sweep
 from gym_memory.run.results.streams import stream_figures
-from gym_memory.run.results.svg import Line, label_of, line_figure, picture
 
 PANELS = {"rl-4": "100", "rl-3": "100", "hunt-easy": "100-cloned"}
 """Level to the protocol of which it is shown."""
@@ -46,7 +46,7 @@ def learning() -> str:
 
 def main() -> None:
     (HERE / "rl" / "curves.svg").write_text(learning(), encoding="utf-8")
-    curves = [curve for world in learnt_worlds() for curve in figures.curves(world)]
+    curves = [curve for world in learnt_worlds() for curve in sweep.curves(world)]
     colour = colours(curve.memory for curve in curves)
     legend = {label_of(memory): number for memory, number in colour.items()}
     drawn = picture(budget_figure(curves, colour), legend)

@@ -18,11 +18,11 @@ from pathlib import Path
 from typing import Any
 
 from gym_memory.core.errors import ResultsError
+from gym_memory.draw.figures import colours
+from gym_memory.draw.svg import picture
 from gym_memory.evaluate.rank.card import Card, cards
 from gym_memory.evaluate.rank.result import build, exam_figure, load_reference
 from gym_memory.evaluate.rank.suite import Cell, load_suite
-from gym_memory.run.results.figures import colours
-from gym_memory.run.results.svg import picture
 
 ROOT = Path(__file__).parents[1]
 REFERENCE = ROOT / "gym_memory" / "evaluate" / "rank" / "reference"

@@ -32,7 +32,7 @@ from gym_memory.evaluate.rank.result import main_table, more_tables
 from gym_memory.evaluate.rank.suite import load_suite
 from gym_memory.papers.experiments import load_experiment
 from gym_memory.run.jobs import EpisodeRow
-from gym_memory.run.results import figures, intervals
+from gym_memory.run.results import intervals, sweep
 from gym_memory.run.results.score import Unit, format_interval, grouped, units
 from gym_memory.run.results.streams import stream_sentences, stream_tables, transfer_sentences
 
@@ -276,14 +276,14 @@ def _by_task(played: Sequence[Unit]) -> dict[str, dict[str, float]]:
     """Memory to the area of each game."""
     return {
         memory.partition("?")[0]: {unit.task_id: unit.score for unit in group}
-        for memory, group in grouped(figures.comparable(played), lambda u: u.memory).items()
+        for memory, group in grouped(sweep.comparable(played), lambda u: u.memory).items()
     }
 
 
 def _areas(played: Sequence[Unit], rivals: Sequence[str]) -> list[str]:
     """The line of a world."""
     areas = _by_task(played)
-    shown = {curve.memory: curve for curve in figures.curves(played)}
+    shown = {curve.memory: curve for curve in sweep.curves(played)}
     known = [memory for memory in rivals if memory in areas]
     best = max(known, key=lambda memory: np.mean([*areas[memory].values()]))
     gaps = [areas["arigraph"][task] - score for task, score in areas[best].items()]

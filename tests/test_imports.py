@@ -22,7 +22,7 @@ PACKAGE = ROOT / "gym_memory"
 
 # From the bottom up; a module may import its own layer and those before it.
 LAYERS = [
-    {"core"},
+    {"core", "draw"},
     {"graph"},
     {"extract", "llm"},
     {"memory"},

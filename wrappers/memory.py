@@ -9,7 +9,6 @@ from typing import Any
 import gymnasium as gym
 
 from gym_memory.core.errors import InvalidArgumentError
-from gym_memory.core.html import observation_table
 from gym_memory.core.records import (
     Cue,
     Observation,
@@ -20,6 +19,7 @@ from gym_memory.core.records import (
     Task,
 )
 from gym_memory.core.settings import check_text
+from gym_memory.draw.page import observation_table
 from gym_memory.games.spaces import RAW_KEYS, check_keys, memory_observation_space
 from gym_memory.memory.base import Memory, check_budget, count_tokens, make_memory
 

@@ -23,8 +23,8 @@ import typer.main
 
 from gym_memory import __version__
 from gym_memory.core.errors import GymMemoryError, UnknownNameError
-from gym_memory.core.html import visible
 from gym_memory.core.interrupts import INTERRUPTS
+from gym_memory.draw.escape import visible
 
 __all__ = ["COMMANDS", "LOOKS", "main"]
 

@@ -26,7 +26,6 @@ from gym_memory.core.names import parse_spec
 from gym_memory.papers.presets import PRESETS, Preset, make_preset
 from gym_memory.run.compare import compare
 from gym_memory.run.jobs import EpisodeRow, RunConfig, with_parameter
-from gym_memory.run.results.figures import comparable
 from gym_memory.run.results.report import build_report
 from gym_memory.run.results.score import (
     TableRow,
@@ -39,6 +38,7 @@ from gym_memory.run.results.score import (
     units,
     with_fallbacks,
 )
+from gym_memory.run.results.sweep import comparable
 from gym_memory.wrappers.memory import DEFAULT_MEMORY
 
 __all__ = ["DEMO", "agent_of", "compare_all", "default_out", "demo", "play_config", "play_parts"]

@@ -13,7 +13,7 @@ from typer import Argument, Option
 from gym_memory.cli import options
 from gym_memory.cli.show import output, progress
 from gym_memory.core.errors import InvalidArgumentError, ResultsError
-from gym_memory.core.html import visible
+from gym_memory.draw.escape import visible
 from gym_memory.wrappers.memory import DEFAULT_BUDGET, DEFAULT_MEMORY
 
 __all__ = ["play", "serve", "serve_scripted", "view"]

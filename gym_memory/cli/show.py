@@ -22,7 +22,7 @@ from rich.progress import (
 from rich.table import Table
 from rich.text import Text
 
-from gym_memory.core.html import json_visible, visible
+from gym_memory.draw.escape import json_visible, visible
 
 if TYPE_CHECKING:
     from gym_memory.run.compare import OnProgress

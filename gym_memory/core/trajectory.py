@@ -12,8 +12,9 @@ from typing import Any, BinaryIO, NamedTuple
 
 from gym_memory.core.errors import InvalidArgumentError, ResultsError
 from gym_memory.core.files import hold, open_file, parse_json
-from gym_memory.core.html import cut, table
 from gym_memory.core.records import Outcome, Step, Task, check_bounded
+from gym_memory.draw.escape import cut
+from gym_memory.draw.page import table
 
 __all__ = ["Row", "RowWriter", "Trajectory", "last_way", "outcome_of", "read_rows"]
 __all__ += ["read_trajectory", "step_of", "task_of"]

@@ -16,11 +16,12 @@ import gymnasium as gym
 from gymnasium.envs.registration import register, registry
 
 from gym_memory.core.errors import InvalidArgumentError, UnknownNameError
-from gym_memory.core.html import observation_table, visible
 from gym_memory.core.names import Registry
 from gym_memory.core.optional import check_installed
 from gym_memory.core.records import Oracle, check_bounded
 from gym_memory.core.settings import check_flag, check_int
+from gym_memory.draw.escape import visible
+from gym_memory.draw.page import observation_table
 from gym_memory.games.spaces import FreeText, raw_observation_space
 
 __all__ = ["ENVIRONMENTS", "NAMESPACE", "Feedback", "Snapshot", "TextEnv", "env_id"]

@@ -18,7 +18,6 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 
 from gym_memory.core.errors import InvalidArgumentError, StoreError, other_format
 from gym_memory.core.files import read_json, seal, write_atomic
-from gym_memory.core.html import memory_table
 from gym_memory.core.names import Registry, Spec, parse_spec
 from gym_memory.core.records import (
     Cue,
@@ -32,6 +31,7 @@ from gym_memory.core.records import (
     Written,
 )
 from gym_memory.core.settings import Help, Settings, make_settings
+from gym_memory.draw.page import memory_table
 from gym_memory.graph import TemporalGraph
 from gym_memory.memory.reading import quoted
 

@@ -10,6 +10,8 @@ import numpy as np
 
 from gym_memory.core.files import write_atomic
 from gym_memory.core.names import format_spec, parse_spec
+from gym_memory.draw.figures import colours, score_figure
+from gym_memory.draw.svg import Figure, Line, label_of, line_figure, picture
 from gym_memory.papers.experiments import (
     GAINS,
     MEASURES,
@@ -21,9 +23,8 @@ from gym_memory.papers.experiments import (
 )
 from gym_memory.run.jobs import EpisodeRow
 from gym_memory.run.protocols import make_protocol
-from gym_memory.run.results.figures import colours, curve_figures, score_figure
+from gym_memory.run.results.pages import curve_figures
 from gym_memory.run.results.score import Unit, combination, grouped, table, units
-from gym_memory.run.results.svg import Figure, Line, label_of, line_figure, picture
 
 __all__ = ["Played", "draw", "measures_of", "records", "short_names"]
 

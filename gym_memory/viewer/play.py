@@ -23,17 +23,17 @@ from typing import Any, ClassVar, NamedTuple
 from gym_memory.baselines.base import Policy
 from gym_memory.core.errors import GymMemoryError, InvalidArgumentError
 from gym_memory.core.files import parse_json
-from gym_memory.core.html import text
 from gym_memory.core.names import parse_spec
 from gym_memory.core.records import Observation, Transition
 from gym_memory.core.trust import GAMES, check_bare, check_game
+from gym_memory.draw.escape import text
+from gym_memory.draw.svg import label_of
 from gym_memory.games.base import ENVIRONMENTS
 from gym_memory.memory.base import MEMORIES
 from gym_memory.run import EpisodeResult, rollout
 from gym_memory.run.jobs import EpisodeRow, Job, RunConfig
 from gym_memory.run.results import ResultsFolder
 from gym_memory.run.results.report import read_source, write_report
-from gym_memory.run.results.svg import label_of
 from gym_memory.viewer.story import Story
 from gym_memory.wrappers.memory import DEFAULT_BUDGET, DEFAULT_MEMORY
 from gym_memory.wrappers.record import RecordTrajectory

@@ -15,14 +15,14 @@ from typing import Any, NamedTuple
 
 from gym_memory.core.errors import GymMemoryError, InvalidArgumentError, ResultsError
 from gym_memory.core.files import write_atomic
-from gym_memory.core.html import Assets, frame, inline_page, packed
 from gym_memory.core.names import parse_spec
 from gym_memory.core.records import Cue, PlanState
 from gym_memory.core.trajectory import Row, outcome_of, read_rows, step_of, task_of
 from gym_memory.core.trust import check_bare
+from gym_memory.draw.figures import colours
+from gym_memory.draw.page import Assets, frame, inline_page, packed
 from gym_memory.memory.base import MEMORIES, Memory, make_memory
 from gym_memory.run.jobs import EpisodeRow, Job
-from gym_memory.run.results.figures import colours
 from gym_memory.run.results.folder import iter_folders, read_config, read_episodes
 from gym_memory.viewer.story import Story, build_story
 from gym_memory.wrappers.memory import DEFAULT_BUDGET, DEFAULT_MEMORY
@@ -233,13 +233,13 @@ def _learn(memory: Memory, job: Job, rows: list[Row]) -> list[Row]:
 
 
 _SHARED = (
-    ("gym_memory.core.html", "page.js"),
+    ("gym_memory.draw", "page.js"),
     ("gym_memory.viewer", "cytoscape.min.js"),
     ("gym_memory.viewer", "model.js"),
     ("gym_memory.viewer", "graph.js"),
     ("gym_memory.viewer", "pane.js"),
 )
-_STYLES = (("gym_memory.core.html", "style.css"), ("gym_memory.viewer", "viewer.css"))
+_STYLES = (("gym_memory.draw", "style.css"), ("gym_memory.viewer", "viewer.css"))
 PANE = Assets(_SHARED, _STYLES)
 """What shows one step of an episode."""
 REPLAY = Assets((*_SHARED, ("gym_memory.viewer", "replay.js")), _STYLES)

@@ -16,11 +16,13 @@ from typing import Any, NamedTuple
 from urllib.parse import parse_qs
 
 from gym_memory.core.errors import GymMemoryError, InvalidArgumentError
-from gym_memory.core.html import Assets, cut, frame, linked_page, packed, text
 from gym_memory.core.optional import require
-from gym_memory.run.results.figures import colours
+from gym_memory.draw.comparison import COMPARISON
+from gym_memory.draw.escape import cut, text
+from gym_memory.draw.figures import colours
+from gym_memory.draw.page import Assets, frame, linked_page, packed
 from gym_memory.run.results.folder import iter_folders
-from gym_memory.run.results.html import COMPARISON, comparison
+from gym_memory.run.results.pages import comparison
 from gym_memory.run.results.report import read_source
 from gym_memory.run.results.score import differences, units
 from gym_memory.viewer.play import PlayDefaults, play_body, play_socket
@@ -167,9 +169,7 @@ async def _refuse(scope: Scope, receive: Receive, send: Send, status: int, reaso
 # ------------------------------------------------------------ the server
 
 
-RUNS = Assets(
-    (("gym_memory.core.html", "page.js"), ("gym_memory.viewer", "runs.js")), REPLAY.styles
-)
+RUNS = Assets((("gym_memory.draw", "page.js"), ("gym_memory.viewer", "runs.js")), REPLAY.styles)
 """Of the page that lists recordings."""
 _PLAY = Assets((*PANE.scripts, ("gym_memory.viewer", "play.js")), PANE.styles)
 _MISS_SECONDS = 1.0

@@ -18,11 +18,11 @@ from gym_memory.core.errors import BackendError, InvalidArgumentError, UnknownNa
 from gym_memory.core.names import format_spec
 from gym_memory.core.records import Triple
 from gym_memory.core.trajectory import read_trajectory
+from gym_memory.draw.figures import score_figure
 from gym_memory.games.foreign import ForeignEnv, make_foreign
 from gym_memory.games.spaces import FreeText
 from gym_memory.run import rollout
 from gym_memory.run.jobs import EpisodeRow, Job, play_job
-from gym_memory.run.results.figures import score_figure
 from gym_memory.run.results.score import differences, score_lines, table, units
 from gym_memory.testing.fake_env import RAW_ID, FakeHouse
 from gym_memory.wrappers import EncodeText, IndexActions, RecordTrajectory

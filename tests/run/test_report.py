@@ -13,15 +13,15 @@ from xml.etree import ElementTree
 import pytest
 
 from gym_memory.core.errors import ResultsError, UnknownNameError
+from gym_memory.draw.figures import colours
+from gym_memory.draw.svg import PALETTE, short_label
 from gym_memory.memory import MEMORIES
 from gym_memory.run import EpisodeResult
 from gym_memory.run.jobs import EpisodeRow, Job, RunConfig
 from gym_memory.run.results import ResultsFolder
-from gym_memory.run.results.figures import colours
-from gym_memory.run.results.html import report_page
+from gym_memory.run.results.pages import report_page
 from gym_memory.run.results.report import build_report
 from gym_memory.run.results.score import units
-from gym_memory.run.results.svg import PALETTE, short_label
 
 
 def write(
@@ -260,7 +260,7 @@ def test_labels_are_short() -> None:
 def test_no_two_memories_of_a_plot_look_alike() -> None:
     assert len(set(PALETTE)) == len(PALETTE) >= len(MEMORIES.builtin())
     assert len({*colours(MEMORIES.builtin()).values()}) == len(MEMORIES.builtin())
-    style = (files("gym_memory.core.html") / "static" / "style.css").read_text()
+    style = (files("gym_memory.draw") / "static" / "style.css").read_text()
     for number, colour in enumerate(PALETTE):
         assert f"--c{number}: light-dark({colour}, " in style
         assert f".k{number} {{" in style

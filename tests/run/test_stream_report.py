@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gym_memory.run import EpisodeResult
 from gym_memory.run.jobs import EpisodeRow, Job
-from gym_memory.run.results.figures import stem_of
+from gym_memory.run.results.pages import stem_of
 from gym_memory.run.results.score import Unit, units
 from gym_memory.run.results.streams import (
     is_stream,

@@ -9,12 +9,13 @@ from pathlib import Path
 
 import pytest
 
+from gym_memory.draw.figures import place
 from gym_memory.run import EpisodeResult
 from gym_memory.run.jobs import EpisodeRow, Job, RunConfig
 from gym_memory.run.results import ResultsFolder
-from gym_memory.run.results.figures import at_largest, comparable, curves, place
 from gym_memory.run.results.report import build_report
 from gym_memory.run.results.score import Unit, differences, units
+from gym_memory.run.results.sweep import at_largest, comparable, curves
 
 BUDGETS = (100, 1000, 10_000)
 NEEDS = {"small": 50, "large": 2000, "oracle": 10, "whole": 3000}

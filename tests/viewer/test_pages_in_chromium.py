@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 from chromium import Browser, serving
 
-from gym_memory.core.html import inline_page
 from gym_memory.core.trajectory import read_trajectory
+from gym_memory.draw.page import inline_page
 from gym_memory.run import EpisodeResult
 from gym_memory.run.jobs import EpisodeRow, Job, play_job
 from gym_memory.run.results.report import build_report, read_source

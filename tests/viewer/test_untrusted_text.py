@@ -11,11 +11,12 @@ from urllib.parse import urlsplit
 import pytest
 from chromium import Browser, serving
 
-from gym_memory.core.html import inline_page, text, visible
 from gym_memory.core.trajectory import RowWriter
+from gym_memory.draw.escape import text, visible
+from gym_memory.draw.page import inline_page
 from gym_memory.run import EpisodeResult
 from gym_memory.run.jobs import EpisodeRow, Job
-from gym_memory.run.results.html import report_page
+from gym_memory.run.results.pages import report_page
 from gym_memory.run.results.score import differences, units
 from gym_memory.viewer.recordings import Recording, find, write_replay
 from gym_memory.viewer.server import RUNS, Guard, runs_body

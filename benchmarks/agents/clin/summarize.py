@@ -13,10 +13,11 @@ from typing import Any
 import numpy as np
 
 from gym_memory.core.names import parse_spec
+from gym_memory.draw.figures import colours
+from gym_memory.draw.svg import label_of, picture
 from gym_memory.run.results import intervals, read_episodes
-from gym_memory.run.results.figures import colours, curve_figures
+from gym_memory.run.results.pages import curve_figures
 from gym_memory.run.results.score import Unit, score_by_trial, units
-from gym_memory.run.results.svg import label_of, picture
 
 HERE = Path(__file__).parent
 

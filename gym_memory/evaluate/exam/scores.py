@@ -14,13 +14,13 @@ from pathlib import Path
 from typing import Any
 
 from gym_memory.core.files import encode, json_by_entry, write_atomic
+from gym_memory.draw.figures import colours
+from gym_memory.draw.svg import Line, line_figure, picture
 from gym_memory.evaluate.exam.questions import WORDINGS
 from gym_memory.evaluate.exam.session import KINDS, SILENCE, ExamAnswer, ExamConfig
 from gym_memory.run.jobs import format_seeds
 from gym_memory.run.results import intervals
-from gym_memory.run.results.figures import colours
 from gym_memory.run.results.score import format_interval
-from gym_memory.run.results.svg import Line, line_figure, picture
 
 __all__ = ["AGES", "ALL", "REFERENCE", "UPPER_BOUND", "ExamScore", "age_picture", "ahead"]
 __all__ += ["budget_picture", "by_age", "by_game", "by_length", "exam_record", "exam_scores"]

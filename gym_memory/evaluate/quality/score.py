@@ -32,13 +32,13 @@ from gym_memory.baselines.base import make_policy
 from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.files import json_by_entry, write_atomic
 from gym_memory.core.records import Triple
+from gym_memory.draw.svg import PALETTE, Line, line_figure, picture
 from gym_memory.evaluate.quality.observer import IdealObserver
 from gym_memory.evaluate.quality.truth import MapTruth, MapWatch
 from gym_memory.graph.schema import INVENTORY, direction_of
 from gym_memory.run import rollout
 from gym_memory.run.jobs import Job
 from gym_memory.run.results.score import grouped
-from gym_memory.run.results.svg import PALETTE, Line, line_figure, picture
 
 __all__ = ["KS", "EpisodeQuality", "Quality", "curves", "growth_picture", "measure"]
 __all__ += ["needed_facts", "odd_command", "quality_record", "row_record", "summarize"]

@@ -16,9 +16,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from gym_memory.evaluate.exam.session import SILENCE
 from gym_memory.evaluate.rank.suite import NAMES, Cell, Measure, Suite
 from gym_memory.run.results import intervals
-from gym_memory.run.results.figures import area
 from gym_memory.run.results.intervals import LEVEL, Estimate, Interval
 from gym_memory.run.results.score import grouped
+from gym_memory.run.results.sweep import area
 
 __all__ = ["Card", "Number", "Rank", "cards", "correlation", "ranks"]
 

@@ -18,17 +18,18 @@ from typing import Any
 
 from gym_memory.core.errors import ResultsError
 from gym_memory.core.files import read_json, seal, write_atomic
-from gym_memory.core.html import frame, inline_page, table, text
 from gym_memory.core.names import parse_spec
 from gym_memory.core.trajectory import read_rows
+from gym_memory.draw.comparison import COMPARISON
+from gym_memory.draw.escape import text
+from gym_memory.draw.figures import colours
+from gym_memory.draw.page import frame, inline_page, table
+from gym_memory.draw.svg import Figure, Line, label_of, line_figure
 from gym_memory.evaluate.rank.card import Card, Number, Rank, cards, correlation, place
 from gym_memory.evaluate.rank.suite import Cell, Suite, cells_of, load_suite
 from gym_memory.run.jobs import EpisodeRow
-from gym_memory.run.results.figures import colours
 from gym_memory.run.results.folder import read_config, read_environment, read_episodes
-from gym_memory.run.results.html import COMPARISON
 from gym_memory.run.results.score import format_interval
-from gym_memory.run.results.svg import Figure, Line, label_of, line_figure
 from gym_memory.run.results.verify import FolderFinding
 
 __all__ = ["RESULT", "build", "code_hash", "exam_figure", "load_reference", "main_table"]

@@ -11,19 +11,9 @@ from typing import Any, NamedTuple
 from gym_memory.core.errors import ResultsError
 from gym_memory.core.files import write_atomic
 from gym_memory.core.settings import check_name
+from gym_memory.draw.figures import budget_figure, colours, score_figure
+from gym_memory.draw.svg import Figure, label_of, picture
 from gym_memory.run.jobs import EpisodeRow, Job, RunConfig
-from gym_memory.run.results.figures import (
-    Curve,
-    at_largest,
-    budget_figure,
-    budgets,
-    colours,
-    comparable,
-    curve_figures,
-    curves,
-    score_figure,
-    stem_of,
-)
 from gym_memory.run.results.folder import (
     check_backends,
     read_config,
@@ -31,7 +21,7 @@ from gym_memory.run.results.folder import (
     read_episodes,
     read_replaced,
 )
-from gym_memory.run.results.html import report_page
+from gym_memory.run.results.pages import curve_figures, report_page, stem_of
 from gym_memory.run.results.score import (
     GAP_NUMBERS,
     SCALE,
@@ -57,7 +47,7 @@ from gym_memory.run.results.streams import (
     stream_tables,
     transfer_sentences,
 )
-from gym_memory.run.results.svg import Figure, label_of, picture
+from gym_memory.run.results.sweep import Curve, at_largest, budgets, comparable, curves
 
 __all__ = ["ReportSource", "build_report", "read_source", "write_report"]
 

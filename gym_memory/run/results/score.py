@@ -13,8 +13,8 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gym_memory.core.html import table as html_table
 from gym_memory.core.settings import check_name
+from gym_memory.draw.page import table as html_table
 from gym_memory.run import EpisodeResult
 from gym_memory.run.jobs import EpisodeRow, Job
 from gym_memory.run.protocols import make_protocol

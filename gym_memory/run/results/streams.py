@@ -11,14 +11,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gym_memory.core.html import text
 from gym_memory.core.names import parse_spec
+from gym_memory.draw.figures import HeatMap, Points, curves_figure, heat_figure
+from gym_memory.draw.svg import Figure, label_of
 from gym_memory.run.protocols import make_protocol
 from gym_memory.run.results import intervals
-from gym_memory.run.results import svg as draw
 from gym_memory.run.results.intervals import Estimate
 from gym_memory.run.results.score import Unit, format_interval, grouped, is_raw
-from gym_memory.run.results.svg import Figure, Line, label_of, line_figure
 from gym_memory.run.streams import Stream
 
 __all__ = ["Table", "is_stream", "stream_figures", "stream_sentences", "stream_tables"]
@@ -28,16 +27,13 @@ RIVALS = ("none", "placebo", "exprag", "exprecent", "rag", "history")
 """Memories that the others are compared with: nothing, spoilt items, raw episodes."""
 _POINTS = 8
 """Points of a curve; each is the mean of as many neighbouring tasks."""
-_LEFT, _TOP, _WIDE, _HIGH = 104, 44, 74, 24
-_GAIN, _LOSS = 1, 11
-"""Colours of a heat map: blue and red."""
 
 Found = dict[tuple[str, int, int, int], tuple[str, float]]
 """Task and value of each turn by environment, order, world and place."""
 
 
 class Table(NamedTuple):
-    """Hold a table for a page: its title, its heads, of which some are words, and its rows."""
+    """A table of a page: title, heads (the first ``words`` are words), and rows."""
 
     title: str
     heads: list[str]
@@ -257,57 +253,38 @@ def _same(where: str, rival: str, gains: Mapping[str, Estimate]) -> list[str]:
 
 def stream_figures(own: Sequence[Unit], colour: dict[str, int]) -> list[Figure]:
     """Return the score along the stream, and the heat map of transfer if there are tests."""
-    panels = []
-    for (env, policy), memories in _worlds(own).items():
-        lines = []
-        for memory, group in memories.items():
-            learn = _found(group, "learn")
-            points, band = [], []
-            for part in np.array_split(sorted({key[3] for key in learn}), _POINTS):
-                if len(part):
-                    near = {key: value for key, value in learn.items() if key[3] in part}
-                    found = _mean(near, is_raw(own))
-                    points.append((float(part.mean()) + 1, found.mean))
-                    band.append(found.interval() or (found.mean, found.mean))
-            lines.append(Line(env, memory, policy, label_of(memory), colour[memory], points, band))
-        panels.append((f"{label_of(policy)} on {label_of(env)}", lines))
-    curve = line_figure("stream", "Score along the stream", panels, "task", "score", (0.0, 1.0))
+    curves = {
+        cell: {memory: _along(group) for memory, group in memories.items()}
+        for cell, memories in _worlds(own).items()
+    }
+    curve = curves_figure("stream", "Score along the stream", "task", curves, colour)
     return [curve, *([_heat(own)] if _tests(own) else [])]
 
 
+def _along(group: Sequence[Unit]) -> tuple[Points, Points]:
+    """Return the mean of each part of the stream at its middle, with its interval."""
+    learn = _found(group, "learn")
+    points, band = [], []
+    for part in np.array_split(sorted({key[3] for key in learn}), _POINTS):
+        if len(part):
+            near = {key: value for key, value in learn.items() if key[3] in part}
+            found = _mean(near, is_raw(group))
+            points.append((float(part.mean()) + 1, found.mean))
+            band.append(found.interval() or (found.mean, found.mean))
+    return points, band
+
+
 def _heat(own: Sequence[Unit]) -> Figure:
-    tests, points, panels = _tests(own), [], []
+    tests, maps = _tests(own), []
     names = _names([*tests, *(unit.env for unit in own)])
-    title = "Transfer from rows to columns"
     for (policy, memory), group in grouped(own, lambda u: (u.policy, u.memory)).items():
-        envs, parts = list(dict.fromkeys(u.env for u in group)), []
+        envs = list(dict.fromkeys(u.env for u in group))
         rivals = [unit for unit in own if unit.policy == policy]
-        for column, test in enumerate(tests):
-            parts.append(_word(_LEFT + _WIDE * (column + 0.5), _TOP - 6, "middle", names[test], 12))
-        for row, env in enumerate(envs):
-            y = _TOP + _HIGH * row
-            parts.append(_word(_LEFT - 6, y + 16, "end", names[env], 14))
-            for column, test in enumerate(tests):
-                x = _LEFT + _WIDE * column
-                mean = _tested(rivals, [(env, test)], memory).mean
-                points.append((policy, memory, env, test, f"{mean:.6f}"))
-                parts.append(
-                    f'<rect class="k{_GAIN if mean >= 0 else _LOSS}" stroke-opacity="0" x="{x}" '
-                    f'y="{y}" width="{_WIDE - 2}" height="{_HIGH - 2}" '
-                    f'fill-opacity="{min(abs(mean), 1) * 0.7:.2f}"/>'
-                    f'<text x="{x + _WIDE / 2 - 1:g}" y="{y + 15}" font-size="11" '
-                    f'text-anchor="middle">{mean:{"" if memory == "none" else "+"}.2f}</text>'
-                )
-        size = _LEFT + _WIDE * len(tests) + 8, _TOP + _HIGH * len(envs) + 8
-        body = f"<g {draw.attributes('', memory, policy)}>{''.join(parts)}</g>"
-        panels.append(draw.svg(*size, f"{label_of(memory)}, {label_of(policy)}", "", policy, body))
-    head = ("policy", "memory", "learnt in", "tested in", "gain")
-    return Figure("transfer", title, tuple(panels), draw.csv_text(head, points))
-
-
-def _word(x: float, y: float, anchor: str, name: str, most: int) -> str:
-    at = f'x="{draw.number(x)}" y="{draw.number(y)}" text-anchor="{anchor}"'
-    return (
-        f'<text class="soft" {at} font-size="10.5"><title>{text(name)}</title>'
-        f"{text(name, most)}</text>"
-    )
+        values = {
+            (env, test): _tested(rivals, [(env, test)], memory).mean
+            for env in envs
+            for test in tests
+        }
+        rows, columns = ([(key, names[key]) for key in keys] for keys in (envs, tests))
+        maps.append(HeatMap(memory, policy, rows, columns, values, "" if memory == "none" else "+"))
+    return heat_figure("Transfer from rows to columns", maps)

@@ -1,62 +1,20 @@
-"""HTML by hand: text that stays text, tables, and pages with a strict Content-Security-Policy."""
+"""Build HTML by hand: tables, and pages with a strict Content-Security-Policy."""
 
 from __future__ import annotations
 
 import base64
 import gzip
 import hashlib
-import html
 import json
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from importlib.resources import files
 from typing import Any, NamedTuple
 
 from gym_memory.core.records import MemoryStats, Triple
+from gym_memory.draw.escape import cut, text
 
-__all__ = ["Assets", "cut", "frame", "inline_page", "json_visible", "linked_page", "memory_table"]
-__all__ += ["observation_table", "packed", "table", "text", "visible"]
-
-# Control characters but tab and newline; zero width; marks that turn the direction of writing.
-_UNSEEN = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]"
-)
-
-
-def visible(value: object) -> str:
-    r"""Write out what cannot be seen in a text, or turns the writing around.
-
-    >>> visible("a\x1b[0mb")
-    'a⟨U+001B⟩[0mb'
-    """
-    return _UNSEEN.sub(lambda found: f"⟨U+{ord(found[0]):04X}⟩", str(value))
-
-
-def json_visible(value: str) -> str:
-    r"""Escape the same characters in a JSON text, which keeps its meaning.
-
-    >>> json_visible('"a\x9b0m"')
-    '"a\\u009b0m"'
-    """
-    return _UNSEEN.sub(lambda found: f"\\u{ord(found[0]):04x}", value)
-
-
-def text(value: object, limit: int = 0) -> str:
-    """Return a text as HTML that shows it; ``limit`` cuts it after so many characters.
-
-    >>> text("<b>")
-    '&lt;b&gt;'
-    """
-    return html.escape(visible(cut(str(value), limit) if limit else value))
-
-
-def cut(value: str, limit: int = 160) -> str:
-    """Return the beginning of a text.
-
-    >>> cut("abcdef", 4)
-    'abc…'
-    """
-    return value if len(value) <= limit else value[: limit - 1] + "…"
+__all__ = ["Assets", "frame", "inline_page", "linked_page", "memory_table", "observation_table"]
+__all__ += ["packed", "table"]
 
 
 def table(
@@ -112,10 +70,10 @@ def memory_table(name: str, stats: MemoryStats, facts: Sequence[Triple] | None) 
 
 
 class Assets(NamedTuple):
-    """Scripts and styles of a page, each as the package and the name of the file in it."""
+    """The scripts and styles of a page, each as a package and the name of a file in it."""
 
     scripts: tuple[tuple[str, str], ...] = ()
-    styles: tuple[tuple[str, str], ...] = (("gym_memory.core.html", "style.css"),)
+    styles: tuple[tuple[str, str], ...] = (("gym_memory.draw", "style.css"),)
 
 
 def packed(value: Any) -> str:

@@ -16,8 +16,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gym_memory.core.html import text
 from gym_memory.core.names import parse_spec
+from gym_memory.draw.escape import text
 
 __all__ = ["PALETTE", "Figure", "Line", "attributes", "axes", "csv_text", "dot", "label_of"]
 __all__ += ["line_figure", "number", "picture", "rule", "short", "short_label", "svg", "ticks"]
@@ -44,7 +44,7 @@ _STYLE = (
 
 
 class Figure(NamedTuple):
-    """Hold a figure: its panels as SVG, and its points as CSV with a header."""
+    """A figure: its panels as SVG, and its points as CSV with a header."""
 
     name: str
     title: str
@@ -53,7 +53,7 @@ class Figure(NamedTuple):
 
 
 class Line(NamedTuple):
-    """Hold a line of a panel: its labels, its points ``(x, y)`` and a band ``(low, high)`` each."""
+    """A line of a panel: labels, points ``(x, y)``, and a band ``(low, high)`` for each point."""
 
     env: str
     memory: str

@@ -1,0 +1,1 @@
+"""Draw figures and pages: SVG and HTML by hand, from plain rows and points."""

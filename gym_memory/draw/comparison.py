@@ -1,0 +1,98 @@
+"""Build the page of a comparison: filters, figures and tables, to filter and to export."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from gym_memory.draw.escape import text
+from gym_memory.draw.page import Assets, frame, inline_page
+from gym_memory.draw.svg import Figure, label_of
+
+__all__ = ["COMPARISON", "Section", "TitledTable", "comparison", "comparison_page"]
+
+COMPARISON = Assets((("gym_memory.draw", "page.js"), ("gym_memory.draw", "charts.js")))
+"""What a comparison uses."""
+_FILTERS = (("Environment", "env"), ("Memory", "memory"), ("Policy", "policy"))
+
+
+class Section(NamedTuple):
+    """A part of a comparison: sentences, then figures; ``stem`` ends the names of exports."""
+
+    title: str
+    stem: str
+    sentences: Sequence[tuple[str, str]]
+    figures: Sequence[Figure]
+
+
+class TitledTable(NamedTuple):
+    """A table with its title; ``html`` is escaped."""
+
+    title: str
+    html: str
+
+
+def comparison_page(main: str) -> str:
+    """Return a comparison as a page that needs nothing else."""
+    body = frame("Results", f'<div class="page">{main}</div>')
+    return inline_page("gym-memory results", body, COMPARISON)
+
+
+def comparison(
+    combinations: Sequence[tuple[str, str, str]],
+    colour: Mapping[str, int],
+    sections: Sequence[Section],
+    tables: Sequence[TitledTable],
+) -> str:
+    """Return filters, figures and tables as HTML; ``combinations`` are env, memory, policy."""
+    parts = [_filters(combinations, colour)]
+    for section in sections:
+        parts.append(f'<section class="card"><h2>{text(section.title)}</h2>')
+        for strong, rest in section.sentences:
+            start = f"<strong>{text(strong)}</strong>: " if strong else ""
+            parts.append(f"<p>{start}{text(rest)}</p>")
+        parts += [_figure_html(figure, section.stem) for figure in section.figures]
+        parts.append("</section>")
+    return "".join([*parts, *map(_wide, tables)])
+
+
+def _filters(combinations: Sequence[tuple[str, str, str]], colour: Mapping[str, int]) -> str:
+    groups = []
+    for number, (name, key) in enumerate(_FILTERS):
+        boxes = []
+        for value in dict.fromkeys(combination[number] for combination in combinations):
+            mark = f'<span class="swatch k{colour[value]}"></span>' if key == "memory" else ""
+            boxes.append(
+                f'<label><input type="checkbox" checked data-filter="{key}" '
+                f'value="{text(value)}">{mark}{text(label_of(value))}</label>'
+            )
+        groups.append(f"<fieldset><legend>{name}</legend>{''.join(boxes)}</fieldset>")
+    return (
+        '<form class="card filters" id="filters" aria-label="What is shown">'
+        f"{''.join(groups)}</form>"
+    )
+
+
+def _figure_html(figure: Figure, stem: str) -> str:
+    buttons = "".join(
+        f'<button type="button" class="quiet" data-export="{form}" '
+        f'aria-label="{text(figure.title)} as {form.upper()}">{form.upper()}</button>'
+        for form in ("png", "svg", "csv")
+    )
+    # Data that cannot end its element; the page's script decodes it.
+    data = json.dumps(figure.csv).replace("<", "\\u003c")
+    return (
+        f'<figure data-name="{text(figure.name)}-{stem}"><figcaption>'
+        f'<span class="name">{text(figure.title)}</span>{buttons}</figcaption>'
+        f'<div class="panels" tabindex="0" role="region" aria-label="{text(figure.title)}">'
+        f"{''.join(figure.panels)}</div>"
+        f'<script type="text/csv">{data}</script></figure>'
+    )
+
+
+def _wide(shown: TitledTable) -> str:
+    return (
+        f'<section class="card"><h2>{shown.title}</h2><div class="scroll" tabindex="0" '
+        f'role="region" aria-label="{shown.title}">{shown.html}</div></section>'
+    )
