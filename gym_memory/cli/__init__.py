@@ -24,6 +24,7 @@ import typer.main
 from gym_memory import __version__
 from gym_memory.core.errors import GymMemoryError, UnknownNameError
 from gym_memory.core.interrupts import INTERRUPTS
+from gym_memory.core.secrets import scrubbed
 from gym_memory.draw.escape import visible
 
 __all__ = ["COMMANDS", "LOOKS", "main"]
@@ -173,8 +174,16 @@ def _interrupts() -> Iterator[None]:
         exec("")  # Python ends by SIGINT if the last `exec` was interrupted (as of a dataclass)
 
 
+def _print_scrubbed(kind: type[BaseException], error: BaseException, trace: Any) -> None:
+    """Print the traceback of an error that ends the process, without secrets."""
+    import traceback
+
+    print(scrubbed("".join(traceback.format_exception(error))), end="", file=sys.stderr)
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line; ends the process with its exit status."""
+    sys.excepthook = _print_scrubbed
     words = list(sys.argv[1:] if arguments is None else arguments) or ["--help"]
     debug = "--debug" in words
     for stream in (sys.stdout, sys.stderr):
@@ -191,5 +200,5 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except (GymMemoryError, OSError) as error:  # also a full disk, a folder without access, ...
         if debug:
             raise
-        print(f"error: {visible(' '.join(str(error).split()))}", file=sys.stderr)
+        print(f"error: {visible(' '.join(scrubbed(error).split()))}", file=sys.stderr)
         sys.exit(2)

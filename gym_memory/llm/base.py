@@ -47,21 +47,36 @@ class Request:
 
 
 class Tokens(NamedTuple):
-    """Tokens of one call, ``cached`` prompt and hidden reasoning included, as the server counts."""
+    """Tokens of one call, as the server counts them.
+
+    ``prompt`` includes ``cached``, ``completion`` includes ``reasoning``. ``estimated``: the server
+    reports no usage, or a part of it, and the rest is counted from the text.
+    """
 
     prompt: int = 0
     cached: int = 0
     completion: int = 0
+    reasoning: int = 0
+    estimated: bool = False
+
+    @property
+    def total(self) -> int:
+        """Return the tokens that a hard stop counts."""
+        return self.prompt + self.completion
 
 
 class Reply(NamedTuple):
-    """An answer; ``hit`` if from the response cache, ``parsed`` if the request has a schema."""
+    """An answer; ``hit`` if from the response cache, ``parsed`` if the request has a schema.
+
+    ``thought`` is what a reasoning model wrote before its answer; it is no part of ``text``.
+    """
 
     text: str
     tokens: Tokens = Tokens()
     finish: str = "stop"
     hit: bool = False
     parsed: Any = None
+    thought: str = ""
 
 
 class ChatModel(Protocol):

@@ -9,132 +9,19 @@ import json
 import math
 import os
 import time
-from collections.abc import Mapping
-from types import ModuleType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any
 from urllib.parse import urlsplit
-from urllib.request import getproxies, proxy_bypass
 
 from gym_memory.core.errors import InvalidArgumentError, ModelError, ModelSetupError
-from gym_memory.core.optional import require
+from gym_memory.core.secrets import add_secret, scrubbed, without_known
 from gym_memory.core.settings import check_amount
 from gym_memory.llm import MODELS
 from gym_memory.llm.base import Form, Reply, Request, Tokens
+from gym_memory.llm.endpoint import Endpoint, endpoint
 from gym_memory.llm.model import MAX_ANSWER_CHARS, BaseChatModel, Failure
 from gym_memory.llm.usage import Price, read_prices
 
-if TYPE_CHECKING:
-    from urllib3 import BaseHTTPResponse, HTTPHeaderDict, PoolManager
-
-__all__ = ["Endpoint", "OpenAIChat", "Response", "endpoint", "read_tokens"]
-
-
-_CONNECT_SECONDS = 5.0
-_MOST_CONNECTIONS = 64
-"""Idle connections that are kept; more calls at once open others."""
-_MAX_BYTES = 1 << 23
-"""Bytes of a response; a whole answer in escapes, and as much reasoning, fit into it."""
-_PIECE = 1 << 16
-
-
-class Response(NamedTuple):
-    """A whole response."""
-
-    status: int
-    headers: HTTPHeaderDict
-    body: bytes
-
-
-class Endpoint:
-    """Reach the server of a URL, directly or behind the proxy that the environment names.
-
-    ``place`` names it in messages.
-    """
-
-    def __init__(self, url: str, place: str):
-        self._library = require("urllib3", "llm", "calling a model")
-        self._url, self._place, self._pool = url, place, _pool(self._library, url)
-
-    def post(self, path: str, body: bytes, headers: Mapping[str, str], seconds: float) -> Response:
-        """Send ``body``; raise :class:`.Failure` without a whole response."""
-        exceptions = self._library.exceptions
-        deadline = time.monotonic() + seconds
-        try:
-            response = self._pool.request(
-                "POST",
-                self._url + path,
-                body=body,
-                headers=headers,
-                timeout=self._library.Timeout(connect=min(seconds, _CONNECT_SECONDS), read=seconds),
-                retries=False,
-                redirect=False,
-                preload_content=False,
-                decode_content=False,
-            )
-            try:
-                return _read(response, deadline)
-            finally:
-                response.release_conn()
-        except (exceptions.NewConnectionError, exceptions.ConnectTimeoutError) as error:
-            raise Failure("connection", f"cannot reach {self._place}") from error
-        except (exceptions.ProxyError, exceptions.SSLError) as error:
-            raise Failure("connection", f"cannot reach {self._place}") from error
-        except (exceptions.ReadTimeoutError, TimeoutError) as error:
-            late = f"no whole response from {self._place} within {seconds:.3g} s"
-            raise Failure("timeout", late, tokens=None) from error
-        except (exceptions.HTTPError, OSError) as error:
-            raise Failure("connection", f"connection cut by {self._place}", tokens=None) from error
-
-
-@functools.cache
-def endpoint(url: str, place: str) -> Endpoint:
-    """Return what all models of this process share for a URL; each episode has its own model."""
-    return Endpoint(url, place)
-
-
-def _pool(urllib3: ModuleType, url: str) -> PoolManager:
-    parts, proxies = urlsplit(url), getproxies()
-    settings = {"maxsize": _MOST_CONNECTIONS}
-    if parts.scheme == "https":
-        settings["ca_certs"] = require("certifi", "llm", "an endpoint with https").where()
-    proxy = proxies.get(parts.scheme) or proxies.get("all")
-    if not proxy or proxy_bypass(parts.hostname or ""):
-        pool: PoolManager = urllib3.PoolManager(**settings)
-        return pool
-    proxy = proxy if "://" in proxy else f"http://{proxy}"
-    if urlsplit(proxy).scheme not in ("http", "https"):
-        raise ModelSetupError("expected a proxy of http:// or https:// in the environment")
-    user = urllib3.util.parse_url(proxy).auth
-    headers = urllib3.make_headers(proxy_basic_auth=user) if user else None
-    behind: PoolManager = urllib3.ProxyManager(proxy, proxy_headers=headers, **settings)
-    return behind
-
-
-def _read(response: BaseHTTPResponse, deadline: float) -> Response:
-    # Compressed, a few bytes could become gigabytes.
-    if response.headers.get("Content-Encoding", "identity") != "identity":
-        response.close()
-        raise Failure("answer", "expected a response without compression", tokens=None)
-    pieces, size = [], 0
-    while piece := response.read1(_PIECE):
-        pieces.append(piece)
-        size += len(piece)
-        left = deadline - time.monotonic()
-        if left <= 0:
-            response.close()
-            raise TimeoutError
-        if size > _MAX_BYTES:
-            response.close()
-            most = f"expected a response of at most {_MAX_BYTES} bytes"
-            raise Failure("answer", most, tokens=None)
-        sock = getattr(response.connection, "sock", None)
-        if sock is not None:
-            sock.settimeout(left)
-    return Response(response.status, response.headers, b"".join(pieces))
-
-
-# ------------------------------------------------------------ the client
-
+__all__ = ["OpenAIChat", "read_tokens"]
 
 _MOST_TOKENS = 1 << 40
 """A count above it is no count."""
@@ -226,12 +113,12 @@ class OpenAIChat(BaseChatModel):
         return {"base_url": self.base_url, "model": self.name, "json_mode": self.json_mode}
 
     def _key(self) -> str:
-        key = os.environ.get(self.key_env, "")
+        key = _header(self.key_env)
         if not key and self.base_url is None:
             raise ModelSetupError(
                 f"no key: set {self.key_env}, or give base_url=... of a server that needs none"
             )
-        return key or "none"
+        return add_secret(key) or "none"
 
     @functools.cached_property
     def endpoint(self) -> Endpoint:
@@ -241,7 +128,7 @@ class OpenAIChat(BaseChatModel):
 
     def _headers(self) -> dict[str, str]:
         names = _OF_OPENAI if self.base_url is None else {}
-        found = {header: os.environ[name] for header, name in names.items() if name in os.environ}
+        found = {header: _header(name) for header, name in names.items() if name in os.environ}
         return {
             "Authorization": f"Bearer {self._key()}",
             "Content-Type": "application/json",
@@ -279,9 +166,12 @@ class OpenAIChat(BaseChatModel):
         schema = request.schema
         by_grammar = isinstance(schema, Form) and self.json_mode == "grammar"
         body = json.dumps(self._body(request)).encode()
-        response = self.endpoint.post("/chat/completions", body, self._headers(), seconds)
+        headers = self._headers()
+        response = self.endpoint.post("/chat/completions", body, headers, seconds)
+        # A server may send the key back, in an error or as part of its answer.
+        received = without_known(response.body.decode(errors="replace"))
         try:
-            content = json.loads(response.body)
+            content = json.loads(received)
         except (ValueError, RecursionError) as error:
             if isinstance(error, RecursionError) and response.status < 300:
                 message = f"{self._place()} sent JSON that is nested too deeply"
@@ -289,7 +179,7 @@ class OpenAIChat(BaseChatModel):
             if response.status < 300:
                 message = f"{self._place()} sent no sense: {self._scrubbed(error)}"
                 raise Failure("server", message, tokens=None) from None
-            content = response.body.decode(errors="replace")
+            content = received
         if response.status >= 300:
             raise self._failure(response.status, response.headers, content)
         answer = self._completion(content)
@@ -344,7 +234,9 @@ class OpenAIChat(BaseChatModel):
         code = str(about.get("code") or "")
         message = f"{self._place()} answers {status}: {self._scrubbed(about.get('message', error))}"
         if status < 400:
-            return ModelSetupError(f"{message}. It redirects to {headers.get('Location')!r}")
+            return ModelSetupError(
+                f"{message}. It redirects to {self._scrubbed(headers.get('Location'))!r}"
+            )
         if status in (401, 403, 404) or code in ("insufficient_quota", "model_not_found"):
             return ModelSetupError(message)
         if status == 429:
@@ -361,15 +253,25 @@ class OpenAIChat(BaseChatModel):
         return self.base_url or "OpenAI"
 
     def _scrubbed(self, message: Any) -> str:
-        text = " ".join(str(message).split())
-        key = os.environ.get(self.key_env, "")
-        return (text.replace(key, "***") if key else text)[:300]
+        return " ".join(scrubbed(message).split())[:300]
 
     def __reduce__(self) -> tuple[object, ...]:
         raise TypeError("a chat model is not pickled: pass its spec and build it in the worker")
 
     def __repr__(self) -> str:
         return f"OpenAIChat({self.name!r}, {self.base_url!r})"
+
+
+def _header(name: str) -> str:
+    """Return the value of an environment variable for a header, without blanks around it."""
+    value = os.environ.get(name, "").strip()
+    if not value.isascii() or not value.isprintable() or " " in value:
+        add_secret(value)
+        raise ModelSetupError(
+            f"expected {name} as one line of plain characters, got a line break, a blank or a "
+            "letter with an accent inside it: set it again"
+        )
+    return value
 
 
 def _check_url(url: str | None) -> str | None:

@@ -26,7 +26,15 @@ from gym_memory.core.errors import (
 )
 from gym_memory.core.settings import check_amount, check_int
 from gym_memory.llm.base import Form, Message, Reply, Request, Tokens, repair_messages, validate
-from gym_memory.llm.usage import Budget, Call, Meter, Price, Usage, current_scope
+from gym_memory.llm.usage import (
+    Budget,
+    Call,
+    Meter,
+    Price,
+    Usage,
+    current_scope,
+    with_estimate,
+)
 
 __all__ = ["MAX_ANSWER_CHARS", "MOST_FAILURES", "BaseChatModel", "Failure", "ResponseCache"]
 __all__ += ["call_key", "prompt_ceiling"]
@@ -133,7 +141,9 @@ class BaseChatModel(ABC):
             try:
                 with self._spending(ceiling, request.max_tokens) as settle:
                     answer = self._call(request)
-                    settle(answer.tokens)
+                    tokens = with_estimate(answer.tokens, request.messages, answer.text)
+                    answer = answer._replace(tokens=tokens)
+                    settle(tokens)
             except Failure as failure:
                 self._count(request.role, Usage(failures=1))
                 self._note(failure)
@@ -195,7 +205,7 @@ class BaseChatModel(ABC):
                     budget.settle(ticket, prompt + completion, most)
                 else:
                     cost = 0.0 if price is None else price.cost(tokens)
-                    budget.settle(ticket, tokens.prompt + tokens.completion, cost)
+                    budget.settle(ticket, tokens.total, cost)
 
         try:
             for budget in budgets:
@@ -224,6 +234,8 @@ class BaseChatModel(ABC):
                 prompt_tokens=tokens.prompt,
                 cached_tokens=tokens.cached,
                 completion_tokens=tokens.completion,
+                reasoning_tokens=tokens.reasoning,
+                estimated=int(tokens.estimated),
                 cost_usd=cost,
                 unpriced=int(paid and self.price is None),
                 seconds=seconds,
@@ -266,9 +278,19 @@ def _json_schema(schema: Any) -> str:
 _TABLE = """
 CREATE TABLE IF NOT EXISTS responses (
     key TEXT PRIMARY KEY, answer TEXT NOT NULL, finish TEXT NOT NULL,
-    prompt INTEGER NOT NULL, cached INTEGER NOT NULL, completion INTEGER NOT NULL, crc INTEGER
+    prompt INTEGER NOT NULL, cached INTEGER NOT NULL, completion INTEGER NOT NULL, crc INTEGER,
+    reasoning INTEGER NOT NULL DEFAULT 0, estimated INTEGER NOT NULL DEFAULT 0,
+    thought TEXT NOT NULL DEFAULT ''
 ) WITHOUT ROWID
 """
+_KEPT = "answer, finish, prompt, cached, completion, reasoning, estimated, thought"
+_LATER_COLUMNS = (
+    "crc INTEGER",
+    "reasoning INTEGER NOT NULL DEFAULT 0",
+    "estimated INTEGER NOT NULL DEFAULT 0",
+    "thought TEXT NOT NULL DEFAULT ''",
+)
+"""Columns that an older file lacks."""
 
 
 def _cached_by(request: Request) -> dict[str, Any]:
@@ -311,28 +333,34 @@ class ResponseCache:
             self._db.execute("PRAGMA journal_mode=WAL")
             self._db.execute("PRAGMA synchronous=NORMAL")
             self._db.execute(_TABLE)
-            with suppress(sqlite3.OperationalError):  # an older file has none
-                self._db.execute("ALTER TABLE responses ADD COLUMN crc INTEGER")
+            for column in _LATER_COLUMNS:
+                with suppress(sqlite3.OperationalError):  # the file has it
+                    self._db.execute(f"ALTER TABLE responses ADD COLUMN {column}")
         except (OSError, sqlite3.Error) as error:
             raise StoreError(f"expected a response cache at {self.path!r}: {error}") from error
 
     def get(self, key: str) -> Reply | None:
         """Return the answer kept for a call, as a hit; one that was changed is none."""
-        query = "SELECT answer, finish, prompt, cached, completion, crc FROM responses"
+        query = f"SELECT crc, {_KEPT} FROM responses WHERE key = ?"
         with self._reported():
-            row = self._db.execute(f"{query} WHERE key = ?", (key,)).fetchone()
-        if row is None or row[-1] not in (None, _checksum(key, row[:-1])):
+            row = self._db.execute(query, (key,)).fetchone()
+        if row is None:
             return None
-        return Reply(row[0], Tokens(*row[2:-1]), row[1], hit=True)
+        crc, answer, finish, prompt, cached, completion, reasoning, estimated, thought = row
+        if crc not in (None, _checksum(key, row[1:]), _checksum(key, row[1:6])):
+            return None
+        tokens = Tokens(prompt, cached, completion, reasoning, bool(estimated))
+        return Reply(answer, tokens, finish, hit=True, thought=thought)
 
     def put(self, key: str, reply: Reply) -> Reply:
         """Keep an answer unless the call has one already; return the one to use."""
-        row = (reply.text, reply.finish, *reply.tokens)
+        row = (reply.text, reply.finish, *map(int, reply.tokens), reply.thought)
         for insert in ("INSERT OR IGNORE", "REPLACE"):  # REPLACE: the first one was changed
             with self._reported():
                 kept = self._db.execute(
-                    f"{insert} INTO responses VALUES (?, ?, ?, ?, ?, ?, ?)",
-                    (key, *row, _checksum(key, row)),
+                    f"{insert} INTO responses (key, crc, {_KEPT}) "
+                    "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                    (key, _checksum(key, row), *row),
                 ).rowcount
             if not kept and (first := self.get(key)) is not None:
                 return first._replace(hit=False)

@@ -8,17 +8,21 @@ import math
 import os
 import sqlite3
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextvars import ContextVar
 from typing import NamedTuple
 
 from gym_memory.core.errors import BudgetExceededError, InvalidArgumentError, StoreError
 from gym_memory.core.files import parse_json
 from gym_memory.core.settings import check_amount
+from gym_memory.core.tokens import count_tokens
 from gym_memory.llm.base import Message, Tokens
 
 __all__ = ["Budget", "Call", "Meter", "Price", "Scope", "Usage", "current_scope", "episode_usage"]
-__all__ += ["logged_calls", "read_prices"]
+__all__ += ["logged_calls", "read_prices", "with_estimate"]
+
+_TOKENS_A_TURN = 4
+"""Tokens around each message of a chat."""
 
 
 class Price(NamedTuple):
@@ -50,12 +54,13 @@ class Price(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class Usage:
-    """Count calls of language models; counts add up with ``+``.
+    """Counters of calls of language models; they add up with ``+``.
 
     ``calls`` include ``hits`` of the response cache, which cost nothing; ``repairs`` repeated a
     request for malformed JSON; ``failures`` are attempts; ``cached_tokens`` are those of
-    ``prompt_tokens`` that the server's prefix cache had; ``unpriced`` calls had no price;
-    ``seconds`` include waiting.
+    ``prompt_tokens`` that the server's prefix cache had; ``completion_tokens`` include
+    ``reasoning_tokens``; the tokens of ``estimated`` calls are counted from their text;
+    ``unpriced`` calls had no price; ``seconds`` include waiting.
     """
 
     calls: int = 0
@@ -65,6 +70,8 @@ class Usage:
     prompt_tokens: int = 0
     cached_tokens: int = 0
     completion_tokens: int = 0
+    reasoning_tokens: int = 0
+    estimated: int = 0
     cost_usd: float = 0.0
     unpriced: int = 0
     seconds: float = dataclasses.field(default=0.0, compare=False)
@@ -72,6 +79,23 @@ class Usage:
     def __add__(self, other: Usage) -> Usage:
         names = [field.name for field in dataclasses.fields(self)]
         return Usage(**{name: getattr(self, name) + getattr(other, name) for name in names})
+
+
+def with_estimate(tokens: Tokens, messages: Sequence[Message], answer: str) -> Tokens:
+    """Fill in what a server leaves out of its usage: tokens counted from the text.
+
+    >>> with_estimate(Tokens(), [{"role": "user", "content": "Hello"}], "Good day")
+    Tokens(prompt=6, cached=0, completion=2, reasoning=0, estimated=True)
+    """
+    prompt, completion = tokens.prompt, tokens.completion
+    if not prompt:
+        texts = (message["content"] for message in messages)
+        prompt = sum(count_tokens(text) + _TOKENS_A_TURN for text in texts)
+    if not completion:
+        completion = count_tokens(answer)
+    if (prompt, completion) == (tokens.prompt, tokens.completion):
+        return tokens
+    return tokens._replace(prompt=prompt, completion=completion, estimated=True)
 
 
 class Meter:

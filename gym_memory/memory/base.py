@@ -31,6 +31,7 @@ from gym_memory.core.records import (
     Written,
 )
 from gym_memory.core.settings import Help, Settings, make_settings
+from gym_memory.core.tokens import CHARS_PER_TOKEN, count_tokens, truncate_tokens
 from gym_memory.draw.page import memory_table
 from gym_memory.graph import TemporalGraph
 from gym_memory.memory.reading import quoted
@@ -61,9 +62,6 @@ MEMORIES = Registry(
     },
 )
 """Memories by name; other packages add theirs by the entry-point group."""
-
-CHARS_PER_TOKEN = 4
-"""Characters that count as one token."""
 
 _FORMAT = 1
 
@@ -261,21 +259,3 @@ def make_memory(spec: str | Spec | Memory) -> Memory:
             f"expected {spec!r} as a subclass of gym_memory.memory.Memory, got {memory!r:.80}"
         )
     return memory
-
-
-def count_tokens(text: str) -> int:
-    """Return the number of tokens of ``text``, rounded up.
-
-    >>> count_tokens(""), count_tokens("abcd"), count_tokens("abcde")
-    (0, 1, 2)
-    """
-    return -(-len(text) // CHARS_PER_TOKEN)
-
-
-def truncate_tokens(text: str, budget: int) -> str:
-    """Return the longest prefix of ``text`` that costs at most ``budget`` tokens.
-
-    >>> truncate_tokens("abcdefgh", 1)
-    'abcd'
-    """
-    return text[: max(budget, 0) * CHARS_PER_TOKEN]

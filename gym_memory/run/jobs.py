@@ -28,6 +28,7 @@ from gym_memory.core.errors import (
 )
 from gym_memory.core.names import format_spec, parse_spec
 from gym_memory.core.records import LARGEST, check_bounded
+from gym_memory.core.secrets import scrubbed
 from gym_memory.core.settings import check_int, check_number, check_share, check_utf8, shown
 from gym_memory.llm import Budget, Meter, episode_usage
 from gym_memory.llm.model import MOST_FAILURES
@@ -407,8 +408,8 @@ def play_job(
     except (ResultsError, ModelDownError):  # these end the run
         raise
     except Exception as error:
-        lines = "".join(traceback.format_exception(error))[-_DETAIL_CHARS:]
-        message = " ".join(f"{type(error).__name__}: {error}".split())[:500]
+        lines = scrubbed("".join(traceback.format_exception(error)))[-_DETAIL_CHARS:]
+        message = " ".join(scrubbed(f"{type(error).__name__}: {error}").split())[:500]
         failure = EpisodeResult.failure(message, lines, task_id=task_id, steps=steps)
         yield EpisodeRow(job, trial, failure.with_usage(meter))
     finally:

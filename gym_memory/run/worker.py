@@ -14,6 +14,7 @@ import multiprocessing
 import os
 import pickle
 import signal
+import sys
 import threading
 import time
 import traceback
@@ -32,6 +33,7 @@ from gym_memory.core.errors import (
     ResultsError,
 )
 from gym_memory.core.names import import_plugin, parse_spec
+from gym_memory.core.secrets import ScrubbedStream, scrubbed
 from gym_memory.core.settings import check_name
 from gym_memory.games.isolate import limit_memory
 from gym_memory.llm import BaseChatModel, Budget, make_model
@@ -100,10 +102,11 @@ def _isolate(log: Path, *, all_threads: bool) -> None:
     output = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
     os.dup2(output, 1)
     os.dup2(output, 2)
-    faulthandler.enable()
+    sys.stdout, sys.stderr = ScrubbedStream(sys.stdout), ScrubbedStream(sys.stderr)
+    faulthandler.enable(output)
     if hasattr(signal, "SIGUSR1"):
         # The parent asks so where a worker hangs, before it kills it.
-        faulthandler.register(signal.SIGUSR1, all_threads=all_threads)
+        faulthandler.register(signal.SIGUSR1, output, all_threads=all_threads)
     parent = multiprocessing.parent_process()
     if parent is not None:
         threading.Thread(target=_die_with, args=(parent.sentinel,), daemon=True).start()
@@ -167,12 +170,12 @@ def _portable(error: Exception) -> GymMemoryError:
         with contextlib.suppress(Exception):
             pickle.loads(pickle.dumps(error))
             return error
-        return GymMemoryError(str(error))
+        return GymMemoryError(scrubbed(error))
     if isinstance(error, PackageNotFoundError):
         return BackendError(
             f"the package {error.name!r} is not installed: gym-memory doctor says how to get it"
         )
-    return BackendError(f"{type(error).__name__}: {error}")
+    return BackendError(scrubbed(f"{type(error).__name__}: {error}"))
 
 
 class _Outbox:

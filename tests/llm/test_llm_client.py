@@ -287,6 +287,32 @@ def test_the_money_stop_holds_and_needs_a_price(serve, connect):
         connect(server, max_cost_usd=1.0)
 
 
+class WithoutUsage(ScriptedServer):
+    """A server that reports no usage, or zeros."""
+
+    usage: Any = None
+
+    def complete(self, messages: list[dict[str, Any]], max_tokens: int) -> dict[str, Any]:
+        return {**super().complete(messages, max_tokens), "usage": self.usage}
+
+
+@pytest.mark.parametrize("usage", [None, {}, {"prompt_tokens": 0, "completion_tokens": 0}])
+@pytest.mark.parametrize("stop", [{"max_tokens": 1500}, {"max_cost_usd": 0.001}])
+def test_stops_hold_where_a_server_reports_no_usage(connect, usage, stop):
+    with WithoutUsage() as server:
+        server.usage = usage
+        model = connect(server, prompt_price=1.0, completion_price=1.0, **stop)
+        with suppress(BudgetExceededError):
+            for _ in range(200):
+                ask(model, max_tokens=64)
+        total = model.meter.total()
+        assert 1 <= server.received == total.calls == total.estimated < 20
+    tokens = count_tokens("".join(m["content"] for m in EXPLORE))
+    assert total.prompt_tokens / total.calls == pytest.approx(tokens, abs=10)
+    assert model.budget.spent()[0] == total.prompt_tokens + total.completion_tokens
+    assert total.cost_usd > 0
+
+
 @pytest.mark.parametrize("fault", ["timeout", "cut", "half_json"])
 def test_an_answer_that_got_lost_counts_in_full(serve, connect, fault):
     model = connect(serve(fault), timeout=0.3, max_tokens=100_000)
@@ -358,6 +384,40 @@ def _whole(content: str) -> bytes:
 
 _BOMB = gzip.compress(b" " * 100_000_000)
 _NESTED = b'{"choices": ' + b"[" * 100_000 + b"]" * 100_000 + b"}"
+
+
+_DRIPS = {
+    "header": (b"HTTP/1.1 200 OK\r\nX-Slow: ", b"a"),
+    "continue": (b"", b"HTTP/1.1 100 Continue\r\n\r\n"),
+    "chunk": (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1;x=", b"a"),
+    "body": (b"HTTP/1.1 200 OK\r\nContent-Length: 10000\r\n\r\n", b"a"),
+    "trailer": (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n", b"X: a\r\n"),
+}
+"""What is sent at once, and then again and again, by the part of a response that never ends."""
+
+
+@pytest.mark.parametrize("part", _DRIPS)
+def test_one_deadline_holds_from_first_to_last_byte(part):
+    first, drip = _DRIPS[part]
+    listening, ended = socket.create_server(("127.0.0.1", 0)), threading.Event()
+
+    def send() -> None:
+        with listening.accept()[0] as connection, suppress(OSError):
+            connection.sendall(first)
+            while not ended.wait(0.05):
+                connection.sendall(drip)
+
+    threading.Thread(target=send, daemon=True).start()
+    url = f"http://127.0.0.1:{listening.getsockname()[1]}/v1"
+    model = OpenAIChat("m", url, retries=0, timeout=0.5, max_tokens=10_000)
+    try:
+        with pytest.raises(ModelError) as caught:  # else it never returns
+            ask(model)
+    finally:
+        ended.set()
+        listening.close()
+    assert caught.value.kind == "timeout"
+    assert model.budget.spent()[0] == prompt_ceiling(EXPLORE) + 512
 
 
 class _Endless(http.server.BaseHTTPRequestHandler):
