@@ -10,6 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any, ClassVar
 
+from gym_memory.core import components
 from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.names import Registry, Spec, parse_spec
 from gym_memory.core.records import Observation, PlanState, Transition
@@ -84,9 +85,7 @@ class Player(Policy):
 
 # ------------------------------------------------------------ the table
 
-POLICIES = Registry(
-    "policy", "gym_memory.policies", "POLICIES", ["gym_memory.baselines", "gym_memory.train"]
-)
+POLICIES = Registry("policy", "gym_memory.policies", components.POLICIES)
 """Names of policies; other packages add theirs by the group ``gym_memory.policies``."""
 
 

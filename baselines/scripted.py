@@ -9,14 +9,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from gym_memory.baselines.base import POLICIES, Policy
+from gym_memory.baselines.base import Policy
 from gym_memory.baselines.rules.base import RulePolicy
 from gym_memory.core.records import Observation, PlanState
 
 __all__ = ["Human", "Random", "Scribe", "Walkthrough"]
 
 
-@POLICIES.register("random")
 class Random(Policy):
     """Pick one of the valid actions, each as likely as any other.
 
@@ -38,7 +37,6 @@ class Random(Policy):
         return actions[self._rng.integers(len(actions))] if actions else self.fallback
 
 
-@POLICIES.register("walkthrough")
 class Walkthrough(Policy):
     """Replay the engine's solution: the upper bound of every score.
 
@@ -84,7 +82,6 @@ class Itinerary(PlanState):
     tried_in: str = ""
 
 
-@POLICIES.register("scribe")
 class Scribe(RulePolicy):
     """Try in each place, by chance, what its notes do not hold, else what they hold longest.
 
@@ -129,7 +126,6 @@ _HELP = "a number picks an action, other text is said as it is, ? lists the acti
 _MAX_LISTED = 40
 
 
-@POLICIES.register("human")
 class Human(Policy):
     """Shows the observation and asks what to do.
 

@@ -1,7 +1,7 @@
 """Run a benchmark by its name, or list all names.
 
 python -m benchmarks                        # list
-python -m benchmarks structure --step       # run; further words go to the script
+python -m benchmarks structure --ways       # run; further words go to the script
 """
 
 from __future__ import annotations

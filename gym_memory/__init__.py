@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-__version__ = "0.1.0"
-
 from typing import TYPE_CHECKING, Any
 
 import gym_memory.core.interrupts  # noqa: F401 - the first: it handles signals meanwhile
+from gym_memory.core.version import __version__
 from gym_memory.games.base import register_envs
 
 if TYPE_CHECKING:

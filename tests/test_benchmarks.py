@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import importlib.util
 import json
 import subprocess
@@ -76,15 +77,23 @@ def test_docstrings_are_counted() -> None:
     text = (
         '"""One.\n\nTwo."""\nX = 1\n"""Meaning."""\n\n\ndef f():\n    """Do."""\n    return "no"\n'
     )
-    assert load("structure").docstring_lines(text) == 5
+    assert load("structure").docstring_lines(ast.parse(text)) == 5
 
 
 @pytest.mark.slow
 def test_a_step_visits_policy_environment_and_memory() -> None:
     pytest.importorskip("textworld", reason="needs the extra textworld")
-    visited = load("structure").visited()
+    structure = load("structure")
+    visited = structure.files_of_step(structure.Library(ROOT))
     assert {name.split("/")[0] for name in visited} == {"gym_memory", "wrappers", "baselines"}
     assert any("arigraph" in name for name in visited)
+
+
+@pytest.mark.slow
+def test_job_visits_command_and_loop() -> None:
+    structure = load("structure")
+    files = [file for file, _ in structure.way_of_job(structure.Library(ROOT))]
+    assert files.index("gym_memory/cli/compare.py") < files.index("gym_memory/run/loop.py")
 
 
 def test_the_parts_of_streams_are_what_their_page_says() -> None:

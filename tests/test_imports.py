@@ -167,10 +167,7 @@ def test_layers() -> None:
     wrong = [
         str(found)
         for found in imports()
-        if within(found.target, "gym_memory")
-        and layer(found.target) > layer(found.importer)
-        # The version is in the package itself, which is the top.
-        and found.target != "gym_memory.__version__"
+        if within(found.target, "gym_memory") and layer(found.target) > layer(found.importer)
     ]
     assert wrong == []
 

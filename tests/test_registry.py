@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import pickle
 import sys
 import textwrap
@@ -10,6 +11,8 @@ from collections.abc import Iterator
 import pytest
 
 from gym_memory.baselines.base import POLICIES
+from gym_memory.core import components
+from gym_memory.core.components import Component
 from gym_memory.core.errors import (
     GymMemoryError,
     InvalidArgumentError,
@@ -17,37 +20,40 @@ from gym_memory.core.errors import (
     UnknownNameError,
 )
 from gym_memory.core.names import Registry
+from gym_memory.extract import EXTRACTORS
 from gym_memory.games import ENVIRONMENTS
+from gym_memory.llm import MODELS
 from gym_memory.memory import MEMORIES, make_memory
 from gym_memory.memory.history import History
+from gym_memory.run.callbacks import CALLBACKS
+from gym_memory.run.protocols import PROTOCOLS
 
 SOURCES = {
     "keeps.py": """
         from gym_memory.memory.history import History as Base
-        class TABLE:
-            register = staticmethod(lambda name: lambda target: target)
 
-        @TABLE.register("history")
         class History(Base):
-            '''Keep the latest
-            observations.
-
-            More about it.
-            '''
+            pass
         """,
     "faulty/broken.py": """
         @TABLE.register("broken")
         def broken(size: int = 1, word: str = "a"):
-            '''Fail.'''
+            pass
         """,
     "faulty/missing.py": """
         import no_such_module_anywhere
 
-        @TABLE.register("missing")
         class Missing:
-            '''Need a package.'''
+            pass
         """,
 }
+
+TABLE = {
+    "history": Component("table_package.keeps:History", "The latest observations."),
+    "broken": Component("table_package.faulty.broken:broken", "A fault."),
+    "missing": Component("table_package.faulty.missing:Missing", "A need of a package."),
+}
+GROUP = "gym_memory.test_group"
 
 
 @pytest.fixture
@@ -55,17 +61,17 @@ def table(tmp_path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Registry]:
     for name, source in SOURCES.items():
         path = tmp_path / "table_package" / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(textwrap.dedent(source).replace("'''", '"""'))
+        path.write_text(textwrap.dedent(source))
     monkeypatch.syspath_prepend(tmp_path)
-    yield Registry("memory", "gym_memory.test_group", "TABLE", ["table_package"])
+    yield Registry("memory", GROUP, TABLE)
     for name in [name for name in sys.modules if name.startswith("table_package")]:
         del sys.modules[name]
 
 
 def test_listing_imports_nothing(table: Registry) -> None:
     assert table.names() == table.builtin() == ["broken", "history", "missing"]
-    assert table.about("history") == "Keep the latest observations."
-    assert table.about("broken") == "Fail."
+    assert table.about("history") == "The latest observations."
+    assert table.about("broken") == "A fault."
     assert not any(name.startswith("table_package") for name in sys.modules)
 
 
@@ -78,9 +84,7 @@ def test_get_and_make(table: Registry) -> None:
 
 
 def test_a_name_in_a_package_of_its_own_names_the_command_that_installs_it() -> None:
-    apart = Registry(
-        *("memory", "gym_memory.test_group", "TABLE", []), {"belief": "pip install ./belief"}
-    )
+    apart = Registry("memory", GROUP, {}, {"belief": "pip install ./belief"})
     with pytest.raises(MissingDependencyError, match=r"memory 'belief' .* pip install \./belief"):
         apart.make("belief?edges=3")
 
@@ -156,11 +160,34 @@ def test_other_packages_add_names(tmp_path, monkeypatch: pytest.MonkeyPatch) -> 
         MEMORIES.loaded.pop("diary", None)
 
 
-@pytest.mark.parametrize("table", [MEMORIES, POLICIES, ENVIRONMENTS], ids=lambda t: t.kind)
+@pytest.mark.parametrize(
+    "table",
+    [MEMORIES, POLICIES, ENVIRONMENTS, EXTRACTORS, MODELS, PROTOCOLS, CALLBACKS],
+    ids=lambda t: t.kind,
+)
 def test_every_built_in_name_resolves(table: Registry) -> None:
     assert len(table.names()) == len(set(table.names()))
     for name in table.names():
         assert callable(table.get(name)), name
+
+
+TABLES = [getattr(components, name) for name in components.__all__ if name != "Component"]
+
+
+@pytest.mark.parametrize(
+    ("name", "row"), [(n, row) for table in TABLES for n, row in table.items()]
+)
+def test_component_row_names_definition_and_one_line(name: str, row: Component) -> None:
+    module, _, attribute = row.target.partition(":")
+    assert row.about.endswith(".")
+    assert len(row.about) <= 90
+    found = getattr(importlib.import_module(module), attribute)
+    assert f"{found.__module__}:{found.__qualname__}" == row.target
+
+
+@pytest.mark.parametrize("table", TABLES, ids=len)
+def test_components_are_sorted(table: dict[str, Component]) -> None:
+    assert list(table) == sorted(table)
 
 
 def test_a_ready_memory_is_taken_as_it_is() -> None:

@@ -8,7 +8,6 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Annotated, Any, ClassVar
 
-from gym_memory.baselines.base import POLICIES
 from gym_memory.baselines.llm.language import LanguagePolicy, LanguageSettings, match_action
 from gym_memory.baselines.llm.saycan import Affordances
 from gym_memory.core.errors import ModelError
@@ -46,7 +45,6 @@ class AdaPlannerSettings(LanguageSettings):
     ] = 2
 
 
-@POLICIES.register("adaplanner")
 class AdaPlanner(LanguagePolicy):
     """Carries out a plan as code; refines it in the plan by ``ask``, and out of it by feedback.
 

@@ -12,7 +12,6 @@ import dataclasses
 import functools
 from typing import Annotated, Any
 
-from gym_memory.baselines.base import POLICIES
 from gym_memory.baselines.llm.language import LanguagePolicy, LanguageSettings
 from gym_memory.baselines.rules.qa import before_answering, next_lookup
 from gym_memory.core.errors import ModelError
@@ -45,7 +44,6 @@ class AnswererSettings(LanguageSettings):
     constrain: bool = dataclasses.field(default=False, init=False)
 
 
-@POLICIES.register("answerer")
 class Answerer(LanguagePolicy):
     """Looks up, then answers."""
 

@@ -12,7 +12,6 @@ import dataclasses
 import functools
 from typing import Annotated, Any, Literal, NamedTuple
 
-from gym_memory.baselines.base import POLICIES
 from gym_memory.baselines.llm.language import LanguagePolicy, LanguageSettings
 from gym_memory.core.errors import ModelError
 from gym_memory.core.optional import require
@@ -41,7 +40,6 @@ class AriadneSettings(LanguageSettings):
     ] = 1
 
 
-@POLICIES.register("ariadne")
 class Ariadne(LanguagePolicy):
     """Plans, then decides; keeps the last plan where planning fails."""
 

@@ -10,7 +10,6 @@ from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
-from gym_memory.baselines.base import POLICIES
 from gym_memory.baselines.llm.language import LanguagePolicy, LanguageSettings, match_action
 from gym_memory.baselines.llm.saycan import Affordances, form_of
 from gym_memory.baselines.rl.shared.features import words_of
@@ -49,7 +48,6 @@ class CalmSettings(LanguageSettings):
     checkpoint: str = ""
 
 
-@POLICIES.register("calm")
 class Calm(LanguagePolicy):
     """Draws from softmax Q(o, a) over the k proposals A(c, k) (sections 3.2 and 3.3).
 

@@ -14,7 +14,6 @@ import re
 import warnings
 from typing import Annotated, Any, NamedTuple
 
-from gym_memory.baselines.base import POLICIES
 from gym_memory.baselines.llm.language import LanguagePolicy, LanguageSettings, match_action
 from gym_memory.core.errors import MissingDependencyError
 from gym_memory.core.optional import require
@@ -59,7 +58,6 @@ class _Goal(NamedTuple):
     rationale: str = ""
 
 
-@POLICIES.register("clin")
 class Clin(LanguagePolicy):
     """Sets a goal with the help of learnings, then finds the action for it.
 

@@ -11,7 +11,6 @@ import dataclasses
 import re
 from typing import Any
 
-from gym_memory.baselines.base import POLICIES
 from gym_memory.baselines.llm.react import React, ReactSettings
 from gym_memory.baselines.rules.archive import Cell
 from gym_memory.baselines.rules.explorer import Explorer
@@ -42,7 +41,6 @@ class GlowSettings(ReactSettings):
     restore: str = "snapshot"
 
 
-@POLICIES.register("glow")
 class Glow(React):
     """Explores as the explorer does, with a model in its three roles."""
 

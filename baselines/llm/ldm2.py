@@ -15,7 +15,6 @@ from collections import Counter
 from types import GenericAlias
 from typing import Annotated, Any
 
-from gym_memory.baselines.base import POLICIES
 from gym_memory.baselines.llm.language import LanguagePolicy, LanguageSettings, match_action
 from gym_memory.core.errors import ModelError
 from gym_memory.core.optional import require
@@ -45,7 +44,6 @@ class Ldm2Settings(LanguageSettings):
     constrain: bool = dataclasses.field(default=False, init=False)
 
 
-@POLICIES.register("ldm2")
 class Ldm2(LanguagePolicy):
     """Imitates examples."""
 

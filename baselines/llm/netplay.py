@@ -6,7 +6,6 @@ import dataclasses
 import functools
 from typing import Annotated, Any
 
-from gym_memory.baselines.base import POLICIES
 from gym_memory.baselines.llm.language import LanguagePolicy, LanguageSettings, match_action
 from gym_memory.core.optional import require
 from gym_memory.core.records import Observation, PlanState
@@ -25,7 +24,6 @@ class NetPlaySettings(LanguageSettings):
     constrain: bool = dataclasses.field(default=False, init=False)
 
 
-@POLICIES.register("netplay")
 class NetPlay(LanguagePolicy):
     """Names a skill and its arguments.
 

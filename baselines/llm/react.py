@@ -9,7 +9,6 @@ import dataclasses
 import re
 from typing import Annotated, Any, ClassVar
 
-from gym_memory.baselines.base import POLICIES
 from gym_memory.baselines.llm.language import LanguagePolicy, LanguageSettings
 from gym_memory.core.errors import ModelError
 from gym_memory.core.records import Observation, Outcome, PlanState, Step, Transition
@@ -34,7 +33,6 @@ class PlainSettings(LanguageSettings):
     history_tokens: int = 16_000
 
 
-@POLICIES.register("plain")
 class Plain(LanguagePolicy):
     """Acts on the full history."""
 
@@ -59,7 +57,6 @@ class ReactSettings(LanguageSettings):
     history_tokens: int = 8000
 
 
-@POLICIES.register("react")
 class React(LanguagePolicy):
     """Thinks, then acts."""
 
@@ -107,7 +104,6 @@ class ReflexionSettings(ReactSettings):
     keep: Annotated[int, Help("Reflections to keep; the paper keeps at most 3.", low=1)] = 3
 
 
-@POLICIES.register("reflexion")
 class Reflexion(React):
     """Thinks, acts, and reflects after a trial that did not win."""
 

@@ -14,7 +14,6 @@ from typing import Annotated, Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from gym_memory.baselines.base import POLICIES
 from gym_memory.baselines.llm.language import LanguagePolicy, LanguageSettings, fill
 from gym_memory.baselines.rl.shared.features import parse_action, stem, words_of
 from gym_memory.baselines.rules.explorer import place_of
@@ -64,7 +63,6 @@ class ChooseSettings(LanguageSettings):
     score: Score = "char"
 
 
-@POLICIES.register("choose")
 class Choose(LanguagePolicy):
     """Scores each valid action by its likelihood."""
 
@@ -183,7 +181,6 @@ class Affordances:
         return self._here[_state(obs), action]
 
 
-@POLICIES.register("saycan")
 class SayCan(Choose):
     """Takes argmax p(c | s, action) p(action | instruction), SayCan's section 3 and Algorithm 1.
 

@@ -12,7 +12,6 @@ import dataclasses
 import functools
 from typing import Annotated, Any, Literal
 
-from gym_memory.baselines.base import POLICIES
 from gym_memory.baselines.llm.language import LanguagePolicy, LanguageSettings, match_action
 from gym_memory.core.optional import require
 from gym_memory.core.records import Observation, PlanState
@@ -57,7 +56,6 @@ class StmaSettings(LanguageSettings):
     knowledge: str = ""
 
 
-@POLICIES.register("stma")
 class Stma(LanguagePolicy):
     """Plans several actions, criticises each before it is played.
 

@@ -7,7 +7,6 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from gym_memory.baselines.base import POLICIES
 from gym_memory.baselines.rl.shared.bags import (
     BagEncoder,
     BagLearner,
@@ -139,7 +138,6 @@ class A2cLearner(BagLearner):
         self.rollouts.load_state(record, self.unpack)
 
 
-@POLICIES.register("a2c")
 class A2c(LearnedPolicy):
     """Plays a trained actor."""
 

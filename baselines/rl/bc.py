@@ -14,7 +14,6 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from gym_memory.baselines.base import POLICIES
 from gym_memory.baselines.rl.drrn import DrrnLearner, DrrnSettings
 from gym_memory.baselines.rl.shared.bags import Seen
 from gym_memory.baselines.rl.shared.checkpoints import arrays, prefixed
@@ -208,7 +207,6 @@ class BcLearner(DrrnLearner):
         self.labelled = [(number, label) for number, label in record["labelled"]]
 
 
-@POLICIES.register("bc")
 class Bc(LearnedPolicy):
     """Plays what was cloned."""
 

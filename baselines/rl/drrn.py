@@ -15,7 +15,6 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from gym_memory.baselines.base import POLICIES
 from gym_memory.baselines.rl.shared.bags import (
     BagEncoder,
     BagLearner,
@@ -307,7 +306,6 @@ class DrrnLearner(BagLearner):
         self.counts = record["counts"]
 
 
-@POLICIES.register("drrn")
 class Drrn(LearnedPolicy):
     """Plays a trained DRRN."""
 

@@ -8,7 +8,6 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gym_memory.baselines.base import POLICIES
 from gym_memory.baselines.rl.drrn import DrrnLearner, DrrnSettings
 from gym_memory.baselines.rl.shared.bags import BagEncoder, BagNetwork, Seen
 from gym_memory.baselines.rl.shared.features import (
@@ -312,7 +311,6 @@ def _said(word: str) -> str:
     return f"n said {stem(word)}"
 
 
-@POLICIES.register("gata")
 class Gata(LearnedPolicy):
     """Plays a trained GATA-like agent."""
 

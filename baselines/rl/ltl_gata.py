@@ -10,7 +10,6 @@ import dataclasses
 from collections.abc import Collection, Iterable
 from typing import Annotated, Any
 
-from gym_memory.baselines.base import POLICIES
 from gym_memory.baselines.rl.gata import GataLearner, GataSettings
 from gym_memory.baselines.rl.shared.bags import Seen
 from gym_memory.baselines.rl.shared.learner import Experience, LearnedPolicy
@@ -119,7 +118,6 @@ def _tuples(value: Any) -> Any:
     return tuple(map(_tuples, value)) if isinstance(value, list | tuple) else value
 
 
-@POLICIES.register("ltl-gata")
 class LtlGata(LearnedPolicy):
     """Plays a trained LTL-GATA."""
 

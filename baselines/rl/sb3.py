@@ -17,7 +17,7 @@ import gymnasium as gym
 import numpy as np
 from numpy.typing import NDArray
 
-from gym_memory.baselines.base import POLICIES, Policy
+from gym_memory.baselines.base import Policy
 from gym_memory.baselines.rl.shared import checkpoints
 from gym_memory.baselines.rl.shared.features import Lexicon, describe
 from gym_memory.core.errors import CheckpointError, InvalidArgumentError
@@ -225,7 +225,6 @@ def save(path: str | Path, model: Any) -> None:
     checkpoints.write(Path(path), network.state_dict(), record)
 
 
-@POLICIES.register("sb3")
 class Sb3(Policy):
     """Plays what MaskablePPO has learnt."""
 

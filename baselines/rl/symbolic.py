@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gym_memory.baselines.base import POLICIES, Policy
+from gym_memory.baselines.base import Policy
 from gym_memory.baselines.llm.saycan import Affordances
 from gym_memory.baselines.rl.shared.features import Lexicon, describe
 from gym_memory.baselines.rl.shared.learner import playable
@@ -101,7 +101,6 @@ class _Discovery(Affordances):
         return step.reward > 0 or (bool(new) and not step.terminated)
 
 
-@POLICIES.register("symbolic")
 class Symbolic(Policy):
     """Takes an action that a rule says will pay, else explores; rules outlive the episode.
 

@@ -18,7 +18,6 @@ from typing import Annotated, Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gym_memory.baselines.base import POLICIES
 from gym_memory.baselines.rl.shared.bags import Discount, MiniLM, Texts
 from gym_memory.baselines.rl.shared.learner import (
     Checkpoint,
@@ -507,7 +506,6 @@ class TextLearner(Learner):
         self.rollouts.load_state(record, self.unpack)
 
 
-@POLICIES.register("text")
 class Text(LearnedPolicy):
     """Plays a trained reader of text."""
 

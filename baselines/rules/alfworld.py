@@ -15,7 +15,6 @@ from importlib.resources import files
 
 import numpy as np
 
-from gym_memory.baselines.base import POLICIES
 from gym_memory.baselines.rules.base import Advised
 from gym_memory.baselines.rules.beliefs import Aim, Beliefs, Kind, Move, only
 from gym_memory.core.records import Triple
@@ -238,7 +237,6 @@ def _in_order(name: str) -> tuple[str, int]:
     return kind_of(name), int(found[0]) if found else 0
 
 
-@POLICIES.register("searcher")
 class Searcher(Advised):
     """Do all six task types of ALFWorld; wander where the task is another.
 

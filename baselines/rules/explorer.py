@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 
-from gym_memory.baselines.base import POLICIES, Policy
+from gym_memory.baselines.base import Policy
 from gym_memory.baselines.rules.archive import Archive, Cell, Key, Option, Reach, lights, option_of
 from gym_memory.core.records import Observation, Transition
 from gym_memory.core.settings import Help, checked
@@ -43,7 +43,6 @@ _GUESSES = ("take", "open")
 """Verbs to try on things that are known or named, where no valid action is listed."""
 
 
-@POLICIES.register("explorer")
 class Explorer(Policy):
     """Archive every state with the way to it, choose one, try what was not tried there, repeat.
 

@@ -13,7 +13,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
-from gym_memory.baselines.base import POLICIES
 from gym_memory.baselines.rules.base import RulePolicy
 from gym_memory.core.records import Observation, PlanState
 from gym_memory.core.settings import check_share
@@ -129,7 +128,6 @@ class Course(PlanState):
         return {"place": self.here} if self.here else {}
 
 
-@POLICIES.register("learner")
 class Learner(RulePolicy):
     """Follow the plan that the lessons give, then explore what they do not speak against.
 

@@ -11,7 +11,6 @@ import re
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
-from gym_memory.baselines.base import POLICIES
 from gym_memory.baselines.rules.base import RulePolicy
 from gym_memory.core.records import Observation, PlanState, Step, Task
 from gym_memory.core.settings import check_int
@@ -134,7 +133,6 @@ _PRAYER_PAUSE, _FIRST_PRAYER = 800, 150
 _HEALTHY, _IDLE = 0.6, 2
 
 
-@POLICIES.register("descender")
 class Descender(RulePolicy):
     """Explore, fight, rest, pray in need, and go down when fit for it.
 

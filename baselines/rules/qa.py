@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from gym_memory.baselines.base import POLICIES, Policy
+from gym_memory.baselines.base import Policy
 from gym_memory.core.records import Observation, PlanState
 from gym_memory.core.settings import check_int
 from gym_memory.games.qa.rules import names_in, words_of
@@ -56,7 +56,6 @@ class Evidence(NamedTuple):
         return f"{self.title}. {' '.join(self.sentences)}"
 
 
-@POLICIES.register("reader")
 class Reader(Policy):
     """Read all, then answer.
 

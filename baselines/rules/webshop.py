@@ -12,7 +12,6 @@ import re
 from functools import cached_property
 from typing import Any, ClassVar
 
-from gym_memory.baselines.base import POLICIES
 from gym_memory.baselines.rules.base import RulePolicy
 from gym_memory.baselines.rules.beliefs import Beliefs, Plan, saw
 from gym_memory.core.records import Observation, PlanState
@@ -176,7 +175,6 @@ class Trip(PlanState):
     aim: ClickAim = NO_AIM
 
 
-@POLICIES.register("shopper")
 class Shopper(RulePolicy):
     """Search, compare, buy.
 

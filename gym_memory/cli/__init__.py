@@ -21,10 +21,10 @@ import typer
 import typer.core
 import typer.main
 
-from gym_memory import __version__
 from gym_memory.core.errors import GymMemoryError, UnknownNameError
 from gym_memory.core.interrupts import INTERRUPTS
 from gym_memory.core.secrets import scrubbed
+from gym_memory.core.version import __version__
 from gym_memory.draw.escape import visible
 
 __all__ = ["COMMANDS", "LOOKS", "main"]

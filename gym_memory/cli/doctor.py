@@ -15,11 +15,11 @@ from typing import Literal, NamedTuple
 import typer
 from rich.text import Text
 
-from gym_memory import __version__
 from gym_memory.cli import options
 from gym_memory.cli.show import output, print_json, print_table
 from gym_memory.core.files import cache_dir
 from gym_memory.core.optional import Package, packages, plugins
+from gym_memory.core.version import __version__
 
 __all__ = ["Finding", "command", "examine"]
 

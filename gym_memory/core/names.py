@@ -10,15 +10,15 @@ import json
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cached_property, lru_cache
+from collections.abc import Callable, Iterable, Mapping
+from functools import lru_cache
 from importlib.metadata import EntryPoint, EntryPoints, entry_points
-from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl, quote
 
+from gym_memory.core.components import Component
 from gym_memory.core.errors import (
     InvalidArgumentError,
     MissingDependencyError,
@@ -98,10 +98,6 @@ def _run(place: str, load: Callable[[], ModuleType]) -> ModuleType:
 _PASSWORD = re.compile(
     r"postgres\w*://[^\s?@]*:\S*@|https?://[^\s/?#@]*@|\bpassword=.", re.IGNORECASE
 )
-_REGISTERED = (
-    r'^@{label}\.register\("([^"]+)"\)\n(?:@.*\n)*(?:class|def) (\w+)'  # name, class or function
-    r'[^"]*(?:"(?!"")[^"]*)*"""(.+?)(?:\n\n|""")'  # first paragraph of its docstring
-)
 
 
 class Spec(NamedTuple):
@@ -174,21 +170,13 @@ def _check_no_password(text: str) -> None:
         )
 
 
-class _Source(NamedTuple):
-    """A class or function that a source file registers."""
-
-    target: str  # module:name
-    about: str
-
-
 class Registry:
     """A table of names of one kind: games, dialects, memories, policies, ...
 
     Args:
         kind: Noun for messages (``memory``).
         group: Entry-point group through which other packages add names.
-        label: Name of the variable that holds the table (``MEMORIES``).
-        folders: Packages whose sources register names, ``gym_memory.memory``.
+        builtin: Components of this package, see :mod:`gym_memory.core.components`.
         packages: Name to the command that installs it, for our names in packages of their own.
     """
 
@@ -196,41 +184,27 @@ class Registry:
         self,
         kind: str,
         group: str,
-        label: str,
-        folders: Sequence[str],
+        builtin: Mapping[str, Component],
         packages: Mapping[str, str] = {},
     ):
         self.kind, self.group = kind, group
-        self._label, self._folders, self._packages = label, folders, packages
+        self._builtin, self._packages = dict(sorted(builtin.items())), packages
         self.loaded: dict[str, Any] = {}
         """Names to the classes and functions in use; a test may patch it."""
 
-    @cached_property
-    def _sources(self) -> dict[str, _Source]:
-        pattern = re.compile(_REGISTERED.replace("{label}", self._label), re.MULTILINE | re.DOTALL)
-        mark = f"\n@{self._label}.register("
-        found = {}
-        for folder in self._folders:
-            for module, path in _modules(folder):
-                text = path.read_text("utf-8")
-                for match in pattern.finditer(text) if mark in text else ():
-                    name, attribute, about = match.groups()
-                    found[name] = _Source(f"{module}:{attribute}", " ".join(about.split()))
-        return dict(sorted(found.items()))
-
     def builtin(self) -> list[str]:
         """List the names that this package registers; imports nothing."""
-        return list(self._sources)
+        return list(self._builtin)
 
     def names(self) -> list[str]:
         """List all names, the built-in ones first; imports nothing."""
-        own = [*self._sources, *(n for n in self.loaded if n not in self._sources)]
+        own = [*self._builtin, *(n for n in self.loaded if n not in self._builtin)]
         return own + sorted(_points(self.group).names - set(own))
 
     def about(self, name: str) -> str:
-        """Return the first paragraph of the docstring; of another package's, its name."""
-        if name in self._sources:
-            return self._sources[name].about
+        """Return a line about a component; of another package's, the name of that package."""
+        if name in self._builtin:
+            return self._builtin[name].about
         if name in self.loaded:
             return " ".join((inspect.getdoc(self.loaded[name]) or "").partition("\n\n")[0].split())
         return next((f"from {e.dist.name}" for e in self._points(name) if e.dist), "")
@@ -240,8 +214,8 @@ class Registry:
         if target is None:
             return lambda decorated: self.register(name, decorated)
         place = _place(target)
-        source = self._sources.get(name)
-        if (source and source.target != place) or place != _place(self.loaded.get(name, target)):
+        own = self._builtin.get(name)
+        if (own and own.target != place) or place != _place(self.loaded.get(name, target)):
             raise InvalidArgumentError(f"{self.kind} name {name!r} is taken: choose another")
         self.loaded[name] = target
         return target
@@ -253,8 +227,8 @@ class Registry:
             return self._of_plugin(source, attribute)
         if name in self.loaded:
             return self.loaded[name]
-        if name in self._sources:
-            module, _, attribute = self._sources[name].target.partition(":")
+        if name in self._builtin:
+            module, _, attribute = self._builtin[name].target.partition(":")
             found = getattr(importlib.import_module(module), attribute)
         elif points := self._points(name):
             found = points[0].load()
@@ -304,17 +278,3 @@ def _is_of(value: Any, module: ModuleType) -> bool:
 
 def _place(target: Any) -> str:
     return f"{getattr(target, '__module__', '')}:{getattr(target, '__qualname__', repr(target))}"
-
-
-def _modules(folder: str) -> Iterator[tuple[str, Path]]:
-    """Yield the dotted name and the file of every module of a package; imports none of them."""
-    top, *rest = folder.split(".")
-    spec = find_spec(top)
-    for location in (spec and spec.submodule_search_locations) or ():
-        root = Path(location, *rest)
-        for parent, _, files in os.walk(root):
-            dotted = [folder, *Path(parent).relative_to(root).parts]
-            for file in files:
-                if file.endswith(".py"):
-                    names = dotted if file == "__init__.py" else [*dotted, file[:-3]]
-                    yield ".".join(names), Path(parent, file)

@@ -12,8 +12,8 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from gym_memory import __version__
 from gym_memory.core.errors import MissingDependencyError
+from gym_memory.core.version import __version__
 
 __all__ = ["Package", "Plugin", "check_installed", "environment_record", "git_commit", "packages"]
 __all__ += ["plugins", "require"]

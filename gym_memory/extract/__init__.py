@@ -10,6 +10,7 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, NamedTuple, Protocol
 
+from gym_memory.core import components
 from gym_memory.core.errors import UnknownNameError
 from gym_memory.core.names import Registry
 from gym_memory.core.records import Step, Task, Triple
@@ -60,9 +61,7 @@ class Extractor(Protocol):
         ...
 
 
-EXTRACTORS = Registry(
-    "dialect", "gym_memory.extractors", "EXTRACTORS", ["gym_memory.extract", "gym_memory.games"]
-)
+EXTRACTORS = Registry("dialect", "gym_memory.extractors", components.EXTRACTORS)
 """Dialect (family of text) to its extraction rules."""
 
 

@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from gym_memory.core.records import Step, Task
-from gym_memory.extract import EXTRACTORS, Extraction
+from gym_memory.extract import Extraction
 from gym_memory.extract.draft import PUTTING, attributed, written_on
 from gym_memory.extract.labels import read_answer, read_carried, read_label
 from gym_memory.extract.layout import CARRIED, HOLDER, STATE, Item, Labelled, layout_of
@@ -30,7 +30,6 @@ _MAX_TEXT_CHARS = 100_000
 _MAX_WRITING_CHARS = 10_000
 
 
-@EXTRACTORS.register("plain")
 class PlainRules:
     """Extract the facts of one step of any game.
 

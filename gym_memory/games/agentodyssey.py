@@ -20,7 +20,7 @@ from typing import Annotated, Any, NamedTuple
 from gym_memory.core.errors import BackendError
 from gym_memory.core.records import Oracle, Triple
 from gym_memory.core.settings import Help, checked
-from gym_memory.games.base import ENVIRONMENTS, Feedback, TextEnv
+from gym_memory.games.base import Feedback, TextEnv
 from gym_memory.graph.schema import EXIT, INVENTORY, PLAYER, way_relation
 
 __all__ = ["WORLDS", "AgentOdyssey", "Engine", "list_actions"]
@@ -232,7 +232,6 @@ def _craftable(engine: Engine, have: Mapping[str, float]) -> Iterator[str]:
 # ------------------------------------------------------------ environment
 
 
-@ENVIRONMENTS.register("AgentOdyssey")
 class AgentOdyssey(TextEnv):
     """Play the worlds of the package ``agentodyssey`` on its own engine.
 

@@ -15,6 +15,7 @@ from typing import Any, ClassVar, NamedTuple
 import gymnasium as gym
 from gymnasium.envs.registration import register, registry
 
+from gym_memory.core import components
 from gym_memory.core.errors import InvalidArgumentError, UnknownNameError
 from gym_memory.core.names import Registry
 from gym_memory.core.optional import check_installed
@@ -363,9 +364,7 @@ class TextEnv(gym.Env[dict[str, Any], str]):
 NAMESPACE = "gym_memory"
 """First part of every id."""
 
-ENVIRONMENTS = Registry(
-    "environment", "gym_memory.environments", "ENVIRONMENTS", ["gym_memory.games"]
-)
+ENVIRONMENTS = Registry("environment", "gym_memory.environments", components.ENVIRONMENTS)
 """Name to raw environment class; the id is ``gym_memory/<name>-v0``."""
 
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 import random
 from typing import Annotated, Any, ClassVar, NamedTuple
 
-from gym_memory import __version__
 from gym_memory.core.records import Oracle, Triple
 from gym_memory.core.settings import Help, checked
-from gym_memory.games.base import ENVIRONMENTS, Feedback, TextEnv
+from gym_memory.core.version import __version__
+from gym_memory.games.base import Feedback, TextEnv
 from gym_memory.graph.map import shortest_path
 from gym_memory.graph.schema import INVENTORY, OPPOSITE, PLAYER
 
@@ -85,7 +85,6 @@ _LEVELS = {"easy": _Level(5, 2, 25), "medium": _Level(10, 4, 60), "hard": _Level
 _SPLITS = {"train": 200, "valid": 50, "test": 50}
 
 
-@ENVIRONMENTS.register("Fetch")
 class Fetch(TextEnv):
     """Fetch the things that are wanted, one after another, in a house of 5, 10 or 20 rooms.
 

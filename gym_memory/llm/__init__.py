@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from gym_memory.core import components
 from gym_memory.core.names import Registry, Spec, parse_spec
 from gym_memory.llm.base import ChatModel, Form, Message, Reply, Request, Scorer, Tokens
 from gym_memory.llm.model import BaseChatModel, ResponseCache
@@ -21,7 +22,7 @@ __all__ += ["episode_usage", "logged_calls", "make_model", "model_spec"]
 SMOLLM = "smollm"
 """The model that comes with a package, for ``--model`` and wherever a model is named."""
 
-MODELS = Registry("chat model", "gym_memory.models", "MODELS", ["gym_memory.llm"])
+MODELS = Registry("chat model", "gym_memory.models", components.MODELS)
 
 
 def model_spec(kind: str, kwargs: Mapping[str, Any]) -> Spec:

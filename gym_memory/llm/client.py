@@ -15,7 +15,6 @@ from urllib.parse import urlsplit
 from gym_memory.core.errors import InvalidArgumentError, ModelError, ModelSetupError
 from gym_memory.core.secrets import add_secret, scrubbed, without_known
 from gym_memory.core.settings import check_amount
-from gym_memory.llm import MODELS
 from gym_memory.llm.base import Form, Reply, Request, Tokens
 from gym_memory.llm.endpoint import Endpoint, endpoint
 from gym_memory.llm.model import MAX_ANSWER_CHARS, BaseChatModel, Failure
@@ -33,7 +32,6 @@ _PREFLIGHT_CALLS = 5
 _JSON_MODES = ("off", "object", "schema", "grammar")
 
 
-@MODELS.register("openai")
 class OpenAIChat(BaseChatModel):
     """A chat model behind the OpenAI wire format.
 

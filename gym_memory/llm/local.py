@@ -10,7 +10,6 @@ from typing import Any
 
 from gym_memory.core.errors import ModelError, ModelSetupError
 from gym_memory.core.optional import require
-from gym_memory.llm import MODELS
 from gym_memory.llm.base import Form, Message, Reply, Request, Tokens
 from gym_memory.llm.model import BaseChatModel, Failure, prompt_ceiling
 from gym_memory.llm.usage import Price, Usage
@@ -19,7 +18,6 @@ from gym_memory.llm.writing import Prefix, Started, Writer, write_form, write_js
 __all__ = ["TransformersChat", "likelihoods"]
 
 
-@MODELS.register("transformers")
 class TransformersChat(BaseChatModel):
     """A causal language model in this process.
 

@@ -25,7 +25,6 @@ from typing import Any
 from gym_memory.core.errors import MissingDependencyError, ModelSetupError
 from gym_memory.core.files import cache_dir
 from gym_memory.core.optional import require
-from gym_memory.llm import MODELS
 from gym_memory.llm.local import TransformersChat
 
 __all__ = ["LlamaServer", "SmolLM", "find_gguf", "is_whole", "unpacked"]
@@ -49,7 +48,6 @@ _NAMES = {
 """Parts of a layer: llama.cpp's names to those of transformers."""
 
 
-@MODELS.register("smollm")
 class SmolLM(TransformersChat):
     """Run SmolLM2-135M-Instruct in this process; the weights are stored in float32."""
 

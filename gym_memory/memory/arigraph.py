@@ -16,7 +16,7 @@ from gym_memory.extract.draft import apply, trusted
 from gym_memory.graph import TemporalGraph
 from gym_memory.graph.schema import INVENTORY, PLAYER
 from gym_memory.graph.temporal import REWIND, rewind
-from gym_memory.memory.base import MEMORIES, Memory, is_over
+from gym_memory.memory.base import Memory, is_over
 from gym_memory.memory.encoders import calibrated_threshold, make_encoder
 from gym_memory.memory.recall.search import AriGraphSettings, Models, Search, Sources
 from gym_memory.memory.roles.base import explore, relevant_entities
@@ -33,7 +33,6 @@ from gym_memory.memory.stores.facts import FactStore, Mark, Partition, replay
 __all__ = ["AriGraph", "AriGraphSettings"]
 
 
-@MEMORIES.register("arigraph")
 class AriGraph(Memory):
     """AriGraph's memory: a temporal graph of facts, and the observations that are tied to it.
 

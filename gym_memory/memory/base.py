@@ -16,6 +16,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal, Self
 
+from gym_memory.core import components
 from gym_memory.core.errors import InvalidArgumentError, StoreError, other_format
 from gym_memory.core.files import read_json, seal, write_atomic
 from gym_memory.core.names import Registry, Spec, parse_spec
@@ -51,8 +52,7 @@ stays the same. ``forever``: kept until it is deleted.
 MEMORIES = Registry(
     "memory",
     "gym_memory.memories",
-    "MEMORIES",
-    ["gym_memory.memory"],
+    components.MEMORIES,
     packages={
         "belief": "pip install ./packages/belief",
         "mem0": "pip install './packages/external[mem0]'",

@@ -12,7 +12,7 @@ from gym_memory.core.files import typed
 from gym_memory.core.records import Cue, Outcome, Step, Task
 from gym_memory.core.settings import check_flag, check_int, check_text, checked
 from gym_memory.llm.base import ChatModel
-from gym_memory.memory.base import MEMORIES, is_over
+from gym_memory.memory.base import is_over
 from gym_memory.memory.lessons.abstractions import ALIVE, abstract_causes, generalize_causes
 from gym_memory.memory.lessons.base import LessonMemory
 from gym_memory.memory.lessons.causes import (
@@ -38,7 +38,6 @@ _PLAN = "Do this first, in this order: "
 _KIND = "learnings"
 
 
-@MEMORIES.register("clin")
 class Clin(LessonMemory):
     """CLIN's memory: what causes what, as sentences of four forms.
 

@@ -23,7 +23,6 @@ from gym_memory.graph.schema import PLAYER, VERBATIM, direction_of
 from gym_memory.memory.arigraph import AriGraph, AriGraphSettings
 from gym_memory.memory.base import (
     CHARS_PER_TOKEN,
-    MEMORIES,
     Memory,
     count_tokens,
     is_over,
@@ -44,7 +43,6 @@ _SUPPLIES = ("oxygen tank", "star chart", "wrench", "fuel cell", "visor", "probe
 _KINDS = ("first", "second", "third", "spare", "cracked", "blue-taped", "port-side", "labelled")
 
 
-@MEMORIES.register("none")
 class NoMemory(Memory):
     """Remembers nothing; its recall is always empty."""
 
@@ -68,7 +66,6 @@ class NoMemory(Memory):
         """Replace nothing."""
 
 
-@MEMORIES.register("oracle")
 class OracleGraph(AriGraph):
     """Holds exactly the engine's facts, seen or not; recalls and ranks as AriGraph does.
 
@@ -92,7 +89,6 @@ class OracleGraph(AriGraph):
         return gone + [graph.add(fact, t, episode=len(self.store)).triple for fact in new]
 
 
-@MEMORIES.register("present")
 class Present(AriGraph):
     """A graph of the present step alone: extraction without remembering.
 
@@ -197,7 +193,6 @@ class _AlteredGraph(Altered):
         return render_facts(facts), honest.text.removeprefix(render_facts(honest.triples))
 
 
-@MEMORIES.register("shuffled")
 class Shuffled(_AlteredGraph):
     """Exchanges names by chance: the neutral control.
 
@@ -253,7 +248,6 @@ def _renamed(text: str, names: dict[str, str]) -> str:
     return re.sub(pattern, other, text, flags=re.IGNORECASE)
 
 
-@MEMORIES.register("adversarial")
 class Adversarial(_AlteredGraph):
     """Permutes the objects of the recalled facts among all of them.
 
@@ -271,7 +265,6 @@ class Adversarial(_AlteredGraph):
         return honest._replace(text=text + rest, triples=facts)
 
 
-@MEMORIES.register("noise")
 class Noise(_AlteredGraph):
     """Recalls facts of another world, as many characters as AriGraph would recall.
 
@@ -288,7 +281,6 @@ class Noise(_AlteredGraph):
         return Recall(text, shown)
 
 
-@MEMORIES.register("placebo")
 class Placebo(Altered):
     """Spoils one thing about another memory's lessons: the controls of memories over trials.
 

@@ -9,7 +9,7 @@ from typing import Annotated, Any, ClassVar, NamedTuple
 from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.records import Cue, MemoryStats, Recall, Step, Task
 from gym_memory.core.settings import Help, check_text, checked
-from gym_memory.memory.base import CHARS_PER_TOKEN, MEMORIES, Lifetime, Memory, check_budget
+from gym_memory.memory.base import CHARS_PER_TOKEN, Lifetime, Memory, check_budget
 from gym_memory.memory.reading import entry_head
 
 __all__ = ["History"]
@@ -30,7 +30,6 @@ def _head(action: str) -> str:
     return f"{entry_head(None, action)}\n" if action else ""
 
 
-@MEMORIES.register("history")
 class History(Memory):
     """Recalls the latest (action, observation) pairs of the episode that fit, as a transcript.
 

@@ -11,14 +11,13 @@ import numpy as np
 
 from gym_memory.core.records import Cue, MemoryStats, Reason, Reasons, Recall, Step, Task
 from gym_memory.core.settings import Help, checked
-from gym_memory.memory.base import CHARS_PER_TOKEN, MEMORIES, Lifetime, Memory, check_budget
+from gym_memory.memory.base import CHARS_PER_TOKEN, Lifetime, Memory, check_budget
 from gym_memory.memory.encoders import make_encoder
 from gym_memory.memory.stores.stream import BM25, ByMeaning, Stream, StreamRecord, fit_records
 
 __all__ = ["BM25", "RAG"]
 
 
-@MEMORIES.register("rag")
 class RAG(Memory):
     """Retrieval-augmented generation, the baseline of the AriGraph paper.
 

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from gym_memory.core.records import Cue, Outcome, Step, Task
 from gym_memory.core.settings import check_int
 from gym_memory.llm.base import ChatModel
-from gym_memory.memory.base import MEMORIES, is_over
+from gym_memory.memory.base import is_over
 from gym_memory.memory.lessons.base import LessonMemory
 from gym_memory.memory.lessons.causes import (
     idle_actions,
@@ -28,7 +28,6 @@ _MOST_IDLE = 8
 _MAX_REFLECTION_CHARS = 4000
 
 
-@MEMORIES.register("reflexion")
 class Reflexion(LessonMemory):
     """Reflections on failed trials of one task instance, the last few of them.
 

@@ -14,7 +14,7 @@ from gym_memory.core.files import typed
 from gym_memory.core.records import Cue, MemoryStats, Recall, Step, Task, Triple
 from gym_memory.core.settings import Help, checked
 from gym_memory.llm.base import ChatModel
-from gym_memory.memory.base import CHARS_PER_TOKEN, MEMORIES, Lifetime, Memory, check_budget
+from gym_memory.memory.base import CHARS_PER_TOKEN, Lifetime, Memory, check_budget
 from gym_memory.memory.encoders import make_encoder
 from gym_memory.memory.reading import fact_lines, render_episode
 from gym_memory.memory.roles.base import importance
@@ -40,7 +40,6 @@ def rule_insights(statements: Sequence[str], task: Task) -> list[str]:
     return sentences[:_MOST_INSIGHTS]
 
 
-@MEMORIES.register("simulacra")
 class Simulacra(Memory):
     """Memory of generative agents, a baseline of the AriGraph paper.
 

@@ -24,7 +24,7 @@ from gym_memory.graph.schema import (
     way_relation,
 )
 from gym_memory.llm.base import ChatModel
-from gym_memory.memory.base import CHARS_PER_TOKEN, MEMORIES, Lifetime, Memory, check_budget
+from gym_memory.memory.base import CHARS_PER_TOKEN, Lifetime, Memory, check_budget
 from gym_memory.memory.encoders import make_encoder
 from gym_memory.memory.reading import (
     ACTIONS,
@@ -53,7 +53,6 @@ _ACTIONS_SHARE = 8
 _TRIES = 3
 
 
-@MEMORIES.register("stma")
 class STMA(Memory):
     """STMA's spatio-temporal memory: a summary of the past, and a graph of places.
 

@@ -9,7 +9,7 @@ from gym_memory.core.files import typed
 from gym_memory.core.records import Cue, MemoryStats, Recall, Step, Task
 from gym_memory.core.settings import Help, check_text, checked
 from gym_memory.llm.base import ChatModel
-from gym_memory.memory.base import CHARS_PER_TOKEN, MEMORIES, Lifetime, Memory, check_budget
+from gym_memory.memory.base import CHARS_PER_TOKEN, Lifetime, Memory, check_budget
 from gym_memory.memory.reading import read_line
 from gym_memory.memory.roles.llm import chat_model, role_counts
 from gym_memory.memory.roles.llm_lessons import LLMSummarize
@@ -32,7 +32,6 @@ class FactNotes:
         return notes.text(self._room)
 
 
-@MEMORIES.register("summary")
 class Summary(Memory):
     r"""Iterative summarisation, the baseline of the AriGraph paper.
 

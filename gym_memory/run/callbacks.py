@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from gym_memory.core import components
 from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.names import Registry
 from gym_memory.core.optional import require
@@ -16,7 +17,7 @@ from gym_memory.run.jobs import EpisodeRow, Job
 __all__ = ["CALLBACKS", "Callback", "MLflow", "TensorBoard", "WandB", "following"]
 __all__ += ["make_callback", "watches_steps"]
 
-CALLBACKS = Registry("callback", "gym_memory.callbacks", "CALLBACKS", ["gym_memory.run"])
+CALLBACKS = Registry("callback", "gym_memory.callbacks", components.CALLBACKS)
 """Callbacks by name; other packages add theirs by the entry-point group."""
 
 
@@ -102,7 +103,6 @@ class _Logger(Callback):
         """Write named numbers."""
 
 
-@CALLBACKS.register("tensorboard")
 class TensorBoard(_Logger):
     """Write events into ``tensorboard/`` of the results folder, for ``tensorboard --logdir``."""
 
@@ -123,7 +123,6 @@ class TensorBoard(_Logger):
         self._writer.close()
 
 
-@CALLBACKS.register("wandb")
 class WandB(_Logger):
     """Log to Weights & Biases; without an account ``wandb?mode=offline`` writes to the folder.
 
@@ -156,7 +155,6 @@ class WandB(_Logger):
         self._run.finish()
 
 
-@CALLBACKS.register("mlflow")
 class MLflow(_Logger):
     """Log to MLflow.
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, Literal, NamedTuple
 
+from gym_memory.core import components
 from gym_memory.core.names import Registry
 from gym_memory.core.settings import check_flag, check_int
 from gym_memory.run import EpisodeResult
@@ -27,7 +28,7 @@ See :func:`.rollout` for the two. A stream plays its turns by ``play(turn=...)``
 """
 
 
-PROTOCOLS = Registry("protocol", "gym_memory.protocols", "PROTOCOLS", ["gym_memory.run"])
+PROTOCOLS = Registry("protocol", "gym_memory.protocols", components.PROTOCOLS)
 
 
 class Turn(NamedTuple):
@@ -69,7 +70,6 @@ class Protocol(ABC):
         """Score ``results``, at least one and all without failure."""
 
 
-@PROTOCOLS.register("single_episode")
 class SingleEpisode(Protocol):
     """Play one episode a seed; the memory is empty at its start."""
 
@@ -83,7 +83,6 @@ class SingleEpisode(Protocol):
         return JobScore(last.value, last.success, last.steps, last.curve)
 
 
-@PROTOCOLS.register("trials")
 class Trials(Protocol):
     """Repeat trials of one task instance; the memory is kept (CLIN, Reflexion).
 
@@ -111,7 +110,6 @@ class Trials(Protocol):
         return SingleEpisode().summarize(results)
 
 
-@PROTOCOLS.register("restart_budget")
 class RestartBudget(Protocol):
     """Restart one task instance until it is won or the steps are spent; the best score counts.
 
@@ -137,7 +135,6 @@ class RestartBudget(Protocol):
         return _best(results)
 
 
-@PROTOCOLS.register("best_of")
 class BestOf(Trials):
     """Play several episodes of one task instance, the best of which counts (LDM2, Eq. 5).
 
@@ -156,7 +153,6 @@ class BestOf(Trials):
         return _best(results)
 
 
-@PROTOCOLS.register("tales")
 class Tales(RestartBudget):
     """Restart a lost game until the steps are spent, as TALES does; the best end score counts.
 
@@ -176,7 +172,6 @@ class Tales(RestartBudget):
         return _best([dataclasses.replace(r, curve=((r.steps, r.value),)) for r in results])
 
 
-@PROTOCOLS.register("evotest")
 class EvoTest(Trials):
     """Play trials of one game, scored by the area under their curve (EvoTest's J-TTL).
 
@@ -198,7 +193,6 @@ class EvoTest(Trials):
         return _best(results)._replace(score=mean)
 
 
-@PROTOCOLS.register("interactions")
 class Interactions(RestartBudget):
     """Spend a budget of steps on one task instance; the policy may go back (GLoW, Go-Explore).
 

@@ -26,7 +26,7 @@ from gym_memory.core.records import Task
 from gym_memory.core.settings import Help, checked
 from gym_memory.memory.base import Memory
 from gym_memory.run.loop import EpisodeResult, OnStep, rollout
-from gym_memory.run.protocols import PROTOCOLS, JobScore, Play, Protocol, Turn
+from gym_memory.run.protocols import JobScore, Play, Protocol, Turn
 from gym_memory.run.replays import Lens, credit_exactly, memory_holder
 from gym_memory.wrappers.make import make_env
 
@@ -127,7 +127,6 @@ class Stage:
                 raw.close()
 
 
-@PROTOCOLS.register("stream")
 class Stream(Protocol):
     """Play tasks in sequence with one memory, kept as long as its layers live.
 

@@ -10,12 +10,12 @@ from typing import Any
 
 import gymnasium as gym
 
-from gym_memory import __version__
 from gym_memory.core.errors import InvalidArgumentError, ResultsError
 from gym_memory.core.files import read_json, write_atomic
 from gym_memory.core.names import parse_spec
 from gym_memory.core.optional import require
 from gym_memory.core.settings import check_name
+from gym_memory.core.version import __version__
 from gym_memory.draw.escape import visible
 from gym_memory.games.base import env_id, register_envs
 from gym_memory.run.results import read_config, read_episodes

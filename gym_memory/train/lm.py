@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 
-from gym_memory.baselines.base import POLICIES
 from gym_memory.baselines.rl.shared.learner import Experience, LearnedPolicy, Learner
 from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.optional import require
@@ -357,7 +356,6 @@ class LmLearner(Learner):
         self._read = record["read"]
 
 
-@POLICIES.register("lm")
 class Lm(LearnedPolicy):
     """Plays a cloned language model: the valid action that is its likeliest answer."""
 

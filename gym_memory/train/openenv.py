@@ -5,11 +5,11 @@ from __future__ import annotations
 import functools
 from typing import Any
 
-from gym_memory import __version__
 from gym_memory.core.errors import GymMemoryError, InvalidArgumentError
 from gym_memory.core.names import parse_spec
 from gym_memory.core.optional import require
 from gym_memory.core.settings import check_amount, check_int
+from gym_memory.core.version import __version__
 from gym_memory.train.session import Session, Turn, split_names, task_names
 from gym_memory.wrappers.memory import DEFAULT_BUDGET, DEFAULT_MEMORY
 

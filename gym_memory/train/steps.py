@@ -13,7 +13,6 @@ from typing import Annotated, Any, NamedTuple
 
 import gymnasium as gym
 
-from gym_memory.baselines.base import POLICIES
 from gym_memory.baselines.llm.language import LanguagePolicy, LanguageSettings, match_action
 from gym_memory.baselines.rl.shared.learner import PlannerTeacher, TeacherAdvice
 from gym_memory.core.errors import ResultsError
@@ -64,7 +63,6 @@ class PromptedSettings(LanguageSettings):
     ] = MAX_ACTIONS
 
 
-@POLICIES.register("prompted")
 class Prompted(LanguagePolicy):
     """Acts on the present state and the memory alone."""
 

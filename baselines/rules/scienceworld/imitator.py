@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from gym_memory.baselines.base import POLICIES, Policy
+from gym_memory.baselines.base import Policy
 from gym_memory.baselines.rules.beliefs import saw
 from gym_memory.baselines.rules.scienceworld.demonstrations import (
     ShownKnowledge,
@@ -35,7 +35,6 @@ _PAUSES = 2
 """Or, where that is more, so many times the steps without anything new when the task was shown."""
 
 
-@POLICIES.register("imitator")
 class Imitator(Policy):
     """Do what the demonstration did that agrees best.
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gym_memory.baselines.base import POLICIES
 from gym_memory.baselines.rules.base import Advised, explore, open_here, seek_new
 from gym_memory.baselines.rules.beliefs import Aim, Beliefs, Kind, Move, only
 from gym_memory.baselines.rules.textworld.cooking import cook, find_recipe
@@ -28,7 +27,6 @@ from gym_memory.memory.encoders import DEFAULT_MODEL
 __all__ = ["Planner"]
 
 
-@POLICIES.register("planner")
 class Planner(Advised):
     """Explore, follow clues and recipes, fetch, bring, unlock, cook, tidy.
 

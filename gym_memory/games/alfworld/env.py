@@ -29,7 +29,7 @@ from gym_memory.games.alfworld.world import (
     PlayState,
     load_game,
 )
-from gym_memory.games.base import ENVIRONMENTS, Feedback, TextEnv
+from gym_memory.games.base import Feedback, TextEnv
 
 __all__ = ["GENERATED", "ALFWorld", "find_source"]
 
@@ -157,7 +157,6 @@ def _bytes(file: Path) -> bytes:
 # ------------------------------------------------------------ the environment
 
 
-@ENVIRONMENTS.register("ALFWorld")
 class ALFWorld(TextEnv):
     """Play one of six types of tasks in a room full of furniture and things.
 

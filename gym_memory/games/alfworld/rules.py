@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from gym_memory.core.records import Step, Task, Triple
-from gym_memory.extract import EXTRACTORS, Extraction, Mention
+from gym_memory.extract import Extraction, Mention
 from gym_memory.extract.draft import NOWHERE, Draft, attributed
 from gym_memory.extract.notes.words import Phrase, split_things
 from gym_memory.graph import TemporalGraph
@@ -37,7 +37,6 @@ _CARRYING = re.compile(r"You are (?:carrying: (?P<things>[^.]*)|not carrying any
 _STATES = {"heat": "hot", "cold": "cool"}
 
 
-@EXTRACTORS.register("alfworld")
 class ALFWorldRules:
     r"""Extract the facts of one step.
 

@@ -17,7 +17,7 @@ from gym_memory.core.errors import BackendError, InvalidArgumentError, UnknownNa
 from gym_memory.core.records import Oracle
 from gym_memory.core.settings import check_flag, check_int, check_known, check_name, check_text
 from gym_memory.extract import EXTRACTORS
-from gym_memory.games.base import ENVIRONMENTS, Feedback, TextEnv
+from gym_memory.games.base import Feedback, TextEnv
 from gym_memory.games.foreign.calls import Caller, GlobalChance, Result, action_names
 from gym_memory.games.foreign.sources import (
     MISSING,
@@ -428,7 +428,6 @@ def _keys(holder: Any) -> str:
     return ", ".join(map(str, holder)) or "no keys"
 
 
-@ENVIRONMENTS.register("Foreign")
 def make_foreign(id: str = "", **kwargs: Any) -> ForeignEnv:
     """Any other text environment, by its Gymnasium id or by a function that makes it.
 

@@ -10,7 +10,6 @@ from pathlib import Path
 from gym_memory.core.errors import CorruptGameError, InvalidArgumentError
 from gym_memory.core.records import Oracle
 from gym_memory.core.settings import check_flag, check_int
-from gym_memory.games.base import ENVIRONMENTS
 from gym_memory.games.jericho.engine import ParserEngine
 from gym_memory.games.textworld.engine import check_story
 from gym_memory.games.textworld.env import TextWorldEnv
@@ -30,7 +29,6 @@ _WALKTHROUGH = (
 )  # fmt: skip
 
 
-@ENVIRONMENTS.register("Jericho")
 class Jericho(TextWorldEnv):
     """Plays Z-machine stories (.z3 to .z8), those that jericho knows and any other.
 

@@ -11,7 +11,7 @@ from gym_memory.core.errors import BackendError, InvalidArgumentError
 from gym_memory.core.optional import check_installed
 from gym_memory.core.records import Oracle
 from gym_memory.core.settings import Help, checked
-from gym_memory.games.base import ENVIRONMENTS, Feedback, TextEnv
+from gym_memory.games.base import Feedback, TextEnv
 from gym_memory.games.nethack.commands import possible, read
 from gym_memory.games.nethack.engine import (
     GamePrompt,
@@ -172,7 +172,6 @@ _CHARACTER = re.compile(
 _UNKNOWN = "You know no such action."
 
 
-@ENVIRONMENTS.register("NetHack")
 class NetHack(TextEnv):
     """Play NetHack 3.6 in words, with skills as actions.
 

@@ -13,7 +13,7 @@ from itertools import count
 from typing import NamedTuple
 
 from gym_memory.core.records import Step, Task, Triple
-from gym_memory.extract import EXTRACTORS, Extraction, Mention, Pattern
+from gym_memory.extract import Extraction, Mention, Pattern
 from gym_memory.extract.draft import Draft
 from gym_memory.graph import TemporalGraph
 from gym_memory.graph.schema import INVENTORY, PLAYER, direction_of, way_relation
@@ -39,7 +39,6 @@ _COUNT = re.compile(r"^(?:an?|the|\d+) ")
 _REMARK = re.compile(r" \([^()]*\)")
 
 
-@EXTRACTORS.register("nethack")
 class NetHackRules:
     r"""Extract the facts of one step.
 

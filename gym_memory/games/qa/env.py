@@ -13,7 +13,7 @@ from gym_memory.core.errors import BackendError
 from gym_memory.core.optional import require
 from gym_memory.core.records import Oracle, Triple
 from gym_memory.core.settings import Help, checked
-from gym_memory.games.base import ENVIRONMENTS, Feedback, TextEnv
+from gym_memory.games.base import Feedback, TextEnv
 from gym_memory.games.qa.datasets import (
     CLOSED_ANSWERS,
     Question,
@@ -59,7 +59,6 @@ def _words(text: str) -> list[str]:
     return _WORD.findall(text.lower())
 
 
-@ENVIRONMENTS.register("MultiHopQA")
 class MultiHopQA(TextEnv):
     """Answer a question from its passages, distractors among them.
 

@@ -11,7 +11,7 @@ import re
 from typing import NamedTuple
 
 from gym_memory.core.records import Step, Task
-from gym_memory.extract import EXTRACTORS, Extraction
+from gym_memory.extract import Extraction
 from gym_memory.extract.draft import Draft
 from gym_memory.graph import TemporalGraph
 from gym_memory.graph.schema import clean_name
@@ -38,7 +38,6 @@ _LIST = re.compile(
 _PLACE = re.compile(r"\b(?:in|at|of|from|near|to)\s+(?:the\s+)?$", re.IGNORECASE)
 
 
-@EXTRACTORS.register("prose")
 class ProseRules:
     """Extract the facts of one passage."""
 

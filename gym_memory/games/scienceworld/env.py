@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from gym_memory.core.errors import InvalidArgumentError, UnknownNameError
 from gym_memory.core.records import Oracle
 from gym_memory.core.settings import checked
-from gym_memory.games.base import ENVIRONMENTS, Feedback, TextEnv
+from gym_memory.games.base import Feedback, TextEnv
 from gym_memory.games.scienceworld import catalog
 from gym_memory.games.scienceworld.engine import (
     EngineAnswer,
@@ -27,7 +27,6 @@ _FULL_SCORE = 100
 _gold_paths: dict[tuple[str, int, str], tuple[str, ...]] = {}
 
 
-@ENVIRONMENTS.register("ScienceWorld")
 class ScienceWorld(TextEnv):
     """Play the thirty tasks of ScienceWorld on the original engine, which needs Java.
 

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 
 from gym_memory.core.records import Step, Task, Triple
-from gym_memory.extract import EXTRACTORS, Extraction, Pattern
+from gym_memory.extract import Extraction, Pattern
 from gym_memory.extract.draft import NOWHERE, Draft, attributed
 from gym_memory.games.scienceworld.rules_items import (
     CONNECTED,
@@ -51,7 +51,6 @@ _MAX_RESULT_CHARS = 2000
 """Most of an answer that a form is tried on: two names and the words between are shorter."""
 
 
-@EXTRACTORS.register("scienceworld")
 class ScienceWorldRules:
     r"""Extract the facts of one step.
 

@@ -17,7 +17,6 @@ from gym_memory.core.errors import (
 )
 from gym_memory.core.files import read_bytes
 from gym_memory.core.optional import require
-from gym_memory.games.base import ENVIRONMENTS
 from gym_memory.games.textworld.engine import LARGEST_DESCRIPTION, check_story
 from gym_memory.games.textworld.env import TextWorldEnv, TextWorldFamily
 from gym_memory.games.textworld.games import GameKey, cached_game
@@ -141,7 +140,6 @@ class StoryFile(TextWorldEnv):
         return self._played
 
 
-@ENVIRONMENTS.register("TextWorld")
 def make_textworld(
     path: str | PathLike[str] | None = None,
     *,

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from gym_memory.core.records import Oracle, Triple
-from gym_memory.games.base import ENVIRONMENTS, Feedback
+from gym_memory.games.base import Feedback
 from gym_memory.games.textworld import worldgen
 from gym_memory.games.textworld.env import TextWorldFamily
 from gym_memory.games.textworld.voices.houses import make_voiced_house
@@ -174,7 +174,6 @@ def _locations(facts: Iterable[Triple], homes: Mapping[str, str]) -> list[tuple[
     ]
 
 
-@ENVIRONMENTS.register("Cleaning")
 class Cleaning(TextWorldFamily):
     """Find what is out of place and put it where it belongs.
 

@@ -13,7 +13,6 @@ from typing import Any, ClassVar, NamedTuple
 
 from gym_memory.core.optional import require
 from gym_memory.core.settings import check_flag
-from gym_memory.games.base import ENVIRONMENTS
 from gym_memory.games.textworld.env import TextWorldFamily
 from gym_memory.games.textworld.games import no_trial_run
 from gym_memory.games.textworld.voices.kitchens import make_voiced_kitchen
@@ -32,7 +31,6 @@ def _level(recipe: int, take: int, go: int, skills: str, steps: int) -> dict[str
     return {"recipe": recipe, "take": take, "go": go, **used, "steps": steps}
 
 
-@ENVIRONMENTS.register("Cooking")
 class Cooking(TextWorldFamily):
     """Cook a meal by the recipe.
 

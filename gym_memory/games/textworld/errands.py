@@ -14,7 +14,7 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from gym_memory.core.records import Triple
-from gym_memory.games.base import ENVIRONMENTS, Feedback
+from gym_memory.games.base import Feedback
 from gym_memory.games.textworld import worldgen
 from gym_memory.games.textworld.env import TextWorldFamily
 from gym_memory.games.textworld.worldgen import Cell, Grid
@@ -165,7 +165,6 @@ class ErrandProgress(NamedTuple):
     done: int = 0
 
 
-@ENVIRONMENTS.register("Errands")
 class Errands(TextWorldFamily):
     """Find things and places again, for days, while some things are moved out of view.
 

@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from gym_memory.core.records import Step, Task, Triple
-from gym_memory.extract import EXTRACTORS, Extraction, Mention
+from gym_memory.extract import Extraction, Mention
 from gym_memory.extract.draft import PUTTING, Draft, attributed
 from gym_memory.extract.notes import read_report, read_writing
 from gym_memory.extract.notes.recipes import HEATS, is_about_cooking, preparation, read_kitchen
@@ -51,7 +51,6 @@ _PREPARED = "Adding the meal to your inventory"
 _OPENNESS = ("open", "closed", "locked")
 
 
-@EXTRACTORS.register("textworld")
 class TextWorldRules:
     r"""Extract the facts of one step.
 

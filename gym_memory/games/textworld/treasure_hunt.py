@@ -14,7 +14,6 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from gym_memory.core.records import Oracle
-from gym_memory.games.base import ENVIRONMENTS
 from gym_memory.games.textworld import worldgen
 from gym_memory.games.textworld.env import TextWorldFamily
 from gym_memory.games.textworld.voices.hunts import make_voiced_hunt
@@ -140,7 +139,6 @@ def _scatter(
     return floor, furniture
 
 
-@ENVIRONMENTS.register("TreasureHunt")
 class TreasureHunt(TextWorldFamily):
     """Follow the keys and notes to the golden locker and take the treasure.
 

@@ -13,7 +13,7 @@ from typing import Annotated, ClassVar, Literal
 from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.records import Oracle, Triple
 from gym_memory.core.settings import Help, checked
-from gym_memory.games.base import ENVIRONMENTS, Feedback, TextEnv
+from gym_memory.games.base import Feedback, TextEnv
 from gym_memory.games.webshop.catalogue import (
     SPLITS,
     Catalogue,
@@ -40,7 +40,6 @@ _STEPS = 100
 """The step limit of the official baselines."""
 
 
-@ENVIRONMENTS.register("WebShop")
 class WebShop(TextEnv):
     """Shop on search, result, item and detail pages.
 

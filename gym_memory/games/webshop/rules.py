@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from gym_memory.core.records import Step, Task, Triple
-from gym_memory.extract import EXTRACTORS, Extraction
+from gym_memory.extract import Extraction
 from gym_memory.extract.draft import Draft
 from gym_memory.graph.map import current_place
 from gym_memory.graph.schema import PLAYER, clean_name
@@ -61,7 +61,6 @@ class PagePart(NamedTuple):
     end: int
 
 
-@EXTRACTORS.register("webshop")
 class WebShopRules:
     """Extract the facts of one page.
 

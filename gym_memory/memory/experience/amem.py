@@ -17,7 +17,6 @@ from gym_memory.graph.schema import INVENTORY, PLAYER, VERBATIM
 from gym_memory.llm.base import ChatModel
 from gym_memory.memory.base import (
     CHARS_PER_TOKEN,
-    MEMORIES,
     Lifetime,
     Memory,
     check_budget,
@@ -55,7 +54,6 @@ class LinkedNote(NamedTuple):
         return f"{self.context} {words} {self.text}"[:_MAX_ENCODED_CHARS]
 
 
-@MEMORIES.register("amem")
 class AMem(Memory):
     """A-MEM: each observation is a note that is linked to its nearest notes.
 

@@ -11,7 +11,6 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from gym_memory.core.records import Outcome, Step, Task
 from gym_memory.core.settings import Help
-from gym_memory.memory.base import MEMORIES
 from gym_memory.memory.experience.base import ExperienceMemory, ExperienceSettings, Trial
 from gym_memory.memory.experience.items import Bank, Item, listed
 from gym_memory.memory.reflexion import reflect
@@ -42,7 +41,6 @@ class EvoTestSettings(ExperienceSettings):
     ] = 50.0
 
 
-@MEMORIES.register("evotest")
 class EvoTest(ExperienceMemory):
     """EvoTest: a memory of gains and loops, and guidance chosen from a tree after each trial.
 

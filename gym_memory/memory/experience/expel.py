@@ -10,7 +10,6 @@ from typing import Annotated, Any, ClassVar, NamedTuple
 
 from gym_memory.core.records import Step
 from gym_memory.core.settings import Help
-from gym_memory.memory.base import MEMORIES
 from gym_memory.memory.experience.base import ExperienceMemory, ExperienceSettings, Trial
 from gym_memory.memory.experience.items import Bank, Item, listed, without_numbers
 from gym_memory.memory.roles.llm_experience import LLMEditRules
@@ -44,7 +43,6 @@ class Rule(NamedTuple):
     place: int | None = None
 
 
-@MEMORIES.register("expel")
 class ExpeL(ExperienceMemory):
     """ExpeL: rules that operations add, agree with, edit and remove, and worked examples.
 

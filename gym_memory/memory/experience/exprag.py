@@ -6,7 +6,6 @@ from collections.abc import Iterable, Sequence
 from typing import ClassVar
 
 from gym_memory.core.records import Step
-from gym_memory.memory.base import MEMORIES
 from gym_memory.memory.experience.base import ExperienceMemory, Trial
 from gym_memory.memory.experience.items import Bank, Item
 from gym_memory.memory.roles.text import score_in_words
@@ -17,7 +16,6 @@ _MOST_STEPS = 60
 _ANSWER_CHARS = 100
 
 
-@MEMORIES.register("exprag")
 class ExpRAG(ExperienceMemory):
     """Shows the past episodes with the most similar goals: input, output and feedback.
 
@@ -37,7 +35,6 @@ class ExpRAG(ExperienceMemory):
         return {id: id for id in bank.items}
 
 
-@MEMORIES.register("exprecent")
 class ExpRecent(ExpRAG):
     """Shows the last ``k`` episodes, whatever their goals."""
 

@@ -25,7 +25,6 @@ from gym_memory.core.settings import Help, checked
 from gym_memory.graph import TemporalGraph
 from gym_memory.memory.base import (
     CHARS_PER_TOKEN,
-    MEMORIES,
     Memory,
     check_budget,
     make_memory,
@@ -38,7 +37,6 @@ __all__ = ["Fusion"]
 _PLUS = re.compile(r"[+\s]+")
 
 
-@MEMORIES.register("fusion")
 class Fusion(Memory):
     """Recalls several memories one after another, each within its share of the budget.
 

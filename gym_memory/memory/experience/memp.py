@@ -11,7 +11,6 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from gym_memory.core.records import Outcome, Step, Task
 from gym_memory.core.settings import Help
-from gym_memory.memory.base import MEMORIES
 from gym_memory.memory.experience.base import ExperienceMemory, ExperienceSettings, Trial
 from gym_memory.memory.experience.items import Bank, Found, Item, script
 from gym_memory.memory.lessons.causes import things_of, verb_of
@@ -44,7 +43,6 @@ class MempSettings(ExperienceSettings):
     ] = 0.5
 
 
-@MEMORIES.register("memp")
 class Memp(ExperienceMemory):
     """Memp: a procedure from each episode, found by the goal or by the facts in it.
 

@@ -11,7 +11,6 @@ from typing import Annotated, ClassVar
 
 from gym_memory.core.records import Step
 from gym_memory.core.settings import Help
-from gym_memory.memory.base import MEMORIES
 from gym_memory.memory.experience.base import CreditSettings, ExperienceMemory, Trial
 from gym_memory.memory.experience.exprag import episode_text
 from gym_memory.memory.experience.items import Bank, Found, Item
@@ -42,7 +41,6 @@ class MemRLSettings(CreditSettings):
     trajectory: Annotated[bool, Help("Show the whole episode below its script.")] = False
 
 
-@MEMORIES.register("memrl")
 class MemRL(ExperienceMemory):
     """MemRL: two-phase recall, then a value that each outcome moves.
 

@@ -10,7 +10,6 @@ from gym_memory.core.records import Cue, MemoryStats, Recall, Step, Task, Writte
 from gym_memory.core.settings import Help, check_text, checked
 from gym_memory.memory.base import (
     CHARS_PER_TOKEN,
-    MEMORIES,
     Lifetime,
     Memory,
     check_budget,
@@ -24,7 +23,6 @@ _HEADING = "Notes of your own (note: TEXT, note N: TEXT, forget: N, find: WORDS)
 _MOST_NAMED = 20
 
 
-@MEMORIES.register("notes")
 class PolicyNotes(Memory):
     """Keeps what the policy writes, and nothing else, as numbered notes within a budget.
 

@@ -9,7 +9,6 @@ from typing import Annotated, Any, ClassVar, NamedTuple
 
 from gym_memory.core.records import Outcome, Step, Task
 from gym_memory.core.settings import Help
-from gym_memory.memory.base import MEMORIES
 from gym_memory.memory.experience.base import CreditSettings, ExperienceMemory, Trial
 from gym_memory.memory.experience.items import Bank, Item, without_numbers
 from gym_memory.memory.experience.reasoningbank import extract_items
@@ -46,7 +45,6 @@ class PlaybookCounts(NamedTuple):
     total: int
 
 
-@MEMORIES.register("playbook")
 class Playbook(ExperienceMemory):
     """ACE: a playbook whose bullets grow, and are counted helpful or harmful.
 

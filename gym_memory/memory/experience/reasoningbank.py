@@ -10,7 +10,6 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from gym_memory.core.records import Outcome, Step, Task
 from gym_memory.core.settings import Help
-from gym_memory.memory.base import MEMORIES
 from gym_memory.memory.experience.base import ExperienceMemory, ExperienceSettings, Trial
 from gym_memory.memory.experience.items import (
     Item,
@@ -48,7 +47,6 @@ class ReasoningBankSettings(ExperienceSettings):
     attempts: Annotated[int, Help("Attempts at a task to learn from together; 3.", low=1)] = 3
 
 
-@MEMORIES.register("reasoningbank")
 class ReasoningBank(ExperienceMemory):
     """ReasoningBank: a few general items from each episode, found by its task.
 

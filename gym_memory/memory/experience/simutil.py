@@ -11,7 +11,6 @@ from typing import Annotated, ClassVar, Literal
 
 from gym_memory.core.records import Step
 from gym_memory.core.settings import Help
-from gym_memory.memory.base import MEMORIES
 from gym_memory.memory.experience.base import CreditSettings, ExperienceMemory, Trial
 from gym_memory.memory.experience.items import Bank, Found, Item
 
@@ -46,7 +45,6 @@ class SimUtilSettings(CreditSettings):
     ] = 1.0
 
 
-@MEMORIES.register("simutil")
 class SimUtil(ExperienceMemory):
     """SimUtil-UCB of RetroAgent: similarity, utility and a bonus for what was rarely shown.
 

@@ -9,7 +9,6 @@ from typing import Annotated, ClassVar, Literal
 
 from gym_memory.core.records import Step
 from gym_memory.core.settings import Help
-from gym_memory.memory.base import MEMORIES
 from gym_memory.memory.experience.base import CreditSettings, ExperienceMemory, Trial
 from gym_memory.memory.experience.items import Bank, Item
 from gym_memory.memory.lessons.causes import read_acts
@@ -44,7 +43,6 @@ class SkillsSettings(CreditSettings):
     protect: Annotated[int, Help("Episodes in which a new skill is safe (ours).", low=0)] = 10
 
 
-@MEMORIES.register("skills")
 class Skills(ExperienceMemory):
     """D2Skill: task skills from the start, step skills where an error happened before.
 

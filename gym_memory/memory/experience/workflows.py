@@ -9,7 +9,6 @@ from typing import Annotated, Any, ClassVar
 
 from gym_memory.core.records import Step, Task
 from gym_memory.core.settings import Help
-from gym_memory.memory.base import MEMORIES
 from gym_memory.memory.experience.base import ExperienceMemory, ExperienceSettings, Trial
 from gym_memory.memory.experience.items import Bank, Item, effective_actions, listed, script
 from gym_memory.memory.lessons.causes import read_acts, things_of, verb_of
@@ -33,7 +32,6 @@ class WorkflowSettings(ExperienceSettings):
     k: Annotated[int, Help("Workflows to show at most; 3 in EvoMemBench's port.", low=1)] = 3
 
 
-@MEMORIES.register("workflows")
 class WorkflowMemory(ExperienceMemory):
     """Agent Workflow Memory: routines induced online from every success.
 

@@ -14,7 +14,6 @@ from gym_memory.core.trajectory import Trajectory, read_trajectory
 from gym_memory.llm.base import ChatModel
 from gym_memory.memory.base import (
     CHARS_PER_TOKEN,
-    MEMORIES,
     Lifetime,
     Memory,
     check_budget,
@@ -43,7 +42,6 @@ class _Place(NamedTuple):
     observation_type: str
 
 
-@MEMORIES.register("ldm2")
 class LDM2(Memory):
     """LDM2's dynamic memory: formation, two-level index, retrieval, refinement.
 
