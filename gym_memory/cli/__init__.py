@@ -27,7 +27,7 @@ from gym_memory.core.secrets import scrubbed
 from gym_memory.core.version import __version__
 from gym_memory.draw.escape import visible
 
-__all__ = ["COMMANDS", "LOOKS", "main"]
+__all__ = ["COMMANDS", "LOOKS", "SHOWN", "main"]
 
 _GROUPS = {
     "Commands to play and compare": {
@@ -71,6 +71,8 @@ LOOKS: dict[str, Any] = {
     "rich_markup_mode": None,  # plain help wraps at any width and cuts nothing
     "context_settings": {"help_option_names": ["-h", "--help"], "max_content_width": 100},
 }
+SHOWN = {"wide": False}
+"""How tables are shown: ``wide`` keeps all columns, however narrow the terminal."""
 _CLEAR_UP_SECONDS = 10.0
 
 
@@ -144,6 +146,9 @@ def _root(
     debug: Annotated[
         bool, typer.Option("--debug", help="Show the traceback of an error; anywhere on the line.")
     ] = False,
+    wide: Annotated[
+        bool, typer.Option("--wide", help="Show all columns of a table; anywhere on the line.")
+    ] = False,
 ) -> None:
     """Text games with memory in the observation: play them, compare memories and policies."""
 
@@ -185,13 +190,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line; ends the process with its exit status."""
     sys.excepthook = _print_scrubbed
     words = list(sys.argv[1:] if arguments is None else arguments) or ["--help"]
-    debug = "--debug" in words
+    debug, SHOWN["wide"] = ("--debug" in words), ("--wide" in words)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # print what cannot be encoded as an escape
             stream.reconfigure(errors="backslashreplace")
     try:
         with _interrupts():
-            app([word for word in words if word != "--debug"], prog_name="gym-memory")
+            app([w for w in words if w not in ("--debug", "--wide")], prog_name="gym-memory")
     except KeyboardInterrupt:
         sys.exit(130)
     except BrokenPipeError:  # the reader of our output has left (`| head`)

@@ -23,12 +23,14 @@ from gym_memory.cli.show import (
 )
 from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.names import parse_spec
+from gym_memory.draw.svg import short_spec
 from gym_memory.papers.presets import PRESETS, Preset, make_preset
 from gym_memory.run.compare import compare
 from gym_memory.run.jobs import EpisodeRow, RunConfig, with_parameter
 from gym_memory.run.results.report import build_report
 from gym_memory.run.results.score import (
     TableRow,
+    combination,
     differences,
     format_interval,
     format_number,
@@ -42,7 +44,7 @@ from gym_memory.run.results.sweep import comparable
 from gym_memory.wrappers.memory import DEFAULT_MEMORY
 
 __all__ = ["DEMO", "agent_of", "compare_all", "default_out", "demo", "play_config", "play_parts"]
-__all__ += ["run"]
+__all__ += ["print_episodes", "run"]
 
 PRESET = (
     "A paper's agent with the paper's memory, protocol, budget and `--navigate`: NAME, or "
@@ -159,7 +161,7 @@ def play_config(
         first = failed[0]
         progress().print(
             f"{len(failed)} of {len(all_units)} jobs failed and score 0, the first one: "
-            f"{first.env} {first.memory} {first.policy} seed {first.seed}: {first.failed}",
+            f"{' '.join(map(short_spec, combination(first)))} seed {first.seed}: {first.failed}",
             markup=False,
         )
     _tell_report(out)
@@ -172,8 +174,9 @@ def _show(rows: Sequence[TableRow], json_lines: bool) -> None:
         progress().print(f"Warning: {seeds_go_round(repeated)}", markup=False)
     for row in with_fallbacks(rows):
         progress().print(
-            f"Warning: {row.policy} on {row.env} with {row.memory}: fallbacks decided "
-            f"{row.fallbacks:.0%} of the steps, since the model gave no usable answer",
+            f"Warning: {short_spec(row.policy)} on {row.env} with {short_spec(row.memory)}: "
+            f"fallbacks decided {row.fallbacks:.0%} of the steps, since the model gave no usable "
+            "answer",
             markup=False,
         )
     if json_lines:
@@ -192,7 +195,8 @@ def _print_differences(config: RunConfig, rows: list[EpisodeRow]) -> None:
     for gap in gaps:
         if gap.env == "all" or len(config.envs) == 1:
             output().print(
-                f"{gap.name} - {gap.against}, {gap.other}, {gap.n} pairs: "
+                f"{short_spec(gap.name)} - {short_spec(gap.against)}, {short_spec(gap.other)}, "
+                f"{gap.n} pairs: "
                 f"{gap.difference:+.3f} {format_interval(gap.ci, '+')}, p {format_p(gap.p)}",
                 markup=False,
             )
@@ -235,11 +239,12 @@ def run(
     )
     rows = play_config(config, playing.out or default_out("run", config), playing)
     if not playing.json_lines:
-        _print_episodes(rows)
+        print_episodes(rows)
     raise typer.Exit(int(any(row.result.failed for row in rows)))
 
 
-def _print_episodes(rows: list[EpisodeRow]) -> None:
+def print_episodes(rows: list[EpisodeRow]) -> None:
+    """Print a line for each episode."""
     numbers = ("seed", "trial", "score", "max", "normalized", "steps", "refused", "seconds")
     lines = []
     for row in rows:
@@ -251,7 +256,8 @@ def _print_episodes(rows: list[EpisodeRow]) -> None:
             *(str(result.steps), str(result.n_invalid), f"{result.seconds:.2f}"),
             Text(f"failed: {result.failed}", "red") if result.failed else end,
         ))  # fmt: skip
-    print_table(("task", *numbers, "end"), lines, right=numbers, title="episodes")
+    minor = ("seconds", "refused", "max", "trial", "normalized")
+    print_table(("task", *numbers, "end"), lines, right=numbers, minor=minor, title="episodes")
 
 
 DEMO = RunConfig(

@@ -21,7 +21,7 @@ from gym_memory.core.files import cache_dir
 from gym_memory.core.optional import Package, packages, plugins
 from gym_memory.core.version import __version__
 
-__all__ = ["Finding", "command", "examine"]
+__all__ = ["Finding", "command", "examine", "print_findings"]
 
 State = Literal["ok", "missing", "broken"]
 
@@ -187,19 +187,25 @@ def command(json_lines: options.Json = False) -> None:
     if json_lines:
         print_json([finding._asdict() for finding in findings])
     else:
-        purposes: dict[str, str] = {}
-        for finding in findings:
-            purposes.setdefault(finding.part, finding.purpose)
-        lines = [
-            (
-                ": ".join(filter(None, (f.part, purposes[f.part]))),
-                *(f.name, Text(f.state, _COLOURS[f.state]), f.found, f.remedy),
-            )
-            for f in findings
-        ]
-        print_table(("part", "what", "state", "found", "to do"), lines, parted=True)
+        print_findings(findings)
         output().print(_verdict(findings), markup=False)
     raise typer.Exit(int(any(_is_fault(finding) for finding in findings)))
+
+
+def print_findings(findings: list[Finding]) -> None:
+    """Print findings as a table."""
+    purposes: dict[str, str] = {}
+    for finding in findings:
+        purposes.setdefault(finding.part, finding.purpose)
+    lines = [
+        (
+            ": ".join(filter(None, (f.part, purposes[f.part]))),
+            *(f.name, Text(f.state, _COLOURS[f.state]), f.found, f.remedy),
+        )
+        for f in findings
+    ]
+    header = ("part", "what", "state", "found", "to do")
+    print_table(header, lines, whole=("to do",), parted=True)
 
 
 def _is_fault(finding: Finding) -> bool:

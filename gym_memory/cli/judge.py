@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from gym_memory.evaluate.exam.scores import ExamScore
     from gym_memory.evaluate.quality.score import EpisodeQuality, Quality
 
-__all__ = ["credit", "exam", "quality", "rank"]
+__all__ = ["credit", "exam", "print_exam", "quality", "rank"]
 
 
 def exam(
@@ -95,7 +95,7 @@ def exam(
     if json_lines:
         print_json([mark.to_json() for mark in table])
     else:
-        _print_exam(table)
+        print_exam(table)
     if out is not None:
         paths = write_exam(out, config, answers)
         progress().print(f"Written: {' '.join(map(str, paths))}", markup=False, soft_wrap=True)
@@ -110,7 +110,8 @@ def _numbers(name: str, text: str) -> tuple[int, ...]:
         ) from None
 
 
-def _print_exam(table: Sequence[ExamScore]) -> None:
+def print_exam(table: Sequence[ExamScore]) -> None:
+    """Print the share of right answers of each memory, and what was asked."""
     from gym_memory.evaluate.exam.scores import ALL, leads, main_wording, totals
     from gym_memory.evaluate.exam.session import KINDS
 
@@ -126,19 +127,19 @@ def _print_exam(table: Sequence[ExamScore]) -> None:
     also = {(m.budget, m.memory, m.wording): m.right for m in table if m.kind == ALL}
     asked = list(dict.fromkeys((mark.budget, mark.memory) for mark in table))
     numbers = {mark.kind: mark.n for mark in cells.values()}
-    for start in range(0, len(kinds), _KINDS_A_TABLE):
-        some = kinds[start : start + _KINDS_A_TABLE]
-        shares = [
-            (*(str(budget), memory), *(_best_share(cells, budget, memory, k) for k in some))
-            for budget, memory in asked
-        ]
-        print_table(
-            ("tokens", "memory", *some),
-            [*shares, ("", "questions", *(str(numbers.get(kind, 0)) for kind in some))],
-            right=("tokens", *some),
-            title=f"share of right answers, {main} wordings",
-            parted=True,
-        )
+    shares = [
+        (*(str(budget), memory), *(_best_share(cells, budget, memory, kind) for kind in kinds))
+        for budget, memory in asked
+    ]
+    print_table(
+        ("tokens", "memory", *kinds),
+        [*shares, ("", "questions", *(str(numbers.get(kind, 0)) for kind in kinds))],
+        right=("tokens", *kinds),
+        title=f"share of right answers, {main} wordings",
+        parted=True,
+    )
+    legend = "; ".join(f"{kind}: {KINDS[kind].title}" for kind in kinds if kind in KINDS)
+    output().print(f"Kinds: {legend}.", markup=False)
     print_table(
         ("tokens", "memory", *columns),
         [
@@ -155,10 +156,6 @@ def _print_exam(table: Sequence[ExamScore]) -> None:
     )
     for line in leads(table):
         output().print(line, markup=False)
-
-
-_KINDS_A_TABLE = 6
-"""Kinds that fit beside the names of memories on a terminal of 80 columns."""
 
 
 def _best_share(
@@ -260,7 +257,8 @@ def _print(rows: Sequence[Quality], memory: str) -> None:
         )
         for row in rows
     ]
-    print_table((*names, *numbers), lines, right=numbers, title=f"quality of {memory}")
+    minor = ("observed", "growth", "updates", "live", *(f"@{k}" for k in KS), "needed", "steps")
+    print_table((*names, *numbers), lines, right=numbers, minor=minor, title=f"quality of {memory}")
     mapped = [row for row in rows if row.map.steps]
     maps = [(row.env, row.policy, *map(_share, row.map.shares.values())) for row in mapped]
     if maps:
@@ -430,6 +428,10 @@ def _print_credit(episodes: Sequence[Credited], title: str) -> None:
         for item in by_item(episodes)
     ]
     print_table(("item", *numbers), lines, right=numbers, title=title)
+    output().print(
+        "Worth of an item: + is good for score, alone and Shapley; - is good for steps.",
+        markup=False,
+    )
     errors = rule_errors([episodes])
     if errors[0].items:
         counted = ("items", "rank", "95 %", "harmful", "kept", "useful", "dropped")
@@ -441,7 +443,9 @@ def _print_credit(episodes: Sequence[Credited], title: str) -> None:
             )
             for row in errors
         ]
-        print_table(("rule", *counted), lines, right=counted, title="rules against the worth")
+        minor = ("dropped", "useful", "kept", "harmful")
+        title = "rules against the worth"
+        print_table(("rule", *counted), lines, right=counted, minor=minor, title=title)
     replays, steps = sum(e.replays for e in episodes), sum(e.steps for e in episodes)
     left = sum(episode.items - len(episode.worths) for episode in episodes)
     output().print(

@@ -212,7 +212,8 @@ def _print(rows: Sequence[RefinedTask]) -> None:
             *map(str, (row.splits, row.calls, row.steps, row.added, row.tuples)),
             Text(f"failed: {row.failed}", "red") if row.failed else end,
         ))  # fmt: skip
-    print_table(("task", *numbers, "end"), lines, right=numbers, title="explored")
+    minor = ("splits", "calls", "tuples", "steps")
+    print_table(("task", *numbers, "end"), lines, right=numbers, minor=minor, title="explored")
     better = sum(row.best > row.greedy for row in rows)
     added = sum(row.added for row in rows)
     output().print(f"{better} of {len(rows)} tasks found better; {added} tuples added.")

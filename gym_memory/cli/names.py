@@ -78,7 +78,7 @@ def _overview() -> None:
         about[kind] = {entry["name"]: entry["about"] for entry in _KINDS[kind]()}
     for kind, names in about.items():
         lines = [(name, _plain(text)) for name, text in names.items()]
-        print_table(("name", "about"), lines, title=kind)
+        print_table(("name", "about"), lines, whole=("name",), title=kind)
     output().print(
         "Levels, parameters and settings: gym-memory list KIND, gym-memory list KIND NAME.",
         markup=False,
@@ -93,7 +93,7 @@ def _show(kind: str, entries: list[dict[str, Any]], json_lines: bool, of: str = 
         return
     columns = list(entries[0]) if entries else ["name"]
     lines = [[_text(value) for value in entry.values()] for entry in entries]
-    print_table(columns, lines, title=f"{kind}: {of}" if of else kind)
+    print_table(columns, lines, whole=("name",), title=f"{kind}: {of}" if of else kind)
 
 
 def _text(value: Any) -> str:

@@ -19,9 +19,10 @@ from rich.progress import (
     TimeElapsedColumn,
     TimeRemainingColumn,
 )
-from rich.table import Table
 from rich.text import Text
 
+from gym_memory.cli import SHOWN
+from gym_memory.cli.tables import Columns, fit
 from gym_memory.draw.escape import json_visible, visible
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ __all__ += ["progress", "shown_progress"]
 
 
 class _Console(Console):
-    """Shows control characters, which a stranger's text could send to the terminal."""
+    """A console that shows control characters, which a stranger's text could send to it."""
 
     def render_str(self, text: str, **options: Any) -> Text:
         return super().render_str(visible(text), **options)
@@ -62,26 +63,29 @@ def print_table(
     rows: Iterable[Sequence[str | Text]],
     *,
     right: Sequence[str] = (),
+    minor: Sequence[str] = (),
+    whole: Sequence[str] = (),
     title: str = "",
     parted: bool = False,
 ) -> None:
-    """Print rows of texts as they are; columns named in ``right`` hold numbers.
+    """Print rows of texts within the width of the terminal.
 
-    ``parted`` shows an equal first cell once, then a line.
+    Args:
+        header: Headings of the columns.
+        rows: Cells of each row.
+        right: Columns of numbers, which are never cut.
+        minor: Columns that a narrow terminal leaves out, the least important first.
+        whole: Columns to copy from, which are neither cut nor wrapped.
+        title: Title of the table.
+        parted: Show an equal first cell once, then a line.
     """
-    table = Table(title=escape(title) or None, title_justify="left", header_style="bold")
-    for name in header:
-        numeric = name in right
-        table.add_column(name, justify="right" if numeric else "left", no_wrap=numeric)
-    before = None
-    for first, *rest in rows:
-        same = parted and first == before
-        if parted and before is not None and not same:
-            table.add_section()
-        before = first
-        cells = ["" if same else first, *rest]
-        table.add_row(*(escape(cell) if isinstance(cell, str) else cell for cell in cells))
-    output().print(table)
+    console = output()
+    texts = ([c if isinstance(c, Text) else Text(visible(c)) for c in row] for row in rows)
+    columns = Columns(header, right, minor, whole)
+    width = console.width if console.is_terminal and not SHOWN["wide"] else None
+    table, needed = fit(columns, texts, width, title=visible(title), parted=parted)
+    console.width = max(console.width, needed)
+    console.print(table, soft_wrap=False)
 
 
 def print_scores(rows: Sequence[TableRow]) -> None:
@@ -93,7 +97,14 @@ def print_scores(rows: Sequence[TableRow]) -> None:
         failed = header.index("failed")
         for line in lines:
             line[failed] = Text(line[failed], "red" if line[failed] != "0" else "")
-        print_table(header, lines, right=header[3:], title=protocol, parted=True)
+        print_table(
+            *(header, lines),
+            right=header[3:], minor=_MINOR_SCORES, title=protocol, parted=True,
+        )  # fmt: skip
+
+
+_MINOR_SCORES = ("memory ms/step", "USD", "memory tokens", "steps", "n", "success", "95 %")
+"""Columns of scores in the order in which a narrow terminal leaves them out."""
 
 
 def new_progress(*columns: ProgressColumn) -> Progress:

@@ -22,7 +22,7 @@ from gym_memory.core.names import format_spec, parse_spec
 from gym_memory.run.callbacks import following, make_callback
 from gym_memory.wrappers.memory import DEFAULT_BUDGET, DEFAULT_MEMORY
 
-__all__ = ["command", "interrupted", "read_settings", "train"]
+__all__ = ["command", "interrupted", "print_curve", "read_settings", "train"]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -136,7 +136,7 @@ def command(
     if json_lines:
         print_json(curve)
     elif curve:
-        _print_curve(curve, folder)
+        print_curve(curve, folder)
     if caught:
         progress().print(f"stopped at step {trainer.steps}: run the command again to continue")
         raise KeyboardInterrupt
@@ -259,9 +259,11 @@ def _finish(trainer: Any, folder: Path, device: str) -> None:
     write_atomic(folder / "result.json", json.dumps(record, indent=2) + "\n")
 
 
-def _print_curve(curve: list[dict[str, Any]], folder: Path) -> None:
+def print_curve(curve: list[dict[str, Any]], folder: Path) -> None:
+    """Print the measurements of a training."""
     from gym_memory.run.results.score import format_number
 
     names = ("steps", "updates", "train_score", "valid_score", "valid_steps", "cpu_seconds")
     lines = [[format_number(row.get(name), "g") for name in names] for row in curve]
-    print_table(names, lines, right=names, title=f"training, kept in {folder}")
+    minor = ("updates", "valid_steps")
+    print_table(names, lines, right=names, minor=minor, title=f"training, kept in {folder}")

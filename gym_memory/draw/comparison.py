@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from gym_memory.draw.escape import text
 from gym_memory.draw.page import Assets, frame, inline_page
-from gym_memory.draw.svg import Figure, label_of
+from gym_memory.draw.svg import Figure, label_of, short_spec
 
 __all__ = ["COMPARISON", "Section", "TitledTable", "comparison", "comparison_page"]
 
@@ -65,7 +65,8 @@ def _filters(combinations: Sequence[tuple[str, str, str]], colour: Mapping[str, 
             mark = f'<span class="swatch k{colour[value]}"></span>' if key == "memory" else ""
             boxes.append(
                 f'<label><input type="checkbox" checked data-filter="{key}" '
-                f'value="{text(value)}">{mark}{text(label_of(value))}</label>'
+                f'value="{text(value)}" data-short="{text(short_spec(value))}">{mark}'
+                f"{text(label_of(value))}</label>"
             )
         groups.append(f"<fieldset><legend>{name}</legend>{''.join(boxes)}</fieldset>")
     return (

@@ -12,15 +12,16 @@ import io
 import math
 import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from gym_memory.core.names import parse_spec
+from gym_memory.core.names import format_spec, parse_spec
 from gym_memory.draw.escape import text
 
 __all__ = ["PALETTE", "Figure", "Line", "attributes", "axes", "csv_text", "dot", "label_of"]
-__all__ += ["line_figure", "number", "picture", "rule", "short", "short_label", "svg", "ticks"]
+__all__ += ["line_figure", "number", "picture", "rule", "short", "short_label", "short_spec"]
+__all__ += ["svg", "ticks"]
 
 PALETTE = (
     *("#6e6e6e", "#0072b2", "#b36b00", "#007a5a", "#b0508c", "#c04a00", "#2f86b8", "#7a6d00"),
@@ -64,13 +65,32 @@ class Line(NamedTuple):
     band: Sequence[tuple[float, float]] = ()
 
 
+def short_spec(spec: str) -> str:
+    """Return a spec without addresses of servers and stores.
+
+    >>> short_spec("ariadne?base_url=http://localhost:8000/v1&model=qwen")
+    'ariadne?model=qwen'
+    """
+    if "://" not in spec:
+        return spec
+    name, kwargs = parse_spec(spec)
+    short = {key: _without_address(value) for key, value in kwargs.items()}
+    return format_spec(name, {key: value for key, value in short.items() if value != ""})
+
+
+def _without_address(value: Any) -> Any:
+    if not isinstance(value, str) or "://" not in value:
+        return value
+    return short_spec(value) if "?" in value.partition("://")[0] else ""
+
+
 def short_label(spec: str, width: int = 22) -> str:
     r"""Return a spec on a few short lines: the name, then its values.
 
     >>> short_label("Cooking?level=medium&split=test")
     'Cooking\nmedium, test'
     """
-    name, kwargs = parse_spec(spec)
+    name, kwargs = parse_spec(short_spec(spec))
     lines = [name]
     for key, value in kwargs.items():
         word = value if isinstance(value, str) else f"{key}={value}"

@@ -5,7 +5,7 @@
   if (!form) return;
   const apply = () => {
     const hidden = { env: new Set(), memory: new Set(), policy: new Set() };
-    for (const box of form.querySelectorAll("[data-filter]")) if (!box.checked) hidden[box.dataset.filter].add(box.value);
+    for (const box of form.querySelectorAll("[data-filter]")) if (!box.checked) hidden[box.dataset.filter].add(box.value).add(box.dataset.short);
     const out = (values) => Object.entries(hidden).some(([name, names]) => names.has(values[name]));
     for (const mark of document.querySelectorAll("svg.plot, svg.plot [data-env], svg.plot [data-policy]")) {
       mark.style.display = out(mark.dataset) ? "none" : "";

@@ -20,7 +20,7 @@ from gym_memory.draw.figures import (
     score_figure,
 )
 from gym_memory.draw.page import table
-from gym_memory.draw.svg import PALETTE, Figure, Line, label_of, line_figure
+from gym_memory.draw.svg import PALETTE, Figure, Line, label_of, line_figure, short_spec
 from gym_memory.run.results.score import (
     GAP_NUMBERS,
     Difference,
@@ -174,7 +174,7 @@ def _tables(all_units: Sequence[Unit], gaps: Sequence[Difference]) -> list[Title
     if gaps:
         shown = table(
             ("compared", "with", "environment", "memory or policy", *GAP_NUMBERS),
-            [(gap.name, gap.against, gap.env, gap.other, *gap.cells()) for gap in gaps],
+            [(*map(short_spec, (g.name, g.against, g.env, g.other)), *g.cells()) for g in gaps],
             caption="Paired on task and seed; positive: the compared one scores higher. p is "
             "corrected for the number of lines (Holm), those of all environments together apart.",
             numbers=GAP_NUMBERS,
@@ -184,7 +184,7 @@ def _tables(all_units: Sequence[Unit], gaps: Sequence[Difference]) -> list[Title
     if failed:
         shown = table(
             ("environment", "memory", "policy", "seed", "reason"),
-            [(u.env, u.memory, u.policy, u.seed, u.failed) for u in failed],
+            [(*map(short_spec, combination(u)), u.seed, u.failed) for u in failed],
         )
         parts.append(TitledTable("Failures", shown))
     return parts

@@ -12,7 +12,7 @@ from gym_memory.core.errors import ResultsError
 from gym_memory.core.files import write_atomic
 from gym_memory.core.settings import check_name
 from gym_memory.draw.figures import budget_figure, colours, score_figure
-from gym_memory.draw.svg import Figure, label_of, picture
+from gym_memory.draw.svg import Figure, label_of, picture, short_spec
 from gym_memory.run.jobs import EpisodeRow, Job, RunConfig
 from gym_memory.run.results.folder import (
     check_backends,
@@ -259,7 +259,7 @@ def _budget_table(found: Sequence[Curve]) -> str:
         [*header, *(f"{budget:,}" for budget in every)],
         [
             (
-                *(f"`{curve.env}`", curve.memory, curve.policy),
+                *(f"`{curve.env}`", short_spec(curve.memory), short_spec(curve.policy)),
                 *(format_number(curve.area, ".3f"), format_interval(curve.area_ci)),
                 format_number(curve.enough, ",.0f"),
                 *(format_number(scores.get(budget), ".2f") for budget in every),
@@ -280,7 +280,12 @@ def _counter_table(own: Sequence[Unit]) -> str:
     return _markdown_table(
         ("environment", "memory", "policy", *(name.replace("_", " ") for name in names)),
         [
-            (f"`{env}`", memory, policy, *(f"{counters.get(name, 0):.1f}" for name in names))
+            (
+                f"`{env}`",
+                short_spec(memory),
+                short_spec(policy),
+                *(f"{counters.get(name, 0):.1f}" for name in names),
+            )
             for (env, memory, policy), counters in counted.items()
             if counters
         ],
@@ -293,7 +298,7 @@ def _trial_table(own: Sequence[Unit]) -> str:
         ("environment", "memory", "policy", *(str(i + 1) for i in range(length))),
         [
             (
-                *(f"`{env}`", memory, policy),
+                *(f"`{env}`", short_spec(memory), short_spec(policy)),
                 *(f"{mean:.3f} {format_interval(ci)}" for mean, ci in score_by_trial(group)),
             )
             for (env, memory, policy), group in grouped(own, combination).items()
@@ -306,8 +311,9 @@ def _difference_table(gaps: Sequence[Difference]) -> str:
         ("compared", "with", "environment", "memory", "policy", *GAP_NUMBERS),
         [
             (
-                *(gap.name, gap.against, gap.env if gap.env == "all" else f"`{gap.env}`"),
-                *(("", gap.other) if gap.axis == "memory" else (gap.other, "")),
+                *map(short_spec, (gap.name, gap.against)),
+                gap.env if gap.env == "all" else f"`{gap.env}`",
+                *map(short_spec, ("", gap.other) if gap.axis == "memory" else (gap.other, "")),
                 *gap.cells(),
             )
             for gap in gaps
@@ -331,7 +337,14 @@ def _failure_table(failed: Sequence[tuple[Unit | Job, str, str]], file: str) -> 
     shown = _markdown_table(
         ("environment", "memory", "policy", "seed", "task", "reason"),
         [
-            (f"`{of.env}`", of.memory, of.policy, str(of.seed), task or "–", reason)
+            (
+                f"`{of.env}`",
+                short_spec(of.memory),
+                short_spec(of.policy),
+                str(of.seed),
+                task or "–",
+                reason,
+            )
             for of, task, reason in failed[:_MAX_FAILURES]
         ],
     )

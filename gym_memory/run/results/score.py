@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from gym_memory.core.settings import check_name
 from gym_memory.draw.page import table as html_table
+from gym_memory.draw.svg import short_spec
 from gym_memory.run import EpisodeResult
 from gym_memory.run.jobs import EpisodeRow, Job
 from gym_memory.run.protocols import make_protocol
@@ -426,7 +427,8 @@ def score_lines(rows: Sequence[TableRow]) -> tuple[list[str], list[list[Any]]]:
     header += [*_SCORES, *unguided, *_COSTS]
     return header, [
         [
-            *(row.env, row.memory, row.policy, *([f"{row.budget:,}"] if swept else [])),
+            *map(short_spec, combination(row)),
+            *([f"{row.budget:,}"] if swept else []),
             *(str(row.n), str(row.n_failed)),
             *(format_score(row), format_interval(row.score_ci), format_number(row.success, ".2f")),
             *(
