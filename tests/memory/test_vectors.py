@@ -16,7 +16,6 @@ from gym_memory.memory.encoders.vectors import (
     Sketches,
     VectorCache,
     VectorIndex,
-    count_differing,
 )
 
 DIM = 3
@@ -113,17 +112,24 @@ def test_many_rows_are_found_by_their_sketches() -> None:
     assert [pair[:2] for pair in one.search(asked, 2)] == found
 
 
-def test_faiss_counts_as_numpy_does(monkeypatch) -> None:
+@pytest.mark.parametrize("most", [1, 100, 3072])
+def test_nearest_sketches_are_exact_with_and_without_faiss(most, monkeypatch) -> None:
     pytest.importorskip("faiss", reason="needs the extra faiss")
-    sketches = np.random.default_rng(0).integers(0, 1 << 63, (70, 4), dtype=np.uint64)
-    sketches[1:3] = ~sketches[0], sketches[0]
-    counted = np.empty((2, 2, 70), dtype=np.uint8)
-    count_differing(sketches[:2], sketches, counted[0])
+    rng = np.random.default_rng(most)
+    sketches = Sketches(256)
+    rows = rng.integers(-40, 40, (40_000, 256)).astype(np.float32)
+    rows[:9_000] = rows[0] + rng.integers(-9, 9, (9_000, 256))  # more near the first than wanted
+    rows[9_000:9_500] = rows[1] * -1  # in all bits the opposite of one query
+    sketches.put(range(len(rows)), rows)
+    queries = rows[[0, 1, 20_000]]
+    fast = sketches.nearest(queries, most, 39_000)
     monkeypatch.setattr("gym_memory.memory.encoders.vectors.find_faiss", lambda: None)
-    count_differing(sketches[:2], sketches, counted[1])
-    assert (counted[0] == counted[1]).all()
-    assert counted[1, 0, :3].tolist() == [0, 0, 0]  # the opposite differs in 256 bits
-    assert 90 < counted[1, 0, 3:].mean() < 166
+    plain = sketches.nearest(queries, most, 39_000)
+    sides = rows[:39_000] @ sketches.planes > 0
+    for query, one, other in zip(queries, fast, plain, strict=True):
+        differ = (sides != (query @ sketches.planes > 0)).sum(axis=1)
+        expected = np.flatnonzero(differ <= np.sort(differ)[most - 1])
+        assert one.tolist() == other.tolist() == expected.tolist()
 
 
 def test_planes_are_orthogonal() -> None:

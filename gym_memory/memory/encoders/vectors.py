@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import functools
 import hashlib
+import itertools
+import math
 import sqlite3
 import threading
 import zlib
@@ -22,7 +24,7 @@ from gym_memory.core.optional import require
 from gym_memory.core.settings import check_int
 
 __all__ = ["DEFAULT_MODEL", "MOST_KEPT", "UNIT", "Encoder", "Sketches", "VectorCache"]
-__all__ += ["VectorIndex", "Vectors", "count_differing", "find_faiss", "unit", "whole"]
+__all__ += ["VectorIndex", "Vectors", "find_faiss", "unit", "whole"]
 
 DEFAULT_MODEL = "all-MiniLM-L6-v2"
 """The encoder of the AriGraph paper's kind: 384 numbers a text."""
@@ -49,10 +51,10 @@ def unit(vectors: Vectors) -> Vectors:
 
 _WORDS = 4
 """Words of 64 bits a sketch: the number of bits that differ fits into a byte, but for 256."""
-_BLOCK = 1 << 13
-"""Sketches compared at a time, so that they stay in the processor's cache ..."""
-_QUERIES = 32
-"""... with at most so many queries."""
+_BLOCK = 1 << 15
+"""Sketches compared at a time, 1 MB, so that all queries find them in the processor's cache."""
+_EVERY = 16
+"""One sketch in so many is sampled to guess how far the nearest ones reach."""
 
 
 class Sketches:
@@ -84,17 +86,28 @@ class Sketches:
 
     def nearest(
         self, vectors: NDArray[np.floating], most: int, count: int
-    ) -> Iterator[NDArray[np.int64]]:
-        """Yield for each vector ``most`` of the first ``count`` rows, ties included, ascending."""
-        queries = self._sketch(vectors)
-        for start in range(0, len(queries), _QUERIES):
-            some = queries[start : start + _QUERIES]
-            differ = np.empty((len(some), count), dtype=np.uint8)
-            for at in range(0, count, _BLOCK):
-                block = self._words[at : min(at + _BLOCK, count)]
-                count_differing(some, block, differ[:, at : at + _BLOCK])
-            for line in differ:
-                yield _least(line, most)
+    ) -> list[NDArray[np.int64]]:
+        """Return for each vector ``most`` of the first ``count`` rows, ties included, ascending.
+
+        A sample guesses the distance within which they are; only rows within it are kept.
+        """
+        if most >= count:
+            return [np.arange(count)] * len(vectors)
+        queries, sketches = self._sketch(vectors), self._words[:count]
+        sample = sketches[::_EVERY].copy()
+        rank = min(most // _EVERY + 3 * math.isqrt(most // _EVERY), len(sample) - 1)  # 3 sigma
+        cuts = np.partition(_distances(queries, sample), rank, axis=1)[:, rank].astype(np.int64)
+        found: dict[int, NDArray[np.int64]] = {}
+        while missing := [number for number in range(len(queries)) if number not in found]:
+            for cut in np.unique(cuts[missing]).tolist():
+                some = [number for number in missing if cuts[number] == cut]
+                within = _within(queries[some], sketches, cut)
+                for number, (rows, differ) in zip(some, within, strict=True):
+                    if len(rows) >= most:
+                        last = np.searchsorted(np.cumsum(np.bincount(differ)), most)
+                        found[number] = rows[differ <= last]
+            cuts += 1
+        return [found[number] for number in range(len(queries))]
 
     def _sketch(self, vectors: NDArray[np.floating]) -> NDArray[np.uint64]:
         sides = vectors.astype(np.float32, copy=False) @ self.planes > 0
@@ -103,46 +116,66 @@ class Sketches:
 
 @functools.cache
 def find_faiss() -> Any:
-    """Return the package that counts four times as fast, or None."""
+    """Return the package that compares sketches several times as fast, or None."""
     try:
-        return require("faiss", "faiss", "counting bits of sketches")
+        return require("faiss", "faiss", "comparing sketches")
     except MissingDependencyError:
         return None
 
 
-def count_differing(
-    queries: NDArray[np.uint64], sketches: NDArray[np.uint64], out: NDArray[np.uint8]
-) -> None:
-    """Count the bits that differ, shape (queries, sketches).
+Near = tuple[NDArray[np.int64], NDArray[np.int64]]
+"""Rows, ascending, and how many of their bits differ."""
 
-    256 becomes 0: the opposite of a query is then compared for nothing.
-    """
+
+def _within(queries: NDArray[np.uint64], sketches: NDArray[np.uint64], cut: int) -> list[Near]:
+    """Return for each query the sketches of which at most ``cut`` bits differ."""
+    search = _search_with_numpy if find_faiss() is None else _search_with_faiss
+    parts: list[list[Near]] = [[] for _ in queries]
+    for start in range(0, len(sketches), _BLOCK):
+        block = sketches[start : start + _BLOCK]
+        for part, (rows, differ) in zip(parts, search(queries, block, cut), strict=True):
+            part.append((rows + start, differ))
+    columns = (zip(*part, strict=True) for part in parts)
+    return [(np.concatenate(rows), np.concatenate(differ)) for rows, differ in columns]
+
+
+def _search_with_numpy(
+    queries: NDArray[np.uint64], block: NDArray[np.uint64], cut: int
+) -> Iterator[Near]:
+    for differ in _distances(queries, block):
+        rows = np.flatnonzero(differ <= cut)
+        yield rows, differ[rows].astype(np.int64)
+
+
+def _search_with_faiss(
+    queries: NDArray[np.uint64], block: NDArray[np.uint64], cut: int
+) -> Iterator[Near]:
+    faiss = find_faiss()
+    result = faiss.RangeSearchResult(len(queries))
+    pointers = (faiss.swig_ptr(a.view(np.uint8)) for a in (queries, block))
+    faiss.hamming_range_search(*pointers, len(queries), len(block), cut + 1, 8 * _WORDS, result)
+    ends = faiss.rev_swig_ptr(result.lims, len(queries) + 1).tolist()
+    rows = faiss.rev_swig_ptr(result.labels, ends[-1]).copy()
+    differ = faiss.rev_swig_ptr(result.distances, ends[-1]).astype(np.int64)
+    for start, end in itertools.pairwise(ends):
+        yield rows[start:end], differ[start:end]
+
+
+def _distances(queries: NDArray[np.uint64], sketches: NDArray[np.uint64]) -> NDArray[np.int32]:
+    """Count the bits that differ, shape (queries, sketches)."""
+    differ = np.empty((len(queries), len(sketches)), dtype=np.int32)
     if (faiss := find_faiss()) is not None:
-        differ = np.empty(out.shape, dtype=np.int32)
         pointers = (faiss.swig_ptr(a.view(np.uint8)) for a in (queries, sketches))
-        faiss.hammings(*pointers, *out.shape, 8 * _WORDS, faiss.swig_ptr(differ))
-        out[:] = differ
-        return
+        faiss.hammings(*pointers, *differ.shape, 8 * _WORDS, faiss.swig_ptr(differ))
+        return differ
     words = sketches.T.copy()
-    for query, line in zip(queries, out, strict=True):
-        np.bitwise_count(words ^ query[:, None]).sum(axis=0, dtype=np.uint8, out=line)
-
-
-def _least(values: NDArray[np.uint8], most: int) -> NDArray[np.int64]:
-    """Return where the ``most`` least values are, ties included, ascending."""
-    if most >= len(values):
-        return np.arange(len(values))
-    some = values[::_EVERY].astype(np.int16)  # numpy partitions 16 bits ten times faster than 8
-    cut = int(np.partition(some, most // _EVERY)[most // _EVERY])
-    while len(rows := np.flatnonzero(values <= cut)) < most:
-        cut += 1
-    near = values[rows]
-    return rows[near <= np.searchsorted(np.cumsum(np.bincount(near)), most)]
+    for query, line in zip(queries, differ, strict=True):
+        np.bitwise_count(words ^ query[:, None]).sum(axis=0, out=line)
+    return differ
 
 
 UNIT = 2000
 """Length of a unit vector in the whole numbers that are compared: see VectorIndex."""
-_EVERY = 16
 _CHUNK = 500
 _MOST_SCANNED = 1 << 15
 """Rows up to which a search compares them all."""
