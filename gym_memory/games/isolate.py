@@ -18,6 +18,7 @@ import sys
 import threading
 import time
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import gymnasium as gym
@@ -30,7 +31,7 @@ from gym_memory.core.records import Oracle, Triple
 from gym_memory.games.base import ENVIRONMENTS
 from gym_memory.games.spaces import FreeText, raw_observation_space
 
-__all__ = ["IsolatedEnv", "cause_of_end", "limit_memory"]
+__all__ = ["HostProcess", "IsolatedEnv", "cause_of_end", "limit_memory"]
 
 MEMORY = 4 << 30
 """Bytes of data that the process, and each one that it starts, may hold."""
@@ -41,6 +42,125 @@ _MOST_ANSWER = 64 << 20
 _MOST_FILE = 1 << 30
 _MOST_SNAPSHOTS = 10_000
 _KNOWN = ("dialect", "split", "splits", "max_action_chars", "worker_gib")
+
+
+class HostProcess:
+    """A Python process that builds an object and answers calls of its methods.
+
+    Args:
+        factory: Class that the process imports.
+        arguments: Its arguments, JSON values.
+        memory: Bytes of data that the process may hold.
+        cpu_s: CPU seconds that the process may use in all.
+        start_s: Wall seconds that building the object may take, > 0.
+    """
+
+    def __init__(
+        self,
+        factory: type,
+        *arguments: Any,
+        memory: int = MEMORY,
+        cpu_s: int = CPU_SECONDS,
+        start_s: float = RESET_SECONDS,
+    ):
+        self._owner = os.getpid()
+        paths = os.pathsep.join(path or os.getcwd() for path in sys.path)
+        self._process: subprocess.Popen[bytes] | None = subprocess.Popen(
+            [sys.executable, "-m", "gym_memory.games.isolate", str(memory), str(cpu_s)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            bufsize=0,
+            start_new_session=True,
+            env={**os.environ, "PYTHONPATH": paths},
+        )
+        assert self._process.stdin is not None
+        os.set_blocking(self._process.stdin.fileno(), False)
+        try:
+            self.call(f"{factory.__module__}:{factory.__qualname__}", start_s, *arguments)
+        except BaseException:
+            self.close()
+            raise
+
+    @property
+    def pid(self) -> int | None:
+        """Process id; None once it has ended, and in a fork of the process that started it."""
+        mine = self._process is not None and self._owner == os.getpid()
+        return self._process.pid if self._process is not None and mine else None
+
+    def call(self, name: str, seconds: float, *args: Any) -> Any:
+        """Return the answer of a method; lists come as tuples.
+
+        Args:
+            name: Name of the method.
+            seconds: Wall seconds that it may take, > 0.
+            *args: Its arguments, JSON values.
+
+        Raises:
+            BackendError: The process has ended, took too long, or raised an error not of ours.
+        """
+        if self.pid is None:
+            raise BackendError("the game's process has ended: call reset() for a new one")
+        try:
+            line = json.dumps([name, args]).encode() + b"\n"
+        except (TypeError, ValueError) as error:
+            raise InvalidArgumentError(
+                f"expected plain values for an isolated game: {error}"
+            ) from None
+        try:
+            kind, value = parse_json(self._answer(line, seconds))
+            value = _as_tuples(value)
+        except (OSError, TypeError, ValueError) as error:
+            ended = self._process
+            assert ended is not None
+            self.close()
+            why = str(error) or cause_of_end(ended.returncode)
+            name = name.rpartition(":")[2]
+            raise BackendError(f"the game's process was ended in {name}: {why}") from None
+        if kind == "error":
+            raise _error(*value)
+        return value
+
+    def close(self) -> None:
+        """End the process and what it started."""
+        process, self._process = self._process, None
+        if process is None or self._owner != os.getpid():
+            return
+        with contextlib.suppress(OSError), process:  # which closes the pipes and waits
+            process.kill()
+            os.killpg(process.pid, signal.SIGKILL)
+
+    def __del__(self) -> None:
+        if "_process" in vars(self):
+            self.close()
+
+    def _answer(self, line: bytes, seconds: float) -> bytes:
+        """Send a line and return the one that comes back; raises OSError."""
+        process, answer = self._process, bytearray()
+        assert process is not None
+        assert process.stdin is not None
+        assert process.stdout is not None
+        deadline = time.monotonic() + seconds
+        with selectors.DefaultSelector() as selector, contextlib.suppress(BrokenPipeError):
+            selector.register(process.stdin, selectors.EVENT_WRITE)
+            selector.register(process.stdout, selectors.EVENT_READ)
+            while ready := selector.select(max(deadline - time.monotonic(), 0)):
+                if process.stdin in [key.fileobj for key, _ in ready]:
+                    line = line[os.write(process.stdin.fileno(), line) :]
+                    if not line:
+                        selector.unregister(process.stdin)
+                    continue
+                piece = os.read(process.stdout.fileno(), 1 << 16)
+                if not piece:
+                    break
+                answer += piece
+                if answer.endswith(b"\n"):
+                    return bytes(answer)
+                if len(answer) > _MOST_ANSWER:
+                    raise OSError(f"its answer is longer than {_MOST_ANSWER} bytes")
+            else:
+                raise OSError(f"timeout: no answer within {seconds:g} s")
+        process.wait()
+        raise OSError(cause_of_end(process.returncode))
 
 
 class IsolatedEnv(gym.Env[dict[str, Any], str]):
@@ -72,7 +192,7 @@ class IsolatedEnv(gym.Env[dict[str, Any], str]):
         ]
         self._start = [plugins, factory.__module__, factory.__qualname__, dict(kwargs)]
         self._memory, self._reset_s, self._step_s = memory, reset_s, step_s
-        self._process: subprocess.Popen[bytes] | None = None
+        self._process: HostProcess | None = None
         self._state: dict[str, Any] = {}
         self.observation_space = raw_observation_space()
         self.action_space = FreeText(max_length=100_000)
@@ -87,7 +207,7 @@ class IsolatedEnv(gym.Env[dict[str, Any], str]):
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[dict[str, Any], dict[str, Any]]:
         """Start an episode, in a new process if the last one ended."""
-        if self._process is None:
+        if self._process is None or self._process.pid is None:
             self._open()
         return self._call("reset", self._reset_s, seed=seed, options=options)
 
@@ -123,90 +243,25 @@ class IsolatedEnv(gym.Env[dict[str, Any], str]):
 
     def close(self) -> None:
         """End the process and what it started."""
-        process, self._process = self._process, None
-        if process is None:
-            return
-        with contextlib.suppress(OSError), process:  # which closes the pipes and waits
-            process.kill()
-            os.killpg(process.pid, signal.SIGKILL)
-
-    def __del__(self) -> None:
-        if "_process" in vars(self):
-            self.close()
+        if self._process is not None:
+            self._process.close()
 
     def _open(self) -> None:
-        paths = os.pathsep.join(path or os.getcwd() for path in sys.path)
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "gym_memory.games.isolate", str(self._memory)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            bufsize=0,
-            start_new_session=True,
-            env={**os.environ, "PYTHONPATH": paths},
+        self._process = HostProcess(
+            _EnvHost, *self._start, memory=self._memory, start_s=self._reset_s
         )
-        assert self._process.stdin is not None
-        os.set_blocking(self._process.stdin.fileno(), False)
-        try:
-            self._call("start", self._reset_s, *self._start)
-        except BaseException:
-            self.close()
-            raise
+        self._call("describe", self._reset_s)
 
     def _call(self, name: str, seconds: float, *args: Any, **kwargs: Any) -> Any:
-        if self._process is None:
-            raise BackendError("the game's process has ended: call reset() for a new one")
-        try:
-            line = json.dumps([name, args, kwargs]).encode() + b"\n"
-        except (TypeError, ValueError) as error:
-            raise InvalidArgumentError(
-                f"expected plain values for an isolated game: {error}"
-            ) from None
-        try:
-            answer = self._answer(line, seconds)
-            kind, value, state = parse_json(answer)
-            value = _as_tuples(value)
-        except (OSError, TypeError, ValueError) as error:
-            ended = self._process
-            self.close()
-            why = str(error) or cause_of_end(ended.returncode)
-            raise BackendError(f"the game's process was ended in {name}: {why}") from None
-        self._state = _as_tuples(state)
-        if kind == "error":
-            raise _error(*value)
+        assert self._process is not None
+        value, self._state = self._process.call(name, seconds, args, kwargs)
         return value
-
-    def _answer(self, line: bytes, seconds: float) -> bytes:
-        """Send a line and return the one that comes back; raises OSError."""
-        process, answer = self._process, bytearray()
-        assert process is not None
-        assert process.stdin is not None
-        assert process.stdout is not None
-        deadline = time.monotonic() + seconds
-        with selectors.DefaultSelector() as selector, contextlib.suppress(BrokenPipeError):
-            selector.register(process.stdin, selectors.EVENT_WRITE)
-            selector.register(process.stdout, selectors.EVENT_READ)
-            while ready := selector.select(max(deadline - time.monotonic(), 0)):
-                if process.stdin in [key.fileobj for key, _ in ready]:
-                    line = line[os.write(process.stdin.fileno(), line) :]
-                    if not line:
-                        selector.unregister(process.stdin)
-                    continue
-                piece = os.read(process.stdout.fileno(), 1 << 16)
-                if not piece:
-                    break
-                answer += piece
-                if answer.endswith(b"\n"):
-                    return bytes(answer)
-                if len(answer) > _MOST_ANSWER:
-                    raise OSError(f"its answer is longer than {_MOST_ANSWER} bytes")
-            else:
-                raise OSError(f"timeout: no answer within {seconds:g} s")
-        process.wait()
-        raise OSError(cause_of_end(process.returncode))
 
 
 def cause_of_end(exitcode: int | None, who: str = "it") -> str:
     """Return how a process ended, in words."""
+    if exitcode in (-signal.SIGPROF, -signal.SIGXCPU):
+        return f"{who} used up its CPU time"
     if exitcode is not None and exitcode < 0:
         with contextlib.suppress(ValueError):
             return f"{who} died of {signal.Signals(-exitcode).name}"
@@ -250,26 +305,27 @@ def _error(name: str, text: str) -> Exception:
 # ---------------------------------------------------------------- inside the process
 
 
-class _Host:
-    """Answer the calls of the other side; nothing that it says but JSON leaves here."""
+class _EnvHost:
+    """A raw environment behind plain values: what it answers, and what its other side reads."""
 
-    def __init__(self) -> None:
-        self._env: Any = None
+    def __init__(self, plugins: list[str], module: str, name: str, kwargs: dict[str, Any]) -> None:
+        for plugin in plugins:
+            import_plugin(plugin)
+        self._env: Any = _imported(module, name)(**kwargs)
         self._snapshots: dict[int, Any] = {}
         self._numbers = 0
 
-    def start(self, plugins: list[str], module: str, name: str, kwargs: dict[str, Any]) -> None:
-        for plugin in plugins:
-            import_plugin(plugin)
-        factory: Any = importlib.import_module(module)
-        for part in name.split("."):
-            factory = getattr(factory, part)
-        self._env = factory(**kwargs)
+    def __getattr__(self, name: str) -> Any:
+        return partial(self._call, name)
 
-    def call(self, name: str, args: list[Any], kwargs: dict[str, Any]) -> Any:
+    def _call(self, name: str, args: list[Any], kwargs: dict[str, Any]) -> tuple[Any, Any]:
+        value = self._value(name, args, kwargs)
+        return value, {name: getattr(self._env, name, "") for name in _KNOWN}
+
+    def _value(self, name: str, args: list[Any], kwargs: dict[str, Any]) -> Any:
         env = self._env
-        if name == "start":
-            return self.start(*args)
+        if name == "describe":
+            return None
         if name == "task_ids":
             return list(env.task_ids)
         if name == "snapshot":
@@ -286,14 +342,21 @@ class _Host:
             return sorted(oracle.facts), oracle.walkthrough, {**oracle.objects}
         return getattr(env, name)(*args, **kwargs)
 
-    def state(self) -> dict[str, Any]:
-        return {name: getattr(self._env, name, "") for name in _KNOWN}
+
+def _imported(module: str, name: str) -> Any:
+    found: Any = importlib.import_module(module)
+    for part in name.split("."):
+        found = getattr(found, part)
+    return found
 
 
 def _host() -> None:
-    """Read calls from stdin, answer on what was stdout; engines print to stderr."""
+    """Read calls from stdin, answer on what was stdout; engines print to stderr.
+
+    The first call builds the object, later ones are of its methods.
+    """
     limit_memory(int(sys.argv[1]))
-    for name, most in (("CPU", CPU_SECONDS), ("FSIZE", _MOST_FILE), ("CORE", 0)):
+    for name, most in (("CPU", int(sys.argv[2])), ("FSIZE", _MOST_FILE), ("CORE", 0)):
         _limit(f"RLIMIT_{name}", most)
     out = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
@@ -305,15 +368,18 @@ def _host() -> None:
         os.killpg(os.getpgrp(), signal.SIGKILL)
 
     threading.Thread(target=leave_with_parent, daemon=True).start()
-    host = _Host()
+    host: Any = None
     for line in sys.stdin.buffer:
-        name, args, kwargs = json.loads(line)
+        name, args = json.loads(line)
         try:
-            answer: Any = ["ok", host.call(name, args, kwargs)]
+            if host is None:
+                host, value = _imported(*name.split(":"))(*args), None
+            else:
+                value = getattr(host, name)(*args)
+            answer: Any = ["ok", value]
         except Exception as error:
             answer = ["error", [type(error).__name__, str(error)]]
-        text = json.dumps([*answer, host.state()], default=repr, skipkeys=True)
-        out.write(text.encode() + b"\n")
+        out.write(json.dumps(answer, default=repr, skipkeys=True).encode() + b"\n")
         out.flush()
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -262,6 +264,61 @@ def test_the_storys_own_chance_follows_the_seed(story, seed):
         texts.add(tuple(env.step(action)[0]["text"] for action in ("north", "wait", "east")))
         env.close()
     assert len(texts) == 1
+
+
+# ---------------------------------------------------------------- stories that break
+
+BROKEN = """"Broken House"
+
+The Hall is a room. The lamp is in the Hall. The picture is scenery in the Hall.
+
+Include (-
+Verb meta 'purloin' * noun -> Take;
+Verb 'trace' * noun -> Touch;
+-) after "Grammar" in "Output.i6t".
+
+Instead of jumping: while 1 is 1 begin; do nothing; end while.
+"""
+
+
+@pytest.fixture
+def broken(tmp_path):
+    path = tmp_path / "broken.z8"
+    path.write_bytes(cached_story("jericho", BROKEN).read_bytes())
+    env = Jericho(path=path, valid_actions=False)
+    env.reset(seed=0)
+    yield env
+    env.close()
+
+
+def test_verb_that_never_returns_loses_the_episode(broken):
+    obs, _, terminated, _, info = broken.step("jump")
+    assert obs["text"].endswith("ended in send: it used up its CPU time.")
+    assert (terminated, info["lost"], "\n" in obs["text"]) == (True, True, False)
+    assert "lamp" in broken.reset(seed=0)[0]["text"]
+
+
+def test_crash_of_interpreter_loses_the_episode(broken):
+    before = broken.snapshot()
+    os.kill(broken.engine._host.pid, signal.SIGSEGV)
+    obs, _, terminated, *_ = broken.step("look")
+    assert terminated
+    assert obs["text"].endswith("it died of SIGSEGV.")
+    assert broken.oracle().facts == frozenset()
+    broken.restore(before)
+    assert "lamp" in broken.step("look")[0]["text"]
+
+
+def test_listing_leaves_out_what_never_returns(broken):
+    assert "jump" not in broken.valid_actions()
+    assert "take lamp" in broken.valid_actions()
+    assert not broken.step("take lamp")[2]
+
+
+def test_only_debugging_verbs_of_the_author_are_refused(broken):
+    assert not broken.step("purloin lamp")[4]["is_action_valid"]
+    assert "nothing" in broken.step("inventory")[0]["text"]
+    assert broken.step("trace picture")[4]["is_action_valid"]
 
 
 # ---------------------------------------------------------------- bad files

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gym_memory.core.records import Triple
+from gym_memory.games.jericho.copies import Attempt, in_copy
 from gym_memory.games.jericho.facts import Tree, find_player, holders_of, is_circular, true_facts
 from gym_memory.games.jericho.vocabulary import (
     HELD,
@@ -33,7 +34,15 @@ from gym_memory.games.textworld.engine import Answer, check_story
 from gym_memory.games.textworld.story_engine import StoryEngine
 from gym_memory.graph.schema import DIRECTIONS
 
-__all__ = ["GENERIC", "MOVES", "PREFERRED", "ParserEngine", "commands", "names_in_view"]
+__all__ = [
+    "COMMAND_CPU_S",
+    "GENERIC",
+    "MOVES",
+    "PREFERRED",
+    "ParserEngine",
+    "commands",
+    "names_in_view",
+]
 __all__ += ["templates_of", "understood"]
 
 MOVES = (*DIRECTIONS[:8], "up", "down", "in", "out")
@@ -83,6 +92,12 @@ _UNTRIED = frozenset((
 """Verbs that change no world, or that no player may use."""
 
 
+_DEBUGGING = frozenset((
+    "abstract", "actions", "changes", "events", "gonear", "goto", "messages", "predictable",
+    "purloin", "random", "relations", "responses", "routines", "rules", "scenes", "scope",
+    "showdict", "showheap", "showme", "showobj", "showverb", "test", "timers", "trace", "tree",
+))  # fmt: skip
+"""Inform's verbs for authors: they change or show the world behind the player's back."""
 _NO_CHOICE = frozenset(("or", "restore", "quit", "restart", "undo"))
 """Words of a choice that no player may use."""
 
@@ -181,6 +196,8 @@ _NOT_UNDERSTOOD = re.compile(
     r"You can't go|That's not something you can",
     re.IGNORECASE,
 )
+COMMAND_CPU_S = 5.0
+"""CPU seconds that a story may take for a command; the slowest known one takes 1."""
 _QUIET = ("look", "inventory", "wait")
 """Commands that every story takes and that change nothing."""
 _CIRCULAR = "That would put a thing into itself."
@@ -225,7 +242,8 @@ class ParserEngine(StoryEngine):
         self._verbose = verbose
         self._known: _Known | None = None
         self._player: int | None = None
-        self._kept: dict[bytes, tuple[str, ...]] = {}
+        self._kept: dict[str, tuple[str, ...]] = {}
+        self._attempt: Attempt = lambda command: True
         self.searches = 0
 
     def start(self, story: str | os.PathLike[str]) -> Answer:
@@ -243,6 +261,13 @@ class ParserEngine(StoryEngine):
             self.game = self.game._replace(max_score=most)
             self._score = self._present_score()
         return self._read(answer)._replace(accepted=True, score=self._score)
+
+    @property
+    def debugging_verbs(self) -> frozenset[str]:
+        """Verbs for the story's author that were left in it."""
+        meta = self._story_facts.vocabulary.meta
+        length = self._story_facts.vocabulary.length
+        return frozenset(verb for verb in _DEBUGGING if verb[:length] in meta)
 
     @property
     def _scored_by_engine(self) -> bool:
@@ -265,10 +290,12 @@ class ParserEngine(StoryEngine):
         if self._is_circular(self._machine.save()[0]) and not self._is_circular(begun.machine[0]):
             self.load(begun)
             return Answer(_CIRCULAR, before, accepted=False)
-        if self._scored_by_engine:
-            return self._read(answer)
         text = answer.text
         ending = _ENDING.search(text)
+        if self._scored_by_engine:
+            if answer.lost and ending is not None and _WON.search(ending[1]):
+                answer = answer._replace(won=True, lost=False)
+            return self._read(answer)
         over = ending is not None or answer.lost or _LAST_PROMPT.search(text) is not None
         if over and not self._story_facts.old:
             score = _number(_SCORE, text, before)
@@ -295,23 +322,28 @@ class ParserEngine(StoryEngine):
         return tuple(self._machine.frotz.get_walkthrough()) if self._machine.supported else ()
 
     def truth(self) -> frozenset[Triple]:
-        """Return what is true in the present state; every direction is walked and taken back."""
+        """Return what is true in the present state; every direction is walked in a copy."""
+        facts, self._player = in_copy(self._truth, COMMAND_CPU_S)
+        return frozenset(Triple(*fact) for fact in facts)
+
+    def _truth(self, attempt: Attempt) -> tuple[list[Triple], int]:
+        self._attempt = attempt
         begun, walked = self._machine.save(), {}
-        here = self._tree()
-        self._machine.load(begun)
+        here = self._tree(begun)
         for move in MOVES:
             if not self._ends(self._after(begun, move)[0]):
-                walked[move] = self._tree()
-        self._machine.load(begun)
+                walked[move] = self._tree(self._machine.save())
+        player = self._player
         if self._machine.supported:
-            self._player = self._machine.frotz.get_player_object().num
-        self._player = self._player or find_player({**walked, "": here})
-        return true_facts(here, walked, self._player)
+            self._machine.load(begun)
+            player = self._machine.frotz.get_player_object().num
+        player = player or find_player({**walked, "": here})
+        return sorted(true_facts(here, walked, player)), player
 
-    def _tree(self) -> Tree:
-        state, known = self._machine.save(), self._story_facts
+    def _tree(self, state: Any) -> Tree:
+        known = self._story_facts
         room = known.variable(state, 0) if known.old else 0
-        title = _cleaned(self._machine.send("look")).partition("\n")[0]
+        title = _cleaned(self._after(state, "look")[0]).partition("\n")[0]
         return Tree(known.story, state[0], room, title)
 
     # ------------------------------------------------------------ valid actions
@@ -334,25 +366,31 @@ class ParserEngine(StoryEngine):
         Bytes that differ between commands that change nothing are left out. Of several commands
         with the same effect, return the preferred one.
         """
+        key, found = in_copy(self._listed, COMMAND_CPU_S)
+        if found is not None:
+            self.searches += 1
+            if len(self._kept) >= _KEPT:
+                self._kept.clear()
+            self._kept[key] = tuple(found)
+        return self._kept[key]
+
+    def _listed(self, attempt: Attempt) -> tuple[str, tuple[str, ...] | None]:
+        """Return the key of the present state, and its list unless that is known."""
+        self._attempt = attempt
         begun = self._machine.save()
         quiet = [self._after(begun, command) for command in _QUIET]
         region = self._story_facts.region
         same = steady([region.of(memory) for _, memory in quiet])
         world = region.of(quiet[0][1])[same].tobytes()
         seen = "\0".join(_cleaned(text) for text, _ in quiet[:2])
-        key = hashlib.sha256(world + seen.encode()).digest()
-        found = self._kept.get(key)
-        if found is None:
-            self.searches += 1
-            found = self._search(begun, quiet)
-            if len(self._kept) >= _KEPT:
-                self._kept.clear()
-            self._kept[key] = found
-        self._machine.load(begun)
-        return found
+        key = hashlib.sha256(world + seen.encode()).hexdigest()
+        found = None if key in self._kept else self._search(begun, quiet)
+        return key, found
 
     def _after(self, begun: Any, command: str) -> tuple[str, Bytes]:
         self._machine.load(begun)
+        if not self._attempt(command):
+            return "", begun[0]
         text = self._machine.send(self._story_facts.vocabulary.spelled(command))
         memory = np.empty_like(begun[0])
         self._machine.frotz.frotz_lib.getRAM(ctypes.c_void_p(memory.ctypes.data))
@@ -385,7 +423,7 @@ class ParserEngine(StoryEngine):
                 effect = b"" if self._is_circular(memory) else now.tobytes()
             if effect:
                 found[effect] = min(found.get(effect, command), command, key=_preference)
-        return (*found.values(), *_QUIET)
+        return (*found.values(), *filter(self._attempt, _QUIET))
 
     def _things(self, begun: Any, text: str, quiet: list[Bytes]) -> list[str]:
         """Return names in a text that can be examined.

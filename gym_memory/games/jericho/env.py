@@ -10,7 +10,7 @@ from pathlib import Path
 from gym_memory.core.errors import CorruptGameError, InvalidArgumentError
 from gym_memory.core.records import Oracle
 from gym_memory.core.settings import check_flag, check_int
-from gym_memory.games.jericho.engine import ParserEngine
+from gym_memory.games.jericho.process import StoryProcess
 from gym_memory.games.textworld.engine import check_story
 from gym_memory.games.textworld.env import TextWorldEnv
 from gym_memory.games.textworld.games import cached_story
@@ -81,7 +81,7 @@ class Jericho(TextWorldEnv):
         )
         self._stories = _stories(path)
         self._ids = tuple(self._stories)
-        self._parser = ParserEngine(story_seed, verbose=check_flag("verbose", verbose))
+        self._parser = StoryProcess(story_seed, verbose=check_flag("verbose", verbose))
         self.engine = self._parser
 
     def story(self, task_id: str) -> Path:
@@ -91,11 +91,16 @@ class Jericho(TextWorldEnv):
     def refuse(self, action: str) -> str | None:
         """Refuse foreign letters, a second sentence, and what ends, saves or takes back the game.
 
-        The empty line, lists, orders (``robot, take it``), ``then`` and ``verbose`` are commands.
+        Verbs that its author left in for debugging are refused, too. The empty line, lists, orders
+        (``robot, take it``), ``then`` and ``verbose`` are commands.
         """
         clauses = [clause for clause in _CLAUSE.split(action) if clause.strip()]
         refusals = map(super().refuse, [action, *clauses] if clauses else ())
         return next(filter(None, refusals), None)
+
+    def is_meta(self, verb: str) -> bool:
+        """True of Inform's debugging verbs, too, where a story has them."""
+        return super().is_meta(verb) or verb in self._parser.debugging_verbs
 
     def goal(self) -> str:
         """Return the objective of a story by TextWorld; else to score."""

@@ -53,12 +53,14 @@ class Vocabulary(NamedTuple):
         length: Letters that the parser distinguishes, 6 or 9.
         templates: Lines of the grammar as words and slots, one for each action and its slots;
             empty if the story has no grammar that is known.
+        meta: Verbs that are about the game and take no time in it; empty if the story does not say.
     """
 
     words: frozenset[str]
     nouns: frozenset[str]
     length: int
     templates: tuple[tuple[str, ...], ...]
+    meta: frozenset[str] = frozenset()
 
     def knows(self, word: str) -> bool:
         """True if a word is in the dictionary."""
@@ -120,6 +122,7 @@ def read_vocabulary(story: bytes, prefer: tuple[str, ...] = ()) -> Vocabulary:
         nouns=frozenset(entry.text for entry in entries if entry.flags & naming),
         length=6 if story[0] <= 3 else 9,
         templates=tuple(templates.values()),
+        meta=frozenset(entry.text for entry in entries if inform and entry.flags & _META),
     )
 
 

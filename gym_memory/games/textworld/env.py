@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from importlib.metadata import version
 from os import PathLike
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 from gym_memory.core.errors import BackendError, UnknownNameError
 from gym_memory.core.records import Oracle, Triple
@@ -35,7 +35,6 @@ from gym_memory.games.textworld.games import (
 )
 from gym_memory.games.textworld.knowledge import textworld_version
 from gym_memory.games.textworld.logic import Fact
-from gym_memory.games.textworld.story_engine import StoryEngine
 
 __all__ = ["TextWorldEnv", "TextWorldFamily"]
 
@@ -51,6 +50,22 @@ _META_VERBS = frozenset({
     "superbrief", "transcript", "undo", "unscript", "noscript", "verbose", "verify", "version",
 })  # fmt: skip
 """Commands to the interpreter: they end, save, or change how a game is shown."""
+
+
+class GameEngine(Protocol):
+    """An engine that plays one game after another."""
+
+    @property
+    def game(self) -> GameData: ...
+    @property
+    def facts(self) -> frozenset[Fact]: ...
+    def start(self, story: str | PathLike[str]) -> Answer: ...
+    def send(self, command: str) -> Answer: ...
+    def admissible_commands(self) -> tuple[str, ...]: ...
+    def inventory(self) -> str: ...
+    def save(self) -> Any: ...
+    def load(self, state: Any) -> None: ...
+    def close(self) -> None: ...
 
 
 class _Native(NamedTuple):
@@ -95,7 +110,7 @@ class TextWorldEnv(TextEnv):
         )
         check_flag("inventory", inventory)
         self._show_inventory = inventory
-        self.engine: TextWorldEngine | StoryEngine = TextWorldEngine()
+        self.engine: GameEngine = TextWorldEngine()
 
     # ------------------------------------------------------------ hooks
 
@@ -167,10 +182,11 @@ class TextWorldEnv(TextEnv):
             return _REFUSED_LETTERS
         if self.several.search(action):
             return _REFUSED_SEVERAL
-        verb = action.split()[0].lower()
-        if verb in self.meta_verbs or verb.startswith(("tw-", "$", "#", "@")):
-            return _REFUSED_META
-        return None
+        return _REFUSED_META if self.is_meta(action.split()[0].lower()) else None
+
+    def is_meta(self, verb: str) -> bool:
+        """True if a verb is about the interpreter and not about the world."""
+        return verb in self.meta_verbs or verb.startswith(("tw-", "$", "#", "@"))
 
     def _save(self) -> _Native:
         return _Native(self.engine.save(), self.tally)

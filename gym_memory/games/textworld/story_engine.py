@@ -21,10 +21,12 @@ from gym_memory.games.textworld.engine import (
 )
 from gym_memory.games.textworld.logic import Fact, Index, Logic, World
 
-__all__ = ["StoryEngine"]
+__all__ = ["SavedStory", "StoryEngine"]
 
 
-class _Saved(NamedTuple):
+class SavedStory(NamedTuple):
+    """A state of a story in play: its path, the machine, the score, whether it is over."""
+
     story: str
     machine: Any
     score: float
@@ -115,11 +117,11 @@ class StoryEngine:
         self._machine.load(state)
         return text
 
-    def save(self) -> _Saved:
+    def save(self) -> SavedStory:
         """Return a copy of the present state."""
-        return _Saved(self._story, self._machine.save(), self._score, self._over)
+        return SavedStory(self._story, self._machine.save(), self._score, self._over)
 
-    def load(self, state: _Saved) -> None:
+    def load(self, state: SavedStory) -> None:
         """Return to a state, of this or another story."""
         if self._story != state.story:
             self.start(state.story)
