@@ -15,6 +15,7 @@ from gym_memory.core.records import (
     Outcome,
     PlanState,
     Reasons,
+    Recall,
     Step,
     Task,
 )
@@ -166,6 +167,11 @@ class MemoryObservation(gym.Wrapper[Observation, str, Obs, str], gym.utils.Recor
         seen = self._step
         self._cue = Cue(seen.text, obs["task"], seen.inventory, obs["valid_actions"], aim)
         recall = self.memory.recall(self._cue, self.budget)
+        if not isinstance(recall, Recall) or not isinstance(recall.text, str):
+            raise InvalidArgumentError(
+                f"expected {type(self.memory).__name__}.recall to return a Recall with its text, "
+                f"got {recall!r:.60}: return Recall(text=..., triples=(), episodes=(), lessons=())"
+            )
         recall_ms = (time.perf_counter() - started) * 1e3
         stats = dataclasses.replace(
             self.memory.stats(),

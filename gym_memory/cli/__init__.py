@@ -71,8 +71,8 @@ LOOKS: dict[str, Any] = {
     "rich_markup_mode": None,  # plain help wraps at any width and cuts nothing
     "context_settings": {"help_option_names": ["-h", "--help"], "max_content_width": 100},
 }
-SHOWN = {"wide": False}
-"""How tables are shown: ``wide`` keeps all columns, however narrow the terminal."""
+SHOWN = {"wide": False, "debug": False}
+"""``wide`` keeps all columns of tables, however narrow the terminal; ``debug`` adds tracebacks."""
 _CLEAR_UP_SECONDS = 10.0
 
 
@@ -190,20 +190,21 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line; ends the process with its exit status."""
     sys.excepthook = _print_scrubbed
     words = list(sys.argv[1:] if arguments is None else arguments) or ["--help"]
-    debug, SHOWN["wide"] = ("--debug" in words), ("--wide" in words)
+    for name in SHOWN:
+        SHOWN[name] = f"--{name}" in words
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # print what cannot be encoded as an escape
             stream.reconfigure(errors="backslashreplace")
     try:
         with _interrupts():
-            app([w for w in words if w not in ("--debug", "--wide")], prog_name="gym-memory")
+            app([w for w in words if w.removeprefix("--") not in SHOWN], prog_name="gym-memory")
     except KeyboardInterrupt:
         sys.exit(130)
     except BrokenPipeError:  # the reader of our output has left (`| head`)
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
     except (GymMemoryError, OSError) as error:  # also a full disk, a folder without access, ...
-        if debug:
+        if SHOWN["debug"]:
             raise
         print(f"error: {visible(' '.join(scrubbed(error).split()))}", file=sys.stderr)
         sys.exit(2)

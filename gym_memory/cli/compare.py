@@ -13,6 +13,7 @@ from rich.text import Text
 from typer import Option
 
 from gym_memory.cli import options
+from gym_memory.cli.faults import print_failures
 from gym_memory.cli.show import (
     output,
     print_json,
@@ -29,8 +30,8 @@ from gym_memory.run.compare import compare
 from gym_memory.run.jobs import EpisodeRow, RunConfig, with_parameter
 from gym_memory.run.results.report import build_report
 from gym_memory.run.results.score import (
+    Difference,
     TableRow,
-    combination,
     differences,
     format_interval,
     format_number,
@@ -156,14 +157,7 @@ def play_config(
         _show(table(all_units), playing.json_lines)
         if not playing.json_lines:
             _print_differences(config, rows)
-    failed = [unit for unit in all_units if unit.failed]
-    if failed:
-        first = failed[0]
-        progress().print(
-            f"{len(failed)} of {len(all_units)} jobs failed and score 0, the first one: "
-            f"{' '.join(map(short_spec, combination(first)))} seed {first.seed}: {first.failed}",
-            markup=False,
-        )
+    print_failures(all_units, out)
     _tell_report(out)
     return rows
 
@@ -197,9 +191,15 @@ def _print_differences(config: RunConfig, rows: list[EpisodeRow]) -> None:
             output().print(
                 f"{short_spec(gap.name)} - {short_spec(gap.against)}, {short_spec(gap.other)}, "
                 f"{gap.n} pairs: "
-                f"{gap.difference:+.3f} {format_interval(gap.ci, '+')}, p {format_p(gap.p)}",
+                f"{gap.difference:+.3f} {_certainty(gap)}",
                 markup=False,
             )
+
+
+def _certainty(gap: Difference) -> str:
+    if gap.p is None:
+        return "without an interval, since jobs failed"
+    return f"{format_interval(gap.ci, '+')}, p {format_p(gap.p)}"
 
 
 @options.grouped

@@ -103,7 +103,7 @@ def print_scores(rows: Sequence[TableRow]) -> None:
         )  # fmt: skip
 
 
-_MINOR_SCORES = ("memory ms/step", "USD", "memory tokens", "steps", "n", "success", "95 %")
+_MINOR_SCORES = ("memory ms/step", "USD", "memory tokens", "steps", "n", "failed", "success")
 """Columns of scores in the order in which a narrow terminal leaves them out."""
 
 

@@ -109,7 +109,8 @@ class _Grid:
     def take_constants(self) -> list[str]:
         """Take out columns whose cells are all equal; return what they say."""
         said = []
-        for name in self.names[1:]:
+        numbers = set(self.columns.numbers) - set(self.columns.minor)
+        for name in [name for name in self.names[1:] if name not in numbers]:
             values = {cell.plain for cell in self.cells(name)}
             if len(self.rows) > 1 and len(values) == 1:
                 said.append(f"{name} {values.pop() or '–'}")

@@ -204,6 +204,8 @@ def _play(
     reporter = _Reporter(send, job, settings.silence, followers)
     try:
         for row in play_job(job, reporter, record, spending):
+            if row.result.detail:
+                print(f"{job}\n{row.result.detail}", file=sys.stderr, flush=True)
             send("row", job, row)
     except (ResultsError, ModelDownError) as error:
         send("error", job, error)

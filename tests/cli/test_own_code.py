@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from gym_memory.baselines import make_policy
+from gym_memory.cli.faults import Frame, users_frame
 from gym_memory.core.errors import InvalidArgumentError, UnknownNameError, UntrustedError
 from gym_memory.core.trust import check_bare, check_game
 from gym_memory.memory import MEMORIES, make_memory
@@ -171,3 +172,71 @@ def test_names_from_folders_and_pages_reach_no_file(folder, monkeypatch):
 def test_what_cannot_act_is_refused():
     with pytest.raises(InvalidArgumentError, match=r"act\(obs, info\) -> str"):
         make_policy(3)
+
+
+BROKEN = """
+from gym_memory.core.records import Recall
+from gym_memory.memory import Memory
+
+
+class Crash(Memory):
+    name, lifetimes = "Crash", {}
+
+    def begin(self, task, seed):
+        self.rooms = {}
+
+    def observe(self, step):
+        self.rooms["kitchen"] += 1
+
+    def recall(self, cue, budget):
+        return Recall()
+
+    def state(self):
+        return {}
+
+    def load_state(self, state):
+        pass
+
+
+class Text(Crash):
+    def observe(self, step):
+        pass
+
+    def recall(self, cue, budget):
+        return "a text"
+
+
+def shout(obs, info):
+    raise RuntimeError("no idea")
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("own", "shown"),
+    [
+        (["-m", "./broken.py:Crash"], 'broken.py:13, in observe: self.rooms["kitchen"] += 1'),
+        (["-m", "./broken.py:Text"], "expected Text.recall to return a Recall"),
+        (["-p", "./broken.py:shout"], 'broken.py:34, in shout: raise RuntimeError("no idea")'),
+    ],
+)
+def test_fault_of_own_code_shows_its_line(tmp_path, own, shown):
+    (tmp_path / "broken.py").write_text(BROKEN)
+    words = ["compare", "-e", "Fetch?level=easy", "-m", "none", *own, "--seeds", "0:2", "-w", "1"]
+    text = " ".join(run([*words, "--out", "r"], tmp_path, status=1).split())
+    assert shown in text
+    assert "p –" not in text
+    assert "p 1.000" not in text
+    assert "Traceback" in (tmp_path / "r" / "logs" / "worker-0.log").read_text()
+    again = run([*words, "--out", "r", "--debug"], tmp_path, status=1)
+    assert "Traceback (most recent call last)" in again
+
+
+def test_frame_is_the_last_one_of_the_user():
+    traceback = (
+        'Traceback (most recent call last):\n  File "/home/a/mine.py", line 3, in recall\n'
+        "    return search(cue)\n"
+        f'  File "{ROOT}/gym_memory/memory/reading.py", line 9, in search\n    raise KeyError\n'
+    )
+    assert users_frame(traceback) == Frame("/home/a/mine.py", 3, "recall", "return search(cue)")
+    assert users_frame(traceback.replace("/home/a/mine.py", json.__file__)) is None

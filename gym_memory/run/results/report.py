@@ -237,7 +237,7 @@ def _section(path: Path, protocol: str, own: Sequence[Unit], gaps: Sequence[Diff
             *(["Between areas under the score over the token budget.", ""] if swept else []),
             "Positive: the compared one scores higher. An interval without 0 is a difference "
             "that these tasks show; p is corrected for the number of lines (Holm), those of all "
-            "environments together apart.",
+            "environments together apart. There is neither where a job failed.",
             "",
             _difference_table(gaps),
         ]

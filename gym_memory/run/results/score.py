@@ -138,10 +138,10 @@ class TableRow:
     """Hold a line of a results table: a combination, averaged over its ``n`` jobs (seeds).
 
     ``score`` is the mean of normalized scores, or of points if ``raw``, a failed job counting 0;
-    ``score_ci`` its 95 % interval over tasks, None for a single task. ``success`` is a share of the
-    jobs, None where nothing says what a win is. ``steps``, ``memory_ms`` (a step)
-    and ``tokens`` (an observation) are means of the jobs that did not fail, None if all did;
-    ``cost_usd`` is a sum over all. ``n_tasks`` is less than ``n`` if seeds go round. ``fallbacks``
+    ``score_ci`` its 95 % interval over tasks, None for a single task and where a job failed.
+    ``success`` is a share of the jobs, None where nothing says what a win is. ``steps``,
+    ``memory_ms`` (a step) and ``tokens`` (an observation) are means of the jobs that did not fail,
+    None if all did; ``cost_usd`` is a sum over all. ``n_tasks`` is less than ``n`` if seeds go round. ``fallbacks``
     is the share of steps that a language agent left to chance or to a default.
     """
 
@@ -203,7 +203,7 @@ def _table_row(group: Sequence[Unit]) -> TableRow:
         n_tasks=len(set(tasks(group))),
         n_failed=len(group) - len(played),
         score=float(np.mean(scores)),
-        score_ci=estimate(scores, group).interval(),
+        score_ci=None if len(played) < len(group) else estimate(scores, group).interval(),
         success=None if None in won else sum(map(bool, won)) / len(won),
         steps=mean("steps"),
         memory_ms=mean("memory_ms"),
@@ -259,7 +259,8 @@ class Difference:
     ``env`` is ``all`` for all environments together; ``other`` is what both share on the other
     axis. ``difference`` is the mean of ``n`` pairs, in [-1, 1] or in points; ``ci`` its 95 %
     interval over tasks, None for a single one; ``p`` two-sided and corrected (Holm), all
-    environments together apart. ``better``, ``equal`` and ``worse`` count pairs.
+    environments together apart. Both are None where a job failed. ``better``,
+    ``equal`` and ``worse`` count pairs.
     """
 
     protocol: str
@@ -271,7 +272,7 @@ class Difference:
     n: int
     difference: float
     ci: Interval | None
-    p: float
+    p: float | None
     better: int
     equal: int
     worse: int
@@ -288,7 +289,7 @@ class Difference:
         record = dataclasses.asdict(self)
         record["difference"] = round(self.difference, 6)
         record["ci"] = [round(v, 6) for v in self.ci] if self.ci else None
-        record["p"] = round(self.p, 6)
+        record["p"] = None if self.p is None else round(self.p, 6)
         return record
 
 
@@ -318,6 +319,7 @@ def differences(all_units: Sequence[Unit], axis: Axis, against: str = "") -> lis
                 gaps = [a.score - b.score for a, b in group]
                 of_gaps = intervals.values if _raw_pairs(group) else intervals.gaps
                 gap_estimate = of_gaps(gaps, tasks(a for a, _ in group))
+                whole = not any(unit.failed for pair in group for unit in pair)
                 found.append(
                     Difference(
                         protocol=protocol,
@@ -328,8 +330,8 @@ def differences(all_units: Sequence[Unit], axis: Axis, against: str = "") -> lis
                         other=shared,
                         n=len(gaps),
                         difference=float(np.mean(gaps)),
-                        ci=gap_estimate.interval(),
-                        p=gap_estimate.p_value(),
+                        ci=gap_estimate.interval() if whole else None,
+                        p=gap_estimate.p_value() if whole else None,
                         better=sum(gap > 0 for gap in gaps),
                         equal=sum(gap == 0 for gap in gaps),
                         worse=sum(gap < 0 for gap in gaps),
@@ -345,8 +347,12 @@ def _raw_pairs(pairs: Iterable[tuple[Unit, Unit]]) -> bool:
 def _corrected(found: list[Difference]) -> list[Difference]:
     """Correct p-values for their number: those of environments, and those over all."""
     for over_all in (False, True):
-        family = [i for i, gap in enumerate(found) if (gap.env == ALL_ENVS) is over_all]
-        for i, p in zip(family, intervals.holm([found[i].p for i in family]), strict=True):
+        family = {
+            i: gap.p
+            for i, gap in enumerate(found)
+            if (gap.env == ALL_ENVS) is over_all and gap.p is not None
+        }
+        for i, p in zip(family, intervals.holm([*family.values()]), strict=True):
             found[i] = dataclasses.replace(found[i], p=p)
     return found
 
@@ -391,12 +397,14 @@ def with_fallbacks(rows: Iterable[TableRow]) -> list[TableRow]:
     return [row for row in rows if (row.fallbacks or 0) > MOST_FALLBACKS]
 
 
-def format_p(p: float) -> str:
-    """Return a p-value for a reader.
+def format_p(p: float | None) -> str:
+    """Return a p-value for a reader; a dash for None.
 
     >>> format_p(0.0301), format_p(1e-7)
     ('0.030', '< 0.001')
     """
+    if p is None:
+        return "–"
     return "< 0.001" if p < 0.001 else f"{p:.3f}"
 
 
