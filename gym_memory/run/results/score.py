@@ -141,8 +141,8 @@ class TableRow:
     ``score_ci`` its 95 % interval over tasks, None for a single task and where a job failed.
     ``success`` is a share of the jobs, None where nothing says what a win is. ``steps``,
     ``memory_ms`` (a step) and ``tokens`` (an observation) are means of the jobs that did not fail,
-    None if all did; ``cost_usd`` is a sum over all. ``n_tasks`` is less than ``n`` if seeds go round. ``fallbacks``
-    is the share of steps that a language agent left to chance or to a default.
+    None if all did; ``cost_usd`` is a sum over all. ``n_tasks`` is less than ``n`` if seeds go
+    round. ``fallbacks`` is the share of steps that a language agent left to chance or a default.
     """
 
     env: str
