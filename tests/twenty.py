@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from gym_memory.run.jobs import EpisodeRow
+from gym_memory.run.config import EpisodeRow
 from gym_memory.train.steps import Played
 
 ENV, MEMORY, BUDGET = "Cooking?level=rl-1&max_steps=10&split=train", "arigraph", 200

@@ -6,7 +6,7 @@ import pytest
 from twenty import BUDGET, ENV, MEMORY, Games
 
 from gym_memory.run.compare import compare
-from gym_memory.run.jobs import RunConfig
+from gym_memory.run.config import RunConfig
 from gym_memory.train.steps import played
 
 
