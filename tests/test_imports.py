@@ -32,7 +32,7 @@ LAYERS = [
     {"run"},
     {"evaluate"},
     {"papers", "train", "testing"},
-    {"viewer"},
+    {"viewer", "doors"},
 ]
 TOP = len(LAYERS)
 """The command line and the package itself."""

@@ -1,11 +1,14 @@
-"""Which games the doors for trainers are tried with."""
+"""Twenty seeded games as ``gym-memory run`` plays them: what every door must show too."""
 
 from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from gym_memory.run.config import EpisodeRow
-from gym_memory.train.steps import Played
+import pytest
+
+from gym_memory.run.compare import compare
+from gym_memory.run.jobs import EpisodeRow, RunConfig
+from gym_memory.train.steps import Played, played
 
 ENV, MEMORY, BUDGET = "Cooking?level=rl-1&max_steps=10&split=train", "arigraph", 200
 
@@ -15,6 +18,18 @@ class Games(NamedTuple):
 
     recorded: dict[int, Played]
     results: dict[int, EpisodeRow]
+
+
+@pytest.fixture(scope="session")
+def games(tmp_path_factory: pytest.TempPathFactory) -> Games:
+    pytest.importorskip("textworld")
+    out = tmp_path_factory.mktemp("results") / "twenty"
+    config = RunConfig((ENV,), (MEMORY,), ("walkthrough",), tuple(range(20)), budgets=(BUDGET,))
+    rows = compare(config, out, workers=1)
+    recorded = {episode.job.seed: episode for episode in played(out)}
+    assert len(recorded) == len(rows) == 20
+    assert sum(row.result.normalized for row in rows) > 0
+    return Games(recorded, {row.job.seed: row for row in rows})
 
 
 def observation(row: Any) -> dict[str, Any]:

@@ -46,6 +46,7 @@ _GROUPS = {
     "Commands to train and serve": {
         "train": "train:command",
         "serve": "play:serve",
+        "mcp": "mcp:mcp",
         "serve-scripted": "play:serve_scripted",
     },
     "Commands to judge and keep memories": {

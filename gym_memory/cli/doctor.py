@@ -45,6 +45,8 @@ PURPOSES = {
     "export": "recorded steps as Parquet",
     "minari": "recorded steps as a Minari dataset",
     "openenv": "an OpenEnv server; in a venv of its own",
+    "mcp": "an MCP server; in a venv of its own",
+    "inspect": "tasks for Inspect; in a venv of its own",
     "verifiers": "a taskset for verifiers; in a venv of its own",
     "trl": "GRPO with TRL",
     "lora": "LoRA adapters of local language models",

@@ -71,7 +71,7 @@ def command(
 def _overview() -> None:
     """Print names with one line each; imports neither games nor networks."""
     about = {
-        kind: {name: _registry(kind).about(name) for name in _registry(kind).names()}
+        kind: {name: _registry(kind).about(name) for name in _names(_registry(kind))}
         for kind in _REGISTRIES
     }
     for kind in ("presets", "wrappers"):
@@ -109,7 +109,7 @@ def _text(value: Any) -> str:
 def _registered(kind: str) -> list[dict[str, Any]]:
     """Return a record a name; what cannot be imported says what it needs."""
     registry, entries = _registry(kind), []
-    for name in registry.names():
+    for name in _names(registry):
         try:
             target = registry.get(name)
             about = _about(target)
@@ -122,6 +122,10 @@ def _registered(kind: str) -> list[dict[str, Any]]:
             more = {"layers": _layers(target)}
         entries.append({"name": name, **more, "parameters": _parameters(target), "about": about})
     return entries
+
+
+def _names(registry: Registry) -> list[str]:
+    return [*registry.names(), *registry.needing()]
 
 
 def _layers(target: Any) -> dict[str, str]:

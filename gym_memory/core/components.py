@@ -13,10 +13,11 @@ __all__ += ["PROTOCOLS", "Component"]
 
 
 class Component(NamedTuple):
-    """A built-in component; ``target`` is ``module:name``."""
+    """A built-in component; ``target`` is ``module:name``, ``needs`` a parameter it must have."""
 
     target: str
     about: str
+    needs: str = ""
 
 
 ENVIRONMENTS = {
@@ -201,6 +202,11 @@ MEMORIES = {
     "reflexion": Component(
         "gym_memory.memory.reflexion:Reflexion",
         "Reflections on failed trials of one task instance, the last few of them.",
+    ),
+    "remote": Component(
+        "gym_memory.memory.remote:Remote",
+        "A memory that a service keeps, in any language, reached by HTTP.",
+        needs="url",
     ),
     "shuffled": Component(
         "gym_memory.memory.controls:Shuffled",

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from gym_memory.baselines.llm.language import match_action
 from gym_memory.core.errors import InvalidArgumentError
-from gym_memory.core.names import Spec
+from gym_memory.core.names import parse_spec
 from gym_memory.core.records import Cue, Observation
 from gym_memory.core.settings import check_int, check_name, check_text
 from gym_memory.wrappers.make import make_env
@@ -90,17 +90,28 @@ class Session:
         self._turn = Turn(obs, float(reward), terminated, truncated, info)
         return self._turn
 
-    def recall(self, question: str) -> str:
+    def recall(self, question: str, budget: int | None = None) -> str:
         """Return the memory's recall for a question, within the budget; change nothing."""
         obs = self.turn.obs
         cue = Cue(check_text("question", question), obs["task"], obs["inventory"], focus=question)
-        recalled: str = self.env.get_wrapper_attr("memory").recall(cue, self.budget).text
+        room = self.budget if budget is None else budget
+        recalled: str = self.env.get_wrapper_attr("memory").recall(cue, room).text
         return recalled
 
     def valid_actions(self) -> tuple[str, ...]:
         """Return the valid actions of the present state, even if the observation lists none."""
         valid: tuple[str, ...] = self.env.get_wrapper_attr("valid_actions")()
         return valid
+
+    def snapshot(self) -> Any:
+        """Return the state of game and memory, for :meth:`restore` before the next reset."""
+        return self.env.get_wrapper_attr("snapshot")(), self.turn
+
+    def restore(self, snapshot: Any) -> Turn:
+        """Return to a snapshot, any number of times; give the turn of then."""
+        state, self._turn = snapshot
+        self.env.get_wrapper_attr("restore")(state)
+        return self.turn
 
     def close(self) -> None:
         """Close the game; calling it twice is harmless."""
@@ -118,7 +129,7 @@ class Session:
 
 
 def _make(env: str, split: str, memory: str, budget: int, isolate: str = "none") -> Any:
-    name, kwargs = Spec(env).parts
+    name, kwargs = parse_spec(env)
     for key in ("memory", "budget"):
         if key in kwargs:
             raise InvalidArgumentError(f"{env!r} sets {key!r}: give it by its own option instead")

@@ -1,0 +1,109 @@
+"""Games and memories that clients of a server use by handles."""
+
+from __future__ import annotations
+
+import contextlib
+import secrets
+import threading
+import time
+from collections.abc import Callable, Iterator
+from typing import Any, Generic, TypeVar
+
+from gym_memory.core.errors import InvalidArgumentError
+from gym_memory.core.settings import check_amount, check_int
+
+__all__ = ["Held", "Shelf"]
+
+T = TypeVar("T")
+_MOST_SNAPSHOTS = 100
+
+
+class Held(Generic[T]):
+    """A thing in use by a client, with the snapshots that it took."""
+
+    def __init__(self, thing: T):
+        self.thing, self.lock, self.used = thing, threading.Lock(), time.monotonic()
+        self.snapshots: dict[str, Any] = {}
+
+    def keep(self, snapshot: Any) -> str:
+        """Return the handle of a snapshot."""
+        if len(self.snapshots) >= _MOST_SNAPSHOTS:
+            raise InvalidArgumentError(f"expected at most {_MOST_SNAPSHOTS} snapshots at once")
+        handle = secrets.token_hex(8)
+        self.snapshots[handle] = snapshot
+        return handle
+
+    def kept(self, handle: str) -> Any:
+        """Return the snapshot of a handle."""
+        if handle not in self.snapshots:
+            raise InvalidArgumentError(f"unknown snapshot {handle!r:.40}: expected one of save")
+        return self.snapshots[handle]
+
+
+class Shelf(Generic[T]):
+    """The things of all clients, by handles that cannot be guessed.
+
+    Args:
+        kind: What they are called in messages.
+        close: Called with each thing that is taken off.
+        most: Things at once; one more is refused.
+        idle_s: Seconds without a call after which a thing is taken off.
+    """
+
+    def __init__(
+        self, kind: str, close: Callable[[T], None], most: int = 64, idle_s: float = 600.0
+    ):
+        self._kind, self._close = kind, close
+        self._most, self._idle_s = check_int("most", most, 1), check_amount("idle_s", idle_s)
+        self._held: dict[str, Held[T]] = {}
+        self._lock = threading.Lock()
+
+    def put(self, make: Callable[[], T]) -> str:
+        """Make a thing and return its handle; refuse where there are too many."""
+        self._drop_idle()
+        with self._lock:
+            if len(self._held) >= self._most:
+                raise InvalidArgumentError(
+                    f"expected at most {self._most} {self._kind}s at once: close one"
+                )
+            handle = secrets.token_hex(8)
+            held: Held[Any] = Held(None)
+            self._held[handle] = held  # its place is taken while it is made
+        try:
+            held.thing = make()
+        except BaseException:
+            del self._held[handle]
+            raise
+        return handle
+
+    @contextlib.contextmanager
+    def use(self, handle: str) -> Iterator[Held[T]]:
+        """Give a thing to one call at a time."""
+        self._drop_idle(but=handle)
+        held = self._held.get(handle)
+        if held is None:
+            raise InvalidArgumentError(
+                f"unknown {self._kind} {handle!r:.40}: it was closed, was idle for "
+                f"{self._idle_s:g} s, or never was"
+            )
+        with held.lock:
+            held.used = time.monotonic()
+            yield held
+            held.used = time.monotonic()
+
+    def take(self, handle: str) -> None:
+        """Close a thing and forget its handle."""
+        with self.use(handle) as held:
+            self._held.pop(handle, None)
+            self._close(held.thing)
+
+    def _drop_idle(self, but: str = "") -> None:
+        now = time.monotonic()
+        for handle, held in list(self._held.items()):
+            idle = now - held.used > self._idle_s and held.thing is not None
+            if handle != but and idle and held.lock.acquire(blocking=False):
+                try:
+                    if self._held.pop(handle, None) is not None:
+                        self._close(held.thing)
+                finally:
+                    held.lock.release()

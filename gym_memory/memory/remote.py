@@ -1,0 +1,164 @@
+"""A memory in any language, behind five calls of JSON over HTTP (docs/remote-memory.md)."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import uuid
+import weakref
+from typing import Annotated, Any, ClassVar, Literal
+from urllib.parse import urlsplit
+
+from gym_memory.core.errors import InvalidArgumentError, StoreError
+from gym_memory.core.files import parse_json
+from gym_memory.core.records import Cue, Outcome, Recall, Step, Task, Triple
+from gym_memory.core.settings import Help, checked
+from gym_memory.llm.client import endpoint
+from gym_memory.llm.model import Failure
+from gym_memory.memory.base import check_budget, count_tokens
+from gym_memory.memory.external import External
+
+__all__ = ["TOKEN", "Remote"]
+
+TOKEN = "GYM_MEMORY_REMOTE_TOKEN"
+"""Environment variable whose value is sent to the service as a bearer token."""
+
+_LISTS = ("episodes", "lessons")
+_SHOWN_CHARS = 120
+_CLOSE_SECONDS = 1.0
+
+
+class Remote(External):
+    """A memory that a service keeps, reached by HTTP.
+
+    A session of the service is one copy of the memory. The state here is the list of calls that
+    the session got: a snapshot is restored by giving the same calls to a new session. So the
+    service must answer the same to the same calls.
+    """
+
+    name: ClassVar[str] = "remote"
+
+    @checked
+    def __init__(
+        self,
+        url: Annotated[str, Help("Where the service is, such as http://127.0.0.1:8700.")],
+        *,
+        lifetime: Annotated[
+            Literal["episode", "forever"], Help("How long the service keeps what it learnt.")
+        ] = "episode",
+        timeout: Annotated[float, Help("Seconds to wait for an answer.", above=0)] = 30.0,
+    ):
+        super().__init__(lifetime)
+        parts = urlsplit(url)
+        if parts.scheme not in ("http", "https") or not parts.netloc:
+            raise InvalidArgumentError(
+                f"expected url as http://HOST:PORT or https://HOST, got {url!r}"
+            )
+        self._service = _Service(url.rstrip("/"), timeout)
+
+    def begin(self, task: Task, seed: int | None) -> None:
+        """Start an episode, in a new session if the last one is forgotten."""
+        super().begin(task, seed)
+        self._learn(["begin", {"task": task._asdict(), "seed": seed}])
+
+    def observe(self, step: Step) -> None:
+        """Send a step."""
+        self._learn(
+            ["observe", {"step": {**step._asdict(), "valid_actions": [*step.valid_actions]}}]
+        )
+
+    def recall(self, cue: Cue, budget: int) -> Recall:
+        """Return what the service recalls; an answer of another form is a StoreError."""
+        asked = {**cue._asdict(), "valid_actions": [*cue.valid_actions]}
+        found = self.client("recall", {"cue": asked, "budget": check_budget(budget)})
+        return _recall(found, budget, self._service.url)
+
+    def end(self, outcome: Outcome) -> None:
+        """Send how the episode ended."""
+        self._learn(["end", {"outcome": outcome._asdict()}])
+
+    def _open(self) -> _Session:
+        return _Session(self._service)
+
+    def _take(self, client: _Session, entry: Any) -> None:
+        name, body = entry
+        client(name, body)
+
+
+class _Service:
+    """The calls of one service."""
+
+    def __init__(self, url: str, timeout: float):
+        self.url, self._timeout = url, timeout
+        self._endpoint: Any = None
+
+    def post(self, name: str, body: dict[str, Any], timeout: float | None = None) -> dict[str, Any]:
+        """Return the JSON object of the answer; StoreError without one."""
+        if self._endpoint is None:
+            self._endpoint = endpoint(self.url, f"the memory service {self.url}")
+        headers = {"Content-Type": "application/json"}
+        if token := os.environ.get(TOKEN):
+            headers["Authorization"] = f"Bearer {token}"
+        try:
+            sent = json.dumps(body).encode()
+            answer = self._endpoint.post(f"/{name}", sent, headers, timeout or self._timeout)
+        except Failure as failure:
+            raise StoreError(f"{failure} (call {name!r}): start it, or correct the url") from None
+        if answer.status != 200:
+            reason = " ".join(answer.body[:_SHOWN_CHARS].decode("utf-8", "replace").split())
+            raise StoreError(
+                f"the memory service {self.url} refused {name!r} with status {answer.status}: "
+                f"{reason}"
+            )
+        try:
+            found = parse_json(answer.body)
+        except ValueError:
+            found = answer.body[:_SHOWN_CHARS]
+        if not isinstance(found, dict):
+            raise _wrong(self.url, f"a JSON object from {name!r}", found)
+        return found
+
+
+class _Session:
+    """One copy of the memory of a service; the service may forget it when this is collected."""
+
+    def __init__(self, service: _Service):
+        self._service, self._id = service, uuid.uuid4().hex
+        weakref.finalize(self, _close, service, self._id)
+
+    def __call__(self, name: str, body: dict[str, Any]) -> dict[str, Any]:
+        return self._service.post(name, {"session": self._id, **body})
+
+
+def _close(service: _Service, session: str) -> None:
+    with contextlib.suppress(StoreError):  # it was never opened, or the service is gone
+        service.post("close", {"session": session}, timeout=_CLOSE_SECONDS)
+
+
+def _recall(found: dict[str, Any], budget: int, url: str) -> Recall:
+    """Return the recall of an answer, checked part by part."""
+    text = found.get("text")
+    if not isinstance(text, str):
+        raise _wrong(url, "'text' as a text", text)
+    if count_tokens(text) > budget:
+        raise _wrong(url, f"at most {budget} tokens", f"{count_tokens(text)}")
+    for name in _LISTS:
+        if not _is_texts(found.get(name, [])):
+            raise _wrong(url, f"{name!r} as a list of texts", found[name])
+    triples = found.get("triples", [])
+    if not isinstance(triples, list) or not all(_is_texts(t) and len(t) == 3 for t in triples):
+        raise _wrong(url, "'triples' as a list of three texts each", triples)
+    facts = tuple(Triple(*triple) for triple in triples)
+    return Recall(text, facts, *(tuple(found.get(name, ())) for name in _LISTS))
+
+
+def _is_texts(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(item, str) for item in value)
+
+
+def _wrong(url: str, wanted: str, found: Any) -> StoreError:
+    shown = found if isinstance(found, str) else repr(found)
+    return StoreError(
+        f"expected {wanted} from the memory service {url}, got {shown[:_SHOWN_CHARS]}"
+    )

@@ -1,0 +1,3 @@
+"""Fixtures of the doors' tests."""
+
+from twenty import games  # noqa: F401

@@ -1,0 +1,44 @@
+"""The memory of examples/memory_service.py in this process: what the service must equal."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+from typing import Any, ClassVar
+
+from gym_memory.core.records import Cue, Recall, Step, Task
+from gym_memory.memory import Memory
+
+SERVICE = Path(__file__).parents[2] / "examples" / "memory_service.py"
+_spec = importlib.util.spec_from_file_location("memory_service", SERVICE)
+assert _spec is not None
+assert _spec.loader is not None
+service = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(service)
+
+
+class Twin(Memory):
+    """Recalls the newest lines that fit."""
+
+    name: ClassVar[str] = "twin"
+
+    def __init__(self) -> None:
+        self.kept = service.Latest()
+        self.kept.begin(None, None)
+
+    def begin(self, task: Task, seed: int | None) -> None:
+        self.kept.begin(task._asdict(), seed)
+
+    def observe(self, step: Step) -> None:
+        self.kept.observe(step._asdict())
+
+    def recall(self, cue: Cue, budget: int) -> Recall:
+        found = self.kept.recall(cue._asdict(), budget)
+        return Recall(found["text"], episodes=tuple(found["episodes"]))
+
+    def state(self) -> dict[str, Any]:
+        return {"lines": list(self.kept.lines)}
+
+    def load_state(self, state: dict[str, Any]) -> None:
+        self.kept = service.Latest()
+        self.kept.lines = dict.fromkeys(state["lines"])
