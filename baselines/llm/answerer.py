@@ -13,7 +13,7 @@ import functools
 from typing import Annotated, Any
 
 from gym_memory.baselines.llm.language import LanguagePolicy, LanguageSettings
-from gym_memory.baselines.rules.qa import before_answering, next_lookup
+from gym_memory.baselines.rules.qa import Inquiry, before_answering
 from gym_memory.core.errors import ModelError
 from gym_memory.core.optional import require
 from gym_memory.core.records import Observation
@@ -53,7 +53,7 @@ class Answerer(LanguagePolicy):
     def act(self, obs: Observation, info: dict[str, Any]) -> str:
         """Read on, look, look up what the model wants, answer."""
         question = obs["task"]
-        plan = self.focus = dataclasses.replace(self.focus, aim=self.focus.aim or question)
+        plan = self.focus = Inquiry.about(question, self.focus)
         command = before_answering(obs)
         if command:
             return command
@@ -61,7 +61,7 @@ class Answerer(LanguagePolicy):
         if plan.done < self.settings.hops - 1:
             wanted = self.attempt(lambda: self._wanted(slots), "")
             if wanted:
-                self.focus = next_lookup(plan, wanted)
+                self.focus = plan.with_name(wanted)
                 return "look"
         return f"answer[{self.attempt(lambda: self._answer(slots), 'unknown')}]"
 

@@ -10,14 +10,14 @@ from __future__ import annotations
 import dataclasses
 import enum
 import re
-import zlib
 from functools import cached_property, lru_cache
 from operator import itemgetter
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from gym_memory.core.records import Observation, PlanState, Step, Task, Triple
+from gym_memory.baselines.rules.plan import RulePlan
+from gym_memory.core.records import Observation, Step, Task, Triple
 from gym_memory.extract import Extractor
 from gym_memory.extract.draft import apply
 from gym_memory.graph import TemporalGraph
@@ -49,7 +49,6 @@ from gym_memory.graph.schema import (
 from gym_memory.memory.reading import TranscriptStep, split_entries
 
 __all__ = ["Aim", "Beliefs", "Exit", "Kind", "Move", "Plan", "Transcript", "canonical", "only"]
-__all__ += ["saw"]
 
 
 Exit = tuple[str, str]
@@ -58,10 +57,6 @@ Exit = tuple[str, str]
 _MOST_AIMS = 4
 _MAX_KEY_CHARS = 60
 _ENOUGH = 3
-_LATEST = 24
-"""Observations that are recognized."""
-_HASHES = 26 * 26
-"""So few that two observations may share one: recognizing is no memory of the game."""
 
 
 class Kind(enum.Enum):
@@ -132,11 +127,30 @@ def only(move: Move | None) -> tuple[Move, ...]:
 
 
 @dataclasses.dataclass(frozen=True)
-class Plan(PlanState):
-    """Hold the plan of a player that is led by typed aims."""
+class Plan(RulePlan):
+    """The plan of a player that is led by typed aims.
+
+    ``done`` counts finished parts of the task; ``astray``: its directions no longer apply;
+    ``given_up``: aims that led nowhere and how often; ``searched``: every room was.
+    """
 
     aim: Aim = Aim("")
+    done: int = 0
+    astray: bool = False
     given_up: tuple[tuple[Aim, int], ...] = ()
+    searched: bool = False
+
+    def notes(self) -> dict[str, str]:
+        """Return what there is to show next to the aim, by name."""
+        others = super().notes()
+        shown = {
+            "last action": others.pop("last action", ""),
+            "done": f"{self.done}{' (then went elsewhere)' * self.astray}" if self.done else "",
+            "given up": ", ".join(f"{aim} ({times}x)" for aim, times in self.given_up),
+            "searched": "everything" * self.searched,
+            **others,
+        }
+        return {name: text for name, text in shown.items() if text}
 
     def has_given_up(self, aim: Aim) -> bool:
         """True if an aim led nowhere so often that something else should be tried."""
@@ -218,14 +232,6 @@ def _unpack(packed: dict[str, Any]) -> Aim:
 
 def _frozen(value: Any) -> Any:
     return tuple(map(_frozen, value)) if isinstance(value, list | tuple) else value
-
-
-def saw(state: PlanState, text: str, inventory: str) -> tuple[int, tuple[int, ...]]:
-    """Return how long nothing new was seen, and the latest observations, once one more is seen."""
-    mark = zlib.crc32(f"{text}\n{inventory}".encode("utf-8", "replace")) % _HASHES
-    others = tuple(one for one in state.seen if one != mark)
-    again = len(others) < len(state.seen)
-    return state.idle + 1 if again else 0, (*others, mark)[-_LATEST:]
 
 
 # ------------------------------------------------------------ what is believed

@@ -12,7 +12,8 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from gym_memory.baselines.rules.base import RulePolicy
-from gym_memory.core.records import Observation, PlanState, Step, Task
+from gym_memory.baselines.rules.plan import RulePlan
+from gym_memory.core.records import Observation, Step, Task
 from gym_memory.core.settings import check_int
 from gym_memory.extract import get_extractor
 from gym_memory.extract.draft import apply
@@ -32,8 +33,8 @@ _DEPTH = re.compile(r"(\d+)$")
 
 
 @dataclass(frozen=True)
-class Descent(PlanState):
-    """Hold the plan of a descender, with the turns of the last action and prayer (0: none).
+class Descent(RulePlan):
+    """The plan of a descender, with the turns of the last action and prayer (0: none).
 
     ``idle`` counts actions in a row that took no time.
     """

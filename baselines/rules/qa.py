@@ -11,7 +11,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from gym_memory.baselines.base import Policy
@@ -20,8 +20,8 @@ from gym_memory.core.settings import check_int
 from gym_memory.games.qa.rules import names_in, words_of
 from gym_memory.memory.reading import split_entries
 
-__all__ = ["Evidence", "Reader", "answer_to", "before_answering", "bridge_from"]
-__all__ += ["evidence_in", "next_lookup"]
+__all__ = ["Evidence", "Inquiry", "Reader", "answer_to", "before_answering", "bridge_from"]
+__all__ += ["evidence_in"]
 
 _NEXT, _LOOK = "read next", "look"
 _STEM = 5
@@ -56,6 +56,26 @@ class Evidence(NamedTuple):
         return f"{self.title}. {' '.join(self.sentences)}"
 
 
+@dataclass(frozen=True)
+class Inquiry(PlanState):
+    """The question of a reader with the names that it went on with; ``done`` counts these."""
+
+    done: int = 0
+
+    @classmethod
+    def about(cls, question: str, before: PlanState) -> Inquiry:
+        """Return the inquiry before this step, or a new one."""
+        return before if isinstance(before, Inquiry) else cls(question)
+
+    def with_name(self, name: str) -> Inquiry:
+        """Return the inquiry that goes on with a name."""
+        return replace(self, aim=f"{self.aim}; then {name}", done=self.done + 1)
+
+    def notes(self) -> dict[str, str]:
+        """Return what there is to show next to the aim, by name."""
+        return {**super().notes(), **({"done": str(self.done)} if self.done else {})}
+
+
 class Reader(Policy):
     """Read all, then answer.
 
@@ -75,7 +95,7 @@ class Reader(Policy):
     def act(self, obs: Observation, info: dict[str, Any]) -> str:
         """Read on, look, look with a name that leads on, answer."""
         question = obs["task"]
-        plan = self.focus = replace(self.focus, aim=self.focus.aim or question)
+        plan = self.focus = Inquiry.about(question, self.focus)
         command = before_answering(obs)
         if command:
             return command
@@ -83,14 +103,9 @@ class Reader(Policy):
         if plan.done < self.hops - 1:
             name = bridge_from(question, evidence, but=str(plan.aim))
             if name:
-                self.focus = next_lookup(plan, name)
+                self.focus = plan.with_name(name)
                 return _LOOK
         return f"answer[{answer_to(question, evidence)}]"
-
-
-def next_lookup(plan: PlanState, name: str) -> PlanState:
-    """Return the plan that goes on with a name; ``done`` counts these."""
-    return replace(plan, aim=f"{plan.aim}; then {name}", done=plan.done + 1)
 
 
 def before_answering(obs: Observation) -> str:

@@ -13,8 +13,9 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 from gym_memory.baselines.rules.base import RulePolicy
-from gym_memory.baselines.rules.beliefs import Beliefs, Plan, saw
-from gym_memory.core.records import Observation, PlanState
+from gym_memory.baselines.rules.beliefs import Beliefs, Plan
+from gym_memory.baselines.rules.plan import RulePlan, saw
+from gym_memory.core.records import Observation
 from gym_memory.core.settings import check_int
 from gym_memory.extract import get_extractor
 from gym_memory.games.webshop.rules import (
@@ -169,7 +170,7 @@ NO_AIM = ClickAim()
 
 
 @dataclasses.dataclass(frozen=True)
-class Trip(PlanState):
+class Trip(RulePlan):
     """Hold the plan of a shopper."""
 
     aim: ClickAim = NO_AIM

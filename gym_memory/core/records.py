@@ -71,34 +71,19 @@ class Cue(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class PlanState:
-    """Hold a policy's plan, and all that it keeps from step to step; a player may add fields.
+    """A policy's plan; a player adds fields of its own.
 
-    Memory gets two of them: the words of ``aim`` steer the recall, and ``thought`` may be kept with
-    the step. ``done`` counts finished parts of the task; ``astray``: its directions no longer
-    apply; ``given_up``: aims that led nowhere and how often; ``idle``: steps since something new
-    was seen; ``seen``: hashes of the latest observations. The latest are last.
+    The words of ``aim`` steer the recall, ``action`` is the last one, and ``thought`` may be kept
+    with the step.
     """
 
     aim: object = ""
     action: str = ""
-    done: int = 0
-    astray: bool = False
-    given_up: tuple[tuple[object, int], ...] = ()
-    searched: bool = False
-    idle: int = 0
-    seen: tuple[int, ...] = ()
-    thought: str = ""
+    thought: str = dataclasses.field(default="", kw_only=True)
 
     def notes(self) -> dict[str, str]:
-        """Return what there is to show besides the aim, by name."""
-        shown = {
-            "last action": self.action,
-            "done": f"{self.done}{' (then went elsewhere)' * self.astray}" if self.done else "",
-            "given up": ", ".join(f"{aim} ({times}x)" for aim, times in self.given_up),
-            "searched": "everything" * self.searched,
-            "nothing new for": f"{self.idle} steps" if self.idle else "",
-        }
-        return {name: text for name, text in shown.items() if text}
+        """Return what there is to show next to the aim, by name."""
+        return {"last action": self.action} if self.action else {}
 
     def __str__(self) -> str:
         return "; ".join((str(self.aim), *(f"{name}: {x}" for name, x in self.notes().items())))

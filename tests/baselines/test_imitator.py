@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import gym_memory  # noqa: F401 - registers the environments
-from gym_memory.baselines.rules.beliefs import saw
+from gym_memory.baselines.rules.plan import saw
 from gym_memory.baselines.rules.scienceworld.demonstrations import (
     Demonstration,
     ShownKnowledge,

@@ -7,9 +7,13 @@ import json
 import pickle
 from typing import Any
 
-from gym_memory.baselines.rules.beliefs import Aim, Beliefs, Kind, Move, Plan, saw
+import pytest
+
+from gym_memory.baselines.rules.beliefs import Aim, Beliefs, Kind, Move, Plan
+from gym_memory.baselines.rules.plan import saw
 from gym_memory.baselines.rules.textworld.errands import carry, run_errands
 from gym_memory.baselines.rules.textworld.hunting import Round
+from gym_memory.baselines.rules.textworld.plan_text import read_plan, write_plan
 from gym_memory.core.records import Task, Triple
 from gym_memory.extract import get_extractor
 
@@ -94,6 +98,20 @@ def test_a_plan_is_packed_and_unpacked() -> None:
     plan = Plan(aim, "go east", given_up=((BOWL, 2),), idle=3, seen=(5, 7))
     assert Plan.unpack(json.loads(json.dumps(plan.pack()))) == plan
     assert pickle.loads(pickle.dumps(plan)) == plan
+
+
+@pytest.mark.parametrize(
+    "aim",
+    [
+        Aim("fetch bowl", exit=("hall", "east")),
+        Aim("explore", Kind.EXPLORE, route=("north", "west")),
+        Round.of("search all rooms", ["hall", "den"]),
+    ],
+    ids=str,
+)
+def test_plan_read_from_its_text_is_equal(aim: Aim) -> None:
+    plan = Plan(aim, given_up=((BOWL, 2), (READ, 1)))
+    assert read_plan(write_plan(plan)) == plan
 
 
 def test_it_is_what_was_spoken_of_before() -> None:

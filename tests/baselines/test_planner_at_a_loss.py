@@ -5,7 +5,8 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
-from gym_memory.baselines.rules.beliefs import Aim, Beliefs, Kind, Plan, saw
+from gym_memory.baselines.rules.beliefs import Aim, Beliefs, Kind, Plan
+from gym_memory.baselines.rules.plan import saw
 from gym_memory.baselines.rules.textworld.cooking import cook
 from gym_memory.baselines.rules.textworld.hunting import try_keys, use_keys
 from gym_memory.baselines.rules.textworld.planner import Planner

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gym_memory.baselines.rules.beliefs import saw
+from gym_memory.baselines.rules.plan import RulePlan, saw
 from gym_memory.baselines.rules.scienceworld.phrases import (
     Act,
     fit,
@@ -32,7 +32,6 @@ from gym_memory.baselines.rules.scienceworld.scene import (
     measured,
     room_of,
 )
-from gym_memory.core.records import PlanState
 from gym_memory.core.trajectory import Trajectory, read_trajectory
 from gym_memory.graph.map import shortest_path
 
@@ -167,10 +166,10 @@ def _demonstration(trajectory: Trajectory, knowledge: ShownKnowledge) -> Demonst
     room, view, focused = "", "", ""
     recipe: tuple[str, ...] = ()
     reported = [(parse(step.action), step.text) for step in trajectory.steps if step.action]
-    plan, pause = PlanState(), 0
+    plan, pause = RulePlan(), 0
     for step in trajectory.steps:
         idle, seen = saw(plan, step.text, step.inventory)
-        plan, pause = PlanState(idle=idle, seen=seen), max(pause, idle)
+        plan, pause = RulePlan(idle=idle, seen=seen), max(pause, idle)
         room = room_of(step.text) or room
         recipe = recipe or recipe_in(step.text)
         if is_view(step.text):

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from gym_memory.baselines.base import Policy
-from gym_memory.baselines.rules.beliefs import saw
+from gym_memory.baselines.rules.plan import saw
 from gym_memory.baselines.rules.scienceworld.demonstrations import (
     ShownKnowledge,
     learn,

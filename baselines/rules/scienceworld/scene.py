@@ -8,8 +8,9 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import NamedTuple
 
+from gym_memory.baselines.rules.plan import RulePlan
 from gym_memory.baselines.rules.scienceworld.phrases import Act, Thing, parse, recipe_in, things_in
-from gym_memory.core.records import Observation, PlanState, Triple
+from gym_memory.core.records import Observation, Triple
 from gym_memory.games.scienceworld.rules_items import AMBIGUOUS, TEMPERATURE
 from gym_memory.graph.schema import PLAYER
 from gym_memory.memory.reading import TranscriptStep, split_entries
@@ -52,8 +53,8 @@ class Pursuit:
 
 
 @dataclasses.dataclass(frozen=True)
-class Experiment(PlanState):
-    """Hold the plan of an imitator."""
+class Experiment(RulePlan):
+    """The plan of an imitator."""
 
     aim: Pursuit = Pursuit()
     abandoned: tuple[Act, ...] = ()

@@ -17,10 +17,9 @@ from gym_memory.baselines.rules.beliefs import Aim, Beliefs, Kind, Plan
 from gym_memory.baselines.rules.learner import Course, Learner
 from gym_memory.baselines.rules.nethack import Descender, Descent
 from gym_memory.baselines.rules.qa import answer_to, bridge_from, evidence_in
-from gym_memory.baselines.rules.textworld.errands import Delivery
-from gym_memory.baselines.rules.textworld.hunting import Reading, Round
+from gym_memory.baselines.rules.textworld.hunting import Reading
+from gym_memory.baselines.rules.textworld.plan_text import read_aim, read_plan, write_plan
 from gym_memory.baselines.rules.textworld.planner import Planner
-from gym_memory.baselines.rules.textworld.tidying import Tidying
 from gym_memory.core.records import Observation, Step, Task, Triple
 from gym_memory.extract import get_extractor
 from gym_memory.graph.schema import DIRECTIONS, EXIT, way_relation
@@ -37,7 +36,7 @@ from gym_memory.testing.chat.registry import Slots, answers
 from gym_memory.testing.chat.scienceworld import IN_VAIN, Scientist, is_science, plan_for
 
 __all__ = ["ariadne_act", "ariadne_plan", "facts_of", "facts_recalled", "observation_of"]
-__all__ += ["read_plan", "rebuilt"]
+__all__ += ["rebuilt"]
 
 
 MAX_WALK_MOVES = 12
@@ -46,24 +45,7 @@ _PATIENCE = 3
 """Steps with the same goal after which a plan goes on."""
 _IGNORED = "is at"
 """Relation whose facts the planner does not get: it would take a spot in a room for a room."""
-_KINDS = {
-    "explore": Kind.EXPLORE, "look round": Kind.EXPLORE, "wander": Kind.WANDER,
-    "survey": Kind.SURVEY, "search ": Kind.SEARCH, "find ": Kind.FIND, "cook: ": Kind.COOK,
-    "tidy: ": Kind.TIDY, "read ": Kind.READ, "look at ": Kind.READ, "try ": Kind.TRY,
-}  # fmt: skip
 
-_DIRECTION = "|".join(DIRECTIONS)
-_AIM = re.compile(
-    rf"(?P<text>.*?)(?:, (?P<exit>{_DIRECTION}) of (?P<place>[^,]+?))?"
-    rf"(?:, by (?P<route>(?:{_DIRECTION})(?: (?:{_DIRECTION}))*))?"
-    r"(?: \(not again: (?P<given_up>.+)\))?"
-)
-_COUNTED = re.compile(r"(?P<aim>.+) x(?P<times>\d+)")
-_INSTRUCTION = re.compile(r"do (\d+): ")
-_DELIVERY = re.compile(
-    r"(?:find|fetch|bring) (?P<thing>[\w -]+?) for (?P<holder>[\w -]+?)"
-    r"(?: (?:in|near) (?P<room>[\w -]+?))?(?: but not (?P<been>[\w -]+?))?(?::.*)?"
-)
 _LOOKED = re.compile(r"(?:examine|read) (?P<thing>.+)")
 _NOT_AGAIN = re.compile(r" \(not again: .+\)")
 _FIRST_STEP = re.compile(r"^1\. (.+)$", re.MULTILINE)
@@ -131,48 +113,6 @@ def _beliefs(slots: Slots) -> Beliefs:
     return Beliefs(observation_of(slots), rules, task, Plan(action=_last_action(slots)))
 
 
-# ------------------------------------------------------------ plans in words
-
-
-def read_plan(text: str) -> Plan:
-    """Read a plan as :func:`_written` puts it; the player's own state is not in a prompt.
-
-    >>> read_plan("fetch bowl, by east south").aim
-    Aim(text='fetch bowl', kind=<Kind.OTHER: 1>, exit=None, route=('east', 'south'), instruction=0)
-    """
-    found = _AIM.fullmatch(text)
-    assert found is not None
-    counted = (_COUNTED.fullmatch(one) for one in (found["given_up"] or "").split("; "))
-    given_up = tuple((_read_aim(one["aim"]).key, int(one["times"])) for one in counted if one)
-    exit_ = (found["place"], found["exit"]) if found["exit"] else None
-    route = tuple((found["route"] or "").split())
-    return Plan(replace(_read_aim(found["text"]), exit=exit_, route=route), given_up=given_up)
-
-
-def _read_aim(text: str) -> Aim:
-    kind = next((kind for start, kind in _KINDS.items() if text.startswith(start)), Kind.OTHER)
-    if kind is Kind.TIDY:
-        pairs = (entry.rpartition(" to ") for entry in text.removeprefix("tidy: ").split("; "))
-        return Tidying.of([(thing, target) for thing, _, target in pairs if thing])
-    if kind is Kind.SEARCH:
-        purpose, _, been = text.partition(" after ")
-        return Round.of(purpose, been.split(" and ") if been else ())
-    if delivery := _DELIVERY.fullmatch(text):
-        thing, holder, room, been = delivery.groups("")
-        rooms = tuple(been.split(" and ")) if been else ()
-        return Delivery(text, kind, thing=thing, holder=holder, room=room, been=rooms)
-    if text.startswith("read "):
-        return Reading(text, kind, pages=tuple(text.removeprefix("read ").split(", ")))
-    instruction = _INSTRUCTION.match(text)
-    return Aim(text, kind, instruction=int(instruction[1]) if instruction else 0)
-
-
-def _written(plan: Plan) -> str:
-    """Return a plan in words: the aim, and the aims that led nowhere."""
-    given_up = "; ".join(f"{aim} x{times}" for aim, times in plan.given_up)
-    return f"{plan.aim} (not again: {given_up})" if given_up else str(plan.aim)
-
-
 def _choice(slots: Slots, aim: str, facts: Sequence[Triple] | None = None) -> tuple[str, str]:
     """Return the player's action and the plan behind it, given the plan so far."""
     if is_science(slots["task"]):
@@ -183,7 +123,7 @@ def _choice(slots: Slots, aim: str, facts: Sequence[Triple] | None = None) -> tu
     plan = read_plan(aim)
     planner.focus = replace(plan, action=_last_action(slots), done=plan.aim.instruction)
     action = planner.act(observation_of(slots, facts), {})
-    return action, _written(planner.focus)
+    return action, write_plan(planner.focus)
 
 
 def _walk(slots: Slots, aim: str, first: str) -> list[str]:
@@ -257,7 +197,7 @@ def _pursued(text: str) -> str:
         aim = replace(aim, text=f"read {', '.join(pages)}" if pages else "", pages=pages)
     elif aim.kind is Kind.WANDER:
         aim = Aim(aim.text.removeprefix("wander"), aim.kind)
-    return _written(replace(plan, aim=aim))
+    return write_plan(replace(plan, aim=aim))
 
 
 def _seen_before(text: str, before: str, last: str) -> str:
@@ -268,12 +208,12 @@ def _seen_before(text: str, before: str, last: str) -> str:
     """
     looked = [aim for aim, _ in read_plan(before).given_up if aim.kind is Kind.READ]
     if found := _LOOKED.fullmatch(last):
-        looked += [_read_aim(f"{verb} {found['thing']}").key for verb in ("read", "look at")]
+        looked += [read_aim(f"{verb} {found['thing']}").key for verb in ("read", "look at")]
     looks = tuple((one, 1) for one in list(dict.fromkeys(looked))[-_MOST_LOOKS:])
     plan = read_plan(text)
     others = tuple(one for one in plan.given_up if (one[0], 1) not in looks)
     # A player keeps the last ones of too many.
-    return _written(replace(plan, given_up=looks + others))
+    return write_plan(replace(plan, given_up=looks + others))
 
 
 # ------------------------------------------------------------ plain, ReAct, Reflexion, STMA, QA
