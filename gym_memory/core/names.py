@@ -12,6 +12,7 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
+from importlib.machinery import ModuleSpec, PathFinder
 from importlib.metadata import EntryPoint, EntryPoints, entry_points
 from pathlib import Path
 from types import ModuleType
@@ -51,8 +52,7 @@ def import_plugin(plugin: str) -> str:
     """
     place, _, wanted = plugin.partition("@")
     if not place.endswith(".py"):
-        if os.getcwd() not in sys.path:
-            sys.path.insert(0, os.getcwd())
+        _NEIGHBOURS.add(Path.cwd())
         PLUGINS[plugin] = _run(plugin, lambda: importlib.import_module(plugin))
         return plugin
     path = Path(place).expanduser()
@@ -72,9 +72,30 @@ def import_plugin(plugin: str) -> str:
     return f"{place}@{found}"
 
 
+class _Neighbours:
+    """A finder of modules beside those that the user named, after everything installed.
+
+    On ``sys.path`` they would come before a package that is installed to be edited.
+    """
+
+    def __init__(self) -> None:
+        self._folders: list[str] = []
+
+    def add(self, folder: Path) -> None:
+        if str(folder) not in self._folders:
+            self._folders.append(str(folder))
+        if self not in sys.meta_path:
+            sys.meta_path.append(self)
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
+        return PathFinder.find_spec(name, self._folders) if path is None else None
+
+
+_NEIGHBOURS = _Neighbours()
+
+
 def _load(name: str, path: Path) -> ModuleType:
-    if str(path.parent) not in sys.path:  # the file may import its neighbours
-        sys.path.append(str(path.parent))
+    _NEIGHBOURS.add(path.parent)
     spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None
     assert spec.loader is not None

@@ -1,6 +1,7 @@
 """Run a raw environment in a process of its own, with limits: a story or engine of a stranger.
 
-The process and this one exchange JSON lines, so that what took over the engine cannot make this
+The process works in a folder of its own, without the keys and passwords of this one's
+environment. Both exchange JSON lines, so that what took over the engine cannot make this
 process build anything. A crash, a hang or too much memory is a BackendError of the step, which
 costs one episode; the next reset starts a new process.
 """
@@ -12,9 +13,11 @@ import importlib
 import json
 import os
 import selectors
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Mapping
@@ -27,6 +30,7 @@ from gym_memory.core import errors
 from gym_memory.core.errors import BackendError, GymMemoryError, InvalidArgumentError
 from gym_memory.core.files import parse_json
 from gym_memory.core.names import PLUGINS, import_plugin
+from gym_memory.core.process import python_command, without_secrets
 from gym_memory.core.records import Oracle, Triple
 from gym_memory.games.base import ENVIRONMENTS
 from gym_memory.games.spaces import FreeText, raw_observation_space
@@ -53,6 +57,8 @@ class HostProcess:
         memory: Bytes of data that the process may hold.
         cpu_s: CPU seconds that the process may use in all.
         start_s: Wall seconds that building the object may take, > 0.
+        keep_folder: Whether it may read files of the working folder once it is built; else the
+            process works in a folder of its own, which ends with it.
     """
 
     def __init__(
@@ -62,20 +68,23 @@ class HostProcess:
         memory: int = MEMORY,
         cpu_s: int = CPU_SECONDS,
         start_s: float = RESET_SECONDS,
+        keep_folder: bool = False,
     ):
         self._owner = os.getpid()
-        paths = os.pathsep.join(path or os.getcwd() for path in sys.path)
-        self._process: subprocess.Popen[bytes] | None = subprocess.Popen(
-            [sys.executable, "-m", "gym_memory.games.isolate", str(memory), str(cpu_s)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            bufsize=0,
-            start_new_session=True,
-            env={**os.environ, "PYTHONPATH": paths},
-        )
-        assert self._process.stdin is not None
-        os.set_blocking(self._process.stdin.fileno(), False)
+        self._process: subprocess.Popen[bytes] | None = None
+        self._folder = tempfile.mkdtemp(prefix="gym-memory-")
+        words = [str(memory), str(cpu_s), self._folder, "" if keep_folder else self._folder]
         try:
+            self._process = subprocess.Popen(
+                python_command(f"{__name__}:_host", *words),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                bufsize=0,
+                start_new_session=True,
+                env={**without_secrets(), "TMPDIR": self._folder},
+            )
+            assert self._process.stdin is not None
+            os.set_blocking(self._process.stdin.fileno(), False)
             self.call(f"{factory.__module__}:{factory.__qualname__}", start_s, *arguments)
         except BaseException:
             self.close()
@@ -123,14 +132,16 @@ class HostProcess:
     def close(self) -> None:
         """End the process and what it started."""
         process, self._process = self._process, None
-        if process is None or self._owner != os.getpid():
+        if self._owner != os.getpid():
             return
-        with contextlib.suppress(OSError), process:  # which closes the pipes and waits
-            process.kill()
-            os.killpg(process.pid, signal.SIGKILL)
+        if process is not None:
+            with contextlib.suppress(OSError), process:  # which closes the pipes and waits
+                process.kill()
+                os.killpg(process.pid, signal.SIGKILL)
+        shutil.rmtree(self._folder, ignore_errors=True)
 
     def __del__(self) -> None:
-        if "_process" in vars(self):
+        if "_folder" in vars(self):
             self.close()
 
     def _answer(self, line: bytes, seconds: float) -> bytes:
@@ -191,6 +202,7 @@ class IsolatedEnv(gym.Env[dict[str, Any], str]):
             for place, module in PLUGINS.items()
         ]
         self._start = [plugins, factory.__module__, factory.__qualname__, dict(kwargs)]
+        self._own = not factory.__module__.startswith("gym_memory.games.") or name == "Foreign"
         self._memory, self._reset_s, self._step_s = memory, reset_s, step_s
         self._process: HostProcess | None = None
         self._state: dict[str, Any] = {}
@@ -248,7 +260,10 @@ class IsolatedEnv(gym.Env[dict[str, Any], str]):
 
     def _open(self) -> None:
         self._process = HostProcess(
-            _EnvHost, *self._start, memory=self._memory, start_s=self._reset_s
+            *(_EnvHost, *self._start),
+            memory=self._memory,
+            start_s=self._reset_s,
+            keep_folder=self._own,
         )
         self._call("describe", self._reset_s)
 
@@ -350,13 +365,13 @@ def _imported(module: str, name: str) -> Any:
     return found
 
 
-def _host() -> None:
+def _host(memory: str, cpu_s: str, folder: str, workplace: str) -> None:
     """Read calls from stdin, answer on what was stdout; engines print to stderr.
 
     The first call builds the object, later ones are of its methods.
     """
-    limit_memory(int(sys.argv[1]))
-    for name, most in (("CPU", int(sys.argv[2])), ("FSIZE", _MOST_FILE), ("CORE", 0)):
+    limit_memory(int(memory))
+    for name, most in (("CPU", int(cpu_s)), ("FSIZE", _MOST_FILE), ("CORE", 0)):
         _limit(f"RLIMIT_{name}", most)
     out = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
@@ -365,6 +380,7 @@ def _host() -> None:
     def leave_with_parent() -> None:
         while os.getppid() == parent:
             time.sleep(1)
+        shutil.rmtree(folder, ignore_errors=True)
         os.killpg(os.getpgrp(), signal.SIGKILL)
 
     threading.Thread(target=leave_with_parent, daemon=True).start()
@@ -374,6 +390,7 @@ def _host() -> None:
         try:
             if host is None:
                 host, value = _imported(*name.split(":"))(*args), None
+                os.chdir(workplace or ".")
             else:
                 value = getattr(host, name)(*args)
             answer: Any = ["ok", value]
@@ -381,7 +398,3 @@ def _host() -> None:
             answer = ["error", [type(error).__name__, str(error)]]
         out.write(json.dumps(answer, default=repr, skipkeys=True).encode() + b"\n")
         out.flush()
-
-
-if __name__ == "__main__":
-    _host()

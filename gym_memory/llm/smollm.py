@@ -25,6 +25,7 @@ from typing import Any
 from gym_memory.core.errors import MissingDependencyError, ModelSetupError
 from gym_memory.core.files import cache_dir
 from gym_memory.core.optional import require
+from gym_memory.core.process import python_command
 from gym_memory.llm.local import TransformersChat
 
 __all__ = ["LlamaServer", "SmolLM", "find_gguf", "is_whole", "unpacked"]
@@ -214,20 +215,23 @@ def _tokenizer(about: dict[str, Any]) -> Any:
 # --- a llama.cpp server -------------------------------------------------------------------------
 
 _POLL = 0.1
-_SERVE = """
-import sys, xllamacpp
-path, context, slots, threads = sys.argv[1], *map(int, sys.argv[2:])
-parameters = xllamacpp.CommonParams()
-parameters.model.path = path
-parameters.model_alias = {"smollm"}
-parameters.hostnames, parameters.port = ["127.0.0.1"], 0
-parameters.n_ctx, parameters.n_parallel = context * slots, slots
-parameters.cpuparams.n_threads = parameters.cpuparams_batch.n_threads = threads
-parameters.warmup, parameters.endpoint_metrics, parameters.verbosity = False, True, -1
-server = xllamacpp.Server(parameters)
-print(server.listening_address, flush=True)
-sys.stdin.read()  # until its parent is gone
-"""
+
+
+def _serve(path: str, context: str, slots: str, threads: str) -> None:
+    """Answer requests until standard input ends, with the parent."""
+    import xllamacpp
+
+    parameters = xllamacpp.CommonParams()
+    parameters.model.path = path
+    parameters.model_alias = {"smollm"}
+    parameters.hostnames, parameters.port = ["127.0.0.1"], 0
+    parameters.n_ctx, parameters.n_parallel = int(context) * int(slots), int(slots)
+    for pool in (parameters.cpuparams, parameters.cpuparams_batch):
+        pool.n_threads = int(threads)
+    parameters.warmup, parameters.endpoint_metrics, parameters.verbosity = False, True, -1
+    server = xllamacpp.Server(parameters)
+    print(server.listening_address, flush=True)
+    sys.stdin.read()
 
 
 class LlamaServer:
@@ -266,7 +270,7 @@ class LlamaServer:
         numbers = map(str, (self.context, self.slots, self.threads))
         # Stopping two servers of one process waits for ever now and then.
         self._process = subprocess.Popen(
-            [sys.executable, "-c", _SERVE, str(self.model), *numbers],
+            python_command(f"{__name__}:_serve", str(self.model), *numbers),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

@@ -7,6 +7,7 @@ node is lost is played again.
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import os
 import shutil
@@ -16,7 +17,7 @@ import tempfile
 import threading
 import time
 from collections import Counter, deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -30,6 +31,7 @@ from gym_memory.core.errors import (
 from gym_memory.core.files import write_atomic
 from gym_memory.core.names import parse_spec
 from gym_memory.core.optional import require
+from gym_memory.core.process import child_environment
 from gym_memory.core.settings import check_int
 from gym_memory.games.base import ENVIRONMENTS, TextEnv
 from gym_memory.run import EpisodeResult
@@ -37,7 +39,7 @@ from gym_memory.run.jobs import EpisodeRow, Job, RunConfig
 from gym_memory.run.pool import Limits, WorkerPool, share_of_memory
 from gym_memory.run.results.folder import check_backends
 
-__all__ = ["MOST_TRIES", "RayPool", "connect", "ray_library", "room_for"]
+__all__ = ["MOST_TRIES", "RayPool", "connect", "go_to", "ray_library", "room_for"]
 
 MOST_TRIES = 4
 """Nodes that a job may lose before it is taken for their end."""
@@ -46,6 +48,8 @@ PATIENCE = 300.0
 _LOOK_SECONDS = 5.0
 _LOG = logging.getLogger("gym_memory")
 _GIB = 1 << 30
+_SHORT = 24
+"""Characters of a folder for temporary files that leave room for the names of Ray's sockets."""
 
 
 class _Played(NamedTuple):
@@ -58,8 +62,14 @@ class _Host:
     """Run a pool of one worker; the body of an actor."""
 
     def __init__(
-        self, limits: Limits, plugins: Sequence[str], memory: int | None, callbacks: Sequence[str]
+        self,
+        limits: Limits,
+        plugins: Sequence[str],
+        memory: int | None,
+        callbacks: Sequence[str],
+        workplace: str,
     ):
+        go_to(workplace)
         self._folder = Path(tempfile.mkdtemp(prefix="gym-memory-"))
         self._logs, self._steps = self._folder / "logs", self._folder / "steps"
         self._pool = WorkerPool(
@@ -133,7 +143,7 @@ class RayPool:
         self._ray = ray_library(address)
         self._address, self._n = address, n_workers
         self._logs, self._steps = logs, steps
-        self._settings = (limits_in_time, tuple(plugins), memory, tuple(callbacks))
+        self._settings = (limits_in_time, tuple(plugins), memory, tuple(callbacks), os.getcwd())
         self._numbers = 0
         self._idle: list[_Actor] = []
         self._running: dict[Any, tuple[_Actor, Job]] = {}
@@ -144,7 +154,7 @@ class RayPool:
     def __enter__(self) -> RayPool:
         for folder in (self._logs, self._steps):
             folder.mkdir(parents=True, exist_ok=True)
-        self._ours = connect(self._address)
+        self._leave = connect(self._address)
         return self
 
     def __exit__(self, *exc: object) -> None:
@@ -153,8 +163,7 @@ class RayPool:
         for actor, _ in self._running.values():
             self._ray.kill(actor.handle)
         self._idle, self._running = [], {}
-        if self._ours:
-            self._ray.shutdown()
+        self._leave()
 
     def check(self, config: RunConfig) -> dict[str, str]:
         """Build each environment where it will run, and each memory and policy, once."""
@@ -245,25 +254,49 @@ class RayPool:
         actor.handle.close.remote()
 
 
-def connect(address: str) -> bool:
-    """Join a Ray cluster; return True if this process has to leave it."""
+def connect(address: str) -> Callable[[], None]:
+    """Join a Ray cluster; return what leaves it, which does nothing if it was joined before."""
     ray = ray_library(address)
     if ray.is_initialized():
-        return False
+        return lambda: None
     _check_address(address)
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # no reports to its makers
-    before = signal.getsignal(signal.SIGTERM)
+    before, workplace = signal.getsignal(signal.SIGTERM), os.getcwd()
+    # Ray's own folder keeps its logs for ever and lets every user read its token.
+    files = _own_folder() if address == "local" else None
+
+    def leave() -> None:
+        ray.shutdown()
+        if files:
+            shutil.rmtree(files, ignore_errors=True)
+
     try:
-        ray.init(address=address, log_to_driver=False, logging_level="warning")
+        os.chdir(os.path.abspath(os.sep))  # Ray's workers import from where it is started
+        with child_environment():
+            ray.init(address=address, log_to_driver=False, logging_level="warning", _temp_dir=files)
     except (ConnectionError, ValueError, RuntimeError) as error:
+        leave()
         raise InvalidArgumentError(
             f"expected the address of a Ray cluster, got {address!r}: {error}. "
             "`ray start --head` starts one; 'local' is one for this run"
         ) from error
     finally:
+        os.chdir(workplace)
         if threading.current_thread() is threading.main_thread():
             signal.signal(signal.SIGTERM, before)  # Ray's would end this process at once
-    return True
+    return leave
+
+
+def _own_folder() -> str:
+    """Make a folder for a cluster, of so short a name that its sockets fit in 107 bytes."""
+    usual = tempfile.gettempdir()
+    return tempfile.mkdtemp(prefix="ray-", dir=usual if len(usual) < _SHORT else "/tmp")
+
+
+def go_to(workplace: str) -> None:
+    """Work in the folder of the process that sends the jobs, where this node has it."""
+    with contextlib.suppress(OSError):
+        os.chdir(workplace)
 
 
 def ray_library(address: str) -> Any:

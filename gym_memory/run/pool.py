@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from gym_memory.core.errors import BackendError, InvalidArgumentError
+from gym_memory.core.process import child_environment
 from gym_memory.core.settings import check_int
 from gym_memory.games.isolate import cause_of_end
 from gym_memory.run import EpisodeResult
@@ -211,28 +212,13 @@ class _Worker:
         self.connection.close()
 
 
-@contextlib.contextmanager
-def _environment(**values: str) -> Iterator[None]:
-    """Set environment variables of the processes that are started inside."""
-    before = {name: os.environ.get(name) for name in values}
-    os.environ.update(values)
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = value
-
-
 def _start_tracker() -> None:
     """Start the process that returns semaphores of killed workers to the system.
 
     It starts before any worker, whose mark it must not carry.
     """
     filters = os.environ.get("PYTHONWARNINGS", "")
-    with _environment(PYTHONWARNINGS=f"{filters},ignore:resource_tracker".lstrip(",")):
+    with child_environment(PYTHONWARNINGS=f"{filters},ignore:resource_tracker".lstrip(",")):
         resource_tracker.ensure_running()
 
 
@@ -249,7 +235,7 @@ def _child_settings(mark: str) -> Iterator[None]:
         masks = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     threads = {name: "1" for name in _THREADS if name not in os.environ}
     try:
-        with _environment(**threads, **{MARK: mark}):
+        with child_environment(**threads, **{MARK: mark}):
             yield
     finally:
         if hasattr(signal, "pthread_sigmask"):

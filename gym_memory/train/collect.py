@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import Any, NamedTuple
@@ -9,7 +10,7 @@ from typing import Any, NamedTuple
 from gym_memory.baselines.rl.shared.training import LocalEnvs, MakeEnv
 from gym_memory.core.errors import BackendError, GymMemoryError
 from gym_memory.core.names import import_plugin
-from gym_memory.run.cluster import MOST_TRIES, connect, ray_library, room_for
+from gym_memory.run.cluster import MOST_TRIES, connect, go_to, ray_library, room_for
 from gym_memory.run.results.folder import check_backends
 
 __all__ = ["RayEnvs"]
@@ -20,7 +21,8 @@ Calls = list[tuple[str, tuple[Any, ...]]]
 
 
 class _Actor:
-    def __init__(self, make: MakeEnv, plugins: Sequence[str]):
+    def __init__(self, make: MakeEnv, plugins: Sequence[str], workplace: str):
+        go_to(workplace)
         for plugin in plugins:
             import_plugin(plugin)
         self._envs = LocalEnvs(make)
@@ -68,7 +70,7 @@ class RayEnvs:
         self._versions: dict[str, str] = {}
 
     def __enter__(self) -> RayEnvs:
-        self._ours = connect(self._address)
+        self._leave = connect(self._address)
         cores = int(self._ray.cluster_resources().get("CPU", 0))
         self.actors = [self._start() for _ in range(min(self._slots, max(cores, 1)))]
         return self
@@ -85,8 +87,7 @@ class RayEnvs:
         for actor in self.actors:
             self._ray.kill(actor)
         self.actors = []
-        if self._ours:
-            self._ray.shutdown()
+        self._leave()
 
     def call(self, split: str, name: str, arguments: Mapping[int, tuple[Any, ...]]) -> list[Any]:
         """Call a method in several slots, in all actors at once; see :class:`.Envs`."""
@@ -155,4 +156,4 @@ class RayEnvs:
 
     def _start(self) -> Any:
         remote = self._ray.remote(num_cpus=1, memory=room_for(self._env))(_Actor)
-        return remote.remote(self._make, self._plugins)
+        return remote.remote(self._make, self._plugins, os.getcwd())

@@ -63,15 +63,24 @@ class Hostile:
         return text, 0.0, False, False, {"valid_actions": list(REPORTS)}
 
 
+class Dying(Hostile):
+    """A world that ends its process or says a line of its own, and never waits."""
+
+    def reset(self, seed: int | None = None) -> tuple[str, dict[str, Any]]:
+        return "You are in the hall.", {"valid_actions": ["exit", "print"]}
+
+
 @pytest.fixture
-def hostile() -> Any:
-    env = IsolatedEnv("Foreign", {"id": f"{__name__}:Hostile"}, memory=1 << 30, step_s=2.0)
+def hostile(action: str) -> Any:
+    """A world that has time on a busy machine, unless it will never answer."""
+    step_s = 2.0 if action in ("hang", "spin") else 300.0
+    env = IsolatedEnv("Foreign", {"id": f"{__name__}:Hostile"}, memory=1 << 30, step_s=step_s)
     yield env
     env.close()
 
 
 @pytest.mark.parametrize("action", REPORTS)
-def test_what_a_world_does_to_its_process_costs_one_episode(hostile: Any, action: str) -> None:
+def test_hostile_process_costs_one_episode(hostile: Any, action: str) -> None:
     first = hostile.reset(seed=0)
     if REPORTS[action]:
         with pytest.raises(BackendError) as raised:
@@ -79,12 +88,13 @@ def test_what_a_world_does_to_its_process_costs_one_episode(hostile: Any, action
         assert str(raised.value).endswith(REPORTS[action])
     else:
         hostile.step(action)
+    hostile._step_s = 300.0
     assert hostile.reset(seed=0) == first
     assert hostile.step("wait")[0]["text"] == "You are in the hall."
 
 
-def test_a_job_whose_process_dies_fails_and_the_next_one_plays() -> None:
-    env = f"Foreign?id={__name__}:Hostile&isolate=process&max_steps=3"
+def test_job_of_dead_process_fails_and_next_plays() -> None:
+    env = f"Foreign?id={__name__}:Dying&isolate=process&max_steps=3"
     rows = [row for seed in range(12) for row in play_job(Job(env, "arigraph", "random", seed))]
     reasons = [row.result.failed.partition("in step: ")[2] for row in rows]
     assert "it died with exit status 3" in reasons

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -103,7 +104,7 @@ def test_a_node_is_waited_for(cluster, monkeypatch, caplog):
     """Where none has room, as after the last one was lost, and for so long only."""
     need = TextEnv.worker_gib * 1000
     monkeypatch.setattr(TextEnv, "worker_gib", need)
-    ours = module.connect(cluster.address)
+    leave = module.connect(cluster.address)
     with pytest.raises(BackendError, match="no node of the Ray cluster has a core and 500 GiB"):
         module.room_for("FakeHouse")
     with ThreadPoolExecutor() as pool:
@@ -113,8 +114,7 @@ def test_a_node_is_waited_for(cluster, monkeypatch, caplog):
         node = cluster.add_node(num_cpus=1, memory=int((need + 1) * (1 << 30)))
         assert room.result() == need * (1 << 30)
     assert caplog.text.count("waiting at most 60 s for a node of the Ray cluster") == 1
-    if ours:
-        ray.shutdown()
+    leave()
     cluster.remove_node(node, allow_graceful=False)
 
 
@@ -124,7 +124,8 @@ def test_a_local_cluster_is_for_this_machine_and_ends_at_sigterm(tmp_path):
     words += ["-e", "FakeHouse", "-m", "none", "-p", "sleepy?delay=0.2", "--seeds", "0:20"]
     words += ["--import", "run_plugin", "--out", str(tmp_path / "run")]
     paths = [str(Path(__file__).parent), *filter(None, [os.environ.get("PYTHONPATH")])]
-    env = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
+    short = Path(tempfile.mkdtemp(dir="/tmp"))  # a path of Ray's sockets has 107 bytes at most
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(paths), "TMPDIR": str(short)}
     with subprocess.Popen(words, env=env, stderr=subprocess.PIPE, text=True) as process:
         rows, deadline = tmp_path / "run" / "episodes.jsonl", time.monotonic() + 120
         while not (rows.exists() and rows.read_bytes().count(b"\n") > 1):
@@ -149,6 +150,8 @@ def test_a_local_cluster_is_for_this_machine_and_ends_at_sigterm(tmp_path):
     assert len(episodes(tmp_path / "run")) < 20
     _, alive = psutil.wait_procs(family, timeout=30)
     assert not alive
+    assert list(short.iterdir()) == []
+    short.rmdir()
 
 
 def test_what_does_not_go_with_a_cluster(tmp_path):

@@ -18,6 +18,7 @@ from typing import Any, ClassVar, NamedTuple
 
 from gym_memory.core.errors import BackendError
 from gym_memory.core.names import PLUGINS, import_plugin
+from gym_memory.core.process import python_command
 from gym_memory.core.records import Cue, MemoryStats, Outcome, Recall, Step, Task
 from gym_memory.evaluate.exam import Account, Moment, ask
 from gym_memory.evaluate.exam.account import PlayedEpisode
@@ -151,7 +152,7 @@ class _Witness(NamedTuple):
 
     def elsewhere(self) -> list[Recall]:
         """Return the same from a process of its own, where no game runs."""
-        command = [sys.executable, "-c", f"from {__name__} import serve; serve()"]
+        command = python_command(f"{__name__}:serve")
         try:
             done = subprocess.run(
                 command, input=pickle.dumps(self), capture_output=True, timeout=_SECONDS

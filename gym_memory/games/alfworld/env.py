@@ -49,7 +49,7 @@ def find_source(
     chosen = path or _named_folder() or GENERATED
     if chosen == GENERATED:
         return _Households(split, kinds)
-    return _Folder(Path(chosen).expanduser(), split, kinds)
+    return _Folder(Path(chosen).expanduser().absolute(), split, kinds)
 
 
 def _named_folder() -> str:

@@ -126,7 +126,7 @@ def _stories(path: str | PathLike[str] | None) -> dict[str, Path | None]:
     """Map task ids to story files; None is our own, which is compiled when it is played."""
     if path is None:
         return {_OURS: None}
-    place = Path(path).expanduser()
+    place = Path(path).expanduser().absolute()
     files = [place]
     if place.is_dir():
         files = sorted(file for file in place.iterdir() if file.suffix.lower() in _SUFFIXES)

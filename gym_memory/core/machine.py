@@ -1,0 +1,70 @@
+"""Tell a fault of the machine, which says nothing about an agent, from one of an episode."""
+
+from __future__ import annotations
+
+import errno
+import os
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+__all__ = ["machine_fault"]
+
+_ERRORS = frozenset(
+    getattr(errno, name)
+    for name in (
+        *("ENOSPC", "EDQUOT", "EIO", "EROFS", "ENOMEM", "EMFILE", "ENFILE", "EAGAIN"),
+        *("ENETDOWN", "ENETUNREACH", "ESTALE", "EREMOTEIO", "ENOBUFS"),
+    )
+    if hasattr(errno, name)
+)
+"""Errors of disk, memory, processes and network that pass when the machine has room again."""
+_SQLITE = (7, 10, 13)
+"""SQLITE_NOMEM, SQLITE_IOERR and SQLITE_FULL."""
+_POSTGRES = ("08", "53", "57P")
+"""Classes of SQLSTATE: no connection, not enough resources, the server was stopped."""
+_THREAD = "can't start new thread"
+_PROBE_BYTES = 1 << 16
+
+
+def machine_fault(error: BaseException | None = None) -> str:
+    """Return what the machine lacks, by an error, its causes and a trial; empty for nothing.
+
+    Engines hide the errors of their files, so the temporary folder is tried as well.
+    """
+    for cause in _causes(error):
+        if _is_of_machine(cause):
+            return " ".join(f"{type(cause).__name__}: {cause}".split())
+    return _trial()
+
+
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
+    seen: set[int] = set()
+    while error is not None and id(error) not in seen:
+        seen.add(id(error))
+        yield error
+        error = error.__cause__ or error.__context__
+
+
+def _is_of_machine(error: BaseException) -> bool:
+    if isinstance(error, OSError):
+        return error.errno in _ERRORS
+    if isinstance(error, RuntimeError):
+        return str(error).startswith(_THREAD)
+    code, state = getattr(error, "sqlite_errorcode", None), getattr(error, "sqlstate", None)
+    if isinstance(code, int):
+        return code & 0xFF in _SQLITE
+    return isinstance(state, str) and state.startswith(_POSTGRES)
+
+
+def _trial() -> str:
+    """Write a little into the temporary folder."""
+    try:
+        with tempfile.NamedTemporaryFile(prefix="gym-memory-") as file:
+            file.write(os.urandom(_PROBE_BYTES))
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError as error:
+        place = Path(tempfile.gettempdir() if tempfile.tempdir else ".")
+        return f"nothing can be written into the temporary folder {str(place)!r}: {error}"
+    return ""

@@ -1,0 +1,182 @@
+"""The files beside a downloaded story: no command runs or reads one that was not named."""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from planted import opened, plant
+
+from gym_memory.cli import COMMANDS
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(sys.platform != "linux", reason="inotify is of Linux"),
+]
+
+SCRIPT = str(Path(sys.executable).with_name("gym-memory"))
+GAME = ("-e", "Fetch?isolate=process&max_steps=3", "--seeds", "0:2")
+RUN = ("-m", "arigraph", "-p", "random", *GAME)
+LINES = {
+    "run": (*RUN, "--out", "RUN"),
+    "compare": ("-e", "Cooking?level=rl-1&max_steps=3", *RUN, "-m", "rag", "--workers", "2"),
+    "demo": ("--help",),
+    "play": ("-e", "Fetch?isolate=process"),
+    "view": ("OLD", "--no-browser"),
+    "report": ("OLD",),
+    "verify": ("OLD",),
+    "export": ("OLD", "--out", "steps.jsonl"),
+    "new": ("policy", "Scout"),
+    "train": ("drrn", "-e", "Cooking?level=rl-1&max_steps=3", "-m", "none", "--out", "learnt",
+              "--steps", "20"),
+    "serve": ("-e", "Fetch"),
+    "serve-scripted": ("--port", "0"),
+    "rank": ("none", "--tier", "smoke", "--alone", "--out", "ranked"),
+    "exam": ("-e", "Fetch", "-m", "arigraph", "--seeds", "0:1"),
+    "quality": ("-e", "Fetch", "-m", "arigraph", "--seeds", "0:1"),
+    "credit": ("-e", "Fetch", "-p", "random", "--seeds", "1"),
+    "memory": ("inspect", "STEPS"),
+    "paper": ("--help",),
+    "transfer": ("--help",),
+    "ldm2": ("form", "OLD/steps", "-m", "ldm2?store=tuples.db"),
+    "list": ("environments",),
+    "doctor": (),
+}  # fmt: skip
+"""One call of each command; servers and dialogues are ended after their first line."""
+SERVERS = ("play", "view", "serve", "serve-scripted")
+
+
+@pytest.fixture(scope="module")
+def old(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A results folder with steps, made elsewhere."""
+    folder = tmp_path_factory.mktemp("elsewhere")
+    done = subprocess.run(
+        [SCRIPT, "run", *RUN, "--out", "old"], cwd=folder, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    return folder / "old"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    here = tmp_path / "downloads"
+    here.mkdir()
+    plant(here, tmp_path / "mark")
+    return here
+
+
+def untouched(folder: Path, words: Sequence[str], *, serves: bool = False) -> str:
+    """Run a command in a planted folder; assert that nothing of it ran or was read."""
+    mark = folder.parent / "mark"
+    with opened(folder) as found:
+        process = subprocess.Popen(
+            words, cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT, text=True, start_new_session=True,
+        )  # fmt: skip
+        assert process.stdout is not None
+        try:
+            if serves:
+                assert select.select([process.stdout], [], [], 300)[0]
+                said = process.stdout.readline()
+                process.send_signal(signal.SIGINT)
+            else:
+                said, _ = process.communicate(timeout=500)
+            process.wait(60)
+        finally:
+            os.killpg(process.pid, signal.SIGKILL) if process.poll() is None else None
+    assert not mark.exists(), mark.read_text()
+    assert found == set()
+    if not serves:
+        assert process.returncode == 0, said
+    return said
+
+
+def test_every_command_is_tried() -> None:
+    assert LINES.keys() == COMMANDS.keys()
+
+
+@pytest.mark.parametrize("command", LINES)
+def test_no_command_touches_planted_files(command: str, folder: Path, old: Path) -> None:
+    steps = str(next(old.glob("steps/*")))
+    words = [w.replace("OLD", str(old)) if w != "STEPS" else steps for w in LINES[command]]
+    said = untouched(folder, [SCRIPT, command, *words], serves=command in SERVERS)
+    assert said
+
+
+def test_game_started_by_a_page_touches_no_planted_files(folder: Path) -> None:
+    """A socket of the play page starts the game in a process of its own."""
+    code = (
+        "from gym_memory.games.isolate import IsolatedEnv\n"
+        "from gym_memory.train.session import Session\n"
+        "session = Session('Fetch', 'arigraph', isolate='process')\n"
+        "assert isinstance(session.env.unwrapped, IsolatedEnv)\n"
+        "print(session.reset()); session.close()"
+    )
+    assert untouched(folder, [sys.executable, "-P", "-c", code])
+
+
+def test_llama_server_touches_no_planted_files(folder: Path) -> None:
+    pytest.importorskip("xllamacpp")
+    code = (
+        "from gym_memory.llm.smollm import LlamaServer\n"
+        "with LlamaServer(context=256) as server: print(server.counts())"
+    )
+    assert "prompt" in untouched(folder, [sys.executable, "-P", "-c", code])
+
+
+def test_ray_workers_touch_no_planted_files(folder: Path) -> None:
+    pytest.importorskip("ray")
+    words = [SCRIPT, "compare", *RUN, "--ray", "local", "--out", "rayed"]
+    assert untouched(folder, words)
+
+
+def test_named_file_and_user_path_still_run(folder: Path) -> None:
+    """What the user names is imported, with its neighbours; PYTHONPATH reaches every process."""
+    shelf = folder.parent / "shelf"
+    shelf.mkdir()
+    (shelf / "shelved.py").write_text("NAME = 'shelved'\n")
+    (folder / "beside.py").write_text("NAME = 'beside'\n")
+    (folder / "mine.py").write_text(
+        "import beside, shelved\n"
+        "from gym_memory.memory.base import Memory\n"
+        "from gym_memory.core.records import Recall\n\n\n"
+        "class Mine(Memory):\n    name = 'mine'\n\n"
+        "    def begin(self, task, seed): pass\n\n"
+        "    def observe(self, step): pass\n\n"
+        "    def recall(self, cue, budget): return Recall(beside.NAME + shelved.NAME)\n\n"
+        "    def state(self): return {}\n\n"
+        "    def load_state(self, state): pass\n"
+    )
+    done = subprocess.run(
+        [SCRIPT, "run", "-m", "./mine.py:Mine", "-p", "random", *GAME, "--out", "own", "--json"],
+        cwd=folder, env={**os.environ, "PYTHONPATH": str(shelf)}, capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout.splitlines()[0])["memory"] == "./mine.py:Mine"
+
+
+def test_keys_do_not_reach_an_isolated_game(monkeypatch: pytest.MonkeyPatch) -> None:
+    from gym_memory.games.isolate import IsolatedEnv
+
+    for name in ("OPENAI_API_KEY", "HF_TOKEN", "PGPASSWORD", "DATABASE_URL"):
+        monkeypatch.setenv(name, "secret")
+    env = IsolatedEnv("Fetch", {})
+    process = env._process
+    assert process is not None
+    place = Path(f"/proc/{process.pid}")
+    assert b"secret" not in place.joinpath("environ").read_bytes()
+    own = Path(os.readlink(place / "cwd"))
+    assert own != Path.cwd()
+    env.close()
+    deadline = time.monotonic() + 30
+    while own.exists():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
