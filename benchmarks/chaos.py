@@ -58,9 +58,18 @@ TRAINING = (
 def command(out: Path, seeds: int, part: str = "compare") -> list[str]:
     """The run as a user would start it."""
     if part == "train":
-        words = [sys.executable, "-m", "gym_memory", "train", "drrn", "--out", str(out)]
+        words = [sys.executable, "-P", "-m", "gym_memory", "train", "drrn", "--out", str(out)]
         return words + TRAINING.split()
-    words = [sys.executable, "-m", "gym_memory", "compare", "--retry-failed", "--out", str(out)]
+    words = [
+        sys.executable,
+        "-P",
+        "-m",
+        "gym_memory",
+        "compare",
+        "--retry-failed",
+        "--out",
+        str(out),
+    ]
     words += ["--seeds", f"0:{seeds}", "--workers", str(WORKERS), "--policy", POLICY]
     words += ["--ray", "local"] if part == "ray" else []
     for env in environments(part):
@@ -187,7 +196,7 @@ def play(part: str, folder: Path, seeds: int, kills: int, chance: random.Random)
         one, other = read(calm), read(killed)
         record[{"trained": "tensors", "table": "episodes"}.get(read.__name__, "files")] = len(one)
         different += [key for key in one.keys() | other.keys() if one.get(key) != other.get(key)]
-    words = [sys.executable, "-m", "gym_memory", "verify", str(killed)]
+    words = [sys.executable, "-P", "-m", "gym_memory", "verify", str(killed)]
     verified = subprocess.run(words, stdout=DEVNULL).returncode == 0
     return {**record, "verified": verified, "different": sorted(different)}
 

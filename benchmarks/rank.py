@@ -44,7 +44,17 @@ def play(tier: str, folder: Path) -> None:
     """Rank every control and memory of the suite alone, each in a folder of its own."""
     suite = load_suite(tier)
     for memory in (*suite.controls, *suite.memories):
-        command = [sys.executable, "-m", "gym_memory", "rank", memory, "--tier", tier, "--alone"]
+        command = [
+            sys.executable,
+            "-P",
+            "-m",
+            "gym_memory",
+            "rank",
+            memory,
+            "--tier",
+            tier,
+            "--alone",
+        ]
         out = folder / re.sub(r"\W", "-", memory)
         subprocess.run([*command, "--out", str(out), "--json"], stdout=subprocess.DEVNULL)
 

@@ -57,7 +57,7 @@ def start(runs: int = 5) -> dict[str, float]:
     for turn in range(runs + 1):
         for name, code in STARTS.items():
             before = resource.getrusage(resource.RUSAGE_CHILDREN)
-            command = [sys.executable, "-c", code]
+            command = [sys.executable, "-P", "-c", code]
             subprocess.run(command, check=True, stdout=subprocess.DEVNULL, env=here)
             after = resource.getrusage(resource.RUSAGE_CHILDREN)
             if turn:

@@ -105,7 +105,9 @@ def kill(place: str, times: int) -> dict:
     reported = 0
     for n in range(times):
         Store(place).delete("killed")
-        writer = subprocess.Popen([sys.executable, "-c", KILLED, place], stdout=subprocess.PIPE)
+        writer = subprocess.Popen(
+            [sys.executable, "-P", "-c", KILLED, place], stdout=subprocess.PIPE
+        )
         lines = [writer.stdout.readline() for _ in range(3)]
         time.sleep(0.001 * n)
         os.kill(writer.pid, signal.SIGKILL)

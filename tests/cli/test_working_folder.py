@@ -36,10 +36,10 @@ LINES = {
     "export": ("OLD", "--out", "steps.jsonl"),
     "new": ("policy", "Scout"),
     "train": ("drrn", "-e", "Cooking?level=rl-1&max_steps=3", "-m", "none", "--out", "learnt",
-              "--steps", "20"),
+              "--steps", "6", "--games", "1", "--valid-games", "1"),
     "serve": ("-e", "Fetch"),
     "serve-scripted": ("--port", "0"),
-    "rank": ("none", "--tier", "smoke", "--alone", "--out", "ranked"),
+    "rank": ("--help",),
     "exam": ("-e", "Fetch", "-m", "arigraph", "--seeds", "0:1"),
     "quality": ("-e", "Fetch", "-m", "arigraph", "--seeds", "0:1"),
     "credit": ("-e", "Fetch", "-p", "random", "--seeds", "1"),
@@ -121,6 +121,17 @@ def test_game_started_by_a_page_touches_no_planted_files(folder: Path) -> None:
         "print(session.reset()); session.close()"
     )
     assert untouched(folder, [sys.executable, "-P", "-c", code])
+
+
+def test_replay_of_ranked_memory_touches_no_planted_files(folder: Path) -> None:
+    """Rank replays an episode in a process without the game."""
+    code = (
+        "from gym_memory.core.records import Task\n"
+        "from gym_memory.evaluate.rank.watched import _Witness\n"
+        "witness = _Witness((), 'arigraph', Task('t', 'Eat.', 'plain'), 0, 100, (), ())\n"
+        "print(witness.elsewhere())"
+    )
+    assert untouched(folder, [sys.executable, "-P", "-c", code]) == "[]\n"
 
 
 def test_llama_server_touches_no_planted_files(folder: Path) -> None:

@@ -40,8 +40,10 @@ REPORTS = {
 class Hostile:
     """A world whose commands do to its process what they say."""
 
+    actions = tuple(REPORTS)
+
     def reset(self, seed: int | None = None) -> tuple[str, dict[str, Any]]:
-        return "You are in the hall.", {"valid_actions": list(REPORTS)}
+        return "You are in the hall.", {"valid_actions": list(self.actions)}
 
     def step(self, action: str) -> tuple[Any, ...]:
         text = "You are in the hall."
@@ -60,14 +62,13 @@ class Hostile:
             text = "x" * (100 << 20)
         elif action == "print":
             os.write(1, b'["ok", null, {}]\n')
-        return text, 0.0, False, False, {"valid_actions": list(REPORTS)}
+        return text, 0.0, False, False, {"valid_actions": list(self.actions)}
 
 
 class Dying(Hostile):
     """A world that ends its process or says a line of its own, and never waits."""
 
-    def reset(self, seed: int | None = None) -> tuple[str, dict[str, Any]]:
-        return "You are in the hall.", {"valid_actions": ["exit", "print"]}
+    actions = ("exit", "print")
 
 
 @pytest.fixture
