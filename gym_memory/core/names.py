@@ -7,7 +7,6 @@ import importlib
 import importlib.util
 import inspect
 import json
-import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Mapping
