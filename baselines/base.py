@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 from gym_memory.core import components
 from gym_memory.core.errors import InvalidArgumentError
-from gym_memory.core.names import Registry, Spec, parse_spec
+from gym_memory.core.names import Registry, Spec
 from gym_memory.core.records import Observation, PlanState, Transition
 from gym_memory.core.settings import check_known
 
@@ -89,15 +89,15 @@ POLICIES = Registry("policy", "gym_memory.policies", components.POLICIES)
 """Names of policies; other packages add theirs by the group ``gym_memory.policies``."""
 
 
-def make_policy(spec: str | Spec | Policy | Act) -> Policy:
+def make_policy(spec: str | Policy | Act) -> Policy:
     """Build a policy from a name with parameters, or from a function ``act(obs, info)``.
 
     A ready policy is returned as it is. A name may also stand for such a function, whose further
     arguments are the parameters.
     """
     player: Any = spec
-    if isinstance(spec, str | Spec):
-        parsed = parse_spec(spec) if isinstance(spec, str) else spec
+    if isinstance(spec, str):
+        parsed = Spec(spec)
         target = POLICIES.get(parsed.name)
         if _acts(target):
             check_known(f"policy {parsed.name!r}", target, parsed.kwargs)

@@ -23,7 +23,7 @@ from gym_memory.baselines.base import Policy, make_policy
 from gym_memory.baselines.rules.scienceworld import demonstrations, guide, phrases, scene, turn
 from gym_memory.baselines.rules.textworld import places, tidying
 from gym_memory.run import rollout
-from gym_memory.run.jobs import Job
+from gym_memory.run.config import Job
 
 Parts = dict[str, tuple[Any, str, Any]]
 """Part to what holds it, its name there, and what replaces it."""

@@ -25,7 +25,8 @@ from keep import MEASURED, write_measured
 from gym_memory.core import files
 from gym_memory.memory import base
 from gym_memory.memory.stores import database, facts, store
-from gym_memory.run.jobs import Job, RunConfig, play_job
+from gym_memory.run.config import Job, RunConfig
+from gym_memory.run.play import play_job
 from gym_memory.run.results import ResultsFolder, folder, verify
 
 ENV = "Cooking?level=medium"

@@ -33,7 +33,7 @@ from pathlib import Path
 from typing import Any
 
 from gym_memory.baselines.base import make_policy
-from gym_memory.core.names import parse_spec
+from gym_memory.core.names import Spec
 from gym_memory.evaluate.credit import Credited, RuleError, credit, rule_errors
 from gym_memory.run.results import intervals
 from gym_memory.wrappers.make import make_env
@@ -55,7 +55,7 @@ SOURCES = ("memrl", "simutil")
 
 def play(world: str, memory: str, tasks: int, order: int) -> list[Credited]:
     """Play a stream; return its episodes with the worth of their lessons."""
-    name, kwargs = parse_spec(WORLDS[world])
+    name, kwargs = Spec(WORLDS[world]).parts
     env = make_env(name, memory=memory, budget=BUDGET, **kwargs)
     seeds = list(range(tasks))
     random.Random(order).shuffle(seeds)

@@ -30,7 +30,7 @@ import time
 from pathlib import Path
 
 from gym_memory.baselines.base import make_policy
-from gym_memory.core.names import format_spec, parse_spec
+from gym_memory.core.names import Spec
 from gym_memory.evaluate.exam import ExamConfig, exam_scores, examine
 from gym_memory.evaluate.exam.scores import ALL
 from gym_memory.run.loop import rollout
@@ -59,10 +59,10 @@ def main() -> None:
     heads += ["exam right", "wrong", "unproven", "ms a step", "of `arigraph`"]
     rows: dict[str, list[str]] = {}
     times: dict[str, float] = {}
-    name, kwargs = parse_spec(ENV)
+    name, kwargs = Spec(ENV).parts
     with ScriptedServer() as server:
-        llm = format_spec("openai", {"model": "scripted", "base_url": server.base_url})
-        memories = {short: format_spec(short, {"llm": llm}) for short in THEIRS}
+        llm = Spec.of("openai", {"model": "scripted", "base_url": server.base_url})
+        memories = {short: Spec.of(short, {"llm": llm}) for short in THEIRS}
         for short, memory in {**memories, **{short: short for short in OURS}}.items():
             results = []
             for seed in range(given.seeds):

@@ -32,7 +32,7 @@ from pathlib import Path
 from keep import MEASURED, measured, write_measured
 
 from gym_memory.run.compare import compare
-from gym_memory.run.jobs import RunConfig
+from gym_memory.run.config import RunConfig
 
 HERE = Path(__file__).parent
 ENVIRONMENTS = {

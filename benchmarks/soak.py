@@ -54,11 +54,11 @@ def children(process: int) -> list[int]:
 def play(spec: str, steps: int) -> None:
     """Body of a process: plays, and prints a line of JSON every thousand steps."""
     from gym_memory.baselines.base import make_policy
-    from gym_memory.core.names import parse_spec
+    from gym_memory.core.names import Spec
     from gym_memory.run import rollout
     from gym_memory.wrappers.make import make_env
 
-    name, parameters = parse_spec(spec)
+    name, parameters = Spec(spec).parts
     env, policy = make_env(name, memory="arigraph", **parameters), make_policy("random")
     played = episodes = 0
     started = time.process_time()

@@ -27,11 +27,11 @@ import tables_docs
 from keep import read_rows
 from rank import LARGEST, shipped
 
-from gym_memory.core.names import parse_spec
+from gym_memory.core.names import Spec
 from gym_memory.evaluate.rank.result import main_table, more_tables
 from gym_memory.evaluate.rank.suite import load_suite
 from gym_memory.papers.experiments import load_experiment
-from gym_memory.run.jobs import EpisodeRow
+from gym_memory.run.config import EpisodeRow
 from gym_memory.run.results import intervals, sweep
 from gym_memory.run.results.score import Unit, format_interval, grouped, units
 from gym_memory.run.results.streams import stream_sentences, stream_tables, transfer_sentences
@@ -75,7 +75,7 @@ def _line(cells: Sequence[str]) -> str:
 
 
 def _game(env: str) -> str:
-    name, settings = parse_spec(env)
+    name, settings = Spec(env).parts
     return f"{name} {settings.get('level', '')}".strip()
 
 
@@ -188,7 +188,7 @@ def planner() -> str:
         _game(cell.env): f"{numbers['top3']}"
         for cell, numbers in load_experiment("arigraph-fig3").expected.items()
         if cell.memory.startswith("arigraph?")
-        and parse_spec(cell.memory).kwargs.keys().isdisjoint({"episodic", "exploration"})
+        and Spec(cell.memory).kwargs.keys().isdisjoint({"episodic", "exploration"})
     }
     rows = []
     for env in dict.fromkeys(env for env, _ in kept):
@@ -646,8 +646,8 @@ def models() -> str:
     found: dict[str, dict[str, dict[str, float]]] = {}
     for run, rows in _by_run("agents/models.jsonl.gz").items():
         for row in rows:
-            if row["trial"] >= int(parse_spec(row["protocol"]).kwargs["shown"]):
-                name = parse_spec(row["policy"]).name
+            if row["trial"] >= int(Spec(row["protocol"]).kwargs["shown"]):
+                name = Spec(row["policy"]).name
                 reader = _READERS[f"{name} {run.split('-')[1]}" if name == "lm" else name]
                 by_memory = found.setdefault(reader, {})
                 by_memory.setdefault(row["memory"], {})[row["task_id"]] = row["normalized"]

@@ -32,7 +32,7 @@ from typing import Any
 import numpy as np
 
 from gym_memory.run.compare import compare
-from gym_memory.run.jobs import EpisodeRow, RunConfig
+from gym_memory.run.config import EpisodeRow, RunConfig
 from gym_memory.run.results import intervals
 from gym_memory.run.results.score import score_by_trial, units
 

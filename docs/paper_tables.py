@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from gym_memory.baselines.base import POLICIES
-from gym_memory.core.names import parse_spec
+from gym_memory.core.names import Spec
 from gym_memory.core.optional import require
 from gym_memory.core.settings import list_settings
 from gym_memory.memory.base import MEMORIES
@@ -76,7 +76,7 @@ def preset_value(preset: str, name: str) -> Any:
         LookupError: Neither has it.
     """
     for spec, registry in ((PRESETS[preset].policy, POLICIES), (PRESETS[preset].memory, MEMORIES)):
-        kind, kwargs = parse_spec(spec)
+        kind, kwargs = Spec(spec).parts
         for setting in list_settings(registry.get(kind)):
             if setting.name == name:
                 return kwargs.get(name, setting.default)

@@ -15,7 +15,7 @@ from pathlib import Path
 from PIL import Image
 
 from gym_memory.run.compare import compare
-from gym_memory.run.jobs import RunConfig
+from gym_memory.run.config import RunConfig
 from gym_memory.viewer.recordings import choose, find
 from gym_memory.wrappers.make import make_env
 

@@ -16,7 +16,7 @@ from gym_memory.core.trajectory import read_rows
 from gym_memory.memory import MEMORIES
 from gym_memory.memory.base import count_tokens
 from gym_memory.run.compare import compare
-from gym_memory.run.jobs import RunConfig
+from gym_memory.run.config import RunConfig
 from gym_memory.viewer.recordings import Recording, find, replay_page
 
 ENV, SEED, BUDGET, STEP = "TreasureHunt?level=easy", 3, 300, 16

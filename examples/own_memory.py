@@ -12,7 +12,7 @@ from gym_memory.core.records import MemoryStats, Recall
 from gym_memory.memory import MEMORIES, Memory
 from gym_memory.memory.base import CHARS_PER_TOKEN
 from gym_memory.run.compare import compare
-from gym_memory.run.jobs import RunConfig
+from gym_memory.run.config import RunConfig
 from gym_memory.run.results.score import table, units
 
 

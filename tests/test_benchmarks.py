@@ -13,7 +13,7 @@ from types import ModuleType
 import pytest
 
 from gym_memory.baselines.base import POLICIES
-from gym_memory.core.names import parse_spec
+from gym_memory.core.names import Spec
 from gym_memory.memory.base import MEMORIES
 from gym_memory.run.protocols import make_protocol
 
@@ -119,8 +119,8 @@ def test_the_one_table_has_language_agents_learners_and_rules() -> None:
     names = set()
     for memories, policies, _, protocol in beside.parts():
         make_protocol(protocol)
-        assert all(parse_spec(memory).name in MEMORIES.names() for memory in memories)
-        names |= {parse_spec(policy).name for policy in policies}
+        assert all(Spec(memory).name in MEMORIES.names() for memory in memories)
+        names |= {Spec(policy).name for policy in policies}
     assert names <= set(POLICIES.names())
     assert {"planner", "ariadne", "stma", "clin", "ldm2", "react", "reflexion"} <= names
     assert {"saycan", "calm", "adaplanner", "symbolic", *beside.LEARNERS} <= names

@@ -15,7 +15,7 @@ from work import guarded
 from gym_memory.baselines.llm.react import read_thought
 from gym_memory.core.errors import CorruptGameError, GymMemoryError, ResultsError, StoreError
 from gym_memory.core.files import read_json, seal, unseal, write_atomic
-from gym_memory.core.names import parse_spec
+from gym_memory.core.names import Spec
 from gym_memory.core.records import Step, Task
 from gym_memory.core.trajectory import read_trajectory
 from gym_memory.extract import get_extractor
@@ -32,7 +32,7 @@ from gym_memory.llm.prompts import read_slots
 from gym_memory.memory import make_memory
 from gym_memory.memory.roles.notes import read_description
 from gym_memory.run import EpisodeResult
-from gym_memory.run.jobs import EpisodeRow, RunConfig
+from gym_memory.run.config import EpisodeRow, RunConfig
 from gym_memory.run.results import ResultsFolder
 from gym_memory.run.results.folder import read_replaced
 from gym_memory.run.results.verify import verify
@@ -101,7 +101,7 @@ def test_planning_problems() -> None:
 
 
 def test_a_value_nested_too_deep_is_text() -> None:
-    assert parse_spec("a?b=" + "[" * 50_000).kwargs == {"b": "[" * 50_000}
+    assert Spec("a?b=" + "[" * 50_000).kwargs == {"b": "[" * 50_000}
 
 
 def test_a_sentence_at_infinity(tmp_path: Path) -> None:

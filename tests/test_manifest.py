@@ -9,7 +9,7 @@ from manifest.train import LEARNERS, machine
 
 from gym_memory.baselines.base import POLICIES
 from gym_memory.core.errors import MissingDependencyError
-from gym_memory.core.names import parse_spec
+from gym_memory.core.names import Spec
 from gym_memory.games.base import ENVIRONMENTS
 from gym_memory.memory import MEMORIES
 
@@ -49,8 +49,8 @@ def test_behaviour_is_as_recorded(game: str) -> None:
 def test_everything_registered_is_recorded() -> None:
     assert {name for game in PLAYS.values() for name in game} == set(read())
     specs = [(job.env, job.memory, job.policy) for job in cells()]
-    played = [{parse_spec(spec).name for spec in column} for column in zip(*specs, strict=True)]
-    trained = {parse_spec(name).name for name in LEARNERS}
+    played = [{Spec(spec).name for spec in column} for column in zip(*specs, strict=True)]
+    trained = {Spec(name).name for name in LEARNERS}
     assert played[0] == {*ENVIRONMENTS.builtin(), *FAKES}
     assert played[1] == {*MEMORIES.builtin(), *PLUGGED}
     assert played[2] | trained | NEED_MORE == set(POLICIES.builtin())

@@ -13,12 +13,12 @@ from typing import Any
 import pytest
 
 from gym_memory.core.errors import ModelSetupError
-from gym_memory.core.names import format_spec
+from gym_memory.core.names import Spec
 from gym_memory.core.secrets import add_secret, scrubbed
 from gym_memory.llm import Request
 from gym_memory.llm.client import OpenAIChat
 from gym_memory.run.compare import compare
-from gym_memory.run.jobs import RunConfig
+from gym_memory.run.config import RunConfig
 from gym_memory.testing.chat import ScriptedServer
 
 KEY = "sk-THIS-MUST-NOT-BE-FOUND-0123456789"
@@ -129,8 +129,8 @@ def test_server_that_sends_the_key_back_leaves_no_trace(
             return completion
 
     with Echo() as server:
-        llm = format_spec("openai", {"model": "scripted", "base_url": server.base_url})
-        policy = format_spec("react", {"llm": llm})
+        llm = Spec.of("openai", {"model": "scripted", "base_url": server.base_url})
+        policy = Spec.of("react", {"llm": llm})
         compare(RunConfig(("Fetch?max_steps=3",), ("none",), (policy,), (0,)), tmp_path)
     files = [path for path in tmp_path.rglob("*") if path.is_file()]
     assert len(files) > 5

@@ -18,7 +18,7 @@ from gym_memory.core.trajectory import RowWriter, read_rows
 from gym_memory.core.trust import GAMES, check_bare, check_game
 from gym_memory.games.base import ENVIRONMENTS
 from gym_memory.memory.base import MEMORIES
-from gym_memory.run.jobs import Job, RunConfig
+from gym_memory.run.config import Job, RunConfig
 from gym_memory.run.results.archive import open_memory
 from gym_memory.run.results.report import read_source
 from gym_memory.run.results.verify import verify

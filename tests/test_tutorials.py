@@ -9,7 +9,7 @@ import pytest
 
 from gym_memory.cli import main
 from gym_memory.run.compare import compare
-from gym_memory.run.jobs import RunConfig
+from gym_memory.run.config import RunConfig
 from gym_memory.run.results.report import build_report
 from gym_memory.testing.chat import ScriptedServer
 

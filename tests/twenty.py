@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from gym_memory.run.compare import compare
-from gym_memory.run.jobs import EpisodeRow, RunConfig
+from gym_memory.run.config import EpisodeRow, RunConfig
 from gym_memory.train.steps import Played, played
 
 ENV, MEMORY, BUDGET = "Cooking?level=rl-1&max_steps=10&split=train", "arigraph", 200

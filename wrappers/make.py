@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 import gymnasium as gym
 
-from gym_memory.core.names import format_spec, parse_spec
+from gym_memory.core.names import Spec
 from gym_memory.core.records import Observation
 from gym_memory.core.settings import check_flag, check_known, check_name
 from gym_memory.games.base import ENVIRONMENTS
@@ -46,8 +46,8 @@ def make_env(
     factory = ENVIRONMENTS.get(name)
     check_known(f"environment {name!r}", factory, kwargs, _OWN)
     if recall is not None:
-        parsed = parse_spec(memory)
-        memory = format_spec(parsed.name, {**parsed.kwargs, "recall": recall})
+        parsed = Spec(memory)
+        memory = Spec.of(parsed.name, {**parsed.kwargs, "recall": recall})
     check_flag("navigate", navigate)
     check_name("isolate", isolate, ("none", "process"))
     raw = IsolatedEnv(name, kwargs) if isolate == "process" else factory(**kwargs)

@@ -13,7 +13,7 @@ import numpy as np
 
 from gym_memory.baselines.base import Policy
 from gym_memory.core.errors import InvalidArgumentError, ModelError
-from gym_memory.core.names import parse_spec
+from gym_memory.core.names import Spec
 from gym_memory.core.records import Observation, PlanState, Transition
 from gym_memory.core.settings import Help, Settings
 from gym_memory.llm import MODELS, ChatModel, Message, Reply, Request, model_spec
@@ -298,7 +298,7 @@ def _model(llm: str | ChatModel, parameters: dict[str, str], otherwise: str) -> 
         if given:
             raise InvalidArgumentError(f"expected llm as a name beside {', '.join(given)}")
         return llm
-    kind, kwargs = parse_spec(llm)
+    kind, kwargs = Spec(llm).parts
     return MODELS.make(model_spec(kind, {**kwargs, **given}))
 
 

@@ -20,9 +20,9 @@ from pathlib import Path
 from typing import Any
 
 from gym_memory.baselines.rl.shared.checkpoints import SHIPPED
-from gym_memory.core.names import parse_spec
+from gym_memory.core.names import Spec
 from gym_memory.run.compare import compare
-from gym_memory.run.jobs import RunConfig, parse_seeds
+from gym_memory.run.config import RunConfig, parse_seeds
 from gym_memory.run.results.score import grouped, units
 from gym_memory.testing.chat import ScriptedServer
 
@@ -85,7 +85,7 @@ def decides_by(policy: str) -> str:
     """Return what chooses the actions of a policy."""
     if policy in (*RULES, "calm"):
         return "rules"
-    name = parse_spec(policy).name
+    name = Spec(policy).name
     return "cloning" if name == "text" else "reward" if name in LEARNERS else "language model"
 
 
@@ -99,8 +99,8 @@ def play() -> list[dict[str, Any]]:
         for (memory, policy), own in grouped(played, lambda unit: unit[2:4]).items():
             rows.append({
                 "protocol": protocol,
-                "memory": parse_spec(memory).name,
-                "policy": parse_spec(policy).name,
+                "memory": Spec(memory).name,
+                "policy": Spec(policy).name,
                 "by": decides_by(policy),
                 "first": [round(unit.trials[0], 4) for unit in own],
                 "last": [round(unit.trials[-1], 4) for unit in own],

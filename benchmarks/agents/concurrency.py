@@ -23,7 +23,7 @@ from typing import Any
 from gym_memory import __version__
 from gym_memory.papers.presets import make_preset, policy_with_model
 from gym_memory.run.compare import compare
-from gym_memory.run.jobs import RunConfig
+from gym_memory.run.config import RunConfig
 from gym_memory.testing.chat import ScriptedServer
 
 ENV = "Cooking?level=medium&max_steps=12"

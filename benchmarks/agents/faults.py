@@ -23,10 +23,10 @@ from pathlib import Path
 from typing import Any
 
 from gym_memory import __version__
-from gym_memory.core.names import format_spec
+from gym_memory.core.names import Spec
 from gym_memory.llm import Budget
 from gym_memory.run.compare import compare
-from gym_memory.run.jobs import EpisodeRow, RunConfig
+from gym_memory.run.config import EpisodeRow, RunConfig
 from gym_memory.testing.chat import FAULTS, Faults, ScriptedServer
 
 AGENTS = ("ariadne", "stma", "react", "plain")
@@ -60,7 +60,7 @@ def main() -> None:
             if fault == "timeout":
                 llm["timeout"] = 1.0
             for name in AGENTS:
-                policy = format_spec(name, {"llm": format_spec("openai", llm)})
+                policy = Spec.of(name, {"llm": Spec.of("openai", llm)})
                 agents[policy] = fault, name
         config = RunConfig((ENV,), ("arigraph",), tuple(agents), SEEDS)
         rows = compare(config, folder / "run", workers=1, concurrency=16, timeout=3600)

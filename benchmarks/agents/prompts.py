@@ -21,7 +21,7 @@ from typing import Any
 
 from gym_memory.baselines.base import make_policy
 from gym_memory.core.errors import ModelError
-from gym_memory.core.names import format_spec, parse_spec
+from gym_memory.core.names import Spec
 from gym_memory.llm import Reply, Request, episode_usage, make_model
 from gym_memory.memory.arigraph import AriGraph
 from gym_memory.memory.base import MEMORIES
@@ -71,7 +71,7 @@ class OneRole:
 
 def arigraph_by_model(role: str = "", base_url: str = "") -> AriGraph:
     """AriGraph with one role, or all of them, played by the scripted model."""
-    model = make_model(format_spec("openai", {"model": "scripted", "base_url": base_url}))
+    model = make_model(Spec.of("openai", {"model": "scripted", "base_url": base_url}))
     return AriGraph(llm=OneRole(model, role))  # type: ignore[arg-type]
 
 
@@ -82,14 +82,14 @@ def measure(env: str, memory: str, policy: str) -> dict[str, Any]:
     scores, wins, steps = [], 0, 0
     for seed in SEEDS:
         with ScriptedServer() as server, episode_usage() as meter:
-            name, kwargs = parse_spec(policy)
+            name, kwargs = Spec(policy).parts
             llm = {"model": "scripted", "base_url": server.base_url}
-            player = make_policy(format_spec(name, {**kwargs, **llm}))
-            held, arguments = parse_spec(memory)
+            player = make_policy(Spec.of(name, {**kwargs, **llm}))
+            held, arguments = Spec(memory).parts
             if held == "arigraph-by-model":
                 arguments["base_url"] = server.base_url
-            game, options = parse_spec(env)
-            world: Any = make_env(game, memory=format_spec(held, arguments), **options)
+            game, options = Spec(env).parts
+            world: Any = make_env(game, memory=Spec.of(held, arguments), **options)
             result = rollout(world, player, seed)
             world.close()
         scores.append(result.normalized)

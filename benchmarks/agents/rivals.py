@@ -15,7 +15,7 @@ from pathlib import Path
 from gym_memory.games.scienceworld.catalog import CLIN
 from gym_memory.papers.experiments import Cell, load_experiment
 from gym_memory.run.compare import compare
-from gym_memory.run.jobs import RunConfig, parse_seeds
+from gym_memory.run.config import RunConfig, parse_seeds
 from gym_memory.run.results.score import grouped, units
 
 SCIENCE = "ScienceWorld?max_steps=30&split=clin"

@@ -36,7 +36,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
-from gym_memory.core.names import parse_spec
+from gym_memory.core.names import Spec
 from gym_memory.core.records import Cue, Step, Task
 from gym_memory.evaluate.quality.observer import IdealObserver
 from gym_memory.graph.schema import INVENTORY, LOCATIONS, PLAYER
@@ -62,7 +62,7 @@ class Question(NamedTuple):
 
 def play(spec: str, split: str, seed: int, weights: dict[str, str], spent: list[float]) -> Iterator:
     """Questions of one game, by belief."""
-    name, parameters = parse_spec(spec)
+    name, parameters = Spec(spec).parts
     env = make_env(name, memory="none", **{**parameters, "split": split, "max_steps": STEPS})
     memories = {belief: Belief(weights[belief]) for belief in BELIEFS}
     observer, rng = IdealObserver(), random.Random(seed)

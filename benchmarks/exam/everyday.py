@@ -20,7 +20,7 @@ from gym_memory.evaluate.exam import KINDS, Account, ExamQuestion, record
 from gym_memory.evaluate.exam.questions import QuestionText
 from gym_memory.evaluate.exam.session import answer_questions
 from gym_memory.memory.base import make_memory
-from gym_memory.run.jobs import Job
+from gym_memory.run.config import Job
 from gym_memory.wrappers.memory import DEFAULT_MEMORY
 
 HERE = Path(__file__).parent

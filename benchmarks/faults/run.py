@@ -34,7 +34,8 @@ from gym_memory.core.errors import GymMemoryError
 
 HERE = Path(__file__).parent
 USED = (
-    *("gym_memory.run.jobs", "gym_memory.run.results.report", "gym_memory.run.results.verify"),
+    *("gym_memory.run.config", "gym_memory.run.play"),
+    *("gym_memory.run.results.report", "gym_memory.run.results.verify"),
     *("gym_memory.memory.arigraph", "gym_memory.baselines.scripted", "psycopg", "pgvector"),
     *("pgvector.psycopg", "torch", "safetensors.torch"),
 )
@@ -58,7 +59,8 @@ class Scenario(NamedTuple):
 
 
 def play(folder: Path, ack: Ack) -> None:
-    from gym_memory.run.jobs import RunConfig, play_job
+    from gym_memory.run.config import RunConfig
+    from gym_memory.run.play import play_job
     from gym_memory.run.results import ResultsFolder
     from gym_memory.run.results.report import read_source, write_report
     from gym_memory.run.results.verify import write_manifest

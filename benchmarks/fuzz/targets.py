@@ -21,7 +21,7 @@ import test_extract_hostile as hostile  # noqa: E402 - pages of each dialect
 from gym_memory.baselines.llm.react import read_thought  # noqa: E402
 from gym_memory.core.errors import GymMemoryError, ModelError  # noqa: E402
 from gym_memory.core.files import parse_json  # noqa: E402
-from gym_memory.core.names import parse_spec  # noqa: E402
+from gym_memory.core.names import Spec  # noqa: E402
 from gym_memory.core.records import Outcome, Step, Task, Triple  # noqa: E402
 from gym_memory.core.trajectory import RowWriter, read_trajectory  # noqa: E402
 from gym_memory.extract import EXTRACTORS, get_extractor  # noqa: E402
@@ -50,7 +50,7 @@ from gym_memory.memory.roles.notes import Notes, read_description  # noqa: E402
 from gym_memory.memory.stores.facts import FactStore  # noqa: E402
 from gym_memory.memory.stores.store import Store  # noqa: E402
 from gym_memory.run import EpisodeResult  # noqa: E402
-from gym_memory.run.jobs import EpisodeRow, RunConfig, parse_seeds  # noqa: E402
+from gym_memory.run.config import EpisodeRow, RunConfig, parse_seeds  # noqa: E402
 from gym_memory.run.results import ResultsFolder  # noqa: E402
 from gym_memory.run.results.archive import fact_records, open_memory  # noqa: E402
 from gym_memory.run.results.report import read_source  # noqa: E402
@@ -395,7 +395,7 @@ TARGETS |= {
     "abstractions": answer(read_abstractions),
     "JSON of a model": answer(lambda text: list(json_values(text))),
     "slots": Target(prompts.read_slots, "text", ["<task>\neat\n</task>\n<actions>a</actions>"], ()),
-    "spec": Target(parse_spec, "text", ["a?b=1&c=%3F&d=true&e=1e9", "Cooking?level=hard"]),
+    "spec": Target(Spec, "text", ["a?b=1&c=%3F&d=true&e=1e9", "Cooking?level=hard"]),
     "seeds": Target(parse_seeds, "text", ["0:20,33,40:45"]),
     "prices": Target(read_prices, "json", ['{"small": [0.1, 0.4], "large": [2, 8, 0.5]}']),
     "json": Target(parse_json, "json", [GAME], (ValueError,)),

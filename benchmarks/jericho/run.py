@@ -15,8 +15,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-from gym_memory.core.names import format_spec
-from gym_memory.run.jobs import Job, parse_seeds, play_job
+from gym_memory.core.names import Spec
+from gym_memory.run.config import Job, parse_seeds
+from gym_memory.run.play import play_job
 from gym_memory.run.protocols import make_protocol
 
 OUT = Path(__file__).with_name("scores.json")
@@ -36,7 +37,7 @@ ARMS = (
 def play(story: Path, arm: str, seed: int) -> dict[str, object]:
     """Play one job; scores are in the story's points."""
     protocol, policy, memory = arm.split()
-    job = Job(format_spec("Jericho", {"path": str(story)}), memory, policy, seed, protocol)
+    job = Job(Spec.of("Jericho", {"path": str(story)}), memory, policy, seed, protocol)
     results = [row.result for row in play_job(job)]
     failed = next((result.failed for result in results if result.failed), "")
     if failed:

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 import gymnasium as gym
 
 from gym_memory.baselines.base import Policy, make_policy
-from gym_memory.core.names import parse_spec
+from gym_memory.core.names import Spec
 from gym_memory.core.records import Triple
 from gym_memory.games import ENVIRONMENTS
 from gym_memory.memory.base import MEMORIES
@@ -227,7 +227,7 @@ def reading() -> Policy:
 
 def play(memory: str, attack: Attack, acts: Sequence[str], seed: int) -> dict[str, Any]:
     """Play a game, or two trials of it; return the score, what was believed, recalled and done."""
-    name, settings = parse_spec(attack.env)
+    name, settings = Spec(attack.env).parts
     below = Poisoned(ENVIRONMENTS.get(name)(**settings), attack)
     watch = Watch(MemoryObservation(below, memory), below)
     result = rollout(watch, reading(), seed)

@@ -26,7 +26,7 @@ from gym_memory.games.textworld.rules_sentences import (
     read_room_sentence,
 )
 from gym_memory.graph import TemporalGraph
-from gym_memory.run.jobs import Job
+from gym_memory.run.config import Job
 
 ENVS = ["Cooking?level=medium", "Cooking?level=hardest", "TreasureHunt?level=hardest", "Cleaning"]
 EPISODES = 5

@@ -36,7 +36,7 @@ def main() -> None:
     from ray.cluster_utils import Cluster
 
     from gym_memory.run.compare import compare
-    from gym_memory.run.jobs import RunConfig
+    from gym_memory.run.config import RunConfig
 
     config = RunConfig(
         ("Cooking?level=rl-2&max_steps=40", "MultiHopQA"),

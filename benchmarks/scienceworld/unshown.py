@@ -23,7 +23,7 @@ from gym_memory.baselines.rules.scienceworld.demonstrations import learn
 from gym_memory.baselines.scripted import Random
 from gym_memory.games.scienceworld import catalog
 from gym_memory.run import rollout
-from gym_memory.run.jobs import Job
+from gym_memory.run.config import Job
 from gym_memory.run.results import intervals
 
 RECORDED = Path(__file__).parent / "learner/demonstrations.jsonl.gz"

@@ -19,7 +19,7 @@ import uvicorn
 from keep import write_measured
 from openenv import GenericEnvClient
 
-from gym_memory.core.names import parse_spec
+from gym_memory.core.names import Spec
 from gym_memory.train.openenv import make_app
 from gym_memory.wrappers.make import make_env
 
@@ -38,7 +38,7 @@ def main() -> None:
     threading.Thread(target=server.run, daemon=True).start()
     while not server.started:
         time.sleep(0.05)
-    name, parameters = parse_spec(ENV)
+    name, parameters = Spec(ENV).parts
     bare, rng = make_env(name, memory=MEMORY, **parameters), np.random.default_rng(0)
     commands = []
     obs, _ = bare.reset(seed=0)

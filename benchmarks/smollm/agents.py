@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Any
 
 from gym_memory.baselines.base import POLICIES
-from gym_memory.core.names import Spec
 from gym_memory.llm import make_model
 from gym_memory.llm.smollm import LlamaServer
 from gym_memory.run import rollout
@@ -32,8 +31,8 @@ PATIENCE = 600.0
 def play(llama: LlamaServer, agent: str, *, held: bool, steps: int) -> dict[str, Any]:
     """One episode."""
     model = make_model(f"openai?model=smollm&base_url={llama.base_url}&timeout={PATIENCE}")
-    policy = POLICIES.make(
-        Spec(agent, {"llm": model, "constrain": held, "temperature": 0.0, "history": 1})
+    policy = POLICIES.build(
+        agent, {"llm": model, "constrain": held, "temperature": 0.0, "history": 1}
     )
     policy.max_tokens = 120
     env = make_env(

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 
 from gym_memory.baselines.rl.shared.training import Trainer, TrainSettings
 from gym_memory.cli.train import Arena
-from gym_memory.core.names import parse_spec
+from gym_memory.core.names import Spec
 from gym_memory.run import rollout
 from gym_memory.train.lm import Lm, LmLearner, LmSettings
 from gym_memory.wrappers.make import make_env
@@ -76,7 +76,7 @@ def train(level: Level, memory: str, folder: Path) -> dict[str, Any]:
 
 def play(level: Level, memory: str, policy: Lm, game: int) -> dict[str, Any]:
     started = time.process_time()
-    name, kwargs = parse_spec(level.env)
+    name, kwargs = Spec(level.env).parts
     env = make_env(
         name, memory=memory, budget=BUDGET, split="test", max_steps=level.max_steps, **kwargs
     )

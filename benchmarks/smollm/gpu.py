@@ -188,11 +188,11 @@ def play(arm: Arm, player: Path, games: int) -> None:
     import clone
     from keep import pack
 
-    from gym_memory.core.names import format_spec
+    from gym_memory.core.names import Spec
     from gym_memory.run.compare import compare
-    from gym_memory.run.jobs import RunConfig
+    from gym_memory.run.config import RunConfig
 
-    policy = format_spec("lm", {"checkpoint": str(player)})
+    policy = Spec.of("lm", {"checkpoint": str(player)})
     made = json.loads(player.with_suffix(".json").read_text("utf-8"))
     where = "cpu" if made["device"] == "cpu" else "gpu"
     lines = TRAINED.read_text("utf-8").splitlines() if TRAINED.exists() else []

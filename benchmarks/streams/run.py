@@ -21,10 +21,10 @@ from urllib.parse import quote
 
 from keep import pack
 
-from gym_memory.core.names import format_spec
+from gym_memory.core.names import Spec
 from gym_memory.games.alfworld.household import TASK_TYPES
 from gym_memory.run.compare import compare
-from gym_memory.run.jobs import RunConfig
+from gym_memory.run.config import RunConfig
 
 HERE = Path(__file__).parent
 BUDGET = 2000
@@ -65,7 +65,7 @@ def config(part: str, names: list[str]) -> RunConfig:
         memories=tuple(known[name] for name in names),
         policies=("learner",),
         seeds=tuple(range(orders)),
-        protocol=format_spec("stream", settings),
+        protocol=Spec.of("stream", settings),
         budgets=(BUDGET,),
     )
 

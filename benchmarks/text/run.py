@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 from gym_memory.baselines.rl.shared.training import Trainer, TrainSettings
 from gym_memory.baselines.rl.text import Text, TextLearner, TextSettings
 from gym_memory.cli.train import Arena
-from gym_memory.core.names import parse_spec
+from gym_memory.core.names import Spec
 from gym_memory.run import rollout
 from gym_memory.wrappers.make import make_env
 
@@ -100,7 +100,7 @@ def play(arm: Arm, options: argparse.Namespace) -> dict[str, Any]:
         trainer.close()
     row: dict[str, Any] = {**arm._asdict(), "train_cpu_seconds": round(trainer.cpu_seconds)}
     row |= {key: curve[-1][key] for key in ("updates", "clone_loss", "train_score")}
-    name, kwargs = parse_spec(GAMES[arm.game])
+    name, kwargs = Spec(GAMES[arm.game]).parts
     for mode in ("greedy", "sample"):
         policy = Text(str(folder / "last.safetensors"), mode=mode)
         env = make_env(

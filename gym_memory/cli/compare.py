@@ -23,11 +23,11 @@ from gym_memory.cli.show import (
     shown_progress,
 )
 from gym_memory.core.errors import InvalidArgumentError
-from gym_memory.core.names import parse_spec
+from gym_memory.core.names import Spec, specs
 from gym_memory.draw.svg import short_spec
 from gym_memory.papers.presets import PRESETS, Preset, make_preset
 from gym_memory.run.compare import compare
-from gym_memory.run.jobs import EpisodeRow, RunConfig, with_parameter
+from gym_memory.run.config import EpisodeRow, RunConfig
 from gym_memory.run.results.report import build_report
 from gym_memory.run.results.score import (
     Difference,
@@ -232,7 +232,7 @@ def run(
     config = asked.config(
         [env],
         [memory or agent.memory],
-        [with_parameter(player, "checkpoint", checkpoint) if checkpoint else player],
+        [Spec(player).with_parameter("checkpoint", checkpoint) if checkpoint else player],
         seeds,
         protocol or agent.protocol,
         agent,
@@ -261,9 +261,9 @@ def print_episodes(rows: list[EpisodeRow]) -> None:
 
 
 DEMO = RunConfig(
-    envs=("Cooking?level=medium&split=test", "TreasureHunt?level=hardest&split=test"),
-    memories=("none", "history", "arigraph"),
-    policies=("planner",),
+    envs=specs(("Cooking?level=medium&split=test", "TreasureHunt?level=hardest&split=test")),
+    memories=specs(("none", "history", "arigraph")),
+    policies=specs(("planner",)),
     seeds=tuple(range(8)),
 )
 """What the demo plays."""
@@ -275,7 +275,7 @@ def demo_summary(rows: Sequence[TableRow], out: Path) -> str:
     for env in DEMO.envs:
         score = {row.memory: row.score for row in rows if row.env == env}
         others = ", ".join(f"{name} {score[name]:.2f}" for name in DEMO.memories[:-1])
-        parts.append(f"{parse_spec(env).name} {score[DEMO.memories[-1]]:.2f} ({others})")
+        parts.append(f"{env.name} {score[DEMO.memories[-1]]:.2f} ({others})")
     return (
         f"With the same policy, steps and tokens, {DEMO.memories[-1]} scores {'; '.join(parts)}. "
         f"Watch it play: gym-memory view {out}"

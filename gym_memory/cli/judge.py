@@ -20,8 +20,8 @@ from gym_memory.cli.compare import default_out, play_parts
 from gym_memory.cli.show import output, print_json, print_table, progress, shown_progress
 from gym_memory.core.errors import InvalidArgumentError, ResultsError
 from gym_memory.core.files import write_atomic
-from gym_memory.core.names import format_spec, parse_spec
-from gym_memory.run.jobs import Job, parse_seeds
+from gym_memory.core.names import Spec, specs
+from gym_memory.run.config import Job, parse_seeds
 from gym_memory.run.results.score import format_interval, format_number
 from gym_memory.wrappers.memory import DEFAULT_BUDGET, DEFAULT_MEMORY
 
@@ -80,9 +80,9 @@ def exam(
 
     options.load_plugins(plugins)
     config = ExamConfig(
-        envs=tuple(env),
-        memories=tuple(memory or MEMORIES.names()),
-        policies=tuple(policy),
+        envs=specs(env),
+        memories=specs(memory or MEMORIES.names()),
+        policies=specs(policy),
         seeds=parse_seeds(seeds),
         budgets=_numbers("budgets", budgets),
         lengths=_numbers("lengths", lengths),
@@ -216,7 +216,9 @@ def quality(
 
     options.load_plugins(plugins)
     jobs = [
-        Job(options.with_max_steps(spec, max_steps), memory, player, seed, budget=budget)
+        Job(
+            options.with_max_steps(spec, max_steps), Spec(memory), Spec(player), seed, budget=budget
+        )
         for spec in env
         for player in policy
         for seed in parse_seeds(seeds)
@@ -315,7 +317,7 @@ def rank(
     suite = load_suite(tier)
     failed = False
     if memory:
-        memories = [format_spec(*parse_spec(spec)) for spec in memory]
+        memories = [Spec(spec) for spec in memory]
         own = options.load_plugins(plugins, *memories)
         configs = {part.name: part.config(memories, own) for part in suite.parts}
         for config in configs.values():
@@ -389,7 +391,9 @@ def credit(
     if set(kinds.split(",")) != set(chosen):
         raise InvalidArgumentError(f"expected --kinds of {','.join(KINDS)}, got {kinds!r}")
     stream = parse_seeds(seeds)
-    job = Job(options.with_max_steps(env, max_steps), memory, policy, stream[0], budget=budget)
+    job = Job(
+        options.with_max_steps(env, max_steps), Spec(memory), Spec(policy), stream[0], budget=budget
+    )
     world = job.make_env()
     if out is not None:
         world = RecordTrajectory(world, str(out / "steps.jsonl.gz"), detail=True)

@@ -14,7 +14,7 @@ from typer import Argument, Option
 
 from gym_memory.cli import LOOKS, options
 from gym_memory.cli.show import output, print_json, print_table, progress, shown_progress
-from gym_memory.core.names import parse_spec
+from gym_memory.core.names import Spec
 from gym_memory.wrappers.memory import DEFAULT_BUDGET
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ def prepare(part: Comparison, folder: Path, playing: options.Playing) -> None:
     from gym_memory.cli.train import train
     from gym_memory.memory.stores.store import backup
     from gym_memory.papers import refine as stages
-    from gym_memory.run.jobs import parse_seeds
+    from gym_memory.run.config import parse_seeds
 
     for target, what in part.learn.items():
         if not (target / "result.json").exists():
@@ -112,7 +112,7 @@ def prepare(part: Comparison, folder: Path, playing: options.Playing) -> None:
         with shown_progress(f"form {part.name}") as on_progress:
             _form(memory, _recorded(steps, successes=True), on_progress)
     if part.refine is not None:
-        refined = Path(str(parse_spec(memory).kwargs["store"]))
+        refined = Path(str(Spec(memory).kwargs["store"]))
         if not refined.exists():
             backup(refined.with_name("store.db"), refined)
         for number, env in enumerate(part.refine["envs"], 1):
@@ -167,7 +167,7 @@ def refine(
     """
     from gym_memory.papers.refine import RefineConfig
     from gym_memory.papers.refine import refine as run
-    from gym_memory.run.jobs import parse_seeds
+    from gym_memory.run.config import parse_seeds
 
     options.load_plugins(plugins)
     config = RefineConfig(

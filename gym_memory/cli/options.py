@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin, get_type
 
 from typer import Option
 
-from gym_memory.core.names import import_plugin, sources
+from gym_memory.core.names import Spec, import_plugin, sources, specs
 from gym_memory.core.settings import Help, default_of
 from gym_memory.run import DEFAULT_STEP_TIMEOUT, DEFAULT_TIMEOUT
 from gym_memory.wrappers.memory import DEFAULT_BUDGET
 
 if TYPE_CHECKING:
     from gym_memory.papers.presets import Preset
-    from gym_memory.run.jobs import RunConfig
+    from gym_memory.run.config import RunConfig
 
 __all__ = ["AllowVersionMismatch", "Asked", "BaseUrl", "Budget", "Budgets", "Callbacks"]
 __all__ += ["Concurrency", "Env", "Envs", "Json", "MaxCost", "MaxSteps", "MaxTokens", "Memories"]
@@ -231,21 +231,21 @@ class Asked:
             GymMemoryError: A name, a number or a plugin is wrong.
         """
         from gym_memory.papers.presets import memory_with_model, policy_with_model
-        from gym_memory.run.jobs import RunConfig, parse_seeds, with_parameter
+        from gym_memory.run.config import RunConfig, parse_seeds
 
         plugins = load_plugins(self.plugins, *envs, *memories, *policies)
         if agent and agent.navigate if self.navigate is None else self.navigate:
-            envs = [with_parameter(spec, "navigate", True) for spec in envs]
+            envs = [Spec(spec).with_parameter("navigate", True) for spec in envs]
         if self.memory_llm or (agent and agent.llm):
             memories = [memory_with_model(spec, self.chat) for spec in memories]
         if self.chat:
             policies = [policy_with_model(spec, self.chat) for spec in policies]
         return RunConfig(
-            envs=tuple(with_max_steps(spec, self.max_steps) for spec in envs),
-            memories=tuple(memories),
-            policies=tuple(policies),
+            envs=specs(with_max_steps(spec, self.max_steps) for spec in envs),
+            memories=specs(memories),
+            policies=specs(policies),
             seeds=parse_seeds(seeds),
-            protocol=protocol,
+            protocol=Spec(protocol or "single_episode"),
             budgets=tuple(self.budget) or (agent.budget if agent else DEFAULT_BUDGET,),
             task_id=self.task_id,
             plugins=plugins,
@@ -329,13 +329,10 @@ def given_model(model: str, base_url: str) -> dict[str, str]:
     return {name: value for name, value in named.items() if value}
 
 
-def with_max_steps(env: str, max_steps: int | None) -> str:
+def with_max_steps(env: str, max_steps: int | None) -> Spec:
     """Return the environment with the step limit of ``--max-steps``, where there is one."""
-    if max_steps is None:
-        return env
-    from gym_memory.run.jobs import with_parameter
-
-    return with_parameter(env, "max_steps", max_steps)
+    spec = Spec(env)
+    return spec if max_steps is None else spec.with_parameter("max_steps", max_steps)
 
 
 def load_plugins(plugins: Sequence[str] | None, *specs: str) -> tuple[str, ...]:

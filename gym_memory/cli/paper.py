@@ -15,7 +15,7 @@ from gym_memory.memory.encoders import DEFAULT_MODEL
 
 if TYPE_CHECKING:
     from gym_memory.papers.experiments import Comparison, Experiment
-    from gym_memory.run.jobs import EpisodeRow
+    from gym_memory.run.config import EpisodeRow
 
 __all__ = ["paper", "transfer"]
 
@@ -159,7 +159,7 @@ def transfer(
     """
     from gym_memory.cli.compare import default_out, play_config, play_parts
     from gym_memory.papers.transfer import transfer as plan
-    from gym_memory.run.jobs import RunConfig, parse_seeds
+    from gym_memory.run.config import RunConfig, parse_seeds
 
     config = asked.config(env, memory, policy, seeds, "single_episode")
 

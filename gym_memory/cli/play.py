@@ -13,6 +13,7 @@ from typer import Argument, Option
 from gym_memory.cli import options
 from gym_memory.cli.show import output, progress
 from gym_memory.core.errors import InvalidArgumentError, ResultsError
+from gym_memory.core.names import Spec
 from gym_memory.draw.escape import visible
 from gym_memory.wrappers.memory import DEFAULT_BUDGET, DEFAULT_MEMORY
 
@@ -45,7 +46,7 @@ def play(
     """
     from gym_memory.baselines.scripted import Human
     from gym_memory.run import rollout
-    from gym_memory.run.jobs import Job
+    from gym_memory.run.config import Job
 
     options.load_plugins(plugins)
     if web:
@@ -55,7 +56,7 @@ def play(
         defaults = PlayDefaults(env, memory, seed, budget, task_id, out)
         serve([], port=port, browser=browser, play=defaults)
         return
-    game = Job(env, memory, "human", seed, budget=budget).make_env()
+    game = Job(Spec(env), Spec(memory), Spec("human"), seed, budget=budget).make_env()
     last: dict[str, Any] = {}
 
     def on_step(t: int, info: dict[str, Any]) -> None:

@@ -27,7 +27,7 @@ from gym_memory.draw.escape import json_visible, visible
 
 if TYPE_CHECKING:
     from gym_memory.run.compare import OnProgress
-    from gym_memory.run.jobs import EpisodeRow
+    from gym_memory.run.config import EpisodeRow
     from gym_memory.run.results.score import TableRow
 
 __all__ = ["new_progress", "now_and_then", "output", "print_json", "print_scores", "print_table"]

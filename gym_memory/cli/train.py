@@ -18,7 +18,7 @@ from gym_memory.baselines.rl.shared.training import Trainer, TrainSettings
 from gym_memory.cli import options
 from gym_memory.cli.show import new_progress, now_and_then, print_json, print_table, progress
 from gym_memory.core.errors import InvalidArgumentError, UnknownNameError
-from gym_memory.core.names import format_spec, parse_spec
+from gym_memory.core.names import Spec
 from gym_memory.run.callbacks import following, make_callback
 from gym_memory.wrappers.memory import DEFAULT_BUDGET, DEFAULT_MEMORY
 
@@ -41,14 +41,14 @@ class Arena:
     teacher_memory: str = ""
 
     def __post_init__(self) -> None:
-        if "split" in parse_spec(self.env).kwargs:
+        if "split" in Spec(self.env).kwargs:
             raise InvalidArgumentError(f"expected {self.env!r} without a split: training sets it")
 
     def make(self, split: str) -> Any:
         """Make an environment for ``train`` or ``valid``."""
         from gym_memory.wrappers.make import make_env
 
-        name, kwargs = parse_spec(self.env)
+        name, kwargs = Spec(self.env).parts
         if split == "valid":
             kwargs |= {"split": self.valid_split, "max_steps": self.valid_max_steps}
         else:
@@ -62,7 +62,7 @@ class Arena:
 
     def record(self) -> dict[str, Any]:
         """Return what must be equal for a folder to be resumed."""
-        record = {**dataclasses.asdict(self), "env": format_spec(*parse_spec(self.env))}
+        record = {**dataclasses.asdict(self), "env": Spec(self.env)}
         if self.valid_split == "valid":
             del record["valid_split"]
         del record["teacher_memory"]  # a setting of the baseline
@@ -70,7 +70,7 @@ class Arena:
 
     def folder(self, baseline: str, seed: int) -> Path:
         """Return the folder of a run without ``--out``."""
-        names = (baseline, parse_spec(self.env).name, parse_spec(self.memory).name, str(seed))
+        names = (baseline, Spec(self.env).name, Spec(self.memory).name, str(seed))
         return Path("runs") / "-".join(names).lower()
 
 
@@ -195,7 +195,7 @@ def read_settings(words: list[str]) -> dict[str, Any]:
         if not equals:
             raise InvalidArgumentError(f"expected --set name=value, got {word!r}")
         pairs.append(f"{quote(name)}={quote(value)}")
-    return parse_spec("settings?" + "&".join(pairs)).kwargs if pairs else {}
+    return Spec("settings?" + "&".join(pairs)).parts[1] if pairs else {}
 
 
 @contextlib.contextmanager

@@ -14,8 +14,8 @@ from functools import lru_cache
 from importlib.machinery import ModuleSpec, PathFinder
 from importlib.metadata import EntryPoint, EntryPoints, entry_points
 from pathlib import Path
-from types import ModuleType
-from typing import Any, NamedTuple
+from types import MappingProxyType, ModuleType
+from typing import Any
 from urllib.parse import parse_qsl, quote
 
 from gym_memory.core.components import Component
@@ -26,21 +26,21 @@ from gym_memory.core.errors import (
 )
 from gym_memory.core.settings import check_known, check_utf8
 
-__all__ = ["PLUGINS", "Registry", "Spec", "format_spec", "import_plugin", "parse_spec", "sources"]
+__all__ = ["NO_SPEC", "PLUGINS", "Registry", "Spec", "import_plugin", "sources", "specs"]
 
 
 PLUGINS: dict[str, ModuleType] = {}
 """Modules by the name or path that the user gave."""
 
 
-def sources(specs: Iterable[str]) -> list[str]:
+def sources(names: Iterable[str]) -> list[str]:
     """List the modules and files of names such as ``./agent.py:Agent?depth=2``.
 
     >>> sources(["arigraph?depth=2", "./agent.py:Agent?x=a:b", "agents.best:act"])
     ['./agent.py', 'agents.best']
     """
-    names = (spec.partition("?")[0].rpartition(":")[0] for spec in specs)
-    return list(dict.fromkeys(name for name in names if name))
+    places = (name.partition("?")[0].rpartition(":")[0] for name in names)
+    return list(dict.fromkeys(place for place in places if place))
 
 
 def import_plugin(plugin: str) -> str:
@@ -120,26 +120,78 @@ _PASSWORD = re.compile(
 )
 
 
-class Spec(NamedTuple):
-    """A parsed name with its parameters."""
+class Spec(str):
+    """A name with parameters, ``arigraph?depth=2``: text that knows its parts.
+
+    Values that read as JSON numbers, ``true``, ``false`` or ``null`` become such; everything else
+    stays a string. The text is the same for equal parts: keys are sorted.
+
+    >>> spec = Spec("arigraph?episodic=false&depth=2")
+    >>> spec, spec.name, dict(spec.kwargs)
+    ('arigraph?depth=2&episodic=false', 'arigraph', {'episodic': False, 'depth': 2})
+    """
 
     name: str
-    kwargs: dict[str, Any]
+    kwargs: Mapping[str, Any]
+
+    def __new__(cls, text: str) -> Spec:
+        """Parse a text; return a spec as it is."""
+        if isinstance(text, Spec):
+            return text
+        if not isinstance(text, str):
+            raise InvalidArgumentError(
+                f"expected a name such as 'arigraph?depth=2', got {type(text).__name__}"
+            )
+        return _parse_spec(text)
+
+    @classmethod
+    def of(cls, name: str, kwargs: Mapping[str, Any] = {}) -> Spec:
+        """Build a spec from its parts.
+
+        >>> Spec.of("arigraph", {"depth": 2, "episodic": False})
+        'arigraph?depth=2&episodic=false'
+        """
+        return cls._joined(_format_spec(name, kwargs), name, dict(kwargs))
+
+    @classmethod
+    def _joined(cls, text: str, name: str, kwargs: dict[str, Any]) -> Spec:
+        spec = str.__new__(cls, text)
+        spec.name, spec.kwargs = name, MappingProxyType(kwargs)
+        return spec
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Travel to another process with the parts, which need no parsing there."""
+        return Spec._joined, (str(self), self.name, dict(self.kwargs))
+
+    @property
+    def parts(self) -> tuple[str, dict[str, Any]]:
+        """Return the name and a copy of the parameters."""
+        return self.name, dict(self.kwargs)
+
+    def with_parameter(self, key: str, value: Any) -> Spec:
+        """Return the spec with one more parameter.
+
+        >>> Spec("Cooking?level=hard").with_parameter("max_steps", 80)
+        'Cooking?level=hard&max_steps=80'
+        """
+        if self.kwargs.get(key, value) != value:
+            raise InvalidArgumentError(
+                f"{str(self)!r} sets {key!r} already, and {value!r} is asked for"
+            )
+        return Spec.of(self.name, {**self.kwargs, key: value})
 
 
-def parse_spec(text: str) -> Spec:
-    """Parse ``name?key=value&key=value``.
+def specs(texts: Iterable[str]) -> tuple[Spec, ...]:
+    """Return the specs of some texts."""
+    return tuple(Spec(text) for text in texts)
 
-    Values that read as JSON numbers, ``true``, ``false`` or ``null`` become such; everything
-    else stays a string.
 
-    >>> parse_spec("arigraph?episodic=false&depth=2")
-    Spec(name='arigraph', kwargs={'episodic': False, 'depth': 2})
-    """
-    if not isinstance(text, str):
-        raise InvalidArgumentError(
-            f"expected a name such as 'arigraph?depth=2', got {type(text).__name__}"
-        )
+NO_SPEC = Spec._joined("", "", {})
+"""Stands where a name is unknown, as that of a recording outside of a run."""
+
+
+@lru_cache(maxsize=1024)
+def _parse_spec(text: str) -> Spec:
     check_utf8("a name with its parameters", text)
     _check_no_password(text)
     name, _, query = text.partition("?")
@@ -155,7 +207,7 @@ def parse_spec(text: str) -> Spec:
             raise InvalidArgumentError(f"parameter {key!r} is given twice in {text!r}")
         _check_no_password(value)
         kwargs[key] = _value(value)
-    return Spec(name.strip(), kwargs)
+    return Spec.of(name.strip(), kwargs)
 
 
 def _value(text: str) -> Any:
@@ -166,12 +218,7 @@ def _value(text: str) -> Any:
     return value if isinstance(value, bool | int | float | None) else text
 
 
-def format_spec(name: str, kwargs: Mapping[str, Any]) -> str:
-    """Write the inverse of :func:`parse_spec`, keys sorted.
-
-    >>> format_spec("arigraph", {"depth": 2, "episodic": False})
-    'arigraph?depth=2&episodic=false'
-    """
+def _format_spec(name: str, kwargs: Mapping[str, Any]) -> str:
     parts = []
     for key in sorted(kwargs):
         value = kwargs[key]
@@ -275,15 +322,19 @@ class Registry:
             raise UnknownNameError(f"{self.kind} of {source}", attribute, own)
         return found
 
-    def make(self, spec: str | Spec, **defaults: Any) -> Any:
-        """Build what ``spec`` names, with its parameters over ``defaults``."""
-        name, kwargs = parse_spec(spec) if isinstance(spec, str) else spec
+    def make(self, spec: str, **more: Any) -> Any:
+        """Build what ``spec`` names, with its parameters over more, which may be any objects."""
+        name, kwargs = Spec(spec).parts
+        return self.build(name, {**more, **kwargs})
+
+    def build(self, name: str, kwargs: Mapping[str, Any]) -> Any:
+        """Build what has this name, with these parameters."""
         factory = self.get(name)
         check_known(f"{self.kind} {name!r}", factory, kwargs)
         needed = self._builtin[name].needs if name in self._builtin else ""
         if needed and needed not in kwargs:
             raise InvalidArgumentError(f"{self.kind} {name!r} needs {needed}: {name}?{needed}=...")
-        return factory(**{**defaults, **kwargs})
+        return factory(**kwargs)
 
     def _points(self, name: str) -> list[EntryPoint]:
         return [e for e in _points(self.group) if e.name == name]

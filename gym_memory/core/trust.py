@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from gym_memory.core.errors import UntrustedError
-from gym_memory.core.names import Registry, parse_spec
+from gym_memory.core.names import Registry, Spec
 from gym_memory.core.settings import check_name
 
 __all__ = ["GAMES", "check_bare", "check_game"]
@@ -42,7 +42,7 @@ def check_bare(registry: Registry, name: object, what: str, place: str) -> str:
 
 def check_game(spec: str) -> str:
     """Return ``spec`` if it names a game of ours with plain settings: numbers, flags and words."""
-    name, settings = parse_spec(spec)
+    name, settings = Spec(spec).parts
     check_name("environment of a page", name, GAMES)
     for key, value in settings.items():
         if key not in _SETTINGS or (isinstance(value, str) and not _WORD.fullmatch(value)):

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gym_memory.core.names import format_spec, parse_spec
+from gym_memory.core.names import Spec
 from gym_memory.draw.escape import text
 
 __all__ = ["PALETTE", "Figure", "Line", "attributes", "axes", "csv_text", "dot", "label_of"]
@@ -73,9 +73,9 @@ def short_spec(spec: str) -> str:
     """
     if "://" not in spec:
         return spec
-    name, kwargs = parse_spec(spec)
+    name, kwargs = Spec(spec).parts
     short = {key: _without_address(value) for key, value in kwargs.items()}
-    return format_spec(name, {key: value for key, value in short.items() if value != ""})
+    return Spec.of(name, {key: value for key, value in short.items() if value != ""})
 
 
 def _without_address(value: Any) -> Any:
@@ -90,7 +90,7 @@ def short_label(spec: str, width: int = 22) -> str:
     >>> short_label("Cooking?level=medium&split=test")
     'Cooking\nmedium, test'
     """
-    name, kwargs = parse_spec(short_spec(spec))
+    name, kwargs = Spec(short_spec(spec)).parts
     lines = [name]
     for key, value in kwargs.items():
         word = value if isinstance(value, str) else f"{key}={value}"

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from gym_memory.core import components
-from gym_memory.core.names import Registry, Spec, parse_spec
+from gym_memory.core.names import Registry, Spec
 from gym_memory.llm.base import ChatModel, Form, Message, Reply, Request, Scorer, Tokens
 from gym_memory.llm.model import BaseChatModel, ResponseCache
 from gym_memory.llm.usage import Budget, Call, Meter, Price, Usage, episode_usage, logged_calls
@@ -29,11 +29,11 @@ def model_spec(kind: str, kwargs: Mapping[str, Any]) -> Spec:
     """Return the spec of a model; ``model=smollm`` without a ``base_url`` is a kind of its own.
 
     >>> model_spec("openai", {"model": "smollm", "max_tokens": 1000})
-    Spec(name='smollm', kwargs={'max_tokens': 1000})
+    'smollm?max_tokens=1000'
     """
     if kwargs.get("model") == SMOLLM and "base_url" not in kwargs:
-        return Spec(SMOLLM, {name: kwargs[name] for name in kwargs if name != "model"})
-    return Spec(kind, dict(kwargs))
+        return Spec.of(SMOLLM, {name: kwargs[name] for name in kwargs if name != "model"})
+    return Spec.of(kind, kwargs)
 
 
 def make_model(spec: str | ChatModel) -> Any:
@@ -45,4 +45,4 @@ def make_model(spec: str | ChatModel) -> Any:
     >>> make_model("openai?model=qwen&base_url=http://localhost:8000/v1")
     OpenAIChat('qwen', 'http://localhost:8000/v1')
     """
-    return MODELS.make(model_spec(*parse_spec(spec))) if isinstance(spec, str) else spec
+    return MODELS.make(model_spec(*Spec(spec).parts)) if isinstance(spec, str) else spec

@@ -19,7 +19,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 from gym_memory.core import components
 from gym_memory.core.errors import InvalidArgumentError, StoreError, other_format
 from gym_memory.core.files import read_json, seal, write_atomic
-from gym_memory.core.names import Registry, Spec, parse_spec
+from gym_memory.core.names import Registry, Spec
 from gym_memory.core.records import (
     Cue,
     MemoryStats,
@@ -244,14 +244,18 @@ def check_budget(budget: int) -> int:
     return budget
 
 
-def make_memory(spec: str | Spec | Memory) -> Memory:
-    """Build a memory from a name with parameters; return a ready memory as it is."""
+def make_memory(spec: str | Memory, **more: Any) -> Memory:
+    """Build a memory from a name with parameters; return a ready memory as it is.
+
+    ``more`` are parameters that no name can carry, such as a chat model.
+    """
     if isinstance(spec, Memory):
         return spec
-    name, kwargs = parse_spec(spec) if isinstance(spec, str) else spec
+    name, kwargs = Spec(spec).parts
+    kwargs |= more
     shared = {key: kwargs[key] for key in vars(SharedSettings()) if key in kwargs}
     make_settings(SharedSettings, shared)
-    memory = MEMORIES.make(Spec(name, {k: v for k, v in kwargs.items() if k not in shared}))
+    memory = MEMORIES.build(name, {k: v for k, v in kwargs.items() if k not in shared})
     if isinstance(memory, Memory):
         vars(memory).update(shared)
     else:

@@ -13,13 +13,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gym_memory.core.errors import InvalidArgumentError, UnknownNameError
-from gym_memory.core.names import format_spec, parse_spec
+from gym_memory.core.names import Spec, specs
 from gym_memory.core.optional import require
 from gym_memory.core.trajectory import read_rows
 from gym_memory.games.scienceworld.catalog import CLIN
 from gym_memory.memory.encoders import DEFAULT_MODEL
 from gym_memory.papers.presets import memory_with_model, policy_with_model
-from gym_memory.run.jobs import EpisodeRow, RunConfig, parse_seeds, with_parameter
+from gym_memory.run.config import EpisodeRow, RunConfig, parse_seeds
 from gym_memory.run.results.score import Unit, grouped
 
 __all__ = ["GAINS", "MEASURES", "Cell", "Comparison", "Experiment", "Published", "TokensPerStep"]
@@ -173,7 +173,7 @@ class Experiment(NamedTuple):
             given["limits"] = {"max_steps": max_steps} if max_steps else {}
             given["training"] = {"steps": train_steps} if train_steps else {}
             given["memories"] = {
-                _placed(named, folder, encoder): _canonical(named) for named in part["memories"]
+                _placed(named, folder, encoder): Spec(named) for named in part["memories"]
             }
             found.append(_comparison(given, model, memory_llm, folder))
         return found
@@ -187,21 +187,20 @@ def _comparison(
         for placed, named in part["memories"].items()
     }
     policies = {
-        policy_with_model(_placed(named, folder), model): _canonical(named)
-        for named in part["policies"]
+        policy_with_model(_placed(named, folder), model): Spec(named) for named in part["policies"]
     }
     added = {**part["limits"], **({"navigate": True} if part.get("navigate") else {})}
     envs = {_with(env, added): env for env in part["envs"]}
     config = RunConfig(
-        envs=tuple(envs),
-        memories=tuple(memories),
-        policies=tuple(policies),
+        envs=specs(envs),
+        memories=specs(memories),
+        policies=specs(policies),
         seeds=parse_seeds(part["seeds"]),
         budgets=(part["budget"],),
         **{key: part[key] for key in ("protocol", "task_id") if key in part},
     )
     cells = {
-        Cell(env, memory, policy): Cell(_canonical(envs[env]), memories[memory], policies[policy])
+        Cell(env, memory, policy): Cell(Spec(envs[env]), memories[memory], policies[policy])
         for env in config.envs
         for memory in config.memories
         for policy in config.policies
@@ -218,25 +217,22 @@ def _comparison(
     return Comparison(part["name"], config, cells, tuple(part.get("form", ())), refine, learn)
 
 
-def _canonical(spec: str) -> str:
-    return format_spec(*parse_spec(spec))
-
-
-def _with(env: str, settings: Mapping[str, Any]) -> str:
+def _with(env: str, settings: Mapping[str, Any]) -> Spec:
+    spec = Spec(env)
     for key, value in settings.items():
-        env = with_parameter(env, key, value)
-    return _canonical(env)
+        spec = spec.with_parameter(key, value)
+    return spec
 
 
 def _placed(spec: str, folder: Path, encoder: str = DEFAULT_MODEL) -> str:
     """Return a spec with the file that ``store=STORE`` stands for, and with the encoder."""
-    name, kwargs = parse_spec(spec)
+    name, kwargs = Spec(spec).parts
     for key, value in kwargs.items():
         if key in ("store", "checkpoint") and value.isupper():
             kwargs[key] = str(folder / f"{value.lower()}{'.db' * (key == 'store')}")
         elif value == DEFAULT_MODEL:
             kwargs[key] = encoder
-    return format_spec(name, kwargs)
+    return Spec.of(name, kwargs)
 
 
 def tokens_of(rows: Iterable[EpisodeRow], per: str = "step") -> TokensPerStep | None:
@@ -270,19 +266,19 @@ def load_experiment(name: str) -> Experiment:
             record["note"].strip(),
             tuple(part for one in record["parts"] for part in _parts(record, one)),
             {
-                Cell(env, *(_canonical(row[key]) for key in Cell._fields[1:])): numbers
+                Cell(env, *(Spec(row[key]) for key in Cell._fields[1:])): numbers
                 for row in record["expected"]
                 for env, numbers in _numbers(row, envs).items()
             },
             {
-                _canonical(row["memory"]): TokensPerStep(row["prompt"], row["completion"])
+                Spec(row["memory"]): TokensPerStep(row["prompt"], row["completion"])
                 for row in record.get("tokens", ())
             },
             tuple(
                 Published(row["name"], _numbers(row, envs)) for row in record.get("published", ())
             ),
             tuple(record.get("figures", ())),
-            (_canonical(base["memory"]), _canonical(base["policy"])) if base else None,
+            (Spec(base["memory"]), Spec(base["policy"])) if base else None,
             bool(record.get("pool")),
             record.get("tokens_per", "step"),
         )
@@ -327,7 +323,7 @@ def _numbers(row: Mapping[str, Any], envs: Sequence[str]) -> dict[str, dict[str,
             for task in CLIN
         }
     envs = [row["env"]] if "env" in row else row.get("envs", envs)
-    found: dict[str, dict[str, float]] = {_canonical(env): {} for env in envs}
+    found: dict[str, dict[str, float]] = {Spec(env): {} for env in envs}
     for measure in (*MEASURES, *GAINS):
         values = row.get(measure, [])
         values = values if isinstance(values, list) else [values]

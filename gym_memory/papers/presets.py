@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from gym_memory.baselines.base import POLICIES
 from gym_memory.core.errors import UnknownNameError
-from gym_memory.core.names import Registry, format_spec, parse_spec
+from gym_memory.core.names import Registry, Spec
 from gym_memory.core.settings import check_name
 from gym_memory.llm import SMOLLM, model_spec
 from gym_memory.memory.base import MEMORIES
@@ -69,25 +69,25 @@ def make_preset(spec: str) -> Preset:
     >>> make_preset("stma?variant=ours&critic=false&hops=2")[:2]
     ('stma?critic=false', 'stma?hops=2')
     """
-    name, kwargs = parse_spec(spec)
+    name, kwargs = Spec(spec).parts
     check_name("preset", name, PRESETS)
     preset = PRESETS[name]
     variant = str(kwargs.pop("variant", "paper"))
     check_name("variant", variant, ("paper", "ours"))
     if variant == "ours":
         preset = Preset(
-            parse_spec(preset.policy).name, parse_spec(preset.memory).name,
+            Spec(preset.policy).name, Spec(preset.memory).name,
             preset.protocol, preset.navigate, about=preset.about,
         )  # fmt: skip
-    policy, memory = parse_spec(preset.policy), parse_spec(preset.memory)
-    of_policy, of_memory = _taken(POLICIES, policy.name), _taken(MEMORIES, memory.name)
+    policy, memory = Spec(preset.policy).parts, Spec(preset.memory).parts
+    of_policy, of_memory = _taken(POLICIES, policy[0]), _taken(MEMORIES, memory[0])
     for key, value in kwargs.items():
         if key not in (*of_policy, *of_memory):
             raise UnknownNameError(
                 f"parameter of preset {name!r}", key, sorted({*of_policy, *of_memory})
             )
-        (policy if key in of_policy else memory).kwargs[key] = value
-    return preset._replace(policy=format_spec(*policy), memory=format_spec(*memory))
+        (policy if key in of_policy else memory)[1][key] = value
+    return preset._replace(policy=Spec.of(*policy), memory=Spec.of(*memory))
 
 
 def policy_with_model(spec: str, model: Mapping[str, str]) -> str:
@@ -100,13 +100,13 @@ def policy_with_model(spec: str, model: Mapping[str, str]) -> str:
     >>> [policy_with_model("saycan", {"model": name}) for name in ("qwen", SMOLLM)]
     ['saycan', 'saycan?model=smollm']
     """
-    name, kwargs = parse_spec(spec)
+    name, kwargs = Spec(spec).parts
     taken = _taken(POLICIES, name)
     weights = model.get("model", "")
     local = "base_url" not in model and (weights == SMOLLM or Path(weights).is_dir())
     if not local and "base_url" not in taken:
         return spec
-    return format_spec(name, {**{k: v for k, v in model.items() if k in taken}, **kwargs})
+    return Spec.of(name, {**{k: v for k, v in model.items() if k in taken}, **kwargs})
 
 
 def memory_with_model(spec: str, model: Mapping[str, str]) -> str:
@@ -115,10 +115,10 @@ def memory_with_model(spec: str, model: Mapping[str, str]) -> str:
     >>> memory_with_model("stma", {}), memory_with_model("history", {})
     ('stma?llm=openai', 'history')
     """
-    name, kwargs = parse_spec(spec)
+    name, kwargs = Spec(spec).parts
     if "llm" in _taken(MEMORIES, name):
-        kwargs = {"llm": format_spec(*model_spec("openai", model)), **kwargs}
-    return format_spec(name, kwargs)
+        kwargs = {"llm": model_spec("openai", model), **kwargs}
+    return Spec.of(name, kwargs)
 
 
 def _taken(registry: Registry, name: str) -> Mapping[str, Any]:

@@ -19,7 +19,7 @@ from typing import Any
 from gym_memory.baselines.base import make_policy
 from gym_memory.core.errors import BudgetExceededError, InvalidArgumentError, ResultsError
 from gym_memory.core.files import parse_json, read_json, write_atomic
-from gym_memory.core.names import parse_spec
+from gym_memory.core.names import Spec
 from gym_memory.core.records import Outcome, Step, Task
 from gym_memory.core.trajectory import Trajectory
 from gym_memory.llm import Budget, Meter, episode_usage
@@ -27,7 +27,7 @@ from gym_memory.memory.base import Memory, make_memory
 from gym_memory.memory.ldm2.memory import LDM2
 from gym_memory.memory.stores.store import Store
 from gym_memory.papers.explore import Exploration, explore
-from gym_memory.run.jobs import Job, with_parameter
+from gym_memory.run.config import Job
 from gym_memory.wrappers.memory import DEFAULT_BUDGET
 
 __all__ = ["RefineConfig", "RefinedTask", "form", "refine"]
@@ -96,7 +96,7 @@ def form(
     ``on_batch`` is called before every batch with demonstrations done and in all, and at the end.
     """
     opened = _with_store(make_memory(memory), memory)
-    store, total = Store(str(parse_spec(memory).kwargs["store"])), len(trajectories)
+    store, total = Store(str(Spec(memory).kwargs["store"])), len(trajectories)
     known = {record.payload for record in store.records(*_FORMED)}
     for start in range(0, total, opened.batch_size):
         if on_batch is not None:
@@ -149,8 +149,8 @@ def refine(
     stop = Budget(**limits, path=path) if stopped else None
     if on_task is not None:
         on_task(len(done), len(config.seeds), None)
-    still = with_parameter(config.memory, "learn", False)
-    env = Job(config.env, still, config.policy, 0, budget=config.budget).make_env()
+    still = Spec(config.memory).with_parameter("learn", False)
+    env = Job(Spec(config.env), still, Spec(config.policy), 0, budget=config.budget).make_env()
     try:
         memory = _with_store(env.get_wrapper_attr("memory"), config.memory)
         policy = make_policy(config.policy)

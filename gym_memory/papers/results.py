@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from gym_memory.core.files import write_atomic
-from gym_memory.core.names import format_spec, parse_spec
+from gym_memory.core.names import Spec
 from gym_memory.draw.figures import colours, score_figure
 from gym_memory.draw.svg import Figure, Line, label_of, line_figure, picture
 from gym_memory.papers.experiments import (
@@ -21,7 +21,7 @@ from gym_memory.papers.experiments import (
     growth,
     tokens_of,
 )
-from gym_memory.run.jobs import EpisodeRow
+from gym_memory.run.config import EpisodeRow
 from gym_memory.run.protocols import make_protocol
 from gym_memory.run.results.pages import curve_figures
 from gym_memory.run.results.score import Unit, combination, grouped, table, units
@@ -47,12 +47,12 @@ def short_names(specs: Iterable[str]) -> dict[str, str]:
     >>> list(short_names(["rag?by=hash&k=5", "rag?by=hash&k=9", "clin?past=2"]).values())
     ['rag?k=5', 'rag?k=9', 'clin']
     """
-    short = {}
-    for name, own in grouped(dict.fromkeys(specs), lambda spec: parse_spec(spec).name).items():
-        given = {spec: parse_spec(spec).kwargs for spec in own}
+    short: dict[str, str] = {}
+    for name, own in grouped(dict.fromkeys(specs), lambda spec: Spec(spec).name).items():
+        given = {spec: Spec(spec).kwargs for spec in own}
         shared = [i for i in given[own[0]].items() if all(i in g.items() for g in given.values())]
         for spec, kwargs in given.items():
-            short[spec] = format_spec(
+            short[spec] = Spec.of(
                 name, {k: kwargs[k] for k in kwargs if (k, kwargs[k]) not in shared}
             )
     return short
@@ -189,9 +189,9 @@ def _labelled(
     """Yield units whose memory is the name of the agent, where several agents play."""
     memory, policy = memories[cell.memory], policies[cell.policy]
     if len(policies) > 1:
-        player, kept = parse_spec(policy), parse_spec(memory)
+        player, kept = Spec(policy), Spec(memory)
         names = [name for name in (player.name, kept.name) if name != "none"]
-        memory = format_spec("-".join(names), {**player.kwargs, **kept.kwargs})
+        memory = Spec.of("-".join(names), {**player.kwargs, **kept.kwargs})
         policy = "agents"
     for unit in group:
         yield unit._replace(env=cell.env, memory=memory, policy=policy)

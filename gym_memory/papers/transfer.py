@@ -12,10 +12,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from gym_memory.core.errors import InvalidArgumentError
-from gym_memory.core.names import format_spec, parse_spec
+from gym_memory.core.names import Spec, specs
 from gym_memory.core.settings import check_known, check_name
 from gym_memory.memory.base import MEMORIES
-from gym_memory.run.jobs import RunConfig
+from gym_memory.run.config import SINGLE_EPISODE, RunConfig
 
 __all__ = ["SETUPS", "trained_on", "transfer"]
 
@@ -32,14 +32,13 @@ SETUPS = {
 """Name to whether it starts from a meta-memory, and whether the tested instance gets trials."""
 
 
-def trained_on(env: str) -> str:
+def trained_on(env: Spec) -> Spec:
     """Return the environment on its split ``train``.
 
-    >>> trained_on("Cooking?level=rl-3&split=test")
+    >>> trained_on(Spec("Cooking?level=rl-3&split=test"))
     'Cooking?level=rl-3&split=train'
     """
-    name, kwargs = parse_spec(env)
-    return format_spec(name, {**kwargs, "split": "train"})
+    return Spec.of(env.name, {**env.kwargs, "split": "train"})
 
 
 def transfer(
@@ -70,15 +69,15 @@ def transfer(
             f"{', '.join(sources) or 'none'} with {setup}"
         )
     trains, adapts = SETUPS[setup]
-    several = format_spec("trials", {"k": trials, "stop": True})
-    protocol = several if adapts else "single_episode"
+    several = Spec.of("trials", {"k": trials, "stop": True})
+    protocol = several if adapts else SINGLE_EPISODE
     if not trains:
         return {"test": replace(config, protocol=protocol)}
     if train_seeds is None:
         train_seeds = config.seeds if sources else range(_EPISODES)
     train = replace(
         config,
-        envs=tuple(sources) or tuple(dict.fromkeys(map(trained_on, config.envs))),
+        envs=specs(sources) or tuple(dict.fromkeys(map(trained_on, config.envs))),
         memories=_archived(config.memories, archive, "write"),
         seeds=tuple(train_seeds),
         protocol=several,
@@ -87,13 +86,13 @@ def transfer(
     return {"train": train, "test": replace(config, memories=memories, protocol=protocol)}
 
 
-def _archived(memories: Sequence[str], archive: Path, use: str) -> tuple[str, ...]:
+def _archived(memories: Sequence[Spec], archive: Path, use: str) -> tuple[Spec, ...]:
     """Return the memories with a file for each, which they only write or only read."""
     found = []
     for number, spec in enumerate(memories):
-        name, kwargs = parse_spec(spec)
+        name, kwargs = spec.parts
         path = archive.with_stem(f"{archive.stem}-{number}") if number else archive
         kwargs = {**kwargs, "lifetime": "forever", "store": str(path), "use": use}
         check_known(f"memory {name!r}", MEMORIES.get(name), kwargs, ("trust",))
-        found.append(format_spec(name, kwargs))
+        found.append(Spec.of(name, kwargs))
     return tuple(found)

@@ -12,7 +12,7 @@ from gym_memory.core import components
 from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.names import Registry
 from gym_memory.core.optional import require
-from gym_memory.run.jobs import EpisodeRow, Job
+from gym_memory.run.config import EpisodeRow, Job
 
 __all__ = ["CALLBACKS", "Callback", "MLflow", "TensorBoard", "WandB", "following"]
 __all__ += ["make_callback", "watches_steps"]

@@ -29,13 +29,13 @@ from gym_memory.core.errors import (
     UnknownNameError,
 )
 from gym_memory.core.files import write_atomic
-from gym_memory.core.names import parse_spec
+from gym_memory.core.names import Spec
 from gym_memory.core.optional import require
 from gym_memory.core.process import child_environment
 from gym_memory.core.settings import check_int
 from gym_memory.games.base import ENVIRONMENTS, TextEnv
 from gym_memory.run import EpisodeResult
-from gym_memory.run.jobs import EpisodeRow, Job, RunConfig
+from gym_memory.run.config import EpisodeRow, Job, RunConfig
 from gym_memory.run.pool import Limits, WorkerPool, share_of_memory
 from gym_memory.run.results.folder import check_backends
 
@@ -111,7 +111,7 @@ class _Host:
 
 class _Actor(NamedTuple):
     number: int
-    env: str
+    env: Spec
     handle: Any
     checked: Any
     """The future of its check."""
@@ -147,7 +147,7 @@ class RayPool:
         self._numbers = 0
         self._idle: list[_Actor] = []
         self._running: dict[Any, tuple[_Actor, Job]] = {}
-        self._waiting: dict[str, deque[Job]] = {}
+        self._waiting: dict[Spec, deque[Job]] = {}
         self._backends: dict[str, str] = {}
         self._config: RunConfig | None = None
 
@@ -233,7 +233,7 @@ class RayPool:
         cores = max(int(self._ray.cluster_resources().get("CPU", 0)), 1)
         return cores if self._n is None else min(self._n, cores)
 
-    def _start(self, env: str, patience: float = 0.0) -> _Actor:
+    def _start(self, env: Spec, patience: float = 0.0) -> _Actor:
         assert self._config is not None, "check() comes first"
         remote = self._ray.remote(num_cpus=1, memory=room_for(env, patience))(_Host)
         handle = remote.remote(*self._settings)
@@ -319,13 +319,13 @@ def _check_address(address: str) -> None:
             ) from error
 
 
-def room_for(env: str, patience: float = 0.0) -> int:
+def room_for(env: Spec, patience: float = 0.0) -> int:
     """Return the bytes that an actor of an environment reserves, apart from a core.
 
     Waits ``patience`` seconds for a node that has them: one may come back.
     """
     try:
-        made: Any = ENVIRONMENTS.get(parse_spec(env).name)
+        made: Any = ENVIRONMENTS.get(env.name)
     except (UnknownNameError, ImportError):  # a plugin's: the workers know it
         made = None
     need = int(getattr(made, "worker_gib", TextEnv.worker_gib) * _GIB)

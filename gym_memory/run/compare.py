@@ -12,7 +12,7 @@ from gym_memory.llm import Budget
 from gym_memory.run import DEFAULT_STEP_TIMEOUT, DEFAULT_TIMEOUT
 from gym_memory.run.callbacks import following, watches_steps
 from gym_memory.run.cluster import RayPool
-from gym_memory.run.jobs import EpisodeRow, RunConfig
+from gym_memory.run.config import EpisodeRow, RunConfig
 from gym_memory.run.pool import Limits, WorkerPool
 from gym_memory.run.results import ResultsFolder
 from gym_memory.run.results.report import read_source, write_report

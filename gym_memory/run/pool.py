@@ -27,7 +27,7 @@ from gym_memory.core.process import child_environment
 from gym_memory.core.settings import check_int
 from gym_memory.games.isolate import cause_of_end
 from gym_memory.run import EpisodeResult
-from gym_memory.run.jobs import EpisodeRow, Job, RunConfig
+from gym_memory.run.config import EpisodeRow, Job, RunConfig
 from gym_memory.run.worker import MARK, WorkerSettings, kill_marked, serve
 
 __all__ = ["LOOK_SECONDS", "Limits", "WorkerPool", "share_of_memory"]

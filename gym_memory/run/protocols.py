@@ -8,39 +8,31 @@ from __future__ import annotations
 import dataclasses
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 from gym_memory.core import components
 from gym_memory.core.names import Registry
 from gym_memory.core.settings import check_flag, check_int
-from gym_memory.run import EpisodeResult
+from gym_memory.run import EpisodeResult, OnStep
 
-__all__ = ["PROTOCOLS", "BestOf", "EvoTest", "Interactions", "Protocol", "RestartBudget"]
-__all__ += ["SingleEpisode", "Tales", "Trials", "Turn", "make_protocol"]
+__all__ = ["PROTOCOLS", "BestOf", "EpisodePlayer", "EvoTest", "Interactions", "JobScore", "OneTask"]
+__all__ += ["Protocol", "RestartBudget", "SingleEpisode", "Tales", "Trials", "make_protocol"]
 
 
 Play = Callable[..., EpisodeResult]
 """``play(limit=None, returns=False)``: one more episode of the same task, environment, memory.
 
-See :func:`.rollout` for the two. A stream plays its turns by ``play(turn=...)``.
+See :func:`.rollout` for the two.
 """
 
 
 PROTOCOLS = Registry("protocol", "gym_memory.protocols", components.PROTOCOLS)
 
 
-class Turn(NamedTuple):
-    """Hold one episode of a stream: the environment's number, from 0, and the task's place."""
-
-    phase: Literal["shown", "learn", "early", "again", "fresh", "late", "test"]
-    world: int
-    place: int
-
-
 class JobScore(NamedTuple):
-    """Hold the value (:attr:`.EpisodeResult.value`) of one seed's episodes, and their steps.
+    """The value (:attr:`.EpisodeResult.value`) of one seed's episodes, and their steps.
 
     ``success`` is None where nothing says what a win is; ``curve`` as in the result.
     """
@@ -51,26 +43,50 @@ class JobScore(NamedTuple):
     curve: tuple[tuple[int, float], ...]
 
 
+class EpisodePlayer(ABC):
+    """The means by which a protocol plays the episodes of one job."""
+
+    env: Any
+    policy: Any
+    seed: int
+
+    @abstractmethod
+    def play(self, *, limit: int | None = None, returns: bool = False) -> EpisodeResult:
+        """Play one more episode of the job's task; for the arguments see :func:`.rollout`."""
+
+    @abstractmethod
+    def play_by(self, episode: Callable[[OnStep], EpisodeResult]) -> EpisodeResult:
+        """Play one more episode by a function, which is given what to call at each step."""
+
+
 class Protocol(ABC):
-    """Play the episodes of a seed and score them."""
+    """How the episodes of a seed follow each other, and how they are scored."""
 
     environment: Mapping[str, Any] = {}
     """Settings of the environment that the protocol fixes."""
 
-    def stage(self, env: Any, policy: Any, seed: int) -> Any:
-        """Return the :class:`.Stage` of a stream; None where all episodes play one task."""
-        return None
-
     @abstractmethod
-    def episodes(self, play: Play) -> Iterator[EpisodeResult]:
-        """Play the episodes of one seed, one after the other."""
+    def run(self, player: EpisodePlayer) -> Generator[EpisodeResult, None, None]:
+        """Play the episodes of a job, one after the other."""
 
     @abstractmethod
     def summarize(self, results: Sequence[EpisodeResult]) -> JobScore:
         """Score ``results``, at least one and all without failure."""
 
 
-class SingleEpisode(Protocol):
+class OneTask(Protocol):
+    """A protocol whose episodes all play the task of the job."""
+
+    def run(self, player: EpisodePlayer) -> Generator[EpisodeResult, None, None]:
+        """Play the episodes of a job, one after the other."""
+        yield from self.episodes(player.play)
+
+    @abstractmethod
+    def episodes(self, play: Play) -> Iterator[EpisodeResult]:
+        """Play the episodes of one seed, one after the other."""
+
+
+class SingleEpisode(OneTask):
     """Play one episode a seed; the memory is empty at its start."""
 
     def episodes(self, play: Play) -> Iterator[EpisodeResult]:
@@ -83,7 +99,7 @@ class SingleEpisode(Protocol):
         return JobScore(last.value, last.success, last.steps, last.curve)
 
 
-class Trials(Protocol):
+class Trials(OneTask):
     """Repeat trials of one task instance; the memory is kept (CLIN, Reflexion).
 
     Each layer's lifetime decides what survives from trial to trial. The last trial counts.
@@ -110,7 +126,7 @@ class Trials(Protocol):
         return SingleEpisode().summarize(results)
 
 
-class RestartBudget(Protocol):
+class RestartBudget(OneTask):
     """Restart one task instance until it is won or the steps are spent; the best score counts.
 
     Args:

@@ -1,8 +1,8 @@
 """Protocol ``stream``: tasks in sequence with one memory, then tests that it only reads.
 
 A stream shows what an episode cannot: learning over tasks, transfer, forgetting and growth. Each
-episode of a job is a turn, and its number alone says which phase it belongs to. :class:`Stage`
-plays the turns, :class:`Stream` orders and scores them.
+episode of a job is a turn, and its number alone says which phase it belongs to. :class:`Stream`
+orders and scores the turns, :class:`StreamRunner` plays them.
 """
 
 from __future__ import annotations
@@ -12,48 +12,56 @@ import hashlib
 import json
 import random
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import suppress
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Annotated, Any, Literal, NamedTuple
 
 import gymnasium as gym
 
 from gym_memory.baselines.base import Policy, make_policy
 from gym_memory.core.errors import InvalidArgumentError
-from gym_memory.core.names import parse_spec
+from gym_memory.core.names import Spec
 from gym_memory.core.records import Task
 from gym_memory.core.settings import Help, checked
 from gym_memory.memory.base import Memory
 from gym_memory.run.loop import EpisodeResult, OnStep, rollout
-from gym_memory.run.protocols import JobScore, Play, Protocol, Turn
+from gym_memory.run.protocols import EpisodePlayer, JobScore, Protocol
 from gym_memory.run.replays import Lens, credit_exactly, memory_holder
 from gym_memory.wrappers.make import make_env
 
-__all__ = ["Stage", "Stored", "Stream", "stored"]
+__all__ = ["StoredSize", "Stream", "StreamRunner", "Turn", "stored_size"]
 
 _PLUS = re.compile(r"[+\s]+")
 
 
-class Stored(NamedTuple):
-    """Hold what a memory keeps over tasks: a hash, the size as JSON, and the lessons in it."""
+class Turn(NamedTuple):
+    """One episode of a stream: the environment's number, from 0, and the task's place."""
+
+    phase: Literal["shown", "learn", "early", "again", "fresh", "late", "test"]
+    world: int
+    place: int
+
+
+class StoredSize(NamedTuple):
+    """What a memory keeps over tasks: a hash, the size as JSON, and the lessons in it."""
 
     digest: str
     size: int
     items: int
 
 
-def stored(memory: Memory, dialect: str) -> Stored:
+def stored_size(memory: Memory, dialect: str) -> StoredSize:
     """Return what a memory has when an episode of an unknown task begins."""
     twin = memory.fork()
     twin.begin(Task("", "", dialect), None)
     text = json.dumps(twin.state(), sort_keys=True, default=str)
     digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
-    return Stored(digest, len(text), twin.stats().lessons)
+    return StoredSize(digest, len(text), twin.stats().lessons)
 
 
-class Stage:
-    """Play the turns of a stream, with one memory over several environments.
+class StreamRunner:
+    """The turns of a stream as they are played, with one memory over several environments.
 
     ``tasks`` has environment and seed of each task of the stream, which orders them.
     Counters of a result: ``store_items`` and ``store_bytes`` are what it added to the memory, and
@@ -65,10 +73,11 @@ class Stage:
         self._holder = memory_holder(env)
         self._raw = [self._holder.env]
         for spec in others:
-            name, kwargs = parse_spec(spec)
-            self._raw.append(memory_holder(make_env(name, memory="none", **kwargs)).env)
+            world = Spec(spec)
+            made = make_env(world.name, memory="none", **world.kwargs)
+            self._raw.append(memory_holder(made).env)
         self._empty = self._holder.memory.snapshot()
-        self._known: dict[tuple[str, bool], Stored] = {}  # by dialect, and whether it is empty
+        self._known: dict[tuple[str, bool], StoredSize] = {}  # by dialect, and whether it is empty
         self.tasks: list[tuple[int, int]] = []
 
     def length(self, world: int, seed: int) -> int:
@@ -77,7 +86,7 @@ class Stage:
         raw.reset(seed=seed)
         return len(raw.get_wrapper_attr("oracle")().walkthrough)
 
-    def play(self, turn: Turn, on_step: OnStep | None = None) -> EpisodeResult:
+    def play(self, turn: Turn, on_step: OnStep) -> EpisodeResult:
         """Play one turn; the policy's chance depends on the task alone."""
         if turn.phase in ("early", "late", "test"):
             world, seed = turn.world, len(self.tasks) + turn.place
@@ -94,7 +103,7 @@ class Stage:
         if turn.phase == "fresh":
             memory.restore(self._empty)
         if state not in self._known:
-            self._known[state] = stored(memory, dialect)
+            self._known[state] = stored_size(memory, dialect)
         before = self._known[state]
         learns = turn.phase in ("shown", "learn")
         policy = make_policy("walkthrough") if turn.phase == "shown" else self._policy
@@ -107,7 +116,7 @@ class Stage:
             holder.finish()
         finally:
             holder.memory = memory
-        after = stored(memory, dialect)
+        after = stored_size(memory, dialect)
         if learns:
             self._known = {state: after}
         else:
@@ -196,11 +205,15 @@ class Stream(Protocol):
         """Return the environment of a test."""
         return self.worlds[turn.world - 1]
 
-    def stage(self, env: Any, policy: Any, seed: int) -> Stage:
-        """Build the further environments, and draw the order."""
-        stage = Stage(env, policy, self.worlds)
-        stage.tasks = self._ordered(random.Random(seed), stage.length)
-        return stage
+    def run(self, player: EpisodePlayer) -> Generator[EpisodeResult, None, None]:
+        """Play every turn, by a runner that changes environments."""
+        runner = StreamRunner(player.env, player.policy, self.worlds)
+        try:
+            runner.tasks = self._ordered(random.Random(player.seed), runner.length)
+            for turn in self.turns:
+                yield player.play_by(partial(runner.play, turn))
+        finally:
+            runner.close()
 
     def _ordered(
         self, chance: random.Random, length: Callable[[int, int], int]
@@ -215,11 +228,6 @@ class Stream(Protocol):
             lengths = {task: length(*task) for task in tasks}
             tasks.sort(key=lengths.__getitem__, reverse=self.order == "hard")
         return tasks
-
-    def episodes(self, play: Play) -> Iterator[EpisodeResult]:
-        """Play every turn."""
-        for turn in self.turns:
-            yield play(turn=turn)
 
     def summarize(self, results: Sequence[EpisodeResult]) -> JobScore:
         """Return the mean over the tasks that the policy played while the memory learnt."""

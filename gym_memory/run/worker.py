@@ -32,14 +32,15 @@ from gym_memory.core.errors import (
     ModelDownError,
     ResultsError,
 )
-from gym_memory.core.names import import_plugin, parse_spec
+from gym_memory.core.names import NO_SPEC, Spec, import_plugin
 from gym_memory.core.secrets import ScrubbedStream, scrubbed
 from gym_memory.core.settings import check_name
 from gym_memory.games.isolate import limit_memory
 from gym_memory.llm import BaseChatModel, Budget, make_model
 from gym_memory.memory.base import make_memory
 from gym_memory.run.callbacks import Callback, make_callback
-from gym_memory.run.jobs import Job, Listener, RunConfig, play_job
+from gym_memory.run.config import Job, RunConfig
+from gym_memory.run.play import Listener, play_job
 
 __all__ = ["MARK", "WorkerSettings", "kill_marked", "serve"]
 
@@ -139,7 +140,7 @@ def _check(config: RunConfig) -> tuple[str, Any]:
         models = []
         for memory in config.memories:
             make_memory(memory)
-            models.append(parse_spec(memory).kwargs.get("llm"))
+            models.append(memory.kwargs.get("llm"))
         for policy in config.policies:
             player = make_policy(policy)
             models.append(getattr(player, "llm", None))
@@ -151,7 +152,7 @@ def _check(config: RunConfig) -> tuple[str, Any]:
             if isinstance(model, BaseChatModel):
                 model.preflight()
         for spec in config.envs:
-            env = Job(spec, "none", "", 0, budget=config.budgets[0]).make_env()
+            env = Job(spec, Spec("none"), NO_SPEC, 0, budget=config.budgets[0]).make_env()
             with contextlib.closing(env):
                 ids = env.get_wrapper_attr("task_ids") if config.task_id else ()
                 if config.task_id:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from gym_memory.baselines.rl.shared.training import LocalEnvs, MakeEnv
 from gym_memory.core.errors import BackendError, GymMemoryError
-from gym_memory.core.names import import_plugin
+from gym_memory.core.names import Spec, import_plugin
 from gym_memory.run.cluster import MOST_TRIES, connect, go_to, ray_library, room_for
 from gym_memory.run.results.folder import check_backends
 
@@ -155,5 +155,5 @@ class RayEnvs:
                         self.actors[at].call.remote(split, name, {slot: given})
 
     def _start(self) -> Any:
-        remote = self._ray.remote(num_cpus=1, memory=room_for(self._env))(_Actor)
+        remote = self._ray.remote(num_cpus=1, memory=room_for(Spec(self._env)))(_Actor)
         return remote.remote(self._make, self._plugins, os.getcwd())

@@ -12,7 +12,7 @@ import gymnasium as gym
 
 from gym_memory.core.errors import InvalidArgumentError, ResultsError
 from gym_memory.core.files import read_json, write_atomic
-from gym_memory.core.names import parse_spec
+from gym_memory.core.names import Spec
 from gym_memory.core.optional import require
 from gym_memory.core.settings import check_name
 from gym_memory.core.version import __version__
@@ -189,7 +189,7 @@ def to_minari(episodes: Sequence[Played], dataset_id: str) -> tuple[str, int]:
             "pairs of them or several trials: a Minari dataset has one environment"
         )
     ((spec, memory, budget),) = cells
-    name, kwargs = parse_spec(spec)
+    name, kwargs = Spec(spec).parts
     register_envs()
     env = PromptObservation(gym.make(env_id(name), memory=memory, budget=budget, **kwargs))
     try:

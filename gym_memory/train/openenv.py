@@ -6,7 +6,7 @@ import functools
 from typing import Any
 
 from gym_memory.core.errors import GymMemoryError, InvalidArgumentError
-from gym_memory.core.names import parse_spec
+from gym_memory.core.names import Spec
 from gym_memory.core.optional import require
 from gym_memory.core.settings import check_amount, check_int
 from gym_memory.core.version import __version__
@@ -145,7 +145,7 @@ class GameEnvironment(_server.Environment):
         """Return what this server offers."""
         env, memory, budget = self._made_from
         return _types.EnvironmentMetadata(
-            name=parse_spec(env).name,
+            name=Spec(env).name,
             description=f"{env} with memory {memory} of at most {budget} tokens",
             version=__version__,
         )
@@ -196,7 +196,7 @@ def make_app(
         concurrency_config=_types.ConcurrencyConfig(
             max_concurrent_envs=max_sessions, session_timeout=idle_s
         ),
-        env_name=parse_spec(env).name,
+        env_name=Spec(env).name,
         state_cls=GameState,
         mode="simulation",
     )

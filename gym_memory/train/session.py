@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from gym_memory.baselines.llm.language import match_action
 from gym_memory.core.errors import InvalidArgumentError
-from gym_memory.core.names import parse_spec
+from gym_memory.core.names import Spec
 from gym_memory.core.records import Cue, Observation
 from gym_memory.core.settings import check_int, check_name, check_text
 from gym_memory.wrappers.make import make_env
@@ -129,7 +129,7 @@ class Session:
 
 
 def _make(env: str, split: str, memory: str, budget: int, isolate: str = "none") -> Any:
-    name, kwargs = parse_spec(env)
+    name, kwargs = Spec(env).parts
     for key in ("memory", "budget"):
         if key in kwargs:
             raise InvalidArgumentError(f"{env!r} sets {key!r}: give it by its own option instead")

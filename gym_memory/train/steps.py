@@ -20,7 +20,7 @@ from gym_memory.core.records import Observation, value_of
 from gym_memory.core.settings import Help
 from gym_memory.core.trajectory import Row, last_way, read_rows
 from gym_memory.llm import Message
-from gym_memory.run.jobs import Job
+from gym_memory.run.config import Job
 from gym_memory.run.results.folder import read_config, read_episodes
 from gym_memory.wrappers.encode import INSTRUCTIONS, render_prompt
 from gym_memory.wrappers.memory import DEFAULT_BUDGET, MemoryObservation

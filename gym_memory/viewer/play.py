@@ -23,7 +23,7 @@ from typing import Any, ClassVar, NamedTuple
 from gym_memory.baselines.base import Policy
 from gym_memory.core.errors import GymMemoryError, InvalidArgumentError
 from gym_memory.core.files import parse_json
-from gym_memory.core.names import parse_spec
+from gym_memory.core.names import Spec
 from gym_memory.core.records import Observation, Transition
 from gym_memory.core.trust import GAMES, check_bare, check_game
 from gym_memory.draw.escape import text
@@ -31,7 +31,7 @@ from gym_memory.draw.svg import label_of
 from gym_memory.games.base import ENVIRONMENTS
 from gym_memory.memory.base import MEMORIES
 from gym_memory.run import EpisodeResult, rollout
-from gym_memory.run.jobs import EpisodeRow, Job, RunConfig
+from gym_memory.run.config import EpisodeRow, Job, RunConfig
 from gym_memory.run.results import ResultsFolder
 from gym_memory.run.results.report import read_source, write_report
 from gym_memory.viewer.story import Story
@@ -118,7 +118,7 @@ class PlayedGame:
         if memory != play.memory:
             check_bare(MEMORIES, memory, "a memory", "a page")
         self.config = RunConfig(
-            (env,), (memory,), ("human",), (seed,), budgets=(budget,),
+            (Spec(env),), (Spec(memory),), (Spec("human"),), (seed,), budgets=(budget,),
             task_id=str(request.get("task_id", "")),
         )  # fmt: skip
         (self.job,) = self.config.jobs()
@@ -181,9 +181,7 @@ def _ending(result: EpisodeResult) -> str:
 def _fresh(out: Path, job: Job) -> Path:
     """Return a folder that does not exist yet, named after the game."""
     digest = hashlib.sha256(json.dumps([job.env, job.memory, job.config]).encode()).hexdigest()[:6]
-    name = (
-        f"{parse_spec(job.env).name}-{parse_spec(job.memory).name}-seed{job.seed}-{digest}".lower()
-    )
+    name = f"{job.env.name}-{job.memory.name}-seed{job.seed}-{digest}".lower()
     folders = chain([out / name], (out / f"{name}-{number}" for number in count(2)))
     return next(folder for folder in folders if not folder.exists())
 

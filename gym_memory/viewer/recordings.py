@@ -15,14 +15,14 @@ from typing import Any, NamedTuple
 
 from gym_memory.core.errors import GymMemoryError, InvalidArgumentError, ResultsError
 from gym_memory.core.files import write_atomic
-from gym_memory.core.names import parse_spec
+from gym_memory.core.names import NO_SPEC, Spec
 from gym_memory.core.records import Cue, PlanState
 from gym_memory.core.trajectory import Row, outcome_of, read_rows, step_of, task_of
 from gym_memory.core.trust import check_bare
 from gym_memory.draw.figures import colours
 from gym_memory.draw.page import Assets, frame, inline_page, packed
 from gym_memory.memory.base import MEMORIES, Memory, make_memory
-from gym_memory.run.jobs import EpisodeRow, Job
+from gym_memory.run.config import EpisodeRow, Job
 from gym_memory.run.results.folder import iter_folders, read_config, read_episodes
 from gym_memory.viewer.story import Story, build_story
 from gym_memory.wrappers.memory import DEFAULT_BUDGET, DEFAULT_MEMORY
@@ -83,7 +83,7 @@ def _in_folder(folder: Path) -> Iterator[Recording]:
 
 
 def _in_file(file: Path) -> Iterator[Recording]:
-    job = Job("", DEFAULT_MEMORY, "", 0)
+    job = Job(NO_SPEC, Spec(DEFAULT_MEMORY), NO_SPEC, 0)
     for episode in _episodes_of(file, file.stat().st_mtime_ns):
         yield Recording(f"{_address(file)}-{episode}", file, episode, job, None)
 
@@ -197,7 +197,7 @@ def _taught(job: Job, before: list[list[Row]], rows: list[Row]) -> tuple[list[Ro
 
     A folder only names the memory: a parameter could open a file, a store or a connection.
     """
-    name, given = parse_spec(job.memory)
+    name, given = job.memory.parts
     try:
         memory = make_memory(check_bare(MEMORIES, name, "a memory", "a recording"))
     except GymMemoryError as error:

@@ -11,7 +11,7 @@ import pytest
 from gym_memory.baselines.base import make_policy
 from gym_memory.baselines.llm.adaplanner import AdaPlanner, PlanFailed, parse_plan, run_plan
 from gym_memory.core.errors import ModelError
-from gym_memory.core.names import format_spec
+from gym_memory.core.names import Spec
 from gym_memory.core.records import Observation, Transition
 from gym_memory.llm import Reply
 from gym_memory.run import rollout
@@ -150,7 +150,7 @@ def test_it_plays(by_model: bool, server: ScriptedServer) -> None:
 
     def play() -> Any:
         env = gym.make(FAKE_ID, memory="arigraph")
-        policy = make_policy(format_spec("adaplanner", {"llm": llm}))
+        policy = make_policy(Spec.of("adaplanner", {"llm": llm}))
         return rollout(env, policy, 0, policy_seed=0, limit=30)
 
     first, again = play(), play()

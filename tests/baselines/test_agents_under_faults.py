@@ -9,13 +9,14 @@ import gymnasium as gym
 import pytest
 
 from gym_memory.baselines.base import make_policy
-from gym_memory.core.names import format_spec
+from gym_memory.core.names import Spec
 from gym_memory.llm import Budget
 from gym_memory.llm.base import Request
 from gym_memory.llm.prompts import read_slots
 from gym_memory.run import rollout
 from gym_memory.run.compare import compare
-from gym_memory.run.jobs import Job, RunConfig, play_job
+from gym_memory.run.config import Job, RunConfig
+from gym_memory.run.play import play_job
 from gym_memory.run.results import read_episodes
 from gym_memory.testing.chat import FAULTS, Faults, ScriptedServer
 from gym_memory.testing.chat.registry import slots_of
@@ -42,7 +43,7 @@ def key(environment: None, monkeypatch: pytest.MonkeyPatch) -> None:
 def agent(name: str, server: ScriptedServer, **model: Any) -> str:
     quick = {"retries": 1, "backoff": 0.01, "timeout": 0.4, **PRICED}
     llm = {"model": "scripted", "base_url": server.base_url, **quick, **model}
-    return format_spec(name, {"llm": format_spec("openai", llm)})
+    return Spec.of(name, {"llm": Spec.of("openai", llm)})
 
 
 def test_all_faults_at_once_cost_no_episode_and_no_cent_too_much(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ import pytest
 from gym_memory.baselines.base import make_policy
 from gym_memory.baselines.llm.calm import Calm
 from gym_memory.core.errors import InvalidArgumentError
-from gym_memory.core.names import format_spec
+from gym_memory.core.names import Spec
 from gym_memory.core.records import Observation, Transition
 from gym_memory.llm import Reply
 from gym_memory.run import rollout
@@ -120,7 +120,7 @@ def test_it_plays_with_and_without_listed_actions(listed: bool, server: Scripted
         env = gym.make(FAKE_ID, memory="arigraph", valid_actions=listed)
         return rollout(env, make_policy(spec), 0, policy_seed=seed, limit=30)
 
-    model = format_spec("calm", {"llm": f"openai?model=scripted&base_url={server.base_url}"})
+    model = Spec.of("calm", {"llm": f"openai?model=scripted&base_url={server.base_url}"})
     actions = []
     for spec in ("calm", model):
         first, again = play(spec), play(spec)

@@ -13,7 +13,7 @@ from gym_memory.baselines.base import make_policy
 from gym_memory.baselines.llm.language import fill
 from gym_memory.baselines.llm.saycan import Choose
 from gym_memory.core.errors import InvalidArgumentError, UnknownNameError
-from gym_memory.core.names import format_spec
+from gym_memory.core.names import Spec
 from gym_memory.core.records import Observation
 from gym_memory.llm.client import OpenAIChat
 from gym_memory.llm.prompts import load_prompt
@@ -55,7 +55,7 @@ def weights(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def choose(weights: Path, **kwargs: Any) -> Choose:
-    policy = make_policy(format_spec("choose", {"model": str(weights), **kwargs}))
+    policy = make_policy(Spec.of("choose", {"model": str(weights), **kwargs}))
     assert isinstance(policy, Choose)
     policy.reset({}, 0)
     return policy

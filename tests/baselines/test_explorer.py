@@ -10,9 +10,10 @@ import pytest
 from gym_memory.baselines.rules.archive import Archive, Cell, Reach
 from gym_memory.baselines.rules.explorer import Explorer, state_of
 from gym_memory.core.errors import InvalidArgumentError, UnknownNameError
-from gym_memory.core.names import format_spec
+from gym_memory.core.names import Spec
 from gym_memory.core.records import Observation, Triple
-from gym_memory.run.jobs import Job, play_job
+from gym_memory.run.config import Job
+from gym_memory.run.play import play_job
 from gym_memory.run.protocols import make_protocol
 from gym_memory.testing.chat import Faults, ScriptedServer
 from gym_memory.testing.fake_env import register_fake
@@ -244,8 +245,8 @@ def test_zork_gives_points_within_300_interactions() -> None:
 @pytest.mark.slow
 def test_a_model_plays_all_three_roles() -> None:
     with ScriptedServer() as server:
-        llm = format_spec("openai", {"model": "scripted", "base_url": server.base_url})
-        spec = format_spec("glow", {"llm": llm, "patience": 1})
+        llm = Spec.of("openai", {"model": "scripted", "base_url": server.base_url})
+        spec = Spec.of("glow", {"llm": llm, "patience": 1})
         (row,) = play_job(Job("FakeHouse", "arigraph", spec, 0, "interactions?steps=60"))
     result = row.result
     assert result.failed == ""
@@ -258,8 +259,8 @@ def test_a_model_plays_all_three_roles() -> None:
 @pytest.mark.slow
 def test_without_a_usable_answer_the_most_promising_state_is_chosen() -> None:
     with ScriptedServer(faults=Faults(rates={"unasked_text": 1.0})) as server:
-        llm = format_spec("openai", {"model": "scripted", "base_url": server.base_url})
-        spec = format_spec("glow", {"llm": llm, "patience": 3})
+        llm = Spec.of("openai", {"model": "scripted", "base_url": server.base_url})
+        spec = Spec.of("glow", {"llm": llm, "patience": 3})
         (row,) = play_job(Job("FakeHouse", "none", spec, 0, "interactions?steps=20"))
     assert row.result.failed == ""
     assert row.result.counters["fallbacks"] > 0

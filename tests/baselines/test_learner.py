@@ -8,7 +8,8 @@ import pytest
 from gym_memory.baselines.rules.learner import Advice, Course, Learner
 from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.records import Observation
-from gym_memory.run.jobs import Job, play_job
+from gym_memory.run.config import Job
+from gym_memory.run.play import play_job
 
 CAUSES = (
     '3. "take key" in the hall MAY BE NECESSARY TO scoring.',

@@ -17,7 +17,7 @@ from gym_memory.baselines.llm.clin import Clin
 from gym_memory.baselines.llm.ldm2 import Ldm2
 from gym_memory.baselines.scripted import Walkthrough
 from gym_memory.core.errors import InvalidArgumentError, MissingDependencyError
-from gym_memory.core.names import format_spec
+from gym_memory.core.names import Spec
 from gym_memory.core.records import Observation
 from gym_memory.core.trajectory import read_trajectory
 from gym_memory.llm import Reply, Request
@@ -26,7 +26,8 @@ from gym_memory.llm.client import OpenAIChat
 from gym_memory.memory.encoders import DEFAULT_MODEL, make_encoder
 from gym_memory.memory.ldm2.memory import LDM2
 from gym_memory.run import EpisodeResult, rollout
-from gym_memory.run.jobs import Job, RunConfig, play_job
+from gym_memory.run.config import Job, RunConfig
+from gym_memory.run.play import play_job
 from gym_memory.testing.chat import FAULTS, Faults, ScriptedServer
 from gym_memory.testing.chat.analogy import analogies, read_examples, read_present
 from gym_memory.testing.fake_env import FAKE_ID
@@ -40,7 +41,7 @@ AGENTS = ("clin", "ldm2", "reflexion")
 def agent(name: str, server: ScriptedServer, **model: Any) -> str:
     llm = {"model": "scripted", "base_url": server.base_url, "retries": 0, **model}
     light = {"encoder": "hash"} if name == "clin" else {}  # weights take seconds to load
-    return format_spec(name, {"llm": format_spec("openai", llm), **light})
+    return Spec.of(name, {"llm": Spec.of("openai", llm), **light})
 
 
 def played(env: str, memory: str, policy: str, seed: int, protocol: str) -> list[EpisodeResult]:
@@ -230,8 +231,8 @@ def test_every_episode_is_accounted_for_under_every_fault(fault: str, tmp_path: 
     with ScriptedServer(faults=Faults(rates={fault: 0.5}, seed=2)) as server:
         quick = {"timeout": 0.2} if fault == "timeout" else {}
         policies = tuple(agent(name, server, **quick) for name in AGENTS)
-        memory = format_spec(
-            "clin", {"llm": format_spec("openai", {
+        memory = Spec.of(
+            "clin", {"llm": Spec.of("openai", {
                 "model": "scripted", "base_url": server.base_url, "retries": 0, **quick,
             })}
         )  # fmt: skip

@@ -11,7 +11,7 @@ import pytest
 
 from gym_memory.baselines.base import make_policy
 from gym_memory.baselines.llm.language import LanguagePolicy
-from gym_memory.core.names import format_spec
+from gym_memory.core.names import Spec
 from gym_memory.llm.smollm import LlamaServer
 from gym_memory.run import rollout
 from gym_memory.testing.fake_env import FAKE_ID
@@ -38,7 +38,7 @@ def test_an_episode_ends_and_its_counters_are_the_servers(
 ) -> None:
     model = {"model": "smollm", "base_url": llama.base_url}
     options = {"constrain": constrain, "temperature": 0.0, "history": 1}
-    policy = make_policy(format_spec(name, {**model, **options}))
+    policy = make_policy(Spec.of(name, {**model, **options}))
     assert isinstance(policy, LanguagePolicy)
     policy.max_tokens = 80
     before = llama.counts()

@@ -25,7 +25,7 @@ from gym_memory.core.errors import (
     ModelSetupError,
     UnknownNameError,
 )
-from gym_memory.core.names import format_spec
+from gym_memory.core.names import Spec
 from gym_memory.core.records import Observation, PlanState, Transition, Triple
 from gym_memory.graph import TemporalGraph
 from gym_memory.llm import Budget, Reply, Request, episode_usage
@@ -35,7 +35,8 @@ from gym_memory.llm.prompts import load_prompt, read_slots
 from gym_memory.memory.reading import render_facts
 from gym_memory.run import EpisodeResult, rollout
 from gym_memory.run.compare import compare
-from gym_memory.run.jobs import Job, RunConfig, play_job
+from gym_memory.run.config import Job, RunConfig
+from gym_memory.run.play import play_job
 from gym_memory.testing.chat import FAULTS, Faults, ScriptedServer
 from gym_memory.testing.chat.play import ariadne_act, ariadne_plan, facts_of, observation_of
 from gym_memory.testing.fake_env import FAKE_ID
@@ -58,11 +59,11 @@ def chat(server: ScriptedServer, **options: Any) -> OpenAIChat:
 
 def spec(policy: str, server: ScriptedServer, history: int | None = -1, **model: Any) -> str:
     """The policy as a user names it, its model's parameters quoted inside."""
-    llm = format_spec("openai", {"model": "scripted", "base_url": server.base_url, **model})
+    llm = Spec.of("openai", {"model": "scripted", "base_url": server.base_url, **model})
     more: dict[str, Any] = {"encoder": "hash"} if policy == "clin" else {}  # weights are slow
     if history != -1:
         more["history"] = history
-    return format_spec(policy, {"llm": llm, **more})
+    return Spec.of(policy, {"llm": llm, **more})
 
 
 def fake_house(
@@ -472,10 +473,10 @@ def test_text_of_the_game_cannot_pass_for_the_prompt() -> None:
 def test_an_episode_tells_what_policy_and_memory_took(server: ScriptedServer) -> None:
     before = server.received
     priced = {"prompt_price": 2.0, "completion_price": 8.0, "cached_price": 2.0}
-    llm = format_spec("openai", {"model": "scripted", "base_url": server.base_url, **priced})
-    memory = format_spec("arigraph", {"llm": llm})
+    llm = Spec.of("openai", {"model": "scripted", "base_url": server.base_url, **priced})
+    memory = Spec.of("arigraph", {"llm": llm})
     with episode_usage() as meter:
-        result = fake_house(make_policy(format_spec("plain", {"llm": llm})), memory, max_steps=3)
+        result = fake_house(make_policy(Spec.of("plain", {"llm": llm})), memory, max_steps=3)
     counters = result.counters
     assert counters["llm_calls"] == server.received - before == meter.total().calls
     assert counters["llm_calls_plain"] == result.steps == 3
@@ -676,8 +677,8 @@ def test_arguments_are_checked(server: ScriptedServer) -> None:
 def test_a_plan_may_be_kept_for_some_steps(server: ScriptedServer) -> None:
     env = "Cooking?level=rl-2&max_steps=6"
     llm = {"model": "scripted", "base_url": server.base_url, "plan_every": 3}
-    counters = play(env, "arigraph", format_spec("ariadne", llm)).counters
+    counters = play(env, "arigraph", Spec.of("ariadne", llm)).counters
     assert counters["llm_calls_ariadne_plan"] * 3 >= counters["llm_calls_ariadne_act"]
     assert counters["llm_calls_ariadne_plan"] <= 2
     with pytest.raises(InvalidArgumentError, match="plan_every"):
-        make_policy(format_spec("ariadne", {**llm, "plan_every": 0}))
+        make_policy(Spec.of("ariadne", {**llm, "plan_every": 0}))

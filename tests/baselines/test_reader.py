@@ -18,10 +18,11 @@ from gym_memory.baselines.rules.qa import (
     evidence_in,
 )
 from gym_memory.core.errors import InvalidArgumentError
-from gym_memory.core.names import format_spec
+from gym_memory.core.names import Spec
 from gym_memory.llm.client import OpenAIChat
 from gym_memory.run import rollout
-from gym_memory.run.jobs import Job, play_job
+from gym_memory.run.config import Job
+from gym_memory.run.play import play_job
 from gym_memory.testing.chat import Faults, ScriptedServer
 
 GRAPH = "arigraph?recall=semantic&encoder=hash&recent=0&episodes=5&episodic_score=relevance"
@@ -109,8 +110,8 @@ def test_bad_hops_are_named(policy: str, hops: Any) -> None:
 
 def spec(server: ScriptedServer, **options: Any) -> str:
     pytest.importorskip("pydantic")
-    llm = format_spec("openai", {"model": "scripted", "base_url": server.base_url})
-    return format_spec("answerer", {"llm": llm, **options})
+    llm = Spec.of("openai", {"model": "scripted", "base_url": server.base_url})
+    return Spec.of("answerer", {"llm": llm, **options})
 
 
 @pytest.mark.slow

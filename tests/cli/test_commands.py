@@ -18,7 +18,7 @@ from gym_memory.cli import COMMANDS, main
 from gym_memory.cli.compare import DEMO, demo_summary
 from gym_memory.cli.doctor import PURPOSES
 from gym_memory.run import EpisodeResult
-from gym_memory.run.jobs import EpisodeRow, Job
+from gym_memory.run.config import EpisodeRow, Job
 from gym_memory.run.results.score import table, units
 
 PLUGIN_FOLDER = Path(__file__).parents[1] / "run"

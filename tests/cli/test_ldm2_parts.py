@@ -10,7 +10,7 @@ from gym_memory.cli import options
 from gym_memory.cli.ldm2 import prepare
 from gym_memory.memory.ldm2.memory import LDM2
 from gym_memory.papers.experiments import Comparison, Experiment, load_experiment
-from gym_memory.run.jobs import RunConfig
+from gym_memory.run.config import RunConfig
 from gym_memory.testing.chat import ScriptedServer
 from gym_memory.testing.fake_env import FakeHouse
 from gym_memory.wrappers import RecordTrajectory

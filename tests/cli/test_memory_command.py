@@ -15,7 +15,8 @@ from gym_memory.core.records import Cue, Step, Task
 from gym_memory.core.trajectory import read_trajectory
 from gym_memory.memory.arigraph import AriGraph
 from gym_memory.memory.stores.store import Store
-from gym_memory.run.jobs import Job, play_job
+from gym_memory.run.config import Job
+from gym_memory.run.play import play_job
 from gym_memory.run.results.archive import fact_records, open_memory
 
 PLUGIN_FOLDER = Path(__file__).parents[1] / "run"

@@ -15,7 +15,7 @@ from gym_memory.cli.faults import Frame, users_frame
 from gym_memory.core.errors import InvalidArgumentError, UnknownNameError, UntrustedError
 from gym_memory.core.trust import check_bare, check_game
 from gym_memory.memory import MEMORIES, make_memory
-from gym_memory.run.jobs import RunConfig
+from gym_memory.run.config import RunConfig
 
 ROOT = Path(__file__).parents[2]
 AGENT = '''

@@ -18,7 +18,7 @@ from gym_memory.papers.experiments import (
     experiment_names,
     load_experiment,
 )
-from gym_memory.run.jobs import Job
+from gym_memory.run.config import Job
 from gym_memory.testing.chat import ScriptedServer
 
 MODEL = {"model": "scripted", "base_url": "http://127.0.0.1:9/v1"}

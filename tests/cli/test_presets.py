@@ -12,7 +12,7 @@ import pytest
 from gym_memory.cli import main, options
 from gym_memory.cli.compare import agent_of
 from gym_memory.core.errors import InvalidArgumentError, UnknownNameError
-from gym_memory.core.names import parse_spec
+from gym_memory.core.names import Spec
 from gym_memory.memory import make_memory
 from gym_memory.papers.presets import (
     PRESETS,
@@ -20,7 +20,7 @@ from gym_memory.papers.presets import (
     memory_with_model,
     policy_with_model,
 )
-from gym_memory.run.jobs import RunConfig
+from gym_memory.run.config import RunConfig
 from gym_memory.run.protocols import make_protocol
 from gym_memory.run.results.folder import read_config
 from gym_memory.testing.chat import ScriptedServer
@@ -48,7 +48,7 @@ def test_every_preset_can_be_built(name: str) -> None:
     config = asked.config(["FakeHouse"], [preset.memory], [preset.policy], "0", preset.protocol)
     assert "model=m" in config.policies[0]
     ours = make_preset(f"{name}?variant=ours")
-    assert (ours.policy, ours.memory) == tuple(parse_spec(spec).name for spec in preset[:2])
+    assert (ours.policy, ours.memory) == tuple(Spec(spec).name for spec in preset[:2])
     assert not ours.llm
     with pytest.raises(UnknownNameError, match="variant"):
         make_preset(f"{name}?variant=mine")
@@ -113,9 +113,7 @@ def test_agents_of_papers_share_a_table(
         status, out = call(capsys, *words, *rest)
         assert status == 0
     rows = [json.loads(line) for line in out.splitlines()]
-    cells = [
-        (row["env"], *(parse_spec(row[key]).name for key in ("memory", "policy"))) for row in rows
-    ]
+    cells = [(row["env"], *(Spec(row[key]).name for key in ("memory", "policy"))) for row in rows]
     assert cells == [
         (f"{GAME}&navigate=true", "arigraph", "ariadne"),
         (f"{GAME}&navigate=true", "none", "ariadne"),
@@ -140,7 +138,7 @@ def test_two_variants_of_an_agent_have_numbered_folders(
     assert status == 0
     assert out.count("react") == 2, "a table of two rows"
     policies = [read_config(tmp_path / "out" / name).policies for name in ("1-react", "2-react")]
-    assert [parse_spec(spec).kwargs.get("history") for (spec,) in policies] == [None, 2]
+    assert [Spec(spec).kwargs.get("history") for (spec,) in policies] == [None, 2]
 
 
 def test_what_is_asked_for_stands_in_the_configuration() -> None:

@@ -23,7 +23,7 @@ from gym_memory.cli.tables import shorten
 from gym_memory.cli.train import print_curve
 from gym_memory.evaluate.exam.scores import ALL, ExamScore
 from gym_memory.run import EpisodeResult
-from gym_memory.run.jobs import EpisodeRow, Job
+from gym_memory.run.config import EpisodeRow, Job
 from gym_memory.run.results.score import TableRow
 
 SNAPSHOTS = Path(__file__).parent / "snapshots"

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from gym_memory.cli import main
-from gym_memory.run.jobs import Job, RunConfig, play_job
+from gym_memory.run.config import Job, RunConfig
+from gym_memory.run.play import play_job
 
 EVIL = "\x1b]0;owned\x07\x1b[2J\x9b31m\u202eevil"
 RAW = ("\x1b", "\x07", "\x9b", "\u202e")

@@ -24,7 +24,7 @@ from gym_memory.evaluate.exam import (
 from gym_memory.evaluate.exam.questions import QuestionText, templates
 from gym_memory.graph.schema import LOCATIONS
 from gym_memory.memory.base import MEMORIES, Memory
-from gym_memory.run.jobs import Job
+from gym_memory.run.config import Job
 
 LONG = 100_000
 """A budget that no transcript of these tests fills."""

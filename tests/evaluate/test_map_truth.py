@@ -16,7 +16,7 @@ from gym_memory.core.records import Oracle, Triple
 from gym_memory.evaluate.quality.score import measure, summarize
 from gym_memory.evaluate.quality.truth import MapWatch
 from gym_memory.graph import TemporalGraph
-from gym_memory.run.jobs import Job
+from gym_memory.run.config import Job
 from gym_memory.wrappers.make import make_env
 
 STORIES = Path(

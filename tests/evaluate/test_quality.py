@@ -28,7 +28,7 @@ from gym_memory.evaluate.quality.score import (
 )
 from gym_memory.extract import EXTRACTORS, Extraction, Mention, get_extractor
 from gym_memory.games.textworld.rules import TextWorldRules
-from gym_memory.run.jobs import Job
+from gym_memory.run.config import Job
 
 pytestmark = pytest.mark.slow
 

@@ -23,7 +23,7 @@ from gym_memory.evaluate.rank.card import Card, cards, correlation, ranks
 from gym_memory.evaluate.rank.result import load_reference, main_table, page, same_for_all
 from gym_memory.evaluate.rank.suite import Cell, Part, cells_of, load_suite
 from gym_memory.evaluate.rank.textual import read_text
-from gym_memory.run.jobs import play_job
+from gym_memory.run.play import play_job
 
 ENV = "TreasureHunt?level=easy&split=test"
 SUITE = load_suite("smoke")

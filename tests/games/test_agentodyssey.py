@@ -13,7 +13,7 @@ pytest.importorskip("agentodyssey", reason="needs the package agentodyssey")
 
 from gym_memory.evaluate.quality.score import measure, summarize
 from gym_memory.games.agentodyssey import AgentOdyssey
-from gym_memory.run.jobs import Job
+from gym_memory.run.config import Job
 
 REQUIRED = re.compile(r"Required action: `(.*)`")
 TRANSCRIPT = """

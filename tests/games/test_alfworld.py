@@ -41,7 +41,7 @@ from gym_memory.games.alfworld.world import (
 )
 from gym_memory.games.textworld.logic import Index, State
 from gym_memory.run.compare import compare
-from gym_memory.run.jobs import RunConfig
+from gym_memory.run.config import RunConfig
 
 try:
     HOUSEHOLD = make_household(TASK_TYPES[0], "train", 0)

@@ -15,7 +15,7 @@ from gym_memory.games.scienceworld.env import ScienceWorld
 from gym_memory.games.scienceworld.facts import UNDECIDED
 from gym_memory.games.scienceworld.rules_items import read_item, read_items
 from gym_memory.graph import TemporalGraph
-from gym_memory.run.jobs import Job
+from gym_memory.run.config import Job
 
 pytestmark = pytest.mark.slow
 

@@ -15,14 +15,15 @@ from gymnasium.utils.env_checker import check_env
 import gym_memory
 from gym_memory.baselines.base import make_policy
 from gym_memory.core.errors import BackendError, InvalidArgumentError, UnknownNameError
-from gym_memory.core.names import format_spec
+from gym_memory.core.names import Spec
 from gym_memory.core.records import Triple
 from gym_memory.core.trajectory import read_trajectory
 from gym_memory.draw.figures import score_figure
 from gym_memory.games.foreign import ForeignEnv, make_foreign
 from gym_memory.games.spaces import FreeText
 from gym_memory.run import rollout
-from gym_memory.run.jobs import EpisodeRow, Job, play_job
+from gym_memory.run.config import EpisodeRow, Job
+from gym_memory.run.play import play_job
 from gym_memory.run.results.score import differences, score_lines, table, units
 from gym_memory.testing.fake_env import RAW_ID, FakeHouse
 from gym_memory.wrappers import EncodeText, IndexActions, RecordTrajectory
@@ -458,7 +459,7 @@ def test_importing_the_package_imports_no_wrapper(python) -> None:
 
 def test_a_model_may_read(server) -> None:
     llm = f"openai?model=scripted&base_url={server.base_url}"
-    env = gym_memory.wrap(Lamp(), memory=format_spec("arigraph", {"llm": llm}))
+    env = gym_memory.wrap(Lamp(), memory=Spec.of("arigraph", {"llm": llm}))
     env.reset(seed=0)
     *_, info = env.step("take lamp")
     assert info["memory_stats"].extraction_calls > 0

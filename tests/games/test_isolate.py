@@ -21,7 +21,8 @@ from gym_memory.core.errors import (
 from gym_memory.core.trust import check_game
 from gym_memory.games.base import ENVIRONMENTS
 from gym_memory.games.isolate import IsolatedEnv
-from gym_memory.run.jobs import Job, play_job
+from gym_memory.run.config import Job
+from gym_memory.run.play import play_job
 from gym_memory.train.session import Session
 
 pytestmark = pytest.mark.slow

@@ -219,7 +219,7 @@ def test_a_memory_of_room_views_keeps_the_level_and_recalls_it():
 @needs_nle
 def test_quality_is_measured_as_for_other_families():
     from gym_memory.evaluate.quality.score import measure, summarize
-    from gym_memory.run.jobs import Job
+    from gym_memory.run.config import Job
 
     jobs = [Job("NetHack?max_steps=50", "arigraph", "descender", seed) for seed in (1, 2)]
     (row,) = summarize(measure(job) for job in jobs)

@@ -22,7 +22,8 @@ from gym_memory.core.errors import (
 from gym_memory.games.scienceworld import catalog, engine
 from gym_memory.games.scienceworld import env as adapter
 from gym_memory.games.scienceworld.env import ScienceWorld
-from gym_memory.run.jobs import Job, Listener, play_job
+from gym_memory.run.config import Job
+from gym_memory.run.play import Listener, play_job
 
 pytestmark = pytest.mark.slow
 

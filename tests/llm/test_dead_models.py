@@ -15,12 +15,13 @@ from typing import Any
 import pytest
 
 from gym_memory.core.errors import ModelError, ModelSetupError
-from gym_memory.core.names import format_spec
+from gym_memory.core.names import Spec
 from gym_memory.llm import Request, client, make_model
 from gym_memory.llm.model import Failure
 from gym_memory.llm.usage import episode_usage
 from gym_memory.run.compare import compare
-from gym_memory.run.jobs import Job, RunConfig, play_job
+from gym_memory.run.config import Job, RunConfig
+from gym_memory.run.play import play_job
 from gym_memory.run.results import read_episodes
 from gym_memory.run.results.score import table, units, with_fallbacks
 from gym_memory.testing.chat import Faults, ScriptedServer
@@ -69,7 +70,7 @@ class Clock:
 
 def agent(base_url: str, **model: object) -> str:
     llm = {"model": "scripted", "base_url": base_url, "retries": 0, "backoff": 0.01, **model}
-    return format_spec("react", {"llm": format_spec("openai", llm)})
+    return Spec.of("react", {"llm": Spec.of("openai", llm)})
 
 
 def config(policy: str, seeds: int = 1) -> RunConfig:

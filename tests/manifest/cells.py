@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gym_memory.memory import MEMORIES
-from gym_memory.run.jobs import Job
+from gym_memory.run.config import Job
 from gym_memory.testing.fake_env import RAW_ID, register_fake
 
 __all__ = ["cell_name", "cells"]

@@ -17,7 +17,7 @@ import gymnasium as gym
 
 from gym_memory.baselines.base import Policy, make_policy
 from gym_memory.run import rollout
-from gym_memory.run.jobs import Job
+from gym_memory.run.config import Job
 from gym_memory.run.protocols import make_protocol
 from gym_memory.testing.chat import ScriptedServer
 

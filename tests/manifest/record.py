@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from gym_memory.core.names import parse_spec
+from gym_memory.core.names import Spec
 
 from .cells import cell_name, cells
 from .play import play, scripted_model
@@ -25,7 +25,7 @@ Record = dict[str, str]
 def _plays() -> dict[str, dict[str, Callable[[], Record]]]:
     found: dict[str, dict[str, Callable[[], Record]]] = {}
     for job in cells():
-        game = found.setdefault(parse_spec(job.env).name, {})
+        game = found.setdefault(Spec(job.env).name, {})
         game[cell_name(job)] = functools.partial(play, job)
     trained = {f"{TRAINING} | {name}": functools.partial(train, name) for name in LEARNERS}
     return {**found, TRAINING: trained}

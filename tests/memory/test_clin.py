@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gym_memory.core.errors import InvalidArgumentError, StoreError, UnknownNameError
-from gym_memory.core.names import format_spec
+from gym_memory.core.names import Spec
 from gym_memory.core.records import Cue, Outcome, Step, Task
 from gym_memory.llm.client import OpenAIChat
 from gym_memory.memory import Memory, make_memory
@@ -443,7 +443,7 @@ def test_fork_and_snapshot_learn_apart() -> None:
 
 def test_store_outlives_the_object(tmp_path: Path) -> None:
     path = str(tmp_path / "clin.db")
-    spec = format_spec("clin", {"lifetime": "forever", "store": path})
+    spec = Spec.of("clin", {"lifetime": "forever", "store": path})
     play(make_memory(spec), DETOUR)
     later = make_memory(spec)
     begin(later, 0)
@@ -542,8 +542,8 @@ def test_a_model_writes_the_memory() -> None:
 
 def test_a_model_by_its_spec() -> None:
     with ScriptedServer() as server:
-        llm = format_spec("openai", {"model": "scripted", "base_url": server.base_url})
-        memory = make_memory(format_spec("clin", {"llm": llm, "past": 2}))
+        llm = Spec.of("openai", {"model": "scripted", "base_url": server.base_url})
+        memory = make_memory(Spec.of("clin", {"llm": llm, "past": 2}))
         play(memory, DETOUR)
         assert memory.stats().extraction_calls == 1
         assert any("take apple from fridge MAY BE NECESSARY" in line for line in lessons(memory))

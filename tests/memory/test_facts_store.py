@@ -9,7 +9,7 @@ import random
 import pytest
 
 from gym_memory.core.errors import GymMemoryError, InvalidArgumentError, StoreError
-from gym_memory.core.names import format_spec, parse_spec
+from gym_memory.core.names import Spec
 from gym_memory.core.records import Cue, Outcome, Step, Task, Triple
 from gym_memory.graph import Source, TemporalGraph
 from gym_memory.memory.arigraph import AriGraph
@@ -214,13 +214,13 @@ def test_a_password_is_in_no_message(postgres, monkeypatch):
             FactStore(url, timeout=2)
         assert "s3cret" not in "".join(map(str, (error.value, error.value.__cause__)))
     for make in (
-        lambda: parse_spec(f"arigraph?lifetime=task&store={secret}"),
-        lambda: format_spec("arigraph", {"store": secret}),
-        lambda: parse_spec("arigraph?store=postgresql%3A%2F%2Fu%3As3cret%40h%2Fdb"),
-        lambda: parse_spec("arigraph?store=postgresql:///db?password=s3cret"),
+        lambda: Spec(f"arigraph?lifetime=task&store={secret}"),
+        lambda: Spec.of("arigraph", {"store": secret}),
+        lambda: Spec("arigraph?store=postgresql%3A%2F%2Fu%3As3cret%40h%2Fdb"),
+        lambda: Spec("arigraph?store=postgresql:///db?password=s3cret"),
     ):
         with pytest.raises(GymMemoryError, match="PGPASSWORD") as error:
             make()
         assert "s3cret" not in str(error.value)
-    spec = parse_spec("clin?store=postgresql://u@h:5432/db")
-    assert parse_spec(format_spec(*spec)) == spec
+    spec = Spec("clin?store=postgresql://u@h:5432/db")
+    assert Spec(Spec.of(*spec)) == spec

@@ -10,7 +10,7 @@ from test_clin import DETOUR, play, trial_of
 from test_memory_contract import Walk
 
 from gym_memory.core.errors import InvalidArgumentError, UnknownNameError
-from gym_memory.core.names import format_spec, parse_spec
+from gym_memory.core.names import Spec
 from gym_memory.core.records import Cue
 from gym_memory.memory import Memory, make_memory
 from gym_memory.memory.base import count_tokens
@@ -94,9 +94,9 @@ def test_reasons_go_with_what_is_shown() -> None:
 
 def test_lifetimes_and_stores_of_the_parts(tmp_path) -> None:
     path = str(tmp_path / "lessons.db")
-    inner = format_spec("clin", {"lifetime": "forever", "store": path})
-    spec = format_spec("fusion", {"of": f"rag+{inner}"})
-    assert parse_spec(spec).kwargs["of"] == f"rag+{inner}"
+    inner = Spec.of("clin", {"lifetime": "forever", "store": path})
+    spec = Spec.of("fusion", {"of": f"rag+{inner}"})
+    assert Spec(spec).kwargs["of"] == f"rag+{inner}"
     memory = make_memory(spec)
     assert memory.lifetimes["1.rag.records"] == "episode"
     assert memory.lifetimes["2.clin.memories"] == "forever"

@@ -24,7 +24,8 @@ from gym_memory.core.trajectory import read_rows
 from gym_memory.memory import MEMORIES, make_memory
 from gym_memory.memory.remote import TOKEN, Remote
 from gym_memory.run import rollout
-from gym_memory.run.jobs import Job, RunConfig, play_job
+from gym_memory.run.config import Job, RunConfig
+from gym_memory.run.play import play_job
 from gym_memory.run.replays import Replays
 from gym_memory.wrappers.make import make_env
 

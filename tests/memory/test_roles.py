@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from gym_memory.core.errors import BudgetExceededError, ModelSetupError
-from gym_memory.core.names import Spec, format_spec
+from gym_memory.core.names import Spec
 from gym_memory.core.records import Cue, Outcome, Step, Task, Triple
 from gym_memory.extract import get_extractor
 from gym_memory.graph import TemporalGraph
@@ -339,7 +339,7 @@ def walk(memory: Any, steps: int = 30) -> None:
 
 
 def test_prompts_carry_what_extraction_needs(model):
-    by_rules, by_model = make_memory("arigraph"), make_memory(Spec("arigraph", {"llm": model}))
+    by_rules, by_model = make_memory("arigraph"), make_memory("arigraph", llm=model)
     walk(by_rules)
     walk(by_model)
     expected, got = set(by_rules.graph.live()), set(by_model.graph.live())
@@ -352,7 +352,7 @@ def test_a_memory_works_through_every_fault(server):
     rates = {"429": 0.1, "500": 0.1, "cut": 0.1, "half_answer": 0.1, "huge": 0.1, "wrong_json": 0.1}
     with ScriptedServer(faults=Faults(rates=rates)) as broken:
         model = OpenAIChat("m", broken.base_url, retries=1, backoff=0.0, timeout=5)
-        memory = make_memory(Spec("arigraph", {"llm": model}))
+        memory = make_memory("arigraph", llm=model)
         walk(memory, 20)
     assert memory.stats().fallbacks > 0
     assert model.meter.total().failures > 0
@@ -364,7 +364,7 @@ def test_the_argument_llm(server, model, monkeypatch):
     assert chat_model(model) is model
     spec = f"openai?model=scripted&base_url={server.base_url}"
     assert chat_model(spec).base_url == server.base_url
-    memory = make_memory(format_spec("arigraph", {"llm": spec, "width": 3}))
+    memory = make_memory(Spec.of("arigraph", {"llm": spec, "width": 3}))
     assert memory.settings.width == 3
     walk(memory, 2)
     assert memory.stats().extraction_calls == 2

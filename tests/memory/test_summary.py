@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from gym_memory.core.errors import InvalidArgumentError
-from gym_memory.core.names import Spec
 from gym_memory.core.records import Cue, Step, Task, Triple
 from gym_memory.llm.client import OpenAIChat
 from gym_memory.memory import make_memory
@@ -111,5 +110,5 @@ def test_the_rule_goes_on_from_a_models_prose() -> None:
 def test_a_spec_names_the_model() -> None:
     with ScriptedServer() as server:
         spec = {"llm": f"openai?model=m&base_url={server.base_url}"}
-        memory = make_memory(Spec("summary", spec))
+        memory = make_memory("summary", **spec)
         assert "chest is in hall" in told(memory, ("", HALL)).recall(Cue(""), 500).text

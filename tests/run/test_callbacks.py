@@ -14,7 +14,7 @@ from gym_memory.cli.show import now_and_then
 from gym_memory.core.errors import InvalidArgumentError, UnknownNameError
 from gym_memory.run.callbacks import CALLBACKS, following
 from gym_memory.run.compare import compare
-from gym_memory.run.jobs import RunConfig
+from gym_memory.run.config import RunConfig
 
 ROOT = Path(__file__).parents[2]
 CONFIG = RunConfig(("Fetch?level=easy&max_steps=5",), ("none",), ("random",), (0, 1, 2))

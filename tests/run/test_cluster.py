@@ -19,7 +19,7 @@ from gym_memory.core.trajectory import read_trajectory
 from gym_memory.games.base import TextEnv
 from gym_memory.run import cluster as module
 from gym_memory.run.compare import compare
-from gym_memory.run.jobs import RunConfig
+from gym_memory.run.config import RunConfig
 
 pytestmark = pytest.mark.slow
 

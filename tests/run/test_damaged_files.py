@@ -19,7 +19,7 @@ from gym_memory.core.trajectory import read_rows, read_trajectory
 from gym_memory.memory import make_memory
 from gym_memory.memory.stores.store import Store
 from gym_memory.run import EpisodeResult
-from gym_memory.run.jobs import EpisodeRow, RunConfig
+from gym_memory.run.config import EpisodeRow, RunConfig
 from gym_memory.run.results import ResultsFolder, read_config, read_episodes
 from gym_memory.run.results.archive import fact_records, open_memory
 from gym_memory.run.results.folder import read_environment

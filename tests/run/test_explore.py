@@ -14,7 +14,7 @@ import pytest
 from gym_memory.baselines.scripted import Walkthrough
 from gym_memory.cli import main
 from gym_memory.core.errors import InvalidArgumentError, ResultsError
-from gym_memory.core.names import format_spec
+from gym_memory.core.names import Spec
 from gym_memory.core.records import Observation, Outcome, PlanState, Step, Task, Transition
 from gym_memory.core.trajectory import Trajectory, read_trajectory
 from gym_memory.memory.ldm2.memory import LDM2
@@ -177,9 +177,9 @@ def test_refinement_adds_what_made_a_process_better(
     before = LDM2(store=str(tmp_path / "tuples.db")).stats().lessons
     assert f"the store has {before} tuples" in capsys.readouterr().out
     with ScriptedServer() as server:
-        llm = format_spec("openai", {"model": "scripted", "base_url": server.base_url})
+        llm = Spec.of("openai", {"model": "scripted", "base_url": server.base_url})
         words = ["ldm2", "refine", "-e", "Cooking?level=rl-2&split=train&max_steps=30"]
-        words += ["-m", memory, "-p", format_spec("ldm2", {"llm": llm}), "--seeds", "22,23"]
+        words += ["-m", memory, "-p", Spec.of("ldm2", {"llm": llm}), "--seeds", "22,23"]
         words += ["--max-calls", "150", "--out", str(tmp_path / "out"), "--json"]
         main_ok(*words)
         received = server.received

@@ -13,15 +13,9 @@ from hypothesis import strategies as st
 from work import guarded
 
 from gym_memory.core.errors import InvalidArgumentError, ResultsError, UnknownNameError
+from gym_memory.core.names import Spec
 from gym_memory.run import EpisodeResult
-from gym_memory.run.jobs import (
-    EpisodeRow,
-    Job,
-    RunConfig,
-    format_seeds,
-    parse_seeds,
-    with_parameter,
-)
+from gym_memory.run.config import EpisodeRow, Job, RunConfig, format_seeds, parse_seeds
 
 CONFIG = RunConfig(
     envs=("FakeHouse?split=test&max_steps=9", "FakeHouse"),
@@ -133,10 +127,10 @@ def test_an_unknown_protocol_is_told_at_once() -> None:
 
 
 def test_a_parameter_can_be_added_but_not_contradicted() -> None:
-    assert with_parameter("Cooking", "max_steps", 5) == "Cooking?max_steps=5"
-    assert with_parameter("Cooking?max_steps=5", "max_steps", 5) == "Cooking?max_steps=5"
+    assert Spec("Cooking").with_parameter("max_steps", 5) == "Cooking?max_steps=5"
+    assert Spec("Cooking?max_steps=5").with_parameter("max_steps", 5) == "Cooking?max_steps=5"
     with pytest.raises(InvalidArgumentError, match="already"):
-        with_parameter("Cooking?max_steps=5", "max_steps", 6)
+        Spec("Cooking?max_steps=5").with_parameter("max_steps", 6)
 
 
 def test_the_command_says_the_configuration() -> None:

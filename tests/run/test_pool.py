@@ -31,7 +31,7 @@ from gym_memory.core.files import read_json
 from gym_memory.core.trajectory import read_trajectory
 from gym_memory.run import EpisodeResult
 from gym_memory.run.compare import compare
-from gym_memory.run.jobs import EpisodeRow, RunConfig
+from gym_memory.run.config import EpisodeRow, RunConfig
 from gym_memory.run.pool import Limits, WorkerPool
 from gym_memory.run.results import read_episodes
 

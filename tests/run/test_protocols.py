@@ -11,7 +11,8 @@ from gym_memory.baselines.scripted import Random
 from gym_memory.core.errors import InvalidArgumentError, UnknownNameError
 from gym_memory.memory.history import History
 from gym_memory.run import EpisodeResult, rollout
-from gym_memory.run.jobs import Job, Listener, play_job
+from gym_memory.run.config import Job
+from gym_memory.run.play import Listener, play_job
 from gym_memory.run.protocols import RestartBudget, make_protocol
 from gym_memory.run.results.score import score_by_trial, units
 

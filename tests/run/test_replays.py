@@ -14,7 +14,8 @@ from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.records import Recall, Triple
 from gym_memory.evaluate.credit import by_item, credit, rule_errors
 from gym_memory.run import rollout
-from gym_memory.run.jobs import Job, play_job
+from gym_memory.run.config import Job
+from gym_memory.run.play import play_job
 from gym_memory.run.replays import Replays, without
 from gym_memory.wrappers.make import make_env
 from gym_memory.wrappers.record import RecordTrajectory

@@ -17,7 +17,7 @@ from gym_memory.draw.figures import colours
 from gym_memory.draw.svg import PALETTE, short_label
 from gym_memory.memory import MEMORIES
 from gym_memory.run import EpisodeResult
-from gym_memory.run.jobs import EpisodeRow, Job, RunConfig
+from gym_memory.run.config import EpisodeRow, Job, RunConfig
 from gym_memory.run.results import ResultsFolder
 from gym_memory.run.results.pages import report_page
 from gym_memory.run.results.report import build_report

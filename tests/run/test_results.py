@@ -13,7 +13,7 @@ import pytest
 from gym_memory.core.errors import ResultsError
 from gym_memory.core.optional import git_commit
 from gym_memory.run import EpisodeResult
-from gym_memory.run.jobs import EpisodeRow, Job, RunConfig
+from gym_memory.run.config import EpisodeRow, Job, RunConfig
 from gym_memory.run.results import ResultsFolder, read_config, read_episodes
 from gym_memory.run.results.folder import read_environment, read_replaced
 
@@ -150,7 +150,7 @@ def test_a_killed_start_leaves_a_folder_that_can_be_used(tmp_path: Path) -> None
 
 def test_one_process_at_a_time(tmp_path: Path) -> None:
     code = (
-        "import sys; from gym_memory.run.results import *; from gym_memory.run.jobs import *\n"
+        "import sys; from gym_memory.run.results import *; from gym_memory.run.config import *\n"
         "c = RunConfig(('E',), ('none',), ('random',), (0, 1, 2), protocol='trials?k=2')\n"
         "with ResultsFolder(sys.argv[1], c): print('open', flush=True); sys.stdin.read()"
     )

@@ -8,7 +8,7 @@ import pytest
 
 from gym_memory.core.errors import UnknownNameError
 from gym_memory.run import EpisodeResult
-from gym_memory.run.jobs import EpisodeRow, Job
+from gym_memory.run.config import EpisodeRow, Job
 from gym_memory.run.results.score import (
     differences,
     score_by_trial,

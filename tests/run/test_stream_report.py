@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gym_memory.run import EpisodeResult
-from gym_memory.run.jobs import EpisodeRow, Job
+from gym_memory.run.config import EpisodeRow, Job
 from gym_memory.run.results.pages import stem_of
 from gym_memory.run.results.score import Unit, units
 from gym_memory.run.results.streams import (

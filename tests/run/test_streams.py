@@ -12,7 +12,8 @@ import pytest
 
 from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.run.compare import compare
-from gym_memory.run.jobs import EpisodeRow, Job, RunConfig, play_job
+from gym_memory.run.config import EpisodeRow, Job, RunConfig
+from gym_memory.run.play import play_job
 from gym_memory.run.results.folder import read_episodes
 from gym_memory.run.streams import Stream
 
@@ -76,7 +77,7 @@ def test_blocks_play_one_environment_after_the_other() -> None:
 KILLED = """
 import os
 from gym_memory.run.compare import compare
-from gym_memory.run.jobs import RunConfig
+from gym_memory.run.config import RunConfig
 
 if __name__ == "__main__":
     compare(RunConfig(**{config!r}), {out!r}, on_progress=lambda done, *_: done and os._exit(9))

@@ -11,7 +11,7 @@ import pytest
 
 from gym_memory.draw.figures import place
 from gym_memory.run import EpisodeResult
-from gym_memory.run.jobs import EpisodeRow, Job, RunConfig
+from gym_memory.run.config import EpisodeRow, Job, RunConfig
 from gym_memory.run.results import ResultsFolder
 from gym_memory.run.results.report import build_report
 from gym_memory.run.results.score import Unit, differences, units

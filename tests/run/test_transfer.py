@@ -9,9 +9,11 @@ import run_plugin  # noqa: F401 - registers FakeHouse in this process
 
 from gym_memory.cli import main
 from gym_memory.core.errors import InvalidArgumentError, UnknownNameError
+from gym_memory.core.names import Spec
 from gym_memory.memory.stores.store import Store
 from gym_memory.papers.transfer import SETUPS, trained_on, transfer
-from gym_memory.run.jobs import RunConfig, play_job
+from gym_memory.run.config import RunConfig
+from gym_memory.run.play import play_job
 
 CONFIG = RunConfig(("FakeHouse?split=test",), ("clin",), ("learner",), (0, 1))
 
@@ -53,7 +55,7 @@ def test_wrong_experiments(tmp_path: Path) -> None:
     other = RunConfig(CONFIG.envs, ("history",), CONFIG.policies, (0,))
     with pytest.raises(UnknownNameError, match="history"):
         transfer("gen-env", other, tmp_path / "a.db")
-    assert trained_on("Cooking") == "Cooking?split=train"
+    assert trained_on(Spec("Cooking")) == "Cooking?split=train"
 
 
 def test_testing_starts_from_the_archive_and_leaves_it(tmp_path: Path) -> None:

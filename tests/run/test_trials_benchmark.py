@@ -9,9 +9,9 @@ from types import ModuleType
 
 import pytest
 
-from gym_memory.core.names import parse_spec
+from gym_memory.core.names import Spec
 from gym_memory.memory import make_memory
-from gym_memory.run.jobs import play_job
+from gym_memory.run.play import play_job
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +49,7 @@ def test_a_small_setting(trials: ModuleType) -> None:
 def test_memories_differ_in_their_lessons_alone(trials: ModuleType) -> None:
     assert set(trials.CONTROLS) <= set(trials.CONFIG.memories)
     for spec in trials.CONFIG.memories:
-        name, settings = parse_spec(spec)
+        name, settings = Spec(spec).parts
         if name not in ("none", "history"):
             inner = make_memory(settings.get("of", spec)).inner
             assert inner.name == "history"

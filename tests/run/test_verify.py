@@ -32,7 +32,8 @@ from gym_memory.games.base import ENVIRONMENTS
 from gym_memory.memory import make_memory
 from gym_memory.run import rollout
 from gym_memory.run.compare import compare
-from gym_memory.run.jobs import RunConfig, play_job
+from gym_memory.run.config import RunConfig
+from gym_memory.run.play import play_job
 from gym_memory.run.results import ResultsFolder, read_episodes
 from gym_memory.run.results.verify import verify, verify_all
 from gym_memory.testing.fake_env import FakeHouse

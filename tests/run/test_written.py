@@ -18,7 +18,8 @@ from gym_memory.core.files import seal, unseal
 from gym_memory.core.trajectory import read_rows, read_trajectory
 from gym_memory.memory.stores.store import Store
 from gym_memory.run import EpisodeResult
-from gym_memory.run.jobs import EpisodeRow, Job, RunConfig, play_job
+from gym_memory.run.config import EpisodeRow, Job, RunConfig
+from gym_memory.run.play import play_job
 from gym_memory.run.results import ResultsFolder, read_episodes
 from gym_memory.run.results.verify import verify
 from gym_memory.wrappers import make_env

@@ -9,7 +9,7 @@ import pytest
 
 from gym_memory.core.errors import ResultsError
 from gym_memory.run.compare import compare
-from gym_memory.run.jobs import RunConfig
+from gym_memory.run.config import RunConfig
 from gym_memory.train.export import export, write_card
 
 CONFIG = RunConfig(("Fetch?level=easy",), ("none", "arigraph"), ("planner",), (0, 1))

@@ -15,7 +15,7 @@ from gym_memory.core.errors import (
     UnknownNameError,
 )
 from gym_memory.run.compare import compare
-from gym_memory.run.jobs import RunConfig
+from gym_memory.run.config import RunConfig
 from gym_memory.train.export import export
 from gym_memory.train.steps import anchor, memory_digest, played, step_rows
 from gym_memory.wrappers.encode import render_prompt

@@ -18,7 +18,7 @@ from gym_memory.baselines.rl.shared import checkpoints
 from gym_memory.baselines.rl.shared.learner import Experience
 from gym_memory.baselines.rl.shared.training import Trainer, TrainSettings
 from gym_memory.core.errors import InvalidArgumentError, UnknownNameError
-from gym_memory.core.names import format_spec
+from gym_memory.core.names import Spec
 from gym_memory.llm import make_model
 from gym_memory.run import rollout
 from gym_memory.testing.fake_env import FakeHouse
@@ -35,7 +35,7 @@ pytest.importorskip("peft", reason="peft is not installed")
 @pytest.fixture(scope="module")
 def tiny(tmp_path_factory: pytest.TempPathFactory) -> LmSettings:
     folder = save_tiny_llama(tmp_path_factory.mktemp("tiny"), spread=6.0)
-    model = format_spec("transformers", {"model": folder, "dtype": "float32"})
+    model = Spec.of("transformers", {"model": folder, "dtype": "float32"})
     return LmSettings(model=model, batch=4, update_every=2, learn_start=4, lr=1e-2, tokens=600)
 
 

@@ -11,7 +11,7 @@ import pytest
 from chromium import GET_CHROMIUM, Browser, open_window, serving
 
 from gym_memory.run.compare import compare
-from gym_memory.run.jobs import RunConfig
+from gym_memory.run.config import RunConfig
 
 
 @pytest.fixture(scope="session")

@@ -15,7 +15,8 @@ from chromium import Browser, serving
 from gym_memory.core.trajectory import read_trajectory
 from gym_memory.draw.page import inline_page
 from gym_memory.run import EpisodeResult
-from gym_memory.run.jobs import EpisodeRow, Job, play_job
+from gym_memory.run.config import EpisodeRow, Job
+from gym_memory.run.play import play_job
 from gym_memory.run.results.report import build_report, read_source
 from gym_memory.viewer.recordings import Recording, choose, find, load, write_replay
 from gym_memory.viewer.server import RUNS, runs_body

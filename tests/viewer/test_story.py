@@ -19,7 +19,8 @@ from gym_memory.core.trajectory import read_rows, read_trajectory
 from gym_memory.graph import TemporalGraph
 from gym_memory.llm import logged_calls
 from gym_memory.memory.base import make_memory
-from gym_memory.run.jobs import Job, play_job
+from gym_memory.run.config import Job
+from gym_memory.run.play import play_job
 from gym_memory.testing.chat import ScriptedServer
 from gym_memory.testing.fake_env import FAKE_ID
 from gym_memory.viewer.recordings import Recording, choose, find, load

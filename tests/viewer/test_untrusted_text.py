@@ -15,7 +15,7 @@ from gym_memory.core.trajectory import RowWriter
 from gym_memory.draw.escape import text, visible
 from gym_memory.draw.page import inline_page
 from gym_memory.run import EpisodeResult
-from gym_memory.run.jobs import EpisodeRow, Job
+from gym_memory.run.config import EpisodeRow, Job
 from gym_memory.run.results.pages import report_page
 from gym_memory.run.results.score import differences, units
 from gym_memory.viewer.recordings import Recording, find, write_replay

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from gym_memory.cli import main
-from gym_memory.run.jobs import Job, play_job
+from gym_memory.run.config import Job
+from gym_memory.run.play import play_job
 
 pytestmark = pytest.mark.slow
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from gym_memory.core.names import parse_spec
+from gym_memory.core.names import Spec
 from gym_memory.draw.figures import colours
 from gym_memory.draw.svg import label_of, picture
 from gym_memory.run.results import intervals, read_episodes
@@ -40,7 +40,7 @@ def cells(played: Sequence[Unit], label: str = "") -> list[dict[str, Any]]:
             gains = [u.trials[-1] - u.trials[0] for u in group]
             cell = {
                 "env": env,
-                "memory": label or parse_spec(memory).name,
+                "memory": label or Spec(memory).name,
                 "policy": group[0].policy.partition("?")[0],
                 "n": len(group),
                 "failed": sum(bool(u.failed) for u in group),

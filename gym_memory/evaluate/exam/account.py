@@ -17,7 +17,7 @@ from gym_memory.evaluate.quality.observer import IdealObserver, spaced, squeezed
 from gym_memory.graph.schema import INVENTORY, LOCATIONS, PLAYER, NameIndex, direction_of, nouns
 from gym_memory.memory.reading import quoted
 from gym_memory.run import rollout
-from gym_memory.run.jobs import Job
+from gym_memory.run.config import Job
 
 __all__ = ["Account", "Moment", "PlayedEpisode", "StatedFact", "record"]
 

@@ -18,7 +18,7 @@ from gym_memory.draw.figures import colours
 from gym_memory.draw.svg import Line, line_figure, picture
 from gym_memory.evaluate.exam.questions import WORDINGS
 from gym_memory.evaluate.exam.session import KINDS, SILENCE, ExamAnswer, ExamConfig
-from gym_memory.run.jobs import format_seeds
+from gym_memory.run.config import format_seeds
 from gym_memory.run.results import intervals
 from gym_memory.run.results.score import format_interval
 

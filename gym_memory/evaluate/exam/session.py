@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from gym_memory.core.errors import InvalidArgumentError
+from gym_memory.core.names import Spec, specs
 from gym_memory.core.records import Cue, Oracle, Recall, Task, Triple
 from gym_memory.core.settings import check_int, check_name
 from gym_memory.evaluate.exam import events, questions
@@ -16,7 +17,7 @@ from gym_memory.evaluate.exam.questions import WORDINGS, ExamQuestion, QuestionT
 from gym_memory.evaluate.exam.reading import RecallReading
 from gym_memory.evaluate.quality.observer import spaced, squeezed
 from gym_memory.memory.base import Memory, check_budget, count_tokens, make_memory
-from gym_memory.run.jobs import Job, RunConfig, with_parameter
+from gym_memory.run.config import Job, RunConfig
 from gym_memory.wrappers.memory import DEFAULT_MEMORY
 
 __all__ = ["KINDS", "SILENCE", "ExamAnswer", "ExamConfig", "answer_questions", "ask", "examine"]
@@ -91,9 +92,9 @@ class ExamConfig:
             time (``focus``).
     """
 
-    envs: tuple[str, ...]
-    memories: tuple[str, ...]
-    policies: tuple[str, ...] = ("planner", "random")
+    envs: tuple[Spec, ...]
+    memories: tuple[Spec, ...]
+    policies: tuple[Spec, ...] = (Spec("planner"), Spec("random"))
     seeds: tuple[int, ...] = tuple(range(20))
     budgets: tuple[int, ...] = (200, 500, 1000, 2000)
     lengths: tuple[int, ...] = (50, 150, 500)
@@ -101,6 +102,8 @@ class ExamConfig:
     wordings: tuple[str, ...] = WORDINGS
 
     def __post_init__(self) -> None:
+        for name in ("envs", "memories", "policies"):
+            object.__setattr__(self, name, specs(getattr(self, name)))
         RunConfig(self.envs, self.memories, self.policies, self.seeds)  # checks all four
         for name, values in (("budgets", self.budgets), ("lengths", self.lengths)):
             if not values or len(set(values)) < len(values) or min(values) < 1:
@@ -116,7 +119,7 @@ class ExamConfig:
         """Return the episodes to play."""
         limit = max(self.lengths)
         return [
-            Job(with_parameter(env, "max_steps", limit), DEFAULT_MEMORY, policy, seed)
+            Job(env.with_parameter("max_steps", limit), Spec(DEFAULT_MEMORY), policy, seed)
             for seed in self.seeds
             for env in self.envs
             for policy in self.policies

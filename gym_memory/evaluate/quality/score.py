@@ -37,7 +37,7 @@ from gym_memory.evaluate.quality.observer import IdealObserver
 from gym_memory.evaluate.quality.truth import MapTruth, MapWatch
 from gym_memory.graph.schema import INVENTORY, direction_of
 from gym_memory.run import rollout
-from gym_memory.run.jobs import Job
+from gym_memory.run.config import Job
 from gym_memory.run.results.score import grouped
 
 __all__ = ["KS", "EpisodeQuality", "Quality", "curves", "growth_picture", "measure"]

@@ -18,7 +18,7 @@ from typing import Any
 
 from gym_memory.core.errors import ResultsError
 from gym_memory.core.files import read_json, seal, write_atomic
-from gym_memory.core.names import parse_spec
+from gym_memory.core.names import Spec
 from gym_memory.core.trajectory import read_rows
 from gym_memory.draw.comparison import COMPARISON
 from gym_memory.draw.escape import text
@@ -27,7 +27,7 @@ from gym_memory.draw.page import frame, inline_page, table
 from gym_memory.draw.svg import Figure, Line, label_of, line_figure
 from gym_memory.evaluate.rank.card import Card, Number, Rank, cards, correlation, place
 from gym_memory.evaluate.rank.suite import Cell, Suite, cells_of, load_suite
-from gym_memory.run.jobs import EpisodeRow
+from gym_memory.run.config import EpisodeRow
 from gym_memory.run.results.folder import read_config, read_environment, read_episodes
 from gym_memory.run.results.score import format_interval
 from gym_memory.run.results.verify import FolderFinding
@@ -185,7 +185,7 @@ def verify_rank(folder: Path) -> Iterator[FolderFinding]:
 
 def main_table(cards: Sequence[Card]) -> Table:
     """Return the ranking: what is played, what it costs."""
-    over = [f"over {parse_spec(control).name}" for control in cards[0].gains] if cards else []
+    over = [f"over {Spec(control).name}" for control in cards[0].gains] if cards else []
     header = ["memory", "rank", "area", "score", *over, "text", "exam"]
     header += ["tokens", "ms", "bytes", "calls", "failed"]
     lines = [

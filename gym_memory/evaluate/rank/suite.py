@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple, get_args
 
 from gym_memory.core.errors import InvalidArgumentError, ResultsError, UnknownNameError
-from gym_memory.core.names import format_spec, parse_spec
+from gym_memory.core.names import Spec, specs
 from gym_memory.core.records import Recall, Triple
 from gym_memory.core.trajectory import read_rows
 from gym_memory.memory.base import count_tokens
 from gym_memory.memory.reading import render_facts
-from gym_memory.run.jobs import EpisodeRow, RunConfig, parse_seeds
+from gym_memory.run.config import EpisodeRow, RunConfig, parse_seeds
 from gym_memory.run.protocols import make_protocol
 from gym_memory.run.results.score import grouped
 from gym_memory.run.streams import Stream
@@ -50,15 +50,14 @@ class Part(NamedTuple):
     def config(self, memories: Sequence[str], plugins: Sequence[str]) -> RunConfig:
         """Return what the runner plays for these memories."""
         around, budgets = _AROUND.get(self.measure), tuple(self.budgets)
-        specs = [format_spec(*parse_spec(memory)) for memory in memories]
+        kept, players = specs(memories), specs(self.policies)
         if around:
-            specs = [format_spec(around, {"of": spec}) for spec in specs]
-        players = list(self.policies)
+            kept = tuple(Spec.of(around, {"of": spec}) for spec in kept)
         if self.measure == "text":
-            players = [format_spec(_TEXT_ONLY, {"of": player}) for player in players]
+            players = tuple(Spec.of(_TEXT_ONLY, {"of": player}) for player in players)
         return RunConfig(
-            *(tuple(self.envs), tuple(specs), tuple(players), parse_seeds(self.seeds)),
-            *(self.protocol, budgets),
+            *(specs(self.envs), kept, players, parse_seeds(self.seeds)),
+            *(Spec(self.protocol), budgets),
             plugins=(*_PLUGINS, *plugins),
         )
 
@@ -96,7 +95,7 @@ def load_suite(tier: str) -> Suite:
             raise InvalidArgumentError(
                 f"expected a measure of {get_args(Measure)}, got {part.measure!r}"
             )
-    memories = tuple(format_spec(*parse_spec(memory)) for memory in record["memories"])
+    memories = tuple(Spec(memory) for memory in record["memories"])
     return Suite(record["version"], tier, parts, record["controls"], memories, record["abilities"])
 
 
@@ -143,7 +142,7 @@ def cells_of(part: Part, rows: Sequence[EpisodeRow], steps: Path) -> dict[str, l
     around = _AROUND.get(part.measure)
     cells = grouped(rows, lambda r: (r.job.memory, r.job.env, r.job.policy, r.job.budget))
     for (memory, *_), group in cells.items():
-        spec = parse_spec(memory).kwargs["of"] if around else memory
+        spec = Spec(memory).kwargs["of"] if around else memory
         found.setdefault(spec, []).append(_cell(part, group, steps))
     return found
 

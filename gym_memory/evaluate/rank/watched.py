@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from typing import Any, ClassVar, NamedTuple
 
 from gym_memory.core.errors import BackendError
-from gym_memory.core.names import PLUGINS, import_plugin
+from gym_memory.core.names import NO_SPEC, PLUGINS, import_plugin
 from gym_memory.core.process import python_command
 from gym_memory.core.records import Cue, MemoryStats, Outcome, Recall, Step, Task
 from gym_memory.evaluate.exam import Account, Moment, ask
@@ -26,7 +26,7 @@ from gym_memory.evaluate.exam.session import SILENCE, answer_questions
 from gym_memory.evaluate.quality.observer import IdealObserver
 from gym_memory.evaluate.rank.suite import NAMES, is_over
 from gym_memory.memory.base import Memory, make_memory
-from gym_memory.run.jobs import Job
+from gym_memory.run.config import Job
 
 __all__ = ["Audited", "Examined", "serve"]
 
@@ -108,7 +108,9 @@ class Examined(_Watched):
             rng = random.Random(f"{self._task.id} {self._seed} {t}")
             sheets[t] = t, account, ask(account, rng, self._per_kind)
         memory = make_memory(self._spec)
-        played = PlayedEpisode(Job("", "", "", self._seed), self._task, tuple(self._moments))
+        played = PlayedEpisode(
+            Job(NO_SPEC, NO_SPEC, NO_SPEC, self._seed), self._task, tuple(self._moments)
+        )
         budgets = (self._tokens,)
         for _, question, wording, *_, verdict in answer_questions(
             memory, played, sheets, budgets, ("unseen", *NAMES)

@@ -141,7 +141,7 @@ def role_counts(*roles: object) -> RoleCounts:
 def chat_model(llm: str | ChatModel | None) -> ChatModel | None:
     """Build the model that a memory's argument ``llm`` names: a model, its spec, or None for rules.
 
-    Inside the name of a memory a spec is quoted (:func:`gym_memory.core.names.format_spec`).
+    Inside the name of a memory a spec is quoted (:class:`gym_memory.core.names.Spec`).
     """
     if llm is None or llm == "":
         return None

@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple
 
 from gym_memory.core.errors import InvalidArgumentError, StoreError
 from gym_memory.core.files import open_file, read_json
-from gym_memory.core.names import parse_spec
+from gym_memory.core.names import Spec
 from gym_memory.core.records import Cue, Recall, Step, Task, Triple
 from gym_memory.core.trajectory import read_trajectory
 from gym_memory.core.trust import check_bare
@@ -124,7 +124,7 @@ def open_memory(
     if episode is not None:
         raise InvalidArgumentError("expected --episode with recorded steps, got a saved memory")
     name, task = _heading(path)
-    if spec and parse_spec(spec).name != name:
+    if spec and Spec(spec).name != name:
         raise InvalidArgumentError(f"expected memory {name!r}, which the file holds, got {spec!r}")
     memory = make_memory(spec or name)
     memory.load(path)

@@ -35,7 +35,7 @@ from gym_memory.core.files import (
     write_atomic,
 )
 from gym_memory.core.optional import environment_record
-from gym_memory.run.jobs import EpisodeRow, Job, RunConfig
+from gym_memory.run.config import EpisodeRow, Job, RunConfig
 
 __all__ = ["ResultsFolder", "check_backends", "content", "read_config", "read_environment"]
 __all__ += ["iter_folders", "locked", "read_episodes", "read_replaced"]

@@ -13,7 +13,7 @@ from gym_memory.core.files import write_atomic
 from gym_memory.core.settings import check_name
 from gym_memory.draw.figures import budget_figure, colours, score_figure
 from gym_memory.draw.svg import Figure, label_of, picture, short_spec
-from gym_memory.run.jobs import EpisodeRow, Job, RunConfig
+from gym_memory.run.config import EpisodeRow, Job, RunConfig
 from gym_memory.run.results.folder import (
     check_backends,
     read_config,

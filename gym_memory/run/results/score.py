@@ -17,7 +17,7 @@ from gym_memory.core.settings import check_name
 from gym_memory.draw.page import table as html_table
 from gym_memory.draw.svg import short_spec
 from gym_memory.run import EpisodeResult
-from gym_memory.run.jobs import EpisodeRow, Job
+from gym_memory.run.config import EpisodeRow, Job
 from gym_memory.run.protocols import make_protocol
 from gym_memory.run.results import intervals
 from gym_memory.run.results.intervals import Interval

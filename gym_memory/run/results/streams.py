@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gym_memory.core.names import parse_spec
+from gym_memory.core.names import Spec
 from gym_memory.draw.figures import HeatMap, Points, curves_figure, heat_figure
 from gym_memory.draw.svg import Figure, label_of
 from gym_memory.run.protocols import make_protocol
@@ -99,8 +99,8 @@ def _worlds(own: Sequence[Unit]) -> dict[tuple[str, str], dict[str, list[Unit]]]
 
 
 def _rivals(memories: Iterable[str]) -> list[str]:
-    found = [m for m in memories if parse_spec(m).name in RIVALS]
-    return sorted(found, key=lambda m: RIVALS.index(parse_spec(m).name))
+    found = [m for m in memories if Spec(m).name in RIVALS]
+    return sorted(found, key=lambda m: RIVALS.index(Spec(m).name))
 
 
 def stream_tables(own: Sequence[Unit]) -> list[Table]:
@@ -181,11 +181,12 @@ def _tested(own: Sequence[Unit], pairs: Iterable[tuple[str, str]], memory: str) 
 
 def _names(envs: Iterable[str]) -> dict[str, str]:
     """Return a short name of each environment: what it has in common with the others left out."""
-    found = {env: parse_spec(env) for env in dict.fromkeys(envs)}
+    found = {env: Spec(env) for env in dict.fromkeys(envs)}
     games = [spec.name for spec in found.values()]
     shared = set.intersection(*(set(spec.kwargs.items()) for spec in found.values()))
     names = {}
-    for env, (game, settings) in found.items():
+    for env, spec in found.items():
+        game, settings = spec.parts
         own = [str(value) for key, value in settings.items() if (key, value) not in shared]
         alone = [game] if len(set(games)) > 1 else []
         names[env] = game if games.count(game) == 1 else ", ".join(alone + own)

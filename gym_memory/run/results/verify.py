@@ -22,7 +22,7 @@ from gym_memory.core.errors import GymMemoryError, ResultsError
 from gym_memory.core.files import open_file, read_json, seal, unseal, write_atomic
 from gym_memory.core.trajectory import read_rows, read_trajectory
 from gym_memory.memory.stores.store import check_store, is_url
-from gym_memory.run.jobs import EpisodeRow, RunConfig
+from gym_memory.run.config import EpisodeRow, RunConfig
 from gym_memory.run.results.archive import file_kind, open_memory
 from gym_memory.run.results.folder import (
     content,

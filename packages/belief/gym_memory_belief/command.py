@@ -13,7 +13,7 @@ from gym_memory.cli import options
 from gym_memory.cli.show import new_progress, output, print_json, print_table, progress
 from gym_memory.cli.train import interrupted, read_settings
 from gym_memory.core.errors import InvalidArgumentError
-from gym_memory.core.names import format_spec, parse_spec
+from gym_memory.core.names import Spec
 
 __all__ = ["command"]
 
@@ -97,10 +97,10 @@ def command(
 
 
 def _of_split(spec: str, split: str) -> str:
-    name, parameters = parse_spec(spec)
+    name, parameters = Spec(spec).parts
     if "split" in parameters:
         raise InvalidArgumentError(f"expected {spec!r} without a split: pretraining sets it")
-    return format_spec(name, {**parameters, "split": split})
+    return Spec.of(name, {**parameters, "split": split})
 
 
 def _finish(trainer: Any, test: Any, out: Path) -> dict[str, Any]:

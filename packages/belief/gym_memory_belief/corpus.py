@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gym_memory.baselines.base import make_policy
-from gym_memory.core.names import parse_spec
+from gym_memory.core.names import Spec
 from gym_memory.core.records import Step
 from gym_memory.core.trajectory import read_trajectory
 from gym_memory.graph.schema import PLAYER
@@ -75,7 +75,7 @@ def play(
     seeds = list(seeds)
     paths = []
     for spec in envs:
-        name, parameters = parse_spec(spec)
+        name, parameters = Spec(spec).parts
         for policy in policies:
             key = hashlib.sha256(f"{spec} {policy}".encode()).hexdigest()[:12]
             env = None

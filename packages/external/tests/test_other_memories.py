@@ -11,7 +11,7 @@ import pytest
 
 pytest.importorskip("gym_memory_external")
 
-from gym_memory.core.names import format_spec
+from gym_memory.core.names import Spec
 from gym_memory.core.records import Cue, Step, Task
 from gym_memory.llm import make_model
 from gym_memory.memory.base import Memory
@@ -40,7 +40,7 @@ def kind(request: pytest.FixtureRequest) -> Any:
 
 
 def model(server: ScriptedServer) -> Any:
-    return make_model(format_spec("openai", {"model": "scripted", "base_url": server.base_url}))
+    return make_model(Spec.of("openai", {"model": "scripted", "base_url": server.base_url}))
 
 
 def chest(kind: Any) -> str:

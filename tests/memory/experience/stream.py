@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gym_memory.core.names import Spec, parse_spec
+from gym_memory.core.names import Spec
 from gym_memory.core.records import Cue, Outcome, Step, Task
 from gym_memory.memory import make_memory
 from gym_memory.memory.encoders import CachedEncoder, unit
@@ -40,8 +40,8 @@ WORDS = CachedEncoder(Words(), VectorCache.shared(disk=False))
 
 def made(spec: str, **settings: Any) -> Any:
     """Build a memory that encodes words by themselves."""
-    name, kwargs = parse_spec(spec)
-    return make_memory(Spec(name, {"encoder": WORDS, **kwargs, **settings}))
+    name, kwargs = Spec(spec).parts
+    return make_memory(name, **{"encoder": WORDS, **kwargs, **settings})
 
 
 def begin(memory: ExperienceMemory, goal: str, id: str = "") -> str:

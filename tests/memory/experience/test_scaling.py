@@ -14,7 +14,7 @@ from gym_memory.core.records import Cue, Outcome, Step
 from gym_memory.llm.client import OpenAIChat
 from gym_memory.memory.experience.items import Item
 from gym_memory.memory.experience.reasoningbank import compare_attempts
-from gym_memory.run.jobs import Job
+from gym_memory.run.config import Job
 from gym_memory.run.worker import play_job
 from gym_memory.testing.chat import Faults, ScriptedServer
 

@@ -9,7 +9,6 @@ import pytest
 from stream import LOST, WAY, WON, begin, items, made, play
 from work import calls
 
-from gym_memory.core.names import Spec
 from gym_memory.core.records import Cue, Outcome, Step, Task
 from gym_memory.llm.client import OpenAIChat
 from gym_memory.memory import Memory, make_memory
@@ -259,7 +258,7 @@ def test_a_model_writes_and_the_rules_stand_ready(name: str) -> None:
     with ScriptedServer(faults=Faults(["", "500", ""])) as server:
         model = OpenAIChat("scripted", server.base_url, retries=0, backoff=0.01)
         more = {} if name == "amem" else {"inner": "none"}
-        memory = make_memory(Spec(name, {"llm": model, "lifetime": "forever", **more}))
+        memory = make_memory(name, **{"llm": model, "lifetime": "forever", **more})
         stream(memory)
         begin(memory, "put mug in shelf")
     stats = memory.stats()
@@ -267,7 +266,7 @@ def test_a_model_writes_and_the_rules_stand_ready(name: str) -> None:
     assert stats.fallbacks == 1
     assert stats.lessons or stats.episodes
     assert memory.recall(Cue("You do look"), 1000).text
-    other = make_memory(Spec(name, {"lifetime": "forever", **more}))
+    other = make_memory(name, **{"lifetime": "forever", **more})
     other.load_state(json.loads(json.dumps(memory.state())))
     assert json.dumps(other.state()) == json.dumps(memory.state())
 
@@ -290,7 +289,7 @@ def test_a_store_holds_what_the_object_holds(name: str, tmp_path) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_a_step_makes_at_most_five_calls_an_item(name: str) -> None:
     inner = {} if name == "amem" else {"inner": "none"}
-    memory = make_memory(Spec(name, {"lifetime": "forever", **inner}))
+    memory = make_memory(name, **{"lifetime": "forever", **inner})
     if name == "amem":
         memory.begin(Task("t", "g"), 0)
         for t in range(1000):

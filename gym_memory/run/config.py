@@ -1,4 +1,4 @@
-"""Describe a run: its configuration, the jobs in it, and the rows that they yield.
+"""Runs as data: the configuration, the jobs in it, and the rows that they yield.
 
 A job is one seed of one environment x memory x policy under one protocol. Jobs share nothing, so
 results depend neither on the number of workers nor on the order of play.
@@ -6,72 +6,56 @@ results depend neither on the number of workers nor on the order of play.
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import hashlib
 import json
 import shlex
-import traceback
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from gym_memory.baselines.base import make_policy
 from gym_memory.core.errors import (
     InvalidArgumentError,
-    ModelDownError,
-    ModelError,
     ResultsError,
     UnknownNameError,
 )
-from gym_memory.core.names import format_spec, parse_spec
+from gym_memory.core.names import NO_SPEC, Spec
 from gym_memory.core.records import LARGEST, check_bounded
-from gym_memory.core.secrets import scrubbed
 from gym_memory.core.settings import check_int, check_number, check_share, check_utf8, shown
-from gym_memory.llm import Budget, Meter, episode_usage
-from gym_memory.llm.model import MOST_FAILURES
 from gym_memory.memory.base import check_budget
-from gym_memory.run import EpisodeResult, rollout
-from gym_memory.run.protocols import Turn, make_protocol
+from gym_memory.run import EpisodeResult
+from gym_memory.run.protocols import make_protocol
 from gym_memory.wrappers.make import make_env
 from gym_memory.wrappers.memory import DEFAULT_BUDGET
-from gym_memory.wrappers.record import RecordTrajectory
 
 if TYPE_CHECKING:
-    from gym_memory.run.streams import Stage
+    pass
 
-__all__ = ["EpisodeRow", "Job", "Listener", "RunConfig", "format_seeds", "parse_seeds"]
-__all__ += ["play_job", "with_parameter"]
+__all__ = ["SINGLE_EPISODE", "EpisodeRow", "Job", "RunConfig", "check_result", "format_seeds"]
+__all__ += ["parse_seeds"]
 
-_DETAIL_CHARS = 4000
+SINGLE_EPISODE = Spec("single_episode")
 _MOST_SEEDS = 1_000_000
 _LISTS = {"envs": str, "memories": str, "policies": str, "seeds": int, "plugins": str}
 """Lists of a configuration, and what they are of."""
 
 
-class Listener:
-    """Follow a job while it is played; this one does nothing."""
-
-    def begin(self, trial: int) -> None:
-        """Take note that an episode is about to be reset."""
-
-    def step(self, trial: int, t: int, info: dict[str, Any]) -> None:
-        """Take note of a played step; ``t`` 0 is the reset."""
-
-
 @dataclasses.dataclass(frozen=True)
 class Job:
-    """Hold one seed of one combination, in plain values that travel to a worker process."""
+    """One seed of one combination; names that are given as text are parsed here."""
 
-    env: str
-    memory: str
-    policy: str
+    env: Spec
+    memory: Spec
+    policy: Spec
     seed: int
-    protocol: str = "single_episode"
+    protocol: Spec = SINGLE_EPISODE
     budget: int = DEFAULT_BUDGET
     task_id: str = ""
+
+    def __post_init__(self) -> None:
+        for name in ("env", "memory", "policy", "protocol"):
+            text = getattr(self, name)
+            object.__setattr__(self, name, NO_SPEC if text == "" else Spec(text))
 
     @property
     def config(self) -> str:
@@ -94,17 +78,16 @@ class Job:
 
         ``isolate`` is that of :func:`.make_env`, where the environment does not say.
         """
-        env = self.env
+        spec = self.env
         for key, value in make_protocol(self.protocol).environment.items():
-            env = with_parameter(env, key, value)
-        name, kwargs = parse_spec(env)
-        kwargs = {"isolate": isolate, **kwargs}
-        return make_env(name, memory=self.memory, budget=self.budget, **kwargs)
+            spec = spec.with_parameter(key, value)
+        settings = {"isolate": isolate, **spec.kwargs}
+        return make_env(spec.name, memory=self.memory, budget=self.budget, **settings)
 
 
 @dataclasses.dataclass(frozen=True)
 class EpisodeRow:
-    """Hold a played episode (``trial`` counts from 0) and its job: a line of ``episodes.jsonl``."""
+    """A played episode of a job, ``trial`` from 0: a line of ``episodes.jsonl``."""
 
     job: Job
     trial: int
@@ -137,8 +120,8 @@ class EpisodeRow:
             result = {name: record[name] for name in names}
             result["curve"] = tuple((step, score) for step, score in record["curve"])
             row = cls(Job(**job), check_int("trial", record["trial"], 0), EpisodeResult(**result))
-            _check_types(row.job, Job("", "", "", 0))
-            _check_result(row.result)
+            _check_types(row.job, Job(NO_SPEC, NO_SPEC, NO_SPEC, 0))
+            check_result(row.result)
             return row
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise ResultsError(f"expected an episode as gym-memory writes it: {error!r}") from error
@@ -162,7 +145,7 @@ def _check_types(found: Any, example: Any) -> None:
             check_bounded(field.name, value)
 
 
-def _check_result(result: EpisodeResult) -> None:
+def check_result(result: EpisodeResult) -> None:
     """Raise TypeError or ValueError for a result that a row cannot hold."""
     _check_types(result, EpisodeResult())
     for name, count in result.counters.items():
@@ -177,31 +160,31 @@ def _check_result(result: EpisodeResult) -> None:
 
 @dataclasses.dataclass(frozen=True)
 class RunConfig:
-    """Hold a comparison: every environment x memory x policy x budget x seed.
+    """A comparison: every environment x memory x policy x budget x seed.
 
-    Several ``budgets`` make a sweep. ``task_id`` pins one task instance for every seed; ``plugins``
-    are modules that every worker imports.
+    Names that are given as text are parsed here. Several ``budgets`` make a sweep. ``task_id`` pins
+    one task instance for every seed; ``plugins`` are modules that every worker imports.
     """
 
-    envs: tuple[str, ...]
-    memories: tuple[str, ...]
-    policies: tuple[str, ...]
+    envs: tuple[Spec, ...]
+    memories: tuple[Spec, ...]
+    policies: tuple[Spec, ...]
     seeds: tuple[int, ...]
-    protocol: str = "single_episode"
+    protocol: Spec = SINGLE_EPISODE
     budgets: tuple[int, ...] = (DEFAULT_BUDGET,)
     task_id: str = ""
     plugins: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         for name in ("envs", "memories", "policies"):
-            specs = tuple(_canonical(spec) for spec in getattr(self, name))
+            specs = tuple(Spec(spec) for spec in getattr(self, name))
             object.__setattr__(self, name, _distinct(name, specs))
         object.__setattr__(self, "seeds", _distinct("seeds", tuple(self.seeds)))
         object.__setattr__(self, "plugins", tuple(self.plugins))
-        object.__setattr__(self, "protocol", _canonical(self.protocol))
+        object.__setattr__(self, "protocol", Spec(self.protocol))
         for env in self.envs:
             for key in ("memory", "budget"):
-                if key in parse_spec(env).kwargs:
+                if key in env.kwargs:
                     raise InvalidArgumentError(
                         f"{env!r} sets {key!r}: give it by its own option instead, "
                         "so that it stands in the table"
@@ -280,10 +263,6 @@ class RunConfig:
         return shlex.join([*words, "--out", out])
 
 
-def _canonical(spec: str) -> str:
-    return format_spec(*parse_spec(spec))
-
-
 def _distinct(name: str, values: tuple[Any, ...]) -> tuple[Any, ...]:
     if not values:
         raise InvalidArgumentError(f"expected at least one of {name}, got none")
@@ -291,18 +270,6 @@ def _distinct(name: str, values: tuple[Any, ...]) -> tuple[Any, ...]:
         ((twice, _),) = Counter(values).most_common(1)
         raise InvalidArgumentError(f"{twice!r} is given twice in {name}")
     return values
-
-
-def with_parameter(spec: str, key: str, value: Any) -> str:
-    """Return ``spec`` with one more parameter.
-
-    >>> with_parameter("Cooking?level=hard", "max_steps", 80)
-    'Cooking?level=hard&max_steps=80'
-    """
-    name, kwargs = parse_spec(spec)
-    if kwargs.get(key, value) != value:
-        raise InvalidArgumentError(f"{spec!r} sets {key!r} already, and {value!r} is asked for")
-    return format_spec(name, {**kwargs, key: value})
 
 
 def parse_seeds(text: str) -> tuple[int, ...]:
@@ -343,78 +310,3 @@ def format_seeds(seeds: Iterable[int]) -> str:
         else:
             runs.append([seed, seed + 1])
     return ",".join(str(a) if b == a + 1 else f"{a}:{b}" for a, b in runs)
-
-
-def play_job(
-    job: Job,
-    listener: Listener | None = None,
-    record: str = "",
-    spending: Budget | None = None,
-) -> Iterator[EpisodeRow]:
-    """Play a job, episode by episode; a fault of environment, memory or policy is a failed episode.
-
-    Trial 0 plays under the job's seed; later trials seed the policy from the seed and the trial.
-
-    Args:
-        job: What to play.
-        listener: Follows it.
-        record: File for the steps, see :mod:`gym_memory.core.trajectory`; empty keeps none.
-        spending: Limit for all language models; an episode over it fails.
-    """
-    listener = listener or Listener()
-    env: Any = None
-    stage: Stage | None = None
-    trial, task_id, steps = 0, job.task_id, 0
-    meter = Meter()
-    from gym_memory.run.replays import credit_exactly  # imports most memories; names need none
-
-    def on_step(t: int, info: dict[str, Any]) -> None:
-        nonlocal task_id, steps
-        task_id, steps = str(info.get("task_id", "")), t
-        listener.step(trial, t, info)
-
-    def play(
-        *, limit: int | None = None, returns: bool = False, turn: Turn | None = None
-    ) -> EpisodeResult:
-        nonlocal meter
-        listener.begin(trial)
-        policy_seed = job.seed
-        if trial:
-            policy_seed = int(np.random.SeedSequence((job.seed, trial)).generate_state(1)[0])
-        named: dict[str, Any] = {"task_id": job.task_id, "policy_seed": policy_seed, "limit": limit}
-        if turn is None:
-            credit_exactly(env, policy, job.seed, **named)
-        with episode_usage(spending, MOST_FAILURES) as meter:  # a failed episode's too
-            if turn is not None:
-                assert stage is not None
-                result = stage.play(turn, on_step)
-            else:
-                result = rollout(env, policy, job.seed, **named, returns=returns, on_step=on_step)
-        _check_result(result)
-        usage = meter.total()
-        if usage.failures and not usage.calls:
-            raise ModelError("server", f"the model never answered, {usage.failures} calls failed")
-        return result
-
-    try:
-        env, policy = job.make_env(), make_policy(job.policy)
-        if record:
-            env = RecordTrajectory(env, record, detail=True)
-        protocol = make_protocol(job.protocol)
-        stage = protocol.stage(env, policy, job.seed)
-        for result in protocol.episodes(play):
-            yield EpisodeRow(job, trial, result)
-            trial, steps = trial + 1, 0
-    except (ResultsError, ModelDownError):  # these end the run
-        raise
-    except Exception as error:
-        lines = scrubbed("".join(traceback.format_exception(error)))[-_DETAIL_CHARS:]
-        message = " ".join(scrubbed(f"{type(error).__name__}: {error}").split())[:500]
-        failure = EpisodeResult.failure(message, lines, task_id=task_id, steps=steps)
-        yield EpisodeRow(job, trial, failure.with_usage(meter))
-    finally:
-        if stage is not None:
-            stage.close()
-        if env is not None:
-            with contextlib.suppress(Exception):
-                env.close()

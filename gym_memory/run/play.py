@@ -1,0 +1,133 @@
+"""Play a job: episode after episode of its protocol, each a row."""
+
+from __future__ import annotations
+
+import contextlib
+import traceback
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from gym_memory.baselines.base import make_policy
+from gym_memory.core.errors import ModelDownError, ModelError, ResultsError
+from gym_memory.llm import Budget, Meter, episode_usage
+from gym_memory.llm.model import MOST_FAILURES
+from gym_memory.run.config import EpisodeRow, Job, check_result
+from gym_memory.run.loop import EpisodeResult, OnStep, rollout
+from gym_memory.run.protocols import EpisodePlayer, make_protocol
+from gym_memory.wrappers.record import RecordTrajectory
+
+__all__ = ["JobPlayer", "Listener", "play_job"]
+
+_DETAIL_CHARS = 4000
+
+
+class Listener:
+    """A follower of a job while it is played; this one does nothing."""
+
+    def begin(self, trial: int) -> None:
+        """Take note that an episode is about to be reset."""
+
+    def step(self, trial: int, t: int, info: dict[str, Any]) -> None:
+        """Take note of a played step; ``t`` 0 is the reset."""
+
+
+class JobPlayer(EpisodePlayer):
+    """A job that is being played: environment, policy, and how far it is."""
+
+    env: Any = None
+
+    def __init__(self, job: Job, listener: Listener, spending: Budget | None = None):
+        self.job, self.seed = job, job.seed
+        self.trial, self.task_id, self.steps = 0, job.task_id, 0
+        self._listener, self._spending, self._meter = listener, spending, Meter()
+
+    def open(self, record: str) -> None:
+        """Build environment and policy."""
+        self.env, self.policy = self.job.make_env(), make_policy(self.job.policy)
+        if record:
+            self.env = RecordTrajectory(self.env, record, detail=True)
+
+    def play(self, *, limit: int | None = None, returns: bool = False) -> EpisodeResult:
+        """Play one more episode of the job's task; for the arguments see :func:`.rollout`.
+
+        Trial 0 plays under the job's seed; later trials seed the policy from the seed and the
+        trial.
+        """
+        from gym_memory.run.replays import credit_exactly  # imports most memories; names need none
+
+        self._listener.begin(self.trial)
+        job, policy_seed = self.job, self.job.seed
+        if self.trial:
+            policy_seed = int(np.random.SeedSequence((job.seed, self.trial)).generate_state(1)[0])
+        named: dict[str, Any] = {"task_id": job.task_id, "policy_seed": policy_seed, "limit": limit}
+        credit_exactly(self.env, self.policy, job.seed, **named)
+        episode = partial(rollout, self.env, self.policy, job.seed, **named, returns=returns)
+        return self._measured(lambda on_step: episode(on_step=on_step))
+
+    def play_by(self, episode: Callable[[OnStep], EpisodeResult]) -> EpisodeResult:
+        """Play one more episode by a function, which is given what to call at each step."""
+        self._listener.begin(self.trial)
+        return self._measured(episode)
+
+    def _measured(self, episode: Callable[[OnStep], EpisodeResult]) -> EpisodeResult:
+        with episode_usage(self._spending, MOST_FAILURES) as self._meter:  # a failed episode's too
+            result = episode(self._on_step)
+        check_result(result)
+        usage = self._meter.total()
+        if usage.failures and not usage.calls:
+            raise ModelError("server", f"the model never answered, {usage.failures} calls failed")
+        return result
+
+    def _on_step(self, t: int, info: dict[str, Any]) -> None:
+        self.task_id, self.steps = str(info.get("task_id", "")), t
+        self._listener.step(self.trial, t, info)
+
+    def row(self, result: EpisodeResult) -> EpisodeRow:
+        """Return the row of the episode that was just played, and count it."""
+        row = EpisodeRow(self.job, self.trial, result)
+        self.trial, self.steps = self.trial + 1, 0
+        return row
+
+    def failure(self, error: Exception) -> EpisodeResult:
+        """Return the result of an episode that a fault ended."""
+        lines = "".join(traceback.format_exception(error))[-_DETAIL_CHARS:]
+        message = " ".join(f"{type(error).__name__}: {error}".split())[:500]
+        failed = EpisodeResult.failure(message, lines, task_id=self.task_id, steps=self.steps)
+        return failed.with_usage(self._meter)
+
+    def close(self) -> None:
+        """Close the environment, whatever state it is in."""
+        if self.env is not None:
+            with contextlib.suppress(Exception):
+                self.env.close()
+
+
+def play_job(
+    job: Job,
+    listener: Listener | None = None,
+    record: str = "",
+    spending: Budget | None = None,
+) -> Iterator[EpisodeRow]:
+    """Play a job, episode by episode; a fault of environment, memory or policy is a failed episode.
+
+    Args:
+        job: What to play.
+        listener: Follows it.
+        record: File for the steps, see :mod:`gym_memory.core.trajectory`; empty keeps none.
+        spending: Limit for all language models; an episode over it fails.
+    """
+    player = JobPlayer(job, listener or Listener(), spending)
+    try:
+        player.open(record)
+        with contextlib.closing(make_protocol(job.protocol).run(player)) as results:
+            for result in results:
+                yield player.row(result)
+    except (ResultsError, ModelDownError):  # these end the run
+        raise
+    except Exception as error:
+        yield player.row(player.failure(error))
+    finally:
+        player.close()
