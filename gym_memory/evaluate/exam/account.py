@@ -7,12 +7,11 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import cached_property
-from typing import Any, NamedTuple
-
-import gymnasium as gym
+from typing import NamedTuple
 
 from gym_memory.baselines.base import make_policy
 from gym_memory.core.records import Oracle, Step, Task, Triple
+from gym_memory.evaluate.observe import ObserveOracle, Sight
 from gym_memory.evaluate.quality.observer import IdealObserver, spaced, squeezed
 from gym_memory.graph.schema import INVENTORY, LOCATIONS, PLAYER, NameIndex, direction_of, nouns
 from gym_memory.memory.reading import quoted
@@ -23,7 +22,7 @@ __all__ = ["Account", "Moment", "PlayedEpisode", "StatedFact", "record"]
 
 
 class Moment(NamedTuple):
-    """Hold one step of a played episode.
+    """A step of a played episode.
 
     ``known`` is what the ideal observer knew after it, ``shown`` what the step itself showed.
     ``focus`` is the policy's plan. ``exact``: the game says itself what the step showed, so the
@@ -37,9 +36,15 @@ class Moment(NamedTuple):
     focus: str = ""
     exact: bool = False
 
+    @classmethod
+    def of(cls, step: Step, oracle: Oracle, observer: IdealObserver, focus: str = "") -> Moment:
+        """Build the moment after a step that an observer has seen."""
+        exact = not oracle.objects.keys().isdisjoint(("visible", "seen"))
+        return cls(step, oracle.facts, observer.known, observer.shown, focus, exact)
+
 
 class PlayedEpisode(NamedTuple):
-    """Hold a played episode; moment ``t`` is environment step ``t``, 0 the reset."""
+    """A played episode; moment ``t`` is environment step ``t``, 0 the reset."""
 
     job: Job
     task: Task
@@ -49,59 +54,29 @@ class PlayedEpisode(NamedTuple):
 def record(job: Job) -> PlayedEpisode:
     """Play a job with the memory that it names, and record it."""
     env = job.make_env()
+    task = Task("", "")
+    moments: list[Moment] = []
+
+    def note(sight: Sight) -> None:
+        nonlocal task
+        obs, t = sight.obs, sight.info["moves"]
+        if not moments:
+            dialect = env.get_wrapper_attr("dialect")
+            task = Task(sight.info["task_id"], obs["task"], dialect)
+        text, inventory = quoted(obs["text"]), quoted(obs["inventory"])
+        seen = (text, sight.action, sight.reward, inventory, obs["valid_actions"], sight.done)
+        focus = env.get_wrapper_attr("focus")
+        moments.append(Moment.of(Step(t, *seen), sight.oracle, sight.observer, focus))
+
     try:
-        watched = _Watched(env)
-        rollout(watched, make_policy(job.policy), job.seed, task_id=job.task_id)
+        rollout(ObserveOracle(env, note), make_policy(job.policy), job.seed, task_id=job.task_id)
     finally:
         env.close()
-    return PlayedEpisode(job, watched.task, tuple(watched.moments))
-
-
-class _Watched(gym.Wrapper[dict[str, Any], str, dict[str, Any], str]):
-    """Record every step."""
-
-    def __init__(self, env: gym.Env[Any, Any]):
-        super().__init__(env)
-        self.task = Task("", "")
-        self.moments: list[Moment] = []
-        self._oracle = env.get_wrapper_attr("oracle")
-        self._observer = IdealObserver()
-
-    def reset(self, **kwargs: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-        obs, info = self.env.reset(**kwargs)
-        self.task = Task(info["task_id"], obs["task"], self.env.get_wrapper_attr("dialect"))
-        self._observer = IdealObserver.of(self._oracle())
-        self.moments = []
-        self._note(obs, info, "", 0.0, done=False)
-        return obs, info
-
-    def step(self, action: str) -> tuple[dict[str, Any], float, bool, bool, dict[str, Any]]:
-        obs, reward, terminated, truncated, info = self.env.step(action)
-        self._note(obs, info, action, float(reward), done=terminated or truncated)
-        return obs, float(reward), terminated, truncated, info
-
-    def _note(
-        self, obs: dict[str, Any], info: dict[str, Any], action: str, reward: float, *, done: bool
-    ) -> None:
-        oracle: Oracle = self._oracle()
-        self._observer.see(oracle, obs["text"], action, obs["valid_actions"])
-        step = Step(
-            info["moves"],
-            quoted(obs["text"]),
-            action,
-            reward,
-            quoted(obs["inventory"]),
-            obs["valid_actions"],
-            done,
-        )
-        known, shown = self._observer.known, self._observer.shown
-        focus = self.env.get_wrapper_attr("focus")
-        exact = not oracle.objects.keys().isdisjoint(("visible", "seen"))
-        self.moments.append(Moment(step, oracle.facts, known, shown, focus, exact))
+    return PlayedEpisode(job, task, tuple(moments))
 
 
 class StatedFact(NamedTuple):
-    """Hold a fact that a text states, and the places of it that the text does not name.
+    """A fact that a text states, and the places of it that the text does not name.
 
     The missing place is where the agent came from or was; a reader who knows that place has the
     fact.
@@ -112,7 +87,7 @@ class StatedFact(NamedTuple):
 
 
 class Account:
-    """Hold what can be asked about an episode after its last moment.
+    """What can be asked about an episode after its last moment.
 
     ``now`` is that step, ``moment`` its record, ``known`` what is known then, in a fixed order.
     """

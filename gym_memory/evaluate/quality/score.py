@@ -21,7 +21,7 @@ from __future__ import annotations
 import dataclasses
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +33,7 @@ from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.files import json_by_entry, write_atomic
 from gym_memory.core.records import Triple
 from gym_memory.draw.svg import PALETTE, Line, line_figure, picture
+from gym_memory.evaluate.observe import ObserveOracle, Sight
 from gym_memory.evaluate.quality.observer import IdealObserver
 from gym_memory.evaluate.quality.truth import MapTruth, MapWatch
 from gym_memory.graph.schema import INVENTORY, direction_of
@@ -165,54 +166,45 @@ def measure(job: Job, *, noise: float = 0.0) -> EpisodeQuality:
             raise InvalidArgumentError(
                 f"expected a memory that keeps a graph, such as 'arigraph', got {job.memory!r}"
             )
-        watched = _Watched(env, noise, job.seed, needs=policy.uses_oracle)
+        scorer = GraphScorer(env, noise, job.seed, counts_needs=policy.uses_oracle)
+        watched = ObserveOracle(env, scorer.see, scorer.choose)
         result = rollout(watched, policy, job.seed, task_id=job.task_id)
     finally:
         env.close()
     return EpisodeQuality(
-        job.env, job.policy, job.seed, result.task_id, needed=watched.needed,
-        found=tuple(watched.found), observed=watched.observed, map=watched.map.truth,
-        **{name: tuple(values) for name, values in watched.series.items()},
+        job.env, job.policy, job.seed, result.task_id, needed=scorer.needed,
+        found=tuple(scorer.found), observed=scorer.observed, map=scorer.map.truth,
+        **{name: tuple(values) for name, values in scorer.series.items()},
     )  # fmt: skip
 
 
-class _Watched(gym.Wrapper[dict[str, Any], str, dict[str, Any], str]):
-    """Score the memory below it after every step."""
+class GraphScorer:
+    """The scores of a memory's graph at every step of an episode."""
 
-    def __init__(self, env: gym.Env[Any, Any], noise: float, seed: int, *, needs: bool):
-        super().__init__(env)
+    def __init__(self, env: gym.Env[Any, Any], noise: float, seed: int, *, counts_needs: bool):
         self.series: dict[str, list[Any]] = {}
         self.needed = self.observed = 0
         self.found = [0] * len(KS)
-        self._noise, self._rng = noise, np.random.default_rng([seed, 1])
-        self._needs = needs
         self.map = MapWatch()
+        self._env, self._noise, self._rng = env, noise, np.random.default_rng([seed, 1])
+        self._counts_needs = counts_needs
         self._observer = IdealObserver()
         self._obs: dict[str, Any] = {}
         self._stated: dict[Triple, list[str]] = {}
-        self._oracle: Callable[[], Any] = env.get_wrapper_attr("oracle")
 
-    def reset(self, **kwargs: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-        obs, info = self.env.reset(**kwargs)
-        self._observer = IdealObserver.of(self._oracle())
-        self._see(obs, "", 0)
-        return obs, info
-
-    def step(self, action: str) -> tuple[dict[str, Any], float, bool, bool, dict[str, Any]]:
-        """Play a step, perhaps an odd command, and score what is remembered after it."""
+    def choose(self, action: str) -> str:
+        """Return the policy's action, or now and then an odd command."""
         if self._noise and self._rng.random() < self._noise:
-            action = odd_command(self._rng, [f.subject for f in self._observer.shown])
-        elif self._needs:
+            return odd_command(self._rng, [f.subject for f in self._observer.shown])
+        if self._counts_needs:
             self._count_needs(action)
-        obs, reward, terminated, truncated, info = self.env.step(action)
-        self._see(obs, action, info["moves"])
-        return obs, float(reward), terminated, truncated, info
+        return action
 
-    def _see(self, obs: dict[str, Any], action: str, t: int) -> None:
-        observer, graph = self._observer, self.env.get_wrapper_attr("memory").graph
-        oracle = self._oracle()
-        observer.see(oracle, obs["text"], action, obs["valid_actions"])
-        self.map.see(oracle, obs["text"], action, graph)
+    def see(self, sight: Sight) -> None:
+        """Score what is remembered after a step."""
+        obs, observer, oracle = sight.obs, sight.observer, sight.oracle
+        graph, t = self._env.get_wrapper_attr("memory").graph, sight.info["moves"]
+        self.map.see(oracle, obs["text"], sight.action, graph)
         undecided = oracle.objects.get("undecided", ())  # relations that the engine does not know
         live = {
             fact
@@ -235,10 +227,10 @@ class _Watched(gym.Wrapper[dict[str, Any], str, dict[str, Any], str]):
             ("retired", len(retired)),
         ):
             self.series.setdefault(name, []).append(value)
-        if self._needs:
+        if self._counts_needs:
             for fact in observer.shown:
                 self._stated.setdefault(fact, []).append(_squeezed(obs["text"]))
-        self._obs = obs
+        self._obs, self._observer = obs, observer
 
     def _count_needs(self, action: str) -> None:
         """Count what the action needs, the text does not show, and the memory recalled."""

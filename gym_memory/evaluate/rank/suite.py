@@ -27,7 +27,7 @@ Measure = Literal["play", "text", "exam", "audit", "stream"]
 """``text`` is play by the rendered text alone; ``stream`` is many tasks with one memory."""
 
 _HERE = "gym_memory.evaluate.rank"
-_AROUND = {"exam": f"{_HERE}.watched:Examined", "audit": f"{_HERE}.watched:Audited"}
+_AROUND = {"exam": f"{_HERE}.watched:ExaminedMemory", "audit": f"{_HERE}.watched:AuditedMemory"}
 NAMES = ("partial", "everyday")
 """Wordings in which an exam asks besides full names."""
 _TEXT_ONLY = f"{_HERE}.textual:TextOnly"

@@ -28,13 +28,13 @@ from gym_memory.evaluate.rank.suite import NAMES, is_over
 from gym_memory.memory.base import Memory, make_memory
 from gym_memory.run.config import Job
 
-__all__ = ["Audited", "Examined", "serve"]
+__all__ = ["AuditedMemory", "ExaminedMemory", "serve"]
 
 _SECONDS = 300.0
 
 
-class _Watched(Memory):
-    """Keep what was seen; ``counters`` has what was measured when the episode ended."""
+class _MeasuredMemory(Memory):
+    """Base of memories that measure another; ``counters`` has the result of the episode."""
 
     def __init__(self, of: str):
         self._spec = of
@@ -57,7 +57,7 @@ class _Watched(Memory):
         """Replace nothing."""
 
 
-class Examined(_Watched):
+class ExaminedMemory(_MeasuredMemory):
     """Show nothing in play, then ask the memory about the episode, halfway and at its end.
 
     So every memory is examined on the same episodes, those that are played without memory, and
@@ -92,9 +92,7 @@ class Examined(_Watched):
         assert self.oracle is not None
         oracle = self.oracle()
         self._observer.see(oracle, step.text, step.action, step.valid_actions)
-        exact = not oracle.objects.keys().isdisjoint(("visible", "seen"))
-        known, shown = self._observer.known, self._observer.shown
-        self._moments.append(Moment(step, oracle.facts, known, shown, "", exact))
+        self._moments.append(Moment.of(step, oracle, self._observer))
 
     def recall(self, cue: Cue, budget: int) -> Recall:
         """Return an empty recall."""
@@ -125,7 +123,7 @@ class Examined(_Watched):
 
 
 class _Witness(NamedTuple):
-    """Hold an episode as a memory saw it; ``state`` is None to begin at its start."""
+    """An episode as a memory saw it; ``state`` is None to begin at its start."""
 
     plugins: tuple[str, ...]
     spec: str
@@ -168,7 +166,7 @@ class _Witness(NamedTuple):
         return recalls
 
 
-class Audited(_Watched):
+class AuditedMemory(_MeasuredMemory):
     """Let a memory play, and check that it recalls only what it saw and keeps in its state.
 
     Counts steps (``steps``) and those at which a recall takes more than the budget (``over``),
