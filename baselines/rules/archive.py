@@ -16,6 +16,8 @@ Key = Hashable
 """Distinguishes a state from others."""
 Option = tuple[object, str]
 """An action, and the place for a move: moves differ from place to place, other actions do not."""
+Sign = tuple[str, object]
+"""What was there before a loss, and its kind: place, word or verb."""
 _POSITIVES = 3
 _GREED = 3.0
 """How much more a state of the best value is worth than one of none, as a power of e."""
@@ -114,7 +116,8 @@ class Archive:
         self._known: set[Option | str] = set()
         self.tried: Counter[Option] = Counter()
         self._taken: Counter[object] = Counter()
-        self._deaths: Counter[object] = Counter()
+        self._risks: Counter[Sign] = Counter()
+        self._deaths: Counter[Sign] = Counter()
         self._verbs: Counter[str] = Counter()
         self._words: Counter[str] = Counter()
         self._fresh: Counter[str] = Counter()
@@ -152,16 +155,28 @@ class Archive:
         self.tried[cell.options.pop(action, ("", action))] += 1
         self._verbs[_verb(action)] += 1
         self._words[_frame(action)] += 1
+        self._risks.update(_signs(cell, action))
 
     def again(self, cell: Cell, action: str) -> None:
         """Let an action be repeated that left the state as it was, with an answer never seen."""
-        cell.options[action] = option = option_of(cell.where, action)
-        self.tried[option] -= 1
+        if action in cell.visits:  # one can go back to where it is possible
+            cell.options[action] = option = option_of(cell.where, action)
+            self.tried[option] -= 1
 
     def die(self, cell: Cell, action: str) -> None:
-        """Count an action that lost the game."""
+        """Count an action that lost the game, with the signs that might have warned of it."""
         cell.fatal.add(action)
-        self._deaths[cell.where] += 1
+        self._deaths.update(_signs(cell, action))
+
+    def survival(self, signs: Iterable[Sign]) -> float:
+        """Return the share of actions that did not lose the game, at the worst of some signs.
+
+        A single loss says nothing about its verb, or about one of the words that came before it.
+        """
+        return min(
+            1 - max(0, self._deaths[kind, sign] - (kind != "place")) / (1 + self._risks[kind, sign])
+            for kind, sign in signs
+        )
 
     def note(self, words: frozenset[str], action: str, gain: float) -> None:
         """Keep an action that changed the score."""
@@ -183,12 +198,12 @@ class Archive:
         The value is that of the best frontier trajectory through it. v' of GLoW: untried actions
         and unread exits, each worth less the more often it or its words were tried elsewhere, times
         the frontier trajectories that end there. Attempts from the state, actions at the place and
-        losses there make it worth less.
+        losses under texts with the same words make it worth less.
         """
         key = cell.key
         untried = sum(sorted(self._novelty(cell, action) for action in cell.options)[-_BEST:])
         value = (self._values.get(key, cell.score) + cell.score) / (2 * self.top)
-        lived = 1 - self._deaths[cell.where] / (1 + self._taken[cell.where])
+        lived = self.survival(_signs(cell))
         worth = math.exp(_GREED * value) * untried * (1 + self._stalls[key]) * lived**2
         return worth / (1 + len(cell.gains)) / math.sqrt(1 + self._taken[cell.where])
 
@@ -203,7 +218,9 @@ class Archive:
         lucky = max(self.lucky[part] / (1 + self._words[part]) for part in (frame, *words))
         rarest = min(self._words[word] for word in words)
         often = self._words[frame] if " " in frame else 0
-        prior = _prior(action) * (1 + _LUCK * lucky)
+        prior = (
+            _prior(action) * (1 + _LUCK * lucky) * self.survival((("verb", _verb(action)),)) ** 2
+        )
         return prior / tried / math.sqrt((1 + rarest) * (1 + often))
 
     def is_hopeless(self, cell: Cell) -> bool:
@@ -241,6 +258,12 @@ class Archive:
                     routes[there] = (*routes[key], action)
                     queue.append(there)
         return routes
+
+
+def _signs(cell: Cell, action: str = "") -> list[Sign]:
+    """Return what may foretell a loss: the place, the words of the text, the verb of no move."""
+    verb = [("verb", _verb(action))] if action and not direction_in(action) else []
+    return [("place", cell.where), *(("word", word) for word in cell.words), *verb]
 
 
 def lights(action: str) -> bool:

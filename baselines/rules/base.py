@@ -46,13 +46,17 @@ def try_new(beliefs: Beliefs, rng: np.random.Generator) -> Move:
     """Return the valid action that promises most and was tried least here; of equals, any.
 
     What is done to a thing that the task or a text names promises more. What cannot be undone
-    comes last, and what only shows again what is in view before it.
+    comes last, and what only shows again what is in view before it. What changed nothing in the
+    present situation is tried again once nothing else is left, the oldest first.
     """
-    if not beliefs.here and "look" in beliefs.actions:
+    vain = beliefs.plan.vain
+    actions = beliefs.actions or ("look", *(f"go {way}" for way in DIRECTIONS))
+    if not (beliefs.here and beliefs.actions) and "look" in actions and "look" not in vain:
         return Move("look", Aim("wander, find out where this is", Kind.WANDER))
-    if not beliefs.actions:
-        return Move("look", _WANDERING)
-    dull = {a: _KINDS.get(a.split(" ")[0], _USUAL) for a in beliefs.actions}
+    if vain and all(action in vain for action in actions):
+        return Move(min(actions, key=vain.index), _WANDERING)
+    actions = tuple(action for action in actions if action not in vain)
+    dull = {a: _KINDS.get(a.split(" ")[0], _USUAL) for a in actions}
     wanted = [thing for thing in beliefs.held() if beliefs.is_spoken_of(thing)]
     for action, kind in dull.items():
         if kind == _USUAL and any(f" {thing} " in f"{action} " for thing in wanted):
@@ -104,7 +108,9 @@ def try_any(beliefs: Beliefs, rng: np.random.Generator) -> Move | None:
 
     A player that remembers nothing reads the same page for ever, and does better by acting.
     """
-    doing = [a for a in beliefs.actions if not shows_only(a) and a.split(" ")[0] not in _FINAL]
+    vain = beliefs.plan.vain
+    actions = [action for action in beliefs.actions if action not in vain]
+    doing = [a for a in actions if not shows_only(a) and a.split(" ")[0] not in _FINAL]
     if not doing:
         return None
     return Move(doing[int(rng.integers(len(doing)))], Aim("wander, try anything", Kind.WANDER))
@@ -292,6 +298,7 @@ class Advised(RulePolicy):
         rules = get_extractor(self._dialect)
         t = info.get("moves")
         beliefs = Beliefs(obs, rules, self._task(obs), plan, self.rng, self._transcript, t)
+        plan = beliefs.plan = plan.in_situation(beliefs.here, obs)
         move = self._decide(beliefs, plan)
         forgets = not (obs["memory"] or obs["triples"])
         if forgets and plan.idle >= _RESTLESS and shows_only(move.action):
@@ -305,6 +312,7 @@ class Advised(RulePolicy):
                 if (
                     beliefs.can(move.action)
                     and not plan.has_given_up(move.aim)
+                    and not plan.is_vain(move)
                     and not (
                         move.action == plan.action and move.action.startswith(_WITHOUT_EFFECT_TWICE)
                     )

@@ -10,6 +10,7 @@ from __future__ import annotations
 import dataclasses
 import enum
 import re
+import zlib
 from functools import cached_property, lru_cache
 from operator import itemgetter
 from typing import Any, NamedTuple
@@ -55,6 +56,7 @@ Exit = tuple[str, str]
 """(place, direction)."""
 
 _MOST_AIMS = 4
+_MOST_VAIN = 8
 _MAX_KEY_CHARS = 60
 _ENOUGH = 3
 
@@ -132,6 +134,8 @@ class Plan(RulePlan):
 
     ``done`` counts finished parts of the task; ``astray``: its directions no longer apply;
     ``given_up``: aims that led nowhere and how often; ``searched``: every room was.
+    ``vain`` are the latest actions that changed nothing in the present ``situation``, a hash of
+    place, inventory and valid actions.
     """
 
     aim: Aim = Aim("")
@@ -139,6 +143,8 @@ class Plan(RulePlan):
     astray: bool = False
     given_up: tuple[tuple[Aim, int], ...] = ()
     searched: bool = False
+    situation: int = 0
+    vain: tuple[str, ...] = ()
 
     def notes(self) -> dict[str, str]:
         """Return what there is to show next to the aim, by name."""
@@ -151,6 +157,22 @@ class Plan(RulePlan):
             **others,
         }
         return {name: text for name, text in shown.items() if text}
+
+    def in_situation(self, place: str, obs: Observation) -> Plan:
+        """Return the plan once it is known where the last action led."""
+        parts = (place, obs["inventory"], *obs["valid_actions"])
+        situation = zlib.crc32("\n".join(parts).encode("utf-8", "replace"))
+        vain = tuple(action for action in self.vain if action != self.action)
+        if situation != self.situation:
+            vain = ()
+        elif self.idle:
+            vain = (*vain, self.action)[-_MOST_VAIN:]
+        return dataclasses.replace(self, situation=situation, vain=vain)
+
+    def is_vain(self, move: Move) -> bool:
+        """True if a move did nothing here; a look for another aim asks the memory once more."""
+        looks = move.action == "look" and move.aim.key != self.aim.key
+        return move.action in self.vain and not looks
 
     def has_given_up(self, aim: Aim) -> bool:
         """True if an aim led nowhere so often that something else should be tried."""
@@ -203,7 +225,7 @@ class Plan(RulePlan):
         """Return the inverse of :meth:`pack`."""
         given_up = tuple((_unpack(aim), times) for aim, times in packed["given_up"])
         own = {**packed, "aim": _unpack(packed["aim"]), "given_up": given_up}
-        return cls(**{**own, "seen": tuple(packed["seen"])})
+        return cls(**{**own, "seen": tuple(packed["seen"]), "vain": tuple(packed["vain"])})
 
     def _leads_nowhere(self, move: Move) -> bool:
         if move.action == self.action and not move.action.startswith("go "):

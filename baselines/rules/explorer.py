@@ -265,15 +265,16 @@ def state_of(obs: Observation, lucky: Container[str] | None = None) -> Key:
 
     Args:
         obs: The observation.
-        lucky: Words for things that matter, for a coarse state: a place that the memory knows, with
-            those of them that are carried, whatever lies there. It suits a policy that goes back to
-            the very visit where an action was possible, and needs a list to know that it is.
+        lucky: Words for things that matter, for a coarse state: a place (in the dark, the moves),
+            with those of them that are carried, whatever lies there. It suits a policy that goes
+            back to the very visit where an action was possible, and needs a list and a memory of
+            places to know that it is.
     """
     place, triples, listed = place_of(obs), obs["triples"], obs["valid_actions"]
     carried = obs["inventory"] or frozenset(t.subject for t in triples if t.object == INVENTORY)
-    if place and listed and lucky is not None:
+    if triples and listed and lucky is not None:
         words = _words(carried if isinstance(carried, str) else " ".join(carried))
-        return place, frozenset(word for word in words if word in lucky)
+        return place or _moves(listed), frozenset(word for word in words if word in lucky)
     about = frozenset(
         t for t in triples
         if place in (t.subject, t.object)
@@ -299,11 +300,15 @@ def _options(obs: Observation, go: str) -> tuple[object, Iterable[str], frozense
     place, listed = place_of(obs), obs["valid_actions"]
     unread = frozenset(t.object for t in obs["triples"] if t[:2] == (place, UNEXPLORED))
     if listed:
-        return place or tuple(filter(direction_in, listed)), listed, unread
+        return place or _moves(listed), listed, unread
     words = _words(obs["text"])
     unread |= {way for way in DIRECTIONS if way in words}
     acts = [f"{verb} {thing}" for thing in things_of(obs) for verb in _GUESSES]
     return place, (*[go + way for way in DIRECTIONS], *acts), unread
+
+
+def _moves(actions: Iterable[str]) -> tuple[str, ...]:
+    return tuple(filter(direction_in, actions))
 
 
 def things_of(obs: Observation) -> tuple[str, ...]:

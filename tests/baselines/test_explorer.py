@@ -264,3 +264,37 @@ def test_without_a_usable_answer_the_most_promising_state_is_chosen() -> None:
         (row,) = play_job(Job("FakeHouse", "none", spec, 0, "interactions?steps=20"))
     assert row.result.failed == ""
     assert row.result.counters["fallbacks"] > 0
+
+
+def test_action_without_kept_visit_is_not_repeated() -> None:
+    archive, here = Archive(k=1), cell(1, "north", "take lamp")
+    for action in ("wait", "take lamp"):  # nothing leads back to where one waited
+        archive.again(here, action)
+    assert "wait" not in here.options
+    assert all(action in here.visits for action in here.options)
+
+
+def test_text_before_a_loss_warns_of_the_next_one() -> None:
+    archive = Archive(k=1)
+    dark, darker, light = (cell(number, "north", "south") for number in range(3))
+    dark.where, darker.where = "pit", "den"
+    dark.words = darker.words = frozenset({"grue", "the"})
+    light.words = frozenset({"the", "sun"})
+    for _ in range(3):
+        archive.take(light, "south")
+    for action in ("north", "south"):
+        archive.take(dark, action)
+        archive.die(dark, action)
+    unlike = Cell(4, "den")
+    unlike.offer(("north", "south"), Reach(0.0, (), (4,), None))
+    assert archive.promise(darker) < archive.promise(unlike)
+    assert archive.survival([("word", "grue")]) < archive.survival([("word", "the")]) < 1
+
+
+def test_unknown_places_with_the_same_moves_are_one_state() -> None:
+    def dark(*actions: str) -> object:
+        text = "It is pitch black."
+        return state_of(seen(("lamp", "is in", "den"), text=text, valid_actions=actions), lucky={})
+
+    assert dark("north", "drop lamp") == dark("north", "drop rope", "look")
+    assert dark("north", "drop lamp") != dark("south", "drop lamp")

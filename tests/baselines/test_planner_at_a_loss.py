@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+from itertools import pairwise
 from typing import Any
+
+import pytest
 
 from gym_memory.baselines.rules.beliefs import Aim, Beliefs, Kind, Plan
 from gym_memory.baselines.rules.plan import saw
@@ -15,6 +18,7 @@ from gym_memory.core.records import Observation, Step, Task, Triple
 from gym_memory.extract import get_extractor
 from gym_memory.extract.draft import apply
 from gym_memory.graph import TemporalGraph
+from gym_memory.wrappers import wrap
 
 HALL = "-= Hall =-\nYou see a shelf. On the shelf you can see a knife and a book."
 
@@ -155,3 +159,29 @@ def test_what_gave_an_order_is_read_again_where_the_task_says_to_repeat() -> Non
 
     assert acts("Do what the book says. Repeat this.") == ["take plum", "read book"]
     assert acts("Do what the book says.")[1] != "read book"
+
+
+@pytest.mark.parametrize("memory", ["arigraph", "history", "none"])
+@pytest.mark.parametrize(
+    "texts", [("It hums.",), ("It hums.", "It buzzes."), ("Hall\nA bare hall.",)]
+)
+def test_planner_does_not_repeat_what_changes_nothing(texts: tuple[str, ...], memory: str) -> None:
+    actions = ["look", "north", "wait"]
+
+    class Humming:
+        def reset(self, seed: int | None = None) -> tuple[str, dict[str, Any]]:
+            self.t = 0
+            return texts[0], {"valid_actions": actions}
+
+        def step(self, action: str) -> tuple[Any, ...]:
+            self.t += 1
+            return texts[self.t % len(texts)], 0.0, False, False, {"valid_actions": actions}
+
+    env, player, taken = wrap(Humming(), memory=memory), Planner(), []
+    obs, info = env.reset(seed=0)
+    player.reset(info, seed=0)
+    for _ in range(30):
+        taken.append(player.act(obs, info))
+        obs, *_, info = env.step(taken[-1])
+    assert max(map(taken.count, actions)) <= 12
+    assert all(one != other for one, other in pairwise(taken[3:]))
