@@ -12,13 +12,9 @@ import json
 import shlex
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from gym_memory.core.errors import (
-    InvalidArgumentError,
-    ResultsError,
-    UnknownNameError,
-)
+from gym_memory.core.errors import InvalidArgumentError, ResultsError, UnknownNameError
 from gym_memory.core.names import NO_SPEC, Spec
 from gym_memory.core.records import LARGEST, check_bounded
 from gym_memory.core.settings import check_int, check_number, check_share, check_utf8, shown
@@ -28,13 +24,11 @@ from gym_memory.run.protocols import make_protocol
 from gym_memory.wrappers.make import make_env
 from gym_memory.wrappers.memory import DEFAULT_BUDGET
 
-if TYPE_CHECKING:
-    pass
-
 __all__ = ["SINGLE_EPISODE", "EpisodeRow", "Job", "RunConfig", "check_result", "format_seeds"]
 __all__ += ["parse_seeds"]
 
 SINGLE_EPISODE = Spec("single_episode")
+"""The protocol of a run that names none."""
 _MOST_SEEDS = 1_000_000
 _LISTS = {"envs": str, "memories": str, "policies": str, "seeds": int, "plugins": str}
 """Lists of a configuration, and what they are of."""
