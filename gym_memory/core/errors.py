@@ -6,7 +6,8 @@ import difflib
 from collections.abc import Iterable
 
 __all__ = ["BackendError", "BudgetExceededError", "CheckpointError", "CorruptGameError"]
-__all__ += ["GymMemoryError", "InvalidArgumentError", "MissingDependencyError", "ModelDownError"]
+__all__ += ["GymMemoryError", "InvalidArgumentError", "MachineError", "MissingDependencyError"]
+__all__ += ["ModelDownError"]
 __all__ += ["ModelError", "ModelSetupError", "ResultsError", "StoreError", "UnknownNameError"]
 __all__ += ["UntrustedError", "other_format"]
 
@@ -74,6 +75,10 @@ class CorruptGameError(GymMemoryError):
 
 class BackendError(GymMemoryError):
     """A game engine died or answered nonsense; the episode is lost, the run goes on."""
+
+
+class MachineError(GymMemoryError):
+    """Disk, memory, processes or network gave out; the run ends and can be resumed."""
 
 
 class ResultsError(GymMemoryError):

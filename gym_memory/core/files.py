@@ -24,6 +24,7 @@ import numpy as np
 from gym_memory.core.errors import ResultsError
 
 __all__ = ["LARGEST_JSON", "cache_dir", "encode", "hold", "json_by_entry", "open_file"]
+__all__ += ["open_to_append", "refuse_links"]
 __all__ += ["parse_json", "read_bytes", "read_json", "seal", "typed", "unseal", "without_waiting"]
 __all__ += ["write_atomic"]
 
@@ -82,6 +83,34 @@ def open_file(path: str | os.PathLike[str]) -> io.BufferedReader:
         file.close()
         raise OSError(errno.EINVAL, "expected a file, got a pipe or device", os.fspath(path))
     return file
+
+
+def open_to_append(path: str | os.PathLike[str]) -> io.FileIO:
+    """Open a file of our own for reading and appending; a link, pipe or device is an OSError.
+
+    A folder of a stranger may hold a link where we write, to a file of the user.
+    """
+    kind = os.O_RDWR | os.O_CREAT | os.O_APPEND
+    for name in ("O_NOFOLLOW", "O_NONBLOCK", "O_CLOEXEC"):
+        kind |= getattr(os, name, 0)
+    file = io.FileIO(os.open(path, kind, 0o666), "a+")
+    if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+        file.close()
+        raise OSError(errno.EINVAL, "expected a file, got a pipe or device", os.fspath(path))
+    return file
+
+
+def refuse_links(folder: str | os.PathLike[str], inner: Iterable[str] = ()) -> None:
+    """Raise an OSError for a link in a folder, or in one of its ``inner`` folders.
+
+    Something written through it would change a file elsewhere.
+    """
+    for place in (Path(folder), *(Path(folder, name) for name in inner)):
+        with contextlib.suppress(FileNotFoundError), os.scandir(place) as entries:
+            for entry in entries:
+                if entry.is_symlink():
+                    what = f"expected no links in a folder to write into, {entry.name!r} is one"
+                    raise OSError(errno.ELOOP, what, os.fspath(place))
 
 
 def without_waiting(path: str, flags: int) -> int:

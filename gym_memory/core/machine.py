@@ -6,7 +6,8 @@ import errno
 import os
 import tempfile
 from collections.abc import Iterator
-from pathlib import Path
+
+from gym_memory.core.files import cache_dir
 
 __all__ = ["machine_fault"]
 
@@ -30,7 +31,7 @@ _PROBE_BYTES = 1 << 16
 def machine_fault(error: BaseException | None = None) -> str:
     """Return what the machine lacks, by an error, its causes and a trial; empty for nothing.
 
-    Engines hide the errors of their files, so the temporary folder is tried as well.
+    Engines hide the errors of their files, so their folders are tried as well.
     """
     for cause in _causes(error):
         if _is_of_machine(cause):
@@ -58,13 +59,15 @@ def _is_of_machine(error: BaseException) -> bool:
 
 
 def _trial() -> str:
-    """Write a little into the temporary folder."""
-    try:
-        with tempfile.NamedTemporaryFile(prefix="gym-memory-") as file:
-            file.write(os.urandom(_PROBE_BYTES))
-            file.flush()
-            os.fsync(file.fileno())
-    except OSError as error:
-        place = Path(tempfile.gettempdir() if tempfile.tempdir else ".")
-        return f"nothing can be written into the temporary folder {str(place)!r}: {error}"
+    """Write a little into the folders for temporary and for cached files."""
+    folders = {os.environ.get("TMPDIR", ""), tempfile.gettempdir(), str(cache_dir())}
+    for folder in sorted(filter(os.path.isdir, folders)):
+        try:
+            with tempfile.NamedTemporaryFile(dir=folder, prefix="gym-memory-") as file:
+                file.write(os.urandom(_PROBE_BYTES))
+                file.flush()
+                os.fsync(file.fileno())
+        except OSError as error:
+            if error.errno in _ERRORS:
+                return f"nothing can be written into {folder!r}: {error.strerror}"
     return ""

@@ -116,7 +116,9 @@ def _run(place: str, load: Callable[[], ModuleType]) -> ModuleType:
 
 
 _PASSWORD = re.compile(
-    r"postgres\w*://[^\s?@]*:\S*@|https?://[^\s/?#@]*@|\bpassword=.", re.IGNORECASE
+    r"postgres\w*://[^\s?@]*:\S*@|https?://[^\s/?#@]*@|passw(?:or)?d=."
+    r"|://\S*[?&;][\w-]*(?:key|token|secret|signature|credential|auth)[\w-]*=.",
+    re.IGNORECASE,
 )
 
 
@@ -232,8 +234,8 @@ def _check_no_password(text: str) -> None:
     """Refuse a password: names with parameters appear in results, logs and messages."""
     if _PASSWORD.search(text):
         raise InvalidArgumentError(
-            "expected a URL without user or password (the text is not shown): give a password in "
-            "PGPASSWORD or ~/.pgpass, a key in OPENAI_API_KEY"
+            "expected a URL without user, password or key (the text is not shown): give a password "
+            "in PGPASSWORD or ~/.pgpass, a key in OPENAI_API_KEY"
         )
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
 from gym_memory.core.errors import InvalidArgumentError, ResultsError
-from gym_memory.core.files import hold, open_file, parse_json
+from gym_memory.core.files import hold, open_file, open_to_append, parse_json
 from gym_memory.core.records import Outcome, Step, Task, check_bounded
 from gym_memory.draw.escape import cut
 from gym_memory.draw.page import table
@@ -158,7 +158,7 @@ class RowWriter:
         try:
             Path(path).parent.mkdir(parents=True, exist_ok=True)
             # Without a buffer, so that a row is one write.
-            self._file: BinaryIO = open(path, "a+b", buffering=0)  # noqa: SIM115 - see close
+            self._file: BinaryIO = open_to_append(path)
         except OSError as error:
             raise ResultsError(f"cannot record to {os.fspath(path)!r}: {error}") from error
         self._deflate: Any = None

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from gym_memory.baselines.base import make_policy
-from gym_memory.core.errors import ModelDownError, ModelError, ResultsError
+from gym_memory.core.errors import MachineError, ModelDownError, ModelError, ResultsError
+from gym_memory.core.machine import machine_fault
 from gym_memory.llm import Budget, Meter, episode_usage
 from gym_memory.llm.model import MOST_FAILURES
 from gym_memory.run.config import EpisodeRow, Job, check_result
@@ -128,6 +129,11 @@ def play_job(
     except (ResultsError, ModelDownError):  # these end the run
         raise
     except Exception as error:
+        if fault := machine_fault(error):
+            raise MachineError(
+                f"{fault}. Finished episodes are kept: run the same command again when the "
+                "machine has room"
+            ) from error
         yield player.row(player.failure(error))
     finally:
         player.close()

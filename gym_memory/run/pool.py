@@ -22,7 +22,8 @@ from multiprocessing.connection import wait
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from gym_memory.core.errors import BackendError, InvalidArgumentError
+from gym_memory.core.errors import BackendError, InvalidArgumentError, MachineError
+from gym_memory.core.machine import machine_fault
 from gym_memory.core.process import child_environment
 from gym_memory.core.settings import check_int
 from gym_memory.games.isolate import cause_of_end
@@ -402,6 +403,10 @@ class WorkerPool:
             kind, job, *content = worker.connection.recv()
         except (EOFError, OSError, pickle.UnpicklingError):
             worker.process.join(_END_SECONDS)
+            if fault := machine_fault():
+                raise MachineError(
+                    f"{fault}. A worker died of it: run the same command again"
+                ) from None
             dead = list(worker.plays)
             self._suspects.update(dead[1:] and dead)
             cause = cause_of_end(worker.process.exitcode, "worker")

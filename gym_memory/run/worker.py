@@ -29,9 +29,11 @@ from gym_memory.core.errors import (
     BackendError,
     GymMemoryError,
     InvalidArgumentError,
+    MachineError,
     ModelDownError,
     ResultsError,
 )
+from gym_memory.core.files import open_to_append
 from gym_memory.core.names import NO_SPEC, Spec, import_plugin
 from gym_memory.core.secrets import ScrubbedStream, scrubbed
 from gym_memory.core.settings import check_name
@@ -100,9 +102,9 @@ def _isolate(log: Path, *, all_threads: bool) -> None:
     """Leave the terminal to the parent, and do not outlive it."""
     if hasattr(os, "setsid"):
         os.setsid()
-    output = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
-    os.dup2(output, 1)
-    os.dup2(output, 2)
+    output = open_to_append(log)
+    os.dup2(output.fileno(), 1)
+    os.dup2(output.fileno(), 2)
     sys.stdout, sys.stderr = ScrubbedStream(sys.stdout), ScrubbedStream(sys.stderr)
     faulthandler.enable(output)
     if hasattr(signal, "SIGUSR1"):
@@ -208,7 +210,7 @@ def _play(
             if row.result.detail:
                 print(f"{job}\n{row.result.detail}", file=sys.stderr, flush=True)
             send("row", job, row)
-    except (ResultsError, ModelDownError) as error:
+    except (ResultsError, ModelDownError, MachineError) as error:
         send("error", job, error)
     else:
         send("done", job)

@@ -333,7 +333,7 @@ def test_a_url_with_credentials_is_refused_before_anything_is_written(
     words = ("-m", "none", "-p", "react", "--base-url", url, "-o", "out")
     status, _, err = run("compare", *HOUSE, *words)
     assert status == 2
-    assert "expected a URL without user or password" in err
+    assert "expected a URL without user, password or key" in err
     assert "secret" not in err
     assert not (tmp_path / "out").exists()
 

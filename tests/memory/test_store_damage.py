@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import random
 import shutil
+import signal
 import sqlite3
 import subprocess
 import sys
@@ -225,6 +227,47 @@ def test_a_lost_server_is_waited_for_and_not_for_ever(
     finally:
         postgres_server.ensure_postgres_running()
     assert len(store.records()) == 4
+
+
+def test_frozen_server_is_left_for_new_connection(
+    postgres: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import psycopg
+
+    monkeypatch.setattr("gym_memory.memory.stores.postgres.ANSWER_SECONDS", 1.0)
+    fill(postgres)
+    store = Store(postgres, timeout=1.0)
+    before = store.records()
+    query = "SELECT pid FROM pg_stat_activity WHERE application_name = 'gym-memory'"
+    with psycopg.connect(postgres) as connection:
+        frozen = [pid for (pid,) in connection.execute(query)]
+    assert frozen
+    for pid in frozen:
+        os.kill(pid, signal.SIGSTOP)
+    try:
+        assert store.records() == before
+    finally:
+        for pid in frozen:
+            os.kill(pid, signal.SIGCONT)
+
+
+@pytest.mark.parametrize(
+    ("column", "value"), [("payload", "[[[["), ("payload", "x"), ("key", b"\xff"), ("seq", "x")]
+)
+def test_unreadable_record_without_checksum_is_damaged(
+    tmp_path: Path, column: str, value: Any
+) -> None:
+    fill(str(tmp_path / "memory.db"))
+    with closing(sqlite3.connect(tmp_path / "memory.db", isolation_level=None)) as connection:
+        connection.execute("PRAGMA ignore_check_constraints = ON")
+        try:
+            connection.execute(
+                f"UPDATE record SET {column} = ?, crc = NULL WHERE seq = 1", (value,)
+            )
+        except sqlite3.IntegrityError:
+            return  # the schema refuses it
+    records = next(table for table in check_store(tmp_path / "memory.db"))
+    assert len(records.damaged) == 1
 
 
 ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)"

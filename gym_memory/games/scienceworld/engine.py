@@ -9,8 +9,12 @@ changes how animals move.
 from __future__ import annotations
 
 import contextlib
+import logging
+import math
 import os
 import shutil
+import subprocess
+import threading
 import time
 import weakref
 import zlib
@@ -121,16 +125,18 @@ class ScienceWorldEngine:
                     auth_token=token,
                     auto_field=True,
                     enable_memory_management=False,
-                    read_timeout=answer_seconds,
                 ),
                 java_process=self._process,
             )
             """Of py4j, to the Java process."""
+            self._watch = _Watch(self._process, self._answer_seconds)
             self._fast = self.gateway.jvm.gymmemory.FastServer()
             self._server = self._fast.server()
+            self._watch.due = math.inf
         except (*self._errors, ValueError) as error:
             raise BackendError(f"Java does not start the ScienceWorld engine: {error}") from error
         _all.add(self)
+        _without_tracebacks()
 
     @property
     def port(self) -> int:
@@ -148,16 +154,18 @@ class ScienceWorldEngine:
         return self._owner == os.getpid() and self._process.poll() is None
 
     def _ask(self, call: Callable[..., Any], *arguments: Any) -> Any:
-        started = time.monotonic()
+        self._watch.due = time.monotonic() + self._answer_seconds
         try:
             return call(*arguments)
         except self._errors as error:
-            if time.monotonic() - started >= self._answer_seconds:  # py4j hides the cause
+            if time.monotonic() >= self._watch.due:  # py4j hides the cause
                 reason = f"no answer within {self._answer_seconds:g} s"
             else:
                 reason = _reason(error)
             self.kill()
-            raise BackendError(f"the ScienceWorld engine (Java) broke off: {reason}") from error
+            raise BackendError(f"the ScienceWorld engine (Java) broke off: {reason}") from None
+        finally:
+            self._watch.due = math.inf
 
     # ------------------------------------------------------------ one episode
 
@@ -217,6 +225,36 @@ class ScienceWorldEngine:
             self.gateway.close()
         with contextlib.suppress(OSError), self._process:  # which closes the pipes and waits
             self._process.kill()
+
+
+class _Watch:
+    """A watch that kills a process which is still busy when an answer is due.
+
+    Python's own timeout of the socket is met twice: py4j asks the stopped process once more.
+    """
+
+    def __init__(self, process: subprocess.Popen[Any], seconds: float):
+        self.due = time.monotonic() + seconds
+        self._process = process
+        threading.Thread(target=self._run, args=(min(seconds / 4, 1.0),), daemon=True).start()
+
+    def _run(self, between: float) -> None:
+        while self._process.poll() is None:
+            if time.monotonic() > self.due:
+                self._process.kill()
+            time.sleep(between)
+
+
+def _without_tracebacks() -> None:
+    """Keep py4j from printing a traceback for each fault; the error says what it was."""
+    logging.getLogger("py4j").setLevel(logging.CRITICAL)
+    root = logging.getLogger()
+    if _is_not_of_py4j not in root.filters:
+        root.addFilter(_is_not_of_py4j)
+
+
+def _is_not_of_py4j(record: logging.LogRecord) -> bool:
+    return "py4j" not in Path(record.pathname).parts
 
 
 def _reason(error: Exception) -> str:

@@ -10,7 +10,7 @@ import logging
 import os
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from itertools import count
 from typing import Any
@@ -35,6 +35,8 @@ _APPLIED = "SELECT migration_id FROM _yoyo_migration"
 _MARK = "INSERT INTO _yoyo_migration VALUES (%s, %s, now() AT TIME ZONE 'UTC')"
 PATIENCE = 300.0
 """Seconds to wait for a server that was lost; one that cannot be reached at first is an error."""
+ANSWER_SECONDS = 60.0
+"""Seconds for an answer, beyond those for other writers: a server that was frozen sends none."""
 _LOG = logging.getLogger("gym_memory")
 _LOOKED_AT = 800
 """Candidates of an index search, `ef_search`; the stock 40 miss three of ten (benchmarks/scale)."""
@@ -188,6 +190,7 @@ class PostgresDatabase:
         key = (os.getpid(), self._conninfo)
         if key not in opened or opened[key].raw.closed:
             raw = self._connect()
+            _limit_waiting(raw, self.timeout + ANSWER_SECONDS)
             raw.execute(f"SET lock_timeout = {int(self.timeout * 1000)}")
             _library("pgvector.psycopg").register_vector(raw)
             opened[key] = _Connection(raw)
@@ -305,3 +308,38 @@ def _place(parts: dict[str, Any]) -> str:
 
 def _first_line(error: Exception) -> str:
     return str(error).strip().partition("\n")[0]
+
+
+def _limit_waiting(raw: Any, seconds: float) -> None:
+    """Have a connection end every wait for an answer of the server after so many seconds."""
+    usual = raw.wait
+
+    def wait(waiting: Any, *args: Any, **kwargs: Any) -> Any:
+        limited = _limited(waiting, time.monotonic() + seconds)
+        try:
+            return usual(limited, *args, **kwargs)
+        except _NoAnswerError:
+            raw.close()
+            raise _library("psycopg").OperationalError(f"no answer within {seconds:g} s") from None
+
+    raw.wait = wait
+
+
+class _NoAnswerError(Exception):
+    """The server sent nothing before the deadline."""
+
+
+def _limited(waiting: Any, deadline: float) -> Generator[Any, Any, Any]:
+    """Pass on what psycopg waits for, and what came; it looks ten times a second."""
+    try:
+        wanted = next(waiting)
+    except StopIteration as end:
+        return end.value
+    while True:
+        ready = yield wanted
+        if not ready and time.monotonic() > deadline:
+            raise _NoAnswerError
+        try:
+            wanted = waiting.send(ready)
+        except StopIteration as end:
+            return end.value

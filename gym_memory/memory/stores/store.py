@@ -231,10 +231,14 @@ def _select(
         query = f"SELECT * FROM ({query} DESC LIMIT {int(last)}) AS newest ORDER BY seq"
     for *row, crc in connection.execute(query, given):
         check_row("record", row, crc)
-        try:
-            yield Record(*typed(_Row, row)[:-1], parse_json(row[-1]))
-        except (TypeError, ValueError) as error:
-            raise Damage(f"record {row[0]!r:.40}: {error}") from error
+        yield _record(row)
+
+
+def _record(row: Sequence[Any]) -> Record:
+    try:
+        return Record(*typed(_Row, row)[:-1], parse_json(row[-1]))
+    except (TypeError, ValueError) as error:
+        raise Damage(f"record {row[0]!r:.40}: {error}") from error
 
 
 def _read(path: Path) -> Iterator[Record]:
@@ -399,6 +403,8 @@ def _check(database: Database, connection: Connection, table: str) -> CheckedTab
         unsealed += more[-1] is None
         try:
             check_row(table, row, more[-1])
+            if table == "record":
+                _record(row)
             if table in _PARTS:
                 if row[1] != following.get(row[0], 0):
                     raise Damage(f"{table} of partition {row[0]}: rows before {row[1]} are missing")

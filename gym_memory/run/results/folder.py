@@ -27,11 +27,12 @@ from typing import Any, BinaryIO
 from gym_memory.core.errors import ResultsError, other_format
 from gym_memory.core.files import (
     hold,
+    open_to_append,
     read_bytes,
     read_json,
+    refuse_links,
     seal,
     unseal,
-    without_waiting,
     write_atomic,
 )
 from gym_memory.core.optional import environment_record
@@ -173,6 +174,7 @@ class ResultsFolder:
     def __enter__(self) -> ResultsFolder:
         try:
             self.path.mkdir(parents=True, exist_ok=True)
+            refuse_links(self.path, ("logs", "steps"))
             self._lock = locked(self.path)
             self._check_config()
             for leftover in self.path.glob(".*.tmp"):
@@ -230,7 +232,7 @@ class ResultsFolder:
         if not path.exists() or content(path) != clean:
             write_atomic(path, clean)
         # Opened without a buffer, so that a line is one write.
-        self._episodes = open(path, "ab", buffering=0)  # noqa: SIM115 - closed by close()
+        self._episodes = open_to_append(path)
 
     def _keep_aside(self, replaced: Sequence[Rows]) -> None:
         """Keep failures that are played again, before they leave the episodes."""
@@ -293,7 +295,10 @@ def _short(value: Any) -> str:
 def locked(folder: Path) -> BinaryIO:
     """Hold the folder until the file is closed, at the latest when the process dies."""
     busy = "is in use by another gym-memory process: wait for it or use another --out"
-    file = open(folder / ".lock", "ab", opener=without_waiting)  # noqa: SIM115 - the caller closes it
+    try:
+        file = open_to_append(folder / ".lock")
+    except OSError as error:
+        raise ResultsError(f"cannot use {str(folder)!r} for results: {error}") from error
     return hold(file, f"{str(folder)!r} {busy}")
 
 
