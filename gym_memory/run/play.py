@@ -13,6 +13,7 @@ import numpy as np
 from gym_memory.baselines.base import make_policy
 from gym_memory.core.errors import MachineError, ModelDownError, ModelError, ResultsError
 from gym_memory.core.machine import machine_fault
+from gym_memory.core.secrets import scrubbed
 from gym_memory.llm import Budget, Meter, episode_usage
 from gym_memory.llm.model import MOST_FAILURES
 from gym_memory.run.config import EpisodeRow, Job, check_result
@@ -94,8 +95,8 @@ class JobPlayer(EpisodePlayer):
 
     def failure(self, error: Exception) -> EpisodeResult:
         """Return the result of an episode that a fault ended."""
-        lines = "".join(traceback.format_exception(error))[-_DETAIL_CHARS:]
-        message = " ".join(f"{type(error).__name__}: {error}".split())[:500]
+        lines = scrubbed("".join(traceback.format_exception(error)))[-_DETAIL_CHARS:]
+        message = " ".join(scrubbed(f"{type(error).__name__}: {error}").split())[:500]
         failed = EpisodeResult.failure(message, lines, task_id=self.task_id, steps=self.steps)
         return failed.with_usage(self._meter)
 
