@@ -34,7 +34,7 @@ from typing import Any
 
 from gym_memory.baselines.base import make_policy
 from gym_memory.core.names import Spec
-from gym_memory.evaluate.credit import Credited, RuleError, credit, rule_errors
+from gym_memory.evaluate.credit import EpisodeCredit, RuleError, credit, rule_errors
 from gym_memory.run.results import intervals
 from gym_memory.wrappers.make import make_env
 
@@ -53,7 +53,7 @@ SOURCES = ("memrl", "simutil")
 """The memories whose items the rules are compared on."""
 
 
-def play(world: str, memory: str, tasks: int, order: int) -> list[Credited]:
+def play(world: str, memory: str, tasks: int, order: int) -> list[EpisodeCredit]:
     """Play a stream; return its episodes with the worth of their lessons."""
     name, kwargs = Spec(WORLDS[world]).parts
     env = make_env(name, memory=memory, budget=BUDGET, **kwargs)
@@ -80,7 +80,7 @@ def rules(errors: Sequence[RuleError]) -> str:
     return "\n".join(lines)
 
 
-def gains(played: dict[tuple[str, int], list[Credited]]) -> str:
+def gains(played: dict[tuple[str, int], list[EpisodeCredit]]) -> str:
     """Return a row for each memory: score by the rule and by exact worths, and the gain."""
     lines = ["| memory | rule | exact | gain | steps saved |", "|" + "---|" * 5]
     orders = sorted({order for _, order in played})
@@ -109,7 +109,7 @@ def main() -> None:
     parts, rows = [], list[dict[str, Any]]()
     for world in given.world or WORLDS:
         started = time.process_time()
-        played: dict[tuple[str, int], list[Credited]] = {}
+        played: dict[tuple[str, int], list[EpisodeCredit]] = {}
         for memory, plain in MEMORIES.items():
             for name, spec in ((memory, plain), (f"{memory}, exact", f"{plain}&utility=exact")):
                 for order in range(given.orders):

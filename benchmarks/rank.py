@@ -22,7 +22,7 @@ from gym_memory.draw.figures import colours
 from gym_memory.draw.svg import picture
 from gym_memory.evaluate.rank.card import Card, cards
 from gym_memory.evaluate.rank.result import build, exam_figure, load_reference
-from gym_memory.evaluate.rank.suite import Cell, load_suite
+from gym_memory.evaluate.rank.suite import SuiteCell, load_suite
 
 ROOT = Path(__file__).parents[1]
 REFERENCE = ROOT / "gym_memory" / "evaluate" / "rank" / "reference"
@@ -36,7 +36,7 @@ LARGEST = next(t for t in ("full", "standard", "smoke") if load_reference(t)["me
 def shipped(tier: str) -> list[Card]:
     """Return the cards of the results that ship for a tier."""
     known = load_reference(tier)["memories"]
-    cells = {memory: [Cell.from_json(c) for c in found] for memory, found in known.items()}
+    cells = {memory: [SuiteCell.from_json(c) for c in found] for memory, found in known.items()}
     return cards(load_suite(tier), cells)
 
 

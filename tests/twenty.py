@@ -8,7 +8,7 @@ import pytest
 
 from gym_memory.run.compare import compare
 from gym_memory.run.config import EpisodeRow, RunConfig
-from gym_memory.train.steps import Played, played
+from gym_memory.train.steps import RecordedEpisode, played
 
 ENV, MEMORY, BUDGET = "Cooking?level=rl-1&max_steps=10&split=train", "arigraph", 200
 
@@ -16,7 +16,7 @@ ENV, MEMORY, BUDGET = "Cooking?level=rl-1&max_steps=10&split=train", "arigraph",
 class Games(NamedTuple):
     """The recorded episodes and their results, by seed."""
 
-    recorded: dict[int, Played]
+    recorded: dict[int, RecordedEpisode]
     results: dict[int, EpisodeRow]
 
 

@@ -15,7 +15,7 @@ from gym_memory.core.records import Observation, PlanState, Transition
 from gym_memory.core.settings import Help
 from gym_memory.llm import ChatModel
 
-__all__ = ["AdaPlanner", "AdaPlannerSettings", "PlanFailed", "parse_plan", "run_plan"]
+__all__ = ["AdaPlanner", "AdaPlannerSettings", "PlanError", "parse_plan", "run_plan"]
 
 _FENCE = re.compile(r"^```\w*\n(.*?)^```", re.MULTILINE | re.DOTALL)
 _STEP = """\
@@ -87,7 +87,7 @@ class AdaPlanner(LanguagePolicy):
             except StopIteration:
                 feedback = "The plan is at its end, and the task is not done." * bool(self._codes)
                 continue
-            except (PlanFailed, RecursionError) as failure:
+            except (PlanError, RecursionError) as failure:
                 feedback, self._run = str(failure), iter(())
                 self.refined += 1
                 continue
@@ -168,7 +168,7 @@ _COMPARE: Mapping[type[ast.cmpop], Callable[[Any, Any], bool]] = {
 }
 
 
-class PlanFailed(Exception):
+class PlanError(Exception):
     """Reports a line that cannot be carried out as it is written, and why."""
 
 
@@ -191,13 +191,13 @@ def run_plan(
         ask: Answers the questions of the plan.
 
     Raises:
-        PlanFailed: An assertion does not hold, or a line is outside the subset.
+        PlanError: An assertion does not hold, or a line is outside the subset.
     """
     run = _Run(names, ask)
     try:
         yield from run.block(plan)
-    except PlanFailed as failure:
-        raise PlanFailed(f"line {run.line}: {failure}") from None
+    except PlanError as failure:
+        raise PlanError(f"line {run.line}: {failure}") from None
 
 
 class _Run:
@@ -211,7 +211,7 @@ class _Run:
         for statement in statements:
             self._left, self.line = self._left - 1, statement.lineno
             if self._left < 0:
-                raise PlanFailed("the plan takes too many steps")
+                raise PlanError("the plan takes too many steps")
             yield from self._statement(statement)
 
     def _statement(self, statement: ast.stmt) -> Iterator[str]:
@@ -222,24 +222,24 @@ class _Run:
                 self._own[name] = self._value(value)
             case ast.Assert(test=test, msg=message):
                 if not self._value(test):
-                    raise PlanFailed(self._text(message) if message else ast.unparse(test))
+                    raise PlanError(self._text(message) if message else ast.unparse(test))
             case ast.If(test=test, body=body, orelse=orelse):
                 yield from self.block(body if self._value(test) else orelse)
             case ast.For(target=ast.Name(id=name), iter=values, body=body, orelse=[]):
                 listed = self._value(values)
                 if isinstance(listed, str):
-                    raise PlanFailed("expected a list to go through, got a text")
+                    raise PlanError("expected a list to go through, got a text")
                 for self._own[name] in listed:
                     yield from self.block(body)
             case ast.Pass() | ast.Expr(value=ast.Constant()):
                 pass
             case _:
-                raise PlanFailed(f"not possible in a plan: {ast.unparse(statement)[:80]}")
+                raise PlanError(f"not possible in a plan: {ast.unparse(statement)[:80]}")
 
     def _text(self, node: ast.expr) -> str:
         value = self._value(node)
         if not isinstance(value, str) or len(value) > _MAX_TEXT:
-            raise PlanFailed(f"expected a text of at most {_MAX_TEXT} characters")
+            raise PlanError(f"expected a text of at most {_MAX_TEXT} characters")
         return value
 
     def _value(self, node: ast.expr) -> Any:
@@ -249,7 +249,7 @@ class _Run:
             case ast.Name(id=name):
                 known = {**self._own, **self._names()}
                 if name not in known:
-                    raise PlanFailed(f"{name!r} is not known; known are {', '.join(known)}")
+                    raise PlanError(f"{name!r} is not known; known are {', '.join(known)}")
                 return known[name]
             case ast.JoinedStr(values=parts):
                 found = "".join(self._text(part) for part in parts)
@@ -269,7 +269,7 @@ class _Run:
             case ast.Call(func=ast.Name(id="ask"), args=[question, options], keywords=[]):
                 offered = self._value(options)
                 if not offered or isinstance(offered, str):
-                    raise PlanFailed("expected a list of options to choose from")
+                    raise PlanError("expected a list of options to choose from")
                 self._left -= _COST_OF_ASK
                 return self._ask(self._text(question), offered)
-        raise PlanFailed(f"not possible in a plan: {ast.unparse(node)[:80]}")
+        raise PlanError(f"not possible in a plan: {ast.unparse(node)[:80]}")

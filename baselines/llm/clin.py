@@ -50,7 +50,7 @@ class ClinSettings(LanguageSettings):
     constrain: bool = dataclasses.field(default=False, init=False)
 
 
-class _Goal(NamedTuple):
+class _GroundedGoal(NamedTuple):
     """A goal, the ids of the learnings behind it, and why (Figure 6)."""
 
     text: str
@@ -80,7 +80,7 @@ class Clin(LanguagePolicy):
         """Get a goal from the controller, an action from the executor."""
         situation = self.situation(obs)
         actions, memory = situation.pop("actions"), situation.pop("memory")
-        kept = _Goal(str(self.focus.aim))
+        kept = _GroundedGoal(str(self.focus.aim))
         if self.settings.controller:
             kept = self.attempt(lambda: self._control(situation, memory), kept)
         goal, ids, rationale = kept
@@ -91,10 +91,10 @@ class Clin(LanguagePolicy):
         slots = {**situation, "actions": actions, "goal": goal, "learnings": "\n".join(used)}
         return self._execute(slots, obs)
 
-    def _control(self, situation: dict[str, str], memory: str) -> _Goal:
+    def _control(self, situation: dict[str, str], memory: str) -> _GroundedGoal:
         answer = self.ask("clin_goal", _goal_schema(), memory=memory, **situation).parsed
         goal, rationale = (" ".join(x.split())[:1000] for x in (answer.goal, answer.rationale))
-        return _Goal(goal, tuple(answer.learnings), rationale)
+        return _GroundedGoal(goal, tuple(answer.learnings), rationale)
 
     def _execute(self, slots: dict[str, str], obs: Observation) -> str:
         valid, feedback, answer, action = obs["valid_actions"], "", "", ""

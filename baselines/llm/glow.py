@@ -50,7 +50,7 @@ class Glow(React):
     def set_up(self) -> None:
         """Begin with an empty archive."""
         own = self.settings
-        self.search = _Search(self, own.frontier, own.attempts, own.patience, own.restore)
+        self.search = _GlowExplorer(self, own.frontier, own.attempts, own.patience, own.restore)
         self._task = ""
         self._notes: list[str] = []
         self._trace: list[Step] = []
@@ -135,7 +135,7 @@ class Glow(React):
         self._notes += [answer[:2000]] if answer else []
 
 
-class _Search(Explorer):
+class _GlowExplorer(Explorer):
     """The explorer with its roles given away."""
 
     def __init__(self, owner: Glow, *args: Any):

@@ -12,12 +12,12 @@ from gym_memory.baselines.rl.shared.bags import (
     BagLearner,
     BagNetwork,
     BagSettings,
+    ObservationBags,
     Scenes,
-    Seen,
     scenes_of,
 )
 from gym_memory.baselines.rl.shared.learner import Experience, LearnedPolicy
-from gym_memory.baselines.rl.shared.replay import NEVER, Rollouts, Table, cells, torch
+from gym_memory.baselines.rl.shared.replay import NEVER, LogitTable, Rollouts, cells, torch
 from gym_memory.core.settings import Help
 
 __all__ = ["A2c", "A2cLearner", "A2cSettings"]
@@ -61,7 +61,7 @@ class ActorCritic(BagNetwork):
             torch.nn.Linear(hidden, hidden), torch.nn.ReLU(), torch.nn.Linear(hidden, 1)
         )
 
-    def forward(self, scenes: Scenes) -> Table:
+    def forward(self, scenes: Scenes) -> LogitTable:
         """Return logits and values of observations with at least one action each."""
         encoded = self.encoder(scenes.bags)
         device, counts = encoded.device, scenes.counts
@@ -73,7 +73,7 @@ class ActorCritic(BagNetwork):
         logits[rows, columns] = self.actor(mixed).squeeze(1)
         # Nothing in ``mixed`` is negative.
         best = torch.zeros_like(s).scatter_reduce(0, rows[:, None].expand_as(mixed), mixed, "amax")
-        return Table(logits, self.critic(best).squeeze(1))
+        return LogitTable(logits, self.critic(best).squeeze(1))
 
 
 class A2cLearner(BagLearner):
@@ -91,16 +91,16 @@ class A2cLearner(BagLearner):
         """Build actor and critic."""
         return ActorCritic(self.settings, encoder)
 
-    def table(self, seen: list[Seen]) -> Table:
+    def table(self, seen: list[ObservationBags]) -> LogitTable:
         """Return logits, with the penalty for what was tried, and values."""
-        table: Table = self.online(scenes_of(seen, self.store_class()))
+        table: LogitTable = self.online(scenes_of(seen, self.store_class()))
         tried = np.zeros(table.logits.shape, np.float32)
         for row, one in zip(tried, seen, strict=True):
             row[: len(one.commands)] = one.times
         penalty = self.settings.repeat_penalty * torch.from_numpy(tried).to(table.logits.device)
-        return Table(table.logits - penalty, table.values)
+        return LogitTable(table.logits - penalty, table.values)
 
-    def act(self, seen: list[Seen], *, explore: bool) -> list[int]:
+    def act(self, seen: list[ObservationBags], *, explore: bool) -> list[int]:
         """Draw from the policy, or choose its likeliest action."""
         with torch.no_grad():
             logits = self.table(seen).logits.cpu().numpy().astype(np.float64)

@@ -15,16 +15,16 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 
 from gym_memory.baselines.rl.drrn import DrrnLearner, DrrnSettings
-from gym_memory.baselines.rl.shared.bags import Seen
+from gym_memory.baselines.rl.shared.bags import ObservationBags
 from gym_memory.baselines.rl.shared.checkpoints import arrays, prefixed
 from gym_memory.baselines.rl.shared.learner import (
     Experience,
     LearnedPolicy,
     PlannerTeacher,
-    Recorded,
+    RecordedTeacher,
     TeacherAdvice,
 )
-from gym_memory.baselines.rl.shared.replay import Ragged, cells, gather_distinct, torch
+from gym_memory.baselines.rl.shared.replay import RaggedLists, cells, gather_distinct, torch
 from gym_memory.baselines.rules.beliefs import Plan
 from gym_memory.core.records import Observation
 from gym_memory.core.settings import Help
@@ -70,7 +70,7 @@ class Taught(NamedTuple):
         advice: The teacher's action and plan.
     """
 
-    seen: Seen
+    seen: ObservationBags
     actions: tuple[str, ...] = ()
     label: int = -1
     advice: TeacherAdvice = TeacherAdvice("")
@@ -85,9 +85,9 @@ class BcLearner(DrrnLearner):
 
     def __init__(self, settings: BcSettings, *, seed: int = 0, device: str = "cpu"):
         super().__init__(settings, seed=seed, device=device)
-        self.teacher: PlannerTeacher | Recorded | None = None
+        self.teacher: PlannerTeacher | RecordedTeacher | None = None
         # Stores of their own: what was shown stays when the replay forgets.
-        self.shown_bags, self.shown = Ragged(), Ragged()
+        self.shown_bags, self.shown = RaggedLists(), RaggedLists()
         self.labelled: list[tuple[int, int]] = []
 
     # ------------------------------------------------------------ acting
@@ -103,11 +103,13 @@ class BcLearner(DrrnLearner):
         label = actions.index(advice.action) if advice.action in actions else -1
         return Taught(seen, actions, label, advice)
 
-    def _teacher(self) -> PlannerTeacher | Recorded:
+    def _teacher(self) -> PlannerTeacher | RecordedTeacher:
         if self.teacher is None:
             name = self.settings.teacher
             self.teacher = (
-                PlannerTeacher(self.settings.dialect) if name == "planner" else Recorded(Path(name))
+                PlannerTeacher(self.settings.dialect)
+                if name == "planner"
+                else RecordedTeacher(Path(name))
             )
         return self.teacher
 

@@ -20,7 +20,7 @@ from gym_memory.baselines.rl.shared.bags import (
     BagLearner,
     BagNetwork,
     BagSettings,
-    Seen,
+    ObservationBags,
     scenes_of,
 )
 from gym_memory.baselines.rl.shared.checkpoints import arrays, part, prefixed
@@ -29,7 +29,7 @@ from gym_memory.baselines.rl.shared.replay import (
     Batch,
     Ints,
     NStep,
-    Ragged,
+    RaggedLists,
     Replay,
     Sample,
     gather_distinct,
@@ -132,7 +132,7 @@ class DrrnLearner(BagLearner):
     def __init__(self, settings: DrrnSettings, *, seed: int = 0, device: str = "cpu"):
         super().__init__(settings, seed=seed, device=device)
         self.target = self.new_network()
-        self.bags, self.observations = self.store_class(), Ragged()
+        self.bags, self.observations = self.store_class(), RaggedLists()
         self.replay = Replay(settings.capacity, settings.alpha)
         self.slots: dict[int, NStep] = {}
         self.counts: dict[str, int] = {}
@@ -150,7 +150,7 @@ class DrrnLearner(BagLearner):
         done = min(self.steps / max(s.epsilon_steps, 1), 1.0)
         return s.epsilon_start + done * (s.epsilon_end - s.epsilon_start)
 
-    def act(self, seen: list[Seen], *, explore: bool) -> list[int]:
+    def act(self, seen: list[ObservationBags], *, explore: bool) -> list[int]:
         """Choose greedily, or as the setting ``explore`` says."""
         s, rng = self.settings, self.rng
         chosen = [-1] * len(seen)
@@ -168,7 +168,7 @@ class DrrnLearner(BagLearner):
             chosen[i] = int(np.argmax(np.round(liked, 4)))
         return chosen
 
-    def values(self, seen: list[Seen]) -> list[NDArray[np.float32]]:
+    def values(self, seen: list[ObservationBags]) -> list[NDArray[np.float32]]:
         """Return Q of every action of each observation."""
         if not seen:
             return []
@@ -204,7 +204,7 @@ class DrrnLearner(BagLearner):
         if self.steps % self.replay.capacity == 0:
             self._forget()
 
-    def _keep(self, seen: Seen) -> int:
+    def _keep(self, seen: ObservationBags) -> int:
         return self.observations.add(tuple(self.bags.add(bag) for bag in seen.bags))
 
     def _forget(self) -> None:
@@ -213,7 +213,7 @@ class DrrnLearner(BagLearner):
         used = np.union1d(self.replay.observations(), np.array(waiting, np.int64))
         records = self.observations.gather(used)
         bags = self.bags.keep(np.unique(records.values))
-        self.observations = Ragged()
+        self.observations = RaggedLists()
         for start, length in zip(records.offsets, records.lengths, strict=True):
             self.observations.add(tuple(bags[records.values[start : start + length]].tolist()))
         renamed = np.full(int(used[-1]) + 1, -1, np.int64)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gym_memory.baselines.rl.drrn import DrrnLearner, DrrnSettings
-from gym_memory.baselines.rl.shared.bags import BagEncoder, BagNetwork, Seen
+from gym_memory.baselines.rl.shared.bags import BagEncoder, BagNetwork, ObservationBags
 from gym_memory.baselines.rl.shared.features import (
     ATTRIBUTES,
     RecalledScene,
@@ -18,7 +18,7 @@ from gym_memory.baselines.rl.shared.features import (
     words_of,
 )
 from gym_memory.baselines.rl.shared.learner import LearnedPolicy
-from gym_memory.baselines.rl.shared.replay import Batch, Ints, Ragged, torch
+from gym_memory.baselines.rl.shared.replay import Batch, Ints, RaggedLists, torch
 from gym_memory.core.records import Observation
 from gym_memory.core.settings import Help
 from gym_memory.graph.schema import PLAYER
@@ -74,11 +74,11 @@ class GraphBags(NamedTuple):
 
 
 class GraphStore:
-    """Stores distinct :class:`GraphBag` under numbers, as :class:`.Ragged` stores lists."""
+    """Stores distinct :class:`GraphBag` under numbers, as :class:`.RaggedLists` stores lists."""
 
     def __init__(self) -> None:
-        self._records = Ragged()
-        self._fields = {name: Ragged() for name in GraphBag._fields}
+        self._records = RaggedLists()
+        self._fields = {name: RaggedLists() for name in GraphBag._fields}
 
     def __len__(self) -> int:
         return len(self._records)
@@ -104,7 +104,7 @@ class GraphStore:
             column[:] = store.keep(np.unique(column))[column]
         renamed = np.full(len(self), -1, np.int64)
         renamed[numbers] = np.arange(len(numbers))
-        self._records = Ragged()
+        self._records = RaggedLists()
         for record in columns.T.tolist():
             self._records.add(tuple(record))
         return renamed
@@ -247,8 +247,12 @@ class GataLearner(DrrnLearner):
         return GataNetwork(self.settings, encoder)
 
     def see(
-        self, obs: Observation, task_id: str = "", before: Seen | None = None, action: int = -1
-    ) -> Seen:
+        self,
+        obs: Observation,
+        task_id: str = "",
+        before: ObservationBags | None = None,
+        action: int = -1,
+    ) -> ObservationBags:
         """Encode an observation with its graph."""
         seen = super().see(obs, task_id, before, action)
         numbers: dict[str, int] = {PLAYER: 0}
@@ -300,7 +304,7 @@ class GataLearner(DrrnLearner):
         """Return further features of a node; a subclass may have some."""
         return []
 
-    def unpack(self, packed: list[Any]) -> Seen:
+    def unpack(self, packed: list[Any]) -> ObservationBags:
         """Return the inverse of :meth:`pack`."""
         seen = super().unpack(packed)
         return seen._replace(bags=tuple(GraphBag(*map(tuple, bag)) for bag in seen.bags))

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable
 from typing import Annotated, Any
 
 from gym_memory.baselines.rl.gata import GataLearner, GataSettings
-from gym_memory.baselines.rl.shared.bags import Seen
+from gym_memory.baselines.rl.shared.bags import ObservationBags
 from gym_memory.baselines.rl.shared.learner import Experience, LearnedPolicy
 from gym_memory.core.records import Observation, Triple
 from gym_memory.core.settings import Help
@@ -82,8 +82,12 @@ class LtlGataLearner(GataLearner):
     _open: Formula = TRUE
 
     def see(
-        self, obs: Observation, task_id: str = "", before: Seen | None = None, action: int = -1
-    ) -> Seen:
+        self,
+        obs: Observation,
+        task_id: str = "",
+        before: ObservationBags | None = None,
+        action: int = -1,
+    ) -> ObservationBags:
         """Progress the instructions, or make them once a recipe is known; encode both."""
         todo = before.todo if before is not None else _START
         recipe = instructions(obs["triples"]) if todo == _START else None
@@ -104,11 +108,11 @@ class LtlGataLearner(GataLearner):
             experience = experience._replace(reward=reward)
         super().observe(slot, experience)
 
-    def pack(self, seen: Seen) -> list[Any]:
+    def pack(self, seen: ObservationBags) -> list[Any]:
         """Return it as JSON-able values."""
         return [*super().pack(seen), seen.todo]
 
-    def unpack(self, packed: list[Any]) -> Seen:
+    def unpack(self, packed: list[Any]) -> ObservationBags:
         """Return the inverse of :meth:`pack`."""
         *rest, todo = packed
         return super().unpack(rest)._replace(todo=_tuples(todo))

@@ -18,7 +18,7 @@ from gym_memory.baselines.rl.shared.features import Lexicon, describe
 from gym_memory.baselines.rl.shared.learner import playable
 from gym_memory.core.records import Observation, PlanState, Transition, Triple
 
-__all__ = ["Rule", "Symbolic", "induce"]
+__all__ = ["ActionRule", "Symbolic", "induce"]
 
 Literals = frozenset[str]
 Counts = Counter[Literals]
@@ -29,7 +29,7 @@ _NO_NAME = 2.0
 """Share of games in which a name must occur to be a literal: none ever does."""
 
 
-class Rule(NamedTuple):
+class ActionRule(NamedTuple):
     """Say that an action pays if all of ``body`` holds and nothing of ``unless``.
 
     ``right`` and ``wrong`` count the examples that it covers.
@@ -54,7 +54,7 @@ class Rule(NamedTuple):
         return body + "".join(f", not {literal}" for literal in sorted(self.unless))
 
 
-def induce(paid: Counts, not_paid: Counts) -> list[Rule]:
+def induce(paid: Counts, not_paid: Counts) -> list[ActionRule]:
     """Return rules that cover all examples that paid, the most reliable first.
 
     A body is what two examples that paid have in common, or one of them. The best one is a rule;
@@ -63,7 +63,7 @@ def induce(paid: Counts, not_paid: Counts) -> list[Rule]:
     latest = list(paid)[-_MOST:]
     bodies = dict.fromkeys(one & other for one in latest for other in latest)
     candidates = [_rule(body, paid, not_paid) for body in bodies]
-    rules: list[Rule] = []
+    rules: list[ActionRule] = []
     left = set(latest)
     while left:
         rule = max(
@@ -75,7 +75,7 @@ def induce(paid: Counts, not_paid: Counts) -> list[Rule]:
     return sorted(rules, key=lambda rule: -rule.confidence)
 
 
-def _rule(body: Literals, paid: Counts, not_paid: Counts) -> Rule:
+def _rule(body: Literals, paid: Counts, not_paid: Counts) -> ActionRule:
     """Return the rule of a body; its exception is what only examples that did not pay share."""
     right = [example for example in paid if body <= example]
     wrong = [example for example in not_paid if body <= example]
@@ -83,7 +83,7 @@ def _rule(body: Literals, paid: Counts, not_paid: Counts) -> Rule:
     if len(wrong) > 1:
         shared = frozenset.intersection(*wrong).difference(*right)
         unless = frozenset(sorted(shared)[:1])
-    rule = Rule(body, unless, sum(paid[one] for one in right), 0)
+    rule = ActionRule(body, unless, sum(paid[one] for one in right), 0)
     return rule._replace(wrong=sum(not_paid[one] for one in wrong if rule.covers(one)))
 
 
@@ -111,7 +111,7 @@ class Symbolic(Policy):
         self._useful = _Discovery()
         self._paid: dict[str, Counts] = defaultdict(Counter)
         self._not_paid: dict[str, Counts] = defaultdict(Counter)
-        self.rules: dict[str, list[Rule]] = {}
+        self.rules: dict[str, list[ActionRule]] = {}
         self._followed = 0
         self.reset({}, 0)
 
@@ -128,7 +128,7 @@ class Symbolic(Policy):
         """Return the action of the most reliable rule, among those not tried in this state."""
         obs = playable(obs)
         useful = np.array([self._useful.of(obs, action) for action in obs["valid_actions"]])
-        found: list[tuple[Rule, int]] = []
+        found: list[tuple[ActionRule, int]] = []
         for number, (form, *literals) in enumerate(_literals(obs)):
             fresh = not self._useful.tried(obs, obs["valid_actions"][number])
             rule = self._rule(form, frozenset(literals)) if fresh else None
@@ -143,7 +143,7 @@ class Symbolic(Policy):
             self.focus = PlanState(thought="explore")
         return obs["valid_actions"][number]
 
-    def _rule(self, form: str, literals: Literals) -> Rule | None:
+    def _rule(self, form: str, literals: Literals) -> ActionRule | None:
         rules = self.rules.get(form, ())
         return next((rule for rule in rules if rule.covers(literals)), None)
 

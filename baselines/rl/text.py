@@ -26,7 +26,7 @@ from gym_memory.baselines.rl.shared.learner import (
     LearnedPolicy,
     Learner,
 )
-from gym_memory.baselines.rl.shared.replay import NEVER, Rollouts, Table, cells, torch
+from gym_memory.baselines.rl.shared.replay import NEVER, LogitTable, Rollouts, cells, torch
 from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.records import Observation
 from gym_memory.core.settings import Help, Settings, checked
@@ -277,7 +277,7 @@ class CopyReader(torch.nn.Module):
         for small in (self.parts, self.ages):
             torch.nn.init.normal_(small.weight, std=0.1)
 
-    def forward(self, lines: Lines, chance: np.random.Generator | None = None) -> Table:
+    def forward(self, lines: Lines, chance: np.random.Generator | None = None) -> LogitTable:
         """Return logits and values; with ``chance``, a share of the words is forgotten."""
         device = self.of_state.weight.device
 
@@ -313,14 +313,14 @@ class CopyReader(torch.nn.Module):
         )
         return self._judge(situation, action, lines.counts)
 
-    def _judge(self, situation: torch.Tensor, action: torch.Tensor, counts: Longs) -> Table:
+    def _judge(self, situation: torch.Tensor, action: torch.Tensor, counts: Longs) -> LogitTable:
         owners, columns = cells(counts, action.device)
         s = self.of_state(situation)
         mixed = s[owners] + self.of_action(action)
         logits = s.new_full((len(counts), int(counts.max())), NEVER)
         logits[owners, columns] = self.actor(mixed).squeeze(1)
         best = s.scatter_reduce(0, owners[:, None].expand_as(mixed), mixed, "amax")
-        return Table(logits, self.critic(best).squeeze(1))
+        return LogitTable(logits, self.critic(best).squeeze(1))
 
 
 # ------------------------------------------------------------ the learner
@@ -382,10 +382,10 @@ class TextLearner(Learner):
         rows = tuple(np.array(action, np.int32) for action in actions)
         return Words(np.array(words, np.int32), np.array(parts, np.int32), rows, label)
 
-    def read(self, seen: list[Words], chance: np.random.Generator | None = None) -> Table:
+    def read(self, seen: list[Words], chance: np.random.Generator | None = None) -> LogitTable:
         """Return logits and values; with ``chance``, a share of the words is forgotten."""
         ends = frozenset(self.texts.number(mark) for mark in ".\n")
-        table: Table = self.network(lines_of(seen, ends), chance)
+        table: LogitTable = self.network(lines_of(seen, ends), chance)
         return table
 
     # ------------------------------------------------------------ acting

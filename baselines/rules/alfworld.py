@@ -15,7 +15,7 @@ from importlib.resources import files
 
 import numpy as np
 
-from gym_memory.baselines.rules.base import Advised
+from gym_memory.baselines.rules.base import AdvisedPolicy
 from gym_memory.baselines.rules.beliefs import Aim, Beliefs, Kind, Move, only
 from gym_memory.core.records import Triple
 from gym_memory.core.settings import check_flag
@@ -237,7 +237,7 @@ def _in_order(name: str) -> tuple[str, int]:
     return kind_of(name), int(found[0]) if found else 0
 
 
-class Searcher(Advised):
+class Searcher(AdvisedPolicy):
     """Do all six task types of ALFWorld; wander where the task is another.
 
     Args:

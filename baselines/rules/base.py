@@ -18,7 +18,7 @@ from gym_memory.graph import TemporalGraph
 from gym_memory.graph.map import shortest_path
 from gym_memory.graph.schema import DIRECTIONS, OPPOSITE, PLAYER
 
-__all__ = ["Advised", "Advisor", "RulePolicy", "explore", "follow", "go_to", "open_here"]
+__all__ = ["AdvisedPolicy", "Advisor", "RulePolicy", "explore", "follow", "go_to", "open_here"]
 __all__ += ["seek_new", "shows_only", "step_towards", "try_any", "try_new"]
 
 
@@ -272,7 +272,7 @@ _WITHOUT_EFFECT_TWICE = ("examine ", "read ", "take ", "open ", "unlock ")
 """What, done twice in a row, was refused the first time or shows the same again."""
 
 
-class Advised(RulePolicy):
+class AdvisedPolicy(RulePolicy):
     """Do what the first of the advisors says that can be done; try new things where none does.
 
     An aim that led nowhere a few times, or under which nothing new was seen for many steps, is

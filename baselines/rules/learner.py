@@ -19,7 +19,7 @@ from gym_memory.core.settings import check_share
 from gym_memory.graph.map import shortest_path
 from gym_memory.memory.reading import split_entries, without_numbers
 
-__all__ = ["Learner"]
+__all__ = ["LessonFollower"]
 
 _QUOTED = re.compile(r'"([^"]+)"(?: in the ([\w -]+?)(?= (?:MAY|SHOULD|DOES)\b|;|$))?')
 _NEGATIVE = re.compile(r"\b(?:not|never|lost|nothing|avoid|waste|stop)\b", re.IGNORECASE)
@@ -128,7 +128,7 @@ class Course(PlanState):
         return {"place": self.here} if self.here else {}
 
 
-class Learner(RulePolicy):
+class LessonFollower(RulePolicy):
     """Follow the plan that the lessons give, then explore what they do not speak against.
 
     Exploring prefers actions that the shown transcript does not hold, among them those that act

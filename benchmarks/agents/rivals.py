@@ -13,7 +13,7 @@ import os
 from pathlib import Path
 
 from gym_memory.games.scienceworld.catalog import CLIN
-from gym_memory.papers.experiments import Cell, load_experiment
+from gym_memory.papers.experiments import TableCell, load_experiment
 from gym_memory.run.compare import compare
 from gym_memory.run.config import RunConfig, parse_seeds
 from gym_memory.run.results.score import grouped, units
@@ -38,7 +38,7 @@ def published() -> dict[tuple[str, str], tuple[float, str]]:
         system: sum(max(task.published[system], 0.0) for task in CLIN) / len(CLIN) / 100
         for system in ("SayCan", "CALM")
     }
-    cell = Cell(KITCHEN, "none", "adaplanner?llm=openai")
+    cell = TableCell(KITCHEN, "none", "adaplanner?llm=openai")
     stma = load_experiment("stma-table1").expected[cell]["score"]
     return {
         **{(SCIENCE, name.lower()): (score, "CLIN, Table 2") for name, score in science.items()},

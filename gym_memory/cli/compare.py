@@ -63,7 +63,7 @@ def compare_all(
     seeds: options.Seeds = "0:10",
     protocol: options.Protocol = "",
     *,
-    asked: options.Asked,
+    chosen: options.RunChoices,
     playing: options.Playing,
 ) -> None:
     """Play every environment x memory x policy x seed; print one table, write a report.
@@ -82,7 +82,7 @@ def compare_all(
     for name in preset or [""]:
         agent = agent_of(name, *policy[:1])
         own = [agent.memory] if preset or not memory else []
-        parts[name] = asked.config(
+        parts[name] = chosen.config(
             env,
             [*own, *(spec for spec in memory if spec not in own)],
             policy or [agent.policy],
@@ -214,7 +214,7 @@ def run(
         str, Option(help="What a trained policy has learnt: a file, a folder, or shipped.")
     ] = "",
     *,
-    asked: options.Asked,
+    chosen: options.RunChoices,
     playing: options.Playing,
 ) -> None:
     """Play one environment with one memory and one policy; print every episode.
@@ -229,7 +229,7 @@ def run(
     """
     agent = agent_of(preset, policy)
     player = agent.policy
-    config = asked.config(
+    config = chosen.config(
         [env],
         [memory or agent.memory],
         [Spec(player).with_parameter("checkpoint", checkpoint) if checkpoint else player],

@@ -26,7 +26,7 @@ from gym_memory.run.results.score import format_interval, format_number
 from gym_memory.wrappers.memory import DEFAULT_BUDGET, DEFAULT_MEMORY
 
 if TYPE_CHECKING:
-    from gym_memory.evaluate.credit import Credited
+    from gym_memory.evaluate.credit import EpisodeCredit
     from gym_memory.evaluate.exam.scores import ExamScore
     from gym_memory.evaluate.quality.score import EpisodeQuality, Quality
 
@@ -312,7 +312,7 @@ def rank(
         page,
         write,
     )
-    from gym_memory.evaluate.rank.suite import Cell, load_suite
+    from gym_memory.evaluate.rank.suite import SuiteCell, load_suite
 
     suite = load_suite(tier)
     failed = False
@@ -333,7 +333,7 @@ def rank(
         progress().print(f"Page: {out / 'rank.html'}", markup=False, soft_wrap=True)
     else:
         shipped = load_reference(tier)["memories"]
-        made = cards(suite, {m: [Cell.from_json(c) for c in v] for m, v in shipped.items()})
+        made = cards(suite, {m: [SuiteCell.from_json(c) for c in v] for m, v in shipped.items()})
     if playing.json_lines:
         print_json([dataclasses.asdict(card) for card in made])
     else:
@@ -397,7 +397,7 @@ def credit(
     world = job.make_env()
     if out is not None:
         world = RecordTrajectory(world, str(out / "steps.jsonl.gz"), detail=True)
-    episodes: list[Credited] = []
+    episodes: list[EpisodeCredit] = []
     with closing(world), shown_progress("credit") as update:
         for episode in credited(
             *(world, make_policy(policy), stream),
@@ -419,7 +419,7 @@ def credit(
         progress().print(f"Written: {out / 'credit.json'}", markup=False, soft_wrap=True)
 
 
-def _print_credit(episodes: Sequence[Credited], title: str) -> None:
+def _print_credit(episodes: Sequence[EpisodeCredit], title: str) -> None:
     from gym_memory.evaluate.credit import by_item, rule_errors
 
     numbers = ("episodes", "score", "steps", "alone", "Shapley")

@@ -21,7 +21,7 @@ from gym_memory.wrappers.memory import DEFAULT_BUDGET
 
 if TYPE_CHECKING:
     from gym_memory.memory.stores.store import Store
-    from gym_memory.run.results.archive import FactRecord, Opened
+    from gym_memory.run.results.archive import FactRecord, RestoredMemory
 
 __all__ = ["app"]
 
@@ -243,7 +243,7 @@ def diff(
 # ---------------------------------------------------------------- memories
 
 
-def _facts(opened: Opened, entity: str, *, past: bool) -> list[FactRecord]:
+def _facts(opened: RestoredMemory, entity: str, *, past: bool) -> list[FactRecord]:
     from gym_memory.run.results.archive import fact_records
 
     if opened.memory.graph is None:
@@ -273,7 +273,7 @@ def _print_facts(facts: Sequence[FactRecord]) -> None:
     print_table(("fact", "true in steps", "learnt", "from the words", "ended by"), lines)
 
 
-def _memory_lines(opened: Opened) -> list[str]:
+def _memory_lines(opened: RestoredMemory) -> list[str]:
     """Return a memory's live facts, a line each, or its state if it keeps no graph."""
     facts = _facts(opened, "", past=False)
     if facts:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from gym_memory.papers.presets import Preset
     from gym_memory.run.config import RunConfig
 
-__all__ = ["AllowVersionMismatch", "Asked", "BaseUrl", "Budget", "Budgets", "Callbacks"]
+__all__ = ["AllowVersionMismatch", "BaseUrl", "Budget", "Budgets", "Callbacks", "RunChoices"]
 __all__ += ["Concurrency", "Env", "Envs", "Json", "MaxCost", "MaxSteps", "MaxTokens", "Memories"]
 __all__ += ["Memory", "MemoryLlm", "Model", "Out", "Playing", "Plugins", "Policies", "Policy"]
 __all__ += ["Protocol", "ResetTimeout", "RetryFailed", "Seeds", "StepTimeout", "TaskId"]
@@ -199,7 +199,7 @@ AllowVersionMismatch = Annotated[
 
 
 @dataclasses.dataclass(frozen=True)
-class Asked:
+class RunChoices:
     """Hold what is played, besides environments, memories, policies and seeds."""
 
     model: Model = ""

@@ -14,7 +14,7 @@ from gym_memory.cli.show import output, print_json, print_table, progress
 from gym_memory.memory.encoders import DEFAULT_MODEL
 
 if TYPE_CHECKING:
-    from gym_memory.papers.experiments import Comparison, Experiment
+    from gym_memory.papers.experiments import Comparison, PaperExperiment
     from gym_memory.run.config import EpisodeRow
 
 __all__ = ["paper", "transfer"]
@@ -86,7 +86,7 @@ def paper(
     raise typer.Exit(int(any(record.get("n_failed") for record in found)))
 
 
-def _print(experiment: Experiment, found: list[dict[str, Any]]) -> None:
+def _print(experiment: PaperExperiment, found: list[dict[str, Any]]) -> None:
     from gym_memory.papers.results import measures_of, short_names
     from gym_memory.run.results.report import format_interval
 
@@ -144,7 +144,7 @@ def transfer(
     ] = None,
     trials: Annotated[int, Option(metavar="K", min=1, help="Trials of an episode.")] = 5,
     *,
-    asked: options.Asked,
+    chosen: options.RunChoices,
     playing: options.Playing,
 ) -> None:
     """Learn on some tasks, then play others with what was learnt: CLIN's experiments.
@@ -161,7 +161,7 @@ def transfer(
     from gym_memory.papers.transfer import transfer as plan
     from gym_memory.run.config import RunConfig, parse_seeds
 
-    config = asked.config(env, memory, policy, seeds, "single_episode")
+    config = chosen.config(env, memory, policy, seeds, "single_episode")
 
     def parts(folder: Path) -> dict[str, RunConfig]:
         return plan(

@@ -70,7 +70,7 @@ def fit(
 
     ``parted`` shows an equal first cell once, then a line.
     """
-    grid = _Grid(columns, [list(row) for row in rows], title, parted=parted)
+    grid = _CellGrid(columns, [list(row) for row in rows], title, parted=parted)
     if width is None:
         room = max(_PIPE_WIDTH, grid.width(grid.whole_names()))
         return grid.table(grid.shared(grid.whole_names(), room)), room
@@ -89,7 +89,7 @@ def fit(
     return Group(*shown, *(Text(line, "dim") for line in lines)), width
 
 
-class _Grid:
+class _CellGrid:
     """The cells of a table while it is made to fit."""
 
     def __init__(self, columns: Columns, rows: list[list[Text]], title: str, *, parted: bool):

@@ -209,7 +209,7 @@ MEMORIES = {
         needs="url",
     ),
     "shuffled": Component(
-        "gym_memory.memory.controls:Shuffled",
+        "gym_memory.memory.controls:ShuffledGraph",
         "Names exchanged by chance: the neutral control.",
     ),
     "simulacra": Component(
@@ -304,7 +304,7 @@ POLICIES = {
         "LDM2's agent, which imitates examples.",
     ),
     "learner": Component(
-        "gym_memory.baselines.rules.learner:Learner",
+        "gym_memory.baselines.rules.learner:LessonFollower",
         "A player that follows its lessons, then explores what they do not speak against.",
     ),
     "lm": Component(
@@ -328,7 +328,7 @@ POLICIES = {
         "A TextWorld player: explores, follows clues and recipes, fetches, unlocks, cooks, tidies.",
     ),
     "prompted": Component(
-        "gym_memory.train.steps:Prompted",
+        "gym_memory.train.steps:PromptedPolicy",
         "A model that acts on the present state and the memory alone.",
     ),
     "random": Component(
@@ -406,7 +406,7 @@ PROTOCOLS = {
         "Several episodes of one task instance, the best of which counts (LDM2, Eq. 5).",
     ),
     "evotest": Component(
-        "gym_memory.run.protocols:EvoTest",
+        "gym_memory.run.protocols:TestTimeLearning",
         "Trials of one game, scored by the area under their curve (EvoTest's J-TTL).",
     ),
     "interactions": Component(

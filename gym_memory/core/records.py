@@ -102,7 +102,7 @@ class Recall(NamedTuple):
     lessons: tuple[str, ...] = ()
 
 
-class Written(NamedTuple):
+class OperationResult(NamedTuple):
     """Hold the result of an operation of the policy on its memory; ``free`` if it takes no step."""
 
     answer: str

@@ -12,13 +12,13 @@ from typing import Any, Generic, TypeVar
 from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.settings import check_amount, check_int
 
-__all__ = ["Held", "Shelf"]
+__all__ = ["Lease", "LeaseShelf"]
 
 T = TypeVar("T")
 _MOST_SNAPSHOTS = 100
 
 
-class Held(Generic[T]):
+class Lease(Generic[T]):
     """A thing in use by a client, with the snapshots that it took."""
 
     def __init__(self, thing: T):
@@ -40,7 +40,7 @@ class Held(Generic[T]):
         return self.snapshots[handle]
 
 
-class Shelf(Generic[T]):
+class LeaseShelf(Generic[T]):
     """The things of all clients, by handles that cannot be guessed.
 
     Args:
@@ -55,7 +55,7 @@ class Shelf(Generic[T]):
     ):
         self._kind, self._close = kind, close
         self._most, self._idle_s = check_int("most", most, 1), check_amount("idle_s", idle_s)
-        self._held: dict[str, Held[T]] = {}
+        self._held: dict[str, Lease[T]] = {}
         self._lock = threading.Lock()
 
     def put(self, make: Callable[[], T]) -> str:
@@ -67,7 +67,7 @@ class Shelf(Generic[T]):
                     f"expected at most {self._most} {self._kind}s at once: close one"
                 )
             handle = secrets.token_hex(8)
-            held: Held[Any] = Held(None)
+            held: Lease[Any] = Lease(None)
             self._held[handle] = held  # its place is taken while it is made
         try:
             held.thing = make()
@@ -77,7 +77,7 @@ class Shelf(Generic[T]):
         return handle
 
     @contextlib.contextmanager
-    def use(self, handle: str) -> Iterator[Held[T]]:
+    def use(self, handle: str) -> Iterator[Lease[T]]:
         """Give a thing to one call at a time."""
         self._drop_idle(but=handle)
         held = self._held.get(handle)

@@ -11,7 +11,7 @@ from gym_memory.core.optional import require
 from gym_memory.core.records import value_of
 from gym_memory.core.settings import check_name
 from gym_memory.games.base import ENVIRONMENTS
-from gym_memory.train.session import Session, Turn, task_names
+from gym_memory.train.session import GameTurn, Session, task_names
 from gym_memory.train.steps import MAX_ACTIONS, opening, state_prompt, turn_text
 from gym_memory.wrappers.encode import INSTRUCTIONS
 from gym_memory.wrappers.memory import DEFAULT_BUDGET, DEFAULT_MEMORY
@@ -91,7 +91,7 @@ def play_game(
     return solve
 
 
-def _note(state: Any, turn: Turn, reply: str) -> None:
+def _note(state: Any, turn: GameTurn, reply: str) -> None:
     """Write what came of a reply into the log, and keep the score for the scorer."""
     info, stats = turn.info, turn.info["memory_stats"]
     steps = max(info["moves"], 1)

@@ -12,14 +12,14 @@ from gym_memory.core.optional import require
 from gym_memory.core.records import Cue, Step, Task, Triple
 from gym_memory.core.settings import check_int
 from gym_memory.core.version import __version__
-from gym_memory.doors.held import Shelf
+from gym_memory.doors.held import LeaseShelf
 from gym_memory.graph import TemporalGraph
 from gym_memory.graph.map import current_place, ordered_ways, unexplored_exits
 from gym_memory.memory.base import Memory, make_memory
-from gym_memory.train.session import Session, Turn, task_names
+from gym_memory.train.session import GameTurn, Session, task_names
 from gym_memory.wrappers.memory import DEFAULT_BUDGET, DEFAULT_MEMORY
 
-__all__ = ["Alone", "Place", "View", "game_server", "memory_server"]
+__all__ = ["Alone", "MapPlace", "View", "game_server", "memory_server"]
 
 _mcp: Any = require("mcp.server", "mcp", "the MCP server")
 _exceptions: Any = require("mcp.server.mcpserver.exceptions", "mcp", "the MCP server")
@@ -47,7 +47,7 @@ class View:
 
 
 @dataclass(frozen=True)
-class Place:
+class MapPlace:
     """A place of a map: its known ways, and exits that were not taken."""
 
     place: str
@@ -75,7 +75,7 @@ def game_server(
     """Return a server whose clients play games, each by a handle of its own."""
     Session(env, memory, budget, isolate="process").close()  # a wrong name fails before any client
     task_names(env)
-    shelf: Shelf[Session] = Shelf("game", Session.close, most, idle_s)
+    shelf: LeaseShelf[Session] = LeaseShelf("game", Session.close, most, idle_s)
     server = _server(
         f"Play {env} with the memory {memory}: new_game gives a handle, act plays a command."
     )
@@ -151,7 +151,7 @@ def memory_server(
 ) -> Any:
     """Return a server whose clients keep memories without a game of ours."""
     make_memory(memory)
-    shelf: Shelf[Alone] = Shelf("memory", lambda _: None, most, idle_s)
+    shelf: LeaseShelf[Alone] = LeaseShelf("memory", lambda _: None, most, idle_s)
     server = _server(
         f"Keep a memory {memory} of what you see: new_memory gives a handle, then observe each "
         "step and recall before you act."
@@ -235,7 +235,7 @@ def _tool(server: Any, name: str = "") -> Callable[[F], F]:
     return offer
 
 
-def _view(handle: str, turn: Turn) -> View:
+def _view(handle: str, turn: GameTurn) -> View:
     obs, info = turn.obs, turn.info
     return View(
         handle=handle, text=obs["text"], task=obs["task"], inventory=obs["inventory"],
@@ -249,7 +249,7 @@ def _view(handle: str, turn: Turn) -> View:
 
 
 def _add_graph_tools(
-    server: Any, shelf: Shelf[Any], graph_of: Callable[[Any], TemporalGraph | None]
+    server: Any, shelf: LeaseShelf[Any], graph_of: Callable[[Any], TemporalGraph | None]
 ) -> None:
     def facts(handle: str, step: int | None) -> list[Triple]:
         with shelf.use(handle) as held:
@@ -259,7 +259,7 @@ def _add_graph_tools(
             return list(graph.live() if step is None else graph.as_of(check_int("step", step, 0)))
 
     @_tool(server, "map")
-    def known_map(handle: str, step: int | None = None) -> list[Place]:
+    def known_map(handle: str, step: int | None = None) -> list[MapPlace]:
         """Return the known places with their ways, now or as of a step."""
         return _places(TemporalGraph.of(facts(handle, step)))
 
@@ -271,13 +271,13 @@ def _add_graph_tools(
         return [str(fact) for fact in found if part in fact.subject or part in fact.object]
 
 
-def _places(graph: TemporalGraph) -> list[Place]:
-    here, found = current_place(graph), list[Place]()
+def _places(graph: TemporalGraph) -> list[MapPlace]:
+    here, found = current_place(graph), list[MapPlace]()
     for place in graph.entities():
         ways, new = ordered_ways(graph, place), unexplored_exits(graph, place)
         if ways or new or place == here:
             found.append(
-                Place(
+                MapPlace(
                     place=place, here=place == here, ways=ways, unexplored=[f.object for f in new]
                 )
             )

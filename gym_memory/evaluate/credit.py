@@ -18,10 +18,10 @@ from gym_memory.run.replays import KINDS, Key, Kind, Lens, Replays, Worth, credi
 from gym_memory.run.results.intervals import rank_correlation
 from gym_memory.run.results.score import grouped
 
-__all__ = ["RULES", "Credited", "ItemCredit", "RuleError", "by_item", "credit", "rule_errors"]
+__all__ = ["RULES", "EpisodeCredit", "ItemCredit", "RuleError", "by_item", "credit", "rule_errors"]
 
 
-class Credited(NamedTuple):
+class EpisodeCredit(NamedTuple):
     """Hold an episode with the worth of its items; ``seconds`` are of the processor."""
 
     seed: int
@@ -52,7 +52,7 @@ def credit(
     most: int | None = 20,
     alone: bool = False,
     samples: int = 0,
-) -> Iterator[Credited]:
+) -> Iterator[EpisodeCredit]:
     """Play a stream of episodes with one memory; measure the items of each before it is played.
 
     The memory goes on learning from the episodes as they are played with all items. What a recall
@@ -89,7 +89,7 @@ def credit(
         finally:
             holder.memory = memory
         seconds = time.process_time() - started
-        yield Credited(
+        yield EpisodeCredit(
             *(seed, result, len(replays.shown), tuple(worths)),
             *(replays.replays, replays.steps, seconds),
         )
@@ -116,7 +116,7 @@ class ItemCredit(NamedTuple):
     shapley: float | None
 
 
-def by_item(episodes: Iterable[Credited]) -> list[ItemCredit]:
+def by_item(episodes: Iterable[EpisodeCredit]) -> list[ItemCredit]:
     """Return what each item was worth, the most useful first."""
     worths = (worth for episode in episodes for worth in episode.worths)
     items = [
@@ -168,7 +168,7 @@ class RuleError(NamedTuple):
     dropped: int
 
 
-def rule_errors(streams: Iterable[Sequence[Credited]]) -> list[RuleError]:
+def rule_errors(streams: Iterable[Sequence[EpisodeCredit]]) -> list[RuleError]:
     """Compare published rules with the mean worth of lessons, over the items of all streams.
 
     Each rule sees the outcome of every episode that showed an item, as its paper has it: MemRL's

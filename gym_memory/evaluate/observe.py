@@ -10,10 +10,10 @@ import gymnasium as gym
 from gym_memory.core.records import Oracle
 from gym_memory.evaluate.quality.observer import IdealObserver
 
-__all__ = ["ObserveOracle", "Sight"]
+__all__ = ["ObserveOracle", "StepSight"]
 
 
-class Sight(NamedTuple):
+class StepSight(NamedTuple):
     """A step as it was seen: what came of an action (empty at the reset), and the engine's facts.
 
     ``observer`` goes on with the episode: what it knows holds until the next step.
@@ -40,7 +40,7 @@ class ObserveOracle(gym.Wrapper[dict[str, Any], str, dict[str, Any], str]):
     def __init__(
         self,
         env: gym.Env[Any, Any],
-        on_sight: Callable[[Sight], None],
+        on_sight: Callable[[StepSight], None],
         choose: Callable[[str], str] = str,
     ):
         super().__init__(env)
@@ -67,4 +67,4 @@ class ObserveOracle(gym.Wrapper[dict[str, Any], str, dict[str, Any], str]):
     ) -> None:
         oracle = self._oracle()
         self.observer.see(oracle, obs["text"], action, obs["valid_actions"])
-        self._on_sight(Sight(obs, info, action, reward, done, oracle, self.observer))
+        self._on_sight(StepSight(obs, info, action, reward, done, oracle, self.observer))

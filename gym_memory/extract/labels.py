@@ -6,7 +6,16 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
-from gym_memory.extract.layout import CARRIED, CONTENTS, EXITS, HERE, HOLDER, STATE, Item, Labelled
+from gym_memory.extract.layout import (
+    CARRIED,
+    CONTENTS,
+    EXITS,
+    HERE,
+    HOLDER,
+    STATE,
+    LabelItems,
+    LayoutItem,
+)
 from gym_memory.extract.notes.words import Phrase
 from gym_memory.extract.scene import (
     NOTHING,
@@ -89,7 +98,7 @@ def read_answer(draft: Scene, text: str) -> None:
             draft.add(name, "is in", INVENTORY, *found.span())
 
 
-def read_label(draft: Scene, labelled: Labelled) -> None:
+def read_label(draft: Scene, labelled: LabelItems) -> None:
     """Read a label by its kind."""
     kind, label, items = labelled
     if kind == EXITS:
@@ -106,7 +115,7 @@ def read_label(draft: Scene, labelled: Labelled) -> None:
         _read_state(draft, label.text, items[0])
 
 
-def _read_here(draft: Scene, items: tuple[Item, ...]) -> None:
+def _read_here(draft: Scene, items: tuple[LayoutItem, ...]) -> None:
     """Read a list of what is here: things, things some steps away, and ways to other places."""
     exits, things = [], []
     for item in items:
@@ -114,13 +123,13 @@ def _read_here(draft: Scene, items: tuple[Item, ...]) -> None:
         if way is None:
             things.append(item)
         else:
-            exits.append(Item(item.text[way.end() :], item.start + way.end()))
+            exits.append(LayoutItem(item.text[way.end() :], item.start + way.end()))
     _read_exits(draft, tuple(exits), names=True)
     for phrase in _listed(draft, tuple(t for t in things if not read_away(draft, *t))):
         draft.put(phrase)
 
 
-def _read_state(draft: Scene, label: str, item: Item) -> None:
+def _read_state(draft: Scene, label: str, item: LayoutItem) -> None:
     """Read ``Label: value``; the latest value holds."""
     name = clean_name(label)
     if VAGUE.search(name) or _ADVICE.match(name) or item.text.endswith((":", "?")):
@@ -132,7 +141,7 @@ def _read_state(draft: Scene, label: str, item: Item) -> None:
     draft.add(name, relation, value, *item.span)
 
 
-def _read_exits(draft: Scene, items: tuple[Item, ...], *, names: bool) -> None:
+def _read_exits(draft: Scene, items: tuple[LayoutItem, ...], *, names: bool) -> None:
     """Read a list of exits: directions, perhaps with the place that each leads to.
 
     With ``names`` an exit may also be a place.
@@ -151,7 +160,7 @@ def _read_exits(draft: Scene, items: tuple[Item, ...], *, names: bool) -> None:
         draft.see_behind(way, there, *part.span)
 
 
-def read_carried(draft: Scene, items: tuple[Item, ...], *, whole: bool) -> None:
+def read_carried(draft: Scene, items: tuple[LayoutItem, ...], *, whole: bool) -> None:
     """Read a list of all that is carried: what it leaves out is carried no more."""
     held = set()
     for phrase in _listed(draft, items):
@@ -162,14 +171,14 @@ def read_carried(draft: Scene, items: tuple[Item, ...], *, whole: bool) -> None:
         draft.keep_only(INVENTORY, held)
 
 
-def _listed(draft: Scene, items: tuple[Item, ...]) -> tuple[Phrase, ...]:
+def _listed(draft: Scene, items: tuple[LayoutItem, ...]) -> tuple[Phrase, ...]:
     """Return the things of a list; names may stand without an article."""
     parts = tuple(_parts(items, _ITEM_SPLIT))
-    return _things(tuple(Item(read_contents(draft, *part), part.start) for part in parts))
+    return _things(tuple(LayoutItem(read_contents(draft, *part), part.start) for part in parts))
 
 
 @lru_cache(maxsize=1024)
-def _things(parts: tuple[Item, ...]) -> tuple[Phrase, ...]:
+def _things(parts: tuple[LayoutItem, ...]) -> tuple[Phrase, ...]:
     found = []
     for part in parts:
         counted = _NUMBERED.match(part.text)
@@ -183,7 +192,7 @@ def _things(parts: tuple[Item, ...]) -> tuple[Phrase, ...]:
     return tuple(found)
 
 
-def _parts(items: Sequence[Item], split: re.Pattern[str]) -> Iterator[Item]:
+def _parts(items: Sequence[LayoutItem], split: re.Pattern[str]) -> Iterator[LayoutItem]:
     """Yield the parts of a value on one line; the lines of a list are parts themselves."""
     for item in items:
         begin = 0
@@ -191,5 +200,5 @@ def _parts(items: Sequence[Item], split: re.Pattern[str]) -> Iterator[Item]:
             end = cut.start() if cut else len(item.text)
             text = item.text[begin:end]
             if text.strip():
-                yield Item(text.strip(), item.start + begin + len(text) - len(text.lstrip()))
+                yield LayoutItem(text.strip(), item.start + begin + len(text) - len(text.lstrip()))
             begin = cut.end() if cut else end

@@ -19,9 +19,9 @@ __all__ = [
     "HOLDER",
     "PLACE",
     "STATE",
-    "Item",
-    "Labelled",
+    "LabelItems",
     "Layout",
+    "LayoutItem",
 ]
 __all__ += ["Layout", "Title", "layout_of"]
 
@@ -38,7 +38,7 @@ class Title(NamedTuple):
     described: bool
 
 
-class Item(NamedTuple):
+class LayoutItem(NamedTuple):
     """A value or a part of a list, and where it begins in the text."""
 
     text: str
@@ -50,19 +50,19 @@ class Item(NamedTuple):
         return self.start, self.start + len(self.text)
 
 
-class Labelled(NamedTuple):
+class LabelItems(NamedTuple):
     """A label of a kind with its items; of a state the one item is its value."""
 
     kind: str
-    label: Item
-    items: tuple[Item, ...]
+    label: LayoutItem
+    items: tuple[LayoutItem, ...]
 
 
 class Layout(NamedTuple):
     """The parts of a text."""
 
     titles: tuple[Title, ...]
-    labels: tuple[Labelled, ...]
+    labels: tuple[LabelItems, ...]
     prose: str
     """The text with blanks in the place of titles and labels, and of breaks inside sentences."""
 
@@ -165,7 +165,7 @@ def layout_of(text: str) -> Layout:
     if ":" in text:
         text = _LAST_OF_LINE.sub(r"\1\n", text)
     titles: list[Title] = []
-    labels: list[Labelled] = []
+    labels: list[LabelItems] = []
     lines = list(_LINE.finditer(text))
     cut = [False] * len(lines)
     at = 0
@@ -250,7 +250,7 @@ def _may_be_place(name: str) -> bool:
     return len(name.split()) <= _MOST_WORDS and not _NO_PLACE.fullmatch(name)
 
 
-def _labelled(text: str, lines: Sequence[re.Match[str]], at: int, labels: list[Labelled]) -> int:
+def _labelled(text: str, lines: Sequence[re.Match[str]], at: int, labels: list[LabelItems]) -> int:
     """Read the label of a line with its values or the list below; return the line after it."""
     line = lines[at]
     found = None
@@ -271,11 +271,11 @@ def _labelled(text: str, lines: Sequence[re.Match[str]], at: int, labels: list[L
         )
     ):
         return at
-    label = Item(found["label"], found.start("label"))
+    label = LayoutItem(found["label"], found.start("label"))
     if value:
         more = _NEXT.search(value)
         first = value[: more.start()] if more else value
-        labels.append(Labelled(kind, label, (Item(first.strip(), found.start("value")),)))
+        labels.append(LabelItems(kind, label, (LayoutItem(first.strip(), found.start("value")),)))
         while more is not None:
             here = found.start("value") + more.end()
             pair = _LABEL.match(text, here, found.start("value") + len(value))
@@ -283,15 +283,14 @@ def _labelled(text: str, lines: Sequence[re.Match[str]], at: int, labels: list[L
                 break
             more = _NEXT.search(value, more.end())
             end = found.start("value") + (more.start() if more else len(value))
-            labels.append(
-                Labelled(_kind(pair["label"]), Item(pair["label"], pair.start("label")),
-                         (Item(_trimmed(text[pair.start("value") : end]), pair.start("value")),))
-            )  # fmt: skip
+            named = LayoutItem(pair["label"], pair.start("label"))
+            value_item = LayoutItem(_trimmed(text[pair.start("value") : end]), pair.start("value"))
+            labels.append(LabelItems(_kind(pair["label"]), named, (value_item,)))
         return at + 1
-    return _list(text, lines, at, Labelled(kind, label, ()), labels)
+    return _list(text, lines, at, LabelItems(kind, label, ()), labels)
 
 
-def _headed(text: str, lines: Sequence[re.Match[str]], at: int, labels: list[Labelled]) -> int:
+def _headed(text: str, lines: Sequence[re.Match[str]], at: int, labels: list[LabelItems]) -> int:
     """Read a list below a heading without a colon; return the line after it."""
     if at + 1 == len(lines) or not _BULLET.match(lines[at + 1].group()):
         return at
@@ -299,20 +298,20 @@ def _headed(text: str, lines: Sequence[re.Match[str]], at: int, labels: list[Lab
     kind = _kind(name)
     if kind in (PLACE, STATE):
         return at
-    label = Item(name, lines[at].start() + lines[at].group().index(name))
-    return _list(text, lines, at, Labelled(kind, label, ()), labels)
+    label = LayoutItem(name, lines[at].start() + lines[at].group().index(name))
+    return _list(text, lines, at, LabelItems(kind, label, ()), labels)
 
 
 def _list(
     text: str,
     lines: Sequence[re.Match[str]],
     at: int,
-    head: Labelled,
-    labels: list[Labelled],
+    head: LabelItems,
+    labels: list[LabelItems],
 ) -> int:
     """Read the lines of a list below its label; lists inside it stand further to the right."""
     own = _indent(lines[at])
-    items: list[Item] = []
+    items: list[LayoutItem] = []
     end, at = lines[at].end(), at + 1
     while at < len(lines):
         line, mark = lines[at], _MARK.match(lines[at].group())
@@ -329,8 +328,8 @@ def _list(
             break
         inner = _LABEL.match(body) if _DIVIDER.search(body) else None
         if inner is not None and not inner["value"] and _kind(inner["label"]) == HOLDER:
-            nested = Labelled(
-                HOLDER, Item(inner["label"], line.end() - len(line.group().lstrip())), ()
+            nested = LabelItems(
+                HOLDER, LayoutItem(inner["label"], line.end() - len(line.group().lstrip())), ()
             )
             at = _list(text, lines, at, nested, labels)
             end = lines[at - 1].end()
@@ -338,11 +337,13 @@ def _list(
             continue
         if items and not marked and _indent(line) > _indent(lines[at - 1]) > own:
             holder = items[-1]._replace(text=items[-1].text.partition(" (")[0])
-            at = _list(text, lines, at - 1, Labelled(HOLDER, holder, ()), labels)
+            at = _list(text, lines, at - 1, LabelItems(HOLDER, holder, ()), labels)
             end = lines[at - 1].end()
             continue
         first = _FIRST.match(body)
-        items.append(Item(first[0] if first else body, line.start() + (mark.end() if mark else 0)))
+        items.append(
+            LayoutItem(first[0] if first else body, line.start() + (mark.end() if mark else 0))
+        )
         end, at = line.end(), at + 1
     labels.append(head._replace(items=tuple(items)))
     return at

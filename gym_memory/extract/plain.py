@@ -16,7 +16,7 @@ from gym_memory.core.records import Step, Task
 from gym_memory.extract import Extraction
 from gym_memory.extract.draft import PUTTING, attributed, written_on
 from gym_memory.extract.labels import read_answer, read_carried, read_label
-from gym_memory.extract.layout import CARRIED, HOLDER, STATE, Item, Labelled, layout_of
+from gym_memory.extract.layout import CARRIED, HOLDER, STATE, LabelItems, LayoutItem, layout_of
 from gym_memory.extract.notes import read_writing
 from gym_memory.extract.places import read_place
 from gym_memory.extract.scene import LOOKING, Scene, split_sentences
@@ -92,7 +92,7 @@ def _read_inventory(draft: Scene, text: str) -> None:
 
 
 @lru_cache(maxsize=1024)
-def _inventory_of(text: str) -> tuple[tuple[Labelled, ...], tuple[Item, ...]]:
+def _inventory_of(text: str) -> tuple[tuple[LabelItems, ...], tuple[LayoutItem, ...]]:
     """Return the labels of an inventory text, and what its sentences say is carried."""
     layout = layout_of(reworded(text).text)
     matches = (
@@ -101,7 +101,7 @@ def _inventory_of(text: str) -> tuple[tuple[Labelled, ...], tuple[Item, ...]]:
     )
     return (
         tuple(labelled for labelled in layout.labels if labelled.kind in (CARRIED, HOLDER)),
-        tuple(Item(found["items"], 0) for found in matches if found is not None),
+        tuple(LayoutItem(found["items"], 0) for found in matches if found is not None),
     )
 
 
@@ -124,7 +124,7 @@ _TENSE = {
 _PAST = re.compile(rf"\b(?:{'|'.join(_TENSE)})\b")
 
 
-class Worded(NamedTuple):
+class MappedText(NamedTuple):
     """A text, and where each of its characters is in the original; empty if unchanged."""
 
     text: str
@@ -143,13 +143,13 @@ class Worded(NamedTuple):
 
 
 @lru_cache(maxsize=1024)
-def reworded(text: str) -> Worded:
+def reworded(text: str) -> MappedText:
     """Return a text as others are written.
 
     >>> reworded("You came into the **hall**.").text
     'You go into the hall.'
     """
-    worded = Worded(_in_sentence_case(text))
+    worded = MappedText(_in_sentence_case(text))
     if "(n)" in text:
         worded = _replaced(worded, _EITHER_ARTICLE, lambda found: found[0][0])
     if "*" in text or "_" in text or "`" in text:
@@ -159,7 +159,7 @@ def reworded(text: str) -> Worded:
     return worded
 
 
-def _replaced(worded: Worded, pattern: re.Pattern[str], new: Callable[..., str]) -> Worded:
+def _replaced(worded: MappedText, pattern: re.Pattern[str], new: Callable[..., str]) -> MappedText:
     text, positions = worded
     parts: list[str] = []
     places: list[int] = []
@@ -173,7 +173,7 @@ def _replaced(worded: Worded, pattern: re.Pattern[str], new: Callable[..., str])
     if not parts:
         return worded
     places += range(end, len(text))
-    return Worded(
+    return MappedText(
         "".join((*parts, text[end:])), [positions[p] for p in places] if positions else places
     )
 

@@ -72,7 +72,7 @@ class FreeSequence(spaces.Sequence):
     """A sequence of any length whose elements are texts, or tuples of them."""
 
 
-class _Shared(Sequence[Any]):
+class _SharedTexts(Sequence[Any]):
     """Read the texts of all environments from shared memory; a deep copy holds those of now."""
 
     def __init__(self, memory: Any, n: int):
@@ -110,14 +110,14 @@ def _create_shared(space: spaces.Space[Any], n: int = 1, ctx: Any = multiprocess
 
 @read_from_shared_memory.register(FreeText)
 @read_from_shared_memory.register(FreeSequence)
-def _read_shared(space: spaces.Space[Any], memory: Any, n: int = 1) -> _Shared:
-    return _Shared(memory, n)
+def _read_shared(space: spaces.Space[Any], memory: Any, n: int = 1) -> _SharedTexts:
+    return _SharedTexts(memory, n)
 
 
 @write_to_shared_memory.register(FreeText)
 @write_to_shared_memory.register(FreeSequence)
 def _write_shared(space: spaces.Space[Any], index: int, value: Any, memory: Any) -> None:
-    _Shared(memory, len(memory) // _SHARED_BYTES).write(index, value)
+    _SharedTexts(memory, len(memory) // _SHARED_BYTES).write(index, value)
 
 
 def triple_space() -> spaces.Tuple:

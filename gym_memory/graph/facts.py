@@ -151,13 +151,13 @@ class Timeline:
         return added, removed
 
 
-class _Row(dict[Triple, int]):
+class _TripleRow(dict[Triple, int]):
     __slots__ = ("owner",)
 
     owner: object
 
 
-_Rows = _Row | tuple[Triple, ...]
+_Rows = _TripleRow | tuple[Triple, ...]
 """Facts around a name, in the order in which they began; a few are a tuple, a fifth of the size."""
 _FEW = 6
 
@@ -286,7 +286,7 @@ class VersionedFacts:
 
     def _enter(self, table: dict[str, _Rows], key: str, triple: Triple, opened: int) -> None:
         row = table.get(key, ())
-        if isinstance(row, _Row) or len(row) == _FEW:
+        if isinstance(row, _TripleRow) or len(row) == _FEW:
             self._own_row(table, key)[triple] = opened
         elif row and self._live[row[-1]] > opened:  # an undone end
             table[key] = tuple(sorted((*row, triple), key=self._live.__getitem__))
@@ -297,7 +297,7 @@ class VersionedFacts:
         row = table[key]
         if len(row) == 1:
             del table[key]
-        elif isinstance(row, _Row):
+        elif isinstance(row, _TripleRow):
             del self._own_row(table, key)[triple]
         else:
             table[key] = tuple(other for other in row if other != triple)
@@ -308,12 +308,12 @@ class VersionedFacts:
             fact = self._facts[number] = fact._copy(self._owner)
         return fact
 
-    def _own_row(self, table: dict[str, _Rows], key: str) -> _Row:
+    def _own_row(self, table: dict[str, _Rows], key: str) -> _TripleRow:
         row = table[key]
         if isinstance(row, tuple):
-            row = _Row((triple, self._live[triple]) for triple in row)
+            row = _TripleRow((triple, self._live[triple]) for triple in row)
         elif row.owner is not self._owner:
-            row = _Row(row)
+            row = _TripleRow(row)
         else:
             return row
         table[key] = row
@@ -403,7 +403,7 @@ class VersionedFacts:
                 self._show(fact, opened)
                 self._live_in_order = False
                 for row in (self._out[triple[0]], self._in.get(triple[2])):
-                    if isinstance(row, _Row):
+                    if isinstance(row, _TripleRow):
                         touched[id(row)] = row
                 continue
             self._hide(fact)

@@ -13,7 +13,7 @@ from gym_memory.core.optional import require
 from gym_memory.llm.base import Form, Message, Reply, Request, Tokens
 from gym_memory.llm.model import BaseChatModel, Failure, prompt_ceiling
 from gym_memory.llm.usage import Price, Usage
-from gym_memory.llm.writing import Prefix, Started, Writer, write_form, write_json
+from gym_memory.llm.writing import Prefix, PromptState, Writer, write_form, write_json
 
 __all__ = ["TransformersChat", "likelihoods"]
 
@@ -184,7 +184,7 @@ def _weights(name: str, device: str, dtype: str, download: bool) -> tuple[Any, A
     return tokenizer, model, Prefix(model)
 
 
-def likelihoods(model: Any, start: Started, tails: Sequence[Sequence[int]]) -> list[float]:
+def likelihoods(model: Any, start: PromptState, tails: Sequence[Sequence[int]]) -> list[float]:
     """Return log-likelihoods of continuations of a prompt, without gradients.
 
     Computes them as one tree, equal beginnings once (SpecInfer, Miao et al. 2024).

@@ -16,7 +16,7 @@ from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.optional import require
 from gym_memory.llm.base import Form
 
-__all__ = ["BLOCK", "Prefix", "Started", "Writer", "write_form", "write_json"]
+__all__ = ["BLOCK", "Prefix", "PromptState", "Writer", "write_form", "write_json"]
 
 _FREE_SHARE = 2
 _MAX_ITEMS = 8
@@ -35,7 +35,7 @@ BLOCK = 64
 _KEPT = 4
 
 
-class Started(NamedTuple):
+class PromptState(NamedTuple):
     """A prompt that went through a model.
 
     ``past`` holds its keys and values, which a continuation may change; ``logits`` the scores of
@@ -59,7 +59,7 @@ class Prefix:
         self._model = model
         self._known: list[tuple[list[int], Any]] = []  # the latest last
 
-    def start(self, ids: Sequence[int], *, keep: bool = True) -> Started:
+    def start(self, ids: Sequence[int], *, keep: bool = True) -> PromptState:
         """Put a prompt through the model; ``keep`` uses the known prompts and adds this one."""
         torch = require("torch", "semantic", "local language models")
         past, known = self._longest(ids) if keep else (None, 0)
@@ -71,7 +71,7 @@ class Prefix:
         if keep and whole:
             self._known = [*self._known, (list(ids[:whole]), copy.deepcopy(past))][-_KEPT:]
         output = self._run(torch, ids[whole:], past)
-        return Started(
+        return PromptState(
             output.past_key_values, output.logits[0, -1].float(), len(ids), len(ids) - known
         )
 
@@ -123,7 +123,7 @@ class Writer:
         self,
         tokenizer: Any,
         model: Any,
-        start: Started,
+        start: PromptState,
         *,
         ends: Sequence[int],
         most: int,

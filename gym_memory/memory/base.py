@@ -23,13 +23,13 @@ from gym_memory.core.names import Registry, Spec
 from gym_memory.core.records import (
     Cue,
     MemoryStats,
+    OperationResult,
     Oracle,
     Outcome,
     Reasons,
     Recall,
     Step,
     Task,
-    Written,
 )
 from gym_memory.core.settings import Help, Settings, make_settings
 from gym_memory.core.tokens import CHARS_PER_TOKEN, count_tokens, truncate_tokens
@@ -140,7 +140,7 @@ class Memory(ABC):
         """Explain to a person what :meth:`recall` shows for a cue; call it right after."""
         return Reasons()
 
-    def write(self, operation: str) -> Written | None:
+    def write(self, operation: str) -> OperationResult | None:
         """Change or search the memory as the policy says; None if the text is no operation."""
         return None
 

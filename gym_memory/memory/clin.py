@@ -95,7 +95,7 @@ class Clin(LessonMemory):
         self._general = LLMGeneralizeCauses.or_rule(model, generalize_causes)
         self._advise = LLMReflect.or_rule(model, advise, "advice")
         self._memories: list[list[str]] = []
-        self._archive: list[_Entry] = []
+        self._archive: list[_BestTrial] = []
         self._seen = ""
         self._is_new = False
 
@@ -109,7 +109,7 @@ class Clin(LessonMemory):
             self._archive = []
         if self._store is not None:
             records = self._store.records(self.name, kind=_KIND)
-            found = [_Entry.read(record.payload) for record in records]
+            found = [_BestTrial.read(record.payload) for record in records]
             self._archive = sorted(found, key=lambda entry: entry.task)  # whichever came first
         self._memories, self._is_new = [], True
 
@@ -152,7 +152,7 @@ class Clin(LessonMemory):
         self._memories = [*self._memories, memory][-self.past :]
         if self.lifetime == "trial" or self.use == "read":
             return
-        entry = _Entry(self._task.id, self._task.goal, self._seen, tuple(memory), outcome)
+        entry = _BestTrial(self._task.id, self._task.goal, self._seen, tuple(memory), outcome)
         if self._store is None:
             self._archive = self._with(self._archive, entry)
         else:
@@ -161,11 +161,11 @@ class Clin(LessonMemory):
                 entry.kind,
                 _KIND,
                 lambda known: [
-                    e.payload() for e in self._with([_Entry.read(k) for k in known], entry)
+                    e.payload() for e in self._with([_BestTrial.read(k) for k in known], entry)
                 ],
             )
 
-    def _with(self, entries: Sequence[_Entry], new: _Entry) -> list[_Entry]:
+    def _with(self, entries: Sequence[_BestTrial], new: _BestTrial) -> list[_BestTrial]:
         rivals = [e for e in entries if e.task == new.task]
         if any(e.worth > new.worth for e in rivals):
             return list(entries)
@@ -204,7 +204,7 @@ class Clin(LessonMemory):
 
     def _relearn(self, state: dict[str, Any]) -> None:
         self._memories = [[str(sentence) for sentence in m] for m in state["memories"]]
-        self._archive = [_Entry.read(payload) for payload in state["archive"]]
+        self._archive = [_BestTrial.read(payload) for payload in state["archive"]]
         self._seen = check_text("seen", state["seen"])
         self._is_new = check_flag("is_new", state["is_new"])
 
@@ -225,7 +225,7 @@ def advise(trace: Sequence[Step], outcome: Outcome, previous: Sequence[str], tas
     return numbered(dict.fromkeys(lines))
 
 
-class _Entry(NamedTuple):
+class _BestTrial(NamedTuple):
     """Hold the best trial of a task instance; ``seen`` is its first observation."""
 
     task: str
@@ -250,7 +250,7 @@ class _Entry(NamedTuple):
         return {**self._asdict(), "sentences": list(self.sentences), "outcome": list(self.outcome)}
 
     @classmethod
-    def read(cls, payload: dict[str, Any]) -> _Entry:
+    def read(cls, payload: dict[str, Any]) -> _BestTrial:
         return cls(
             payload["task"],
             payload["goal"],

@@ -32,8 +32,8 @@ from gym_memory.memory.base import (
 from gym_memory.memory.experience.base import ExperienceMemory
 from gym_memory.memory.reading import fit_facts, render_facts, without_numbers
 
-__all__ = ["Adversarial", "Altered", "NoMemory", "Noise", "OracleGraph", "Placebo", "Present"]
-__all__ += ["Shuffled"]
+__all__ = ["Adversarial", "AlteredMemory", "NoMemory", "Noise", "OracleGraph", "Placebo", "Present"]
+__all__ += ["ShuffledGraph"]
 
 _QUOTED = re.compile(r'"([^"]*)"')
 _MOST_ACTIONS = 5000
@@ -110,7 +110,7 @@ class Present(AriGraph):
         super().observe(step)
 
 
-class Altered(Memory):
+class AlteredMemory(Memory):
     """Changes what another memory recalls; ``of`` itself learns as ever.
 
     Every change depends on task, seed, step and focus: a run can be repeated.
@@ -180,7 +180,7 @@ class Altered(Memory):
         return self._of.stats()
 
 
-class _AlteredGraph(Altered):
+class _AlteredGraph(AlteredMemory):
     settings_class = AriGraphSettings
     __signature__ = AriGraph.__signature__
     _of: AriGraph
@@ -193,7 +193,7 @@ class _AlteredGraph(Altered):
         return render_facts(facts), honest.text.removeprefix(render_facts(honest.triples))
 
 
-class Shuffled(_AlteredGraph):
+class ShuffledGraph(_AlteredGraph):
     """Exchanges names by chance: the neutral control.
 
     Takes for a name another of the same place in the same kind of fact, so every sentence could be
@@ -281,7 +281,7 @@ class Noise(_AlteredGraph):
         return Recall(text, shown)
 
 
-class Placebo(Altered):
+class Placebo(AlteredMemory):
     """Spoils one thing about another memory's lessons: the controls of memories over trials.
 
     Equal play means that what is spoilt gives nothing. An exchanged action becomes the same one all

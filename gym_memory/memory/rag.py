@@ -13,7 +13,7 @@ from gym_memory.core.records import Cue, MemoryStats, Reason, Reasons, Recall, S
 from gym_memory.core.settings import Help, checked
 from gym_memory.memory.base import CHARS_PER_TOKEN, Lifetime, Memory, check_budget
 from gym_memory.memory.encoders import make_encoder
-from gym_memory.memory.stores.stream import BM25, ByMeaning, Stream, StreamRecord, fit_records
+from gym_memory.memory.stores.stream import BM25, ByMeaning, RecordStream, StreamRecord, fit_records
 
 __all__ = ["BM25", "RAG"]
 
@@ -47,11 +47,11 @@ class RAG(Memory):
     ):
         self.k, self.recent, self.order = k, recent, order
         self._index: BM25 | ByMeaning = BM25() if by == "bm25" else ByMeaning(make_encoder(by))
-        self._stream = Stream(self._index.empty())
+        self._stream = RecordStream(self._index.empty())
 
     def begin(self, task: Task, seed: int | None) -> None:
         """Forget the last episode."""
-        self._stream = Stream(self._index.empty())
+        self._stream = RecordStream(self._index.empty())
 
     def observe(self, step: Step) -> None:
         """Keep the observation."""

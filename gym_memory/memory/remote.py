@@ -78,10 +78,10 @@ class Remote(External):
         """Send how the episode ended."""
         self._learn(["end", {"outcome": outcome._asdict()}])
 
-    def _open(self) -> _Session:
-        return _Session(self._service)
+    def _open(self) -> _RemoteSession:
+        return _RemoteSession(self._service)
 
-    def _take(self, client: _Session, entry: Any) -> None:
+    def _take(self, client: _RemoteSession, entry: Any) -> None:
         name, body = entry
         client(name, body)
 
@@ -120,7 +120,7 @@ class _Service:
         return found
 
 
-class _Session:
+class _RemoteSession:
     """One copy of the memory of a service; the service may forget it when this is collected."""
 
     def __init__(self, service: _Service):

@@ -21,7 +21,13 @@ from gym_memory.memory.roles.base import importance
 from gym_memory.memory.roles.llm import chat_model, role_counts
 from gym_memory.memory.roles.llm_lessons import LLMImportance, LLMInsights
 from gym_memory.memory.roles.notes import SEEN, stated_facts
-from gym_memory.memory.stores.stream import LONGEST, ByMeaning, Stream, StreamRecord, fit_records
+from gym_memory.memory.stores.stream import (
+    LONGEST,
+    ByMeaning,
+    RecordStream,
+    StreamRecord,
+    fit_records,
+)
 
 __all__ = ["Simulacra", "rule_insights"]
 
@@ -85,7 +91,7 @@ class Simulacra(Memory):
         self._clear()
 
     def _clear(self) -> None:
-        self._stream = Stream(ByMeaning(self._encoder))
+        self._stream = RecordStream(ByMeaning(self._encoder))
         self._now = 0
         self._pending, self._reflected = 0.0, -1
 

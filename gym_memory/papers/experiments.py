@@ -22,7 +22,15 @@ from gym_memory.papers.presets import memory_with_model, policy_with_model
 from gym_memory.run.config import EpisodeRow, RunConfig, parse_seeds
 from gym_memory.run.results.score import Unit, grouped
 
-__all__ = ["GAINS", "MEASURES", "Cell", "Comparison", "Experiment", "Published", "TokensPerStep"]
+__all__ = [
+    "GAINS",
+    "MEASURES",
+    "Comparison",
+    "PaperExperiment",
+    "PublishedNumbers",
+    "TableCell",
+    "TokensPerStep",
+]
 __all__ += ["experiment_names", "growth", "load_experiment", "tokens_of"]
 
 
@@ -78,7 +86,7 @@ _SHARED = ("budget", "envs", "navigate", "protocol")
 """Keys of an experiment that hold for each of its parts that does not say another."""
 
 
-class Cell(NamedTuple):
+class TableCell(NamedTuple):
     """A cell of a table, by canonical names."""
 
     env: str
@@ -93,7 +101,7 @@ class TokensPerStep(NamedTuple):
     completion: float
 
 
-class Published(NamedTuple):
+class PublishedNumbers(NamedTuple):
     """Numbers of a system that is not played here, by environment and measure."""
 
     system: str
@@ -114,13 +122,13 @@ class Comparison(NamedTuple):
 
     name: str
     config: RunConfig
-    cells: Mapping[Cell, Cell]
+    cells: Mapping[TableCell, TableCell]
     form: tuple[str, ...] = ()
     refine: Mapping[str, Any] | None = None
     learn: Mapping[Path, Mapping[str, Any]] = {}
 
 
-class Experiment(NamedTuple):
+class PaperExperiment(NamedTuple):
     """A table or figure of a paper.
 
     Attributes:
@@ -137,9 +145,9 @@ class Experiment(NamedTuple):
     title: str
     note: str
     parts: tuple[Mapping[str, Any], ...]
-    expected: Mapping[Cell, Mapping[str, float]]
+    expected: Mapping[TableCell, Mapping[str, float]]
     tokens: Mapping[str, TokensPerStep] = {}
-    published: tuple[Published, ...] = ()
+    published: tuple[PublishedNumbers, ...] = ()
     figures: tuple[str, ...] = ()
     base: tuple[str, str] | None = None
     pool: bool = False
@@ -200,7 +208,9 @@ def _comparison(
         **{key: part[key] for key in ("protocol", "task_id") if key in part},
     )
     cells = {
-        Cell(env, memory, policy): Cell(Spec(envs[env]), memories[memory], policies[policy])
+        TableCell(env, memory, policy): TableCell(
+            Spec(envs[env]), memories[memory], policies[policy]
+        )
         for env in config.envs
         for memory in config.memories
         for policy in config.policies
@@ -252,7 +262,7 @@ def experiment_names() -> tuple[str, ...]:
     return tuple(sorted(name[:-5] for name in files if name.endswith(".yaml")))
 
 
-def load_experiment(name: str) -> Experiment:
+def load_experiment(name: str) -> PaperExperiment:
     """Read an experiment."""
     if name not in experiment_names():
         raise UnknownNameError("experiment", name, experiment_names())
@@ -260,13 +270,13 @@ def load_experiment(name: str) -> Experiment:
     try:
         envs = record.get("envs", ())
         base = record.get("base")
-        return Experiment(
+        return PaperExperiment(
             name,
             record["title"],
             record["note"].strip(),
             tuple(part for one in record["parts"] for part in _parts(record, one)),
             {
-                Cell(env, *(Spec(row[key]) for key in Cell._fields[1:])): numbers
+                TableCell(env, *(Spec(row[key]) for key in TableCell._fields[1:])): numbers
                 for row in record["expected"]
                 for env, numbers in _numbers(row, envs).items()
             },
@@ -275,7 +285,8 @@ def load_experiment(name: str) -> Experiment:
                 for row in record.get("tokens", ())
             },
             tuple(
-                Published(row["name"], _numbers(row, envs)) for row in record.get("published", ())
+                PublishedNumbers(row["name"], _numbers(row, envs))
+                for row in record.get("published", ())
             ),
             tuple(record.get("figures", ())),
             (Spec(base["memory"]), Spec(base["policy"])) if base else None,

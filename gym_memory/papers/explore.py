@@ -80,7 +80,7 @@ class _Node:
     children: dict[str, _Node] = dataclasses.field(default_factory=dict)
 
 
-class _Tree:
+class _ExploreTree:
     def __init__(self, env: gym.Env[Any, Any], policy: Exploring, seed: int):
         self._env, self._policy = env, policy
         self._restore = env.get_wrapper_attr("restore")
@@ -187,7 +187,7 @@ def explore(
     for name, limit in (("max_calls", max_calls), ("max_steps", max_steps)):
         if limit is not None:
             check_int(name, limit, 0)
-    tree = _Tree(env, policy, seed)
+    tree = _ExploreTree(env, policy, seed)
     node = tree.root
     while not node.step.done:
         node = tree.child(node, next(iter(tree.options(node))))
@@ -221,7 +221,7 @@ def explore(
 
 
 def _ahead(
-    tree: _Tree, policy: Exploring, paths: Sequence[_Node], spent: Callable[[], bool]
+    tree: _ExploreTree, policy: Exploring, paths: Sequence[_Node], spent: Callable[[], bool]
 ) -> list[tuple[_Node, str, float]] | None:
     """Ways on, as (path, action, confidence); a path that is at its end stays where it is."""
     ways: list[tuple[_Node, str, float]] = []

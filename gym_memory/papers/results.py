@@ -15,9 +15,9 @@ from gym_memory.draw.svg import Figure, Line, label_of, line_figure, picture
 from gym_memory.papers.experiments import (
     GAINS,
     MEASURES,
-    Cell,
     Comparison,
-    Experiment,
+    PaperExperiment,
+    TableCell,
     growth,
     tokens_of,
 )
@@ -33,7 +33,7 @@ Played = Sequence[tuple[Comparison, Sequence[EpisodeRow]]]
 _ALL = "all"
 
 
-def measures_of(experiment: Experiment) -> list[str]:
+def measures_of(experiment: PaperExperiment) -> list[str]:
     """Return the measures that an experiment shows: score, success and what the paper reports."""
     reported = [*experiment.expected.values()]
     reported += [numbers for one in experiment.published for numbers in one.numbers.values()]
@@ -58,7 +58,7 @@ def short_names(specs: Iterable[str]) -> dict[str, str]:
     return short
 
 
-def records(experiment: Experiment, played: Played) -> list[dict[str, Any]]:
+def records(experiment: PaperExperiment, played: Played) -> list[dict[str, Any]]:
     """Return a record a cell: ours, the paper's and the difference of every measure.
 
     After the cells of one agent in several environments comes a record for all of them. Systems
@@ -93,14 +93,14 @@ def records(experiment: Experiment, played: Played) -> list[dict[str, Any]]:
     return [*_with_means(experiment, names, found), *_published(experiment)]
 
 
-def _cells(played: Played) -> Iterator[tuple[Comparison, Cell, list[Unit]]]:
+def _cells(played: Played) -> Iterator[tuple[Comparison, TableCell, list[Unit]]]:
     for part, rows in played:
         for cell, group in grouped(units(rows) if part.cells else [], combination).items():
-            yield part, part.cells[Cell(*cell)], group
+            yield part, part.cells[TableCell(*cell)], group
 
 
 def _measured(
-    names: Sequence[str], group: Sequence[Unit], based: Mapping[Any, Unit], cell: Cell
+    names: Sequence[str], group: Sequence[Unit], based: Mapping[Any, Unit], cell: TableCell
 ) -> dict[str, float | None]:
     pairs = [(u, based[cell.env, u.seed]) for u in group if (cell.env, u.seed) in based]
     return {n: MEASURES[n](group) if n in MEASURES else GAINS[n](pairs) for n in names}
@@ -118,7 +118,7 @@ def _compared(
 
 
 def _with_means(
-    experiment: Experiment, names: Sequence[str], found: Sequence[dict[str, Any]]
+    experiment: PaperExperiment, names: Sequence[str], found: Sequence[dict[str, Any]]
 ) -> Iterator[dict[str, Any]]:
     """Yield records; after an agent's last one their mean, weighed by episodes if they pool."""
     for (memory, policy, protocol), own in grouped(
@@ -128,7 +128,7 @@ def _with_means(
         if len({row["env"] for row in own}) < 2:
             continue
         weights = [row["n"] if experiment.pool else 1 for row in own]
-        theirs = experiment.expected.get(Cell(_ALL, memory, policy)) or {
+        theirs = experiment.expected.get(TableCell(_ALL, memory, policy)) or {
             name: mean
             for name in names
             if (mean := _average([row[f"paper_{name}"] for row in own], weights)) is not None
@@ -147,7 +147,7 @@ def _average(values: Sequence[float | None], weights: Sequence[float]) -> float 
     return float(np.average(known, weights=weights)) if len(known) == len(weights) else None
 
 
-def _published(experiment: Experiment) -> Iterator[dict[str, Any]]:
+def _published(experiment: PaperExperiment) -> Iterator[dict[str, Any]]:
     for system, by_env in experiment.published:
         for env, numbers in by_env.items():
             row = _compared(dict.fromkeys(measures_of(experiment)), numbers)
@@ -157,7 +157,7 @@ def _published(experiment: Experiment) -> Iterator[dict[str, Any]]:
 # ---------------------------------------------------------------- figures
 
 
-def draw(experiment: Experiment, played: Played, folder: Path) -> list[Path]:
+def draw(experiment: PaperExperiment, played: Played, folder: Path) -> list[Path]:
     """Draw the figures of an experiment into a folder, each as SVG with its points as CSV."""
     cells = list(_cells(played))
     memories, policies = (short_names(cell[at] for _, cell, _ in cells) for at in (1, 2))
@@ -184,7 +184,7 @@ def draw(experiment: Experiment, played: Played, folder: Path) -> list[Path]:
 
 
 def _labelled(
-    cell: Cell, group: Sequence[Unit], memories: Mapping[str, str], policies: Mapping[str, str]
+    cell: TableCell, group: Sequence[Unit], memories: Mapping[str, str], policies: Mapping[str, str]
 ) -> Iterator[Unit]:
     """Yield units whose memory is the name of the agent, where several agents play."""
     memory, policy = memories[cell.memory], policies[cell.policy]
@@ -213,7 +213,7 @@ def _growth_figure(played: Played, folder: Path) -> Figure:
 
 
 def _batch_figure(played: Played) -> Figure:
-    points: dict[Cell, list[tuple[float, float]]] = {}
+    points: dict[TableCell, list[tuple[float, float]]] = {}
     for part, cell, group in _cells(played):
         number = getattr(make_protocol(part.config.protocol), "k", 1)
         points.setdefault(cell, []).append((float(number), MEASURES["score"](group) or 0.0))

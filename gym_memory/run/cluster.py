@@ -52,7 +52,7 @@ _SHORT = 24
 """Characters of a folder for temporary files that leave room for the names of Ray's sockets."""
 
 
-class _Played(NamedTuple):
+class _JobReport(NamedTuple):
     rows: list[EpisodeRow]
     steps: dict[str, bytes]
     log: bytes
@@ -89,7 +89,7 @@ class _Host:
         except GymMemoryError as error:
             return error
 
-    def play(self, job: Job) -> _Played | GymMemoryError:
+    def play(self, job: Job) -> _JobReport | GymMemoryError:
         """Play a job; its files come along and are forgotten here."""
         try:
             (rows,) = self._pool.play([job])
@@ -102,14 +102,14 @@ class _Host:
         for path in self._logs.glob("*.log"):
             log += path.read_bytes()
             os.truncate(path, 0)
-        return _Played(rows, steps, log)
+        return _JobReport(rows, steps, log)
 
     def close(self) -> None:
         self._pool.__exit__(None, None, None)
         shutil.rmtree(self._folder, ignore_errors=True)
 
 
-class _Actor(NamedTuple):
+class _WorkerActor(NamedTuple):
     number: int
     env: Spec
     handle: Any
@@ -145,8 +145,8 @@ class RayPool:
         self._logs, self._steps = logs, steps
         self._settings = (limits_in_time, tuple(plugins), memory, tuple(callbacks), os.getcwd())
         self._numbers = 0
-        self._idle: list[_Actor] = []
-        self._running: dict[Any, tuple[_Actor, Job]] = {}
+        self._idle: list[_WorkerActor] = []
+        self._running: dict[Any, tuple[_WorkerActor, Job]] = {}
         self._waiting: dict[Spec, deque[Job]] = {}
         self._backends: dict[str, str] = {}
         self._config: RunConfig | None = None
@@ -233,15 +233,15 @@ class RayPool:
         cores = max(int(self._ray.cluster_resources().get("CPU", 0)), 1)
         return cores if self._n is None else min(self._n, cores)
 
-    def _start(self, env: Spec, patience: float = 0.0) -> _Actor:
+    def _start(self, env: Spec, patience: float = 0.0) -> _WorkerActor:
         assert self._config is not None, "check() comes first"
         remote = self._ray.remote(num_cpus=1, memory=room_for(env, patience))(_Host)
         handle = remote.remote(*self._settings)
         self._numbers += 1
         checked = handle.check.remote(replace(self._config, envs=(env,)))
-        return _Actor(self._numbers - 1, env, handle, checked)
+        return _WorkerActor(self._numbers - 1, env, handle, checked)
 
-    def _confirm(self, actor: _Actor) -> None:
+    def _confirm(self, actor: _WorkerActor) -> None:
         """Check that an actor's node can play, with the versions of the other nodes."""
         found = self._ray.get(actor.checked)
         if isinstance(found, GymMemoryError):
@@ -249,7 +249,7 @@ class RayPool:
         check_backends(self._backends, found, "the rest of the cluster")
         self._backends.update(found)
 
-    def _retire(self, actor: _Actor) -> None:
+    def _retire(self, actor: _WorkerActor) -> None:
         """Let an actor clean up; Ray ends it when its handle is gone."""
         actor.handle.close.remote()
 

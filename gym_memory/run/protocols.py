@@ -17,7 +17,15 @@ from gym_memory.core.names import Registry
 from gym_memory.core.settings import check_flag, check_int
 from gym_memory.run import EpisodeResult, OnStep
 
-__all__ = ["PROTOCOLS", "BestOf", "EpisodePlayer", "EvoTest", "Interactions", "JobScore", "OneTask"]
+__all__ = [
+    "PROTOCOLS",
+    "BestOf",
+    "EpisodePlayer",
+    "Interactions",
+    "JobScore",
+    "OneTask",
+    "TestTimeLearning",
+]
 __all__ += ["Protocol", "RestartBudget", "SingleEpisode", "Tales", "Trials", "make_protocol"]
 
 
@@ -188,7 +196,7 @@ class Tales(RestartBudget):
         return _best([dataclasses.replace(r, curve=((r.steps, r.value),)) for r in results])
 
 
-class EvoTest(Trials):
+class TestTimeLearning(Trials):
     """Play trials of one game, scored by the area under their curve (EvoTest's J-TTL).
 
     The area is the mean of the trials' last scores. Memory and policy go on from trial to trial.

@@ -180,7 +180,7 @@ def memory_holder(env: gym.Env[Any, Any]) -> MemoryObservation:
     return holder
 
 
-class _Resumed(gym.Wrapper[Any, Any, Any, Any]):
+class _SnapshotStart(gym.Wrapper[Any, Any, Any, Any]):
     """Start at a snapshot instead of a reset."""
 
     def __init__(self, env: gym.Env[Any, Any], snapshot: Any):
@@ -266,7 +266,7 @@ class Replays:
         if self._resumed is None:
             return self._rollout(lens, self._env, self._policy)
         snapshot, policy = self._resumed
-        return self._rollout(lens, _Resumed(self._env, snapshot), policy)
+        return self._rollout(lens, _SnapshotStart(self._env, snapshot), policy)
 
     def without(self, dropped: frozenset[Key]) -> EpisodeResult:
         """Return the result without some items."""

@@ -40,7 +40,7 @@ _CARRIED = "inventory"
 
 
 @dataclasses.dataclass
-class _State:
+class _HouseState:
     food: str
     room: str
     places: dict[str, str]
@@ -81,7 +81,7 @@ class FakeHouse(TextEnv):
         )
         self._ids = [f"fakehouse/{split}/{number}" for number in _SPLITS[split]]
         self._native, self._fail_at = native, fail_at
-        self.state = _State("", "hall", {}, {})
+        self.state = _HouseState("", "hall", {}, {})
         """The house now; a test may change it unseen."""
 
     # ------------------------------------------------------------ hooks
@@ -89,7 +89,7 @@ class FakeHouse(TextEnv):
     def _open(self, task_id: str) -> Feedback:
         number = int(task_id.rpartition("/")[2])
         food, other = _FOODS[number % 5], _FOODS[(number + 1) % 5]
-        self.state = _State(
+        self.state = _HouseState(
             food,
             _STARTS[number % 3],
             {food: _FRIDGE, other: "bench", "knife": "table", "lamp": "desk", "rake": "garden"},

@@ -40,7 +40,7 @@ class _Actor:
         self._envs.close(split)
 
 
-class _Episode(NamedTuple):
+class _RemoteEpisode(NamedTuple):
     """An episode in progress: all calls, and the memory's state before; None if it was new."""
 
     memory: dict[str, Any] | None
@@ -66,7 +66,7 @@ class RayEnvs:
         self._slots, self._plugins = slots, tuple(plugins)
         self.actors: list[Any] = []
         """Handles of the processes that play; one that is lost is replaced."""
-        self._episodes: dict[str, dict[int, _Episode]] = {}
+        self._episodes: dict[str, dict[int, _RemoteEpisode]] = {}
         self._versions: dict[str, str] = {}
 
     def __enter__(self) -> RayEnvs:
@@ -99,7 +99,7 @@ class RayEnvs:
         found = self._gather(split, name, arguments)
         for slot, given in arguments.items():
             if name in ("reset", "replay"):
-                episodes[slot] = _Episode(before.get(slot), [(name, given)])
+                episodes[slot] = _RemoteEpisode(before.get(slot), [(name, given)])
             elif name == "step":
                 episodes[slot].calls.append((name, given))
         return [found[slot] for slot in arguments]

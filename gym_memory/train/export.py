@@ -21,7 +21,7 @@ from gym_memory.games.base import env_id, register_envs
 from gym_memory.run.results import read_config, read_episodes
 from gym_memory.run.results.folder import read_environment
 from gym_memory.run.results.score import score_lines, table, units
-from gym_memory.train.steps import Played, chat_rows, played, step_rows
+from gym_memory.train.steps import RecordedEpisode, chat_rows, played, step_rows
 from gym_memory.wrappers.encode import PromptObservation, render_prompt
 
 __all__ = ["FORMATS", "export", "to_minari", "to_parquet", "write_card"]
@@ -179,7 +179,7 @@ def to_parquet(rows: Iterator[dict[str, Any]], path: Path) -> int:
     return len(held)
 
 
-def to_minari(episodes: Sequence[Played], dataset_id: str) -> tuple[str, int]:
+def to_minari(episodes: Sequence[RecordedEpisode], dataset_id: str) -> tuple[str, int]:
     """Make a Minari dataset of episodes of one environment and memory; return folder and size."""
     minari = require("minari", "minari", "Minari datasets")
     cells = {(e.job.env, e.job.memory, e.job.budget) for e in episodes}
@@ -224,7 +224,7 @@ def _text_space(texts: Any) -> gym.spaces.Text:
     return gym.spaces.Text(longest, min_length=0, charset="".join(sorted(letters)))
 
 
-def _buffer(number: int, episode: Played) -> Any:
+def _buffer(number: int, episode: RecordedEpisode) -> Any:
     buffer = require("minari", "minari", "Minari datasets").data_collector.EpisodeBuffer
     rows = episode.rows
     return buffer(

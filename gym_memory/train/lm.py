@@ -17,7 +17,7 @@ from gym_memory.core.records import Observation
 from gym_memory.core.settings import Help, Settings
 from gym_memory.llm import make_model
 from gym_memory.llm.local import TransformersChat, likelihoods
-from gym_memory.llm.writing import Prefix, Started
+from gym_memory.llm.writing import Prefix, PromptState
 from gym_memory.memory.base import count_tokens, truncate_tokens
 from gym_memory.train.steps import MAX_ACTIONS, played, state_prompt, step_rows
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 else:
     torch = require("torch", "rl", "training language models")
 
-__all__ = ["Lm", "LmLearner", "LmSeen", "LmSettings"]
+__all__ = ["Lm", "LmLearner", "LmPrompt", "LmSettings"]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -73,7 +73,7 @@ class LmSettings(Settings):
     clip: Annotated[float, Help("Largest norm of the gradient.", above=0)] = 1.0
 
 
-class LmSeen(NamedTuple):
+class LmPrompt(NamedTuple):
     """Hold an observation as tokens: the prompt, and the valid actions as whole answers.
 
     ``label`` is the index of the teacher's action; -1 for none.
@@ -98,7 +98,7 @@ class Frozen:
         self.kept: dict[int, Any] = {}
         self._just: tuple[list[int], Any] = [], None
 
-    def start(self, prompt: list[int]) -> Started:
+    def start(self, prompt: list[int]) -> PromptState:
         """Put all of a prompt but its last token through the frozen model."""
         with torch.no_grad(), self._network.disable_adapter():
             started = self.latest.start(prompt[:-1], keep=self._prefix)
@@ -193,12 +193,12 @@ class LmLearner(Learner):
 
     def see(
         self, obs: Observation, task_id: str = "", before: Any = None, action: int = -1
-    ) -> LmSeen:
+    ) -> LmPrompt:
         """Encode an observation; it may hold the teacher's advice."""
         valid = list(obs["valid_actions"])
         advice = obs.get("advice", "")
         label = valid.index(advice) if advice in valid else -1
-        return LmSeen(self._prompt(obs), [self._answer(one) for one in valid], label)
+        return LmPrompt(self._prompt(obs), [self._answer(one) for one in valid], label)
 
     def _prompt(self, obs: Observation) -> list[int]:
         """Return the prompt with as much of the memory as fits; if none does, the prompt's end."""
@@ -222,13 +222,13 @@ class LmLearner(Learner):
         ids: list[int] = self.tokenizer(action, add_special_tokens=False)["input_ids"]
         return [*ids, self.tokenizer.eos_token_id]
 
-    def pack(self, seen: LmSeen) -> list[Any]:
+    def pack(self, seen: LmPrompt) -> list[Any]:
         """Return it as JSON-able values."""
         return list(seen)
 
-    def unpack(self, packed: list[Any]) -> LmSeen:
+    def unpack(self, packed: list[Any]) -> LmPrompt:
         """Return the inverse of :meth:`pack`."""
-        return LmSeen(*packed)
+        return LmPrompt(*packed)
 
     # ------------------------------------------------------------ acting
 
@@ -238,7 +238,7 @@ class LmLearner(Learner):
         steps = self.settings.beta_steps
         return max(0.0, 1 - self.steps / steps) if steps else 1.0
 
-    def act(self, seen: list[LmSeen], *, explore: bool) -> list[int]:
+    def act(self, seen: list[LmPrompt], *, explore: bool) -> list[int]:
         """Choose the likeliest action, but for the teacher's share, which needs no model."""
         chosen = []
         for one in seen:
@@ -246,7 +246,7 @@ class LmLearner(Learner):
             chosen.append(one.label if by_teacher else self._likeliest(one))
         return chosen
 
-    def _likeliest(self, seen: LmSeen) -> int:
+    def _likeliest(self, seen: LmPrompt) -> int:
         with torch.inference_mode():
             if self.frozen is None:
                 start = Prefix(self.network).start(seen.prompt, keep=False)
@@ -264,7 +264,7 @@ class LmLearner(Learner):
             self._read = True
             self.show_recorded()
         self.steps += 1
-        seen: LmSeen = experience.seen
+        seen: LmPrompt = experience.seen
         if seen.label >= 0 and len(self.shown) < self.settings.shown:
             if self.frozen is not None:
                 self.frozen.keep(len(self.shown), seen.prompt)

@@ -10,7 +10,7 @@ from gym_memory.core.names import Spec
 from gym_memory.core.optional import require
 from gym_memory.core.settings import check_amount, check_int
 from gym_memory.core.version import __version__
-from gym_memory.train.session import Session, Turn, split_names, task_names
+from gym_memory.train.session import GameTurn, Session, split_names, task_names
 from gym_memory.wrappers.memory import DEFAULT_BUDGET, DEFAULT_MEMORY
 
 __all__ = ["GameAction", "GameEnvironment", "GameObservation", "GameState", "make_app", "serve"]
@@ -151,7 +151,7 @@ class GameEnvironment(_server.Environment):
         )
 
 
-def _observation(turn: Turn) -> GameObservation:
+def _observation(turn: GameTurn) -> GameObservation:
     obs, info = turn.obs, turn.info
     return GameObservation(
         **{name: obs[name] for name in ("text", "task", "inventory", "memory")},

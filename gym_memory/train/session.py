@@ -13,13 +13,13 @@ from gym_memory.core.settings import check_int, check_name, check_text
 from gym_memory.wrappers.make import make_env
 from gym_memory.wrappers.memory import DEFAULT_BUDGET, DEFAULT_MEMORY
 
-__all__ = ["ALL", "Session", "Turn", "split_names", "task_names"]
+__all__ = ["ALL", "GameTurn", "Session", "split_names", "task_names"]
 
 ALL = "all"
 """Name of the split of an environment without splits."""
 
 
-class Turn(NamedTuple):
+class GameTurn(NamedTuple):
     """An observation with memory, and the result of the command before; reward 0 at the reset."""
 
     obs: Observation
@@ -53,16 +53,18 @@ class Session:
         self.env: Any = _make(env, "", memory, budget, isolate)
         self._split: str = self.env.get_wrapper_attr("split") or ALL
         self._own_split = self._split
-        self._turn: Turn | None = None
+        self._turn: GameTurn | None = None
 
     @property
-    def turn(self) -> Turn:
+    def turn(self) -> GameTurn:
         """Return the present turn."""
         if self._turn is None:
             raise InvalidArgumentError("expected reset() before anything else")
         return self._turn
 
-    def reset(self, *, split: str = "", index: int | None = None, seed: int | None = None) -> Turn:
+    def reset(
+        self, *, split: str = "", index: int | None = None, seed: int | None = None
+    ) -> GameTurn:
         """Begin an episode.
 
         Args:
@@ -77,17 +79,17 @@ class Session:
         if index is not None:
             options = {"task_id": task_name(self.env_spec, self._split, index)}
         obs, info = self.env.reset(seed=seed, options=options)
-        self._turn = Turn(obs, 0.0, bool(info["won"] or info["lost"]), False, info)
+        self._turn = GameTurn(obs, 0.0, bool(info["won"] or info["lost"]), False, info)
         return self._turn
 
-    def step(self, reply: str) -> Turn:
+    def step(self, reply: str) -> GameTurn:
         """Play a command, or the reply of a model."""
         check_text("reply", reply)
         if self.turn.done:
             raise InvalidArgumentError("the episode is over: expected reset() before step()")
         command = match_action(reply, self.turn.obs["valid_actions"]) or reply
         obs, reward, terminated, truncated, info = self.env.step(command)
-        self._turn = Turn(obs, float(reward), terminated, truncated, info)
+        self._turn = GameTurn(obs, float(reward), terminated, truncated, info)
         return self._turn
 
     def recall(self, question: str, budget: int | None = None) -> str:
@@ -107,7 +109,7 @@ class Session:
         """Return the state of game and memory, for :meth:`restore` before the next reset."""
         return self.env.get_wrapper_attr("snapshot")(), self.turn
 
-    def restore(self, snapshot: Any) -> Turn:
+    def restore(self, snapshot: Any) -> GameTurn:
         """Return to a snapshot, any number of times; give the turn of then."""
         state, self._turn = snapshot
         self.env.get_wrapper_attr("restore")(state)

@@ -25,7 +25,14 @@ from gym_memory.run.results.folder import read_config, read_episodes
 from gym_memory.wrappers.encode import INSTRUCTIONS, render_prompt
 from gym_memory.wrappers.memory import DEFAULT_BUDGET, MemoryObservation
 
-__all__ = ["COLUMNS", "MAX_ACTIONS", "AdvisedObservation", "Played", "Prompted", "PromptedSettings"]
+__all__ = [
+    "COLUMNS",
+    "MAX_ACTIONS",
+    "AdvisedObservation",
+    "PromptedPolicy",
+    "PromptedSettings",
+    "RecordedEpisode",
+]
 __all__ += ["Record", "anchor", "chat_rows", "make_row", "memory_digest", "opening", "played"]
 __all__ += ["returns", "state_prompt", "step_rows", "turn_text"]
 
@@ -63,7 +70,7 @@ class PromptedSettings(LanguageSettings):
     ] = MAX_ACTIONS
 
 
-class Prompted(LanguagePolicy):
+class PromptedPolicy(LanguagePolicy):
     """Acts on the present state and the memory alone."""
 
     settings_class = PromptedSettings
@@ -108,7 +115,7 @@ def _hash(*texts: str) -> str:
     return hashlib.sha256(json.dumps(texts).encode()).hexdigest()[:16]
 
 
-class Played(NamedTuple):
+class RecordedEpisode(NamedTuple):
     """Hold one recorded episode of a job; steps that were taken back are left out."""
 
     job: Job
@@ -116,7 +123,7 @@ class Played(NamedTuple):
     rows: Sequence[Row]
 
 
-def played(folder: str | os.PathLike[str]) -> Iterator[Played]:
+def played(folder: str | os.PathLike[str]) -> Iterator[RecordedEpisode]:
     """Yield the finished episodes of a results folder, in the order of its configuration."""
     finished = {rows[0].job.key: rows for rows in read_episodes(folder)}
     for job in read_config(folder).jobs():
@@ -131,11 +138,11 @@ def played(folder: str | os.PathLike[str]) -> Iterator[Played]:
                     f"{str(path)!r} was recorded without what the memory recalled, by an earlier "
                     "gym-memory: play the run again"
                 )
-            yield Played(job, episode, kept)
+            yield RecordedEpisode(job, episode, kept)
 
 
 def step_rows(
-    episodes: Iterable[Played], max_actions: int | None = MAX_ACTIONS
+    episodes: Iterable[RecordedEpisode], max_actions: int | None = MAX_ACTIONS
 ) -> Iterator[Record]:
     """Yield one row a step, see :data:`COLUMNS`; a prompt lists ``max_actions``, None for all."""
     for episode in episodes:
@@ -174,7 +181,7 @@ def make_row(
 
 
 def chat_rows(
-    episodes: Iterable[Played], max_actions: int | None = MAX_ACTIONS
+    episodes: Iterable[RecordedEpisode], max_actions: int | None = MAX_ACTIONS
 ) -> Iterator[Record]:
     """Yield one row a step as a chat that ends in the reply, for supervised trainers."""
     for row in step_rows(episodes, max_actions):

@@ -16,7 +16,7 @@ from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.optional import require
 from gym_memory.core.records import value_of
 from gym_memory.core.settings import check_int
-from gym_memory.train.session import Session, Turn, split_names, task_names
+from gym_memory.train.session import GameTurn, Session, split_names, task_names
 from gym_memory.train.steps import (
     MAX_ACTIONS,
     Record,
@@ -153,9 +153,9 @@ def rows(env: str, split: str = "", limit: int | None = None) -> list[dict[str, 
 # --- step by step -------------------------------------------------------------------------------
 
 
-class _Sample(NamedTuple):
-    before: Turn
-    after: Turn
+class _TrlSample(NamedTuple):
+    before: GameTurn
+    after: GameTurn
     prompt: list[Any]
     prompt_ids: list[int]
     reply: str
@@ -234,8 +234,8 @@ class StepwiseRollout:
             )
         return self._tasks[name]
 
-    def _play(self, sessions: Sequence[Session], trainer: Any) -> list[list[_Sample]]:
-        episodes: list[list[_Sample]] = [[] for _ in sessions]
+    def _play(self, sessions: Sequence[Session], trainer: Any) -> list[list[_TrlSample]]:
+        episodes: list[list[_TrlSample]] = [[] for _ in sessions]
         for _ in range(self._max_steps):
             live = [i for i, session in enumerate(sessions) if not session.turn.done]
             if not live:
@@ -244,7 +244,7 @@ class StepwiseRollout:
             for i, prompt, answer in zip(live, shown, self._answers(shown, trainer), strict=True):
                 before = sessions[i].turn
                 after = sessions[i].step(answer[1])
-                episodes[i].append(_Sample(before, after, prompt, *answer))
+                episodes[i].append(_TrlSample(before, after, prompt, *answer))
         return episodes
 
     def _answers(
@@ -294,7 +294,7 @@ class StepwiseRollout:
             answers.append((prompt, text, reply[:end], chances[:end]))
         return answers
 
-    def _rows(self, episode: Sequence[_Sample]) -> list[Record]:
+    def _rows(self, episode: Sequence[_TrlSample]) -> list[Record]:
         env, memory, _ = self._made_from
         ahead = returns([sample.after.reward for sample in episode])
         return [
@@ -315,7 +315,7 @@ class StepwiseRollout:
         self._sessions.clear()
 
 
-def _plain(turn: Turn) -> dict[str, Any]:
+def _plain(turn: GameTurn) -> dict[str, Any]:
     return {
         **turn.info,
         **turn.obs,

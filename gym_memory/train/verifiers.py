@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from gym_memory.core.optional import require
 from gym_memory.core.records import value_of
-from gym_memory.train.session import Session, Turn, task_names
+from gym_memory.train.session import GameTurn, Session, task_names
 from gym_memory.train.steps import MAX_ACTIONS, opening, state_prompt, turn_text
 from gym_memory.wrappers.encode import INSTRUCTIONS
 from gym_memory.wrappers.memory import DEFAULT_BUDGET, DEFAULT_MEMORY
@@ -142,7 +142,7 @@ class GameEnv(vf.Env[GameEnvConfig]):
         finally:
             session.close()
 
-    async def _turns(self, task: Any, player: Any, session: Session, turn: Turn) -> list[Any]:
+    async def _turns(self, task: Any, player: Any, session: Session, turn: GameTurn) -> list[Any]:
         """Play in one conversation, to which every turn adds what is new."""
         shown = opening(turn.obs, self.config.max_actions)
         async with player.interaction(task) as interaction:
@@ -154,7 +154,7 @@ class GameEnv(vf.Env[GameEnvConfig]):
                 shown = turn_text(turn.obs, self.config.max_actions)
         return [interaction.trace]
 
-    async def _states(self, task: Any, player: Any, session: Session, turn: Turn) -> list[Any]:
+    async def _states(self, task: Any, player: Any, session: Session, turn: GameTurn) -> list[Any]:
         """Play with one run a step, each with the whole state as its prompt."""
         traces: list[Any] = []
         while not turn.done:

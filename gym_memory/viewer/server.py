@@ -29,7 +29,16 @@ from gym_memory.viewer.play import PlayDefaults, play_body, play_socket
 from gym_memory.viewer.recordings import PANE, REPLAY, Recording, find, load, replay_body
 from gym_memory.viewer.story import Story
 
-__all__ = ["BODY_SECONDS", "LOOPBACK", "POLICY", "RUNS", "Guard", "Shelf", "Site", "make_app"]
+__all__ = [
+    "BODY_SECONDS",
+    "LOOPBACK",
+    "POLICY",
+    "RUNS",
+    "Guard",
+    "RecordingShelf",
+    "Site",
+    "make_app",
+]
 __all__ += ["runs_body", "serve"]
 
 
@@ -209,7 +218,7 @@ def make_app(site: Site, host: str, port: int, token: str = "") -> Any:
     responses = require("starlette.responses", "viewer", "pages")
     routing = require("starlette.routing", "viewer", "pages")
     applications = require("starlette.applications", "viewer", "pages")
-    shelf = Shelf(site)
+    shelf = RecordingShelf(site)
     assets = {name: package for a in (RUNS, REPLAY, COMPARISON, _PLAY)
               for package, name in (*a.scripts, *a.styles)}  # fmt: skip
 
@@ -282,7 +291,7 @@ def make_app(site: Site, host: str, port: int, token: str = "") -> Any:
     return Guard(applications.Starlette(routes=routes), host, port, token)
 
 
-class Shelf:
+class RecordingShelf:
     """Hold the recordings that are shown, and the stories that were loaded last."""
 
     def __init__(self, site: Site):

@@ -9,7 +9,7 @@ import gymnasium as gym
 import pytest
 
 from gym_memory.baselines.base import make_policy
-from gym_memory.baselines.llm.adaplanner import AdaPlanner, PlanFailed, parse_plan, run_plan
+from gym_memory.baselines.llm.adaplanner import AdaPlanner, PlanError, parse_plan, run_plan
 from gym_memory.core.errors import ModelError
 from gym_memory.core.names import Spec
 from gym_memory.core.records import Observation, Transition
@@ -61,7 +61,7 @@ assert inventory == "", "there is something"
 """
     went = ["go to hall", "take lamp", "go to cellar", "take lamp", "wait"]
     assert actions_of(code, observation="a key and a lamp", inventory="") == went
-    with pytest.raises(PlanFailed, match="line 11: there is something"):
+    with pytest.raises(PlanError, match="line 11: there is something"):
         actions_of(code, observation="a key", inventory="key")
 
 
@@ -81,23 +81,23 @@ assert inventory == "", "there is something"
     ],
 )
 def test_what_a_plan_cannot_say(code: str, problem: str) -> None:
-    with pytest.raises(PlanFailed) as failed:
+    with pytest.raises(PlanError) as failed:
         actions_of(code, observation="a")
     assert problem in str(failed.value)
 
 
 def test_a_plan_is_bounded() -> None:
     letters = "for a in actions:\n for b in actions:\n  for c in actions:\n   x = f'{a}{b}{c}'"
-    with pytest.raises(PlanFailed, match="too many steps"):
+    with pytest.raises(PlanError, match="too many steps"):
         actions_of(letters, actions=["a"] * 30)
     asks = "for a in actions:\n x = ask('a', actions)"
-    with pytest.raises(PlanFailed, match="too many steps"):
+    with pytest.raises(PlanError, match="too many steps"):
         actions_of(asks, actions=["a"] * 30)
     doubled = "x = 'ab'\n" + "x = f'{x}{x}'\n" * 40 + "act(x)"
     (grown,) = actions_of(doubled)
     assert len(grown) <= 2000
     for code in ("act('look'", "(" * 3000, "x = " + "not " * 900 + "y"):
-        with pytest.raises((ModelError, PlanFailed, RecursionError)):
+        with pytest.raises((ModelError, PlanError, RecursionError)):
             actions_of(code)
 
 

@@ -12,7 +12,7 @@ from trained import assert_same_training
 from gym_memory.baselines.base import make_policy
 from gym_memory.baselines.rl.bc import BcLearner, BcSettings
 from gym_memory.baselines.rl.shared import checkpoints
-from gym_memory.baselines.rl.shared.learner import PlannerTeacher, Recorded, TeacherAdvice
+from gym_memory.baselines.rl.shared.learner import PlannerTeacher, RecordedTeacher, TeacherAdvice
 from gym_memory.baselines.rl.shared.training import Trainer, TrainSettings
 from gym_memory.baselines.scripted import Walkthrough
 from gym_memory.core.errors import InvalidArgumentError
@@ -70,7 +70,7 @@ def test_what_was_recorded_is_cloned_and_played(recorded: Path, tmp_path: Path) 
 
 
 def test_a_record_labels_its_own_course_only(recorded: Path) -> None:
-    teacher, env = Recorded(recorded), make_env("train")
+    teacher, env = RecordedTeacher(recorded), make_env("train")
     obs, info = env.reset(seed=0)
     course = info["task_id"]
     first = teacher.advise(obs, course, None, "")
@@ -83,7 +83,7 @@ def test_a_record_labels_its_own_course_only(recorded: Path) -> None:
 
 def test_no_record_is_said_at_once(tmp_path: Path) -> None:
     with pytest.raises(InvalidArgumentError, match="teacher"):
-        Recorded(tmp_path)
+        RecordedTeacher(tmp_path)
 
 
 def test_the_planner_labels_what_the_learner_visits() -> None:

@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from gym_memory.baselines.rl.drrn import DrrnLearner, DrrnSettings
-from gym_memory.baselines.rl.shared.bags import Seen
+from gym_memory.baselines.rl.shared.bags import ObservationBags
 from gym_memory.baselines.rl.shared.learner import Experience
 from gym_memory.baselines.rl.shared.replay import Batch
 from gym_memory.core.errors import InvalidArgumentError
@@ -44,7 +44,7 @@ def obs(place: str, *actions: str) -> Any:
     return {**empty, "triples": facts, "valid_actions": actions}
 
 
-def values(learner: DrrnLearner, seen: Seen) -> Any:
+def values(learner: DrrnLearner, seen: ObservationBags) -> Any:
     """Q of every action, by one plain batch without anything shared."""
     found = []
     for bag in seen.bags[1:]:

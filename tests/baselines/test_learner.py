@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gym_memory.baselines.rules.learner import Advice, Course, Learner
+from gym_memory.baselines.rules.learner import Advice, Course, LessonFollower
 from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.records import Observation
 from gym_memory.run.config import Job
@@ -48,7 +48,7 @@ def test_reads_plans() -> None:
 
 
 def test_finds_the_way_to_what_is_planned() -> None:
-    policy = Learner()
+    policy = LessonFollower()
     policy.reset({}, 0)
     attic = "-= Attic =-\nYou are in an attic."
     assert policy.act(seen(("go east", "go up"), attic, lessons=CAUSES), {}) == "go east"
@@ -62,7 +62,7 @@ def test_finds_the_way_to_what_is_planned() -> None:
 
 def test_keeps_nothing_but_its_focus() -> None:
     actions = ("take key", "open box", "go up", "sit", "wait")
-    one, two = Learner(), Learner()
+    one, two = LessonFollower(), LessonFollower()
     one.reset({}, 3)
     one.act(seen(actions, lessons=CAUSES), {})
     two.reset({}, 3)
@@ -71,21 +71,23 @@ def test_keeps_nothing_but_its_focus() -> None:
 
 
 def test_explores_what_is_new_and_not_advised_against() -> None:
-    policy = Learner(boldness=0.0)
+    policy = LessonFollower(boldness=0.0)
     actions = ("look", "put key on box", "eat key", "sit", "wait", "open lid")
     chosen = set()
     for seed in range(30):
         policy.reset({}, seed)
         chosen.add(policy.act(seen(actions, memory="> sit\nOk.", lessons=CAUSES[3:6]), {}))
     assert chosen == {"wait", "open lid"}
-    assert {Learner().act(seen(actions, lessons=CAUSES[3:]), {}) for _ in range(9)} == {"open lid"}
-    assert Learner().act(seen(("eat key",), lessons=CAUSES), {}) == "eat key"
-    assert Learner(fallback="wait").act(seen(()), {}) == "wait"
+    assert {LessonFollower().act(seen(actions, lessons=CAUSES[3:]), {}) for _ in range(9)} == {
+        "open lid"
+    }
+    assert LessonFollower().act(seen(("eat key",), lessons=CAUSES), {}) == "eat key"
+    assert LessonFollower(fallback="wait").act(seen(()), {}) == "wait"
 
 
 def test_boldness_is_a_share() -> None:
     with pytest.raises(InvalidArgumentError, match="boldness"):
-        Learner(boldness=2)
+        LessonFollower(boldness=2)
 
 
 @pytest.fixture(scope="module")
@@ -117,7 +119,10 @@ def test_the_first_trial_is_the_same_without_lessons(scores: dict[str, np.ndarra
 
 def test_tries_one_thing_of_a_kind_after_the_other() -> None:
     lessons = ('1. These steps won: "go to shelf", "take mug from shelf", "go to sink".',)
-    policy, rooms = Learner(), ("go to shelf 1", "go to shelf 2", "go to desk 1", "go to sink 1")
+    policy, rooms = (
+        LessonFollower(),
+        ("go to shelf 1", "go to shelf 2", "go to desk 1", "go to sink 1"),
+    )
     policy.reset({}, 0)
     assert policy.act(seen(rooms, lessons=lessons), {}) == "go to shelf 1"
     assert policy.act(seen(rooms, lessons=lessons), {}) == "go to shelf 2", "no mug in the first"

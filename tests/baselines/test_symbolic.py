@@ -9,7 +9,7 @@ import gymnasium as gym
 import pytest
 
 from gym_memory.baselines.base import make_policy
-from gym_memory.baselines.rl.symbolic import Rule, Symbolic, induce
+from gym_memory.baselines.rl.symbolic import ActionRule, Symbolic, induce
 from gym_memory.core.records import Observation, Transition, Triple
 from gym_memory.run import rollout
 from gym_memory.testing.fake_env import FAKE_ID
@@ -36,7 +36,7 @@ def kitchen(wanted: str, other: str, *held: str) -> Observation:
 def test_rules_by_hand() -> None:
     """What two examples share is a body, if few that did not pay have it; else it splits."""
     rules = induce(counts("here wanted red", "here wanted blue"), counts("here red", "here"))
-    assert rules == [Rule(literals("here wanted"), frozenset(), 2, 0)]
+    assert rules == [ActionRule(literals("here wanted"), frozenset(), 2, 0)]
     split = induce(counts("here wanted", "locked key"), counts("here", "here", "locked"))
     assert [(rule.body, rule.right, rule.wrong) for rule in split] == [
         (literals("key locked"), 1, 0),
@@ -51,7 +51,7 @@ def test_an_exception_is_what_only_failures_share() -> None:
     assert (rule.right, rule.wrong) == (1, 0)
     assert rule.covers(literals("here red"))
     assert not rule.covers(literals("here burnt"))
-    assert str(Rule(frozenset(), frozenset(), 1, 0)) == "true"
+    assert str(ActionRule(frozenset(), frozenset(), 1, 0)) == "true"
 
 
 def test_a_rule_learnt_with_one_food_holds_for_another() -> None:

@@ -9,7 +9,7 @@ import pytest
 from gym_memory.cli import options
 from gym_memory.cli.ldm2 import prepare
 from gym_memory.memory.ldm2.memory import LDM2
-from gym_memory.papers.experiments import Comparison, Experiment, load_experiment
+from gym_memory.papers.experiments import Comparison, PaperExperiment, load_experiment
 from gym_memory.run.config import RunConfig
 from gym_memory.testing.chat import ScriptedServer
 from gym_memory.testing.fake_env import FakeHouse
@@ -59,7 +59,7 @@ def test_a_part_is_formed_then_refined_from_a_copy(folder: Path) -> None:
 
 @pytest.mark.parametrize("name", ["clin-table1", "ldm2-table1", "ldm2-table2"])
 def test_what_later_parts_need_stands_in_the_folder(name: str, tmp_path: Path) -> None:
-    experiment: Experiment = load_experiment(name)
+    experiment: PaperExperiment = load_experiment(name)
     parts = experiment.plan({"model": "m"}, memory_llm=True, folder=tmp_path)
     kept = [m for p in parts for m in p.config.memories if "store=" in m]
     assert kept

@@ -11,9 +11,9 @@ from gym_memory.cli import main
 from gym_memory.core.errors import MissingDependencyError, UnknownNameError
 from gym_memory.memory import make_memory
 from gym_memory.papers.experiments import (
-    Cell,
-    Experiment,
-    Published,
+    PaperExperiment,
+    PublishedNumbers,
+    TableCell,
     TokensPerStep,
     experiment_names,
     load_experiment,
@@ -77,10 +77,10 @@ def test_ours_stand_beside_theirs(
     env = "Cooking?level=rl-1&max_steps=3"
     part = {"name": "main", "envs": [env], "memories": ["none", "arigraph"], "policies": ["plain"]}
     part |= {"seeds": "0", "budget": 1000}
-    cell = Cell(env, "none", "plain")
-    small = Experiment(
+    cell = TableCell(env, "none", "plain")
+    small = PaperExperiment(
         "small", "A test", "", (part,), {cell: {"score": 0.5}},
-        {"none": TokensPerStep(700, 9)}, (Published("HOLMES", {env: {"score": 0.7}}),),
+        {"none": TokensPerStep(700, 9)}, (PublishedNumbers("HOLMES", {env: {"score": 0.7}}),),
         ("scores", "steps", "growth"),
     )  # fmt: skip
     load = "gym_memory.papers.experiments.load_experiment"

@@ -44,7 +44,7 @@ def test_every_preset_can_be_built(name: str) -> None:
     assert make_memory(preset.memory)
     assert make_protocol(preset.protocol)
     assert preset.about
-    asked = options.Asked(model="m", base_url="http://127.0.0.1:9/v1", memory_llm=True)
+    asked = options.RunChoices(model="m", base_url="http://127.0.0.1:9/v1", memory_llm=True)
     config = asked.config(["FakeHouse"], [preset.memory], [preset.policy], "0", preset.protocol)
     assert "model=m" in config.policies[0]
     ours = make_preset(f"{name}?variant=ours")
@@ -142,7 +142,7 @@ def test_two_variants_of_an_agent_have_numbered_folders(
 
 
 def test_what_is_asked_for_stands_in_the_configuration() -> None:
-    asked = options.Asked(model="m", memory_llm=True, navigate=False, max_steps=7)
+    asked = options.RunChoices(model="m", memory_llm=True, navigate=False, max_steps=7)
     agent = agent_of("ariadne")
     config = asked.config(
         ["FakeHouse"], [agent.memory], [agent.policy], "0:2", agent.protocol, agent
@@ -151,7 +151,7 @@ def test_what_is_asked_for_stands_in_the_configuration() -> None:
     assert config.memories == (memory_with_model(agent.memory, {"model": "m"}),)
     assert config.policies == ("ariadne?history_tokens=4000&model=m",)
     assert config.budgets == (4000,)
-    plain = options.Asked().config(["FakeHouse"], ["none"], ["random"], "0", "trials?k=2")
+    plain = options.RunChoices().config(["FakeHouse"], ["none"], ["random"], "0", "trials?k=2")
     assert plain == RunConfig(("FakeHouse",), ("none",), ("random",), (0,), "trials?k=2")
 
 
@@ -166,7 +166,7 @@ def test_a_group_of_options_is_an_option_a_field(
     monkeypatch.setenv("COLUMNS", "200")
     for command in ("run", "compare"):
         _, help_text = call(capsys, command, "--help")
-        for group in (options.Asked, options.Playing):
+        for group in (options.RunChoices, options.Playing):
             for field in dataclasses.fields(group):
                 named = {"plugins": "import", "json_lines": "json", "callbacks": "callback"}.get(
                     field.name, field.name

@@ -21,7 +21,7 @@ from gym_memory.core.names import PLUGINS, import_plugin
 from gym_memory.core.records import Triple
 from gym_memory.evaluate.rank.card import Card, cards, correlation, ranks
 from gym_memory.evaluate.rank.result import load_reference, main_table, page, same_for_all
-from gym_memory.evaluate.rank.suite import Cell, Part, cells_of, load_suite
+from gym_memory.evaluate.rank.suite import SuiteCell, SuitePart, cells_of, load_suite
 from gym_memory.evaluate.rank.textual import read_text
 from gym_memory.run.play import play_job
 
@@ -121,8 +121,8 @@ def own(no_other_plugins: None, tmp_path_factory: pytest.TempPathFactory) -> Pat
 
 def played(
     measure: Any, memory: str, tmp: Path, protocol: str = "single_episode", faults: int = 0
-) -> list[Cell]:
-    part = Part(measure, measure, [ENV], ["planner"], "0", [300], protocol)
+) -> list[SuiteCell]:
+    part = SuitePart(measure, measure, [ENV], ["planner"], "0", [300], protocol)
     config = part.config([memory], ())
     for plugin in config.plugins:
         import_plugin(plugin)
@@ -278,14 +278,14 @@ def test_a_tie_is_a_tie_and_order_does_not_matter() -> None:
     assert ranks({"c": low, "b": same, "a": same}) == found
 
 
-def cell(part: str, scores: list[float], budget: int, **more: Any) -> Cell:
+def cell(part: str, scores: list[float], budget: int, **more: Any) -> SuiteCell:
     env = more.pop("env", "E")
     tasks = tuple(f"{env}{n}" for n in range(len(scores)))
     marks = more.pop("marks", {"over": (0,) * len(scores)})
-    return Cell(part, env, "planner", budget, tasks, tuple(scores), 9, 9, 0, 0, marks, 1.0)
+    return SuiteCell(part, env, "planner", budget, tasks, tuple(scores), 9, 9, 0, 0, marks, 1.0)
 
 
-def record(score: float, right: int = 1, spread: float = 0.0) -> list[Cell]:
+def record(score: float, right: int = 1, spread: float = 0.0) -> list[SuiteCell]:
     scores = [score + spread * (n % 2) for n in range(10)]
     marks = {"asked where": (4,) * 10, "right where": (right,) * 10, "bytes": (90,) * 10}
     return [
@@ -343,7 +343,7 @@ def test_a_tier_is_well_formed(tier: str) -> None:
 @pytest.mark.parametrize("tier", TIERS)
 def test_what_ships_was_played_on_the_same_games(tier: str) -> None:
     suite, reference = load_suite(tier), load_reference(tier)
-    known = {m: [Cell.from_json(c) for c in v] for m, v in reference["memories"].items()}
+    known = {m: [SuiteCell.from_json(c) for c in v] for m, v in reference["memories"].items()}
     if not known:
         pytest.skip(f"no results of the tier {tier} ship yet")
     assert len({same_for_all(cells) for cells in known.values()}) == 1

@@ -12,7 +12,7 @@ from gym_memory.games.scienceworld.engine import check_installed
 from gym_memory.llm.base import Reply
 from gym_memory.run import rollout
 from gym_memory.testing.chat import answer
-from gym_memory.testing.chat.scienceworld import IN_VAIN, Notes, Scientist, plan_for
+from gym_memory.testing.chat.scienceworld import IN_VAIN, ScienceNotes, Scientist, plan_for
 from gym_memory.wrappers.make import make_env
 
 pytestmark = pytest.mark.slow
@@ -47,7 +47,7 @@ def test_it_goes_where_learnings_place_such_a_thing() -> None:
 
 
 def test_it_moves_on_where_the_thing_of_a_learning_is_gone() -> None:
-    notes = str(Notes("plant", been=("hallway",), here="hallway"))
+    notes = str(ScienceNotes("plant", been=("hallway",), here="hallway"))
     arrived = {"observation": "You move to the greenhouse.", "memory": KNOWN}
     there = Scientist(
         slots("go to hallway", history="[step 2] > go to greenhouse", **arrived), notes
@@ -56,7 +56,7 @@ def test_it_moves_on_where_the_thing_of_a_learning_is_gone() -> None:
 
 
 def test_it_leaves_alone_what_ended_a_trial_and_carries_what_it_focused_on() -> None:
-    notes = str(Notes("plant", been=("greenhouse",), here="greenhouse"))
+    notes = str(ScienceNotes("plant", been=("greenhouse",), here="greenhouse"))
     near = "focus on bee hive; focus on pea plant; focus on adult apple tree; pick up apple tree"
     garden = {"observation": "You open the jug.", "memory": KNOWN}
     assert Scientist(slots(near, **garden), notes).act() == "focus on adult apple tree"
@@ -64,14 +64,14 @@ def test_it_leaves_alone_what_ended_a_trial_and_carries_what_it_focused_on() -> 
     then = Scientist(slots(near, history="[step 4] > focus on adult apple tree", **seen), notes)
     assert then.notes.focused == "apple tree"
     assert then.act() == "pick up apple tree"
-    assert Notes.read(str(then.notes)) == then.notes
+    assert ScienceNotes.read(str(then.notes)) == then.notes
     held = slots("move apple tree to red box", inventory="an apple tree")
     there = then.notes._replace(been=("bedroom",), here="bedroom")
     assert Scientist(held, str(there)).act() == "move apple tree to red box"
 
 
 def test_it_carries_out_a_learning_though_the_thing_has_grown() -> None:
-    notes = str(Notes("plant", been=("greenhouse",), here="greenhouse"))
+    notes = str(ScienceNotes("plant", been=("greenhouse",), here="greenhouse"))
     player = Scientist(slots("focus on apple tree; go to hallway"), notes)
     assert player.carry_out("focus on adult apple tree", "greenhouse") == "focus on apple tree"
     assert player.carry_out("focus on baby wolf", "greenhouse") == IN_VAIN

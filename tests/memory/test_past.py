@@ -8,7 +8,7 @@ from gym_memory.core.records import Cue, Step, Task, Triple
 from gym_memory.graph import TemporalGraph
 from gym_memory.memory.arigraph import AriGraph
 from gym_memory.memory.base import count_tokens
-from gym_memory.memory.controls import Shuffled
+from gym_memory.memory.controls import ShuffledGraph
 from gym_memory.memory.recall.search import PastQuestion, dated_lines, read_past_question, recollect
 from gym_memory.memory.stores.episodes import ActionIndex, EpisodeStore
 
@@ -188,7 +188,7 @@ def test_questions_about_the_past_keep_to_the_budget(budget: int) -> None:
 def test_the_placebo_says_nothing_of_the_past_either() -> None:
     wrong = 0
     for seed in range(20):
-        memory = taught(Shuffled(), seed)
+        memory = taught(ShuffledGraph(), seed)
         text = memory.recall(cue("Where were you at step 1?"), 300).text
         assert "[step 1] you: is in" in text
         wrong += "[step 1] you: is in kitchen" not in text

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from gym_memory.baselines.llm.react import React
 from gym_memory.baselines.scripted import Scribe
 from gym_memory.core.errors import InvalidArgumentError
-from gym_memory.core.records import Cue, Step, Task, Written
+from gym_memory.core.records import Cue, OperationResult, Step, Task
 from gym_memory.core.trajectory import read_rows, read_trajectory
 from gym_memory.llm.client import OpenAIChat
 from gym_memory.memory.base import count_tokens
@@ -151,7 +151,7 @@ def test_free_operations_take_no_step_and_others_do() -> None:
     for operation in OPERATIONS:
         obs, reward, terminated, truncated, info = env.step(operation)
         assert (reward, terminated, truncated) == (0.0, False, False)
-        assert isinstance(info["written"], Written)
+        assert isinstance(info["written"], OperationResult)
         moves.append(info["moves"])
         texts.append(obs["text"] == first["text"])
         assert obs in env.observation_space

@@ -12,7 +12,7 @@ from gym_memory.core.records import Cue, Step, Task
 from gym_memory.memory.base import count_tokens
 from gym_memory.memory.encoders import HashEncoder
 from gym_memory.memory.rag import BM25, RAG
-from gym_memory.memory.stores.stream import ByMeaning, Stream, StreamRecord, fit_records
+from gym_memory.memory.stores.stream import ByMeaning, RecordStream, StreamRecord, fit_records
 
 TASK = Task("house/0", "Find the red key.", "textworld")
 TEXTS = (
@@ -138,27 +138,27 @@ def test_stream_after_going_back_is_the_stream_that_went_straight(
     index, first, cut, branch
 ) -> None:
 
-    def grown(stream: Stream, records, start: int) -> Stream:
+    def grown(stream: RecordStream, records, start: int) -> RecordStream:
         for t, item in enumerate(records):
             stream.add(item._replace(t=start + t, importance=float(t)))
         return stream
 
     cut = min(cut, len(first))
-    stream = grown(Stream(index.empty()), first[:cut], 0)
+    stream = grown(RecordStream(index.empty()), first[:cut], 0)
     kept = tuple(stream.records)
     stream.similarities(["a"])
     grown(stream, first[cut:], cut)
     stream.similarities(["b"])
     stream.restore(kept)
     grown(stream, branch, cut)
-    straight = grown(grown(Stream(index.empty()), first[:cut], 0), branch, cut)
+    straight = grown(grown(RecordStream(index.empty()), first[:cut], 0), branch, cut)
     assert stream.records == straight.records
     assert list(stream.latest()) == list(straight.latest())
     for query in (["a"], ["c", "d"], ["", " "]):
         assert np.array_equal(stream.similarities(query), straight.similarities(query))
     assert np.array_equal(stream.times, straight.times)
     assert np.array_equal(stream.importance, straight.importance)
-    loaded = Stream(index.empty())
+    loaded = RecordStream(index.empty())
     loaded.load_state(stream.state())
     assert loaded.records == stream.records
     assert list(loaded.latest()) == list(stream.latest())

@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gym_memory.baselines.rl.shared.replay import NStep, Replay, Stored
+from gym_memory.baselines.rl.shared.replay import NStep, Replay, StoredTransition
 from gym_memory.core.errors import InvalidArgumentError
 
 pytestmark = pytest.mark.slow
 
 
-def by_definition(rewards: list[float], n: int, gamma: float, end: str) -> list[Stored]:
+def by_definition(rewards: list[float], n: int, gamma: float, end: str) -> list[StoredTransition]:
     """The n-step transitions of one episode, written down as the papers define them.
 
     Observation t is number t, its action 10 + t. A cut episode ends one step early.
@@ -25,7 +25,9 @@ def by_definition(rewards: list[float], n: int, gamma: float, end: str) -> list[
         total = sum(gamma ** (k - t) * rewards[k] for k in range(t, last))
         over = end == "terminated" and last == steps
         found.append(
-            Stored(t, 10 + t, total, -1 if over else last, 0.0 if over else gamma ** (last - t))
+            StoredTransition(
+                t, 10 + t, total, -1 if over else last, 0.0 if over else gamma ** (last - t)
+            )
         )
     return found
 
@@ -60,7 +62,7 @@ def test_returns_are_those_of_the_definition(rewards: list[float], n: int, end: 
 def filled(count: int, capacity: int = 8, alpha: float = 1.0) -> Replay:
     replay = Replay(capacity, alpha=alpha, epsilon=0.0)
     for number in range(count):
-        replay.add(Stored(number, 0, float(number), number + 100, 0.9))
+        replay.add(StoredTransition(number, 0, float(number), number + 100, 0.9))
     return replay
 
 
@@ -88,7 +90,7 @@ def test_alpha_flattens_and_beta_corrects() -> None:
 def test_new_ones_take_the_place_of_the_oldest_with_the_largest_priority() -> None:
     replay = filled(4, capacity=4)
     replay.update(np.arange(4), np.array([1.0, 1.0, 1.0, 5.0]))
-    replay.add(Stored(77, 3, 0.5, -1, 0.0))
+    replay.add(StoredTransition(77, 3, 0.5, -1, 0.0))
     np.testing.assert_allclose(replay.probabilities(), np.array([5, 1, 1, 5]) / 12)
     sample = replay.draw(256, 0.4, np.random.default_rng(1))
     assert len(replay) == 4
@@ -102,8 +104,8 @@ def test_new_ones_take_the_place_of_the_oldest_with_the_largest_priority() -> No
 
 def test_a_boost_brings_rewards_forward() -> None:
     replay = Replay(4, alpha=1.0)
-    replay.add(Stored(0, 0, 0.0, 1, 0.9))
-    replay.add(Stored(1, 0, 1.0, 2, 0.9), boost=3.0)
+    replay.add(StoredTransition(0, 0, 0.0, 1, 0.9))
+    replay.add(StoredTransition(1, 0, 1.0, 2, 0.9), boost=3.0)
     np.testing.assert_allclose(replay.probabilities(), [0.25, 0.75])
 
 
@@ -112,7 +114,7 @@ def test_a_boost_brings_rewards_forward() -> None:
 def test_only_what_is_stored_is_drawn(errors: list[float], seed: int) -> None:
     replay = Replay(16)
     for number in range(len(errors)):
-        replay.add(Stored(number, 0, 0.0, number, 0.9))
+        replay.add(StoredTransition(number, 0, 0.0, number, 0.9))
     replay.update(np.arange(len(replay)), np.array(errors[: len(replay)]))
     places = replay.draw(32, 0.4, np.random.default_rng(seed)).places
     assert places.min() >= 0
@@ -129,7 +131,7 @@ def test_state_comes_back_as_it_was() -> None:
         for left, right in zip(one, other, strict=True):
             np.testing.assert_array_equal(left, right)
         for ring in (replay, twin):
-            ring.add(Stored(5, 5, 5.0, 5, 0.5))
+            ring.add(StoredTransition(5, 5, 5.0, 5, 0.5))
     queue, other_queue = NStep(3, 0.9), NStep(3, 0.9)
     queue.add(1, 2, 0.5, 2)
     other_queue.load_state(queue.state())
@@ -142,7 +144,7 @@ def test_other_numbers() -> None:
     replay = filled(3)
     renamed = np.full(200, -1)
     renamed[[0, 1, 2, 100, 101, 102]] = [5, 4, 3, 2, 1, 0]
-    replay.add(Stored(2, 0, 0.0, -1, 0.0))
+    replay.add(StoredTransition(2, 0, 0.0, -1, 0.0))
     replay.rename(renamed)
     arrays, _ = replay.state()
     assert arrays["ints"][:, 0].tolist() == [5, 4, 3, 3]

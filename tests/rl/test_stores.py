@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gym_memory.baselines.rl.shared.features import FeatureRows
-from gym_memory.baselines.rl.shared.replay import Ragged
+from gym_memory.baselines.rl.shared.replay import RaggedLists
 from gym_memory.core.errors import InvalidArgumentError
 
 pytestmark = pytest.mark.slow
@@ -37,7 +37,7 @@ lists = st.lists(st.lists(st.integers(0, 2**31 - 1), max_size=6).map(tuple), max
 @given(lists)
 @settings(max_examples=60)
 def test_lists_come_back_and_equal_ones_share_a_number(items: list[tuple[int, ...]]) -> None:
-    store = Ragged()
+    store = RaggedLists()
     numbers = [store.add(item) for item in items]
     assert len(store) == len(set(items))
     batch = store.gather(np.array(numbers, np.int64))
@@ -46,7 +46,7 @@ def test_lists_come_back_and_equal_ones_share_a_number(items: list[tuple[int, ..
         for start, length in zip(batch.offsets, batch.lengths, strict=True)
     ]
     assert found == items
-    twin = Ragged()
+    twin = RaggedLists()
     twin.load_state(store.state())
     assert [twin.add(item) for item in items] == numbers
 
@@ -54,7 +54,7 @@ def test_lists_come_back_and_equal_ones_share_a_number(items: list[tuple[int, ..
 @given(lists, st.data())
 @settings(max_examples=40)
 def test_the_others_can_be_forgotten(items: list[tuple[int, ...]], data: st.DataObject) -> None:
-    store = Ragged()
+    store = RaggedLists()
     for item in items:
         store.add(item)
     known = list(dict.fromkeys(items))

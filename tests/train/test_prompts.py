@@ -9,7 +9,7 @@ from gym_memory.baselines.base import make_policy
 from gym_memory.llm import Message, Reply, Request
 from gym_memory.memory.base import count_tokens
 from gym_memory.train.session import Session
-from gym_memory.train.steps import Prompted, opening, state_prompt, turn_text
+from gym_memory.train.steps import PromptedPolicy, opening, state_prompt, turn_text
 
 pytestmark = pytest.mark.slow
 
@@ -44,7 +44,7 @@ class Echo:
 
 def test_the_policy_asks_with_the_prompt_of_training() -> None:
     model = Echo()
-    policy = Prompted(model, max_actions=5)
+    policy = PromptedPolicy(model, max_actions=5)
     session = Session("Cooking?level=rl-1", "history")
     turn = session.reset(seed=0)
     policy.reset(turn.info, 0)
@@ -54,4 +54,6 @@ def test_the_policy_asks_with_the_prompt_of_training() -> None:
         assert model.asked[-1] == state_prompt(turn.obs, 5)
         turn = session.step(action)
     assert policy.counters() == {"fallbacks": 0, "invalid_actions": 0}
-    assert isinstance(make_policy("prompted?model=x&base_url=http://127.0.0.1:9/v1"), Prompted)
+    assert isinstance(
+        make_policy("prompted?model=x&base_url=http://127.0.0.1:9/v1"), PromptedPolicy
+    )

@@ -179,7 +179,7 @@ def test_unknown_keys_do_not_search_all_folders_again(
 ) -> None:
     looked = []
     monkeypatch.setattr(server, "find", lambda paths: looked.append(1) or find(paths))
-    shelf = server.Shelf(Site((results_of(tmp_path / "run"),)))
+    shelf = server.RecordingShelf(Site((results_of(tmp_path / "run"),)))
     for number in range(50):
         with pytest.raises(KeyError):
             shelf.recording(f"none-{number}")

@@ -12,14 +12,14 @@ import numpy as np
 
 from gym_memory.baselines.rl.shared.features import FeatureRows, Lexicon, describe, words_of
 from gym_memory.baselines.rl.shared.learner import Learner
-from gym_memory.baselines.rl.shared.replay import Batch, Ints, Ragged, torch
+from gym_memory.baselines.rl.shared.replay import Batch, Ints, RaggedLists, torch
 from gym_memory.core.records import Observation
 from gym_memory.core.settings import Help, Settings
 from gym_memory.memory.encoders import DEFAULT_MODEL, make_encoder
 from gym_memory.memory.encoders.pretrained import load_transformer
 
 __all__ = ["BagEncoder", "BagLearner", "BagNetwork", "BagSettings", "Discount", "MiniLM", "Rate"]
-__all__ += ["Scenes", "Seen", "Texts", "scenes_of"]
+__all__ += ["ObservationBags", "Scenes", "Texts", "scenes_of"]
 
 Kind = Literal["bag", "gru", "minilm", "minilm-tuned"]
 Discount = Annotated[float, Help("Discount a step.", low=0, high=1)]
@@ -209,7 +209,7 @@ class _TunedMiniLM(torch.nn.Module):
 # ------------------------------------------------------------ observations
 
 
-class Seen(NamedTuple):
+class ObservationBags(NamedTuple):
     """An observation as bags of numbers.
 
     Attributes:
@@ -246,7 +246,7 @@ class Scenes(NamedTuple):
     counts: Ints
 
 
-def scenes_of(seen: list[Seen], store: Any) -> Scenes:
+def scenes_of(seen: list[ObservationBags], store: Any) -> Scenes:
     """Number the distinct bags of some observations in an empty store."""
     numbers = [[store.add(bag) for bag in one.bags] for one in seen]
     return Scenes(
@@ -272,8 +272,8 @@ class BagLearner(Learner):
     """Sees bags, holds one network with its optimizer, counts steps and updates."""
 
     settings: BagSettings
-    store_class: ClassVar[type] = Ragged
-    """Stores bags, like :class:`.Ragged`."""
+    store_class: ClassVar[type] = RaggedLists
+    """Stores bags, like :class:`.RaggedLists`."""
 
     def __init__(self, settings: BagSettings, *, seed: int = 0, device: str = "cpu"):
         super().__init__(settings, seed=seed, device=device)
@@ -310,8 +310,12 @@ class BagLearner(Learner):
         self.optimizer.step()
 
     def see(
-        self, obs: Observation, task_id: str = "", before: Seen | None = None, action: int = -1
-    ) -> Seen:
+        self,
+        obs: Observation,
+        task_id: str = "",
+        before: ObservationBags | None = None,
+        action: int = -1,
+    ) -> ObservationBags:
         """Encode an observation."""
         self.vocabulary.frozen = not task_id
         s = self.settings
@@ -332,19 +336,19 @@ class BagLearner(Learner):
             tried = {**before.tried, done: before.tried.get(done, 0) + 1}
             known |= before.known
         commands = tuple(_code(command) for command in obs["valid_actions"])
-        return Seen(tuple(bags), _code(obs["text"]), commands, tried, known)
+        return ObservationBags(tuple(bags), _code(obs["text"]), commands, tried, known)
 
-    def pack(self, seen: Seen) -> list[Any]:
+    def pack(self, seen: ObservationBags) -> list[Any]:
         """Return it as JSON-able values."""
         tried = [[*pair, times] for pair, times in seen.tried.items()]
         return [*seen[:3], tried, sorted(seen.known)]
 
-    def unpack(self, packed: list[Any]) -> Seen:
+    def unpack(self, packed: list[Any]) -> ObservationBags:
         """Return the inverse of :meth:`pack`."""
         bags, place, commands, tried, known = packed
         tried = {(there, command): times for there, command, times in tried}
         bags = tuple(map(tuple, bags))
-        return Seen(bags, place, tuple(commands), tried, frozenset(known))
+        return ObservationBags(bags, place, tuple(commands), tried, frozenset(known))
 
     def weights(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """Return the network, the rows of its features, the common names."""

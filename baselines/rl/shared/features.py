@@ -23,7 +23,14 @@ from gym_memory.graph.schema import (
     door_relation,
 )
 
-__all__ = ["ATTRIBUTES", "Described", "FeatureRows", "Lexicon", "ParsedAction", "RecalledScene"]
+__all__ = [
+    "ATTRIBUTES",
+    "ActionFeatures",
+    "FeatureRows",
+    "Lexicon",
+    "ParsedAction",
+    "RecalledScene",
+]
 __all__ += ["describe", "parse_action", "stem", "words_of"]
 
 _WORDS = re.compile(r"[a-z0-9]+(?:['-][a-z0-9]+)*")
@@ -329,7 +336,7 @@ class RecalledScene:
 # ------------------------------------------------------------ the description
 
 
-class Described(NamedTuple):
+class ActionFeatures(NamedTuple):
     """Features of the situation, and of each valid action in the observation's order."""
 
     state: tuple[str, ...]
@@ -343,7 +350,7 @@ def describe(
     *,
     words: str = "auto",
     facts: str = "related",
-) -> Described:
+) -> ActionFeatures:
     """Return all features of an observation.
 
     Args:
@@ -371,7 +378,7 @@ def describe(
             lexicon.learn(game, words_of(text))
     contexts = {name: _contexts(name, texts) for name in names}
     signs = scene.signposts() if matched else {}
-    return Described(
+    return ActionFeatures(
         _state(scene, texts, lexicon),
         tuple(
             _action(phrase, scene, signs, contexts, lexicon, matched=matched) for phrase in phrases

@@ -21,7 +21,7 @@ from gym_memory.core.settings import Help, make_settings
 from gym_memory.core.trajectory import read_trajectory
 
 __all__ = ["Checkpoint", "Device", "Experience", "LearnedPolicy", "Learner", "PlannerTeacher"]
-__all__ += ["Recorded", "TeacherAdvice", "load_player", "playable", "save_player"]
+__all__ += ["RecordedTeacher", "TeacherAdvice", "load_player", "playable", "save_player"]
 
 
 class Experience(NamedTuple):
@@ -242,7 +242,7 @@ class PlannerTeacher:
         return TeacherAdvice(advised, self._planner.focus)
 
 
-class Recorded:
+class RecordedTeacher:
     """Recorded episodes, the best of each game; labels only the states that they visit."""
 
     def __init__(self, path: Path):

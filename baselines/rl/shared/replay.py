@@ -20,8 +20,18 @@ if TYPE_CHECKING:
 else:
     torch = require("torch", "rl", "the RL baselines")
 
-__all__ = ["NEVER", "Batch", "Ints", "NStep", "Ragged", "Replay", "Rollouts", "Sample", "Stored"]
-__all__ += ["Table", "cells", "gather_distinct", "torch"]
+__all__ = [
+    "NEVER",
+    "Batch",
+    "Ints",
+    "NStep",
+    "RaggedLists",
+    "Replay",
+    "Rollouts",
+    "Sample",
+    "StoredTransition",
+]
+__all__ += ["LogitTable", "cells", "gather_distinct", "torch"]
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -55,7 +65,7 @@ def _gather(values: NDArray[Any], starts: Ints, lengths: Ints) -> Batch:
     return Batch(values[where].astype(np.int64), offsets, lengths)
 
 
-class Ragged:
+class RaggedLists:
     """Distinct lists of non-negative numbers, each stored once under its own number.
 
     The same action in the same relations occurs in most observations of an episode.
@@ -125,7 +135,7 @@ def gather_distinct(store: Any, *columns: Ints) -> tuple[Any, list[Ints]]:
 # ------------------------------------------------------------ off-policy
 
 
-class Stored(NamedTuple):
+class StoredTransition(NamedTuple):
     """A transition over up to n steps; ``next_obs`` is -1 and ``discount`` 0 at the end."""
 
     obs: int
@@ -151,7 +161,7 @@ class NStep:
         *,
         terminated: bool = False,
         truncated: bool = False,
-    ) -> list[Stored]:
+    ) -> list[StoredTransition]:
         """Add a step; return the transitions that it completes, oldest first."""
         if truncated and not terminated:
             return self._flush(obs, end=False)
@@ -162,16 +172,16 @@ class NStep:
             return []
         return [self._oldest(next_obs, end=False)]
 
-    def _flush(self, next_obs: int, *, end: bool) -> list[Stored]:
+    def _flush(self, next_obs: int, *, end: bool) -> list[StoredTransition]:
         return [self._oldest(next_obs, end=end) for _ in range(len(self._steps))]
 
-    def _oldest(self, next_obs: int, *, end: bool) -> Stored:
+    def _oldest(self, next_obs: int, *, end: bool) -> StoredTransition:
         total, discount = 0.0, 1.0
         for _, _, reward in self._steps:
             total += discount * reward
             discount *= self.gamma
         obs, action, _ = self._steps.popleft()
-        return Stored(obs, action, total, next_obs, 0.0 if end else discount)
+        return StoredTransition(obs, action, total, next_obs, 0.0 if end else discount)
 
     def observations(self) -> list[int]:
         """Return the observations of steps not yet given out."""
@@ -226,7 +236,7 @@ class Replay:
     def __len__(self) -> int:
         return self._size
 
-    def add(self, stored: Stored, boost: float = 1.0) -> None:
+    def add(self, stored: StoredTransition, boost: float = 1.0) -> None:
         """Put a transition in the place of the oldest, its first priority times ``boost``."""
         place = self._next
         self._ints[place] = stored.obs, stored.action, stored.next_obs
@@ -315,7 +325,7 @@ NEVER = -1e9
 """Logit of a place in the table that holds no action."""
 
 
-class Table(NamedTuple):
+class LogitTable(NamedTuple):
     """Logits of shape (observations, most actions), :data:`NEVER` for none; values of each."""
 
     logits: torch.Tensor
@@ -399,7 +409,7 @@ class Rollouts:
 
     def loss(
         self,
-        read: Callable[[list[Any]], Table],
+        read: Callable[[list[Any]], LogitTable],
         *,
         gamma: float,
         entropy: float,

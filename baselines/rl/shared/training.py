@@ -141,7 +141,7 @@ class Score(NamedTuple):
 
 
 @dataclasses.dataclass
-class _Episode:
+class _RunningEpisode:
     game: int = 0
     actions: list[str] = dataclasses.field(default_factory=list)
     obs: Any = None
@@ -167,11 +167,11 @@ def evaluate(learner: Learner, envs: Envs, seeds: Sequence[int], at_once: int = 
     )
 
 
-def _play(learner: Learner, envs: Envs, seeds: Sequence[int]) -> list[_Episode]:
+def _play(learner: Learner, envs: Envs, seeds: Sequence[int]) -> list[_RunningEpisode]:
     slots = []
     for obs, info in envs.call("valid", "reset", {n: (seed,) for n, seed in enumerate(seeds)}):
         obs = playable(obs)
-        slots.append(_Episode(obs=obs, info=info, seen=learner.see(obs)))
+        slots.append(_RunningEpisode(obs=obs, info=info, seen=learner.see(obs)))
     playing = dict(enumerate(slots))
     while playing:
         chosen = learner.act([slot.seen for slot in playing.values()], explore=False)
@@ -187,7 +187,7 @@ def _play(learner: Learner, envs: Envs, seeds: Sequence[int]) -> list[_Episode]:
     return slots
 
 
-def _choose(slots: Mapping[int, _Episode], chosen: Sequence[int]) -> dict[int, tuple[str]]:
+def _choose(slots: Mapping[int, _RunningEpisode], chosen: Sequence[int]) -> dict[int, tuple[str]]:
     """Return the chosen actions as arguments of a step; each slot notes its own."""
     for slot, choice in zip(slots.values(), chosen, strict=True):
         slot.actions.append(slot.obs["valid_actions"][choice])
@@ -229,7 +229,7 @@ class Trainer:
         self._stopped = False
         self._rng = np.random.default_rng([settings.seed, 1])
         self._queue: list[int] = []
-        self.episodes = [_Episode() for _ in range(settings.envs)]
+        self.episodes = [_RunningEpisode() for _ in range(settings.envs)]
         self.versions: dict[str, str] = self._all("versions")[0]
         self.curve: list[dict[str, Any]] = []
         self._recent: list[float] = []
@@ -297,7 +297,7 @@ class Trainer:
         return self._envs.call("train", name, dict.fromkeys(range(self.settings.envs), ()))
 
     def _start_episodes(
-        self, slots: Mapping[int, _Episode]
+        self, slots: Mapping[int, _RunningEpisode]
     ) -> dict[int, tuple[Any, dict[str, Any]]]:
         """Deal games and reset; return what the learner has not seen yet."""
         for slot in slots.values():
@@ -307,7 +307,7 @@ class Trainer:
         seeds = {number: (slot.game,) for number, slot in slots.items()}
         return dict(zip(slots, self._envs.call("train", "reset", seeds), strict=True))
 
-    def _see_start(self, slot: _Episode, obs: Any, info: dict[str, Any]) -> None:
+    def _see_start(self, slot: _RunningEpisode, obs: Any, info: dict[str, Any]) -> None:
         if not obs["valid_actions"]:
             raise InvalidArgumentError(
                 f"expected games that list valid actions, got none in {info['task_id']!r}: "

@@ -28,7 +28,12 @@ from gym_memory.baselines.rules.scienceworld.phrases import (
     terms,
     words,
 )
-from gym_memory.baselines.rules.scienceworld.scene import Scene, is_move, is_refused, measured
+from gym_memory.baselines.rules.scienceworld.scene import (
+    ScienceScene,
+    is_move,
+    is_refused,
+    measured,
+)
 from gym_memory.core.records import Triple
 
 __all__ = ["Guide", "Standing", "choose", "decided", "progress"]
@@ -69,7 +74,7 @@ class Standing(NamedTuple):
 def progress(
     shown: Demonstration,
     terms: Terms,
-    scene: Scene,
+    scene: ScienceScene,
     rng: np.random.Generator,
     abandoned: tuple[Act, ...] = (),
 ) -> Standing:
@@ -103,7 +108,7 @@ def progress(
     return Standing(behind, float(score.max()), tuple(alignment.pairs(behind)))
 
 
-def _counted(scene: Scene) -> tuple[tuple[Act, str], ...]:
+def _counted(scene: ScienceScene) -> tuple[tuple[Act, str], ...]:
     """Return the moves since the last gap; a refused one counts where it was refused before."""
     refused: set[Act] = set()
     counted: list[tuple[Act, str]] = []
@@ -220,7 +225,7 @@ def _reported(act: Act, facts: Sequence[Triple]) -> bool:
     return False
 
 
-def _present(shown: Demonstration, terms: Terms, scene: Scene) -> Scores:
+def _present(shown: Demonstration, terms: Terms, scene: ScienceScene) -> Scores:
     score = np.zeros(len(shown.moves) + 1)
     carried = frozenset(thing.name for thing in scene.carried)
     score[1:] += 0.6 * np.array([_shared(move.carried, carried) for move in shown.moves])
@@ -288,7 +293,7 @@ class Guide(NamedTuple):
 def choose(
     demonstrations: tuple[Demonstration, ...],
     goal: str,
-    scene: Scene,
+    scene: ScienceScene,
     rng: np.random.Generator,
     abandoned: tuple[Act, ...] = (),
 ) -> list[Guide]:
@@ -312,7 +317,9 @@ def choose(
     ]
 
 
-def _looks_so(how: Terms, shown: Demonstration, number: int, scene: Scene, goal: str) -> float:
+def _looks_so(
+    how: Terms, shown: Demonstration, number: int, scene: ScienceScene, goal: str
+) -> float:
     """Return how far the next move's things are in sight and look as they did then, in [-1, 1].
 
     What the goal itself names and is not in sight has to be found whichever is followed.
@@ -343,7 +350,7 @@ def _looks_so(how: Terms, shown: Demonstration, number: int, scene: Scene, goal:
     return sum(found) / len(found) if found and scene.view else 0.0
 
 
-def _is_elsewhere(holder: str, content: str, scene: Scene) -> bool:
+def _is_elsewhere(holder: str, content: str, scene: ScienceScene) -> bool:
     """True if what a thing should hold was seen, but only where it does not hold it."""
     if not words(content) or words(content) <= words(holder):
         return False
@@ -369,7 +376,7 @@ _SUPERLATIVE = re.compile(r"\b(?:most|least|\w+est)\b")
 _THRESHOLD = re.compile(r"(above|below) (-?\d+(?:\.\d+)?)")
 
 
-def decided(act: Act, goal: str, guide: Guide, scene: Scene) -> Act | None:
+def decided(act: Act, goal: str, guide: Guide, scene: ScienceScene) -> Act | None:
     """Return an action with the thing that the goal wants; None where that is not known yet."""
     if act.verb == "focus on" and len(guide.shown.measured) > 1:
         return _timed(act, goal, guide, scene)
@@ -392,7 +399,7 @@ def decided(act: Act, goal: str, guide: Guide, scene: Scene) -> Act | None:
     return act
 
 
-def _timed(act: Act, goal: str, guide: Guide, scene: Scene) -> Act:
+def _timed(act: Act, goal: str, guide: Guide, scene: ScienceScene) -> Act:
     """Focus on what took longest, or shortest, as in the demonstration.
 
     Where the goal wants the least of what the demonstration had the most of, the other one.
@@ -407,7 +414,7 @@ def _timed(act: Act, goal: str, guide: Guide, scene: Scene) -> Act:
     return act._replace(things=(best,))
 
 
-def _is_above(threshold: float, scene: Scene, *, melting: bool) -> bool | None:
+def _is_above(threshold: float, scene: ScienceScene, *, melting: bool) -> bool | None:
     if not melting:
         return scene.readings[-1][0] > threshold if scene.readings else None
     solid = [value for value, liquid in scene.readings if not liquid]
@@ -419,7 +426,7 @@ def _is_above(threshold: float, scene: Scene, *, melting: bool) -> bool | None:
     return threshold < (max(solid) + min(molten)) / 2 if solid and molten else None
 
 
-def _is_as_shown(goal: str, guide: Guide, scene: Scene) -> bool:
+def _is_as_shown(goal: str, guide: Guide, scene: ScienceScene) -> bool:
     """True if the goal's trait shows here just where it did in the demonstration."""
     shown = is_shown(goal, scene.text) if scene.view else None
     return shown is None or shown == guide.shown.shown

@@ -15,7 +15,7 @@ from gym_memory.games.scienceworld.rules_items import AMBIGUOUS, TEMPERATURE
 from gym_memory.graph.schema import PLAYER
 from gym_memory.memory.reading import TranscriptStep, split_entries
 
-__all__ = ["Experiment", "Pursuit", "Scene", "is_move", "is_refused", "is_view", "measured"]
+__all__ = ["Experiment", "Pursuit", "ScienceScene", "is_move", "is_refused", "is_view", "measured"]
 __all__ += ["read_scene", "room_of"]
 
 _CALLED = re.compile(r"called the ([\w ]+?)\.")
@@ -72,7 +72,7 @@ class Experiment(RulePlan):
         return {**super().notes(), **given_up}
 
 
-class Scene(NamedTuple):
+class ScienceScene(NamedTuple):
     """Hold what is known now.
 
     ``sights`` has things by the room that they were seen in, ``kept`` things by the line of a view
@@ -154,7 +154,7 @@ def room_of(text: str) -> str:
     return found[1].lower() if found else ""
 
 
-def read_scene(obs: Observation, aim: Pursuit) -> Scene:
+def read_scene(obs: Observation, aim: Pursuit) -> ScienceScene:
     """Read an observation, with the aim of the last step."""
     text = obs["text"].strip()
     reported, gap, cut = _transcript(obs["memory"])
@@ -187,7 +187,7 @@ def read_scene(obs: Observation, aim: Pursuit) -> Scene:
         done.append((planned, text))
     view = things_in(text) if is_view(text) else ()
     kept.update(view)
-    return Scene(
+    return ScienceScene(
         text, room, view, things_in(obs["inventory"]), (*long_ago, *done), facts, sights, kept,
         len(long_ago), cut, planned,
         aim.room if aim.later else "", made, aim.again, aim.until and parse(str(aim.until)),

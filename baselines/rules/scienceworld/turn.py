@@ -20,7 +20,7 @@ from gym_memory.baselines.rules.scienceworld.phrases import (
     named_words,
     words,
 )
-from gym_memory.baselines.rules.scienceworld.scene import Pursuit, Scene, is_refused
+from gym_memory.baselines.rules.scienceworld.scene import Pursuit, ScienceScene, is_refused
 
 __all__ = ["WAIT", "Decision", "Sight"]
 
@@ -38,7 +38,7 @@ _ALIKE = 0.34
 class Sight:
     """Name what is in sight."""
 
-    def __init__(self, knowledge: ShownKnowledge, goal: str, scene: Scene, guide: Guide):
+    def __init__(self, knowledge: ShownKnowledge, goal: str, scene: ScienceScene, guide: Guide):
         self._knowledge, self._goal, self._scene, self._guide = knowledge, goal, scene, guide
 
     def names_of(self, act: Act) -> tuple[str, ...]:
@@ -166,7 +166,7 @@ class Decision:
         self,
         knowledge: ShownKnowledge,
         goal: str,
-        scene: Scene,
+        scene: ScienceScene,
         rng: np.random.Generator,
         abandoned: tuple[Act, ...] = (),
     ):

@@ -105,7 +105,7 @@ def cook(beliefs: Beliefs) -> Iterator[Move]:
     elif any(is_tool(place) for food in needed for place in beliefs.put_before(food)):
         yield from only(_heat_wanted(beliefs))  # here one cooks by putting things on appliances
     elif needed:
-        yield from _Kitchen(beliefs, needed).step()
+        yield from _CookingView(beliefs, needed).step()
         yield from only(_heat_wanted(beliefs))
     else:
         yield from only(_find_recipe(beliefs))
@@ -184,7 +184,7 @@ def _heat_wanted(beliefs: Beliefs) -> Move | None:
     return None
 
 
-class _Kitchen:
+class _CookingView:
     """Make one decision: what is needed, what is done, what is where."""
 
     def __init__(self, beliefs: Beliefs, needed: list[str]):

@@ -81,7 +81,7 @@ class Order(Aim):
     source: str = ""
 
 
-class _Errand(NamedTuple):
+class _ErrandClause(NamedTuple):
     """Hold a clause that requests something; ``way`` is the direction that it names, if any."""
 
     verb: str
@@ -90,7 +90,7 @@ class _Errand(NamedTuple):
 
 
 @lru_cache(maxsize=64)
-def _errands(text: str) -> tuple[_Errand, ...]:
+def _errands(text: str) -> tuple[_ErrandClause, ...]:
     found = []
     before = ""
     for clause in _CLAUSE.split(text.lower()):
@@ -113,7 +113,7 @@ def _errands(text: str) -> tuple[_Errand, ...]:
         if not verb:
             continue
         if verb != "go" or way:
-            found.append(_Errand(verb, " ".join(clause.split()), way))
+            found.append(_ErrandClause(verb, " ".join(clause.split()), way))
     return tuple(found)
 
 
@@ -154,7 +154,7 @@ def run_errands(beliefs: Beliefs) -> Iterator[Move]:
                 yield Move(action, Aim(f"read {last.source} again"))
 
 
-def _reported(beliefs: Beliefs) -> Iterator[tuple[str, _Errand]]:
+def _reported(beliefs: Beliefs) -> Iterator[tuple[str, _ErrandClause]]:
     """Yield what was read requests, with what says so; directions and states are none of it."""
     aside = _PREPARING if beliefs.ingredients() else ()
     for subject, relation, text in beliefs.graph.live():
@@ -180,7 +180,7 @@ def carry(beliefs: Beliefs) -> Iterator[Move]:
                     yield from only(go_to(beliefs, place, Aim(f"bring {thing} to {place}")))
 
 
-def _floor(errand: _Errand) -> str | None:
+def _floor(errand: _ErrandClause) -> str | None:
     """Return the room whose floor something is to be dropped on; None for no floor at all."""
     floor = _FLOOR.search(errand.text) if errand.verb == "drop" else None
     return errand.text[floor.end() :].strip() if floor else None
@@ -211,7 +211,7 @@ def _quoted(beliefs: Beliefs) -> Iterator[str]:
             yield action
 
 
-def _action_for(beliefs: Beliefs, errand: _Errand) -> str:
+def _action_for(beliefs: Beliefs, errand: _ErrandClause) -> str:
     if errand.way:
         action = f"go {errand.way}"
         return action if action in beliefs.actions else ""
@@ -236,7 +236,7 @@ def _action_for(beliefs: Beliefs, errand: _Errand) -> str:
     return best
 
 
-def _is_done(beliefs: Beliefs, errand: _Errand) -> bool:
+def _is_done(beliefs: Beliefs, errand: _ErrandClause) -> bool:
     if errand.verb == "take":
         return any(beliefs.is_named(thing, errand.text) for thing in beliefs.held())
     states = _DONE.get(errand.verb, ())

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gym_memory.baselines.rules.base import Advised, explore, open_here, seek_new
+from gym_memory.baselines.rules.base import AdvisedPolicy, explore, open_here, seek_new
 from gym_memory.baselines.rules.beliefs import Aim, Beliefs, Kind, Move, only
 from gym_memory.baselines.rules.textworld.cooking import cook, find_recipe
 from gym_memory.baselines.rules.textworld.errands import carry, deliver, is_open, run_errands
@@ -27,7 +27,7 @@ from gym_memory.memory.encoders import DEFAULT_MODEL
 __all__ = ["Planner"]
 
 
-class Planner(Advised):
+class Planner(AdvisedPolicy):
     """Explore, follow clues and recipes, fetch, bring, unlock, cook, tidy.
 
     Args:

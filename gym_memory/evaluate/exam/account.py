@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from gym_memory.baselines.base import make_policy
 from gym_memory.core.records import Oracle, Step, Task, Triple
-from gym_memory.evaluate.observe import ObserveOracle, Sight
+from gym_memory.evaluate.observe import ObserveOracle, StepSight
 from gym_memory.evaluate.quality.observer import IdealObserver, spaced, squeezed
 from gym_memory.graph.schema import INVENTORY, LOCATIONS, PLAYER, NameIndex, direction_of, nouns
 from gym_memory.memory.reading import quoted
@@ -57,7 +57,7 @@ def record(job: Job) -> PlayedEpisode:
     task = Task("", "")
     moments: list[Moment] = []
 
-    def note(sight: Sight) -> None:
+    def note(sight: StepSight) -> None:
         nonlocal task
         obs, t = sight.obs, sight.info["moves"]
         if not moments:

@@ -15,13 +15,13 @@ from gym_memory.evaluate.exam.reading import RecallReading
 from gym_memory.evaluate.quality.observer import squeezed
 from gym_memory.graph.schema import INVENTORY, PLAYER
 
-__all__ = ["Dropped", "Moved", "Next", "Pitfall", "Premise", "There"]
+__all__ = ["DropQuestion", "MoveQuestion", "Next", "Pitfall", "Premise", "There"]
 
 _LOOKS = ("look", "examine", "x ", "read", "inventory", "i", "wait", "z")
 """Starts of actions that change nothing and do not fail by that."""
 
 
-class Moved(Past, kind="moved", title="where X was before"):
+class MoveQuestion(Past, kind="moved", title="where X was before"):
     """Ask where something was before it came to where it is, without naming a step."""
 
     @classmethod
@@ -39,7 +39,7 @@ class Moved(Past, kind="moved", title="where X was before"):
 
 
 @dataclasses.dataclass(frozen=True)
-class Dropped(ExamQuestion, kind="dropped", title="where X was dropped"):
+class DropQuestion(ExamQuestion, kind="dropped", title="where X was dropped"):
     """Ask where something was last put down."""
 
     thing: str

@@ -247,7 +247,7 @@ class Did(ExamQuestion, kind="did", title="what was done at step t"):
 
 
 @dataclasses.dataclass(frozen=True)
-class Order(ExamQuestion, kind="order", title="which came first"):
+class OrderQuestion(ExamQuestion, kind="order", title="which came first"):
     """Ask which of two rooms was entered first, or which of two things was taken first."""
 
     earlier: Triple

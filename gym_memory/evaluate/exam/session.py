@@ -27,8 +27,14 @@ KINDS: dict[str, type[ExamQuestion]] = {
     kind.kind: kind
     for kind in (
         *(questions.Where, questions.Read, questions.Near, questions.Past, questions.Did),
-        *(questions.Order, questions.Route, questions.Inside, questions.Count, questions.Saw),
-        *(questions.Unseen, events.Moved, events.Dropped, events.Next, events.There),
+        *(
+            questions.OrderQuestion,
+            questions.Route,
+            questions.Inside,
+            questions.Count,
+            questions.Saw,
+        ),
+        *(questions.Unseen, events.MoveQuestion, events.DropQuestion, events.Next, events.There),
         *(events.Pitfall, events.Premise),
     )
 }

@@ -82,7 +82,7 @@ class IdealObserver:
         The oracle's ``visible`` replaces all conclusions from text and place; with its ``seen``
         other changes go unnoticed too, but for a way that was walked.
         """
-        world = _World(self._completed(oracle.facts))
+        world = _WorldFacts(self._completed(oracle.facts))
         visible, seen = oracle.objects.get("visible"), oracle.objects.get("seen")
         news = world.facts - self._facts if self._facts else frozenset()
         if seen is not None:
@@ -147,12 +147,12 @@ class IdealObserver:
             for fact in facts
         )
 
-    def _walked(self, world: _World) -> Iterable[Triple]:
+    def _walked(self, world: _WorldFacts) -> Iterable[Triple]:
         """Return the way that was just walked, in both directions."""
         ends = {self.room, world.room}
         return (fact for fact in world.ways if {fact.subject, fact.object} == ends)
 
-    def _shown(self, world: _World, text: str, action: str) -> frozenset[Triple]:
+    def _shown(self, world: _WorldFacts, text: str, action: str) -> frozenset[Triple]:
         """Return the true facts that a text shows."""
         said = spaced(f"{action}. {text}")
         self._named |= {name for name in world.names - self._named if spaced(name) in said}
@@ -180,13 +180,13 @@ class IdealObserver:
         }
         return frozenset({*in_view, *read, *turned, *self._walked(world)})
 
-    def _turned(self, lock: str, world: _World) -> bool:
+    def _turned(self, lock: str, world: _WorldFacts) -> bool:
         """True if a key was just turned in a lock."""
         before = next((state for state in _OPENNESS if self._was(lock, state)), None)
         return {before, world.openness.get(lock)} == {"locked", "closed"}
 
 
-class _World:
+class _WorldFacts:
     """Sort all that is true after a step by what it is about."""
 
     def __init__(self, facts: frozenset[Triple]):

@@ -33,7 +33,7 @@ from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.files import json_by_entry, write_atomic
 from gym_memory.core.records import Triple
 from gym_memory.draw.svg import PALETTE, Line, line_figure, picture
-from gym_memory.evaluate.observe import ObserveOracle, Sight
+from gym_memory.evaluate.observe import ObserveOracle, StepSight
 from gym_memory.evaluate.quality.observer import IdealObserver
 from gym_memory.evaluate.quality.truth import MapTruth, MapWatch
 from gym_memory.graph.schema import INVENTORY, direction_of
@@ -200,7 +200,7 @@ class GraphScorer:
             self._count_needs(action)
         return action
 
-    def see(self, sight: Sight) -> None:
+    def see(self, sight: StepSight) -> None:
         """Score what is remembered after a step."""
         obs, observer, oracle = sight.obs, sight.observer, sight.oracle
         graph, t = self._env.get_wrapper_attr("memory").graph, sight.info["moves"]

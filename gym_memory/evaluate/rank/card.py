@@ -14,7 +14,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 
 from gym_memory.evaluate.exam.session import SILENCE
-from gym_memory.evaluate.rank.suite import NAMES, Cell, Measure, Suite
+from gym_memory.evaluate.rank.suite import NAMES, Measure, Suite, SuiteCell
 from gym_memory.run.results import intervals
 from gym_memory.run.results.intervals import LEVEL, Estimate, Interval
 from gym_memory.run.results.score import grouped
@@ -24,7 +24,7 @@ __all__ = ["Card", "Number", "Rank", "cards", "correlation", "ranks"]
 
 Rank = tuple[int, int]
 """Best and worst rank that the intervals allow."""
-Cells = Mapping[str, Sequence[Cell]]
+Cells = Mapping[str, Sequence[SuiteCell]]
 """Cells of each memory."""
 Games = dict[tuple[str, str], float]
 """Value of each game, by environment and task."""
@@ -171,13 +171,13 @@ def place(card: Card) -> tuple[float, float] | None:
     return None if exam is None or play is None else (exam, play)
 
 
-def _measured(suite: Suite, cells: Sequence[Cell], *measures: Measure) -> list[Cell]:
+def _measured(suite: Suite, cells: Sequence[SuiteCell], *measures: Measure) -> list[SuiteCell]:
     """Return the cells of the parts that measure something."""
     parts = {part.name for part in suite.parts if part.measure in measures}
     return [cell for cell in cells if cell.part in parts]
 
 
-def _areas(suite: Suite, cells: Sequence[Cell]) -> Games:
+def _areas(suite: Suite, cells: Sequence[SuiteCell]) -> Games:
     """Return the area of each game; none where a budget is missing or exceeded."""
     found: Games = {}
     play = _measured(suite, cells, *_PLAY)
@@ -194,7 +194,7 @@ def _areas(suite: Suite, cells: Sequence[Cell]) -> Games:
     return found
 
 
-def _faults(suite: Suite, cells: Sequence[Cell]) -> Iterable[str]:
+def _faults(suite: Suite, cells: Sequence[SuiteCell]) -> Iterable[str]:
     def count(name: str) -> int:
         return sum(sum(cell.marks.get(name, ())) for cell in cells)
 
@@ -214,7 +214,7 @@ def _faults(suite: Suite, cells: Sequence[Cell]) -> Iterable[str]:
         yield f"recalls otherwise at {lost} steps from its own state: it keeps some outside"
 
 
-def _scores(cells: Sequence[Cell]) -> Games:
+def _scores(cells: Sequence[SuiteCell]) -> Games:
     return {
         (cell.env, task or str(n)): score
         for cell in cells
@@ -223,7 +223,7 @@ def _scores(cells: Sequence[Cell]) -> Games:
     }
 
 
-def _shares(cells: Sequence[Cell], kinds: Iterable[str]) -> Number:
+def _shares(cells: Sequence[SuiteCell], kinds: Iterable[str]) -> Number:
     """Return the share of right answers over the games that were asked."""
     kinds, shares, games = list(kinds), [], []
     for cell in cells:

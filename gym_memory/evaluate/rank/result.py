@@ -26,7 +26,7 @@ from gym_memory.draw.figures import colours
 from gym_memory.draw.page import frame, inline_page, table
 from gym_memory.draw.svg import Figure, Line, label_of, line_figure
 from gym_memory.evaluate.rank.card import Card, Number, Rank, cards, correlation, place
-from gym_memory.evaluate.rank.suite import Cell, Suite, cells_of, load_suite
+from gym_memory.evaluate.rank.suite import Suite, SuiteCell, cells_of, load_suite
 from gym_memory.run.config import EpisodeRow
 from gym_memory.run.results.folder import read_config, read_environment, read_episodes
 from gym_memory.run.results.score import format_interval
@@ -90,7 +90,7 @@ def build(
     Raises:
         ResultsError: The games differ from those of the results that ship.
     """
-    own: dict[str, list[Cell]] = {}
+    own: dict[str, list[SuiteCell]] = {}
     backends: dict[str, str] = {}
     games: dict[str, Any] = {}
     for part in suite.parts:
@@ -114,7 +114,7 @@ def build(
                     f"{here.get(env, 'no game'):.80}: install the versions of constraints.txt, or "
                     "rank without the reference (--alone)"
                 )
-    known = {m: [Cell.from_json(c) for c in v] for m, v in reference["memories"].items()}
+    known = {m: [SuiteCell.from_json(c) for c in v] for m, v in reference["memories"].items()}
     whole = [c for c in (*known.values(), *own.values()) if all(cell.tasks for cell in c)]
     if len(set(map(same_for_all, whole))) > 1:  # where a stream broke off, its tasks are unknown
         raise ResultsError(
@@ -135,7 +135,7 @@ def build(
     return json.loads(json.dumps(record)), made
 
 
-def same_for_all(cells: Sequence[Cell]) -> tuple[Any, ...]:
+def same_for_all(cells: Sequence[SuiteCell]) -> tuple[Any, ...]:
     """Return what must be equal of two memories that compare: the games, and what was asked."""
     asked = [sorted(m for m in c.marks.items() if m[0].startswith("asked ")) for c in cells]
     return tuple(

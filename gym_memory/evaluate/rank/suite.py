@@ -21,7 +21,16 @@ from gym_memory.run.protocols import make_protocol
 from gym_memory.run.results.score import grouped
 from gym_memory.run.streams import Stream
 
-__all__ = ["NAMES", "Cell", "Measure", "Part", "Suite", "cells_of", "is_over", "load_suite"]
+__all__ = [
+    "NAMES",
+    "Measure",
+    "Suite",
+    "SuiteCell",
+    "SuitePart",
+    "cells_of",
+    "is_over",
+    "load_suite",
+]
 
 Measure = Literal["play", "text", "exam", "audit", "stream"]
 """``text`` is play by the rendered text alone; ``stream`` is many tasks with one memory."""
@@ -36,7 +45,7 @@ _SPELLING = 1.1
 _PLUGINS = (f"{_HERE}.textual", f"{_HERE}.watched")
 
 
-class Part(NamedTuple):
+class SuitePart(NamedTuple):
     """Hold a part of a tier: what is measured, on which games, by which players."""
 
     name: str
@@ -67,7 +76,7 @@ class Suite(NamedTuple):
 
     version: int
     tier: str
-    parts: tuple[Part, ...]
+    parts: tuple[SuitePart, ...]
     controls: Mapping[str, str]
     memories: tuple[str, ...]
     abilities: Mapping[str, Sequence[str]]
@@ -89,7 +98,7 @@ def load_suite(tier: str) -> Suite:
     record = json.loads((files(_HERE) / "suite.json").read_text("utf-8"))
     if tier not in record["tiers"]:
         raise UnknownNameError("tier", tier, record["tiers"])
-    parts = tuple(Part(**part) for part in record["tiers"][tier])
+    parts = tuple(SuitePart(**part) for part in record["tiers"][tier])
     for part in parts:
         if part.measure not in get_args(Measure):
             raise InvalidArgumentError(
@@ -100,7 +109,7 @@ def load_suite(tier: str) -> Suite:
 
 
 @dataclasses.dataclass(frozen=True)
-class Cell:
+class SuiteCell:
     """Hold what one memory did in one cell: a part's environment, policy and budget.
 
     ``tasks`` and ``scores`` are one a seed, in order, a failed one 0; of a stream one a task that
@@ -125,7 +134,7 @@ class Cell:
     ms: float
 
     @classmethod
-    def from_json(cls, record: Mapping[str, Any]) -> Cell:
+    def from_json(cls, record: Mapping[str, Any]) -> SuiteCell:
         """Build a cell from its plain values; any others are a ResultsError."""
         try:
             values = {f.name: record[f.name] for f in dataclasses.fields(cls)}
@@ -136,9 +145,11 @@ class Cell:
             raise ResultsError(f"expected a cell of a ranking: {error!r}") from error
 
 
-def cells_of(part: Part, rows: Sequence[EpisodeRow], steps: Path) -> dict[str, list[Cell]]:
+def cells_of(
+    part: SuitePart, rows: Sequence[EpisodeRow], steps: Path
+) -> dict[str, list[SuiteCell]]:
     """Return the cells of each memory, from the rows of a part and the folder of their steps."""
-    found: dict[str, list[Cell]] = {}
+    found: dict[str, list[SuiteCell]] = {}
     around = _AROUND.get(part.measure)
     cells = grouped(rows, lambda r: (r.job.memory, r.job.env, r.job.policy, r.job.budget))
     for (memory, *_), group in cells.items():
@@ -147,7 +158,7 @@ def cells_of(part: Part, rows: Sequence[EpisodeRow], steps: Path) -> dict[str, l
     return found
 
 
-def _cell(part: Part, rows: Sequence[EpisodeRow], steps: Path) -> Cell:
+def _cell(part: SuitePart, rows: Sequence[EpisodeRow], steps: Path) -> SuiteCell:
     rows = sorted(rows, key=lambda row: (row.job.seed, row.trial))
     job, results = rows[0].job, [row.result for row in rows]
     played = [row for row in rows if not row.result.failed]
@@ -169,7 +180,7 @@ def _cell(part: Part, rows: Sequence[EpisodeRow], steps: Path) -> Cell:
         values = list(values)
         return round(sum(values) / max(len(values), 1), 3)
 
-    return Cell(
+    return SuiteCell(
         *(part.name, job.env, job.policy, job.budget),
         tasks=tuple(task for task, _ in scores),
         scores=tuple(round(score, 6) for _, score in scores),

@@ -30,7 +30,7 @@ from gym_memory.extract.notes.words import (
 )
 from gym_memory.graph.schema import clean_name
 
-__all__ = ["ARTICLES", "ON", "PLACED", "WITHIN", "Clause", "Named", "is_known", "named_in"]
+__all__ = ["ARTICLES", "ON", "PLACED", "WITHIN", "Clause", "NamedThing", "is_known", "named_in"]
 __all__ += ["sentence_spans"]
 
 ON = ("on", "onto", "upon", "atop")
@@ -84,7 +84,7 @@ def sentence_spans(text: str) -> Iterator[tuple[int, int]]:
     return (found.span() for found in _SENTENCE.finditer(text))
 
 
-class Named(NamedTuple):
+class NamedThing(NamedTuple):
     """A thing that a clause names, with its tags.
 
     ``first`` and ``last`` count words, the article excluded; ``span`` counts characters.
@@ -109,8 +109,8 @@ class Clause:
     """Its words and marks in lower case."""
     named: frozenset[int]
     """Positions of the words that are part of a name."""
-    things: tuple[Named, ...]
-    meant: tuple[Named, ...]
+    things: tuple[NamedThing, ...]
+    meant: tuple[NamedThing, ...]
     """The things without those that it sets aside for another of their kind."""
     verbs: tuple[tuple[int, frozenset[str]], ...]
     """Positions of verbs outside names, with their senses."""
@@ -168,34 +168,34 @@ class Clause:
             words.pop()
         return bool(words) and words[-1] in PLACED
 
-    def is_used(self, thing: Named) -> bool:
+    def is_used(self, thing: NamedThing) -> bool:
         """True if something is done with a thing, or cannot be done without it."""
         words = self.lower[max(thing.first - 3, 0) : thing.first]
         return thing.preposition in _BY and _BEGINS_WITH.isdisjoint(words)
 
-    def looks_at(self, holder: Named) -> bool:
+    def looks_at(self, holder: NamedThing) -> bool:
         """True if a verb of seeking leads *into* a thing or *for* it."""
         at = self.start(holder) - 2
         return any("seek" in found and where == at for where, found in self.verbs)
 
-    def before(self, thing: Named) -> str:
+    def before(self, thing: NamedThing) -> str:
         """Return the word before a thing and its article; empty at the beginning."""
         at = self.start(thing)
         return self.lower[at - 1] if at else ""
 
-    def start(self, thing: Named) -> int:
+    def start(self, thing: NamedThing) -> int:
         """Return the position of a thing with its articles."""
         at = thing.first
         while at and self.lower[at - 1] in ARTICLES:
             at -= 1
         return at
 
-    def moved(self, thing: Named, at: int) -> Named:
+    def moved(self, thing: NamedThing, at: int) -> NamedThing:
         """Return a thing of an earlier clause where a pronoun stands for it."""
         return thing._replace(first=at, last=at + 1, preposition=_preposition(self.lower, at))
 
 
-def named_in(text: str, start: int, end: int, kind_of: KindOf) -> list[Named]:
+def named_in(text: str, start: int, end: int, kind_of: KindOf) -> list[NamedThing]:
     """Return the things that a part of a text names, without the tags of a clause."""
     return _words_and_names(text, start, end, kind_of, owns=True)[1]
 
@@ -274,7 +274,7 @@ _EXCEPT = re.compile(
 _IS_NOT = ("is", "are", "was", "were", "will", "would", "can", "could", "does", "did", "has", "may")
 
 
-def _against(lower: Sequence[str], thing: Named) -> int:
+def _against(lower: Sequence[str], thing: NamedThing) -> int:
     """Return how much the words around a thing set it aside."""
     before = [word for word in lower[: thing.first] if word not in ARTICLES]
     after = lower[thing.last : thing.last + 4]
@@ -312,7 +312,7 @@ _ASIDE = (
 """Weight of what speaks against a thing; the first that fits counts."""
 
 
-def _meant(things: tuple[Named, ...]) -> tuple[Named, ...]:
+def _meant(things: tuple[NamedThing, ...]) -> tuple[NamedThing, ...]:
     """Return the things without those most spoken against among rivals of a kind."""
     for kinds in ((ROOM, ""), (CONTAINER, SUPPORTER, DOOR, ""), (KEY,)):
         rivals = [thing for thing in things if thing.kind in kinds]
@@ -333,14 +333,14 @@ def _is_refusal(cues: str) -> bool:
 # Names
 
 
-def is_known(thing: Named, kind_of: KindOf) -> bool:
+def is_known(thing: NamedThing, kind_of: KindOf) -> bool:
     """True if play, the noun or the form of a name shows that it names a thing."""
     return bool(thing.kind or " " in thing.name or kind_of(thing.name) is not None)
 
 
 def _words_and_names(
     text: str, start: int, end: int, kind_of: KindOf, owns: bool
-) -> tuple[list[str], list[Named]]:
+) -> tuple[list[str], list[NamedThing]]:
     tokens = list(islice(_TOKEN.finditer(text, start, end), _MOST_WORDS))
     words = [token.group() for token in tokens]
     return words, list(_Finder(words, [token.span() for token in tokens], kind_of, owns).find())
@@ -359,7 +359,7 @@ class _Finder:
         self._words, self._spans, self._kind_of, self._owns = words, spans, kind_of, owns
         self._lower = [word.lower() for word in words]
 
-    def find(self) -> Iterator[Named]:
+    def find(self) -> Iterator[NamedThing]:
         """Yield the things in their order."""
         at = 0
         while at < len(self._words):
@@ -374,7 +374,7 @@ class _Finder:
                 yield thing
                 at = thing.last
 
-    def _thing(self, first: int, last: int) -> Named | None:
+    def _thing(self, first: int, last: int) -> NamedThing | None:
         """Return a thing with its kind; None if the words name no thing."""
         name = _bare(clean_name(" ".join(self._lower[first:last])))
         kind = self._kind_of(name)
@@ -392,7 +392,7 @@ class _Finder:
         elif kind == CARRIED:
             kind = KEY if noun == KEY else THING
         end = self._spans[last - 1][0] + len(_bare(self._words[last - 1]))
-        return Named(name, kind, first, last, (self._spans[first][0], end))
+        return NamedThing(name, kind, first, last, (self._spans[first][0], end))
 
     def _whole(self, first: int, last: int, noun: str) -> int:
         """Return where a name ends that an owner or a noun for furniture only begins."""

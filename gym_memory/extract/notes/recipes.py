@@ -18,7 +18,7 @@ from gym_memory.extract.notes.clause import (
     PLACED,
     WITHIN,
     Clause,
-    Named,
+    NamedThing,
     named_in,
     sentence_spans,
 )
@@ -271,7 +271,7 @@ def _prose(
 ) -> dict[Triple, tuple[int, int]]:
     """Return what the sentences from ``start`` on say; a food is ``known`` once it is named."""
     facts: dict[Triple, tuple[int, int]] = {}
-    before: list[Named] = []
+    before: list[NamedThing] = []
 
     def kind(name: str) -> str | None:
         return THING if name in known else kind_of(name)
@@ -311,7 +311,7 @@ def _clauses(text: str, kind_of: KindOf, start: int, *, owns: bool) -> Iterator[
             begin = -1
 
 
-def _is_food(clause: Clause, thing: Named) -> bool:
+def _is_food(clause: Clause, thing: NamedThing) -> bool:
     """True if a recipe speaks of a thing as food, and not as a place or a tool.
 
     A *chicken wing* is no wing of a house: the kind that its noun suggests counts only where the
@@ -326,7 +326,7 @@ def _is_food(clause: Clause, thing: Named) -> bool:
     )  # fmt: skip
 
 
-def _without_states(thing: Named) -> Named:
+def _without_states(thing: NamedThing) -> NamedThing:
     """Return a thing without the states around its name: *grilled lettuce* is lettuce."""
     words = thing.name.split()
     first, last = 0, len(words)
@@ -342,14 +342,14 @@ def _is_state(word: str) -> bool:
     return preparation(word) == word.removeprefix("un")
 
 
-def _again(clause: Clause, before: list[Named]) -> list[Named]:
+def _again(clause: Clause, before: list[NamedThing]) -> list[NamedThing]:
     """Return what a sentence without a food means by *it*: what was named last."""
     said = [word for word in clause.lower if word in _PRONOUNS]
     chosen = (before[-1:] if said[0] == "it" else before) if said else []
     return [thing._replace(first=-1, last=0) for thing in chosen]
 
 
-def _is_about_first(clause: Clause, foods: list[Named], done: list[Preparation]) -> bool:
+def _is_about_first(clause: Clause, foods: list[NamedThing], done: list[Preparation]) -> bool:
     """True if the first of foods is what the others are for: *the basis is the egg*."""
     if len(foods) < 2 or any(food == foods[0] for food, _ in _matched(clause, foods, done)):
         return False
@@ -358,10 +358,10 @@ def _is_about_first(clause: Clause, foods: list[Named], done: list[Preparation])
 
 
 def _matched(
-    clause: Clause, foods: list[Named], done: list[Preparation]
-) -> Iterator[tuple[Named, str]]:
+    clause: Clause, foods: list[NamedThing], done: list[Preparation]
+) -> Iterator[tuple[NamedThing, str]]:
     """Yield each food with the states that it needs; foods of one list share them."""
-    groups: list[list[Named]] = []
+    groups: list[list[NamedThing]] = []
     for food in foods:
         between = clause.lower[groups[-1][-1].last : food.first] if groups else ()
         if groups and all(word in _LISTING or word == "," for word in between):
@@ -376,7 +376,7 @@ def _matched(
         yield from ((food, state) for food in group for state in own)
 
 
-def _group_of(clause: Clause, groups: list[list[Named]], at: int) -> int:
+def _group_of(clause: Clause, groups: list[list[NamedThing]], at: int) -> int:
     """Return which foods something is done to: those right behind the verb, else those before."""
     after = next((i for i, group in enumerate(groups) if group[0].first > at), -1)
     before = max((i for i, group in enumerate(groups) if group[-1].last <= at), default=-1)

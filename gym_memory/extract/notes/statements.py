@@ -20,7 +20,7 @@ from gym_memory.extract.notes.clause import (
     PLACED,
     WITHIN,
     Clause,
-    Named,
+    NamedThing,
     is_known,
     named_in,
     sentence_spans,
@@ -67,12 +67,12 @@ def read_statements(
     red chest, is in, hall
     """
     text = text[:_MAX_TEXT_CHARS]
-    reading = _Reading(text, kind_of, note)
+    reading = _TextReader(text, kind_of, note)
     reading.read()
     learnt = reading.learnt() if note else {}
     if learnt:  # once more, now that it is known what is a key and what locks
         opened = {f: span for f, span in reading.facts.items() if f.relation == "opens"}
-        reading = _Reading(text, lambda name: kind_of(name) or learnt.get(name), note)
+        reading = _TextReader(text, lambda name: kind_of(name) or learnt.get(name), note)
         reading.read()
         reading.facts = opened | reading.facts
     if note:
@@ -88,8 +88,8 @@ class _Pair(NamedTuple):
     """Two things of a clause, of which the first may open the second."""
 
     clause: Clause
-    key: Named
-    lock: Named
+    key: NamedThing
+    lock: NamedThing
     note: bool
 
     def surely(self) -> bool:
@@ -97,7 +97,7 @@ class _Pair(NamedTuple):
         return self.clause.opens(surely=True)
 
 
-class _Rule(NamedTuple):
+class _ConditionRule(NamedTuple):
     """A condition and what follows where it holds: yes, no, or what another test says."""
 
     reason: str
@@ -105,7 +105,7 @@ class _Rule(NamedTuple):
     says: bool | Callable[[_Pair], bool]
 
 
-def _decide(rules: tuple[_Rule, ...], pair: _Pair) -> bool:
+def _decide(rules: tuple[_ConditionRule, ...], pair: _Pair) -> bool:
     for rule in rules:
         if rule.fits(pair):
             return rule.says if isinstance(rule.says, bool) else rule.says(pair)
@@ -119,7 +119,7 @@ _BEFORE_ORDERS = ("", *word_group("clauses", "commanded"))
 _INTO = ("into", "to", "in", "on", "inside")
 
 
-def _wants(clause: Clause, lock: Named, key: Named) -> bool:
+def _wants(clause: Clause, lock: NamedThing, key: NamedThing) -> bool:
     """True if a verb whose subject is the lock leads to the key: *responds to, takes*."""
     return any(
         lock.last <= at < key.first
@@ -129,7 +129,7 @@ def _wants(clause: Clause, lock: Named, key: Named) -> bool:
     )
 
 
-def _has_lock(clause: Clause, lock: Named, key: Named) -> bool:
+def _has_lock(clause: Clause, lock: NamedThing, key: NamedThing) -> bool:
     """True if the lock's own lock leads to the key: *shut by a lock made for*."""
     words = clause.lower[lock.last : key.first + 1]
     return any(
@@ -137,7 +137,7 @@ def _has_lock(clause: Clause, lock: Named, key: Named) -> bool:
     )
 
 
-def _acts_on(clause: Clause, key: Named, lock: Named) -> bool:
+def _acts_on(clause: Clause, key: NamedThing, lock: NamedThing) -> bool:
     """True if a verb of opening leads from the key to the lock."""
     return any(
         "open" in found
@@ -154,7 +154,7 @@ def _is_all_opening(pair: _Pair) -> bool:
     return all("open" in senses(word) and word not in _LOCK_VERBS for word in words)
 
 
-def _keeps(clause: Clause, holder: Named, thing: Named) -> bool:
+def _keeps(clause: Clause, holder: NamedThing, thing: NamedThing) -> bool:
     """True if a verb of keeping leads from a holder to a thing."""
     if thing.last <= holder.first:  # the coin that the box holds
         after = clause.lower[holder.last : holder.last + 1]
@@ -201,73 +201,73 @@ def _role(pair: _Pair) -> bool | None:
 
 
 _MAY_BE_KEY = (
-    _Rule(
+    _ConditionRule(
         "a goal names a prize and its place",
         lambda p: not p.note and p.key.kind == "" and not _is_all_opening(p),
         False,
     ),
-    _Rule("the other one is the key", lambda p: _role(p) is False, False),
-    _Rule(
+    _ConditionRule("the other one is the key", lambda p: _role(p) is False, False),
+    _ConditionRule(
         "it is used as one",
         lambda p: _role(p) is True,
         lambda p: p.key.kind == THING or p.clause.opens(),
     ),
-    _Rule(
+    _ConditionRule(
         "a note speaks of what is at hand for its use",
         lambda p: p.key.kind == THING,
         lambda p: p.note and (p.lock.kind != "" or p.lock.preposition == "for"),
     ),
-    _Rule("nothing says that the other one locks", lambda p: p.lock.kind == "", False),
-    _Rule("it is beside a lock", lambda p: p.note, _Pair.surely),
+    _ConditionRule("nothing says that the other one locks", lambda p: p.lock.kind == "", False),
+    _ConditionRule("it is beside a lock", lambda p: p.note, _Pair.surely),
 )
 """Whether a thing that is not called a key may be the key of another."""
 
 _OPENS = (
-    _Rule(
+    _ConditionRule(
         "the key is used",
         lambda p: p.clause.is_used(p.key) or p.clause.before(p.key) in ("use", "uses", "used"),
         True,
     ),
-    _Rule("it is where the trail begins", lambda p: p.key.preposition == "from", False),
-    _Rule(
+    _ConditionRule("it is where the trail begins", lambda p: p.key.preposition == "from", False),
+    _ConditionRule(
         "what lies in a place does not open it",
         lambda p: p.key.kind != KEY and p.key.preposition in PLACED,
         False,
     ),
-    _Rule(
+    _ConditionRule(
         "something is taken from there",
         lambda p: any(t.preposition == "from" for t in p.clause.things if t.name == p.lock.name),
         False,
     ),
-    _Rule(
+    _ConditionRule(
         "the lock holds the key",
         lambda p: _keeps(p.clause, p.lock, p.key),
         _Pair.surely,
     ),
-    _Rule(
+    _ConditionRule(
         "things lie in what locks, not on it",
         lambda p: p.lock.kind == CONTAINER and p.lock.preposition in ON,
         True,
     ),
-    _Rule(
+    _ConditionRule(
         "the key lies there, or works there",
         lambda p: p.lock.preposition in PLACED,
         lambda p: p.surely() or p.clause.has("insert"),
     ),
-    _Rule(
+    _ConditionRule(
         "the key was put into what may hold it",
         lambda p: p.lock.preposition == "into" and p.clause.has("put"),
         _Pair.surely,
     ),
-    _Rule(
+    _ConditionRule(
         "the key is for the lock, unless it is searched for there",
         lambda p: p.lock.preposition in ("for", "with", "against", "into"),
         lambda p: p.surely() or not p.clause.looks_at(p.lock),
     ),
-    _Rule("something is found there", lambda p: _seeks(p.clause), _Pair.surely),
-    _Rule("a note names them for that", lambda p: p.note, True),
-    _Rule("a verb says so", lambda p: p.clause.opens(), True),
-    _Rule(
+    _ConditionRule("something is found there", lambda p: _seeks(p.clause), _Pair.surely),
+    _ConditionRule("a note names them for that", lambda p: p.note, True),
+    _ConditionRule("a verb says so", lambda p: p.clause.opens(), True),
+    _ConditionRule(
         "there is nothing but the two names",
         lambda p: not p.clause.cues.replace("the", "").replace("The", "").strip(" .=->"),
         True,
@@ -275,7 +275,7 @@ _OPENS = (
 )
 """Whether a clause says that a key and a lock go together."""
 
-_HOLDS: tuple[tuple[str, Callable[[Clause, Named, list[Named]], bool]], ...] = (
+_HOLDS: tuple[tuple[str, Callable[[Clause, NamedThing, list[NamedThing]], bool]], ...] = (
     (
         "a preposition says so, and a verb that something is there",
         lambda c, holder, _: holder.preposition in PLACED and bool(holder.kind or _is_placing(c)),
@@ -293,7 +293,7 @@ _HOLDS: tuple[tuple[str, Callable[[Clause, Named, list[Named]], bool]], ...] = (
 """What shows that a thing holds the others; earlier lines count more."""
 
 
-def _furniture(things: list[Named]) -> list[Named]:
+def _furniture(things: list[NamedThing]) -> list[NamedThing]:
     return [thing for thing in things if thing.kind in (CONTAINER, SUPPORTER)]
 
 
@@ -321,20 +321,20 @@ _THERE = re.compile(r"\bthere\b(?! (?:is|are|was|stands|lies)\b)", re.IGNORECASE
 _LOOKS = frozenset(word_group("clauses", "look_verbs"))
 
 
-class _Reading:
+class _TextReader:
     """Reads one text; what was read before says what *it* means."""
 
     def __init__(self, text: str, kind_of: KindOf, note: bool):
         self.facts: dict[Triple, tuple[int, int]] = {}
         self.names: dict[str, tuple[int, int]] = {}
-        self.meant: list[Named] = []
+        self.meant: list[NamedThing] = []
         """All things that the text named, in its order."""
-        self.rooms: list[Named] = []
+        self.rooms: list[NamedThing] = []
         """Rooms that it named alone: where all this happens."""
         self._text, self._kind_of, self._note = text, kind_of, note
-        self._before: list[Named] = []
+        self._before: list[NamedThing] = []
         self._named: dict[str, int] = {}  # how often
-        self._unknown: list[Named] = []  # named alone, and perhaps a room
+        self._unknown: list[NamedThing] = []  # named alone, and perhaps a room
         self._splits = _MOST_SPLITS
 
     def _clause(self, start: int, end: int) -> Clause:
@@ -386,7 +386,7 @@ class _Reading:
         self._relate(clause, things)
         self._before = things or self._before
 
-    def _whole(self, thing: Named) -> Named:
+    def _whole(self, thing: NamedThing) -> NamedThing:
         """Return the thing that *that locker* means: the last one named whose name ends so."""
         if " " not in thing.name and self._kind_of(thing.name) is None:
             for earlier in reversed(self._named):
@@ -396,12 +396,12 @@ class _Reading:
         return thing
 
     @staticmethod
-    def _is_of_it(clause: Clause, things: list[Named]) -> bool:
+    def _is_of_it(clause: Clause, things: list[NamedThing]) -> bool:
         """True if all that it names is where *it* is: *it sits on the shelf in the hall*."""
         placed = all(thing.preposition in PLACED for thing in things)
         return placed and 0 <= clause.pronoun < things[0].first
 
-    def _it(self, clause: Clause) -> list[Named]:
+    def _it(self, clause: Clause) -> list[NamedThing]:
         """Return what *it* stands for: the thing named last, or the key if something is opened."""
         if clause.pronoun < 0:
             return []
@@ -421,7 +421,7 @@ class _Reading:
             self._named[thing.name] = self._named.get(thing.name, 0) + 1
         return [clause.moved(thing, clause.pronoun) for thing in earlier[-1:]]
 
-    def _relate(self, clause: Clause, things: list[Named]) -> None:
+    def _relate(self, clause: Clause, things: list[NamedThing]) -> None:
         rooms = [t for t in things if t.kind == ROOM]
         if len(rooms) == len(things) == 1:
             warns_off = clause.refuses and not _LOOKS.isdisjoint(clause.lower)
@@ -444,7 +444,9 @@ class _Reading:
             rooms = rooms or self._there(clause) or self._place_of(clause, things)
             self._locate(clause, things, rooms)
 
-    def _key_and_lock(self, clause: Clause, things: list[Named]) -> tuple[Named, Named] | None:
+    def _key_and_lock(
+        self, clause: Clause, things: list[NamedThing]
+    ) -> tuple[NamedThing, NamedThing] | None:
         """Return the key and what it opens, if the clause says so of two of its things."""
         others = [t for t in things if t.kind not in (KEY, ROOM)]
         keys = [t for t in things if t.kind == KEY]
@@ -464,7 +466,9 @@ class _Reading:
                 return key, lock
         return None
 
-    def _at_hand(self, clause: Clause, things: list[Named]) -> tuple[Named, Named] | None:
+    def _at_hand(
+        self, clause: Clause, things: list[NamedThing]
+    ) -> tuple[NamedThing, NamedThing] | None:
         """Return what was seen elsewhere and what locks: a note says no more of the two."""
         named = [t for t in things if t.kind != ROOM]
         keys = [t for t in named if t.kind == THING]
@@ -476,7 +480,7 @@ class _Reading:
         searched = "seek" in senses(clause.before(lock))
         return None if placed or searched or _keeps(clause, lock, key) else (key, lock)
 
-    def _place_of(self, clause: Clause, things: list[Named]) -> list[Named]:
+    def _place_of(self, clause: Clause, things: list[NamedThing]) -> list[NamedThing]:
         """Return what a note names beside furniture and nobody knows: where that stands."""
         standing = _furniture(things)
         unknown = [t for t in things if t.kind == ""]
@@ -490,7 +494,7 @@ class _Reading:
         goes = clause.has("lie", "put", "seek", "go")
         return [place] if goes or is_where or _keeps(clause, place, holder) else []
 
-    def _there(self, clause: Clause) -> list[Named]:
+    def _there(self, clause: Clause) -> list[NamedThing]:
         """Return the room that was named last, where a clause speaks of what is there."""
         earlier = [t for t in self._before if t.kind == ROOM][:1]
         if not _THERE.search(clause.cues):
@@ -498,7 +502,7 @@ class _Reading:
         self.rooms = [room for room in self.rooms if room not in earlier]
         return earlier
 
-    def _locate(self, clause: Clause, things: list[Named], rooms: list[Named]) -> None:
+    def _locate(self, clause: Clause, things: list[NamedThing], rooms: list[NamedThing]) -> None:
         """Add where things are: in furniture that is named, and that or they in a room."""
         if _is_order_to_put(clause):
             for holder, room in pairwise(things):  # the place that it names, as it is found
@@ -543,7 +547,7 @@ class _Reading:
         kinds |= {key: KEY for key, _ in pairs if not kind_of_noun(key)}
         return {name: kind for name, kind in kinds.items() if self._kind_of(name) is None}
 
-    def add(self, subject: Named, relation: str, obj: Named) -> None:
+    def add(self, subject: NamedThing, relation: str, obj: NamedThing) -> None:
         """Add a fact, unless it relates a thing to itself."""
         if subject.name != obj.name:
             self.facts.setdefault(Triple(subject.name, relation, obj.name), subject.span)

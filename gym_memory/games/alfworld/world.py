@@ -89,14 +89,14 @@ def _closed(
             yield found, piece[found.end() :]
 
 
-class _Part(NamedTuple):
+class _TermPart(NamedTuple):
     kind: str
     content: str
     given: str = ""
 
 
 @lru_cache(maxsize=4096)
-def _parts(text: str) -> tuple[_Part, ...]:
+def _parts(text: str) -> tuple[_TermPart, ...]:
     found, position = [], len(text) - len(text.lstrip())
     while position < len(text):
         token = _TOKEN.match(text, position)
@@ -105,11 +105,11 @@ def _parts(text: str) -> tuple[_Part, ...]:
         position = token.end()
         kind = token.lastgroup or ""
         if token["list"]:
-            found.append(_Part("list", token["each"].strip(), token["given"] or ""))
+            found.append(_TermPart("list", token["each"].strip(), token["given"] or ""))
         elif token["expression"]:
-            found.append(_Part("each", token["expression"].strip(), token["facts"] or ""))
+            found.append(_TermPart("each", token["expression"].strip(), token["facts"] or ""))
         else:
-            found.append(_Part(kind, token[kind]))
+            found.append(_TermPart(kind, token[kind]))
     return tuple(found)
 
 
@@ -237,7 +237,7 @@ _ESCAPES = {"_bar_": "|", "_minus_": "-", "_plus_": "+", "_dot_": ".", "_comma_"
 _MAX_KEPT = 4096
 
 
-class _Move(NamedTuple):
+class _WorldMove(NamedTuple):
     action: Action
     binding: Binding
 
@@ -301,7 +301,7 @@ class Game:
         for action in self.actions:
             verb = self.grammar.actions[action.name].template.partition(" ")[0]
             self.by_verb.setdefault(verb, []).append(action)
-        self.commands: dict[tuple[Any, ...], dict[str, _Move]] = {}
+        self.commands: dict[tuple[Any, ...], dict[str, _WorldMove]] = {}
         """Commands of an action in a state, kept; changes nothing but the time they take."""
 
     @cached_property
@@ -376,7 +376,7 @@ class HouseholdPlay:
             found.update(self._commands_of(action))
         return tuple(sorted(found))
 
-    def _commands_of(self, action: Action) -> dict[str, _Move]:
+    def _commands_of(self, action: Action) -> dict[str, _WorldMove]:
         keys, kept = self.state.keys, self.game.commands
         key = action.name, *[keys.get(predicate, 0) for predicate in self.game.reads[action.name]]
         found = kept.get(key)
@@ -386,17 +386,17 @@ class HouseholdPlay:
             found = kept[key] = self._match(action)
         return found
 
-    def _match(self, action: Action) -> dict[str, _Move]:
+    def _match(self, action: Action) -> dict[str, _WorldMove]:
         template = self.game.grammar.actions[action.name].template
         found = {}
         for case, binding in action.query.solutions(self.state, self.game.plans[action.name]):
             if not action.is_idle(case, binding):
-                move = _Move(action, binding)
+                move = _WorldMove(action, binding)
                 command = self.game.teller.tell(template, self.state, self._bound(move))
                 found[command] = move
         return found
 
-    def _bound(self, move: _Move) -> dict[str, str]:
+    def _bound(self, move: _WorldMove) -> dict[str, str]:
         return {
             name: str(entity)
             for name, entity in zip(move.action.parameters, move.binding, strict=False)

@@ -21,9 +21,9 @@ from gym_memory.games.base import Feedback, TextEnv
 from gym_memory.games.foreign.calls import Caller, GlobalChance, Result, action_names
 from gym_memory.games.foreign.sources import (
     MISSING,
-    Fixed,
+    FixedValue,
     Given,
-    Source,
+    ValueSource,
     as_actions,
     as_number,
     as_text,
@@ -141,19 +141,19 @@ class ForeignEnv(TextEnv):
         self._scoring = score if score in (_REWARDS, _CUMULATIVE) else None
         listed = None if isinstance(valid_actions, bool) else valid_actions
         if not (listed is None or isinstance(listed, str) or callable(listed)):
-            listed = Fixed(as_actions(listed))
+            listed = FixedValue(as_actions(listed))
         given = {
             "text": text,
-            "task": Fixed(task) if isinstance(task, str) and not _is_path(task) else task,
+            "task": FixedValue(task) if isinstance(task, str) and not _is_path(task) else task,
             "inventory": inventory,
             "valid_actions": listed,
             "score": None if self._scoring else score,
-            "max_score": Fixed(max_score) if isinstance(max_score, int | float) else max_score,
+            "max_score": FixedValue(max_score) if isinstance(max_score, int | float) else max_score,
             "won": won,
             "lost": lost,
             "accepted": accepted,
         }
-        self._sources = {key: Source(key, where, env) for key, where in given.items()}
+        self._sources = {key: ValueSource(key, where, env) for key, where in given.items()}
         if dialect != "auto":
             EXTRACTORS.get(dialect)
         self._asked_dialect = self._dialect = dialect

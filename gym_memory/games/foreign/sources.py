@@ -19,7 +19,16 @@ from gym_memory.core.settings import shown
 from gym_memory.extract import EXTRACTORS, Extractor, get_extractor
 from gym_memory.graph import TemporalGraph
 
-__all__ = ["KEYS", "MISSING", "Fixed", "Given", "Source", "as_actions", "as_flag", "as_number"]
+__all__ = [
+    "KEYS",
+    "MISSING",
+    "FixedValue",
+    "Given",
+    "ValueSource",
+    "as_actions",
+    "as_flag",
+    "as_number",
+]
 __all__ += ["as_text", "detect_dialect", "explained", "is_chat", "message_text", "said"]
 
 Given = str | Callable[[Any, Mapping[str, Any]], Any] | None
@@ -29,7 +38,7 @@ MISSING = object()
 """Value of a source that gives nothing."""
 
 
-class Fixed(NamedTuple):
+class FixedValue(NamedTuple):
     """A value that is given itself, and not its place."""
 
     value: Any
@@ -57,7 +66,7 @@ KEYS: Mapping[str, tuple[str, ...]] = {
 _PLACES = ("obs", "info", "env")
 
 
-class Source:
+class ValueSource:
     """One value that a foreign environment gives.
 
     Without ``given``, the keys of :data:`KEYS` are tried at every step, in a Dict observation
@@ -69,16 +78,16 @@ class Source:
         env: The foreign environment, for paths that begin with ``env``.
     """
 
-    def __init__(self, name: str, given: Given | Fixed, env: Any):
+    def __init__(self, name: str, given: Given | FixedValue, env: Any):
         self.name, self._env = name, env
-        self.given, self.fixed = given is not None, isinstance(given, Fixed)
+        self.given, self.fixed = given is not None, isinstance(given, FixedValue)
         self._call = given if callable(given) else None
         self._path: tuple[str, ...] = ()
         self.where = ""
         """Where it was found last; empty for nowhere."""
         if self._call is not None:
             self.where = getattr(given, "__name__", type(given).__name__)
-        elif isinstance(given, Fixed):
+        elif isinstance(given, FixedValue):
             self._call, self.where = lambda obs, info: given.value, "given"
         elif isinstance(given, str):
             self._path = tuple(given.split("."))

@@ -212,7 +212,7 @@ def understood(text: str) -> bool:
     return _NOT_UNDERSTOOD.search(text) is None
 
 
-class _Known(NamedTuple):
+class _KnownStory(NamedTuple):
     vocabulary: Vocabulary
     region: Region
     templates: tuple[tuple[str, ...], ...]
@@ -240,7 +240,7 @@ class ParserEngine(StoryEngine):
     def __init__(self, seed: int | None = None, *, verbose: bool = False) -> None:
         super().__init__(seed)
         self._verbose = verbose
-        self._known: _Known | None = None
+        self._known: _KnownStory | None = None
         self._player: int | None = None
         self._kept: dict[str, tuple[str, ...]] = {}
         self._attempt: Attempt = lambda command: True
@@ -349,14 +349,14 @@ class ParserEngine(StoryEngine):
     # ------------------------------------------------------------ valid actions
 
     @property
-    def _story_facts(self) -> _Known:
+    def _story_facts(self) -> _KnownStory:
         if self._known is None:
             story = check_story(self._story)
             vocabulary = read_vocabulary(story, PREFERRED)
             generator = self._machine.frotz.act_gen
             known = generator.templates if generator else ()
             templates = templates_of(vocabulary, tuple(known))
-            self._known = _Known(vocabulary, object_region(story), templates, story)
+            self._known = _KnownStory(vocabulary, object_region(story), templates, story)
         return self._known
 
     def admissible_commands(self) -> tuple[str, ...]:

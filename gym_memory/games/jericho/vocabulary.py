@@ -84,7 +84,7 @@ class Vocabulary(NamedTuple):
         return word.lower()[: self.length] in known
 
 
-class _Word(NamedTuple):
+class _StoryWord(NamedTuple):
     text: str
     flags: int
     verb: int
@@ -157,7 +157,7 @@ def _made_by_infocom(story: bytes) -> bool:
 
 
 def _infocom_lines(
-    story: bytes, entries: list[_Word], prefer: tuple[str, ...]
+    story: bytes, entries: list[_StoryWord], prefer: tuple[str, ...]
 ) -> Iterator[tuple[int, tuple[str, ...]]]:
     """Yield action and line of every verb, the preferred synonym of each verb and preposition.
 
@@ -187,7 +187,7 @@ def _at(story: bytes, address: int) -> int:
     return int.from_bytes(story[address : address + 2], "big")
 
 
-def _dictionary(story: bytes) -> Iterator[_Word]:
+def _dictionary(story: bytes) -> Iterator[_StoryWord]:
     table = _at(story, 0x08)
     table += 1 + story[table]  # word separators
     size = story[table]
@@ -198,7 +198,7 @@ def _dictionary(story: bytes) -> Iterator[_Word]:
         if len(data) < size or size < text + 2:
             return
         flags, verb, *rest = data[text:]
-        yield _Word(
+        yield _StoryWord(
             decoded(story, data[:text]).rstrip(), flags, verb, rest[0] if rest else 0, address
         )
 

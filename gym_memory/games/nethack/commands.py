@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from functools import lru_cache, partial
 
 from gym_memory.games.nethack import skills
-from gym_memory.games.nethack.engine import ENTER, ESCAPE, GamePrompt, Item
+from gym_memory.games.nethack.engine import ENTER, ESCAPE, GamePrompt, PackItem
 from gym_memory.games.nethack.grid import CELLS, DIRECTIONS, EIGHT, area_name, direction_to
 from gym_memory.games.nethack.play import DIRECTION_KEYS, Impossible, NetHackPlay
 from gym_memory.games.nethack.rules import plain_name
@@ -269,7 +269,7 @@ _BOXES = frozenset(("large box", "chest", "ice box", "sack", "bag"))
 
 
 @lru_cache(maxsize=256)
-def _uses(items: tuple[Item, ...], lines: tuple[str, ...]) -> tuple[str, ...]:
+def _uses(items: tuple[PackItem, ...], lines: tuple[str, ...]) -> tuple[str, ...]:
     """Return uses of the pack; ``lines`` are directions in which a hostile creature stands."""
     found = []
     for item in items:

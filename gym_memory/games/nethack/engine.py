@@ -19,7 +19,7 @@ import numpy.typing as npt
 from gym_memory.core.errors import BackendError, UnknownNameError
 from gym_memory.core.optional import require
 
-__all__ = ["GamePrompt", "Item", "NetHackEngine", "Screen", "make_minihack", "make_nle"]
+__all__ = ["GamePrompt", "NetHackEngine", "PackItem", "Screen", "make_minihack", "make_nle"]
 
 ESCAPE, ENTER, SPACE = 27, 13, 32
 KEYS = (
@@ -39,7 +39,7 @@ _CLASSES = (
 )  # fmt: skip
 
 
-class Item(NamedTuple):
+class PackItem(NamedTuple):
     """Hold a thing in the pack, its name in full: ``a +1 long sword (weapon in hand)``."""
 
     letter: str
@@ -76,7 +76,7 @@ class Screen(NamedTuple):
     words: npt.NDArray[np.uint8]
     status: tuple[int, ...]
     message: str
-    items: tuple[Item, ...]
+    items: tuple[PackItem, ...]
     prompt: GamePrompt | None
     done: bool
 
@@ -102,7 +102,7 @@ class NetHackEngine:
         self._make = make
         self._env: Any = None
         self._inventory = b""
-        self._items: tuple[Item, ...] = ()
+        self._items: tuple[PackItem, ...] = ()
         self.ascended = False
         self.reward = 0.0
         """Reward that the task of the NLE environment gave since the start."""
@@ -198,12 +198,12 @@ class NetHackEngine:
             done,
         )
 
-    def _pack(self, observation: Any) -> tuple[Item, ...]:
+    def _pack(self, observation: Any) -> tuple[PackItem, ...]:
         written = observation["inv_strs"].tobytes()
         if written != self._inventory:
             self._inventory = written
             self._items = tuple(
-                Item(chr(letter), _text(name), _CLASSES[kind] if kind < len(_CLASSES) else "")
+                PackItem(chr(letter), _text(name), _CLASSES[kind] if kind < len(_CLASSES) else "")
                 for letter, name, kind in zip(
                     observation["inv_letters"].tolist(),
                     observation["inv_strs"],

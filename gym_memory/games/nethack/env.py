@@ -15,8 +15,8 @@ from gym_memory.games.base import Feedback, TextEnv
 from gym_memory.games.nethack.commands import possible, read
 from gym_memory.games.nethack.engine import (
     GamePrompt,
-    Item,
     NetHackEngine,
+    PackItem,
     make_minihack,
     make_nle,
 )
@@ -141,7 +141,7 @@ def _status(status: Status) -> str:
     return "Status: " + "; ".join(parts) + "."
 
 
-def inventory_text(items: tuple[Item, ...]) -> str:
+def inventory_text(items: tuple[PackItem, ...]) -> str:
     """List the pack, an item a line."""
     return "\n".join([f"{item.letter} - {item.name}" for item in items]) or "You carry nothing."
 

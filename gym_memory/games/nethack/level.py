@@ -12,7 +12,7 @@ from gym_memory.games.nethack import grid
 from gym_memory.games.nethack.engine import Screen
 from gym_memory.games.nethack.grid import SHIFT, Area, AreaMap
 
-__all__ = ["Creature", "Level", "Reach"]
+__all__ = ["Creature", "Level", "ReachableArea"]
 
 _FEATURES = {
     "staircase up": "stairs up", "staircase down": "stairs down", "opulent throne": "throne",
@@ -66,7 +66,7 @@ def _being(words: str) -> tuple[str, str]:
     return _NAMED.split(_QUANTITY.sub("", words))[0], attitude
 
 
-class Reach(NamedTuple):
+class ReachableArea(NamedTuple):
     """Hold a mask of the cells that can be walked to, and the areas with such a cell."""
 
     cells: grid.Mask
@@ -101,7 +101,7 @@ class Level(AreaMap):
         self.door_tries: dict[int, int] = {}
         self._ways: tuple[tuple[int, int], grid.Ways] | None = None
         self._paths: grid.PathMap | None = None
-        self._within_reach: tuple[int, Reach] | None = None
+        self._within_reach: tuple[int, ReachableArea] | None = None
         self._frontier: tuple[int, grid.Mask] | None = None
         self._unexplored: frozenset[Area] | None = None
         self._roads = 0  # changes whenever what can be walked on does
@@ -279,14 +279,14 @@ class Level(AreaMap):
             self._paths = ways.paths(self.here)
         return self._paths
 
-    def reachable(self) -> Reach:
+    def reachable(self) -> ReachableArea:
         """Return cells and areas that can be walked to."""
         regions = self.ways().regions
         region = int(regions[self.here])
         if self._within_reach is None or self._within_reach[0] != region:
             cells = regions == region
             areas = np.flatnonzero(np.bincount(self.area[cells] + SHIFT)) - SHIFT
-            self._within_reach = (region, Reach(cells, frozenset(areas.tolist())))
+            self._within_reach = (region, ReachableArea(cells, frozenset(areas.tolist())))
         return self._within_reach[1]
 
     def _barred(self, *, boulders: bool = False) -> set[int]:

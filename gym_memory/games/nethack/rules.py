@@ -147,7 +147,7 @@ def _carried(inventory: str) -> dict[Triple, None]:
 # The description of an area
 
 
-class _Block(NamedTuple):
+class _AreaBlock(NamedTuple):
     """The description of one area; positions count from its beginning."""
 
     area: str
@@ -162,7 +162,9 @@ class _Block(NamedTuple):
     """Where the area as such is named, then every entry of its lists."""
 
 
-def _take(draft: Draft, block: _Block, here: str, doors: dict[tuple[str, str], list[str]]) -> None:
+def _take(
+    draft: Draft, block: _AreaBlock, here: str, doors: dict[tuple[str, str], list[str]]
+) -> None:
     """State all that a block lists, and end what it leaves out."""
     area, level, graph, stated = block.area, block.level, draft.graph, draft.mentions
     offset = draft.offset
@@ -191,7 +193,9 @@ def _take(draft: Draft, block: _Block, here: str, doors: dict[tuple[str, str], l
                 draft.outdate(*shut)
 
 
-def _join(draft: Draft, block: _Block, door: str, span: tuple[int, int], areas: list[str]) -> None:
+def _join(
+    draft: Draft, block: _AreaBlock, door: str, span: tuple[int, int], areas: list[str]
+) -> None:
     """Add the way through a door to the areas that are known to have it; adds to ``areas``."""
     ending = f" of {block.level}"
     others = [
@@ -210,7 +214,7 @@ def _join(draft: Draft, block: _Block, door: str, span: tuple[int, int], areas: 
 
 
 @lru_cache(maxsize=1024)
-def _read_block(text: str, level: str) -> _Block | None:
+def _read_block(text: str, level: str) -> _AreaBlock | None:
     """Return the description of an area; None if it is none.
 
     Kept, for the same area is described again as long as nobody moves.
@@ -247,7 +251,7 @@ def _read_block(text: str, level: str) -> _Block | None:
     )
     passed = not any(word.endswith((" steps away", "no path known")) for word in words)
     numbered = [(*door, number) for number, door in enumerate(doors, len(features) + 1)]
-    return _Block(area, level, passed, facts, tuple(numbered), spans)
+    return _AreaBlock(area, level, passed, facts, tuple(numbered), spans)
 
 
 def _entries(listed: str, start: int, spans: list[tuple[int, int]]) -> list[tuple[str, str]]:

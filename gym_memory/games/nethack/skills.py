@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gym_memory.games.nethack import grid
-from gym_memory.games.nethack.engine import ENTER, ESCAPE, GamePrompt, Item
+from gym_memory.games.nethack.engine import ENTER, ESCAPE, GamePrompt, PackItem
 from gym_memory.games.nethack.grid import area_name
 from gym_memory.games.nethack.level import Creature, Level
 from gym_memory.games.nethack.play import DIRECTION_KEYS, Impossible, NetHackPlay, Stop
@@ -308,7 +308,7 @@ USES = {
 """Verb to its command; an empty tuple of kinds stands for all."""
 
 
-def find_item(play: NetHackPlay, words: str) -> Item:
+def find_item(play: NetHackPlay, words: str) -> PackItem:
     """Return the thing in the pack that words mean: a letter, a name, or a name and a letter."""
     items = play.screen.items
     letter = re.search(r"(?:^|\()([a-zA-Z$])\)?$", words)

@@ -50,7 +50,7 @@ class ProseRules:
         topic = _BRACKETS.sub("", title).strip(' "') or title.strip()
         if not topic or not body.strip():
             return Extraction()
-        passage = _Passage(graph, clean_name(topic), body)
+        passage = _PassageDraft(graph, clean_name(topic), body)
         for found in _SENTENCE.finditer(step.text, len(title) + 1, _MAX_TEXT_CHARS):
             passage.read(found.group(), found.start())
         stated = passage.extraction()
@@ -59,7 +59,7 @@ class ProseRules:
         )
 
 
-class _Passage(Draft):
+class _PassageDraft(Draft):
     """The extraction of one passage, with the names it has used."""
 
     def __init__(self, graph: TemporalGraph, topic: str, body: str):

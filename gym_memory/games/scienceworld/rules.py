@@ -70,7 +70,7 @@ class ScienceWorldRules:
         text, action = step.text[:_MAX_TEXT_CHARS], " ".join(step.action.lower().split())
         carried_now = _lines(step.inventory, 0, len(step.inventory)) if step.inventory else None
         names = None if carried_now is None else frozenset(item.name for item in carried_now)
-        draft = _House(graph, names)
+        draft = _HouseDraft(graph, names)
         room, inside, carried = _ROOM.match(text), _INSIDE.match(text), _CARRIED.match(text)
         if room is not None:
             name = name_of(room["name"])
@@ -93,7 +93,7 @@ class ScienceWorldRules:
 # Descriptions
 
 
-def _read_place(called: str, text: str, start: int, draft: _House) -> None:
+def _read_place(called: str, text: str, start: int, draft: _HouseDraft) -> None:
     """Read all that is in a room or a thing, and the doors of a room."""
     doors = text.find("You also see:", start)
     draft.holds(called, _lines(text, start, len(text) if doors < 0 else doors))
@@ -109,7 +109,7 @@ def _lines(text: str, start: int, end: int) -> tuple[DescribedThing, ...]:
     return tuple(item for item in found if item.name not in _SKIPPED)
 
 
-def _read_one(text: str, action: str, draft: _House) -> None:
+def _read_one(text: str, action: str, draft: _HouseDraft) -> None:
     """Read the description of a single thing."""
     looked = _DESCRIBING.fullmatch(action)
     if looked is None or "\n" in text.strip():
@@ -139,7 +139,7 @@ def _spanless(items: tuple[DescribedThing, ...]) -> tuple[DescribedThing, ...]:
 _Span = tuple[int, int]
 
 
-class _House(Draft):
+class _HouseDraft(Draft):
     """The extraction of one step, with contents counted and furniture found by name.
 
     Args:
@@ -365,7 +365,7 @@ def _held(holder: str, thing: str, number: int) -> Triple:
 # What actions have done
 
 
-def _read_result(text: str, action: str, draft: _House) -> bool:
+def _read_result(text: str, action: str, draft: _HouseDraft) -> bool:
     """Add what an answer says of the action; False if it has none of the known forms."""
     text = text.rstrip()
     start = 0
@@ -380,21 +380,21 @@ def _read_result(text: str, action: str, draft: _House) -> bool:
     return start > 0
 
 
-def _walked(match: re.Match[str], action: str, draft: _House) -> None:
+def _walked(match: re.Match[str], action: str, draft: _HouseDraft) -> None:
     draft.walk(name_of(match["room"]), match.span("room"))
 
 
-def _moved(match: re.Match[str], action: str, draft: _House) -> None:
+def _moved(match: re.Match[str], action: str, draft: _HouseDraft) -> None:
     target = name_of(match["holder"])
     holder = INVENTORY if target == INVENTORY else _holder(target, action, draft)
     draft.move(name_of(match["thing"]), holder, action, match.span())
 
 
-def _holder(name: str, action: str, draft: _House) -> str:
+def _holder(name: str, action: str, draft: _HouseDraft) -> str:
     return name if name == draft.room else draft.meant(name, action)
 
 
-def _poured(match: re.Match[str], action: str, draft: _House) -> None:
+def _poured(match: re.Match[str], action: str, draft: _HouseDraft) -> None:
     source = draft.meant(name_of(match["source"]), action)
     target = name_of(match["holder"])
     for fact in list(draft.contents(source)):
@@ -407,7 +407,7 @@ def _poured(match: re.Match[str], action: str, draft: _House) -> None:
     draft.set_empty(source, empty=True, span=match.span("source"))
 
 
-def _door(match: re.Match[str], action: str, draft: _House) -> None:
+def _door(match: re.Match[str], action: str, draft: _HouseDraft) -> None:
     led = _DOOR_TO.search(action)
     rooms = [
         fact.object.removeprefix("door to ")
@@ -421,7 +421,7 @@ def _door(match: re.Match[str], action: str, draft: _House) -> None:
         draft.door(draft.room, named[0], opened=match["state"] == "open", span=match.span())
 
 
-def _switched(match: re.Match[str], action: str, draft: _House) -> None:
+def _switched(match: re.Match[str], action: str, draft: _HouseDraft) -> None:
     name, state = name_of(match["thing"]), POWERED.get(match["state"], match["state"])
     if name == "toilet":  # it is on for a moment
         _flushed(match, action, draft)
@@ -429,16 +429,16 @@ def _switched(match: re.Match[str], action: str, draft: _House) -> None:
         draft.add(draft.meant(name, action), "is", state, *match.span())
 
 
-def _broken(match: re.Match[str], action: str, draft: _House) -> None:
+def _broken(match: re.Match[str], action: str, draft: _HouseDraft) -> None:
     thing = draft.meant(name_of(match["thing"]), action)
     draft.add(thing, "is", "out of order", *match.span())
 
 
-def _focused(match: re.Match[str], action: str, draft: _House) -> None:
+def _focused(match: re.Match[str], action: str, draft: _HouseDraft) -> None:
     draft.add(PLAYER, FOCUSED, name_of(match["thing"]), *match.span())
 
 
-def _measured(match: re.Match[str], action: str, draft: _House) -> None:
+def _measured(match: re.Match[str], action: str, draft: _HouseDraft) -> None:
     used = re.match(r"use .* on (?P<thing>.+)", action)
     if used is None:
         return
@@ -449,7 +449,7 @@ def _measured(match: re.Match[str], action: str, draft: _House) -> None:
     draft.add(name_of(thing), TEMPERATURE, match["degrees"], *match.span())
 
 
-def _mixed(match: re.Match[str], action: str, draft: _House) -> None:
+def _mixed(match: re.Match[str], action: str, draft: _HouseDraft) -> None:
     named = action.removeprefix("mix ")
     base = named.partition(" in ")[0].partition(" containing ")[0]
     words = set(match["from"].lower().split())
@@ -460,19 +460,19 @@ def _mixed(match: re.Match[str], action: str, draft: _House) -> None:
     draft.put(name_of(match["to"]), holder, match.span())
 
 
-def _eaten(match: re.Match[str], action: str, draft: _House) -> None:
+def _eaten(match: re.Match[str], action: str, draft: _HouseDraft) -> None:
     thing = name_of(match["thing"])
     draft.take(thing, action)
     _disconnect(thing, draft)
 
 
-def _flushed(match: re.Match[str], action: str, draft: _House) -> None:
+def _flushed(match: re.Match[str], action: str, draft: _HouseDraft) -> None:
     for fact in list(draft.contents(draft.meant(name_of(match["thing"]), action))):
         if fact.object == "water":
             draft.retire(fact)
 
 
-def _connected(match: re.Match[str], action: str, draft: _House) -> None:
+def _connected(match: re.Match[str], action: str, draft: _HouseDraft) -> None:
     one, other = (
         f"{terminal.lower()} on {name_of(thing)}"
         for terminal, _, thing in (match[part].partition(" on ") for part in ("one", "other"))
@@ -481,7 +481,7 @@ def _connected(match: re.Match[str], action: str, draft: _House) -> None:
     draft.add(other, CONNECTED, one, *match.span())
 
 
-def _disconnect(thing: str, draft: _House) -> None:
+def _disconnect(thing: str, draft: _HouseDraft) -> None:
     """Take all wires off a thing."""
     for terminal in ("anode", "cathode", "terminal 1", "terminal 2"):
         name = f"{terminal} on {thing}"
@@ -490,16 +490,16 @@ def _disconnect(thing: str, draft: _House) -> None:
                 draft.retire(fact)
 
 
-def _unwired(match: re.Match[str], action: str, draft: _House) -> None:
+def _unwired(match: re.Match[str], action: str, draft: _HouseDraft) -> None:
     _disconnect(name_of(match["thing"]), draft)
 
 
-def _recipe(match: re.Match[str], action: str, draft: _House) -> None:
+def _recipe(match: re.Match[str], action: str, draft: _HouseDraft) -> None:
     for part in re.split(r", (?:and )?| and ", match["parts"].rstrip(".")):
         draft.add(name_of(match["made"]), "requires", name_of(part), *match.span("parts"))
 
 
-_Rule = Callable[["re.Match[str]", str, _House], None]
+_Rule = Callable[["re.Match[str]", str, _HouseDraft], None]
 _DOOR_TO = re.compile(r"door to (?:the )?(?P<room>.+)")
 _UNWIRED = re.compile(r"\(disconnecting (?P<thing>.+?)\)\s*(?=[A-Z(]|$)")
 _RULES: tuple[tuple[re.Pattern[str], _Rule], ...] = (

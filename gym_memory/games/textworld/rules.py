@@ -39,7 +39,7 @@ from gym_memory.graph.schema import (
     head_noun,
 )
 
-__all__ = ["Offered", "TextWorldRules", "offered"]
+__all__ = ["Offers", "TextWorldRules", "offered"]
 
 _MAX_TEXT_CHARS = 100_000
 _LOOK_AT = re.compile(r"(?:read|examine|x|look at|search|look in) (?P<name>.+)", re.IGNORECASE)
@@ -71,7 +71,7 @@ class TextWorldRules:
     def extract(self, step: Step, graph: TemporalGraph, task: Task) -> Extraction:
         """See :class:`~gym_memory.extract.Extractor`."""
         text = step.text[:_MAX_TEXT_CHARS]
-        draft = _Scene(graph, step.valid_actions)
+        draft = _StepDraft(graph, step.valid_actions)
         looked = _LOOK_AT.fullmatch(" ".join(step.action.split()))
         # several after a walk: it ends in the last; a text that is read may have one of its own
         banners = [] if looked else list(BANNER.finditer(text))
@@ -99,7 +99,7 @@ class TextWorldRules:
         draft.note_empty()
         return draft.extraction()
 
-    def _answer(self, step: Step, answer: str, draft: _Scene, goal: str) -> None:
+    def _answer(self, step: Step, answer: str, draft: _StepDraft, goal: str) -> None:
         action = " ".join(step.action.split())
         looked = _LOOK_AT.fullmatch(action)
         thing = draft.meant(clean_name(looked["name"])) if looked else ""
@@ -126,7 +126,7 @@ class TextWorldRules:
             draft.add_reported(draft.goal(answer))
 
 
-class _Scene(Draft):
+class _StepDraft(Draft):
     """The extraction of one step, with the names and the hints of the valid actions."""
 
     def __init__(self, graph: TemporalGraph, actions: tuple[str, ...]) -> None:
@@ -375,7 +375,7 @@ _ACTION = re.compile(
 _STATE_BEFORE = {"open": "closed", "close": "open", "unlock": "locked", "lock": ""}
 
 
-class Offered(NamedTuple):
+class Offers(NamedTuple):
     """Directions, and things in the room with the state that their action implies, if any."""
 
     exits: tuple[str, ...]
@@ -383,11 +383,11 @@ class Offered(NamedTuple):
 
 
 @lru_cache(maxsize=256)
-def offered(actions: tuple[str, ...]) -> Offered:
+def offered(actions: tuple[str, ...]) -> Offers:
     """Return exits and things that valid actions name.
 
     >>> offered(("go east", "unlock Red safe with Key 2", "take egg from jar", "look"))
-    Offered(exits=('east',), here=(('red safe', 'locked'), ('jar', '')))
+    Offers(exits=('east',), here=(('red safe', 'locked'), ('jar', '')))
     """
     lower = [action.lower() for action in actions]
     exits = (direction_in(action) for action in lower if action.startswith("go "))
@@ -398,7 +398,7 @@ def offered(actions: tuple[str, ...]) -> Offered:
             name = found["first"]
         if name and name != INVENTORY and kind_of_noun(name) != DOOR and not here.get(name):
             here[name] = _STATE_BEFORE.get(verb, "")
-    return Offered(tuple(exit_ for exit_ in exits if exit_), tuple(here.items()))
+    return Offers(tuple(exit_ for exit_ in exits if exit_), tuple(here.items()))
 
 
 # Names: what the valid actions name is what the game calls it. *A pair of court shoes* is `court

@@ -461,7 +461,7 @@ def describe(text: str, room: str) -> SentenceFacts:
 
 @lru_cache(maxsize=1 << 8)
 def _describe(text: str, room: str) -> SentenceFacts:
-    seen = _Seen(room)
+    seen = _DescriptionState(room)
     for sentence, offset in sentences(text):
         said = read_room_sentence(sentence)
         if said is not None:
@@ -469,7 +469,7 @@ def _describe(text: str, room: str) -> SentenceFacts:
     return seen.reading()
 
 
-class _Seen:
+class _DescriptionState:
     """Hold the sentences of a description that were read so far."""
 
     def __init__(self, room: str) -> None:

@@ -70,7 +70,7 @@ class WebShopRules:
 
     def extract(self, step: Step, graph: TemporalGraph, task: Task) -> Extraction:
         """See :class:`~gym_memory.extract.Extractor`."""
-        page = _Page(step, graph, task)
+        page = _PageDraft(step, graph, task)
         page.read()
         return page.extraction()
 
@@ -130,7 +130,7 @@ def page_of(text: str) -> int:
     return int(found["number"]) if found else 0
 
 
-class _Page(Draft):
+class _PageDraft(Draft):
     """The extraction of one page, with the action that led to it."""
 
     def __init__(self, step: Step, graph: TemporalGraph, task: Task):

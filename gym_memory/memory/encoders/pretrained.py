@@ -185,7 +185,7 @@ def _export(folder: Path, target: Path) -> None:
     transformers = require("transformers", "offline", "exporting a model to ONNX once")
     require("onnx", "onnx", "exporting a model to ONNX once")
 
-    class MeanPooled(torch.nn.Module):  # type: ignore[name-defined]
+    class MeanPooling(torch.nn.Module):  # type: ignore[name-defined]
         def __init__(self, model: Any):
             super().__init__()
             self.model = model
@@ -204,7 +204,7 @@ def _export(folder: Path, target: Path) -> None:
         )
         ids = torch.arange(5, 23).reshape(2, 9)
         torch.onnx.export(
-            MeanPooled(model.eval()),
+            MeanPooling(model.eval()),
             (ids, torch.ones_like(ids)),
             str(target),
             input_names=["ids", "mask"],

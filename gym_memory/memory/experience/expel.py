@@ -14,7 +14,7 @@ from gym_memory.memory.experience.base import ExperienceMemory, ExperienceSettin
 from gym_memory.memory.experience.items import Bank, Item, listed, without_numbers
 from gym_memory.memory.roles.llm_experience import LLMEditRules
 
-__all__ = ["ExpeL", "ExpeLSettings", "Rule", "edit_rules"]
+__all__ = ["ExpeL", "ExpeLSettings", "ExpelRule", "edit_rules"]
 
 _RULE = "rule"
 _NEW, _GAIN, _LOSS, _LOSS_FULL, _MARGIN = 2, 1, 1, 3, 5
@@ -35,7 +35,7 @@ class ExpeLSettings(ExperienceSettings):
     chunk: Annotated[int, Help("Successes that are compared together; 8.", low=1)] = 8
 
 
-class Rule(NamedTuple):
+class ExpelRule(NamedTuple):
     """A rule with its counter; ``place`` is its place before the operations, None if it is new."""
 
     text: str
@@ -85,7 +85,7 @@ class ExpeL(ExperienceMemory):
         flat = [part for verb, number, text in edits for part in (verb, str(number), text)]
         return [example, trial.draft("", kind=_RULE, more=tuple(flat))]
 
-    def _compare(self, won: Item, lost: Item, rules: Sequence[Rule]) -> list[Edit]:
+    def _compare(self, won: Item, lost: Item, rules: Sequence[ExpelRule]) -> list[Edit]:
         if self._edit is not None:
             trials = [f"Failure: {lost.text}", f"Success: {won.text}"]
             return self._ask(trials, rules)
@@ -93,19 +93,19 @@ class ExpeL(ExperienceMemory):
         new = [k for k in _kinds(won) if k not in missed and listed([k]) in won.text]
         return self._candidates(new, rules)
 
-    def _compare_wins(self, wins: Sequence[Item], rules: Sequence[Rule]) -> list[Edit]:
+    def _compare_wins(self, wins: Sequence[Item], rules: Sequence[ExpelRule]) -> list[Edit]:
         if self._edit is not None:
             return self._ask([f"Success: {item.text}" for item in wins], rules)
         count = Counter(kind for item in wins for kind in _kinds(item))
         return self._candidates([kind for kind, n in count.items() if n == len(wins)], rules)
 
-    def _ask(self, trials: Sequence[str], rules: Sequence[Rule]) -> list[Edit]:
+    def _ask(self, trials: Sequence[str], rules: Sequence[ExpelRule]) -> list[Edit]:
         assert self._edit is not None
         full = len(rules) >= self.settings.rules
         found: list[Edit] = self._edit(trials, [rule.text for rule in rules], full)
         return found
 
-    def _candidates(self, kinds: Sequence[str], rules: Sequence[Rule]) -> list[Edit]:
+    def _candidates(self, kinds: Sequence[str], rules: Sequence[ExpelRule]) -> list[Edit]:
         if len(rules) >= self.settings.rules:
             return []
         known = " ".join(rule.text for rule in rules)
@@ -138,8 +138,8 @@ class ExpeL(ExperienceMemory):
         """Return the items of the rules, highest counter first, of equals the older."""
         return sorted(bank.of_kind(_RULE), key=lambda item: -item.utility)
 
-    def _rules(self, bank: Bank) -> list[Rule]:
-        return [Rule(i.text, int(i.utility), n) for n, i in enumerate(self._held(bank))]
+    def _rules(self, bank: Bank) -> list[ExpelRule]:
+        return [ExpelRule(i.text, int(i.utility), n) for n, i in enumerate(self._held(bank))]
 
     def _worths(self, bank: Bank) -> dict[int, float]:
         worths = super()._worths(bank)
@@ -161,7 +161,7 @@ def _kinds(item: Item) -> dict[str, None]:
     return dict.fromkeys(map(without_numbers, item.actions))
 
 
-def _judge(example: Item, rules: Sequence[Rule]) -> list[Edit]:
+def _judge(example: Item, rules: Sequence[ExpelRule]) -> list[Edit]:
     verb, kinds = "AGREE" if example.kind == "success" else "REMOVE", _kinds(example)
     return [
         (verb, number, rule.text)
@@ -170,7 +170,7 @@ def _judge(example: Item, rules: Sequence[Rule]) -> list[Edit]:
     ]
 
 
-def edit_rules(rules: Sequence[Rule], edits: Iterable[Edit], most: int) -> list[Rule]:
+def edit_rules(rules: Sequence[ExpelRule], edits: Iterable[Edit], most: int) -> list[ExpelRule]:
     """Apply operations in the order REMOVE, AGREE, EDIT, ADD (authors' code).
 
     An EDIT whose text contains a rule agrees with that rule. An ADD that contains one, an unknown
@@ -186,7 +186,7 @@ def edit_rules(rules: Sequence[Rule], edits: Iterable[Edit], most: int) -> list[
         at, known = number - 1, [rule.text for rule in held]
         if verb == "ADD":
             if text.endswith(".") and not any(old in text for old in known):
-                held.append(Rule(text, _NEW))
+                held.append(ExpelRule(text, _NEW))
             continue
         if verb == "EDIT":
             contained = next((n for n, old in enumerate(known) if old in text), None)

@@ -13,13 +13,13 @@ from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.records import (
     Cue,
     MemoryStats,
+    OperationResult,
     Outcome,
     Reason,
     Reasons,
     Recall,
     Step,
     Task,
-    Written,
 )
 from gym_memory.core.settings import Help, checked
 from gym_memory.graph import TemporalGraph
@@ -97,7 +97,7 @@ class Fusion(Memory):
         for part in self._parts:
             part.observe(step)
 
-    def write(self, operation: str) -> Written | None:
+    def write(self, operation: str) -> OperationResult | None:
         """Hand an operation to the first part that takes it."""
         return next((w for part in self._parts if (w := part.write(operation))), None)
 

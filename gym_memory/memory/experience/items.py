@@ -11,10 +11,19 @@ from gym_memory.core.files import typed
 from gym_memory.core.records import Outcome, Step, Task
 from gym_memory.memory.encoders import Encoder
 from gym_memory.memory.encoders.vectors import VectorIndex
-from gym_memory.memory.lessons.causes import Act, plan_of, read_acts
+from gym_memory.memory.lessons.causes import TrialAction, plan_of, read_acts
 from gym_memory.memory.reading import without_numbers
 
-__all__ = ["Bank", "Found", "Item", "Origin", "actions_of", "effective_actions", "listed", "script"]
+__all__ = [
+    "Bank",
+    "Item",
+    "Origin",
+    "ScoredItem",
+    "actions_of",
+    "effective_actions",
+    "listed",
+    "script",
+]
 __all__ += ["write_lesson"]
 
 
@@ -90,7 +99,7 @@ class Item(NamedTuple):
         return typed(cls, [*texts, tuple(typed(Origin, origin) for origin in origins)])
 
 
-class Found(NamedTuple):
+class ScoredItem(NamedTuple):
     """An item and the cosine of its key with the query, in [-1, 1]."""
 
     item: Item
@@ -155,7 +164,7 @@ class Bank:
         k: int | None = None,
         least: float = -1.0,
         where: Callable[[Item], bool] | None = None,
-    ) -> list[Found]:
+    ) -> list[ScoredItem]:
         """Return the ``k`` items with the most similar keys, best first, of equals the older.
 
         Args:
@@ -170,7 +179,7 @@ class Bank:
         query = self.encoder.encode([text[:_MAX_KEY_CHARS]])
         near = self._index.similarities(query)[0].tolist()
         found = [
-            Found(self.items[id], round(similarity, 6))
+            ScoredItem(self.items[id], round(similarity, 6))
             for id, similarity in zip(self._index.ids.tolist(), near, strict=True)
             if similarity >= least and (where is None or where(self.items[id]))
         ]
@@ -247,7 +256,7 @@ def script(actions: Iterable[str]) -> list[str]:
     return steps
 
 
-def effective_actions(trace: Sequence[Step], acts: Sequence[Act]) -> list[str]:
+def effective_actions(trace: Sequence[Step], acts: Sequence[TrialAction]) -> list[str]:
     """Return the actions of a trial with an effect: a change, or an answer that no other had."""
     answers = Counter(step.text for step in trace)
     texts = [step.text for step in trace[-len(acts) :]] if acts else []
@@ -299,7 +308,7 @@ def listed(actions: Iterable[str]) -> str:
     return ", ".join('"{}"'.format(" ".join(a.split())[:200].replace('"', "'")) for a in actions)
 
 
-def _on_things_of(goal: str, acts: Sequence[Act], steps: Sequence[Step]) -> list[int]:
+def _on_things_of(goal: str, acts: Sequence[TrialAction], steps: Sequence[Step]) -> list[int]:
     """Return the acts on a thing of the goal that changed something or had an answer of their own.
 
     Heating a thing changes neither place nor inventory, and no points may rest on it.

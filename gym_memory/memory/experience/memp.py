@@ -12,7 +12,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from gym_memory.core.records import Outcome, Step, Task
 from gym_memory.core.settings import Help
 from gym_memory.memory.experience.base import ExperienceMemory, ExperienceSettings, Trial
-from gym_memory.memory.experience.items import Bank, Found, Item, script
+from gym_memory.memory.experience.items import Bank, Item, ScoredItem, script
 from gym_memory.memory.lessons.causes import things_of, verb_of
 from gym_memory.memory.roles.llm_lessons import LLMAdjustProcedure
 
@@ -71,7 +71,7 @@ class Memp(ExperienceMemory):
         found = bank.nearest(self._task.goal) if by_query else self._by_facts(self._task.goal)
         return [near.item for near in found if near.similarity >= least][: chosen.k]
 
-    def _by_facts(self, goal: str) -> list[Found]:
+    def _by_facts(self, goal: str) -> list[ScoredItem]:
         """Return items by the mean, over the facts that both goals have, of their cosines."""
         encode, cosines = self.bank.encoder.encode, dict[int, list[float]]()
         facts = {item.id: facts_of(item.goal) for item in self.bank.items.values()}
@@ -81,7 +81,8 @@ class Memp(ExperienceMemory):
             for id, cosine in zip(others, near[0].tolist(), strict=True):
                 cosines.setdefault(id, []).append(cosine)
         found = [
-            Found(self.bank.items[id], round(fmean(shared), 6)) for id, shared in cosines.items()
+            ScoredItem(self.bank.items[id], round(fmean(shared), 6))
+            for id, shared in cosines.items()
         ]
         return sorted(found, key=lambda near: (-near.similarity, near.item.id))
 

@@ -13,7 +13,7 @@ from gym_memory.core.records import Step
 from gym_memory.core.settings import Help
 from gym_memory.memory.experience.base import CreditSettings, ExperienceMemory, Trial
 from gym_memory.memory.experience.exprag import episode_text
-from gym_memory.memory.experience.items import Bank, Found, Item
+from gym_memory.memory.experience.items import Bank, Item, ScoredItem
 
 __all__ = ["MemRL", "MemRLSettings"]
 
@@ -67,7 +67,7 @@ class MemRL(ExperienceMemory):
             return [candidate.item for candidate in picked]
         return [item for _, item in self.ranked(found)][: chosen.k]
 
-    def ranked(self, found: Sequence[Found]) -> list[tuple[float, Item]]:
+    def ranked(self, found: Sequence[ScoredItem]) -> list[tuple[float, Item]]:
         """Return phase B: candidates with their scores, best first, of equals the nearer."""
         values = [candidate.item.utility for candidate in found]
         spread = statistics.pstdev(values) if len(values) > 1 else 0.0

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Annotated, Any, ClassVar
 
 from gym_memory.core.files import typed
-from gym_memory.core.records import Cue, MemoryStats, Recall, Step, Task, Written
+from gym_memory.core.records import Cue, MemoryStats, OperationResult, Recall, Step, Task
 from gym_memory.core.settings import Help, check_text, checked
 from gym_memory.memory.base import (
     CHARS_PER_TOKEN,
@@ -79,7 +79,7 @@ class PolicyNotes(Memory):
             if self.lifetime == "step":
                 self._notes = {}
 
-    def write(self, operation: str) -> Written | None:
+    def write(self, operation: str) -> OperationResult | None:
         """Do one operation; the answer is part of the recall until the next action."""
         found = read_operation(operation)
         if found is None:
@@ -107,7 +107,7 @@ class PolicyNotes(Memory):
             self._answer = f"note {found.number} forgotten"
         else:
             self._answer = self._put(found.number or self._next, found.text)
-        return Written(self._answer, free)
+        return OperationResult(self._answer, free)
 
     def _put(self, number: int, text: str) -> str:
         room = self.size * CHARS_PER_TOKEN

@@ -12,7 +12,7 @@ from typing import Annotated, ClassVar, Literal
 from gym_memory.core.records import Step
 from gym_memory.core.settings import Help
 from gym_memory.memory.experience.base import CreditSettings, ExperienceMemory, Trial
-from gym_memory.memory.experience.items import Bank, Found, Item
+from gym_memory.memory.experience.items import Bank, Item, ScoredItem
 
 __all__ = ["SimUtil", "SimUtilSettings"]
 
@@ -75,7 +75,7 @@ class SimUtil(ExperienceMemory):
             scored = [(s / _TEMPERATURE + _gumbel(chance), i) for s, i in scored]
         return [item for _, item in sorted(scored, key=lambda pair: -pair[0])][: self.settings.k]
 
-    def score(self, near: Found, total: int) -> float:
+    def score(self, near: ScoredItem, total: int) -> float:
         """Return S of an item that a search found, given the sum of all counts."""
         similarity, item, chosen = near.similarity, near.item, self.settings
         if chosen.rank == "relevance":

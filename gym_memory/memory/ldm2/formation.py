@@ -37,7 +37,7 @@ from gym_memory.memory.roles.llm_lessons import (
 )
 from gym_memory.memory.stores.store import Record, Store
 
-__all__ = ["LONGEST", "Bank", "Historian", "choose", "clipped", "evaluate", "examples_of"]
+__all__ = ["LONGEST", "Historian", "TupleBank", "choose", "clipped", "evaluate", "examples_of"]
 __all__ += ["recordings", "summarize"]
 
 LONGEST = 512
@@ -179,7 +179,7 @@ _GZIP = b"\x1f\x8b"
 _RECORD = ("ldm2", "library", "addition")
 
 
-class Bank:
+class TupleBank:
     """Hold the library of tuples, and the roles that make and search it.
 
     ``batch_size`` is B, trajectories a batch memory; learning ends at ``capacity`` tuples. Without

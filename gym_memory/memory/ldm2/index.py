@@ -190,7 +190,7 @@ def pending(history: str) -> str:
     return ". ".join(" ".join(words) for words in left)
 
 
-class _Situation(NamedTuple):
+class _ObservationType(NamedTuple):
     """An observation type: its tuples, their vectors of shape (n, dim), what they say."""
 
     examples: tuple[Example, ...]
@@ -205,8 +205,10 @@ class _Situation(NamedTuple):
                 fresh.setdefault(said(example), example)
         return list(fresh.values())
 
-    def with_more(self, examples: Sequence[Example], keys: Vectors, seen: Vectors) -> _Situation:
-        return _Situation(
+    def with_more(
+        self, examples: Sequence[Example], keys: Vectors, seen: Vectors
+    ) -> _ObservationType:
+        return _ObservationType(
             (*self.examples, *examples),
             np.concatenate([self.vectors, keys]),
             self.total + seen.sum(axis=0),
@@ -222,7 +224,7 @@ def said(example: Example) -> Said:
 class _Goals(NamedTuple):
     goals: tuple[str, ...]
     total: Vectors
-    situations: dict[str, _Situation]
+    situations: dict[str, _ObservationType]
     centers: Vectors
     best: Process | None
 
@@ -273,7 +275,7 @@ class Library:
 
     def _grown(self, kind: _Goals | None, added: Mapping[str, Sequence[Example]]) -> _Goals:
         nothing = np.zeros(self.encoder.dim, dtype=np.float32)
-        none = _Situation(
+        none = _ObservationType(
             (), np.empty((0, self.encoder.dim), dtype=np.float32), nothing, frozenset()
         )
         kind = kind or _Goals((), nothing, {}, none.vectors, None)

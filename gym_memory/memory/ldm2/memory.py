@@ -20,7 +20,7 @@ from gym_memory.memory.base import (
     is_over,
 )
 from gym_memory.memory.encoders import Encoder, make_encoder
-from gym_memory.memory.ldm2.formation import LONGEST, Bank, clipped, recordings
+from gym_memory.memory.ldm2.formation import LONGEST, TupleBank, clipped, recordings
 from gym_memory.memory.ldm2.index import Example, said
 from gym_memory.memory.roles.llm import chat_model
 from gym_memory.memory.stores.store import Store
@@ -36,7 +36,7 @@ _LEAST_EXAMPLE = 120
 """Characters under which an example says nothing."""
 
 
-class _Place(NamedTuple):
+class _TuplePlace(NamedTuple):
     batch: int
     goal_type: str
     observation_type: str
@@ -103,11 +103,11 @@ class LDM2(Memory):
         kept = Store(store) if store and not files else None
         self.lifetime: Lifetime = "forever" if kept else lifetime or "task"
         self.lifetimes = {"tuples": self.lifetime, "history": "episode"}
-        self._bank = Bank(self._encoder, chat_model(llm), kept, batch_size, capacity)
+        self._bank = TupleBank(self._encoder, chat_model(llm), kept, batch_size, capacity)
         self._task = Task("", "")
         self._trace: list[Step] = []
         self._complete, self._history = True, ""
-        self._places: list[_Place] = []
+        self._places: list[_TuplePlace] = []
         if files:
             self.form(t for file in files for t in read_trajectory(file))
 
@@ -145,7 +145,7 @@ class LDM2(Memory):
         self._bank.refresh()
         self._trace, self._complete, self._history = [], True, ""
         found = self._bank.goal_types(task.goal, self._in_use())
-        self._places = [_Place(batch, kind, "") for _, batch, kind in found]
+        self._places = [_TuplePlace(batch, kind, "") for _, batch, kind in found]
 
     def observe(self, step: Step) -> None:
         """Take in a step: extend the history, find the observation types."""
@@ -156,7 +156,7 @@ class LDM2(Memory):
         self._history = self._bank.historian(self._trace, self._task)
         text, find = self._trace[-1].text, self._bank.observation_type
         self._places = [
-            _Place(batch, kind, find(batch, kind, text)) for batch, kind, _ in self._places
+            _TuplePlace(batch, kind, find(batch, kind, text)) for batch, kind, _ in self._places
         ]
 
     def end(self, outcome: Outcome) -> None:
@@ -230,7 +230,7 @@ class LDM2(Memory):
         """Replace everything by what :meth:`state` returned."""
         task = typed(Task, state["task"])
         trace = tuple(typed(Step, step) for step in state["trace"])
-        places = tuple(_Place(*place) for place in state["places"])
+        places = tuple(_TuplePlace(*place) for place in state["places"])
         self._bank.load_state(state)
         for batch, kind, situation in places:
             known = self._bank.library.observation_types(batch, kind)

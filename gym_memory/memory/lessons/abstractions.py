@@ -19,8 +19,8 @@ from gym_memory.memory.lessons.causes import (
     OPENING,
     REACHING,
     SAYS,
-    Act,
-    Needed,
+    Need,
+    TrialAction,
     idle_actions,
     needed_acts,
     read_trial,
@@ -86,7 +86,9 @@ def abstract_causes(
     return _pruned(abstractions)
 
 
-def _evidence(acts: Sequence[Act], needed: Sequence[Needed], outcome: Outcome) -> dict[Key, int]:
+def _evidence(
+    acts: Sequence[TrialAction], needed: Sequence[Need], outcome: Outcome
+) -> dict[Key, int]:
     """Return how often a trial bears a cause out, negative for what did not contribute."""
     found: dict[Key, int] = {}
     for act, effect in needed:
@@ -110,9 +112,11 @@ def _evidence(acts: Sequence[Act], needed: Sequence[Needed], outcome: Outcome) -
     return found
 
 
-def _contradiction(known: CausalAbstraction, acts: Sequence[Act], needed: Sequence[Needed]) -> int:
+def _contradiction(
+    known: CausalAbstraction, acts: Sequence[TrialAction], needed: Sequence[Need]
+) -> int:
     """Return 1 or -1 where the trial, which does not bear it out, contradicts it; else 0."""
-    pattern = _Pattern.of(known.cause)
+    pattern = _CausePattern.of(known.cause)
     done = [act for act in acts if pattern.matches(act)]
     if known.effect == SCORING and known.necessary:
         refuted = bool(done) and not any(act.reward > 0 for act in done)
@@ -129,7 +133,7 @@ def _contradiction(known: CausalAbstraction, acts: Sequence[Act], needed: Sequen
         place = known.effect.removeprefix(REACHING)
         refuted = known.necessary and bool(done) and not any(act.to == place for act in done)
     else:
-        needing = _Pattern.of(known.effect)
+        needing = _CausePattern.of(known.effect)
         first = min((act.number for act in done), default=len(acts))
         refuted = known.necessary and any(
             needing.matches(act) and act.changed for act in acts[:first]
@@ -139,8 +143,8 @@ def _contradiction(known: CausalAbstraction, acts: Sequence[Act], needed: Sequen
     return -1 if known.necessary else 1
 
 
-def _done(cause: str, acts: Sequence[Act]) -> bool:
-    pattern = _Pattern.of(cause)
+def _done(cause: str, acts: Sequence[TrialAction]) -> bool:
+    pattern = _CausePattern.of(cause)
     return any(pattern.matches(act) for act in acts)
 
 
@@ -234,7 +238,7 @@ def generalize_causes(
 # --- causes as text -----------------------------------------------------------------------------
 
 
-class _Pattern(NamedTuple):
+class _CausePattern(NamedTuple):
     """Match the acts of a quoted cause; an empty part matches any, no action none."""
 
     action: str | None
@@ -242,7 +246,7 @@ class _Pattern(NamedTuple):
     where: str
 
     @classmethod
-    def of(cls, cause: str) -> _Pattern:
+    def of(cls, cause: str) -> _CausePattern:
         found = _CAUSE.fullmatch(cause)
         if found is None:
             return cls(None, "", "")
@@ -250,7 +254,7 @@ class _Pattern(NamedTuple):
         verb = action.removesuffix(" ...") if action.endswith(" ...") else ""
         return cls(action, verb, where)
 
-    def matches(self, act: Act) -> bool:
+    def matches(self, act: TrialAction) -> bool:
         if self.action is None or (self.where and _plain(act.where) != self.where):
             return False
         return verb_of(act.action) == self.verb if self.verb else _plain(act.action) == self.action
@@ -268,7 +272,7 @@ def _quoted(action: str) -> str:
     return f'"{_plain(action)}"'
 
 
-def _cause(act: Act) -> str:
+def _cause(act: TrialAction) -> str:
     return _quoted(act.action) + (f" in the {_plain(act.where)}" if act.where else "")
 
 

@@ -15,7 +15,7 @@ from gym_memory.graph.schema import INVENTORY, LOCATIONS, OPPOSITE, PLAYER, VERB
 from gym_memory.graph.temporal import rewind
 from gym_memory.memory.roles.base import importance
 
-__all__ = ["FINDING", "FOLLOWING", "NEW", "OPENING", "REACHING", "SAYS", "Act", "Needed"]
+__all__ = ["FINDING", "FOLLOWING", "NEW", "OPENING", "REACHING", "SAYS", "Need", "TrialAction"]
 __all__ += ["idle_actions", "needed_acts", "plan_of", "read_acts", "read_trial", "surroundings"]
 __all__ += ["vain_verbs", "verb_of"]
 
@@ -37,7 +37,7 @@ class Situation(NamedTuple):
     valid: frozenset[str]
 
 
-class Act(NamedTuple):
+class TrialAction(NamedTuple):
     """One action of a trial and its effect.
 
     Attributes:
@@ -74,11 +74,11 @@ class Act(NamedTuple):
         return things_of(self.action)
 
 
-class Needed(NamedTuple):
+class Need(NamedTuple):
     """An act and the act that needed it; None where it scored itself."""
 
-    act: Act
-    effect: Act | None
+    act: TrialAction
+    effect: TrialAction | None
 
 
 def things_of(action: str) -> list[str]:
@@ -97,15 +97,15 @@ def verb_of(action: str) -> str:
     return action.lower().partition(" ")[0]
 
 
-def read_acts(trace: Sequence[Step], task: Task) -> list[Act]:
+def read_acts(trace: Sequence[Step], task: Task) -> list[TrialAction]:
     """Return the acts of a trial, oldest first; places come from the extraction rules."""
     return read_trial(trace, task)[0]
 
 
-def read_trial(trace: Sequence[Step], task: Task) -> tuple[list[Act], TemporalGraph]:
+def read_trial(trace: Sequence[Step], task: Task) -> tuple[list[TrialAction], TemporalGraph]:
     """Return the acts of a trial, and the graph of all that it showed, as it was at the end."""
     extractor, graph = get_extractor(task.dialect), TemporalGraph()
-    acts: list[Act] = []
+    acts: list[TrialAction] = []
     heard: set[str] = set()
     visited: set[str] = set()
     before: Situation | None = None
@@ -119,7 +119,9 @@ def read_trial(trace: Sequence[Step], task: Task) -> tuple[list[Act], TemporalGr
                 fresh and importance(step.text, task) >= _INFORMATIVE
             )
             changed = changed or (fresh and not after.valid)
-            acts.append(Act(len(acts), step.action, step.reward, changed, news, before, after))
+            acts.append(
+                TrialAction(len(acts), step.action, step.reward, changed, news, before, after)
+            )
         heard.add(step.text)
         visited.add(after.place)
         before = after
@@ -129,13 +131,13 @@ def read_trial(trace: Sequence[Step], task: Task) -> tuple[list[Act], TemporalGr
 # --- what was needed ----------------------------------------------------------------------------
 
 
-def needed_acts(acts: Sequence[Act]) -> list[Needed]:
+def needed_acts(acts: Sequence[TrialAction]) -> list[Need]:
     """Return the acts that the points of a trial rest on, in order: a backward slice.
 
     A rewarded act is needed. So is the act after which a needed act first was valid in its place,
     the latest change of each thing it names, and the shortest known ways between their places.
     """
-    effects: dict[int, Act | None] = {act.number: None for act in acts if act.reward > 0}
+    effects: dict[int, TrialAction | None] = {act.number: None for act in acts if act.reward > 0}
     todo = sorted(effects)
     while todo:
         while todo:
@@ -148,10 +150,10 @@ def needed_acts(acts: Sequence[Act]) -> list[Needed]:
             if move.number not in effects:
                 effects[move.number] = None
                 todo.append(move.number)
-    return [Needed(acts[index], effects[index]) for index in sorted(effects)]
+    return [Need(acts[index], effects[index]) for index in sorted(effects)]
 
 
-def _premises(acts: Sequence[Act], act: Act) -> Iterator[int]:
+def _premises(acts: Sequence[TrialAction], act: TrialAction) -> Iterator[int]:
     end = act.number
     for earlier in acts[: act.number]:
         if earlier.where == act.where and act.action in earlier.before.valid:
@@ -167,7 +169,7 @@ def _premises(acts: Sequence[Act], act: Act) -> Iterator[int]:
             yield settled.number
 
 
-def _settled(acts: Sequence[Act], thing: str) -> Act | None:
+def _settled(acts: Sequence[TrialAction], thing: str) -> TrialAction | None:
     """Return the latest act that changed something about the thing and was not in vain."""
     chain = [a for a in acts if a.things[:1] == [thing] and a.changed and not a.moved]
     states = ["held" if thing in a.after.inventory.lower() else a.action for a in chain]
@@ -182,7 +184,7 @@ def _settled(acts: Sequence[Act], thing: str) -> Act | None:
     return chain[last] if chain else None
 
 
-def _ways(acts: Sequence[Act], indices: Sequence[int]) -> Iterator[Act]:
+def _ways(acts: Sequence[TrialAction], indices: Sequence[int]) -> Iterator[TrialAction]:
     if not acts:
         return
     roads, here = _roads(acts), acts[0].where
@@ -194,7 +196,7 @@ def _ways(acts: Sequence[Act], indices: Sequence[int]) -> Iterator[Act]:
             here = act.to
 
 
-def _roads(acts: Sequence[Act]) -> Ways:
+def _roads(acts: Sequence[TrialAction]) -> Ways:
     """Return the moves out of a place by their numbers, for :func:`shortest_path`."""
     roads: dict[str, dict[str, str]] = {}
     for act in acts:
@@ -203,7 +205,7 @@ def _roads(acts: Sequence[Act]) -> Ways:
     return lambda place: roads.get(place, {})
 
 
-def plan_of(acts: Sequence[Act], also: Iterable[int] = ()) -> list[str]:
+def plan_of(acts: Sequence[TrialAction], also: Iterable[int] = ()) -> list[str]:
     """Return the actions to repeat, moves included: the shortest trial with the same points.
 
     ``also`` are numbers of acts to repeat although no points rest on them.
@@ -224,7 +226,7 @@ def plan_of(acts: Sequence[Act], also: Iterable[int] = ()) -> list[str]:
 # --- what was of no use -------------------------------------------------------------------------
 
 
-def idle_actions(acts: Sequence[Act], needed: Sequence[Needed]) -> dict[str, int]:
+def idle_actions(acts: Sequence[TrialAction], needed: Sequence[Need]) -> dict[str, int]:
     """Return actions that changed nothing or were undone, with their number, in order.
 
     Undone is a stretch without points that ends with place, inventory and valid actions as they
@@ -251,7 +253,7 @@ def idle_actions(acts: Sequence[Act], needed: Sequence[Needed]) -> dict[str, int
     return times
 
 
-def vain_verbs(acts: Sequence[Act], needed: Sequence[Needed]) -> list[str]:
+def vain_verbs(acts: Sequence[TrialAction], needed: Sequence[Need]) -> list[str]:
     """Return verbs tried on three different things without points, news or a move."""
     useful = {verb_of(item.act.action) for item in needed}
     useful.update(verb_of(act.action) for act in acts if act.moved or act.news)
@@ -277,7 +279,9 @@ _DEEPEST = 4
 """Things in things in things that are looked through for the room."""
 
 
-def surroundings(acts: Sequence[Act], graph: TemporalGraph, t: int) -> list[tuple[str, str]]:
+def surroundings(
+    acts: Sequence[TrialAction], graph: TemporalGraph, t: int
+) -> list[tuple[str, str]]:
     """Return pairs (cause, effect) of a trial's environment; rewinds ``graph``."""
     moves = [act for act in acts if act.moved]
     places = list(dict.fromkeys(p for act in moves for p in (act.where, act.to)))
@@ -316,7 +320,7 @@ def _found(thing: str, holder: str, place: str, how: str = "") -> tuple[str, str
     return f"going to the {place}", f"{FINDING}{thing}{inside}{how}"
 
 
-def _moves(moves: Sequence[Act], graph: TemporalGraph) -> Iterator[tuple[str, str, str]]:
+def _moves(moves: Sequence[TrialAction], graph: TemporalGraph) -> Iterator[tuple[str, str, str]]:
     for act in moves:
         yield act.action, act.where, act.to
         start, direction = _split(act)
@@ -326,7 +330,7 @@ def _moves(moves: Sequence[Act], graph: TemporalGraph) -> Iterator[tuple[str, st
 
 
 def _not_taken(
-    moves: Sequence[Act], places: Sequence[str], graph: TemporalGraph
+    moves: Sequence[TrialAction], places: Sequence[str], graph: TemporalGraph
 ) -> Iterator[tuple[str, str]]:
     """Yield moves through exits that were seen and never taken, as (action, place)."""
     starts = [start for act in moves for start, end in [_split(act)] if end]
@@ -337,7 +341,7 @@ def _not_taken(
                 yield starts[0] + room, place
 
 
-def _split(act: Act) -> tuple[str, str]:
+def _split(act: TrialAction) -> tuple[str, str]:
     """Return the words of a move before its direction or aim, and that."""
     for end in (act.action.rpartition(" ")[2], act.to):
         if end and act.action.endswith(f" {end}") and (end in OPPOSITE or end == act.to):

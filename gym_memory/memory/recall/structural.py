@@ -29,7 +29,7 @@ from gym_memory.graph.schema import (
 from gym_memory.memory.reading import NOTHING, Block, Page, fact_block
 from gym_memory.memory.stores.episodes import Follower
 
-__all__ = ["REST", "SITUATION", "NearbyPlaces", "Part", "Ranked", "StructuralIndex"]
+__all__ = ["REST", "SITUATION", "NearbyPlaces", "Part", "RankedFacts", "StructuralIndex"]
 __all__ += ["put_unexplored", "rank"]
 
 
@@ -50,7 +50,7 @@ def _kind_of(relation: str) -> int:
     return kind
 
 
-class _Card(NamedTuple):
+class _EntityCard(NamedTuple):
     """An entity: its own facts (no ways, exits or doors), its text, what is in or on it."""
 
     own: Block
@@ -74,7 +74,7 @@ class StructuralIndex(Follower[Event]):
 
     def _reset(self) -> None:
         self.answers: dict[Hashable, Any] = {}  # cleared by every change
-        self.cards: dict[str, _Card] = {}
+        self.cards: dict[str, _EntityCard] = {}
         self._places: dict[str, _Place] = {}
         self._views: dict[str, NearbyPlaces] = {}
         self._frontier: set[str] = set()  # places with unexplored exits
@@ -125,7 +125,7 @@ class StructuralIndex(Follower[Event]):
         """True if a fact is a text, or something that the subject's text mentions."""
         return fact[1] in QUOTED and fact[0] in self.quoted
 
-    def card(self, entity: str) -> _Card:
+    def card(self, entity: str) -> _EntityCard:
         """Return what is known of an entity."""
         card = self.cards.get(entity)
         if card is None:
@@ -140,7 +140,9 @@ class StructuralIndex(Follower[Event]):
             for fact in self.graph.incoming(entity):
                 if fact[1] in LOCATIONS and fact[0] != PLAYER:
                     held.append(fact[0])
-            card = self.cards[entity] = _Card(fact_block(own), fact_block(quoted), tuple(held))
+            card = self.cards[entity] = _EntityCard(
+                fact_block(own), fact_block(quoted), tuple(held)
+            )
         return card
 
     def place(self, name: str) -> _Place:
@@ -283,7 +285,7 @@ class Part(NamedTuple):
         return characters * (whole - self.share.numerator) // whole
 
 
-class Ranked(NamedTuple):
+class RankedFacts(NamedTuple):
     """Hold the facts on a page, and the reason for each of them."""
 
     triples: tuple[Triple, ...]
@@ -300,7 +302,7 @@ def rank(
     *,
     exploration: bool = True,
     tried: Block = NOTHING,
-) -> Ranked:
+) -> RankedFacts:
     """Fill an empty page with the live facts that matter for ``cue``, most useful first.
 
     ``exploration`` points out unexplored exits; ``tried`` has actions of the agent's place.
@@ -343,7 +345,7 @@ class _Ranking:
         self.shown_ways: set[Triple] = set()
         self.quoted: set[str] = set()
 
-    def fill(self) -> Ranked:
+    def fill(self) -> RankedFacts:
         page, reasons = self.page, list[str]()
         seeds: list[int] = []
         for part in (*SITUATION, *REST):
@@ -353,7 +355,7 @@ class _Ranking:
             reasons += [part.name] * (len(page.triples) - before)
             if (part is PLAN and len(page.triples) > before) or part is SITUATION[-1]:
                 seeds.append(len(page.triples))
-        return Ranked(tuple(page.triples), tuple(reasons), tuple(seeds))
+        return RankedFacts(tuple(page.triples), tuple(reasons), tuple(seeds))
 
     # ------------------------------------------------------------ sources of the parts
 

@@ -33,7 +33,7 @@ from gym_memory.memory.stores.database import (
 from gym_memory.memory.stores.episodes import EpisodeStore
 from gym_memory.memory.stores.store import Database, open_database
 
-__all__ = ["FactStore", "Found", "Mark", "Partition", "forget_replicas", "replay"]
+__all__ = ["FactStore", "Mark", "Partition", "ScoredFact", "forget_replicas", "replay"]
 
 State = tuple[TemporalGraph, EpisodeStore]
 
@@ -93,7 +93,7 @@ ORDER BY last.seq
 """
 
 
-class Found(NamedTuple):
+class ScoredFact(NamedTuple):
     """A fact that a search found, with its partition and its cosine, in [-1, 1]."""
 
     env: str
@@ -163,7 +163,7 @@ class FactStore:
         k: int,
         env: str | None = None,
         task: str | None = None,
-    ) -> list[Found]:
+    ) -> list[ScoredFact]:
         """Return the ``k`` live facts most similar to a text; of equals the one known first.
 
         Exact, except over several partitions of a server after :meth:`index`. ``encoder``, ``env``
@@ -174,7 +174,7 @@ class FactStore:
         given = {name: value for name, value in names.items() if value is not None}
         rows = self._database.nearest(whole(encoder.encode([text]))[0], k, given)
         return [
-            Found(env, task, Triple(*fact), round(-distance / (UNIT * UNIT), 6))
+            ScoredFact(env, task, Triple(*fact), round(-distance / (UNIT * UNIT), 6))
             for distance, _, _, env, task, *fact in sorted(rows)[:k]
         ]
 

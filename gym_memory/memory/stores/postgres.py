@@ -184,19 +184,21 @@ class PostgresDatabase:
 
         return psycopg.connect(self._conninfo, autocommit=True, prepare_threshold=_PREPARED_AFTER)
 
-    def _connection(self) -> _Connection:
+    def _connection(self) -> _PostgresConnection:
         """Return this thread's connection: a fork has none, a broken one is replaced."""
-        opened: dict[tuple[int, str], _Connection] = vars(_open).setdefault("connections", {})
+        opened: dict[tuple[int, str], _PostgresConnection] = vars(_open).setdefault(
+            "connections", {}
+        )
         key = (os.getpid(), self._conninfo)
         if key not in opened or opened[key].raw.closed:
             raw = self._connect()
             _limit_waiting(raw, self.timeout + ANSWER_SECONDS)
             raw.execute(f"SET lock_timeout = {int(self.timeout * 1000)}")
             _library("pgvector.psycopg").register_vector(raw)
-            opened[key] = _Connection(raw)
+            opened[key] = _PostgresConnection(raw)
         return opened[key]
 
-    def _begun(self, begin: str) -> _Connection:
+    def _begun(self, begin: str) -> _PostgresConnection:
         """Return this thread's connection after its first statement; wait for a lost server."""
         psycopg = _library("psycopg")
 
@@ -234,7 +236,7 @@ class PostgresDatabase:
             return list(self._begun("SELECT 1").execute(query, arguments))
 
     @contextmanager
-    def _transaction(self, begin: str) -> Iterator[_Connection]:
+    def _transaction(self, begin: str) -> Iterator[_PostgresConnection]:
         psycopg = _library("psycopg")
 
         with self._reported():
@@ -279,7 +281,7 @@ class PostgresDatabase:
             ) from error
 
 
-class _Connection:
+class _PostgresConnection:
     def __init__(self, raw: Any):
         self.raw = raw
 

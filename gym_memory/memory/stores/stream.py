@@ -22,7 +22,7 @@ from gym_memory.memory.encoders.vectors import VectorIndex
 from gym_memory.memory.reading import fit_episodes
 from gym_memory.memory.stores.episodes import Episode
 
-__all__ = ["BM25", "LONGEST", "ByMeaning", "Stream", "StreamRecord", "fit_records"]
+__all__ = ["BM25", "LONGEST", "ByMeaning", "RecordStream", "StreamRecord", "fit_records"]
 
 LONGEST = 20_000
 """Characters of a text that are kept."""
@@ -156,7 +156,7 @@ def _words(text: str) -> list[str]:
     return re.findall(r"\w+", text.lower())
 
 
-class Stream:
+class RecordStream:
     """Records in the order in which they first came, with an index of their texts."""
 
     def __init__(self, index: ByMeaning | BM25):
@@ -216,9 +216,9 @@ class Stream:
         """Yield the rows of the observations, the latest first."""
         return (row for row in reversed(self._by_time) if not self.records[row].insight)
 
-    def fork(self) -> Stream:
+    def fork(self) -> RecordStream:
         """Return an independent copy."""
-        twin = Stream(self._index.empty())
+        twin = RecordStream(self._index.empty())
         twin.restore(self.records)
         return twin
 

@@ -23,7 +23,7 @@ from gym_memory.memory.stores.episodes import EpisodeStore
 from gym_memory.memory.stores.store import is_url
 from gym_memory.wrappers.memory import DEFAULT_MEMORY
 
-__all__ = ["FactRecord", "Opened", "Quotation", "fact_records", "file_kind", "open_memory"]
+__all__ = ["FactRecord", "Quotation", "RestoredMemory", "fact_records", "file_kind", "open_memory"]
 
 _AROUND = 30
 """Characters shown on either side of a quotation."""
@@ -72,7 +72,7 @@ class FactRecord(NamedTuple):
         }
 
 
-class Opened(NamedTuple):
+class RestoredMemory(NamedTuple):
     """Hold a restored memory, with the last task and the last steps that the file has."""
 
     memory: Memory
@@ -112,7 +112,7 @@ def open_memory(
     *,
     episode: int | None = None,
     as_of: int | None = None,
-) -> Opened:
+) -> RestoredMemory:
     """Restore a memory from a file or recorded steps, as it ends or was after step ``as_of``.
 
     ``spec`` is by default the saved memory's name, ``arigraph`` for recorded steps; of these
@@ -130,7 +130,7 @@ def open_memory(
     memory.load(path)
     steps = _observations(memory)
     if as_of is None:
-        return Opened(memory, task, steps)
+        return RestoredMemory(memory, task, steps)
     until = tuple(step for step in steps if step.t <= as_of)
     if not until:
         raise InvalidArgumentError(
@@ -138,7 +138,7 @@ def open_memory(
             "which does not: use the recorded steps of its run (steps/*.jsonl.gz) instead"
         )
     again = make_memory(spec or name)
-    return Opened(again, task, _teach(again, task, until))
+    return RestoredMemory(again, task, _teach(again, task, until))
 
 
 def _heading(path: str | os.PathLike[str]) -> tuple[str, Task]:
@@ -166,7 +166,7 @@ def _observations(memory: Memory) -> tuple[Step, ...]:
 
 def _taught(
     path: str | os.PathLike[str], spec: str, episode: int | None, as_of: int | None
-) -> Opened:
+) -> RestoredMemory:
     """Replay the recorded episodes up to one of them into a new memory."""
     episodes = list(read_trajectory(path))
     numbers = [trajectory.episode for trajectory in episodes]
@@ -189,7 +189,7 @@ def _taught(
         steps = tuple(step for step in steps if step.t <= as_of)
         if not steps:
             raise InvalidArgumentError(f"expected a step >= 0, got {as_of}")
-    return Opened(memory, trajectory.task, _teach(memory, trajectory.task, steps))
+    return RestoredMemory(memory, trajectory.task, _teach(memory, trajectory.task, steps))
 
 
 def _teach(memory: Memory, task: Task, steps: Iterable[Step]) -> tuple[Step, ...]:

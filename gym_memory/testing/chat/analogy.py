@@ -19,7 +19,7 @@ import numpy as np
 from gym_memory.memory.reading import split_entries
 from gym_memory.testing.chat.registry import Slots, answers
 
-__all__ = ["Situation", "analogies", "read_examples", "read_present"]
+__all__ = ["SituationWords", "analogies", "read_examples", "read_present"]
 
 _OWN = "So far in this task:"
 _EXAMPLE = re.compile(r"^\d+\. (?=Goal: |Subgoal \d+: |Summary: )", re.MULTILINE)
@@ -42,16 +42,16 @@ _TRIED = 0.2
 Words = tuple[str, ...]
 
 
-class _Subgoal(NamedTuple):
+class _GoalWords(NamedTuple):
     verb: str
     thing: Words
     done: bool
 
 
-class Situation(NamedTuple):
+class SituationWords(NamedTuple):
     """Hold a situation as words: subgoals, the last action, what is seen, what was done then."""
 
-    subgoals: tuple[_Subgoal, ...]
+    subgoals: tuple[_GoalWords, ...]
     last: Words
     seen: frozenset[str]
     action: Words = ()
@@ -69,7 +69,7 @@ class Situation(NamedTuple):
         return frozenset((s.verb, s.done) for s in self.subgoals if s.thing == thing)
 
 
-def read_examples(memory: str) -> list[Situation]:
+def read_examples(memory: str) -> list[SituationWords]:
     """Return the examples that a memory shows, in their order."""
     shown, _, _ = memory.partition(f"\n{_OWN}\n")
     texts = _EXAMPLE.split(shown)[1:]
@@ -77,22 +77,24 @@ def read_examples(memory: str) -> list[Situation]:
     return [_situation(text[: m.start()], m[1], m[2]) for text, m in seen if m]
 
 
-def read_present(memory: str, observation: str) -> Situation:
+def read_present(memory: str, observation: str) -> SituationWords:
     """Return the present situation: what the memory says of this episode, and what is seen."""
     _, _, own = f"\n{memory}".partition(f"\n{_OWN}\n")
     return _situation(own, observation, "")
 
 
-def _situation(history: str, seen: str, action: str) -> Situation:
+def _situation(history: str, seen: str, action: str) -> SituationWords:
     subgoals = []
     for subgoal, state in _SUBGOAL.findall(history):
         verb, *thing = _words(subgoal) or ("",)
-        subgoals.append(_Subgoal(verb, tuple(thing), state == "complete"))
+        subgoals.append(_GoalWords(verb, tuple(thing), state == "complete"))
     summary = _SUMMARY.search(history)
     last = _POINTS.sub("", summary[1]).rpartition(", ")[2] if summary else ""
     named = {word for subgoal in subgoals for word in subgoal.thing}
     words = frozenset(_words(seen)) - named
-    return Situation(tuple(subgoals), _words(last), words, tuple(_WORD.findall(action.lower())))
+    return SituationWords(
+        tuple(subgoals), _words(last), words, tuple(_WORD.findall(action.lower()))
+    )
 
 
 @functools.lru_cache(maxsize=1 << 12)
@@ -101,8 +103,8 @@ def _words(text: str) -> Words:
 
 
 def analogies(
-    examples: Sequence[Situation],
-    present: Situation,
+    examples: Sequence[SituationWords],
+    present: SituationWords,
     possible: Sequence[str],
     tried: Iterable[str] = (),
 ) -> dict[str, float]:
@@ -128,7 +130,7 @@ def analogies(
     return worth
 
 
-def _alike(example: Situation, present: Situation) -> float:
+def _alike(example: SituationWords, present: SituationWords) -> float:
     """Return how much two situations have in common, in [0, 1]."""
     stages = [
         frozenset((s.verb, s.done, n) for n, s in enumerate(situation.subgoals))
@@ -142,7 +144,7 @@ def _share(one: frozenset, other: frozenset) -> float:
     return len(one & other) / len(one | other) if one or other else 1.0
 
 
-def _reworded(example: Situation, present: Situation) -> list[tuple[Words, Words, float]]:
+def _reworded(example: SituationWords, present: SituationWords) -> list[tuple[Words, Words, float]]:
     """Return the example's action with each present thing: words, thing, how well things match.
 
     An action about a thing serves the first subgoal that is left to do with it. If it is the very

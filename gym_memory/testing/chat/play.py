@@ -14,7 +14,7 @@ from dataclasses import replace
 
 from gym_memory.baselines.rules.base import step_towards
 from gym_memory.baselines.rules.beliefs import Aim, Beliefs, Kind, Plan
-from gym_memory.baselines.rules.learner import Course, Learner
+from gym_memory.baselines.rules.learner import Course, LessonFollower
 from gym_memory.baselines.rules.nethack import Descender, Descent
 from gym_memory.baselines.rules.qa import answer_to, bridge_from, evidence_in
 from gym_memory.baselines.rules.textworld.hunting import Reading
@@ -358,7 +358,7 @@ def clin_act(slots: Slots) -> str:
     if is_science(slots["task"]):
         return Scientist(slots, "").carry_out(*errand)
     here = _beliefs({**slots, "memory": ""}).here
-    learner = Learner()
+    learner = LessonFollower()
     learner.reset({}, zlib.crc32(slots["history"].encode()))
     learner.focus = Course.of([errand], here)
     observation = observation_of({**slots, "memory": ""})

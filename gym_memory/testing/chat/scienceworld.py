@@ -21,7 +21,7 @@ from gym_memory.graph.schema import EXIT, PLAYER
 from gym_memory.memory.reading import split_entries
 from gym_memory.testing.chat.memories import LESSON_FACT, lessons_of, plan_in
 
-__all__ = ["IN_VAIN", "Notes", "Scientist", "is_science", "plan_for"]
+__all__ = ["IN_VAIN", "ScienceNotes", "Scientist", "is_science", "plan_for"]
 
 IN_VAIN = "inventory"
 """An action that takes no time: done where the next item of a plan is impossible."""
@@ -72,7 +72,7 @@ def plan_for(task: str, lessons: Mapping[int, str]) -> list[tuple[str, str]]:
     return plan[: taking[-1] + 1] if taking and _BOX.search(task) else plan
 
 
-class Notes(NamedTuple):
+class ScienceNotes(NamedTuple):
     """Hold what the player writes down: ``doors`` are pairs of rooms, ``been`` rooms it knows."""
 
     find: str
@@ -82,7 +82,7 @@ class Notes(NamedTuple):
     here: str = ""
 
     @classmethod
-    def read(cls, text: str) -> Notes | None:
+    def read(cls, text: str) -> ScienceNotes | None:
         """Return the inverse of ``str``; None if the text is no such notes."""
         found = _NOTES.fullmatch(text)
         if found is None:
@@ -126,7 +126,7 @@ class Scientist:
                 self._things.setdefault(found["place"], []).append(found["thing"])
         self._steps = list(_steps(slots))
         self._shunned |= {step.action for step in self._steps if _REFUSED.match(step.text)}
-        self.notes = self._noted(Notes.read(aim))
+        self.notes = self._noted(ScienceNotes.read(aim))
 
     # ------------------------------------------------------------ what is known
 
@@ -134,13 +134,13 @@ class Scientist:
         for here, there in ((room, beyond), (beyond, room)):
             self._ways.setdefault(here, {})[there] = there
 
-    def _noted(self, before: Notes | None) -> Notes:
+    def _noted(self, before: ScienceNotes | None) -> ScienceNotes:
         """Return the notes with what the latest steps showed."""
         kind = _KIND.search(self.task)
         wanted = kind[1] if kind else ", ".join(_NAMED.findall(self.task)) or "what the task names"
         if before is None:  # a plan, if there is one, was carried out
             planned = (_core(a.removeprefix(_FOCUS)) for a, _ in self._plan if a.startswith(_FOCUS))
-            before = Notes(wanted, next((x for x in planned if x in self._inventory), ""))
+            before = ScienceNotes(wanted, next((x for x in planned if x in self._inventory), ""))
         here, seen = self._read(before.here)
         pairs = dict.fromkeys(before.doors)
         for room, beyond in seen:
@@ -157,7 +157,7 @@ class Scientist:
                 focused = ""  # the task would be over if it had been in focus
         looked = _ROOM.match(self._steps[-1].text) is not None or here in self._things
         been = dict.fromkeys([*before.been, *([here] if looked else [])])
-        return Notes(wanted, focused, tuple(been), tuple(pairs), here)
+        return ScienceNotes(wanted, focused, tuple(been), tuple(pairs), here)
 
     def _read(self, here: str) -> tuple[str, list[tuple[str, str]]]:
         """Return where the latest steps from a place led to, and the doors that they showed."""

@@ -8,7 +8,7 @@ import pytest
 from stream import LOST, WAY, WON, begin, items, made, play
 
 from gym_memory.core.records import Outcome, Step, Task
-from gym_memory.memory.experience.items import Found, Item
+from gym_memory.memory.experience.items import Item, ScoredItem
 from gym_memory.memory.experience.memp import adjust_procedure, facts_of
 
 GOAL = "put a potato in shelf"
@@ -28,12 +28,12 @@ def seeded(spec: str, *keys: str, **fields: object) -> object:
 
 def test_memrl_scores_as_in_the_paper() -> None:
     memory = made("memrl")
-    near = Found(Item("a", "a", utility=0.6), 0.5187 + 0.1203)  # zs = 1
-    far = Found(Item("b", "b", utility=1.0), 0.5187 - 0.1203)  # zs = -1
+    near = ScoredItem(Item("a", "a", utility=0.6), 0.5187 + 0.1203)  # zs = 1
+    far = ScoredItem(Item("b", "b", utility=1.0), 0.5187 - 0.1203)  # zs = -1
     ranked = memory.ranked([near, far])
     # Mean .8, pstdev .2: zq is -1 and 1, so both scores are 0 and the nearer comes first.
     assert [(round(score, 6), item.text) for score, item in ranked] == [(0.0, "a"), (0.0, "b")]
-    valued = memory.ranked([near, far, Found(Item("c", "c", utility=0.6), 0.5187)])
+    valued = memory.ranked([near, far, ScoredItem(Item("c", "c", utility=0.6), 0.5187)])
     spread = math.sqrt(((0.6 - 2.2 / 3) ** 2 * 2 + (1 - 2.2 / 3) ** 2) / 3)
     assert {item.text: score for score, item in valued}["b"] == pytest.approx(
         0.5 * -1 + 0.5 * (1 - 2.2 / 3) / spread
@@ -42,12 +42,12 @@ def test_memrl_scores_as_in_the_paper() -> None:
 
 def test_memrl_with_equal_values_ranks_by_similarity_and_cuts_at_three() -> None:
     memory = made("memrl")
-    ((score, _),) = memory.ranked([Found(Item("a", "a", utility=5.0), 0.9999)])
+    ((score, _),) = memory.ranked([ScoredItem(Item("a", "a", utility=5.0), 0.9999)])
     assert score == 0.5 * 3.0, "zs of 4 is cut at 3; one candidate has zq 0"
-    equal = [Found(Item(t, t, utility=0.4), s) for t, s in (("a", 0.5), ("b", 0.6))]
+    equal = [ScoredItem(Item(t, t, utility=0.4), s) for t, s in (("a", 0.5), ("b", 0.6))]
     assert [item.text for _, item in memory.ranked(equal)] == ["b", "a"], "deviation 0"
-    outlier = [Found(Item(str(n), "", utility=0.0), 0.5187) for n in range(12)]
-    outlier.append(Found(Item("high", "", utility=9.0), 0.5187))  # its z is 3.46
+    outlier = [ScoredItem(Item(str(n), "", utility=0.0), 0.5187) for n in range(12)]
+    outlier.append(ScoredItem(Item("high", "", utility=9.0), 0.5187))  # its z is 3.46
     assert memory.ranked(outlier)[0][0] == pytest.approx(0.5 * 3.0)
 
 
@@ -145,7 +145,7 @@ def test_memrl_may_show_the_trajectory() -> None:
 
 def test_simutil_scores_as_in_the_paper() -> None:
     memory = made("simutil?weight=0.7&kappa=1")
-    near = Found(Item("a", "a", uses=2, utility=0.5), 0.8)
+    near = ScoredItem(Item("a", "a", uses=2, utility=0.5), 0.8)
     assert memory.score(near, 8) == pytest.approx(
         0.7 * 0.8 + 0.3 * (0.5 + math.sqrt(math.log(8) / 2))
     )

@@ -12,7 +12,7 @@ from work import calls
 from gym_memory.core.records import Cue, Outcome, Step, Task
 from gym_memory.llm.client import OpenAIChat
 from gym_memory.memory import Memory, make_memory
-from gym_memory.memory.experience.expel import Rule, edit_rules
+from gym_memory.memory.experience.expel import ExpelRule, edit_rules
 from gym_memory.memory.experience.items import Item, Origin
 from gym_memory.memory.experience.playbook import PlaybookCounts, tag_bullets
 from gym_memory.memory.experience.reasoningbank import extract_items
@@ -112,19 +112,19 @@ def test_a_workflow_has_two_steps() -> None:
 # --- ExpeL --------------------------------------------------------------------------------------
 
 
-def counters(rules: list[Rule]) -> dict[str, int]:
+def counters(rules: list[ExpelRule]) -> dict[str, int]:
     return {rule.text: rule.counter for rule in rules}
 
 
 def test_operations_of_expel_in_their_order() -> None:
-    rules = [Rule("A.", 3), Rule("B.", 2), Rule("C.", 1)]
+    rules = [ExpelRule("A.", 3), ExpelRule("B.", 2), ExpelRule("C.", 1)]
     edits = [("ADD", 0, "D."), ("EDIT", 2, "E."), ("AGREE", 1, ""), ("REMOVE", 3, "")]
     assert edit_rules(rules, edits, 20) == [
-        Rule("A.", 4, 0), Rule("E.", 3, 1), Rule("D.", 2, None)]  # fmt: skip
+        ExpelRule("A.", 4, 0), ExpelRule("E.", 3, 1), ExpelRule("D.", 2, None)]  # fmt: skip
 
 
 def test_a_counter_that_reaches_zero_deletes_the_rule() -> None:
-    rules = [Rule("A.", 2)]
+    rules = [ExpelRule("A.", 2)]
     assert counters(edit_rules(rules, [("REMOVE", 1, "")], 20)) == {"A.": 1}
     assert edit_rules(rules, [("REMOVE", 1, ""), ("REMOVE", 1, "")], 20) == []
     # All operations come before the deletion.
@@ -133,14 +133,14 @@ def test_a_counter_that_reaches_zero_deletes_the_rule() -> None:
 
 
 def test_a_removal_takes_three_from_a_list_that_is_five_over() -> None:
-    rules = [Rule(f"{n}.", 4) for n in range(24)]
-    assert edit_rules(rules, [("REMOVE", 1, "")], 20)[-1] == Rule("0.", 3, 0)
-    rules.append(Rule("24.", 4))
-    assert edit_rules(rules, [("REMOVE", 1, "")], 20)[-1] == Rule("0.", 1, 0)
+    rules = [ExpelRule(f"{n}.", 4) for n in range(24)]
+    assert edit_rules(rules, [("REMOVE", 1, "")], 20)[-1] == ExpelRule("0.", 3, 0)
+    rules.append(ExpelRule("24.", 4))
+    assert edit_rules(rules, [("REMOVE", 1, "")], 20)[-1] == ExpelRule("0.", 1, 0)
 
 
 def test_guards_of_expel() -> None:
-    rules = [Rule("Look.", 2), Rule("Go.", 2)]
+    rules = [ExpelRule("Look.", 2), ExpelRule("Go.", 2)]
     # An EDIT that contains a rule agrees with that rule, whatever its number.
     assert counters(edit_rules(rules, [("EDIT", 2, "First: Look.")], 20)) == {"Look.": 3, "Go.": 2}
     for dropped in (("ADD", 0, "Look."), ("ADD", 0, "No stop"), ("EDIT", 1, "No stop"),

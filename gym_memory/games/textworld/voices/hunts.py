@@ -104,7 +104,7 @@ def plan_voiced_hunt(
     ]
     places: list[Cell | Holder] = [*cells, *holders]
     things = tuple((thing, rng.choice(places)) for thing in voice.things(rng.randint(0, count + 2)))
-    notes = _Notes(rng, voice, settings, rooms, holders, [*locks, *decoys])
+    notes = _HuntNotes(rng, voice, settings, rooms, holders, [*locks, *decoys])
     links = tuple(notes.link(i, *lock) for i, lock in enumerate(locks))
     treasure = Name(rng.choice(voice.words["treasures"]))
     near = [None, *(holder for holder in holders if holder.cell == start)]
@@ -136,7 +136,7 @@ def _furnish(rng: random.Random, voice: Voice, cells: list[Cell]) -> tuple[Holde
     return tuple(found)
 
 
-class _Notes:
+class _HuntNotes:
     def __init__(
         self,
         rng: random.Random,
