@@ -26,7 +26,7 @@ from gym_memory.extract.plain import reworded
 from gym_memory.games.alfworld.pddl import parse_domain, parse_problem
 from gym_memory.games.alfworld.world import parse_grammar
 from gym_memory.games.qa.datasets import read_questions
-from gym_memory.games.textworld.engine import clean_text
+from gym_memory.games.textworld.zmachine import clean_text
 from gym_memory.graph import TemporalGraph
 from gym_memory.llm.prompts import read_slots
 from gym_memory.memory import make_memory

@@ -81,7 +81,7 @@ def test_the_check_sees_through_names() -> None:
 
 def test_files_that_are_too_large_are_not_read(tmp_path: Path) -> None:
     """Holes in a file take no room on the disk; read, they would fill the memory."""
-    from gym_memory.games.textworld.engine import check_story
+    from gym_memory.games.textworld.zmachine import check_story
 
     large = tmp_path / "game.z8"
     with open(large, "wb") as file:

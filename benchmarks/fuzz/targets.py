@@ -33,7 +33,7 @@ from gym_memory.games.alfworld.world import load_game, parse_grammar  # noqa: E4
 from gym_memory.games.foreign.sources import detect_dialect  # noqa: E402
 from gym_memory.games.nethack import commands  # noqa: E402
 from gym_memory.games.qa.datasets import read_questions  # noqa: E402
-from gym_memory.games.textworld.engine import (  # noqa: E402
+from gym_memory.games.textworld.zmachine import (  # noqa: E402
     check_story,
     clean_text,
     endings,

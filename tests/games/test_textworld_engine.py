@@ -13,23 +13,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchmarks.inventory import LEVELS, compare
 from gym_memory.core.errors import (
     BackendError,
     CorruptGameError,
     InvalidArgumentError,
     UnknownNameError,
 )
-from gym_memory.games.textworld import engine as engine_module
 from gym_memory.games.textworld.challenges import StoryFile, make_textworld
 from gym_memory.games.textworld.cooking import Cooking
-from gym_memory.games.textworld.engine import (
-    Interpreter,
-    TextWorldEngine,
-    check_story,
-    clean_text,
-    load_game,
-)
+from gym_memory.games.textworld.engine import TextWorldEngine, load_game
+from gym_memory.games.textworld.zmachine import Interpreter, check_story, clean_text
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +44,7 @@ def lone_story(story, tmp_path):
 
 def test_trace_leaves_no_mark_on_the_text(story):
     """With and without the trace the player reads the same, on a whole episode."""
-    plain, traced = Interpreter(story), TextWorldEngine()
+    plain, traced = Interpreter(story), TextWorldEngine("inform")
     assert traced.start(story).text == clean_text(plain.start())[0]
     commands = [*load_game(story).metadata["walkthrough"][:-1], "look", "get all", "drop all"]
     for command in [*commands, "take knife and cookbook", "eat knife", "sing", "prepare meal"]:
@@ -180,7 +173,7 @@ def test_valid_actions_are_computed_once_a_state_and_only_on_demand(monkeypatch)
 
 
 def test_the_inventory_needs_no_further_command(monkeypatch):
-    env = Cooking("rl-1", "train")
+    env = Cooking("rl-1", "train", engine="inform")
     env.reset(seed=0)
     sent = []
     send = Interpreter.send
@@ -195,24 +188,18 @@ def test_the_inventory_needs_no_further_command(monkeypatch):
     assert obs["inventory"] == "You are carrying: a knife."
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(("family", "level"), LEVELS)
-def test_the_inventory_is_the_engines(family, level):
-    row = compare(family, level, 25)
-    assert row["steps"] == 25
-    assert row["unequal"] == []
-    assert row["sent"] == 0
-
-
-def test_the_engine_lists_what_the_state_leaves_open(monkeypatch):
-    monkeypatch.setattr(engine_module, "inventory_text", lambda *_: None)
-    env = Cooking("rl-1", "train")
+def test_the_engine_lists_what_the_state_leaves_open(story, tmp_path, monkeypatch):
+    monkeypatch.setattr("gym_memory.games.textworld.engine.read_native", lambda *_: None)
+    shutil.copy(story, tmp_path / "other.z8")
+    shutil.copy(Path(story).with_suffix(".json"), tmp_path / "other.json")
+    env = StoryFile(tmp_path / "other.z8")
     env.reset(seed=0)
     assert env.step("take knife")[0]["inventory"] == "You are carrying: a knife."
 
 
 def test_hidden_questions_leave_the_game_as_it_was():
-    asking, silent = Cooking("rl-4", "train"), Cooking("rl-4", "train", inventory=False)
+    asking = Cooking("rl-4", "train", engine="inform")
+    silent = Cooking("rl-4", "train", engine="inform", inventory=False)
     asking.reset(seed=3)
     silent.reset(seed=3)
     for action in asking.oracle().walkthrough:
@@ -226,12 +213,12 @@ def test_hidden_questions_leave_the_game_as_it_was():
 
 def machines():
     gc.collect()
-    return sum(type(one) is engine_module.Interpreter for one in gc.get_objects())
+    return sum(type(one) is Interpreter for one in gc.get_objects())
 
 
 def test_old_machines_are_let_go_and_come_back():
     before = machines()
-    env = Cooking("rl-1", "train", valid_actions=False)
+    env = Cooking("rl-1", "train", engine="inform", valid_actions=False)
     first = env.reset(options={"task_id": env.task_ids[0]})[0]
     env.step("take knife")
     snapshot = env.snapshot()
@@ -397,7 +384,7 @@ def test_plain_story_plays_without_valid_actions(plain_story):
 
 BREAK = """
 import sys
-from gym_memory.games.textworld.engine import Interpreter
+from gym_memory.games.textworld.zmachine import Interpreter
 story, command = sys.argv[1:]
 machine = Interpreter(story)
 for begin in (lambda: None, machine.start):

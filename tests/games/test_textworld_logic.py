@@ -13,9 +13,9 @@ from textworld.generator.data import KnowledgeBase
 
 from gym_memory.games.textworld.challenges import make_textworld
 from gym_memory.games.textworld.cooking import Cooking
-from gym_memory.games.textworld.engine import clean_text
 from gym_memory.games.textworld.knowledge import FactPattern, load_knowledge
 from gym_memory.games.textworld.logic import Index, Rule, State
+from gym_memory.games.textworld.zmachine import clean_text
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*not fully supported")
 

@@ -30,8 +30,9 @@ from gym_memory.games.jericho.vocabulary import (
     read_vocabulary,
     steady,
 )
-from gym_memory.games.textworld.engine import Answer, check_story
+from gym_memory.games.textworld.engine import Answer
 from gym_memory.games.textworld.story_engine import StoryEngine
+from gym_memory.games.textworld.zmachine import check_story
 from gym_memory.graph.schema import DIRECTIONS
 
 __all__ = [

@@ -11,9 +11,9 @@ from gym_memory.core.errors import CorruptGameError, InvalidArgumentError
 from gym_memory.core.records import Oracle
 from gym_memory.core.settings import check_flag, check_int
 from gym_memory.games.jericho.process import StoryProcess
-from gym_memory.games.textworld.engine import check_story
 from gym_memory.games.textworld.env import TextWorldEnv
 from gym_memory.games.textworld.games import cached_story
+from gym_memory.games.textworld.zmachine import check_story
 
 __all__ = ["Jericho", "our_story"]
 

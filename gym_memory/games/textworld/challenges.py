@@ -17,10 +17,11 @@ from gym_memory.core.errors import (
 )
 from gym_memory.core.files import read_bytes
 from gym_memory.core.optional import require
-from gym_memory.games.textworld.engine import LARGEST_DESCRIPTION, check_story
+from gym_memory.games.textworld.engine import LARGEST_DESCRIPTION
 from gym_memory.games.textworld.env import TextWorldEnv, TextWorldFamily
-from gym_memory.games.textworld.games import GameKey, cached_game
+from gym_memory.games.textworld.games import GameKey, cached_game, compiled
 from gym_memory.games.textworld.story_engine import StoryEngine
+from gym_memory.games.textworld.zmachine import check_story
 
 __all__ = ["CHALLENGES", "CoinCollector", "Simple", "StoryFile", "TreasureHunter", "is_glulx"]
 __all__ += ["make_textworld", "translated"]
@@ -118,6 +119,7 @@ class StoryFile(TextWorldEnv):
         max_steps: int = 150,
         valid_actions: bool = True,
         inventory: bool = True,
+        engine: str = "auto",
         render_mode: str | None = None,
     ):
         if not isinstance(path, str | PathLike):
@@ -126,6 +128,7 @@ class StoryFile(TextWorldEnv):
             max_steps=max_steps,
             valid_actions=valid_actions,
             inventory=inventory,
+            engine=engine,
             render_mode=render_mode,
         )
         self.path = Path(path).expanduser().absolute()
@@ -135,7 +138,7 @@ class StoryFile(TextWorldEnv):
         if not self._played.with_suffix(".json").is_file():
             self.engine = StoryEngine()
 
-    def story(self, task_id: str) -> Path:
+    def description(self, task_id: str) -> Path:
         """Return the file that is played."""
         return self._played
 
@@ -149,6 +152,7 @@ def make_textworld(
     max_steps: int | None = None,
     valid_actions: bool = True,
     inventory: bool = True,
+    engine: str = "auto",
     render_mode: str | None = None,
 ) -> TextWorldEnv:
     """Make a story file, or a challenge of TextWorld.
@@ -161,11 +165,13 @@ def make_textworld(
         max_steps: Step limit; None takes 150.
         valid_actions: Whether the observation lists the valid actions.
         inventory: Whether the observation holds the inventory text.
+        engine: Who answers, see :class:`TextWorldEnv`: ``auto`` or ``inform``.
         render_mode: None or ``"ansi"``.
     """
     shown: dict[str, Any] = {
         "valid_actions": valid_actions,
         "inventory": inventory,
+        "engine": engine,
         "render_mode": render_mode,
     }
     if path is not None:
@@ -210,7 +216,7 @@ def translated(path: Path) -> Path:
     settings = {"sha256": hashlib.sha256(content).hexdigest()}
     key = GameKey("glulx", 1, settings, split="", seed=0)
     try:
-        return cached_game(key, lambda: game.load(str(description)))
+        return compiled(cached_game(key, lambda: game.load(str(description))))
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise CorruptGameError(
             f"expected TextWorld's description of the game at {str(description)!r}: "

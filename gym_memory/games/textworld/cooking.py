@@ -87,6 +87,7 @@ class Cooking(TextWorldFamily):
         max_steps: int | None = None,
         valid_actions: bool = True,
         inventory: bool = True,
+        engine: str = "auto",
         render_mode: str | None = None,
     ):
         check_flag("gata_actions", gata_actions)
@@ -97,6 +98,7 @@ class Cooking(TextWorldFamily):
             max_steps=max_steps,
             valid_actions=valid_actions,
             inventory=inventory,
+            engine=engine,
             render_mode=render_mode,
         )
         self._hints = hints

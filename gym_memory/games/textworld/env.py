@@ -13,13 +13,19 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from importlib.metadata import version
 from os import PathLike
+from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, Protocol
 
 from gym_memory.core.errors import BackendError, UnknownNameError
 from gym_memory.core.records import Oracle, Triple
 from gym_memory.core.settings import check_flag
 from gym_memory.games.base import Feedback, TextEnv
-from gym_memory.games.textworld.engine import Answer, GameData, TextWorldEngine
+from gym_memory.games.textworld.engine import (
+    NATIVE_VERSION,
+    Answer,
+    GameData,
+    TextWorldEngine,
+)
 from gym_memory.games.textworld.facts import describe, triples_of
 from gym_memory.games.textworld.games import (
     SIZES,
@@ -27,6 +33,7 @@ from gym_memory.games.textworld.games import (
     GameKey,
     ListedGame,
     cached_game,
+    compiled,
     entries,
     game_sha256,
     generate,
@@ -50,6 +57,8 @@ _META_VERBS = frozenset({
     "superbrief", "transcript", "undo", "unscript", "noscript", "verbose", "verify", "version",
 })  # fmt: skip
 """Commands to the interpreter: they end, save, or change how a game is shown."""
+_READ = 9
+"""Letters of a word that the interpreter looks at."""
 
 
 class GameEngine(Protocol):
@@ -82,6 +91,8 @@ class TextWorldEnv(TextEnv):
 
     Args:
         inventory: Whether the observation holds the inventory text.
+        engine: Who answers. ``auto``: rules, which print what Inform prints, and the interpreter
+            where a command is outside of their grammar; ``inform``: always the interpreter.
     """
 
     dialect = "textworld"
@@ -103,6 +114,7 @@ class TextWorldEnv(TextEnv):
         valid_actions: bool = True,
         inventory: bool = True,
         split: str = "",
+        engine: str = "auto",
         render_mode: str | None = None,
     ):
         super().__init__(
@@ -110,13 +122,18 @@ class TextWorldEnv(TextEnv):
         )
         check_flag("inventory", inventory)
         self._show_inventory = inventory
-        self.engine: GameEngine = TextWorldEngine()
+        self.engine: GameEngine = TextWorldEngine(engine)
 
     # ------------------------------------------------------------ hooks
 
     @abstractmethod
-    def story(self, task_id: str) -> str | PathLike[str]:
-        """Return the path of the compiled game of a task."""
+    def description(self, task_id: str) -> str | PathLike[str]:
+        """Return the path of a task's game: TextWorld's .json of the cache, or a story file."""
+
+    def story(self, task_id: str) -> Path:
+        """Return the path of the compiled game of a task; compile it at first use."""
+        with quiet_random_state():
+            return compiled(self.description(task_id))
 
     def opening(self) -> str:
         """Return text to append to the first observation."""
@@ -143,7 +160,7 @@ class TextWorldEnv(TextEnv):
     def _open(self, task_id: str) -> Feedback:
         self.tally = None
         with quiet_random_state():  # importing TextWorld draws from it, too
-            answer = self.engine.start(self.story(task_id))
+            answer = self.engine.start(self.description(task_id))
         opening = self.opening()
         if opening:
             answer = answer._replace(text=f"{answer.text}\n\n{opening}")
@@ -186,7 +203,8 @@ class TextWorldEnv(TextEnv):
 
     def is_meta(self, verb: str) -> bool:
         """True if a verb is about the interpreter and not about the world."""
-        return verb in self.meta_verbs or verb.startswith(("tw-", "$", "#", "@"))
+        known = verb[:_READ] in {word[:_READ] for word in self.meta_verbs}
+        return known or verb.startswith(("tw-", "$", "#", "@"))
 
     def _save(self) -> _Native:
         return _Native(self.engine.save(), self.tally)
@@ -226,8 +244,10 @@ class TextWorldEnv(TextEnv):
         )
 
     def versions(self) -> dict[str, str]:
-        """Return the versions of TextWorld and of the interpreter."""
-        return {"jericho": _jericho_version(), "textworld": textworld_version()}
+        """Return the versions of TextWorld, of the interpreter, and of the rules if they play."""
+        by_rules = isinstance(self.engine, TextWorldEngine) and self.engine.is_native
+        rules = {"native": NATIVE_VERSION} if by_rules else {}
+        return {"jericho": _jericho_version(), "textworld": textworld_version(), **rules}
 
 
 @cache  # every episode reports it, and reading it takes milliseconds
@@ -245,6 +265,7 @@ class TextWorldFamily(TextWorldEnv):
         level: Name of a level; None takes ``default_level``, else the first.
         split: ``train``, ``valid``, ``test`` or ``held_out``.
         max_steps: Step limit; None takes the paper's, :meth:`default_steps`.
+        engine: As of :class:`TextWorldEnv`.
     """
 
     family: ClassVar[str]
@@ -271,6 +292,7 @@ class TextWorldFamily(TextWorldEnv):
         max_steps: int | None = None,
         valid_actions: bool = True,
         inventory: bool = True,
+        engine: str = "auto",
         render_mode: str | None = None,
     ):
         if level is None:
@@ -284,6 +306,7 @@ class TextWorldFamily(TextWorldEnv):
             valid_actions=valid_actions,
             inventory=inventory,
             split=split,
+            engine=engine,
             render_mode=render_mode,
         )
         self.level = level
@@ -306,11 +329,11 @@ class TextWorldFamily(TextWorldEnv):
         """Return the step limit of a level, the paper's if it has one."""
         return int(cls.levels[level].get("steps", cls.default_max_steps))
 
-    def story(self, task_id: str) -> str | PathLike[str]:
-        """Return the path of the compiled game of a task; compile it at first use."""
-        return self._compiled(task_id, self.levels[self.level])
+    def description(self, task_id: str) -> str | PathLike[str]:
+        """Return the path of a task's game; generate it at first use."""
+        return self._generated(task_id, self.levels[self.level])
 
-    def _compiled(self, task_id: str, settings: Mapping[str, Any]) -> str | PathLike[str]:
+    def _generated(self, task_id: str, settings: Mapping[str, Any]) -> Path:
         """Return the path of a task's game; only one of the level's own settings is listed."""
         entry = self._entries[task_id]
         key = GameKey(self.family, self.generator, settings, self.split, entry.seed)

@@ -223,11 +223,11 @@ class Errands(TextWorldFamily):
 
     # ------------------------------------------------------------ playing
 
-    def story(self, task_id: str) -> str | PathLike[str]:
-        """Return the path of the compiled house on the present day."""
+    def description(self, task_id: str) -> str | PathLike[str]:
+        """Return the path of the house on the present day."""
         day = self.tally.day if self.tally else 0
         settings = self.levels[self.level]
-        return self._compiled(task_id, {**settings, "day": day} if day else settings)
+        return self._generated(task_id, {**settings, "day": day} if day else settings)
 
     @property
     def _errand(self) -> Errand:
@@ -273,6 +273,6 @@ class Errands(TextWorldFamily):
         if self.tally.day == self.levels[self.level]["days"]:
             won = feedback.score == feedback.max_score
             return feedback._replace(won=won, over=not won)
-        morning = self.engine.start(self.story(self.task_id))
+        morning = self.engine.start(self.description(self.task_id))
         text = f"{feedback.text}\n\n{morning.text}\n\n{self.opening()}"
         return feedback._replace(text=text, inventory=self.engine.inventory())

@@ -1,17 +1,17 @@
-"""TextWorld's propositions as triples, and as the engine's answer to ``inventory``.
+"""TextWorld's propositions as triples: the engine's own facts, whether seen or not.
 
-The triples are only for scoring and upper bounds: the engine's own facts, whether seen or not.
+They are only for scoring and upper bounds.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 
 from gym_memory.core.records import Triple
-from gym_memory.games.textworld.logic import Fact, State, World
+from gym_memory.games.textworld.logic import Fact
 from gym_memory.graph.schema import INVENTORY, PLAYER, door_relation, way_relation
 
-__all__ = ["describe", "inventory_text", "order_of", "triples_of"]
+__all__ = ["describe", "triples_of"]
 
 _OPENNESS = frozenset({"open", "closed", "locked"})
 _CUTS = frozenset({"chopped", "sliced", "diced"})
@@ -101,42 +101,3 @@ def _recipe(facts: frozenset[Fact], names: Mapping[str, str]) -> Iterator[Triple
             yield Triple(ingredient[entities[0]], "needs to be", predicate)
         elif predicate == "cooking_location":
             yield Triple("meal", "is prepared in", names[entities[0]].lower())
-
-
-# ------------------------------------------------------------ the answer to inventory
-
-_PLAIN = frozenset({"f", "k", "meal", "o"})
-"""Types of things without contents or properties of a list."""
-_CUT_FIRST = ("sliced", "diced", "chopped")
-_HEAT_FIRST = ("needs_cooking", "burned", "fried", "roasted", "grilled")
-"""Predicates of food that the list names; of each kind the first that holds counts."""
-_NAMED = {"needs_cooking": "raw"}
-
-
-def inventory_text(
-    things: Sequence[str], state: State, world: World, articles: Mapping[str, str]
-) -> str | None:
-    """Return the list of carried ``things``, the latest first; None if only the engine knows it."""
-    if not all(world.types.get(x) in _PLAIN and x in world.names for x in things):
-        return None
-    if not things:
-        return "You are carrying nothing."
-    *others, last = (_phrase(x, state, world, articles) for x in things)
-    return f"You are carrying: {' and '.join(filter(None, (', '.join(others), last)))}."
-
-
-def order_of(
-    text: str, things: Iterable[str], state: State, world: World, articles: Mapping[str, str]
-) -> tuple[str, ...] | None:
-    """Return carried things in the order of the engine's list; None if it lists them otherwise."""
-    order = sorted(things, key=lambda x: (text.find(world.names.get(x, "")), x))
-    return tuple(order) if inventory_text(order, state, world, articles) == text else None
-
-
-def _phrase(thing: str, state: State, world: World, articles: Mapping[str, str]) -> str:
-    holds = (
-        next((p for p in table if (p, thing) in state), "") for table in (_CUT_FIRST, _HEAT_FIRST)
-    )
-    words = " ".join(filter(None, (*(_NAMED.get(p, p) for p in holds), world.names[thing])))
-    article = articles.get(thing) or ("an" if words[0] in "aeiouAEIOU" else "a")
-    return f"{article} {words}"

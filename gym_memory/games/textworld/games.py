@@ -1,8 +1,8 @@
 """Generated TextWorld games: listed in manifests, made on demand, kept in a cache folder.
 
-A :class:`GameKey` names all that decides a game. Its folder in the cache holds ``game.z8`` and
-``game.json``. A folder is built under a temporary name and renamed into place, so processes may
-race. A damaged folder is detected and built again.
+A :class:`GameKey` names all that decides a game. Its folder in the cache holds ``game.json``, and
+``game.z8`` once the interpreter was needed. A folder is built under a temporary name and renamed
+into place, so processes may race. A damaged folder is detected and built again.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import threading
 import time
 import uuid
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path
@@ -26,13 +26,21 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gym_memory.core.errors import BackendError, CorruptGameError
-from gym_memory.core.files import cache_dir
+from gym_memory.core.files import cache_dir, write_atomic
 from gym_memory.core.optional import require
-from gym_memory.games.textworld.engine import check_story
 from gym_memory.games.textworld.knowledge import textworld_version
+from gym_memory.games.textworld.zmachine import check_story
 
 __all__ = ["FIRST_SEED", "SIZES", "SPLITS", "GameKey", "ListedGame", "Manifest", "cached_game"]
-__all__ += ["cached_story", "compile_game", "entries", "game_sha256", "generate", "load_manifest"]
+__all__ += [
+    "cached_story",
+    "compile_game",
+    "compiled",
+    "entries",
+    "game_sha256",
+    "generate",
+    "load_manifest",
+]
 __all__ += ["no_trial_run", "quiet_random_state"]
 
 SPLITS = ("train", "valid", "test", "held_out")
@@ -83,6 +91,7 @@ def entries(family: str, generator: int, level: str, split: str) -> tuple[Listed
 
 
 _STALE_SECONDS = 3600.0
+_DESCRIPTION, _STORY = "game.json", "game.z8"
 _SUMS = "sha256.json"
 """Digests of the files of a folder, by name."""
 
@@ -170,44 +179,74 @@ def generate(factory: Any, settings: Mapping[str, Any], split: str, seed: int) -
 
 
 def cached_game(key: GameKey, make: Callable[[], Any]) -> Path:
-    """Return the path of the compiled game; build it by ``make() -> textworld Game`` if missing."""
+    """Return the path of a game's .json; generate it by ``make() -> textworld Game`` if missing."""
     folder = cache_dir() / "textworld" / key.family / key.digest()
-    return _built(folder, lambda story: compile_game(make(), story), described=True)
+    return _built(folder / _DESCRIPTION, lambda path: make().save(os.fspath(path)))
 
 
 def cached_story(family: str, source: str) -> Path:
     """Return the path of the story compiled from a source in Inform 7; build it if missing."""
     digest = hashlib.sha256(f"{textworld_version()}\n{source}".encode()).hexdigest()[:32]
-    folder = cache_dir() / family / digest
-    return _built(folder, lambda story: _compile_source(source, story), described=False)
+    path = cache_dir() / family / digest / _STORY
+    return _built(path, lambda story: _compile_source(source, story))
 
 
-def _built(folder: Path, build: Callable[[Path], None], *, described: bool) -> Path:
-    """Return the path of the story in a folder of the cache; build it if it is not intact.
+def compiled(path: str | os.PathLike[str]) -> Path:
+    """Return the story of a .json of the cache, compiled at first use; a .z8 is its own."""
+    path = Path(path)
+    if path.suffix != ".json":
+        return path
+    story = path.with_suffix(".z8")
+    if not _intact(story):
+        game = require("textworld.generator.game", "textworld", "compiling games").Game
+        with _reported(path.parent), _building(path.parent.parent) as building:
+            compile_game(game.load(os.fspath(path)), building / _STORY)
+            os.replace(building / _STORY, story)
+            _note_sums(path.parent, [story, path])
+    return story
 
-    ``build`` writes the story, with TextWorld's .json if ``described``.
-    """
-    story = folder / "game.z8"
-    if _intact(story, described):
-        return story
-    building = folder.parent / f".building-{uuid.uuid4().hex}"
-    try:
-        building.mkdir(parents=True)
-        _sweep(folder.parent)
-        build(building / story.name)
-        sums = {path.name: _sha256(path) for path in building.iterdir()}
-        (building / _SUMS).write_text(json.dumps(sums), encoding="utf-8")
+
+def _built(path: Path, build: Callable[[Path], None]) -> Path:
+    """Return a file in a folder of its own in the cache; build both if it is not intact."""
+    if _intact(path):
+        return path
+    folder = path.parent
+    with _reported(folder), _building(folder.parent) as building:
+        build(building / path.name)
+        _note_sums(building, list(building.iterdir()))
         _flush(*building.iterdir(), building)
-        _put_in_place(building, folder, lambda: _intact(story, described))
+        _put_in_place(building, folder, lambda: _intact(path))
         _flush(folder.parent)
+    return path
+
+
+@contextlib.contextmanager
+def _reported(folder: Path) -> Iterator[None]:
+    try:
+        yield
     except OSError as error:
         raise BackendError(
             f"cannot build a game in the cache {os.fspath(folder.parent)!r} ({error}): "
             "set GYM_MEMORY_CACHE to a folder that can be written and has space"
         ) from error
+
+
+@contextlib.contextmanager
+def _building(parent: Path) -> Iterator[Path]:
+    """Make a folder under a temporary name, and remove it in the end."""
+    folder = parent / f".building-{uuid.uuid4().hex}"
+    folder.mkdir(parents=True)
+    try:
+        _sweep(parent)
+        yield folder
     finally:
-        shutil.rmtree(building, ignore_errors=True)
-    return story
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _note_sums(folder: Path, files: Iterable[Path]) -> None:
+    """Write the digests of the files of a folder."""
+    sums = {path.name: _sha256(path) for path in files}
+    write_atomic(folder / _SUMS, json.dumps(sums))
 
 
 def _put_in_place(building: Path, folder: Path, intact: Callable[[], bool]) -> None:
@@ -228,26 +267,24 @@ def _put_in_place(building: Path, folder: Path, intact: Callable[[], bool]) -> N
                 raise
 
 
-def _intact(story: Path, described: bool) -> bool:
-    files = (story, story.with_suffix(".json")) if described else (story,)
+def _intact(path: Path) -> bool:
     try:
-        stamps = [(os.fspath(path), path.stat().st_mtime_ns) for path in files]
+        return _whole(os.fspath(path), path.stat().st_mtime_ns)
     except OSError:
         return False
-    return _whole(*stamps)
 
 
 @lru_cache(maxsize=4096)
-def _whole(story: tuple[str, int], description: tuple[str, int] | None = None) -> bool:
-    files = [Path(file[0]) for file in (story, description) if file is not None]
+def _whole(name: str, mtime: int) -> bool:
+    path = Path(name)
     try:
-        check_story(story[0])
-        if (sums := files[0].with_name(_SUMS)).exists():
-            known = json.loads(sums.read_bytes())
-            return all(known[path.name] == _sha256(path) for path in files)
+        if path.suffix != ".json":
+            check_story(path)
+        if (sums := path.with_name(_SUMS)).exists():
+            return bool(json.loads(sums.read_bytes())[path.name] == _sha256(path))
         # A folder of an older version.
-        data = {} if description is None else json.loads(Path(description[0]).read_bytes())
-        return description is None or all(data[key] for key in ("KB", "infos", "quests", "world"))
+        data = json.loads(path.with_name(_DESCRIPTION).read_bytes())
+        return all(data[key] for key in ("KB", "infos", "quests", "world"))
     except (CorruptGameError, LookupError, OSError, RecursionError, TypeError, ValueError):
         return False
 

@@ -137,6 +137,8 @@ class State:
 
 
 _REMOVING = re.compile(r"removing the (\{\w+\}) from .*")
+_DRINKING = "drinking the {f}"
+"""Event of a rule of cooking games; Inform reports it by another name."""
 _FIELD = re.compile(r"\{([^{}]+)\}")
 _PLAYER = "P"
 _PLAYER_AT = FactPattern("at", (0, 1))
@@ -170,6 +172,8 @@ class Rule:
         templates = [rule.event]
         if _REMOVING.fullmatch(rule.event):  # "get x" is reported as plain taking, wherever x is
             templates.append(_REMOVING.sub(r"taking the \1", rule.event))
+        if rule.event == _DRINKING:
+            templates.append("drinking carried thing the {f}")
         self.events = [self._compile_event(template) for template in templates]
         self._plans: dict[tuple[bool, ...], list[tuple[FactPattern, bool]]] = {}
 

@@ -11,15 +11,9 @@ from typing import Any, NamedTuple
 
 from gym_memory.core.errors import BackendError
 from gym_memory.core.optional import require
-from gym_memory.games.textworld.engine import (
-    Answer,
-    GameData,
-    Interpreter,
-    clean_text,
-    endings,
-    trace_on,
-)
+from gym_memory.games.textworld.engine import Answer, GameData
 from gym_memory.games.textworld.logic import Fact, Index, Logic, World
+from gym_memory.games.textworld.zmachine import Interpreter, clean_text, endings, trace_on
 
 __all__ = ["SavedStory", "StoryEngine"]
 

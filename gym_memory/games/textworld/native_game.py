@@ -1,0 +1,448 @@
+"""All that a turn needs to know of a generated game, read from TextWorld's description of it.
+
+A game is *native* if all that Inform would print of it is known: its knowledge base is one of
+TextWorld's, its descriptions compile, and its facts say all about each thing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+from gym_memory.games.textworld.logic import Fact
+from gym_memory.games.textworld.native_text import (
+    PREPARED,
+    UnknownTextError,
+    Wording,
+    printed_objective,
+)
+
+__all__ = ["Exit", "NativeGame", "Quest", "Recipe", "read_native"]
+
+_KNOWN_RULES = {
+    "231130568243a0ea63daf1e230487ed76a5cfa82191ebc08ff7267481026465f": "house",
+    "43be42852a0cfde626606a112c2f624d2ecbfaf4ec29c43d25b05668af7c8195": "coin collector",
+    "64ee0d76c0eb614af7fd067dfc0c56b48cc0e587848ee919858f83007ca1e1a7": "cooking",
+    "39e87241375be00ffda03afa8dfd894576b11a589d31e285263a21a0d4382673": "cooking",
+}
+"""Digests of the knowledge bases that TextWorld 1.7.0 ships, and what they are of."""
+DIRECTIONS = ("north", "south", "east", "west")
+OPENNESS = ("open", "closed", "locked")
+_WATCHED = frozenset({
+    "at", "burned", "chopped", "closed", "consumed", "diced", "eaten", "fried", "grilled", "in",
+    "locked", "on", "open", "roasted", "sliced",
+})  # fmt: skip
+"""Predicates of quests that Inform and the logic hold true at the same time."""
+_UNSEEN = frozenset({"free", "link"})
+"""Predicates of quests that TextWorld does not give Inform."""
+_CAPACITY = 100
+"""Things that Inform lets a player carry by default."""
+
+
+class Exit(NamedTuple):
+    """A way out of a room; ``door`` is empty if there is none."""
+
+    there: str
+    door: str
+
+
+class Quest(NamedTuple):
+    """A quest as Inform checks it after each turn: alternatives of facts that lose, or score."""
+
+    reward: int
+    required: bool
+    repeatable: bool
+    losing: tuple[frozenset[Fact], ...]
+    scoring: tuple[frozenset[Fact], ...]
+
+
+class Recipe(NamedTuple):
+    """The meal, the room to prepare it in, and each ingredient with its heat and cut."""
+
+    meal: str
+    kitchen: str
+    ingredients: tuple[tuple[str, str, str], ...]
+
+
+class NativeGame(NamedTuple):
+    """A game that is played without the interpreter.
+
+    Attributes:
+        kinds: Entity to ``c`` container, ``s`` supporter, ``d`` door, ``o`` thing to carry.
+        contents: What each place holds at the start, in the order of lists.
+        sides: Door to its two rooms.
+        keys: Container or door to its key.
+        heats: Appliance to what it does to food.
+        max_score: Inform's maximum score; None if it has none.
+        names: Words that name an entity as a whole, to the entities.
+        phrases: Entity to the phrases, of one or more words, that refer to it.
+    """
+
+    wording: Wording
+    objective: str
+    cooking: bool
+    kinds: Mapping[str, str]
+    foods: frozenset[str]
+    contents: Mapping[str, tuple[str, ...]]
+    exits: Mapping[str, Mapping[str, Exit]]
+    sides: Mapping[str, tuple[str, ...]]
+    keys: Mapping[str, str]
+    heats: Mapping[str, str]
+    capacity: int
+    recipe: Recipe | None
+    quests: tuple[Quest, ...]
+    max_score: int | None
+    names: Mapping[tuple[str, ...], tuple[str, ...]]
+    phrases: Mapping[str, frozenset[tuple[str, ...]]]
+
+
+def rules_digest(logic: str) -> str:
+    """Return a digest of a knowledge base, whatever the order of its files."""
+    lines = sorted(filter(None, map(str.strip, logic.splitlines())))
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()
+
+
+def read_native(
+    data: Mapping[str, Any], types: Mapping[str, str], subtypes: Mapping[str, frozenset[str]]
+) -> NativeGame | None:
+    """Return the game of TextWorld's description; None if only the interpreter can play it."""
+    rules = _KNOWN_RULES.get(rules_digest(data["KB"]["logic"]))
+    if rules is None:
+        return None
+    try:
+        return _read(data, types, subtypes, cooking=rules == "cooking")
+    except (UnknownTextError, LookupError):
+        return None
+
+
+def _require(condition: bool, what: object = "") -> None:
+    if not condition:
+        raise UnknownTextError(str(what))
+
+
+def _read(
+    data: Mapping[str, Any],
+    types: Mapping[str, str],
+    subtypes: Mapping[str, frozenset[str]],
+    *,
+    cooking: bool,
+) -> NativeGame:
+    infos = dict(data["infos"])
+    facts = [(f["name"], *(a["name"] for a in f["arguments"])) for f in data["world"]]
+    kinds = {
+        entity: next((kind for kind in "csdo" if kind_of in subtypes.get(kind, ())), "")
+        for entity, kind_of in types.items()
+    }
+    foods = frozenset(e for e, kind_of in types.items() if kind_of in subtypes.get("f", ()))
+    doors = [entity for entity, kind in kinds.items() if kind == "d"]
+    wording = Wording(infos, foods if cooking else (), doors)
+    wording.check()
+    known = frozenset(facts)
+    for entity, kind in kinds.items():
+        states = sum((state, entity) in known for state in OPENNESS)
+        _require(states == 1 if kind == "d" else states <= (kind == "c"), entity)
+    for food in foods if cooking else ():
+        _require((("edible", food) in known) != (("inedible", food) in known), food)
+    exits, sides = _ways(facts)
+    objective = data.get("objective") or ""
+    _require(objective.isascii() and not any(mark in objective for mark in '"\t\\[]'), objective)
+    names, phrases = _vocabulary(infos, types, kinds)
+    quests = tuple(map(_quest, data["quests"]))
+    endless = any(q.repeatable for q in quests)
+    slots = sum(kind == "slot" for kind in types.values())
+    return NativeGame(
+        wording=wording,
+        objective=printed_objective(objective),
+        cooking=cooking,
+        kinds=kinds,
+        foods=foods,
+        contents=_contents(facts, types),
+        exits=exits,
+        sides=sides,
+        keys={lock: key for name, key, *lock_ in facts if name == "match" for lock in lock_},
+        heats={
+            e: {"stove": "fried", "oven": "roasted", "toaster": "grilled"}[kind]
+            for e, kind in types.items()
+            if kind in ("stove", "oven", "toaster")
+        },
+        capacity=slots or _CAPACITY,
+        recipe=_recipe(facts, types) if cooking else None,
+        quests=quests,
+        max_score=None if endless else sum(_most(q) for q in data["quests"]),
+        names=names,
+        phrases=phrases,
+    )
+
+
+def _most(quest: Mapping[str, Any]) -> int:
+    return int(quest["reward"]) if not quest.get("optional") or quest["reward"] > 0 else 0
+
+
+def _ways(
+    facts: Iterable[Fact],
+) -> tuple[dict[str, dict[str, Exit]], dict[str, tuple[str, ...]]]:
+    """Return the exits of each room and the rooms of each door.
+
+    The logic moves the player where both rooms are free to each other, Inform where the door, if
+    there is one, is open: at the start that must come to the same.
+    """
+    facts = frozenset(facts)
+    doors = {(f[1], f[3]): f[2] for f in facts if f[0] == "link"}
+    exits: dict[str, dict[str, Exit]] = {}
+    for name, *rooms in facts:
+        direction = name.removesuffix("_of")
+        if direction != name:
+            _require(direction in DIRECTIONS and len(rooms) == 2, name)
+            there, here = rooms
+            door = doors.get((here, there), "")
+            _require(door == doors.get((there, here), ""), door)
+            is_open = not door or ("open", door) in facts
+            _require(is_open == (("free", here, there) in facts), rooms)
+            _require(direction not in exits.setdefault(here, {}), rooms)
+            exits[here][direction] = Exit(there, door)
+    ways = {(here, way.there) for here, found in exits.items() for way in found.values()}
+    _require(set(doors) <= ways, doors)
+    sides: dict[str, tuple[str, ...]] = {}
+    for (here, _), door in sorted(doors.items()):
+        sides[door] = (*sides.get(door, ()), here)
+    return exits, sides
+
+
+def _contents(facts: Iterable[Fact], types: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
+    """Return what each place holds; Inform creates things type by type, as the facts name them."""
+    order: dict[str, int] = {}
+    places: dict[str, str] = {}
+    for name, *entities in facts:
+        if types[entities[0]] == "r":
+            continue
+        mentioned = entities[:2] if name in ("match", "in", "on", "at") else entities[:1]
+        for entity in mentioned:
+            order.setdefault(entity, len(order))
+        if name in ("in", "on", "at") and entities[0] != "P":
+            _require(entities[0] not in places, entities)
+            places[entities[0]] = entities[1]
+    contents: dict[str, tuple[str, ...]] = {}
+    for thing in sorted(places, key=lambda thing: (types[thing], order[thing])):
+        contents[places[thing]] = (*contents.get(places[thing], ()), thing)
+    return contents
+
+
+def _recipe(facts: Iterable[Fact], types: Mapping[str, str]) -> Recipe:
+    facts = tuple(facts)
+    bases = {f[2]: f[1] for f in facts if f[0] == "base"}
+    prepared = {(f[1], f[0]) for f in facts if len(f) == 2}
+    ingredients: dict[str, None] = {}
+    for name, *entities in facts:
+        if types[entities[0]] == "ingredient" and name != "base":
+            ingredients.setdefault(entities[0])
+    inside = {f[1] for f in facts if f[0] == "in" and f[2] == "RECIPE"}
+
+    def state(ingredient: str, words: tuple[str, ...], default: str) -> str:
+        return next((word for word in words if (ingredient, word) in prepared), default)
+
+    return Recipe(
+        meal=next(f[1] for f in facts if f[0] == "out"),
+        kitchen=next(f[1] for f in facts if f[0] == "cooking_location"),
+        ingredients=tuple(
+            (
+                bases[one],
+                state(one, ("fried", "roasted", "grilled"), "raw"),
+                state(one, ("sliced", "diced", "chopped"), "uncut"),
+            )
+            for one in ingredients
+            if one in inside
+        ),
+    )
+
+
+def _quest(quest: Mapping[str, Any]) -> Quest:
+    def alternatives(events: Iterable[Mapping[str, Any]]) -> tuple[frozenset[Fact], ...]:
+        found = []
+        for event in events:
+            facts = frozenset(
+                (f["name"], *(a["name"] for a in f["arguments"]))
+                for f in event["condition"]["preconditions"]
+                if f["name"] not in _UNSEEN
+            )
+            _require(bool(facts) and all(fact[0] in _WATCHED for fact in facts), facts)
+            found.append(facts)
+        return tuple(found)
+
+    reward = quest["reward"]
+    _require(reward == int(reward), reward)
+    return Quest(
+        reward=int(reward),
+        required=not quest.get("optional") and bool(quest["win_events"]),
+        repeatable=bool(quest.get("repeatable")),
+        losing=alternatives(quest["fail_events"]),
+        scoring=alternatives(quest["win_events"]),
+    )
+
+
+# ---------------------------------------------------------------- what words refer to
+
+_RESERVED = frozenset(
+    [
+        "a",
+        "an",
+        "the",
+        "some",
+        "any",
+        "another",
+        "other",
+        "that",
+        "this",
+        "these",
+        "those",
+        "my",
+        "his",
+        "her",
+        "their",
+        "its",
+        "lit",
+        "lighted",
+        "unlit",
+        "all",
+        "each",
+        "every",
+        "everything",
+        "both",
+        "it",
+        "him",
+        "them",
+        "me",
+        "myself",
+        "self",
+        "yourself",
+        "and",
+        "but",
+        "except",
+        "with",
+        "using",
+        "from",
+        "in",
+        "inside",
+        "into",
+        "on",
+        "onto",
+        "off",
+        "out",
+        "outside",
+        "to",
+        "at",
+        "against",
+        "about",
+        "for",
+        "up",
+        "down",
+        "under",
+        "over",
+        "through",
+        "top",
+        "north",
+        "south",
+        "east",
+        "west",
+        "northeast",
+        "northwest",
+        "southeast",
+        "southwest",
+        "n",
+        "s",
+        "e",
+        "w",
+        "ne",
+        "nw",
+        "se",
+        "sw",
+        "u",
+        "d",
+        "one",
+        "two",
+        "three",
+        "four",
+        "five",
+        "six",
+        "seven",
+        "eight",
+        "nine",
+        "ten",
+        "eleven",
+        "twelve",
+        "thirteen",
+        "fourteen",
+        "fifteen",
+        "sixteen",
+        "seventeen",
+        "eighteen",
+        "nineteen",
+        "twenty",
+        "again",
+        "g",
+        "oops",
+        "undo",
+    ]
+)
+"""Words that the parser reads as something else than a name."""
+_WORD_LENGTH = 9
+"""Letters that a dictionary of the Z-machine keeps of a word; other signs take two places."""
+
+
+def word_key(word: str) -> str:
+    """Return what the dictionary keeps of a word in lower case.
+
+    >>> word_key("refrigerator"), word_key("box1234567")
+    ('refrigera', 'box123')
+    """
+    kept, room = "", _WORD_LENGTH
+    for letter in word:
+        room -= 1 if letter.isalpha() else 2
+        if room < 0:
+            break
+        kept += letter
+    return kept
+
+
+def words_of(text: str) -> tuple[str, ...]:
+    """Return the words of a name as the parser compares them."""
+    return tuple(map(word_key, text.lower().split()))
+
+
+def _vocabulary(
+    infos: Mapping[str, Mapping[str, Any]], types: Mapping[str, str], kinds: Mapping[str, str]
+) -> tuple[dict[tuple[str, ...], tuple[str, ...]], dict[str, frozenset[tuple[str, ...]]]]:
+    names: dict[tuple[str, ...], tuple[str, ...]] = {}
+    phrases: dict[str, frozenset[tuple[str, ...]]] = {}
+    for entity, info in infos.items():
+        _require(not info.get("definite"), info.get("definite"))
+        name = info["name"]
+        if not name or not (kinds[entity] or types[entity] == "r"):
+            continue
+        _require(name.isascii() and name.replace(" ", "a").replace("-", "a").isalnum(), name)
+        wholes = [words_of(text) for text in (name, *(info.get("synonyms") or ()))]
+        for words in wholes:
+            names[words] = (*names.get(words, ()), entity)
+        if kinds[entity]:
+            single = [w for w in name.lower().split() if w not in ("the", "of")]
+            alone = {(word_key(w),) for w in single} if len(wholes[0]) > 1 else set()
+            phrases[entity] = frozenset({*wholes, *alone})
+    return names, phrases
+
+
+def matched(phrases: frozenset[tuple[str, ...]], words: tuple[str, ...], *, food: bool) -> int:
+    """Return how many of the words, from the first on, may refer to the thing of some phrases."""
+    at = 0
+    while at < len(words):
+        lengths = [len(p) for p in phrases if words[at : at + len(p)] == p]
+        if food and words[at] in PREPARED:
+            lengths.append(1)
+        if not lengths:
+            break
+        at += max(lengths)
+    return at
+
+
+def is_plain(words: Iterable[str]) -> bool:
+    """True if the parser can only read the words as a name."""
+    return _RESERVED.isdisjoint(words)

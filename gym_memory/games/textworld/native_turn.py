@@ -1,0 +1,431 @@
+"""A turn of a generated game without the interpreter: what a command does, and the answer.
+
+The answers are those of Inform's Standard Rules and of TextWorld's additions to them. A command
+outside of this grammar has none: the interpreter answers it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from gym_memory.games.textworld.logic import State
+from gym_memory.games.textworld.native_game import (
+    DIRECTIONS,
+    NativeGame,
+    is_plain,
+    matched,
+    words_of,
+)
+from gym_memory.games.textworld.native_text import Holdings, View
+
+__all__ = ["Turn", "TurnRules"]
+
+_UNSEEN = "You can't see any such thing."
+_PLAYER, _INVENTORY = "P", "I"
+_CUTS = {"slice": "sliced", "dice": "diced", "chop": "chopped"}
+_BEARINGS = {word: way for way in DIRECTIONS for word in (way, way[0])}
+
+
+class Turn(NamedTuple):
+    """The answer to a command.
+
+    Attributes:
+        event: The action as the trace reports it, if it was carried out; else empty.
+        counts: Whether a turn went by: not if the parser refused the command.
+    """
+
+    text: str
+    event: str = ""
+    counts: bool = True
+
+
+class _Unknown(Exception):
+    """The command is outside of the grammar."""
+
+
+class _Unseen(Exception):
+    """A noun refers to nothing in scope."""
+
+
+class TurnRules:
+    """The actions of one game.
+
+    Args:
+        game: What is fixed.
+        state: Its facts in play, which the caller changes by the events.
+        holdings: Where its things are, likewise.
+    """
+
+    def __init__(self, game: NativeGame, state: State, holdings: Holdings):
+        self._game, self._state, self._holdings = game, state, holdings
+        self._wording = game.wording
+        self._rivals: dict[tuple[str, ...], tuple[tuple[str, int], ...]] = {}
+        self.room = ""
+
+    # ------------------------------------------------------------ commands
+
+    def play(self, command: str, room: str) -> Turn | None:
+        """Return the answer to a command in a room; None if it is outside of the grammar."""
+        self.room = room
+        words = command.lower().split()
+        try:
+            return self._answer(words)
+        except _Unseen:
+            return Turn(_UNSEEN, counts=False)
+        except _Unknown:
+            return None
+
+    def _answer(self, words: list[str]) -> Turn:
+        verb, rest = words[0], words[1:]
+        if not rest:
+            alone = _ALONE.get(verb)
+            if alone is not None:
+                return alone(self)
+            if verb in _BEARINGS:
+                return self._go(_BEARINGS[verb])
+            raise _Unknown
+        if verb == "go" and len(rest) == 1 and rest[0] in _BEARINGS:
+            return self._go(_BEARINGS[rest[0]])
+        if verb == "prepare" and rest == ["meal"] and self._game.recipe:
+            return self._prepare()
+        if verb in _SINGLE and is_plain(rest):
+            return _SINGLE[verb](self, self._thing(rest))
+        for preposition, action in _DOUBLE.get(verb, ()):
+            if rest.count(preposition) == 1:
+                at = rest.index(preposition)
+                if is_plain(rest[:at]) and is_plain(rest[at + 1 :]):
+                    return action(self, verb, rest[:at], rest[at + 1 :])
+        raise _Unknown
+
+    # ------------------------------------------------------------ nouns
+
+    def _thing(self, words: list[str]) -> str:
+        """Return the one thing in scope that the words name."""
+        return self._named(words, self._in_scope)
+
+    def _named(self, words: list[str], in_scope: Callable[[str], bool]) -> str:
+        key = words_of(" ".join(words))
+        named = self._game.names.get(key)
+        if named is None:
+            raise _Unknown
+        best = [entity for entity in named if in_scope(entity)]
+        if len(best) > 1:
+            raise _Unknown
+        for rival, length in self._rivals_of(key):
+            if rival not in best and (length == len(key) or not best) and in_scope(rival):
+                raise _Unknown
+        if not best:
+            raise _Unseen
+        return best[0]
+
+    def _rivals_of(self, words: tuple[str, ...]) -> tuple[tuple[str, int], ...]:
+        """Return other things that the words may refer to, with how many of them do."""
+        found = self._rivals.get(words)
+        if found is None:
+            game = self._game
+            lengths = (
+                (entity, matched(phrases, words, food=game.cooking and entity in game.foods))
+                for entity, phrases in game.phrases.items()
+            )
+            found = self._rivals[words] = tuple(one for one in lengths if one[1])
+        return found
+
+    def _in_scope(self, entity: str) -> bool:
+        kind = self._game.kinds[entity]
+        if kind == "d":
+            return self.room in self._game.sides.get(entity, ())
+        place = self._holdings.place_of(entity)
+        if place in (self.room, _INVENTORY):
+            return True
+        return self._is_open(place) and self._holdings.place_of(place) == self.room
+
+    def _is_open(self, place: str) -> bool:
+        """True if what is in or on a piece of furniture can be reached."""
+        kind = self._game.kinds.get(place)
+        return kind == "s" or (kind == "c" and ("open", place) in self._state)
+
+    def _is_held(self, thing: str) -> bool:
+        return self._holdings.place_of(thing) == _INVENTORY
+
+    def _is_portable(self, thing: str) -> bool:
+        return self._game.kinds[thing] == "o"
+
+    def _the(self, thing: str) -> str:
+        return self._wording.definite(thing)
+
+    def _name(self, thing: str) -> str:
+        return self._wording.name(thing)
+
+    def _view(self, noun: str = "") -> View:
+        return View(self._state, self._holdings, noun)
+
+    def _listed(self, place: str) -> str:
+        return self._wording.listed(self._holdings.within(place), self._state)
+
+    def _untaken(self, thing: str) -> Turn:
+        """Answer an action that needs a thing in the player's hands."""
+        name = self._name(thing)
+        if not self._is_portable(thing):
+            return Turn(f"The {name} is fixed in place.")
+        return Turn(f"You need to take the {name} first.")
+
+    # ------------------------------------------------------------ looking
+
+    def describe_room(self, room: str) -> str:
+        """Return what a look around shows."""
+        kinds = self._game.kinds
+        floor = [x for x in self._holdings.within(room) if kinds[x] == "o"]
+        return self._wording.room(room, self._view(), floor)
+
+    def _look(self) -> Turn:
+        return Turn(self.describe_room(self.room), "looking")
+
+    def _inventory(self) -> Turn:
+        text = self._wording.inventory(self._holdings.within(_INVENTORY), self._state)
+        return Turn(text, "taking inventory")
+
+    def _examine(self, thing: str) -> Turn:
+        kind = self._game.kinds[thing]
+        parts = [self._wording.thing(thing, self._view(thing))]
+        if self._is_open(thing):
+            things = self._holdings.within(thing)
+            if things:
+                where = f"{'On' if kind == 's' else 'In'} {self._the(thing)}"
+                verb = "is" if len(things) == 1 else "are"
+                parts.append(f"{where} {verb} {self._listed(thing)}.")
+            elif kind == "c" and not parts[0]:
+                parts.append(f"{self._wording.opening(thing)} is empty.")
+        text = "\n\n".join(filter(None, parts))
+        if not text:
+            article = "" if kind == "d" else "the "
+            noun = self._wording.noun(thing, self._state)
+            text = f"You see nothing special about {article}{noun}."
+        return Turn(text, f"examining {self._the(thing)}")
+
+    # ------------------------------------------------------------ going
+
+    def _go(self, direction: str) -> Turn:
+        way = self._game.exits.get(self.room, {}).get(direction)
+        if way is None:
+            return Turn("You can't go that way.")
+        if way.door and ("open", way.door) not in self._state:
+            return Turn(f"You have to open the {self._name(way.door)} first.")
+        return Turn(self.describe_room(way.there), f"going {direction}")
+
+    # ------------------------------------------------------------ carrying
+
+    def _take(self, thing: str, *, verb: str = "take") -> Turn:
+        if self._is_held(thing):
+            return Turn("You already have that.")
+        if not self._is_portable(thing):
+            return Turn("That's fixed in place.")
+        if len(self._holdings.within(_INVENTORY)) >= self._game.capacity:
+            return Turn("You're carrying too many things already.")
+        place, name = self._holdings.place_of(thing), self._the(thing)
+        if place == self.room:
+            return Turn(f"You pick up {name} from the ground.", f"taking {name}")
+        text = f"You take {name} from {self._the(place)}."
+        if verb == "take":
+            return Turn(text, f"removing {name} from {self._the(place)}")
+        return Turn(text, f"taking {name}")
+
+    def _get(self, thing: str) -> Turn:
+        return self._take(thing, verb="get")
+
+    def _take_from(self, verb: str, thing: list[str], place: list[str]) -> Turn:
+        """Take something that is inside; nothing else is seen there."""
+        try:
+            holder = self._thing(place)
+            found = self._named(
+                thing, lambda x: self._is_open(holder) and self._holdings.place_of(x) == holder
+            )
+        except _Unseen:
+            self._thing(thing)  # if only a part of the name is known, the parser says so
+            raise
+        return self._take(found)
+
+    def _drop(self, thing: str) -> Turn:
+        name = self._the(thing)
+        if self._is_held(thing):
+            return Turn(f"You drop {name} on the ground.", f"dropping {name}")
+        if self._game.kinds[thing] == "d" or self._holdings.place_of(thing) == self.room:
+            return Turn(f"{self._wording.opening(thing)} is already here.")
+        return Turn("You haven't got that.")
+
+    def _put(self, verb: str, first: list[str], second: list[str]) -> Turn:
+        thing, place = self._thing(first), self._thing(second)
+        if not self._is_held(thing):
+            return self._untaken(thing)
+        if thing == place:
+            return Turn("You can't put something on top of itself.")
+        if self._game.kinds[place] != "s":
+            return Turn(f"Putting things on {self._the(place)} would achieve nothing.")
+        name, where = self._the(thing), self._the(place)
+        return Turn(f"You put {name} on {where}.", f"putting {name} on {where}")
+
+    def _insert(self, verb: str, first: list[str], second: list[str]) -> Turn:
+        thing, place = self._thing(first), self._thing(second)
+        if not self._is_held(thing):
+            return self._untaken(thing)
+        if thing == place:
+            return Turn("You can't put something inside itself.")
+        if self._game.kinds[place] != "c":
+            return Turn("That can't contain things.")
+        if not self._is_open(place):
+            return Turn(f"{self._wording.opening(place)} is closed.")
+        name, where = self._the(thing), self._the(place)
+        return Turn(f"You put {name} into {where}.", f"inserting {name} into {where}")
+
+    # ------------------------------------------------------------ opening and locking
+
+    def _open(self, thing: str) -> Turn:
+        if self._game.kinds[thing] not in ("c", "d"):
+            return Turn("It isn't something you can open.")
+        name = self._the(thing)
+        if ("locked", thing) in self._state:
+            key = self._game.keys.get(thing)
+            if key is None:
+                return Turn(f"The {self._name(thing)} is welded shut.")
+            with_key = f"the {self._name(thing)} with the {self._name(key)}"
+            return Turn(f"You have to unlock {with_key} first.")
+        if ("open", thing) in self._state:
+            return Turn("That's already open.")
+        if ("closed", thing) not in self._state:  # the facts do not follow what Inform opens
+            raise _Unknown
+        inside = self._listed(thing) if self._holdings.within(thing) else ""
+        text = f"You open {name}, revealing {inside}." if inside else f"You open {name}."
+        return Turn(text, f"opening {name}")
+
+    def _close(self, thing: str) -> Turn:
+        if self._game.kinds[thing] not in ("c", "d"):
+            return Turn("It isn't something you can close.")
+        if ("open", thing) not in self._state:
+            return Turn("That's already closed.")
+        name = self._the(thing)
+        return Turn(f"You close {name}.", f"closing {name}")
+
+    def _lock(self, verb: str, first: list[str], second: list[str]) -> Turn:
+        thing, key = self._thing(first), self._thing(second)
+        if not self._is_held(key):
+            return self._untaken(key)
+        if self._game.kinds[thing] not in ("c", "d"):
+            return Turn(f"That doesn't seem to be something you can {verb}.")
+        name, is_locked = self._the(thing), ("locked", thing) in self._state
+        if is_locked == (verb == "lock"):
+            return Turn(f"That's {'locked' if is_locked else 'unlocked'} at the moment.")
+        if ("open", thing) in self._state:
+            return Turn(f"First you would have to close {name}.")
+        if self._game.keys.get(thing) != key:
+            return Turn("That doesn't seem to fit the lock.")
+        return Turn(f"You {verb} {name}.", f"{verb}ing {name} with {self._the(key)}")
+
+    # ------------------------------------------------------------ food
+
+    def _eat(self, food: str) -> Turn:
+        name = self._the(food)
+        if food not in self._game.foods or ("inedible", food) in self._state:
+            if ("needs_cooking", food) in self._state:
+                return Turn(f"You should cook {name} first.")
+            return Turn("That's plainly inedible.")
+        if not self._is_held(food):
+            return self._untaken(food)
+        return Turn(f"You eat {name}. Not bad.", f"eating {name}")
+
+    def _drink(self, thing: str) -> Turn:
+        if not self._game.cooking:
+            raise _Unknown
+        if not self._is_held(thing):
+            return self._untaken(thing)
+        name = self._the(thing)
+        if ("drinkable", thing) not in self._state:
+            return Turn(f"You cannot drink {name}.")
+        return Turn(f"You drink {name}. Not bad.", f"drinking carried thing {name}")
+
+    def _cut(self, verb: str, first: list[str], second: list[str]) -> Turn:
+        self._require_kitchen()
+        food, tool = self._thing(first), self._thing(second)
+        name = self._the(food)
+        if food not in self._game.foods:
+            return Turn("Can only cut cuttable food.")
+        cut = next((cut for cut in _CUTS.values() if (cut, food) in self._state), "")
+        if cut:
+            return Turn(f"{self._wording.opening(food)} is already {cut}.")
+        if ("sharp", tool) not in self._state:
+            return Turn("Cutting something requires a knife.")
+        if ("uncut", food) not in self._state:  # the facts do not follow how it is cut
+            raise _Unknown
+        for needed in (food, tool):
+            if not self._is_held(needed):
+                return self._untaken(needed)
+        doing = {"slice": "slicing", "dice": "dicing", "chop": "chopping"}[verb]
+        return Turn(f"You {verb} {name}.", f"{doing} {name} with {self._the(tool)}")
+
+    def _cook(self, verb: str, first: list[str], second: list[str]) -> Turn:
+        self._require_kitchen()
+        food, tool = self._thing(first), self._thing(second)
+        if not self._is_held(food):
+            return self._untaken(food)
+        if food not in self._game.foods:
+            return Turn("Can only cook food.")
+        heat = self._game.heats.get(tool)
+        if heat is None:
+            return Turn("Cooking requires a source of heat.")
+        name = self._the(food)
+        event = f"cooking {name} with {self._the(tool)}"
+        if ("cooked", food) in self._state or ("burned", food) in self._state:
+            return Turn(f"You burned {name}!", event)
+        return Turn(f"You {heat} {name}.", event)
+
+    def _require_kitchen(self) -> None:
+        if not self._game.cooking:
+            raise _Unknown
+
+    def _prepare(self) -> Turn:
+        recipe = self._game.recipe
+        assert recipe is not None
+        if self.room != recipe.kitchen:
+            return Turn(f"Can only prepare meal in the {self._wording.heading(recipe.kitchen)}.")
+        for food, heat, cut in recipe.ingredients:
+            if not self._is_held(food):
+                return Turn("You still miss something.")
+            if self._heat(food) != heat:
+                return Turn("Something still needs to be cooked.")
+            if next((c for c in _CUTS.values() if (c, food) in self._state), "uncut") != cut:
+                return Turn("Something still needs to be cut.")
+        return Turn("Adding the meal to your inventory.", "preparing meal")
+
+    def _heat(self, food: str) -> str:
+        heats = self._game.heats.values()
+        return next((h for h in sorted(set(heats)) if (h, food) in self._state), "raw")
+
+
+_ALONE: dict[str, Callable[[TurnRules], Turn]] = {
+    "look": TurnRules._look,
+    "l": TurnRules._look,
+    "inventory": TurnRules._inventory,
+    "i": TurnRules._inventory,
+}
+_SINGLE: dict[str, Callable[[TurnRules, str], Turn]] = {
+    "examine": TurnRules._examine,
+    "x": TurnRules._examine,
+    "take": TurnRules._take,
+    "get": TurnRules._get,
+    "drop": TurnRules._drop,
+    "open": TurnRules._open,
+    "close": TurnRules._close,
+    "eat": TurnRules._eat,
+    "drink": TurnRules._drink,
+}
+_Double = Callable[[TurnRules, str, list[str], list[str]], Turn]
+_DOUBLE: dict[str, tuple[tuple[str, _Double], ...]] = {
+    "take": (("from", TurnRules._take_from),),
+    "put": (("on", TurnRules._put), ("in", TurnRules._insert), ("into", TurnRules._insert)),
+    "insert": (("into", TurnRules._insert),),
+    "lock": (("with", TurnRules._lock),),
+    "unlock": (("with", TurnRules._lock),),
+    "slice": (("with", TurnRules._cut),),
+    "dice": (("with", TurnRules._cut),),
+    "chop": (("with", TurnRules._cut),),
+    "cook": (("with", TurnRules._cook),),
+}
