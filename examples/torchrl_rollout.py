@@ -39,7 +39,7 @@ if __name__ == "__main__":
     given = parser.parse_args()
     torch.manual_seed(0)
     game = gym.make("gym_memory/Cooking-v0", level="rl-1", memory="arigraph")
-    env = GymWrapper(EncodeText(IndexActions(game, 32), vocabulary=2048, max_triples=8))
+    env = GymWrapper(EncodeText(IndexActions(game), vocabulary=2048, max_triples=8))
     seen = ["valid_actions", "memory"]
     policy = TensorDictModule(Scorer(2048), in_keys=seen, out_keys=["action"])
     played = env.rollout(given.steps, policy)

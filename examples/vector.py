@@ -1,7 +1,9 @@
 """Four games at once in Gymnasium's AsyncVectorEnv, each with a memory of its own.
 
+A game that has ended has no valid action; Gymnasium resets it at the next step, whatever is sent.
+
 pip install "gym-memory[textworld]"
-python examples/vector.py
+python examples/vector.py --steps 300
 """
 
 from __future__ import annotations
@@ -30,12 +32,17 @@ if __name__ == "__main__":
     rng = np.random.default_rng(0)
     obs, infos = envs.reset(seed=list(range(given.envs)))
     begun = time.perf_counter()
+    games = 0
     for _ in range(given.steps):
-        actions = tuple(valid[rng.integers(len(valid))] for valid in obs["valid_actions"])
+        actions = tuple(
+            valid[rng.integers(len(valid))] if valid else "" for valid in obs["valid_actions"]
+        )
         obs, rewards, terminated, truncated, infos = envs.step(actions)
+        games += int(np.sum(terminated | truncated))
     seconds = time.perf_counter() - begun
     print(f"{type(envs).__name__} of {given.envs}")
     for number, triples in enumerate(obs["triples"]):
         print(f"game {number} recalls {len(triples)} facts")
+    print(f"{games} games ended")
     print(f"{given.envs * given.steps / seconds:.0f} steps a second")
     envs.close()

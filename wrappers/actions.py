@@ -46,8 +46,10 @@ class IndexActions(gym.Wrapper[Obs, np.int64, Obs, str], gym.utils.RecordConstru
     are kept, also in the observation. Where there are none, the only entry is ``no_op``, so a mask
     is never all false. ``invalid`` says what a number without an entry does.
     Info: ``action_mask``, int8 of shape (max_actions,), 1 where there is an entry; ``n_valid``,
-    the valid actions of the state; ``n_valid_dropped``, those without a number. An environment
-    made with ``valid_actions=False`` lists them all the same.
+    the valid actions of the state; ``n_valid_dropped``, those without a number; ``masked_action``,
+    True if the number played had no entry. The first state with dropped actions is a warning of
+    Gymnasium's logger. An environment made with ``valid_actions=False`` lists them
+    all the same.
 
     Args:
         env: An environment with text actions and ``valid_actions`` in its observation.
@@ -79,6 +81,7 @@ class IndexActions(gym.Wrapper[Obs, np.int64, Obs, str], gym.utils.RecordConstru
         self._max_actions = max_actions
         self._no_op, self._invalid = no_op, invalid
         self._slots: tuple[str, ...] = (no_op,)
+        self._warned = False
         self.action_space = gym.spaces.Discrete(max_actions)
 
     def reset(
@@ -89,8 +92,10 @@ class IndexActions(gym.Wrapper[Obs, np.int64, Obs, str], gym.utils.RecordConstru
 
     def step(self, action: SupportsIndex) -> tuple[Obs, float, bool, bool, dict[str, Any]]:
         """Play the action with that number, in [0, max_actions)."""
-        obs, reward, terminated, truncated, info = self.env.step(self.action_text(action))
+        text, masked = self.action_text(action), int(action) >= len(self._slots)
+        obs, reward, terminated, truncated, info = self.env.step(text)
         obs, info = self._numbered(obs, info)
+        info["masked_action"] = masked
         return obs, float(reward), terminated, truncated, info
 
     def action_text(self, action: SupportsIndex) -> str:
@@ -126,6 +131,13 @@ class IndexActions(gym.Wrapper[Obs, np.int64, Obs, str], gym.utils.RecordConstru
         info["action_mask"] = self.action_masks().astype(np.int8)
         info["n_valid"] = len(valid)
         info["n_valid_dropped"] = max(len(valid) - self._max_actions, 0)
+        info["masked_action"] = False
+        if info["n_valid_dropped"] and not self._warned:
+            self._warned = True
+            gym.logger.warn(
+                f"IndexActions: {len(valid)} valid actions, of which max_actions="
+                f"{self._max_actions} leaves out {info['n_valid_dropped']}; info counts the others"
+            )
         return {**obs, "valid_actions": self._slots}, info
 
 

@@ -76,6 +76,12 @@ class MemoryObservation(gym.Wrapper[Observation, str, Obs, str], gym.utils.Recor
         if self.memory.uses_oracle:
             self.memory.oracle = env.get_wrapper_attr("oracle")
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Return what makes this environment again, in any process, with its memory."""
+        shown = self._plan, self._cue, self._step, self._open, self._seen
+        saved = self._saved_kwargs
+        return _remake, (self.env, saved["memory"], saved["budget"], self.memory.state(), shown)
+
     def set_focus(self, focus: PlanState | str) -> None:
         """Steer the recalls of this episode by the aim of a plan, or by an aim in words."""
         if not isinstance(focus, PlanState):
@@ -207,3 +213,14 @@ class MemoryObservation(gym.Wrapper[Observation, str, Obs, str], gym.utils.Recor
         obs, info = self.env.get_wrapper_attr("restore")(below)
         self.memory.restore(memory)
         return self._show(obs, info, 0.0)
+
+
+def _remake(
+    env: gym.Env[Any, str], memory: str, budget: int, state: dict[str, Any], shown: tuple[Any, ...]
+) -> MemoryObservation:
+    """Make a copied or unpickled environment with its memory as it was."""
+    made = MemoryObservation(env, memory, budget)
+    made._plan, made._cue, made._step, made._open, made._seen = shown
+    if made._seen[0]:
+        made.memory.load_state(state)
+    return made

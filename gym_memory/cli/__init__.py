@@ -21,7 +21,7 @@ import typer
 import typer.core
 import typer.main
 
-from gym_memory.core.errors import GymMemoryError, UnknownNameError
+from gym_memory.core.errors import GymMemoryError, InvalidArgumentError, UnknownNameError
 from gym_memory.core.interrupts import INTERRUPTS
 from gym_memory.core.secrets import scrubbed
 from gym_memory.core.version import __version__
@@ -42,7 +42,7 @@ _GROUPS = {
         "verify": "results:check",
         "export": "results:export",
     },
-    "Commands to begin something of your own": {"new": "new:new"},
+    "Commands for something of your own": {"new": "new:new", "check": "check:check"},
     "Commands to train and serve": {
         "train": "train:command",
         "serve": "play:serve",
@@ -96,6 +96,7 @@ class _Commands(typer.core.TyperGroup):
             found = nested
         command = typer.main.get_command(found)
         command.name = cmd_name
+        _refuse_repeated(command)
         return _without_marks(command)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
@@ -117,6 +118,26 @@ def _line(target: str) -> str:
     start = "help=" if name == "app" else rf"\ndef {name}\(.*?"
     found = re.search(start + r'"""(.+?)(?:\n\n|""")', source, re.DOTALL)
     return " ".join(found[1].split()) if found else ""
+
+
+def _refuse_repeated(command: Any) -> None:
+    """Make an option that takes one value, and is given twice, an error: the last one won."""
+    for nested in getattr(command, "commands", {}).values():
+        _refuse_repeated(nested)
+    parse = command.parse_args
+
+    def parse_args(ctx: Any, args: list[str]) -> Any:
+        _, _, order = command.make_parser(ctx).parse_args(args=list(args))
+        for option in dict.fromkeys(p for p in order if p.param_type_name == "option"):
+            takes_one = not (option.multiple or option.is_flag)
+            if takes_one and order.count(option) > 1:
+                raise InvalidArgumentError(
+                    f"expected {option.opts[0]} once, got it {order.count(option)} times: "
+                    "gym-memory compare plays several environments, memories and policies"
+                )
+        return parse(ctx, args)
+
+    command.parse_args = parse_args
 
 
 def _without_marks(command: Any) -> Any:

@@ -10,7 +10,7 @@ import threading
 from abc import abstractmethod
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Self
 
 import gymnasium as gym
 from gymnasium.envs.registration import register, registry
@@ -89,7 +89,10 @@ class TextEnv(gym.Env[dict[str, Any], str]):
             (each is printed as it comes).
     """
 
-    metadata: ClassVar[dict[str, Any]] = {"render_modes": ["ansi", "human"]}  # type: ignore[misc]
+    metadata: ClassVar[dict[str, Any]] = {  # type: ignore[misc]
+        "render_modes": ["ansi", "human"],
+        "render_fps": 1,  # a text stays until the next
+    }
     dialect: ClassVar[str] = ""
     """Family of the text; chooses extraction rules."""
     splits: ClassVar[tuple[str, ...]] = ()
@@ -102,8 +105,20 @@ class TextEnv(gym.Env[dict[str, Any], str]):
     """The gym-memory extra that installs it, or a whole command."""
     worker_gib: ClassVar[float] = 0.5
     """Memory that a process playing it requests from a cluster."""
+    _made_with: tuple[tuple[Any, ...], dict[str, Any]]
     _ids: Sequence[str]
     """The task ids of the split, in a fixed order."""
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
+        """Keep the arguments, by which a copy is made."""
+        env = super().__new__(cls)
+        env._made_with = args, kwargs
+        return env
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Return what makes this environment again, in any process: arguments and actions."""
+        state = self.snapshot()._replace(native=None) if self.task_id else None
+        return _remake, (type(self), *self._made_with, state, self._np_random)
 
     def __init__(
         self,
@@ -357,6 +372,21 @@ class TextEnv(gym.Env[dict[str, Any], str]):
             "split": self.split,
             "backend_version": self._backend_version,
         }
+
+
+def _remake(
+    cls: type[TextEnv],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    state: Snapshot | None,
+    chance: Any,
+) -> TextEnv:
+    """Make a copied or unpickled environment, and play its actions again."""
+    env = cls(*args, **kwargs)
+    env._np_random = chance
+    if state is not None:
+        env.restore(state)
+    return env
 
 
 # ------------------------------------------------------------ the table

@@ -14,11 +14,14 @@ from gym_memory.core.settings import check_name
 __all__ = ["new"]
 
 NEXT = {
-    "policy": "compare -e 'Fetch?level=hard' -m none -m arigraph -p {place} --seeds 0:4",
-    "memory": "compare -e 'Fetch?level=hard' -m none -m {place} -p planner --seeds 0:4",
-    "game": "compare -e {place} -m none -m arigraph -p planner --seeds 0:3",
+    "policy": ("compare -e 'Fetch?level=hard' -m none -m arigraph -p {place} --seeds 0:4",),
+    "memory": (
+        "compare -e 'Fetch?level=hard' -m none -m {place} -p planner --seeds 0:4",
+        "rank {place} --tier smoke",
+    ),
+    "game": ("compare -e {place} -m none -m arigraph -p planner --seeds 0:3",),
 }
-"""Kind to the command that plays it."""
+"""Kind to the commands that play it, after the check."""
 
 
 def new(
@@ -46,4 +49,6 @@ def new(
     except FileExistsError:
         raise InvalidArgumentError(f"expected no {str(path)!r} yet: choose another name") from None
     place = f"{path if path.is_absolute() else f'./{path}'}:{title}"
-    print(f"Wrote {path}. Change it, and play it:\n  gym-memory {NEXT[kind].format(place=place)}")
+    print(f"Wrote {path}. Change it, check it, and play it:")
+    for command in ("check {place}", *NEXT[kind]):
+        print(f"  gym-memory {command.format(place=place)}")

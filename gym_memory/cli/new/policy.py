@@ -45,4 +45,4 @@ class Template(Policy):
             if relation == "has unexplored exit"
             and (path := shortest_path(here, room, ways)) is not None
         ]
-        return min(open_ends, default=(0, obs["valid_actions"][0]))[1]
+        return min(open_ends, default=(0, (obs["valid_actions"] or ("look",))[0]))[1]
