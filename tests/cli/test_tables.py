@@ -21,6 +21,7 @@ from gym_memory.cli.judge import print_exam
 from gym_memory.cli.show import print_scores
 from gym_memory.cli.tables import shorten
 from gym_memory.cli.train import print_curve
+from gym_memory.core.names import specs
 from gym_memory.evaluate.exam.scores import ALL, ExamScore
 from gym_memory.run import EpisodeResult
 from gym_memory.run.config import EpisodeRow, Job
@@ -92,7 +93,8 @@ def findings() -> list[doctor.Finding]:
 def episodes() -> list[EpisodeRow]:
     result = EpisodeResult("kitchen/7", score=3, max_score=5, normalized=0.6, steps=50, seconds=1.5)
     lost = EpisodeResult.failure("KeyError: 'kitchen'", task_id="kitchen/8")
-    jobs = [Job("Cooking?level=hard", "arigraph", LONG, seed) for seed in (0, 1)]
+    env, memory, policy = specs(("Cooking?level=hard", "arigraph", LONG))
+    jobs = [Job(env, memory, policy, seed) for seed in (0, 1)]
     return [EpisodeRow(job, 0, of) for job, of in zip(jobs, (result, lost), strict=True)]
 
 

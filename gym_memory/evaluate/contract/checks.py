@@ -1,4 +1,4 @@
-"""Run the checks of a kind and turn what goes wrong into findings."""
+"""Run checks and turn what goes wrong into findings."""
 
 from __future__ import annotations
 
@@ -6,11 +6,8 @@ import traceback
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-from gym_memory.core.errors import InvalidArgumentError
-from gym_memory.core.names import parse_spec
-
-__all__ = ["HOSTILE_TEXTS", "Check", "ContractFault", "Finding", "check_own", "expect"]
-__all__ += ["first_difference", "kind_of", "run_checks"]
+__all__ = ["HOSTILE_TEXTS", "Check", "ContractFault", "Finding", "expect"]
+__all__ += ["first_difference", "run_checks"]
 
 Check = Callable[[], str]
 """Plays something; returns what was measured, or raises ContractFault with what is wrong."""
@@ -65,47 +62,6 @@ def _run(name: str, sentence: str, check: Check) -> Finding:
     except Exception as error:  # whatever the user's code raises
         lines = "".join(traceback.format_exception(error))
         return Finding(name, False, sentence, f"{type(error).__name__}: {error}", lines)
-
-
-def kind_of(spec: str) -> str:
-    """Return what a name of the user's stands for: ``memory``, ``policy`` or ``environment``."""
-    import gymnasium as gym
-
-    from gym_memory.baselines.base import POLICIES
-    from gym_memory.games.base import ENVIRONMENTS
-    from gym_memory.memory.base import MEMORIES, Memory
-
-    name = parse_spec(spec).name
-    if ":" not in name:
-        tables = {"memory": MEMORIES, "policy": POLICIES, "environment": ENVIRONMENTS}
-        found = [kind for kind, table in tables.items() if name in table.names()]
-        if len(found) != 1:
-            raise InvalidArgumentError(
-                f"expected ./FILE.py:NAME or the name of one memory, policy or environment, got "
-                f"{name!r}, which is {' and '.join(found) or 'none of them'}"
-            )
-        return found[0]
-    target = MEMORIES.get(name)
-    if isinstance(target, type) and issubclass(target, Memory):
-        return "memory"
-    steps = hasattr(target, "step") and hasattr(target, "reset")
-    if steps or (isinstance(target, type) and issubclass(target, gym.Env)):
-        return "environment"
-    return "policy"
-
-
-def check_own(spec: str, kind: str = "") -> Iterator[Finding]:
-    """Check what a name stands for; ``kind`` is found where it is empty."""
-    from gym_memory.evaluate.contract.environment import environment_checks
-    from gym_memory.evaluate.contract.memory import memory_checks
-    from gym_memory.evaluate.contract.policy import policy_checks
-
-    makers: dict[str, Callable[[str], dict[str, tuple[str, Check]]]] = {
-        "memory": memory_checks,
-        "policy": policy_checks,
-        "environment": environment_checks,
-    }
-    yield from run_checks(makers[kind or kind_of(spec)](spec))
 
 
 def first_difference(one: Any, other: Any) -> str:

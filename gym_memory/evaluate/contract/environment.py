@@ -12,7 +12,7 @@ from typing import Any
 import gymnasium as gym
 from gymnasium.utils.env_checker import check_env
 
-from gym_memory.core.names import parse_spec
+from gym_memory.core.names import Spec
 from gym_memory.draw.escape import visible
 from gym_memory.evaluate.contract.checks import HOSTILE_TEXTS, Check, expect, first_difference
 from gym_memory.wrappers.make import make_env
@@ -49,7 +49,7 @@ class _EnvironmentTrial:
         self.spec = spec
 
     def made(self) -> Any:
-        name, kwargs = parse_spec(self.spec)
+        name, kwargs = Spec(self.spec).parts
         return make_env(name, memory="none", **kwargs)
 
     def played(self, env: Any, seed: int, steps: int = _STEPS) -> list[tuple[str, str, float]]:
@@ -139,7 +139,7 @@ class _EnvironmentTrial:
         return "the same actions give the same texts"
 
     def pickled(self) -> str:
-        name, kwargs = parse_spec(self.spec)
+        name, kwargs = Spec(self.spec).parts
         made = copy.deepcopy(gym.spec("gym_memory/Fetch-v0"))
         made.kwargs.update({"name": name, "memory": "none", **kwargs})
         again = gym.make(pickle.loads(pickle.dumps(made)))
