@@ -17,7 +17,7 @@ __all__ = ["Human", "Random", "Scribe", "Walkthrough"]
 
 
 class Random(Policy):
-    """Pick one of the valid actions, each as likely as any other.
+    """One of the valid actions, each as likely as any other.
 
     Args:
         fallback: What to say where no valid action is shown; every text game takes ``look``.
@@ -38,7 +38,7 @@ class Random(Policy):
 
 
 class Walkthrough(Policy):
-    """Replay the engine's solution: the upper bound of every score.
+    """The engine's solution: the upper bound of every score.
 
     Where the engine has none, and after its end, it plays on at random and counts those steps
     as ``steps_without_walkthrough``, so that a table of such games cannot pass for solved ones.
@@ -76,14 +76,14 @@ _NOTE = re.compile(r"(\d+)\. tried in (.+?): (.+)")
 
 @dataclass(frozen=True)
 class Itinerary(PlanState):
-    """Hold the place of the present step, and of the last action if it is not noted yet."""
+    """The place of the present step, and of the last action if it is not noted yet."""
 
     here: str = ""
     tried_in: str = ""
 
 
 class Scribe(RulePolicy):
-    """Try in each place, by chance, what its notes do not hold, else what they hold longest.
+    """A player that tries in each place what its notes lack, else what they hold longest.
 
     Going on so reaches every place (a rotor-router walk). It keeps one note a place, ``tried in
     hall: go east; look``, so it needs a memory that takes notes. Without one it acts at random.
@@ -127,7 +127,7 @@ _MAX_LISTED = 40
 
 
 class Human(Policy):
-    """Shows the observation and asks what to do.
+    """A person at the terminal.
 
     A blank line asks again. The end of the input raises ``EOFError`` out of ``act``: the person
     has left, and the loop decides what that means.

@@ -41,7 +41,7 @@ _KEYS = ("text", "task", "inventory", "memory", "valid_actions", "triples")
 
 @dataclasses.dataclass(frozen=True)
 class Encoding:
-    """Hold the sizes of the encoded observation, in words; a key of size 0 is left out.
+    """The sizes of the encoded observation, in words; a key of size 0 is left out.
 
     ``triple`` counts the words of each of subject, relation and object, ``max_actions`` and
     ``max_triples`` the rows, and ``vocabulary`` the ids, padding included.

@@ -46,7 +46,7 @@ class AdaPlannerSettings(LanguageSettings):
 
 
 class AdaPlanner(LanguagePolicy):
-    """Carries out a plan as code; refines it in the plan by ``ask``, and out of it by feedback.
+    """AdaPlanner: a plan as code, refined in the plan by ``ask`` and out of it by feedback.
 
     A failed assertion or an impossible action ends the plan. The next plan is written for the
     situation of that moment, so that it resumes where the last one failed. The

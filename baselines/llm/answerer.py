@@ -45,7 +45,7 @@ class AnswererSettings(LanguageSettings):
 
 
 class Answerer(LanguagePolicy):
-    """Looks up, then answers."""
+    """A model that looks passages up, then answers."""
 
     settings_class = AnswererSettings
     settings: AnswererSettings

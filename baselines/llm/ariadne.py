@@ -41,7 +41,7 @@ class AriadneSettings(LanguageSettings):
 
 
 class Ariadne(LanguagePolicy):
-    """Plans, then decides; keeps the last plan where planning fails."""
+    """Ariadne: plans, then decides; keeps the last plan where planning fails."""
 
     settings_class = AriadneSettings
     settings: AriadneSettings

@@ -49,7 +49,7 @@ class CalmSettings(LanguageSettings):
 
 
 class Calm(LanguagePolicy):
-    """Draws from softmax Q(o, a) over the k proposals A(c, k) (sections 3.2 and 3.3).
+    """CALM: softmax Q(o, a) over the k proposals A(c, k) (sections 3.2 and 3.3).
 
     The context c holds the last observation, the last action and the present observation, and
     what the memory recalls. Valid actions need not be listed; where they are, others are dropped.

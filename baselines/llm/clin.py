@@ -59,7 +59,7 @@ class _GroundedGoal(NamedTuple):
 
 
 class Clin(LanguagePolicy):
-    """Sets a goal with the help of learnings, then finds the action for it.
+    """CLIN's agent: a goal set with the help of learnings, then the action for it.
 
     Attributes:
         similar_actions: Answers that a similar valid action replaced.

@@ -42,7 +42,7 @@ class GlowSettings(ReactSettings):
 
 
 class Glow(React):
-    """Explores as the explorer does, with a model in its three roles."""
+    """GLoW: explores as the explorer does, with a model in its three roles."""
 
     settings_class = GlowSettings
     settings: GlowSettings

@@ -45,7 +45,7 @@ class Ldm2Settings(LanguageSettings):
 
 
 class Ldm2(LanguagePolicy):
-    """Imitates examples."""
+    """LDM2's agent, which imitates examples."""
 
     settings_class = Ldm2Settings
     settings: Ldm2Settings

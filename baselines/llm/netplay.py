@@ -25,7 +25,7 @@ class NetPlaySettings(LanguageSettings):
 
 
 class NetPlay(LanguagePolicy):
-    """Names a skill and its arguments.
+    """NetPlay: a model that names a skill and its arguments.
 
     An answer need not be among the listed actions, for skills take arguments that no list holds.
     """

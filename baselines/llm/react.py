@@ -34,7 +34,7 @@ class PlainSettings(LanguageSettings):
 
 
 class Plain(LanguagePolicy):
-    """Acts on the full history."""
+    """A model that acts on the full history."""
 
     settings_class = PlainSettings
     max_tokens: int = 64
@@ -58,7 +58,7 @@ class ReactSettings(LanguageSettings):
 
 
 class React(LanguagePolicy):
-    """Thinks, then acts."""
+    """ReAct: a model that thinks, then acts."""
 
     settings_class = ReactSettings
     prompt: ClassVar[str] = "react"
@@ -105,7 +105,7 @@ class ReflexionSettings(ReactSettings):
 
 
 class Reflexion(React):
-    """Thinks, acts, and reflects after a trial that did not win."""
+    """Reflexion: thinks, acts, and reflects after a trial that did not win."""
 
     settings_class = ReflexionSettings
     settings: ReflexionSettings

@@ -64,7 +64,7 @@ class ChooseSettings(LanguageSettings):
 
 
 class Choose(LanguagePolicy):
-    """Scores each valid action by its likelihood."""
+    """A model that scores each valid action by its likelihood."""
 
     settings_class = ChooseSettings
     settings: ChooseSettings
@@ -182,7 +182,7 @@ class Affordances:
 
 
 class SayCan(Choose):
-    """Takes argmax p(c | s, action) p(action | instruction), SayCan's section 3 and Algorithm 1.
+    """SayCan: argmax p(c | s, action) p(action | instruction) (section 3, Algorithm 1).
 
     The first factor is an affordance, the second the language model's likelihood. The paper's
     affordances are values of trained skills; here every valid action can be carried out, so

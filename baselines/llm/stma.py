@@ -57,7 +57,7 @@ class StmaSettings(LanguageSettings):
 
 
 class Stma(LanguagePolicy):
-    """Plans several actions, criticises each before it is played.
+    """STMA's agent: plans several actions, criticises each before it is played.
 
     The last objection at a step goes to the memory with the action (Algorithm 2, line 4).
     """

@@ -139,6 +139,6 @@ class A2cLearner(BagLearner):
 
 
 class A2c(LearnedPolicy):
-    """Plays a trained actor."""
+    """A trained actor."""
 
     learner_class = A2cLearner

@@ -210,6 +210,6 @@ class BcLearner(DrrnLearner):
 
 
 class Bc(LearnedPolicy):
-    """Plays what was cloned."""
+    """A policy cloned from demonstrations."""
 
     learner_class = BcLearner

@@ -307,6 +307,6 @@ class DrrnLearner(BagLearner):
 
 
 class Drrn(LearnedPolicy):
-    """Plays a trained DRRN."""
+    """A trained DRRN."""
 
     learner_class = DrrnLearner

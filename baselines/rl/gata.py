@@ -316,6 +316,6 @@ def _said(word: str) -> str:
 
 
 class Gata(LearnedPolicy):
-    """Plays a trained GATA-like agent."""
+    """A trained GATA-like agent."""
 
     learner_class = GataLearner

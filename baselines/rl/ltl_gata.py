@@ -123,6 +123,6 @@ def _tuples(value: Any) -> Any:
 
 
 class LtlGata(LearnedPolicy):
-    """Plays a trained LTL-GATA."""
+    """A trained LTL-GATA."""
 
     learner_class = LtlGataLearner

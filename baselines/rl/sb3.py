@@ -226,7 +226,7 @@ def save(path: str | Path, model: Any) -> None:
 
 
 class Sb3(Policy):
-    """Plays what MaskablePPO has learnt."""
+    """A trained MaskablePPO of Stable-Baselines3."""
 
     @checked
     def __init__(

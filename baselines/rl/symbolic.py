@@ -102,7 +102,7 @@ class _Discovery(Affordances):
 
 
 class Symbolic(Policy):
-    """Takes an action that a rule says will pay, else explores; rules outlive the episode.
+    """A learner of symbolic rules: takes an action that a rule says will pay, else explores.
 
     The paper's neural explorer is a trained learner; here it is SayCan's counts of useful forms.
     """

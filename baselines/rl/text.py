@@ -507,7 +507,7 @@ class TextLearner(Learner):
 
 
 class Text(LearnedPolicy):
-    """Plays a trained reader of text."""
+    """A trained reader of text."""
 
     learner_class = TextLearner
     learner: TextLearner

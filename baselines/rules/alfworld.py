@@ -238,7 +238,7 @@ def _in_order(name: str) -> tuple[str, int]:
 
 
 class Searcher(AdvisedPolicy):
-    """Do all six task types of ALFWorld; wander where the task is another.
+    """An ALFWorld player for all six task types; wanders where the task is another.
 
     Args:
         habits: True if it knows where things usually are; else all furniture is alike to it.

@@ -44,7 +44,7 @@ _GUESSES = ("take", "open")
 
 
 class Explorer(Policy):
-    """Archive every state with the way to it, choose one, try what was not tried there, repeat.
+    """Go-Explore: archives every state with the way to it, chooses one, tries what is new.
 
     A state is what the memory knows of the place and what is carried, with the valid actions; a
     memory without facts leaves the inventory and the valid actions. An attempt ends after

@@ -35,7 +35,7 @@ _THING = re.compile(r"(?:^|\s)(?:with|from|into|onto|in|on|to|at)\s.*")
 
 
 class Advice(NamedTuple):
-    """Hold what the lessons say.
+    """The advice in the lessons.
 
     ``plan`` has pairs (action, place) to do in order, the place empty where none is named;
     ``avoid`` and ``doubt`` actions, or verbs with ``...``, that are or may be bad; ``ways`` a
@@ -97,7 +97,7 @@ Errand = tuple[str, str]
 
 @dataclass(frozen=True)
 class Course(PlanState):
-    """Hold what is left of the lessons' plan, and where the player is; no place at the start."""
+    """The rest of the lessons' plan, and the player's place; none at the start."""
 
     left: tuple[Errand, ...] = ()
     here: str = ""
@@ -129,7 +129,7 @@ class Course(PlanState):
 
 
 class LessonFollower(RulePolicy):
-    """Follow the plan that the lessons give, then explore what they do not speak against.
+    """A player that follows its lessons, then explores what they do not speak against.
 
     Exploring prefers actions that the shown transcript does not hold, among them those that act
     on a thing of the plan, and among these those with a recommended verb; chance decides.

@@ -135,7 +135,7 @@ _HEALTHY, _IDLE = 0.6, 2
 
 
 class Descender(RulePolicy):
-    """Explore, fight, rest, pray in need, and go down when fit for it.
+    """A NetHack player: explores, fights, rests, prays in need, and goes down when fit for it.
 
     Args:
         eager: Experience level that is enough at dungeon level ``d``: ``d + 1 - eager``, at most

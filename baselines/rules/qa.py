@@ -45,7 +45,7 @@ _STOP = frozenset({"name", "called", "known", "what", "which", "many", "much", "
 
 
 class Evidence(NamedTuple):
-    """Hold what is known about a title: the sentences of a passage or the facts of an entity."""
+    """The evidence about a title: the sentences of a passage or the facts of an entity."""
 
     title: str
     sentences: tuple[str, ...]
@@ -77,7 +77,7 @@ class Inquiry(PlanState):
 
 
 class Reader(Policy):
-    """Read all, then answer.
+    """A player of MultiHopQA that reads all, then answers.
 
     Args:
         hops: How often to look at what the memory recalls, in [1, 4]: once for the question,

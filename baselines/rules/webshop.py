@@ -44,7 +44,7 @@ _REPORTED = ("costs", "was read", "mentions")
 
 
 class Candidate:
-    """Hold what a graph knows of a product, by its code, for a request."""
+    """The knowledge of a graph about a product, by its code, for a request."""
 
     def __init__(self, graph: TemporalGraph, code: str, request: ShoppingRequest):
         self.code, self._request = code, request
@@ -93,7 +93,7 @@ class Candidate:
 
 
 class Shelf:
-    """Hold all products known of and where the shopper is; ``idle`` steps since a page was new."""
+    """All products known of and where the shopper is; ``idle`` steps since a page was new."""
 
     def __init__(self, beliefs: Beliefs, request: ShoppingRequest, idle: int = 0):
         graph = beliefs.graph
@@ -171,13 +171,13 @@ NO_AIM = ClickAim()
 
 @dataclasses.dataclass(frozen=True)
 class Trip(RulePlan):
-    """Hold the plan of a shopper."""
+    """The plan of a shopper."""
 
     aim: ClickAim = NO_AIM
 
 
 class Shopper(RulePolicy):
-    """Search, compare, buy.
+    """A WebShop player: searches, compares, buys.
 
     Args:
         patience: Products to look at, and steps to see no new page, before it takes the best one

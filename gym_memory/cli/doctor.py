@@ -57,7 +57,7 @@ PURPOSES = {
 
 
 class Finding(NamedTuple):
-    """Hold what was found of a part: ``core``, an extra or ``plugins``.
+    """A finding about a part: ``core``, an extra or ``plugins``.
 
     ``missing`` is an option that is not there, ``broken`` a fault; ``remedy`` says what to do.
     """

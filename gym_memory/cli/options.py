@@ -200,7 +200,7 @@ AllowVersionMismatch = Annotated[
 
 @dataclasses.dataclass(frozen=True)
 class RunChoices:
-    """Hold what is played, besides environments, memories, policies and seeds."""
+    """Options of what is played, next to environments, memories, policies and seeds."""
 
     model: Model = ""
     base_url: BaseUrl = ""

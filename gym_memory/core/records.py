@@ -42,7 +42,7 @@ class Task(NamedTuple):
 
 
 class Step(NamedTuple):
-    """Hold what the agent saw at one environment step; all that a memory may learn from.
+    """The agent's view of one environment step; all that a memory may learn from.
 
     ``t`` counts the steps of the episode and ``action`` led here: 0 and empty at ``reset``.
     ``inventory`` and ``valid_actions`` are empty where the backend offers none. ``done``: the
@@ -60,7 +60,7 @@ class Step(NamedTuple):
 
 
 class Cue(NamedTuple):
-    """Hold what steers a recall: the present situation and what the policy is after."""
+    """The question behind a recall: the present situation and the policy's aim."""
 
     text: str
     task: str = ""
@@ -90,7 +90,7 @@ class PlanState:
 
 
 class Recall(NamedTuple):
-    """Hold what a memory answers to a cue, the most relevant first.
+    """The answer of a memory to a cue, the most relevant first.
 
     ``text`` is all of it, rendered within the token budget; ``lessons`` are causal abstractions,
     reflections or examples.
@@ -103,7 +103,7 @@ class Recall(NamedTuple):
 
 
 class OperationResult(NamedTuple):
-    """Hold the result of an operation of the policy on its memory; ``free`` if it takes no step."""
+    """The result of an operation of the policy on its memory; ``free`` if it takes no step."""
 
     answer: str
     free: bool
@@ -124,7 +124,7 @@ class Reason(NamedTuple):
 
 
 class Reasons(NamedTuple):
-    """Hold a reason for each item of a recall, in its order; empty where not reported."""
+    """A reason for each item of a recall, in its order; empty where not reported."""
 
     triples: tuple[Reason, ...] = ()
     episodes: tuple[Reason, ...] = ()
@@ -132,7 +132,7 @@ class Reasons(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """Hold how an episode ended; ``score`` is in the backend's own points.
+    """The end of an episode; ``score`` is in the backend's own points.
 
     ``max_score`` is 0 where unknown; then ``normalized_score``, else in [0, 1], is None.
     ``success`` is the backend's own win, None where nothing says what a win is, and ``lost`` its
@@ -185,7 +185,7 @@ def value_of(info: Mapping[str, Any]) -> float:
 
 
 class Oracle(NamedTuple):
-    """Hold engine facts of the present state; for scoring and upper bounds, never for a memory.
+    """Engine facts of the present state; for scoring and upper bounds, never for a memory.
 
     ``facts`` are in the vocabulary of the family's extraction rules; ``walkthrough`` wins from the
     initial state; ``objects`` has further data of the family (kinds of entities, goals, ...).
@@ -198,7 +198,7 @@ class Oracle(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class MemoryStats:
-    """Hold size and cost of a memory after a step; two runs compare equal whatever their clocks.
+    """Size and cost of a memory after a step; two runs compare equal whatever their clocks.
 
     ``facts`` include retired ones, ``tokens`` are those of the last recall, ``fallbacks`` count
     roles of a language model that failed, ``writes`` operations of the policy on the memory in this

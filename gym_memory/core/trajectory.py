@@ -39,7 +39,7 @@ _NUMBERS = ("reward", "score", "max_score", "normalized_score")
 
 
 class Trajectory(NamedTuple):
-    """Hold a recorded episode, the reset observation (``t`` 0) first.
+    """A recorded episode, the reset observation (``t`` 0) first.
 
     ``episode`` is its number in the file, ``outcome`` how it stood at its last step; ``finished``:
     the environment ended it.

@@ -22,7 +22,7 @@ __all__ = ["RULES", "EpisodeCredit", "ItemCredit", "RuleError", "by_item", "cred
 
 
 class EpisodeCredit(NamedTuple):
-    """Hold an episode with the worth of its items; ``seconds`` are of the processor."""
+    """An episode with the worth of its items; ``seconds`` are of the processor."""
 
     seed: int
     result: EpisodeResult
@@ -105,7 +105,7 @@ def _note(worth: Worth) -> str:
 
 
 class ItemCredit(NamedTuple):
-    """Hold the means of an item over the episodes that showed it."""
+    """The means of an item over the episodes that showed it."""
 
     key: Key
     text: str
@@ -149,7 +149,7 @@ _ALPHA, _BETA = 0.3, 0.05
 
 
 class RuleError(NamedTuple):
-    """Hold how far a rule is from the true worth of items.
+    """The distance of a rule from the true worth of items.
 
     ``rank`` is Spearman's correlation with its 95 % interval, NaN where one of the two is constant
     (:func:`.rank_correlation`). ``harmful`` and ``useful`` count items of

@@ -233,7 +233,7 @@ def _craftable(engine: Engine, have: Mapping[str, float]) -> Iterator[str]:
 
 
 class AgentOdyssey(TextEnv):
-    """Play the worlds of the package ``agentodyssey`` on its own engine.
+    """The worlds of the package ``agentodyssey`` on its own engine.
 
     The score is the package's: a point for each stage of the main quest, side quest, new area,
     new kind crafted, traded or defeated; a death costs one. Nothing in the tutorial counts.

@@ -86,7 +86,7 @@ _SPLITS = {"train": 200, "valid": 50, "test": 50}
 
 
 class Fetch(TextEnv):
-    """Fetch the things that are wanted, one after another, in a house of 5, 10 or 20 rooms.
+    """Things to fetch, one after another, in a house of 5, 10 or 20 rooms.
 
     The next thing is named when the last one was brought. Each scores a point; the last one wins.
 

@@ -29,7 +29,7 @@ class Message(TypedDict):
 
 @dataclasses.dataclass(frozen=True)
 class Request:
-    """Hold a call of a chat model; usage is counted by ``role`` (``extract``, ``plan``, ...).
+    """A call of a chat model; usage is counted by ``role`` (``extract``, ``plan``, ...).
 
     A ``temperature`` of None leaves it to the server; ``seed`` is part of the cache's key.
     ``schema`` is a pydantic model of a JSON answer (one repair), or a :class:`Form`;

@@ -50,7 +50,7 @@ _NAMES = {
 
 
 class SmolLM(TransformersChat):
-    """Run SmolLM2-135M-Instruct in this process; the weights are stored in float32."""
+    """SmolLM2-135M-Instruct in this process, with weights in float32."""
 
     def __init__(
         self,

@@ -226,7 +226,7 @@ def advise(trace: Sequence[Step], outcome: Outcome, previous: Sequence[str], tas
 
 
 class _BestTrial(NamedTuple):
-    """Hold the best trial of a task instance; ``seen`` is its first observation."""
+    """The best trial of a task instance; ``seen`` is its first observation."""
 
     task: str
     goal: str

@@ -67,7 +67,7 @@ class NoMemory(Memory):
 
 
 class OracleGraph(AriGraph):
-    """Holds exactly the engine's facts, seen or not; recalls and ranks as AriGraph does.
+    """A graph of exactly the engine's facts, seen or not; recalls and ranks as AriGraph does.
 
     Ties an observation to the facts that changed in its step. Takes the settings of AriGraph.
     """
@@ -194,7 +194,7 @@ class _AlteredGraph(AlteredMemory):
 
 
 class ShuffledGraph(_AlteredGraph):
-    """Exchanges names by chance: the neutral control.
+    """Names exchanged by chance: the neutral control.
 
     Takes for a name another of the same place in the same kind of fact, so every sentence could be
     true. Takes the settings of AriGraph.
@@ -249,7 +249,7 @@ def _renamed(text: str, names: dict[str, str]) -> str:
 
 
 class Adversarial(_AlteredGraph):
-    """Permutes the objects of the recalled facts among all of them.
+    """The recalled facts with their objects permuted among them.
 
     A policy that trusts it plays worse than with none. Takes the settings of AriGraph.
     """
@@ -266,7 +266,7 @@ class Adversarial(_AlteredGraph):
 
 
 class Noise(_AlteredGraph):
-    """Recalls facts of another world, as many characters as AriGraph would recall.
+    """Facts of another world, as many characters as AriGraph would recall.
 
     Takes the settings of AriGraph.
     """
@@ -282,7 +282,7 @@ class Noise(_AlteredGraph):
 
 
 class Placebo(AlteredMemory):
-    """Spoils one thing about another memory's lessons: the controls of memories over trials.
+    """Another memory's lessons with one thing spoiled: the controls of memories over trials.
 
     Equal play means that what is spoilt gives nothing. An exchanged action becomes the same one all
     through a trial.

@@ -31,7 +31,7 @@ def _head(action: str) -> str:
 
 
 class History(Memory):
-    """Recalls the latest (action, observation) pairs of the episode that fit, as a transcript.
+    """The latest (action, observation) pairs of the episode that fit, as a transcript.
 
     Leaves out the observation that the cue shows. Pairs are whole and without gaps; if not even the
     newest fits, its beginning is shown. ``full`` does not keep the budget: compare its tokens, too.

@@ -20,7 +20,7 @@ __all__ = ["PRESETS", "Preset", "make_preset", "memory_with_model", "policy_with
 
 
 class Preset(NamedTuple):
-    """Hold a policy and the memory that its paper gives it.
+    """A policy and the memory that its paper gives it.
 
     ``navigate``: the agent has ``go to <place>``; ``llm``: the language model plays the roles of
     the memory, too. The papers cut no recall to a budget.

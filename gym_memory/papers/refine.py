@@ -63,7 +63,7 @@ class RefineConfig:
 
 @dataclasses.dataclass(frozen=True)
 class RefinedTask:
-    """Hold what came of a task: one line of ``explored.jsonl``.
+    """The outcome of a task: one line of ``explored.jsonl``.
 
     ``greedy`` and ``best`` are scores of processes, ``success`` is that of the best; ``leaves``
     have score, confidence and number of steps. ``added`` tuples were gained, ``tuples`` are held.

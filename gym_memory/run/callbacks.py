@@ -104,7 +104,7 @@ class _Logger(Callback):
 
 
 class TensorBoard(_Logger):
-    """Write events into ``tensorboard/`` of the results folder, for ``tensorboard --logdir``."""
+    """Events in ``tensorboard/`` of the results folder, for ``tensorboard --logdir``."""
 
     def begin(self, config: Mapping[str, Any], folder: Path) -> None:
         """Open the file."""
@@ -124,7 +124,7 @@ class TensorBoard(_Logger):
 
 
 class WandB(_Logger):
-    """Log to Weights & Biases; without an account ``wandb?mode=offline`` writes to the folder.
+    """Logs to Weights & Biases; without an account ``wandb?mode=offline`` writes to the folder.
 
     Args:
         project: Name of the project.
@@ -156,7 +156,7 @@ class WandB(_Logger):
 
 
 class MLflow(_Logger):
-    """Log to MLflow.
+    """Logs to MLflow.
 
     Args:
         uri: Tracking server or ``sqlite:///...``; empty for ``mlflow.db`` in the results folder.

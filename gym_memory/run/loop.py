@@ -25,7 +25,7 @@ OnStep = Callable[[int, dict[str, Any]], None]
 
 @dataclasses.dataclass(frozen=True)
 class EpisodeResult:
-    """Hold what was measured of an episode.
+    """The measurements of an episode.
 
     ``score`` is in the backend's own points, ``max_score`` 0 and ``normalized`` None where the best
     one is unknown; ``success`` and ``lost`` are the backend's own, None where nothing says what a

@@ -52,7 +52,7 @@ _MOST_STACKS = 8
 
 
 class Limits(NamedTuple):
-    """Hold the seconds after which a worker counts as hung.
+    """The seconds after which a worker counts as hung.
 
     ``reset`` is part of ``episode``. ``step`` covers the policy's choice, the engine's answer and
     the memory's work; it is noticed up to a tenth late.
@@ -64,7 +64,7 @@ class Limits(NamedTuple):
 
 
 class _Play:
-    """Hold a job that a worker plays, as far as the parent knows."""
+    """A job that a worker plays, as far as the parent knows."""
 
     def __init__(self, job: Job, limits: Limits, *, alone: bool):
         self.job, self.alone = job, alone
@@ -119,7 +119,7 @@ class _Play:
 
 
 class _Worker:
-    """Hold a worker process as the parent sees it."""
+    """A worker process as the parent sees it."""
 
     def __init__(self, slot: int, log: Path, settings: WorkerSettings, limits: Limits):
         self._limits = limits

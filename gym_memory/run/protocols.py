@@ -95,7 +95,7 @@ class OneTask(Protocol):
 
 
 class SingleEpisode(OneTask):
-    """Play one episode a seed; the memory is empty at its start."""
+    """One episode a seed; the memory is empty at its start."""
 
     def episodes(self, play: Play) -> Iterator[EpisodeResult]:
         """Play one episode."""
@@ -108,7 +108,7 @@ class SingleEpisode(OneTask):
 
 
 class Trials(OneTask):
-    """Repeat trials of one task instance; the memory is kept (CLIN, Reflexion).
+    """Trials of one task instance; the memory is kept (CLIN, Reflexion).
 
     Each layer's lifetime decides what survives from trial to trial. The last trial counts.
 
@@ -135,7 +135,7 @@ class Trials(OneTask):
 
 
 class RestartBudget(OneTask):
-    """Restart one task instance until it is won or the steps are spent; the best score counts.
+    """Restarts of one task instance until it is won or the steps are spent; the best counts.
 
     Args:
         steps: Environment steps in all, >= 1.
@@ -160,7 +160,7 @@ class RestartBudget(OneTask):
 
 
 class BestOf(Trials):
-    """Play several episodes of one task instance, the best of which counts (LDM2, Eq. 5).
+    """Several episodes of one task instance, the best of which counts (LDM2, Eq. 5).
 
     With the memory ``ldm2?batch=each`` every batch memory gives one. The paper lets its model
     choose among them; here the score does, so an episode that wins is the last one.
@@ -178,7 +178,7 @@ class BestOf(Trials):
 
 
 class Tales(RestartBudget):
-    """Restart a lost game until the steps are spent, as TALES does; the best end score counts.
+    """Restarts of a lost game until the steps are spent, as in TALES; the best end counts.
 
     A score within an episode counts if the episode ends or is cut there.
 
@@ -197,7 +197,7 @@ class Tales(RestartBudget):
 
 
 class TestTimeLearning(Trials):
-    """Play trials of one game, scored by the area under their curve (EvoTest's J-TTL).
+    """Trials of one game, scored by the area under their curve (EvoTest's J-TTL).
 
     The area is the mean of the trials' last scores. Memory and policy go on from trial to trial.
 
@@ -218,7 +218,7 @@ class TestTimeLearning(Trials):
 
 
 class Interactions(RestartBudget):
-    """Spend a budget of steps on one task instance; the policy may go back (GLoW, Go-Explore).
+    """A budget of steps on one task instance; the policy may go back (GLoW, Go-Explore).
 
     Going back to a kept state takes no step; a policy that replays its way there pays for each.
 

@@ -44,7 +44,7 @@ class Key(NamedTuple):
 
 
 class Worth(NamedTuple):
-    """Hold what an item added to an episode.
+    """The worth of an item in an episode.
 
     ``shown`` counts the recalls that showed it. ``score`` is the normalized score with all items
     less that without this one, in [-1, 1]; ``steps`` the same of environment steps, negative where

@@ -137,7 +137,7 @@ class StreamRunner:
 
 
 class Stream(Protocol):
-    """Play tasks in sequence with one memory, kept as long as its layers live.
+    """Tasks in sequence with one memory, kept as long as its layers live.
 
     The first tasks are ``shown`` by the walkthrough; the policy plays the others (``learn``), whose
     mean is the score. In all later phases the memory is read only. ``again``: tasks of the stream

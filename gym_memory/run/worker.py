@@ -51,7 +51,7 @@ MARK = "GYM_MEMORY_WORKER"
 
 
 class WorkerSettings(NamedTuple):
-    """Hold what all workers of a pool have in common.
+    """Settings that all workers of a pool share.
 
     ``steps`` is the folder of the step logs, None for none; ``limits`` are the arguments of a
     Budget, empty for none; ``memory`` is the limit in bytes of data; ``silence`` the most seconds

@@ -48,7 +48,7 @@ class _RemoteEpisode(NamedTuple):
 
 
 class RayEnvs:
-    """Hold environments in actors: a context manager that is called like :class:`.LocalEnvs`.
+    """Environments in actors: a context manager that is called like :class:`.LocalEnvs`.
 
     Args:
         address: Address of the cluster, as for :class:`.RayPool`.

@@ -74,7 +74,7 @@ class LmSettings(Settings):
 
 
 class LmPrompt(NamedTuple):
-    """Hold an observation as tokens: the prompt, and the valid actions as whole answers.
+    """An observation as tokens: the prompt, and the valid actions as whole answers.
 
     ``label`` is the index of the teacher's action; -1 for none.
     """
@@ -357,6 +357,6 @@ class LmLearner(Learner):
 
 
 class Lm(LearnedPolicy):
-    """Plays a cloned language model: the valid action that is its likeliest answer."""
+    """A cloned language model: the valid action that is its likeliest answer."""
 
     learner_class = LmLearner

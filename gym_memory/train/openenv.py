@@ -36,7 +36,7 @@ class GameAction(_types.Action):
 
 
 class GameObservation(_types.Observation):
-    """Hold the observation with memory; ``metadata`` holds scores and the state of the episode."""
+    """The observation with memory; ``metadata`` holds scores and the state of the episode."""
 
     text: str = ""
     task: str = ""

@@ -71,7 +71,7 @@ class PromptedSettings(LanguageSettings):
 
 
 class PromptedPolicy(LanguagePolicy):
-    """Acts on the present state and the memory alone."""
+    """A model that acts on the present state and the memory alone."""
 
     settings_class = PromptedSettings
     settings: PromptedSettings
@@ -116,7 +116,7 @@ def _hash(*texts: str) -> str:
 
 
 class RecordedEpisode(NamedTuple):
-    """Hold one recorded episode of a job; steps that were taken back are left out."""
+    """A recorded episode of a job; steps that were taken back are left out."""
 
     job: Job
     trial: int

@@ -33,7 +33,7 @@ __all__ += ["replay_page", "write_replay"]
 
 
 class Recording(NamedTuple):
-    """Hold a recorded episode.
+    """A recorded episode.
 
     ``key`` is safe in an address and stays when runs are added; ``episode`` is the number in the
     file. Outside a results folder ``job`` has only the memory to replay into; ``row`` is None if

@@ -187,7 +187,7 @@ _TYPES = {"js": "text/javascript", "css": "text/css"}
 
 
 class Site(NamedTuple):
-    """Hold what a server shows: results folders, folders of them, or files of recorded steps.
+    """The content of a server: results folders, folders of them, or files of recorded steps.
 
     ``play`` has what the page for playing suggests, and where games go; None starts no games.
     """
@@ -292,7 +292,7 @@ def make_app(site: Site, host: str, port: int, token: str = "") -> Any:
 
 
 class RecordingShelf:
-    """Hold the recordings that are shown, and the stories that were loaded last."""
+    """The recordings that are shown, and the stories that were loaded last."""
 
     def __init__(self, site: Site):
         self._site = site

@@ -32,7 +32,7 @@ _LISTS = ("why", "episodes", "why_episodes", "lessons", "why_lessons", "valid_ac
 
 
 class Beat(NamedTuple):
-    """Hold what one row adds to a story, as plain values.
+    """An addition of one row to a story, as plain values.
 
     ``light`` is for the timeline, ``heavy`` the texts, prompts and recalls. ``facts`` are new ones,
     whose numbers continue from the last; ``came`` has numbers of facts that began, ``went`` pairs
@@ -47,7 +47,7 @@ class Beat(NamedTuple):
 
 
 class Story:
-    """Hold an episode that grows row by row, a beat a step.
+    """An episode that grows row by row, a beat a step.
 
     Each of its ``facts`` has ``when``: intervals ``[from, to or None, by]``; ``squares`` are those
     of the places. Unless the rows have the changes of a graph, a fact is held true while it is

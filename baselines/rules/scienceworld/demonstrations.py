@@ -46,7 +46,7 @@ _MAX_ROUND_STEPS = 25
 
 
 class ShownMove(NamedTuple):
-    """Hold a step that matters.
+    """A step that matters.
 
     ``answer`` has every number masked; ``looks`` has, for each thing of the act, the line of the
     last view that named it.
@@ -61,7 +61,7 @@ class ShownMove(NamedTuple):
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Demonstration:
-    """Hold a played task: its goal and its moves, going about left out.
+    """A played task: its goal and its moves, going about left out.
 
     ``measured`` has how long a stopwatch ran for each thing that was looked at; ``pause`` the most
     steps in a row that showed nothing new; ``shown`` is True if the mark that the goal names was in
@@ -134,7 +134,7 @@ class HouseMap:
 
 
 class ShownKnowledge(NamedTuple):
-    """Hold all that was learnt.
+    """Everything learnt from demonstrations.
 
     ``chosen`` counts, by task and word, how often a thing so called was the one to focus on, and
     ``passed`` how often it was in sight then.

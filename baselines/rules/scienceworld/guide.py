@@ -264,7 +264,7 @@ _BOUND = ("focus on", "pick up", "move", "pour", "mix", "look at", "examine", "u
 
 
 class Guide(NamedTuple):
-    """Hold a demonstration beside the present.
+    """A demonstration beside the present.
 
     ``terms`` say it for the present goal, ``standing`` is how far along it one is, ``stands_for``
     what was used here in the place of what was demonstrated.

@@ -36,7 +36,7 @@ _PAUSES = 2
 
 
 class Imitator(Policy):
-    """Do what the demonstration did that agrees best.
+    """A ScienceWorld player that does what the demonstration did that agrees best.
 
     A task that nobody showed follows the nearest one, but focuses on nothing that the goal does not
     name, for a wrong focus ends the task. Once it has seen nothing new for longer than the task

@@ -55,7 +55,7 @@ def is_among(act: Act, acts: Iterable[Act]) -> bool:
 
 
 class Thing(NamedTuple):
-    """Hold the name of a thing in a view, and the line that names it."""
+    """The name of a thing in a view, and the line that names it."""
 
     name: str
     line: str

@@ -34,7 +34,7 @@ NOTHING = Act("")
 
 @dataclasses.dataclass(frozen=True)
 class Pursuit:
-    """Hold an action that is due; no verb where nothing is.
+    """An action that is due; no verb where nothing is.
 
     ``until`` is what it is done for again and again, ``later`` is True if a step on the way to it
     was done instead, ``again`` if it was refused and is to be done once more.
@@ -73,7 +73,7 @@ class Experiment(RulePlan):
 
 
 class ScienceScene(NamedTuple):
-    """Hold what is known now.
+    """The knowledge of the present step.
 
     ``sights`` has things by the room that they were seen in, ``kept`` things by the line of a view
     or by what contains them; ``gap`` counts the actions before the last gap in what the memory

@@ -82,7 +82,7 @@ class Order(Aim):
 
 
 class _ErrandClause(NamedTuple):
-    """Hold a clause that requests something; ``way`` is the direction that it names, if any."""
+    """A clause that requests something; ``way`` is the direction that it names, if any."""
 
     verb: str
     text: str
@@ -259,7 +259,7 @@ _NEAR = 2
 
 @dataclass(frozen=True)
 class Delivery(Aim):
-    """Hold a thing on its way to what is to hold it; ``room`` is where it is sought."""
+    """A thing on its way to what is to hold it; ``room`` is where it is sought."""
 
     thing: str = ""
     holder: str = ""

@@ -150,7 +150,7 @@ _TEMPLATES = ("a {}", "used in the {}")
 
 
 class Misfit(NamedTuple):
-    """Hold a thing out of place, where it seems to belong, and the gain over where it is."""
+    """A thing out of place, where it seems to belong, and the gain over where it is."""
 
     thing: str
     room: str

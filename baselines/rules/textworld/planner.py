@@ -28,7 +28,7 @@ __all__ = ["Planner"]
 
 
 class Planner(AdvisedPolicy):
-    """Explore, follow clues and recipes, fetch, bring, unlock, cook, tidy.
+    """A TextWorld player: explores, follows clues and recipes, fetches, unlocks, cooks, tidies.
 
     Args:
         encoder: Encoder by which it judges where a thing belongs; loaded only when it must tidy.

@@ -65,7 +65,7 @@ Placings = list[tuple[str, str]]
 
 @dataclass(frozen=True)
 class Tidying(Aim):
-    """Hold what is to be brought where; all is done where that is nothing."""
+    """The things to bring and their places; all is done when there are none."""
 
     placings: tuple[tuple[str, str], ...] = ()
 
@@ -289,7 +289,7 @@ class Tidier:
 
 
 class _Outcomes(NamedTuple):
-    """Hold what came of tidying so far: things tried with their holders, praised, placed, held."""
+    """The results of tidying so far: things tried with their holders, praised, placed, held."""
 
     tried: frozenset[tuple[str, str]]
     praised: frozenset[str]

@@ -41,7 +41,7 @@ _READ = ("requires", "needs to be", "used for", "is prepared in", "opens")
 
 
 class QuestionText(NamedTuple):
-    """Hold the wordings of a question, empty if it is not asked so.
+    """The wordings of a question, empty if it is not asked so.
 
     ``seen`` was there in development, ``unseen`` was not; ``focus`` is the policy's plan at that
     time, which names what the question is about. ``partial`` is the unseen one with names cut to
@@ -80,7 +80,7 @@ def draw_wording(sort: str, rng: random.Random, **named: Any) -> QuestionText:
 
 @dataclasses.dataclass(frozen=True)
 class ExamQuestion(ABC):
-    """Hold one question in words; ``age`` is the steps since its evidence was shown, if any.
+    """A question in words; ``age`` is the steps since its evidence was shown, if any.
 
     A kind says in its class line its name, its ``title`` for tables, whether it ``wants_silence``,
     having no answer, and ``about``: the fields with the names that a plan must contain to be about

@@ -37,7 +37,7 @@ _SENTENCE = re.compile(r"(?<=[.!?;])\s+|\n")
 
 
 class RecallReading:
-    """Hold the beliefs of a reader who has only a recall and the present observation."""
+    """The beliefs of a reader who has only a recall and the present observation."""
 
     def __init__(self, recall: Recall, account: Account):
         self.triples, self.account, self.step = recall.triples, account, account.moment.step

@@ -37,7 +37,7 @@ _LETTERS = {"right": "+", "wrong": "x", "unproven": "?", "silent": "."}
 
 @dataclasses.dataclass(frozen=True)
 class ExamScore:
-    """Hold one cell of the table: shares in [0, 1] of ``n`` answers.
+    """A cell of the table: shares in [0, 1] of ``n`` answers.
 
     ``ci`` is the 95 % interval of ``right`` over games, None for a single one; ``tokens`` the mean
     of the recalls.

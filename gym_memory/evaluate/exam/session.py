@@ -133,7 +133,7 @@ class ExamConfig:
 
 
 class ExamAnswer(NamedTuple):
-    """Hold what one memory said to one question.
+    """The answer of one memory to one question.
 
     ``length`` is the steps after which it was asked; the episode may have ended before.
     ``budget`` and ``tokens`` are what the recall might and did take.

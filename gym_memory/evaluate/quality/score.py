@@ -54,7 +54,7 @@ _NO_MAP = MapTruth()
 
 @dataclasses.dataclass(frozen=True)
 class EpisodeQuality:
-    """Hold one episode, step by step; the reset is step 0.
+    """An episode, step by step; the reset is step 0.
 
     ``precision``, ``recall``, ``staleness`` and ``unproven`` are shares in [0, 1], one a step;
     ``live``, ``added`` and ``retired`` count facts. Over all steps, ``needed`` facts were needed
@@ -86,7 +86,7 @@ class EpisodeQuality:
 
 @dataclasses.dataclass(frozen=True)
 class Quality:
-    """Hold means over all steps of all episodes of one environment and policy."""
+    """Means over all steps of all episodes of one environment and policy."""
 
     env: str
     policy: str

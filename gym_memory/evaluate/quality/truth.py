@@ -43,7 +43,7 @@ _WAYS = re.compile(rf"\b({'|'.join(sorted(DIRECTIONS, key=len, reverse=True))})(
 
 
 class MapTruth(NamedTuple):
-    """Hold counts of one or more steps."""
+    """Counts of one or more steps."""
 
     steps: int = 0
     placed: int = 0

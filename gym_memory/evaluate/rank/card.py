@@ -36,7 +36,7 @@ _BOUND = "oracle"
 
 @dataclasses.dataclass(frozen=True)
 class Number:
-    """Hold a mean, its 95 % interval over games and the number of games; None of none."""
+    """A mean, its 95 % interval over games and the number of games; None of none."""
 
     value: float | None
     ci: Interval | None
@@ -53,7 +53,7 @@ class Number:
 
 @dataclasses.dataclass(frozen=True)
 class Card:
-    """Hold what is known of a memory.
+    """The measured qualities of a memory.
 
     ``faults`` are reasons not to rank it. ``score`` is at 1,000 tokens, ``area`` over all budgets;
     ``gains`` are gaps of areas to controls, ``over_worlds`` that to ``none`` with a world as the

@@ -46,7 +46,7 @@ _PLUGINS = (f"{_HERE}.textual", f"{_HERE}.watched")
 
 
 class SuitePart(NamedTuple):
-    """Hold a part of a tier: what is measured, on which games, by which players."""
+    """A part of a tier: what is measured, on which games, by which players."""
 
     name: str
     measure: Measure
@@ -72,7 +72,7 @@ class SuitePart(NamedTuple):
 
 
 class Suite(NamedTuple):
-    """Hold one tier of the suite; ``controls`` and ``memories`` have results that ship."""
+    """One tier of the suite; ``controls`` and ``memories`` have results that ship."""
 
     version: int
     tier: str
@@ -110,7 +110,7 @@ def load_suite(tier: str) -> Suite:
 
 @dataclasses.dataclass(frozen=True)
 class SuiteCell:
-    """Hold what one memory did in one cell: a part's environment, policy and budget.
+    """The results of one memory in one cell: a part's environment, policy and budget.
 
     ``tasks`` and ``scores`` are one a seed, in order, a failed one 0; of a stream one a task that
     the policy played while the memory learnt, the mean over its orders, and none if an order

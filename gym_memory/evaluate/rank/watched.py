@@ -99,7 +99,7 @@ class ExaminedMemory(_MeasuredMemory):
         return Recall()
 
     def end(self, outcome: Outcome) -> None:
-        """Hold the exam."""
+        """Ask the memory about the episode."""
         last, sheets = len(self._moments) - 1, {}
         for t in sorted({last // 2, last}):
             account = Account(self._moments[: t + 1])

@@ -158,7 +158,7 @@ def _bytes(file: Path) -> bytes:
 
 
 class ALFWorld(TextEnv):
-    """Play one of six types of tasks in a room full of furniture and things.
+    """Six types of household tasks in a room full of furniture and objects.
 
     The score is 1 when the task is done, which ends the episode; nothing ends it badly. A
     command that the game answers with "Nothing happens." is counted as invalid.

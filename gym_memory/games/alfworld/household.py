@@ -84,7 +84,7 @@ class _HouseholdTask(NamedTuple):
 
 
 class _HouseholdPlan(NamedTuple):
-    """Hold the kind of each entity and the place of each thing."""
+    """The kind of each entity and the place of each thing."""
 
     kinds: Mapping[str, str]
     where: Mapping[str, str]

@@ -34,7 +34,7 @@ _FIELDS = (":parameters", ":precondition", ":effect")
 
 
 class Case(NamedTuple):
-    """Hold one way to meet a condition: patterns that are true, that are not, and unequal slots.
+    """One way to meet a condition: patterns that are true, that are not, and unequal slots.
 
     The slots of ``fails`` are all bound by ``holds``.
     """
@@ -45,7 +45,7 @@ class Case(NamedTuple):
 
 
 class Effect(NamedTuple):
-    """Hold what an action changes, under a condition or always."""
+    """A change by an action, under a condition or always."""
 
     when: tuple[Case, ...]
     added: tuple[FactPattern, ...]
@@ -53,7 +53,7 @@ class Effect(NamedTuple):
 
 
 class Problem(NamedTuple):
-    """Hold the facts at the start, types of entities included (``mug:``), and the goal."""
+    """The facts at the start, types of entities included (``mug:``), and the goal."""
 
     facts: Index
     goal: Query
@@ -214,7 +214,7 @@ def _allowed(state: State, case: Case, binding: Binding) -> bool:
 
 
 class Action:
-    """Hold an action schema; its parameters come first in ``query``."""
+    """An action schema; its parameters come first in ``query``."""
 
     def __init__(self, name: str, parts: dict[str, Expression]):
         self.name = name

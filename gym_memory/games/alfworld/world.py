@@ -46,14 +46,14 @@ _DEEPEST = 40
 
 
 class Sentence(NamedTuple):
-    """Hold the command of an action and its answer."""
+    """The command of an action and its answer."""
 
     template: str
     feedback: str
 
 
 class Grammar(NamedTuple):
-    """Hold the alternatives (condition, text) of each rule, and the actions by lower-case name."""
+    """The alternatives (condition, text) of each rule, and the actions by lower-case name."""
 
     rules: Mapping[str, tuple[tuple[str, str], ...]]
     actions: Mapping[str, Sentence]
@@ -331,7 +331,7 @@ def load_game(path: Path, changed: int) -> Game:
 
 
 class PlayState(NamedTuple):
-    """Hold a state of a game in play."""
+    """A state of a game in play."""
 
     game: Game
     changes: tuple[frozenset[Fact], frozenset[Fact]]

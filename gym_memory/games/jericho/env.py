@@ -30,7 +30,7 @@ _WALKTHROUGH = (
 
 
 class Jericho(TextWorldEnv):
-    """Plays Z-machine stories (.z3 to .z8), those that jericho knows and any other.
+    """Z-machine stories (.z3 to .z8), those that jericho knows and any other.
 
     If jericho knows a game, it gives score, best score, win, loss and the walkthrough; else the
     story does (``score``, the words of its ending). Valid actions are found by trying templates of

@@ -40,7 +40,7 @@ _CLASSES = (
 
 
 class PackItem(NamedTuple):
-    """Hold a thing in the pack, its name in full: ``a +1 long sword (weapon in hand)``."""
+    """A thing in the pack, its name in full: ``a +1 long sword (weapon in hand)``."""
 
     letter: str
     name: str
@@ -48,7 +48,7 @@ class PackItem(NamedTuple):
 
 
 class GamePrompt(NamedTuple):
-    """Hold a question of the game.
+    """A question of the game.
 
     Attributes:
         kind: ``key`` (one key out of some), ``line`` (a line of text) or ``menu``.
@@ -62,7 +62,7 @@ class GamePrompt(NamedTuple):
 
 
 class Screen(NamedTuple):
-    """Hold the game's output after a key.
+    """The game's output after a key.
 
     Attributes:
         glyphs: int16 of shape (1659,), row by row.

@@ -173,7 +173,7 @@ _UNKNOWN = "You know no such action."
 
 
 class NetHack(TextEnv):
-    """Play NetHack 3.6 in words, with skills as actions.
+    """NetHack 3.6 in words, with skills as actions.
 
     ``view="room"`` describes the room or corridor of the player, ``view="level"`` all of the level
     that was seen (:mod:`.text`); the game is the same. An action is a skill in words or raw keys

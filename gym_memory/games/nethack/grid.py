@@ -147,7 +147,7 @@ class Ways:
 
 
 class PathMap(NamedTuple):
-    """Hold the shortest paths from one cell.
+    """The shortest paths from one cell.
 
     ``steps`` and ``before`` (the cell before each on its path) are int32 of shape (1659,).
     """
@@ -191,7 +191,7 @@ _SILENT = -1  # the glyph says nothing about the terrain
 
 
 class Glyph(NamedTuple):
-    """Hold the meaning of a glyph.
+    """The meaning of a glyph.
 
     ``terrain`` is -1 where the glyph hides it; what ``hides`` can be walked under, what ``stays``
     does not move, what ``blocks`` cannot be walked over.
@@ -206,7 +206,7 @@ class Glyph(NamedTuple):
 
 
 class Glyphs(NamedTuple):
-    """Hold all glyphs by number, and the number of a boulder."""
+    """All glyphs by number, and the number of a boulder."""
 
     shown: tuple[Glyph, ...]
     boulder: int

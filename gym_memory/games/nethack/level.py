@@ -31,7 +31,7 @@ _QUANTITY = re.compile(r"^(?:an?|the|some|\d+) ")
 
 
 class Creature(NamedTuple):
-    """Hold a creature in view; its attitude is ``hostile``, ``peaceful`` or ``tame``."""
+    """A creature in view; its attitude is ``hostile``, ``peaceful`` or ``tame``."""
 
     cell: int
     name: str
@@ -67,7 +67,7 @@ def _being(words: str) -> tuple[str, str]:
 
 
 class ReachableArea(NamedTuple):
-    """Hold a mask of the cells that can be walked to, and the areas with such a cell."""
+    """A mask of the cells that can be walked to, and the areas with such a cell."""
 
     cells: grid.Mask
     areas: frozenset[Area]

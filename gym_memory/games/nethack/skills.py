@@ -278,7 +278,7 @@ def _approach(play: NetHackPlay, target: Creature) -> None:
 
 
 class Use(NamedTuple):
-    """Hold a command that takes a thing of some classes from the pack.
+    """A command that takes a thing of some classes from the pack.
 
     The thing's name must have the remark ``words`` (``being worn``), and not ``unlike``.
     """

@@ -31,7 +31,7 @@ _CONDITIONS = (
 
 
 class AreaEntry(NamedTuple):
-    """Hold something that an area lists; only doors have a state."""
+    """An entry in the list of an area; only doors have a state."""
 
     name: str
     cell: int
@@ -51,7 +51,7 @@ class Listing(NamedTuple):
 
 
 class Status(NamedTuple):
-    """Hold the shown numbers of the status line."""
+    """The shown numbers of the status line."""
 
     hp: int
     max_hp: int

@@ -52,7 +52,7 @@ DATASETS = (*_OURS, *_OFFICIAL)
 
 
 class Passage(NamedTuple):
-    """Hold a paragraph under a title, which several passages may share in MuSiQue.
+    """A paragraph under a title, which several passages may share in MuSiQue.
 
     ``supporting`` has positions of the sentences that the answer needs; none in a distractor.
     """
@@ -68,7 +68,7 @@ class Passage(NamedTuple):
 
 
 class Hop(NamedTuple):
-    """Hold one step towards an answer (MuSiQue): a question, its answer and its passage.
+    """A step towards an answer (MuSiQue): a question, its answer and its passage.
 
     ``#1`` in the question means the answer of hop 1; the passage is -1 where the file names none.
     """
@@ -79,7 +79,7 @@ class Hop(NamedTuple):
 
 
 class Question(NamedTuple):
-    """Hold a question with its passages, distractors among them, and its answer with aliases.
+    """A question with its passages, distractors among them, and its answer with aliases.
 
     ``kind`` is ``bridge`` or ``comparison`` (HotpotQA), ``2hop`` to ``4hop`` (MuSiQue); ``closed``
     is True if ``yes`` and ``no`` are right or wrong as a whole (HotpotQA).
@@ -194,7 +194,7 @@ def _text(value: object) -> str:
 
 
 class Dataset(NamedTuple):
-    """Hold the questions by task id (``name/split/id``), in the order in which seeds play them.
+    """The questions by task id (``name/split/id``), in the order in which seeds play them.
 
     Official files are sorted by kind, so the order is a shuffle by the hash of the id: any range of
     seeds is a fair sample. ``fingerprint`` is the beginning of the files' sha256.

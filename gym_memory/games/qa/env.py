@@ -60,7 +60,7 @@ def _words(text: str) -> list[str]:
 
 
 class MultiHopQA(TextEnv):
-    """Answer a question from its passages, distractors among them.
+    """A question to answer from its passages, distractors among them.
 
     Actions: ``read next`` shows the first unread passage, its title on the first line;
     ``search[words]``, if switched on, shows the unread passage that BM25 ranks first; ``look``

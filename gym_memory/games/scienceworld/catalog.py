@@ -35,7 +35,7 @@ ELECTRICAL = frozenset(
 
 
 class ClinTask(NamedTuple):
-    """Hold a row of CLIN's Table 1 (arXiv 2310.10134).
+    """A row of CLIN's Table 1 (arXiv 2310.10134).
 
     ``short`` is the paper's name, ``length`` its mark ``S`` or ``L``, ``n`` counts the first
     variations of the test split, ``published`` has the mean final score by system.

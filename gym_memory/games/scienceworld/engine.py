@@ -57,7 +57,7 @@ _BREAK = "\x1f"
 
 
 class EngineAnswer(NamedTuple):
-    """Hold the engine's answer to a command.
+    """The engine's answer to a command.
 
     Attributes:
         score: In [-100, 100].

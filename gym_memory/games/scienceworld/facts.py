@@ -47,7 +47,7 @@ _PARTS = frozenset({"Terminal", "Anode", "Cathode", "Agent"})
 
 @dataclasses.dataclass(eq=False)
 class EngineThing:
-    """Hold an object of the engine.
+    """An object of the engine.
 
     ``text`` is what the engine writes of it, ``name`` its name there, ``called`` its name in facts,
     ``flags`` those of ``FastServer.objects``, ``to`` where a door leads.
@@ -114,7 +114,7 @@ class EngineThing:
 
 
 class EngineWorld:
-    """Hold a state of the world; ``room`` is where the agent is."""
+    """A state of the world; ``room`` is where the agent is."""
 
     def __init__(self, things: dict[str, EngineThing]):
         self._parts = {uuid: thing for uuid, thing in things.items() if thing.kind in _PARTS}

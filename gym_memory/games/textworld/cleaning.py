@@ -27,7 +27,7 @@ __all__ = ["HOUSE", "Cleaning", "CleaningProgress", "Furnishing", "HousePlan", "
 
 
 class Furnishing(NamedTuple):
-    """Hold the content of a kind of room; ``boxes`` are closed at the start.
+    """The content of a kind of room; ``boxes`` are closed at the start.
 
     ``things`` belong in no other room. No word occurs in two names, so the parser never asks back.
     """
@@ -50,7 +50,7 @@ _CONDITIONS = ("clean", "dusty", "modern", "old", "well used", "brand new", "pla
 
 @dataclasses.dataclass(frozen=True)
 class HousePlan:
-    """Hold a drawn game, before TextWorld writes it: the home and the place of each thing."""
+    """A drawn game, before TextWorld writes it: the home and the place of each thing."""
 
     grid: Grid
     rooms: dict[Cell, str]
@@ -128,7 +128,7 @@ def plan_house(settings: Mapping[str, Any], seed: int) -> tuple[HousePlan, rando
 
 
 class CleaningProgress(NamedTuple):
-    """Hold the things that are away from their room, and those that gained or lost a point."""
+    """The things that are away from their room, and those that gained or lost a point."""
 
     away: frozenset[str]
     picked: frozenset[str] = frozenset()
@@ -175,7 +175,7 @@ def _locations(facts: Iterable[Triple], homes: Mapping[str, str]) -> list[tuple[
 
 
 class Cleaning(TextWorldFamily):
-    """Find what is out of place and put it where it belongs.
+    """A house to tidy: find what is out of place and put it where it belongs.
 
     Score, each once for a thing; the best is twice the number of misplaced things:
 

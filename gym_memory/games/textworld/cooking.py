@@ -32,7 +32,7 @@ def _level(recipe: int, take: int, go: int, skills: str, steps: int) -> dict[str
 
 
 class Cooking(TextWorldFamily):
-    """Cook a meal by the recipe.
+    """A meal to cook by its recipe.
 
     =====================  ===========================================================  =========
     levels                 from                                                         max score

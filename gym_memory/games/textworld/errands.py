@@ -51,7 +51,7 @@ class Day(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class Life:
-    """Hold a drawn game, before TextWorld writes it; not every room has furniture."""
+    """A drawn game, before TextWorld writes it; not every room has furniture."""
 
     grid: Grid
     rooms: dict[Cell, str]
@@ -157,7 +157,7 @@ def _morning(settings: Mapping[str, Any], day: int) -> str:
 
 
 class ErrandProgress(NamedTuple):
-    """Hold the day and errand of the moment, from 0, the moves spent on it, and errands done."""
+    """The day and errand of the moment, from 0, the moves spent on it, and errands done."""
 
     day: int = 0
     errand: int = 0
@@ -166,7 +166,7 @@ class ErrandProgress(NamedTuple):
 
 
 class Errands(TextWorldFamily):
-    """Find things and places again, for days, while some things are moved out of view.
+    """Things and places to find again, for days, while some things are moved out of view.
 
     One errand at a time: bring a thing to a piece of furniture. The agent must have seen both
     before. From the second day on, errands also ask about the first day: *bring the bell back to

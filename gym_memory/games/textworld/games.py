@@ -57,7 +57,7 @@ class ListedGame(NamedTuple):
 
 
 class Manifest(NamedTuple):
-    """Hold the listed games of a family; no game is in two splits of a level.
+    """The listed games of a family; no game is in two splits of a level.
 
     ``test`` is for tests and development, ``held_out`` for tables alone. ``levels`` maps a level to
     ``{"settings": ..., "train": [[seed, sha256], ...], ...}``.
@@ -97,7 +97,7 @@ _SUMS = "sha256.json"
 
 
 class GameKey(NamedTuple):
-    """Hold all that decides a generated game; ``settings`` are JSON-able."""
+    """All that decides a generated game; ``settings`` are JSON-able."""
 
     family: str
     generator: int

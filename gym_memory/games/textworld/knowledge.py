@@ -50,7 +50,7 @@ class RuleText(NamedTuple):
 
 
 class Knowledge(NamedTuple):
-    """Hold what is needed to follow a game: each type with its subtypes, rules with a command."""
+    """The knowledge to follow a game: each type with its subtypes, rules with a command."""
 
     subtypes: Mapping[str, frozenset[str]]
     rules: tuple[RuleText, ...]

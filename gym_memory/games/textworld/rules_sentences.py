@@ -470,7 +470,7 @@ def _describe(text: str, room: str) -> SentenceFacts:
 
 
 class _DescriptionState:
-    """Hold the sentences of a description that were read so far."""
+    """The sentences of a description that were read so far."""
 
     def __init__(self, room: str) -> None:
         self.room = room

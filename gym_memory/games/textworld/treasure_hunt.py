@@ -56,7 +56,7 @@ class KeyAndLocker:
 
 @dataclasses.dataclass(frozen=True)
 class Hunt:
-    """Hold a drawn game, before TextWorld writes it.
+    """A drawn game, before TextWorld writes it.
 
     The key and the note of link ``i + 1`` are in the locker of link ``i``. ``start`` has the
     player, the first key and the golden locker; ``floor`` and ``furniture`` hold things without
@@ -140,7 +140,7 @@ def _scatter(
 
 
 class TreasureHunt(TextWorldFamily):
-    """Follow the keys and notes to the golden locker and take the treasure.
+    """A treasure to find by keys and notes that lead to a golden locker.
 
     Settings of a level:
 

@@ -41,7 +41,7 @@ _ITEMS, _ATTRIBUTES, _HUMAN = "items_shuffle", "items_ins_v2", "items_human_ins.
 
 
 class Product(NamedTuple):
-    """Hold a product.
+    """A product.
 
     ``asin`` is its code, ``price_tag`` is ``$12.5`` or, for a range, ``$12.5 to $15.0``, ``query``
     the search by which it was collected. By default no page shows the annotated ``attributes``.
@@ -66,7 +66,7 @@ class Product(NamedTuple):
 
 
 class Goal(NamedTuple):
-    """Hold a request, its price limit in dollars, and the product that it was written for."""
+    """A request, its price limit in dollars, and the product that it was written for."""
 
     asin: str
     instruction: str
@@ -77,7 +77,7 @@ class Goal(NamedTuple):
 
 
 class Records(NamedTuple):
-    """Hold the content of the official files.
+    """The content of the official files.
 
     These are ``items_shuffle*.json``, ``items_ins_v2*.json`` (attributes and a request by code) and
     ``items_human_ins.json``, requests that people wrote, or None.
@@ -89,7 +89,7 @@ class Records(NamedTuple):
 
 
 class Catalogue:
-    """Hold products and requests, in a fixed order.
+    """Products and requests, in a fixed order.
 
     Args:
         name: Begins the task ids.

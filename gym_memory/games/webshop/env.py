@@ -41,7 +41,7 @@ _STEPS = 100
 
 
 class WebShop(TextEnv):
-    """Shop on search, result, item and detail pages.
+    """A shop with search, result, item and detail pages.
 
     The episode ends with the purchase, whose reward in [0, 1] is the score; success is a reward
     of 1. An episode without a purchase scores 0. Actions are ``search[words]`` and

@@ -79,7 +79,7 @@ def _words(text: str) -> list[str]:
 
 
 class ShopView(NamedTuple):
-    """Hold the position of a customer.
+    """The position of a customer.
 
     ``page`` is ``search``, ``results``, ``item``, one of ``SUB_PAGES`` or ``done``. ``search`` is
     the number of the last of the ``searches``, from 1, and ``number`` the page of its results.
@@ -99,7 +99,7 @@ class ShopView(NamedTuple):
 
 
 class Button(NamedTuple):
-    """Hold what can be clicked; its kind is ``button``, ``page``, ``product`` or ``option``."""
+    """A link to click; its kind is ``button``, ``page``, ``product`` or ``option``."""
 
     kind: str
     target: str
@@ -266,7 +266,7 @@ _WORD = re.compile(r"[a-z][a-z'’-]+")
 
 
 class Reward(NamedTuple):
-    """Hold the total in [0, 1], the type's factor, what matches, and if the price does."""
+    """The total in [0, 1], the type's factor, what matches, and if the price does."""
 
     total: float
     kind: float
@@ -341,7 +341,7 @@ def _alike(one: str, other: str) -> bool:
 
 
 class ResultPage(NamedTuple):
-    """Hold a search and the number of a page of its results."""
+    """A search and the number of a page of its results."""
 
     query: str
     number: int

@@ -38,7 +38,7 @@ _PLUS = re.compile(r"[+\s]+")
 
 
 class Fusion(Memory):
-    """Recalls several memories one after another, each within its share of the budget.
+    """Several memories one after another, each within its share of the budget.
 
     What a part leaves of its share goes to the next. What an earlier part shows is not shown again:
     a line, an entry of a transcript, a fact, an observation or a lesson. The graph is that of the

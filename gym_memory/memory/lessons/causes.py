@@ -30,7 +30,7 @@ _KINDS = 3
 
 
 class Situation(NamedTuple):
-    """Hold what can be compared of two moments of a trial."""
+    """The comparable part of a moment of a trial."""
 
     place: str
     inventory: str

@@ -286,7 +286,7 @@ class Part(NamedTuple):
 
 
 class RankedFacts(NamedTuple):
-    """Hold the facts on a page, and the reason for each of them."""
+    """The facts on a page, and the reason for each of them."""
 
     triples: tuple[Triple, ...]
     reasons: tuple[str, ...]

@@ -32,7 +32,7 @@ FileKind = Literal["memory", "steps", "store"]
 
 
 class Quotation(NamedTuple):
-    """Hold where a fact was stated.
+    """A place where a fact was stated.
 
     ``words`` is empty if it follows from the action or the inventory; in ``context`` they stand in
     guillemets. ``said_by`` names the text or speaker whose words they are, if not the game's own.
@@ -45,7 +45,7 @@ class Quotation(NamedTuple):
 
 
 class FactRecord(NamedTuple):
-    """Hold a fact as the memory has it.
+    """A fact as the memory has it.
 
     It was held true in the steps ``[from, to)`` of ``intervals``; ``to`` None: it still is.
     ``ended_by`` is empty while it is true.
@@ -73,7 +73,7 @@ class FactRecord(NamedTuple):
 
 
 class RestoredMemory(NamedTuple):
-    """Hold a restored memory, with the last task and the last steps that the file has."""
+    """A restored memory, with the last task and the last steps that the file has."""
 
     memory: Memory
     task: Task

@@ -293,7 +293,7 @@ def _short(value: Any) -> str:
 
 
 def locked(folder: Path) -> BinaryIO:
-    """Hold the folder until the file is closed, at the latest when the process dies."""
+    """Lock the folder until the file is closed, at the latest when the process dies."""
     busy = "is in use by another gym-memory process: wait for it or use another --out"
     try:
         file = open_to_append(folder / ".lock")

@@ -40,7 +40,7 @@ _HALVINGS = 40
 
 
 class Estimate(NamedTuple):
-    """Hold the mean of values (NaN of none) and how sure it is.
+    """The mean of values (NaN of none) and how sure it is.
 
     ``clusters`` counts independent units: tasks, or training runs if those are fewer. ``ends`` maps
     a normal quantile to the ends of its interval; None for fewer than two clusters.
@@ -164,7 +164,7 @@ def _midranks(values: Values) -> NDArray[np.float64]:
 
 
 class _Clusters(NamedTuple):
-    """Hold values in order of size, the clusters of each, and the number of the fewest."""
+    """Values in order of size, the clusters of each, and the number of the fewest."""
 
     data: NDArray[np.float64]
     labels: list[NDArray[np.int64]]

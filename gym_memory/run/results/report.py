@@ -55,7 +55,7 @@ _MAX_FAILURES = 50
 
 
 class ReportSource(NamedTuple):
-    """Hold what a report needs of a results folder; ``replaced`` failed and were played again."""
+    """The parts of a results folder that a report needs; ``replaced`` ones were played again."""
 
     path: Path
     config: RunConfig

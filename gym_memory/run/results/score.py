@@ -41,7 +41,7 @@ _COSTS = ("memory ms/step", "memory tokens", "USD")
 
 
 class Unit(NamedTuple):
-    """Hold a job as statistics see it.
+    """A job as statistics see it.
 
     ``task_id`` is empty if it failed before the first reset, ``failed`` if it did not fail.
     ``score`` is the job's value, 0 when failed: normalized to [0, 1], or points if ``raw``, where
@@ -135,7 +135,7 @@ def combination(of: Unit | TableRow | Job) -> tuple[str, str, str]:
 
 @dataclasses.dataclass(frozen=True)
 class TableRow:
-    """Hold a line of a results table: a combination, averaged over its ``n`` jobs (seeds).
+    """A line of a results table: a combination, averaged over its ``n`` jobs (seeds).
 
     ``score`` is the mean of normalized scores, or of points if ``raw``, a failed job counting 0;
     ``score_ci`` its 95 % interval over tasks, None for a single task and where a job failed.
@@ -174,7 +174,7 @@ class TableRow:
 
 
 class ScoreTable(list[TableRow]):
-    """Hold rows of scores; a notebook shows them as a table."""
+    """Rows of scores; a notebook shows them as a table."""
 
     def _repr_html_(self) -> str:
         return score_cells(self)
@@ -254,7 +254,7 @@ def score_by_trial(group: Sequence[Unit]) -> list[tuple[float, Interval | None]]
 
 @dataclasses.dataclass(frozen=True)
 class Difference:
-    """Hold how much better ``name`` scores than ``against``, paired on task and seed.
+    """The gain of ``name`` over ``against``, paired on task and seed.
 
     ``env`` is ``all`` for all environments together; ``other`` is what both share on the other
     axis. ``difference`` is the mean of ``n`` pairs, in [-1, 1] or in points; ``ci`` its 95 %

@@ -45,7 +45,7 @@ Key = tuple[int, str, str]
 
 
 class FolderFinding(NamedTuple):
-    """Hold a part of the folder, its state, and what was found.
+    """A part of the folder, its state, and what was found.
 
     ``note``: worth knowing; ``repaired``: the remains of a kill are removed; ``unfinished``: run
     the same command again; ``damaged``: wrong, and yours to decide on.

@@ -49,7 +49,7 @@ class _GoalWords(NamedTuple):
 
 
 class SituationWords(NamedTuple):
-    """Hold a situation as words: subgoals, the last action, what is seen, what was done then."""
+    """A situation as words: subgoals, the last action, what is seen, what was done then."""
 
     subgoals: tuple[_GoalWords, ...]
     last: Words

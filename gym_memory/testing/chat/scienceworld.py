@@ -73,7 +73,7 @@ def plan_for(task: str, lessons: Mapping[int, str]) -> list[tuple[str, str]]:
 
 
 class ScienceNotes(NamedTuple):
-    """Hold what the player writes down: ``doors`` are pairs of rooms, ``been`` rooms it knows."""
+    """The player's notes: ``doors`` are pairs of rooms, ``been`` rooms it knows."""
 
     find: str
     focused: str = ""

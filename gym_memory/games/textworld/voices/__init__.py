@@ -38,7 +38,7 @@ _UNPAIRED = 500
 
 
 class Name(NamedTuple):
-    """Hold a name as a command writes it, and how a sentence says it.
+    """A name as a command writes it, and how a sentence says it.
 
     A proper name takes no article; ``indefinite`` has words before it in a list: ``a pair of``.
     """

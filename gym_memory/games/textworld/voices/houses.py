@@ -32,7 +32,7 @@ __all__ = ["VoicedHouse", "make_voiced_house", "plan_voiced_house"]
 
 @dataclasses.dataclass(frozen=True)
 class VoicedHouse:
-    """Hold a drawn game, before TextWorld writes it.
+    """A drawn game, before TextWorld writes it.
 
     ``places`` has furniture, or a cell for the floor; ``notes`` name, text and cell of each note.
     """

@@ -40,7 +40,7 @@ class KeyAndLock:
 
 @dataclasses.dataclass(frozen=True)
 class VoicedHunt:
-    """Hold a drawn game, before TextWorld writes it.
+    """A drawn game, before TextWorld writes it.
 
     Note ``i + 1`` of the chain is in lock ``i``, the first beside the player on ``first`` (None: on
     the floor). ``decoys`` are locks without a key, ``things`` have no use.
