@@ -8,7 +8,7 @@ import inspect
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 from gym_memory.core import components
 from gym_memory.core.errors import InvalidArgumentError
@@ -16,11 +16,18 @@ from gym_memory.core.names import Registry, Spec
 from gym_memory.core.records import Observation, PlanState, Transition
 from gym_memory.core.settings import check_known
 
-__all__ = ["POLICIES", "Act", "Player", "Policy", "learner_classes", "make_policy"]
+__all__ = ["POLICIES", "Act", "Player", "Policy", "Substitute", "learner_classes", "make_policy"]
 
 
 Act = Callable[[Observation, dict[str, Any]], str]
 """The smallest policy: observation and info in, action out."""
+
+
+class Substitute(NamedTuple):
+    """Why a step was not decided by the model of a policy, and the answer that was not played."""
+
+    reason: str
+    answer: str = ""
 
 
 class Policy(ABC):
@@ -35,6 +42,8 @@ class Policy(ABC):
     """A callable that returns the environment's Oracle; set only where ``uses_oracle``."""
     keep_state: Any = None
     """A callable that keeps the present state; set only where a protocol lets policies go back."""
+    substitute: Substitute | None = None
+    """Set by a policy whose model did not decide the action just returned; else None."""
     focus: PlanState = PlanState()
     """What the policy plans now; the loop hands it to the memory, which is steered by its aim."""
 

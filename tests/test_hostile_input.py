@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import gzip
 import json
 from collections.abc import Callable
@@ -12,7 +13,7 @@ from typing import Any
 import pytest
 from work import guarded
 
-from gym_memory.baselines.llm.react import read_thought
+from gym_memory.baselines.llm.answers import read_action
 from gym_memory.core.errors import CorruptGameError, GymMemoryError, ResultsError, StoreError
 from gym_memory.core.files import read_json, seal, unseal, write_atomic
 from gym_memory.core.names import Spec
@@ -53,7 +54,7 @@ def carried(text: str) -> object:
     ("read", "piece"),
     [
         (clean_text, "[a?"),
-        (read_thought, "\n\t"),
+        (functools.partial(read_action, valid=("go",)), "\n\t"),
         (read_slots, "<act>\n"),
         (parse_grammar, "action Go { template :: "),
         (parse_grammar, 'grammar :: """ '),
@@ -80,7 +81,7 @@ def test_each_took_over_a_second(read: Callable[[str], Any], piece: str) -> None
 
 def test_texts_are_still_read() -> None:
     assert clean_text("[a]\nYou [see] a\n] key [x")[:2] == ("You  a\n] key [x", ["a", "see"])
-    assert read_thought("*Thought*: a\n\n**Action:** go")[1] == "** go"
+    assert read_action("*Thought*: a\n\n**Action:** go", ()).action == "go"
     told = read_slots("<a>\n<b>\nx\n</b>\n</a>\n<b>\n\n</b>\n<c>\ny\n</c> \n</c>")
     assert told == {"a": "<b>\nx\n</b>", "b": "", "c": "y\n</c> "}
 

@@ -8,7 +8,8 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Annotated, Any, ClassVar
 
-from gym_memory.baselines.llm.language import LanguagePolicy, LanguageSettings, match_action
+from gym_memory.baselines.llm.answers import UnreadableAnswerError, match_action, read_action
+from gym_memory.baselines.llm.language import LanguagePolicy, LanguageSettings
 from gym_memory.baselines.llm.saycan import Affordances
 from gym_memory.core.errors import ModelError
 from gym_memory.core.records import Observation, PlanState, Transition
@@ -56,7 +57,6 @@ class AdaPlanner(LanguagePolicy):
     settings_class = AdaPlannerSettings
     settings: AdaPlannerSettings
     default_llm: ClassVar[str] = "openai"
-    max_tokens: int = 1024
 
     def set_up(self) -> None:
         """Begin without skills."""
@@ -140,10 +140,10 @@ class AdaPlanner(LanguagePolicy):
         def named() -> str:
             slots = {"question": question, "options": "\n".join(options)}
             answer = self.ask("adaplanner_ask", **self.situation(self._obs), **slots).text
-            found = match_action(answer, options)
-            if not found:
-                raise ModelError("answer", f"expected one of the options, got {answer[:200]!r}")
-            return found
+            try:
+                return read_action(answer, options).action
+            except UnreadableAnswerError as error:  # the rule answers, so no action is lost
+                raise ModelError("answer", str(error)) from None
 
         return self.attempt(named, best)
 

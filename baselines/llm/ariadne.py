@@ -12,6 +12,7 @@ import dataclasses
 import functools
 from typing import Annotated, Any, Literal, NamedTuple
 
+from gym_memory.baselines.llm.answers import NO_DECISION
 from gym_memory.baselines.llm.language import LanguagePolicy, LanguageSettings
 from gym_memory.core.errors import ModelError
 from gym_memory.core.optional import require
@@ -35,6 +36,9 @@ class SubGoal(NamedTuple):
 class AriadneSettings(LanguageSettings):
     """The shared ones (5 past observations, as in the authors' code), and how often to plan."""
 
+    temperature: Annotated[
+        float | None, Help("Sampling temperature; 0.2 in the authors' code.", low=0)
+    ] = 0.2
     plan_every: Annotated[
         int, Help("Steps from one planning to the next; 1 as in the paper.", low=1)
     ] = 1
@@ -62,8 +66,12 @@ class Ariadne(LanguagePolicy):
         self._planned_before += 1
         self.focus = PlanState("; ".join(step.text for step in self._plan))
         slots = {**situation, "actions": actions, "plan": self._plan_text()}
-        answer = self.attempt(lambda: self._ask_action(slots, obs), "")
-        return self.act_on(answer, obs)
+        schema = decision_schema(self.held_to(obs))
+        action, _ = self.attempt(
+            lambda: self.decide("ariadne_act", obs, schema, field="action_to_take", **slots),
+            NO_DECISION,
+        )
+        return self.act_on(action, obs)
 
     def _ask_plan(self, situation: dict[str, str]) -> tuple[SubGoal, ...]:
         schema = plan_schema(self.settings.constrain)
@@ -74,12 +82,6 @@ class Ariadne(LanguagePolicy):
         if not plan:
             raise ModelError("answer", "expected a plan with at least one sub-goal")
         return plan
-
-    def _ask_action(self, slots: dict[str, str], obs: Observation) -> str:
-        schema = decision_schema(self.held_to(obs))
-        return self.decide(
-            "ariadne_act", lambda answer: str(answer.parsed.action_to_take), obs, schema, **slots
-        )
 
     def _plan_text(self) -> str:
         lines = []

@@ -10,7 +10,9 @@ from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
-from gym_memory.baselines.llm.language import LanguagePolicy, LanguageSettings, match_action
+from gym_memory.baselines.base import Substitute
+from gym_memory.baselines.llm.answers import undressed
+from gym_memory.baselines.llm.language import LanguagePolicy, LanguageSettings
 from gym_memory.baselines.llm.saycan import Affordances, form_of
 from gym_memory.baselines.rl.shared.features import words_of
 from gym_memory.baselines.rules.explorer import things_of
@@ -124,6 +126,8 @@ class Calm(LanguagePolicy):
         self._forms |= dict.fromkeys(map(form_of, valid))
         none: list[str] = []
         found = none if self.llm is None else self.attempt(lambda: self._ask(obs), none)
+        if self.llm is not None and not found:
+            self.substitute = Substitute("a rule proposed the actions: " + self._unread[0])
         found = found or self.useful.ranked(obs, valid or tuple(self._commands(obs)))
         return found[: self.settings.k]
 
@@ -133,7 +137,7 @@ class Calm(LanguagePolicy):
         valid = obs["valid_actions"]
         answer = self.ask("calm", **slots).text
         lines = [_MARK.sub("", line)[:_MAX_CHARS] for line in answer.splitlines()]
-        actions = [match_action(line, valid) if valid else line.strip() for line in lines]
+        actions = [undressed(line, valid) if valid else line.strip() for line in lines]
         found = list(dict.fromkeys(filter(None, actions)))
         if not found:
             raise ModelError("answer", f"expected an action a line, got {lines[:3]!r}")

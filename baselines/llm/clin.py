@@ -14,7 +14,8 @@ import re
 import warnings
 from typing import Annotated, Any, NamedTuple
 
-from gym_memory.baselines.llm.language import LanguagePolicy, LanguageSettings, match_action
+from gym_memory.baselines.llm.answers import UnreadableAnswerError
+from gym_memory.baselines.llm.language import LanguagePolicy, LanguageSettings
 from gym_memory.core.errors import MissingDependencyError
 from gym_memory.core.optional import require
 from gym_memory.core.records import Observation, PlanState
@@ -103,13 +104,19 @@ class Clin(LanguagePolicy):
                 self.invalid_actions += bool(answer)
                 feedback = f"{answer[:200]!r} is not among the possible actions."
             answer = self.attempt(functools.partial(self._ask_action, feedback, slots), "")
-            action = match_action(answer, valid) or (self._similar(answer, valid) if answer else "")
+            action = self._named(answer, obs) if answer else ""
             if action or not valid:
                 break
         return self.act_on(action or answer, obs)
 
     def _ask_action(self, feedback: str, slots: dict[str, str]) -> str:
         return prose(self.ask("clin_act", feedback=feedback, **slots).text)
+
+    def _named(self, answer: str, obs: Observation) -> str:
+        try:
+            return self.read(answer, obs).action
+        except UnreadableAnswerError:
+            return self._similar(answer, obs["valid_actions"])
 
     def _similar(self, answer: str, valid: tuple[str, ...]) -> str:
         name = self.settings.encoder

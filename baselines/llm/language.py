@@ -3,33 +3,43 @@
 from __future__ import annotations
 
 import dataclasses
-import functools
 import inspect
-import re
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Any, ClassVar, TypeVar
 
 import numpy as np
 
-from gym_memory.baselines.base import Policy
-from gym_memory.core.errors import InvalidArgumentError, ModelError
+from gym_memory.baselines.base import Policy, Substitute
+from gym_memory.baselines.llm.answers import (
+    Decision,
+    UnreadableAnswerError,
+    read_action,
+    undressed,
+)
+from gym_memory.core.errors import ContextExceededError, InvalidArgumentError, ModelError
 from gym_memory.core.names import Spec
 from gym_memory.core.records import Observation, PlanState, Transition
 from gym_memory.core.settings import Help, Settings
+from gym_memory.core.tokens import CHARS_PER_TOKEN
 from gym_memory.llm import MODELS, ChatModel, Message, Reply, Request, model_spec
 from gym_memory.llm.base import Form
 from gym_memory.llm.prompts import Prompt, load_prompt
-from gym_memory.memory.base import CHARS_PER_TOKEN
-from gym_memory.memory.reading import entry_head, read_operation
+from gym_memory.llm.usage import current_scope
+from gym_memory.memory.reading import entry_head, quoted, split_entries
 
-__all__ = ["LanguagePolicy", "LanguageSettings", "fill", "match_action"]
+__all__ = ["LanguagePolicy", "LanguageSettings", "fill"]
 
 Answer = TypeVar("Answer")
 
-_ARTICLE = re.compile(r"\b(?:the|a|an)\s+")
-_SEARCH = re.compile(r"search\[.+\]")
 _AGAIN = "Answer again in the same form, with one of the possible actions as it is written there."
-_NOISE = " \t\n\"'`*.!>"
+_KEPT_CHARS = 2000
+"""Characters of an unreadable answer that are kept with the step."""
+_TRIAL = "Answer: ok"
+_TRIAL_TOKENS = 16
+_LEAST_CHARS = 400
+"""Shortest part of a prompt that is worth halving."""
+_TOO_LONG = "the model's context is exceeded: the oldest steps of an agent's history are left out"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -44,6 +54,11 @@ class LanguageSettings(Settings):
         model: Shorthand for the model's ``model``; ``smollm`` comes with a package and runs in
             this process, unless a ``base_url`` is given.
         base_url: Shorthand for the model's parameter ``base_url``.
+        reasoning: Shorthand for the model's parameter ``reasoning``.
+        max_tokens: Most tokens of an answer, thoughts included; by default what the form of the
+            answer takes, and room for thoughts where the model reasons.
+        strict: Whether an answer that names no possible action ends the episode as failed; else a
+            random valid action is played, with a mark.
         constrain: Whether answers are held to the valid actions during generation, by local
             weights or a server with JSON schemas; needs an environment that lists them.
     """
@@ -52,6 +67,9 @@ class LanguageSettings(Settings):
     model: str = ""
     base_url: str = ""
     _: dataclasses.KW_ONLY
+    reasoning: bool | None = None
+    max_tokens: Annotated[int | None, Help("", low=1)] = None
+    strict: bool = False
     history: Annotated[
         int | None, Help("Past observations to show at most; None for all that fit.", low=0)
     ] = 5
@@ -59,8 +77,8 @@ class LanguageSettings(Settings):
         int, Help("Tokens that the past observations may take together.", low=0)
     ] = 400
     temperature: Annotated[
-        float, Help("Sampling temperature; 0.2 in the AriGraph authors' code.", low=0)
-    ] = 0.2
+        float | None, Help("Sampling temperature; by default the server's own.", low=0)
+    ] = None
     constrain: bool = False
 
 
@@ -78,14 +96,17 @@ class LanguagePolicy(Policy):
         fallbacks: Calls without a usable answer.
         invalid_actions: Decisions that named no valid action, replaced by a random one.
         asked_again: Answers that named no valid action, so that the model was called once more.
+        history_cuts: Times that the history was cut to fit into the model's context.
     """
 
     settings_class: ClassVar[type[LanguageSettings]] = LanguageSettings
     settings: LanguageSettings
     default_llm: ClassVar[str] = ""
     """The kind of model behind ``model`` where ``llm`` is empty, for policies with rules too."""
-    max_tokens: int = 512
-    """Most tokens of an answer."""
+    answer_tokens: int = 1024
+    """Most tokens of an answer without thoughts, unless the user sets a limit."""
+    _room = sys.maxsize
+    """Characters of history that the model's context holds, as far as it is known."""
     __signature__: ClassVar[inspect.Signature]
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -98,9 +119,11 @@ class LanguagePolicy(Policy):
 
     def __init__(self, *args: Any, **kwargs: Any):
         self.settings = self.settings_class(*args, **kwargs)
-        shorthands = {"model": self.settings.model, "base_url": self.settings.base_url}
-        self.llm = _model(self.settings.llm, shorthands, self.default_llm)
-        self.fallbacks = self.invalid_actions = self.asked_again = 0
+        own = self.settings
+        shorthands = {"model": own.model, "base_url": own.base_url, "reasoning": own.reasoning}
+        self.llm = _model(own.llm, shorthands, self.default_llm)
+        self.fallbacks = self.invalid_actions = self.asked_again = self.history_cuts = 0
+        self._unread = ("", "")  # why the last answer is not played, and the answer
         self._begin(None)
         self.set_up()
 
@@ -123,40 +146,46 @@ class LanguagePolicy(Policy):
 
     def update(self, transition: Transition) -> None:
         """Keep the observation that was acted on."""
-        lines = [line for line in _shown_text(transition.obs).splitlines() if line.strip()]
+        shown = quoted(_shown_text(transition.obs))
+        lines = [line for line in shown.splitlines() if line.strip()]
         self._keep("\n".join([self._head, *lines]))
         self._head = _head(transition.info["moves"], transition.action, self._thought)
         self._thought, self._acted = "", True
 
     def _keep(self, turn: str) -> None:
-        room = self.settings.history_tokens * CHARS_PER_TOKEN
+        room = min(self.settings.history_tokens * CHARS_PER_TOKEN, self._room)
         if len(turn) > room:
             turn = f"{turn[:room]} [...]" if room > len(self._head) else ""
         self._past += [turn] if turn else []
         most = len(self._past) if self.settings.history is None else self.settings.history
         if len(self._past) > most or _length(self._past) > room:
-            while len(self._past) > (most + 1) // 2 or (
-                len(self._past) > 1 and _length(self._past) > room // 2
-            ):
-                del self._past[0]
+            self._forget(most, room)
+
+    def _forget(self, most: int, room: int) -> None:
+        """Drop the oldest turns down to half of a number and of a size in characters."""
+        while len(self._past) > (most + 1) // 2 or (
+            len(self._past) > 1 and _length(self._past) > room // 2
+        ):
+            del self._past[0]
 
     def counters(self) -> dict[str, float]:
         """Return the counts of unusable answers over all episodes."""
         counts = {"fallbacks": self.fallbacks, "invalid_actions": self.invalid_actions}
-        return {**counts, **({"asked_again": self.asked_again} if self.asked_again else {})}
+        rare = {"asked_again": self.asked_again, "history_cuts": self.history_cuts}
+        return {**counts, **{name: count for name, count in rare.items() if count}}
 
     # ------------------------------------------------------------ the prompt
 
     def situation(self, obs: Observation) -> dict[str, str]:
-        """Return the slots of every prompt."""
+        """Return the slots of every prompt; what a game says in them is quoted."""
         return {
-            "task": obs["task"],
+            "task": quoted(obs["task"]),
             "history": self.transcript(),
             "memory": obs["memory"],
             "recalled_lessons": _lessons_of(obs),
-            "observation": _shown_text(obs),
-            "inventory": obs["inventory"],
-            "actions": "\n".join([*obs["valid_actions"], *self._operations]),
+            "observation": quoted(_shown_text(obs)),
+            "inventory": quoted(obs["inventory"]),
+            "actions": "\n".join([*map(_one_line, obs["valid_actions"]), *self._operations]),
         }
 
     def transcript(self) -> str:
@@ -171,17 +200,81 @@ class LanguagePolicy(Policy):
 
     def ask(self, prompt: str, schema: Any = None, **slots: str) -> Reply:
         """Fill a prompt and call the model; raises ModelError without a usable answer."""
-        return self._complete(prompt, fill(load_prompt(prompt), slots), schema)
+        return self._fitted(prompt, slots, schema)
+
+    def _fitted(
+        self, prompt: str, slots: dict[str, str], schema: Any, turns: Sequence[Message] = ()
+    ) -> Reply:
+        """Call the model; where its context is exceeded, without the oldest part of the past."""
+        while True:
+            messages = [*fill(load_prompt(prompt), slots), *turns]
+            try:
+                return self._complete(prompt, messages, schema)
+            except ContextExceededError:
+                if not self._shorten(slots):
+                    raise
+                self.history_cuts += 1
+                for meter in current_scope().meters:
+                    meter.note(_TOO_LONG)
+
+    def _shorten(self, slots: dict[str, str]) -> bool:
+        """Halve the history in the slots, and from now on; else what a memory recalls."""
+        history = slots.get("history", "")
+        if len(history) >= _LEAST_CHARS and self._past:
+            self._room = len(history) // 2
+            self._forget(len(self._past), self._room)
+            if len(self._past) == 1 and len(self._past[0]) > self._room:
+                self._past = []
+            slots["history"] = self.transcript()
+            return True
+        name = max(("memory", "observation"), key=lambda slot: len(slots.get(slot, "")))
+        text = slots.get(name, "")
+        if len(text) < _LEAST_CHARS:
+            return False
+        half = len(text) // 2
+        latest = name == "memory" and bool(
+            split_entries(text)[1]
+        )  # a transcript ends in the newest
+        slots[name] = f"[...] {text[-half:]}" if latest else f"{text[:half]} [...]"
+        return True
 
     def _complete(self, role: str, messages: Sequence[Message], schema: Any) -> Reply:
+        own = self.settings
         return self.llm.complete(
             Request(
                 messages,
                 role=role,
-                temperature=self.settings.temperature,
-                max_tokens=self.max_tokens,
+                temperature=own.temperature,
+                max_tokens=own.max_tokens or self.answer_tokens,
+                thinks=own.max_tokens is None,
                 schema=schema,
-                strict=self.settings.constrain and schema is not None,
+                strict=own.constrain and schema is not None,
+            )
+        )
+
+    def preflight(self) -> None:
+        """Try the model with a short call that has the parameters of this agent's calls.
+
+        Raises ModelSetupError where it cannot be used.
+        """
+        if not hasattr(self.llm, "preflight"):
+            return
+        own = self.settings
+        messages: list[Message] = [
+            {"role": "system", "content": "You answer in one word."},
+            {"role": "user", "content": _TRIAL},
+        ]
+        form = Form("{answer}", ("ok", "no")) if own.constrain else None
+        limit = min(own.max_tokens or _TRIAL_TOKENS, _TRIAL_TOKENS)
+        self.llm.preflight(
+            Request(
+                messages,
+                role="trial",
+                temperature=own.temperature,
+                max_tokens=limit,
+                thinks=False,
+                schema=form,
+                strict=own.constrain,
             )
         )
 
@@ -197,62 +290,78 @@ class LanguagePolicy(Policy):
     def decide(
         self,
         prompt: str,
-        read: Callable[[Reply], str],
         obs: Observation,
         schema: Any = None,
+        *,
+        field: str = "",
         **slots: str,
-    ) -> str:
+    ) -> Decision:
         """Request an action; where the answer names none that is possible, once more.
 
         Args:
             prompt: Name of the prompt.
-            read: Finds the action in an answer; raises ModelError where there is none.
             obs: The observation with the valid actions.
             schema: As of :class:`gym_memory.llm.Request`.
+            field: Name of the schema's field with the action; empty reads the text.
             **slots: Values of the prompt's slots.
 
-        Returns:
-            The action as answered; the second one may still be impossible.
+        Raises:
+            UnreadableAnswerError: Neither answer names one possible action.
+            ModelError: A call failed.
         """
-        messages = fill(load_prompt(prompt), slots)
-        answer = self._complete(prompt, messages, schema)
-        try:
-            action = read(answer)
-            problem = f"{action[:200]!r} is not among the possible actions."
-            if not obs["valid_actions"] or self._named(action, obs):
-                return action
-        except ModelError as error:
-            problem = str(error)
-        self.asked_again += 1
-        again = f"This answer cannot be used: {problem}\n{_AGAIN}"
-        turns: list[Message] = [
-            {"role": "assistant", "content": answer.text[:2000]},
-            {"role": "user", "content": again},
-        ]
-        return read(self._complete(prompt, [*messages, *turns], schema))
 
-    def _named(self, answer: str, obs: Observation) -> str:
-        line = _one_line(answer)
-        if self._operations and read_operation(line) and line not in self._operations:
-            return line
-        return match_action(answer, obs["valid_actions"])
+        def read(answer: Reply) -> Decision:
+            text = str(getattr(answer.parsed, field)) if field else answer.text
+            self._unread = ("", text)
+            return self.read(text, obs, cut=answer.finish == "length" and not field)
+
+        answer = self._fitted(prompt, slots, schema)
+        try:
+            return read(answer)
+        except UnreadableAnswerError as error:
+            self.asked_again += 1
+            turns: list[Message] = [
+                {"role": "assistant", "content": answer.text[:2000]},
+                {"role": "user", "content": f"This answer cannot be used: {error}.\n{_AGAIN}"},
+            ]
+        return read(self._fitted(prompt, slots, schema, turns))
+
+    def read(self, text: str, obs: Observation, *, cut: bool = False) -> Decision:
+        """Return the action that a text decides for, see :func:`.read_action`."""
+        return read_action(text, obs["valid_actions"], self._operations, cut=cut)
 
     def attempt(self, answer: Callable[[], Answer], otherwise: Answer) -> Answer:
         """Return what ``answer`` gives; on a ModelError, counted, ``otherwise``."""
         try:
             return answer()
-        except ModelError:
+        except UnreadableAnswerError as error:
+            self.invalid_actions += 1
+            self._unread = (str(error), self._unread[1])
+        except ModelError as error:
             self.fallbacks += 1
-            return otherwise
+            self._unread = (f"the call failed: {error}", "")
+        return otherwise
 
     def act_on(self, answer: str, obs: Observation) -> str:
-        """Return the valid action or operation on the memory of an answer, else a random action."""
+        """Return the valid action or operation on the memory of an answer, else a random action.
+
+        The empty answer is one that :meth:`attempt` has counted. With ``strict`` there is no random
+        action, but a ModelError.
+        """
         valid = obs["valid_actions"]
-        action = self._named(answer, obs) if valid else _one_line(answer)
+        action = undressed(answer, valid, self._operations) if answer else ""
+        if answer and not action:
+            try:
+                action = self.read(answer, obs).action
+            except UnreadableAnswerError as error:
+                self.invalid_actions += 1
+                self._unread = (str(error), answer)
         if action:
             return action
-        if answer:  # an answer that failed is counted already
-            self.invalid_actions += 1
+        reason, answer = self._unread
+        self.substitute = Substitute(reason or "the model gave no action", answer[:_KEPT_CHARS])
+        if self.settings.strict:
+            raise ModelError("answer", f"strict=true, and {self.substitute.reason}")
         return valid[int(self._rng.integers(len(valid)))] if valid else "look"
 
 
@@ -287,9 +396,13 @@ def _length(turns: Sequence[str]) -> int:
     return sum(len(turn) + 1 for turn in turns)
 
 
-def _model(llm: str | ChatModel, parameters: dict[str, str], otherwise: str) -> Any:
+def _one_line(action: str) -> str:
+    return " ".join(action.split())
+
+
+def _model(llm: str | ChatModel, parameters: dict[str, Any], otherwise: str) -> Any:
     """Return the model; None where a policy has rules too and no model is named."""
-    given = {name: value for name, value in parameters.items() if value}
+    given = {name: value for name, value in parameters.items() if value not in ("", None)}
     if llm == "" and otherwise:
         if not given:
             return None
@@ -300,32 +413,3 @@ def _model(llm: str | ChatModel, parameters: dict[str, str], otherwise: str) -> 
         return llm
     kind, kwargs = Spec(llm).parts
     return MODELS.make(model_spec(kind, {**kwargs, **given}))
-
-
-def _one_line(answer: str) -> str:
-    return next((line.strip(_NOISE) for line in answer.splitlines() if line.strip(_NOISE)), "")
-
-
-@functools.lru_cache(maxsize=4096)
-def _plain(action: str) -> str:
-    return _ARTICLE.sub("", " ".join(action.lower().split()).strip(_NOISE))
-
-
-def match_action(answer: str, valid: Sequence[str]) -> str:
-    """Return the valid action that an answer names, "" if it names none.
-
-    Case, spaces, articles and marks around the action do not count. Where a search is valid, any
-    search is.
-
-    >>> match_action('Take the red key.', ("look", "take red key"))
-    'take red key'
-    >>> match_action("search[warm red coat]", ("search[coat]",))
-    'search[warm red coat]'
-    """
-    line = _one_line(answer)
-    if line in valid:
-        return line
-    if _SEARCH.fullmatch(line) and any(map(_SEARCH.fullmatch, valid)):
-        return line
-    wanted = _plain(line)
-    return next((action for action in valid if _plain(action) == wanted), "")

@@ -15,7 +15,8 @@ from collections import Counter
 from types import GenericAlias
 from typing import Annotated, Any
 
-from gym_memory.baselines.llm.language import LanguagePolicy, LanguageSettings, match_action
+from gym_memory.baselines.llm.answers import undressed
+from gym_memory.baselines.llm.language import LanguagePolicy, LanguageSettings
 from gym_memory.core.errors import ModelError
 from gym_memory.core.optional import require
 from gym_memory.core.records import Observation
@@ -25,7 +26,7 @@ __all__ = ["Ldm2", "Ldm2Settings"]
 
 _ACTION = re.compile(r"^Action: (.+)$", re.MULTILINE)
 _WORD = re.compile(r"\w+")
-_LASTING = ("settings", "llm", "fallbacks", "invalid_actions")
+_LASTING = ("settings", "llm", "fallbacks", "invalid_actions", "history_cuts")
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -65,7 +66,7 @@ class Ldm2(LanguagePolicy):
         confidence: dict[str, float] = {}
         for candidate in answer.parsed.actions:
             valid = obs["valid_actions"]
-            action = match_action(candidate.action, valid) if valid else candidate.action.strip()
+            action = undressed(candidate.action, valid)
             if action:
                 confidence[action] = confidence.get(action, 0.0) + candidate.confidence
         total = sum(confidence.values())

@@ -6,7 +6,8 @@ import dataclasses
 import functools
 from typing import Annotated, Any
 
-from gym_memory.baselines.llm.language import LanguagePolicy, LanguageSettings, match_action
+from gym_memory.baselines.llm.answers import match_action
+from gym_memory.baselines.llm.language import LanguagePolicy, LanguageSettings
 from gym_memory.core.optional import require
 from gym_memory.core.records import Observation, PlanState
 

@@ -6,21 +6,16 @@ All three have the whole trajectory before them.
 from __future__ import annotations
 
 import dataclasses
-import re
 from typing import Annotated, Any, ClassVar
 
+from gym_memory.baselines.llm.answers import NO_DECISION
 from gym_memory.baselines.llm.language import LanguagePolicy, LanguageSettings
-from gym_memory.core.errors import ModelError
 from gym_memory.core.records import Observation, Outcome, PlanState, Step, Transition
 from gym_memory.core.settings import Help
-from gym_memory.llm import Reply
 from gym_memory.memory.roles.text import numbered, prose, score_in_words, trace_text
 
 __all__ = ["Plain", "PlainSettings", "React", "ReactSettings", "Reflexion", "ReflexionSettings"]
-__all__ += ["read_thought"]
 
-_ACTION = re.compile(r"^[^\w\n]*action\W*:[ \t]*(.+)$", re.IGNORECASE | re.MULTILINE)
-_THOUGHT = re.compile(r"^\W*thought\W*:[ \t]*", re.IGNORECASE)
 _TRACE_TOKENS = 4000
 """Tokens of a trial that a reflection is about."""
 
@@ -37,16 +32,14 @@ class Plain(LanguagePolicy):
     """A model that acts on the full history."""
 
     settings_class = PlainSettings
-    max_tokens: int = 64
+    answer_tokens: int = 512
 
     def act(self, obs: Observation, info: dict[str, Any]) -> str:
         """Ask for the next action."""
         slots = self.situation(obs)
         form = self.form("{action}", obs)
-        answer = self.attempt(
-            lambda: self.decide("plain", lambda answer: prose(answer.text), obs, form, **slots), ""
-        )
-        return self.act_on(answer, obs)
+        action, _ = self.attempt(lambda: self.decide("plain", obs, form, **slots), NO_DECISION)
+        return self.act_on(action, obs)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -66,35 +59,14 @@ class React(LanguagePolicy):
     def act(self, obs: Observation, info: dict[str, Any]) -> str:
         """Think, publish the thought, act."""
         slots = self.situation(obs)
-        thought = ""
-
-        def read(answer: Reply) -> str:
-            nonlocal thought
-            thought, action = read_thought(answer.text)
-            return action
-
         form = self.form("Thought: {thought}\nAction: {action}", obs)
-        action = self.attempt(lambda: self.decide(self.prompt, read, obs, form, **slots), "")
+        action, thought = self.attempt(
+            lambda: self.decide(self.prompt, obs, form, **slots), NO_DECISION
+        )
         if thought:
             self.think(thought)
             self.focus = PlanState(thought)
         return self.act_on(action, obs)
-
-
-def read_thought(text: str) -> tuple[str, str]:
-    r"""Return the thought and the action of an answer ``Thought: ...`` and ``Action: ...``.
-
-    >>> read_thought("Thought: the key is there\nAction: take key")
-    ('the key is there', 'take key')
-
-    Raises:
-        ModelError: There is no action.
-    """
-    action = _ACTION.search(text)
-    if action is None:
-        raise ModelError("answer", f"expected a line 'Action: ...', got {text[:200]!r}")
-    thought = _THOUGHT.sub("", text[: action.start()].strip())
-    return " ".join(thought.split())[:1000], action[1].strip()
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

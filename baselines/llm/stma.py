@@ -12,7 +12,8 @@ import dataclasses
 import functools
 from typing import Annotated, Any, Literal
 
-from gym_memory.baselines.llm.language import LanguagePolicy, LanguageSettings, match_action
+from gym_memory.baselines.llm.answers import undressed
+from gym_memory.baselines.llm.language import LanguagePolicy, LanguageSettings
 from gym_memory.core.optional import require
 from gym_memory.core.records import Observation, PlanState
 from gym_memory.core.settings import Help
@@ -64,7 +65,6 @@ class Stma(LanguagePolicy):
 
     settings_class = StmaSettings
     settings: StmaSettings
-    max_tokens: int = 1024
 
     def set_up(self) -> None:
         """Reset the counters, read the rules of the game."""
@@ -120,7 +120,7 @@ class Stma(LanguagePolicy):
         self._subgoal, self._planned = self.attempt(answer, kept)
 
     def _criticism(self, action: str, situation: dict[str, str], obs: Observation) -> str:
-        if obs["valid_actions"] and not match_action(action, obs["valid_actions"]):
+        if obs["valid_actions"] and not undressed(action, obs["valid_actions"]):
             return f"{action!r} is not among the possible actions."
 
         def answer() -> str:

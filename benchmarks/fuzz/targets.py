@@ -18,7 +18,7 @@ sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tests" / "games")]
 
 import test_extract_hostile as hostile  # noqa: E402 - pages of each dialect
 
-from gym_memory.baselines.llm.react import read_thought  # noqa: E402
+from gym_memory.baselines.llm.answers import read_action  # noqa: E402
 from gym_memory.core.errors import GymMemoryError, ModelError  # noqa: E402
 from gym_memory.core.files import parse_json  # noqa: E402
 from gym_memory.core.names import Spec  # noqa: E402
@@ -391,7 +391,7 @@ TARGETS |= {
     "items": answer(roles.read_items),
     "number": answer(functools.partial(roles.read_number, low=0, high=9)),
     "flag": answer(roles.read_flag),
-    "thought": answer(read_thought),
+    "action": answer(functools.partial(read_action, valid=("take key", "go east"))),
     "abstractions": answer(read_abstractions),
     "JSON of a model": answer(lambda text: list(json_values(text))),
     "slots": Target(prompts.read_slots, "text", ["<task>\neat\n</task>\n<actions>a</actions>"], ()),

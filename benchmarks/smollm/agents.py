@@ -34,7 +34,7 @@ def play(llama: LlamaServer, agent: str, *, held: bool, steps: int) -> dict[str,
     policy = POLICIES.build(
         agent, {"llm": model, "constrain": held, "temperature": 0.0, "history": 1}
     )
-    policy.max_tokens = 120
+    policy.answer_tokens = 120
     env = make_env(
         "Cooking", memory="arigraph", budget=200, split="test", level="rl-1", max_steps=steps
     )

@@ -5,9 +5,9 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 
-__all__ = ["BackendError", "BudgetExceededError", "CheckpointError", "CorruptGameError"]
-__all__ += ["GymMemoryError", "InvalidArgumentError", "MachineError", "MissingDependencyError"]
-__all__ += ["ModelDownError"]
+__all__ = ["BackendError", "BudgetExceededError", "CheckpointError", "ContextExceededError"]
+__all__ += ["CorruptGameError", "GymMemoryError", "InvalidArgumentError", "MachineError"]
+__all__ += ["MissingDependencyError", "ModelDownError"]
 __all__ += ["ModelError", "ModelSetupError", "ResultsError", "StoreError", "UnknownNameError"]
 __all__ += ["UntrustedError", "other_format"]
 
@@ -107,6 +107,16 @@ class ModelError(GymMemoryError):
 
     def __reduce__(self) -> tuple[object, ...]:
         return type(self), (self.kind, str(self))
+
+
+class ContextExceededError(ModelError):
+    """A prompt is longer than the context of the model; a shorter one may be answered."""
+
+    def __init__(self, message: str):
+        super().__init__("request", message)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), (str(self),)
 
 
 class ModelSetupError(GymMemoryError):

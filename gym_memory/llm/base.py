@@ -32,15 +32,18 @@ class Request:
     """A call of a chat model; usage is counted by ``role`` (``extract``, ``plan``, ...).
 
     A ``temperature`` of None leaves it to the server; ``seed`` is part of the cache's key.
-    ``schema`` is a pydantic model of a JSON answer (one repair), or a :class:`Form`;
-    ``strict`` holds the answer to it during generation, where the model or server can.
+    ``max_tokens`` are those of the answer; a model that reasons gets room for its thoughts beyond
+    them, unless ``thinks`` is False. ``schema`` is a pydantic model of a JSON answer (one repair),
+    or a :class:`Form`; ``strict`` holds the answer to it during generation, where the model or
+    server can.
     """
 
     messages: Sequence[Message]
     _: dataclasses.KW_ONLY
     role: str = ""
-    temperature: float | None = 0.0
+    temperature: float | None = None
     max_tokens: int = 512
+    thinks: bool = True
     seed: int | None = None
     schema: Any = None
     strict: bool = False

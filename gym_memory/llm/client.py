@@ -1,41 +1,66 @@
-"""Any OpenAI-compatible endpoint: a cloud service, vLLM, Ollama, llama.cpp, ..."""
+"""Any OpenAI-compatible endpoint: a cloud service, vLLM, SGLang, Ollama, llama.cpp, ..."""
 
 from __future__ import annotations
 
 import contextlib
-import email.utils
 import functools
 import json
-import math
 import os
 import time
+from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
 from gym_memory.core.errors import InvalidArgumentError, ModelError, ModelSetupError
+from gym_memory.core.files import parse_json
 from gym_memory.core.secrets import add_secret, scrubbed, without_known
 from gym_memory.core.settings import check_amount
-from gym_memory.llm.base import Form, Reply, Request, Tokens
+from gym_memory.llm.base import Form, Reply, Request
+from gym_memory.llm.dialect import (
+    LIMIT_FIELDS,
+    Dialect,
+    LearntDialect,
+    guessed_changes,
+    is_about_context,
+    named_changes,
+    names_a_part,
+    reasons_by_name,
+)
 from gym_memory.llm.endpoint import Endpoint, endpoint
 from gym_memory.llm.model import MAX_ANSWER_CHARS, BaseChatModel, Failure
-from gym_memory.llm.usage import Price, read_prices
+from gym_memory.llm.usage import Price, read_prices, tokens_of
+from gym_memory.llm.wire import (
+    ErrorReport,
+    error_in,
+    read_choice,
+    read_events,
+    read_tokens,
+    retry_after,
+)
 
 __all__ = ["OpenAIChat", "read_tokens"]
 
-_MOST_TOKENS = 1 << 40
-"""A count above it is no count."""
 _OPENAI = "https://api.openai.com/v1"
 _OF_OPENAI = {"OpenAI-Organization": "OPENAI_ORG_ID", "OpenAI-Project": "OPENAI_PROJECT_ID"}
 """Header to environment variable, for OpenAI itself."""
 _PREFLIGHT_SECONDS = 6.0
 _PREFLIGHT_CALLS = 5
 _JSON_MODES = ("off", "object", "schema", "grammar")
+_MOST_CHANGES = 10
+"""Changes of a request that are tried after one refusal."""
+_REJECTED = frozenset({400, 405, 406, 415, 422, 500, 501})
+"""Statuses by which servers refuse a part of a request."""
+_MARGIN = 1.2
+"""Factor on an estimated prompt where the context of a server is known."""
+_LEAST_ANSWER = 16
 
 
 class OpenAIChat(BaseChatModel):
     """A chat model behind the OpenAI wire format.
 
-    The key is read from the environment, so that no config, log or file can hold it.
+    The key is read from the environment, so that no config, log or file can hold it. What a server
+    refuses of a request (the limit's field, a temperature, the system role, a response format) is
+    learnt from its error once, and reported.
 
     Args:
         model: The model's name; default: the environment's ``GYM_MEMORY_MODEL``.
@@ -44,14 +69,20 @@ class OpenAIChat(BaseChatModel):
         timeout: Seconds to wait for a whole response, > 0.
         json_mode: Request JSON by the prompt alone (``off``), as any ``object`` or by ``schema``;
             ``grammar``: as ``schema``, with text of a form by a grammar (llama.cpp).
-        limit_field: The server's limit of an answer: ``max_tokens`` or ``max_completion_tokens``.
+        limit_field: The server's limit of an answer, ``max_tokens`` or ``max_completion_tokens``;
+            empty learns it.
+        reasoning: Whether the model thinks before it answers, so that answers get room for it; by
+            default its name and its first answer decide.
+        temperature: Sampling temperature of every call; by default that of the agent, and where it
+            has none, the server's.
+        extra: Further fields of every request, as JSON: ``{"reasoning_effort": "low"}``.
         prompt_price: US dollars a million prompt tokens; default: the model's row of the price
             table in the environment's ``GYM_MEMORY_PRICES`` (JSON or the path of a JSON file).
         completion_price: The same for completion tokens.
         cached_price: The same for prompt tokens from the server's prefix cache.
         cache: Path of the response cache, or None for none.
         max_cost_usd: Hard stop in US dollars.
-        max_tokens: Hard stop in tokens.
+        max_tokens: Hard stop in tokens, of all calls together.
         budget: Path of the file that shares the hard stops among processes.
         retries: Attempts after the first failed one.
         backoff: Seconds before the first retry; doubles.
@@ -66,7 +97,10 @@ class OpenAIChat(BaseChatModel):
         key_env: str = "OPENAI_API_KEY",
         timeout: float = 120.0,
         json_mode: str = "off",
-        limit_field: str = "max_tokens",
+        limit_field: str = "",
+        reasoning: bool | None = None,
+        temperature: float | None = None,
+        extra: str = "",
         prompt_price: float | None = None,
         completion_price: float | None = None,
         cached_price: float | None = None,
@@ -78,7 +112,9 @@ class OpenAIChat(BaseChatModel):
         backoff: float = 0.5,
         max_wait: float = 60.0,
     ):
-        name = model or os.environ.get("GYM_MEMORY_MODEL", "")
+        name = os.environ.get("GYM_MEMORY_MODEL", "") if model in (None, "") else model
+        if isinstance(name, int | float) and not isinstance(name, bool):
+            name = str(name)  # a model may be called 500
         if not name or not isinstance(name, str):
             raise ModelSetupError(
                 "expected the name of a model: give --model, ?model=... or set GYM_MEMORY_MODEL"
@@ -91,6 +127,8 @@ class OpenAIChat(BaseChatModel):
             raise InvalidArgumentError("expected key_env as the name of an environment variable")
         if not check_amount("timeout", timeout):
             raise InvalidArgumentError(f"expected timeout in seconds > 0, got {timeout!r}")
+        if temperature is not None:
+            check_amount("temperature", temperature)
         super().__init__(
             name,
             cache=cache,
@@ -105,10 +143,33 @@ class OpenAIChat(BaseChatModel):
         self.base_url = _check_url(base_url or os.environ.get("OPENAI_BASE_URL"))
         self.key_env, self.timeout = key_env, timeout
         self.json_mode, self.limit_field = json_mode, limit_field
+        self.temperature, self.extra = temperature, _read_extra(extra)
+        self.learnt = _learnt(self.base_url or _OPENAI, name, json_mode, limit_field)
+        self.reasoning = reasoning
 
     def identity(self) -> dict[str, Any]:
-        """Return endpoint, model and JSON mode."""
-        return {"base_url": self.base_url, "model": self.name, "json_mode": self.json_mode}
+        """Return endpoint, model and JSON mode, and what the user adds to every request."""
+        own: dict[str, Any] = {
+            "base_url": self.base_url,
+            "model": self.name,
+            "json_mode": self.json_mode,
+        }
+        if self.temperature is not None:
+            own["temperature"] = self.temperature
+        return {**own, **({"extra": self.extra} if self.extra else {})}
+
+    def notes(self) -> tuple[str, ...]:
+        """Return what was learnt of the server, in sentences."""
+        return self.learnt.notes
+
+    @property
+    def reasons(self) -> bool:
+        """Return whether the model thinks before it answers."""
+        return self.learnt.reasons if self.reasoning is None else self.reasoning
+
+    def note_reasoning(self) -> None:
+        """Give answers room for thoughts from now on."""
+        self.learnt.reasons = True
 
     def _key(self) -> str:
         key = _header(self.key_env)
@@ -134,11 +195,17 @@ class OpenAIChat(BaseChatModel):
             **found,
         }
 
-    def preflight(self) -> None:
-        """Make a short call, several times in 6 s if it fails; kept answers need no server."""
+    # ------------------------------------------------------------ calls
+
+    def preflight(self, trial: Request | None = None) -> None:
+        """Make a short call, several times in 6 s if it fails; kept answers need no server.
+
+        ``trial`` is a call as the agent makes it, so that a parameter that the server refuses is
+        learnt, or reported, before the first game.
+        """
         if self.cache:
             return
-        request = Request([{"role": "user", "content": "Answer: ok"}], max_tokens=16)
+        request = trial or Request([{"role": "user", "content": "Answer: ok"}], max_tokens=16)
         deadline = time.monotonic() + _PREFLIGHT_SECONDS
         for attempt in range(_PREFLIGHT_CALLS):
             left = deadline - time.monotonic()
@@ -152,6 +219,11 @@ class OpenAIChat(BaseChatModel):
             if time.monotonic() + wait > deadline or attempt == _PREFLIGHT_CALLS - 1:
                 break
             time.sleep(wait)
+        if reason.kind in ("request", "context"):
+            raise ModelSetupError(
+                f"{reason}. Change the parameter that the server of model {self.name!r} refuses: "
+                "`gym-memory list policies NAME` lists those of an agent"
+            )
         raise ModelSetupError(
             f"{reason}. Start the server of model {self.name!r}, or name another endpoint by "
             "--base-url or OPENAI_BASE_URL"
@@ -161,89 +233,143 @@ class OpenAIChat(BaseChatModel):
         return self._respond(request, self.timeout)
 
     def _respond(self, request: Request, seconds: float) -> Reply:
-        schema = request.schema
-        by_grammar = isinstance(schema, Form) and self.json_mode == "grammar"
-        body = json.dumps(self._body(request)).encode()
-        headers = self._headers()
-        response = self.endpoint.post("/chat/completions", body, headers, seconds)
+        """Send a request; where the server refuses a part of it, send it in another way."""
+        dialect = self.learnt.now
+        content, error = self._exchange(self._body(request, dialect), seconds)
+        if error is None:
+            return self._completion(content, request, dialect)
+        first, tried = error, {dialect}
+        while len(tried) < _MOST_CHANGES:
+            change = self._next_change(request, dialect, error, tried)
+            if change is None:
+                break
+            tried.add(change)
+            content, later = self._exchange(self._body(request, change), seconds)
+            if later is None:
+                self.learnt.adopt(change, first.message)
+                return self._completion(content, request, change)
+            if _names_something(later) and later.message != error.message:
+                dialect, error = change, later  # it took this, and refuses something else
+        self.learnt.guessed = self.learnt.guessed or len(tried) > 1
+        raise self._failure(first)
+
+    def _next_change(
+        self, request: Request, dialect: Dialect, error: ErrorReport, tried: set[Dialect]
+    ) -> Dialect | None:
+        """Return the next dialect to try after an error; None if there is none to try."""
+        if error.status not in _REJECTED:
+            return None
+        body, prompt, words = (
+            self._body(request, dialect),
+            tokens_of(request.messages),
+            _words(error),
+        )
+        named = named_changes(dialect, body, words, error.status, prompt)
+        change = next((one for one in named if one not in tried), None)
+        if change is not None or _names_something(error) or self.learnt.guessed:
+            return change
+        guesses = guessed_changes(dialect, body)
+        return next((one for one in guesses if one not in tried), None)
+
+    def _exchange(self, body: Mapping[str, Any], seconds: float) -> tuple[Any, ErrorReport | None]:
+        """Send a body once; return the content of the response, and the error that it reports."""
+        data, headers = json.dumps(body).encode(), self._headers()
+        response = self.endpoint.post("/chat/completions", data, headers, seconds)
         # A server may send the key back, in an error or as part of its answer.
         received = without_known(response.body.decode(errors="replace"))
         try:
             content = json.loads(received)
-        except (ValueError, RecursionError) as error:
-            if isinstance(error, RecursionError) and response.status < 300:
+        except (ValueError, RecursionError) as problem:
+            content = read_events(received)
+            if content is None and isinstance(problem, RecursionError) and response.status < 300:
                 message = f"{self._place()} sent JSON that is nested too deeply"
                 raise Failure("answer", message, tokens=None) from None
-            if response.status < 300:
-                message = f"{self._place()} sent no sense: {self._scrubbed(error)}"
+            if content is None and response.status < 300:
+                message = f"{self._place()} sent no sense: {self._scrubbed(problem)}"
                 raise Failure("server", message, tokens=None) from None
-            content = received
-        if response.status >= 300:
-            raise self._failure(response.status, response.headers, content)
-        answer = self._completion(content)
-        if isinstance(schema, Form) and not by_grammar:
-            with contextlib.suppress(ModelError):  # else the text is what it is
-                answer = answer._replace(text=schema.pour(answer.text))
-        return answer
+            content = received if content is None else content
+        if 300 <= response.status < 400:
+            raise ModelSetupError(
+                f"{self._place()} answers {response.status}. It redirects to "
+                f"{self._scrubbed(response.headers.get('Location'))!r}"
+            )
+        error = error_in(response.status, content)
+        if error is not None:
+            wait = retry_after(response.headers, error)
+            error = error._replace(message=self._scrubbed(error.message), details=wait)
+        return content, error
 
-    def _body(self, request: Request) -> dict[str, Any]:
-        body: dict[str, Any] = {
-            "model": self.name,
-            "messages": list(request.messages),
-            self.limit_field: request.max_tokens,
-        }
-        if request.temperature is not None:
-            body["temperature"] = request.temperature
-        if request.seed is not None:
+    def _body(self, request: Request, dialect: Dialect) -> dict[str, Any]:
+        messages = [dict(message) for message in request.messages]
+        if not dialect.system:
+            messages = _without_system(messages)
+        body: dict[str, Any] = {"model": self.name, "messages": messages}
+        if dialect.limit:
+            body[dialect.limit] = self._limit(request, dialect)
+        temperature = request.temperature if self.temperature is None else self.temperature
+        if temperature is not None and dialect.temperature:
+            body["temperature"] = temperature
+        if request.seed is not None and dialect.seed:
             body["seed"] = request.seed
+        if dialect.stream:
+            body |= {"stream": True, "stream_options": {"include_usage": True}}
         schema, is_form = request.schema, isinstance(request.schema, Form)
-        if is_form and self.json_mode == "grammar":
+        by_schema = is_form or request.strict or self.json_mode in ("schema", "grammar")
+        if is_form and self.json_mode == "grammar" and dialect.grammar:
             body["grammar"] = schema.grammar()
-        elif schema is None:
+        elif schema is None or not dialect.format:
             pass
-        elif is_form or request.strict or self.json_mode in ("schema", "grammar"):
+        elif by_schema and dialect.format == "schema":
             name = "Form" if is_form else schema.__name__
             form = {"name": name, "schema": schema.model_json_schema()}
             body["response_format"] = {"type": "json_schema", "json_schema": form}
-        elif self.json_mode == "object":
+        elif (by_schema and not is_form) or self.json_mode == "object":
             body["response_format"] = {"type": "json_object"}
-        return body
+        return {**body, **self.extra}
 
-    def _completion(self, response: Any) -> Reply:
-        try:
-            choice = response["choices"][0]
-            message, finish = choice["message"], choice.get("finish_reason") or "stop"
-            text, refusal = message.get("content") or "", message.get("refusal")
-        except (AttributeError, IndexError, KeyError, TypeError):
+    def _limit(self, request: Request, dialect: Dialect) -> int:
+        """Return the limit to send: what the model may take, as far as the server allows."""
+        limit = self.limit(request)
+        if dialect.most:
+            limit = min(limit, dialect.most)
+        if dialect.context:
+            room = dialect.context - int(_MARGIN * tokens_of(request.messages))
+            limit = min(limit, max(room, _LEAST_ANSWER))
+        return limit
+
+    def _completion(self, content: Any, request: Request, dialect: Dialect) -> Reply:
+        choice = read_choice(content)
+        if choice is None:
             message = f"{self._place()} sent a response without an answer"
-            raise Failure("server", message, tokens=None) from None
-        tokens = read_tokens(response.get("usage"))
-        if refusal or finish == "content_filter":
-            reason = self._scrubbed(refusal or "content filter")
+            raise Failure("server", message, tokens=None)
+        usage = content.get("usage") or content.get("timings") or _top_level(content)
+        tokens = read_tokens(usage, choice.text, choice.thought)
+        if choice.refusal or choice.finish == "content_filter":
+            reason = self._scrubbed(choice.refusal or "content filter")
             raise Failure("refusal", f"the model refuses: {reason}", tokens=tokens)
-        if not isinstance(text, str) or len(text) > MAX_ANSWER_CHARS:
+        if len(choice.text) > MAX_ANSWER_CHARS:
             message = f"expected an answer of at most {MAX_ANSWER_CHARS} characters"
             raise Failure("answer", message, tokens=tokens)
-        return Reply(text, tokens, finish)
+        text, schema = choice.text, request.schema
+        if isinstance(schema, Form) and not (self.json_mode == "grammar" and dialect.grammar):
+            with contextlib.suppress(ModelError):  # else the text is what it is
+                text = schema.pour(text)
+        return Reply(text, tokens, choice.finish, thought=choice.thought)
 
-    def _failure(self, status: int, headers: Any, content: Any) -> Exception:
-        error = content.get("error", content) if isinstance(content, dict) else content
-        about = error if isinstance(error, dict) else {"message": error}
-        code = str(about.get("code") or "")
-        message = f"{self._place()} answers {status}: {self._scrubbed(about.get('message', error))}"
-        if status < 400:
-            return ModelSetupError(
-                f"{message}. It redirects to {self._scrubbed(headers.get('Location'))!r}"
-            )
-        if status in (401, 403, 404) or code in ("insufficient_quota", "model_not_found"):
+    def _failure(self, error: ErrorReport) -> Exception:
+        status, words, wait = error.status, _words(error), error.details
+        message = f"{self._place()} answers {status}: {error.message}"
+        if status in (401, 403, 404) or "insufficient_quota" in words or "model_not_found" in words:
             return ModelSetupError(message)
+        if is_about_context(words) and status != 429:
+            return Failure("context", message)
         if status == 429:
-            return Failure("rate_limit", message, _retry_after(headers))
+            return Failure("rate_limit", message, wait)
         if status in (408, 504):
             return Failure("timeout", message, tokens=None)
         if status >= 500 or status == 409:
-            return Failure("server", message, _retry_after(headers))
-        if code == "content_filter":
+            return Failure("server", message, wait)
+        if "content_filter" in words:
             return Failure("refusal", message)
         return Failure("request", message)
 
@@ -258,6 +384,47 @@ class OpenAIChat(BaseChatModel):
 
     def __repr__(self) -> str:
         return f"OpenAIChat({self.name!r}, {self.base_url!r})"
+
+
+@functools.cache
+def _learnt(url: str, model: str, json_mode: str, limit_field: str) -> LearntDialect:
+    """Return what all clients of a model share; each episode has its own client."""
+    reasons = reasons_by_name(model)
+    limit = limit_field or LIMIT_FIELDS[reasons and url == _OPENAI]
+    return LearntDialect(Dialect(limit=limit), reasons)
+
+
+def _words(error: ErrorReport) -> str:
+    return f"{error.code} {error.message}".lower()
+
+
+def _names_something(error: ErrorReport) -> bool:
+    """True for an error that no guess about the request can help."""
+    words = _words(error)
+    named = names_a_part(words) or is_about_context(words) or "content_filter" in words
+    return named or error.status >= 500
+
+
+def _without_system(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Put the system's messages before the first message of the user."""
+    rules = [m["content"] for m in messages if m["role"] == "system"]
+    others = [m for m in messages if m["role"] != "system"]
+    if rules and others:
+        others[0] = {**others[0], "content": "\n\n".join([*rules, others[0]["content"]])}
+    return others or [{"role": "user", "content": "\n\n".join(rules)}]
+
+
+def _top_level(content: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: content.get(name) for name in ("prompt_eval_count", "eval_count")}
+
+
+def _read_extra(text: str | Mapping[str, Any]) -> dict[str, Any]:
+    found = text if isinstance(text, Mapping) else (parse_json(text) if text else {})
+    if not isinstance(found, Mapping):
+        raise InvalidArgumentError(
+            f'expected extra as a JSON object such as {{"top_p": 0.9}}, got {found!r:.80}'
+        )
+    return dict(found)
 
 
 def _header(name: str) -> str:
@@ -303,29 +470,3 @@ def _price(
         except OSError as error:
             raise InvalidArgumentError(f"cannot read GYM_MEMORY_PRICES: {error}") from error
     return read_prices(table).get(name) if table else None
-
-
-def read_tokens(usage: Any) -> Tokens:
-    """Read token counts; zeros where the server sends none, or no count."""
-
-    def count(part: Any, name: str) -> int:
-        value = part.get(name, 0) if isinstance(part, dict) else 0
-        return value if isinstance(value, int) and 0 <= value <= _MOST_TOKENS else 0
-
-    prompt = count(usage, "prompt_tokens")
-    details = usage.get("prompt_tokens_details") if isinstance(usage, dict) else None
-    cached = min(count(details, "cached_tokens"), prompt)
-    return Tokens(prompt, cached, count(usage, "completion_tokens"))
-
-
-def _retry_after(headers: Any) -> float | None:
-    text = headers.get("retry-after", "").strip()
-    try:
-        return float(text) if math.isfinite(float(text)) else None
-    except ValueError:
-        pass
-    try:
-        when = email.utils.parsedate_to_datetime(text)
-    except (TypeError, ValueError):
-        return None
-    return when.timestamp() - time.time()

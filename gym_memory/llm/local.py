@@ -8,7 +8,7 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from gym_memory.core.errors import ModelError, ModelSetupError
+from gym_memory.core.errors import ModelSetupError
 from gym_memory.core.optional import require
 from gym_memory.llm.base import Form, Message, Reply, Request, Tokens
 from gym_memory.llm.model import BaseChatModel, Failure, prompt_ceiling
@@ -122,7 +122,7 @@ class TransformersChat(BaseChatModel):
     def _check_room(self, model: Any, longest: int) -> None:
         room = getattr(model.config, "max_position_embeddings", None)
         if room is not None and longest > room:
-            raise Failure("request", f"{longest} tokens do not fit into a context of {room}")
+            raise Failure("context", f"{longest} tokens do not fit into a context of {room}")
 
     def score(self, messages: Sequence[Message], continuations: Sequence[str]) -> list[float]:
         """Return the natural log-likelihood of each continuation as the answer to a chat.
@@ -136,7 +136,7 @@ class TransformersChat(BaseChatModel):
                 scores, tokens = self._score(messages, texts)
                 settle(tokens)
         except Failure as failure:
-            raise ModelError(failure.kind, str(failure)) from None
+            raise failure.as_error() from None
         seconds = time.perf_counter() - started
         self._count("score", Usage(calls=1, prompt_tokens=tokens.prompt, seconds=seconds))
         return scores

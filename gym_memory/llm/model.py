@@ -18,6 +18,7 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 from gym_memory.core.errors import (
+    ContextExceededError,
     GymMemoryError,
     ModelDownError,
     ModelError,
@@ -26,6 +27,7 @@ from gym_memory.core.errors import (
 )
 from gym_memory.core.settings import check_amount, check_int
 from gym_memory.llm.base import Form, Message, Reply, Request, Tokens, repair_messages, validate
+from gym_memory.llm.thinking import split_thinking
 from gym_memory.llm.usage import (
     Budget,
     Call,
@@ -37,12 +39,14 @@ from gym_memory.llm.usage import (
 )
 
 __all__ = ["MAX_ANSWER_CHARS", "MOST_FAILURES", "BaseChatModel", "Failure", "ResponseCache"]
-__all__ += ["call_key", "prompt_ceiling"]
+__all__ += ["THINKING_TOKENS", "call_key", "prompt_ceiling"]
 
 MAX_ANSWER_CHARS = 200_000
 """Characters of an answer; a longer one is refused."""
 MOST_FAILURES = 18
 """Attempts in a row that may fail in a run, three calls with the usual retries."""
+THINKING_TOKENS = 16_384
+"""Room for thoughts beyond an answer; published runs of reasoning models use 8,000 to 32,000."""
 _TRANSIENT = frozenset({"rate_limit", "timeout", "server", "connection"})
 
 
@@ -61,6 +65,12 @@ class Failure(Exception):
     ):
         super().__init__(message)
         self.kind, self.wait, self.tokens = kind, wait, tokens
+
+    def as_error(self) -> ModelError:
+        """Return the error of a call that ends with this failure."""
+        if self.kind == "context":
+            return ContextExceededError(str(self))
+        return ModelError(self.kind, str(self))
 
 
 class BaseChatModel(ABC):
@@ -103,8 +113,24 @@ class BaseChatModel(ABC):
         """Return what distinguishes this model's answers in the response cache."""
         return {"model": self.name}
 
-    def preflight(self) -> None:  # noqa: B027 - only a server may be away
+    def preflight(self, trial: Request | None = None) -> None:  # noqa: B027 - a server may be away
         """Raise ModelSetupError if the model cannot be reached or refuses a short call."""
+
+    @property
+    def reasons(self) -> bool:
+        """True if the model thinks before it answers."""
+        return False
+
+    def note_reasoning(self) -> None:  # noqa: B027 - only a server's model may be unknown
+        """Give answers room for thoughts from now on."""
+
+    def notes(self) -> tuple[str, ...]:
+        """Return what a reader of results is to know of the model, in sentences."""
+        return ()
+
+    def limit(self, request: Request) -> int:
+        """Return the most tokens that an answer and the thoughts before it may take."""
+        return request.max_tokens + THINKING_TOKENS * (self.reasons and request.thinks)
 
     @abstractmethod
     def _call(self, request: Request) -> Reply:
@@ -136,34 +162,45 @@ class BaseChatModel(ABC):
         return self.cache.put(key, answer) if kept is None else kept
 
     def _attempts(self, request: Request) -> Reply:
-        ceiling = prompt_ceiling(request.messages, request.schema)
-        for attempt in range(self.retries + 1):
+        ceiling, attempt = prompt_ceiling(request.messages, request.schema), 0
+        while True:
+            limit = self.limit(request)
             try:
-                with self._spending(ceiling, request.max_tokens) as settle:
-                    answer = self._call(request)
-                    tokens = with_estimate(answer.tokens, request.messages, answer.text)
-                    answer = answer._replace(tokens=tokens)
-                    settle(tokens)
+                with self._spending(ceiling, limit) as settle:
+                    answer = _without_thoughts(self._call(request), request)
+                    settle(answer.tokens)
+                _failed[self._own_hash] = 0
+                if not self._is_cut_short(request, answer):
+                    return answer
+                self._count_answer(request, answer, time.perf_counter())
+                if self.limit(request) > limit:
+                    continue  # it reasons, which was unknown: now there is room
+                raise Failure("answer", _CUT.format(limit))
             except Failure as failure:
                 self._count(request.role, Usage(failures=1))
                 self._note(failure)
                 if failure.kind not in _TRANSIENT or attempt == self.retries:
-                    raise ModelError(failure.kind, str(failure)) from None
+                    raise failure.as_error() from None
                 time.sleep(self._wait(failure, attempt, request.messages))
-            else:
-                _failed[self._own_hash] = 0
-                return answer
-        raise AssertionError("unreachable")
+                attempt += 1
+
+    def _is_cut_short(self, request: Request, answer: Reply) -> bool:
+        """True if an answer ended before it began; note a model that reasons."""
+        if answer.thought or answer.tokens.reasoning:
+            self.note_reasoning()
+        return answer.finish == "length" and not answer.text.strip()
 
     @functools.cached_property
     def _own_hash(self) -> str:
         return call_key(self.identity())
 
     def _note(self, failure: Failure) -> None:
-        """Count a failed attempt; raise ModelDownError after too many in a row of a run.
+        """Note a failed attempt; raise ModelDownError after too many in a row of a run.
 
         A policy in a loop of its own goes on with its fallbacks.
         """
+        for meter in (self.meter, *current_scope().meters):
+            meter.note(f"a call failed: {failure}", failure.kind)
         most = current_scope().most_failures
         if most is None:
             return
@@ -238,12 +275,19 @@ class BaseChatModel(ABC):
                 estimated=int(tokens.estimated),
                 cost_usd=cost,
                 unpriced=int(paid and self.price is None),
+                cut=int(answer.finish == "length"),
                 seconds=seconds,
             ),
         )
+        sentences = [*self.notes(), *([_ESTIMATED] if tokens.estimated else ())]
+        sentences += [_SOME_CUT] if answer.finish == "length" else []
+        for meter in (self.meter, *current_scope().meters):
+            for sentence in sentences:
+                meter.note(sentence)
         chat = tuple(request.messages)
         for log in current_scope().logs:
-            log.append(Call(request.role, chat, answer.text, tokens, cost, answer.hit, seconds))
+            call = Call(request.role, chat, answer.text, tokens, cost, answer.hit, seconds)
+            log.append(call._replace(thought=answer.thought, priced=self.price is not None))
 
     def _count(self, role: str, usage: Usage) -> None:
         for meter in (self.meter, *current_scope().meters):
@@ -255,6 +299,21 @@ class BaseChatModel(ABC):
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.name!r})"
 
+
+def _without_thoughts(answer: Reply, request: Request) -> Reply:
+    """Take the thoughts out of an answer, before anything reads it; count what it took."""
+    thought, text = split_thinking(answer.text)
+    thought = "\n".join(filter(None, (answer.thought, thought)))
+    tokens = with_estimate(answer.tokens, request.messages, thought + text)
+    return answer._replace(text=text, thought=thought, tokens=tokens)
+
+
+_CUT = (
+    "the answer was cut at {} tokens before it began: give the agent a higher max_tokens, or the "
+    "model reasoning=true"
+)
+_SOME_CUT = "answers were cut at their limit: give the agent a higher max_tokens"
+_ESTIMATED = "the server reports no usage, or a part of it: tokens are estimated from the text"
 
 _failed: Counter[str] = Counter()
 """Attempts in a row by model: all its clients in this process share them, one an episode."""
@@ -300,6 +359,8 @@ def _cached_by(request: Request) -> dict[str, Any]:
         "messages": list(request.messages),
         "parameters": [request.temperature, request.max_tokens, request.seed, form],
     }
+    if not request.thinks:
+        parts["thinks"] = False
     if request.strict:
         parts["strict"] = True
     if isinstance(schema, Form):

@@ -19,8 +19,9 @@ from gym_memory.core.tokens import count_tokens
 from gym_memory.llm.base import Message, Tokens
 
 __all__ = ["Budget", "Call", "Meter", "Price", "Scope", "Usage", "current_scope", "episode_usage"]
-__all__ += ["logged_calls", "read_prices", "with_estimate"]
+__all__ += ["logged_calls", "read_prices", "tokens_of", "with_estimate"]
 
+_MOST_NOTES = 20
 _TOKENS_A_TURN = 4
 """Tokens around each message of a chat."""
 
@@ -60,7 +61,8 @@ class Usage:
     request for malformed JSON; ``failures`` are attempts; ``cached_tokens`` are those of
     ``prompt_tokens`` that the server's prefix cache had; ``completion_tokens`` include
     ``reasoning_tokens``; the tokens of ``estimated`` calls are counted from their text;
-    ``unpriced`` calls had no price; ``seconds`` include waiting.
+    ``unpriced`` calls had no price; the answers of ``cut`` calls ended at their limit; ``seconds``
+    include waiting.
     """
 
     calls: int = 0
@@ -74,6 +76,7 @@ class Usage:
     estimated: int = 0
     cost_usd: float = 0.0
     unpriced: int = 0
+    cut: int = 0
     seconds: float = dataclasses.field(default=0.0, compare=False)
 
     def __add__(self, other: Usage) -> Usage:
@@ -89,13 +92,17 @@ def with_estimate(tokens: Tokens, messages: Sequence[Message], answer: str) -> T
     """
     prompt, completion = tokens.prompt, tokens.completion
     if not prompt:
-        texts = (message["content"] for message in messages)
-        prompt = sum(count_tokens(text) + _TOKENS_A_TURN for text in texts)
+        prompt = tokens_of(messages)
     if not completion:
         completion = count_tokens(answer)
     if (prompt, completion) == (tokens.prompt, tokens.completion):
         return tokens
     return tokens._replace(prompt=prompt, completion=completion, estimated=True)
+
+
+def tokens_of(messages: Sequence[Message]) -> int:
+    """Return the tokens of a chat, counted from its text."""
+    return sum(count_tokens(message["content"]) + _TOKENS_A_TURN for message in messages)
 
 
 class Meter:
@@ -104,6 +111,18 @@ class Meter:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._roles: dict[str, Usage] = {}
+        self._notes: dict[str, str] = {}
+
+    def note(self, sentence: str, topic: str = "") -> None:
+        """Note what a reader of results is to know of the calls: the first sentence of a topic."""
+        with self._lock:
+            if len(self._notes) < _MOST_NOTES:
+                self._notes.setdefault(topic or sentence, sentence)
+
+    def notes(self) -> tuple[str, ...]:
+        """Return what was noted, in order."""
+        with self._lock:
+            return tuple(self._notes.values())
 
     def add(self, role: str, usage: Usage) -> None:
         """Count ``usage`` for a role."""
@@ -222,7 +241,10 @@ class Budget:
 
 
 class Call(NamedTuple):
-    """One answered call, word for word; ``seconds`` include the wait for retries."""
+    """One answered call, word for word; ``seconds`` include the wait for retries.
+
+    ``cost_usd`` is 0 and means nothing where the call is not ``priced``.
+    """
 
     role: str
     messages: tuple[Message, ...]
@@ -231,6 +253,8 @@ class Call(NamedTuple):
     cost_usd: float
     hit: bool
     seconds: float
+    thought: str = ""
+    priced: bool = True
 
 
 class Scope(NamedTuple):

@@ -5,11 +5,12 @@ from __future__ import annotations
 import functools
 from typing import Any, NamedTuple
 
-from gym_memory.baselines.llm.language import match_action
+from gym_memory.baselines.llm.answers import UnreadableAnswerError, read_action
 from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.names import Spec
 from gym_memory.core.records import Cue, Observation
 from gym_memory.core.settings import check_int, check_name, check_text
+from gym_memory.llm.thinking import without_thinking
 from gym_memory.wrappers.make import make_env
 from gym_memory.wrappers.memory import DEFAULT_BUDGET, DEFAULT_MEMORY
 
@@ -87,7 +88,10 @@ class Session:
         check_text("reply", reply)
         if self.turn.done:
             raise InvalidArgumentError("the episode is over: expected reset() before step()")
-        command = match_action(reply, self.turn.obs["valid_actions"]) or reply
+        try:
+            command = read_action(reply, self.turn.obs["valid_actions"]).action
+        except UnreadableAnswerError:
+            command = without_thinking(reply)
         obs, reward, terminated, truncated, info = self.env.step(command)
         self._turn = GameTurn(obs, float(reward), terminated, truncated, info)
         return self._turn

@@ -13,7 +13,8 @@ from typing import Annotated, Any, NamedTuple
 
 import gymnasium as gym
 
-from gym_memory.baselines.llm.language import LanguagePolicy, LanguageSettings, match_action
+from gym_memory.baselines.llm.answers import match_action
+from gym_memory.baselines.llm.language import LanguagePolicy, LanguageSettings
 from gym_memory.baselines.rl.shared.learner import PlannerTeacher, TeacherAdvice
 from gym_memory.core.errors import ResultsError
 from gym_memory.core.records import Observation, value_of
@@ -75,7 +76,7 @@ class PromptedPolicy(LanguagePolicy):
 
     settings_class = PromptedSettings
     settings: PromptedSettings
-    max_tokens: int = 32
+    answer_tokens: int = 512
 
     def act(self, obs: Observation, info: dict[str, Any]) -> str:
         """Return the model's action."""

@@ -40,7 +40,7 @@ def test_an_episode_ends_and_its_counters_are_the_servers(
     options = {"constrain": constrain, "temperature": 0.0, "history": 1}
     policy = make_policy(Spec.of(name, {**model, **options}))
     assert isinstance(policy, LanguagePolicy)
-    policy.max_tokens = 80
+    policy.answer_tokens = 80
     before = llama.counts()
     result = rollout(gym.make(FAKE_ID, memory="arigraph"), policy, 0, limit=STEPS)
     took = {kind: count - before[kind] for kind, count in llama.counts().items()}

@@ -12,11 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gym_memory.baselines.base import make_policy
+from gym_memory.baselines.llm.answers import match_action, read_action
 from gym_memory.baselines.llm.ariadne import Ariadne
 from gym_memory.baselines.llm.clin import Clin
-from gym_memory.baselines.llm.language import LanguagePolicy, match_action
+from gym_memory.baselines.llm.language import LanguagePolicy
 from gym_memory.baselines.llm.ldm2 import Ldm2
-from gym_memory.baselines.llm.react import Plain, PlainSettings, React, Reflexion, read_thought
+from gym_memory.baselines.llm.react import Plain, PlainSettings, React, Reflexion
 from gym_memory.baselines.llm.stma import Stma
 from gym_memory.core.errors import (
     BudgetExceededError,
@@ -549,10 +550,10 @@ def test_other_words_are_another_action() -> None:
     assert match_action("", valid) == ""
 
 
-@pytest.mark.parametrize("text", ["", "Action:", "Thought: I wonder.", "act: look"])
+@pytest.mark.parametrize("text", ["", "Action:", "Thought: I wonder.", "act: fly"])
 def test_an_answer_without_an_action_is_none(text: str) -> None:
     with pytest.raises(ModelError):
-        read_thought(text)
+        read_action(text, ("look",))
 
 
 @given(

@@ -1,0 +1,329 @@
+"""Read the action in a model's answer, whatever dress is around it.
+
+An answer names its action in a field of JSON, between tags, after a label such as ``Action:``, on a
+line of its own or in a sentence. The most explicit kind that occurs decides, and it must name one
+action alone.
+"""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import functools
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from gym_memory.core.errors import ModelError
+from gym_memory.llm.base import json_values
+from gym_memory.llm.thinking import without_thinking
+from gym_memory.memory.reading import read_operation
+
+__all__ = ["NO_DECISION", "Decision", "UnreadableAnswerError", "match_action", "read_action"]
+__all__ += ["undressed"]
+
+_SHOWN_CHARS = 200
+_THOUGHT_CHARS = 1000
+_MOST_CHARS = 8000
+"""Characters of an answer that are read, the last ones."""
+_MOST_PEELS = 12
+_LITERAL_CHARS = 2000
+_LONGEST_LINE = 600
+"""Characters of a line that may hold an action and a remark."""
+
+_NOUN = r"(?:action|command|move|answer|decision|choice|act|动作|行动|操作)"
+_NOT_NOW = r"(?!.{0,30}?\b(?:last|previous|past|earlier|prior|possible|valid|available|no)\b)"
+"""Words of a label that introduces other actions than the one to take."""
+_LABEL = (
+    rf"{_NOT_NOW}(?:[\w'’-]+ ){{0,3}}{_NOUN}(?:[_ ]\w+){{0,3}}?(?: ?#?\d+)?"
+    r"[*_`\"' ]{0,4}(?:[:：=]|->|=>|→|\||(?<= )[-–—](?= ))"
+)
+_LABELLED = re.compile(rf"^[^\w\n]*{_LABEL}(?P<rest>.*)$", re.IGNORECASE | re.MULTILINE)
+_IN_LINE = re.compile(rf"[.!?;,)] {_LABEL}(?P<rest>.*)$", re.IGNORECASE | re.MULTILINE)
+_HEADING = re.compile(
+    rf"^[ \t]*[#*_]+ *{_NOT_NOW}(?:\w+ ){{0,2}}{_NOUN}[ *_]*(?P<rest>)$",
+    re.IGNORECASE | re.MULTILINE,
+)
+_NEXT_LINE = re.compile(r"\s*(?:(?:```|~~~)[\w-]*\s*\n\s*)?([^\n]*)")
+_TAGGED = re.compile(
+    rf"<(?P<tag>(?:\w+_)?{_NOUN}(?:_\w+)?)>(?P<inside>.*?)(?:</(?P=tag)>|\Z)"
+    r"|\\boxed\{(?:\\\w+\{)?(?P<box>[^{}]*)\}",
+    re.IGNORECASE | re.DOTALL,
+)
+_KEY = re.compile(rf"(?:.*_)?{_NOUN}s?(?:_.*)?", re.IGNORECASE)
+_THOUGHT_KEY = re.compile(r".*(?:thought|reason|rationale|think).*", re.IGNORECASE)
+_MADE_UP = re.compile(r"^[^\w\n]*(?:observation|obs)\W*\d*\W*:", re.IGNORECASE | re.MULTILINE)
+"""Where a model goes on to write what the game would answer."""
+_THOUGHT = re.compile(
+    r"^\W*(?:thoughts?|reason(?:ing)?|rationale|think(?:ing)?)(?: \d+)?\W{0,3}[:：]\W*",
+    re.IGNORECASE,
+)
+
+# The dress of one action.
+_MARKS = " \t\r\n\xa0\"'`*_.!>“”‘’«»👉,:|"
+_NOISE = " \t\n\"'`*.!>"
+_BRACKETS = {"[": "]", "(": ")", "<": ">", "{": "}"}
+_BULLET = re.compile(r"(?:[-*•·>]|\(?\d{1,3}[.):])\s+")
+_CALL = re.compile(r"""\w+\((?:\w+\s*=\s*)?(["'])(?P<rest>.+)\1\)""")
+_ARTICLE = re.compile(r"\b(?:the|a|an)\s+")
+_SEARCH = re.compile(r"search\[.+\]")
+_INTENT = re.compile(
+    r"(?:(?:so|now|then|okay|ok|sure|first|next|thus|therefore|hence)\b[,:.!]? )*"
+    r"(?:i(?:'ll|’ll| will| should| must| choose to| choose| decide to| need to| want to"
+    r"|'m going to| am going to)|let(?:'s|’s| me| us)"
+    rf"|(?:the|my|our) (?:\w+ ){{0,3}}(?:{_NOUN}|step)(?: [a-z]+){{0,2}}? "
+    r"(?:is|would be|will be|should be)(?: to)?)\b[: ]*",
+    re.IGNORECASE,
+)
+"""How a sentence that decides begins."""
+_REMARK = re.compile(
+    r"\s+[(\[{#]|\s+[-–—]+\s+|[;.:]\s+|,?\s+(?:because|since|as|so that|in order|which|to|for)\b|\n"
+)
+"""Where a remark after an action may begin."""
+_GOES_ON = re.compile(r"[^\w([]*(?:then|and|or|but|next|after|later)\b", re.IGNORECASE)
+_SENTENCE = re.compile(r"[^.!?\n]*(?:[.!?](?!\s|$)[^.!?\n]*)*[.!?]*")
+_EMPHASIS = re.compile(r"\*\*(.+?)\*\*|`([^`\n]+)`|[\"“]([^\"“”\n]+)[\"”]")
+_DOUBT = re.compile(
+    r"\b(?:not|never|cannot|either|or|neither|already|tried|could|might|may)\b|n't\b|n’t\b|\?",
+    re.IGNORECASE,
+)
+
+
+class Decision(NamedTuple):
+    """The action of an answer, and the thought before it."""
+
+    action: str
+    thought: str = ""
+
+
+NO_DECISION = Decision("")
+"""What an answer that cannot be read decides for."""
+
+
+class UnreadableAnswerError(ModelError):
+    """An answer that names no possible action, or several."""
+
+    def __init__(self, message: str):
+        super().__init__("answer", message)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), (str(self),)
+
+
+class _Claim(NamedTuple):
+    """A part of an answer that claims to be the action; ``match`` is empty if it is none."""
+
+    said: str
+    match: str
+    start: int
+    end: int
+    thought: str = ""
+
+
+Match = Callable[[str], str]
+Kind = Callable[[str, Match], Iterator[_Claim]]
+
+
+def read_action(
+    text: str, valid: Sequence[str], operations: Sequence[str] = (), *, cut: bool = False
+) -> Decision:
+    r"""Return the one action that an answer decides for.
+
+    Args:
+        text: The answer; thoughts between tags are left out.
+        valid: The valid actions; where there are none, any text is one.
+        operations: Forms of operations on the memory, such as ``note: TEXT``.
+        cut: True if the answer ended at its limit, so that its last line may be half of one.
+
+    Raises:
+        UnreadableAnswerError: The answer names no such action, or several.
+
+    >>> read_action("Thought: a key.\nAction 1: Take the key (it opens the box)", ("take key",))
+    Decision(action='take key', thought='a key.')
+    """
+    answer = without_thinking(text).replace("\r\n", "\n").rstrip()[-_MOST_CHARS:]
+    if not answer:
+        raise UnreadableAnswerError("expected an action, got an empty answer")
+    match = functools.partial(undressed, valid=valid, operations=operations)
+    made_up = _MADE_UP.search(answer)
+    before = answer[: made_up.start()] if made_up else answer
+    kinds = [_structured, _tagged, _labelled, *([_on_lines, _spoken] if valid else [_first_line])]
+    claims = _claims(before, kinds, match) or _claims(answer, kinds, match)
+    if cut:
+        claims = [claim for claim in claims if claim.end < len(answer)]
+    found = {claim.match for claim in claims} - {""}
+    if len(found) > 1:
+        raise UnreadableAnswerError(f"{_shown(answer)} names several possible actions")
+    if not found:
+        said = next((claim.said for claim in claims if claim.said.strip(_MARKS)), answer)
+        raise UnreadableAnswerError(f"{_shown(said)} is not among the possible actions")
+    chosen = next(claim for claim in claims if claim.match)
+    thought = chosen.thought or _THOUGHT.sub("", answer[: chosen.start].strip())
+    return Decision(chosen.match, " ".join(thought.split())[:_THOUGHT_CHARS])
+
+
+def _shown(text: str) -> str:
+    return repr(" ".join(text.split())[:_SHOWN_CHARS])
+
+
+def _claims(answer: str, kinds: Sequence[Kind], match: Match) -> list[_Claim]:
+    """Return the claims of the first kind that occurs."""
+    for kind in kinds:
+        claims = list(kind(answer, match))
+        if claims:
+            return claims
+    return []
+
+
+# ------------------------------------------------------------ kinds of claims
+
+
+def _structured(answer: str, match: Match) -> Iterator[_Claim]:
+    """Yield the fields of JSON that are named like an action, else those that match one."""
+    values = list(json_values(answer))
+    start, end = answer.find("{"), answer.rfind("}") + 1
+    if not values and 0 <= start < end <= start + _LITERAL_CHARS:
+        with contextlib.suppress(ValueError, SyntaxError, RecursionError, MemoryError, TypeError):
+            values = [ast.literal_eval(answer[start:end])]  # written as Python writes it
+    start = max(min((at for at in map(answer.find, "{[") if at >= 0), default=0), 0)
+    end = max(answer.rfind("}"), answer.rfind("]")) + 1
+    leaves = [leaf for value in values for leaf in _leaves("", value)]
+    thoughts = (text for key, text in leaves if _THOUGHT_KEY.fullmatch(key))
+    thought = next(thoughts, "")
+    named = [text for key, text in leaves if _KEY.fullmatch(key)]
+    others = [text for key, text in leaves if not _THOUGHT_KEY.fullmatch(key)]
+    for text in named or filter(match, others):
+        yield _Claim(text, match(text), start, end - 1, thought)
+
+
+def _leaves(key: str, value: Any) -> Iterator[tuple[str, str]]:
+    """Yield the texts in a value of JSON, each with its nearest key."""
+    if isinstance(value, str):
+        yield key, value
+    elif isinstance(value, Mapping):
+        for name, inner in value.items():
+            yield from _leaves(str(name), inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _leaves(key, inner)
+
+
+def _tagged(answer: str, match: Match) -> Iterator[_Claim]:
+    for tag in _TAGGED.finditer(answer):
+        inside = tag["box"] if tag["inside"] is None else tag["inside"]
+        closed = tag["inside"] is None or tag[0].endswith(">")
+        yield _Claim(inside, match(inside), tag.start(), tag.end() - closed)
+
+
+def _labelled(answer: str, match: Match) -> Iterator[_Claim]:
+    labels = list(_LABELLED.finditer(answer)) or list(_HEADING.finditer(answer))
+    for label in labels or _IN_LINE.finditer(answer):
+        rest, end = label["rest"], label.end()
+        if not rest.strip(_MARKS):  # the action is on the next line that says something
+            below = _NEXT_LINE.match(answer, end)
+            rest, end = (below[1], below.end()) if below else ("", end)
+        yield _Claim(rest, match(rest), label.start(), end)
+
+
+def _on_lines(answer: str, match: Match) -> Iterator[_Claim]:
+    at = 0
+    for line in answer.split("\n"):
+        if found := match(line):
+            yield _Claim(line, found, at, at + len(line))
+        at += len(line) + 1
+
+
+def _first_line(answer: str, match: Match) -> Iterator[_Claim]:
+    """Yield the first line, where any text is an action; not one that is called a thought."""
+    line = _NEXT_LINE.match(answer)
+    if line and not _THOUGHT.match(line[1]):
+        yield _Claim(line[1], match(line[1]), *line.span(1))
+
+
+def _spoken(answer: str, match: Match) -> Iterator[_Claim]:
+    """Yield what a sentence decides for, or puts between marks without doubt."""
+    for sentence in _SENTENCE.finditer(answer):
+        words = sentence[0].strip()
+        marked = [next(filter(None, found.groups())) for found in _EMPHASIS.finditer(words)]
+        if words and not _DOUBT.search(words):
+            spoken = _INTENT.match(words)
+            for text in marked or ([words[spoken.end() :]] if spoken else []):
+                if found := match(text):
+                    yield _Claim(text, found, *sentence.span())
+        elif marked:
+            yield from (_Claim(text, "", *sentence.span()) for text in marked if match(text))
+
+
+# ------------------------------------------------------------ the dress of one action
+
+
+def undressed(text: str, valid: Sequence[str], operations: Sequence[str] = ()) -> str:
+    """Return the action in a text that holds no more than it, its dress and a remark; else ""."""
+    line = text = text[:_LONGEST_LINE]
+    for _ in range(_MOST_PEELS):
+        line = text.strip()
+        if operations and read_operation(line) and line not in operations:
+            return line
+        if valid and (found := _match(line, valid)):
+            return found
+        text = _peeled(line)
+        if text == line:
+            break
+    if not valid:
+        return _without_remark(line) if _INTENT.sub("", line) else ""
+    for remark in reversed(list(_REMARK.finditer(line))):
+        before, after = line[: remark.start()], line[remark.start() :]
+        if (found := _match(before, valid)) and not _GOES_ON.match(after):
+            return found
+    return ""
+
+
+def _peeled(line: str) -> str:
+    """Return a line without its outermost dress; the same if there is none."""
+    if line[:1] in _BRACKETS and line.endswith(_BRACKETS[line[0]]):
+        return line[1:-1]
+    for dress in (_BULLET, _LABELLED, _CALL, _INTENT):
+        found = dress.match(line)
+        if found:
+            return found["rest"] if "rest" in dress.groupindex else line[found.end() :]
+    return line.strip(_MARKS)
+
+
+def _without_remark(line: str) -> str:
+    return re.sub(r"\s+\([^()]*\)$", "", line)
+
+
+@functools.lru_cache(maxsize=4096)
+def _plain(action: str) -> str:
+    return _ARTICLE.sub("", " ".join(action.lower().split()).strip(_NOISE))
+
+
+def match_action(text: str, valid: Sequence[str]) -> str:
+    """Return the valid action that the first line of a text is, "" if it is none.
+
+    Case, spaces, articles and marks around the action do not count. Where a search is valid, any
+    search is.
+
+    >>> match_action('Take the red key.', ("look", "take red key"))
+    'take red key'
+    >>> match_action("search[warm red coat]", ("search[coat]",))
+    'search[warm red coat]'
+    """
+    return _match(next((one for one in text.splitlines() if one.strip(_NOISE)), ""), valid)
+
+
+def _match(text: str, valid: Sequence[str]) -> str:
+    line = text.strip()
+    if line in valid:
+        return line
+    line = line.strip(_NOISE)
+    if line in valid:
+        return line
+    if _SEARCH.fullmatch(line) and any(map(_SEARCH.fullmatch, valid)):
+        return line
+    return _by_plain(tuple(valid)).get(_plain(line), "") if line else ""
+
+
+@functools.lru_cache(maxsize=64)
+def _by_plain(valid: tuple[str, ...]) -> Mapping[str, str]:
+    return {_plain(action): action for action in reversed(valid)}

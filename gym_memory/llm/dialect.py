@@ -1,0 +1,211 @@
+"""What a server takes of a request, learnt once from what it refuses."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+import threading
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+__all__ = ["Dialect", "LearntDialect", "is_about_context", "reasons_by_name"]
+
+LIMIT_FIELDS = ("max_tokens", "max_completion_tokens", "")
+FORMATS = ("schema", "object", "")
+"""Response formats from the strictest to none."""
+
+
+class Dialect(NamedTuple):
+    """What is sent to a server; ``limit`` names the field of an answer's limit, "" sends none.
+
+    ``most`` is the highest limit that the server takes, ``context`` its context, both in tokens and
+    0 where unknown.
+    """
+
+    limit: str = LIMIT_FIELDS[0]
+    temperature: bool = True
+    seed: bool = True
+    system: bool = True
+    format: str = FORMATS[0]
+    grammar: bool = True
+    stream: bool = False
+    most: int = 0
+    context: int = 0
+
+
+_NAMED = {
+    "limit": r"max_\w*tokens|max.?output|(?:completion|output).tokens|num_predict",
+    "temperature": r"temperature|sampling",
+    "grammar": r"grammar",
+    "format": r"response.?format|json.?(?:schema|mode|object)|structured|guided|grammar",
+    "system": r"system|developer|\broles?\b|alternate|messages\[0\]",
+    "seed": r"\bseed\b",
+    "stream": r"stream",
+}
+"""How an error names a part of a request."""
+_SAID = {
+    "limit": "the limit of an answer is sent as {!r}",
+    "temperature": "no temperature is sent",
+    "grammar": "no grammar is sent",
+    "format": "the form of an answer is requested as {!r}",
+    "system": "rules are sent as a part of the user's message",
+    "seed": "no seed is sent",
+    "stream": "answers are streamed",
+    "most": "an answer has at most {} tokens",
+    "context": "prompt and answer have at most {} tokens",
+}
+_CONTEXT = re.compile(
+    r"context.{0,24}(?:length|window|size|limit|exceed|overflow)|prompt.{0,20}(?:too long|exceed)"
+    r"|too (?:long|many (?:input |prompt )?tokens)|exceed.{0,40}(?:context|window|n_ctx|input)"
+    r"|(?:input|request|message).{0,24}too (?:long|large)|reduce the (?:length|prompt)|n_ctx"
+    r"|maximum.{0,24}(?:input|prompt|sequence)",
+    re.IGNORECASE,
+)
+_TOO_LARGE = re.compile(
+    r"too (?:large|big|high)|at most|less than|or equal|exceed|maximum|must be (?:in|between|<)"
+    r"|out of range|limit of|up to",
+    re.IGNORECASE,
+)
+_BOUND = re.compile(
+    r"(?:context|max\w*|limit|at most|up to|n_ctx|allow\w*|supports?|less than|or equal to|<=?)"
+    r"\D{0,48}?(\d{2,8})(?![\w.]*\d)"
+)
+"""A number that an error gives as the bound."""
+_REFUSES = re.compile(
+    r"support|unknown|unexpected|unrecogni|invalid|must|only|jinja|template|cannot|not allowed"
+    r"|not implemented|refus|reject"
+)
+_LEAST_ROOM = 16
+_LEAST_ANSWER = 512
+"""Limit of an answer in tokens, where a server says without a number that it is too high."""
+
+
+def is_about_context(text: str) -> bool:
+    """True if an error says that the prompt, perhaps with room for the answer, is too long."""
+    return _CONTEXT.search(text) is not None
+
+
+_REASONS = re.compile(
+    r"(?:^|[/:_ -])(?:o[1-9]\d?|r1|z1)(?:$|[-:_. ])|gpt-5|gpt-oss|qwq"
+    r"|qwen-?3(?!.*(?:instruct|coder))"
+    r"|deepseek-(?:r|v3\.[1-9]|v[4-9])|think|reason|magistral|glm-(?:4\.[5-9]|[5-9])|kimi-k2-t"
+    r"|minimax-m\d|grok-(?:3-mini|[4-9])|gemini-(?:2\.5|[3-9])|seed-oss|exaone-deep|phi-4-r"
+    r"|nemotron|smollm3|step-[3-9]|mimo|hunyuan-a13b|ernie.*-x1|cogito|marco-o1",
+    re.IGNORECASE,
+)
+
+
+def reasons_by_name(model: str) -> bool:
+    """True for the name of a model that thinks before it answers, unless told not to.
+
+    >>> [reasons_by_name(name) for name in ("openai/gpt-5-mini", "o4-mini", "qwen2.5:7b", "gpt-4o")]
+    [True, True, False, False]
+    """
+    return _REASONS.search(model) is not None
+
+
+# ------------------------------------------------------------ learning
+
+
+@dataclasses.dataclass
+class LearntDialect:
+    """The dialect of one model, shared by all its clients in a process; ``notes`` say what changed.
+
+    ``reasons`` becomes True with the first thought that comes with an answer.
+    """
+
+    now: Dialect = Dialect()  # noqa: RUF009 - immutable
+    reasons: bool = False
+    notes: tuple[str, ...] = ()
+    guessed: bool = False
+    """Whether parts that an error does not name were left out by trial; it is done once."""
+    lock: Any = dataclasses.field(default_factory=threading.Lock, repr=False)
+
+    def adopt(self, dialect: Dialect, reason: str) -> None:
+        """Send requests in a new way from now on."""
+        with self.lock:
+            new = []
+            for name, value in dialect._asdict().items():
+                if value != getattr(self.now, name):
+                    new.append(f"{_SAID[name].format(value or 'nothing')}: {reason}")
+            self.now = dialect
+            self.notes += tuple(note for note in new if note not in self.notes)
+
+
+def names_a_part(text: str) -> bool:
+    """True if an error names a part of requests that can be left out."""
+    return any(re.search(words, text) for words in _NAMED.values())
+
+
+def named_changes(
+    dialect: Dialect, body: dict[str, Any], error: str, status: int, prompt: int
+) -> Iterator[Dialect]:
+    """Yield the dialects that leave out or rename what an error names, the likeliest first.
+
+    ``prompt`` is the size of the prompt in tokens, as estimated.
+    """
+    if status >= 500 and not _REFUSES.search(error):  # it may have failed for another reason
+        return
+    sent = _sent(dialect, body)
+    asked = int(body.get(dialect.limit, 0)) if dialect.limit else 0
+    if asked:
+        yield from _smaller(dialect, error, asked, prompt)
+    if is_about_context(error):
+        return
+    for part in sent:
+        if re.search(_NAMED[part], error):
+            yield from _without(dialect, part)
+
+
+def guessed_changes(dialect: Dialect, body: dict[str, Any]) -> Iterator[Dialect]:
+    """Yield dialects without one part of what was sent, then without any of them."""
+    least = dialect
+    for part in _sent(dialect, body):
+        if part != "stream":
+            yield from _without(dialect, part)
+            *_, least = _without(least, part)
+    yield least
+
+
+def _sent(dialect: Dialect, body: dict[str, Any]) -> list[str]:
+    """Return the parts of a request that could be left out or sent in another way."""
+    there = {
+        "temperature": "temperature" in body,
+        "limit": bool(dialect.limit),
+        "grammar": "grammar" in body,
+        "format": "response_format" in body,
+        "system": dialect.system and any(m["role"] == "system" for m in body["messages"]),
+        "seed": "seed" in body,
+        "stream": not dialect.stream,
+    }
+    return [part for part, sent in there.items() if sent]
+
+
+def _without(dialect: Dialect, part: str) -> Iterator[Dialect]:
+    """Yield the dialects that send a part in another way, then not at all."""
+    if part == "limit":
+        yield from (dialect._replace(limit=f) for f in LIMIT_FIELDS if f != dialect.limit)
+    elif part == "format":
+        later = FORMATS[FORMATS.index(dialect.format) + 1 :]
+        yield from (dialect._replace(format=name) for name in later)
+    elif part == "stream":
+        yield dialect._replace(stream=True)
+    else:
+        left_out: dict[str, Any] = {part: False}
+        yield dialect._replace(**left_out)
+
+
+def _smaller(dialect: Dialect, text: str, asked: int, prompt: int) -> Iterator[Dialect]:
+    """Yield dialects with a lower limit, where an error says that it is too high."""
+    about_context = is_about_context(text)
+    if not about_context and not (re.search(_NAMED["limit"], text) and _TOO_LARGE.search(text)):
+        return
+    bounds = [int(found) for found in _BOUND.findall(text) if int(found) != asked]
+    for bound in bounds[:2]:
+        if about_context and bound > prompt and bound != dialect.context:
+            yield dialect._replace(context=bound)
+        elif not about_context and _LEAST_ROOM <= bound < asked:
+            yield dialect._replace(most=bound)
+    lower = max(asked // 8, _LEAST_ANSWER)
+    if lower < asked:
+        yield dialect._replace(most=lower)

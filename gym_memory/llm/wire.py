@@ -1,0 +1,283 @@
+"""Read what a server sends: answers in any of the usual forms, errors wherever they are put."""
+
+from __future__ import annotations
+
+import email.utils
+import json
+import math
+import re
+import time
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from gym_memory.core.tokens import count_tokens
+from gym_memory.llm.base import Tokens
+from gym_memory.llm.thinking import message_parts
+
+__all__ = ["Choice", "ErrorReport", "error_in", "read_choice", "read_events", "read_tokens"]
+__all__ += ["retry_after"]
+
+_MOST_TOKENS = 1 << 40
+"""A count above it is no count."""
+_NAMES: dict[str, tuple[str, ...]] = {}
+_NAMES["prompt"] = ("prompt_tokens", "input_tokens", "prompt_eval_count", "prompt_n")
+_NAMES["completion"] = ("completion_tokens", "output_tokens", "eval_count", "predicted_n")
+_NAMES["total"] = ("total_tokens",)
+_NAMES["cached"] = ("cached_tokens", "cache_read_input_tokens", "prompt_cache_hit_tokens")
+_NAMES["reasoning"] = ("reasoning_tokens", "thoughts_tokens", "thinking_tokens")
+
+
+class Choice(NamedTuple):
+    """The first choice of a completion."""
+
+    text: str
+    thought: str
+    finish: str
+    refusal: str
+
+
+def read_choice(content: Any) -> Choice | None:
+    """Return the answer in a completion; None if there is none."""
+    try:
+        choice = content["choices"][0]
+        message = choice.get("message")
+        message = message if isinstance(message, Mapping) else {"content": choice["text"]}
+        thought, text = message_parts(message)
+        finish = str(choice.get("finish_reason") or choice.get("native_finish_reason") or "stop")
+    except (AttributeError, IndexError, KeyError, TypeError, RecursionError):
+        return None
+    if finish.lower() in ("length", "max_tokens", "max_output_tokens", "model_length", "limit"):
+        finish = "length"
+    return Choice(text, thought, finish, str(message.get("refusal") or ""))
+
+
+def read_events(body: str) -> Any:
+    """Return a stream of server-sent events as one completion; None if the text is no stream."""
+    texts: dict[str, list[str]] = {}
+    whole: dict[str, Any] = {}
+    finish = None
+    for event in _events(body):
+        if not isinstance(event, Mapping):
+            continue
+        if event.get("error") or not isinstance(event.get("choices", []), list):
+            return event
+        whole |= {name: value for name, value in event.items() if name in ("usage", "model")}
+        for choice in event.get("choices") or [] if isinstance(event, Mapping) else []:
+            if not isinstance(choice, Mapping) or choice.get("index"):
+                continue
+            if choice.get("error"):
+                return event
+            finish = choice.get("finish_reason") or finish
+            delta = choice.get("delta") or choice.get("message") or {}
+            for name, value in delta.items() if isinstance(delta, Mapping) else ():
+                if name != "role" and isinstance(value, str):
+                    texts.setdefault(name, []).append(value)
+                elif isinstance(value, list) and name == "content":
+                    texts.setdefault(name, []).extend(value)
+    if finish is None and not texts:
+        return None
+    message: dict[str, Any] = {
+        name: "".join(parts) if all(isinstance(part, str) for part in parts) else parts
+        for name, parts in texts.items()
+    }
+    # A stream that ends without a reason was cut on the way.
+    done = finish is not None or "[DONE]" in body[-64:]
+    choices = [{"message": message, "finish_reason": finish}] if done else []
+    return {**whole, "choices": choices}
+
+
+def _events(body: str) -> Iterator[Any]:
+    for line in body.splitlines():
+        if line.startswith("data:") and line[5:].strip() not in ("", "[DONE]"):
+            try:
+                yield json.loads(line[5:])
+            except (ValueError, RecursionError):
+                return
+
+
+# ------------------------------------------------------------ errors
+
+
+class ErrorReport(NamedTuple):
+    """An error that a server reports: a status as of HTTP, its code and its own words."""
+
+    status: int
+    code: str
+    message: str
+    details: Any = None
+
+
+_STATUS_OF = {
+    "rate_limit": 429, "too_many": 429, "throttl": 429, "quota": 429, "exhausted": 429,
+    "timeout": 504, "timed out": 504, "overload": 503, "unavailable": 503, "capacity": 503,
+    "context_length": 400, "invalid": 400, "unsupported": 400, "bad_request": 400,
+    "authentication": 401, "unauthorized": 401, "permission": 403, "not_found": 404,
+}  # fmt: skip
+"""Status of an error that has none of its own, by a part of its code."""
+
+
+def error_in(status: int, content: Any) -> ErrorReport | None:
+    """Return the error in a response of any status; None if it reports none."""
+    found = _error_object(content)
+    if found is None and status < 300:
+        return None
+    about = (
+        found if isinstance(found, Mapping) else {"message": content if found is None else found}
+    )
+    inner = about.get("error")
+    if isinstance(inner, Mapping):
+        about = inner
+    message = about.get("message") or about.get("detail") or about.get("msg") or about
+    codes = [about.get(name) for name in ("code", "type", "status", "status_code")]
+    code = " ".join(str(c) for c in codes if c not in (None, ""))
+    param = about.get("param")
+    if status < 300:
+        numbers = [int(str(c)) for c in codes if str(c).isdigit() and 400 <= int(str(c)) < 600]
+        words = f"{code} {message}".lower()
+        named = [number for part, number in _STATUS_OF.items() if part in words]
+        status = next(iter([*numbers, *named]), 502)
+    metadata = about.get("metadata")
+    if isinstance(metadata, Mapping) and metadata.get("raw"):
+        message = f"{message}: {metadata['raw']}"
+    text = (
+        str(message)
+        if param in (None, "") or str(param) in str(message)
+        else f"{message} ({param})"
+    )
+    return ErrorReport(status, code, text, about)
+
+
+def _error_object(content: Any) -> Any:
+    if not isinstance(content, Mapping):
+        return None
+    for name in ("error", "errors", "detail"):
+        if content.get(name):
+            found = content[name]
+            return found[0] if isinstance(found, list) and len(found) == 1 else found
+    if content.get("object") == "error" or content.get("type") == "error":
+        return content
+    choices = content.get("choices")
+    first = choices[0] if isinstance(choices, list) and choices else None
+    if isinstance(first, Mapping):
+        message = first.get("message")
+        found = first.get("error") or (isinstance(message, Mapping) and message.get("error"))
+        if found or first.get("finish_reason") == "error":
+            return found or "the answer ended with an error"
+    if not choices and content.get("message") and "usage" not in content:
+        return content
+    return None
+
+
+# ------------------------------------------------------------ waiting
+
+_DURATION = re.compile(
+    r"(\d+(?:\.\d+)?)\s*(ms|milliseconds?|s|sec\w*|m|min\w*|h|hours?)?(?![a-z])", re.I
+)
+_UNITS = {"ms": 1e-3, "mi": 60.0, "s": 1.0, "m": 60.0, "h": 3600.0}
+_IN_TEXT = re.compile(
+    r"(?:try|retry|wait|available|again|reset)\w*.{0,30}?\b(?:in|after|for)\b\s*"
+    r"((?:\d+(?:\.\d+)?\s*(?:ms|milliseconds?|s|sec\w*|m|min\w*|h|hours?)\b\s*)+)",
+    re.IGNORECASE | re.DOTALL,
+)
+_YEAR_2001 = 1e9
+_HEADERS: tuple[str, ...] = (
+    "x-ratelimit-reset-requests",
+    "x-ratelimit-reset-tokens",
+    "x-ratelimit-reset",
+)
+_HEADERS += ("ratelimit-reset", "anthropic-ratelimit-requests-reset")
+
+
+def retry_after(headers: Mapping[str, str], error: ErrorReport | None = None) -> float | None:
+    """Return the seconds that a server says to wait, wherever and however it does; else None."""
+    if (milliseconds := _seconds(headers.get("retry-after-ms", ""))) is not None:
+        return milliseconds / 1e3
+    waits = [_seconds(headers.get("retry-after", ""))]
+    about = error.details if error and isinstance(error.details, Mapping) else {}
+    for source in (about, about.get("metadata"), *_listed(about.get("details"))):
+        if isinstance(source, Mapping):
+            names = ("retry_after", "retryAfter", "retryDelay", "retry_after_seconds")
+            waits += [_seconds(str(source[name])) for name in names if name in source]
+    if error and (found := _IN_TEXT.search(error.message)):
+        waits.append(_seconds(found[1]))
+    waits += [_seconds(headers.get(name, "")) for name in _HEADERS]
+    return next((wait for wait in waits if wait is not None), None)
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def _seconds(text: str) -> float | None:
+    """Read seconds, a duration such as ``6m0.5s``, a moment since 1970 or a date.
+
+    >>> [_seconds(text) for text in ("1.5", "6m0s", "20 s", "500ms", "", "soon", "1e999")]
+    [1.5, 360.0, 20.0, 0.5, None, None, None]
+    """
+    text = text.strip()
+    try:
+        number = float(text)
+    except ValueError:
+        parts = _DURATION.findall(text)
+        if parts and not _DURATION.sub("", text).strip(" ,"):
+            return sum(float(n) * _unit(unit.lower()) for n, unit in parts)
+        try:
+            date = email.utils.parsedate_to_datetime(text)
+        except (TypeError, ValueError):
+            return None
+        return date.timestamp() - time.time()
+    if not math.isfinite(number):
+        return None
+    if number > _YEAR_2001:  # a moment, in seconds or milliseconds
+        return number / (1e3 if number > 1e3 * _YEAR_2001 else 1) - time.time()
+    return number
+
+
+def _unit(name: str) -> float:
+    if name.startswith(("ms", "milli")):
+        return 1e-3
+    return next(
+        (seconds for unit, seconds in (("m", 60.0), ("h", 3600.0)) if name.startswith(unit)), 1.0
+    )
+
+
+# ------------------------------------------------------------ usage
+
+
+def read_tokens(usage: Any, text: str = "", thought: str = "") -> Tokens:
+    """Read token counts; zeros where the server sends none, or no count.
+
+    Reasoning that a server counts apart from the completion is added to it: by the sum that it
+    reports, else by what the lengths of answer and thought are closest to.
+    """
+
+    def count(name: str) -> int:
+        parts = [usage, *(usage.values() if isinstance(usage, dict) else ())]
+        for part in parts:
+            for key in _NAMES[name]:
+                value = part.get(key) if isinstance(part, dict) else None
+                if isinstance(value, int) and 0 < value <= _MOST_TOKENS:
+                    return int(value)
+        return 0
+
+    prompt, completion, reasoning = count("prompt"), count("completion"), count("reasoning")
+    total = count("total")
+    if total > prompt + completion and prompt:
+        completion = total - prompt
+    elif reasoning and _is_apart(completion, reasoning, total - prompt, count_tokens(text)):
+        completion += reasoning
+    tokens = Tokens(prompt, min(count("cached"), prompt), completion, min(reasoning, completion))
+    thinking = count_tokens(thought)
+    if completion and not reasoning and thinking > 3 * completion:  # only the answer was counted
+        tokens = tokens._replace(completion=completion + thinking, reasoning=thinking)
+        return tokens._replace(estimated=True)
+    return tokens
+
+
+def _is_apart(completion: int, reasoning: int, counted: int, answer: int) -> bool:
+    """True if the tokens of a completion are without those of its reasoning."""
+    if completion < reasoning:
+        return True
+    if counted == completion:
+        return False
+    return abs(completion - answer) < abs(completion - answer - reasoning)
