@@ -8,26 +8,19 @@ import inspect
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 from gym_memory.core import components
 from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.names import Registry, Spec
-from gym_memory.core.records import Observation, PlanState, Transition
+from gym_memory.core.records import Observation, PlanState, Substitute, Transition
 from gym_memory.core.settings import check_known
 
-__all__ = ["POLICIES", "Act", "Player", "Policy", "Substitute", "learner_classes", "make_policy"]
+__all__ = ["POLICIES", "Act", "Player", "Policy", "learner_classes", "make_policy"]
 
 
 Act = Callable[[Observation, dict[str, Any]], str]
 """The smallest policy: observation and info in, action out."""
-
-
-class Substitute(NamedTuple):
-    """Why a step was not decided by the model of a policy, and the answer that was not played."""
-
-    reason: str
-    answer: str = ""
 
 
 class Policy(ABC):

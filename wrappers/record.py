@@ -15,8 +15,10 @@ episode stays short::
     valid_actions   the valid actions shown
     stats           facts, live facts, episodes, lessons, tokens; update_ms, recall_ms, ms (wall
                     milliseconds since the last row, without those that a person took)
-    calls           role, messages, answer, tokens, cost_usd, hit and ms of each model call since
-                    the last row
+    calls           role, messages, thought, answer, tokens, cost_usd (null without a price), hit
+                    and ms of each model call since the last row
+    substitute      why the model did not decide the action, and the answer that was not played;
+                    only where that is so
 """
 
 from __future__ import annotations
@@ -30,7 +32,7 @@ from typing import Any
 import gymnasium as gym
 
 from gym_memory.core.errors import InvalidArgumentError
-from gym_memory.core.records import MemoryStats, PlanState, Reason, Reasons, Triple
+from gym_memory.core.records import MemoryStats, PlanState, Reason, Reasons, Substitute, Triple
 from gym_memory.core.settings import check_flag
 from gym_memory.core.trajectory import Row, RowWriter
 from gym_memory.games.spaces import RAW_KEYS, check_keys
@@ -94,6 +96,7 @@ class RecordTrajectory(gym.Wrapper[Obs, str, Obs, str], gym.utils.RecordConstruc
         self._with_detail, self._detail = detail, StepDetail(None)
         self.row: Row = {}
         self.model_calls: list[Call] = []
+        self.substitute: Substitute | None = None
         self._written: list[str] = []
 
     def reset(
@@ -159,6 +162,8 @@ class RecordTrajectory(gym.Wrapper[Obs, str, Obs, str], gym.utils.RecordConstruc
         reasons, plan = self._below("reasons", Reasons)(), self._below("plan", PlanState())
         row = self._detail.of(obs, info.get("memory_stats"), plan, reasons, self.model_calls)
         self.model_calls.clear()
+        if self.substitute is not None:
+            row, self.substitute = {**row, "substitute": self.substitute._asdict()}, None
         return row
 
     def leave_out(self, seconds: float) -> None:
@@ -302,9 +307,10 @@ def _call(call: Call) -> dict[str, Any]:
     return {
         "role": call.role,
         "messages": list(call.messages),
+        **({"thought": call.thought} if call.thought else {}),
         "answer": call.answer,
         "tokens": call.tokens._asdict(),
-        "cost_usd": call.cost_usd,
+        "cost_usd": call.cost_usd if call.priced else None,
         "hit": call.hit,
         "ms": round(call.seconds * 1e3, 1),
     }

@@ -10,14 +10,13 @@ from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
-from gym_memory.baselines.base import Substitute
 from gym_memory.baselines.llm.answers import undressed
 from gym_memory.baselines.llm.language import LanguagePolicy, LanguageSettings
 from gym_memory.baselines.llm.saycan import Affordances, form_of
 from gym_memory.baselines.rl.shared.features import words_of
 from gym_memory.baselines.rules.explorer import things_of
 from gym_memory.core.errors import ModelError
-from gym_memory.core.records import Observation, Transition
+from gym_memory.core.records import Observation, Substitute, Transition
 from gym_memory.core.settings import Help
 from gym_memory.graph.schema import DIRECTIONS
 from gym_memory.llm import ChatModel

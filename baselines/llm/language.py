@@ -10,7 +10,7 @@ from typing import Annotated, Any, ClassVar, TypeVar
 
 import numpy as np
 
-from gym_memory.baselines.base import Policy, Substitute
+from gym_memory.baselines.base import Policy
 from gym_memory.baselines.llm.answers import (
     Decision,
     UnreadableAnswerError,
@@ -19,7 +19,7 @@ from gym_memory.baselines.llm.answers import (
 )
 from gym_memory.core.errors import ContextExceededError, InvalidArgumentError, ModelError
 from gym_memory.core.names import Spec
-from gym_memory.core.records import Observation, PlanState, Transition
+from gym_memory.core.records import Observation, PlanState, Substitute, Transition
 from gym_memory.core.settings import Help, Settings
 from gym_memory.core.tokens import CHARS_PER_TOKEN
 from gym_memory.llm import MODELS, ChatModel, Message, Reply, Request, model_spec

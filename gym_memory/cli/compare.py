@@ -36,7 +36,9 @@ from gym_memory.run.results.score import (
     format_interval,
     format_number,
     format_p,
+    notes_on,
     seeds_go_round,
+    stopped_jobs,
     table,
     units,
     with_fallbacks,
@@ -157,6 +159,15 @@ def play_config(
         _show(table(all_units), playing.json_lines)
         if not playing.json_lines:
             _print_differences(config, rows)
+    for note in notes_on(all_units):
+        progress().print(f"Note: {note}", markup=False)
+    stopped = stopped_jobs(rows)
+    if stopped:
+        progress().print(
+            f"{len(stopped)} of {len(config.jobs())} jobs were stopped by the limit and have no "
+            "score: run the same command with a higher limit to continue",
+            markup=False,
+        )
     print_failures(all_units, out)
     _tell_report(out)
     return rows

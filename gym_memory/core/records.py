@@ -12,8 +12,8 @@ from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.settings import shown
 
 __all__ = ["LARGEST", "Cue", "MemoryStats", "Observation", "Oracle", "Outcome", "PlanState"]
-__all__ += ["Reason", "Reasons", "Recall", "Step", "Task", "Transition", "Triple", "check_bounded"]
-__all__ += ["value_of"]
+__all__ += ["Reason", "Reasons", "Recall", "Step", "Substitute", "Task", "Transition", "Triple"]
+__all__ += ["check_bounded", "value_of"]
 
 LARGEST = 1e100
 """Bound of every number that is kept: sums and squares of them stay finite."""
@@ -87,6 +87,13 @@ class PlanState:
 
     def __str__(self) -> str:
         return "; ".join((str(self.aim), *(f"{name}: {x}" for name, x in self.notes().items())))
+
+
+class Substitute(NamedTuple):
+    """Why a step was not decided by the model of a policy, and the answer that was not played."""
+
+    reason: str
+    answer: str = ""
 
 
 class Recall(NamedTuple):

@@ -50,7 +50,7 @@ class ScoredRow(Protocol):
         """Return the tokens recalled an observation."""
 
     @property
-    def cost_usd(self) -> float:
+    def cost_usd(self) -> float | None:
         """Return the cost of all jobs."""
 
     @property
@@ -226,7 +226,7 @@ def cost_figures(rows: Sequence[ScoredRow], colour: Mapping[str, int]) -> list[F
             [(row, row.tokens) for row in rows if row.tokens is not None], colour,
         )
     ]  # fmt: skip
-    paid = [(row, row.cost_usd / row.n) for row in rows]
+    paid = [(row, (row.cost_usd or 0.0) / row.n) for row in rows]
     if any(cost for _, cost in paid):
         found.append(_scatter("cost", "Cost against score", "US dollars a job", paid, colour))
     return found

@@ -116,6 +116,14 @@ class BaseChatModel(ABC):
     def preflight(self, trial: Request | None = None) -> None:  # noqa: B027 - a server may be away
         """Raise ModelSetupError if the model cannot be reached or refuses a short call."""
 
+    def check_price(self, budget: Budget) -> None:
+        """Raise ModelSetupError for a limit in dollars on calls without a price."""
+        if budget.max_cost_usd is not None and self.price is None:
+            raise ModelSetupError(
+                f"a stop at max_cost_usd needs the price of model {self.name!r}: give prompt_price "
+                "and completion_price or a table in GYM_MEMORY_PRICES"
+            )
+
     @property
     def reasons(self) -> bool:
         """True if the model thinks before it answers."""
@@ -227,11 +235,7 @@ class BaseChatModel(ABC):
         budgets = (*own, *current_scope().budgets)
         price = self.price
         for budget in budgets:
-            if budget.max_cost_usd is not None and price is None:
-                raise ModelSetupError(
-                    f"a stop at max_cost_usd needs the price of model {self.name!r}: give "
-                    "prompt_price and completion_price or a table in GYM_MEMORY_PRICES"
-                )
+            self.check_price(budget)
         most = 0.0 if price is None else price.ceiling(prompt, completion)
         tickets: list[tuple[Budget, int]] = []
 

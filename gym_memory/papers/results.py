@@ -24,7 +24,7 @@ from gym_memory.papers.experiments import (
 from gym_memory.run.config import EpisodeRow
 from gym_memory.run.protocols import make_protocol
 from gym_memory.run.results.pages import curve_figures
-from gym_memory.run.results.score import Unit, combination, grouped, table, units
+from gym_memory.run.results.score import Unit, combination, grouped, table, total_cost, units
 
 __all__ = ["Played", "draw", "measures_of", "records", "short_names"]
 
@@ -138,7 +138,7 @@ def _with_means(
             **dict.fromkeys(own[0]), "part": own[0]["part"], "protocol": protocol, "env": _ALL,
             "memory": memory, "policy": policy, "n": sum(row["n"] for row in own),
             "n_failed": sum(row["n_failed"] for row in own), **_compared(means, theirs),
-            "cost_usd": sum(row["cost_usd"] for row in own),
+            "cost_usd": total_cost(row["cost_usd"] for row in own),
         }  # fmt: skip
 
 

@@ -17,7 +17,14 @@ from typing import Any
 from gym_memory.core.errors import InvalidArgumentError, ResultsError, UnknownNameError
 from gym_memory.core.names import NO_SPEC, Spec
 from gym_memory.core.records import LARGEST, check_bounded
-from gym_memory.core.settings import check_int, check_number, check_share, check_utf8, shown
+from gym_memory.core.settings import (
+    check_int,
+    check_number,
+    check_share,
+    check_text,
+    check_utf8,
+    shown,
+)
 from gym_memory.memory.base import check_budget
 from gym_memory.run import EpisodeResult
 from gym_memory.run.protocols import make_protocol
@@ -113,6 +120,7 @@ class EpisodeRow:
             names = [f.name for f in dataclasses.fields(EpisodeResult) if f.name in record]
             result = {name: record[name] for name in names}
             result["curve"] = tuple((step, score) for step, score in record["curve"])
+            result["notes"] = tuple(check_text("a note", note) for note in record.get("notes", ()))
             row = cls(Job(**job), check_int("trial", record["trial"], 0), EpisodeResult(**result))
             _check_types(row.job, Job(NO_SPEC, NO_SPEC, NO_SPEC, 0))
             check_result(row.result)

@@ -14,6 +14,7 @@ from typing import Any
 import gymnasium as gym
 
 from gym_memory.baselines.base import Act, Policy, make_policy
+from gym_memory.core.errors import BudgetExceededError
 from gym_memory.core.records import MemoryStats, Transition, check_bounded, value_of
 from gym_memory.llm import Meter, episode_usage, logged_calls
 
@@ -32,7 +33,8 @@ class EpisodeResult:
     win is. ``tokens`` are the mean of the recalls shown, ``memory_ms`` the mean of a step's update
     and recall. ``counters`` are those of policy, memory and models, ``curve`` points ``(step,
     value)`` where the value changed. ``failed`` says why an episode was not played to its end,
-    ``detail`` more of it.
+    ``detail`` more of it. ``notes`` are what a reader is to know of the calls of language models:
+    why the first one failed, what a server refuses, what was cut or estimated.
     """
 
     task_id: str = ""
@@ -53,6 +55,7 @@ class EpisodeResult:
     curve: tuple[tuple[int, float], ...] = ()
     failed: str = ""
     detail: str = ""
+    notes: tuple[str, ...] = ()
 
     CLOCKS = ("memory_ms", "seconds")
     """Fields that a clock wrote: all else is equal in two runs of the same episode."""
@@ -73,7 +76,18 @@ class EpisodeResult:
             return self
         usage = meter.counters()
         cost = self.cost_usd + usage.pop("cost_usd")
-        return dataclasses.replace(self, cost_usd=cost, counters={**self.counters, **usage})
+        counters, notes = {**self.counters, **usage}, meter.notes()
+        return dataclasses.replace(self, cost_usd=cost, counters=counters, notes=notes)
+
+    @property
+    def priced(self) -> bool:
+        """True if the price of every call is known, so that ``cost_usd`` is the cost."""
+        return not self.counters.get("llm_unpriced")
+
+    @property
+    def stopped(self) -> bool:
+        """True if a limit of money or tokens ended the episode; it can be played on."""
+        return self.failed.startswith(BudgetExceededError.__name__)
 
 
 def rollout(
@@ -120,7 +134,10 @@ def rollout(
                 obs, info = env.get_wrapper_attr("restore")(kept)
             elif terminated or truncated:
                 break
+            policy.substitute = None
             action = policy.act(obs, info)
+            if policy.substitute is not None and env.has_wrapper_attr("model_calls"):
+                env.set_wrapper_attr("substitute", policy.substitute)
             if set_focus is not None:
                 set_focus(policy.focus)
             next_obs, reward, terminated, truncated, info = env.step(action)

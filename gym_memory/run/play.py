@@ -80,7 +80,9 @@ class JobPlayer(EpisodePlayer):
         check_result(result)
         usage = self._meter.total()
         if usage.failures and not usage.calls:
-            raise ModelError("server", f"the model never answered, {usage.failures} calls failed")
+            first = next(iter(self._meter.notes()), "")
+            never = f"the model never answered, {usage.failures} calls failed"
+            raise ModelError("server", f"{never}; {first}" if first else never)
         return result
 
     def _on_step(self, t: int, info: dict[str, Any]) -> None:

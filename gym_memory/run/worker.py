@@ -87,7 +87,7 @@ def serve(connection: Connection, log: Path, settings: WorkerSettings) -> None:
         except EOFError:
             return
         if isinstance(request, RunConfig):
-            connection.send(_check(request))
+            connection.send(_check(request, spending))
         elif settings.lanes == 1:
             _play(send, request, settings, spending, followers)
             if not gc.get_freeze_count():  # what the first game loaded stays, and is not searched:
@@ -135,24 +135,21 @@ def kill_marked(mark: str) -> None:
                 os.kill(int(place.parent.name), signal.SIGKILL)
 
 
-def _check(config: RunConfig) -> tuple[str, Any]:
+def _check(config: RunConfig, spending: Budget | None) -> tuple[str, Any]:
     """Build everything once, so that a wrong name is reported before play."""
     backends = {}
     try:
-        models = []
         for memory in config.memories:
             make_memory(memory)
-            models.append(memory.kwargs.get("llm"))
+            if memory.kwargs.get("llm"):
+                _check_model(make_model(memory.kwargs["llm"]), spending)
         for policy in config.policies:
             player = make_policy(policy)
-            models.append(getattr(player, "llm", None))
+            _check_model(getattr(player, "llm", None), spending, player)
             if getattr(player, "interactive", False):
                 raise InvalidArgumentError(
                     f"policy {policy!r} needs a terminal: use gym-memory play"
                 )
-        for model in map(make_model, filter(None, models)):
-            if isinstance(model, BaseChatModel):
-                model.preflight()
         for spec in config.envs:
             env = Job(spec, Spec("none"), NO_SPEC, 0, budget=config.budgets[0]).make_env()
             with contextlib.closing(env):
@@ -165,6 +162,14 @@ def _check(config: RunConfig) -> tuple[str, Any]:
         traceback.print_exc()
         return "error", _portable(error)
     return "checked", backends
+
+
+def _check_model(model: Any, spending: Budget | None, player: Any = None) -> None:
+    """Call a model once, as its agent would; a limit in dollars needs its price."""
+    if isinstance(model, BaseChatModel):
+        if spending is not None:
+            model.check_price(spending)
+        (player if hasattr(player, "preflight") else model).preflight()
 
 
 def _portable(error: Exception) -> GymMemoryError:

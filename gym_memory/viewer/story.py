@@ -165,7 +165,9 @@ def _light(row: Row, stats: Mapping[str, Any], calls: Sequence[Any]) -> dict[str
         "end": _end(row),
         "tokens": stats.get("tokens", 0),
         "ms": stats.get("ms"),
-        "cost": sum(call["cost_usd"] for call in calls),
+        "cost": sum(call["cost_usd"] or 0.0 for call in calls),
+        "unpriced": any(call["cost_usd"] is None for call in calls),
+        "substitute": row.get("substitute"),
         "prompt": sum(call["tokens"]["prompt"] for call in calls),
         "completion": sum(call["tokens"]["completion"] for call in calls),
     }

@@ -223,7 +223,7 @@ class ResultsFolder:
         replaced = []
         for rows in read_episodes(self.path):
             failed = any(row.result.failed for row in rows)
-            if failed and self._retry_failed:
+            if failed and (self._retry_failed or any(row.result.stopped for row in rows)):
                 replaced.append(rows)
             elif rows[0].job.key in planned:
                 self._finished[rows[0].job.key] = rows

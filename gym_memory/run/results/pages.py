@@ -28,6 +28,7 @@ from gym_memory.run.results.score import (
     Unit,
     combination,
     grouped,
+    notes_on,
     score_by_trial,
     score_cells,
     seeds_go_round,
@@ -120,6 +121,7 @@ def _section(protocol: str, played: Sequence[Unit], colour: dict[str, int]) -> S
         figures.insert(0, budget_figure(curves(played), colour))
     repeated = next((row for row in rows if row.n_tasks < row.n), None)
     sentences = [("Seeds go round", seeds_go_round(repeated))] if repeated else []
+    sentences += [("Calls of language models", note) for note in notes_on(own)]
     sentences += [("", sentence) for sentence in _certain(rows)]
     return Section(f"Protocol {protocol}", stem_of(protocol), sentences, figures)
 

@@ -34,6 +34,7 @@ from gym_memory.run.results.score import (
     format_number,
     grouped,
     mean_counters,
+    notes_on,
     score_by_trial,
     score_lines,
     seeds_go_round,
@@ -216,6 +217,10 @@ def _section(path: Path, protocol: str, own: Sequence[Unit], gaps: Sequence[Diff
     repeated = next((row for row in rows if row.n_tasks < row.n), None)
     if repeated:
         lines += [f"**Seeds go round**: {seeds_go_round(repeated)}", ""]
+    if notes := notes_on(own):
+        # As code, since a note quotes a server.
+        quoted = (note.replace("`", "'") for note in notes)
+        lines += ["Calls of language models:", "", *(f"- `{note}`" for note in quoted), ""]
     lines += drawn(score_figure(table(own), colour))
     by_step, *by_trial = curve_figures(own, colour)
     if is_stream(protocol):

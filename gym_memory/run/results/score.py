@@ -26,7 +26,7 @@ __all__ = ["GAP_NUMBERS", "MOST_FALLBACKS", "SCALE", "Difference", "ScoreTable",
 __all__ += ["Unit", "combination", "differences", "estimate", "format_interval", "format_number"]
 __all__ += ["format_p", "format_score", "grouped", "is_raw", "mean_counters", "score_by_trial"]
 __all__ += ["score_cells", "score_lines", "seeds_go_round", "step_curve", "table", "tasks"]
-__all__ += ["units", "with_fallbacks"]
+__all__ += ["format_cost", "notes_on", "stopped_jobs", "total_cost", "units", "with_fallbacks"]
 
 Axis = Literal["memory", "policy"]
 ALL_ENVS = "all"
@@ -34,6 +34,7 @@ SCALE = "Scores are normalized to [0, 1], or points where no best score is known
 """Sentence about the numbers of a table."""
 MOST_FALLBACKS = 0.05
 """Share of steps that fallbacks may decide before a reader is warned."""
+_MOST_NOTES = 20
 GAP_NUMBERS = ("n", "difference", "95 %", "p, corrected", "better", "equal", "worse")
 """Columns of numbers in a table of differences."""
 _SCORES = ("n", "failed", "score", "95 %", "success", "steps")
@@ -64,7 +65,7 @@ class Unit(NamedTuple):
     steps: int
     memory_ms: float
     tokens: float
-    cost_usd: float
+    cost_usd: float | None
     curve: tuple[tuple[int, float], ...]
     trials: tuple[float, ...]
     counters: dict[str, float]
@@ -73,8 +74,20 @@ class Unit(NamedTuple):
 
 
 def units(rows: Iterable[EpisodeRow]) -> list[Unit]:
-    """Group the episodes by job, in order of first appearance."""
-    return [_unit(group) for group in grouped(rows, lambda row: row.job).values()]
+    """Group the episodes by job, in order of first appearance; leave out the stopped jobs."""
+    jobs = grouped(rows, lambda row: row.job).values()
+    return [_unit(group) for group in jobs if not any(row.result.stopped for row in group)]
+
+
+def stopped_jobs(rows: Iterable[EpisodeRow]) -> list[Job]:
+    """Return the jobs that a limit of money or tokens stopped; they have no score yet."""
+    return list(dict.fromkeys(row.job for row in rows if row.result.stopped))
+
+
+def notes_on(all_units: Iterable[Unit]) -> list[str]:
+    """Return what a reader is to know of the language models' calls, each sentence once."""
+    results = (result for unit in all_units for result in unit.episodes)
+    return list(dict.fromkeys(note for result in results for note in result.notes))[:_MOST_NOTES]
 
 
 def _unit(rows: Sequence[EpisodeRow]) -> Unit:
@@ -100,7 +113,7 @@ def _unit(rows: Sequence[EpisodeRow]) -> Unit:
         steps=summary.steps if summary else sum(r.steps for r in results),
         memory_ms=float(np.average([r.memory_ms for r in played], weights=weights)),
         tokens=float(np.average([r.tokens for r in played], weights=weights)),
-        cost_usd=sum(r.cost_usd for r in results),
+        cost_usd=total_cost(r.cost_usd if r.priced else None for r in results),
         curve=summary.curve if summary else ((0, 0.0),),
         trials=tuple(0.0 if r.failed else r.value for r in results),
         counters=counters,
@@ -156,7 +169,7 @@ class TableRow:
     steps: float | None
     memory_ms: float | None
     tokens: float | None
-    cost_usd: float
+    cost_usd: float | None
     protocol: str
     n_tasks: int
     budget: int
@@ -208,7 +221,7 @@ def _table_row(group: Sequence[Unit]) -> TableRow:
         steps=mean("steps"),
         memory_ms=mean("memory_ms"),
         tokens=mean("tokens"),
-        cost_usd=sum(u.cost_usd for u in group),
+        cost_usd=total_cost(u.cost_usd for u in group),
         protocol=first.protocol,
         budget=first.budget,
         raw=is_raw(group),
@@ -427,6 +440,21 @@ def format_number(value: float | None, form: str) -> str:
     return "–" if value is None else f"{value:{form}}"
 
 
+def total_cost(costs: Iterable[float | None]) -> float | None:
+    """Return the sum of costs; None if one of them is unknown."""
+    listed = list(costs)
+    return None if None in listed else sum(cost or 0.0 for cost in listed)
+
+
+def format_cost(cost_usd: float | None) -> str:
+    """Return US dollars for a reader; a question mark where a price is unknown.
+
+    >>> format_cost(0.126), format_cost(None)
+    ('0.13', '?')
+    """
+    return "?" if cost_usd is None else f"{cost_usd:.2f}"
+
+
 def score_lines(rows: Sequence[TableRow]) -> tuple[list[str], list[list[Any]]]:
     """Return the header and the cells of rows of scores; with budgets if there are several."""
     swept = len({row.budget for row in rows}) > 1
@@ -444,7 +472,7 @@ def score_lines(rows: Sequence[TableRow]) -> tuple[list[str], list[list[Any]]]:
                 *(format_number(row.fallbacks, ".0%") for _ in unguided),
             ),
             format_number(row.memory_ms, ".3f"),
-            *(format_number(row.tokens, ".0f"), f"{row.cost_usd:.2f}"),
+            *(format_number(row.tokens, ".0f"), format_cost(row.cost_usd)),
         ]
         for row in rows
     ]

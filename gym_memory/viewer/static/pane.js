@@ -57,11 +57,12 @@ GM.pane = (root, episode, label, fixed = false) => {
       now.reward ? chip("reward", (now.reward > 0 ? "+" : "") + GM.number(now.reward)) : null,
       chip("memory", now.tokens ? `${GM.number(now.tokens)} tokens` : null, "Tokens of the recalled memory"),
       now.prompt ? chip("model", `${GM.number(now.prompt)} + ${GM.number(now.completion)} tokens`, "Prompt and completion tokens of this step") : null,
-      now.cost ? chip("cost", `$${now.cost.toFixed(4)}`) : null,
+      now.cost || now.unpriced ? chip("cost", now.unpriced ? "?" : `$${now.cost.toFixed(4)}`) : null,
       now.ms != null ? chip("time", `${GM.number(now.ms, 1)} ms`, "Wall time of the step: policy, game and memory") : null,
       now.end ? badge(now.end === "won" ? "came" : "went", now.end) : null);
     const parts = [];
-    if (now.action) parts.push(el("p", { class: "action" }, el("span", { class: "prompt", "aria-hidden": "true" }, "> "), el("bdi", {}, GM.cut(now.action, 400)), now.ok ? null : [" ", badge("went", "refused")]));
+    if (now.action) parts.push(el("p", { class: "action" }, el("span", { class: "prompt", "aria-hidden": "true" }, "> "), el("bdi", {}, GM.cut(now.action, 400)), now.ok ? null : [" ", badge("went", "refused")], now.substitute ? [" ", badge("went", "not the model's choice")] : null));
+    if (now.substitute) parts.push(el("p", { class: "muted small" }, `The model did not decide this action: ${GM.cut(now.substitute.reason, 400)}`), now.substitute.answer ? GM.long(now.substitute.answer, 2000) : null);
     if (!detail) parts.push(el("p", { class: "muted" }, "…"));
     else {
       parts.push(GM.long(detail.text));
@@ -74,10 +75,11 @@ GM.pane = (root, episode, label, fixed = false) => {
           el("ul", { class: "actions" }, detail.valid_actions.slice(0, 400).map((action) => el("li", {}, action)))));
       }
       for (const call of detail.calls) {
-        const cost = call.cost_usd ? `, $${call.cost_usd.toFixed(4)}` : "";
+        const cost = call.cost_usd === null ? ", cost unknown" : call.cost_usd ? `, $${call.cost_usd.toFixed(4)}` : "";
         parts.push(el("details", { class: "call" },
           el("summary", {}, `Model call: ${call.role || "other"}`, el("span", { class: "muted" }, ` ${call.tokens.prompt} + ${call.tokens.completion} tokens${cost}, ${GM.number(call.ms, 0)} ms${call.hit ? ", from the cache" : ""}`)),
           call.messages.map((message) => [el("h3", {}, message.role), GM.long(message.content)]),
+          call.thought ? [el("h3", {}, "thought"), GM.long(call.thought)] : [],
           el("h3", {}, "answer"), GM.long(call.answer)));
       }
       const { stats } = detail;
