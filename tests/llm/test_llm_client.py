@@ -561,7 +561,7 @@ def test_a_missing_or_wrong_key_says_what_to_do(serve, connect, monkeypatch):
         (f"openai?model=m&api_key={KEY}", UnknownNameError),
         (f"openai?model=m&key_env={KEY}", InvalidArgumentError),
         (f"openai?model=m&base_url=http://user:{KEY}@host/v1", InvalidArgumentError),
-        (f"openai?model=m&base_url=http://host/v1%3Fkey%3D{KEY}", ModelSetupError),
+        (f"openai?model=m&base_url=http://host/v1%3Fkey%3D{KEY}", InvalidArgumentError),
         ("openai?model=m&base_url=host", ModelSetupError),
         ("openai", ModelSetupError),
         ("openai?model=m&json_mode=x", InvalidArgumentError),
