@@ -15,14 +15,6 @@ from gym_memory.core.errors import CorruptGameError, InvalidArgumentError, Missi
 pytest.importorskip("jericho")
 
 from gym_memory.games.jericho import Jericho
-from gym_memory.games.jericho.engine import (
-    GENERIC,
-    PREFERRED,
-    commands,
-    names_in_view,
-    templates_of,
-    understood,
-)
 from gym_memory.games.jericho.env import our_story
 from gym_memory.games.jericho.vocabulary import (
     HELD,
@@ -30,6 +22,14 @@ from gym_memory.games.jericho.vocabulary import (
     Vocabulary,
     object_region,
     read_vocabulary,
+)
+from gym_memory.games.jericho.words import (
+    GENERIC,
+    PREFERRED,
+    commands,
+    names_in_view,
+    templates_of,
+    understood,
 )
 from gym_memory.games.textworld.games import cached_story
 from gym_memory.wrappers import MemoryObservation

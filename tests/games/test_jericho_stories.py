@@ -17,8 +17,8 @@ pytest.importorskip("jericho")
 import jericho
 
 from gym_memory.games.jericho import Jericho
-from gym_memory.games.jericho.engine import PREFERRED
 from gym_memory.games.jericho.vocabulary import read_vocabulary
+from gym_memory.games.jericho.words import PREFERRED
 
 pytestmark = pytest.mark.slow
 

@@ -13,11 +13,13 @@ from typing import Any, NoReturn
 
 from gym_memory.core.errors import BackendError
 
-__all__ = ["Attempt", "in_copy", "limit_cpu"]
+__all__ = ["COMMAND_CPU_S", "Attempt", "in_copy", "limit_cpu"]
 
 Attempt = Callable[[str], bool]
 """Announces a command; False if it ended an earlier copy and must not be typed."""
 
+COMMAND_CPU_S = 5.0
+"""CPU seconds that a story may take for a command; the slowest known one takes 1."""
 _MOST_BYTES = 256
 _MOST_FATAL = 20
 """Commands that may end a copy; a story that breaks at more of them has no list."""

@@ -84,7 +84,7 @@ class Jericho(TextWorldEnv):
         self._parser = StoryProcess(story_seed, verbose=check_flag("verbose", verbose))
         self.engine = self._parser
 
-    def story(self, task_id: str) -> Path:
+    def description(self, task_id: str) -> Path:
         """Return the story file of a task; our own is compiled at first use."""
         return self._stories[task_id] or our_story()
 

@@ -15,8 +15,8 @@ import numpy as np
 from gym_memory.core.errors import BackendError
 from gym_memory.core.records import Triple
 from gym_memory.games.isolate import HostProcess
-from gym_memory.games.jericho.copies import limit_cpu
-from gym_memory.games.jericho.engine import COMMAND_CPU_S, ParserEngine
+from gym_memory.games.jericho.copies import COMMAND_CPU_S, limit_cpu
+from gym_memory.games.jericho.engine import ParserEngine
 from gym_memory.games.textworld.engine import Answer, GameData
 from gym_memory.games.textworld.logic import Index, Logic, World
 from gym_memory.games.textworld.story_engine import SavedStory

@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from gym_memory.graph.schema import SHORT_DIRECTIONS, direction_in
 
 __all__ = ["HELD", "NOUN", "Region", "Vocabulary", "decoded", "object_region", "read_vocabulary"]
-__all__ += ["steady"]
 
 NOUN, HELD = "NOUN", "HELD"
 """Slots of a template: any thing in view, a thing that is carried."""
@@ -311,9 +310,3 @@ def _end_of(story: bytes, address: int, *, old: bool) -> int:
         else:
             address += 2 + (head >> 6)
     return address + 1
-
-
-def steady(memories: Iterable[Bytes]) -> NDArray[np.bool_]:
-    """Return which bytes are the same in all of ``memories``; shape of one of them."""
-    stack = np.stack(list(memories))
-    return (stack == stack[0]).all(axis=0)

@@ -29,6 +29,7 @@ _REACH = _FACTOR | {6: 12, 7: 12}
 """Version to what addresses of routines and strings can name, in units of 65,536 bytes."""
 _BEYOND = b"\0\0\x80\0"
 """Filler after the story: strings that end, routines whose first instruction is invalid."""
+_READ_CHAR = 0xF6
 _LARGEST = 1 << 20
 """Twice the bytes that a story file can have."""
 _DEFAULT_SEED = 1
@@ -152,8 +153,19 @@ class Interpreter:
         _extend(self.frotz.frotz_lib, self._reach)
         return text
 
+    @property
+    def awaits_key(self) -> bool:
+        """True if the story waits for a key and not for a line."""
+        return bool(self.frotz.frotz_lib.get_opcode() == _READ_CHAR)
+
     def send(self, command: str) -> str:
-        """Type one line (ASCII, no line break, at most 190 characters); return the answer."""
+        """Type one line (ASCII, no line break, at most 190 characters); return the answer.
+
+        Where the story waits for a key, a longer line is typed as Enter: Frotz would repeat its
+        last answer for ever.
+        """
+        if len(command) > 1 and self.awaits_key:
+            command = ""
         # What FrotzEnv.step does beyond this, reading score and moves, means nothing here.
         answer = self.frotz.frotz_lib.step(command.encode("ascii") + b"\n")
         return str(answer.decode("cp1252"))

@@ -1,0 +1,90 @@
+"""Measure how much of what walkthroughs do is among the valid actions that are listed.
+
+    python -m benchmarks jericho/walkthroughs --stories FOLDER --steps 15
+
+For each story that Jericho knows, steps of its walkthrough are drawn that change an object. Such a
+step is found if it is listed, or a listed action leads to the same objects. A line a story goes to
+benchmarks/jericho/walkthroughs.json.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from pathlib import Path
+from random import Random
+
+import numpy as np
+
+from gym_memory.games.jericho.engine import ParserEngine
+from gym_memory.games.jericho.trials import Trials
+
+OUT = Path(__file__).with_name("walkthroughs.json")
+QUIET = ("look", "inventory", "wait")
+
+
+def measure(story: Path, steps: int) -> dict[str, object]:
+    """Return how many of some drawn steps of a story's walkthrough are found, and the misses."""
+    engine = ParserEngine()
+    engine.start(story)
+    walkthrough = engine.walkthrough()
+    drawn = Random(story.name).sample(range(len(walkthrough)), min(4 * steps, len(walkthrough)))
+    found, seconds, listed, missed, lists = 0, 0.0, 0, [], 0
+    for at, action in enumerate(walkthrough):
+        if at in drawn and found + len(missed) < steps:
+            wanted = effect(engine, action)
+            if wanted is not None:
+                begun = time.process_time()
+                here = engine.save()
+                others = engine.list_here()
+                engine.load(here)
+                seconds += time.process_time() - begun
+                lists += 1
+                listed += len(others)
+                same = action in others or any(effect(engine, o) == wanted for o in others)
+                found += same
+                missed += [] if same else [f"{at} {action}"]
+        if engine.send(action).won:
+            break
+    engine.close()
+    return {
+        "story": story.name, "steps": found + len(missed), "found": found, "missed": missed,
+        "listed": round(listed / max(1, lists), 1), "ms": round(1000 * seconds / max(1, lists)),
+    }  # fmt: skip
+
+
+def effect(engine: ParserEngine, action: str) -> bytes | None:
+    """Return the objects as an action leaves them; None if it or waiting leaves them the same."""
+    known, begun = engine.facts_of_story, engine.save()
+    trials = Trials(engine.machine, known.vocabulary, lambda command: True)
+    regions = [known.region.of(trials.result(command).memory) for command in QUIET]
+    same = np.logical_and(regions[0] == regions[1], regions[0] == regions[2])
+    now = known.region.of(trials.result(action).memory)[same]
+    engine.load(begun)
+    still = (regions[0][same], known.region.of(trials.memory)[same])
+    return None if any(np.array_equal(now, one) for one in still) else now.tobytes()
+
+
+def main() -> None:
+    """Measure every story, and write each line as it comes."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--stories", type=Path, required=True, help="a folder of story files")
+    parser.add_argument("--steps", type=int, default=15, help="steps of a story, at most")
+    parser.add_argument("--only", nargs="*", help="names of stories")
+    parser.add_argument("--out", type=Path, default=OUT)
+    args = parser.parse_args()
+    rows: list[dict[str, object]] = []
+    for story in sorted(args.stories.glob("*.z[3-8]")):
+        if args.only and story.name not in args.only:
+            continue
+        rows.append(measure(story, args.steps))
+        print(json.dumps(rows[-1]), flush=True)
+        lines = ",\n".join(json.dumps(row) for row in rows)
+        args.out.write_text(f"[\n{lines}\n]\n", encoding="utf-8")
+    steps = sum(int(str(row["steps"])) for row in rows)
+    print(f"{sum(int(str(row['found'])) for row in rows)} of {steps} steps are listed")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,298 @@
+"""Valid actions of a story: commands that change its world, found by trying them."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+
+import numpy as np
+
+from gym_memory.games.jericho.facts import holders_of, is_circular
+from gym_memory.games.jericho.trials import Result, Trials
+from gym_memory.games.jericho.vocabulary import HELD, NOUN, Bytes, Region, Vocabulary
+from gym_memory.games.jericho.words import (
+    GENERIC,
+    MOVES,
+    commands,
+    is_refused_verb,
+    names_in_view,
+    names_offered,
+    parts_of,
+    preference,
+    story_text,
+    understood,
+)
+
+__all__ = ["Listing"]
+
+_QUIET = ("look", "inventory", "wait")
+"""Commands that every story takes and that change nothing."""
+_CHOICE = re.compile(r"\b(?:type|answer) ((?:\w+,? ){1,6}or \w+)\b", re.IGNORECASE)
+"""Answers that a story waits for: *Please type YES or NO*."""
+_NO_CHOICE = frozenset(("or", "restore", "quit", "restart", "undo"))
+"""Words of a choice that no player may use."""
+_ASIDE = re.compile(r"\((?:first |putting |Taken|with the|having )", re.IGNORECASE)
+_ONE_THING = 4
+"""Words of the longest command about one thing: *open iron mill door*."""
+_UNLIKE = 3
+"""Commands, verbs and answers that show that an effect is none of theirs."""
+_WORD = re.compile(r"[a-z]+")
+_MOST_THINGS = 24
+_MOST_NAMES = 80
+"""Names examined in one state."""
+_MOST_TRIED = 1400
+"""Commands tried in one state; of more, those of ``GENERIC`` first, and one thing before two."""
+_REFUSALS = 2
+"""Refusals of its form after which a template is left."""
+
+
+class Listing:
+    """The search for what may be done in one state.
+
+    Names of things come from ``look``, ``inventory``, the last answer, and from what examining
+    these says. Commands are the story's templates filled with them. A command counts if it leaves
+    the objects of the story unlike they were, and unlike waiting leaves them.
+
+    Args:
+        trials: The state.
+        vocabulary: The story's words.
+        region: Where its objects are in dynamic memory.
+        templates: Forms of commands.
+        story: The story file.
+    """
+
+    def __init__(
+        self,
+        trials: Trials,
+        vocabulary: Vocabulary,
+        region: Region,
+        templates: Sequence[tuple[str, ...]],
+        story: bytes,
+    ):
+        self._trials, self._vocabulary, self._region = trials, vocabulary, region
+        self._templates, self._story = templates, story
+        self._look, self._carried, self._wait = map(trials.result, _QUIET)
+        self._examined: dict[str, Result] = {}
+
+    @cached_property
+    def key(self) -> str:
+        """What distinguishes the state: objects, ``look``, ``inventory``, other things here."""
+        quiet = (self._look, self._carried, self._wait)
+        regions = [self._region.of(result.memory) for result in quiet]
+        same = (regions[0] == regions[1]) & (regions[0] == regions[2])
+        seen = "\0".join(story_text(result.text) for result in quiet[:2])
+        in_view = self._names(self._look.text + self._carried.text)
+        others = [name for name in self._names(self._trials.text) if name not in in_view]
+        others = sorted(name for name in others if self._is_here(name))
+        world = regions[0][same].tobytes() + "\0".join((seen, *others)).encode()
+        return hashlib.sha256(world).hexdigest()
+
+    def commands(self) -> tuple[str, ...]:
+        """Return the commands that change the world, of one effect the likeliest wording."""
+        if self._trials.awaits_key:
+            return _QUIET[-1:]
+        choice = _CHOICE.search(self._look.text)
+        if choice is not None:
+            offered = re.findall(r"\w+", choice[1].lower())
+            return tuple(word for word in offered if word not in _NO_CHOICE)
+        things, held = self._things()
+        effects = _Effects(self, self._noise())
+        known = self._vocabulary.knows
+        for move in MOVES:
+            if known(self._vocabulary.spelled(move)):
+                effects.note(move, self._trials.result(move))
+        for name in things:
+            effects.note(f"examine {name}", self._examined[name])
+        if story_text(self._trials.text).endswith("?"):
+            for word in ("yes", "no"):
+                effects.note(word, self._trials.result(word))
+        for template, tried in self._to_try(things, held):
+            refused = 0
+            for command in tried:
+                result = self._trials.result(command)
+                if not effects.note(command, result) and is_refused_verb(result.text):
+                    refused += 1
+                    if refused == _REFUSALS and len(template) > 1:
+                        break
+        return (*effects.commands(), *filter(self._trials.can, _QUIET))
+
+    # ------------------------------------------------------------ things
+
+    def _names(self, text: str) -> list[str]:
+        return names_in_view(text, self._vocabulary)
+
+    def _examine(self, name: str) -> Result:
+        if name not in self._examined:
+            self._examined[name] = self._trials.result(f"examine {name}")
+        return self._examined[name]
+
+    def _is_here(self, name: str) -> bool:
+        return understood(self._examine(name).text)
+
+    def _things(self) -> tuple[list[str], list[str]]:
+        """Return names of things that can be examined, and those of them that are carried."""
+        kept: dict[str, str] = {}
+        inside: set[str] = set()
+        later: list[str] = []
+        sources = [(self._carried.text, True), (self._look.text, False), (self._trials.text, False)]
+        names = [(name, carried) for text, carried in sources for name in self._names(text)]
+        for name, carried in names:
+            for found in self._found(name):
+                later.append(self._examined[found].text)
+                self._keep(kept, found)
+                if carried:
+                    inside.add(found)
+        for text in later:
+            for name in self._names(text):
+                if len(self._examined) < _MOST_NAMES:
+                    for found in self._found(name):
+                        self._keep(kept, found)
+        things = list(kept)[:_MOST_THINGS]
+        return things, [name for name in things if name in inside]
+
+    def _found(self, name: str) -> list[str]:
+        """Return the longest part of a run of words that names a thing, or what it may mean."""
+        for part in parts_of(name):
+            if self._is_here(part):
+                return [part]
+            offered = names_offered(self._examine(part).text, self._vocabulary)
+            if offered:
+                return [one for one in offered if self._is_here(one)]
+        return []
+
+    def _keep(self, kept: dict[str, str], name: str) -> None:
+        """Keep a name unless it is another one for a thing that is kept already.
+
+        Two names with the same description are of one thing if one has all words of the other,
+        ``door`` and ``mill door``, of which the longer is kept; or if the description has a word of
+        the first and they share none.
+        """
+        look, words = story_text(self._examined[name].text), set(name.split())
+        for old, seen in kept.items():
+            if seen != look:
+                continue
+            others = set(old.split())
+            if words <= others:
+                return
+            if others < words:
+                place = list(kept).index(old)
+                entries = list(kept.items())
+                entries[place] = name, look
+                kept.clear()
+                kept.update(entries)
+                return
+            if not others & words and others & set(_WORD.findall(look.lower())):
+                return
+        kept[name] = look
+
+    # ------------------------------------------------------------ commands
+
+    def _noise(self) -> Bytes:
+        """Return which bytes of the objects commands leave alone that change nothing.
+
+        A byte that examining one thing alone changes may be an effect.
+        """
+        of = self._region.of
+        first = of(self._look.memory)
+        same = (first == of(self._carried.memory)) & (first == of(self._wait.memory))
+        unlike = np.zeros(len(first), int)
+        described = {result.text: result.memory for result in self._examined.values()}
+        for text, memory in described.items():
+            if understood(text):
+                unlike += of(memory) != first
+        return same & (unlike < 2)
+
+    def _to_try(
+        self, things: Sequence[str], held: Sequence[str]
+    ) -> Iterable[tuple[tuple[str, ...], list[str]]]:
+        """Yield templates with their commands: of one thing first, then the common ones."""
+        left = _MOST_TRIED
+        by_slots = sorted(
+            self._templates,
+            key=lambda line: (_slots(line) == 2, _slots(line) == 2 and _shape(line) not in _COMMON),
+        )
+        if len(things) > 1 and self._vocabulary.knows("all"):
+            by_slots.insert(0, ("take", "all"))
+        for line in by_slots:
+            made = list(commands([line], things, held))[:left]
+            left -= len(made)
+            yield line, made
+
+    def still(self, same: Bytes) -> list[Bytes]:
+        """Return the objects as waiting and as a command that takes no time leave them."""
+        return [
+            self._region.of(memory)[same] for memory in (self._look.memory, self._trials.memory)
+        ]
+
+    def objects(self, memory: Bytes) -> Bytes:
+        """Return the bytes of a memory that hold the objects."""
+        return self._region.of(memory)
+
+    def breaks(self, memory: Bytes) -> bool:
+        """True if a thing is inside of itself."""
+        return is_circular(holders_of(self._story, memory))
+
+    @property
+    def doomed(self) -> bool:
+        """True if the story ends whatever one does."""
+        return self._wait.ends
+
+
+class _Effects:
+    """The commands found so far, by what they change."""
+
+    def __init__(self, listing: Listing, same: Bytes):
+        self._listing, self._same = listing, same
+        self._still = listing.still(same)
+        self._unchanged: set[bytes] = set()
+        self._found: dict[bytes, dict[str, str]] = {}
+
+    def commands(self) -> list[str]:
+        """Return the likeliest wording for each effect."""
+        effects = self._found.values()
+        return [min(made, key=preference) for made in effects if not _is_time(made)]
+
+    def note(self, command: str, result: Result) -> bool:
+        """Note a command and its answer; True if it changed something."""
+        effect = self._effect(command, result)
+        if effect:
+            self._found.setdefault(effect, {})[command] = result.text
+        return bool(effect)
+
+    def _effect(self, command: str, result: Result) -> bytes:
+        if result.ends:
+            return b"" if self._listing.doomed else command.encode()
+        objects = self._listing.objects(result.memory)
+        raw = objects.tobytes()
+        if raw in self._unchanged:
+            return b""
+        now = objects[self._same]
+        if any(np.array_equal(now, world) for world in self._still):
+            self._unchanged.add(raw)
+            return b""
+        aside = _ASIDE.search(result.text) is not None and len(command.split()) > _ONE_THING
+        return b"" if aside or self._listing.breaks(result.memory) else now.tobytes()
+
+
+def _is_time(made: Mapping[str, str]) -> bool:
+    """True of one effect of commands with nothing in common but that time passes.
+
+    A turn changes what waiting does not, which takes several of them.
+    """
+    verbs = {command.partition(" ")[0] for command in made}
+    if len(made) < _UNLIKE or len(verbs) < _UNLIKE or len(set(made.values())) < _UNLIKE:
+        return False
+    return not set.intersection(*(set(command.split()) for command in made))
+
+
+def _slots(line: Sequence[str]) -> int:
+    return sum(word in (NOUN, HELD) for word in line)
+
+
+def _shape(line: Sequence[str]) -> str:
+    return " ".join(line).replace(HELD, NOUN)
+
+
+_COMMON = frozenset(map(_shape, GENERIC))

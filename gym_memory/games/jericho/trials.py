@@ -1,0 +1,78 @@
+"""Commands typed from one state of a story, each in turn, to see what it changes."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gym_memory.games.jericho.copies import Attempt
+from gym_memory.games.jericho.vocabulary import Bytes, Vocabulary
+from gym_memory.games.jericho.words import ENDING
+from gym_memory.games.textworld.zmachine import Interpreter
+
+__all__ = ["Result", "Trials"]
+
+
+class Result(NamedTuple):
+    """What a command led to: the raw answer, dynamic memory, and whether the story ended."""
+
+    text: str
+    memory: Bytes
+    ends: bool
+
+
+class Trials:
+    """A state of a story to which it returns before each command.
+
+    Args:
+        machine: The interpreter, in a copy of the process that plays.
+        vocabulary: The story's words.
+        attempt: Announces each command; one that ended an earlier copy is not typed.
+    """
+
+    def __init__(self, machine: Interpreter, vocabulary: Vocabulary, attempt: Attempt):
+        self._machine, self._vocabulary, self._attempt = machine, vocabulary, attempt
+        self._begun = machine.save()
+        self.memory: Bytes = self._begun[0]
+        """Dynamic memory before any command."""
+        self.awaits_key = machine.awaits_key
+        self.text = str(self._begun[-1].decode("cp1252"))
+        """The last answer that the player read."""
+
+    def result(self, command: str) -> Result:
+        """Return what a command leads to; nothing if it must not be typed."""
+        if not self._attempt(command):
+            return Result("", self.memory, ends=False)
+        self._rewind()
+        text = self._machine.send(self._vocabulary.spelled(command))
+        memory = np.empty_like(self.memory)
+        self._machine.frotz.frotz_lib.getRAM(memory.ctypes.data)
+        return Result(text, memory, self._ends(text))
+
+    def _rewind(self) -> None:
+        """Return to the state, without the copies that ``FrotzEnv.set_state`` makes of it."""
+        if self._machine.halted:
+            return self._machine.load(self._begun)
+        ram, stack, pc, sp, fp, frames, opcode, chance, narrative = self._begun
+        library = self._machine.frotz.frotz_lib
+        library.setRng(*chance)
+        library.setRAM(ram.ctypes.data)
+        library.setStack(stack.ctypes.data)
+        library.setPC(pc)
+        library.setSP(sp)
+        library.setFP(fp)
+        library.set_opcode(opcode)
+        library.setFrameCount(frames)
+        library.set_narrative_text(narrative)
+        return None
+
+    def can(self, command: str) -> bool:
+        """True unless a command ended an earlier copy."""
+        return self._attempt(command)
+
+    def _ends(self, text: str) -> bool:
+        if self._machine.supported:
+            frotz: Any = self._machine.frotz
+            return bool(frotz.victory() or frotz.game_over())
+        return ENDING.search(text) is not None

@@ -1,0 +1,204 @@
+"""The words of a parser: names in a text, commands to try, and what an answer means."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import product
+
+from gym_memory.games.jericho.vocabulary import HELD, NOUN, Vocabulary
+from gym_memory.graph.schema import DIRECTIONS
+
+__all__ = ["ENDING", "GENERIC", "MOVES", "PREFERRED", "commands", "is_refused_verb"]
+__all__ += ["names_in_view", "names_offered", "parts_of", "preference", "story_text"]
+__all__ += ["templates_of", "understood"]
+
+MOVES = (*DIRECTIONS[:8], "up", "down", "in", "out")
+"""Ways to go, as commands."""
+
+PREFERRED = (
+    "take", "put", "drop", "unlock", "lock", "turn", "switch", "wear", "open", "close", "give",
+    "show", "push", "pull", "eat", "drink", "enter", "climb", "attack", "throw", "tie", "cut",
+    "light", "burn", "read", "move", "rub", "touch", "insert", "remove", "buy", "wave", "jump",
+    "swim", "pray", "sleep", "dig", "fill", "pour", "break", "search",
+)  # fmt: skip
+"""Preferred verbs among the synonyms of a grammar."""
+
+GENERIC = tuple(
+    tuple(line.split())
+    for line in (
+        "take NOUN", "drop HELD", "open NOUN", "close NOUN", "push NOUN", "pull NOUN", "turn NOUN",
+        "turn on NOUN", "turn off NOUN", "light NOUN", "enter NOUN", "climb NOUN", "eat HELD",
+        "drink NOUN", "wear HELD", "remove HELD", "read NOUN", "move NOUN", "search NOUN",
+        "attack NOUN", "break NOUN", "put HELD in NOUN", "put HELD on NOUN", "give HELD to NOUN",
+        "unlock NOUN with HELD", "lock NOUN with HELD", "attack NOUN with HELD", "tie HELD to NOUN",
+        "throw HELD at NOUN", "jump", "wait", "dig", "swim", "pray",
+    )
+)  # fmt: skip
+"""Templates for a story without grammar; those with unknown words are left out."""
+
+_WORD = re.compile(r"[A-Za-z][A-Za-z'-]*")
+_NO_NAMES = frozenset((
+    *DIRECTIONS, "a", "all", "an", "and", "are", "both", "but", "each", "every", "everything",
+    "except", "from", "go", "he", "her", "here", "him", "his", "i", "in", "inside", "is", "it",
+    "its", "look", "me", "my", "myself", "no", "nothing", "of", "off", "on", "one", "other", "out",
+    "outside", "self", "she", "sit", "some", "stand", "that", "the", "their", "them", "then",
+    "these", "they", "things", "this", "those", "to", "two", "up", "walk", "with", "yes", "you",
+    "your", "yourself",
+))  # fmt: skip
+_MAX_NAME_WORDS = 3
+_UNTRIED = frozenset((
+    "answer", "ask", "author", "brief", "diagnose", "die", "disable", "enable", "examine",
+    "goal", "help", "hint", "i", "info", "inv", "inventory", "l", "long", "look", "normal",
+    "notify", "nouns", "print_st", "prepare_st", "pronouns", "purloin", "q", "quit",
+    "recording", "replay", "restart", "restore", "restrict", "save", "say", "score", "script",
+    "short", "showme", "superbrie", "tell", "think", "transcrip", "tw-extra", "tw-print",
+    "tw-trace", "undo", "unscript", "verbose", "verify", "version", "x", "yes", "no", "sorry",
+    "gonear", "abstract", "trace", "actions", "random", "test", "wait", "z", "about", "credits",
+    "walkthrou",
+))  # fmt: skip
+"""Verbs that change no world, or that no player may use."""
+_SHOWING = ("ask", "tell", "say")
+"""Verbs of these that may change it in a longer form: *ask troll for axe*."""
+
+
+def templates_of(vocabulary: Vocabulary, known: Sequence[str] = ()) -> tuple[tuple[str, ...], ...]:
+    """Return the templates to try in a story.
+
+    ``known`` are templates from elsewhere, ``put OBJ in OBJ``, instead of the story's grammar.
+    """
+    if known:
+        lines: Iterable[tuple[str, ...]] = (
+            tuple(NOUN if word == "OBJ" else word for word in line.split()) for line in known
+        )
+    else:
+        lines = vocabulary.templates or tuple(
+            line
+            for line in GENERIC
+            if all(word in (NOUN, HELD) or vocabulary.knows(word) for word in line)
+        )
+    untried = {word[: vocabulary.length] for word in (*_UNTRIED, *MOVES)}
+    showing = {word[: vocabulary.length] for word in _SHOWING}
+    tried = (
+        line
+        for line in lines
+        if line[0].isalpha() and (line[0] not in untried or (line[0] in showing and len(line) > 2))
+    )
+    return tuple(dict.fromkeys(filter(_can_be_filled, tried)))
+
+
+def _can_be_filled(line: tuple[str, ...]) -> bool:
+    """True if a template has at most two slots, and a word between them."""
+    slots = [i for i, word in enumerate(line) if _is_slot(word)]
+    return len(slots) < 2 or (len(slots) == 2 and slots[1] - slots[0] > 1)
+
+
+def _is_slot(word: str) -> bool:
+    return word in (NOUN, HELD)
+
+
+def names_in_view(text: str, vocabulary: Vocabulary) -> list[str]:
+    """Return names of things in a text: runs of words that the parser takes for names.
+
+    >>> from gym_memory.games.jericho.vocabulary import Vocabulary
+    >>> words = Vocabulary(frozenset(), frozenset({"iron", "key", "box"}), 9, ())
+    >>> names_in_view("You see an iron key and a box (closed).", words)
+    ['iron key', 'box']
+    """
+    names: dict[str, None] = {}
+    run: list[str] = []
+    end = 0
+    for found in [*_WORD.finditer(text), None]:
+        word = found.group().lower() if found else ""
+        part = word not in _NO_NAMES and bool(word) and vocabulary.names(word)
+        joined = found is not None and text[end : found.start()] == " "
+        if run and not (part and joined):
+            names[" ".join(run[-_MAX_NAME_WORDS:])] = None
+            run = []
+        if part:
+            run.append(word)
+        end = found.end() if found else 0
+    return list(names)
+
+
+def commands(
+    templates: Sequence[tuple[str, ...]], things: Sequence[str], held: Sequence[str]
+) -> Iterator[str]:
+    """Yield every template with every thing in its slots, those with two slots last.
+
+    Of two slots one takes a name of ``held``, the carried ones of ``things``.
+    """
+    choices = {NOUN: things, HELD: held}
+    for line in sorted(templates, key=lambda line: sum(map(_is_slot, line)) == 2):
+        for filled in product(*(choices.get(word, (word,)) for word in line)):
+            names = [name for name, word in zip(filled, line, strict=True) if _is_slot(word)]
+            if len(names) < 2 or (len(set(names)) == 2 and not set(names).isdisjoint(held)):
+                yield " ".join(filled)
+
+
+_NOT_UNDERSTOOD = re.compile(
+    r"not a verb I|don't know the word|didn't understand|only understood you|"
+    r"(?:\A|[.!?]\s|\n)\W*(?:you|i) (?:can't|don't|cannot) see any\b|"
+    r"doesn't (?:know|recogni[sz]e) the word|in a way that I don't|"
+    r"(?:seem|appear) to have said too little|beg your pardon|not something you need to refer|"
+    r"noun missing|isn't one I recogni[sz]e|isn't in the vocabulary|"
+    r"can't use multiple objects|What do you want to|(?:Who|What|Which) do you (?:want|mean)|"
+    r"Sorry, you can only have one|can't (?:go|see) that way|no such thing|Nothing to do!|"
+    r"want to talk to someone|"
+    r"You can't go|That's not something you can",
+    re.IGNORECASE,
+)
+
+
+def understood(text: str) -> bool:
+    """True if an answer is none of the complaints that parsers share."""
+    return _NOT_UNDERSTOOD.search(text) is None
+
+
+_REFUSED_VERB = re.compile(
+    r"not a verb I|didn't understand|only understood you|in a way that I don't|"
+    r"can't use multiple objects|sentence isn't one I|verb I recogni[sz]e",
+    re.IGNORECASE,
+)
+_WHICH = re.compile(r"\bWhich (?:\w+ )*do you mean,? (?P<names>[^?]+)\?", re.IGNORECASE)
+_STATUS = re.compile(
+    r"\A>[^\n]*[ ]{12,}(?:Score|Time):[^\n]*\n*|\n?>?[ ]{12,}[^\n]*\Z|\n>\s*\Z|\A>\s*\Z"
+)
+ENDING = re.compile(r"\*\*\*+\s*(.+?)\s*\*\*\*+")
+"""The words between stars with which a story ends."""
+
+
+def is_refused_verb(text: str) -> bool:
+    """True if a parser refused the form of a command, with whatever things."""
+    return _REFUSED_VERB.search(text) is not None
+
+
+def names_offered(text: str, vocabulary: Vocabulary) -> list[str]:
+    """Return the names in a story's question which thing is meant."""
+    asked = _WHICH.search(text)
+    return names_in_view(asked["names"], vocabulary) if asked else []
+
+
+def parts_of(name: str) -> Iterator[str]:
+    """Yield a run of words and its parts, the longest first and of equals the last.
+
+    >>> list(parts_of("old iron key"))
+    ['old iron key', 'iron key', 'old iron', 'key', 'iron', 'old']
+    """
+    words = name.split()
+    for length in range(len(words), 0, -1):
+        for start in range(len(words) - length, -1, -1):
+            yield " ".join(words[start : start + length])
+
+
+def preference(command: str) -> tuple[bool, int, int, str]:
+    """Return the key that sorts commands of one effect, the likeliest wording first."""
+    verb = command.partition(" ")[0]
+    order = PREFERRED.index(verb) if verb in PREFERRED else len(PREFERRED)
+    order = -1 if command in MOVES else order
+    return command.endswith(" all"), order, len(command), command
+
+
+def story_text(text: str) -> str:
+    """Return an answer without status line and prompt."""
+    return _STATUS.sub("", text).strip()
