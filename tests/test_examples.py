@@ -20,6 +20,7 @@ pytestmark = pytest.mark.slow
 ROOT = Path(__file__).parents[1]
 EXAMPLES = ROOT / "examples"
 SAYS = {
+    "cleanrl_drrn.py": r"train: score (?:0\.[2-9]|1).* over 1 games, at random 0\.0\d$",
     "dqn.py": r"arigraph: score on 20 test games: [01]\.\d\d$",
     "grpo.py": r"arigraph: 1 updates, curve in results/grpo$",
     "ppo.py": r"arigraph \{'mode': 'sample', .*\}: [01]\.\d\d after \d+ CPU-seconds$",
@@ -32,7 +33,10 @@ SAYS = {
     "vector.py": r"AsyncVectorEnv of 4\n(game \d recalls [1-9]\d* facts\n){4}0 games .*\n\d+ steps",
 }
 """What each example prints."""
+SHORT = {"cleanrl_drrn.py": "--games 1 --test-games 1 --steps 1200 --epsilon-steps 600"}
+"""Arguments of the examples that take longer as they stand."""
 NEEDS = {
+    "cleanrl_drrn.py": "torch",
     "dqn.py": "stable_baselines3",
     "grpo.py": "gguf",
     "ppo.py": "stable_baselines3",
@@ -89,7 +93,8 @@ def test_each_example_is_in_the_table_and_run() -> None:
 def test_script(name: str, tmp_path: Path, environment: dict[str, str]) -> None:
     if name in NEEDS and importlib.util.find_spec(NEEDS[name]) is None:
         pytest.skip(f"needs {NEEDS[name]}")
-    shown = run([sys.executable, str(EXAMPLES / name)], tmp_path, environment)
+    words = [sys.executable, str(EXAMPLES / name), *SHORT.get(name, "").split()]
+    shown = run(words, tmp_path, environment)
     assert re.search(SAYS[name], shown, re.MULTILINE), shown
 
 
