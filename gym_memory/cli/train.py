@@ -124,8 +124,14 @@ def command(
     teacher = getattr(learner.settings, "teacher_memory", "")
     arena = Arena(env, memory, budget, valid_split, valid_max_steps, teacher)
     folder = out or arena.folder(baseline, training.seed)
+    followed = {
+        "baseline": baseline,
+        **arena.record(),
+        **dataclasses.asdict(training),
+        **{f"set.{name}": value for name, value in vars(learner.settings).items()},
+    }
     with (
-        _shown(training.steps, callbacks, arena.record(), folder) as listener,
+        _shown(training.steps, callbacks, followed, folder) as listener,
         _envs(arena, training, ray, loaded) as envs,
         _trainer(learner, arena, training, folder, listener, envs) as trainer,
     ):

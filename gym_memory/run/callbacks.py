@@ -74,6 +74,8 @@ def following(
 
 # ---------------------------------------------------------------- loggers
 
+_PARAMETER_CHARS = 6000
+"""Characters of a parameter that MLflow takes."""
 _OF_EPISODE = ("score", "normalized", "success", "steps", "tokens", "memory_ms", "cost_usd")
 
 
@@ -140,6 +142,7 @@ class WandB(_Logger):
         wandb = require("wandb", "wandb", "the callback wandb")
         self._run = wandb.init(
             project=self.project,
+            name=folder.resolve().name,
             mode=self.mode,
             dir=str(folder),
             config=dict(config),
@@ -174,9 +177,10 @@ class MLflow(_Logger):
         self._client = mlflow.MlflowClient(tracking_uri=uri)
         found = self._client.get_experiment_by_name(self.experiment)
         ident = found.experiment_id if found else self._client.create_experiment(self.experiment)
-        self._id = self._client.create_run(ident).info.run_id
+        run = self._client.create_run(ident, run_name=folder.resolve().name)
+        self._id = run.info.run_id
         for name, value in config.items():
-            self._client.log_param(self._id, name, str(value)[:500])
+            self._client.log_param(self._id, name, str(value)[:_PARAMETER_CHARS])
 
     def log(self, values: Mapping[str, float], step: int) -> None:
         """Log metrics, whose names MLflow restricts to a few characters."""

@@ -53,10 +53,20 @@ def _of_run(folder: Path) -> str:
     files = "\n".join(f"- `{name}`" for name in data) or (
         "Write them by `gym-memory export FOLDER --format stepwise` or `--format chat`."
     )
-    tags = {"task_categories": ["reinforcement-learning"], "size_categories": [_size(steps)]}
+    front = {
+        "pretty_name": f"Episodes of {folder.name}",
+        "license": "other",
+        "license_name": "those of the games' engines",
+        "task_categories": ["reinforcement-learning"],
+        "size_categories": [_size(steps)],
+        "configs": [
+            {"config_name": name.removesuffix(".parquet"), "data_files": name, "default": not at}
+            for at, name in enumerate(reversed(data))
+        ],
+    }
     return _page(
         folder,
-        {"pretty_name": f"Episodes of {folder.name}", **tags},
+        {name: value for name, value in front.items() if value},
         {
             "": f"{len(rows)} episodes with {steps} steps of text games, played by gym-memory with "
             "memories in the observation. A failed episode counts 0.",
@@ -78,7 +88,11 @@ def _of_player(folder: Path) -> str:
     command = f'gym-memory run -p {baseline} --checkpoint FOLDER -e "{spec}" -m "{memory}"'
     return _page(
         folder,
-        {"pipeline_tag": "reinforcement-learning", "library_name": "gym-memory"},
+        {
+            "license": "mit",
+            "pipeline_tag": "reinforcement-learning",
+            "library_name": "gym-memory",
+        },
         {
             "": f"A player of `{visible(env)}` by the baseline `{visible(baseline)}`, trained with "
             f"the memory `{visible(memory)}` by `gym-memory train`.",
@@ -191,7 +205,13 @@ def to_minari(episodes: Sequence[RecordedEpisode], dataset_id: str) -> tuple[str
     ((spec, memory, budget),) = cells
     name, kwargs = Spec(spec).parts
     register_envs()
-    env = PromptObservation(gym.make(env_id(name), memory=memory, budget=budget, **kwargs))
+
+    def make(**more: Any) -> gym.Env[Any, Any]:
+        given = {**kwargs, **more}
+        return PromptObservation(gym.make(env_id(name), memory=memory, budget=budget, **given))
+
+    env = make()
+    judged = make(split="test") if "test" in env.get_wrapper_attr("splits") else env
     try:
         made = minari.create_dataset_from_buffers(
             dataset_id,
@@ -199,6 +219,8 @@ def to_minari(episodes: Sequence[RecordedEpisode], dataset_id: str) -> tuple[str
             env=env,
             observation_space=_text_space(_prompt(row) for e in episodes for row in e.rows),
             action_space=_text_space(row["action"] for e in episodes for row in e.rows),
+            eval_env=judged,
+            author="gym-memory",
             algorithm_name=", ".join(dict.fromkeys(e.job.policy for e in episodes)),
             description=f"{spec} with memory {memory}, recorded by gym-memory {__version__}",
             requirements=["gym-memory"],
@@ -208,6 +230,7 @@ def to_minari(episodes: Sequence[RecordedEpisode], dataset_id: str) -> tuple[str
         raise InvalidArgumentError(f"cannot make the dataset {dataset_id!r}: {error}") from error
     finally:
         env.close()
+        judged.close()
     return str(made.storage.data_path), len(episodes)
 
 

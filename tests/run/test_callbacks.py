@@ -120,6 +120,7 @@ def test_mlflow_has_each_episode(tmp_path: Path) -> None:
     experiment = client.get_experiment_by_name("gym-memory")
     (run,) = client.search_runs([experiment.experiment_id])
     assert run.info.status == "FINISHED"
+    assert run.info.run_name == tmp_path.name
     assert run.data.params["policies"] == "['random']"
     points = client.get_metric_history(
         run.info.run_id, "Fetch-level-easy-max_steps-5/none/random/steps"

@@ -34,8 +34,23 @@ def test_the_card_of_a_run_has_its_scores_command_and_files(tmp_path: Path) -> N
     front = front_of(Path(place))
     assert front["pretty_name"] == "Episodes of a: b"
     assert front["size_categories"] == ["n<1K"]
+    assert front["license"] == "other"
     (tmp_path / "a: b" / "steps.parquet").write_bytes(b"")
     assert "- `steps.parquet`" in write_card(tmp_path / "a: b", tmp_path / "x.md").read_text()
+
+
+@pytest.mark.slow
+def test_folder_with_card_opens_in_datasets(tmp_path: Path) -> None:
+    datasets = pytest.importorskip("datasets", reason="needs the extra export")
+    folder = tmp_path / "first"
+    compare(CONFIG, folder, workers=1)
+    rows = {form: export(folder, form)[1] for form in ("stepwise", "chat")}
+    export(folder, "card")
+    cache = str(tmp_path / "cache")
+    for form, count in rows.items():
+        found = datasets.load_dataset(str(folder), form, split="train", cache_dir=cache)
+        assert len(found) == count
+    assert "reply" in datasets.load_dataset(str(folder), cache_dir=cache)["train"].column_names
 
 
 @pytest.mark.slow
@@ -55,6 +70,7 @@ def test_the_card_of_a_player_names_a_command_that_plays_it(tmp_path: Path) -> N
     assert f"| valid_score | {best['valid_score']} |" in text
     assert 'run -p drrn --checkpoint FOLDER -e "Fetch?level=easy&split=test" -m "none"' in text
     assert front_of(card)["library_name"] == "gym-memory"
+    assert front_of(card)["license"] == "mit"
     played = ["run", "-p", "drrn", "--checkpoint", str(tmp_path / "player"), "-m", "none"]
     played += ["-e", "Fetch?level=easy&split=test", "--out", str(tmp_path / "r")]
     assert CliRunner().invoke(app, played).exit_code == 0

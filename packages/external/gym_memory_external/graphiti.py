@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
+import functools
 import json
 import os
 from collections.abc import Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
+from types import SimpleNamespace
 from typing import Any, ClassVar
 
 from gym_memory.core.optional import require
@@ -20,6 +22,8 @@ __all__ = ["Graphiti"]
 
 _GROUP = "episode"
 _BEGIN = datetime(2020, 1, 1, tzinfo=UTC)
+_SIZES = {"max_db_size": 1 << 30, "buffer_pool_size": 1 << 28}
+"""Bytes of a database, at most: Kuzu would reserve 8 TiB, more than a worker may."""
 
 
 class Graphiti(Extracted):
@@ -81,8 +85,10 @@ class _Client:
         self._number = 0
 
     async def _driver(self, kuzu: Any) -> Any:
-        driver = kuzu.KuzuDriver(db=":memory:")
         database = require("kuzu", "graphiti")
+        sized = functools.partial(database.Database, **_SIZES)
+        kuzu.kuzu = SimpleNamespace(**{**vars(database), "Database": sized})
+        driver = kuzu.KuzuDriver(db=":memory:")
         # One thread, so that equal scores come in the same order every time.
         driver.client = database.AsyncConnection(
             driver.db, max_concurrent_queries=1, max_threads_per_query=1

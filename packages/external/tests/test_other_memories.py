@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,6 +16,8 @@ from gym_memory.core.names import Spec
 from gym_memory.core.records import Cue, Step, Task
 from gym_memory.llm import make_model
 from gym_memory.memory.base import Memory
+from gym_memory.run.compare import compare
+from gym_memory.run.config import RunConfig
 from gym_memory.testing.chat.server import Faults, ScriptedServer
 from gym_memory_external.amem import AMemPackage
 from gym_memory_external.graphiti import Graphiti
@@ -129,3 +132,9 @@ def test_a_dead_model_falls_back_to_rules(kind: Any) -> None:
         see(memory)
         assert memory.stats().fallbacks > 0
         assert chest(kind) in ask(memory)
+
+
+def test_an_episode_in_a_worker_is_played(kind: Any, tmp_path: Path) -> None:
+    config = RunConfig(("Fetch?level=easy&max_steps=4",), (kind.name,), ("planner",), (0, 1))
+    rows = compare(config, tmp_path / "run", workers=1)
+    assert [row.result.failed for row in rows] == ["", ""]
