@@ -23,7 +23,7 @@ from gym_memory.extract import get_extractor
 from gym_memory.extract.draft import without_words
 from gym_memory.extract.layout import layout_of
 from gym_memory.extract.notes.statements import read_statements
-from gym_memory.extract.plain import reworded
+from gym_memory.extract.normal import normal
 from gym_memory.games.alfworld.pddl import parse_domain, parse_problem
 from gym_memory.games.alfworld.world import parse_grammar
 from gym_memory.games.qa.datasets import read_questions
@@ -61,7 +61,7 @@ def carried(text: str) -> object:
         (lambda text: read_description(f"In a: b ({text}"), ", c"),
         (read_statements, '"x": '),
         (read_statements, "the key; "),
-        (lambda text: reworded(f"Y{text}"), "\n\t"),
+        (lambda text: normal(f"Y{text}"), "\n\t"),
         (lambda text: carried(f"You are carrying: a red apple and {text}"), "( "),
         (lambda text: layout_of(f"In your inve{text}ntory: an apple"), "\t"),
         (lambda text: carried(f"You are carrying: a {text}"), ","),

@@ -24,6 +24,7 @@ from typing import NamedTuple
 from gym_memory.core.records import Step, Task, Triple
 from gym_memory.extract import Extraction, Extractor, get_extractor
 from gym_memory.extract.draft import apply
+from gym_memory.extract.scene import place_name
 from gym_memory.graph import TemporalGraph
 
 HERE = Path(__file__).parent
@@ -65,7 +66,12 @@ def is_locked(battery: str = "sentences") -> bool:
 
 def facts_of(cell: str) -> set[Triple]:
     """Return the facts of a cell, normalised as the graph does."""
-    return {Triple(*fact.lower().split("|")) for fact in cell.split("; ") if fact}
+    return {_named(Triple(*fact.split("|"))) for fact in cell.split("; ") if fact}
+
+
+def _named(fact: Triple) -> Triple:
+    """Return a fact without articles, which names of places do not have."""
+    return Triple(place_name(fact[0]), fact[1], place_name(fact[2]))
 
 
 def score(row: dict[str, str], reader: Extractor | None = None) -> Result:
@@ -77,7 +83,7 @@ def score(row: dict[str, str], reader: Extractor | None = None) -> Result:
     step = Step(1, text, row["action"])
     reader = reader or get_extractor("plain")
     apply(reader.extract(step, graph, Task("", "", "plain")), graph, 1)
-    live = {fact for fact in graph.live() if not graph.said_by(fact)}
+    live = {_named(fact) for fact in graph.live() if not graph.said_by(fact)}
     cells = [cell for cell in row["facts"].split("; ") if cell]
     wanted = facts_of("; ".join(cell for cell in cells if cell[0] != "-"))
     ended = facts_of("; ".join(cell[1:] for cell in cells if cell[0] == "-"))

@@ -36,6 +36,8 @@ class Pattern(NamedTuple):
     subject: str | None = None
     relation: str | None = None
     object: str | None = None
+    by: str = "text"
+    """Who ends them: the text, or a list that leaves them out."""
 
 
 class Extraction(NamedTuple):

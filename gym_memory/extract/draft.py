@@ -134,11 +134,11 @@ class Draft:
         """End the facts that match; None matches anything."""
         self.outdated[Pattern(subject, relation, obj)] = None
 
-    def keep_only(self, holder: str, names: Collection[str]) -> None:
+    def keep_only(self, holder: str, names: Collection[str], *, by: str = "text") -> None:
         """End what the complete contents of a holder leave out."""
         for fact in self.contents(holder):
             if fact.subject not in names:
-                self.outdate(*fact)
+                self.outdated[Pattern(*fact, by)] = None
 
     # Knowing
 
@@ -264,7 +264,7 @@ def apply(
     ``episode`` the id of the observation that states the facts; -1 for none.
     """
     for pattern in extraction.outdated:
-        graph.retire_matching(*pattern, t=t, by="text")
+        graph.retire_matching(*pattern[:3], t=t, by=pattern.by)
     stated, said = [], extraction.said
     for triple, start, end in extraction.mentions:
         by = said.get(triple, "")

@@ -1,4 +1,4 @@
-"""Labelled lines, lists, and short answers to an action."""
+"""LabelItems lines and lists."""
 
 from __future__ import annotations
 
@@ -6,12 +6,15 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
+from gym_memory.extract.known import meant
 from gym_memory.extract.layout import (
     CARRIED,
     CONTENTS,
     EXITS,
+    GAINED,
     HERE,
     HOLDER,
+    LOST,
     STATE,
     LabelItems,
     LayoutItem,
@@ -31,31 +34,26 @@ from gym_memory.extract.scene import (
 )
 from gym_memory.graph.schema import DIRECTIONS, INVENTORY, SHORT_DIRECTIONS, clean_name
 
-__all__ = ["read_answer", "read_carried", "read_label"]
+__all__ = ["read_carried", "read_label"]
 
 _MAX_VALUE_CHARS = 100
-_SHORT = re.compile(
-    r"^(?:(?P<name>[\w' -]{2,40}): (?P<answer>[Tt]aken|[Dd]ropped)"
-    r"|Taken|Dropped|Done|Ok(?:ay)?|OK)\b",
-    re.MULTILINE,
-)
-_GET = re.compile(r"(?:take|get|pick up|carry|grab) (?P<name>.+)", re.IGNORECASE)
-_PUT_DOWN = re.compile(r"(?:drop|put down|throw) (?P<name>.+)", re.IGNORECASE)
-_PUT_INTO = re.compile(
-    r"(?:put|place|insert) (?P<name>.+) (?P<where>into|inside|in|onto|on|under) (?P<place>.+)",
-    re.IGNORECASE,
-)
 _ADVICE = re.compile(
+    r".*\b(?:actions?|commands?|options?|choices?|input|error)$|"
     r"(?:e\.g|examples?|notes?|hints?|tips?|warning|for|to|type|use|format|enter|write|reply|respond|"
     r"choose|taken|dropped|your (?:task|goal) is|i|you|we)\b"
 )
 """Labels of advice and of what was just done, which state no fact."""
+_SUMMARIES = ("status", "stats", "state", "condition")
+_PAIR = re.compile(
+    r"(?:^|, |; )(?P<name>[A-Za-z][\w ]*?):? (?P<value>\d+ of \d+|[\w/%.-]+)(?=\.?$|[,;])"
+)
+"""One of several values on the line of a status."""
 _VERBS = ("shows", "has", "holds", "contains", "starts", "needs")
 _NUMBERED = re.compile(r"\d+ ?x (?=\w)")
 _TIMES = re.compile(r"(?: x ?\d+| \(x ?\d+\)| ?: \d+)$")
 _ARROW = re.compile(
-    r"(?P<way>[\w -]+?)[ \t]*(?:->|=>|→|:|\bto\b|\bleads to\b|\()[ \t]*(?:to )?(?:the )?"
-    r"(?P<there>[^()]+)\)?"
+    r"(?P<way>[\w -]+?)[ \t]*(?:->|=>|→|:| [-–—]+(?= )|\bto\b|\bleads to\b|\()[ \t]*(?:to )?"
+    r"(?:the )?(?P<there>[^()]+)\)?"
 )
 _BRACKETED_STATE = re.compile(rf"(?<=\w) \({STATE_WORD}\)$")
 _AREAS = re.compile(r"exit|area|location|room|place|\bgo\b|travel|move", re.IGNORECASE)
@@ -64,7 +62,8 @@ _WAY_TO = re.compile(r"an? (?:way|path|exit|passage|road) (?:leading )?to (?:the
 _SPACE = r"(?:(?<!\s)|(?<=and ))\s+"
 """White space from its first character on, so that a long run is tried once."""
 _EXIT_SPLIT = re.compile(
-    rf",\s*(?:and )?|{_SPACE}and\s+|(?:{_SPACE})?[|/]\s*|;\s*"
+    rf"(?:,\s*(?:and |or )?|{_SPACE}(?:and|or)\s+)(?![^()]{{0,200}}\))|(?:{_SPACE})?[|/]\s*|;\s*"
+    r"|(?<=\b[NSEWUDnsewud]) [-·] (?=[NSEWUDnsewud]\b)"
     r"|(?:(?<=\b[nsewud])|(?<=\b[ns][ew])) (?=[nsewud][ew]?\b)",
     re.IGNORECASE,
 )
@@ -77,40 +76,33 @@ _HOLDER = re.compile(
 )
 
 
-def read_answer(draft: Scene, text: str) -> None:
-    """Read what *Taken*, *Dropped* and *Done* say of the action, or of a named thing each."""
-    for found in _SHORT.finditer(text):
-        put = _PUT_INTO.fullmatch(draft.action) if found["answer"] is None else None
-        done = (found["answer"] or found.group()).capitalize()
-        named = found if found["name"] else (
-            put or _GET.fullmatch(draft.action) or _PUT_DOWN.fullmatch(draft.action)
-        )  # fmt: skip
-        if named is None:
-            continue
-        name = draft.full_name(clean_name(named["name"]))
-        if put is not None:
-            place = draft.full_name(clean_name(put["place"]))
-            draft.add(name, relation(put["where"]), place, *found.span())
-        elif done == "Dropped" or (done != "Taken" and _PUT_DOWN.fullmatch(draft.action)):
-            draft.outdate(name, "is in", INVENTORY)
-            draft.put(Phrase(name, (), *found.span()))
-        else:
-            draft.add(name, "is in", INVENTORY, *found.span())
-
-
 def read_label(draft: Scene, labelled: LabelItems) -> None:
     """Read a label by its kind."""
     kind, label, items = labelled
-    if kind == EXITS:
+    if kind == STATE and (way := label.text.lower()) in DIRECTIONS and items[0].text[:1].isupper():
+        place = items[0]
+        draft.has_exit(way, label.start, place.span[1])
+        draft.see_behind(way, place_name(place.text), *place.span)
+    elif kind == EXITS:
         _read_exits(draft, items, names=_AREAS.search(label.text) is not None)
     elif kind == CARRIED:
         read_carried(draft, items, whole=not label.text.lower().startswith("wear"))
     elif kind == HERE:
         _read_here(draft, items)
-    elif kind == HOLDER and (found := _HOLDER.match(label.text)):
+    elif kind in (GAINED, LOST):
         for phrase in _listed(draft, items):
-            draft.place(phrase, relation(found["where"]), clean_name(found["place"]))
+            if kind == GAINED:
+                draft.carry(phrase)
+            else:
+                draft.outdate(meant(draft, phrase.name), "is in", INVENTORY)
+    elif kind == HOLDER and (found := _HOLDER.match(label.text)):
+        holder = clean_name(found["place"])
+        holder = draft.topic if holder in ("it", "this") else meant(draft, holder)
+        listed = _listed(draft, items)
+        for phrase in listed:
+            draft.place(phrase, relation(found["where"]), holder)
             draft.describe(phrase)
+        draft.keep_only(holder, [phrase.name for phrase in listed])
     elif kind == STATE:
         _read_state(draft, label.text, items[0])
 
@@ -127,11 +119,17 @@ def _read_here(draft: Scene, items: tuple[LayoutItem, ...]) -> None:
     _read_exits(draft, tuple(exits), names=True)
     for phrase in _listed(draft, tuple(t for t in things if not read_away(draft, *t))):
         draft.put(phrase)
+    draft.is_listed = draft.is_listed or bool(things)
 
 
 def _read_state(draft: Scene, label: str, item: LayoutItem) -> None:
     """Read ``Label: value``; the latest value holds."""
     name = clean_name(label)
+    if name in _SUMMARIES and (pairs := list(_PAIR.finditer(item.text))):
+        for pair in pairs:
+            at = item.start + pair.start("value")
+            _read_state(draft, pair["name"], LayoutItem(pair["value"], at))
+        return
     if VAGUE.search(name) or _ADVICE.match(name) or item.text.endswith((":", "?")):
         return
     head, _, verb = name.rpartition(" ")
@@ -147,8 +145,9 @@ def _read_exits(draft: Scene, items: tuple[LayoutItem, ...], *, names: bool) -> 
     With ``names`` an exit may also be a place.
     """
     for part in _parts(items, _EXIT_SPLIT):
-        arrow = _ARROW.fullmatch(_BRACKETED_STATE.sub("", part.text.rstrip(" .")))
-        word = (arrow["way"] if arrow else part.text).strip(" .").lower().removeprefix("the ")
+        text = _BRACKETED_STATE.sub("", part.text.rstrip(" ."))
+        arrow = _ARROW.fullmatch(text)
+        word = (arrow["way"] if arrow else text).strip(" .").lower().removeprefix("the ")
         there = place_name(arrow["there"]) if arrow else ""
         if there in DIRECTIONS:  # Chapel (north)
             word, there = there, place_name(word)
@@ -164,9 +163,7 @@ def read_carried(draft: Scene, items: tuple[LayoutItem, ...], *, whole: bool) ->
     """Read a list of all that is carried: what it leaves out is carried no more."""
     held = set()
     for phrase in _listed(draft, items):
-        draft.place(phrase, "is in", INVENTORY)
-        draft.describe(phrase)
-        held.add(phrase.name)
+        held.add(draft.carry(phrase))
     if whole:
         draft.keep_only(INVENTORY, held)
 
@@ -183,7 +180,10 @@ def _things(parts: tuple[LayoutItem, ...]) -> tuple[Phrase, ...]:
     for part in parts:
         counted = _NUMBERED.match(part.text)
         begin = counted.end() if counted else 0
-        text, at = _TIMES.sub("", part.text[begin:].rstrip(".,")), part.start + begin
+        text, at = (
+            _TIMES.sub("", part.text[begin:].strip("\"'[]").rstrip(".,!")),
+            part.start + begin,
+        )
         if not text.lower().startswith("your "):
             found += [
                 phrase._replace(start=at + phrase.start, end=at + phrase.end)

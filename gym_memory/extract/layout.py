@@ -11,31 +11,30 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-__all__ = [
-    "CARRIED",
-    "CONTENTS",
-    "EXITS",
-    "HERE",
-    "HOLDER",
-    "PLACE",
-    "STATE",
-    "LabelItems",
-    "Layout",
-    "LayoutItem",
-]
-__all__ += ["Layout", "Title", "layout_of"]
+from gym_memory.graph.schema import DIRECTIONS
 
-PLACE, EXITS, CARRIED, HERE, HOLDER, STATE = "place", "exits", "carried", "here", "holder", "state"
-"""Kinds of labels: the place, ways out, all that is carried, what is here or in something, else."""
+__all__ = ["CARRIED", "CONTENTS", "EXITS", "GAINED", "HERE", "HOLDER", "LOST", "PLACE", "STATE"]
+__all__ += ["LabelItems", "Layout", "LayoutItem", "Title", "layout_of"]
+
+PLACE, EXITS, CARRIED, GAINED, LOST = "place", "exits", "carried", "gained", "lost"
+HERE, HOLDER, STATE = "here", "holder", "state"
+"""Kinds of labels: the place, ways out, all that is carried, what comes and goes of it, what is
+here, what is in a thing, others."""
 
 
 class Title(NamedTuple):
-    """A line that may name a place; ``sure`` by its form, ``described`` if prose follows."""
+    """A line that may name a place; ``sure`` by its form, ``described`` if prose follows.
+
+    ``apart`` is True if a blank line parts it from the prose, as it may part any heading.
+    """
 
     name: str
     start: int
     sure: bool
     described: bool
+    apart: bool = False
+    remark: str = ""
+    """What brackets behind the name add to it: *west end*."""
 
 
 class LayoutItem(NamedTuple):
@@ -69,6 +68,7 @@ class Layout(NamedTuple):
 
 _LINE = re.compile(r"[^\n]+")
 _RULE = re.compile(r"\W*([-=~_*+])\1{2,}\W*")
+_COLUMN_RULE = re.compile(r"\|?:?-{2,}:?(?:\|:?-{2,}:?)+\|?")
 _FRAME = re.compile(
     r"(?:={2,}|-=|\*\*|__|<<|#{1,4} |\[|-{2,}|~{2,})[ \t]*"
     r"(?P<name>[^\W\d_](?:[\w',&.() /-]*[\w')])?)"
@@ -77,9 +77,28 @@ _FRAME = re.compile(
 """A name between marks, perhaps with a status behind it."""
 _FRAMES = "=-*_<#[~"
 _BARE = re.compile(
-    r"(?P<name>[A-Z][\w',&/ -]{0,58}?[\w')])"
-    r"(?:(?: \(|, )(?:on|in|at|by|near|under|beside) [^()\n]*\)?)?"
+    r"(?P<name>(?:[A-Z][a-z]{0,2}\. )?[A-Z][\w',&/ -]{0,58}?[\w')])"
+    r"(?:(?: \(|, )(?:on|in|at|by|near|under|beside) [^()\n]*\)?"
+    r"| [(\[](?P<remark>[^()\[\]\n]{1,40})[)\]])?"
 )
+_STATE_OF_PLACE = re.compile(
+    r"(?:(?:very |pitch )?dark|lit|safe|unsafe|visited|explored|indoors|outdoors|quiet|empty"
+    r"|locked|open|danger(?:ous)?|new|night|day)\b.*",
+    re.IGNORECASE,
+)
+"""What brackets behind a title may say of a place; other words belong to its name."""
+_PLACED = re.compile(
+    r"(?:in|on|at|by|under|behind|beside|beneath|below|above|near|inside|outside|among|between|atop"
+    r"|along|before|halfway|top|bottom|foot|end|edge)\b",
+    re.IGNORECASE,
+)
+"""A title that is no name may begin so: *At the foot of the cliff*."""
+_INSCRIBED = re.compile(
+    r":\s*$|\b(?:carved|written|inscribed|engraved|reads?|says|painted|scratched|etched|chalked|spelt"
+    r"|scrawled|printed)\b[^.]*$",
+    re.IGNORECASE,
+)
+"""The line above what is no title but an inscription."""
 _SMALL = re.compile(
     r"[A-Z0-9(]|(?:of|the|in|at|on|to|and|a|an|by|with|from|for|le|la|de|du|near|under)$"
 )
@@ -97,25 +116,38 @@ _NO_PLACE = re.compile(
 _BANNER = re.compile(r"(?:an? |infocom )?interactive |copyright\b|\(c\)", re.IGNORECASE)
 """Line below the name of a story."""
 _BULLET = re.compile(r"[ \t]*(?:[-*+•·>]|\d{1,2}[.)])[ \t]+")
-_COUNTED = re.compile(rf"{_BULLET.pattern}[a-z][\w ]*: \d")
-"""A list of numbers may have labels in lower case."""
+_CHOICE = re.compile(r"[ \t]*(?:\[?(?:\d{1,2}|[a-z])[.):\]]|>)[ \t]+[A-Z]")
+_COUNTED = re.compile(
+    rf"{_BULLET.pattern}[a-z][\w ]*: \d"
+    r"|[ \t]*[a-z][\w' ]{0,20}: [\w/%]+(?:[;,|] [a-z][\w' ]{0,20}: [\w/%]+)*$"
+)
+"""A list of numbers, and a line of pairs of one word each, may have labels in lower case."""
 _MARK = re.compile(rf"(?:{_BULLET.pattern}|[ \t]*)[\[(|`]*[ \t]*(?:(?:\*\*|__)[ \t]*)?")
 _LABEL = re.compile(
-    r"(?P<label>[A-Za-z][\w'/]*(?:,?[ -][\w'/]+){0,11})(?: \([^()\n]{1,60}\))?[ \t]*"
+    r"(?P<label>(?:[A-Za-z]|\$(?=:))[\w'/]*(?:,?[ -][\w'/]+){0,11})"
+    r"(?: \([^()\n]{1,60}\))?[ \t]*"
     r"(?:(?:\*\*|__)[ \t]*)?"
-    r"(?::(?!//|\d\d\b)|=|\|)[ \t]*(?:(?:\*\*|__)[ \t]*)?(?P<value>[^\n]*)"
+    r"(?::(?!//)(?!(?<=\d:)\d\d\b)|=|\|)[ \t]*(?:(?:\*\*|__)[ \t]*)?(?P<value>[^\n]*)"
 )
 _DIVIDER = re.compile(r"[:=|]")
+_DIVIDERS = (":", "=", "|")
+_STARTS = " \t-*+•·>=_~<#[0123456789abcdefghijklmnopqrstuvwxyz"
+"""First characters of lines of lists, of titles, and of labels."""
 """Without one of these a line has no label."""
 _NEXT = re.compile(
-    r"(?:, (?=[A-Z])|(?<![ \t])(?:[ \t]*[|;][ \t]*|[ \t]{2,}))"
-    r"(?=[A-Za-z][\w' ]{0,20}(?:: ?|=| = )[^|])"
+    r"(?:, (?=[A-Z])|(?<![ \t])(?:[ \t]*[|;][ \t]*|[ \t]{2,}| (?=/ [A-Z])/ ))"
+    r"(?=(?:[A-Za-z]|\$)[\w' ]{0,20}(?:: ?|=| = )[^|])"
+    r"|(?<=\S) (?=[A-Z$]\w{0,8}:\S)"
 )
 """Between two pairs of a line."""
+_THINGS = (
+    r"(?:items?|objects?|things?|characters?|people|persons?|npcs?|creatures?|enemies|monsters?)"
+)
 _KINDS = tuple(
     (kind, re.compile(words, re.IGNORECASE))
     for kind, words in (
-        (PLACE, r"(?:your |current )?(?:location|room|place|area|position)|you are here|where"),
+        (PLACE, r"(?:your |current )?(?:location|room|place|area|position)(?: name)?|you are here"
+                r"|where"),
         (EXITS, r"(?:there are )?(?:[a-z]+ )?(?:exits?|paths|ways(?: out)?)(?: (?:are|here))?"
                 r"|[a-z]+ directions|(?:from here )?you can (?:go|move|travel|walk)(?: to)?"
                 r"|(?:neighbou?ring|nearby|connected|adjacent|reachable|linked)"
@@ -124,13 +156,16 @@ _KINDS = tuple(
                   r"|(?:(?:you|i)(?:'re|'m| are| am) )?(?:now |currently )?(?:carrying|holding)"
                   r"(?: the following)?|(?:you|i) (?:have|carry|hold)"
                   r"|(?:items|things) (?:held|carried)|in your (?:hands?|pockets?|bag|possession)"
-                  r"|(?:your )?(?:backpack|rucksack|satchel)"),
-        (HERE, r"(?:(?:(?:in|on|at|inside) [\w' -]+|around (?:you|me)),? )?"
+                  r"|(?:your )?(?:backpack|rucksack|satchel|bag)(?: contains)?"),
+        (GAINED, r"(?:(?:you|i) )?(?:gain|receive|get|obtain|acquire|find|earn|take)(?:ed|d)?"
+                 r"|(?:(?:you|i) )?(?:got|found|took|picked up|gained|obtained)|new items?"),
+        (LOST, r"(?:(?:you|i) )?(?:lose|lost|used up)|items? lost"),
+        (HERE, rf"(?:(?:(?:in|on|at|inside) [\w' -]+|around (?:you|me)),? )?"
                r"(?:you|i) (?:can )?(?:also )?(?:see|notice|find)(?: here| the following(?: \w+)?)?"
-               r"|(?:visible )?(?:items|objects|things)"
-               r"(?: here| nearby| in view| present| on the map| in (?:the )?room)?|here"
-               r"|(?:characters|people|npcs|creatures|enemies|monsters)(?: here| present)?"
-               r"|on the (?:ground|floor)"),
+               rf"|(?:(?:visible|nearby|other|present|available) )?{_THINGS}"
+               r"(?: (?:here|nearby|in view|present|on the map|around(?: (?:you|me))?"
+               r"|(?:in|on) (?:the |this )?(?:room|area|location|place|floor|ground)"
+               r"|(?:that )?you (?:can )?see)){0,2}|here|on the (?:ground|floor)"),
         (HOLDER, r"(?:(?:on|in|inside) )?(?:the |your )?[\w', -]+?"
                  r" (?:contains?|holds?|consists? of)(?: the following(?: \w+)?)?"
                  r"|(?:on|in|inside|under) (?:the|a|an) [\w' -]+"),
@@ -141,12 +176,21 @@ _DESCRIPTION = re.compile(r"[ \t]*[A-Z\"'(*_][^\n]*[.!?]")
 _LONG = 45
 """Characters from which a line without a stop is taken for a wrapped one."""
 _ANSWERS = re.compile(r"(?:taken|dropped)\b", re.IGNORECASE)
+_DIRECTED = re.compile(rf"(?:{'|'.join(DIRECTIONS)})\b", re.IGNORECASE)
 _CLAUSE = re.compile(r"(?:you|your|i|my|it|there)\b", re.IGNORECASE)
 """A line below a label that begins so is a sentence, not an item."""
 CONTENTS = r"(?:,? (?:that|which)\b| (?:contains?|holds?|consists? of)\b).*"
 """Regular expression of what follows a holder in a label."""
 _FIRST = re.compile(r"[^.!?]+[.!?](?=[ \t]+[A-Z])")
 """First of several sentences: it names a thing, the others describe it."""
+_LISTING = re.compile(
+    r"(?:There are (?:several|many|some|a few|other) (?:objects|things|items) here"
+    r"|(?:Things|Objects) that are here|You see here|Here (?:is|are)|You see several \w+ here)[.:]?"
+)
+"""A sentence that heads a list."""
+_LISTINGS = ("There are ", "Things ", "Objects ", "You see ", "Here ")
+_RULES = "-=~_*+"
+_LONGEST_TITLE = 100
 _MOST_WORDS = 7
 _MOST_STATE_WORDS = 4
 _HEADING_WORDS = 3
@@ -164,18 +208,28 @@ def layout_of(text: str) -> Layout:
         return Layout((), (), text)
     if ":" in text:
         text = _LAST_OF_LINE.sub(r"\1\n", text)
+        if ". " in text and ": " in text:
+            text = "\n".join(
+                _INLINE.sub(_alone, line) if ". " in line and ": " in line else line
+                for line in text.split("\n")
+            )
     titles: list[Title] = []
     labels: list[LabelItems] = []
     lines = list(_LINE.finditer(text))
     cut = [False] * len(lines)
     at = 0
     while at < len(lines):
+        if _is_prose(text, lines, at):
+            at += 1
+            continue
         after = _headed(text, lines, at, labels)
         title = _title(text, lines, at) if after == at else None
         if title is not None:
             titles.append(title)
             after = at + 1
-        elif _RULE.fullmatch(lines[at].group()):
+        elif (
+            _RULE.fullmatch(lines[at].group()) or _is_table_head(lines, at) or _is_choice(lines, at)
+        ):
             after = at + 1
         elif after == at:
             after = _labelled(text, lines, at, labels)
@@ -186,11 +240,34 @@ def layout_of(text: str) -> Layout:
 
 _MARKED = re.compile(r"[\n:=|\[#*]")
 """Without one of these a text that ends a sentence is prose."""
+_INLINE = re.compile(
+    r"(?P<before>^|(?<=[.!?])[ \t])(?P<label>[A-Z][\w']*(?: [\w']+){0,4}):[ \t]+"
+    r"(?P<value>[^\n.:!?]*)(?P<stop>[.!?]?)(?:(?P<gap>[ \t])(?=[A-Z])|$)"
+)
+"""A label in a line of sentences, with its value up to the full stop."""
 _LAST_OF_LINE = re.compile(
     r"(?<=[.!?])([ \t]*)[ \t]"
     r"(?=\w[^.!?:\n]*:[ \t]*\n|Exits:)"
 )
 """Blank before the last sentence of a line, if it is a label."""
+
+
+def _is_prose(text: str, lines: Sequence[re.Match[str]], at: int) -> bool:
+    """True of most lines of sentences, as a fast test before the slow ones."""
+    line = lines[at].group()
+    if line[-1] not in ".!?" or line[0] in _STARTS or any(map(line.__contains__, _DIVIDERS)):
+        return False
+    below = lines[at + 1].start() if at + 1 < len(lines) else -1
+    return (below < 0 or text[below] not in _STARTS) and not line.startswith(_LISTINGS)
+
+
+def _alone(found: re.Match[str]) -> str:
+    """Return a label and its value on a line of their own."""
+    short = len(found["value"].split()) <= _MOST_STATE_WORDS
+    if _kind(found["label"]) == STATE and not (short and found["gap"]):
+        return found[0]
+    begin, end = found.start("label") - found.start(), len(found[0]) - len(found["gap"] or "")
+    return "\n" * len(found["before"]) + found[0][begin:end] + "\n" * len(found["gap"] or "")
 
 
 def _prose(text: str, lines: Sequence[re.Match[str]], cut: Sequence[bool]) -> str:
@@ -224,26 +301,51 @@ def _title(text: str, lines: Sequence[re.Match[str]], at: int) -> Title | None:
         if plain and _may_be_place(name):
             return Title(name, start + framed.start("name"), True, True)
         return None
-    if words.endswith((".", "!", "?")) and ", " not in words and " (" not in words:
+    if words.endswith((".", "!", "?")) or len(words) > _LONGEST_TITLE:
         return None  # most lines; the form is slow to fail
     bare = _BARE.fullmatch(words)
     if bare is None or not _may_be_place(bare["name"]):
         return None
     if follows and _BANNER.match(lines[at + 1].group()):
         return None
-    sure = follows and _RULE.fullmatch(lines[at + 1].group()) is not None
-    described = follows and _DESCRIPTION.match(lines[at + 1].group()) is not None
-    if not (all(map(_SMALL.match, bare["name"].split())) or (described and _is_heading(words))):
+    if at and _INSCRIBED.search(lines[at - 1].group()):
+        return None
+    below = lines[at + 1].group() if at + 1 < len(lines) else ""
+    sure = follows and below[:1] in _RULES and _RULE.fullmatch(below) is not None
+    described = follows and _DESCRIPTION.match(below) is not None
+    named = all(map(_SMALL.match, bare["name"].split()))
+    if not (named or (described and _is_heading(words))):
         return None
     first = at == 0 or lines[at].start() > lines[at - 1].end() + 1
+    apart = named and at == 0 and not follows and _DESCRIPTION.match(below) is not None
     if not (sure or described or first):
         return None
-    return Title(bare["name"], start, sure, described)
+    remark = bare["remark"] or ""
+    remark = "" if _STATE_OF_PLACE.fullmatch(remark) else remark
+    return Title(bare["name"], start, sure, described, apart, remark)
+
+
+def _is_choice(lines: Sequence[re.Match[str]], at: int) -> bool:
+    """True of one of several lines that number what one may do next."""
+    if _CHOICE.match(lines[at].group()) is None:
+        return False
+    near = (lines[other].group() for other in (at - 1, at + 1) if 0 <= other < len(lines))
+    return any(map(_CHOICE.match, near))
+
+
+def _is_table_head(lines: Sequence[re.Match[str]], at: int) -> bool:
+    """True of the names of columns, with a rule of ``|---|`` below."""
+    if "|" not in lines[at].group() or at + 1 == len(lines):
+        return False
+    return _COLUMN_RULE.fullmatch(lines[at + 1].group().strip()) is not None
 
 
 def _is_heading(line: str) -> bool:
     """True if a line that is not in title case may still be a name: *Forest path*."""
-    return len(line.split()) <= _HEADING_WORDS and _TALK.match(line) is None
+    words = line.split()
+    if _PLACED.match(line) and len(words) > 1:
+        return len(words) <= _MOST_WORDS
+    return len(words) <= _HEADING_WORDS and _TALK.match(line) is None
 
 
 def _may_be_place(name: str) -> bool:
@@ -267,7 +369,9 @@ def _labelled(text: str, lines: Sequence[re.Match[str]], at: int, labels: list[L
             not value
             or len(found["label"].split()) > _MOST_STATE_WORDS
             or "," in found["label"]
-            or not (found["label"][0].isupper() or _COUNTED.match(line.group()))
+            or not (
+                found["label"][0].isupper() or found["label"] == "$" or _COUNTED.match(line.group())
+            )
         )
     ):
         return at
@@ -292,7 +396,17 @@ def _labelled(text: str, lines: Sequence[re.Match[str]], at: int, labels: list[L
 
 def _headed(text: str, lines: Sequence[re.Match[str]], at: int, labels: list[LabelItems]) -> int:
     """Read a list below a heading without a colon; return the line after it."""
-    if at + 1 == len(lines) or not _BULLET.match(lines[at + 1].group()):
+    if at + 1 == len(lines):
+        return at
+    line = lines[at].group()
+    if line.startswith(_LISTINGS) and _LISTING.fullmatch(line.strip()):
+        label = LayoutItem("here", lines[at].start())
+        return _list(text, lines, at, LabelItems(HERE, label, ()), labels)
+    below = lines[at + 1].group()
+    if below[:1] in _RULES and _RULE.fullmatch(below) and _kind(line.strip()) == EXITS:
+        label = LayoutItem(line, lines[at].start())
+        return _list(text, lines, at + 1, LabelItems(EXITS, label, ()), labels)
+    if not _BULLET.match(below):
         return at
     name = lines[at].group().strip(" \t#*_=[]")
     kind = _kind(name)
@@ -320,7 +434,12 @@ def _list(
         gap = line.start() - end
         further = marked or _indent(line) > own
         first_line = head.kind != HOLDER and not body.endswith(_SENTENCE_END)
-        loose = own == 0 and head.kind == CARRIED if items else first_line
+        directed = head.kind == EXITS and _DIRECTED.match(body) is not None
+        loose = (
+            directed or (own == 0 and head.kind in (CARRIED, HERE) and not body.endswith(":"))
+            if items
+            else first_line
+        )
         if not body or gap > (1 if items or head.kind != CARRIED else 2) or not (further or loose):
             break
         named = marked or body.endswith(":") or (further and not _CLAUSE.match(body))

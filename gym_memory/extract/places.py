@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from gym_memory.extract.events import CONDITIONS, SELVES, events_in
 from gym_memory.extract.layout import PLACE, Layout, Title
 from gym_memory.extract.notes.words import CONTAINER, ROOM, SUPPORTER, kind_of_noun
 from gym_memory.extract.scene import COMPASS, NAME, Scene, has_any, is_name, place_name
@@ -20,7 +21,7 @@ _END = (
 )
 """What follows the name of a place in a sentence, and is left out on a second visit."""
 _ROOM = re.compile(
-    rf"{YOU}(?:{ARE}| find (?:your|my)self| stand| wake(?: up)?)"
+    rf"{YOU}(?:{ARE}| stand| wake(?: up)?)"
     r"(?: now| currently| standing| back| again| outside)* "
     r"(?:in |inside |at |(?P<other>on (?=an? |the )|(?=(?:above|behind|below|beneath|beside|near"
     rf"|outside|under) )))(?P<name>{NAME}){_END}"
@@ -28,18 +29,29 @@ _ROOM = re.compile(
 _CALLED = re.compile(
     rf"This (?:\w+ )?(?:room|location|place|area) is (?:called )?(?P<name>{NAME}){_END}"
 )
-MOVED = re.compile(rf"{YOU} (?:walk|go|step|head|climb|enter|return|move|travel|arrive)\b")
+_GO = (
+    r"(?:go|goes|went|walk|step|head|climb|come|came|crawl|move|travel|descend|wander|stumble|squeeze"
+    r"|swim|run|ride|sail|fly|hurry|slip|emerge|continue|proceed)(?:ed|ped)?"
+)
+MOVED = re.compile(
+    rf"{YOU} (?:{_GO}|enter|return|arrive|follow|(?:make|find) (?:your|my) way"
+    r"|(?:try|want|attempt) to)\b"
+)
+_BACK = r"(?: (?:out|up|down|back|over|on|along|north|south|east|west|inside|through))*"
 _ENTERED = re.compile(
-    rf"{YOU} (?:[^.,]{{1,60}} and )?"
-    r"(?:enter|arrive (?:at|in)|(?:walk|go|step|head|climb)(?: out| up| down| back)? into"
-    r"|return to|reach"
-    rf"|(?:move|go|walk|travel) (?:from {NAME} )?to) "
-    rf"(?P<name>{NAME}){_END}"
+    rf"(?:{YOU}(?: have|'ve| are)?(?: \w+ly)? "
+    r"(?:[^.,]{1,80}?,? (?:and|until|then|to) (?:you |I |we )?)?"
+    rf"(?:enter(?:ed)?|reach(?:ed)?|arrived? (?:at|in|on)|(?:return|teleport)(?:ed)? (?:in)?to"
+    rf"|(?:find|found) (?:your|my|our)sel(?:f|ves)(?: back)? (?:in|at|on)"
+    rf"|end(?:ed)? up (?:in|at|on)|{_GO} out (?:in|at|on(?:to)?)|{_GO}{_BACK} (?:in)?to"
+    rf"|{_GO} from {NAME} to)"
+    rf"|(?:Moved|Went|Travell?ed|Teleported|Walked|Returned)(?: back)? (?:in)?to|Entered|Entering"
+    rf"|Arrived (?:at|in)|Arriving (?:at|in)) (?P<name>{NAME}){_END}"
 )
 _NO_ROOM = re.compile(
-    r"(?:the )?(?:middle|centre|center|front|process|midst)\b|"
-    r"(?:trouble|danger|luck|charge|control|love|pain|line|position|need|\d)"
+    rf"(?:(?:the|a|an|your|my) )?(?:{'|'.join(sorted(CONDITIONS))}|\d\w*)\b", re.IGNORECASE
 )
+"""What one is in, at or of without being in a place."""
 _DENIED = re.compile(
     r"\b(?:not|never|no longer|cannot|can't|don't|isn't|aren't|if|would|could|should)\b"
 )
@@ -68,7 +80,7 @@ _CLAUSE = re.compile(r";|,? \bbut\b|, (?:although|though|where|which|while)\b")
 _OF_LAST = re.compile(r",? (?:which|but it)\b")
 _DIRECTED = ("north", "south", "east", "west", "up", "down")
 _PLACES = (_ROOM, _CALLED, _ENTERED)
-_PLACE_WORDS = re.compile(r"You|I\b|I'|We|This")
+_PLACE_WORDS = re.compile(r"You|I\b|I'|We|This|Moved|Went|Trav|Telep|Walked|Returned|Enter|Arriv")
 _REFUSAL = re.compile(
     r"\b(?:cannot|\w+'d|no|not|nothing|nowhere|\w+n't|block\w*|locked|closed|shut|bump|wall"
     r"|invalid|impossible|fail\w*|refuse\w*|unknown|must|unable|already|which|fatal|unclear|obstacle"
@@ -80,6 +92,7 @@ _SHUT = re.compile(r"\b(?:door|gate|closed|shut|lock\w*|open|hatch|lid)\b", re.I
 """Words of what bars a way for now."""
 _DARK = re.compile(r"\bdark(?:ness)?\b|pitch.black", re.IGNORECASE)
 _MAX_REFUSAL_CHARS = 160
+_GOING = frozenset(("travel", "leave", "come"))
 
 
 def read_place(draft: Scene, layout: Layout, sentences: Sequence[tuple[str, int]]) -> None:
@@ -91,8 +104,8 @@ def read_place(draft: Scene, layout: Layout, sentences: Sequence[tuple[str, int]
                 draft.arrive(name, *labelled.items[0].span)
                 return
     for title in reversed(layout.titles):
-        if _is_place(draft, title, layout):
-            draft.arrive(place_name(title.name), title.start, title.start + len(title.name))
+        if not title.apart and _is_place(draft, title):
+            _arrive(draft, title)
             return
     for at in () if draft.is_look else reversed(range(len(sentences))):
         sentence, offset = sentences[at]
@@ -100,7 +113,8 @@ def read_place(draft: Scene, layout: Layout, sentences: Sequence[tuple[str, int]
             found = pattern.match(sentence)
             if found is None or _is_doubtful(sentence) or _NO_ROOM.match(found["name"]):
                 continue
-            if found.groupdict().get("other") is not None and draft.room and not draft.is_move:
+            aside = found.groupdict().get("other") is not None and draft.room and not draft.is_move
+            if aside and " now " not in sentence:
                 continue  # on a chair, beside a table
             name = place_name(found["name"])
             if draft.room and " now " in sentence and kind_of_noun(name) in (CONTAINER, SUPPORTER):
@@ -112,6 +126,12 @@ def read_place(draft: Scene, layout: Layout, sentences: Sequence[tuple[str, int]
                     draft.is_move = draft.is_move and name != draft.left
                 draft.arrive(name, start, start + len(found["name"]))
                 return
+    for title in layout.titles[:1]:
+        if title.apart and _is_place(draft, title):
+            _arrive(draft, title)
+            return
+    if draft.is_move and _acts(sentences):
+        return
     if draft.is_move and sentences and draft.direction not in ("in", "out"):  # of the chair
         if not _is_refusal(layout.prose):
             draft.lose_place()
@@ -119,14 +139,36 @@ def read_place(draft: Scene, layout: Layout, sentences: Sequence[tuple[str, int]
             draft.lose_way(draft.direction)
 
 
-def _is_place(draft: Scene, title: Title, layout: Layout) -> bool:
+def _arrive(draft: Scene, title: Title) -> None:
+    """Arrive at the place of a title; brackets are part of the name of a place that is new."""
+    name = place_name(title.name)
+    if title.remark:
+        whole = place_name(f"{title.name} ({title.remark})")
+        if draft.kind_of(name) != ROOM or draft.kind_of(whole) == ROOM:
+            name = whole
+    draft.arrive(name, title.start, title.start + len(title.name))
+
+
+def _acts(sentences: Sequence[tuple[str, int]]) -> bool:
+    """True if the agent did something else than to move: ``d`` may mean *drop*."""
+    return any(
+        event.thing.text and event.subject.text.lower() in SELVES
+        for sentence, _ in sentences[:1]
+        for event in events_in(sentence)
+        if not _GOING.issuperset(event.kinds)
+    )
+
+
+def _is_place(draft: Scene, title: Title) -> bool:
     """True if a title names a place: by its form, by what follows, by a visit or a move."""
     name = place_name(title.name)
     if not is_name(name):
         return False
     if draft.is_look:
         return name == draft.room
-    return title.sure or title.described or draft.is_move or draft.kind_of(name) == ROOM
+    if title.sure or title.described or title.apart or draft.is_move:
+        return True
+    return draft.kind_of(name) == ROOM
 
 
 def is_denied(sentence: str) -> bool:
@@ -147,6 +189,8 @@ def _is_doubtful(sentence: str) -> bool:
 def ways_in(sentence: str) -> Sequence[tuple[int, int]]:
     """Return where a sentence in lower case names directions in which something leads."""
     if not has_any(sentence, _DIRECTED) or not PASSABLE.search(sentence):
+        return ()
+    if sentence.startswith(("you try", "you want", "you attempt")):
         return ()
     begin, ways = 0, []
     for cut in [*_CLAUSE.finditer(sentence), None]:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
-from functools import lru_cache
+from collections.abc import Collection, Iterable, Iterator
+from functools import cached_property, lru_cache
 
 from gym_memory.core.records import Triple
+from gym_memory.extract import Pattern
 from gym_memory.extract.draft import NOWHERE, Draft
+from gym_memory.extract.events import action_event
+from gym_memory.extract.known import another, meant
 from gym_memory.extract.notes.words import ROOM, Phrase, kind_of_noun, split_things
 from gym_memory.graph import TemporalGraph
 from gym_memory.graph.schema import (
@@ -21,8 +24,8 @@ from gym_memory.graph.schema import (
     way_relation,
 )
 
-__all__ = ["ARTICLE", "COMPASS", "LOOKING", "NAME", "NOTHING", "RELATIVE", "SAME"]
-__all__ += ["STATE_WORD", "VAGUE", "Scene", "find_things", "has_any", "here"]
+__all__ = ["ARTICLE", "COMPASS", "LOOKING", "NAME", "NOTHING", "POSSESSION", "RELATIVE"]
+__all__ += ["ROOM_ITSELF", "SAME", "STATE_WORD", "VAGUE", "Scene", "find_things", "has_any", "here"]
 __all__ += ["is_name", "one_thing", "place_name", "put_in", "relation", "seen_relation"]
 __all__ += ["split_sentences", "things_in"]
 
@@ -36,6 +39,8 @@ STATE_WORD = (
     r"cool|raw|cooked|fried|roasted|grilled|burned|burnt|chopped|sliced|diced|clean|dirty|wet|dry)"
 )
 SAME = {"opened": "open", "shut": "closed", "burnt": "burned"}
+_UNLIKE = {"locked": "unlocked", "unlocked": "locked"}
+"""States that exclude each other without being all of a slot: what is unlocked may be closed."""
 _SPLIT = re.compile(rf"(?:,? and |, )(?={ARTICLE}|[A-Z][a-z])(?![^()]{{0,200}}\))")
 _SENTENCE = re.compile(r"(?:[^.!?\n]+|\.(?=\w))+[.!?]*[\"']?")
 """A dot inside a number or a name ends nothing."""
@@ -48,7 +53,8 @@ _IN_BRACKETS = re.compile(
     rf"(?P<thing>[^()]+?) \((?:that is |which is )?(?P<state>{STATE_WORD})\)$"
 )
 _STATE_FIRST = re.compile(
-    rf"(?P<article>{ARTICLE} )?(?P<state>open|opened|closed|shut|locked|unlocked|empty) (?=\w)"
+    rf"(?P<article>{ARTICLE} )?"
+    r"(?P<state>open|opened|closed|shut|locked|unlocked|empty|lit|unlit) (?=\w)"
 )
 _REMARK = re.compile(
     r"(?: \((?![^()]*\d\))[^()]*\)| (?:here|nearby)\b.*|,? (?:whose|that|which) .*"
@@ -56,8 +62,14 @@ _REMARK = re.compile(
     r"|, (?:\w+ing|\w+ed|open) .*)$"
 )
 _ONE = re.compile(rf"^(?:{ARTICLE}) ", re.IGNORECASE)
-_COUNT = re.compile(r"(?:1|\d+(?!.*s$)) (?=[^\W\d])")
-"""A number before a singular: how many, which is no part of the name."""
+_COUNT = re.compile(r"(?:[Aa]n? single|1|\d+(?!.*s$)) (?=[^\W\d])")
+"""How many, before a singular; it is no part of the name."""
+_ANY_COUNT = re.compile(r"(?:[Aa]n? single|\d+) (?=[^\W\d])")
+"""The same in a list, where it changes while the things stay."""
+_PROPOSED = re.compile(
+    r"\bthat (?:an?|the|you|it|he|she|they|someone|there|no|\w+ (?:is|are|was)) "
+)
+"""Begins what a rumour or a doubt is about."""
 NOTHING = re.compile(r"(?:nothing|no one|nobody|no|not|none|empty)\b", re.IGNORECASE)
 _VAGUE_WORDS = (
     *("that", "which", "who", "it", "they", "them", "this", "these", "those", "he", "she", "him"),
@@ -107,9 +119,9 @@ def one_thing(text: str, bare: bool) -> Phrase | None:
     remark = _REMARK.search(text, 0, end)
     end = remark.start() if remark is not None and remark.start() else end
     article = _ONE.match(text)
-    if (article is None and not bare) or NOTHING.match(text):
+    if (article is None and not bare) or NOTHING.match(text) or _PROPOSED.search(text):
         return None
-    first = _COUNT.match(text[:end]) or _STATE_FIRST.match(text[:end])
+    first = (_ANY_COUNT if bare else _COUNT).match(text[:end]) or _STATE_FIRST.match(text[:end])
     begin = first.end() if first is not None else 0
     if first is not None and first.lastgroup:
         states.append(first["state"].lower())
@@ -160,11 +172,11 @@ WITH_CONTENTS = re.compile(
     r" (?P<items>.+?)(?: (?P<where>on|in|inside|under) (?:it|them))?\.?$"
 )
 """A thing and what it holds; *sure* by the verb alone."""
-_ROOM_ITSELF = re.compile(
+ROOM_ITSELF = re.compile(
     r"(?:floor|ground|room|area)(?: of (?:the |this )?room)?"
     r"|(?:\w+ )?(?:corner|cent(?:er|re)|middle|side|end)(?: of (?:the|this) (?P<of>[\w ]+))?"
 )
-_POSSESSION = re.compile(r"your (?:inventory|hands?|pockets?|backpack|possession)")
+POSSESSION = re.compile(r"your (?:inventory|hands?|pockets?|backpack|possession)")
 _FAR = ("distance", "background")
 """Words for what is in view, which hold nothing."""
 _TRAVEL = re.compile(
@@ -186,23 +198,54 @@ def _intent(action: str) -> tuple[str | None, bool, bool]:
 class Scene(Draft):
     """The extraction of a text; nothing in it relates to itself."""
 
-    def __init__(self, action: str, graph: TemporalGraph):
+    def __init__(self, action: str, graph: TemporalGraph, text: str = "", inventory: str = ""):
         super().__init__(graph)
         self.action = action
+        self._text, self._inventory = text, inventory
         self.direction, self.is_move, self.is_look = _intent(action)
         self.arrived = False
         self.sentences = 0
-        self.topic = ""
-        """What *it* means."""
+        self.is_listed = False
+        """True if the text lists what is here."""
+        self.event = action_event(action)
+        """What the action does to a thing; None for another action."""
+        self._topic = ""
+        self._has_second = False
         if action:
             self.outdate(None, RELATIVE, None)
+
+    @cached_property
+    def text(self) -> str:
+        """The text in lower case, to see which names it uses."""
+        return self._text.lower()
+
+    @cached_property
+    def handled(self) -> str:
+        """The thing that the action is about; empty for none."""
+        event = self.event
+        if event is None or not event.thing.text or self.direction is not None:
+            return ""
+        carried = True if "drop" in event.kinds else False if "take" in event.kinds else None
+        return meant(self, clean_name(event.thing.text), carried=carried)
+
+    @property
+    def topic(self) -> str:
+        """What *it* means: the thing that the text named last, or what the action is about."""
+        return self._topic or self.handled
+
+    @topic.setter
+    def topic(self, name: str) -> None:
+        self._topic = name
 
     def add(self, subject: str, relation: str, obj: str, start: int = -1, end: int = -1) -> None:
         """See :class:`Draft`."""
         if self.offset < 0:
             start, end = NOWHERE
-        if subject != obj:
-            super().add(subject, relation, obj, start, end)
+        if subject == obj:
+            return
+        if relation == "is" and obj in _UNLIKE:
+            self.outdate(subject, relation, _UNLIKE[obj])
+        super().add(subject, relation, obj, start, end)
 
     def arrive(self, place: str, start: int, end: int) -> None:
         """Put the agent into a place, by the way that was taken."""
@@ -277,13 +320,65 @@ class Scene(Draft):
         if self.room and is_name(place) and self.graph.value(self.room, way) is None:
             self.add(place, seen_relation(way), self.room, start, end)
 
-    def put(self, phrase: Phrase) -> None:
-        """Add what is here; where the place is unknown, that it is seen."""
+    def put(self, phrase: Phrase, *, moved: bool = False) -> None:
+        """Add what is here; where the place is unknown, that it is seen.
+
+        A thing of a name that is in hand is another one, unless it was ``moved``.
+        """
+        name = meant(self, phrase.name, carried=None if moved else False)
+        if not moved and self._is_in_hand(name):
+            name = another(name)
+            self._has_second = True
+        if name != phrase.name:
+            phrase = phrase._replace(name=name)
         if self.room:
             self.place(phrase, "is in", self.room)
         self.describe(phrase)
         if not self.room and all(fact.subject != phrase.name for fact in self.mentions):
             self.place(phrase, RELATIVE, "here")
+
+    def carry(self, phrase: Phrase) -> str:
+        """Add what is in hand, and return its name.
+
+        A thing of that name which the text shows here is another one.
+        """
+        name = meant(self, phrase.name, anywhere=True)
+        here = self.moved.get(name)
+        if here is not None and here.object == self.room != "" and here in self.mentions:
+            span = self.mentions.pop(here)[1:]
+            super().add(another(name), "is in", self.room, *span)
+        if name != phrase.name:
+            phrase = phrase._replace(name=name)
+        self.place(phrase, "is in", INVENTORY)
+        if phrase.states:
+            self.describe(phrase)
+        return name
+
+    def _is_in_hand(self, name: str) -> bool:
+        """True if a thing is carried after the action, as far as the step says."""
+        now = self.moved.get(name)
+        if now is not None:
+            return now.object == INVENTORY
+        if name not in self.held or name == self.handled:
+            return False
+        if Pattern(name, "is in", INVENTORY) in self.outdated:
+            return False
+        return not self._inventory or name in self._inventory.lower()
+
+    def keep_only(self, holder: str, names: Collection[str], *, by: str = "text") -> None:
+        """See :class:`Draft`; what is in hand no more is what the text shows here."""
+        super().keep_only(holder, names, by=by)
+        for name in self.held if holder == INVENTORY and self._has_second else ():
+            second = another(name)
+            shown = self.moved.get(second)
+            if name not in names and shown is not None and not self.graph.knows(second):
+                span = self.mentions.pop(shown)[1:]
+                super().add(name, *shown[1:], *span)
+
+    @cached_property
+    def held(self) -> frozenset[str]:
+        """Names of what was carried before the action."""
+        return frozenset(fact.subject for fact in self.contents(INVENTORY))
 
 
 def place_name(text: str) -> str:
@@ -318,11 +413,11 @@ def put_in(
     """Put things in, on or under something; those without an article only if ``bare``."""
     if not is_name(place) or place in _FAR:
         return
-    itself = _ROOM_ITSELF.fullmatch(place)
+    itself = ROOM_ITSELF.fullmatch(place)
     if itself is not None and (not itself["of"] or kind_of_noun(itself["of"]) == ROOM):
         here(draft, text, start)
         return
-    if _POSSESSION.fullmatch(place):
+    if POSSESSION.fullmatch(place):
         place = INVENTORY
     for phrase in find_things(draft, text, start, bare=bare):
         draft.place(phrase, relation(where), place)

@@ -28,6 +28,7 @@ fact                                meaning
 ``stove | used for | frying``       the use of an appliance
 ``note | says | ...``               text that was read, whole
 ``note | mentions | red locker``    entities in text that was read
+``lamp | means | brass lantern``     a word that commands may use for a thing
 ``red key | opens | red locker``    seen to work, or stated by the text
 ``red key | does not open | safe``  both were present, and yet it was no valid action
 ``cup | was put on | shelf``        put there once, wherever it is now; also ``was put in``
@@ -45,7 +46,8 @@ from functools import lru_cache
 from gym_memory.core.records import Triple
 
 __all__ = ["ACTION_RESULTS", "DETERMINERS", "DIRECTIONS", "EXIT", "INVENTORY", "LOCATIONS"]
-__all__ += ["OPPOSITE", "PLAYER", "QUOTED", "SHORT_DIRECTIONS", "TRIED", "UNEXPLORED", "VERBATIM"]
+__all__ += ["MEANS", "OPPOSITE", "PLAYER", "QUOTED", "SHORT_DIRECTIONS", "TRIED", "UNEXPLORED"]
+__all__ += ["VERBATIM"]
 __all__ += ["NameIndex", "Slot", "clean_name", "contains", "direction_in", "direction_of"]
 __all__ += ["door_relation", "head_noun", "is_contents", "is_readable", "nouns", "slot_of"]
 __all__ += ["times_tried", "tried_relation", "way_relation"]
@@ -88,6 +90,8 @@ ACTION_RESULTS = frozenset(
 )
 """Relations that state a result of the agent's own actions; they are never superseded."""
 
+MEANS = "means"
+"""Relation of a word of the agent's to the name by which texts call the thing."""
 TRIED = "tried"
 """Relation of a place to an action that was taken there once."""
 
@@ -99,7 +103,10 @@ _STATE_SLOT = {
     **dict.fromkeys(("explored", "partly explored"), "exploration"),
     **dict.fromkeys(("uncut", "chopped", "sliced", "diced"), "cut"),
     **dict.fromkeys(("raw", "fried", "roasted", "grilled", "burned"), "heat"),
-    **dict.fromkeys(("on", "off"), "power"),
+    **dict.fromkeys(("on", "off", "lit", "unlit"), "power"),
+    **dict.fromkeys(("empty", "full"), "fill"),
+    **dict.fromkeys(("wet", "dry"), "moisture"),
+    **dict.fromkeys(("clean", "dirty"), "cleanness"),
     **dict.fromkeys(("hot", "cool"), "temperature"),
 }
 _WAYS = {f"is {d} of": d for d in OPPOSITE}
@@ -109,6 +116,7 @@ _SLOTS = {
     "was last in stage": "stage",
     "had temperature": "temperature reading",
     "focused on": "focus",
+    "means": "meaning",
 }
 _DOORS = {f"has {d} door": f"{d} door" for d in OPPOSITE}
 _CONTAINS = "contains"

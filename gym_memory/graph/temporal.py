@@ -239,6 +239,14 @@ class TemporalGraph(VersionedFacts):
         """Return the live fact in a functional slot, e.g. ``value("apple", "location")``; O(1)."""
         return self._slots.get((self.normalize(entity), slot))
 
+    def knows(self, entity: str) -> bool:
+        """True if a live fact is about an entity, in lower case and without article; O(1)."""
+        return entity in self._out or (bool(self._aliases) and self.normalize(entity) in self._out)
+
+    def uses(self, relation: str) -> bool:
+        """True if a live fact has a relation, in lower case; O(1)."""
+        return relation in self._related
+
     def outgoing(self, entity: str) -> tuple[Triple, ...]:
         """Return the live facts about an entity."""
         return tuple(self._out.get(self.normalize(entity), ()))

@@ -18,7 +18,7 @@ from gym_memory.graph.schema import DIRECTIONS, INVENTORY, PLAYER, direction_of,
 
 __all__ = ["CARRIED", "CONTAINER", "DIRECTION_LIST", "DOOR", "KEY", "NAME", "ROOM", "STATES"]
 __all__ += ["SUPPORTER", "THING", "VERBS", "KindOf", "Phrase", "is_base", "kind_in", "kind_of_noun"]
-__all__ += ["names_person", "senses", "split_things", "word_group"]
+__all__ += ["names_person", "senses", "split_things", "verb_forms", "word_group"]
 
 KindOf = Callable[[str], str | None]
 """Return what is known of a name: one of the kinds, "" if none of them fits, None if unknown."""
@@ -114,7 +114,8 @@ def _furniture(graph: TemporalGraph, name: str) -> str:
 _DOUBLED = re.compile(r"[^aeiou]?[^aeiou][aeiou][bdgklmnprt]")
 
 
-def _forms(base: str) -> Iterator[str]:
+def verb_forms(base: str) -> Iterator[str]:
+    """Yield a verb in all its forms, the base first."""
     yield base
     if base in _DATA["forms"]:
         yield from word_group("forms", base)
@@ -131,7 +132,7 @@ _BASES: set[str] = set()
 for _sense in _DATA["senses"]:
     for _base in word_group("senses", _sense):
         _BASES.add(_base)
-        for _form in _forms(_base):
+        for _form in verb_forms(_base):
             _SENSES.setdefault(_form, set()).add(_sense)
 VERBS = frozenset(_SENSES)
 """All forms of all verbs that have a sense here."""

@@ -193,7 +193,7 @@ def message_text(message: Mapping[str, Any]) -> str:
 GENERAL = "plain"
 _LEAST = 0.15
 """Share of a text that a dialect must explain."""
-_BESIDE = 0.7
+_BESIDE = 0.6
 """Share of what general rules explain that a dialect must explain: they read more words."""
 _MAX_TEXT_CHARS = 20_000
 _LOOKED = "look"

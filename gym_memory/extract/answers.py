@@ -1,0 +1,138 @@
+"""Short answers to an action: what is done is what the action was about.
+
+*Closed.*, *Okay.* and *It catches at once.* name nothing, so the action says what changed. An
+answer that refuses, in any wording, changes nothing.
+"""
+
+from __future__ import annotations
+
+import re
+
+from gym_memory.extract.effects import perform
+from gym_memory.extract.events import Event, Part
+from gym_memory.extract.known import meant
+from gym_memory.extract.notes.words import Phrase
+from gym_memory.extract.scene import Scene
+from gym_memory.graph.schema import INVENTORY, MEANS, clean_name
+
+__all__ = ["learn_word", "read_answer"]
+
+_ONE_OF_SEVERAL = re.compile(
+    r"^(?P<name>[\w' -]{2,40}): (?P<answer>[Tt]aken|[Dd]ropped)\b", re.MULTILINE
+)
+_DONE = re.compile(
+    r"[ \t]*(?P<words>ok(?:ay)?|done|taken|dropped|got (?:it|them)|sure|as you wish|very well"
+    r"|opened|closed|shut|locked|unlocked|lit|extinguished|eaten|drunk|placed"
+    r"|(?:you|i) (?:now )?\w+ (?:it|them)(?: \w+){0,2}"
+    r"|(?:it|that|they)(?:'s|'re| is| are) (?:now )?"
+    r"(?:on|off|open|closed|shut|locked|unlocked|lit|done)(?: now)?"
+    r")(?:[,.!](?! but\b)|$)",
+    re.IGNORECASE,
+)
+"""The first words of a line that grants what was wanted."""
+_REFUSED = re.compile(
+    r"\b(?:can|could|would|should|must|might|need|fail\w*|refuse\w*|unable|already|nothing|no|not"
+    r"|never"
+    r"|none|\w+n't|too|but|which|what|how|why|huh|sorry|impossible|invalid|unknown|hardly|seems?"
+    r"|appears?|stuck|wo|try|tries|tried|cannot|pardon|fixed|resists?|useless|first|before|only)\b|\?",
+    re.IGNORECASE,
+)
+_VAGUE = re.compile(r"\b(?:it|that|they|them)\b", re.IGNORECASE)
+_NAMES = re.compile(r"\b(?:an?|the|your|some|my) \w|(?<=[a-z,] )[A-Z][a-z]|\d")
+_MOST_CHARS = 80
+_MOST_CHARS_BEFORE = 400
+"""Characters of a text among which an acknowledgement ends."""
+_INHERENT = frozenset(("consume",))
+"""Kinds that an answer without a refusal grants: nobody says more of a taste."""
+_BY_PRONOUN = frozenset(
+    ("open", "close", "lock", "unlock", "light", "extinguish", "switch_on", "switch_off")
+)
+"""Kinds that an answer with a pronoun and without a refusal grants."""
+
+
+def read_answer(draft: Scene, text: str) -> None:
+    """Read what a short answer says of the action, or of a named thing each."""
+    listed = "aken" in text or "ropped" in text
+    several = list(_ONE_OF_SEVERAL.finditer(text)) if listed else []
+    for found in several:
+        name = meant(draft, clean_name(found["name"]))
+        if found["answer"].lower() == "taken":
+            draft.add(name, "is in", INVENTORY, *found.span())
+        else:
+            draft.outdate(name, "is in", INVENTORY)
+            draft.put(Phrase(name, (), *found.span()), moved=True)
+    event = draft.event
+    if event is None or not draft.handled or (several and "put" not in event.kinds):
+        return
+    granted = _granted(text)
+    if granted is not None:
+        _perform(draft, event, *granted)
+    elif _grants(event, text.strip()):
+        begin = len(text) - len(text.lstrip())
+        _perform(draft, event, begin, len(text.rstrip()))
+
+
+def _granted(text: str) -> tuple[int, int] | None:
+    """Return the characters of a line that says that all went well."""
+    begin = 0
+    for line in text[:_MOST_CHARS_BEFORE].split("\n"):
+        done = _DONE.match(line)
+        if done is not None and not _REFUSED.search(done[0]):
+            return begin + done.start("words"), begin + done.end("words")
+        begin += len(line) + 1
+    return None
+
+
+def _grants(event: Event, answer: str) -> bool:
+    """True if an answer without a refusal names nothing but what the action was about."""
+    if len(answer) > _MOST_CHARS or _REFUSED.search(answer) or _NAMES.search(answer):
+        return False
+    kinds = set(event.kinds)
+    return bool(kinds & _INHERENT or (kinds & _BY_PRONOUN and _VAGUE.search(answer)))
+
+
+def _perform(draft: Scene, event: Event, start: int, end: int) -> None:
+    """State and end what an action does, with the answer as the evidence."""
+    before = dict(draft.mentions)
+    if "throw" in event.verb and not event.holder.text:
+        event = event._replace(kinds=("drop",))
+    holder = event.holder._replace(text=_the(event.holder.text))
+    thing = Part(_the(draft.handled), -1) if " and " not in event.thing.text else event.thing
+    perform(draft, event._replace(thing=thing, holder=holder))
+    for triple, mention in draft.mentions.items():
+        if triple not in before and mention.start <= 0:
+            draft.mentions[triple] = mention._replace(start=start, end=end)
+
+
+def _the(name: str) -> str:
+    return f"the {name}" if name and name.split()[0] not in ("the", "a", "an") else name
+
+
+def learn_word(draft: Scene) -> None:
+    """Note that the word of the action means the one thing that the text says it happened to.
+
+    *light lamp* and *The brass lantern is now on* speak of one thing, which is where the lamp is.
+    """
+    event, word = draft.event, draft.handled
+    states = {state for kind in event.kinds for state in _EFFECTS.get(kind, ())} if event else set()
+    if not states or word in draft.text or not draft.graph.knows(word):
+        return
+    found = {m.triple.subject for m in draft.mentions.values() if m.triple.relation == "is"
+             and m.triple.object in states and m.start >= 0}  # fmt: skip
+    if len(found) != 1:
+        return
+    thing = meant(draft, found.pop(), anywhere=True)
+    place = draft.graph.value(word, "location")
+    if place is not None and place.object == INVENTORY:
+        draft.add(thing, "is in", INVENTORY)
+    for fact in draft.graph.outgoing(word):
+        draft.outdate(*fact)
+    draft.add(word, MEANS, thing)
+
+
+_EFFECTS = {
+    "light": ("lit", "on"), "switch_on": ("on", "lit"), "extinguish": ("off", "unlit"),
+    "switch_off": ("off", "unlit"), "open": ("open",), "close": ("closed",),
+    "lock": ("locked",), "unlock": ("unlocked",),
+}  # fmt: skip
+"""States that a text may report after a kind of event."""

@@ -1,0 +1,104 @@
+"""Sentences that end facts: a state that is over, a thing that is gone, empty hands and rooms."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from gym_memory.extract.effects import end_state, lose, remove
+from gym_memory.extract.known import meant
+from gym_memory.extract.places import ARE, YOU
+from gym_memory.extract.scene import ARTICLE, NAME, STATE_WORD, Scene, find_things, has_any
+from gym_memory.graph.schema import INVENTORY, clean_name
+
+__all__ = ["EMPTY_HANDS", "read_denial"]
+
+_STOP = r"[.!]*[\"']?$"
+_BAG = r"(?:hands|pockets|inventory|pack|bag|backpack)"
+_THING = rf"(?P<thing>{ARTICLE} {NAME}|[Ii]t|[Tt]hey)"
+EMPTY_HANDS = re.compile(
+    rf"{YOU}(?:{ARE}| (?:have|carry|hold)) (?:now |currently )?(?:(?:carrying|holding) )?"
+    rf"(?:nothing(?: at all)?|no (?:objects|items|things)|empty[- ]handed)(?: with you)?{_STOP}"
+    rf"|{YOU}(?: are not|'re not|'m not| aren't| am not) (?:currently )?(?:carrying|holding)"
+    rf" anything(?: at all)?{_STOP}|{YOU} (?:don't|do not) have anything(?: with you)?{_STOP}"
+    rf"|(?:Your|My) {_BAG}(?: is| are) (?:now |currently )?empty{_STOP}"
+    rf"|There(?: is|'s) nothing in your {_BAG}{_STOP}"
+)
+"""A sentence by which nothing is carried."""
+_NOT_HELD = re.compile(
+    rf"{YOU} (?:don't|do not|are not|aren't|'re not) (?:have|carry|hold|carrying|holding) "
+    rf"(?P<thing>(?:the|your) {NAME})(?: any ?more| any longer)?{_STOP}"
+)
+_NOTHING_HERE = re.compile(
+    rf"(?:{YOU} (?:can )?(?:see|find|notice) "
+    r"(?:nothing(?: of (?:interest|note|use))?|no (?:one|objects|items|things))"
+    r"(?: (?:here|nearby|around|near (?:you|me)))?|There(?:'s| is) nothing (?:here|nearby)"
+    rf"|Nothing is (?:here|nearby)|The room is (?:completely )?empty){_STOP}"
+)
+_NOT_SO = re.compile(
+    rf"{_THING}(?: (?:is|are|was|were)(?:n't| not| no longer)|'s not)"
+    rf" (?:\w+ly )?(?P<state>{STATE_WORD}|here|there)(?: any ?more| any longer| now)?{_STOP}"
+)
+_GONE = re.compile(
+    rf"{_THING} (?:is|are|has|have) (?:now )?"
+    rf"(?:dead|gone|destroyed|missing|no more|vanished|disappeared){_STOP}"
+)
+_HINTS = (
+    *("n't", " no", "no ", "not", "empty", " dead", " gone", " destroyed", " missing", " vanished"),
+    " disappeared",
+)
+"""Letters without one of which a sentence ends nothing, as a fast test."""
+_SEARCHES = re.compile(r"(?:look|search|feel|reach|dig)\b.", re.IGNORECASE)
+
+
+def read_denial(sentence: str, lower: str) -> tuple[re.Match[str], _Read] | None:
+    """Return the form of a sentence that ends facts, and its reader; None for another sentence."""
+    if not has_any(lower, _HINTS):
+        return None
+    for pattern, read in _FORMS:
+        found = pattern.match(sentence)
+        if found is not None:
+            return found, read
+    return None
+
+
+def _empty_hands(draft: Scene, found: re.Match[str]) -> None:
+    draft.keep_only(INVENTORY, ())
+
+
+def _lack(draft: Scene, found: re.Match[str]) -> None:
+    for phrase in find_things(draft, found["thing"], found.start("thing")):
+        lose(draft, meant(draft, phrase.name, carried=True))
+
+
+def _empty_room(draft: Scene, found: re.Match[str]) -> None:
+    if not (draft.is_look or _SEARCHES.match(draft.action)):
+        draft.is_listed = True
+
+
+def _end(draft: Scene, found: re.Match[str]) -> None:
+    """Read ``The lamp is no longer lit``."""
+    name, state = _named(draft, found), found["state"].lower()
+    if state in ("here", "there"):
+        draft.outdate(name, "is in", draft.room or None)
+    else:
+        end_state(draft, name, state)
+
+
+def _remove(draft: Scene, found: re.Match[str]) -> None:
+    remove(draft, _named(draft, found))
+
+
+def _named(draft: Scene, found: re.Match[str]) -> str:
+    thing = clean_name(found["thing"]).removeprefix("your ")
+    return draft.topic if thing in ("it", "they") else meant(draft, thing)
+
+
+_Read = Callable[[Scene, "re.Match[str]"], bool | None]
+_FORMS: tuple[tuple[re.Pattern[str], _Read], ...] = (
+    (EMPTY_HANDS, _empty_hands),
+    (_NOTHING_HERE, _empty_room),
+    (_NOT_HELD, _lack),
+    (_NOT_SO, _end),
+    (_GONE, _remove),
+)

@@ -1,0 +1,291 @@
+"""What events do to facts: things change hands, places and states, and cease to be."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from gym_memory.extract.events import INTANGIBLE, RESULTS, SELVES, Event, Part
+from gym_memory.extract.known import meant
+from gym_memory.extract.notes.words import Phrase, names_person
+from gym_memory.extract.scene import (
+    POSSESSION,
+    ROOM_ITSELF,
+    SAME,
+    Scene,
+    find_things,
+    is_name,
+    relation,
+)
+from gym_memory.graph.schema import (
+    DIRECTIONS,
+    INVENTORY,
+    LOCATIONS,
+    clean_name,
+    head_noun,
+)
+
+__all__ = ["end_state", "lose", "perform", "remove", "things_of"]
+
+_IN_ON = frozenset(("in", "inside", "into", "on", "onto", "upon", "under", "beneath"))
+_TO_YOU = re.compile(r"(?:you|me|us) ", re.IGNORECASE)
+_OWN = re.compile(r"(?:his|her|its|their|my) ", re.IGNORECASE)
+_HANDS = re.compile(r"(?:your|my) (?:\w+ )?(?:hands?|arms|palm|pack|pocket|inventory)|you|me")
+_PUSHED = ("press", "push", "thrust", "slide", "slip", "stick", "move")
+"""Verbs that put a thing somewhere only *into* or *onto* it."""
+_LIGHTS = frozenset(
+    ("lamp", "lantern", "torch", "candle", "fire", "flame", "match", "light", "lights", "fireplace")
+)
+_AWAY = re.compile(rf"(?:{'|'.join(DIRECTIONS)}|away|off|out|through|toward|the room|the area)\b")
+_FLOOR = ("floor", "ground")
+
+
+def perform(draft: Scene, event: Event) -> bool:
+    """State and end what an event does; return whether it is one after all."""
+    own = event.subject.text.lower() in SELVES
+    for kind in event.kinds:
+        if kind in RESULTS:
+            done = _change(draft, event, RESULTS[kind], own)
+        else:
+            done = _EFFECTS[kind](draft, event, own)
+        if done:
+            return True
+    return False
+
+
+# Parts of an event
+
+
+def things_of(draft: Scene, part: Part, *, carried: bool | None = None) -> Iterator[Phrase]:
+    """Yield the things that a part of an event names, by their known names."""
+    if part.start < 0 and not part.text:
+        return
+    start = max(part.start, 0)
+    if part.is_pronoun:
+        if draft.topic:
+            yield Phrase(draft.topic, (), start, start + len(part.text))
+        return
+    owner = _OWN.match(part.text)
+    text = part.text[owner.end() :] if owner else part.text
+    bare = owner is not None or part.start < 0 or text[:1].isupper() or text[:1].isdigit()
+    bare = bare or draft.graph.knows(text)
+    for phrase in find_things(draft, text, start + len(part.text) - len(text), bare=bare):
+        name = meant(draft, phrase.name, carried=carried)
+        noun = head_noun(phrase.name.partition(" and ")[0])
+        if noun not in INTANGIBLE or draft.graph.knows(name):
+            draft.topic = name
+            yield phrase._replace(name=name)
+
+
+def _known_things(draft: Scene, part: Part, *, carried: bool | None = None) -> list[Phrase]:
+    return [p for p in things_of(draft, part, carried=carried) if draft.graph.knows(p.name)]
+
+
+def _who(draft: Scene, event: Event) -> str:
+    """Return the name of a subject."""
+    if event.subject.is_pronoun:
+        return draft.topic
+    name = clean_name(event.subject.text).removeprefix("your ").removeprefix("my ")
+    return meant(draft, name)
+
+
+def _is_actor(draft: Scene, event: Event) -> bool:
+    """True if the subject acts: a person, a name, or what is known to be here."""
+    name = _who(draft, event)
+    bare = event.subject.text[:1].isupper() and name == event.subject.text.lower()
+    return bare or names_person(name) or draft.graph.knows(name)
+
+
+def remove(draft: Scene, name: str) -> None:
+    """End the place of a thing, and of what is in or on it."""
+    for place in LOCATIONS:
+        draft.outdate(name, place, None)
+    for fact in draft.contents(name):
+        draft.outdate(*fact)
+
+
+def lose(draft: Scene, name: str) -> None:
+    """End that a thing is carried."""
+    draft.outdate(name, "is in", INVENTORY)
+
+
+def end_state(draft: Scene, name: str, *states: str) -> None:
+    """End states of a thing."""
+    for state in states:
+        draft.outdate(name, "is", SAME.get(state, state))
+
+
+# Effects by kind
+
+
+def _take(draft: Scene, event: Event, own: bool) -> bool:
+    if own:
+        things = list(things_of(draft, event.thing, carried=False))
+        for phrase in things:
+            draft.carry(phrase)
+        return bool(things)
+    who = _who(draft, event)
+    things = _known_things(draft, event.thing)
+    for phrase in things if is_name(who) else ():
+        draft.place(phrase, "is carried by", who)
+    return bool(things)
+
+
+def _drop(draft: Scene, event: Event, own: bool) -> bool:
+    if event.preposition in _IN_ON and head_noun(event.holder.text.lower()) not in _FLOOR:
+        return False
+    if not own and not _is_actor(draft, event):
+        return False
+    things = list(things_of(draft, event.thing, carried=True if own else None))
+    for phrase in things:
+        lose(draft, phrase.name)
+        draft.put(phrase, moved=True)
+    return bool(things)
+
+
+def _put(draft: Scene, event: Event, own: bool) -> bool:
+    where = event.preposition
+    if where not in _IN_ON and where != "to":
+        return False
+    place = event.holder.text.lower()
+    if not own and _HANDS.fullmatch(place):
+        return _gain(draft, event, own=True)
+    if where == "to" or (where in ("in", "on", "under") and event.verb.startswith(_PUSHED)):
+        return False
+    things = list(things_of(draft, event.thing)) if own else _known_things(draft, event.thing)
+    for phrase in things:
+        if ROOM_ITSELF.fullmatch(clean_name(place)):
+            lose(draft, phrase.name)
+            draft.put(phrase, moved=True)
+        elif POSSESSION.fullmatch(place):
+            draft.place(phrase, "is in", INVENTORY)
+        elif is_name(holder := meant(draft, clean_name(place))):
+            draft.place(phrase, relation(where), holder)
+            draft.outdate(holder, "is", "empty")
+    return bool(things)
+
+
+def _give(draft: Scene, event: Event, own: bool) -> bool:
+    to_you = _TO_YOU.match(event.thing.text)
+    if to_you is not None:
+        rest = Part(event.thing.text[to_you.end() :], event.thing.start + to_you.end())
+        return _gain(draft, event._replace(thing=rest), own=True)
+    if event.preposition != "to":
+        return False
+    if not own and _HANDS.fullmatch(event.holder.text.lower()):
+        return _gain(draft, event, own=True)
+    receiver = meant(draft, clean_name(event.holder.text))
+    things = list(things_of(draft, event.thing)) if own else _known_things(draft, event.thing)
+    for phrase in things if is_name(receiver) else ():
+        draft.place(phrase, "is carried by", receiver)
+    return bool(things)
+
+
+def _gain(draft: Scene, event: Event, own: bool) -> bool:
+    things = list(things_of(draft, event.thing, carried=False)) if own else []
+    for phrase in things:
+        draft.carry(phrase)
+    return bool(things)
+
+
+def _make(draft: Scene, event: Event, own: bool) -> bool:
+    new = re.match(r"an? |\d+ |some ", event.thing.text) is not None
+    return new and _gain(draft, event, own)
+
+
+def _lose(draft: Scene, event: Event, own: bool) -> bool:
+    parts = (event.thing, event.holder) if event.preposition == "with" else (event.thing,)
+    lost = False
+    for part in parts if own else ():
+        for phrase in things_of(draft, part, carried=True):
+            lost = True
+            lose(draft, phrase.name)
+    return lost
+
+
+def _accept(draft: Scene, event: Event, own: bool) -> bool:
+    return not own and _take(draft, event, own)
+
+
+def _consume(draft: Scene, event: Event, own: bool) -> bool:
+    things = list(things_of(draft, event.thing)) if own else _known_things(draft, event.thing)
+    for phrase in things:
+        draft.place(phrase, "is", "consumed")
+        remove(draft, phrase.name)
+    return bool(things)
+
+
+def _destroy(draft: Scene, event: Event, own: bool) -> bool:
+    things = _known_things(draft, event.thing)
+    for phrase in things:
+        remove(draft, phrase.name)
+    return bool(things)
+
+
+def _vanish(draft: Scene, event: Event, own: bool) -> bool:
+    name = _who(draft, event)
+    if own or event.thing.text or not draft.graph.knows(name) or _is_light(name):
+        return False
+    remove(draft, name)
+    return True
+
+
+def _leave(draft: Scene, event: Event, own: bool) -> bool:
+    if own or (event.tail and not _AWAY.match(event.tail)):
+        return False
+    name = _who(draft, event)
+    if not draft.graph.knows(name) or _is_light(name):
+        return False
+    remove(draft, name)
+    return True
+
+
+def _travel(draft: Scene, event: Event, own: bool) -> bool:
+    return event.tail != "" and _leave(draft, event, own)
+
+
+def _come(draft: Scene, event: Event, own: bool) -> bool:
+    if own or event.tail.startswith(("to ", "as ")) or event.subject.is_pronoun:
+        return False
+    name = _who(draft, event)
+    if not is_name(name) or head_noun(name) in INTANGIBLE:
+        return False
+    start = event.subject.start
+    draft.put(Phrase(name, (), start, start + len(event.subject.text)))
+    draft.topic = name
+    return True
+
+
+def _extinguish(draft: Scene, event: Event, own: bool) -> bool:
+    names = [phrase.name for phrase in things_of(draft, event.thing)]
+    if not names and not own:
+        names = [_who(draft, event)]
+    names = [name for name in names if _is_light(name) or draft.graph.value(name, "power")]
+    for name in names:
+        end_state(draft, name, "lit", "on")
+    return bool(names)
+
+
+def _is_light(name: str) -> bool:
+    return head_noun(name) in _LIGHTS
+
+
+def _nothing(draft: Scene, event: Event, own: bool) -> bool:
+    return False
+
+
+def _change(draft: Scene, event: Event, state: str, own: bool) -> bool:
+    intransitive = not event.thing.text or _AWAY.match(event.thing.text) is not None
+    part = event.subject if intransitive else event.thing
+    things = [] if own and intransitive else list(things_of(draft, part))
+    for phrase in things:
+        draft.add(phrase.name, "is", state, phrase.start, phrase.end)
+    return bool(things)
+
+
+_EFFECTS = {
+    "take": _take, "drop": _drop, "put": _put, "give": _give, "gain": _gain, "make": _make,
+    "lose": _lose, "accept": _accept, "consume": _consume, "destroy": _destroy,
+    "vanish": _vanish, "leave": _leave, "travel": _travel, "come": _come,
+    "extinguish": _extinguish, "nothing": _nothing,
+}  # fmt: skip

@@ -1,0 +1,261 @@
+"""Events: what a clause says that happened to a thing, and what an action does.
+
+A clause is a subject, a verb and what follows it. The verbs are data, in ``events.toml``; a verb
+that is not there, or that anything but an adverb parts from its subject, is no event. So *you try
+to take the lamp* and *the path takes you north* state nothing.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from pathlib import Path
+from typing import NamedTuple
+
+from gym_memory.extract.notes.words import verb_forms
+
+__all__ = ["CONDITIONS", "INTANGIBLE", "RESULTS", "SELVES", "Event", "Part", "action_event"]
+__all__ += ["events_in"]
+
+_DATA = tomllib.loads(Path(__file__).with_name("events.toml").read_text(encoding="utf-8"))
+RESULTS: dict[str, str] = _DATA["states"]
+"""Kind of event to the state of the thing after it."""
+INTANGIBLE = frozenset(_DATA["words"]["intangible"].split())
+"""Nouns of what nobody carries and no place holds."""
+CONDITIONS = frozenset(_DATA["words"]["conditions"].split())
+"""Words that begin what one is in without being in a place: *in no hurry*."""
+SELVES = frozenset(("you", "i", "we", "you've", "i've", "we've"))
+"""Subjects that mean the agent."""
+_ADVERBS = frozenset(_DATA["words"]["adverbs"].split())
+_PREPOSITIONS = frozenset(_DATA["words"]["prepositions"].split())
+_PARTICLES = frozenset(("up", "down", "on", "off", "out", "away", "over"))
+_DETERMINERS = frozenset(
+    ("a", "an", "the", "your", "my", "his", "her", "its", "their", "some", "one", "two", "three")
+)
+_PRONOUNS = frozenset(("it", "them", "this", "that"))
+_STANDINS = frozenset(("it", "they", "he", "she"))
+_JOINTS = frozenset(("and", "but", "until", "then", "as", ",", ";"))
+_UNINFLECTED = ("no", "now", "longer")
+_BE = frozenset(("is", "are", "was", "were", "am", "be", "isn't", "aren't"))
+_WORD = re.compile(r"[\w']+")
+_BREAKS = _PREPOSITIONS | _BE | {",", ";", ":", "("}
+"""What no subject goes beyond."""
+_TOKEN = re.compile(r"[^\s,;:.!?\"()]+|[,;:(]")
+_MOST_SUBJECT_WORDS = 5
+_MOST_VERB_WORDS = 4
+_LEAD = re.compile(
+    r"(?:As|When|After|Before|With|At|Without) (?:[^,.]{3,80}, (?=[a-zA-Z])|an? \w+ (?=the |your ))"
+)
+"""What goes before the clause that says what happens."""
+
+
+def _verb_table() -> dict[str, dict[str, tuple[str, ...]]]:
+    """Return the kinds of each verb in all its forms, by the first word of the verb."""
+    table: dict[str, dict[str, tuple[str, ...]]] = {}
+    for kind, verbs in _DATA["verbs"].items():
+        for words in (verb.split() for verb in verbs.split(",")):
+            at = next(n for n, word in enumerate(words) if word not in _UNINFLECTED)
+            for form in verb_forms(words[at]):
+                verb = " ".join((*words[:at], form, *words[at + 1 :]))
+                row = table.setdefault(verb.partition(" ")[0], {})
+                row[verb] = tuple(dict.fromkeys((*row.get(verb, ()), kind)))
+    return table
+
+
+_VERBS = _verb_table()
+
+
+class Part(NamedTuple):
+    """Words of a clause, and where they begin in the sentence."""
+
+    text: str
+    start: int
+
+    @property
+    def is_pronoun(self) -> bool:
+        """True if it is *it* or *them*."""
+        return self.text.lower() in _PRONOUNS
+
+
+_NO_PART = Part("", -1)
+
+
+class Event(NamedTuple):
+    """What happens: kinds that the verb may have, its subject, object, and where or to whom."""
+
+    kinds: tuple[str, ...]
+    verb: str
+    subject: Part
+    thing: Part = _NO_PART
+    preposition: str = ""
+    holder: Part = _NO_PART
+    tail: str = ""
+    """All words after the verb, in lower case."""
+
+
+class _Words(NamedTuple):
+    """The words and marks of a sentence in lower case, and where they are."""
+
+    sentence: str
+    lower: list[str]
+    spans: list[tuple[int, int]]
+
+    def part(self, begin: int, end: int) -> Part:
+        """Return the words from one position up to another."""
+        if begin >= end:
+            return _NO_PART
+        start = self.spans[begin][0]
+        return Part(self.sentence[start : self.spans[end - 1][1]], start)
+
+    def first(self, begin: int, end: int, is_wanted: Callable[[_Words, int], bool]) -> int:
+        """Return the first position of a word that is wanted; the end if none is."""
+        return next((at for at in range(begin, end) if is_wanted(self, at)), end)
+
+
+@lru_cache(maxsize=4096)
+def events_in(sentence: str) -> tuple[Event, ...]:
+    """Return the events of a sentence.
+
+    >>> [(e.kinds, e.subject.text) for e in events_in("The thief takes the sword and vanishes.")]
+    [(('take',), 'The thief'), (('vanish',), 'The thief')]
+    >>> events_in("You try to take the lamp.")
+    ()
+    """
+    if _VERBS.keys().isdisjoint(_WORD.findall(sentence.lower())):
+        return ()
+    return tuple(_events(_words_of(sentence)))
+
+
+@lru_cache(maxsize=1024)
+def action_event(action: str) -> Event | None:
+    """Return what an action does to a thing; None for another action.
+
+    >>> action_event("put the ring on altar").holder.text
+    'altar'
+    """
+    words = _words_of(action)
+    found = _verb(words, 0)
+    return None if found is None else _event(words, Part("you", -1), *found, len(words.lower))
+
+
+def _words_of(sentence: str) -> _Words:
+    lead = _LEAD.match(sentence)
+    found = list(_TOKEN.finditer(sentence, lead.end() if lead else 0))
+    return _Words(sentence, [m.group().lower() for m in found], [m.span() for m in found])
+
+
+def _events(words: _Words) -> Iterator[Event]:
+    at, subject = 0, _NO_PART
+    while at < len(words.lower):
+        clause = _clause(words, at, subject)
+        if clause is None:
+            later = _next_clause(words, 1, subject) if at == 0 else None
+            if later is None:
+                return
+            at = later
+            continue
+        subject, kinds, after = clause
+        end = _next_clause(words, after, subject)
+        event = _event(words, subject, kinds, after, end or len(words.lower))
+        if event.kinds:
+            yield event
+        if end is None:
+            return
+        at = end
+
+
+def _next_clause(words: _Words, at: int, subject: Part) -> int | None:
+    """Return where the next clause with an event begins, behind a conjunction or a comma."""
+    lower = words.lower
+    for joint in range(at, len(lower) - 1):
+        begins = lower[joint] in _JOINTS and lower[joint + 1] not in _JOINTS
+        if begins and _clause(words, joint + 1, subject) is not None:
+            return joint + 1
+    return None
+
+
+def _clause(words: _Words, at: int, last: Part) -> tuple[Part, tuple[str, ...], int] | None:
+    """Return subject, kinds and the position after the verb of a clause that begins there."""
+    lower, first, verb_at = words.lower, words.lower[at], at
+    is_name = words.sentence[words.spans[at][0]].isupper() and first not in _VERBS
+    if first in SELVES or first in _STANDINS:
+        verb_at = at + 1
+    elif first in _DETERMINERS or is_name:
+        verb_at = at + 1 + (first in _DETERMINERS)
+        end = min(at + _MOST_SUBJECT_WORDS + 1, len(lower))
+        while verb_at < end and lower[verb_at] not in _VERBS and lower[verb_at] not in _ADVERBS:
+            if lower[verb_at] in _BREAKS:
+                return None
+            verb_at += 1
+        if verb_at >= end:
+            return None
+    elif last is _NO_PART:
+        return None
+    subject = words.part(at, verb_at) if verb_at > at else last
+    while verb_at < len(lower) and (lower[verb_at] in _ADVERBS or lower[verb_at].endswith("ly")):
+        if _verb(words, verb_at) is not None:
+            break
+        verb_at += 1
+    found = _verb(words, verb_at)
+    return None if found is None else (subject, *found)
+
+
+def _verb(words: _Words, at: int) -> tuple[tuple[str, ...], int] | None:
+    """Return the kinds of the longest verb that begins there, and the position after it.
+
+    A verb whose particle comes later, as in *picks the lamp up*, has no kind yet.
+    """
+    lower = words.lower
+    known = _VERBS.get(lower[at]) if at < len(lower) else None
+    if known is None:
+        return None
+    for end in range(min(at + _MOST_VERB_WORDS, len(lower)), at, -1):
+        kinds = known.get(" ".join(lower[at:end]))
+        if kinds is not None:
+            return kinds, end
+    later = _PARTICLES.intersection(lower[at + 2 : at + _MOST_SUBJECT_WORDS + 2])
+    return ((), at + 1) if any(f"{lower[at]} {word}" in known for word in later) else None
+
+
+def _event(words: _Words, subject: Part, kinds: tuple[str, ...], at: int, end: int) -> Event:
+    """Return the event of a verb with the words that follow it."""
+    lower = words.lower
+    while end > at and lower[end - 1] in _JOINTS:
+        end -= 1
+    verb, tail = lower[at - 1], " ".join(lower[at:end])
+    begin = at
+    after = at if at < end and lower[at] in _PREPOSITIONS else words.first(at + 1, end, _ends_name)
+    if after < end and lower[after] in _PARTICLES:
+        is_last = after + 1 == end or lower[after + 1] in _PREPOSITIONS
+        if is_last or after == at:
+            kinds = _VERBS.get(verb, {}).get(f"{verb} {lower[after]}", kinds)
+            if after == at:
+                begin = at + 1
+                after = words.first(begin, end, _ends_name)
+                thing = words.part(begin, after)
+            else:
+                thing = words.part(at, after)
+                after += 1
+        else:
+            thing = words.part(at, after)
+    else:
+        thing = words.part(at, min(after, end))
+    if after + 1 >= end or lower[after] not in _PREPOSITIONS:
+        return Event(kinds, verb, subject, thing, tail=tail)
+    stop = words.first(after + 1, end, _ends_holder)
+    return Event(kinds, verb, subject, thing, lower[after], words.part(after + 1, stop), tail)
+
+
+def _ends_name(words: _Words, at: int) -> bool:
+    """True if a name ends before a word: a preposition, or a comma that no thing follows."""
+    word = words.lower[at]
+    if word in ",;:(":
+        after = words.lower[at + 1] if at + 1 < len(words.lower) else ""
+        return word != "," or (after not in _DETERMINERS and after != "and")
+    return word in _PREPOSITIONS
+
+
+def _ends_holder(words: _Words, at: int) -> bool:
+    return words.lower[at] in _PREPOSITIONS or words.lower[at] in ",;:("

@@ -1,0 +1,88 @@
+"""Which known thing a name means: shorter and longer names, and two things of one name."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from gym_memory.extract.notes.words import CONTAINER, kind_of_noun
+from gym_memory.graph import TemporalGraph
+from gym_memory.graph.schema import INVENTORY, MEANS, head_noun, nouns
+
+__all__ = ["ANOTHER", "Surroundings", "another", "meant"]
+
+ANOTHER = "another "
+"""Begins the name of a second thing that a text calls as the first."""
+_MOST_HOLDERS = 4
+
+
+class Surroundings(Protocol):
+    """Where a name is read: the facts before the step, the place, and the text."""
+
+    graph: TemporalGraph
+    room: str
+    left: str
+
+    @property
+    def text(self) -> str:
+        """The text in lower case."""
+        ...
+
+
+def meant(
+    around: Surroundings, name: str, *, carried: bool | None = None, anywhere: bool = False
+) -> str:
+    """Return the known thing within reach that a name means; the name itself for a new thing.
+
+    A name with fewer words means the one thing that has these words and the same noun; a name with
+    more words the one thing that has fewer, unless the text has that shorter name by itself. With
+    ``carried`` only things that are in hand count, or only those that are not. What is listed in
+    hand may have been ``anywhere`` when it was seen last.
+    """
+    graph = around.graph
+    if graph.knows(name):
+        meaning = graph.value(name, "meaning") if graph.uses(MEANS) else None
+        if meaning is not None:
+            return meaning.object
+        if carried is None or not graph.knows(f"{ANOTHER}{name}"):
+            return name
+        place = graph.value(name, "location")
+        is_carried = place is not None and place.object == INVENTORY
+        return name if is_carried == carried else f"{ANOTHER}{name}"
+    words = name.split()
+    noun = head_noun(name)
+    near = [
+        other
+        for other in graph.entities_with((noun,))
+        if other != name and noun in nouns(other) and _is_near(around, other, carried=carried)
+    ]
+    longer = [other for other in near if set(words) < set(other.split())]
+    if not longer and anywhere and len(words) > 1:
+        longer = [other for other in graph.entities_with(words) if head_noun(other) == noun]
+    if len(longer) == 1 and longer[0] not in around.text:
+        return longer[0]
+    shorter = [other for other in near if set(other.split()) < set(words)]
+    if len(near) == len(shorter) == 1 and around.text.count(shorter[0]) == around.text.count(name):
+        return shorter[0]
+    return name
+
+
+def another(name: str) -> str:
+    """Return the name of a second thing that is called as one that is somewhere else."""
+    return name if name.startswith(ANOTHER) else f"{ANOTHER}{name}"
+
+
+def _is_near(around: Surroundings, name: str, *, carried: bool | None) -> bool:
+    """True if a thing is in hand, here, or in or on what is."""
+    place = around.graph.value(name, "location")
+    if place is None:
+        return False
+    if carried is not None and (place.object == INVENTORY) != carried:
+        return False
+    for _ in range(_MOST_HOLDERS):
+        if place.object in (INVENTORY, around.room, around.left):
+            return True
+        outer = around.graph.value(place.object, "location")
+        if outer is None:  # a table whose place nobody said may be here, a room is another one
+            return place.relation == "is on" or kind_of_noun(place.object) == CONTAINER
+        place = outer
+    return False

@@ -1,0 +1,37 @@
+"""Lists of what is here: which of them are complete, by what became of things that they left out.
+
+A game's lists count as complete until they leave out things that show up again where they were.
+"""
+
+from __future__ import annotations
+
+from itertools import islice
+
+from gym_memory.extract.draft import Draft
+from gym_memory.graph import TemporalGraph
+
+__all__ = ["LISTED", "are_partial", "end_unlisted"]
+
+LISTED = "list"
+"""Reason for the end of a fact that a list leaves out."""
+_MOST_EVENTS = 2000
+_WRONG_SHARE = 0.5
+_PRIOR_RIGHT = 3
+"""Lists that are taken to be complete before any was seen."""
+
+
+def end_unlisted(draft: Draft) -> None:
+    """End what is here and the text leaves out, if the lists of this game are complete."""
+    stated = {mention.subject for mention in draft.mentions}
+    gone = [fact for fact in draft.contents(draft.room) if fact.subject not in stated]
+    if gone and not are_partial(draft.graph):
+        draft.keep_only(draft.room, stated, by=LISTED)
+
+
+def are_partial(graph: TemporalGraph) -> bool:
+    """True if most things that lists left out were still where they had been."""
+    left_out = back = 0
+    for event in islice(reversed(graph.events), _MOST_EVENTS):
+        left_out += event[2] == LISTED
+        back += event[4] == LISTED
+    return back > (left_out + _PRIOR_RIGHT) * _WRONG_SHARE

@@ -1,0 +1,275 @@
+"""The normal form of a text: plain lines, whatever markup a game writes around them.
+
+Terminal colours, tags, boxes, JSON and dotted leaders become the lines that any reader knows, with
+the way back from each character to the original. See :func:`normal`.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+from gym_memory.extract import Extraction
+from gym_memory.extract.records import record_lines
+
+__all__ = ["MappedText", "normal"]
+
+
+class MappedText(NamedTuple):
+    """A text, and where each of its characters is in the original; empty if unchanged."""
+
+    text: str
+    positions: Sequence[int] = ()
+
+    def in_original(self, found: Extraction) -> Extraction:
+        """Return an extraction whose spans point into the original text."""
+        if not self.positions:
+            return found
+        at = self.positions
+        mentions = (
+            m if m.start < 0 else m._replace(start=at[m.start], end=at[m.end - 1] + 1)
+            for m in found.mentions
+        )
+        return found._replace(mentions=tuple(mentions))
+
+    def replaced(self, pattern: re.Pattern[str], new: Callable[[re.Match[str]], str]) -> MappedText:
+        """Return the text with other words for what a pattern matches."""
+        text, positions = self
+        parts: list[str] = []
+        places: list[int] = []
+        end = 0
+        for found in pattern.finditer(text):
+            before, word = found.start(), new(found)
+            first, last = found.start(found.lastindex or 0), found.end() - 1
+            parts += [text[end:before], word]
+            places += [*range(end, before), *(min(first + n, last) for n in range(len(word)))]
+            end = found.end()
+        if not parts:
+            return self
+        places += range(end, len(text))
+        return MappedText(
+            "".join((*parts, text[end:])), [positions[p] for p in places] if positions else places
+        )
+
+
+@lru_cache(maxsize=1024)
+def normal(text: str) -> MappedText:
+    r"""Return a text in plain lines, in sentence case and in the present tense.
+
+    >>> normal("You came into the **hall**.").text
+    'You go into the hall.'
+    >>> normal("[bold]Cellar[/bold]\n<120hp 85m>").text
+    'Cellar\nHp: 120, M: 85'
+    """
+    worded = MappedText(_in_sentence_case(text))
+    worded = _stepped(worded, _STEPS)
+    lines = record_lines(worded.text) if worded.text.lstrip()[:1] in ("{", "[", "<") else None
+    if lines is not None:
+        at = worded.positions
+        worded = MappedText(lines.text, [at[p] for p in lines.positions] if at else lines.positions)
+    worded = _stepped(worded, _LINE_STEPS)
+    if _NARRATED.search(worded.text) and not _PRESENT.search(worded.text):
+        worded = worded.replaced(_PAST, lambda found: _TENSE[found[0]])
+    return worded
+
+
+def _stepped(worded: MappedText, steps: _Steps) -> MappedText:
+    """Take the steps whose marks are in a text."""
+    for mark, gated in steps:
+        if mark in worded.text:
+            for needles, pattern, new in gated:
+                if not needles or any(map(worded.text.__contains__, needles)):
+                    worded = worded.replaced(pattern, new)
+    return worded
+
+
+# What is written around words
+
+_ESCAPE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
+_PROMPT = re.compile(r"^[ \t]*<(?P<values>\d+\w+(?: \d+\w+)*)>[ \t]*", re.MULTILINE)
+_HTML = (
+    r"/?(?:a|b|big|br|center|code|dd|div|dl|dt|em|font|h[1-6]|hr|i|img|kbd|li|mark|ol|p|pre|q|s|small"
+    r"|span|strong|sub|sup|table|tbody|td|th|thead|tr|tt|u|ul)(?=[ />])"
+)
+_TAG = re.compile(rf"<(?P<tag>{_HTML})[^<>]*>", re.IGNORECASE)
+_BREAKING = re.compile(r"/?(?:br|p|div|h[1-6]|hr|li|ol|ul|table|tr|dt|dd|pre)", re.IGNORECASE)
+_PAIR = re.compile(r"\[(?P<tag>/?[a-z][\w#]*)(?:[ =][^\[\]\n]*)?\](?=(?P<rest>.?))", re.DOTALL)
+_TEMPLATE = re.compile(r"\{\{(?:[^{}|]*\|)*(?P<word>[^{}|]*)\}\}")
+_EMPHASIS = re.compile(
+    r"(?:(?<=[ (])(?P<inner>\*\*?|__?|`)(?=\w)([^*_`\n]*[\w:])(?P=inner)(?=[ ,.;:!?)\n]|$)"
+    r"|(?<![^\n])(?P<first>\*\*?|__?|`)(?=\w)([^*_`\n]*[\w:])(?P=first)(?=[ ,.;:!?)]))",
+)
+"""Marks around words inside of a line; around a whole line they make a title."""
+_EITHER_ARTICLE = re.compile(r"\b[Aa]\(n\)")
+_ENTITY = re.compile(r"&(?:amp|lt|gt|quot|apos|nbsp|#\d+);")
+_FRAME_RULE = re.compile(r"[┌┐└┘├┤┬┴┼╔╗╚╝╠╣╦╩╬╭╮╰╯─━═]{3,}")
+_FRAME_CELL = re.compile(
+    r"^[ \t]*[│║┃|][ \t]*(?P<cell>[^│║┃|\n]*?)[ \t]*[│║┃|][ \t]*$", re.MULTILINE
+)
+_CELL_PAIR = re.compile(r"(?P<label>[A-Za-z][\w ]*?)(?: {2,}|: ?)(?P<value>\S.*)")
+
+
+def _tag(found: re.Match[str]) -> str:
+    if not _BREAKING.fullmatch(found["tag"]):
+        return ""
+    return "\n# " if found["tag"][0] in "hH" and found["tag"][1:].isdigit() else "\n"
+
+
+def _pair(found: re.Match[str]) -> str:
+    closed = found["tag"][0] == "/" or f"[/{found['tag']}" in found.string
+    return "" if closed or "[/]" in found.string else found[0]
+
+
+def _prompt(found: re.Match[str]) -> str:
+    pairs = re.findall(r"(\d+)([^\W\d]\w*)", found["values"])
+    line = ", ".join(f"{name.capitalize()}: {value}" for value, name in pairs)
+    return line if found.end() == len(found.string) else f"{line}\n"
+
+
+def _cell(found: re.Match[str]) -> str:
+    pair = _CELL_PAIR.fullmatch(found["cell"])
+    return f"{pair['label']}: {pair['value']}" if pair else found["cell"]
+
+
+def _nothing(found: re.Match[str]) -> str:
+    return ""
+
+
+def _inner(found: re.Match[str]) -> str:
+    return found[2] or found[4]
+
+
+def _dashes(found: re.Match[str]) -> str:
+    return "-" * len(found[0])
+
+
+_Step = tuple[tuple[str, ...], re.Pattern[str], Callable[[re.Match[str]], str]]
+_Steps = Sequence[tuple[str, Sequence[_Step]]]
+_STEPS: _Steps = (
+    ("\x1b", [((), _ESCAPE, _nothing)]),
+    ("<", [((), _PROMPT, _prompt), ((), _TAG, _tag)]),
+    ("&", [((), _ENTITY, lambda found: html.unescape(found[0]))]),
+    ("[", [(("[/",), _PAIR, _pair)]),
+    ("{{", [((), _TEMPLATE, lambda found: found["word"])]),
+    ("(n)", [((), _EITHER_ARTICLE, lambda found: found[0][0])]),
+    ("*", [((), _EMPHASIS, _inner)]),
+    ("_", [((" _", "\n_", "(_", "__"), _EMPHASIS, _inner)]),
+    ("`", [((), _EMPHASIS, _inner)]),
+    ("─", [((), _FRAME_RULE, _dashes)]),
+    ("━", [((), _FRAME_RULE, _dashes)]),
+    ("═", [((), _FRAME_RULE, _dashes)]),
+    ("│", [((), _FRAME_CELL, _cell)]),
+    ("║", [((), _FRAME_CELL, _cell)]),
+    ("┃", [((), _FRAME_CELL, _cell)]),
+    ("|", [((), _FRAME_CELL, _cell)]),
+)
+"""Steps by a mark that the text must have: parts of which it must have one, what is replaced,
+and by what."""
+
+
+# Lines
+
+_ANY_TAG = re.compile(r"</?[a-zA-Z][\w-]*(?:[ =][^<>]*)?/?>")
+_LED = r"^[ \t]*(?P<label>[A-Z][\w']*(?: [\w']+){0,3}) ?\.{3,} ?(?P<value>[^\s.][^\n]*)$"
+_LEADER = re.compile(_LED, re.MULTILINE)
+_ID = re.compile(r"[ \t]*\((?:id|ID|Id|#)[:= #]*[\w-]+\)")
+_SPEAKER_ENDS = ("bservation:", "BSERVATION:", "Obs:", "eedback:", "esponse:", "utput:", "Game:")
+_SPEAKERS = ("observation", "obs", "feedback", "response", "game", "output", "narrator")
+_SPEAKER = re.compile(
+    rf"(?:^|(?<=[.!?] ))(?:{'|'.join(_SPEAKERS)}):[ \t]+(?=(?-i:[A-Z\"(])[^\n]*[.!?])",
+    re.IGNORECASE | re.MULTILINE,
+)
+"""A label before prose; it says only who speaks."""
+_BAR = re.compile(r"\[[#=*.|█▓▒░ -]{3,}\] ?")
+_COLUMNS = re.compile(r"(?<=[^\s:.,-]) {3,}(?=[A-Z$][\w ]{0,20}: ?\S)")
+"""Gap of a status line before a label."""
+_KEY = re.compile(r"[(\[](?P<letter>[nsewudNSEWUD])[)\]](?=orth|outh|ast|est|p\b|own\b)")
+_LETTER = re.compile(r"[(\[](\w)[)\]]")
+_KEY_LINE = re.compile(
+    r"^[ \t]*(?:[(\[][nsewud][)\]](?:orth|outh|ast|est|p|own)\b[ \t,|/]*){2,}$",
+    re.IGNORECASE | re.MULTILINE,
+)
+_REMARK = re.compile(r"^\[(?P<said>[A-Z][^\[\]\n:]*[.!?])\]$", re.MULTILINE)
+"""A sentence in brackets."""
+_LETTERED = re.compile(
+    r"^(?:[A-Z]\w+\n)?(?P<letter>[a-zA-Z]) - (?=(?:an?|the|some|\d+) )", re.MULTILINE
+)
+"""Line of an inventory by letters, perhaps below the name of its class."""
+_PLUS = re.compile(r"(?<= )[+-]\d+ (?=[a-z])")
+
+
+def _leader(found: re.Match[str]) -> str:
+    several = len(_LEADER.findall(found.string)) > 1
+    return f"{found['label']}: {found['value']}" if several else found[0]
+
+
+def _lettered(found: re.Match[str]) -> str:
+    if "\n" not in found.string.strip() and found.start() == 0:
+        return "You take "
+    return (
+        "Inventory:\n- " if _LETTERED.search(found.string) == found or not found.start() else "- "
+    )
+
+
+def _key_line(found: re.Match[str]) -> str:
+    return f"Exits: {', '.join(key.lower() for key in re.findall(_LETTER, found[0]))}"
+
+
+def _own_state(found: re.Match[str]) -> str:
+    state = "open" if found["state"] == "ajar" else found["state"]
+    return f"{found['head']}{found['rest']} {found['head']} is {state}."
+
+
+_OWN_STATE = re.compile(
+    r"(?<![\w,] )(?<!\w)(?P<head>(?:An?|The) [^.,\n]{2,40}), (?:its|whose) \w+(?: is)? "
+    r"(?P<state>ajar|open|closed|shut|locked),(?P<rest>[^.\n]*\.)"
+)
+_LINE_STEPS: _Steps = (
+    ("</", [((), _ANY_TAG, _nothing)]),
+    ("...", [((), _LEADER, _leader)]),
+    ("(", [(("(id", "(ID", "(Id", "(#"), _ID, _nothing)]),
+    (":", [(_SPEAKER_ENDS, _SPEAKER, _nothing)]),
+    ("[", [((), _BAR, _nothing)]),
+    ("   ", [((), _COLUMNS, lambda found: "\n")]),
+    ("]", [
+        (("]o", "]O", "]a", "]A", "]e", "]E"), _KEY_LINE, _key_line),
+        (("]o", "]O", "]a", "]A", "]e", "]E", "]p"), _KEY, lambda found: found["letter"]),
+        ((".]", "!]", "?]"), _REMARK, lambda found: found["said"]),
+    ]),
+    (")", [
+        ((")o", ")O", ")a", ")A", ")e", ")E"), _KEY_LINE, _key_line),
+        ((")o", ")O", ")a", ")A", ")e", ")E", ")p"), _KEY, lambda found: found["letter"]),
+    ]),
+    (" - ", [((), _LETTERED, _lettered)]),
+    (", its ", [((), _OWN_STATE, _own_state)]),
+    (", whose ", [((), _OWN_STATE, _own_state)]),
+)  # fmt: skip
+
+
+# Case and tense
+
+_NARRATED = re.compile(
+    r"(?:You|I|We) (?:were|was|stood|saw|came|went|walked|stepped|entered|could see|noticed)\b"
+)
+_PRESENT = re.compile(r"\b(?:is|are|am|can|see)\b|'(?:re|m)\b")
+_TENSE = {
+    "was": "is", "were": "are", "could": "can", "saw": "see", "stood": "stand", "lay": "lies",
+    "noticed": "notice", "came": "go", "went": "go", "walked": "go", "stepped": "go",
+    "entered": "enter", "arrived": "arrive", "returned": "return", "led": "lead", "ran": "run",
+    "held": "hold", "carried": "carry", "had": "have", "picked": "pick", "took": "take",
+    "dropped": "drop", "opened": "open", "closed": "close", "contained": "contains",
+}  # fmt: skip
+_PAST = re.compile(rf"\b(?:{'|'.join(_TENSE)})\b")
+
+
+def _in_sentence_case(text: str) -> str:
+    if not text.isupper():
+        return text
+    lower = text.lower()
+    if len(lower) != len(text):
+        return text
+    lower = re.sub(r"(?:^|[.!?:]\s+|\n[^\S\n]*)[a-z]|\bi\b", lambda m: m.group().upper(), lower)
+    return re.sub(r"^[^\n.!?:,]{1,40}$", lambda m: m.group().title(), lower, flags=re.MULTILINE)
