@@ -22,8 +22,8 @@ from gym_memory.core.trajectory import read_trajectory
 from gym_memory.extract import get_extractor
 from gym_memory.extract.draft import without_words
 from gym_memory.extract.layout import layout_of
-from gym_memory.extract.notes.statements import read_statements
 from gym_memory.extract.normal import normal
+from gym_memory.extract.notes.statements import read_statements
 from gym_memory.games.alfworld.pddl import parse_domain, parse_problem
 from gym_memory.games.alfworld.world import parse_grammar
 from gym_memory.games.qa.datasets import read_questions
