@@ -1,8 +1,7 @@
-"""What a player is after (aims and its plan), and what it believes: one graph with questions.
+"""Aims and plans of a player, and its beliefs: a graph of what is recalled and in view.
 
-A policy that uses it knows what its memory recalls and what is in view, and nothing else. Recalled
-text is read with the extraction rules that build the graph memories. Players think in one spelling
-of commands (``go north``, ``take lamp``) and act in that of the game.
+Recalled text is read with the extraction rules that build the graph memories. Players use one
+spelling of commands (``go north``, ``take lamp``), which is translated to that of the game.
 """
 
 from __future__ import annotations
@@ -62,37 +61,37 @@ _ENOUGH = 3
 
 
 class Kind(enum.Enum):
-    """Say how an aim is treated when it is taken up again."""
+    """The kinds of aims, which decide when an aim is given up."""
 
     OTHER = enum.auto()
     EXPLORE = enum.auto()
     WANDER = enum.auto()
     SURVEY = enum.auto()
     SEARCH = enum.auto()
-    """Search everything once more, because nothing else is left to do."""
+    """Search every place again, since nothing else is left to do."""
     FIND = enum.auto()
     COOK = enum.auto()
     TIDY = enum.auto()
     READ = enum.auto()
-    """Look at something: a second time shows nothing new, even to a player who forgot the first."""
+    """Look at something: a second look shows nothing new."""
     TRY = enum.auto()
 
 
 _EXPLORING = (Kind.EXPLORE, Kind.WANDER, Kind.SURVEY)
 _AIMLESS = (*_EXPLORING, Kind.SEARCH, Kind.FIND, Kind.COOK, Kind.TIDY)
-"""Aims that may be taken up again and again: they search, or change as things get done."""
+"""Kinds of aims that may recur: they search, or change as things get done."""
 _IDLE = (Kind.WANDER, Kind.SURVEY, Kind.COOK, Kind.TIDY)
-"""Aims for which an action may be repeated: they know of no other, or pause on purpose."""
+"""Kinds of aims that may repeat an action: they have no other, or wait for a recall."""
 _AFTER_SEARCH = (Kind.WANDER, Kind.SURVEY, Kind.TIDY)
-"""Aims that follow when even a search led nowhere."""
+"""Kinds of aims after a search without result."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Aim:
-    """Name what is to be reached, with the way there.
+    """What a player wants to reach, and the way there.
 
-    ``exit`` is the unexplored exit that leads there, ``route`` the directions left to walk,
-    ``instruction`` the number of the task's instruction that it follows, 0 for none.
+    ``exit`` is the unexplored exit to pass, ``route`` the directions left to walk, ``instruction``
+    the number of the task's instruction behind it, 0 for none.
     """
 
     text: str
@@ -103,7 +102,7 @@ class Aim:
 
     @property
     def waits(self) -> bool:
-        """True if nothing is to be expected until something else changes."""
+        """True if the player only waits for a change."""
         return False
 
     def __str__(self) -> str:
@@ -112,12 +111,12 @@ class Aim:
 
     @property
     def key(self) -> Aim:
-        """Return what stays the same while it is pursued: the way there is left out."""
+        """Return the aim without the way there, which changes while it is pursued."""
         return Aim(self.text[:_MAX_KEY_CHARS], self.kind)
 
 
 class Move(NamedTuple):
-    """Pair an action with what it is for."""
+    """An action and its aim."""
 
     action: str
     aim: Aim
@@ -175,26 +174,25 @@ class Plan(RulePlan):
         return move.action in self.vain and not looks
 
     def has_given_up(self, aim: Aim) -> bool:
-        """True if an aim led nowhere so often that something else should be tried."""
+        """True if an aim failed often enough to try something else."""
         enough = 1 if aim.kind is Kind.READ else _ENOUGH
         return dict(self.given_up).get(aim.key, 0) >= enough
 
     def give_up(self, aim: Aim) -> Plan:
-        """Return the plan with an aim that led nowhere."""
+        """Return the plan without an aim, which failed."""
         others = tuple(one for one in self.given_up if one[0] != aim.key)
         return dataclasses.replace(self, given_up=(*others, (aim.key, _ENOUGH))[-_MOST_AIMS:])
 
     def take_up(self) -> Plan:
-        """Return the plan once something new was seen: one may explore again."""
+        """Return the plan after something new was seen: exploring makes sense again."""
         kept = tuple(one for one in self.given_up if one[0].kind not in _EXPLORING)
         return dataclasses.replace(self, given_up=kept)
 
     def after(self, move: Move) -> Plan:
-        """Return the plan once a move is chosen.
+        """Return the plan after a move was chosen.
 
-        An aim is suspected to lead nowhere when its action is repeated, when it turns the player
-        round (but for an unexplored exit: a search meets dead ends), and when it is taken up again
-        after wandering.
+        An aim counts as failed once if its action is repeated, if it turns the player round (unless
+        towards an unexplored exit), or if it follows wandering.
         """
         aim, action = move.aim, move.action
         done = aim.instruction or self.done
@@ -290,7 +288,7 @@ def canonical(action: str) -> str:
 
 
 class Transcript:
-    """Build the graph of a transcript; of one that goes on, only the new entries are read."""
+    """The graph of a transcript; if the transcript grows, only new entries are read."""
 
     def __init__(self) -> None:
         self._task: Task | None = None
@@ -300,7 +298,7 @@ class Transcript:
     def read(
         self, entries: list[TranscriptStep], extractor: Extractor, task: Task
     ) -> TemporalGraph:
-        """Return a graph of its own with what the rules read from the entries."""
+        """Return a copy of the graph that the rules read from the entries."""
         known = len(self._entries)
         if task != self._task or entries[:known] != self._entries:
             known, self._graph = 0, TemporalGraph()
@@ -319,15 +317,15 @@ def _is_gap(before: int | None, after: int | None) -> bool:
 
 
 class Beliefs:
-    """Conclude what one observation allows.
+    """The conclusions from one observation.
 
     Args:
         obs: The observation.
         extractor: Rules that read the game's text.
         task: The task.
         plan: The policy's plan, with its last action.
-        rng: Decides between equal exits; without it they keep their order.
-        transcript: What the policy read of recalled text at earlier steps.
+        rng: Order of equal exits; None keeps their order.
+        transcript: Recalled text that was read at earlier steps.
         t: The present step; None if unknown.
     """
 
@@ -355,7 +353,7 @@ class Beliefs:
                 action = "look"  # the facts hold what an opening says, and the new place
         else:
             text = obs["memory"]
-            for lesson in obs["lessons"]:  # what holds of other games is no fact of this one
+            for lesson in obs["lessons"]:  # lessons are about other games
                 text = text.replace(lesson, "")
             last = self._read(text, extractor, transcript or Transcript(), t)
             action = last or action
@@ -425,7 +423,7 @@ class Beliefs:
         return [t.subject for t in self.graph.incoming(obj) if t.relation == relation]
 
     def ingredients(self) -> list[str]:
-        """Return what a recipe requires, and what is to be prepared."""
+        """Return the ingredients of recipes, and what has to be prepared."""
         due = [t.subject for t in self.graph.live() if t.relation == "needs to be"]
         return list(dict.fromkeys((*self.objects("recipe", "requires"), *due)))
 
@@ -435,7 +433,7 @@ class Beliefs:
 
     @cached_property
     def things(self) -> list[str]:
-        """Return what is known to be somewhere: no room, no name in a fact of another kind."""
+        """Return every thing with a known location."""
         return [name for name in self.graph.entities() if name != PLAYER and self.holder(name)]
 
     def holds(self, thing: str) -> bool:
@@ -443,18 +441,18 @@ class Beliefs:
         return self.holder(thing) == INVENTORY
 
     def holder(self, thing: str) -> str:
-        """Return what it is in or on; empty when unknown."""
+        """Return what a thing is in or on; empty if unknown."""
         place = self.graph.value(thing, "location")
         return place.object if place else ""
 
     def put_before(self, thing: str) -> list[str]:
-        """Return what the agent put it on or in, at whatever time."""
+        """Return everything that the agent ever put a thing on or in."""
         return [*self.objects(thing, "was put on"), *self.objects(thing, "was put in")]
 
     def room_of(self, thing: str) -> str:
-        """Return the outermost thing that it is in, a room as a rule; "" if nothing is known.
+        """Return the outermost holder of a thing, usually a room; "" if unknown.
 
-        It is ``here`` for what is carried. A room need not be on the recalled map.
+        A carried thing is ``here``. The room may be missing from the recalled map.
         """
         start = thing
         for _ in range(8):
@@ -467,7 +465,7 @@ class Beliefs:
         return thing if thing != start or self.is_place(thing) else ""
 
     def is_place(self, name: str) -> bool:
-        """True if it is a room: the agent is there, or ways lead out of or into it."""
+        """True if a name is a room: the agent is there, or it has ways."""
         if name == self.here:
             return True
         return any(
@@ -476,7 +474,7 @@ class Beliefs:
         )
 
     def contents(self, name: str) -> list[str]:
-        """Return what is in or on it, and in or on that, outermost first."""
+        """Return all things in or on a place or thing, at any depth, the outermost first."""
         queue = [name]
         for current in queue:
             queue += [
@@ -500,7 +498,7 @@ class Beliefs:
         return next(iter(self.objects(place, door_relation(direction))), "")
 
     def is_named(self, thing: str, text: str) -> bool:
-        """True if a lower-case text names it: in full, or by a partial name of no other thing."""
+        """True if a lower-case text has a thing's full name or an unambiguous part of it."""
         if thing in text and re.search(rf"\b{re.escape(thing)}(?!\w)", text):
             return True
         return any(noun in text for noun in nouns(thing)) and thing in self._names.find(text)
@@ -513,7 +511,7 @@ class Beliefs:
         return names
 
     def is_spoken_of(self, thing: str) -> bool:
-        """True if the task, or a text that was read, names it."""
+        """True if the task or a text that was read names a thing."""
         texts = (self.task.goal, *self.texts_read())
         return any(self.is_named(thing, text.lower()) for text in texts)
 
@@ -522,7 +520,7 @@ class Beliefs:
         return [t.object for t in self.graph.live() if t.relation in VERBATIM]
 
     def tried(self, action: str) -> int:
-        """Return how often an action was taken in this place, as far as the memory knows."""
+        """Return how often an action was taken here, according to the memory."""
         return max(
             (
                 times_tried(t.relation)
@@ -567,7 +565,7 @@ class Beliefs:
 
     @cached_property
     def distances(self) -> dict[str, int]:
-        """Return the moves from here to every place that ways without a locked door lead to."""
+        """Return the number of moves to every place reachable without passing a locked door."""
 
         def unlocked(place: str) -> dict[str, str]:
             return {
@@ -579,10 +577,10 @@ class Beliefs:
         return distances(self.here, unlocked)
 
     def frontier(self) -> list[tuple[int, Exit]]:
-        """Return unexplored exits with the moves to their place, nearest first.
+        """Return unexplored exits with the number of moves to their place, nearest first.
 
-        Exits that should lead to a known place, to judge by the directions walked, come last, and
-        so does the way that one came. Chance decides between equals.
+        The way back and exits whose direction points to a known place come last. Equal exits are in
+        random order.
         """
         taken = set(self._squares.values())
         exits = []
@@ -598,7 +596,7 @@ class Beliefs:
         return [(distance, (place, direction)) for _, distance, place, direction in exits]
 
     def far_exits(self) -> list[Exit]:
-        """Return unexplored exits of places to which no way is known, as recalled."""
+        """Return unexplored exits of recalled places to which no way is known."""
         known = self.distances
         facts = (t for t in self.graph.live() if t.relation == UNEXPLORED)
         return [(t.subject, t.object) for t in facts if t.subject not in known]
@@ -609,7 +607,7 @@ class Beliefs:
 
     @cached_property
     def _guessed(self) -> dict[str, dict[str, str]]:
-        """Take two unexplored exits that face each other for one way."""
+        """Return ways between unexplored exits that face each other."""
         at: dict[Square | None, str] = {square: place for place, square in self._squares.items()}
         exits = {place: self._exits(place) for place in self._squares}
         guessed: dict[str, dict[str, str]] = {}

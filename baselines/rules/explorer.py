@@ -33,6 +33,12 @@ __all__ = ["Explorer", "place_of", "things_of"]
 
 _NAMED = re.compile(r"\b(?:an?|the|some) ((?:[a-z-]+ )?[a-z-]+)(?= here\b|[.,;)]| and | is | are )")
 _WORD = re.compile(r"[a-z]+")
+_REMARK = re.compile(r"\(([^()]+)\)")
+_FUNCTION_WORDS = frozenset((
+    "a", "all", "an", "and", "any", "are", "as", "at", "be", "by", "can", "for", "from", "in",
+    "into", "is", "it", "many", "of", "on", "or", "out", "that", "the", "then", "to", "up", "with",
+    "you", "your",
+))  # fmt: skip
 _DARK = re.compile(
     r"\b(?:pitch[- ](?:black|dark)|too dark to see|in(?:to)? (?:the dark|darkness|a dark place))\b",
     re.IGNORECASE,
@@ -174,7 +180,7 @@ class Explorer(Policy):
         score = self._score = float(info["score"])
         archive = self.archive
         if not archive.cells:
-            archive.hope(_words(obs["task"]))
+            archive.hope(_words(obs["task"]) - _FUNCTION_WORDS)
         going_back = self.keep_state is not None
         state = state_of(obs, archive.lucky if going_back else None)
         stayed = self._dark and self._state in (state, None) and not lights(self._came_by)
@@ -266,15 +272,18 @@ def state_of(obs: Observation, lucky: Container[str] | None = None) -> Key:
     Args:
         obs: The observation.
         lucky: Words for things that matter, for a coarse state: a place (in the dark, the moves),
-            with those of them that are carried, whatever lies there. It suits a policy that goes
-            back to the very visit where an action was possible, and needs a list and a memory of
-            places to know that it is.
+            with those of them that are carried and what is remarked about anything carried
+            (*providing light*), whatever lies there. It suits a policy that goes back to the very
+            visit where an action was possible, and needs a list and a memory of places for it.
     """
     place, triples, listed = place_of(obs), obs["triples"], obs["valid_actions"]
     carried = obs["inventory"] or frozenset(t.subject for t in triples if t.object == INVENTORY)
     if triples and listed and lucky is not None:
-        words = _words(carried if isinstance(carried, str) else " ".join(carried))
-        return place or _moves(listed), frozenset(word for word in words if word in lucky)
+        text = carried if isinstance(carried, str) else " ".join(carried)
+        held = frozenset(t.subject for t in triples if t.object == INVENTORY)
+        states = {t.object for t in triples if t.relation == "is" and t.subject in held}
+        matters = frozenset(word for word in _words(text) if word in lucky)
+        return place or _moves(listed), matters, frozenset((*_REMARK.findall(text), *states))
     about = frozenset(
         t for t in triples
         if place in (t.subject, t.object)

@@ -193,7 +193,7 @@ teacup | is in | inventory
 
 def test_what_a_text_named_is_put_away_when_nothing_came_of_it() -> None:
     actions = "look; insert teacup into cupboard; put teacup on bookshelf"
-    said = {"goal": "Visitors are expected.", "unasked": True}
+    said = {"goal": "Visitors are expected.", "unrequested": True}
     assert advise(NOTED, actions, plan=Plan(Aim("explore", Kind.EXPLORE), "look"), **said) != (
         "insert teacup into cupboard"
     )

@@ -52,7 +52,7 @@ class Planner(AdvisedPolicy):
             try_keys,
             find_recipe,
             search,
-            Tidier(encoder, unasked=True),
+            Tidier(encoder, unrequested=True),
         )
 
     def _seek(self, beliefs: Beliefs) -> Iterator[Move]:

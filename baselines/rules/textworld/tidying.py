@@ -1,11 +1,17 @@
-"""Tidying: looks at every room, decides what goes where, collects it and puts it there."""
+"""Tidying: explore the rooms, infer where each thing belongs, carry it there.
+
+The expressions by which a task is about tidying are data, in ``tidying.toml``.
+"""
 
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import chain
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -20,52 +26,42 @@ from gym_memory.memory.encoders import make_encoder
 
 __all__ = ["Tidier", "is_about_tidying"]
 
-_TASK = re.compile(
-    r"\b(?:tid(?:y|ies|ied|ying)|clean(?:ing)? up|clean the|declutter|mess(?:y)?"
-    r"|out of (?:its |their )?place|misplaced|put away|(?:a|went|gone) ?stray|in order|straighten"
-    r"|(?:proper|right|usual|rightful|own) (?:place|location|spot|home|position)s?"
-    r"|in(?:to)? (?:its|their) (?:\w+ )?(?:place|spot|home|position)s?"
-    r"|(?:sort|organi[sz]e|(?:re)?arrange|stow) (?:the|all|every\w*|out|things|items|objects)"
-    r"|house-?work|house-?keep(?:er|ing)|clean(?:er|ing) (?:lady|man|job|service|person)"
-    r"|(?:the|new|a) (?:cleaner|maid|butler|janitor)|messy|cluttered|untidy|displaced|disorder"
-    r"|(?:restore|bring|make|put|set|return)\b[^.]*\border|(?:put|bring|return)\b[^.]* back\b"
-    r"|(?:where|not where) (?:it|they|everything|things|each) (?:belong|go|should be)(?:es|s)?)\b",
-    re.IGNORECASE,
-)
+_IDIOMS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+_TASK = re.compile(rf"\b(?:{'|'.join(chain.from_iterable(_IDIOMS.values()))})\b", re.IGNORECASE)
 _COUNT = re.compile(r"\b(\d+)\b(?= (?:\w+ )?(?:things?|went|are|objects?|items?)\b)", re.IGNORECASE)
 _PRINTED = re.compile(
     r"book|paper|novel|magazine|diary|journal|map|document|manual|manuscript|scroll|sheet"
 )
-_MANY_ROOMS = 3
-"""From so many rooms on, it is the room that a thing belongs to that counts first."""
-_LARGE = 6
-"""From so many rooms on, trying one place after the other costs more than it finds."""
-_CROWDED = 4
-"""So many things a room, and their neighbours show which of them is in the wrong one."""
-_ASTRAY = 0.3
-"""The share of things that are out of place, where nobody says how many there are."""
-_BEFORE = 6
-"""Of so many things it is taken to be known that such a share is."""
-_SURE = 0.1
-"""How probably a thing must be put right by a player without an order to tidy."""
-_EVENTUALLY = 0.85
-"""How probably a thing that is out of place comes to its place within a few attempts."""
-_AT_ONCE = 5
-"""Things of one plan."""
-_NEAR_BEST = 0.4
-"""So probable beside the best, and it goes into the same plan."""
-_SURELY = 0.6
-"""The same where a wrong take costs a point, beside the most probable."""
+_ROOMS_TO_SURVEY = 3
+"""Rooms of a house that is surveyed before deciding, so that the memory recalls all of it."""
+_ROOMS_OF_LARGE_HOUSE = 6
+"""Rooms from which trying one place after another costs more steps than it gains points."""
+_THINGS_PER_CROWDED_ROOM = 4
+"""Mean number of things in a room from which neighbours show which of them is misplaced."""
+_PRIOR_SHARE = 0.3
+"""Expected share of misplaced things if the task gives no number."""
+_PRIOR_COUNT = 6
+"""Pseudo-count behind the prior share of misplaced things."""
+_LEAST_UNREQUESTED = 0.1
+"""Least probability of a placement by a player whose task does not mention tidying."""
+_PLACED_IN_TIME = 0.85
+"""Probability that a misplaced thing reaches its place within a few attempts."""
+_MOST_PLANNED = 5
+"""Placements in one plan."""
+_LEAST_RATIO = 0.4
+"""Least probability of a placement in a plan, relative to that of the best one."""
+_LEAST_RATIO_AT_RISK = 0.6
+"""The same if taking a thing from its place loses a point, relative to the likeliest one."""
 
 Chance = tuple[str, str, float]
-"""A thing, where it is to be brought, and how probably that is right."""
+"""Thing, target, and the probability that it belongs there."""
 Placings = list[tuple[str, str]]
-"""Things, and the room or the piece of furniture that each is to be brought to."""
+"""Pairs of a thing and the room or furniture where it belongs."""
 
 
 @dataclass(frozen=True)
 class Tidying(Aim):
-    """The things to bring and their places; all is done when there are none."""
+    """An aim to carry things to their places; without placings all is done."""
 
     placings: tuple[tuple[str, str], ...] = ()
 
@@ -82,32 +78,32 @@ class Tidying(Aim):
 
 
 class Tidier:
-    """Decide once what goes where, and again where the game praises what was put right.
+    """An advisor that infers where things belong and carries them there.
 
-    In a large full house a thing is judged by its room first, elsewhere by the furniture: by how
-    probably it belongs in or on each piece, given that most things are where they belong. What is
-    most probably put right for the fewest steps comes first. Where a game praises some of what was
-    put away, the rest goes to the next best place, never twice to the same one. Before it decides
-    on many rooms it pauses with a plan that names them all, for a memory that recalls what the plan
-    is about.
+    It plans after exploring, and again once the game has rewarded some placements. In a large,
+    full house it compares a thing with rooms, elsewhere with furniture: by Bayes' rule from
+    similarity and from the expected share of misplaced things. The best ratio of probability to
+    steps comes first. If the game rewards only some placements, each other thing goes to its next
+    best place, never twice to the same one. Before deciding on several rooms it looks once with a
+    plan that names them all, for memories whose recall is steered by the plan.
 
     Args:
-        encoder: Name of an encoder of meaning (see :func:`make_encoder`); built on first use.
-        unasked: True to tidy although the task does not say so, where the encoder is installed.
+        encoder: Name of a semantic encoder (see :func:`make_encoder`); built on first use.
+        unrequested: True to tidy although the task does not mention it; needs the encoder.
     """
 
-    def __init__(self, encoder: str, *, unasked: bool = False):
-        self._encoder, self._unasked = encoder, unasked
+    def __init__(self, encoder: str, *, unrequested: bool = False):
+        self._encoder, self._unrequested = encoder, unrequested
 
     def __call__(self, beliefs: Beliefs) -> Iterator[Move]:
-        """Yield the next step; none when the task is not about tidying."""
-        asked = is_about_tidying(beliefs.task.goal)
-        if asked == self._unasked or beliefs.ingredients():
+        """Yield the next move; none if the task is not about tidying."""
+        requested = is_about_tidying(beliefs.task.goal)
+        if requested == self._unrequested or beliefs.ingredients():
             return
         try:
             yield from self._tidy(beliefs)
-        except MissingDependencyError:  # nobody is to install a model to play what needs none
-            if asked:
+        except MissingDependencyError:  # a task that does not mention tidying needs no encoder
+            if requested:
                 raise
 
     def _tidy(self, beliefs: Beliefs) -> Iterator[Move]:
@@ -118,12 +114,12 @@ class Tidier:
         else:
             for move in read_here(beliefs) if not surveyed else ():
                 if _is_message(move.action.partition(" ")[2]):
-                    yield move  # it may say what is in the wrong place
+                    yield move  # it may say what is misplaced
             aim = Aim("look round", Kind.EXPLORE)
             look = open_here(beliefs, aim) or explore(beliefs, aim)
             if look is not None:
                 yield look
-            if len(beliefs.distances) >= _MANY_ROOMS and not surveyed:
+            if len(beliefs.distances) >= _ROOMS_TO_SURVEY and not surveyed:
                 yield _survey(beliefs)
             plan = self._decide(beliefs)
         right = dict(_placings(beliefs, "belongs"))
@@ -139,7 +135,7 @@ class Tidier:
         if action is None and _is_large(beliefs) and not (surveyed or last.waits):
             yield _survey(beliefs)
         known = len(beliefs.distances) > 1 or _placings(beliefs, "was put")
-        if action or right or (known and not self._unasked):  # else try what comes to mind
+        if action or right or (known and not self._unrequested):  # else try what comes to mind
             yield Move(action or "look", Tidying.of(plan if action else []))
 
     def _next(self, beliefs: Beliefs, plan: Placings) -> str | None:
@@ -176,16 +172,17 @@ class Tidier:
             ranked.append((-chance / steps, thing, target, chance))
         ranked.sort()
         best = max((chance for *_, chance in ranked[:1]), default=0.0)
-        enough = _NEAR_BEST * best
+        enough = _LEAST_RATIO * best
         if known.lost:  # a detour is cheaper than a point
-            enough = max(enough, _SURELY * max((chance for *_, chance in ranked), default=0.0))
+            likeliest = max((chance for *_, chance in ranked), default=0.0)
+            enough = max(enough, _LEAST_RATIO_AT_RISK * likeliest)
         plan = [(thing, target) for _, thing, target, chance in ranked if chance >= enough]
-        return plan[:_AT_ONCE]
+        return plan[:_MOST_PLANNED]
 
     def _is_movable(self, beliefs: Beliefs, thing: str, known: _Outcomes) -> bool:
         if thing in known.praised or _is_fixed(beliefs, thing):
             return False
-        if self._unasked and (is_key(beliefs, thing) or beliefs.is_spoken_of(thing)):
+        if self._unrequested and (is_key(beliefs, thing) or beliefs.is_spoken_of(thing)):
             searched = beliefs.plan.searched or beliefs.plan.aim.kind is Kind.SEARCH
             left_over = searched and not is_key(beliefs, thing)
             if not (known.praised & known.placed or left_over):
@@ -194,7 +191,7 @@ class Tidier:
                 return False
         if beliefs.objects(thing, "says") or beliefs.objects(thing, "opens"):
             return False
-        kept_like_a_thing = not self._unasked and not beliefs.is_place(beliefs.holder(thing))
+        kept_like_a_thing = not self._unrequested and not beliefs.is_place(beliefs.holder(thing))
         return kept_like_a_thing or not _is_message(thing)
 
     def _chances(
@@ -205,9 +202,9 @@ class Tidier:
         lying: dict[str, str],
         known: _Outcomes,
     ) -> list[Chance]:
-        """Return things, where each most probably belongs of what was not tried, and how probably.
+        """Return the likeliest untried target of each thing, with its probability.
 
-        By Bayes' rule from how alike they are and from what share of the things is astray.
+        Bayes' rule combines similarity with the share of misplaced things.
         """
         large = _is_large(beliefs)
         if large and not known.praised:  # nothing says what is wrong yet
@@ -224,8 +221,8 @@ class Tidier:
             if t not in known.touched and t not in mentioned and stays[t] > 0
         ]
         share = _share(known, odds, _count(beliefs))
-        certain = not self._unasked or bool(known.praised & known.placed)  # that it is to be tidied
-        enough = 0.0 if certain else _SURE
+        certain = not self._unrequested or bool(known.praised & known.placed)
+        enough = 0.0 if certain else _LEAST_UNREQUESTED
         found: list[Chance] = []
         unlikely: list[tuple[float, Chance]] = []
         for thing, places in zip(things, chances, strict=True):
@@ -239,7 +236,7 @@ class Tidier:
             if untouched and thing not in mentioned:
                 stay = stays[thing] * len(holders) * (1 - share) / share
             elif thing in known.placed and not known.lost:
-                stay = _ASTRAY  # perhaps it was in its place before it was touched
+                stay = _PRIOR_SHARE  # it may have been in its place before it was moved
             target = max(left, key=lambda name: left[name])
             total = sum(left.values())
             chance, astray = left[target] / (total + stay), total / (total + stay)
@@ -271,7 +268,7 @@ class Tidier:
         return None
 
     def _put_anywhere(self, beliefs: Beliefs, thing: str) -> str | None:
-        """Put it on or into the piece of furniture here that suits it best; else on the floor."""
+        """Return the action that puts a thing on the most similar furniture here, or drops it."""
         puts = {
             action.rpartition(between)[2]: action
             for word, between in (("put", " on "), ("insert", " into "))
@@ -316,18 +313,20 @@ class _Outcomes(NamedTuple):
 
 
 def _share(known: _Outcomes, odds: Sequence[float], count: int | None) -> float:
-    """Return what share of the things that nobody touched yet is out of place.
+    """Return the expected share of misplaced things among those that were not touched.
 
-    By the number that the task says (``count``, None where it does not), or else the mean of what
-    is probable after all that was seen: ``odds`` says how much more likely each thing is where it
-    is if it is out of place.
+    Args:
+        known: What came of tidying so far.
+        odds: For each thing, how much likelier its present place is if it is misplaced.
+        count: Misplaced things according to the task; None if it gives no number.
     """
     shares, ratios = np.linspace(0.005, 0.995, 199), np.array(odds, float)
     if count is not None:
         left = count - len(known.astray)
         expected = (shares[:, None] * ratios / (shares[:, None] * (ratios - 1) + 1)).sum(1)
         return float(shares[np.abs(expected - left).argmin()]) if left > 0 else 0.0
-    weights = shares ** (_BEFORE * _ASTRAY) * (1 - shares) ** (_BEFORE * (1 - _ASTRAY))
+    misplaced, placed = _PRIOR_COUNT * _PRIOR_SHARE, _PRIOR_COUNT * (1 - _PRIOR_SHARE)
+    weights = shares**misplaced * (1 - shares) ** placed
     if known.lost:
         weights *= shares ** len(known.astray) * (1 - shares) ** len(known.lost)
     for ratio in ratios:
@@ -338,28 +337,28 @@ def _share(known: _Outcomes, odds: Sequence[float], count: int | None) -> float:
 
 @lru_cache(maxsize=64)
 def is_about_tidying(goal: str) -> bool:
-    """True if a task wants things put where they belong."""
+    """True if a task is to put things where they belong."""
     return _TASK.search(goal) is not None
 
 
-def _is_worth_taking(astray: float) -> bool:
-    """True if points are to be expected of taking a thing that is so probably out of place.
+def _is_worth_taking(misplaced: float) -> bool:
+    """True if taking a thing gains points on average, by the probability that it is misplaced.
 
-    One for taking it and one for putting it right, or one lost for taking it from its place.
+    Taking a misplaced thing gains one point and placing it another; taking any other loses one.
     """
-    return astray * (1 + _EVENTUALLY) > 1 - astray
+    return misplaced * (1 + _PLACED_IN_TIME) > 1 - misplaced
 
 
-def _is_worth_searching(astray: Sequence[float]) -> bool:
-    """True if points are to be expected of taking things until one is out of place.
+def _is_worth_searching(misplaced: Sequence[float]) -> bool:
+    """True if taking things until one is misplaced gains points on average.
 
-    ``astray`` has how probably each is, the most probable first; at least one of them is.
+    ``misplaced`` has the probability of each thing, the highest first; at least one of them is.
     """
-    points, none = 0.0, 1.0  # of what comes after a thing, the last one first
-    for chance in reversed(astray):
+    points, none = 0.0, 1.0  # expected of the things after the present one, from the last on
+    for chance in reversed(misplaced):
         none *= 1 - chance
         given = chance / (1 - none) if none < 1 else 0.0
-        points = max(0.0, given * (1 + _EVENTUALLY) + (1 - given) * (points - 1))
+        points = max(0.0, given * (1 + _PLACED_IN_TIME) + (1 - given) * (points - 1))
     return points > 0
 
 
@@ -368,15 +367,15 @@ def _apart(distances: dict[str, int], start: str, room: str) -> int:
 
 
 def _survey(beliefs: Beliefs) -> Move:
-    """Pause with all rooms in the plan, for a memory that recalls what the plan is about."""
+    """Look with all rooms in the plan, so that the memory recalls what is in them."""
     return Move("look", Aim("survey: " + ", ".join(beliefs.distances), Kind.SURVEY))
 
 
 def _is_large(beliefs: Beliefs) -> bool:
-    """True if it is a large full house: there is too much in it to try one thing after another."""
+    """True if a house has too many rooms and things to try one place after another."""
     rooms = beliefs.distances
     things = sum(len(_things(beliefs, room, _furniture(beliefs, room))) for room in rooms)
-    return len(rooms) >= _LARGE and things >= _CROWDED * len(rooms)
+    return len(rooms) >= _ROOMS_OF_LARGE_HOUSE and things >= _THINGS_PER_CROWDED_ROOM * len(rooms)
 
 
 def _take(beliefs: Beliefs, plan: Placings) -> str | None:
@@ -405,7 +404,7 @@ def _go(beliefs: Beliefs, plan: Placings) -> str | None:
 
 
 def _is_message(thing: str) -> bool:
-    """True if it is there to be read, and belongs nowhere; of books and papers nobody knows."""
+    """True if a thing is a message, which belongs nowhere; books and papers may belong."""
     return is_readable(thing) and _PRINTED.search(thing) is None
 
 
@@ -416,7 +415,7 @@ def _is_open(beliefs: Beliefs, thing: str, target: str) -> bool:
 
 
 def _is_fixed(beliefs: Beliefs, thing: str) -> bool:
-    """True if it is in view here and yet no action takes it: it is no thing to tidy."""
+    """True if a thing is in view and no valid action takes it."""
     if beliefs.holds(thing) or beliefs.room_of(thing) != beliefs.here:
         return False
     if beliefs.openness(beliefs.holder(thing)) in ("closed", "locked"):
