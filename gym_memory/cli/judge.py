@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
+import os
 import shlex
 from collections.abc import Sequence
 from contextlib import closing
@@ -395,8 +396,10 @@ def credit(
         options.with_max_steps(env, max_steps), Spec(memory), Spec(policy), stream[0], budget=budget
     )
     world = job.make_env()
-    if out is not None:
-        world = RecordTrajectory(world, str(out / "steps.jsonl.gz"), detail=True)
+    begun = None if out is None else out / ".steps.jsonl.gz.tmp"  # whole when it is renamed
+    if begun is not None:
+        begun.unlink(missing_ok=True)
+        world = RecordTrajectory(world, str(begun), detail=True)
     episodes: list[EpisodeCredit] = []
     with closing(world), shown_progress("credit") as update:
         for episode in credited(
@@ -411,8 +414,9 @@ def credit(
         print_json(rows)
     else:
         _print_credit(episodes, f"{memory}, {policy}, {env}")
-    if out is not None:
+    if out is not None and begun is not None:
         try:
+            os.replace(begun, out / "steps.jsonl.gz")
             write_atomic(out / "credit.json", json.dumps(rows, indent=1) + "\n")
         except OSError as error:
             raise ResultsError(f"cannot write to {str(out)!r}: {error}") from error

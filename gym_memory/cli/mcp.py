@@ -10,8 +10,6 @@ import typer
 from typer import Option
 
 from gym_memory.cli import options
-from gym_memory.core.errors import InvalidArgumentError
-from gym_memory.core.optional import require
 from gym_memory.wrappers.memory import DEFAULT_BUDGET, DEFAULT_MEMORY
 
 __all__ = ["mcp"]
@@ -61,13 +59,10 @@ def mcp(
     if not http:
         server.run("stdio")
         return
+    from gym_memory.core.serving import listen, run_server
     from gym_memory.viewer.server import Guard
 
-    uvicorn = require("uvicorn", "mcp", "the MCP server")
     token = os.environ.get("GYM_MEMORY_TOKEN") or secrets.token_urlsafe(24)
     typer.echo(f"serving {env or memory} at http://{host}:{port}/mcp (token: {token})")
     app = Guard(server.streamable_http_app(host=host), host, port, token, programs=True)
-    try:
-        uvicorn.run(app, host=host, port=port, log_level="warning")
-    except SystemExit as error:
-        raise InvalidArgumentError(f"cannot listen on {host}:{port}") from error
+    run_server(app, listen(host, port), "mcp")

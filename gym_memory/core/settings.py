@@ -23,9 +23,9 @@ from typing import (
 
 from gym_memory.core.errors import InvalidArgumentError, UnknownNameError
 
-__all__ = ["Help", "Setting", "Settings", "check_amount", "check_flag", "check_int", "check_known"]
-__all__ += ["check_name", "check_number", "check_share", "check_text", "check_utf8", "checked"]
-__all__ += ["default_of", "list_settings", "make_settings", "shown"]
+__all__ = ["LARGEST_SEED", "Help", "Setting", "Settings", "check_amount", "check_flag", "check_int"]
+__all__ += ["check_known", "check_name", "check_number", "check_share", "check_text", "check_utf8"]
+__all__ += ["checked", "default_of", "list_settings", "make_settings", "shown"]
 
 P = ParamSpec("P")
 S = TypeVar("S")
@@ -248,6 +248,10 @@ of high, low, name, value. Did you mean 'low'?
     for name in given:
         if name not in known:
             raise UnknownNameError(f"parameter of {what}", name, known or ["(none)"])
+
+
+LARGEST_SEED = (1 << 63) - 1
+"""The largest seed that every generator of random numbers takes."""
 
 
 def check_int(name: str, value: Any, low: int, high: int | None = None) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import zlib
@@ -10,14 +11,14 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
-from gym_memory.core.errors import InvalidArgumentError, ResultsError
+from gym_memory.core.errors import GymMemoryError, InvalidArgumentError, ResultsError
 from gym_memory.core.files import hold, open_file, open_to_append, parse_json
 from gym_memory.core.records import Outcome, Step, Task, check_bounded
 from gym_memory.draw.escape import cut
 from gym_memory.draw.page import table
 
 __all__ = ["Row", "RowWriter", "Trajectory", "last_way", "outcome_of", "read_rows"]
-__all__ += ["read_trajectory", "step_of", "task_of"]
+__all__ += ["read_trajectory", "reading_rows", "step_of", "task_of"]
 
 Row = Mapping[str, Any]
 """One step as plain values."""
@@ -83,10 +84,21 @@ def read_rows(path: str | os.PathLike[str]) -> Iterator[Row]:
 
 def read_trajectory(path: str | os.PathLike[str]) -> Iterator[Trajectory]:
     """Return the episodes of a file, in the order of recording."""
-    try:
+    with reading_rows(path):
         for episode, rows in groupby(read_rows(path), key=lambda row: row["episode"]):
             yield _trajectory(episode, rows)
-    except (AttributeError, InvalidArgumentError, KeyError, TypeError) as error:
+
+
+@contextlib.contextmanager
+def reading_rows(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Raise a ResultsError where the rows of a file have other fields than those of a recording."""
+    try:
+        yield
+    except GymMemoryError as error:
+        if isinstance(error, InvalidArgumentError):
+            raise ResultsError(f"expected a trajectory at {os.fspath(path)!r}: {error}") from error
+        raise
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
         raise ResultsError(
             f"expected a recorded trajectory at {os.fspath(path)!r}, got rows of another kind: "
             f"{type(error).__name__}: {error}"

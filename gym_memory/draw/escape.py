@@ -12,6 +12,8 @@ _UNSEEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]"
 )
 
+_TAG = re.compile(r"<(?=[A-Za-z/!?])")
+
 
 def visible(value: object) -> str:
     r"""Write out what cannot be seen in a text, or turns the writing around.
@@ -29,6 +31,15 @@ def json_visible(value: str) -> str:
     '"a\\u009b0m"'
     """
     return _UNSEEN.sub(lambda found: f"\\u{ord(found[0]):04x}", value)
+
+
+def without_tags(document: str) -> str:
+    """Return a Markdown document whose names and texts are no HTML.
+
+    >>> without_tags("a < b, <b>c</b>")
+    'a < b, &lt;b>c&lt;/b>'
+    """
+    return _TAG.sub("&lt;", document)
 
 
 def text(value: object, limit: int = 0) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
+import math
 import shlex
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -18,6 +19,7 @@ from gym_memory.core.errors import InvalidArgumentError, ResultsError, UnknownNa
 from gym_memory.core.names import NO_SPEC, Spec
 from gym_memory.core.records import LARGEST, check_bounded
 from gym_memory.core.settings import (
+    LARGEST_SEED,
     check_int,
     check_number,
     check_share,
@@ -37,6 +39,8 @@ __all__ += ["parse_seeds"]
 SINGLE_EPISODE = Spec("single_episode")
 """The protocol of a run that names none."""
 _MOST_SEEDS = 1_000_000
+_MOST_JOBS = 100_000
+"""Jobs of one run: a folder is read in seconds even if a stranger wrote its configuration."""
 _LISTS = {"envs": str, "memories": str, "policies": str, "seeds": int, "plugins": str}
 """Lists of a configuration, and what they are of."""
 
@@ -192,13 +196,19 @@ class RunConfig:
                         "so that it stands in the table"
                     )
         for seed in self.seeds:
-            if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
-                raise InvalidArgumentError(f"expected seeds as ints >= 0, got {seed!r}")
+            check_int("seed", seed, 0, LARGEST_SEED)
         for text in (self.task_id, *self.plugins):
             check_utf8("a task or a plugin", text)
         object.__setattr__(self, "budgets", _distinct("budgets", tuple(self.budgets)))
         for budget in self.budgets:
             check_budget(budget)
+        count = math.prod(
+            map(len, (self.envs, self.memories, self.policies, self.seeds, self.budgets))
+        )
+        if count > _MOST_JOBS:
+            raise InvalidArgumentError(
+                f"expected at most {_MOST_JOBS} jobs in a run, got {count}: divide it into several"
+            )
         make_protocol(self.protocol)
 
     def jobs(self) -> list[Job]:

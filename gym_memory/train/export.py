@@ -15,8 +15,9 @@ from gym_memory.core.files import read_json, write_atomic
 from gym_memory.core.names import Spec
 from gym_memory.core.optional import require
 from gym_memory.core.settings import check_name
+from gym_memory.core.trajectory import reading_rows
 from gym_memory.core.version import __version__
-from gym_memory.draw.escape import visible
+from gym_memory.draw.escape import visible, without_tags
 from gym_memory.games.base import env_id, register_envs
 from gym_memory.run.results import read_config, read_episodes
 from gym_memory.run.results.folder import read_environment
@@ -119,7 +120,7 @@ def _page(folder: Path, front: Mapping[str, Any], sections: Mapping[str, str]) -
     lines += ["---", "", f"# {visible(folder.resolve().name)}"]
     for title, text in sections.items():
         lines += ["", *([f"## {title}", ""] if title else []), text]
-    return "\n".join(lines) + "\n"
+    return without_tags("\n".join(lines) + "\n")
 
 
 def _versions(environment: Mapping[str, Any]) -> str:
@@ -168,10 +169,11 @@ def export(
     if form == "card":
         return str(write_card(folder, out)), 1
     episodes = played(folder)
-    if form == "minari":
-        return to_minari(list(episodes), str(out or f"gym_memory/{Path(folder).name}-v0"))
-    target = Path(out or Path(folder) / f"{form}.parquet")
-    return str(target), to_parquet(ROWS[form](episodes, max_actions), target)
+    with reading_rows(Path(folder) / "steps"):
+        if form == "minari":
+            return to_minari(list(episodes), str(out or f"gym_memory/{Path(folder).name}-v0"))
+        target = Path(out or Path(folder) / f"{form}.parquet")
+        return str(target), to_parquet(ROWS[form](episodes, max_actions), target)
 
 
 def to_parquet(rows: Iterator[dict[str, Any]], path: Path) -> int:

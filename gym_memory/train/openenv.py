@@ -8,6 +8,7 @@ from typing import Any
 from gym_memory.core.errors import GymMemoryError, InvalidArgumentError
 from gym_memory.core.names import Spec
 from gym_memory.core.optional import require
+from gym_memory.core.serving import listen, run_server
 from gym_memory.core.settings import check_amount, check_int
 from gym_memory.core.version import __version__
 from gym_memory.train.session import GameTurn, Session, split_names, task_names
@@ -212,8 +213,4 @@ def _mistake(request: Any, error: Exception) -> Any:
 
 def serve(app: Any, host: str = "127.0.0.1", port: int = 8000) -> None:
     """Serve an application until it is interrupted."""
-    uvicorn = require("uvicorn", "openenv", "the OpenEnv server")
-    try:
-        uvicorn.run(app, host=host, port=port, log_level="warning", ws_max_size=1 << 20)
-    except SystemExit as error:
-        raise InvalidArgumentError(f"cannot listen on {host}:{port}") from error
+    run_server(app, listen(host, port), "openenv")

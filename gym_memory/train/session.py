@@ -9,7 +9,7 @@ from gym_memory.baselines.llm.answers import UnreadableAnswerError, read_action
 from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.names import Spec
 from gym_memory.core.records import Cue, Observation
-from gym_memory.core.settings import check_int, check_name, check_text
+from gym_memory.core.settings import LARGEST_SEED, check_int, check_name, check_text
 from gym_memory.llm.thinking import without_thinking
 from gym_memory.wrappers.make import make_env
 from gym_memory.wrappers.memory import DEFAULT_BUDGET, DEFAULT_MEMORY
@@ -75,7 +75,7 @@ class Session:
                 index ``i`` alone is seed ``i`` of ``gym-memory run``, or 0.
         """
         self._change_split(check_text("split", split) or self._own_split)
-        seed = (index or 0) if seed is None else check_int("seed", seed, 0)
+        seed = (index or 0) if seed is None else check_int("seed", seed, 0, LARGEST_SEED)
         options = None
         if index is not None:
             options = {"task_id": task_name(self.env_spec, self._split, index)}

@@ -248,9 +248,9 @@ async def play_socket(socket: Any, play: PlayDefaults, key_of: Callable[[Path], 
 
     sender = asyncio.create_task(send_all())
     try:
-        async for said in socket.iter_text():
+        while (message := await socket.receive())["type"] != "websocket.disconnect":
             try:
-                request = parse_json(said)
+                request = parse_json(message.get("text") or "")
                 if "start" in request:
                     if game is not None:
                         game.leave()

@@ -17,7 +17,7 @@ from gym_memory.core.errors import GymMemoryError, InvalidArgumentError, Results
 from gym_memory.core.files import write_atomic
 from gym_memory.core.names import NO_SPEC, Spec
 from gym_memory.core.records import Cue, PlanState
-from gym_memory.core.trajectory import Row, outcome_of, read_rows, step_of, task_of
+from gym_memory.core.trajectory import Row, outcome_of, read_rows, reading_rows, step_of, task_of
 from gym_memory.core.trust import check_bare
 from gym_memory.draw.figures import colours
 from gym_memory.draw.page import Assets, frame, inline_page, packed
@@ -98,7 +98,8 @@ def _address(path: Path) -> str:
 @functools.lru_cache(maxsize=64)
 def _episodes_of(file: Path, changed: int) -> tuple[int, ...]:
     """Return the numbers of the episodes in a file, which is read again only if it changes."""
-    return tuple(dict.fromkeys(row["episode"] for row in read_rows(file)))
+    with reading_rows(file):
+        return tuple(dict.fromkeys(int(row["episode"]) for row in read_rows(file)))
 
 
 def choose(recordings: list[Recording], wanted: str) -> Recording:
@@ -176,6 +177,11 @@ def load(recording: Recording) -> tuple[dict[str, Any], Story]:
     If rows were recorded without detail, a rule-based memory learns them again: the same steps
     always make the same memory.
     """
+    with reading_rows(recording.file):
+        return _load(recording)
+
+
+def _load(recording: Recording) -> tuple[dict[str, Any], Story]:
     episodes = groupby(read_rows(recording.file), key=lambda row: row["episode"])
     before: list[list[Row]] = []
     rows: list[Row] = []

@@ -5,10 +5,9 @@ from __future__ import annotations
 import asyncio
 import functools
 import secrets
-import socket
 import time
 import webbrowser
-from collections.abc import Awaitable, Callable, MutableMapping, Sequence
+from collections.abc import Callable, Sequence
 from http.cookies import CookieError, SimpleCookie
 from importlib.resources import files
 from pathlib import Path
@@ -17,6 +16,16 @@ from urllib.parse import parse_qs
 
 from gym_memory.core.errors import GymMemoryError, InvalidArgumentError
 from gym_memory.core.optional import require
+from gym_memory.core.serving import (
+    App,
+    Message,
+    Receive,
+    Scope,
+    Send,
+    answer_faults,
+    listen,
+    run_server,
+)
 from gym_memory.draw.comparison import COMPARISON
 from gym_memory.draw.escape import cut, text
 from gym_memory.draw.figures import colours
@@ -60,13 +69,7 @@ _HEADERS = (
 _MOST_BODY = 1 << 20
 """Bytes of a request's body, at most."""
 BODY_SECONDS = 20.0
-"""Seconds to wait for the next part of a body."""
-
-Scope = MutableMapping[str, Any]
-Message = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[Message]]
-Send = Callable[[Message], Awaitable[None]]
-App = Callable[[Scope, Receive, Send], Awaitable[None]]
+"""Seconds in which the whole body must come."""
 
 
 class Guard:
@@ -94,9 +97,9 @@ class Guard:
             return
         if scope["type"] == "http":
             try:
-                body = await _body(receive)
+                body = await asyncio.wait_for(_body(receive), BODY_SECONDS)
             except TimeoutError:
-                reason = f"expected the next part of a body within {BODY_SECONDS:g} s"
+                reason = f"expected the body within {BODY_SECONDS:g} s"
                 await _refuse(scope, receive, send, 408, reason)
                 return
             if body is None:
@@ -114,7 +117,7 @@ class Guard:
                     message["headers"].append((b"set-cookie", cookie.encode()))
             await send(message)
 
-        await self._app(scope, receive, answer)
+        await answer_faults(self._app, scope, receive, answer)
 
     def _refusal(self, scope: Scope, headers: dict[str, str]) -> str:
         """Return why a request is refused; empty if it is not."""
@@ -147,7 +150,7 @@ async def _body(receive: Receive) -> bytes | None:
     """Return the body of a request, None where it is too long."""
     body, more = b"", True
     while more:
-        message = await asyncio.wait_for(receive(), BODY_SECONDS)
+        message = await receive()
         body += message.get("body", b"")
         if len(body) > _MOST_BODY:
             return None
@@ -382,16 +385,8 @@ def serve(
     An address that others can reach needs the token that is printed; so does ``play``, without
     which no page can start games. A ``port`` of 0 takes a free one.
     """
-    uvicorn = require("uvicorn", "viewer", "pages")
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    listener = socket.socket(family)
-    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        listener.bind((host, port))
-        listener.listen()  # from here on a browser gets an answer
-    except OSError as error:
-        listener.close()
-        raise InvalidArgumentError(f"cannot listen on {host}:{port}: {error}") from error
+    require("uvicorn", "viewer", "pages")
+    listener = listen(host, port)
     port = listener.getsockname()[1]
     token = "" if host in LOOPBACK and play is None else secrets.token_urlsafe(24)
     app = make_app(Site(tuple(paths), play), host, port, token)
@@ -400,5 +395,4 @@ def serve(
     print(f"Pages at {address} (Ctrl-C ends)", flush=True)
     if browser:
         webbrowser.open(address)
-    config = uvicorn.Config(app, log_level="warning", ws_max_size=1 << 16, lifespan="off")
-    uvicorn.Server(config).run(sockets=[listener])
+    run_server(app, listener, "viewer", most_frame=1 << 16)

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from gym_memory.core.errors import ResultsError
 from gym_memory.core.files import write_atomic
 from gym_memory.core.settings import check_name
+from gym_memory.draw.escape import without_tags
 from gym_memory.draw.figures import budget_figure, colours, score_figure
 from gym_memory.draw.svg import Figure, label_of, picture, short_spec
 from gym_memory.run.config import EpisodeRow, Job, RunConfig
@@ -124,7 +125,7 @@ def write_report(
             own = [u for u in all_units if u.protocol == protocol]
             parts.append(_section(path, protocol, own, [d for d in gaps if d.protocol == protocol]))
         parts += [_failures(all_units, replaced), _provenance(sources)]
-        write_atomic(path / "report.md", "\n".join(part for part in parts if part))
+        write_atomic(path / "report.md", without_tags("\n".join(filter(None, parts))))
         page = report_page(all_units, gaps, [source.path for source in sources])
         write_atomic(path / "report.html", page)
         summary = {
