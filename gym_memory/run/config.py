@@ -196,7 +196,11 @@ class RunConfig:
                         "so that it stands in the table"
                     )
         for seed in self.seeds:
-            check_int("seed", seed, 0, LARGEST_SEED)
+            wrong = isinstance(seed, bool) or not isinstance(seed, int)
+            if wrong or not 0 <= seed <= LARGEST_SEED:
+                raise InvalidArgumentError(
+                    f"expected seeds as ints >= 0 and below 2 ** 63, got {seed!r:.80}"
+                )
         for text in (self.task_id, *self.plugins):
             check_utf8("a task or a plugin", text)
         object.__setattr__(self, "budgets", _distinct("budgets", tuple(self.budgets)))
