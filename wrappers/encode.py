@@ -7,10 +7,8 @@ to leak from test games, and a word has the same id in every run.
 from __future__ import annotations
 
 import dataclasses
-import re
 from collections.abc import Mapping
 from functools import lru_cache
-from itertools import islice
 from typing import Any
 from zlib import crc32
 
@@ -21,6 +19,7 @@ from numpy.typing import NDArray
 from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.records import Observation
 from gym_memory.core.settings import check_int, check_text
+from gym_memory.core.text import words
 from gym_memory.games.spaces import RAW_KEYS, FreeText, check_keys
 from gym_memory.wrappers.actions import keep_evenly
 
@@ -31,7 +30,6 @@ Ids = NDArray[np.int32]
 MAX_VOCABULARY = 2**24
 """SB3 casts observations to float32, which holds integers up to here exactly."""
 
-_WORD = re.compile(r"\w+")
 _WORD_CHARS = 64
 """Characters of a word that count."""
 _CACHED_CHARS = 1000
@@ -82,8 +80,7 @@ def word_id(word: str, vocabulary: int) -> int:
 
 def _encode(text: str, size: int, vocabulary: int) -> Ids:
     """Return the first ``size`` words of a text as ids, padded with 0."""
-    words = islice(_WORD.finditer(text.lower()), size)
-    found = [word_id(word.group()[:_WORD_CHARS], vocabulary) for word in words]
+    found = [word_id(word[:_WORD_CHARS], vocabulary) for word in words(text)[:size]]
     ids = np.zeros(size, np.int32)
     ids[: len(found)] = found
     ids.flags.writeable = False

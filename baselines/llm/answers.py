@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from gym_memory.core.errors import ModelError
+from gym_memory.core.text import without_articles
 from gym_memory.llm.base import json_values
 from gym_memory.llm.thinking import without_thinking
 from gym_memory.memory.reading import read_operation
@@ -65,7 +66,6 @@ _NOISE = " \t\n\"'`*.!>"
 _BRACKETS = {"[": "]", "(": ")", "<": ">", "{": "}"}
 _BULLET = re.compile(r"(?:[-*•·>]|\(?\d{1,3}[.):])\s+")
 _CALL = re.compile(r"""\w+\((?:\w+\s*=\s*)?(["'])(?P<rest>.+)\1\)""")
-_ARTICLE = re.compile(r"\b(?:the|a|an)\s+")
 _SEARCH = re.compile(r"search\[.+\]")
 _INTENT = re.compile(
     r"(?:(?:so|now|then|okay|ok|sure|first|next|thus|therefore|hence)\b[,:.!]? )*"
@@ -295,7 +295,7 @@ def _without_remark(line: str) -> str:
 
 @functools.lru_cache(maxsize=4096)
 def _plain(action: str) -> str:
-    return _ARTICLE.sub("", " ".join(action.lower().split()).strip(_NOISE))
+    return without_articles(" ".join(action.lower().split()).strip(_NOISE))
 
 
 def match_action(text: str, valid: Sequence[str]) -> str:

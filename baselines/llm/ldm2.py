@@ -21,11 +21,11 @@ from gym_memory.core.errors import ModelError
 from gym_memory.core.optional import require
 from gym_memory.core.records import Observation
 from gym_memory.core.settings import Help
+from gym_memory.core.text import words
 
 __all__ = ["Ldm2", "Ldm2Settings"]
 
 _ACTION = re.compile(r"^Action: (.+)$", re.MULTILINE)
-_WORD = re.compile(r"\w+")
 _LASTING = ("settings", "llm", "fallbacks", "invalid_actions", "history_cuts")
 
 
@@ -77,9 +77,9 @@ class Ldm2(LanguagePolicy):
     def disagree(self, obs: Observation) -> bool:
         """True if the shown examples have different actions, or there are none."""
         actions = [action for lesson in obs["lessons"] for action in _ACTION.findall(lesson)[-1:]]
-        known = set(_WORD.findall(" ".join(obs["valid_actions"]).lower()))
+        known = set(words(" ".join(obs["valid_actions"])))
         forms = Counter(
-            tuple(word for word in _WORD.findall(action.lower()) if word in known or not known)
+            tuple(word for word in words(action) if word in known or not known)
             for action in actions
         )
         return not forms or max(forms.values()) < self.settings.agreement * len(actions)

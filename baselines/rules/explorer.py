@@ -18,6 +18,7 @@ from gym_memory.baselines.base import Policy
 from gym_memory.baselines.rules.archive import Archive, Cell, Key, Option, Reach, lights, option_of
 from gym_memory.core.records import Observation, Transition
 from gym_memory.core.settings import Help, checked
+from gym_memory.core.text import letter_words
 from gym_memory.graph.schema import (
     DIRECTIONS,
     EXIT,
@@ -32,7 +33,6 @@ from gym_memory.graph.schema import (
 __all__ = ["Explorer", "place_of", "things_of"]
 
 _NAMED = re.compile(r"\b(?:an?|the|some) ((?:[a-z-]+ )?[a-z-]+)(?= here\b|[.,;)]| and | is | are )")
-_WORD = re.compile(r"[a-z]+")
 _REMARK = re.compile(r"\(([^()]+)\)")
 _FUNCTION_WORDS = frozenset((
     "a", "all", "an", "and", "any", "are", "as", "at", "be", "by", "can", "for", "from", "in",
@@ -158,7 +158,7 @@ class Explorer(Policy):
         gain, score = transition.reward, float(transition.info["score"])
         here = self.archive.cells[self._trail[-1]]
         if gain:
-            self.archive.note(_words(transition.obs["text"]), transition.action, gain)
+            self.archive.note(_read(transition.obs["text"]), transition.action, gain)
             self._idle = 0
         self._best = max(self._best, score)
         if transition.terminated:
@@ -180,7 +180,7 @@ class Explorer(Policy):
         score = self._score = float(info["score"])
         archive = self.archive
         if not archive.cells:
-            archive.hope(_words(obs["task"]) - _FUNCTION_WORDS)
+            archive.hope(_read(obs["task"]) - _FUNCTION_WORDS)
         going_back = self.keep_state is not None
         state = state_of(obs, archive.lucky if going_back else None)
         stayed = self._dark and self._state in (state, None) and not lights(self._came_by)
@@ -196,7 +196,7 @@ class Explorer(Policy):
         self._before = seen
         self._texts.add(obs["text"])
         self._trail.append(key)
-        cell.words = _words(obs["text"])
+        cell.words = _read(obs["text"])
         kept = self.keep_state() if going_back and cell.wants(actions, score) else None
         reach = Reach(score, tuple(self._path), tuple(self._trail), kept)
         if not self._path:
@@ -282,7 +282,7 @@ def state_of(obs: Observation, lucky: Container[str] | None = None) -> Key:
         text = carried if isinstance(carried, str) else " ".join(carried)
         held = frozenset(t.subject for t in triples if t.object == INVENTORY)
         states = {t.object for t in triples if t.relation == "is" and t.subject in held}
-        matters = frozenset(word for word in _words(text) if word in lucky)
+        matters = frozenset(word for word in _read(text) if word in lucky)
         return place or _moves(listed), matters, frozenset((*_REMARK.findall(text), *states))
     about = frozenset(
         t for t in triples
@@ -310,7 +310,7 @@ def _options(obs: Observation, go: str) -> tuple[object, Iterable[str], frozense
     unread = frozenset(t.object for t in obs["triples"] if t[:2] == (place, UNEXPLORED))
     if listed:
         return place or _moves(listed), listed, unread
-    words = _words(obs["text"])
+    words = _read(obs["text"])
     unread |= {way for way in DIRECTIONS if way in words}
     acts = [f"{verb} {thing}" for thing in things_of(obs) for verb in _GUESSES]
     return place, (*[go + way for way in DIRECTIONS], *acts), unread
@@ -328,5 +328,5 @@ def things_of(obs: Observation) -> tuple[str, ...]:
     return tuple(thing for thing in things if thing != PLAYER and thing not in DIRECTIONS)
 
 
-def _words(text: str) -> frozenset[str]:
-    return frozenset(_WORD.findall(text.lower()[:400]))
+def _read(text: str) -> frozenset[str]:
+    return frozenset(letter_words(text[:400]))

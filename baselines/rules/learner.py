@@ -16,6 +16,7 @@ from typing import Any, ClassVar, NamedTuple
 from gym_memory.baselines.rules.base import RulePolicy
 from gym_memory.core.records import Observation, PlanState
 from gym_memory.core.settings import check_share
+from gym_memory.core.text import split_sentences
 from gym_memory.graph.map import shortest_path
 from gym_memory.memory.reading import split_entries, without_numbers
 
@@ -28,7 +29,6 @@ _UNSURE = re.compile(r"\bmay not\b", re.IGNORECASE)
 _SURE = re.compile(r"\bdoes not contribute\b", re.IGNORECASE)
 _EFFECT = re.compile(r"\b(?:necessary|contribute) to\b", re.IGNORECASE)
 _REACHING = re.compile(r"\bto reach(?:ing)? (?:the )?([\w -]+)", re.IGNORECASE)
-_SENTENCE = re.compile(r"(?<=[.;!?])\s+")
 _GOAL = re.compile(r"^(?:\d+\. )?Goal: ([^.\n]+)")
 _NUMBER = re.compile(r"\d+")
 _THING = re.compile(r"(?:^|\s)(?:with|from|into|onto|in|on|to|at)\s.*")
@@ -54,7 +54,7 @@ class Advice(NamedTuple):
         advice = cls([], set(), set(), {}, set())
         for lesson in sorted(lessons, key=_number):
             plan: list[tuple[str, str]] = []
-            for sentence in _SENTENCE.split(lesson):
+            for sentence in split_sentences(lesson, ".;!?"):
                 plan += advice._read_sentence(sentence)
             if len(plan) > 1:  # a whole plan for this trial replaces that of an earlier one
                 advice.plan.clear()

@@ -12,11 +12,13 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, NamedTuple
 
 from gym_memory.baselines.base import Policy
 from gym_memory.core.records import Observation, PlanState
 from gym_memory.core.settings import check_int
+from gym_memory.core.text import split_sentences
 from gym_memory.games.qa.rules import names_in, words_of
 from gym_memory.memory.reading import split_entries
 
@@ -26,7 +28,7 @@ __all__ += ["evidence_in"]
 _NEXT, _LOOK = "read next", "look"
 _STEM = 5
 _NEAR = 60
-_SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[\"“A-Z0-9])")
+_sentences = partial(split_sentences, before='"“A-Z0-9')
 _NUMBER = re.compile(
     r"(?<![\w.])(?:every )?\d[\d,.]*\d?\s"
     r"(?!(?:and|of|in|at|when|to|it|he|she|they|the|as|with|for|has|was|is)\b)[a-z]+"
@@ -126,15 +128,15 @@ def evidence_in(memory: str) -> list[Evidence]:
     for entry in entries:
         title, _, body = entry.text.strip().partition("\n")
         if body:
-            found.append(Evidence(title, tuple(_SENTENCE.split(body))))
+            found.append(Evidence(title, tuple(_sentences(body))))
     for line in first.splitlines():
         subject, colon, facts = line.partition(": ")
         if colon:
             reported = [fact.removeprefix("says ") for fact in facts.split("; ")]
-            parts = [part for fact in reported for part in _SENTENCE.split(fact)]
+            parts = [part for fact in reported for part in _sentences(fact)]
             found.append(Evidence(subject, tuple(parts)))
         elif line.strip():
-            found.append(Evidence("", tuple(_SENTENCE.split(line.strip()))))
+            found.append(Evidence("", tuple(_sentences(line.strip()))))
     return found
 
 

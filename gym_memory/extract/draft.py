@@ -12,6 +12,7 @@ from functools import lru_cache, wraps
 from typing import Any
 
 from gym_memory.core.records import Step, Task, Triple
+from gym_memory.core.text import words
 from gym_memory.extract import Extraction, Mention, Pattern
 from gym_memory.extract.notes.words import Phrase, kind_in
 from gym_memory.graph import TemporalGraph
@@ -231,7 +232,7 @@ def is_trusted(source: str, goal: str) -> bool:
     if not source or goal.rstrip().endswith("?"):
         return True
     named = re.search(rf"\b{re.escape(source)}\b", goal, re.IGNORECASE) is not None
-    return named or not any(map(is_readable, re.findall(r"\w+", goal.lower())))
+    return named or not any(map(is_readable, words(goal)))
 
 
 def without_words(step: Step, goal: str) -> Step:

@@ -11,6 +11,7 @@ from typing import Annotated, Any, ClassVar, NamedTuple
 
 from gym_memory.core.records import Oracle, Triple
 from gym_memory.core.settings import Help, checked
+from gym_memory.core.text import a_or_an
 from gym_memory.core.version import __version__
 from gym_memory.games.base import Feedback, TextEnv
 from gym_memory.graph.map import shortest_path
@@ -208,7 +209,7 @@ class Fetch(TextEnv):
         return f"You are carrying: {things}." if things else "You are carrying nothing."
 
     def _things(self, place: str) -> str:
-        names = [f"{_article(t)} {t}" for t, where in self._places.items() if where == place]
+        names = [f"{a_or_an(t)} {t}" for t, where in self._places.items() if where == place]
         return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
     def _look(self) -> str:
@@ -216,15 +217,11 @@ class Fetch(TextEnv):
         things = self._things(piece)
         on = f"On the {piece} you can make out {things}." if things else "But the thing is empty."
         ways = " ".join(f"There is an exit to the {way}." for way in self._house.exits[self._room])
-        room = f"You are in {_article(self._room)} {self._room}. A normal kind of place."
+        room = f"You are in {a_or_an(self._room)} {self._room}. A normal kind of place."
         return (
-            f"-= {self._room.title()} =-\n{room} You can see {_article(piece)} {piece}. {on}\n\n"
+            f"-= {self._room.title()} =-\n{room} You can see {a_or_an(piece)} {piece}. {on}\n\n"
             f"{ways}"
         )
-
-
-def _article(name: str) -> str:
-    return "an" if name[0] in "aeiou" else "a"
 
 
 def _walkthrough(house: House) -> list[str]:

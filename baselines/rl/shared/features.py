@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from functools import lru_cache
 from typing import NamedTuple
@@ -10,6 +9,7 @@ from typing import NamedTuple
 from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.records import Observation, Triple
 from gym_memory.core.settings import check_int
+from gym_memory.core.text import compounds
 from gym_memory.graph.map import distances
 from gym_memory.graph.schema import (
     DIRECTIONS,
@@ -33,7 +33,6 @@ __all__ = [
 ]
 __all__ += ["describe", "parse_action", "stem", "words_of"]
 
-_WORDS = re.compile(r"[a-z0-9]+(?:['-][a-z0-9]+)*")
 _PREPOSITIONS = frozenset(
     ("about", "against", "at", "behind", "below", "by", "for", "from", "in", "into", "off", "on",
      "onto", "out", "over", "through", "to", "under", "up", "down", "with")
@@ -90,7 +89,7 @@ def parse_action(action: str) -> ParsedAction:
 @lru_cache(maxsize=20_000)
 def words_of(text: str) -> tuple[str, ...]:
     """Return the words of a text, lower case."""
-    return tuple(_WORDS.findall(text.lower()))
+    return tuple(compounds(text))
 
 
 @lru_cache(maxsize=20_000)

@@ -8,11 +8,13 @@ from difflib import SequenceMatcher
 from functools import lru_cache
 from typing import NamedTuple
 
+from gym_memory.core.text import split_sentences
+from gym_memory.core.text import words as words_of
+
 __all__ = ["THE_SAME", "Act", "Terms", "Thing", "condition_of", "fit", "is_among", "is_named"]
 __all__ += ["is_shown", "likeness", "masked", "named_to_focus_on", "named_words", "parse"]
 __all__ += ["recipe_in", "terms", "things_in", "words"]
 
-_WORD = re.compile(r"[a-z0-9]+")
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 _SMALL = frozenset({"a", "an", "the", "of", "in", "on", "is", "with", "to", "called", "which"})
 _HERE = re.compile(r" in (?:inventory|hallway|kitchen|bathroom|bedroom|living room|workshop|"
@@ -96,7 +98,7 @@ def words(phrase: str) -> frozenset[str]:
     >>> sorted(words("a turtle egg in the pond"))
     ['egg', 'pond', 'turtle']
     """
-    return frozenset(_WORD.findall(phrase.lower())) - _SMALL
+    return frozenset(words_of(phrase)) - _SMALL
 
 
 @lru_cache(maxsize=1 << 16)
@@ -147,7 +149,6 @@ _RECIPE = re.compile(r"you need to mix ([^.]+)\.")
 _BOX = re.compile(r"\w+ box")
 _FOCUS = re.compile(r"focus on the ([^.,]+)")
 _STEPS = ("First,", "Next,", "Then,")
-_SENTENCE = re.compile(r"(?<=\.)\s+")
 _TASK = ["your", "task", "is", "to"]
 _BETWEEN = 2
 """Tokens that two goals share between differences and that may be there by chance."""
@@ -249,7 +250,7 @@ def named_to_focus_on(goal: str) -> tuple[str, ...]:
     >>> named_to_focus_on("First, focus on the battery. If it is low, focus on the red box.")
     ('battery',)
     """
-    sentences = (one for one in _SENTENCE.split(goal) if one.startswith(_STEPS))
+    sentences = (one for one in split_sentences(goal, ".") if one.startswith(_STEPS))
     return tuple(name for one in sentences for name in _FOCUS.findall(one.lower()))
 
 
@@ -261,7 +262,7 @@ def is_named(goal: str, name: str) -> bool:
     >>> is_named("Find an animal. Then, move it to the red box.", "red box")
     False
     """
-    about = (_SENTENCE.split(goal)[0], *named_to_focus_on(goal))
+    about = (split_sentences(goal, ".")[0], *named_to_focus_on(goal))
     plain = (re.sub(r"[^\w -]", "", one.lower()) for one in about)
     return bool(words(name)) and any(f" {name.lower()} " in f" {one} " for one in plain)
 

@@ -18,12 +18,12 @@ no way is read into the gap.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from functools import cached_property
 from operator import itemgetter
 
 from gym_memory.core.records import Recall, Triple
+from gym_memory.core.text import split_sentences
 from gym_memory.evaluate.exam.account import Account
 from gym_memory.evaluate.quality.observer import spaced, squeezed
 from gym_memory.graph import TemporalGraph
@@ -32,8 +32,6 @@ from gym_memory.graph.schema import LOCATIONS, OPPOSITE, PLAYER, direction_of, w
 from gym_memory.memory.reading import ParsedText, TranscriptStep, read_account
 
 __all__ = ["RecallReading"]
-
-_SENTENCE = re.compile(r"(?<=[.!?;])\s+|\n")
 
 
 class RecallReading:
@@ -124,7 +122,7 @@ class RecallReading:
             prose = ""
         for t, action, before, after in recalled.actions:
             self._entries.append(TranscriptStep(t, action, f"{before}\n{after}"))
-        self._prose = [line for line in _SENTENCE.split(prose) if line]
+        self._prose = [line for line in split_sentences(prose, ".!?;", lines=True) if line]
         self._stated = [self._verified(entry) for entry in self._entries]
 
     def _counted(self, entries: list[TranscriptStep]) -> list[TranscriptStep]:
@@ -158,7 +156,7 @@ class RecallReading:
             if words.strip() and words in said:
                 kept.append(line)
             elif words.strip():
-                self._prose += _SENTENCE.split(line)
+                self._prose += split_sentences(line, ".!?;", lines=True)
         return t, "\n".join(kept)
 
     def _follow(self, graph: TemporalGraph) -> None:

@@ -13,6 +13,7 @@ from gym_memory.core.errors import BackendError
 from gym_memory.core.optional import require
 from gym_memory.core.records import Oracle, Triple
 from gym_memory.core.settings import Help, checked
+from gym_memory.core.text import words
 from gym_memory.games.base import Feedback, TextEnv
 from gym_memory.games.qa.datasets import (
     CLOSED_ANSWERS,
@@ -26,7 +27,6 @@ from gym_memory.graph.schema import clean_name
 
 __all__ = ["MultiHopQA", "PassageSearch"]
 
-_WORD = re.compile(r"\w+")
 _K1, _B = 1.5, 0.75
 """BM25's usual saturation of repeated words, and weight of a text's length."""
 _NEXT = "read next"
@@ -46,17 +46,13 @@ class PassageSearch:
         bm25s: Any = require("bm25s", "qa", "search over passages")
         self._size = len(texts)
         self._index = bm25s.BM25(k1=_K1, b=_B)
-        self._index.index([_words(text) for text in texts], show_progress=False)
+        self._index.index([words(text) for text in texts], show_progress=False)
 
     def ranked(self, query: str) -> list[int]:
         """Return the positions of all texts, best first; of equal ones the first."""
-        words = [word for word in _words(query) if word in self._index.vocab_dict]
-        scores = self._index.get_scores(words) if words else np.zeros(self._size)
+        known = [word for word in words(query) if word in self._index.vocab_dict]
+        scores = self._index.get_scores(known) if known else np.zeros(self._size)
         return [int(i) for i in np.argsort(-np.round(scores, 5), kind="stable")]
-
-
-def _words(text: str) -> list[str]:
-    return _WORD.findall(text.lower())
 
 
 class MultiHopQA(TextEnv):

@@ -11,6 +11,7 @@ import re
 from typing import NamedTuple
 
 from gym_memory.core.records import Step, Task
+from gym_memory.core.text import words
 from gym_memory.extract import Extraction
 from gym_memory.extract.draft import Draft
 from gym_memory.graph import TemporalGraph
@@ -279,4 +280,4 @@ def words_of(name: str) -> list[str]:
     >>> words_of("Buechner & Orth, Jr.")
     ['buechner', 'orth', 'jr']
     """
-    return [w for w in re.findall(r"\w+", name.lower()) if w not in _NO_NAMES]
+    return [w for w in words(name) if w not in _NO_NAMES]

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import functools
 import os
-import re
 import zlib
 from collections.abc import Sequence
 
@@ -18,6 +17,7 @@ from numpy.typing import NDArray
 
 from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.settings import check_int
+from gym_memory.core.text import words
 from gym_memory.memory.encoders.pretrained import OnnxEncoder, SentenceEncoder
 from gym_memory.memory.encoders.vectors import DEFAULT_MODEL, Encoder, VectorCache, Vectors, unit
 
@@ -37,7 +37,7 @@ class HashEncoder:
         """Return unit vectors; a text without letters or digits gets the first axis."""
         out = np.zeros((len(texts), self.dim), dtype=np.float32)
         for row, text in zip(out, texts, strict=True):
-            for word in re.findall(r"\w+", text.lower()):
+            for word in words(text):
                 self._add(row, word, 1.0)
                 for i in range(len(word) - 2):
                     self._add(row, "#" + word[i : i + 3], 0.5)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import copy
 import itertools
-import re
 from collections.abc import Iterator, Sequence
 from typing import Annotated, Any, ClassVar, NamedTuple
 
 from gym_memory.core.files import typed
 from gym_memory.core.records import Cue, MemoryStats, Reason, Reasons, Recall, Step, Task
 from gym_memory.core.settings import Help, checked
+from gym_memory.core.text import letter_words
 from gym_memory.extract import get_extractor
 from gym_memory.graph import TemporalGraph
 from gym_memory.graph.schema import INVENTORY, PLAYER, VERBATIM
@@ -33,7 +33,6 @@ __all__ = ["AMem", "LinkedNote", "annotate", "link_notes"]
 _SHARED = 2
 _MOST_KEYWORDS = 30
 _MAX_ENCODED_CHARS = 4000
-_WORD = re.compile(r"[^\W\d_]{4,}")
 
 
 class LinkedNote(NamedTuple):
@@ -230,7 +229,7 @@ def annotate(step: Step, task: Task) -> tuple[list[str], list[str], str]:
     ]
     nouns = [name for name in dict.fromkeys(names) if name not in (PLAYER, INVENTORY, "north",
              "south", "east", "west", "open", "closed")]  # fmt: skip
-    keywords = nouns or [word.lower() for word in _WORD.findall(step.text[:_MAX_ENCODED_CHARS])]
+    keywords = nouns or letter_words(step.text[:_MAX_ENCODED_CHARS], least=4)
     outcome = f"{step.reward:+g} points" if step.reward else "the end" if step.done else ""
     verb = step.action.partition(" ")[0]
     context = ", ".join(part for part in (place, outcome) if part) or "somewhere"

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import functools
 import math
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal
 
 from gym_memory.core.records import Outcome, Step, Task
 from gym_memory.core.settings import Help
+from gym_memory.core.text import words
 from gym_memory.memory.experience.base import ExperienceMemory, ExperienceSettings, Trial
 from gym_memory.memory.experience.items import Bank, Item, listed
 from gym_memory.memory.reflexion import reflect
@@ -67,10 +67,10 @@ class EvoTest(ExperienceMemory):
     # ------------------------------------------------------------ recall
 
     def _choose(self, step: Step) -> Sequence[Item]:
-        words, near = _words(step.text[:_STATE_CHARS]), []
+        seen, near = _vocabulary(step.text[:_STATE_CHARS]), []
         for item in self.bank.of_kind(_GAIN):
-            own = _words(item.key)
-            similarity = len(words & own) / len(words | own) if words & own else 0.0
+            own = _vocabulary(item.key)
+            similarity = len(seen & own) / len(seen | own) if seen & own else 0.0
             if similarity > 0:
                 near.append((-similarity, -item.id, item))
         gains = [item for *_, item in sorted(near, key=lambda one: one[:2])[: self.settings.k]]
@@ -142,8 +142,8 @@ class EvoTest(ExperienceMemory):
 
 
 @functools.lru_cache(maxsize=4096)
-def _words(text: str) -> frozenset[str]:
-    return frozenset(re.findall(r"\w+", text.lower()))
+def _vocabulary(text: str) -> frozenset[str]:
+    return frozenset(words(text))
 
 
 def loops_in(trace: Sequence[Step]) -> list[tuple[str, ...]]:

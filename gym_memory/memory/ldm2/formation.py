@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from gym_memory.core.errors import StoreError
 from gym_memory.core.records import Step, Task
+from gym_memory.core.text import compounds
 from gym_memory.core.trajectory import Trajectory
 from gym_memory.extract import get_extractor
 from gym_memory.llm.base import ChatModel
@@ -49,7 +50,6 @@ _SUBGOALS = 12
 _SUBGOAL = 160
 _SUMMARY = 600
 _ENOUGH = 0.75
-_WORD = re.compile(r"[^\W_]+(?:['-][^\W_]+)*")
 _CLAUSE = re.compile(r"[.;!?\n]+|,? (?:and then|then|and) ")
 _DIRECTIONS = re.compile(
     r"^[ \t]*(?:directions|instructions|steps|method)[ \t]*:[ \t]*\n"
@@ -89,7 +89,7 @@ def evaluate(trace: Sequence[Step], task: Task) -> list[Subgoal]:
     split = getattr(get_extractor(task.dialect), "subgoals", None)
     parts = read or (split and split(task.goal[:_TEXT])) or _CLAUSE.split(task.goal[:_TEXT])
     subgoals = list(dict.fromkeys(" ".join(part.split())[:_SUBGOAL] for part in parts))
-    judged = [(text, words) for text in subgoals if (words := _words(text))][-_SUBGOALS:]
+    judged = [(text, words) for text in subgoals if (words := _meaning(text))][-_SUBGOALS:]
     done = {_done(step.action, _first_line(step.text)): None for step in trace if step.action}
     return [Subgoal(text, any(_covers(did, words) for did in done)) for text, words in judged]
 
@@ -103,13 +103,13 @@ def _first_line(text: str) -> str:
     return text.lstrip()[:_SUBGOAL].partition("\n")[0]
 
 
-def _words(text: str) -> frozenset[str]:
-    return frozenset(_WORD.findall(text.lower())) - _SMALL
+def _meaning(text: str) -> frozenset[str]:
+    return frozenset(compounds(text)) - _SMALL
 
 
 @lru_cache(maxsize=1 << 14)
 def _done(action: str, answer: str) -> frozenset[str]:
-    return frozenset() if _REFUSED.search(answer) else _words(f"{action} {answer}")
+    return frozenset() if _REFUSED.search(answer) else _meaning(f"{action} {answer}")
 
 
 @lru_cache(maxsize=1 << 12)

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gym_memory.core.records import Step
+from gym_memory.core.text import letter_words, words
 from gym_memory.memory.encoders import Encoder, unit
 from gym_memory.memory.encoders.vectors import Vectors
 
@@ -25,7 +26,6 @@ SAME_SIGHT = 0.9
 _DECIMALS = 5
 """Digits of a cosine that count, so that the last bits of a matrix product never do."""
 _ROUNDS = 10
-_WORD = re.compile(r"[^\W\d_]{3,}")
 _NAMING = 400
 """Characters of a text that its type is named after."""
 
@@ -82,7 +82,7 @@ def _names(texts: Sequence[str], labels: Sequence[int]) -> dict[int, str]:
     words: dict[int, Counter[str]] = {}
     everywhere: Counter[str] = Counter()
     for text, label in zip(texts, labels, strict=True):
-        found = sorted(set(_WORD.findall(text[:_NAMING].lower())))
+        found = sorted(set(letter_words(text[:_NAMING], least=3)))
         words.setdefault(label, Counter()).update(found)
         everywhere.update(found)
     sizes = Counter(labels)
@@ -114,7 +114,6 @@ class NearestType:
 
 
 _EXAMPLES_OF_A_TYPE = 3
-_TOKEN = re.compile(r"\w+")
 _SUBGOAL = re.compile(r"^Subgoal \d+: (.*) - (incomplete|complete)$", re.MULTILINE)
 _PROGRESS = 1.0
 """Weight of what remains to be done beside the observation, in a tuple's vector."""
@@ -184,7 +183,7 @@ def pending(history: str) -> str:
     >>> pending("Subgoal 1: crack egg - complete\nSubgoal 2: fry egg - incomplete\nSummary: -")
     'fry'
     """
-    found = [(_TOKEN.findall(text.lower()), state) for text, state in _SUBGOAL.findall(history)]
+    found = [(words(text), state) for text, state in _SUBGOAL.findall(history)]
     counts = Counter(word for words, _ in found for word in set(words))
     left = [[w for w in words if counts[w] == 1] for words, state in found if state[0] == "i"]
     return ". ".join(" ".join(words) for words in left)

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from gym_memory.core.records import Step, Task
+from gym_memory.core.text import without_article
 from gym_memory.extract import get_extractor
 from gym_memory.extract.draft import apply
 from gym_memory.graph import TemporalGraph
@@ -22,7 +23,6 @@ __all__ += ["vain_verbs", "verb_of"]
 _PREPOSITIONS = re.compile(
     r"\s+(?:with|from|into|onto|in|on|to|at|under|using|behind|over|through)\s+"
 )
-_ARTICLE = re.compile(r"^(?:the|a|an|some|my)\s+")
 _INFORMATIVE = 4.0
 """Importance, of 10, from which an answer counts as news although the world did not change."""
 _KINDS = 3
@@ -88,7 +88,7 @@ def things_of(action: str) -> list[str]:
     ['red onion', 'knife']
     """
     _, _, rest = action.lower().partition(" ")
-    parts = (_ARTICLE.sub("", part.strip()) for part in _PREPOSITIONS.split(rest))
+    parts = (without_article(part.strip(), "some", "my") for part in _PREPOSITIONS.split(rest))
     return [part for part in parts if part]
 
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Container, Mapping, Sequence
 from typing import NamedTuple
 
 from gym_memory.core.records import Cue, Outcome, Step, Task, Triple
+from gym_memory.core.text import compounds
 from gym_memory.graph.schema import slot_of
 
 __all__ = ["AbstractCauses", "AdjustProcedure", "Aggregate", "CausalAbstraction", "Classify"]
@@ -177,7 +178,6 @@ Compare = Callable[[Sequence[Step], Sequence[Step], Task], int]
 
 # --- rules that more than one memory has as defaults ----------------------------------------------
 
-_WORD = re.compile(r"[^\W_]+(?:['-][^\W_]+)*")
 _MAX_NAME_WORDS = 6
 _SEEK = re.compile(
     r"\b(?:explor|find|found|locat|search|look(?:ing)? for|seek|discover|unexplored|where is)",
@@ -214,7 +214,7 @@ def relevant_entities(cue: Cue, known: Container[str]) -> list[tuple[str, int]]:
 
 
 def _names(text: str, known: Container[str]) -> list[str]:
-    words = _WORD.findall(text.lower())
+    words = compounds(text)
     names, at = [], 0
     while at < len(words):
         for size in range(min(_MAX_NAME_WORDS, len(words) - at), 0, -1):
@@ -230,8 +230,8 @@ def _names(text: str, known: Container[str]) -> list[str]:
 
 def importance(text: str, task: Task) -> float:
     """Rate 1 for routine; more for words of the goal, text that was read, gains and losses."""
-    goal = {word for word in _WORD.findall(task.goal.lower()) if len(word) >= _LEAST_LETTERS}
-    shared = len(goal & set(_WORD.findall(text.lower())))
+    goal = {word for word in compounds(task.goal) if len(word) >= _LEAST_LETTERS}
+    shared = len(goal & set(compounds(text)))
     signs = 3 * (_READ.search(text) is not None) + 3 * (_GAIN.search(text) is not None)
     return float(min(1 + min(shared, 3) + signs, 10))
 

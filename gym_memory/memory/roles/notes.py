@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 
 from gym_memory.core.records import Step, Task, Triple
+from gym_memory.core.text import split_sentences
 from gym_memory.extract import get_extractor
 from gym_memory.extract.draft import apply
 from gym_memory.graph import TemporalGraph
@@ -308,7 +309,6 @@ class _Description:
 # ------------------------------------------------------------ reading a description
 
 _DIRECTION = "|".join(DIRECTIONS)
-_SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z])")
 _HERE = re.compile(r"You are in (.+?)\.?")
 _FROM = re.compile(r"From ([^,]+), (.+?)\.?")
 _WAY = re.compile(rf"({_DIRECTION}) leads to (.+)")
@@ -326,7 +326,8 @@ def read_description(text: str) -> list[Triple]:
     >>> read_description("From hall, east leads to den through oak door (open). On desk: a.")[0]
     Triple(subject='den', relation='is east of', object='hall')
     """
-    return [fact for sentence in _SENTENCE.split(text) for fact in _stated(sentence.strip())]
+    sentences = split_sentences(text, before="A-Z")
+    return [fact for sentence in sentences for fact in _stated(sentence.strip())]
 
 
 def _stated(sentence: str) -> Iterator[Triple]:

@@ -6,7 +6,6 @@ An observation that repeats word for word after the same action is one record.
 from __future__ import annotations
 
 import math
-import re
 from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -17,6 +16,7 @@ from numpy.typing import NDArray
 
 from gym_memory.core.files import typed
 from gym_memory.core.settings import check_amount, check_share
+from gym_memory.core.text import words as words_of
 from gym_memory.memory.encoders import Encoder, unit
 from gym_memory.memory.encoders.vectors import VectorIndex
 from gym_memory.memory.reading import fit_episodes
@@ -106,7 +106,7 @@ class BM25:
     def extend(self, texts: Iterable[str]) -> None:
         """Add texts, each as the next row; O(their words)."""
         for text in texts:
-            words = _words(text)
+            words = words_of(text)
             counts = Counter(words)
             for word, count in counts.items():
                 rows, counted = self._postings.setdefault(word, (array("q"), array("q")))
@@ -138,7 +138,7 @@ class BM25:
 
     def _scores(self, query: str) -> NDArray[np.float64]:
         scores = np.zeros(len(self))
-        found = [(n, self._postings[w]) for w, n in Counter(_words(query)).items()
+        found = [(n, self._postings[w]) for w, n in Counter(words_of(query)).items()
                  if w in self._postings]  # fmt: skip
         if not found:
             return scores
@@ -150,10 +150,6 @@ class BM25:
             rare = math.log1p((len(self) - len(rows) + 0.5) / (len(rows) + 0.5))
             scores[rows] += number * rare * often / (often + usual[rows])
         return scores
-
-
-def _words(text: str) -> list[str]:
-    return re.findall(r"\w+", text.lower())
 
 
 class RecordStream:

@@ -11,6 +11,7 @@ from itertools import pairwise
 from gym_memory.baselines.rules.learner import Advice
 from gym_memory.core.errors import ModelError
 from gym_memory.core.records import Step, Task, Triple
+from gym_memory.core.text import letter_words
 from gym_memory.extract import get_extractor
 from gym_memory.graph import TemporalGraph
 from gym_memory.graph.schema import LOCATIONS, direction_of
@@ -63,7 +64,6 @@ _NO_EFFECT = re.compile(
     r"\b(?:nothing happens|can't|cannot|could not|not possible|don't|isn't|wrong|already)\b",
     re.IGNORECASE,
 )
-_WORD = re.compile(r"[a-z]{3,}")
 
 
 # ------------------------------------------------------------ what a prompt shows
@@ -377,7 +377,7 @@ def _subgoals(slots: Slots) -> str:
     actions = " ".join(step.action.lower() for step in read_trace(slots["trace"]))
     lines: list[str] = []
     for clause in re.split(r"[.;!?]|,? (?:and then|then|and) ", slots["task"]):
-        words = set(_WORD.findall(clause.lower())) - {"the", "you", "your"}
+        words = set(letter_words(clause, least=3)) - {"the", "you", "your"}
         if words:
             done = 2 * sum(word in actions for word in words) >= len(words)
             state = "complete" if done else "incomplete"
@@ -390,7 +390,7 @@ def _cluster(slots: Slots) -> str:
     """Return types by the first word of each text."""
     types: dict[str, list[int]] = {}
     for number, line in enumerate(slots["texts"].split("\n"), 1):
-        words = _WORD.findall(unmarked(line).lower())
+        words = letter_words(unmarked(line), least=3)
         types.setdefault(words[0] if words else "other", []).append(number)
     lines = enumerate(types.items(), 1)
     return "\n".join(f"High-level Type{n}: {name} {numbers}" for n, (name, numbers) in lines)
@@ -398,8 +398,8 @@ def _cluster(slots: Slots) -> str:
 
 @answers("classify")
 def _classify(slots: Slots) -> str:
-    words = set(_WORD.findall(slots["text"].lower()))
-    shared = [len(words & set(_WORD.findall(x.lower()))) for x in slots["types"].split("\n")]
+    words = set(letter_words(slots["text"], least=3))
+    shared = [len(words & set(letter_words(x, least=3))) for x in slots["types"].split("\n")]
     return f"[{shared.index(max(shared)) + 1}]: {max(shared)} words in common"
 
 
@@ -413,7 +413,6 @@ def _compare(slots: Slots) -> str:
 
 
 _QUOTED = re.compile(r'"([^"]+)"')
-_LONG_WORD = re.compile(r"[^\W\d_]{4,}")
 
 
 def _done(slots: Slots) -> list[str]:
@@ -498,7 +497,7 @@ def _evolve(slots: Slots) -> str:
 @answers("note")
 def _note(slots: Slots) -> str:
     """Return the longer words of the observation."""
-    words = list(dict.fromkeys(_LONG_WORD.findall(slots["observation"].lower())))[:8]
+    words = list(dict.fromkeys(letter_words(slots["observation"], least=4)))[:8]
     context = f"What came of {slots['action'] or 'looking'}."
     return json.dumps({"keywords": words, "context": context, "tags": words[:3]})
 

@@ -1,0 +1,106 @@
+"""Words, sentences and articles of English: the one place where text is taken apart by them.
+
+Grammars of their own, such as those of notes and of games, have tokens of their own.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+__all__ = ["a_or_an", "compounds", "letter_words", "split_sentences", "without_article"]
+__all__ += ["without_articles", "words"]
+
+_WORD = re.compile(r"\w+")
+_COMPOUND = re.compile(r"[^\W_]+(?:['-][^\W_]+)*")
+_ARTICLES = re.compile(r"\b(?:the|an?)\s+")
+
+
+def words(text: str) -> list[str]:
+    """Return the words of a text, lower case.
+
+    >>> words("Tom's well-done steak, 2x")
+    ['tom', 's', 'well', 'done', 'steak', '2x']
+    """
+    return _WORD.findall(text.lower())
+
+
+def compounds(text: str) -> list[str]:
+    """Return the words of a text, lower case; hyphens and apostrophes within a word stay.
+
+    >>> compounds("Tom's well-done steak, 2x")
+    ["tom's", 'well-done', 'steak', '2x']
+    """
+    return _COMPOUND.findall(text.lower())
+
+
+def letter_words(text: str, least: int = 1) -> list[str]:
+    """Return the runs of at least so many letters, lower case.
+
+    >>> letter_words("Tom's well-done steak, 2x", least=3)
+    ['tom', 'well', 'done', 'steak']
+    """
+    return _letters(least).findall(text.lower())
+
+
+@lru_cache(maxsize=16)
+def _letters(least: int) -> re.Pattern[str]:
+    return re.compile(rf"[^\W\d_]{{{least},}}")
+
+
+def split_sentences(
+    text: str, ends: str = ".!?", *, before: str = "", lines: bool = False
+) -> list[str]:
+    """Return the sentences of a text, with their stops.
+
+    Args:
+        text: The text.
+        ends: Characters that end a sentence before a blank.
+        before: Characters of which the next sentence begins with one, as in a pattern, ``A-Z``;
+            empty for any.
+        lines: True if each line is a sentence, too.
+
+    >>> split_sentences("It is dark. Is it? Dr. who")
+    ['It is dark.', 'Is it?', 'Dr.', 'who']
+    >>> split_sentences("It is dark. Is it? Dr. who", before="A-Z")
+    ['It is dark.', 'Is it?', 'Dr. who']
+    """
+    return _between_sentences(ends, before, lines).split(text)
+
+
+@lru_cache(maxsize=16)
+def _between_sentences(ends: str, before: str, lines: bool) -> re.Pattern[str]:
+    ahead = f"(?=[{before}])" if before else ""
+    return re.compile(rf"(?<=[{re.escape(ends)}])\s+{ahead}" + r"|\n" * lines)
+
+
+def without_articles(text: str) -> str:
+    """Return a lower-case text without its articles.
+
+    >>> without_articles("put the pan on a stove")
+    'put pan on stove'
+    """
+    return _ARTICLES.sub("", text)
+
+
+def without_article(name: str, *others: str) -> str:
+    """Return a lower-case name without the article, or another such word, at its beginning.
+
+    >>> without_article("the pan"), without_article("my pan", "my", "some")
+    ('pan', 'pan')
+    """
+    return _leading(others).sub("", name, count=1)
+
+
+@lru_cache(maxsize=16)
+def _leading(others: tuple[str, ...]) -> re.Pattern[str]:
+    return re.compile(rf"^(?:{'|'.join(('the', 'a', 'an', *others))})\s+")
+
+
+def a_or_an(name: str) -> str:
+    """Return the indefinite article of a name.
+
+    >>> a_or_an("apple"), a_or_an("pan")
+    ('an', 'a')
+    """
+    return "an" if name[0] in "aeiou" else "a"
