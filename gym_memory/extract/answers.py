@@ -113,8 +113,11 @@ def learn_word(draft: Scene) -> None:
 
     *light lamp* and *The brass lantern is now on* speak of one thing, which is where the lamp is.
     """
-    event, word = draft.event, draft.handled
-    states = {state for kind in event.kinds for state in _EFFECTS.get(kind, ())} if event else set()
+    event = draft.event
+    if event is None:
+        return
+    word = draft.handled
+    states = {state for kind in event.kinds for state in _EFFECTS.get(kind, ())}
     if not states or word in draft.text or not draft.graph.knows(word):
         return
     found = {m.triple.subject for m in draft.mentions.values() if m.triple.relation == "is"

@@ -40,6 +40,8 @@ _JOINTS = frozenset(("and", "but", "until", "then", "as", ",", ";"))
 _UNINFLECTED = ("no", "now", "longer")
 _BE = frozenset(("is", "are", "was", "were", "am", "be", "isn't", "aren't"))
 _WORD = re.compile(r"[\w']+")
+_NO_SUBJECTS = (_PREPOSITIONS - {"with", "at", "before"}) | {"there", "this", "here", "exits"}
+"""First words of sentences that describe."""
 _BREAKS = _PREPOSITIONS | _BE | {",", ";", ":", "("}
 """What no subject goes beyond."""
 _TOKEN = re.compile(r"[^\s,;:.!?\"()]+|[,;:(]")
@@ -123,7 +125,10 @@ def events_in(sentence: str) -> tuple[Event, ...]:
     >>> events_in("You try to take the lamp.")
     ()
     """
-    if _VERBS.keys().isdisjoint(_WORD.findall(sentence.lower())):
+    words = _WORD.findall(sentence.lower())
+    if not words or words[0] in _NO_SUBJECTS or _VERBS.keys().isdisjoint(words):
+        return ()
+    if words[0] in SELVES and words[1:2] and words[1] in _BE and _JOINTS.isdisjoint(words):
         return ()
     return tuple(_events(_words_of(sentence)))
 

@@ -48,21 +48,22 @@ def meant(
         place = graph.value(name, "location")
         is_carried = place is not None and place.object == INVENTORY
         return name if is_carried == carried else f"{ANOTHER}{name}"
-    words = name.split()
+    words = set(name.split())
     noun = head_noun(name)
-    near = [
-        other
-        for other in graph.entities_with((noun,))
-        if other != name and noun in nouns(other) and _is_near(around, other, carried=carried)
-    ]
-    longer = [other for other in near if set(words) < set(other.split())]
-    if not longer and anywhere and len(words) > 1:
-        longer = [other for other in graph.entities_with(words) if head_noun(other) == noun]
-    if len(longer) == 1 and longer[0] not in around.text:
-        return longer[0]
-    shorter = [other for other in near if set(other.split()) < set(words)]
-    if len(near) == len(shorter) == 1 and around.text.count(shorter[0]) == around.text.count(name):
-        return shorter[0]
+    called = [other for other in graph.entities_with((noun,)) if noun in nouns(other)]
+    longer = [other for other in called if words < set(other.split())]
+    shorter = [other for other in called if set(other.split()) < words]
+    if not (longer or shorter):
+        return name
+    near = [o for o in called if o != name and _is_near(around, o, carried=carried)]
+    fit = [other for other in longer if other in near]
+    if not fit and anywhere and len(words) > 1:
+        fit = longer
+    if len(fit) == 1 and fit[0] not in around.text:
+        return fit[0]
+    if len(near) == 1 and near[0] in shorter:
+        alone = around.text.count(near[0]) > around.text.count(name)
+        return name if alone else near[0]
     return name
 
 

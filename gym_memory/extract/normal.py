@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -43,9 +43,9 @@ class MappedText(NamedTuple):
         end = 0
         for found in pattern.finditer(text):
             before, word = found.start(), new(found)
-            first, last = found.start(found.lastindex or 0), found.end() - 1
             parts += [text[end:before], word]
-            places += [*range(end, before), *(min(first + n, last) for n in range(len(word)))]
+            places += range(end, before)
+            places += _aligned(word, text, before, found.end())
             end = found.end()
         if not parts:
             return self
@@ -53,6 +53,16 @@ class MappedText(NamedTuple):
         return MappedText(
             "".join((*parts, text[end:])), [positions[p] for p in places] if positions else places
         )
+
+
+def _aligned(word: str, text: str, begin: int, end: int) -> Iterator[int]:
+    """Yield where each character of a word is in the part of the text that it replaces."""
+    at = begin
+    for character in word:
+        found = text.find(character, at, end)
+        at = found if found >= 0 else at
+        yield min(at, end - 1)
+        at += found >= 0
 
 
 @lru_cache(maxsize=1024)

@@ -325,12 +325,14 @@ class Scene(Draft):
 
         A thing of a name that is in hand is another one, unless it was ``moved``.
         """
-        name = meant(self, phrase.name, carried=None if moved else False)
-        if not moved and self._is_in_hand(name):
-            name = another(name)
-            self._has_second = True
-        if name != phrase.name:
-            phrase = phrase._replace(name=name)
+        name = phrase.name
+        if name in self.held or name in self.moved or not self.graph.knows(name):
+            name = meant(self, name, carried=None if moved else False)
+            if not moved and self._is_in_hand(name):
+                name = another(name)
+                self._has_second = True
+            if name != phrase.name:
+                phrase = phrase._replace(name=name)
         if self.room:
             self.place(phrase, "is in", self.room)
         self.describe(phrase)
@@ -342,7 +344,9 @@ class Scene(Draft):
 
         A thing of that name which the text shows here is another one.
         """
-        name = meant(self, phrase.name, anywhere=True)
+        name = phrase.name
+        if name not in self.held:
+            name = meant(self, name, anywhere=True)
         here = self.moved.get(name)
         if here is not None and here.object == self.room != "" and here in self.mentions:
             span = self.mentions.pop(here)[1:]
