@@ -12,9 +12,10 @@ from collections.abc import Collection, Iterable, Mapping
 from functools import lru_cache
 from hashlib import blake2b
 from itertools import product
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from gym_memory.games.textworld.knowledge import FactPattern, RuleText, load_knowledge
+from gym_memory.games.textworld.matching import Matcher, compile_matcher
 
 __all__ = ["Binding", "Fact", "Index", "Logic", "Rule", "RuleMove", "State", "World", "load_logic"]
 
@@ -53,24 +54,27 @@ class State:
     """The facts of a game in play: those at its start, shared, and the changes since.
 
     Attributes:
+        facts_now: All that is true; it changes with the state.
+        index: The same by predicate, or by predicate and one argument.
         keys: Fingerprint of the changes of each predicate: if two states of a game have equal keys,
             the predicate holds of the same entities.
     """
 
     def __init__(self, start: Index):
-        self.start = start
         self.keys: dict[str, int] = {}
+        self.index: dict[tuple[Any, ...], Collection[Fact]] = {**start.found}
+        self.facts_now = set(start.facts)
         self._added: set[Fact] = set()
         self._removed: set[Fact] = set()
-        self._touched: dict[tuple[Any, ...], set[Fact]] = {}
+        self._owned: set[tuple[Any, ...]] = set()
 
     def __contains__(self, fact: Fact) -> bool:
-        return fact in self._added or (fact in self.start.facts and fact not in self._removed)
+        return fact in self.facts_now
 
     @property
     def facts(self) -> frozenset[Fact]:
         """All that is true."""
-        return (self.start.facts - self._removed) | self._added
+        return frozenset(self.facts_now)
 
     @property
     def changes(self) -> tuple[frozenset[Fact], frozenset[Fact]]:
@@ -95,6 +99,7 @@ class State:
         )
 
     def _put(self, fact: Fact) -> None:
+        self.facts_now.add(fact)
         if fact in self._removed:
             self._removed.remove(fact)
         else:
@@ -104,6 +109,7 @@ class State:
             self._own(key).add(fact)
 
     def _drop(self, fact: Fact) -> None:
+        self.facts_now.discard(fact)
         if fact in self._added:
             self._added.remove(fact)
         else:
@@ -113,10 +119,12 @@ class State:
             self._own(key).discard(fact)
 
     def _own(self, key: tuple[Any, ...]) -> set[Fact]:
-        entry = self._touched.get(key)
-        if entry is None:
-            entry = self._touched[key] = set(self.start.found.get(key, ()))
-        return entry
+        """Return an entry of the index that may be changed: those of the start are shared."""
+        entry = self.index.get(key, ())
+        if key not in self._owned:
+            self._owned.add(key)
+            entry = self.index[key] = set(entry)
+        return cast("set[Fact]", entry)
 
     def matching(self, pattern: FactPattern, binding: Binding) -> Iterable[Fact]:
         """Return facts that may match: the smallest entry of the bound slots."""
@@ -124,16 +132,12 @@ class State:
         for position, slot in enumerate(pattern.slots, 1):
             value = binding[slot]
             if value is not None:
-                found = self._find((pattern.predicate, position, value))
+                found = self.index.get((pattern.predicate, position, value))
                 if not found:
                     return ()
                 if best is None or len(found) < len(best):
                     best = found
-        return self._find((pattern.predicate,)) if best is None else best
-
-    def _find(self, key: tuple[Any, ...]) -> Collection[Fact]:
-        entry = self._touched.get(key)
-        return self.start.found.get(key, ()) if entry is None else entry
+        return self.index.get((pattern.predicate,), ()) if best is None else best
 
 
 _REMOVING = re.compile(r"removing the (\{\w+\}) from .*")
@@ -175,7 +179,8 @@ class Rule:
         if rule.event == _DRINKING:
             templates.append("drinking carried thing the {f}")
         self.events = [self._compile_event(template) for template in templates]
-        self._plans: dict[tuple[bool, ...], list[tuple[FactPattern, bool]]] = {}
+        self._matchers: dict[tuple[tuple[bool, ...], frozenset[int] | None], Matcher] = {}
+        self._lister: Matcher | None = None
 
     def _compile_event(self, template: str) -> tuple[str, re.Pattern[str], list[int]]:
         """Return the first word of the report, its pattern, and the slots of the groups."""
@@ -190,8 +195,6 @@ class Rule:
         state: State,
         types: Mapping[str, str],
         given: Mapping[int, str] | None = None,
-        *,
-        for_output: bool = False,
     ) -> list[Binding]:
         """Return bindings under which all preconditions hold; distinct slots, distinct entities.
 
@@ -199,74 +202,38 @@ class Rule:
             state: The facts.
             types: Type of each entity.
             given: Slots bound beforehand.
-            for_output: Give one of the solutions that bind the slots of the command equally.
         """
-        start = self._start.copy()
-        for slot, entity in (given or {}).items():
-            if types[entity] not in self.types[slot] or entity in start:
-                return []
-            start[slot] = entity
-        plan = self._plan(start)
-        last = len(plan)
-        found: list[Binding] = []
+        start = self._start
+        if given:
+            start = start.copy()
+            for slot, entity in given.items():
+                if types[entity] not in self.types[slot] or entity in start:
+                    return []
+                start[slot] = entity
+        return self._matched(self._matcher(start, None), state, types, start)
 
-        def solve(depth: int, binding: Binding) -> bool:
-            if depth == last:
-                filled = self._fill_free(types, binding) if self.free else binding
-                if filled is not None:
-                    found.append(filled)
-                return filled is not None
-            pattern, settled = plan[depth]
-            success = False
-            for fact in state.matching(pattern, binding):
-                bound = self._bind(pattern, fact, types, binding)
-                if bound is not None and solve(depth + 1, bound):
-                    success = True
-                    if settled and for_output:
-                        break
-            return success
+    def commands(self, state: State, types: Mapping[str, str]) -> list[Binding]:
+        """Return one of the solutions for each command that the rule allows."""
+        if self._lister is None:
+            self._lister = self._matcher(self._start, self.output)
+        return self._matched(self._lister, state, types, self._start)
 
-        solve(0, start)
-        return found
+    def _matcher(self, start: Binding, output: frozenset[int] | None) -> Matcher:
+        bound = tuple([value is not None for value in start])
+        matcher = self._matchers.get((bound, output))
+        if matcher is None:
+            matcher = compile_matcher(self.preconditions, self.types, bound, output)
+            self._matchers[bound, output] = matcher
+        return matcher
 
-    def _plan(self, binding: Binding) -> list[tuple[FactPattern, bool]]:
-        """Order the preconditions, most constrained first, for slots bound as in ``binding``.
-
-        Each has a flag: True if all slots of the command are bound before it is matched.
-        """
-        key = tuple([value is not None for value in binding])
-        plan = self._plans.get(key)
-        if plan is None:
-            plan = self._plans[key] = []
-            known = {slot for slot, bound in enumerate(key) if bound}
-            rest = list(self.preconditions)
-            while rest:
-                pattern = max(rest, key=lambda p: self._promise(p, known))
-                rest.remove(pattern)
-                plan.append((pattern, self.output <= known))
-                known.update(pattern.slots)
-        return plan
-
-    def _promise(self, pattern: FactPattern, known: set[int]) -> tuple[int, int, int]:
-        unknown = [s for s in pattern.slots if s not in known]
-        bound = len(pattern.slots) - len(unknown)
-        return -len(unknown), bound, sum(s in self.output for s in unknown)
-
-    def _bind(
-        self, pattern: FactPattern, fact: Fact, types: Mapping[str, str], binding: Binding
-    ) -> Binding | None:
-        bound = binding
-        for position, slot in enumerate(pattern.slots, 1):
-            value, known = fact[position], bound[slot]
-            if known is None:
-                if types[value] not in self.types[slot] or value in bound:
-                    return None
-                if bound is binding:
-                    bound = binding.copy()
-                bound[slot] = value
-            elif known != value:
-                return None
-        return bound
+    def _matched(
+        self, matcher: Matcher, state: State, types: Mapping[str, str], start: Binding
+    ) -> list[Binding]:
+        found: list[Binding] = matcher(state.facts_now, state.index, types, start)
+        if not self.free or not found:
+            return found
+        filled = (self._fill_free(types, list(binding)) for binding in found)
+        return [binding for binding in filled if binding is not None]
 
     def _fill_free(self, types: Mapping[str, str], binding: Binding) -> Binding | None:
         """Fill slots that only postconditions name with any unused entity of their type."""
@@ -349,7 +316,7 @@ class World:
         for entity, name in self.names.items():
             self._ids.setdefault(name.lower(), []).append(entity)
         self._commands: dict[tuple[Any, ...], tuple[str, ...]] = {}
-        self._texts: dict[tuple[str, ...], str] = {}
+        self._texts: dict[str, dict[tuple[str | None, ...], str]] = {}
 
     def admissible_commands(self, state: State) -> tuple[str, ...]:
         """Return all commands that the rules allow, sorted.
@@ -374,12 +341,16 @@ class World:
     def _match(self, rules: Iterable[Rule], state: State) -> tuple[str, ...]:
         commands: dict[str, None] = {}
         for rule in rules:
-            for binding in rule.solutions(state, self.types, for_output=True):
-                key = rule.name, *[str(binding[slot]) for slot in rule.output]
-                text = self._texts.get(key)
+            bindings = rule.commands(state, self.types)
+            if not bindings:
+                continue
+            texts = self._texts.setdefault(rule.name, {})
+            for binding in bindings:
+                key = tuple([binding[slot] for slot in rule.output])
+                text = texts.get(key)
                 if text is None:
                     names = {f: self.names.get(str(binding[i])) for f, i in rule.fields.items()}
-                    text = self._texts[key] = rule.command.format(**names)
+                    text = texts[key] = rule.command.format(**names)
                 commands[text] = None
         return tuple(commands)  # half of what a set would take
 
