@@ -58,10 +58,12 @@ class State:
         index: The same by predicate, or by predicate and one argument.
         keys: Fingerprint of the changes of each predicate: if two states of a game have equal keys,
             the predicate holds of the same entities.
+        key: The same of all predicates.
     """
 
     def __init__(self, start: Index):
         self.keys: dict[str, int] = {}
+        self.key = 0
         self.index: dict[tuple[Any, ...], Collection[Fact]] = {**start.found}
         self.facts_now = set(start.facts)
         self._added: set[Fact] = set()
@@ -104,7 +106,7 @@ class State:
             self._removed.remove(fact)
         else:
             self._added.add(fact)
-        self.keys[fact[0]] = self.keys.get(fact[0], 0) ^ _fingerprint(fact)
+        self._mark(fact)
         for key in _keys(fact):
             self._own(key).add(fact)
 
@@ -114,9 +116,14 @@ class State:
             self._added.remove(fact)
         else:
             self._removed.add(fact)
-        self.keys[fact[0]] = self.keys.get(fact[0], 0) ^ _fingerprint(fact)
+        self._mark(fact)
         for key in _keys(fact):
             self._own(key).discard(fact)
+
+    def _mark(self, fact: Fact) -> None:
+        mark = _fingerprint(fact)
+        self.key ^= mark
+        self.keys[fact[0]] = self.keys.get(fact[0], 0) ^ mark
 
     def _own(self, key: tuple[Any, ...]) -> set[Fact]:
         """Return an entry of the index that may be changed: those of the start are shared."""
@@ -245,6 +252,10 @@ class Rule:
                 return None
         return filled
 
+    def can_hold(self, kinds: frozenset[str]) -> bool:
+        """True if a world with entities of these types can fulfil the rule."""
+        return all(kinds & types for types in self.types)
+
     def moves_player(self) -> bool:
         """True if the rule takes the player elsewhere."""
         return any(p.predicate == "at" and self._start[p.slots[0]] == _PLAYER for p in self.added)
@@ -315,7 +326,15 @@ class World:
         self._ids: dict[str, list[str]] = {}
         for entity, name in self.names.items():
             self._ids.setdefault(name.lower(), []).append(entity)
+        kinds = frozenset(self.types.values())
+        self._groups = {
+            read: possible
+            for read, rules in logic.groups.items()
+            if (possible := [rule for rule in rules if rule.can_hold(kinds)])
+        }
         self._commands: dict[tuple[Any, ...], tuple[str, ...]] = {}
+        self._listed: dict[int, tuple[str, ...]] = {}
+        self._reports: dict[str, list[tuple[Rule, dict[int, str]]]] = {}
         self._texts: dict[str, dict[tuple[str | None, ...], str]] = {}
 
     def admissible_commands(self, state: State) -> tuple[str, ...]:
@@ -323,20 +342,25 @@ class World:
 
         Those of a group of rules are kept, by the state of the predicates that it reads.
         """
+        listed = self._listed.get(state.key)
+        if listed is not None:
+            return listed
+        if max(len(self._commands), len(self._listed)) >= _MAX_KEPT:
+            self.forget()
         commands: set[str] = set()
-        for read, rules in self.logic.groups.items():
+        for read, rules in self._groups.items():
             key = read, tuple([state.keys.get(predicate, 0) for predicate in read])
             found = self._commands.get(key)
             if found is None:
-                if len(self._commands) >= _MAX_KEPT:
-                    self.forget()
                 found = self._commands[key] = self._match(rules, state)
             commands.update(found)
-        return tuple(sorted(commands))
+        listed = self._listed[state.key] = tuple(sorted(commands))
+        return listed
 
     def forget(self) -> None:
         """Empty the cache of admissible commands."""
         self._commands.clear()
+        self._listed.clear()
 
     def _match(self, rules: Iterable[Rule], state: State) -> tuple[str, ...]:
         commands: dict[str, None] = {}
@@ -356,12 +380,18 @@ class World:
 
     def detect(self, state: State, event: str) -> RuleMove | None:
         """Return the state change that Inform 7 reports as ``event``; None if nothing changes."""
-        for rule, named in self.logic.candidates(event.lower()):
-            for chosen in product(*(self._ids.get(name, ()) for name in named.values())):
-                given = dict(zip(named, chosen, strict=True))
-                solutions = rule.solutions(state, self.types, given)
-                if solutions:
-                    return rule.move(min(solutions, key=lambda b: [str(v) for v in b]))
+        reports = self._reports.get(event)
+        if reports is None:
+            reports = self._reports[event] = [
+                (rule, dict(zip(named, chosen, strict=True)))
+                for rule, named in self.logic.candidates(event.lower())
+                if rule.can_hold(frozenset(self.types.values()))
+                for chosen in product(*(self._ids.get(name, ()) for name in named.values()))
+            ]
+        for rule, given in reports:
+            solutions = rule.solutions(state, self.types, given)
+            if solutions:
+                return rule.move(min(solutions, key=lambda b: [str(v) for v in b]))
         return None
 
     def title(self, state: State) -> str:
