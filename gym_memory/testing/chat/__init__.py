@@ -8,5 +8,6 @@ The server lets an agent or a memory that needs a language model run without a k
 
 from gym_memory.testing.chat.registry import Slots, answer, answers
 from gym_memory.testing.chat.server import FAULTS, Faults, ScriptedServer
+from gym_memory.testing.chat.zoo import ZOO, ZooServer
 
-__all__ = ["FAULTS", "Faults", "ScriptedServer", "Slots", "answer", "answers"]
+__all__ = ["FAULTS", "ZOO", "Faults", "ScriptedServer", "Slots", "ZooServer", "answer", "answers"]

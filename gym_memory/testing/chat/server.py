@@ -208,6 +208,14 @@ class ScriptedServer:
             with self._lock:
                 self._active -= 1
 
+    def refuse(self, request: dict[str, Any], number: int) -> Any:
+        """Return status, body and headers of an error instead of an answer; None to answer."""
+        return None
+
+    def dress(self, completion: dict[str, Any], request: dict[str, Any]) -> dict[str, Any]:
+        """Return a completion in the form in which it is sent."""
+        return completion
+
     def complete(self, messages: list[dict[str, Any]], max_tokens: int) -> dict[str, Any]:
         """Return a chat completion in the wire format."""
         text = answer(messages)
@@ -341,6 +349,10 @@ class _Handler(BaseHTTPRequestHandler):
         except (GymMemoryError, KeyError, TypeError, ValueError) as error:
             return self._error(400, "invalid_request", f"expected a chat completion: {error}")
         scripted.closing.wait(scripted.latency)
+        refusal = scripted.refuse(request, number)
+        if refusal is not None:
+            status, body, headers = refusal
+            return self._send(status, body, headers=headers)
         if fault in _STATUS_FAULTS:
             return self._error(*_STATUS_FAULTS[fault])
         if fault == "timeout":
@@ -352,6 +364,7 @@ class _Handler(BaseHTTPRequestHandler):
         except Exception as error:  # a fault of ours must show, not look like a cut connection
             return self._error(500, "scripted_answer", f"{type(error).__name__}: {error}")
         _spoil(completion, fault, messages)
+        completion = scripted.dress(completion, request)
         if request.get("stream"):
             return self._stream(completion, bool(options.get("include_usage")), fault)
         return self._send(200, completion, fault)
@@ -371,15 +384,24 @@ class _Handler(BaseHTTPRequestHandler):
         error = {"message": message, "type": kind, "param": None, "code": code}
         self._send(status, {"error": error})
 
-    def _send(self, status: int, value: dict[str, Any], fault: str = "") -> None:
+    def _send(
+        self,
+        status: int,
+        value: dict[str, Any],
+        fault: str = "",
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
         self._wait_for_client()
         body = json.dumps(value).encode()
         if fault == "half_json":
             body = body[: len(body) // 2]
-        self.send_response(status, HTTPStatus(status).phrase)
+        known = {one.value for one in HTTPStatus}
+        self.send_response(status, HTTPStatus(status).phrase if status in known else "Overloaded")
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(body)))
-        if status in (429, 503):
+        for name, text in (headers or {}).items():
+            self.send_header(name, text)
+        if status in (429, 503) and headers is None:
             self.send_header("Retry-After", str(self.server.scripted.retry_after))
         self.end_headers()
         if fault == "cut":
@@ -405,7 +427,7 @@ class _Handler(BaseHTTPRequestHandler):
             parts = [{"index": 0, "delta": delta, "finish_reason": None} for delta in deltas]
             parts.append({"index": 0, "delta": {}, "finish_reason": choice["finish_reason"]})
             events += [{**base, "choices": [part]} for part in parts]
-        if with_usage:
+        if with_usage and "usage" in completion:
             events.append({**base, "choices": [], "usage": completion["usage"]})
         pieces = [f"data: {json.dumps(event)}\n\n".encode() for event in events]
         if fault in ("cut", "half_json"):
