@@ -6,6 +6,7 @@ import dataclasses
 import hashlib
 import json
 import os
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
@@ -21,6 +22,7 @@ from gym_memory.core.records import Observation, value_of
 from gym_memory.core.settings import Help
 from gym_memory.core.trajectory import Row, last_way, read_rows
 from gym_memory.llm import Message
+from gym_memory.memory.reading import QUOTE, quoted
 from gym_memory.run.config import Job
 from gym_memory.run.results.folder import read_config, read_episodes
 from gym_memory.wrappers.encode import INSTRUCTIONS, render_prompt
@@ -37,6 +39,7 @@ __all__ = [
 __all__ += ["Record", "anchor", "chat_rows", "make_row", "memory_digest", "opening", "played"]
 __all__ += ["returns", "state_prompt", "step_rows", "turn_text"]
 
+_HEADING = re.compile(r"^(?=#+ )", re.MULTILINE)
 MAX_ACTIONS = 30
 """Valid actions that a prompt lists, at most."""
 
@@ -50,14 +53,24 @@ def state_prompt(obs: Observation, max_actions: int | None = MAX_ACTIONS) -> lis
 
 
 def opening(obs: Observation, max_actions: int | None = MAX_ACTIONS) -> str:
-    """Return the first turn of a conversation that grows: the whole state."""
-    return render_prompt(obs, instructions="", max_actions=max_actions)
+    """Return the first turn of a conversation that grows: the whole state, texts quoted."""
+    return render_prompt(_quoted(obs), instructions="", max_actions=max_actions)
 
 
 def turn_text(obs: Observation, max_actions: int | None = MAX_ACTIONS) -> str:
     """Return a later turn of it: what is new, without task and memory."""
-    shown: Observation = {**obs, "task": "", "memory": ""}
+    shown: Observation = {**_quoted(obs), "task": "", "memory": ""}
     return render_prompt(shown, instructions="", max_actions=max_actions)
+
+
+def _quoted(obs: Observation) -> Observation:
+    """Return an observation in whose texts no line reads as a heading or a record."""
+
+    def shown(text: str) -> str:
+        return _HEADING.sub(QUOTE, quoted(text))
+
+    texts = {"task": shown(obs["task"]), "text": shown(obs["text"])}
+    return {**obs, **texts, "inventory": shown(obs["inventory"])}  # type: ignore[typeddict-item]
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

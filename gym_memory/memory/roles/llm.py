@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import functools
 import re
+import sys
 from collections.abc import Callable, Container, Sequence
 from typing import Annotated, Any, ClassVar, Generic, NamedTuple, TypeVar, cast
 
-from gym_memory.core.errors import ModelError
+from gym_memory.core.errors import ContextExceededError, ModelError
 from gym_memory.core.optional import require
 from gym_memory.core.records import Cue, Outcome, Step, Task, Triple
 from gym_memory.extract import Extraction, Mention, Pattern, get_extractor
@@ -16,6 +17,7 @@ from gym_memory.graph import TemporalGraph
 from gym_memory.graph.schema import INVENTORY, OPPOSITE, PLAYER, way_relation
 from gym_memory.llm.base import ChatModel, Reply, Request
 from gym_memory.llm.prompts import load_prompt
+from gym_memory.llm.usage import current_scope
 from gym_memory.memory.roles.base import (
     Aggregate,
     Explore,
@@ -46,6 +48,11 @@ Rule = TypeVar("Rule", bound=Callable[..., Any])
 GOAL = 1000
 """Tokens of a goal that is shown."""
 _OBSERVATION = 2000
+_LEAST_ROOM = 400
+"""Characters of a slot that are not cut any further."""
+_TOO_LONG = (
+    "the model's context is exceeded: the oldest part of what a memory's role reads is left out"
+)
 _KNOWN_FACTS = 40
 _SENTENCE = re.compile(r"[^\s.!?][^.!?\n]*")
 
@@ -65,6 +72,8 @@ class LLMRole(Generic[Rule]):
 
     prompt: str = ""
     max_tokens: int = 512
+    temperature: float | None = None
+    """Sampling temperature where the paper or its code gives one; else the server's own."""
     trace_tokens: int = 16_000
     """Tokens of a trial that is shown: the papers show it whole."""
     answer: ClassVar[Callable[..., Any]]
@@ -73,6 +82,7 @@ class LLMRole(Generic[Rule]):
         self.model, self.rule = model, rule
         self.prompt = prompt or self.prompt
         self.calls = self.fallbacks = 0
+        self._room = sys.maxsize  # characters of the longest slot
         load_prompt(self.prompt)
 
     @classmethod
@@ -89,17 +99,31 @@ class LLMRole(Generic[Rule]):
             return self.rule(*arguments)
 
     def ask(self, *, schema: Any = None, prompt: str | None = None, **slots: str) -> Reply:
-        """Fill the prompt and call the model, at temperature 0."""
+        """Fill the prompt and call the model; where its context is exceeded, with less of a trial.
+
+        The longest slot loses its oldest half until the prompt fits, and keeps to that size.
+        """
         self.calls += 1
         filled = load_prompt(prompt or self.prompt)
-        return self.model.complete(
-            Request(
+        while True:
+            longest = max(slots, key=lambda slot: len(slots[slot]), default="")
+            if len(slots.get(longest, "")) > self._room:
+                slots[longest] = f"[...] {slots[longest][-self._room :]}"
+            request = Request(
                 filled.messages(**slots),
                 role=filled.name,
+                temperature=self.temperature,
                 max_tokens=self.max_tokens,
                 schema=schema,
             )
-        )
+            try:
+                return self.model.complete(request)
+            except ContextExceededError:
+                self._room = len(slots.get(longest, "")) // 2
+                if self._room < _LEAST_ROOM:
+                    raise
+                for meter in current_scope().meters:
+                    meter.note(_TOO_LONG)
 
     def ask_about(
         self,
@@ -153,11 +177,15 @@ def chat_model(llm: str | ChatModel | None) -> ChatModel | None:
 
 # --- AriGraph -----------------------------------------------------------------------------------
 
+AUTHORS_TEMPERATURE = 0.0
+"""Temperature of these roles in the authors' code, nearly."""
+
 
 class LLMOutdated(LLMRole[Outdated]):
     """AriGraph's selection of outdated triples (Appendix E)."""
 
     prompt = "outdated"
+    temperature = AUTHORS_TEMPERATURE
 
     def answer(self, existing: Sequence[Triple], new: Sequence[Triple], task: Task) -> list[Triple]:
         """Return the existing facts that the answer replaces by a new one."""
@@ -181,6 +209,7 @@ class LLMExtractor(LLMRole[Callable[[Step, TemporalGraph, Task], Extraction]]):
 
     prompt = "extract"
     max_tokens = 1024
+    temperature = AUTHORS_TEMPERATURE
 
     def __init__(self, model: ChatModel):
         super().__init__(model, _by_dialect)
@@ -268,6 +297,7 @@ class LLMRelevantEntities(LLMRole[RelevantEntities]):
     """AriGraph's search texts and how far to look around each (authors' code)."""
 
     prompt = "entities"
+    temperature = AUTHORS_TEMPERATURE
 
     def answer(self, cue: Cue, known: Container[str]) -> list[tuple[str, int]]:
         """Return search texts with depth 1 or 2, as the model orders them."""
@@ -294,7 +324,8 @@ class LLMExplore(LLMRole[Explore]):
     """True if the plan needs exploring (AriGraph, Appendix E)."""
 
     prompt = "explore"
-    max_tokens = 16
+    max_tokens = 64
+    temperature = AUTHORS_TEMPERATURE
 
     def answer(self, plan: str, task: Task) -> bool:
         """True when unexplored exits should be shown."""

@@ -63,7 +63,7 @@ class LLMImportance(LLMRole[Importance]):
     """Simulacra's rating of an observation."""
 
     prompt = "importance"
-    max_tokens = 16
+    max_tokens = 64
 
     def answer(self, text: str, task: Task) -> float:
         """Return a whole number in [1, 10]."""
@@ -232,7 +232,7 @@ class LLMClassify(LLMRole[Classify]):
     """LDM2's choice of the type of a new goal or observation (Table 4)."""
 
     prompt = "classify"
-    max_tokens = 64
+    max_tokens = 256
 
     def answer(self, text: str, types: Mapping[str, Sequence[str]]) -> str:
         """Return one key of ``types``."""
@@ -250,7 +250,7 @@ class LLMCompare(LLMRole[Compare]):
     """LDM2's comparison of two processes (Table 4, Eq. 10)."""
 
     prompt = "compare"
-    max_tokens = 64
+    max_tokens = 256
 
     def answer(self, better: Sequence[Step], worse: Sequence[Step], task: Task) -> int:
         """Return an index into ``better``."""
