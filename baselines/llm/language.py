@@ -21,7 +21,7 @@ from gym_memory.core.errors import ContextExceededError, InvalidArgumentError, M
 from gym_memory.core.names import Spec
 from gym_memory.core.records import Observation, PlanState, Substitute, Transition
 from gym_memory.core.settings import Help, Settings
-from gym_memory.core.tokens import CHARS_PER_TOKEN
+from gym_memory.core.tokens import CHARS_PER_TOKEN, fitting_chars, size_of
 from gym_memory.llm import MODELS, ChatModel, Message, Reply, Request, model_spec
 from gym_memory.llm.base import Form
 from gym_memory.llm.prompts import Prompt, load_prompt
@@ -154,8 +154,9 @@ class LanguagePolicy(Policy):
 
     def _keep(self, turn: str) -> None:
         room = min(self.settings.history_tokens * CHARS_PER_TOKEN, self._room)
-        if len(turn) > room:
-            turn = f"{turn[:room]} [...]" if room > len(self._head) else ""
+        if size_of(turn) > room:
+            end = fitting_chars(turn, room // CHARS_PER_TOKEN)
+            turn = f"{turn[:end]} [...]" if end > len(self._head) else ""
         self._past += [turn] if turn else []
         most = len(self._past) if self.settings.history is None else self.settings.history
         if len(self._past) > most or _length(self._past) > room:
@@ -393,7 +394,7 @@ def _head(t: int, action: str, thought: str = "") -> str:
 
 
 def _length(turns: Sequence[str]) -> int:
-    return sum(len(turn) + 1 for turn in turns)
+    return sum(size_of(turn) + 1 for turn in turns)
 
 
 def _one_line(action: str) -> str:

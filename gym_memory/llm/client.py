@@ -167,9 +167,14 @@ class OpenAIChat(BaseChatModel):
         """Return whether the model thinks before it answers."""
         return self.learnt.reasons if self.reasoning is None else self.reasoning
 
-    def note_reasoning(self) -> None:
-        """Give answers room for thoughts from now on."""
-        self.learnt.reasons = True
+    def note_reasoning(self, reasons: bool = True) -> None:
+        """Give answers room for thoughts from now on, or no longer."""
+        self.learnt.reasons, self.learnt.settled = reasons, True
+
+    @property
+    def may_reason(self) -> bool:
+        """Return whether a cut answer may be one that thinks: unknown, and never tried."""
+        return self.reasoning is None and not self.learnt.settled and not self.learnt.reasons
 
     def _key(self) -> str:
         key = _header(self.key_env)
@@ -246,9 +251,10 @@ class OpenAIChat(BaseChatModel):
             tried.add(change)
             content, later = self._exchange(self._body(request, change), seconds)
             if later is None:
-                self.learnt.adopt(change, first.message)
+                self.learnt.adopt(change, error.message)
                 return self._completion(content, request, change)
             if _names_something(later) and later.message != error.message:
+                self.learnt.adopt(change, error.message)
                 dialect, error = change, later  # it took this, and refuses something else
         self.learnt.guessed = self.learnt.guessed or len(tried) > 1
         raise self._failure(first)

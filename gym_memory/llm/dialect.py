@@ -116,6 +116,8 @@ class LearntDialect:
 
     now: Dialect = Dialect()  # noqa: RUF009 - immutable
     reasons: bool = False
+    settled: bool = False
+    """Whether an answer has shown if the model reasons."""
     notes: tuple[str, ...] = ()
     guessed: bool = False
     """Whether parts that an error does not name were left out by trial; it is done once."""

@@ -47,6 +47,8 @@ MOST_FAILURES = 18
 """Attempts in a row that may fail in a run, three calls with the usual retries."""
 THINKING_TOKENS = 16_384
 """Room for thoughts beyond an answer; published runs of reasoning models use 8,000 to 32,000."""
+_LEAST_TRIAL = 16
+"""Limit from which a cut answer is requested once more, with room for thoughts."""
 _TRANSIENT = frozenset({"rate_limit", "timeout", "server", "connection"})
 
 
@@ -129,8 +131,13 @@ class BaseChatModel(ABC):
         """True if the model thinks before it answers."""
         return False
 
-    def note_reasoning(self) -> None:  # noqa: B027 - only a server's model may be unknown
-        """Give answers room for thoughts from now on."""
+    def note_reasoning(self, reasons: bool = True) -> None:  # noqa: B027 - others are known
+        """Give answers room for thoughts from now on, or no longer."""
+
+    @property
+    def may_reason(self) -> bool:
+        """True if it is unknown whether the model reasons."""
+        return False
 
     def notes(self) -> tuple[str, ...]:
         """Return what a reader of results is to know of the model, in sentences."""
@@ -171,6 +178,7 @@ class BaseChatModel(ABC):
 
     def _attempts(self, request: Request) -> Reply:
         ceiling, attempt = prompt_ceiling(request.messages, request.schema), 0
+        trial = False  # whether it is tried if the model reasons
         while True:
             limit = self.limit(request)
             try:
@@ -178,11 +186,21 @@ class BaseChatModel(ABC):
                     answer = _without_thoughts(self._call(request), request)
                     settle(answer.tokens)
                 _failed[self._own_hash] = 0
-                if not self._is_cut_short(request, answer):
+                thinks = bool(answer.thought or answer.tokens.reasoning)
+                if thinks or trial:
+                    self.note_reasoning(thinks)
+                if answer.finish != "length":
+                    return answer
+                if self.may_reason and request.thinks and request.max_tokens >= _LEAST_TRIAL:
+                    # What is cut may all be a thought.
+                    self.note_reasoning()
+                    trial = True
+                if self.limit(request) > limit:
+                    self._count_answer(request, answer, time.perf_counter())
+                    continue  # now there is room for thoughts
+                if answer.text.strip() and (thinks or not self.reasons):
                     return answer
                 self._count_answer(request, answer, time.perf_counter())
-                if self.limit(request) > limit:
-                    continue  # it reasons, which was unknown: now there is room
                 raise Failure("answer", _CUT.format(limit))
             except Failure as failure:
                 self._count(request.role, Usage(failures=1))
@@ -191,12 +209,6 @@ class BaseChatModel(ABC):
                     raise failure.as_error() from None
                 time.sleep(self._wait(failure, attempt, request.messages))
                 attempt += 1
-
-    def _is_cut_short(self, request: Request, answer: Reply) -> bool:
-        """True if an answer ended before it began; note a model that reasons."""
-        if answer.thought or answer.tokens.reasoning:
-            self.note_reasoning()
-        return answer.finish == "length" and not answer.text.strip()
 
     @functools.cached_property
     def _own_hash(self) -> str:

@@ -8,8 +8,10 @@ A memory learns only through :meth:`Memory.observe`. The ``MemoryObservation`` w
 from __future__ import annotations
 
 import copy
+import functools
 import json
 import os
+import sys
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Mapping
@@ -105,6 +107,16 @@ class Memory(ABC):
     """Forms of the texts that :meth:`write` takes, for a policy to see; e.g. ``note: TEXT``."""
     trust: Trust = "all"
     """See :class:`SharedSettings`; a memory that holds another takes over that of the other."""
+
+    _room = sys.maxsize
+    """Budget that the last recall was given so that its text fits into the caller's."""
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        """Hold every recall to its budget, in any script, and reasons to the same items."""
+        super().__init_subclass__(**kwargs)
+        for name, hold in (("recall", _within_budget), ("reasons", _as_recalled)):
+            if name in vars(cls):
+                setattr(cls, name, hold(vars(cls)[name]))
 
     @abstractmethod
     def begin(self, task: Task, seed: int | None) -> None:
@@ -219,6 +231,36 @@ class Memory(ABC):
                 f"expected the state of memory {self.name!r} at {os.fspath(path)!r}, got "
                 f"something else: {type(error).__name__}: {error}"
             ) from error
+
+
+def _within_budget(recall: Callable[[Any, Cue, int], Recall]) -> Callable[[Any, Cue, int], Recall]:
+    """Return a recall that is repeated with less room while its text is over the budget.
+
+    Memories fit characters, four a token; a text in another script takes more.
+    """
+
+    @functools.wraps(recall)
+    def held(self: Memory, cue: Cue, budget: int) -> Recall:
+        room, found = budget, recall(self, cue, budget)
+        size = count_tokens(found.text) if self.keeps_budget else 0
+        while size > budget and room > 0:
+            room = max(min(room - 1, room * budget // size), 0)
+            found = recall(self, cue, room)
+            size = count_tokens(found.text)
+        self._room = room
+        return found if size <= max(budget, 0) or not self.keeps_budget else Recall()
+
+    return held
+
+
+def _as_recalled(
+    reasons: Callable[[Any, Cue, int], Reasons],
+) -> Callable[[Any, Cue, int], Reasons]:
+    @functools.wraps(reasons)
+    def held(self: Memory, cue: Cue, budget: int) -> Reasons:
+        return reasons(self, cue, min(budget, self._room))
+
+    return held
 
 
 def _check_shape(state: Any, own: Any) -> None:

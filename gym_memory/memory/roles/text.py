@@ -13,8 +13,8 @@ from typing import TypeVar
 
 from gym_memory.core.errors import ModelError
 from gym_memory.core.records import Outcome, Step, Triple
+from gym_memory.core.tokens import CHARS_PER_TOKEN, fitting_chars, size_of
 from gym_memory.llm.base import json_values
-from gym_memory.memory.base import CHARS_PER_TOKEN
 
 __all__ = ["clip", "clip_start", "fact_lines", "numbered", "prose", "read_flag", "read_items"]
 __all__ += ["read_number", "read_replacements", "read_triple_lists", "read_triples"]
@@ -33,14 +33,14 @@ _PAIRS = {**_CLOSES, "'": "'", "`": "`", "‘": "’"}
 
 def clip(text: str, tokens: int) -> str:
     """Return the beginning of ``text`` within ``tokens``, with a mark where it is cut."""
-    room = tokens * CHARS_PER_TOKEN
-    return text if len(text) <= room else text[:room] + " [...]"
+    end = fitting_chars(text, tokens)
+    return text if end == len(text) else text[:end] + " [...]"
 
 
 def clip_start(text: str, tokens: int) -> str:
     """Return the end of ``text`` within ``tokens``, with a mark where it is cut."""
-    room = tokens * CHARS_PER_TOKEN
-    return text if len(text) <= room else "[...] " + text[len(text) - room :]
+    kept = fitting_chars(text[::-1], tokens)
+    return text if kept == len(text) else "[...] " + text[len(text) - kept :]
 
 
 def trace_text(trace: Sequence[Step], tokens: int, *, first: bool = False) -> str:
@@ -58,7 +58,7 @@ def trace_text(trace: Sequence[Step], tokens: int, *, first: bool = False) -> st
         piece = f"Step {index}\n{action}Observation: {step.text.strip()}{reward}"
         if not pieces:
             piece = clip(piece, tokens)
-        room -= len(piece) + 1
+        room -= size_of(piece) + 1
         if room < 0 and pieces:
             pieces.append(f"[{'later' if first else 'earlier'} steps are left out]")
             break

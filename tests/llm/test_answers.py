@@ -1,0 +1,87 @@
+"""The action of an answer is read in any usual dress; a wrong one never."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gym_memory.baselines.llm.answers import UnreadableAnswerError, read_action
+from gym_memory.llm.thinking import message_parts, split_thinking
+
+FOLDER = Path(__file__).parent / "answers"
+SITUATIONS = json.loads((FOLDER / "situations.json").read_text("utf-8"))
+
+
+def action_in(text: str, valid: list[str], **options: Any) -> str:
+    try:
+        return read_action(text, valid, **options).action
+    except UnreadableAnswerError:
+        return ""
+
+
+@pytest.mark.parametrize("part", ["developed", "held"])
+def test_action_in_usual_dress_is_read(part: str) -> None:
+    """The reader was written with one half of the answers; the other was read afterwards."""
+    rows = [json.loads(line) for line in (FOLDER / f"{part}.jsonl").read_text("utf-8").splitlines()]
+    found = [action_in(row["answer"], SITUATIONS[row["situation"]]) for row in rows]
+    assert len(rows) >= 150
+    wrong = [(row, action) for row, action in zip(rows, found, strict=True)
+             if action not in ("", row["action"])]  # fmt: skip
+    assert wrong == []
+    right = sum(row["action"] == action for row, action in zip(rows, found, strict=True))
+    assert right / len(rows) >= 0.98
+
+
+def test_last_line_of_a_cut_answer_is_not_an_action() -> None:
+    valid = ["take key", "take key from box"]
+    assert action_in("Thought: there.\nAction: take key", valid) == "take key"
+    assert action_in("Thought: there.\nAction: take key", valid, cut=True) == ""
+    assert action_in("Action: take key\nReason: it is th", valid, cut=True) == "take key"
+
+
+@given(st.text("Action: take key\n<>[]{}\"'*`.,-1()", max_size=80))
+def test_what_is_read_is_always_valid(text: str) -> None:
+    assert action_in(text, ["take key", "go east"]) in ("", "take key", "go east")
+
+
+@pytest.mark.parametrize(
+    ("text", "thought", "answer"),
+    [
+        ("<think>a</think>b", "a", "b"),
+        ("a</think>\n\nb", "a", "b"),
+        ("<think>a", "a", ""),
+        ("[THINK]a[/THINK]b", "a", "b"),
+        ("◁think▷a◁/think▷b", "a", "b"),
+        ("<|begin_of_thought|>a<|end_of_thought|>b", "a", "b"),
+        ("<|START_THINKING|>a<|END_THINKING|>b", "a", "b"),
+        ("<seed:think>a</seed:think>b", "a", "b"),
+        ("<|channel|>analysis<|message|>a<|end|><|start|>assistant<|channel|>final<|message|>b",
+         "a", "b"),
+        ("<|channel|>analysis<|message|>a", "a", ""),
+        ("<think>\n\n</think>\n\nb", "", "b"),
+        ("I [think] so: b < c", "", "I [think] so: b < c"),
+    ],
+)  # fmt: skip
+def test_thought_is_split_from_answer(text: str, thought: str, answer: str) -> None:
+    assert split_thinking(text) == (thought, answer)
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        {"content": "b", "reasoning_content": "a"},
+        {"content": "b", "reasoning": "a", "reasoning_details": [{"text": "a"}]},
+        {"content": [{"type": "thinking", "thinking": "a"}, {"type": "text", "text": "b"}]},
+        {"content": [{"type": "reasoning", "summary": [{"text": "a"}]}, {"type": "output_text",
+         "text": "b"}]},
+        {"content": [{"text": "a", "thought": True}, {"text": "b"}]},
+        {"content": "<think>a</think>b", "reasoning_content": None},
+    ],
+)  # fmt: skip
+def test_thought_is_found_wherever_a_server_puts_it(message: dict[str, Any]) -> None:
+    assert message_parts(message) == ("a", "b")

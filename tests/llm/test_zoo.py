@@ -1,0 +1,150 @@
+"""Every agent's call, whatever the dialect of the server, against the zoo over real HTTP."""
+
+from __future__ import annotations
+
+import pytest
+
+from gym_memory.core.errors import BudgetExceededError, ModelError, ModelSetupError
+from gym_memory.core.names import Spec
+from gym_memory.llm import Budget, Request, episode_usage, make_model
+from gym_memory.llm.client import OpenAIChat
+from gym_memory.llm.prompts import load_prompt
+from gym_memory.run.config import Job
+from gym_memory.run.play import play_job
+from gym_memory.testing.chat import ZOO, ZooServer
+from gym_memory.testing.chat.zoo import Personality, Refusal
+
+SLOTS = {**dict.fromkeys(load_prompt("react").slots, ""), "observation": "A hall."}
+CHAT = load_prompt("react").messages(**{**SLOTS, "actions": "look\ngo east"})
+THINKING = ("reasoning_field", "reasoning_content", "apart", "think", "think_closed")
+THINKING += ("channels", "parts", "ollama")
+
+
+def model(server: ZooServer, **options: object) -> OpenAIChat:
+    settings = {"backoff": 0.01, "max_wait": 0.2, "timeout": 30.0, **options}
+    return OpenAIChat("unknown", server.base_url, **settings)
+
+
+def ask(chat: OpenAIChat, **options: object) -> str:
+    return chat.complete(Request(CHAT, role="react", temperature=0.2, **options)).text
+
+
+@pytest.mark.parametrize("name", ZOO)
+def test_answer_is_that_of_the_plain_server_in_every_dialect(name: str) -> None:
+    with ZooServer("plain") as plain:
+        expected = ask(model(plain))
+    with ZooServer(name) as server:
+        chat = model(server)
+        chat.preflight()
+        answers = {ask(chat, max_tokens=64) for _ in range(8)}
+    assert answers == {expected}
+    assert expected.startswith("Thought: ")
+
+
+@pytest.mark.parametrize("name", [*THINKING, "reasoning"])
+def test_thought_is_kept_apart_and_counted(name: str) -> None:
+    with ZooServer(name) as server:
+        chat = model(server)
+        reply = chat.complete(Request(CHAT, max_tokens=64))
+    assert "poison" not in reply.text
+    assert ("poison" in reply.thought) == (name != "reasoning")
+    assert reply.tokens.completion > 100
+    assert chat.reasons
+
+
+def test_refused_parameter_is_learnt_once_and_reported() -> None:
+    with ZooServer("reasoning") as server, episode_usage() as meter:
+        for _ in range(3):  # each episode has its own client
+            ask(model(server))
+        assert server.received == 3 + 2
+    notes = "\n".join(meter.notes())
+    assert "no temperature is sent: Unsupported value" in notes
+    assert "sent as 'max_completion_tokens'" in notes
+    assert meter.total().failures == 0
+
+
+def test_rejection_that_nothing_helps_is_the_first_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    refusal = Refusal(400, {"error": {"message": "this model is closed on Sundays"}})
+    closed = Personality("refuses all", lambda request, number: refusal)
+    monkeypatch.setitem(ZOO, "closed", closed)
+    with ZooServer("closed") as server:
+        chat = model(server)
+        with pytest.raises(ModelSetupError, match="closed on Sundays"):
+            chat.preflight()
+        tried = server.received
+        with pytest.raises(ModelError, match="closed on Sundays"):
+            ask(chat)
+        assert server.received == tried + 1, "a guess that failed is not repeated"
+
+
+@pytest.mark.parametrize("limit", [{"max_tokens": 6000}, {"max_cost_usd": 0.006}])
+@pytest.mark.parametrize("name", ["no_usage", "llama_cpp", "think", "apart"])
+def test_stop_holds_within_one_call(name: str, limit: dict[str, float]) -> None:
+    stop = Budget(**limit)  # type: ignore[arg-type]
+    price = {"prompt_price": 1.0, "completion_price": 1.0, "reasoning": False}
+    with ZooServer(name) as server, episode_usage(stop) as meter:
+        chat = model(server, **price)
+        with pytest.raises(BudgetExceededError):  # noqa: PT012 - which call it is, is the question
+            for _ in range(300):
+                ask(chat, max_tokens=512)
+    total = meter.total()
+    spent = total.prompt_tokens + total.completion_tokens
+    assert stop.spent()[0] == spent <= 6000
+    most = spent / total.calls + 512 + sum(len(m["content"].encode()) + 16 for m in CHAT)
+    assert spent > 6000 - most - 16
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["vllm", "llama_cpp"])
+def test_long_history_is_cut_to_a_small_context(name: str) -> None:
+    with ZooServer(name) as server:
+        llm = str(Spec.of("openai", {"model": "m", "base_url": server.base_url, "backoff": 0.01}))
+        policy = Spec.of("plain", {"llm": llm})
+        (row,) = play_job(Job(Spec("Cooking?level=medium&max_steps=40"), Spec("none"), policy, 0))
+    counters = row.result.counters
+    assert row.result.failed == ""
+    assert counters["fallbacks"] == 0
+    assert 1 <= counters["history_cuts"] <= 8
+    assert any("oldest steps" in note for note in row.result.notes)
+
+
+@pytest.mark.slow
+def test_cut_answer_of_an_agent_with_a_low_limit_is_counted_and_reported() -> None:
+    with ZooServer("think") as server:
+        llm = str(Spec.of("openai", {"model": "m", "base_url": server.base_url, "retries": 0}))
+        policy = Spec.of("react", {"llm": llm, "max_tokens": 50})
+        (row,) = play_job(Job(Spec("Fetch?level=easy&max_steps=3"), Spec("none"), policy, 0))
+    assert row.result.counters["llm_cut"] >= 3
+    assert row.result.counters["fallbacks"] == 3
+    assert any("higher max_tokens" in note for note in row.result.notes)
+
+
+@pytest.mark.slow
+def test_step_without_the_models_decision_is_recorded_and_strict_ends(tmp_path) -> None:  # type: ignore[no-untyped-def]
+    from gym_memory.core.trajectory import read_rows
+    from gym_memory.testing.chat import Faults, ScriptedServer
+
+    path = str(tmp_path / "steps.jsonl.gz")
+    with ScriptedServer(faults=Faults(rates={"unasked_text": 1.0})) as server:
+        llm = str(Spec.of("openai", {"model": "m", "base_url": server.base_url}))
+        env, none = Spec("Fetch?level=easy&max_steps=3"), Spec("none")
+        (row,) = play_job(Job(env, none, Spec.of("react", {"llm": llm}), 0), record=path)
+        strict = Spec.of("react", {"llm": llm, "strict": True})
+        (ended,) = play_job(Job(env, none, strict, 0))
+    assert row.result.counters["invalid_actions"] == 3
+    marks = [one.get("substitute") for one in read_rows(path)]
+    assert marks[0] is None
+    assert all("not among" in mark["reason"] for mark in marks[1:])
+    assert all(mark["answer"] == "What a lovely day for a walk." for mark in marks[1:])
+    assert "strict=true" in ended.result.failed
+
+
+def test_price_is_asked_for_before_play() -> None:
+    with pytest.raises(ModelSetupError, match="needs the price"):
+        make_model("openai?model=m&base_url=http://127.0.0.1:9/v1").check_price(
+            Budget(max_cost_usd=1.0)
+        )
+
+
+def test_model_may_be_called_by_a_number() -> None:
+    assert make_model("openai?model=500&base_url=http://127.0.0.1:9/v1").name == "500"
