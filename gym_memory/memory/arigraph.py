@@ -18,7 +18,8 @@ from gym_memory.graph.schema import INVENTORY, PLAYER
 from gym_memory.graph.temporal import REWIND, rewind
 from gym_memory.memory.base import Memory, is_over
 from gym_memory.memory.encoders import calibrated_threshold, make_encoder
-from gym_memory.memory.recall.search import AriGraphSettings, Models, Search, Sources
+from gym_memory.memory.recall.search import Models, Search, Sources
+from gym_memory.memory.recall.settings import AriGraphSettings
 from gym_memory.memory.roles.base import explore, relevant_entities
 from gym_memory.memory.roles.llm import (
     LLMExplore,

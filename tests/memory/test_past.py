@@ -9,7 +9,7 @@ from gym_memory.graph import TemporalGraph
 from gym_memory.memory.arigraph import AriGraph
 from gym_memory.memory.base import count_tokens
 from gym_memory.memory.controls import ShuffledGraph
-from gym_memory.memory.recall.search import PastQuestion, dated_lines, read_past_question, recollect
+from gym_memory.memory.recall.past import PastQuestion, dated_lines, read_past_question, recollect
 from gym_memory.memory.stores.episodes import ActionIndex, EpisodeStore
 
 IN_FRIDGE = Triple("apple", "is in", "fridge")

@@ -28,7 +28,7 @@ from gym_memory.memory.reading import (
     render_facts,
     split_entries,
 )
-from gym_memory.memory.recall.search import dated_lines
+from gym_memory.memory.recall.past import dated_lines
 from gym_memory.memory.roles.notes import describe, read_description
 from gym_memory.memory.stores.episodes import Episode
 
