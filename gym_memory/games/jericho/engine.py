@@ -27,6 +27,7 @@ from gym_memory.games.jericho.words import (
     ENDING,
     MOVES,
     PREFERRED,
+    shape_of,
     story_text,
     templates_of,
     understood,
@@ -203,6 +204,9 @@ class ParserEngine(StoryEngine):
             generator = self._machine.frotz.act_gen
             known = generator.templates if generator else ()
             templates = templates_of(vocabulary, tuple(known))
+            shapes = set(map(shape_of, templates))  # jericho's lists lack some, such as `unlock`
+            common = templates_of(vocabulary._replace(templates=()))
+            templates += tuple(line for line in common if shape_of(line) not in shapes)
             self._known = StoryFacts(vocabulary, object_region(story), templates, story)
         return self._known
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -21,6 +21,7 @@ from gym_memory.games.jericho.words import (
     names_offered,
     parts_of,
     preference,
+    shape_of,
     story_text,
     understood,
 )
@@ -36,8 +37,8 @@ _NO_CHOICE = frozenset(("or", "restore", "quit", "restart", "undo"))
 _ASIDE = re.compile(r"\((?:first |putting |Taken|with the|having )", re.IGNORECASE)
 _ONE_THING = 4
 """Words of the longest command about one thing: *open iron mill door*."""
-_UNLIKE = 3
-"""Commands, verbs and answers that show that an effect is none of theirs."""
+_VERBS_OF_TIME, _SHARE_OF_TIME = 5, 0.05
+"""Verbs, and share of the commands tried, of an effect that is none of theirs."""
 _WORD = re.compile(r"[a-z]+")
 _MOST_THINGS = 24
 _MOST_NAMES = 80
@@ -207,15 +208,14 @@ class Listing:
     def _to_try(
         self, things: Sequence[str], held: Sequence[str]
     ) -> Iterable[tuple[tuple[str, ...], list[str]]]:
-        """Yield templates with their commands: of one thing first, then the common ones."""
+        """Yield templates with their commands: common ones first, and one thing before two."""
         left = _MOST_TRIED
-        by_slots = sorted(
-            self._templates,
-            key=lambda line: (_slots(line) == 2, _slots(line) == 2 and _shape(line) not in _COMMON),
+        lines = sorted(
+            self._templates, key=lambda line: (shape_of(line) not in _COMMON, _slots(line))
         )
         if len(things) > 1 and self._vocabulary.knows("all"):
-            by_slots.insert(0, ("take", "all"))
-        for line in by_slots:
+            lines.insert(0, ("take", "all"))
+        for line in lines:
             made = list(commands([line], things, held))[:left]
             left -= len(made)
             yield line, made
@@ -241,24 +241,42 @@ class Listing:
 
 
 class _Effects:
-    """The commands found so far, by what they change."""
+    """The commands found so far, by what they change.
+
+    One that implies another, *(first taking the box)*, counts only if it is about one thing.
+    """
 
     def __init__(self, listing: Listing, same: Bytes):
         self._listing, self._same = listing, same
         self._still = listing.still(same)
         self._unchanged: set[bytes] = set()
-        self._found: dict[bytes, dict[str, str]] = {}
+        self._found: dict[bytes, list[str]] = {}
+        self._implied: dict[bytes, list[str]] = {}
+        self._tried = 0
 
     def commands(self) -> list[str]:
         """Return the likeliest wording for each effect."""
-        effects = self._found.values()
-        return [min(made, key=preference) for made in effects if not _is_time(made)]
+        effects = {**self._implied, **self._found}.values()
+        return [min(made, key=preference) for made in effects if not self._is_time(made)]
+
+    def _is_time(self, made: Sequence[str]) -> bool:
+        """True of the commonest effect by far: a turn passes, unlike ``wait``, which takes several.
+
+        Ways to another place have one effect, too, but no such share of all commands.
+        """
+        verbs = {command.partition(" ")[0] for command in made}
+        return len(verbs) >= _VERBS_OF_TIME and len(made) > _SHARE_OF_TIME * self._tried
 
     def note(self, command: str, result: Result) -> bool:
-        """Note a command and its answer; True if it changed something."""
+        """Note a command; True if it changed something."""
+        self._tried += 1
         effect = self._effect(command, result)
         if effect:
-            self._found.setdefault(effect, {})[command] = result.text
+            implied = _ASIDE.search(result.text) is not None
+            if implied and len(command.split()) > _ONE_THING:
+                return True
+            found = self._implied if implied else self._found
+            found.setdefault(effect, []).append(command)
         return bool(effect)
 
     def _effect(self, command: str, result: Result) -> bytes:
@@ -272,27 +290,11 @@ class _Effects:
         if any(np.array_equal(now, world) for world in self._still):
             self._unchanged.add(raw)
             return b""
-        aside = _ASIDE.search(result.text) is not None and len(command.split()) > _ONE_THING
-        return b"" if aside or self._listing.breaks(result.memory) else now.tobytes()
-
-
-def _is_time(made: Mapping[str, str]) -> bool:
-    """True of one effect of commands with nothing in common but that time passes.
-
-    A turn changes what waiting does not, which takes several of them.
-    """
-    verbs = {command.partition(" ")[0] for command in made}
-    if len(made) < _UNLIKE or len(verbs) < _UNLIKE or len(set(made.values())) < _UNLIKE:
-        return False
-    return not set.intersection(*(set(command.split()) for command in made))
+        return b"" if self._listing.breaks(result.memory) else now.tobytes()
 
 
 def _slots(line: Sequence[str]) -> int:
     return sum(word in (NOUN, HELD) for word in line)
 
 
-def _shape(line: Sequence[str]) -> str:
-    return " ".join(line).replace(HELD, NOUN)
-
-
-_COMMON = frozenset(map(_shape, GENERIC))
+_COMMON = frozenset(map(shape_of, GENERIC))

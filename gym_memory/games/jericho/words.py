@@ -10,7 +10,7 @@ from gym_memory.games.jericho.vocabulary import HELD, NOUN, Vocabulary
 from gym_memory.graph.schema import DIRECTIONS
 
 __all__ = ["ENDING", "GENERIC", "MOVES", "PREFERRED", "commands", "is_refused_verb"]
-__all__ += ["names_in_view", "names_offered", "parts_of", "preference", "story_text"]
+__all__ += ["names_in_view", "names_offered", "parts_of", "preference", "shape_of", "story_text"]
 __all__ += ["templates_of", "understood"]
 
 MOVES = (*DIRECTIONS[:8], "up", "down", "in", "out")
@@ -197,6 +197,11 @@ def preference(command: str) -> tuple[bool, int, int, str]:
     order = PREFERRED.index(verb) if verb in PREFERRED else len(PREFERRED)
     order = -1 if command in MOVES else order
     return command.endswith(" all"), order, len(command), command
+
+
+def shape_of(line: Sequence[str]) -> str:
+    """Return a template whatever its slots may hold."""
+    return " ".join(line).replace(HELD, NOUN)
 
 
 def story_text(text: str) -> str:
