@@ -6,6 +6,7 @@ import contextlib
 import functools
 import gzip
 import json
+import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,7 @@ from gym_memory.extract.notes.statements import read_statements
 from gym_memory.games.alfworld.pddl import parse_domain, parse_problem
 from gym_memory.games.alfworld.world import parse_grammar
 from gym_memory.games.qa.datasets import read_questions
+from gym_memory.games.textworld.engine import load_game
 from gym_memory.games.textworld.zmachine import clean_text
 from gym_memory.graph import TemporalGraph
 from gym_memory.llm.prompts import read_slots
@@ -153,3 +155,44 @@ def test_recorded_steps(tmp_path: Path, wrong: dict[str, Any]) -> None:
     path.write_bytes(gzip.compress(json.dumps({**STEP, **wrong}).encode() + b"\n"))
     with pytest.raises(ResultsError, match=f"expected {next(iter(wrong))}"):
         list(read_trajectory(path))
+
+
+def described(**changes: Any) -> dict[str, Any]:
+    """A game's description that is whole but for the changes."""
+    from textworld.generator.data import KnowledgeBase
+
+    record = {"KB": KnowledgeBase.default().serialize(), "world": [], "infos": [], "quests": []}
+    return {**record, **changes}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "logic",
+    [
+        "type P {",
+        "type P { predicates { at(P, r); } } " * 9000,
+        "{" * 39_000,
+        "type a : b { } " * 2500,
+        "(" * 320_000,
+        7,
+        None,
+    ],
+)
+def test_broken_game_description_is_refused(tmp_path: Path, logic: Any) -> None:
+    """In two seconds of the processor, and in 200 MB beyond what the packages take."""
+    pytest.importorskip("textworld")
+    record = described()
+    record["KB"]["logic"] = logic
+    (tmp_path / "game.json").write_text(json.dumps(record))
+
+    def refuse() -> None:
+        with pytest.raises(CorruptGameError, match="expected TextWorld's description"):
+            load_game(tmp_path / "game.z8")
+
+    guarded(refuse, seconds=10.0)  # five times what is promised, on a machine that is slow
+    tracemalloc.start()
+    try:
+        refuse()
+        assert tracemalloc.get_traced_memory()[1] < 200 << 20
+    finally:
+        tracemalloc.stop()

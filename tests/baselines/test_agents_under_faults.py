@@ -58,7 +58,6 @@ def test_all_faults_at_once_cost_no_episode_and_no_cent_too_much(tmp_path: Path)
             seeds=(0, 1),
         )
         rows = compare(config, tmp_path, workers=1, concurrency=8, max_cost_usd=0.5)
-    assert server.most_active > 4
     assert len(rows) == len(config.jobs()) == sum(map(len, read_episodes(tmp_path)))
     for row in rows:
         assert row.result.failed == ""

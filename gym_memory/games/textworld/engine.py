@@ -39,7 +39,7 @@ ENGINES = ("auto", "inform")
 """Who answers: the rules where they can, or always the Z-machine."""
 NATIVE_VERSION = "1"
 """Version of the rules; raise it whenever they answer otherwise."""
-LARGEST_DESCRIPTION = 1 << 26
+LARGEST_DESCRIPTION = 1 << 22
 """Bytes of the .json beside a game, at most; those of the largest games have 2 MB."""
 
 
@@ -117,7 +117,10 @@ def load_game(story: str | os.PathLike[str]) -> GameData:
     try:
         stamp = path.stat()
         return _load_game(os.fspath(path), stamp.st_mtime_ns, stamp.st_size)
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+    except (
+        *(OSError, ValueError, LookupError, TypeError, AttributeError),
+        *(ArithmeticError, RecursionError),
+    ) as error:
         raise CorruptGameError(
             f"expected TextWorld's description of the game at {os.fspath(path)!r}: "
             f"{type(error).__name__}: {error}"
