@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import functools
+import uuid
 from typing import Any
 
-from gym_memory.core.errors import GymMemoryError, InvalidArgumentError
+from gym_memory.core.errors import GymMemoryError, InvalidArgumentError, UnknownNameError
 from gym_memory.core.names import Spec
 from gym_memory.core.optional import require
 from gym_memory.core.serving import listen, run_server
@@ -77,13 +78,18 @@ class GameEnvironment(_server.Environment):
         episode_id: str | None = None,
         split: str = "",
         index: int | None = None,
+        **unknown: Any,
     ) -> GameObservation:
-        """Begin an episode, see :meth:`.Session.reset`."""
+        """Begin an episode, see :meth:`.Session.reset`; without arguments a training task."""
+        if unknown:
+            raise UnknownNameError(
+                "argument of reset", next(iter(unknown)), ("seed", "episode_id", "split", "index")
+            )
         if self._closed:
             raise InvalidArgumentError("the session was closed: connect again")
         if self._session is None:
             self._session = Session(*self._made_from, isolate="process")
-        self._episode_id = episode_id
+        self._episode_id = episode_id or str(uuid.uuid4())
         return _observation(self._session.reset(split=split, index=index, seed=seed))
 
     def step(self, action: GameAction, timeout_s: float | None = None) -> GameObservation:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import functools
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from gym_memory.baselines.llm.answers import UnreadableAnswerError, read_action
 from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.names import Spec
@@ -18,6 +20,7 @@ __all__ = ["ALL", "GameTurn", "Session", "split_names", "task_names"]
 
 ALL = "all"
 """Name of the split of an environment without splits."""
+TRAIN = "train"
 
 
 class GameTurn(NamedTuple):
@@ -55,6 +58,7 @@ class Session:
         self._split: str = self.env.get_wrapper_attr("split") or ALL
         self._own_split = self._split
         self._turn: GameTurn | None = None
+        self._rng = np.random.default_rng()
 
     @property
     def turn(self) -> GameTurn:
@@ -68,17 +72,25 @@ class Session:
     ) -> GameTurn:
         """Begin an episode.
 
+        Without ``index`` and ``seed`` a task is drawn, from the split ``train`` where none is named
+        and the environment has it. A seed also begins the draws after it.
+
         Args:
             split: A split; empty for the environment's own.
             index: Number of the task in the split; if None the seed chooses.
             seed: Seed of the environment and of the memory, >= 0; by default the index, so that
-                index ``i`` alone is seed ``i`` of ``gym-memory run``, or 0.
+                index ``i`` alone is seed ``i`` of ``gym-memory run``.
         """
+        if seed is not None:
+            self._rng = np.random.default_rng(check_int("seed", seed, 0, LARGEST_SEED))
+        elif index is None:
+            split = check_text("split", split) or self._training_split()
+            index = int(self._rng.integers(len(task_names(self.env_spec, split))))
         self._change_split(check_text("split", split) or self._own_split)
-        seed = (index or 0) if seed is None else check_int("seed", seed, 0, LARGEST_SEED)
         options = None
         if index is not None:
             options = {"task_id": task_name(self.env_spec, self._split, index)}
+            seed = index if seed is None else seed
         obs, info = self.env.reset(seed=seed, options=options)
         self._turn = GameTurn(obs, 0.0, bool(info["won"] or info["lost"]), False, info)
         return self._turn
@@ -123,6 +135,11 @@ class Session:
         """Close the game; calling it twice is harmless."""
         self.env.close()
         self._turn = None
+
+    def _training_split(self) -> str:
+        named = "split" in Spec(self.env_spec).kwargs
+        has_one = TRAIN in split_names(self.env_spec)
+        return TRAIN if has_one and not named else self._own_split
 
     def _change_split(self, split: str) -> None:
         if split == self._split:

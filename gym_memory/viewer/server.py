@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import functools
 import secrets
 import time
@@ -141,9 +142,20 @@ class Guard:
         given = [*parse_qs(scope["query_string"].decode("latin-1")).get("token", ())]
         if self._cookie in cookies:
             given.append(cookies[self._cookie].value)
-        given.append(headers.get("authorization", "").removeprefix("Bearer "))
+        kind, _, credentials = headers.get("authorization", "").partition(" ")
+        if kind.lower() == "basic":  # a program whose address is http://:TOKEN@HOST
+            credentials = _password(credentials)
+        given.append(credentials)
         # As bytes: others than ASCII characters are no reason to fail.
         return any(secrets.compare_digest(t.encode(), self._token.encode()) for t in given)
+
+
+def _password(credentials: str) -> str:
+    """Return the password of a Basic authorization; empty where there is none."""
+    try:
+        return base64.b64decode(credentials, validate=True).decode().partition(":")[2]
+    except ValueError:
+        return ""
 
 
 async def _body(receive: Receive) -> bytes | None:

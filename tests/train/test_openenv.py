@@ -179,6 +179,31 @@ def test_tasks_health_and_schema(server: Running) -> None:
         assert client.step({"text": "look"}).observation["text"]  # the session goes on
 
 
+def test_bare_reset_draws_from_the_training_split() -> None:
+    from gym_memory.train.openenv import GameAction, GameEnvironment
+
+    game = GameEnvironment("Fetch?level=easy", "none")
+    drawn = {game.reset().metadata["task_id"] for _ in range(8)}
+    assert all(name.startswith("fetch/easy/train/") for name in drawn)
+    assert len(drawn) > 1
+    again = []
+    for _ in range(2):
+        game.reset(seed=5)
+        again.append([game.reset().metadata["task_id"] for _ in range(3)])
+    assert again[0] == again[1]
+    first = game.state.episode_id
+    assert first
+    game.reset(episode_id="mine")
+    game.step(GameAction(text="look"))
+    assert game.state.episode_id == "mine"
+    with pytest.raises(UnknownNameError, match="unknown argument of reset 'foo'"):
+        game.reset(foo=1)
+    game.close()
+    own = GameEnvironment("Fetch?level=easy&split=test", "none")
+    assert own.reset().metadata["task_id"].startswith("fetch/easy/test/")
+    own.close()
+
+
 def test_one_session_too_many_is_refused() -> None:
     running = Running(1, 300)
     try:

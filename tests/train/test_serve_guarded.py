@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -94,3 +95,12 @@ def test_long_bodies_are_refused(port: int) -> None:
         413,
         "Refused: expected a body of at most 1048576 bytes.\n",
     )
+
+
+def test_openenvs_own_check_passes_with_the_token_alone(port: int) -> None:
+    openenv = Path(sys.executable).with_name("openenv")
+    for password, status in ((TOKEN, 0), ("wrong", 1)):
+        url = f"http://:{password}@127.0.0.1:{port}"
+        words = [str(openenv), "validate", "--url", url, "--timeout", "60"]
+        done = subprocess.run(words, capture_output=True, text=True)
+        assert done.returncode == status, done.stdout
