@@ -1,7 +1,7 @@
 """Measure what lessons are worth: score by trial of a learner that fails at first.
 
 Five trials of one task instance, the memory kept; 20 games of the test split a level. The
-learner (``gym_memory/baselines/learner.py``) acts on its observation alone, so what improves
+learner (``baselines/rules/learner.py``) acts on its observation alone, so what improves
 from trial to trial is what the lessons say. All memories get the same tokens and show the
 present trial in the same way (the full history), so they differ in their lessons alone.
 ``placebo`` shows CLIN's lessons with the actions in them exchanged by chance. It plays worse

@@ -52,10 +52,7 @@ _OPENNESS = ("open", "closed", "locked")
 
 
 class TextWorldRules:
-    r"""Extract the facts of one step.
-
-    Args:
-        reader: Reads notes, goals and recipes.
+    r"""Rules that read TextWorld.
 
     >>> step = Step(0, "-= Pantry =-\nYou see a shelf. On the shelf you can see a raw egg.")
     >>> found = TextWorldRules().extract(step, TemporalGraph(), Task("t", "cook"))

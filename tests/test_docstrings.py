@@ -1,0 +1,110 @@
+"""Docstrings name what exists: parameters, and paths in the pages."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+FOLDERS = ("gym_memory", "wrappers", "baselines", "packages")
+ENTRY = re.compile(r"^    \*{0,2}(\w+)(?: \([^)]*\))?: ", re.MULTILINE)
+
+
+def tracked(*patterns: str) -> list[Path]:
+    """Return the files that git knows, each once: two folders of the library are links."""
+    command = ["git", "ls-files", "-z", "--", *patterns]
+    try:
+        names = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True)
+    except (OSError, subprocess.CalledProcessError):
+        pytest.skip("needs a git checkout")
+    return [path for name in names.stdout.split("\0") if name and (path := ROOT / name).is_file()]
+
+
+def documented(docstring: str) -> list[str]:
+    """Return the names below ``Args:``.
+
+    >>> documented("Do.\\n\\nArgs:\\n    one: First.\\n    two: Second,\\n        more.\\n")
+    ['one', 'two']
+    """
+    section = docstring.partition("\nArgs:\n")[2]
+    section = re.split(r"\n\S", f"\n{section}", maxsplit=1)[0]
+    return ENTRY.findall(section)
+
+
+def parameters(node: ast.FunctionDef | ast.AsyncFunctionDef) -> set[str]:
+    given = node.args
+    named = [*given.posonlyargs, *given.args, *given.kwonlyargs, given.vararg, given.kwarg]
+    return {arg.arg for arg in named if arg}
+
+
+def fields(node: ast.ClassDef, classes: dict[str, ast.ClassDef]) -> set[str]:
+    """Return what a class can be built with: its constructor's parameters, or its fields."""
+    found = set()
+    for part in node.body:
+        if isinstance(part, ast.FunctionDef) and part.name == "__init__":
+            return parameters(part)
+        if isinstance(part, ast.AnnAssign):
+            found.add(ast.unparse(part.target))
+    for base in node.bases:
+        if (parent := classes.get(ast.unparse(base).partition("[")[0])) is not None:
+            found |= fields(parent, classes)
+    return found
+
+
+def test_args_entry_is_a_parameter() -> None:
+    trees = {path: ast.parse(path.read_text("utf-8")) for path in tracked("*.py") if is_ours(path)}
+    classes = {
+        node.name: node
+        for tree in trees.values()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ClassDef)
+    }
+    wrong, seen = [], 0
+    for path, tree in trees.items():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ClassDef):
+                known = fields(node, classes)
+            elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                known = parameters(node)
+            else:
+                continue
+            names = documented(ast.get_docstring(node) or "")
+            seen += len(names)
+            where = f"{path.relative_to(ROOT)}:{node.lineno} {node.name}"
+            wrong += [f"{where}: {name}" for name in names if name not in known]
+    assert seen > 300
+    assert wrong == []
+
+
+def is_ours(path: Path) -> bool:
+    return path.relative_to(ROOT).parts[0] in FOLDERS
+
+
+LINK = re.compile(r"\]\((?!https?:|mailto:|#)([^)\s#]+)")
+PATH = re.compile(r"`((?:gym_memory|baselines|wrappers|benchmarks|docs|tests|examples)/[\w./-]+)`")
+ENVIRONMENT = re.compile(r"gym_memory/\w+-v\d")
+MADE = ("docs/memories",)
+"""Pages that the documentation's build writes."""
+
+
+@pytest.mark.parametrize("page", tracked("*.md"), ids=lambda path: str(path.relative_to(ROOT)))
+def test_path_in_a_page_exists(page: Path) -> None:
+    text = page.read_text("utf-8")
+    text = re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL)
+    dead = [link for link in LINK.findall(text) if not exists(page.parent / link)]
+    for path in PATH.findall(text):
+        # The pages of papers name tests without their folder.
+        if not (
+            ENVIRONMENT.fullmatch(path) or exists(ROOT / path) or exists(ROOT / "tests" / path)
+        ):
+            dead.append(path)
+    assert dead == []
+
+
+def exists(place: Path) -> bool:
+    place = place.resolve()
+    return place.exists() or str(place.relative_to(ROOT)).startswith(MADE)
