@@ -315,7 +315,7 @@ def _games(part: int, parts: int) -> Iterator[Game]:
             yield fresh(number)
 
 
-_TEXT = (("text",), 60)
+_TEXT = (("text",), 400)
 
 
 def _usual(game: Game) -> tuple[tuple[str, ...], int]:

@@ -40,7 +40,7 @@ def test_rules_answer_what_the_interpreter_answers(family):
     rows = [compare(listed(family, level), PLAYERS, 720 // 3 // len(levels)) for level in levels]
     assert [row["unequal"] for row in rows] == [[]] * len(rows)
     assert all(row["rules"] for row in rows)
-    assert sum(row["steps"] for row in rows) >= 500
+    assert sum(row["steps"] for row in rows) == 720  # 5,040 of the seven families together
     assert sum(row["native"] for row in rows) > 0.8 * sum(row["steps"] for row in rows)
 
 
@@ -59,7 +59,8 @@ def test_games_of_no_other_test_are_answered_equally():
             False,
         )
         assert compare(game, PLAYERS, 60)["unequal"] == []
-    assert compare(fresh(chance.randrange(10**6, 10**7)), PLAYERS, 60)["unequal"] == []
+    row = compare(fresh(0), PLAYERS, 60)
+    assert (row["made"], row["unequal"]) == (True, [])
 
 
 @pytest.mark.slow
