@@ -119,6 +119,29 @@ def readers() -> Table:
     return ["reader", "sentences", "facts stated", "facts read", "of these right"], 1, rows
 
 
+def batteries() -> Table:
+    """Return the score of the plain reader on both batteries; see battery/run.py."""
+    from battery.run import BATTERIES, HALVES, rows_of, score, summary
+
+    rows = []
+    for battery in BATTERIES:
+        for half in HALVES:
+            results = [score(row) for row in rows_of(half, battery)]
+            shares = (f"{share:.2f}" for share in summary(results))
+            rows.append([battery, half, str(len(results)), *shares])
+    return ["battery", "half", "texts", "recall", "precision", "exact"], 2, rows
+
+
+def state_truth() -> Table:
+    """Return the share of live facts that the engines confirm; see state_truth/run.py."""
+    rows = [
+        [world, *(f"{row[key]:,}" for key in ("steps", "judged")),
+         f"{row['true'] / max(row['judged'], 1):.3f}", str(row["pairs"])]
+        for world, row in json.loads((HERE / "state_truth/table.json").read_text("utf-8")).items()
+    ]  # fmt: skip
+    return ["world", "steps", "facts judged", "true", "pairs that exclude each other"], 1, rows
+
+
 def bytesized() -> Table:
     """Return where the reader sees the things of ByteSized32; see foreign_games/bytesized.py."""
     sets = {
@@ -334,7 +357,13 @@ PAGES: dict[str, dict[str, Callable[[], Table]]] = {
         "rivals": rivals,
         "shipped": shipped,
     },
-    "plain-reader": {"bytesized": bytesized, "reader": reader, "readers": readers},
+    "plain-reader": {
+        "batteries": batteries,
+        "bytesized": bytesized,
+        "reader": reader,
+        "readers": readers,
+        "state_truth": state_truth,
+    },
     "question-answering": {"passages": passages},
     "training-language-models": {"prompt_size": prompt_size},
     "viewer": {"viewer": viewer},

@@ -18,7 +18,8 @@ import random
 import re
 import warnings
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -242,7 +243,8 @@ class Story:
         return Engine({k: _spoken_as(v, names) for k, v in places.items()}, dict(states))
 
 
-def _meant(name: str, spoken: Sequence[str]) -> list[int]:
+@lru_cache(maxsize=4096)
+def _meant(name: str, spoken: tuple[str, ...]) -> list[int]:
     """Return the objects that a name may mean: all its words, or all of theirs."""
     words = set(name.split())
     same = [n for n, other in enumerate(spoken) if other == name]
@@ -358,8 +360,8 @@ def main() -> None:
         for (fact, since), times in watch.wrong.most_common(args.wrong):
             print(f"    {times:4} {' | '.join(fact)} ({since})")
         table[world] = score._asdict()
-    if args.steps == parser.get_default("steps"):
-        TABLE.write_text(json.dumps(table, indent=1) + "\n", "utf-8")
+        if args.steps == parser.get_default("steps"):
+            TABLE.write_text(json.dumps(table, indent=1) + "\n", "utf-8")
 
 
 if __name__ == "__main__":

@@ -25,6 +25,7 @@ from gym_memory.extract.notes.words import (
     is_base,
     kind_of_noun,
     names_person,
+    phrase_pattern,
     senses,
     word_group,
 )
@@ -55,27 +56,12 @@ _SENTENCE = re.compile(r"[^.!?\n]+(?:[.!?]+|\n|$)")
 _TOKEN = re.compile(r"[A-Za-z0-9_][\w'’-]*|[.,;:!?/()=–—>]")
 _LABEL = re.compile(r"[A-Z]?\d+|[A-HJ-Z]|[IVX]{2,4}")
 _SHORT = re.compile(r"n['’]t$|['’](?:ll|d|ve|re|m)$")
-_GO_TO = re.compile(
-    r"\b(?:(?:go|walk|head|proceed|travel|move|return|continue|come|wander|run|hurry|way|trip"
-    r"|yourself|back|over|on|off|straight|march|stroll|set out) to|visit|enter|make for)$"
-)
+_GO_TO = re.compile(rf"{phrase_pattern('goes_to')}$")
 _SEEN_KINDS = (KEY, CONTAINER, SUPPORTER, DOOR)
 """Kinds that a noun decides although play has shown that the thing lies somewhere."""
 
 
-_OPENS_SURELY = re.compile(
-    r"\b(?:keyhole|keys?|lock|tool|access|inside of|(?:as|are|came as) a (?:set|pair)|the catch"
-    r"|belongs? to|goe?s with|way in(?:to)?"
-    r"|(?:g[eo]t\w*|go(?:es)?|slots?|slips?) (?:\w+ )?(?:into|inside)|owns?"
-    r"|match|partner|counterpart"
-    r"|(?:is|be|are|was) (?:needed|necessary|required)"
-    r"|(?:unless|once|if|when|whenever|until|till) (?:you|one|they|someone|somebody)(?: \w+)?"
-    r" (?:have|has|got|hold|holding|carry|carrying|bring|own|possess)"
-    r"|(?:have|keep|bring|take|hold|carry) (?:(?:the|your|an?) )?"
-    r"(?:ready|handy|(?:at|to|in) hand|on you|with you|along)"
-    r"|(?:stay|remain)(?:s|ed|ing)? (?:\w+ )?(?:shut|closed|locked|sealed))\b",
-    re.IGNORECASE,
-)
+_OPENS_SURELY = re.compile(rf"{phrase_pattern('opens')}\b", re.IGNORECASE)
 """What speaks of opening without a verb of opening."""
 
 

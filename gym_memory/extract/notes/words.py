@@ -18,7 +18,7 @@ from gym_memory.graph.schema import DIRECTIONS, INVENTORY, PLAYER, direction_of,
 
 __all__ = ["CARRIED", "CONTAINER", "DIRECTION_LIST", "DOOR", "KEY", "NAME", "ROOM", "STATES"]
 __all__ += ["SUPPORTER", "THING", "VERBS", "KindOf", "Phrase", "is_base", "kind_in", "kind_of_noun"]
-__all__ += ["names_person", "senses", "split_things", "verb_forms", "word_group"]
+__all__ += ["names_person", "phrase_pattern", "senses", "split_things", "verb_forms", "word_group"]
 
 KindOf = Callable[[str], str | None]
 """Return what is known of a name: one of the kinds, "" if none of them fits, None if unknown."""
@@ -35,6 +35,22 @@ _DATA = tomllib.loads(Path(__file__).with_name("words.toml").read_text(encoding=
 def word_group(section: str, group: str) -> tuple[str, ...]:
     """Return a group of words from the data, in its order."""
     return tuple(_DATA[section][group].split())
+
+
+def phrase_pattern(group: str) -> str:
+    """Return the phrases of a group as one regular expression; see ``[phrases]`` in the data."""
+    lines = _DATA["phrases"][group].strip().splitlines()
+    return rf"\b(?:{'|'.join(map(_phrase_line, lines))})"
+
+
+def _phrase_line(line: str) -> str:
+    parts, gap = [], ""
+    for word in line.split():
+        either = rf"(?:{word.removesuffix('?').replace('/', '|')})".replace("_", r"\w+")
+        is_optional = word.endswith("?")
+        parts.append(f"(?:{gap}{either})?" if is_optional else gap + either)
+        gap = " "
+    return "".join(parts)
 
 
 # Names
