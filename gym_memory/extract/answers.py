@@ -62,14 +62,15 @@ def read_answer(draft: Scene, text: str) -> None:
             draft.outdate(name, "is in", INVENTORY)
             draft.put(Phrase(name, (), *found.span()), moved=True)
     event = draft.event
-    if event is None or not draft.handled or (several and "put" not in event.kinds):
+    if event is None or not event.thing.text or (several and "put" not in event.kinds):
         return
-    granted = _granted(text)
-    if granted is not None:
-        _perform(draft, event, *granted)
-    elif _grants(event, text.strip()):
-        begin = len(text) - len(text.lstrip())
-        _perform(draft, event, begin, len(text.rstrip()))
+    answer = text.strip()
+    span = _granted(text)
+    if span is None and _grants(event, answer):
+        begin = text.index(answer)
+        span = begin, begin + len(answer)
+    if span is not None and draft.handled:
+        _perform(draft, event, *span)
 
 
 def _granted(text: str) -> tuple[int, int] | None:

@@ -67,6 +67,10 @@ def _verb_table() -> dict[str, dict[str, tuple[str, ...]]]:
 
 
 _VERBS = _verb_table()
+_EFFECTIVE = frozenset(
+    head for head, row in _VERBS.items() if any(kinds != ("nothing",) for kinds in row.values())
+)
+"""First words of verbs that do something to a thing, as a fast test."""
 
 
 class Part(NamedTuple):
@@ -126,7 +130,7 @@ def events_in(sentence: str) -> tuple[Event, ...]:
     ()
     """
     words = _WORD.findall(sentence.lower())
-    if not words or words[0] in _NO_SUBJECTS or _VERBS.keys().isdisjoint(words):
+    if not words or words[0] in _NO_SUBJECTS or _EFFECTIVE.isdisjoint(words):
         return ()
     if words[0] in SELVES and words[1:2] and words[1] in _BE and _JOINTS.isdisjoint(words):
         return ()

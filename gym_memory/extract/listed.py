@@ -21,11 +21,13 @@ _PRIOR_RIGHT = 3
 
 
 def end_unlisted(draft: Draft) -> None:
-    """End what is here and the text leaves out, if the lists of this game are complete."""
+    """End what is here and the text leaves out, with all in it, if this game's lists are complete."""
     stated = {mention.subject for mention in draft.mentions}
     gone = [fact for fact in draft.contents(draft.room) if fact.subject not in stated]
     if gone and not are_partial(draft.graph):
         draft.keep_only(draft.room, stated, by=LISTED)
+        for fact in gone:
+            draft.keep_only(fact.subject, stated, by=LISTED)
 
 
 def are_partial(graph: TemporalGraph) -> bool:
