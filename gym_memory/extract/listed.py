@@ -21,7 +21,7 @@ _PRIOR_RIGHT = 3
 
 
 def end_unlisted(draft: Draft) -> None:
-    """End what is here and the text leaves out, with all in it, if this game's lists are complete."""
+    """End what the text leaves out, and all in it, if the lists of this game are complete."""
     stated = {mention.subject for mention in draft.mentions}
     gone = [fact for fact in draft.contents(draft.room) if fact.subject not in stated]
     if gone and not are_partial(draft.graph):
