@@ -10,7 +10,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Annotated, Literal, NamedTuple
 
 import typer
 from rich.text import Text
@@ -177,14 +177,32 @@ def _alfworld_data() -> Finding:
 _COLOURS = {"ok": "green", "missing": "yellow", "broken": "red"}
 
 
-def command(json_lines: options.Json = False) -> None:
+def command(
+    model: Annotated[
+        str, typer.Option(help="Call this language model, and show how it answers.")
+    ] = "",
+    base_url: options.BaseUrl = "",
+    json_lines: options.Json = False,
+) -> None:
     """Show what is installed, what is missing and the command that brings it.
 
     Exit status 1 when something that gym-memory itself needs is broken; missing extras are
-    no fault.
+    no fault. With `--model` it calls the endpoint as agents do, and exits with status 2 when
+    it cannot be used.
 
     Example: `gym-memory doctor`
+
+    An endpoint: `gym-memory doctor --model qwen3 --base-url http://localhost:8000/v1`
     """
+    if model or base_url:
+        from gym_memory.cli.endpoint import examine_model
+
+        found = examine_model(model, base_url)
+        if json_lines:
+            print_json([finding._asdict() for finding in found])
+        else:
+            print_findings(found)
+        raise typer.Exit(int(any(finding.state == "broken" for finding in found)))
     findings = examine()
     if json_lines:
         print_json([finding._asdict() for finding in findings])

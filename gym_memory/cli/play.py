@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -167,6 +168,9 @@ def serve_scripted(
         list[str] | None, Option(help="Fault and its share, NAME=RATE, e.g. 429=0.1. Repeatable.")
     ] = None,
     seed: Annotated[int, Option(help="Seed of the draw of faults.")] = 0,
+    dialect: Annotated[
+        str, Option(help="Kind of server to be like: reasoning, think, vllm, no_usage, ...")
+    ] = "plain",
 ) -> None:
     """Serve the OpenAI chat format on localhost, answered by rules from the prompt alone.
 
@@ -174,7 +178,7 @@ def serve_scripted(
 
     Example: `gym-memory serve-scripted --port 8000 --latency 0.2 --fault 429=0.1`
     """
-    from gym_memory.testing.chat import Faults, ScriptedServer
+    from gym_memory.testing.chat import Faults, ScriptedServer, ZooServer
 
     rates = {}
     for text in fault or ():
@@ -187,7 +191,8 @@ def serve_scripted(
             ) from None
     faults = Faults(rates=rates, seed=seed)
     try:
-        server = ScriptedServer(port, host, latency=latency, faults=faults)
+        kind: Any = ScriptedServer if dialect == "plain" else partial(ZooServer, dialect)
+        server = kind(port=port, host=host, latency=latency, faults=faults)
     except OSError as error:
         raise InvalidArgumentError(f"cannot listen on {host}:{port}: {error}") from error
     typer.echo(f"serving at {server.base_url} (model: scripted)")

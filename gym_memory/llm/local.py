@@ -6,7 +6,7 @@ import functools
 import threading
 import time
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from gym_memory.core.errors import ModelSetupError
 from gym_memory.core.optional import require
@@ -30,10 +30,14 @@ class TransformersChat(BaseChatModel):
         dtype: ``auto`` (as stored), ``float32``, ``bfloat16``, ``float16``.
         prefix: Reuse the beginnings of the latest prompts; False for models with sliding windows.
         download: Whether weights that are not on disk may be fetched from the hub.
+        reasoning: Whether the model thinks before it answers, so that answers get room for it.
         cache: Path of the response cache, or None for none.
         max_tokens: Hard stop in tokens.
         budget: Path of the file that shares the hard stop among processes.
     """
+
+    extra: ClassVar[str] = "semantic"
+    """The extra that brings what it needs, for messages."""
 
     def __init__(
         self,
@@ -43,6 +47,7 @@ class TransformersChat(BaseChatModel):
         dtype: str = "auto",
         prefix: bool = True,
         download: bool = False,
+        reasoning: bool = False,
         cache: str | None = None,
         max_tokens: int | None = None,
         budget: str | None = None,
@@ -61,7 +66,12 @@ class TransformersChat(BaseChatModel):
             retries=0,
         )
         self.device, self.dtype = device, dtype
-        self.prefix, self.download = prefix, download
+        self.prefix, self.download, self.reasoning = prefix, download, reasoning
+
+    @property
+    def reasons(self) -> bool:
+        """Return whether the model thinks before it answers."""
+        return self.reasoning
 
     def load(self) -> tuple[Any, Any]:
         """Return the shared tokenizer and model, loaded at the first call."""
@@ -82,10 +92,11 @@ class TransformersChat(BaseChatModel):
         return self.name
 
     def _call(self, request: Request) -> Reply:
-        with _turn, require("torch", "semantic", "local language models").inference_mode():
+        with _turn, require("torch", self.extra, "local language models").inference_mode():
             tokenizer, model, prefix = self._loaded()
             prompt = self.prompt_ids(tokenizer, request.messages)
-            self._check_room(model, len(prompt) + request.max_tokens)
+            most = self.limit(request)
+            self._check_room(model, len(prompt) + most)
             start = prefix.start(prompt, keep=self.prefix)
             ends = model.generation_config.eos_token_id
             writer = Writer(
@@ -93,7 +104,7 @@ class TransformersChat(BaseChatModel):
                 model,
                 start,
                 ends=ends if isinstance(ends, list) else [ends],
-                most=request.max_tokens,
+                most=most,
                 temperature=request.temperature or 0.0,
                 seed=request.seed or 0,
             )
@@ -102,7 +113,7 @@ class TransformersChat(BaseChatModel):
             elif request.strict:
                 write_json(writer, request.schema.model_json_schema())
             else:
-                writer.free(most=request.max_tokens)
+                writer.free(most=most)
             # The prefix kept is not counted: a result must not depend on earlier episodes.
             tokens = Tokens(len(prompt), 0, len(writer.ids))
             return Reply(writer.text, tokens, "stop" if writer.ended else "length")
@@ -149,7 +160,7 @@ class TransformersChat(BaseChatModel):
         ]
 
     def _score(self, messages: Sequence[Message], texts: list[str]) -> tuple[list[float], Tokens]:
-        torch = require("torch", "semantic", "local language models")
+        torch = require("torch", self.extra, "local language models")
         with _turn, torch.inference_mode():
             tokenizer, model, prefix = self._loaded()
             prompt = self.prompt_ids(tokenizer, messages)

@@ -52,6 +52,8 @@ _NAMES = {
 class SmolLM(TransformersChat):
     """SmolLM2-135M-Instruct in this process, with weights in float32."""
 
+    extra = _EXTRA
+
     def __init__(
         self,
         *,
