@@ -22,7 +22,6 @@ from functools import lru_cache
 from itertools import groupby
 from operator import itemgetter
 from typing import Any, Literal, NamedTuple
-from unicodedata import category
 
 from gym_memory.core.records import Step, Triple
 from gym_memory.graph.schema import (
@@ -36,7 +35,7 @@ from gym_memory.graph.schema import (
     door_relation,
     way_relation,
 )
-from gym_memory.llm.prompts import split_control_tokens
+from gym_memory.llm.prompts import split_control_tokens, visible_characters
 from gym_memory.memory.stores.episodes import Episode
 
 __all__ = ["ACTIONS", "GOALS", "NOTHING", "PLACES", "READ", "RELATIONS", "Block", "LoggedAction"]
@@ -153,9 +152,6 @@ def split_entries(text: str) -> tuple[str, list[TranscriptStep]]:
 _BREAK = re.compile("\r\n?|[\v\f\x1c-\x1e\x85\u2028\u2029]")
 _WIDE = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)}
 _WIDE |= {0x3000: ord(" "), 0xFE64: ord("<"), 0xFE65: ord(">")}
-_UNSEEN = re.compile(
-    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
-)
 _FORGED = re.compile(r"\s*(?:>\s*[^\W\d_]|\[\s*step\b)", re.IGNORECASE)
 
 
@@ -174,8 +170,7 @@ def quoted(text: str) -> str:
     """
     text = _BREAK.sub("\n", text)
     if not text.isascii():
-        text = _UNSEEN.sub("", text.translate(_WIDE))
-        text = "".join([c for c in text if c.isascii() or category(c) != "Cf"])
+        text = visible_characters(text.translate(_WIDE))
     text = split_control_tokens(text)
     return "\n".join(
         [QUOTE + line if _passes_for_ours(line) else line for line in text.split("\n")]

@@ -13,11 +13,13 @@ from bisect import bisect_left
 from importlib import resources
 from importlib.resources.abc import Traversable
 from string import Template
+from unicodedata import category
 
 from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.llm.base import Message
 
 __all__ = ["Prompt", "load_prompt", "prompt_names", "read_slots", "split_control_tokens"]
+__all__ += ["visible_characters"]
 
 _OPENS, _CLOSES = re.compile(r"<(\w+)>"), re.compile(r"</(\w+)>")
 _CONTROL = {
@@ -25,8 +27,14 @@ _CONTROL = {
     for code in (*range(32), *range(0x7F, 0xA0), 0x2028, 0x2029)
     if chr(code) not in "\n\t"
 }
-_TAG = re.compile(r"<(?=\s*/|[^\w<>]*\w+[^\w<>]*>)")
+_MARK = "\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f"
+"""Combining marks, as a class of characters."""
+_TAG = re.compile(rf"<(?=\s*/|[^\w<>]*(?:\w[{_MARK}]*)+[^\w<>]*>)")
 """What opens or closes a tag for a reader who overlooks blanks and marks that cannot be seen."""
+_UNSEEN = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
+)
+_ANGLES = str.maketrans("＜＞﹤﹥〈〉⟨⟩‹›", "<><><><><>")
 _CONTROL_TOKEN = re.compile(
     r"\[(?=/?(?:INST|SYS(?:TEM_PROMPT)?|AVAILABLE_TOOLS|TOOL_\w+)\s*\])"
     r"|<(?=\|[^|<>\n]{1,40}\||</?SYS|/?s\s*>|/?(?:start|end)_of_turn\s*>)",
@@ -73,8 +81,16 @@ def split_control_tokens(text: str) -> str:
     return _CONTROL_TOKEN.sub(lambda found: f"{found[0]} ", text)
 
 
+def visible_characters(text: str) -> str:
+    """Return a text without the characters that cannot be seen, so that no tag hides in them."""
+    if text.isascii():
+        return text
+    seen = _UNSEEN.sub("", text.translate(_ANGLES))
+    return "".join([char for char in seen if char.isascii() or category(char) != "Cf"])
+
+
 def _clean(value: str) -> str:
-    value = value.encode("utf-8", "replace").decode()
+    value = visible_characters(value.encode("utf-8", "replace").decode())
     value = split_control_tokens(value.replace("\r\n", "\n").translate(_CONTROL))
     return _TAG.sub("&lt;", value).strip()
 
