@@ -10,7 +10,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
 import typer
 from rich.text import Text
@@ -197,7 +197,8 @@ def command(
     if model or base_url:
         from gym_memory.cli.endpoint import examine_model
 
-        found = examine_model(model, base_url)
+        rows: list[Any] = examine_model(model, base_url)
+        found = [Finding("model", *row) for row in rows]
         if json_lines:
             print_json([finding._asdict() for finding in found])
         else:

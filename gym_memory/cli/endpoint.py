@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gym_memory.cli.doctor import Finding
 from gym_memory.core.errors import ModelError, ModelSetupError
 
 if TYPE_CHECKING:
@@ -12,10 +11,12 @@ if TYPE_CHECKING:
 
 __all__ = ["examine_model"]
 
+Row = tuple[str, ...]
+"""What was looked at, its state, what was found and, where there is something to do, what."""
 _ACTIONS = "look\ngo east"
 
 
-def examine_model(model: str, base_url: str) -> list[Finding]:
+def examine_model(model: str, base_url: str) -> list[Row]:
     """Call a model as agents do: short, with a thought, and for JSON; return what was found.
 
     Raises:
@@ -32,7 +33,7 @@ def examine_model(model: str, base_url: str) -> list[Finding]:
     held = Request(
         _filled("ariadne_act"), role="ariadne_act", temperature=0.2, max_tokens=1024, schema=schema
     )
-    findings = [Finding("model", "endpoint", "ok", getattr(chat, "base_url", None) or "OpenAI")]
+    findings: list[Row] = [("endpoint", "ok", getattr(chat, "base_url", None) or "OpenAI")]
     try:
         findings.append(_reading("an answer with a thought", chat.complete(free).text))
         findings.append(_reading("an answer in JSON", chat.complete(held).text))
@@ -44,13 +45,13 @@ def examine_model(model: str, base_url: str) -> list[Finding]:
     thinks = (
         f"yes, {total.reasoning_tokens} tokens are reported as reasoning" if chat.reasons else "no"
     )
-    findings.append(Finding("model", "thinks before it answers", "ok", thinks))
+    findings.append(("thinks before it answers", "ok", thinks))
     usage = "estimated from the text" if total.estimated else "reported by the server"
-    findings.append(Finding("model", "tokens", "ok", usage))
+    findings.append(("tokens", "ok", usage))
     if chat.price is None:
         remedy = "set GYM_MEMORY_PRICES to limit or report costs"
-        findings.append(Finding("model", "price", "missing", "unknown", remedy))
-    findings += [Finding("model", "learnt", "ok", note) for note in chat.notes()]
+        findings.append(("price", "missing", "unknown", remedy))
+    findings += [("learnt", "ok", note) for note in chat.notes()]
     return findings
 
 
@@ -62,12 +63,12 @@ def _filled(name: str) -> list[Message]:
     return prompt.messages(**{slot: shown.get(slot, "") for slot in prompt.slots})
 
 
-def _reading(name: str, text: str) -> Finding:
+def _reading(name: str, text: str) -> Row:
     from gym_memory.baselines.llm.answers import UnreadableAnswerError, read_action
 
     try:
         action = read_action(text, ("look", "go east")).action
     except UnreadableAnswerError as error:
         remedy = "the agents choose and saycan need no answer that can be read"
-        return Finding("model", name, "broken", str(error), remedy)
-    return Finding("model", name, "ok", f"read as {action!r}")
+        return (name, "broken", str(error), remedy)
+    return (name, "ok", f"read as {action!r}")
