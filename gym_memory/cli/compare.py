@@ -28,6 +28,7 @@ from gym_memory.draw.svg import short_spec
 from gym_memory.papers.presets import PRESETS, Preset, make_preset
 from gym_memory.run.compare import compare
 from gym_memory.run.config import EpisodeRow, RunConfig
+from gym_memory.run.results.losses import Loss, losses
 from gym_memory.run.results.report import build_report
 from gym_memory.run.results.score import (
     Difference,
@@ -159,6 +160,7 @@ def play_config(
         _show(table(all_units), playing.json_lines)
         if not playing.json_lines:
             _print_differences(config, rows)
+            _print_losses(losses(all_units), out)
     for note in notes_on(all_units):
         progress().print(f"Note: {note}", markup=False)
     stopped = stopped_jobs(rows)
@@ -205,6 +207,23 @@ def _print_differences(config: RunConfig, rows: list[EpisodeRow]) -> None:
                 f"{gap.difference:+.3f} {_certainty(gap)}",
                 markup=False,
             )
+
+
+def _print_losses(found: Sequence[Loss], out: Path) -> None:
+    if not found:
+        return
+    best = short_spec(found[0].best.memory)
+    output().print(f"The games that cost most against {best}:", markup=False)
+    for loss in found:
+        unit = loss.unit
+        output().print(
+            f"  {short_spec(unit.env)} seed {unit.seed}, {short_spec(unit.policy)}: "
+            f"{short_spec(unit.memory)} {unit.score:.2f}, {best} {loss.best.score:.2f}",
+            markup=False,
+        )
+    output().print(
+        f"See where they part: gym-memory view {out}, page Compare", markup=False, soft_wrap=True
+    )
 
 
 def _certainty(gap: Difference) -> str:

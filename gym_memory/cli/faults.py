@@ -81,5 +81,3 @@ def print_failures(all_units: Sequence[Unit], folder: Path) -> None:
     if frame is not None and not SHOWN["debug"]:
         where = f"in {folder / 'logs'} and under --debug"
         console.print(f"The whole traceback is {where}.", markup=False, soft_wrap=True)
-    if any(unit.failed.startswith("BudgetExceededError") for unit in failed):
-        console.print("Games over a limit are played again by --retry-failed.", markup=False)

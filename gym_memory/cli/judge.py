@@ -10,7 +10,7 @@ import shlex
 from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.text import Text
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from gym_memory.evaluate.credit import EpisodeCredit
     from gym_memory.evaluate.exam.scores import ExamScore
     from gym_memory.evaluate.quality.score import EpisodeQuality, Quality
+    from gym_memory.evaluate.rank.card import Card
 
 __all__ = ["credit", "exam", "print_exam", "quality", "rank"]
 
@@ -317,6 +318,7 @@ def rank(
 
     suite = load_suite(tier)
     failed = False
+    own_memories: list[str] = []
     if memory:
         memories = [Spec(spec) for spec in memory]
         own = options.load_plugins(plugins, *memories)
@@ -325,12 +327,13 @@ def rank(
             options.load_plugins(config.plugins)
         out = playing.out or default_out(f"rank-{tier}", *configs.values())
         parts = {out / name: config for name, config in configs.items()}
+        own_memories = list(memories)
         rows = play_parts(parts, out, playing)
         failed = any(row.result.failed for played in rows for row in played)
         words = ["gym-memory", "rank", *memories, "--tier", tier, *(["--alone"] if alone else [])]
         record, made = build(out, suite, shlex.join(words), code_hash(), alone)
         write(out, record)
-        write_atomic(out / "rank.html", page(suite, made))
+        write_atomic(out / "rank.html", page(suite, made, memories))
         progress().print(f"Page: {out / 'rank.html'}", markup=False, soft_wrap=True)
     else:
         shipped = load_reference(tier)["memories"]
@@ -339,8 +342,51 @@ def rank(
         print_json([dataclasses.asdict(card) for card in made])
     else:
         for title, header, lines in (main_table(made), *more_tables(made)):
-            print_table(header, lines, right=numbers(header), title=title)
+            shown = [_highlighted(line, line[0] in own_memories) for line in lines]
+            print_table(header, shown, right=numbers(header), title=title)
+        if own_memories:
+            _print_losses(record["memories"], made, tier, own_memories)
     raise typer.Exit(int(failed))
+
+
+def _highlighted(cells: Sequence[str], own: bool) -> list[Text]:
+    return [Text(cell, "bold reverse" if own and not n else "bold" * own)
+            for n, cell in enumerate(cells)]  # fmt: skip
+
+
+def _print_losses(
+    played: dict[str, list[dict[str, Any]]], made: Sequence[Card], tier: str, own: Sequence[str]
+) -> None:
+    """Print the games that cost one's own memories most, and the abilities that they lack."""
+    from gym_memory.evaluate.rank.losses import best_of, lost_abilities, lost_games
+    from gym_memory.evaluate.rank.result import load_reference
+    from gym_memory.evaluate.rank.suite import SuiteCell
+
+    shipped = load_reference(tier)["memories"]
+    best = best_of(made, own)
+    if best not in shipped:
+        return
+    cells = {memory: [SuiteCell.from_json(c) for c in found] for memory, found in played.items()}
+    lost = lost_games(cells, best, [SuiteCell.from_json(c) for c in shipped[best]])
+    if lost:
+        output().print(f"The games that cost most against {best}:", markup=False)
+    for game in lost:
+        output().print(
+            f"  {game.env} {game.task}, {game.policy}, {game.budget} tokens: {game.memory} "
+            f"{game.score:.2f}, {best} {game.best_score:.2f}\n    {game.command}",
+            markup=False,
+            soft_wrap=True,
+        )
+    if lost:
+        output().print("See where they part: gym-memory view results/why, page Compare")
+    cards = {card.memory: card for card in made}
+    for memory in own:
+        kinds = lost_abilities(cards[memory], cards[best]) if memory in cards else []
+        if kinds:
+            said = ", ".join(
+                f"{name} {ours:.2f} ({best} {theirs:.2f})" for name, ours, theirs in kinds
+            )
+            output().print(f"Exam questions that {memory} loses: {said}", markup=False)
 
 
 _SHOWN_CHARS = 70
@@ -385,6 +431,7 @@ def credit(
     from gym_memory.baselines.base import make_policy
     from gym_memory.evaluate.credit import credit as credited
     from gym_memory.run.replays import KINDS
+    from gym_memory.viewer.recordings import PLAYED
     from gym_memory.wrappers.record import RecordTrajectory
 
     options.load_plugins(plugins)
@@ -400,6 +447,9 @@ def credit(
     if begun is not None:
         begun.unlink(missing_ok=True)
         world = RecordTrajectory(world, str(begun), detail=True)
+        named = {"env": job.env, "memory": memory, "policy": policy, "seeds": [*stream]}
+        begun.parent.mkdir(parents=True, exist_ok=True)
+        write_atomic(begun.with_name(PLAYED), json.dumps(named) + "\n")
     episodes: list[EpisodeCredit] = []
     with closing(world), shown_progress("credit") as update:
         for episode in credited(

@@ -54,7 +54,7 @@ def play(
         from gym_memory.viewer.play import PlayDefaults
         from gym_memory.viewer.server import serve
 
-        defaults = PlayDefaults(env, memory, seed, budget, task_id, out)
+        defaults = PlayDefaults(env, memory, seed, budget, task_id, out, start=True)
         serve([], port=port, browser=browser, play=defaults)
         return
     game = Job(Spec(env), Spec(memory), Spec("human"), seed, budget=budget).make_env()

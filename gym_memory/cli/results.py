@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.text import Text
@@ -13,7 +14,10 @@ from gym_memory.cli import options
 from gym_memory.cli.show import print_json, print_scores, print_table, progress
 from gym_memory.core.errors import InvalidArgumentError
 
-__all__ = ["check", "export", "report"]
+if TYPE_CHECKING:
+    from gym_memory.run.results.learning import TrainingRun
+
+__all__ = ["check", "export", "print_learning", "report"]
 
 _COLOURS = {
     "ok": "green",
@@ -38,13 +42,23 @@ def report(
 ) -> None:
     """Write summary.json, report.md and the plots of results folders; print the table.
 
+    Of folders of `gym-memory train` it writes learning.html: the curves of all in one figure.
+
     Example: `gym-memory report results/monday results/tuesday --out results/both`
     """
+    from gym_memory.run.results.learning import is_training, write_learning
     from gym_memory.run.results.report import build_report
 
     if out is None and len(folders) > 1:
         raise InvalidArgumentError("expected --out FOLDER for the report of several runs, got none")
     target = out or folders[0]
+    if any(trained := [is_training(folder) for folder in folders]):
+        if not all(trained):
+            raise InvalidArgumentError("expected runs or trainings, got both: report them apart")
+        runs = write_learning(folders, target)
+        print_learning(runs, json_lines=json_lines)
+        progress().print(f"Page: {target / 'learning.html'}", markup=False, soft_wrap=True)
+        return
     rows = build_report(
         folders, target, against=against, allow_version_mismatch=allow_version_mismatch
     )
@@ -54,6 +68,19 @@ def report(
         print_scores(rows)
     progress().print(f"Report: {target / 'report.md'}", markup=False, soft_wrap=True)
     raise typer.Exit(int(any(row.n_failed for row in rows)))
+
+
+def print_learning(runs: Sequence[TrainingRun], *, json_lines: bool = False) -> None:
+    """Print a line for each training, or every measurement as JSON."""
+    from gym_memory.run.results.learning import LEARNING_HEADS, learning_table
+
+    if json_lines:
+        print_json([{"run": run.name, **row} for run in runs for row in run.rows])
+        return
+    print_table(
+        *(LEARNING_HEADS, learning_table(runs)),
+        right=LEARNING_HEADS[4:], minor=("CPU s", "at"), title="trainings",
+    )  # fmt: skip
 
 
 def check(

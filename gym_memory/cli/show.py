@@ -107,12 +107,12 @@ _MINOR_SCORES = ("memory ms/step", "USD", "memory tokens", "steps", "n", "failed
 """Columns of scores in the order in which a narrow terminal leaves them out."""
 
 
-def new_progress(*columns: ProgressColumn) -> Progress:
+def new_progress(*columns: ProgressColumn, times: bool = True) -> Progress:
     """Build a progress bar on standard error, with columns of its own before the times."""
-    around = (TextColumn("{task.description}"), BarColumn())
-    times = (TimeElapsedColumn(), TimeRemainingColumn())
+    around = (TextColumn("{task.description}"), BarColumn(20 if columns and not times else 40))
+    clocks = (TimeElapsedColumn(), TimeRemainingColumn()) if times else (TimeElapsedColumn(),)
     where = progress()
-    return Progress(*around, *columns, *times, console=where, transient=not where.is_terminal)
+    return Progress(*around, *columns, *clocks, console=where, transient=not where.is_terminal)
 
 
 def now_and_then(seconds: float) -> Callable[[str], None]:

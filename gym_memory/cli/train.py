@@ -6,6 +6,7 @@ import contextlib
 import dataclasses
 import json
 import signal
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
@@ -131,7 +132,7 @@ def command(
         **{f"set.{name}": value for name, value in vars(learner.settings).items()},
     }
     with (
-        _shown(training.steps, callbacks, followed, folder) as listener,
+        _shown(training, callbacks, followed, folder) as listener,
         _envs(arena, training, ray, loaded) as envs,
         _trainer(learner, arena, training, folder, listener, envs) as trainer,
     ):
@@ -154,7 +155,7 @@ def train(folder: Path, baseline: str, env: str, **settings: int) -> None:
     learner = _learner(baseline, [], training.seed, "cpu")
     arena = Arena(env, DEFAULT_MEMORY, DEFAULT_BUDGET, "valid", 100)
     with (
-        _shown(training.steps, (), arena.record(), folder) as listener,
+        _shown(training, (), arena.record(), folder) as listener,
         _trainer(learner, arena, training, folder, listener, None) as trainer,
     ):
         with interrupted(trainer) as caught:
@@ -224,30 +225,74 @@ def interrupted(trainer: Any) -> Iterator[list[int]]:
 
 @contextlib.contextmanager
 def _shown(
-    steps: int, specs: Sequence[str], config: Mapping[str, Any], folder: Path
+    training: TrainSettings, specs: Sequence[str], config: Mapping[str, Any], folder: Path
 ) -> Iterator[Any]:
     """Show progress on standard error and call the callbacks; gives the listener."""
     for spec in specs:
         make_callback(spec)  # a wrong one is reported before the training
-    counted = "{task.completed:.0f}/{task.total:.0f} steps  {task.fields[scores]}"
-    bar, show = new_progress(TextColumn(counted)), now_and_then(10)
+    bar = new_progress(TextColumn("{task.fields[said]}"), times=False)
+    show, pace = now_and_then(10), _Pace(training)
     scores, followers = "", None
     with bar, contextlib.ExitStack() as stack:
-        task = bar.add_task("train", total=steps, scores="")
+        task = bar.add_task("train", total=training.steps, said="")
 
         def listener(done: int, row: dict[str, Any] | None) -> None:
             nonlocal scores, followers
-            bar.update(task, completed=done)
-            if row is not None:
+            measuring = row is not None and "measuring" in row
+            if row is not None and not measuring:
                 scores = f"valid {row['valid_score']:.2f}"
-                bar.update(task, scores=scores)
                 if followers is None:  # only now: the folder of another run is refused before
                     followers = stack.enter_context(following(specs, config, folder))
                 for follower in followers:
                     follower.measure(row)
-            show(f"train: {done} of {steps} steps {scores}".rstrip())
+            now = f"playing {row['measuring']} valid games" if row and measuring else ""
+            said = ", ".join(filter(None, (f"{done:,} steps", scores, pace.said(done), now)))
+            bar.update(task, completed=done, total=pace.total(done), said=said)
+            if measuring:
+                bar.refresh()
+            show(f"train: {said}")
 
         yield listener
+
+
+class _Pace:
+    """The speed of a training, and the time that the limit which applies leaves it."""
+
+    def __init__(self, training: TrainSettings):
+        self._training = training
+        self._wall, self._cpu = time.monotonic(), time.process_time()
+        self._first: int | None = None
+
+    def _left(self, done: int) -> tuple[float, str] | None:
+        """Return the seconds left and the limit; None before the first steps."""
+        self._first = done if self._first is None else self._first
+        steps, took = done - self._first, time.monotonic() - self._wall
+        if not steps:
+            return None
+        found = [(max(self._training.steps - done, 0) * took / steps, "steps")]
+        if self._training.max_cpu_minutes:
+            used = time.process_time() - self._cpu
+            cpu = max(60 * self._training.max_cpu_minutes - used, 0)
+            found.append((cpu * took / max(used, 1e-3), "CPU minutes"))
+        return min(found)
+
+    def said(self, done: int) -> str:
+        """Return the speed, the time left and the limit that ends the training first."""
+        left = self._left(done)
+        if left is None or self._first is None:
+            return ""
+        seconds, limit = left
+        speed = (done - self._first) / (time.monotonic() - self._wall)
+        shown = f"{seconds / 60:.0f} min" if seconds >= 90 else f"{seconds:.0f} s"
+        return f"{speed:.0f} steps/s, {shown} left by the limit in {limit}"
+
+    def total(self, done: int) -> float:
+        """Return the steps at which the limit that applies ends the training."""
+        left = self._left(done)
+        if left is None or self._first is None or left[1] == "steps":
+            return self._training.steps
+        speed = (done - self._first) / (time.monotonic() - self._wall)
+        return min(done + left[0] * speed, self._training.steps)
 
 
 def _finish(trainer: Any, folder: Path, device: str) -> None:

@@ -11,10 +11,12 @@ from gym_memory.draw.page import Assets, frame, inline_page
 from gym_memory.draw.svg import Figure, label_of, short_spec
 
 __all__ = ["COMPARISON", "Section", "TitledTable", "comparison", "comparison_page"]
+__all__ += ["wide_table"]
 
 COMPARISON = Assets((("gym_memory.draw", "page.js"), ("gym_memory.draw", "charts.js")))
 """What a comparison uses."""
-_FILTERS = (("Environment", "env"), ("Memory", "memory"), ("Policy", "policy"))
+_FILTERS = ("env", "memory", "policy")
+_TITLES = ("Environment", "Memory", "Policy")
 
 
 class Section(NamedTuple):
@@ -44,9 +46,10 @@ def comparison(
     colour: Mapping[str, int],
     sections: Sequence[Section],
     tables: Sequence[TitledTable],
+    titles: Sequence[str] = _TITLES,
 ) -> str:
     """Return filters, figures and tables as HTML; ``combinations`` are env, memory, policy."""
-    parts = [_filters(combinations, colour)]
+    parts = [_filters(combinations, colour, titles)]
     for section in sections:
         parts.append(f'<section class="card"><h2>{text(section.title)}</h2>')
         for strong, rest in section.sentences:
@@ -54,12 +57,14 @@ def comparison(
             parts.append(f"<p>{start}{text(rest)}</p>")
         parts += [_figure_html(figure, section.stem) for figure in section.figures]
         parts.append("</section>")
-    return "".join([*parts, *map(_wide, tables)])
+    return "".join([*parts, *map(wide_table, tables)])
 
 
-def _filters(combinations: Sequence[tuple[str, str, str]], colour: Mapping[str, int]) -> str:
+def _filters(
+    combinations: Sequence[tuple[str, str, str]], colour: Mapping[str, int], titles: Sequence[str]
+) -> str:
     groups = []
-    for number, (name, key) in enumerate(_FILTERS):
+    for number, (name, key) in enumerate(zip(titles, _FILTERS, strict=True)):
         boxes = []
         for value in dict.fromkeys(combination[number] for combination in combinations):
             mark = f'<span class="swatch k{colour[value]}"></span>' if key == "memory" else ""
@@ -92,7 +97,8 @@ def _figure_html(figure: Figure, stem: str) -> str:
     )
 
 
-def _wide(shown: TitledTable) -> str:
+def wide_table(shown: TitledTable) -> str:
+    """Return a table that scrolls on its own where the page is narrow."""
     return (
         f'<section class="card"><h2>{shown.title}</h2><div class="scroll" tabindex="0" '
         f'role="region" aria-label="{shown.title}">{shown.html}</div></section>'

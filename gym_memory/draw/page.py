@@ -23,14 +23,19 @@ def table(
     *,
     caption: str = "",
     numbers: Iterable[str] = (),
+    marked: Iterable[str] = (),
 ) -> str:
-    """Return a table of texts; columns named in ``numbers`` are set to the right."""
+    """Return a table of texts; columns named in ``numbers`` are set to the right.
+
+    Rows whose first cell is in ``marked`` are highlighted.
+    """
+    own = set(marked)
     right = [' class="number"' if name in set(numbers) else "" for name in header]
     head = "".join(
         f'<th scope="col"{mark}>{text(n)}</th>' for n, mark in zip(header, right, strict=True)
     )
     body = "".join(
-        "<tr>"
+        f"<tr{' class=own' * (row[0] in own)}>"
         + "".join(f"<td{mark}>{text(cell)}</td>" for cell, mark in zip(row, right, strict=True))
         + "</tr>"
         for row in rows

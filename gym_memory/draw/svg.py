@@ -173,6 +173,8 @@ def short(value: float) -> str:
     for size, unit in ((1e6, "M"), (1e3, "k")):
         if abs(value) >= size:
             return f"{value / size:g}{unit}"
+    if 0 < abs(value) < 0.01:
+        return f"{value:.2g}" if "e" in f"{value:.2g}" else f"{value:.1e}".replace("e-0", "e-")
     return f"{value:.4g}"
 
 
@@ -265,6 +267,7 @@ def _line_panel(
         return LEFT + (along_x - first) * scale_x, HEIGHT - BOTTOM - (y - low) * scale_y
 
     parts = [axes(spot, labels, ticks(low, high, 4), along)]
+    taken: list[tuple[float, float, float]] = []
     for line in lines:
         body = f"<title>{text(line.label)}</title>"
         if line.band and len(lines) <= _MOST_BANDS:
@@ -278,11 +281,27 @@ def _line_panel(
             for x, y in line.points:
                 cx, cy = spot(x, y)
                 body += dot(cx, cy, line.colour, 4)
+            if len(line.points) == 1:
+                body += _point_label(label_of(line.memory), cx, cy, taken)
         parts.append(f"<g {attributes(line.env, line.memory, line.policy)}>{body}</g>")
     policies = {line.policy for line in lines}
     policy = policies.pop() if len(policies) == 1 else ""
     env = lines[0].env if lines else ""
     return svg(WIDTH, HEIGHT, heading, env, policy, "".join(parts))
+
+
+def _point_label(name: str, x: float, y: float, taken: list[tuple[float, float, float]]) -> str:
+    """Return a name beside a point, below names that are there; empty where there is no room."""
+    wide = 6.0 * min(len(name), 20)
+    left = x + 7 if x + 7 + wide < WIDTH else x - 7 - wide
+    down = y + 3.5
+    while any(abs(down - b) < 11 and left < a + w and a < left + wide for a, b, w in taken):
+        down += 11
+        if down > HEIGHT - BOTTOM:
+            return ""
+    taken.append((left, down, wide))
+    at = f'x="{number(left)}" y="{number(down)}"'
+    return f'<text class="soft" {at} font-size="10.5">{text(name, 20)}</text>'
 
 
 def _way(
@@ -336,6 +355,15 @@ def svg(width: float, height: float, heading: str, env: str, policy: str, body: 
         f'<svg class="plot" xmlns="http://www.w3.org/2000/svg" width="{number(width)}" '
         f'height="{number(height)}" viewBox="0 0 {number(width)} {number(height)}" role="img" '
         f'aria-label="{text(heading)}" {attributes(env, "", policy)}>'
-        f'<text x="4" y="14" font-size="12.5" font-weight="600">{text(heading, 62)}</text>'
+        f"{_heading(heading, width)}"
         f"{body}</svg>"
     )
+
+
+def _heading(heading: str, width: float) -> str:
+    """Return a heading that is never cut: in a smaller size where it is long."""
+    size = min(12.5, (width - 8) / max(len(heading), 1) / 0.64)
+    length = f' textLength="{number(width - 8)}" lengthAdjust="spacingAndGlyphs"'
+    fitted = length if size < 8 else ""
+    shown = f'font-size="{max(size, 8):.3g}" font-weight="600"{fitted}'
+    return f'<text x="4" y="14" {shown}>{text(heading)}</text>'

@@ -55,13 +55,14 @@ class PlayDefaults(NamedTuple):
     budget: int = DEFAULT_BUDGET
     task_id: str = ""
     out: Path = Path("results/human")
+    start: bool = False
 
 
 def play_body(play: PlayDefaults) -> str:
     """Return the page before a game begins."""
     games = {name: _levels(name) for name in GAMES}
     return (
-        '<form id="setup" class="card setup">'
+        f'<form id="setup" class="card setup"{" data-start=yes" * play.start}>'
         + _select("env", "Environment", play.env, games)
         + _select("memory", "Memory", play.memory, {"Memories": MEMORIES.names()})
         + _input("seed", "Seed", "number", play.seed)

@@ -9,12 +9,13 @@ import hashlib
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import chain, groupby
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from gym_memory.core.errors import GymMemoryError, InvalidArgumentError, ResultsError
-from gym_memory.core.files import write_atomic
+from gym_memory.core.files import read_json, write_atomic
 from gym_memory.core.names import NO_SPEC, Spec
 from gym_memory.core.records import Cue, PlanState
 from gym_memory.core.trajectory import Row, outcome_of, read_rows, reading_rows, step_of, task_of
@@ -24,6 +25,7 @@ from gym_memory.draw.page import Assets, frame, inline_page, packed
 from gym_memory.memory.base import MEMORIES, Memory, make_memory
 from gym_memory.run.config import EpisodeRow, Job
 from gym_memory.run.results.folder import iter_folders, read_config, read_episodes
+from gym_memory.run.results.learning import is_training
 from gym_memory.viewer.story import Story, build_story
 from gym_memory.wrappers.memory import DEFAULT_BUDGET, DEFAULT_MEMORY
 from gym_memory.wrappers.record import StepDetail
@@ -49,7 +51,7 @@ class Recording(NamedTuple):
     @property
     def run(self) -> str:
         """Return the results folder, or the file outside of one."""
-        return str(self.file.parent.parent if self.job.env else self.file)
+        return str(self.file.parent.parent if self.file.parent.name == "steps" else self.file)
 
     @property
     def title(self) -> str:
@@ -66,7 +68,8 @@ def find(paths: Iterable[str | os.PathLike[str]]) -> list[Recording]:
         if path.is_file():
             found += _in_file(path)
         else:
-            found += chain.from_iterable(map(_in_folder, iter_folders([path])))
+            played = (folder for folder in iter_folders([path]) if not is_training(folder))
+            found += chain.from_iterable(map(_in_folder, played))
     return found
 
 
@@ -83,9 +86,22 @@ def _in_folder(folder: Path) -> Iterator[Recording]:
 
 
 def _in_file(file: Path) -> Iterator[Recording]:
-    job = Job(NO_SPEC, Spec(DEFAULT_MEMORY), NO_SPEC, 0)
+    job, seeds = _named_beside(file)
     for episode in _episodes_of(file, file.stat().st_mtime_ns):
-        yield Recording(f"{_address(file)}-{episode}", file, episode, job, None)
+        own = replace(job, seed=seeds[episode]) if episode < len(seeds) else job
+        yield Recording(f"{_address(file)}-{episode}", file, episode, own, None)
+
+
+def _named_beside(file: Path) -> tuple[Job, list[int]]:
+    """Return what the folder of a file says was played, and the seed of each episode."""
+    unknown = Job(NO_SPEC, Spec(DEFAULT_MEMORY), NO_SPEC, 0)
+    try:
+        record = read_json(file.with_name(PLAYED))
+        env, memory, policy = (Spec(record[name]) for name in ("env", "memory", "policy"))
+        seeds = [int(seed) for seed in record["seeds"]]
+        return Job(env, memory, policy, 0), seeds
+    except (OSError, ValueError, KeyError, TypeError, GymMemoryError):
+        return unknown, []
 
 
 def _address(path: Path) -> str:
@@ -131,6 +147,10 @@ def _words(title: str) -> set[str]:
     parts = (part for word in whole for part in re.split("[?&]", word))
     values = (part.partition("=")[2] for word in whole for part in re.split("[?&]", word)[1:])
     return {*whole, *parts, *values}
+
+
+PLAYED = "played.json"
+"""File beside single recordings that names environment, memory, policy and seeds."""
 
 
 def head_of(recording: Recording, task: str = "", note: str = "") -> dict[str, Any]:

@@ -27,14 +27,23 @@ from gym_memory.core.serving import (
     listen,
     run_server,
 )
-from gym_memory.draw.comparison import COMPARISON
+from gym_memory.draw.comparison import COMPARISON, TitledTable, wide_table
 from gym_memory.draw.escape import cut, text
 from gym_memory.draw.figures import colours
 from gym_memory.draw.page import Assets, frame, linked_page, packed
+from gym_memory.draw.svg import short_spec
+from gym_memory.run.config import Job
 from gym_memory.run.results.folder import iter_folders
+from gym_memory.run.results.learning import (
+    TrainingRun,
+    is_training,
+    learning_page,
+    read_training,
+)
+from gym_memory.run.results.losses import losses
 from gym_memory.run.results.pages import comparison
 from gym_memory.run.results.report import read_source
-from gym_memory.run.results.score import differences, units
+from gym_memory.run.results.score import Unit, differences, units
 from gym_memory.viewer.play import PlayDefaults, play_body, play_socket
 from gym_memory.viewer.recordings import PANE, REPLAY, Recording, find, load, replay_body
 from gym_memory.viewer.story import Story
@@ -49,7 +58,7 @@ __all__ = [
     "Site",
     "make_app",
 ]
-__all__ += ["runs_body", "serve"]
+__all__ += ["run_rows", "runs_body", "serve"]
 
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
@@ -219,8 +228,19 @@ class Site(NamedTuple):
     @property
     def links(self) -> tuple[tuple[str, str], ...]:
         """Return name and address of each page in the bar."""
-        shown = (("Runs", "/"), ("Compare", "/compare"))
-        return (*shown, ("Play", "/play")) if self.play else shown
+        shown = [("Runs", "/"), ("Compare", "/compare")]
+        if any(map(is_training, iter_folders(self.folders))):
+            shown.append(("Learning", "/learning"))
+        return (*shown, ("Play", "/play")) if self.play else tuple(shown)
+
+    @property
+    def folders(self) -> list[Path]:
+        """Return the paths that are folders."""
+        return [path for path in self.all_paths if path.is_dir()]
+
+    def trainings(self) -> list[TrainingRun]:
+        """Read the trainings among the folders."""
+        return [read_training(f) for f in iter_folders(self.folders) if is_training(f)]
 
 
 def make_app(site: Site, host: str, port: int, token: str = "") -> Any:
@@ -254,11 +274,20 @@ def make_app(site: Site, host: str, port: int, token: str = "") -> Any:
 
         return ask
 
+    def learning(request: Any) -> Any:
+        main = f'<div class="page" data-live="yes">{learning_page(site.trainings())}</div>'
+        return page("gym-memory: learning", frame("Learning", main, site.links), COMPARISON)
+
     def runs(request: Any) -> Any:
+        if not shelf.refresh() and site.trainings():
+            return learning(request)
         return page("gym-memory: runs", runs_body(shelf.refresh(), site.links), RUNS)
 
+    def rows(request: Any) -> Any:
+        return responses.JSONResponse(run_rows(shelf.refresh()))
+
     def compare(request: Any) -> Any:
-        main = f'<div class="page">{_comparison(site)}</div>'
+        main = f'<div class="page" data-live="yes">{_comparison(site)}</div>'
         return page("gym-memory: compare", frame("Compare", main, site.links), COMPARISON)
 
     def replay(request: Any) -> Any:
@@ -267,6 +296,9 @@ def make_app(site: Site, host: str, port: int, token: str = "") -> Any:
             raise KeyError("a")
         titles = [shelf.recording(key).title for key in keys]
         attributes = f' data-keys="{text(" ".join(keys))}"'
+        if len(keys) == 1:
+            for name, key in zip(("before", "after"), shelf.neighbours(keys[0]), strict=True):
+                attributes += f' data-{name}="{text(key)}"' * bool(key)
         return page(" | ".join(titles), replay_body("Replay", site.links, attributes), REPLAY)
 
     def episode(request: Any) -> Any:
@@ -287,6 +319,8 @@ def make_app(site: Site, host: str, port: int, token: str = "") -> Any:
     route = routing.Route
     routes = [
         route("/", answered(runs)),
+        route("/learning", answered(learning)),
+        route("/rows", answered(rows)),
         route("/compare", answered(compare)),
         route("/replay", answered(replay)),
         route("/episode/{key}", answered(episode)),
@@ -330,6 +364,12 @@ class RecordingShelf:
                 self._missed = time.monotonic()
         return self._found[key]
 
+    def neighbours(self, key: str) -> tuple[str, str]:
+        """Return the keys of the episodes before and after one; empty where there is none."""
+        keys = list(self._found)
+        at = keys.index(key)
+        return (keys[at - 1] if at else ""), (keys[at + 1] if at + 1 < len(keys) else "")
+
     def key_of(self, file: Path) -> str:
         """Return the key of the first episode of a file; empty if it is not shown."""
         return next((r.key for r in self.refresh() if r.file == file), "")
@@ -345,11 +385,16 @@ class RecordingShelf:
 
 def runs_body(recordings: Sequence[Recording], links: Sequence[tuple[str, str]] = ()) -> str:
     """Return the table of recorded episodes, which its script fills."""
-    colour = colours(recording.job.memory for recording in recordings)
-    rows = [_listed(recording, colour[recording.job.memory]) for recording in recordings]
-    main = '<div id="runs" class="page"></div>'
-    data = f'<script type="text/plain" id="rows">{packed(rows)}</script>'
+    live = ' data-live="yes"' * bool(links)
+    main = f'<div id="runs" class="page"{live}></div>'
+    data = f'<script type="text/plain" id="rows">{packed(run_rows(recordings))}</script>'
     return frame("Recorded episodes", main, links) + data
+
+
+def run_rows(recordings: Sequence[Recording]) -> list[dict[str, Any]]:
+    """Return the rows of the table of recorded episodes."""
+    colour = colours(recording.job.memory for recording in recordings)
+    return [_listed(recording, colour[recording.job.memory]) for recording in recordings]
 
 
 def _listed(recording: Recording, colour: int) -> dict[str, Any]:
@@ -363,25 +408,67 @@ def _listed(recording: Recording, colour: int) -> dict[str, Any]:
         "key": recording.key,
         "title": recording.title or recording.file.name,
         "run": recording.run,
-        "environment": cut(job.env or recording.file.name, 120),
-        "memory": cut(job.memory, 120),
+        "environment": cut(short_spec(job.env) or recording.file.name, 120),
+        "memory": cut(short_spec(job.memory), 120),
         "colour": colour,
-        "policy": cut(job.policy, 120),
+        "policy": cut(short_spec(job.policy), 120),
         "seed": job.seed,
         "trial": recording.episode + 1,
         "score": result.normalized if result else None,
         "steps": result.steps if result else None,
+        "seconds": round(result.seconds, 1) if result else None,
+        "tokens": int(sum(result.counters.get(n, 0) for n in _TOKENS)) if result else None,
+        "cost": result.cost_usd if result else None,
+        "date": _date(recording.file),
         "result": end,
     }
 
 
+def _date(file: Path) -> str:
+    """Return when a file was last written; empty if it is gone."""
+    try:
+        return time.strftime("%Y-%m-%d %H:%M", time.localtime(file.stat().st_mtime))
+    except OSError:
+        return ""
+
+
+_TOKENS = ("prompt_tokens", "completion_tokens")
+"""Counters of language models."""
+
+
 def _comparison(site: Site) -> str:
-    paths = [p for p in site.all_paths if p.is_dir()]
-    folders = [f for f in dict.fromkeys(iter_folders(paths)) if (f / "config.json").is_file()]
+    paths = site.folders
+    found = dict.fromkeys(iter_folders(paths))
+    folders = [f for f in found if (f / "config.json").is_file() and not is_training(f)]
     sources = [read_source(folder) for folder in folders]
     all_units = units(row for source in sources for row in source.rows)
     gaps = [*differences(all_units, "memory"), *differences(all_units, "policy")]
-    return comparison(all_units, gaps, folders)
+    return comparison(all_units, gaps, folders) + _losses(all_units, find(paths))
+
+
+def _losses(all_units: Sequence[Unit], recordings: Sequence[Recording]) -> str:
+    """Return the games that cost most, each with a link to where it parts from the best."""
+
+    def game(of: Job | Unit) -> tuple[object, ...]:
+        return of.protocol, of.env, of.memory, of.policy, of.budget, of.seed
+
+    keys = {game(recording.job): recording.key for recording in recordings if recording.row}
+    rows = []
+    for loss in losses(all_units):
+        pair = [keys.get(game(each), "") for each in loss]
+        address = f"/replay?a={pair[0]}&b={pair[1]}#difference"
+        link = f'<a href="{text(address)}">First difference</a>' if all(pair) else ""
+        unit, best = loss
+        names = [*map(short_spec, (unit.env, unit.memory, unit.policy)), str(unit.seed)]
+        cells = [*names, f"{unit.score:.2f}", f"{short_spec(best.memory)} {best.score:.2f}"]
+        rows.append("".join(f"<td>{text(cell)}</td>" for cell in cells) + f"<td>{link}</td>")
+    if not rows:
+        return ""
+    heads = ("environment", "memory", "policy", "seed", "score", "best", "watch")
+    head = "".join(f'<th scope="col">{name}</th>' for name in heads)
+    body = "".join(f"<tr>{row}</tr>" for row in rows)
+    shown = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    return wide_table(TitledTable("Games that cost most", shown))
 
 
 def serve(

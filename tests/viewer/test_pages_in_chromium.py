@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import gzip
 import json
 import time
 from collections.abc import Iterator
@@ -12,11 +13,13 @@ from typing import Any
 import pytest
 from chromium import Browser, serving
 
+from gym_memory.core.names import specs
 from gym_memory.core.trajectory import read_trajectory
 from gym_memory.draw.page import inline_page
 from gym_memory.run import EpisodeResult
-from gym_memory.run.config import EpisodeRow, Job
+from gym_memory.run.config import EpisodeRow, Job, RunConfig
 from gym_memory.run.play import play_job
+from gym_memory.run.results import ResultsFolder
 from gym_memory.run.results.report import build_report, read_source
 from gym_memory.viewer.recordings import Recording, choose, find, load, write_replay
 from gym_memory.viewer.server import RUNS, runs_body
@@ -51,8 +54,7 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path]
 
 
 def begin(browser: Browser, address: str) -> None:
-    browser.open(address)
-    browser.click("#setup button")
+    browser.open(address)  # the page starts the game that the command named
     browser.wait(f"{READY}.turn === 'mine'", seconds=240)
 
 
@@ -98,12 +100,14 @@ def test_play_to_the_end_by_keyboard(
 ) -> None:
     address, folder = table
     games = len(list(folder.glob("*/config.json"))) if folder.is_dir() else 0
-    browser.open(address)
+    begin(browser, address)
+    browser.run("document.activeElement.blur()")
     for _ in range(30):  # from the top of the page to the button, by Tab alone
         browser.press("\ue004")
         if browser.run("return document.activeElement.matches('#setup button')"):
             break
     browser.press("\ue007")  # Enter
+    browser.wait(f"{READY}.turn !== 'mine'")
     browser.wait(f"{READY}.turn === 'mine'", seconds=240)
     for step, action in enumerate(walkthrough):
         wait_for_turn(browser, step)
@@ -116,8 +120,8 @@ def test_play_to_the_end_by_keyboard(
             browser.press("\ue007")  # the input has the focus again when the answer is there
     browser.wait(f"{READY}.turn === 'stored'")
     assert "You won!" in browser.text(".banner")
-    # The same game again has a folder of its own.
-    assert len(list(folder.glob("*/config.json"))) == games + 1
+    # The same game again has a folder of its own, beside the one that was left.
+    assert len(list(folder.glob("*/config.json"))) == games + 2
 
 
 def test_an_error_looks_like_one_and_another_game_begins(
@@ -545,3 +549,65 @@ def test_notebook_views_are_shown(browser: Browser, runs: Path, tmp_path: Path) 
     for part in ("arigraph", "treasure_hunt/easy", "TreasureHunt?level=easy", "golden locker"):
         assert part in text
     assert json.dumps(text)
+
+
+def test_a_run_is_followed_while_it_is_played(browser: Browser, tmp_path: Path) -> None:
+    """Rows and figures come in without a reload; the links lead through the episodes."""
+    config = RunConfig(
+        specs(["Fetch?level=hard&max_steps=90"]),
+        specs(["none", "arigraph"]),
+        specs(["planner"]),
+        (0, 1),
+    )
+    folder = tmp_path / "live"
+    with ResultsFolder(folder, config) as results:
+        jobs = results.todo()
+
+        def play(job: Job) -> None:
+            results.append([*play_job(job, record=str(folder / "steps" / job.steps_file))])
+
+        (folder / "steps").mkdir()
+        play(jobs[0])
+        with serving("view", str(folder), cwd=tmp_path) as address:
+            browser.open(address)
+            browser.wait("return document.querySelectorAll('#runs tbody tr').length === 1")
+            browser.run("window.stays = true")
+            for job in jobs[1:]:
+                play(job)
+            browser.wait("return document.querySelectorAll('#runs tbody tr').length === 4")
+            assert browser.run("return window.stays")
+            assert "4 episodes" in browser.text(".find")
+
+            browser.open(f"{address}/compare")
+            browser.wait(f"{READY}.ready === 'yes'")
+            assert "Games that cost most" in browser.text("main")
+            browser.click("main a")
+            browser.wait(f"{READY}.ready === 'yes'")
+            browser.wait(
+                "return document.querySelector('[role=status]').textContent.includes('part')"
+            )
+
+            browser.open(f"{address}/replay?a={key_of(folder, 'none seed 0')}")
+            browser.wait(f"{READY}.ready === 'yes'")
+            assert not browser.run("return document.getElementById('before')")
+            browser.press("n")
+            browser.wait("return document.getElementById('before')")
+            browser.open("about:blank")  # a page that follows a run calls its server
+
+
+def test_a_step_that_the_model_did_not_decide_is_marked(
+    browser: Browser, runs: Path, tmp_path: Path
+) -> None:
+    file = next((runs / "steps").glob("*.jsonl.gz"))
+    rows = [json.loads(line) for line in gzip.decompress(file.read_bytes()).splitlines()]
+    rows[3]["substitute"] = {"reason": "no action in it", "answer": "I would rather sing"}
+    copy = tmp_path / "steps.jsonl.gz"
+    copy.write_bytes(gzip.compress("\n".join(map(json.dumps, rows)).encode() + b"\n"))
+    write_replay(find([copy])[:1], tmp_path / "replay.html")
+    browser.open((tmp_path / "replay.html").as_uri())
+    browser.wait(f"{READY}.ready === 'yes'")
+    browser.press("f")
+    browser.wait("return document.querySelector('.badge.aside')")
+    assert browser.text("output").startswith("3 ")
+    assert "no action in it" in browser.text(".story")
+    assert "rather sing" in browser.text(".story")

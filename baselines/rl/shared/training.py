@@ -204,7 +204,7 @@ class Trainer:
         folder: Folder of the run; one with the same configuration in it is resumed.
         config: Plain values that also identify the run (environment, memory, ...).
         listener: Called after every tick with the steps so far, and a new line of the curve if
-            there is one.
+            there is one; before the valid games are played, with their number as ``measuring``.
         envs: Environments elsewhere; None for this process.
     """
 
@@ -347,6 +347,7 @@ class Trainer:
     def _measure(self) -> dict[str, Any]:
         """Play the valid games; keep the best player; add a line to the curve."""
         s = self.settings
+        self.listener(self.steps, {"measuring": s.valid_games})
         games = range(s.valid_games)
         score = evaluate(self.learner, self._envs, games, s.envs)
         row = {

@@ -17,6 +17,24 @@
   };
   form.addEventListener("change", apply);
   apply();
+  // A run that is being played: what is new replaces what is shown; the filters stay.
+  const follow = async () => {
+    try {
+      const answer = await fetch(location.href);
+      const page = answer.ok && new DOMParser().parseFromString(await answer.text(), "text/html").querySelector(".page");
+      const old = document.querySelector(".page");
+      if (page && page.textContent !== follow.last) {
+        if (follow.last !== undefined) {
+          for (const part of [...old.children]) if (part !== form) part.remove();
+          for (const part of [...page.children]) if (part.id !== "filters") old.append(part);
+          apply();
+        }
+        follow.last = page.textContent;
+      }
+    } catch { /* the server has ended */ }
+    setTimeout(follow, 3000);
+  };
+  if (document.querySelector(".page").dataset.live) follow();
 
   const NAMES = ["fill", "stroke", "stroke-width", "fill-opacity", "stroke-linejoin", "stroke-dasharray", "font-family", "font-size", "font-weight", "text-anchor"];
   // One picture of the shown panels, with its colours written into it.

@@ -255,14 +255,14 @@ def exam_figure(cards: Sequence[Card]) -> Figure:
     return line_figure("exam-and-play", title, [panel], "exam", "area", (0.0, 1.0))
 
 
-def page(suite: Suite, cards: Sequence[Card]) -> str:
-    """Return ``rank.html``."""
+def page(suite: Suite, cards: Sequence[Card], own: Sequence[str] = ()) -> str:
+    """Return ``rank.html``; the rows of one's own memories are highlighted."""
     shown = [
-        table(header, lines, caption=title, numbers=numbers(header))
+        table(header, lines, caption=title, numbers=numbers(header), marked=own)
         for title, header, lines in (main_table(cards), *more_tables(cards))
     ]
     notes = [*_RANKS, *(_STREAMS if suite.is_stream else _EPISODES)]
-    tables = "".join(f'<div class="card panels">{one}</div>' for one in shown)
+    tables = "".join(f'<div class="card scroll">{one}</div>' for one in shown)
     figure = exam_figure(cards) if any(card.exam.n for card in cards) else None
     title = f"The ranking, tier {suite.tier}, suite {suite.version}"
     main = f"<ul>{''.join(f'<li>{text(note)}</li>' for note in notes)}</ul>{tables}"

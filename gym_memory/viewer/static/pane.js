@@ -61,7 +61,7 @@ GM.pane = (root, episode, label, fixed = false) => {
       now.ms != null ? chip("time", `${GM.number(now.ms, 1)} ms`, "Wall time of the step: policy, game and memory") : null,
       now.end ? badge(now.end === "won" ? "came" : "went", now.end) : null);
     const parts = [];
-    if (now.action) parts.push(el("p", { class: "action" }, el("span", { class: "prompt", "aria-hidden": "true" }, "> "), el("bdi", {}, GM.cut(now.action, 400)), now.ok ? null : [" ", badge("went", "refused")], now.substitute ? [" ", badge("went", "not the model's choice")] : null));
+    if (now.action) parts.push(el("p", { class: "action" }, el("span", { class: "prompt", "aria-hidden": "true" }, "> "), el("bdi", {}, GM.cut(now.action, 400)), now.ok ? null : [" ", badge("went", "refused")], now.substitute ? [" ", badge("aside", "not the model's choice")] : null));
     if (now.substitute) parts.push(el("p", { class: "muted small" }, `The model did not decide this action: ${GM.cut(now.substitute.reason, 400)}`), now.substitute.answer ? GM.long(now.substitute.answer, 2000) : null);
     if (!detail) parts.push(el("p", { class: "muted" }, "…"));
     else {
@@ -119,7 +119,7 @@ GM.pane = (root, episode, label, fixed = false) => {
         parts.push(el("h3", {}, "Past observations"));
         detail.episodes.forEach((text, rank) => {
           const reason = why[rank];
-          parts.push(el("p", { class: "muted small" }, `${rank + 1}. ${reason ? reason.why : ""}${reason && reason.score != null ? `, score ${reason.score.toFixed(3)}` : ""}${reason && reason.note ? `, ${GM.cut(reason.note, 300)}` : ""}`), GM.long(text, 1200));
+          parts.push(el("p", { class: "muted small" }, `${rank + 1}. ${reason ? [reason.why, reason.score != null ? `score ${reason.score.toFixed(3)}` : "", GM.cut(reason.note || "", 300)].filter(Boolean).join(", ") : ""}`), GM.long(text, 1200));
         });
       }
       if (detail.lessons.length) {

@@ -72,6 +72,7 @@
     const wanted = Object.fromEntries(new FormData(setup));
     if (socket) socket.close();
     over = false; waiting = true;
+    document.body.dataset.turn = "begin";
     banner.remove(); show(root, el("p", { class: "muted", role: "status" }, "Making the game…"));
     const mine = socket = new WebSocket(`ws://${location.host}/talk`);
     mine.addEventListener("open", () => mine.send(JSON.stringify({ start: wanted })));
@@ -111,5 +112,6 @@
     else return;
     event.preventDefault();
   });
+  if (setup.dataset.start) start();
   document.body.dataset.ready = "yes";
 })();

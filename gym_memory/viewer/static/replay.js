@@ -33,6 +33,14 @@
   const output = el("output", { for: "slider", class: "at" });
   const button = (id, title, text, move) => el("button", { type: "button", id, title, "aria-label": /\w/.test(text) ? null : title, onclick: move }, text);
   const play = button("play", "Play (space)", "▶", () => toggle());
+  const fault = button("fault", "To the next step that was refused, failed or not decided by the model (f)", "Next fault", () => toFault());
+  const marked = (n) => episodes.some(({ steps }) => steps[n] && (!steps[n].ok || steps[n].substitute || steps[n].end === "lost"));
+  const toFault = () => {
+    const at = [...Array(last + 1).keys()].map((n) => (step + 1 + n) % (last + 1)).find(marked);
+    said.textContent = at == null ? "No step was refused, lost or left undecided." : "";
+    if (at != null) go(at);
+  };
+  const beside = (name, text) => (root.dataset[name] ? el("a", { href: `/replay?a=${encodeURIComponent(root.dataset[name])}`, id: name }, text) : null);
   const differ = button("differ", "To the first step where the two differ (d)", "First difference", () => toDifference());
   const said = el("span", { role: "status", class: "muted" });
   const track = track_of(episodes, last);
@@ -40,7 +48,7 @@
     el("div", { class: "controls" },
       button("first", "First step (Home)", "«", () => go(0)), button("back", "One step back (left arrow)", "‹", () => go(step - 1)), play,
       button("on", "One step on (right arrow)", "›", () => go(step + 1)), button("last", "Last step (End)", "»", () => go(last)), output,
-      episodes.length > 1 ? differ : null, said),
+      fault, episodes.length > 1 ? differ : null, beside("before", "Previous episode"), beside("after", "Next episode"), said),
     el("div", { class: "rail" }, track, slider));
   const panes = episodes.map((episode, n) => {
     const { head } = episode;
@@ -85,10 +93,12 @@
     if (to != null) go(to);
     else if (event.key === " ") toggle();
     else if (event.key === "d" && episodes.length > 1) toDifference();
+    else if (event.key === "f") toFault();
+    else if ("np".includes(event.key) && document.getElementById(event.key === "n" ? "after" : "before")) document.getElementById(event.key === "n" ? "after" : "before").click();
     else return;
     event.preventDefault();
   });
-  await go(Number(location.hash.slice(1)) || 0);
+  await (location.hash === "#difference" && episodes.length > 1 ? toDifference() : go(Number(location.hash.slice(1)) || 0));
   document.body.dataset.opened = performance.now().toFixed(0);
   document.body.dataset.ready = "yes";
 
@@ -108,6 +118,7 @@
       let path = "";
       steps.forEach((now, n) => { if (!n || now.score !== steps[n - 1].score || n === steps.length - 1) path += `${n ? "H" + x(n).toFixed(1) + "V" : "M0 "}${(37 - 33 * now.score).toFixed(1)}`; });
       add("path", { d: path, class: `curve k${all[which].head.colour} c${which}` });
+      steps.forEach((now, n) => { if (now.substitute) add("path", { d: `M${x(n)} 39h.01`, class: "aside" }); });
       if (all.length === 1) steps.forEach((now, n) => { if (now.reward) add("path", { d: `M${x(n)} ${37 - 33 * now.score}h.01`, class: now.reward > 0 ? "up" : "down" }); });
     });
     const cursor = add("line", { x1: 0, x2: 0, y1: 0, y2: 40, class: "cursor" });

@@ -2,16 +2,26 @@
 // The table of recorded episodes: filter, sort, group, turn pages, choose two to stand side by side.
 // The address keeps the view after its #.
 (async () => {
-  const el = GM.el, MOST = 50, COLUMNS = ["environment", "memory", "policy", "seed", "trial", "score", "steps", "result"];
-  const NUMBERS = new Set(["seed", "trial", "score", "steps"]);
-  const rows = await GM.unpack(document.getElementById("rows").textContent);
+  const el = GM.el, MOST = 50, COLUMNS = ["environment", "memory", "policy", "seed", "trial", "score", "steps", "seconds", "tokens", "cost", "result"];
+  const NUMBERS = new Set(["seed", "trial", "score", "steps", "seconds", "tokens", "cost"]);
+  let rows = await GM.unpack(document.getElementById("rows").textContent);
   const view = { find: "", run: "", sort: "", down: "", apart: "yes", page: "1", ...Object.fromEntries(new URLSearchParams(location.hash.slice(1))) };
   const runs = new Map();
-  for (const row of rows) {
-    row.words = [row.run, row.environment, row.memory, row.policy, `seed=${row.seed};`, `trial=${row.trial};`, row.result].join(" ").toLowerCase();
-    if (!runs.has(row.run)) runs.set(row.run, []);
-    runs.get(row.run).push(row);
-  }
+  const gather = () => {
+    runs.clear();
+    for (const row of rows) {
+      row.words = [row.run, row.environment, row.memory, row.policy, `seed=${row.seed};`, `trial=${row.trial};`, row.result].join(" ").toLowerCase();
+      if (!runs.has(row.run)) runs.set(row.run, []);
+      runs.get(row.run).push(row);
+    }
+  };
+  gather();
+  const total = (name, all) => all.reduce((sum, row) => sum + (row[name] || 0), 0);
+  const about = (all) => {
+    const scores = all.map(({ score }) => score).filter((score) => score != null), failed = all.filter(({ result }) => result === "failed").length;
+    return [all[0].date, `${all.length} episodes`, scores.length ? `mean score ${(scores.reduce((sum, score) => sum + score, 0) / scores.length).toFixed(3)}` : "", failed ? `${failed} failed` : "",
+      `${GM.number(total("seconds", all), 0)} s`, total("tokens", all) ? `${GM.number(total("tokens", all))} tokens` : "", total("cost", all) ? `$${total("cost", all).toFixed(4)}` : ""].filter(Boolean).join(", ");
+  };
   const chosen = [];
   const change = (changes) => { Object.assign(view, { page: "1" }, changes); draw(); };
 
@@ -20,6 +30,7 @@
     el("option", { value: "" }, `All ${runs.size} runs`), [...runs.keys()].map((name) => el("option", { value: name, selected: name === view.run }, GM.cut(name, 60))));
   const apart = el("input", { type: "checkbox", checked: view.apart === "yes", onchange: () => change({ apart: apart.checked ? "yes" : "no" }) });
   const count = el("span", { id: "count", class: "muted", role: "status" });
+  const whole = el("span", { class: "muted" });
   const beside = el("button", { type: "button", id: "beside", onclick: () => { location.href = `/replay?a=${chosen[0]}&b=${chosen[1]}`; } }, "Compare two");
   const heads = COLUMNS.map((name) => el("th", { scope: "col", class: NUMBERS.has(name) ? "number" : null },
     el("button", { type: "button", "data-sort": name, onclick: () => change(view.sort !== name ? { sort: name, down: "" } : view.down ? { sort: "", down: "" } : { down: "yes" }) }, name[0].toUpperCase() + name.slice(1))));
@@ -34,7 +45,7 @@
       if (chosen.length > 2) { const old = body.querySelector(`input[value="${chosen.shift()}"]`); if (old) old.checked = false; }
       beside.disabled = chosen.length !== 2;
     } });
-    const shown = { ...row, score: row.score == null ? "" : row.score.toFixed(3), memory: [el("span", { class: `swatch k${row.colour}`, "aria-hidden": "true" }), row.memory] };
+    const shown = { ...row, score: row.score == null ? "" : row.score.toFixed(3), seconds: GM.number(row.seconds, 1), tokens: row.tokens ? GM.number(row.tokens) : "–", cost: row.cost ? `$${row.cost.toFixed(4)}` : row.tokens ? "?" : "–", memory: [el("span", { class: `swatch k${row.colour}`, "aria-hidden": "true" }), row.memory] };
     return el("tr", {}, el("td", {}, box), COLUMNS.map((name) => el("td", { class: NUMBERS.has(name) ? "number" : null }, shown[name])),
       el("td", {}, el("a", { href: `/replay?a=${row.key}`, "aria-label": `Replay ${row.title}` }, "Replay")));
   };
@@ -49,12 +60,11 @@
     GM.show(body, found.slice(first, first + MOST).map((row) => {
       if (!grouped || row.run === group) return line(row);
       group = row.run;
-      const scores = runs.get(group).map(({ score }) => score).filter((score) => score != null);
-      const mean = scores.length ? `, mean score ${(scores.reduce((sum, score) => sum + score, 0) / scores.length).toFixed(3)}` : "";
-      return [el("tr", { class: "group" }, el("th", { colspan: COLUMNS.length + 2, scope: "rowgroup" }, group, el("span", { class: "muted" }, ` – ${runs.get(group).length} episodes${mean}`))), line(row)];
+      return [el("tr", { class: "group" }, el("th", { colspan: COLUMNS.length + 2, scope: "rowgroup" }, group, el("span", { class: "muted" }, ` – ${about(runs.get(group))}`))), line(row)];
     }));
     heads.forEach((head, n) => (COLUMNS[n] === view.sort ? head.setAttribute("aria-sort", view.down ? "descending" : "ascending") : head.removeAttribute("aria-sort")));
     count.textContent = `${found.length} of ${rows.length}`;
+    whole.textContent = runs.size === 1 ? about(rows) : "";
     where.textContent = found.length ? `${first + 1} to ${Math.min(first + MOST, found.length)} of ${found.length}` : "";
     back.disabled = page === 1; on.disabled = page === last; beside.disabled = chosen.length !== 2;
     document.querySelector(".pages").hidden = last === 1;
@@ -62,10 +72,27 @@
     history.replaceState(null, "", "#" + new URLSearchParams(kept));
   };
   GM.show(document.getElementById("runs"), rows.length ? el("section", { class: "card" },
-    el("p", { class: "find" }, find, runs.size > 1 ? [run, el("label", {}, apart, " Group by run")] : null, count, beside),
+    el("p", { class: "find" }, find, runs.size > 1 ? [run, el("label", {}, apart, " Group by run")] : null, count, beside, whole),
     el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Recorded episodes" },
       el("table", {}, el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "Choose"), heads, el("th", { scope: "col" }, "Replay"))), body)),
     el("p", { class: "pages" }, back, where, on)) : el("p", { class: "card" }, "No steps are recorded in these folders yet."));
   if (rows.length) draw();
+  // A run that is being played: its rows come in as they are written.
+  const follow = async () => {
+    try {
+      const answer = await fetch("/rows");
+      const found = answer.ok ? await answer.text() : "";
+      if (found && found !== follow.last) {
+        const before = rows.length;
+        rows = JSON.parse(found);
+        follow.last = found;
+        gather();
+        if (!before && rows.length) location.reload();
+        else if (rows.length) draw();
+      }
+    } catch { /* the server has ended */ }
+    setTimeout(follow, 2000);
+  };
+  if (document.getElementById("runs").dataset.live) setTimeout(follow, 2000);
   document.body.dataset.ready = "yes";
 })();

@@ -1,0 +1,58 @@
+"""Find the games that cost a memory most, against the memory that scores best."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from gym_memory.core.names import Spec
+from gym_memory.run.results.score import Unit, grouped
+
+__all__ = ["Loss", "losses"]
+
+_UPPER_BOUND = "oracle"
+"""Knows what nobody saw, so it is not the best memory."""
+
+
+class Loss(NamedTuple):
+    """A game in which ``best`` scored higher than ``unit``."""
+
+    unit: Unit
+    best: Unit
+
+    @property
+    def cost(self) -> float:
+        """Return what the game cost: the difference of the scores."""
+        return self.best.score - self.unit.score
+
+
+def losses(all_units: Sequence[Unit], most: int = 3) -> list[Loss]:
+    """Return the games that cost most, the worst first.
+
+    The games are those of the user's own memories where there are any, else of all but the best.
+    """
+    by_memory = grouped(all_units, lambda unit: unit.memory)
+    means = {
+        memory: float(np.mean([unit.score for unit in own]))
+        for memory, own in by_memory.items()
+        if Spec(memory).name != _UPPER_BOUND
+    }
+    if len(means) < 2:
+        return []
+    best = max(means, key=lambda memory: means[memory])
+    own = [memory for memory in means if ":" in Spec(memory).name] or [*means]
+    partners = {_game(unit): unit for unit in by_memory[best]}
+    found = [
+        Loss(unit, partners[_game(unit)])
+        for memory in own
+        for unit in by_memory[memory]
+        if memory != best and _game(unit) in partners
+    ]
+    found = [loss for loss in found if loss.cost > 0]
+    return sorted(found, key=lambda loss: -loss.cost)[:most]
+
+
+def _game(unit: Unit) -> tuple[object, ...]:
+    return unit.protocol, unit.env, unit.policy, unit.budget, unit.seed
