@@ -4,7 +4,7 @@
 (async () => {
   const el = GM.el, MOST = 50, COLUMNS = ["environment", "memory", "policy", "seed", "trial", "score", "steps", "seconds", "tokens", "cost", "result"];
   const NUMBERS = new Set(["seed", "trial", "score", "steps", "seconds", "tokens", "cost"]);
-  let rows = await GM.unpack(document.getElementById("rows").textContent);
+  let rows = await GM.unpack(document.getElementById("rows").textContent), shownRows = JSON.stringify(rows);
   const view = { find: "", run: "", sort: "", down: "", apart: "yes", page: "1", ...Object.fromEntries(new URLSearchParams(location.hash.slice(1))) };
   const runs = new Map();
   const gather = () => {
@@ -81,11 +81,11 @@
   const follow = async () => {
     try {
       const answer = await fetch("/rows");
-      const found = answer.ok ? await answer.text() : "";
-      if (found && found !== follow.last) {
+      const found = answer.ok ? JSON.stringify(await answer.json()) : "";
+      if (found && found !== shownRows) { // rows that stay keep their elements
         const before = rows.length;
         rows = JSON.parse(found);
-        follow.last = found;
+        shownRows = found;
         gather();
         if (!before && rows.length) location.reload();
         else if (rows.length) draw();
