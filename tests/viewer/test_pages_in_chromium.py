@@ -592,7 +592,7 @@ def test_a_run_is_followed_while_it_is_played(browser: Browser, tmp_path: Path) 
             assert not browser.run("return document.getElementById('before')")
             browser.press("n")
             browser.wait("return document.getElementById('before')")
-            browser.open("about:blank")  # a page that follows a run calls its server
+            browser.driver.get("about:blank")  # a page that follows a run calls its server
 
 
 def test_a_step_that_the_model_did_not_decide_is_marked(
