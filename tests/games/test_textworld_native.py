@@ -249,6 +249,15 @@ def test_an_unknown_description_is_refused(text):
         described(text).check()
 
 
+@pytest.mark.parametrize("change", ["[if open]" * 10_000, "[one of]", 'a "quote"', "\\"])
+def test_a_game_with_an_unknown_description_is_the_interpreters(change, tmp_path):
+    env = Cooking("rl-1", "train")
+    data = json.loads(Path(env.description(env.task_ids[0])).read_text())
+    next(info for _, info in data["infos"] if info["type"] == "r")["desc"] += change
+    (tmp_path / "odd.json").write_text(json.dumps(data))
+    assert load_game(tmp_path / "odd.json").native is None
+
+
 def test_words_are_compared_as_the_dictionary_keeps_them():
     assert word_key("refrigerator") == word_key("refrigeration")
     assert word_key("box12") == "box12"

@@ -112,7 +112,7 @@ def read_native(
         return None
     try:
         return _read(data, types, subtypes, cooking=rules == "cooking")
-    except (UnknownTextError, LookupError):
+    except (UnknownTextError, LookupError, RecursionError, StopIteration):
         return None
 
 
