@@ -12,7 +12,9 @@ import math
 import multiprocessing
 import os
 import pickle
+import shutil
 import signal
+import tempfile
 import time
 import uuid
 from collections import deque
@@ -121,7 +123,9 @@ class _Play:
 class _Worker:
     """A worker process as the parent sees it."""
 
-    def __init__(self, slot: int, log: Path, settings: WorkerSettings, limits: Limits):
+    def __init__(
+        self, slot: int, log: Path, settings: WorkerSettings, limits: Limits, temporary: str
+    ):
         self._limits = limits
         self.slot, self.lanes = slot, settings.lanes
         self.plays: dict[Job, _Play] = {}
@@ -133,7 +137,7 @@ class _Worker:
         self.connection, theirs = context.Pipe()
         self.process = context.Process(target=serve, args=(theirs, log, settings))
         self._mark = uuid.uuid4().hex
-        with _child_settings(self._mark):
+        with _child_settings(self._mark, temporary):
             self.process.start()
         theirs.close()
 
@@ -224,10 +228,11 @@ def _start_tracker() -> None:
 
 
 @contextlib.contextmanager
-def _child_settings(mark: str) -> Iterator[None]:
+def _child_settings(mark: str, temporary: str) -> Iterator[None]:
     """Give the processes started inside a mark, one numeric thread, and no Ctrl-C.
 
-    The mark finds a worker with all that it started, whatever session that is in. The parent
+    What a killed engine leaves stays in the pool's folder ``temporary``, which ends with it. The
+    mark finds a worker with all that it started, whatever session that is in. The parent
     handles Ctrl-C, after the start if it comes during it.
     """
     masks: set[signal.Signals] | set[int] = set()
@@ -236,7 +241,7 @@ def _child_settings(mark: str) -> Iterator[None]:
         masks = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     threads = {name: "1" for name in _THREADS if name not in os.environ}
     try:
-        with child_environment(**threads, **{MARK: mark}):
+        with child_environment(**threads, **{MARK: mark, "TMPDIR": temporary}):
             yield
     finally:
         if hasattr(signal, "pthread_sigmask"):
@@ -291,6 +296,7 @@ class WorkerPool:
             silence=limits_in_time.step / 10,
         )
         self._workers: dict[int, _Worker] = {}
+        self._temporary = ""
         self._failed_starts = 0  # in a row
         self._waiting: deque[Job] = deque()
         self._suspects: set[Job] = set()  # were played beside others when their worker died
@@ -299,6 +305,7 @@ class WorkerPool:
         for folder in (self._logs, self._settings.steps):
             if folder is not None:
                 folder.mkdir(parents=True, exist_ok=True)
+        self._temporary = tempfile.mkdtemp(prefix="gym-memory-")
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *exc: object) -> None:
@@ -310,12 +317,13 @@ class WorkerPool:
         for worker in self._workers.values():
             worker.kill()
         self._workers.clear()
+        shutil.rmtree(self._temporary, ignore_errors=True)
 
     def _start(self, slot: int) -> None:
         """Start a worker; where the system refuses, the slot stays empty for the next try."""
         log = self._logs / f"worker-{slot}.log"
         try:
-            self._workers[slot] = _Worker(slot, log, self._settings, self._in_time)
+            self._workers[slot] = _Worker(slot, log, self._settings, self._in_time, self._temporary)
         except OSError as error:
             self._count_failed_start(f"a worker process cannot be started: {error}")
 

@@ -123,3 +123,16 @@ def test_key_in_url_is_refused_before_writing(tmp_path: Path, url: str, capsys) 
     assert end.value.code == 2
     assert "password or key" in capsys.readouterr().err
     assert not (tmp_path / "run").exists()
+
+
+def test_pool_removes_what_its_engines_leave(tmp_path: Path) -> None:
+    """A killed game leaves its folder in the pool's, which ends with the pool."""
+    from gym_memory.run.pool import Limits, WorkerPool
+
+    with WorkerPool(1, limits_in_time=Limits(300.0), logs=tmp_path / "logs") as pool:
+        left = Path(pool._temporary) / "left"
+        left.write_text("x")
+        (rows,) = pool.play(CONFIG.jobs()[:1])
+        assert rows[0].result.failed == ""
+        assert left.exists()
+    assert not left.parent.exists()
