@@ -64,7 +64,7 @@ class LanguageSettings(Settings):
     """
 
     llm: str | ChatModel = "openai"
-    model: str = ""
+    model: str | int | float = ""
     base_url: str = ""
     _: dataclasses.KW_ONLY
     reasoning: bool | None = None
