@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from gym_memory.graph.schema import direction_in
 
-__all__ = ["Archive", "Attempt", "Cell", "Key", "Option", "Reach", "lights", "option_of"]
+__all__ = ["Archive", "Cell", "Key", "Option", "Reach", "VisitTrail", "lights", "option_of"]
 
 Key = Hashable
 """Distinguishes a state from others."""
@@ -44,7 +44,7 @@ _WITH = frozenset(("in", "into", "on", "onto", "to", "with", "at", "from", "unde
 _PARTICLES = frozenset(("up", "down", "in", "out", "on", "off"))
 
 
-class Attempt(NamedTuple):
+class VisitTrail(NamedTuple):
     """The states of one attempt from the start on, and the best score on the way."""
 
     best: float
@@ -112,7 +112,7 @@ class Archive:
     def __init__(self, k: int):
         self.k = k
         self.cells: dict[Key, Cell] = {}
-        self.frontier: list[Attempt] = []
+        self.frontier: list[VisitTrail] = []
         self._known: set[Option | str] = set()
         self.tried: Counter[Option] = Counter()
         self._taken: Counter[object] = Counter()
@@ -188,7 +188,7 @@ class Archive:
     def finish(self, best: float, trail: tuple[Key, ...]) -> None:
         """Keep a trajectory if it is among the best; of equal ones the latest."""
         others = (t for t in self.frontier if t.trail != trail[: len(t.trail)])
-        self.frontier = sorted([Attempt(best, trail), *others], key=lambda t: -t.best)[: self.k]
+        self.frontier = sorted([VisitTrail(best, trail), *others], key=lambda t: -t.best)[: self.k]
         self._stalls = Counter(t.trail[-1] for t in self.frontier)
         self._values = {key: t.best for t in reversed(self.frontier) for key in t.trail}
 

@@ -18,7 +18,7 @@ from random import Random
 import numpy as np
 
 from gym_memory.games.jericho.engine import ParserEngine
-from gym_memory.games.jericho.trials import Trials
+from gym_memory.games.jericho.trials import StateTrials
 
 OUT = Path(__file__).with_name("walkthroughs.json")
 QUIET = ("look", "inventory", "wait")
@@ -57,7 +57,7 @@ def measure(story: Path, steps: int) -> dict[str, object]:
 def effect(engine: ParserEngine, action: str) -> bytes | None:
     """Return the objects as an action leaves them; None if it or waiting leaves them the same."""
     known, begun = engine.facts_of_story, engine.save()
-    trials = Trials(engine.machine, known.vocabulary, lambda command: True)
+    trials = StateTrials(engine.machine, known.vocabulary, lambda command: True)
     regions = [known.region.of(trials.result(command).memory) for command in QUIET]
     same = np.logical_and(regions[0] == regions[1], regions[0] == regions[2])
     now = known.region.of(trials.result(action).memory)[same]

@@ -19,7 +19,7 @@ from gym_memory.memory.base import Memory, make_memory
 from gym_memory.train.session import GameTurn, Session, task_names
 from gym_memory.wrappers.memory import DEFAULT_BUDGET, DEFAULT_MEMORY
 
-__all__ = ["Alone", "MapPlace", "View", "game_server", "memory_server"]
+__all__ = ["Alone", "GameView", "MapPlace", "game_server", "memory_server"]
 
 _mcp: Any = require("mcp.server", "mcp", "the MCP server")
 _exceptions: Any = require("mcp.server.mcpserver.exceptions", "mcp", "the MCP server")
@@ -28,7 +28,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 @dataclass(frozen=True)
-class View:
+class GameView:
     """What an agent sees of its game, and how it does."""
 
     handle: str
@@ -81,7 +81,7 @@ def game_server(
     )
 
     @_tool(server)
-    def new_game(split: str = "", index: int | None = None, seed: int | None = None) -> View:
+    def new_game(split: str = "", index: int | None = None, seed: int | None = None) -> GameView:
         """Begin a game: task `index` of a split, else the task that the seed chooses."""
 
         def begin() -> Session:
@@ -98,7 +98,7 @@ def game_server(
             return _view(handle, held.thing.turn)
 
     @_tool(server)
-    def act(handle: str, command: str) -> View:
+    def act(handle: str, command: str) -> GameView:
         """Play one command of a game."""
         with shelf.use(handle) as held:
             return _view(handle, held.thing.step(command))
@@ -123,7 +123,7 @@ def game_server(
             return held.keep(held.thing.snapshot())
 
     @_tool(server)
-    def go_back(handle: str, snapshot: str) -> View:
+    def go_back(handle: str, snapshot: str) -> GameView:
         """Return the game and its memory to a snapshot, any number of times."""
         with shelf.use(handle) as held:
             return _view(handle, held.thing.restore(held.kept(snapshot)))
@@ -235,9 +235,9 @@ def _tool(server: Any, name: str = "") -> Callable[[F], F]:
     return offer
 
 
-def _view(handle: str, turn: GameTurn) -> View:
+def _view(handle: str, turn: GameTurn) -> GameView:
     obs, info = turn.obs, turn.info
-    return View(
+    return GameView(
         handle=handle, text=obs["text"], task=obs["task"], inventory=obs["inventory"],
         valid_actions=list(obs["valid_actions"]), memory=obs["memory"], reward=turn.reward,
         score=float(info["score"]), max_score=float(info["max_score"]), success=info["success"],

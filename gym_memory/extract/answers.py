@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from gym_memory.extract.effects import perform
-from gym_memory.extract.events import Event, Part
+from gym_memory.extract.events import ClausePart, Event
 from gym_memory.extract.known import meant
 from gym_memory.extract.notes.words import Phrase
 from gym_memory.extract.scene import Scene
@@ -98,7 +98,7 @@ def _perform(draft: Scene, event: Event, start: int, end: int) -> None:
     if "throw" in event.verb and not event.holder.text:
         event = event._replace(kinds=("drop",))
     holder = event.holder._replace(text=_the(event.holder.text))
-    thing = Part(_the(draft.handled), -1) if " and " not in event.thing.text else event.thing
+    thing = ClausePart(_the(draft.handled), -1) if " and " not in event.thing.text else event.thing
     perform(draft, event._replace(thing=thing, holder=holder))
     for triple, mention in draft.mentions.items():
         if triple not in before and mention.start <= 0:

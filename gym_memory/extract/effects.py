@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from gym_memory.extract.events import INTANGIBLE, RESULTS, SELVES, Event, Part
+from gym_memory.extract.events import INTANGIBLE, RESULTS, SELVES, ClausePart, Event
 from gym_memory.extract.known import meant
 from gym_memory.extract.notes.words import Phrase, names_person
 from gym_memory.extract.scene import (
@@ -56,7 +56,7 @@ def perform(draft: Scene, event: Event) -> bool:
 # Parts of an event
 
 
-def things_of(draft: Scene, part: Part, *, carried: bool | None = None) -> Iterator[Phrase]:
+def things_of(draft: Scene, part: ClausePart, *, carried: bool | None = None) -> Iterator[Phrase]:
     """Yield the things that a part of an event names, by their known names."""
     if part.start < 0 and not part.text:
         return
@@ -77,7 +77,7 @@ def things_of(draft: Scene, part: Part, *, carried: bool | None = None) -> Itera
             yield phrase._replace(name=name)
 
 
-def _known_things(draft: Scene, part: Part, *, carried: bool | None = None) -> list[Phrase]:
+def _known_things(draft: Scene, part: ClausePart, *, carried: bool | None = None) -> list[Phrase]:
     return [p for p in things_of(draft, part, carried=carried) if draft.graph.knows(p.name)]
 
 
@@ -168,7 +168,7 @@ def _put(draft: Scene, event: Event, own: bool) -> bool:
 def _give(draft: Scene, event: Event, own: bool) -> bool:
     to_you = _TO_YOU.match(event.thing.text)
     if to_you is not None:
-        rest = Part(event.thing.text[to_you.end() :], event.thing.start + to_you.end())
+        rest = ClausePart(event.thing.text[to_you.end() :], event.thing.start + to_you.end())
         return _gain(draft, event._replace(thing=rest), own=True)
     if event.preposition != "to":
         return False

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from gym_memory.extract.notes.words import verb_forms
 
-__all__ = ["CONDITIONS", "INTANGIBLE", "RESULTS", "SELVES", "Event", "Part", "action_event"]
+__all__ = ["CONDITIONS", "INTANGIBLE", "RESULTS", "SELVES", "ClausePart", "Event", "action_event"]
 __all__ += ["events_in"]
 
 _DATA = tomllib.loads(Path(__file__).with_name("events.toml").read_text(encoding="utf-8"))
@@ -73,7 +73,7 @@ _EFFECTIVE = frozenset(
 """First words of verbs that do something to a thing, as a fast test."""
 
 
-class Part(NamedTuple):
+class ClausePart(NamedTuple):
     """Words of a clause, and where they begin in the sentence."""
 
     text: str
@@ -85,7 +85,7 @@ class Part(NamedTuple):
         return self.text.lower() in _PRONOUNS
 
 
-_NO_PART = Part("", -1)
+_NO_PART = ClausePart("", -1)
 
 
 class Event(NamedTuple):
@@ -93,29 +93,29 @@ class Event(NamedTuple):
 
     kinds: tuple[str, ...]
     verb: str
-    subject: Part
-    thing: Part = _NO_PART
+    subject: ClausePart
+    thing: ClausePart = _NO_PART
     preposition: str = ""
-    holder: Part = _NO_PART
+    holder: ClausePart = _NO_PART
     tail: str = ""
     """All words after the verb, in lower case."""
 
 
-class _Words(NamedTuple):
+class _SentenceWords(NamedTuple):
     """The words and marks of a sentence in lower case, and where they are."""
 
     sentence: str
     lower: list[str]
     spans: list[tuple[int, int]]
 
-    def part(self, begin: int, end: int) -> Part:
+    def part(self, begin: int, end: int) -> ClausePart:
         """Return the words from one position up to another."""
         if begin >= end:
             return _NO_PART
         start = self.spans[begin][0]
-        return Part(self.sentence[start : self.spans[end - 1][1]], start)
+        return ClausePart(self.sentence[start : self.spans[end - 1][1]], start)
 
-    def first(self, begin: int, end: int, is_wanted: Callable[[_Words, int], bool]) -> int:
+    def first(self, begin: int, end: int, is_wanted: Callable[[_SentenceWords, int], bool]) -> int:
         """Return the first position of a word that is wanted; the end if none is."""
         return next((at for at in range(begin, end) if is_wanted(self, at)), end)
 
@@ -146,16 +146,16 @@ def action_event(action: str) -> Event | None:
     """
     words = _words_of(action)
     found = _verb(words, 0)
-    return None if found is None else _event(words, Part("you", -1), *found, len(words.lower))
+    return None if found is None else _event(words, ClausePart("you", -1), *found, len(words.lower))
 
 
-def _words_of(sentence: str) -> _Words:
+def _words_of(sentence: str) -> _SentenceWords:
     lead = _LEAD.match(sentence)
     found = list(_TOKEN.finditer(sentence, lead.end() if lead else 0))
-    return _Words(sentence, [m.group().lower() for m in found], [m.span() for m in found])
+    return _SentenceWords(sentence, [m.group().lower() for m in found], [m.span() for m in found])
 
 
-def _events(words: _Words) -> Iterator[Event]:
+def _events(words: _SentenceWords) -> Iterator[Event]:
     at, subject = 0, _NO_PART
     while at < len(words.lower):
         clause = _clause(words, at, subject)
@@ -175,7 +175,7 @@ def _events(words: _Words) -> Iterator[Event]:
         at = end
 
 
-def _next_clause(words: _Words, at: int, subject: Part) -> int | None:
+def _next_clause(words: _SentenceWords, at: int, subject: ClausePart) -> int | None:
     """Return where the next clause with an event begins, behind a conjunction or a comma."""
     lower = words.lower
     for joint in range(at, len(lower) - 1):
@@ -185,7 +185,9 @@ def _next_clause(words: _Words, at: int, subject: Part) -> int | None:
     return None
 
 
-def _clause(words: _Words, at: int, last: Part) -> tuple[Part, tuple[str, ...], int] | None:
+def _clause(
+    words: _SentenceWords, at: int, last: ClausePart
+) -> tuple[ClausePart, tuple[str, ...], int] | None:
     """Return subject, kinds and the position after the verb of a clause that begins there."""
     lower, first, verb_at = words.lower, words.lower[at], at
     is_name = words.sentence[words.spans[at][0]].isupper() and first not in _VERBS
@@ -211,7 +213,7 @@ def _clause(words: _Words, at: int, last: Part) -> tuple[Part, tuple[str, ...], 
     return None if found is None else (subject, *found)
 
 
-def _verb(words: _Words, at: int) -> tuple[tuple[str, ...], int] | None:
+def _verb(words: _SentenceWords, at: int) -> tuple[tuple[str, ...], int] | None:
     """Return the kinds of the longest verb that begins there, and the position after it.
 
     A verb whose particle comes later, as in *picks the lamp up*, has no kind yet.
@@ -228,7 +230,9 @@ def _verb(words: _Words, at: int) -> tuple[tuple[str, ...], int] | None:
     return ((), at + 1) if any(f"{lower[at]} {word}" in known for word in later) else None
 
 
-def _event(words: _Words, subject: Part, kinds: tuple[str, ...], at: int, end: int) -> Event:
+def _event(
+    words: _SentenceWords, subject: ClausePart, kinds: tuple[str, ...], at: int, end: int
+) -> Event:
     """Return the event of a verb with the words that follow it."""
     lower = words.lower
     while end > at and lower[end - 1] in _JOINTS:
@@ -257,7 +261,7 @@ def _event(words: _Words, subject: Part, kinds: tuple[str, ...], at: int, end: i
     return Event(kinds, verb, subject, thing, lower[after], words.part(after + 1, stop), tail)
 
 
-def _ends_name(words: _Words, at: int) -> bool:
+def _ends_name(words: _SentenceWords, at: int) -> bool:
     """True if a name ends before a word: a preposition, or a comma that no thing follows."""
     word = words.lower[at]
     if word in ",;:(":
@@ -266,5 +270,5 @@ def _ends_name(words: _Words, at: int) -> bool:
     return word in _PREPOSITIONS
 
 
-def _ends_holder(words: _Words, at: int) -> bool:
+def _ends_holder(words: _SentenceWords, at: int) -> bool:
     return words.lower[at] in _PREPOSITIONS or words.lower[at] in ",;:("

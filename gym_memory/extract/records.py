@@ -28,7 +28,7 @@ class RecordLines(NamedTuple):
     positions: Sequence[int]
 
 
-class _Line(NamedTuple):
+class _RecordLine(NamedTuple):
     """A label and its values, each with the position of its first character."""
 
     label: tuple[str, int]
@@ -62,7 +62,7 @@ def record_lines(text: str) -> RecordLines | None:
     return RecordLines("".join(parts), positions)
 
 
-def _json_lines(text: str) -> list[_Line]:
+def _json_lines(text: str) -> list[_RecordLine]:
     try:
         json.loads(text)
     except (ValueError, RecursionError):
@@ -70,16 +70,16 @@ def _json_lines(text: str) -> list[_Line]:
     return [line for line in _json_pairs(text) if line.values and line.label[0] not in _ANONYMOUS]
 
 
-def _json_pairs(text: str) -> Iterator[_Line]:
+def _json_pairs(text: str) -> Iterator[_RecordLine]:
     """Yield the pairs of all objects; the name of an object goes under the key of the object."""
-    line, word = _Line(("", 0), []), ("", 0)
+    line, word = _RecordLine(("", 0), []), ("", 0)
     above: list[tuple[str, int]] = []
     for found in _JSON_TOKEN.finditer(text):
         mark = found["mark"]
         if mark == ":":
             yield line
             line, word = (
-                _Line(above[-1] if word[0] == "name" and above[-1][0] else word, []),
+                _RecordLine(above[-1] if word[0] == "name" and above[-1][0] else word, []),
                 ("", 0),
             )
         elif mark is None:
@@ -96,9 +96,9 @@ def _json_pairs(text: str) -> Iterator[_Line]:
     yield line
 
 
-def _xml_lines(text: str) -> list[_Line]:
+def _xml_lines(text: str) -> list[_RecordLine]:
     """Return short contents and attributes by their tags, sentences alone; [] for other text."""
-    lines: list[_Line] = []
+    lines: list[_RecordLine] = []
     opened: list[tuple[str, int]] = []
     for found in _ELEMENT.finditer(text):
         words = (found["text"] or "").strip()
@@ -109,7 +109,7 @@ def _xml_lines(text: str) -> list[_Line]:
                 for a in _ATTRIBUTE.finditer(found["more"])
             ]
             if values:
-                lines.append(_Line(tag, values[:1]))
+                lines.append(_RecordLine(tag, values[:1]))
             if not found["empty"]:
                 opened.append(tag)
         elif found["close"]:
@@ -118,9 +118,9 @@ def _xml_lines(text: str) -> list[_Line]:
         elif words:
             start = found.start() + found["text"].index(words)
             if words.endswith(_SENTENCE_END) and (opened or "\n" in text[found.start() : start]):
-                lines.append(_Line((words, start), []))
+                lines.append(_RecordLine((words, start), []))
             elif opened:
-                lines.append(_Line(opened[-1], [(words, start)]))
+                lines.append(_RecordLine(opened[-1], [(words, start)]))
             else:
                 return []  # tags within prose
     return [] if opened else lines

@@ -36,7 +36,7 @@ _AGENT = "agent_adam_davis"
 _CRAFTS = re.compile(r"(can be used to craft: )([^\n]*)\)")
 
 
-class EngineAnswer(NamedTuple):
+class OdysseyAnswer(NamedTuple):
     """What the engine answers to a command; ``rewards`` are of this step, by category."""
 
     text: str
@@ -78,14 +78,14 @@ class Engine:
         self.env.update_config = _write_nothing
         self.text = str(self.env.reset()[_AGENT]["text"])
 
-    def send(self, action: str) -> EngineAnswer:
+    def send(self, action: str) -> OdysseyAnswer:
         """Play one command."""
         seen, rewards, done, flags = self.env.step({_AGENT: action})
         reward = rewards[_AGENT]
         parts = dict(vars(reward), total=reward.score_total)
         accepted = not flags["step_invalid_action"][_AGENT]
         text = _CRAFTS.sub(_sorted_crafts, str(seen[_AGENT]["text"]))
-        return EngineAnswer(text, parts, accepted, bool(done))
+        return OdysseyAnswer(text, parts, accepted, bool(done))
 
     def copy(self) -> Engine:
         """Return a copy whose further course is its own."""

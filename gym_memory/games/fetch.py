@@ -76,13 +76,17 @@ def build(seed: str, rooms: int, requests: int) -> House:
     return House(names[0], exits, furniture, things, tuple((t, pieces[0]) for t in wanted))
 
 
-class _Level(NamedTuple):
+class _HouseSize(NamedTuple):
     rooms: int
     requests: int
     max_steps: int
 
 
-_LEVELS = {"easy": _Level(5, 2, 25), "medium": _Level(10, 4, 60), "hard": _Level(20, 6, 150)}
+_LEVELS = {
+    "easy": _HouseSize(5, 2, 25),
+    "medium": _HouseSize(10, 4, 60),
+    "hard": _HouseSize(20, 6, 150),
+}
 _SPLITS = {"train": 200, "valid": 50, "test": 50}
 
 

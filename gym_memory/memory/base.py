@@ -112,7 +112,7 @@ class Memory(ABC):
     """Budget that the last recall was given so that its text fits into the caller's."""
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
-        """Hold every recall to its budget, in any script, and reasons to the same items."""
+        """Bound every recall by its budget, in any script, and reasons to the same items."""
         super().__init_subclass__(**kwargs)
         for name, hold in (("recall", _within_budget), ("reasons", _as_recalled)):
             if name in vars(cls):

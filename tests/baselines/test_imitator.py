@@ -22,7 +22,13 @@ from gym_memory.baselines.rules.scienceworld.demonstrations import (
     nearest,
     usual_pause,
 )
-from gym_memory.baselines.rules.scienceworld.guide import Guide, Standing, choose, decided, progress
+from gym_memory.baselines.rules.scienceworld.guide import (
+    DemonstrationProgress,
+    Guide,
+    choose,
+    decided,
+    progress,
+)
 from gym_memory.baselines.rules.scienceworld.imitator import Imitator
 from gym_memory.baselines.rules.scienceworld.phrases import (
     Terms,
@@ -235,7 +241,7 @@ def test_sees_the_rounds_of_a_demonstration(knowledge: ShownKnowledge) -> None:
 def decide(one: Demonstration, goal: str, text: str, plan: Pursuit) -> str:
     """The last move of a demonstration where the goal is another."""
     last = len(one.moves) - 1
-    guide = Guide(one, terms(one.goal, goal), Standing(last, 0.0, ()), {})
+    guide = Guide(one, terms(one.goal, goal), DemonstrationProgress(last, 0.0, ()), {})
     scene = read_scene(seen(text, task=goal), plan)
     return str(decided(guide.here(last), goal, guide, scene))
 

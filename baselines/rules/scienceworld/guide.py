@@ -36,7 +36,7 @@ from gym_memory.baselines.rules.scienceworld.scene import (
 )
 from gym_memory.core.records import Triple
 
-__all__ = ["Guide", "Standing", "choose", "decided", "progress"]
+__all__ = ["DemonstrationProgress", "Guide", "choose", "decided", "progress"]
 
 # ------------------------------------------------------------ progress
 
@@ -59,7 +59,7 @@ _OWN, _MATCH, _AGAIN, _LEAVE_OUT, _BACK = range(5)
 Scores = NDArray[np.float64]
 
 
-class Standing(NamedTuple):
+class DemonstrationProgress(NamedTuple):
     """Say how far along a demonstration one is.
 
     ``done`` moves are behind, which agrees with all that is known by ``value``, in agreeing moves;
@@ -77,7 +77,7 @@ def progress(
     scene: ScienceScene,
     rng: np.random.Generator,
     abandoned: tuple[Act, ...] = (),
-) -> Standing:
+) -> DemonstrationProgress:
     """Return where one stands in a demonstration.
 
     Every number of moves behind is scored by what speaks for it: the moves of the memory with their
@@ -85,7 +85,7 @@ def progress(
     published plan. ``abandoned`` moves are not to be due.
     """
     if scene.plan is None and not scene.done:
-        return Standing(0, 0.0, ())
+        return DemonstrationProgress(0, 0.0, ())
     score = _present(shown, terms, scene)
     done = _counted(scene)
     cut = scene.cut or len(done) >= _LATEST
@@ -105,7 +105,7 @@ def progress(
     score -= _GIVEN_UP * _vain(shown, terms, abandoned)
     best = np.flatnonzero(score >= score.max() - 1e-9)
     behind = int(best[rng.integers(len(best))])
-    return Standing(behind, float(score.max()), tuple(alignment.pairs(behind)))
+    return DemonstrationProgress(behind, float(score.max()), tuple(alignment.pairs(behind)))
 
 
 def _counted(scene: ScienceScene) -> tuple[tuple[Act, str], ...]:
@@ -272,7 +272,7 @@ class Guide(NamedTuple):
 
     shown: Demonstration
     terms: Terms
-    standing: Standing
+    standing: DemonstrationProgress
     stands_for: dict[str, str]
 
     def here(self, number: int) -> Act:
@@ -303,7 +303,7 @@ def choose(
     """
     ranked = nearest(goal, demonstrations)
     task = ranked[0][0].task
-    found: list[tuple[float, Demonstration, Terms, Standing]] = []
+    found: list[tuple[float, Demonstration, Terms, DemonstrationProgress]] = []
     for shown, alike in [pair for pair in ranked if pair[0].task == task][:_COMPARED]:
         how = terms(shown.goal, goal, shown.recipe, scene.recipe)
         standing = progress(shown, how, scene, rng, abandoned)
@@ -359,7 +359,9 @@ def _is_elsewhere(holder: str, content: str, scene: ScienceScene) -> bool:
     return bool(lines) and not any(words(holder) <= words(line) for line in lines)
 
 
-def _bound(shown: Demonstration, how: Terms, standing: Standing) -> Iterator[tuple[str, str]]:
+def _bound(
+    shown: Demonstration, how: Terms, standing: DemonstrationProgress
+) -> Iterator[tuple[str, str]]:
     """Return what replaced what, by the moves that the memory has; the latest counts."""
     for act, number in reversed(standing.pairs):
         meant = how.put(shown.moves[number].act)

@@ -22,7 +22,7 @@ from gym_memory.baselines.rules.scienceworld.demonstrations import (
     usual_pause,
 )
 from gym_memory.baselines.rules.scienceworld.scene import Experiment, read_scene
-from gym_memory.baselines.rules.scienceworld.turn import Decision
+from gym_memory.baselines.rules.scienceworld.turn import ScienceDecision
 from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.records import Observation
 from gym_memory.games.scienceworld.rules_items import AMBIGUOUS
@@ -82,10 +82,10 @@ class Imitator(Policy):
         self.focus = dataclasses.replace(plan, aim=turn.plan, action=action)
         return action
 
-    def _turn(self, obs: Observation, plan: Experiment) -> Decision:
+    def _turn(self, obs: Observation, plan: Experiment) -> ScienceDecision:
         assert self._knowledge is not None
         scene = read_scene(obs, plan.aim)
-        return Decision(self._knowledge, obs["task"], scene, self._rng, plan.abandoned)
+        return ScienceDecision(self._knowledge, obs["task"], scene, self._rng, plan.abandoned)
 
 
 @lru_cache(maxsize=4)

@@ -22,7 +22,7 @@ from gym_memory.baselines.rules.scienceworld.phrases import (
 )
 from gym_memory.baselines.rules.scienceworld.scene import Pursuit, ScienceScene, is_refused
 
-__all__ = ["WAIT", "Decision", "Sight"]
+__all__ = ["WAIT", "ScienceDecision", "Sight"]
 
 # ------------------------------------------------------------ what is in sight
 
@@ -155,7 +155,7 @@ _SOUGHT = ("pick up", "focus on", "pour")
 """Verbs whose things are worth searching the house for; others need what is in reach, or named."""
 
 
-class Decision:
+class ScienceDecision:
     """Make one decision.
 
     ``plan`` becomes what is to be published; ``aim`` was to be reached at the last step, and

@@ -3,7 +3,7 @@
 Each check plays real episodes. A finding gives the sentence of the contract that it tried.
 """
 
-from gym_memory.evaluate.contract.checks import Finding
+from gym_memory.evaluate.contract.checks import CheckResult
 from gym_memory.evaluate.contract.kinds import check_own, kind_of
 
-__all__ = ["Finding", "check_own", "kind_of"]
+__all__ = ["CheckResult", "check_own", "kind_of"]

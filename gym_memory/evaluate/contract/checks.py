@@ -6,7 +6,7 @@ import traceback
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-__all__ = ["HOSTILE_TEXTS", "Check", "ContractFault", "Finding", "expect"]
+__all__ = ["HOSTILE_TEXTS", "Check", "CheckResult", "ContractFault", "expect"]
 __all__ += ["first_difference", "run_checks"]
 
 Check = Callable[[], str]
@@ -29,7 +29,7 @@ def expect(kept: bool, fault: str) -> None:
         raise ContractFault(fault)
 
 
-class Finding(NamedTuple):
+class CheckResult(NamedTuple):
     """The result of a check: ``sentence`` of the contract, and what was measured or is wrong.
 
     ``traceback`` is that of an exception in the checked code; empty without one.
@@ -42,7 +42,7 @@ class Finding(NamedTuple):
     traceback: str = ""
 
 
-def run_checks(checks: dict[str, tuple[str, Check]]) -> Iterator[Finding]:
+def run_checks(checks: dict[str, tuple[str, Check]]) -> Iterator[CheckResult]:
     """Run checks by name, each with its sentence; an exception of the checked code is a fault.
 
     A fault of the first one, which only plays, ends them: the others would repeat it.
@@ -54,14 +54,14 @@ def run_checks(checks: dict[str, tuple[str, Check]]) -> Iterator[Finding]:
             return
 
 
-def _run(name: str, sentence: str, check: Check) -> Finding:
+def _run(name: str, sentence: str, check: Check) -> CheckResult:
     try:
-        return Finding(name, True, sentence, check())
+        return CheckResult(name, True, sentence, check())
     except ContractFault as error:
-        return Finding(name, False, sentence, str(error))
+        return CheckResult(name, False, sentence, str(error))
     except Exception as error:  # whatever the user's code raises
         lines = "".join(traceback.format_exception(error))
-        return Finding(name, False, sentence, f"{type(error).__name__}: {error}", lines)
+        return CheckResult(name, False, sentence, f"{type(error).__name__}: {error}", lines)
 
 
 def first_difference(one: Any, other: Any) -> str:

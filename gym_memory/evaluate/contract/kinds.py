@@ -9,7 +9,7 @@ import gymnasium as gym
 from gym_memory.baselines.base import POLICIES
 from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.names import Spec
-from gym_memory.evaluate.contract.checks import Check, Finding, run_checks
+from gym_memory.evaluate.contract.checks import Check, CheckResult, run_checks
 from gym_memory.evaluate.contract.environment import environment_checks
 from gym_memory.evaluate.contract.memory import memory_checks
 from gym_memory.evaluate.contract.policy import policy_checks
@@ -40,7 +40,7 @@ def kind_of(spec: str) -> str:
     return "policy"
 
 
-def check_own(spec: str, kind: str = "") -> Iterator[Finding]:
+def check_own(spec: str, kind: str = "") -> Iterator[CheckResult]:
     """Check what a name stands for; ``kind`` is found where it is empty."""
     makers: dict[str, Callable[[str], dict[str, tuple[str, Check]]]] = {
         "memory": memory_checks,

@@ -72,7 +72,7 @@ _ROOMS = {name: _Room(**room) for name, room in _CATALOG["rooms"].items()}
 _OPENABLE = frozenset(_CATALOG["openable"])
 
 
-class _HouseholdTask(NamedTuple):
+class _DrawnTask(NamedTuple):
     kind: str
     thing: str
     target: str
@@ -143,7 +143,7 @@ def alfworld_files() -> tuple[str, str]:
 def _rooms_for(kind: str) -> list[str]:
     if kind == "look_at_obj_in_light":
         return [name for name, room in _ROOMS.items() if room.lamp]
-    use = _HouseholdTask(kind, "", "").use
+    use = _DrawnTask(kind, "", "").use
     return [n for n, room in _ROOMS.items() if not use or _APPLIANCE[use] in room.furniture]
 
 
@@ -161,7 +161,7 @@ def _floors(name: str) -> tuple[Mapping[str, int], ...]:
 
 def _furnish(
     kind: str, room: _Room, counts: Mapping[str, int], rng: random.Random
-) -> tuple[_HouseholdTask | None, _HouseholdPlan]:
+) -> tuple[_DrawnTask | None, _HouseholdPlan]:
     """Return a furnished room with a task not done from the start; None where there is none."""
     furniture = [kind for kind, n in counts.items() for _ in range(n)]
     kinds = dict(zip(_ids(furniture, "_bar__plus_00_dot_00"), furniture, strict=True))
@@ -199,11 +199,11 @@ def _ids(kinds: Sequence[str], middle: str) -> Iterator[str]:
 
 def _choose_task(
     kind: str, room: _Room, things: Sequence[str], furniture: Sequence[str], rng: random.Random
-) -> _HouseholdTask | None:
+) -> _DrawnTask | None:
     if kind == "look_at_obj_in_light":
         lamp = room.lamp[0] if room.lamp else ""
-        return _HouseholdTask(kind, rng.choice([t for t in things if t != lamp]), lamp)
-    use = _HouseholdTask(kind, "", "").use
+        return _DrawnTask(kind, rng.choice([t for t in things if t != lamp]), lamp)
+    use = _DrawnTask(kind, "", "").use
     least = 2 if kind == "pick_two_obj_and_place" else 1
     found = []
     for thing in dict.fromkeys(things):
@@ -213,14 +213,14 @@ def _choose_task(
             continue
         for target in dict.fromkeys(furniture):
             if target in _THINGS[thing].places and target != _APPLIANCE.get(use):
-                found.append(_HouseholdTask(kind, thing, target))
+                found.append(_DrawnTask(kind, thing, target))
     return rng.choice(found) if found else None
 
 
 # ---------------------------------------------------------------- writing
 
 
-def _problem(task: _HouseholdTask, plan: _HouseholdPlan, name: str) -> str:
+def _problem(task: _DrawnTask, plan: _HouseholdPlan, name: str) -> str:
     places = [entity for entity, kind in plan.kinds.items() if entity not in plan.where]
     location = {place: f"loc_bar_{i}" for i, place in enumerate(places, 1)}
     furniture = {kind for room in _ROOMS.values() for kind in room.furniture}
@@ -256,7 +256,7 @@ def _problem(task: _HouseholdTask, plan: _HouseholdPlan, name: str) -> str:
     )
 
 
-def _goal(task: _HouseholdTask) -> str:
+def _goal(task: _DrawnTask) -> str:
     thing, target = f"{task.thing}Type", f"{task.target}Type"
     if task.kind == "look_at_obj_in_light":
         return (
@@ -276,7 +276,7 @@ def _goal(task: _HouseholdTask) -> str:
     return f"(exists (?r - receptacle {' '.join(things)} - object) (and {' '.join(wanted)}))"
 
 
-def _walkthrough(task: _HouseholdTask, plan: _HouseholdPlan) -> Iterator[str]:
+def _walkthrough(task: _DrawnTask, plan: _HouseholdPlan) -> Iterator[str]:
     """Yield the commands that do the task."""
     names = entity_names(entity.lower() for entity in plan.kinds)
 

@@ -15,7 +15,7 @@ from gym_memory.core.records import Triple
 from gym_memory.games.jericho.copies import COMMAND_CPU_S, Attempt, in_copy
 from gym_memory.games.jericho.facts import Tree, find_player, holders_of, is_circular, true_facts
 from gym_memory.games.jericho.listing import Listing
-from gym_memory.games.jericho.trials import Trials
+from gym_memory.games.jericho.trials import StateTrials
 from gym_memory.games.jericho.vocabulary import (
     Bytes,
     Region,
@@ -171,7 +171,7 @@ class ParserEngine(StoryEngine):
         return frozenset(Triple(*fact) for fact in facts)
 
     def _truth(self, attempt: Attempt) -> tuple[list[Triple], int]:
-        trials, walked = Trials(self._machine, self.facts_of_story.vocabulary, attempt), {}
+        trials, walked = StateTrials(self._machine, self.facts_of_story.vocabulary, attempt), {}
         here = self._tree(attempt)
         for move in MOVES:
             if not trials.result(move).ends:
@@ -227,7 +227,7 @@ class ParserEngine(StoryEngine):
 
     def _listing(self, attempt: Attempt) -> Listing:
         known = self.facts_of_story
-        trials = Trials(self._machine, known.vocabulary, attempt)
+        trials = StateTrials(self._machine, known.vocabulary, attempt)
         return Listing(trials, known.vocabulary, known.region, known.templates, known.story)
 
     def list_here(self) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 
 from gym_memory.games.jericho.facts import holders_of, is_circular
-from gym_memory.games.jericho.trials import Result, Trials
+from gym_memory.games.jericho.trials import CommandResult, StateTrials
 from gym_memory.games.jericho.vocabulary import HELD, NOUN, Bytes, Region, Vocabulary
 from gym_memory.games.jericho.words import (
     GENERIC,
@@ -66,7 +66,7 @@ class Listing:
 
     def __init__(
         self,
-        trials: Trials,
+        trials: StateTrials,
         vocabulary: Vocabulary,
         region: Region,
         templates: Sequence[tuple[str, ...]],
@@ -75,7 +75,7 @@ class Listing:
         self._trials, self._vocabulary, self._region = trials, vocabulary, region
         self._templates, self._story = templates, story
         self._look, self._carried, self._wait = map(trials.result, _QUIET)
-        self._examined: dict[str, Result] = {}
+        self._examined: dict[str, CommandResult] = {}
 
     @cached_property
     def key(self) -> str:
@@ -124,7 +124,7 @@ class Listing:
     def _names(self, text: str) -> list[str]:
         return names_in_view(text, self._vocabulary)
 
-    def _examine(self, name: str) -> Result:
+    def _examine(self, name: str) -> CommandResult:
         if name not in self._examined:
             self._examined[name] = self._trials.result(f"examine {name}")
         return self._examined[name]
@@ -267,7 +267,7 @@ class _Effects:
         verbs = {command.partition(" ")[0] for command in made}
         return len(verbs) >= _VERBS_OF_TIME and len(made) > _SHARE_OF_TIME * self._tried
 
-    def note(self, command: str, result: Result) -> bool:
+    def note(self, command: str, result: CommandResult) -> bool:
         """Note a command; True if it changed something."""
         self._tried += 1
         effect = self._effect(command, result)
@@ -279,7 +279,7 @@ class _Effects:
             found.setdefault(effect, []).append(command)
         return bool(effect)
 
-    def _effect(self, command: str, result: Result) -> bytes:
+    def _effect(self, command: str, result: CommandResult) -> bytes:
         if result.ends:
             return b"" if self._listing.doomed else command.encode()
         objects = self._listing.objects(result.memory)

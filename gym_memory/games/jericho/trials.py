@@ -11,10 +11,10 @@ from gym_memory.games.jericho.vocabulary import Bytes, Vocabulary
 from gym_memory.games.jericho.words import ENDING
 from gym_memory.games.textworld.zmachine import Interpreter
 
-__all__ = ["Result", "Trials"]
+__all__ = ["CommandResult", "StateTrials"]
 
 
-class Result(NamedTuple):
+class CommandResult(NamedTuple):
     """What a command led to: the raw answer, dynamic memory, and whether the story ended."""
 
     text: str
@@ -22,7 +22,7 @@ class Result(NamedTuple):
     ends: bool
 
 
-class Trials:
+class StateTrials:
     """A state of a story to which it returns before each command.
 
     Args:
@@ -40,15 +40,15 @@ class Trials:
         self.text = str(self._begun[-1].decode("cp1252"))
         """The last answer that the player read."""
 
-    def result(self, command: str) -> Result:
+    def result(self, command: str) -> CommandResult:
         """Return what a command leads to; nothing if it must not be typed."""
         if not self._attempt(command):
-            return Result("", self.memory, ends=False)
+            return CommandResult("", self.memory, ends=False)
         self._rewind()
         text = self._machine.send(self._vocabulary.spelled(command))
         memory = np.empty_like(self.memory)
         self._machine.frotz.frotz_lib.getRAM(memory.ctypes.data)
-        return Result(text, memory, self._ends(text))
+        return CommandResult(text, memory, self._ends(text))
 
     def _rewind(self) -> None:
         """Return to the state, without the copies that ``FrotzEnv.set_state`` makes of it."""

@@ -24,7 +24,7 @@ from gym_memory.games.nethack.facts import facts_of, reported_facts
 from gym_memory.games.nethack.grid import COLUMNS, area_name, offset_words
 from gym_memory.games.nethack.level import Level
 from gym_memory.games.nethack.play import Impossible, NetHackPlay, Stop
-from gym_memory.games.nethack.tracker import AreaEntry, Listing, Status, Tracker, listing, title
+from gym_memory.games.nethack.tracker import AreaEntry, AreaListing, Status, Tracker, listing, title
 
 __all__ = ["VIEWS", "NetHack", "describe", "inventory_text", "prompt_text"]
 
@@ -82,7 +82,7 @@ def _from(start: int) -> Where:
     return where
 
 
-def _block(level: Level, seen: Listing, where: Where | None, head: str = "") -> Iterator[str]:
+def _block(level: Level, seen: AreaListing, where: Where | None, head: str = "") -> Iterator[str]:
     """Describe an area and all that it holds."""
     state = "explored" if seen.explored else "partly explored"
     words = filter(None, (area_name(seen.area).capitalize(), seen.kind, state, head))
@@ -115,7 +115,7 @@ def _passed(tracker: Tracker, mapped: Level | None) -> Iterator[str]:
         tracker.note_report(level, seen)
 
 
-def _others(level: Level, here: Listing) -> Iterator[str]:
+def _others(level: Level, here: AreaListing) -> Iterator[str]:
     """List the other areas of the level, with path lengths to each and its content."""
     steps = level.paths().steps
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from gym_memory.core.records import Triple
 from gym_memory.games.nethack.level import Level
 from gym_memory.games.nethack.rules import SIGHTING, area_facts, exit_of, item_facts
-from gym_memory.games.nethack.tracker import Listing, Tracker, listing, title
+from gym_memory.games.nethack.tracker import AreaListing, Tracker, listing, title
 from gym_memory.graph.schema import PLAYER, way_relation
 
 __all__ = ["facts_of", "level_facts", "reported_facts"]
@@ -51,7 +51,7 @@ def _own(tracker: Tracker) -> Iterator[Triple]:
     yield from item_facts(tuple(item.name for item in tracker.screen.items))
 
 
-def _listed(level: Level, seen: Listing) -> Iterator[Triple]:
+def _listed(level: Level, seen: AreaListing) -> Iterator[Triple]:
     facts = area_facts(
         title(level, seen.area),
         level.name,

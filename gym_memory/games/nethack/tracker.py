@@ -12,7 +12,7 @@ from gym_memory.games.nethack.engine import Screen
 from gym_memory.games.nethack.grid import Area, area_name
 from gym_memory.games.nethack.level import Level
 
-__all__ = ["AreaEntry", "Listing", "Status", "Tracker"]
+__all__ = ["AreaEntry", "AreaListing", "Status", "Tracker"]
 
 _DUNGEONS = {
     1: "gehennom level", 2: "mines level", 3: "quest level", 4: "sokoban level",
@@ -38,7 +38,7 @@ class AreaEntry(NamedTuple):
     state: str = ""
 
 
-class Listing(NamedTuple):
+class AreaListing(NamedTuple):
     """List what an area holds; what it does not list, it does not hold."""
 
     area: Area
@@ -88,8 +88,8 @@ class Tracker:
 
     def __init__(self, screen: Screen):
         self.levels: dict[tuple[int, int], Level] = {}
-        self.passed: dict[tuple[str, Area], Listing] = {}
-        self.reported_on_the_way: list[tuple[Level, Listing]] = []
+        self.passed: dict[tuple[str, Area], AreaListing] = {}
+        self.reported_on_the_way: list[tuple[Level, AreaListing]] = []
         self.messages: list[str] = []
         self.arrival: tuple[str, Area, Level] | None = None
         self.climbs: dict[tuple[str, int], tuple[str, int]] = {}
@@ -97,7 +97,7 @@ class Tracker:
         self.news: list[str] = []
         self.deepest = 0
         self.facing = -1
-        self._reported: dict[tuple[str, Area], Listing] = {}
+        self._reported: dict[tuple[str, Area], AreaListing] = {}
         self.level = Level("")
         self.screen = screen
         self.status = Status.of(screen)
@@ -174,11 +174,11 @@ class Tracker:
 
     # ------------------------------------------------------------ reports
 
-    def here(self) -> Listing:
+    def here(self) -> AreaListing:
         """Return what is where the player is."""
         return listing(self.level, self.level.current)
 
-    def unreported(self) -> list[tuple[Level, Listing]]:
+    def unreported(self) -> list[tuple[Level, AreaListing]]:
         """Return areas passed since the last report and not reported as they were left.
 
         Creatures that were seen elsewhere since then are left out.
@@ -196,12 +196,12 @@ class Tracker:
                 found.append((level, left))
         return found
 
-    def note_report(self, level: Level, shown: Listing) -> None:
+    def note_report(self, level: Level, shown: AreaListing) -> None:
         """Note that a listing was shown."""
         self._reported[level.name, shown.area] = shown
 
 
-def listing(level: Level, area: Area) -> Listing:
+def listing(level: Level, area: Area) -> AreaListing:
     """List what is known to be in an area."""
 
     def inside(cell: int) -> bool:
@@ -210,7 +210,7 @@ def listing(level: Level, area: Area) -> Listing:
 
     doors = sorted(level.exits.get(area, ()))
     items = sorted(level.items.items())
-    return Listing(
+    return AreaListing(
         area,
         level.kinds.get(area, ""),
         area not in level.unexplored(),

@@ -23,7 +23,7 @@ from gym_memory.games.textworld.logic import Fact, Index, RuleMove, State, World
 from gym_memory.games.textworld.native_game import NativeGame, read_native
 from gym_memory.games.textworld.native_score import ScoreBoard, Standing
 from gym_memory.games.textworld.native_text import NOWHERE, Holdings
-from gym_memory.games.textworld.native_turn import Turn, TurnRules
+from gym_memory.games.textworld.native_turn import EngineTurn, TurnRules
 from gym_memory.games.textworld.zmachine import (
     Interpreter,
     clean_text,
@@ -316,7 +316,7 @@ class TextWorldEngine:
                 return self._count(turn)
         return self._interpret(command)
 
-    def _count(self, turn: Turn) -> Answer:
+    def _count(self, turn: EngineTurn) -> Answer:
         added, removed = self._follow([turn.event] if turn.event else [], "")
         if not turn.counts:
             return Answer(turn.text, self._score, accepted=False)

@@ -42,7 +42,7 @@ def compile_matcher(
                 settled = i
                 break
             seen.update(pattern.slots)
-    writer = _Writer(types)
+    writer = _PatternWriter(types)
     given = " ".join(f"for s{slot} in (given[{slot}],)" for slot in sorted(known))
     first = writer.clauses(plan[:settled], known)
     rest = writer.clauses(plan[settled:], known)
@@ -76,7 +76,7 @@ def _plan(
     return plan
 
 
-class _Writer:
+class _PatternWriter:
     def __init__(self, types: Sequence[frozenset[str]]):
         self._types = types
         self.values: dict[str, Any] = {"NOTHING": ((),), "NONE": ()}

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from gym_memory.games.textworld.logic import Fact, State
 from gym_memory.games.textworld.native_game import NativeGame
 
-__all__ = ["Outcome", "ScoreBoard", "Standing", "notice"]
+__all__ = ["ScoreBoard", "ScoreChange", "Standing", "notice"]
 
 _UNITS = (
     "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
@@ -27,7 +27,7 @@ class Standing(NamedTuple):
     fresh: bool = True
 
 
-class Outcome(NamedTuple):
+class ScoreChange(NamedTuple):
     """The effect of a turn on the score; a turn that loses gives no notice."""
 
     gained: int = 0
@@ -52,7 +52,7 @@ class ScoreBoard:
                     self._watched.setdefault(fact, set()).add(number)
         self.standing = Standing()
 
-    def count_turn(self, state: State, added: Iterable[Fact]) -> Outcome:
+    def count_turn(self, state: State, added: Iterable[Fact]) -> ScoreChange:
         """Score a turn that made facts true."""
         score, turns, done, fresh = self.standing
         touched = set(range(len(self._quests)) if fresh else self._always)
@@ -63,14 +63,14 @@ class ScoreBoard:
             quest = self._quests[number]
             if _any_holds(quest.losing, state):
                 self.standing = Standing(score + gained, turns, done, fresh=False)
-                return Outcome(gained, lost=True)
+                return ScoreChange(gained, lost=True)
             if _any_holds(quest.scoring, state):
                 gained += quest.reward
                 done = done if quest.repeatable else done | {number}
         self.standing = Standing(score + gained, turns + 1, done, fresh=False)
-        return Outcome(gained, won=bool(self._required) and self._required <= done)
+        return ScoreChange(gained, won=bool(self._required) and self._required <= done)
 
-    def text(self, outcome: Outcome) -> str:
+    def text(self, outcome: ScoreChange) -> str:
         """Return what Inform adds to the answer: a notice of points, and the ending."""
         parts = []
         if outcome.gained and not outcome.lost:

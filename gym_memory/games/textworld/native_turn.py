@@ -19,7 +19,7 @@ from gym_memory.games.textworld.native_game import (
 )
 from gym_memory.games.textworld.native_text import Holdings, View
 
-__all__ = ["Turn", "TurnRules"]
+__all__ = ["EngineTurn", "TurnRules"]
 
 _UNSEEN = "You can't see any such thing."
 _PLAYER, _INVENTORY = "P", "I"
@@ -27,7 +27,7 @@ _CUTS = {"slice": "sliced", "dice": "diced", "chop": "chopped"}
 _BEARINGS = {word: way for way in DIRECTIONS for word in (way, way[0])}
 
 
-class Turn(NamedTuple):
+class EngineTurn(NamedTuple):
     """The answer to a command.
 
     Attributes:
@@ -44,7 +44,7 @@ class _Unknown(Exception):
     """The command is outside of the grammar."""
 
 
-class _Unseen(Exception):
+class _OutOfScope(Exception):
     """A noun refers to nothing in scope."""
 
 
@@ -65,18 +65,18 @@ class TurnRules:
 
     # ------------------------------------------------------------ commands
 
-    def play(self, command: str, room: str) -> Turn | None:
+    def play(self, command: str, room: str) -> EngineTurn | None:
         """Return the answer to a command in a room; None if it is outside of the grammar."""
         self.room = room
         words = command.lower().split()
         try:
             return self._answer(words)
-        except _Unseen:
-            return Turn(_UNSEEN, counts=False)
+        except _OutOfScope:
+            return EngineTurn(_UNSEEN, counts=False)
         except _Unknown:
             return None
 
-    def _answer(self, words: list[str]) -> Turn:
+    def _answer(self, words: list[str]) -> EngineTurn:
         verb, rest = words[0], words[1:]
         if not rest:
             alone = _ALONE.get(verb)
@@ -116,7 +116,7 @@ class TurnRules:
             if rival not in best and (length == len(key) or not best) and in_scope(rival):
                 raise _Unknown
         if not best:
-            raise _Unseen
+            raise _OutOfScope
         return best[0]
 
     def _rivals_of(self, words: tuple[str, ...]) -> tuple[tuple[str, int], ...]:
@@ -163,12 +163,12 @@ class TurnRules:
     def _listed(self, place: str) -> str:
         return self._wording.listed(self._holdings.within(place), self._state)
 
-    def _untaken(self, thing: str) -> Turn:
+    def _untaken(self, thing: str) -> EngineTurn:
         """Answer an action that needs a thing in the player's hands."""
         name = self._name(thing)
         if not self._is_portable(thing):
-            return Turn(f"The {name} is fixed in place.")
-        return Turn(f"You need to take the {name} first.")
+            return EngineTurn(f"The {name} is fixed in place.")
+        return EngineTurn(f"You need to take the {name} first.")
 
     # ------------------------------------------------------------ looking
 
@@ -178,14 +178,14 @@ class TurnRules:
         floor = [x for x in self._holdings.within(room) if kinds[x] == "o"]
         return self._wording.room(room, self._view(), floor)
 
-    def _look(self) -> Turn:
-        return Turn(self.describe_room(self.room), "looking")
+    def _look(self) -> EngineTurn:
+        return EngineTurn(self.describe_room(self.room), "looking")
 
-    def _inventory(self) -> Turn:
+    def _inventory(self) -> EngineTurn:
         text = self._wording.inventory(self._holdings.within(_INVENTORY), self._state)
-        return Turn(text, "taking inventory")
+        return EngineTurn(text, "taking inventory")
 
-    def _examine(self, thing: str) -> Turn:
+    def _examine(self, thing: str) -> EngineTurn:
         kind = self._game.kinds[thing]
         parts = [self._wording.thing(thing, self._view(thing))]
         if self._is_open(thing):
@@ -201,212 +201,214 @@ class TurnRules:
             article = "" if kind == "d" else "the "
             noun = self._wording.noun(thing, self._state)
             text = f"You see nothing special about {article}{noun}."
-        return Turn(text, f"examining {self._the(thing)}")
+        return EngineTurn(text, f"examining {self._the(thing)}")
 
     # ------------------------------------------------------------ going
 
-    def _go(self, direction: str) -> Turn:
+    def _go(self, direction: str) -> EngineTurn:
         way = self._game.exits.get(self.room, {}).get(direction)
         if way is None:
-            return Turn("You can't go that way.")
+            return EngineTurn("You can't go that way.")
         if way.door and ("open", way.door) not in self._state:
-            return Turn(f"You have to open the {self._name(way.door)} first.")
-        return Turn(self.describe_room(way.there), f"going {direction}")
+            return EngineTurn(f"You have to open the {self._name(way.door)} first.")
+        return EngineTurn(self.describe_room(way.there), f"going {direction}")
 
     # ------------------------------------------------------------ carrying
 
-    def _take(self, thing: str, *, verb: str = "take") -> Turn:
+    def _take(self, thing: str, *, verb: str = "take") -> EngineTurn:
         if self._is_held(thing):
-            return Turn("You already have that.")
+            return EngineTurn("You already have that.")
         if not self._is_portable(thing):
-            return Turn("That's fixed in place.")
+            return EngineTurn("That's fixed in place.")
         if len(self._holdings.within(_INVENTORY)) >= self._game.capacity:
-            return Turn("You're carrying too many things already.")
+            return EngineTurn("You're carrying too many things already.")
         place, name = self._holdings.place_of(thing), self._the(thing)
         if place == self.room:
-            return Turn(f"You pick up {name} from the ground.", f"taking {name}")
+            return EngineTurn(f"You pick up {name} from the ground.", f"taking {name}")
         text = f"You take {name} from {self._the(place)}."
         if verb == "take":
-            return Turn(text, f"removing {name} from {self._the(place)}")
-        return Turn(text, f"taking {name}")
+            return EngineTurn(text, f"removing {name} from {self._the(place)}")
+        return EngineTurn(text, f"taking {name}")
 
-    def _get(self, thing: str) -> Turn:
+    def _get(self, thing: str) -> EngineTurn:
         return self._take(thing, verb="get")
 
-    def _take_from(self, verb: str, thing: list[str], place: list[str]) -> Turn:
+    def _take_from(self, verb: str, thing: list[str], place: list[str]) -> EngineTurn:
         """Take something that is inside; nothing else is seen there."""
         try:
             holder = self._thing(place)
             found = self._named(
                 thing, lambda x: self._is_open(holder) and self._holdings.place_of(x) == holder
             )
-        except _Unseen:
+        except _OutOfScope:
             self._thing(thing)  # if only a part of the name is known, the parser says so
             raise
         return self._take(found)
 
-    def _drop(self, thing: str) -> Turn:
+    def _drop(self, thing: str) -> EngineTurn:
         name = self._the(thing)
         if self._is_held(thing):
-            return Turn(f"You drop {name} on the ground.", f"dropping {name}")
+            return EngineTurn(f"You drop {name} on the ground.", f"dropping {name}")
         if self._game.kinds[thing] == "d" or self._holdings.place_of(thing) == self.room:
-            return Turn(f"{self._wording.opening(thing)} is already here.")
-        return Turn("You haven't got that.")
+            return EngineTurn(f"{self._wording.opening(thing)} is already here.")
+        return EngineTurn("You haven't got that.")
 
-    def _put(self, verb: str, first: list[str], second: list[str]) -> Turn:
+    def _put(self, verb: str, first: list[str], second: list[str]) -> EngineTurn:
         thing, place = self._thing(first), self._thing(second)
         if not self._is_held(thing):
             return self._untaken(thing)
         if thing == place:
-            return Turn("You can't put something on top of itself.")
+            return EngineTurn("You can't put something on top of itself.")
         if self._game.kinds[place] != "s":
-            return Turn(f"Putting things on {self._the(place)} would achieve nothing.")
+            return EngineTurn(f"Putting things on {self._the(place)} would achieve nothing.")
         name, where = self._the(thing), self._the(place)
-        return Turn(f"You put {name} on {where}.", f"putting {name} on {where}")
+        return EngineTurn(f"You put {name} on {where}.", f"putting {name} on {where}")
 
-    def _insert(self, verb: str, first: list[str], second: list[str]) -> Turn:
+    def _insert(self, verb: str, first: list[str], second: list[str]) -> EngineTurn:
         thing, place = self._thing(first), self._thing(second)
         if not self._is_held(thing):
             return self._untaken(thing)
         if thing == place:
-            return Turn("You can't put something inside itself.")
+            return EngineTurn("You can't put something inside itself.")
         if self._game.kinds[place] != "c":
-            return Turn("That can't contain things.")
+            return EngineTurn("That can't contain things.")
         if not self._is_open(place):
-            return Turn(f"{self._wording.opening(place)} is closed.")
+            return EngineTurn(f"{self._wording.opening(place)} is closed.")
         name, where = self._the(thing), self._the(place)
-        return Turn(f"You put {name} into {where}.", f"inserting {name} into {where}")
+        return EngineTurn(f"You put {name} into {where}.", f"inserting {name} into {where}")
 
     # ------------------------------------------------------------ opening and locking
 
-    def _open(self, thing: str) -> Turn:
+    def _open(self, thing: str) -> EngineTurn:
         if self._game.kinds[thing] not in ("c", "d"):
-            return Turn("It isn't something you can open.")
+            return EngineTurn("It isn't something you can open.")
         name = self._the(thing)
         if ("locked", thing) in self._state:
             key = self._game.keys.get(thing)
             if key is None:
-                return Turn(f"The {self._name(thing)} is welded shut.")
+                return EngineTurn(f"The {self._name(thing)} is welded shut.")
             with_key = f"the {self._name(thing)} with the {self._name(key)}"
-            return Turn(f"You have to unlock {with_key} first.")
+            return EngineTurn(f"You have to unlock {with_key} first.")
         if ("open", thing) in self._state:
-            return Turn("That's already open.")
+            return EngineTurn("That's already open.")
         if ("closed", thing) not in self._state:  # the facts do not follow what Inform opens
             raise _Unknown
         inside = self._listed(thing) if self._holdings.within(thing) else ""
         text = f"You open {name}, revealing {inside}." if inside else f"You open {name}."
-        return Turn(text, f"opening {name}")
+        return EngineTurn(text, f"opening {name}")
 
-    def _close(self, thing: str) -> Turn:
+    def _close(self, thing: str) -> EngineTurn:
         if self._game.kinds[thing] not in ("c", "d"):
-            return Turn("It isn't something you can close.")
+            return EngineTurn("It isn't something you can close.")
         if ("open", thing) not in self._state:
-            return Turn("That's already closed.")
+            return EngineTurn("That's already closed.")
         name = self._the(thing)
-        return Turn(f"You close {name}.", f"closing {name}")
+        return EngineTurn(f"You close {name}.", f"closing {name}")
 
-    def _lock(self, verb: str, first: list[str], second: list[str]) -> Turn:
+    def _lock(self, verb: str, first: list[str], second: list[str]) -> EngineTurn:
         thing, key = self._thing(first), self._thing(second)
         if not self._is_held(key):
             return self._untaken(key)
         if self._game.kinds[thing] not in ("c", "d"):
-            return Turn(f"That doesn't seem to be something you can {verb}.")
+            return EngineTurn(f"That doesn't seem to be something you can {verb}.")
         name, is_locked = self._the(thing), ("locked", thing) in self._state
         if is_locked == (verb == "lock"):
-            return Turn(f"That's {'locked' if is_locked else 'unlocked'} at the moment.")
+            return EngineTurn(f"That's {'locked' if is_locked else 'unlocked'} at the moment.")
         if ("open", thing) in self._state:
-            return Turn(f"First you would have to close {name}.")
+            return EngineTurn(f"First you would have to close {name}.")
         if self._game.keys.get(thing) != key:
-            return Turn("That doesn't seem to fit the lock.")
-        return Turn(f"You {verb} {name}.", f"{verb}ing {name} with {self._the(key)}")
+            return EngineTurn("That doesn't seem to fit the lock.")
+        return EngineTurn(f"You {verb} {name}.", f"{verb}ing {name} with {self._the(key)}")
 
     # ------------------------------------------------------------ food
 
-    def _eat(self, food: str) -> Turn:
+    def _eat(self, food: str) -> EngineTurn:
         name = self._the(food)
         if food not in self._game.foods or ("inedible", food) in self._state:
             if ("needs_cooking", food) in self._state:
-                return Turn(f"You should cook {name} first.")
-            return Turn("That's plainly inedible.")
+                return EngineTurn(f"You should cook {name} first.")
+            return EngineTurn("That's plainly inedible.")
         if not self._is_held(food):
             return self._untaken(food)
-        return Turn(f"You eat {name}. Not bad.", f"eating {name}")
+        return EngineTurn(f"You eat {name}. Not bad.", f"eating {name}")
 
-    def _drink(self, thing: str) -> Turn:
+    def _drink(self, thing: str) -> EngineTurn:
         if not self._game.cooking:
             raise _Unknown
         if not self._is_held(thing):
             return self._untaken(thing)
         name = self._the(thing)
         if ("drinkable", thing) not in self._state:
-            return Turn(f"You cannot drink {name}.")
-        return Turn(f"You drink {name}. Not bad.", f"drinking carried thing {name}")
+            return EngineTurn(f"You cannot drink {name}.")
+        return EngineTurn(f"You drink {name}. Not bad.", f"drinking carried thing {name}")
 
-    def _cut(self, verb: str, first: list[str], second: list[str]) -> Turn:
+    def _cut(self, verb: str, first: list[str], second: list[str]) -> EngineTurn:
         self._require_kitchen()
         food, tool = self._thing(first), self._thing(second)
         name = self._the(food)
         if food not in self._game.foods:
-            return Turn("Can only cut cuttable food.")
+            return EngineTurn("Can only cut cuttable food.")
         cut = next((cut for cut in _CUTS.values() if (cut, food) in self._state), "")
         if cut:
-            return Turn(f"{self._wording.opening(food)} is already {cut}.")
+            return EngineTurn(f"{self._wording.opening(food)} is already {cut}.")
         if ("sharp", tool) not in self._state:
-            return Turn("Cutting something requires a knife.")
+            return EngineTurn("Cutting something requires a knife.")
         if ("uncut", food) not in self._state:  # the facts do not follow how it is cut
             raise _Unknown
         for needed in (food, tool):
             if not self._is_held(needed):
                 return self._untaken(needed)
         doing = {"slice": "slicing", "dice": "dicing", "chop": "chopping"}[verb]
-        return Turn(f"You {verb} {name}.", f"{doing} {name} with {self._the(tool)}")
+        return EngineTurn(f"You {verb} {name}.", f"{doing} {name} with {self._the(tool)}")
 
-    def _cook(self, verb: str, first: list[str], second: list[str]) -> Turn:
+    def _cook(self, verb: str, first: list[str], second: list[str]) -> EngineTurn:
         self._require_kitchen()
         food, tool = self._thing(first), self._thing(second)
         if not self._is_held(food):
             return self._untaken(food)
         if food not in self._game.foods:
-            return Turn("Can only cook food.")
+            return EngineTurn("Can only cook food.")
         heat = self._game.heats.get(tool)
         if heat is None:
-            return Turn("Cooking requires a source of heat.")
+            return EngineTurn("Cooking requires a source of heat.")
         name = self._the(food)
         event = f"cooking {name} with {self._the(tool)}"
         if ("cooked", food) in self._state or ("burned", food) in self._state:
-            return Turn(f"You burned {name}!", event)
-        return Turn(f"You {heat} {name}.", event)
+            return EngineTurn(f"You burned {name}!", event)
+        return EngineTurn(f"You {heat} {name}.", event)
 
     def _require_kitchen(self) -> None:
         if not self._game.cooking:
             raise _Unknown
 
-    def _prepare(self) -> Turn:
+    def _prepare(self) -> EngineTurn:
         recipe = self._game.recipe
         assert recipe is not None
         if self.room != recipe.kitchen:
-            return Turn(f"Can only prepare meal in the {self._wording.heading(recipe.kitchen)}.")
+            return EngineTurn(
+                f"Can only prepare meal in the {self._wording.heading(recipe.kitchen)}."
+            )
         for food, heat, cut in recipe.ingredients:
             if not self._is_held(food):
-                return Turn("You still miss something.")
+                return EngineTurn("You still miss something.")
             if self._heat(food) != heat:
-                return Turn("Something still needs to be cooked.")
+                return EngineTurn("Something still needs to be cooked.")
             if next((c for c in _CUTS.values() if (c, food) in self._state), "uncut") != cut:
-                return Turn("Something still needs to be cut.")
-        return Turn("Adding the meal to your inventory.", "preparing meal")
+                return EngineTurn("Something still needs to be cut.")
+        return EngineTurn("Adding the meal to your inventory.", "preparing meal")
 
     def _heat(self, food: str) -> str:
         heats = self._game.heats.values()
         return next((h for h in sorted(set(heats)) if (h, food) in self._state), "raw")
 
 
-_ALONE: dict[str, Callable[[TurnRules], Turn]] = {
+_ALONE: dict[str, Callable[[TurnRules], EngineTurn]] = {
     "look": TurnRules._look,
     "l": TurnRules._look,
     "inventory": TurnRules._inventory,
     "i": TurnRules._inventory,
 }
-_SINGLE: dict[str, Callable[[TurnRules, str], Turn]] = {
+_SINGLE: dict[str, Callable[[TurnRules, str], EngineTurn]] = {
     "examine": TurnRules._examine,
     "x": TurnRules._examine,
     "take": TurnRules._take,
@@ -417,7 +419,7 @@ _SINGLE: dict[str, Callable[[TurnRules, str], Turn]] = {
     "eat": TurnRules._eat,
     "drink": TurnRules._drink,
 }
-_Double = Callable[[TurnRules, str, list[str], list[str]], Turn]
+_Double = Callable[[TurnRules, str, list[str], list[str]], EngineTurn]
 _DOUBLE: dict[str, tuple[tuple[str, _Double], ...]] = {
     "take": (("from", TurnRules._take_from),),
     "put": (("on", TurnRules._put), ("in", TurnRules._insert), ("into", TurnRules._insert)),
