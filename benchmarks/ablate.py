@@ -50,7 +50,7 @@ PLAYERS = {
         ("ScienceWorld?split=dev&max_steps=150&valid_actions=false",),
         (demonstrations, guide, phrases, scene, turn),
         {
-            "series": (turn.ScienceDecision, "series", lambda self: (self.aim,) if self.aim else ()),
+            "series": (turn.ScienceDecision, "series", lambda self: (self.aim,) * bool(self.aim)),
             "object": (phrases, "_object", lambda tokens, start, end: start),
             "settled": (scene, "_settled", lambda seen: [one for one in seen if one[0].verb]),
             "liked": (turn.Sight, "_liked", _always("")),
