@@ -158,7 +158,7 @@ class Listing:
         for part in parts_of(name):
             if self._is_here(part):
                 return [part]
-            offered = names_offered(self._examine(part).text, self._vocabulary)
+            offered = names_offered(self._examine(part).text)
             if offered:
                 return [one for one in offered if self._is_here(one)]
         return []

@@ -173,10 +173,15 @@ def is_refused_verb(text: str) -> bool:
     return _REFUSED_VERB.search(text) is not None
 
 
-def names_offered(text: str, vocabulary: Vocabulary) -> list[str]:
-    """Return the names in a story's question which thing is meant."""
+def names_offered(text: str) -> list[str]:
+    """Return the names in a story's question which thing is meant.
+
+    >>> names_offered("Which button do you mean, the red button or the up button?")
+    ['red button', 'up button']
+    """
     asked = _WHICH.search(text)
-    return names_in_view(asked["names"], vocabulary) if asked else []
+    names = re.split(r",? or |, ", asked["names"].lower()) if asked else []
+    return [name.strip().removeprefix("the ") for name in names]
 
 
 def parts_of(name: str) -> Iterator[str]:
