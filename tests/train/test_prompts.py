@@ -57,3 +57,11 @@ def test_the_policy_asks_with_the_prompt_of_training() -> None:
     assert isinstance(
         make_policy("prompted?model=x&base_url=http://127.0.0.1:9/v1"), PromptedPolicy
     )
+
+
+def test_resets_without_seed_draw_different_tasks() -> None:
+    session = Session("Cooking?level=rl-1", "none")
+    drawn = {session.reset().info["task_id"] for _ in range(8)}
+    assert len(drawn) > 1
+    assert session.reset(index=3).info["task_id"].endswith("/3")
+    session.env.close()
