@@ -6,6 +6,8 @@ The package's own engine plays them, for its official score.
 from __future__ import annotations
 
 import copy
+import functools
+import hashlib
 import importlib
 import logging
 import re
@@ -15,7 +17,7 @@ from collections.abc import Iterator, Mapping
 from importlib.metadata import distribution, version
 from itertools import product
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
 from gym_memory.core.errors import BackendError
 from gym_memory.core.records import Oracle, Triple
@@ -140,6 +142,22 @@ def _load(world: str) -> tuple[Any, Any, Path]:
         sys.path.remove(str(folder))
 
 
+@functools.cache
+def _digest(world: str) -> str:
+    """Return a hash of the rules and the definition of a world."""
+    root = Path(str(distribution("agentodyssey").locate_file("")))
+    parts = (
+        "games/base",
+        f"games/generated/{world}",
+        f"assets/world_definitions/generated/{world}",
+    )
+    files = (path for part in parts for path in (root / part).rglob("*"))
+    found = hashlib.sha256()
+    for path in sorted(path for path in files if path.suffix in (".py", ".json")):
+        found.update(path.relative_to(root).as_posix().encode() + b"\0" + path.read_bytes())
+    return found.hexdigest()[:8]
+
+
 # ------------------------------------------------------------ commands
 
 _HERE, _HANDS, _WORN, _KEPT = "here", "hands", "worn", "kept"
@@ -255,6 +273,10 @@ class AgentOdyssey(TextEnv):
         world: Annotated[str, Help("Which world.", choices=WORLDS)] = "remnant",
         *,
         tutorial: Annotated[bool, Help("Whether to begin in the tutorial.")] = True,
+        score: Annotated[
+            Literal["total", "quest"],
+            Help("Points to count: all, or those of the main quest, which rank the challenge."),
+        ] = "total",
         max_steps: int = 500,
         valid_actions: bool = True,
         render_mode: str | None = None,
@@ -262,6 +284,7 @@ class AgentOdyssey(TextEnv):
         super().__init__(max_steps=max_steps, valid_actions=valid_actions, render_mode=render_mode)
         self.world = world
         self.tutorial = tutorial
+        self.counted = score
         self._ids = [f"agentodyssey/{world}/{seed}" for seed in range(_SEEDS)]
         self._engine: Engine | None = None
         self._rewards: dict[str, int] = {}
@@ -284,7 +307,7 @@ class AgentOdyssey(TextEnv):
             self._rewards[name] = self._rewards.get(name, 0) + points
         return Feedback(
             answer.text.strip(),
-            score=float(self._rewards["total"]),
+            score=float(self._rewards[self.counted]),
             won=answer.done,
             accepted=answer.accepted,
         )
@@ -310,8 +333,11 @@ class AgentOdyssey(TextEnv):
         return Oracle(true_facts(self.engine), ())
 
     def versions(self) -> dict[str, str]:
-        """Return the version of the engine."""
-        return {"agentodyssey": version("agentodyssey")}
+        """Return the version of the engine, and a digest of its games.
+
+        The head of the package's repository has the version of the index, and other games.
+        """
+        return {"agentodyssey": version("agentodyssey"), "games": _digest(self.world)}
 
 
 def true_facts(engine: Engine) -> frozenset[Triple]:

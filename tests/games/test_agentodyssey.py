@@ -56,6 +56,20 @@ def test_the_score_is_the_sum_of_the_packages_categories():
     assert info["max_score"] == 0.0
 
 
+def test_score_quest_counts_the_main_quest_alone():
+    env = AgentOdyssey(tutorial=False, score="quest")
+    env.reset(seed=0)
+    *_, info = env.step("enter library")
+    assert info["rewards"]["exploration"] == 1
+    assert info["score"] == info["rewards"]["quest"] < info["rewards"]["total"]
+
+
+def test_versions_tell_games_of_one_number_apart():
+    versions = AgentOdyssey().versions()
+    assert re.fullmatch(r"[0-9a-f]{8}", versions["games"])
+    assert versions["games"] != AgentOdyssey("mark").versions()["games"]
+
+
 def test_the_list_outlives_what_breaks_the_packages_own():
     env = AgentOdyssey()
     env.reset(seed=0)
