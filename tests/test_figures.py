@@ -30,7 +30,7 @@ STATED = {
     "1.5 for ScienceWorld": ("gym_memory/games/scienceworld/env.py", "worker_gib = 1.5"),
     "before the first game, for 6 s": ("gym_memory/llm/client.py", "_PREFLIGHT_SECONDS = 6.0"),
     "more than 5 % of the steps": ("gym_memory/run/results/score.py", "MOST_FALLBACKS = 0.05"),
-    "and 8 MiB": ("gym_memory/llm/client.py", "_MAX_BYTES = 1 << 23"),
+    "and 8 MiB": ("gym_memory/llm/endpoint.py", "_MAX_BYTES = 1 << 23"),
     "waited for, five minutes": ("gym_memory/memory/stores/postgres.py", "PATIENCE = 300.0"),
     "limits memory (4 GiB)": ("gym_memory/games/isolate.py", "MEMORY = 4 << 30"),
     "a step (60 s) and of a reset (300 s)": (

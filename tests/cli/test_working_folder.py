@@ -39,6 +39,8 @@ LINES = {
               "--steps", "6", "--games", "1", "--valid-games", "1"),
     "serve": ("-e", "Fetch"),
     "serve-scripted": ("--port", "0"),
+    "mcp": ("--help",),
+    "check": ("arigraph",),
     "rank": ("--help",),
     "exam": ("-e", "Fetch", "-m", "arigraph", "--seeds", "0:1"),
     "quality": ("-e", "Fetch", "-m", "arigraph", "--seeds", "0:1"),
