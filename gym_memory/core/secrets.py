@@ -22,8 +22,10 @@ _PLAIN_WORD = re.compile(r"[a-z]+(?:[-_][a-z]+)*|[A-Z]+", re.ASCII)
 """Value such as ``ollama`` or ``EMPTY``, which servers without keys have their users set."""
 _IN_URL = re.compile(r"(?<=://)[^\s/?#@'\"]+@")
 _IN_QUERY = re.compile(
-    r"(?<=[?&])([\w-]*(?:key|token|secret|passw|signature)[\w-]*=)[^&\s'\"#]+", re.IGNORECASE
+    r"(?<=[?&])([\w-]*(?:key|token|secret|passw\w*|signature)=)(?!value\b)[^&\s'\"#]+",
+    re.IGNORECASE,
 )
+"""A parameter named like a secret; neither ``max_tokens`` nor the ``key=value`` of a message."""
 _BEARER = re.compile(r"(?<=\bBearer )(?!\*)[^\s'\"\\,;}]+")
 _added: set[str] = set()
 
