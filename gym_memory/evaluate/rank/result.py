@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from importlib.resources import files
@@ -34,6 +35,9 @@ from gym_memory.run.results.verify import FolderFinding
 
 __all__ = ["RESULT", "build", "code_hash", "exam_figure", "load_reference", "main_table"]
 __all__ += ["more_tables", "numbers", "page", "same_for_all", "verify_rank", "write"]
+
+_ORIGINAL = re.compile(r"\bnative \d+ ?")
+"""Our own TextWorld engine in backend versions: it prints what the original prints."""
 
 RESULT = "rank.json"
 _FORMAT = 1
@@ -102,7 +106,8 @@ def build(
             raise ResultsError(f"{str(path)!r} is not finished: run the same command again")
         for memory, cells in cells_of(part, rows, path / "steps").items():
             own.setdefault(memory, []).extend(cells)
-        backends |= read_environment(path).get("backends", {})
+        found = read_environment(path).get("backends", {})
+        backends |= {env: _ORIGINAL.sub("", versions) for env, versions in found.items()}
         _hash_games(path, rows, games)
     reference = load_reference("" if alone else suite.tier)
     hashes = {env: digest.hexdigest() for env, digest in games.items()}
