@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import copy
 import functools
+import inspect
 import json
 import os
 import sys
@@ -40,7 +41,7 @@ from gym_memory.graph import TemporalGraph
 from gym_memory.memory.reading import quoted
 
 __all__ = ["CHARS_PER_TOKEN", "MEMORIES", "Lifetime", "Memory", "SharedSettings", "check_budget"]
-__all__ += ["count_tokens", "is_over", "make_memory", "truncate_tokens"]
+__all__ += ["count_tokens", "is_over", "make_memory", "truncate_tokens", "unbounded_recall"]
 
 
 Lifetime = Literal["step", "episode", "trial", "task", "forever"]
@@ -242,15 +243,30 @@ def _within_budget(recall: Callable[[Any, Cue, int], Recall]) -> Callable[[Any, 
     @functools.wraps(recall)
     def held(self: Memory, cue: Cue, budget: int) -> Recall:
         room, found = budget, recall(self, cue, budget)
-        size = count_tokens(found.text) if self.keeps_budget else 0
+        size = _tokens(found) if self.keeps_budget else 0
         while size > budget and room > 0:
             room = max(min(room - 1, room * budget // size), 0)
             found = recall(self, cue, room)
-            size = count_tokens(found.text)
+            size = _tokens(found)
         self._room = room
         return found if size <= max(budget, 0) or not self.keeps_budget else Recall()
 
     return held
+
+
+def _tokens(found: Any) -> int:
+    """Return the tokens of a recall; 0 for anything else, which the caller refuses."""
+    text = getattr(found, "text", None)
+    return count_tokens(text) if isinstance(text, str) else 0
+
+
+def unbounded_recall(memory: Memory, cue: Cue, budget: int) -> Recall:
+    """Return what a memory itself recalls with the room that :meth:`Memory.recall` left it.
+
+    Call it right after. Only a memory that minds no budget is over it here.
+    """
+    found: Recall = inspect.unwrap(type(memory).recall)(memory, cue, min(budget, memory._room))
+    return found
 
 
 def _as_recalled(
