@@ -264,6 +264,7 @@ def connect(address: str) -> Callable[[], None]:
     before, workplace = signal.getsignal(signal.SIGTERM), os.getcwd()
     # Ray's own folder keeps its logs for ever and lets every user read its token.
     files = _own_folder() if address == "local" else None
+    temporary = {"TMPDIR": files} if files else {}  # what killed actors leave goes with it
 
     def leave() -> None:
         ray.shutdown()
@@ -272,7 +273,7 @@ def connect(address: str) -> Callable[[], None]:
 
     try:
         os.chdir(os.path.abspath(os.sep))  # Ray's workers import from where it is started
-        with child_environment():
+        with child_environment(**temporary):
             ray.init(address=address, log_to_driver=False, logging_level="warning", _temp_dir=files)
     except (ConnectionError, ValueError, RuntimeError) as error:
         leave()

@@ -15,6 +15,7 @@ import pytest
 
 from gym_memory.core.errors import BackendError, InvalidArgumentError, UnknownNameError
 from gym_memory.core.files import unseal
+from gym_memory.core.names import Spec
 from gym_memory.core.trajectory import read_trajectory
 from gym_memory.games.base import TextEnv
 from gym_memory.run import cluster as module
@@ -106,9 +107,9 @@ def test_a_node_is_waited_for(cluster, monkeypatch, caplog):
     monkeypatch.setattr(TextEnv, "worker_gib", need)
     leave = module.connect(cluster.address)
     with pytest.raises(BackendError, match="no node of the Ray cluster has a core and 500 GiB"):
-        module.room_for("FakeHouse")
+        module.room_for(Spec("FakeHouse"))
     with ThreadPoolExecutor() as pool:
-        room = pool.submit(module.room_for, "FakeHouse", 60.0)
+        room = pool.submit(module.room_for, Spec("FakeHouse"), 60.0)
         time.sleep(2)
         assert not room.done()
         node = cluster.add_node(num_cpus=1, memory=int((need + 1) * (1 << 30)))
