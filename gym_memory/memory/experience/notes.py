@@ -8,13 +8,8 @@ from typing import Annotated, Any, ClassVar
 from gym_memory.core.files import typed
 from gym_memory.core.records import Cue, MemoryStats, OperationResult, Recall, Step, Task
 from gym_memory.core.settings import Help, check_text, checked
-from gym_memory.memory.base import (
-    CHARS_PER_TOKEN,
-    Lifetime,
-    Memory,
-    check_budget,
-    is_over,
-)
+from gym_memory.core.tokens import CHARS_PER_TOKEN, count_tokens, fitting_chars
+from gym_memory.memory.base import Lifetime, Memory, check_budget, is_over
 from gym_memory.memory.reading import read_operation
 
 __all__ = ["PolicyNotes"]
@@ -110,20 +105,17 @@ class PolicyNotes(Memory):
         return OperationResult(self._answer, free)
 
     def _put(self, number: int, text: str) -> str:
-        room = self.size * CHARS_PER_TOKEN
-        line = len(_line(number, text))
-        if not text or line > room:
-            return f"not written: expected 1 to {room - len(_line(number, ''))} characters"
-        others = {n: t for n, t in self._notes.items() if n != number}
-        held = line + sum(len(_line(n, t)) for n, t in others.items())
+        line = _line(number, text)
+        if not text or count_tokens(line) > self.size:
+            longest = _line(number, text or " " * self.size * CHARS_PER_TOKEN)
+            most = fitting_chars(longest, self.size) - len(_line(number, ""))
+            return f"not written: expected 1 to {most} characters"
+        others = [n for n in self._notes if n != number]
         gone = []
-        for n, t in others.items():
-            if held > room:
-                held -= len(_line(n, t))
-                gone.append(n)
         self._notes[number] = text
-        for n in gone:
-            del self._notes[n]
+        while count_tokens("".join(_line(n, t) for n, t in self._notes.items())) > self.size:
+            gone.append(others.pop(0))
+            del self._notes[gone[-1]]
         self._next = max(self._next, number + 1)
         return f"note {number} written" + (f", {_listed(gone)} dropped: full" if gone else "")
 
