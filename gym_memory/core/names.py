@@ -117,7 +117,7 @@ def _run(place: str, load: Callable[[], ModuleType]) -> ModuleType:
 
 _PASSWORD = re.compile(
     r"postgres\w*://[^\s?@]*:\S+@|https?://[^\s/?#@]*@|passw(?:or)?d=."
-    r"|://\S*[?&;][\w-]*(?:key|token|secret|signature|credential|auth)[\w-]*=.",
+    r"|://\S*[?&;][\w-]*(?:key|token(?!s)|secret|signature|credential|auth)[\w-]*=.",
     re.IGNORECASE,
 )
 

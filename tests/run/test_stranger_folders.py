@@ -11,8 +11,9 @@ import pytest
 from work import guarded
 
 from gym_memory.cli import main
-from gym_memory.core.errors import ResultsError
+from gym_memory.core.errors import InvalidArgumentError, ResultsError
 from gym_memory.core.files import open_to_append
+from gym_memory.core.names import Spec
 from gym_memory.draw.escape import without_tags
 from gym_memory.run.config import EpisodeRow, RunConfig
 from gym_memory.run.loop import EpisodeResult
@@ -123,6 +124,13 @@ def test_key_in_url_is_refused_before_writing(tmp_path: Path, url: str, capsys) 
     assert end.value.code == 2
     assert "password or key" in capsys.readouterr().err
     assert not (tmp_path / "run").exists()
+
+
+def test_setting_of_tokens_beside_url_is_no_key() -> None:
+    spec = Spec("stma?base_url=http://host/v1&history_tokens=4000&model=m")
+    assert spec.kwargs["history_tokens"] == 4000
+    with pytest.raises(InvalidArgumentError, match="password or key"):
+        Spec("stma?base_url=http://host/v1&id_token=S&history_tokens=4000")
 
 
 def test_pool_removes_what_its_engines_leave(tmp_path: Path) -> None:
