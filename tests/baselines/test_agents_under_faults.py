@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -63,7 +64,8 @@ def test_all_faults_at_once_cost_no_episode_and_no_cent_too_much(tmp_path: Path)
         assert row.result.failed == ""
         assert row.result.n_invalid == 0
     told = sum(row.result.cost_usd for row in rows)
-    with_lost = Budget(path=tmp_path / "spending.sqlite").spent()[1]
+    with closing(Budget(path=tmp_path / "spending.sqlite")) as spending:
+        with_lost = spending.spent()[1]
     # Which call meets a fault depends on the threads, so one episode may meet none.
     assert sum(row.result.counters["llm_failures"] for row in rows) > 0
     assert 0 < told < with_lost <= 0.5, "answers that got lost count in full"

@@ -13,7 +13,7 @@ import pytest
 from gym_memory.core.errors import BudgetExceededError, ModelSetupError
 from gym_memory.core.names import Spec
 from gym_memory.core.records import Cue, Outcome, Step, Task, Triple
-from gym_memory.extract import get_extractor
+from gym_memory.extract import Pattern, get_extractor
 from gym_memory.graph import TemporalGraph
 from gym_memory.llm.client import OpenAIChat
 from gym_memory.memory import make_memory
@@ -279,7 +279,7 @@ def test_extraction_gives_facts_ways_and_evidence(model):
     assert Triple("hall", "is east of", "kitchen") in facts
     knife = facts[Triple("knife", "is on", "table")]
     assert KITCHEN[knife.start : knife.end] == "On the table is a knife"
-    assert found.outdated == (("shelf", "holds", "knife"),)
+    assert found.outdated == (Pattern("shelf", "holds", "knife"),)
     assert role_counts(extractor) == (2, 0), "one call for facts, one for outdated facts"
 
 
