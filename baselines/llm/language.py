@@ -55,8 +55,6 @@ class LanguageSettings(Settings):
             this process, unless a ``base_url`` is given.
         base_url: Shorthand for the model's parameter ``base_url``.
         reasoning: Shorthand for the model's parameter ``reasoning``.
-        max_tokens: Most tokens of an answer, thoughts included; by default what the form of the
-            answer takes, and room for thoughts where the model reasons.
         strict: Whether an answer that names no possible action ends the episode as failed; else a
             random valid action is played, with a mark.
         constrain: Whether answers are held to the valid actions during generation, by local
@@ -68,7 +66,14 @@ class LanguageSettings(Settings):
     base_url: str = ""
     _: dataclasses.KW_ONLY
     reasoning: bool | None = None
-    max_tokens: Annotated[int | None, Help("", low=1)] = None
+    max_tokens: Annotated[
+        int | None,
+        Help(
+            "Most tokens of an answer, thoughts included; by default what the form of the answer "
+            "takes, and room for thoughts where the model reasons.",
+            low=1,
+        ),
+    ] = None
     strict: bool = False
     history: Annotated[
         int | None, Help("Past observations to show at most; None for all that fit.", low=0)
