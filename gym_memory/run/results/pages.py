@@ -146,11 +146,11 @@ def _quality(folder: Path) -> Section | None:
     try:
         curves: dict[str, dict[str, Any]] = read_json(folder / "quality.json")["curves"]
         panels = [_quality_panel(name, curves) for name in _measures(curves)]
-        if not panels:
-            return None
-        figure = line_figure("quality", "Quality of the memory over time", panels, "step", "value")
     except (ArithmeticError, OSError, ValueError, KeyError, TypeError, AttributeError):
         return None
+    if not panels:
+        return None
+    figure = line_figure("quality", "Quality of the memory over time", panels, "step", "value")
     return Section("Quality", "all", (), [figure])
 
 
