@@ -102,8 +102,8 @@ def short_label(spec: str, width: int = 22) -> str:
 
 
 def label_of(spec: str) -> str:
-    """Return a spec on one line, without the names of its parameters."""
-    return short_label(spec, 60).replace("\n", ", ")
+    """Return a spec on one line, without the names of its parameters; nothing of none."""
+    return short_label(spec, 60).replace("\n", ", ") if spec else ""
 
 
 def picture(figure: Figure, legend: Mapping[str, int]) -> str:
