@@ -298,7 +298,8 @@ class AdvisedPolicy(RulePolicy):
         rules = get_extractor(self._dialect)
         t = info.get("moves")
         beliefs = Beliefs(obs, rules, self._task(obs), plan, self.rng, self._transcript, t)
-        plan = beliefs.plan = plan.in_situation(beliefs.here, obs)
+        if self._dialect != "textworld":  # there, giving up aims ends every circle
+            plan = beliefs.plan = plan.in_situation(beliefs.here, obs)
         move = self._decide(beliefs, plan)
         forgets = not (obs["memory"] or obs["triples"])
         if forgets and plan.idle >= _RESTLESS and shows_only(move.action):
