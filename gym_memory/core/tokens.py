@@ -11,7 +11,8 @@ import functools
 import re
 from bisect import bisect_right
 
-__all__ = ["CHARS_PER_TOKEN", "count_tokens", "fitting_chars", "size_of", "truncate_tokens"]
+__all__ = ["CHARS_PER_TOKEN", "count_tokens", "fitting_chars", "letters_size", "size_of"]
+__all__ += ["truncate_tokens"]
 
 CHARS_PER_TOKEN = 4
 """Characters of English that count as one token; a quarter of a token is the unit of sizes."""
@@ -37,10 +38,14 @@ def size_of(text: str) -> int:
     >>> size_of("a hall"), size_of("走廊"), size_of("ключ")
     (6, 8, 8)
     """
-    size = len(text) if text.isascii() else sum(map(_units, text))
     marks = len(_MARKS.findall(text))
     extra = marks - int(_USUAL_SHARE * len(text)) - _USUAL_MARKS
-    return size + max(extra, 0) * (_UNITS_A_MARK - 1)
+    return letters_size(text) + max(extra, 0) * (_UNITS_A_MARK - 1)
+
+
+def letters_size(text: str) -> int:
+    """Return the size of a text without what many marks cost: sizes of parts add up."""
+    return len(text) if text.isascii() else sum(map(_units, text))
 
 
 @functools.lru_cache(maxsize=1 << 14)

@@ -24,6 +24,7 @@ from operator import itemgetter
 from typing import Any, Literal, NamedTuple
 
 from gym_memory.core.records import Step, Triple
+from gym_memory.core.tokens import letters_size, size_of
 from gym_memory.graph.schema import (
     ACTION_RESULTS,
     DIRECTIONS,
@@ -412,12 +413,12 @@ def fact_block(triples: Iterable[Triple]) -> Block:
 
 
 class Page:
-    """Texts and facts chosen so far, and the characters left of a budget."""
+    """Texts and facts chosen so far, and the size left of a budget, in quarters of a token."""
 
     __slots__ = ("_misses", "_subject", "full", "left", "lines", "triples")
 
-    def __init__(self, characters: int):
-        self.left = characters + 1  # the last line needs no end
+    def __init__(self, size: int):
+        self.left = size + 1  # the last line needs no end
         self.lines: list[str] = []
         self.triples: list[Triple] = []
         self._subject = ""
@@ -444,7 +445,9 @@ class Page:
             return True
         subject = triples[0][0]
         merged = subject == self._subject
-        size = len(text) + (len(JOINED) - len(subject) - len(NAMED) if merged else 0) + 1
+        size = letters_size(text) + 1
+        if merged:
+            size += len(JOINED) - letters_size(subject) - len(NAMED)
         if size > self.left:
             self._miss(triples)
             return False
@@ -470,7 +473,7 @@ class Page:
         if self._misses == 1:
             for count in range(len(triples) - 1, 0, -1):
                 part = fact_block(triples[:count])
-                if len(part.text) < self.left:
+                if letters_size(part.text) < self.left:
                     self.put(part)
                     return
 
@@ -480,13 +483,20 @@ class Page:
 
 
 def fit_facts(triples: Iterable[Triple], left: int) -> tuple[str, tuple[Triple, ...]]:
-    """Render the first of ``triples`` that fit ``left`` characters; return text and facts shown."""
+    """Render the first of ``triples`` that fit; return text and facts shown.
+
+    ``left`` is their size in quarters of a token, which is that of plain English in characters.
+    """
     page = Page(left)
     for _, group in groupby(triples, key=itemgetter(0)):
         page.put(fact_block(group))
         if page.full:
             break
-    return page.text(), tuple(page.triples)
+    text, shown = page.text(), page.triples
+    while shown and size_of(text) > left:  # many marks, as in code
+        shown = shown[:-1]
+        text = render_facts(shown)
+    return text, tuple(shown)
 
 
 def render_episode(episode: Episode | Step) -> str:
