@@ -104,7 +104,8 @@ def test_the_policy_of_the_page_scores_what_the_page_says(tmp_path):
 @pytest.mark.parametrize("kind", ["policy", "memory", "game"])
 def test_what_new_writes_runs_as_it_is(kind, tmp_path):
     written = run(["new", kind, "my-own"], tmp_path)
-    command = shlex.split(written.splitlines()[-1].strip().removeprefix("gym-memory "))
+    (line,) = (line for line in written.splitlines() if line.startswith("  gym-memory compare"))
+    command = shlex.split(line.strip().removeprefix("gym-memory "))
     rows = [
         json.loads(line) for line in run([*command, "--json"], tmp_path).splitlines() if "{" in line
     ]
