@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import select
@@ -9,7 +10,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -176,15 +177,22 @@ def test_named_file_and_user_path_still_run(folder: Path) -> None:
     assert json.loads(done.stdout.splitlines()[0])["memory"] == "./mine.py:Mine"
 
 
+def children() -> Iterator[Path]:
+    """Yield the folders of this process's children in /proc."""
+    for place in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):  # it ended
+            if int(place.joinpath("stat").read_text().rpartition(")")[2].split()[1]) == os.getpid():
+                yield place
+
+
 def test_keys_do_not_reach_an_isolated_game(monkeypatch: pytest.MonkeyPatch) -> None:
     from gym_memory.games.isolate import IsolatedEnv
 
     for name in ("OPENAI_API_KEY", "HF_TOKEN", "PGPASSWORD", "DATABASE_URL"):
         monkeypatch.setenv(name, "secret")
+    before = set(children())
     env = IsolatedEnv("Fetch", {})
-    process = env._process
-    assert process is not None
-    place = Path(f"/proc/{process.pid}")
+    (place,) = set(children()) - before
     assert b"secret" not in place.joinpath("environ").read_bytes()
     own = Path(os.readlink(place / "cwd"))
     assert own != Path.cwd()
