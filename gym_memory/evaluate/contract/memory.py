@@ -8,13 +8,13 @@ import os
 import pickle
 import random
 import subprocess
-import sys
 import time
 from functools import cached_property
 
 import gymnasium as gym
 
 from gym_memory.core.names import import_plugin, sources
+from gym_memory.core.process import python_command
 from gym_memory.core.records import Cue, Outcome, Recall, Step, Task
 from gym_memory.evaluate.contract.checks import (
     HOSTILE_TEXTS,
@@ -32,14 +32,6 @@ _BUDGETS = (0, 50, 200, 1000)
 _STEPS = 40
 _SLOW_MS = 200.0
 """Mean time of a step from which a run of games takes hours."""
-_PRINT = """
-import sys
-from gym_memory.core.names import import_plugin
-from gym_memory.evaluate.contract.memory import MemoryTrial
-for plugin in sys.argv[2:]:
-    import_plugin(plugin)
-print(MemoryTrial(sys.argv[1]).transcript, end="")
-"""
 
 
 def memory_checks(spec: str) -> dict[str, tuple[str, Check]]:
@@ -63,6 +55,13 @@ def memory_checks(spec: str) -> dict[str, tuple[str, Check]]:
                          trial.hostile),
         "time": (f"a step takes less than {_SLOW_MS:g} ms", trial.speed),
     }  # fmt: skip
+
+
+def print_transcript(spec: str, *plugins: str) -> None:
+    """Print all recalls of the first episode of a memory, in a process of its own."""
+    for plugin in plugins:
+        import_plugin(plugin)
+    print(MemoryTrial(spec).transcript, end="")
 
 
 class MemoryTrial:
@@ -242,7 +241,7 @@ class MemoryTrial:
         plugins = [import_plugin(source) for source in sources([self.spec])]
         for hash_seed in ("1", "2"):
             done = subprocess.run(
-                [sys.executable, "-c", _PRINT, self.spec, *plugins],
+                python_command(f"{__name__}:print_transcript", self.spec, *plugins),
                 env={**os.environ, "PYTHONHASHSEED": hash_seed},
                 capture_output=True, text=True, encoding="utf-8", timeout=120,
             )  # fmt: skip
