@@ -33,6 +33,8 @@ SAYS = {
     "vector.py": r"AsyncVectorEnv of 4\n(game \d recalls [1-9]\d* facts\n){4}0 games .*\n\d+ steps",
 }
 """What each example prints."""
+SERVERS = {"memory_service.py"}
+"""Examples that do not end; tests/memory/test_remote.py plays with them."""
 SHORT = {"cleanrl_drrn.py": "--games 1 --test-games 1 --steps 1200 --epsilon-steps 600"}
 """Arguments of the examples that take longer as they stand."""
 NEEDS = {
@@ -86,7 +88,7 @@ def run(words: list[str], folder: Path, environment: dict[str, str]) -> str:
 def test_each_example_is_in_the_table_and_run() -> None:
     files = {path.name for path in EXAMPLES.iterdir() if path.suffix in (".py", ".ipynb")}
     assert files == LISTED
-    assert {name for name in files if name.endswith(".py")} == set(SAYS)
+    assert {name for name in files if name.endswith(".py")} == {*SAYS, *SERVERS}
 
 
 @pytest.mark.parametrize("name", SAYS)
