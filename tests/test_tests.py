@@ -12,6 +12,10 @@ FILES = sorted({*ROOT.glob("tests/**/*.py"), *ROOT.glob("packages/*/tests/**/*.p
 ALLOWED = {
     "_replace": "of named tuples", "_repr_html_": "IPython's name", "_exit": "of os",
     "_handle": "of ctypes: a library has to be closed", "_ctypes": "closes it",
+    "_asdict": "of named tuples", "_host": "the process of a story, which a test kills",
+    "_temporary": "the folder of a pool, in which a test leaves a file",
+    "_rng": "the order of games, which a test fixes",
+    "_MOST_CONNECTIONS": "a limit that a test reaches", "_protocol": "the class that has it",
 }  # fmt: skip
 PATCHES = re.compile("attr|patch|import")
 TIMED = re.compile(r"assert\b.*\b(perf_counter|process_time|thread_time)\(")
