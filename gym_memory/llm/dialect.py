@@ -96,7 +96,7 @@ _REASONS = re.compile(
 
 
 def reasons_by_name(model: str) -> bool:
-    """True for the name of a model that thinks before it answers, unless told not to.
+    """True for the name of a model that thinks before it answers, unless a setting says otherwise.
 
     >>> [reasons_by_name(name) for name in ("openai/gpt-5-mini", "o4-mini", "qwen2.5:7b", "gpt-4o")]
     [True, True, False, False]

@@ -54,7 +54,7 @@ class TurnRules:
     Args:
         game: What is fixed.
         state: Its facts in play, which the caller changes by the events.
-        holdings: Where its things are, likewise.
+        holdings: Its object tree, which the caller changes, too.
     """
 
     def __init__(self, game: NativeGame, state: State, holdings: Holdings):
