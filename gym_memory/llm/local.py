@@ -143,7 +143,7 @@ class TransformersChat(BaseChatModel):
         texts, started = list(continuations), time.perf_counter()
         ceiling = prompt_ceiling(messages) + sum(len(text.encode()) + 1 for text in texts)
         try:
-            with self._spending(ceiling, 0) as settle:
+            with self._spending(ceiling, 0, 0) as (settle, _):
                 scores, tokens = self._score(messages, texts)
                 settle(tokens)
         except Failure as failure:

@@ -18,6 +18,7 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 from gym_memory.core.errors import (
+    BudgetExceededError,
     ContextExceededError,
     GymMemoryError,
     ModelDownError,
@@ -49,6 +50,8 @@ THINKING_TOKENS = 16_384
 """Room for thoughts beyond an answer; published runs of reasoning models use 8,000 to 32,000."""
 _LEAST_TRIAL = 16
 """Limit from which a cut answer is requested once more, with room for thoughts."""
+_USUAL_ANSWER = 1024
+"""Tokens that an answer is expected to take before one came, at most its own limit."""
 _TRANSIENT = frozenset({"rate_limit", "timeout", "server", "connection"})
 
 
@@ -110,6 +113,7 @@ class BaseChatModel(ABC):
         if max_cost_usd is not None or max_tokens is not None:
             self.budget = Budget(max_cost_usd, max_tokens, budget or ":memory:")
         self.retries, self.backoff, self.max_wait = retries, backoff, max_wait
+        self._longest = 0
 
     def identity(self) -> dict[str, Any]:
         """Return what distinguishes this model's answers in the response cache."""
@@ -182,15 +186,19 @@ class BaseChatModel(ABC):
         while True:
             limit = self.limit(request)
             try:
-                with self._spending(ceiling, limit) as settle:
-                    answer = _without_thoughts(self._call(request), request)
+                with self._spending(ceiling, self._expected(request), limit) as (settle, most):
+                    answer = _without_thoughts(self._call(_cut_to(request, most, limit)), request)
                     settle(answer.tokens)
                 _failed[self._own_hash] = 0
+                self._longest = max(self._longest, answer.tokens.completion)
                 thinks = bool(answer.thought or answer.tokens.reasoning)
                 if thinks or trial:
                     self.note_reasoning(thinks)
                 if answer.finish != "length":
                     return answer
+                if most < limit:
+                    self._count_answer(request, answer, time.perf_counter())
+                    raise BudgetExceededError(_CUT_BY_STOP.format(most))
                 if self.may_reason and request.thinks and request.max_tokens >= _LEAST_TRIAL:
                     # What is cut may all be a thought.
                     self.note_reasoning()
@@ -241,29 +249,36 @@ class BaseChatModel(ABC):
         jitter = seed.digest()[0] / 255
         return min(self.backoff * 2**attempt * (0.5 + jitter / 2), self.max_wait)
 
+    def _expected(self, request: Request) -> int:
+        """Return the tokens of an answer without which no call is made under a hard stop."""
+        usual = max(self._longest, min(request.max_tokens, _USUAL_ANSWER))
+        return min(usual, self.limit(request))
+
     @contextmanager
-    def _spending(self, prompt: int, completion: int) -> Iterator[Any]:
+    def _spending(self, prompt: int, least: int, most: int) -> Iterator[tuple[Any, int]]:
+        """Reserve a call in every budget; yield what settles it, and the answer's most tokens."""
         own = () if self.budget is None else (self.budget,)
         budgets = (*own, *current_scope().budgets)
         price = self.price
         for budget in budgets:
             self.check_price(budget)
-        most = 0.0 if price is None else price.ceiling(prompt, completion)
         tickets: list[tuple[Budget, int]] = []
 
         def settle(tokens: Tokens | None) -> None:
             while tickets:
                 budget, ticket = tickets.pop()
                 if tokens is None:
-                    budget.settle(ticket, prompt + completion, most)
+                    highest = 0.0 if price is None else price.ceiling(prompt, most)
+                    budget.settle(ticket, prompt + most, highest)
                 else:
                     cost = 0.0 if price is None else price.cost(tokens)
                     budget.settle(ticket, tokens.total, cost)
 
         try:
             for budget in budgets:
-                tickets.append((budget, budget.reserve(prompt + completion, most)))
-            yield settle
+                ticket, most = budget.reserve_answer(prompt, least, most, price)
+                tickets.append((budget, ticket))
+            yield settle, most
         except Failure as failure:
             settle(failure.tokens)
             raise
@@ -316,6 +331,13 @@ class BaseChatModel(ABC):
         return f"{type(self).__name__}({self.name!r})"
 
 
+def _cut_to(request: Request, tokens: int, limit: int) -> Request:
+    """Return a request whose answer, with its thoughts, may take so many tokens."""
+    if tokens == limit:
+        return request
+    return dataclasses.replace(request, max_tokens=tokens, thinks=False)
+
+
 def _without_thoughts(answer: Reply, request: Request) -> Reply:
     """Take the thoughts out of an answer, before anything reads it; count what it took."""
     thought, text = split_thinking(answer.text)
@@ -328,6 +350,7 @@ _CUT = (
     "the answer was cut at {} tokens before it began: give the agent a higher max_tokens, or the "
     "model reasoning=true"
 )
+_CUT_BY_STOP = "the hard stop leaves {} tokens for an answer, which were too few"
 _SOME_CUT = "answers were cut at their limit: give the agent a higher max_tokens"
 _ESTIMATED = "the server reports no usage, or a part of it: tokens are estimated from the text"
 

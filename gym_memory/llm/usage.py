@@ -22,6 +22,8 @@ __all__ = ["Budget", "Call", "Meter", "Price", "Scope", "Usage", "current_scope"
 __all__ += ["logged_calls", "read_prices", "tokens_of", "with_estimate"]
 
 _MOST_NOTES = 20
+_MOST_ROOM = 1 << 40
+"""Tokens of an answer that no limit counts."""
 _TOKENS_A_TURN = 4
 """Tokens around each message of a chat."""
 
@@ -158,7 +160,7 @@ CREATE TABLE IF NOT EXISTS spending (
 class Budget:
     """A hard stop: calls that could exceed it are refused before they are made.
 
-    A call reserves the most that it can take and gives back the rest when it is answered. Without
+    A call reserves the most that it may take and gives back the rest when it is answered. Without
     an answer the reservation stays spent: the server may bill it. ``max_tokens`` counts prompt and
     completion; ``path`` is an SQLite file that processes share; private by default.
     """
@@ -174,7 +176,8 @@ class Budget:
                 check_amount(name, limit)
         self.max_cost_usd, self.max_tokens = max_cost_usd, max_tokens
         self.path = os.fspath(path)
-        self._lock = threading.Lock()
+        self._lock = threading.Condition()
+        self._threads: dict[int, int] = {}  # ticket of a call under way to its thread
         try:
             self._db = sqlite3.connect(
                 self.path, timeout=60, check_same_thread=False, isolation_level=None
@@ -188,23 +191,61 @@ class Budget:
     def reserve(self, tokens: int, cost_usd: float) -> int:
         """Reserve the most that a call can take; return a ticket. Raises BudgetExceededError."""
         with self._lock, self._transaction():
-            spent_tokens, spent = self._sums()
-            if self.max_tokens is not None and spent_tokens + tokens > self.max_tokens:
-                raise BudgetExceededError(
-                    f"the next call may take {tokens} tokens: {spent_tokens} of max_tokens="
-                    f"{self.max_tokens} are spent or set aside"
-                )
-            if self.max_cost_usd is not None and spent + cost_usd > self.max_cost_usd:
-                raise BudgetExceededError(
-                    f"the next call may cost ${cost_usd:.6f}: ${spent:.6f} of max_cost_usd="
-                    f"{self.max_cost_usd} are spent or set aside"
-                )
-            cursor = self._db.execute(
-                "INSERT INTO spending (tokens, cost_usd) VALUES (?, ?)", (tokens, cost_usd)
+            return self._reserve(tokens, cost_usd)
+
+    def reserve_answer(
+        self, prompt: int, least: int, most: int, price: Price | None
+    ) -> tuple[int, int]:
+        """Reserve a prompt and an answer of ``least`` to ``most`` tokens; return ticket and tokens.
+
+        What other threads set aside is waited for: they give most of it back. Another process finds
+        half of what is left, unless that is too little for an answer.
+        """
+        with self._lock:
+            while True:
+                try:
+                    with self._transaction():
+                        room = self._room(prompt, price) // 2
+                        tokens = min(most, max(least, room))
+                        cost = 0.0 if price is None else price.ceiling(prompt, tokens)
+                        ticket = self._reserve(prompt + tokens, cost)
+                except BudgetExceededError:
+                    if set(self._threads.values()) <= {threading.get_ident()}:
+                        raise
+                    self._lock.wait()
+                else:
+                    self._threads[ticket] = threading.get_ident()
+                    return ticket, tokens
+
+    def _room(self, prompt: int, price: Price | None) -> int:
+        """Return the most tokens that an answer to a prompt may have."""
+        spent_tokens, spent = self._sums()
+        rooms: list[float] = [_MOST_ROOM]
+        if self.max_tokens is not None:
+            rooms.append(self.max_tokens - spent_tokens - prompt)
+        if self.max_cost_usd is not None and price is not None and price.completion:
+            left = self.max_cost_usd - spent - price.ceiling(prompt, 0)
+            rooms.append(left * 1e6 / price.completion)
+        return int(min(rooms))
+
+    def _reserve(self, tokens: int, cost_usd: float) -> int:
+        spent_tokens, spent = self._sums()
+        if self.max_tokens is not None and spent_tokens + tokens > self.max_tokens:
+            raise BudgetExceededError(
+                f"the next call may take {tokens} tokens: {spent_tokens} of max_tokens="
+                f"{self.max_tokens} are spent or set aside"
             )
-            ticket = cursor.lastrowid
-            assert ticket is not None
-            return ticket
+        if self.max_cost_usd is not None and spent + cost_usd > self.max_cost_usd:
+            raise BudgetExceededError(
+                f"the next call may cost ${cost_usd:.6f}: ${spent:.6f} of max_cost_usd="
+                f"{self.max_cost_usd} are spent or set aside"
+            )
+        cursor = self._db.execute(
+            "INSERT INTO spending (tokens, cost_usd) VALUES (?, ?)", (tokens, cost_usd)
+        )
+        ticket = cursor.lastrowid
+        assert ticket is not None
+        return ticket
 
     def settle(self, ticket: int, tokens: int, cost_usd: float) -> None:
         """Replace a reservation by what the call took."""
@@ -214,6 +255,8 @@ class Budget:
                 "UPDATE spending SET tokens = tokens + ?, cost_usd = cost_usd + ? WHERE id = 0",
                 (tokens, cost_usd),
             )
+            self._threads.pop(ticket, None)
+            self._lock.notify_all()
 
     def spent(self) -> tuple[int, float]:
         """Return the tokens and US dollars spent or set aside."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 
 from gym_memory.core.errors import BudgetExceededError, ModelError, ModelSetupError
@@ -92,6 +94,41 @@ def test_stop_holds_within_one_call(name: str, limit: dict[str, float]) -> None:
     assert stop.spent()[0] == spent <= 6000
     most = spent / total.calls + 512 + sum(len(m["content"].encode()) + 16 for m in CHAT)
     assert spent > 6000 - most - 16
+
+
+@pytest.mark.parametrize("limit", [{"max_tokens": 12_000}, {"max_cost_usd": 0.012}])
+def test_stop_counts_what_thoughts_took_not_their_room(limit: dict[str, float]) -> None:
+    stop = Budget(**limit)  # type: ignore[arg-type]
+    with ZooServer("think") as server, episode_usage(stop) as meter:
+        chat = model(server, prompt_price=1.0, completion_price=1.0)
+        with pytest.raises(BudgetExceededError):  # noqa: PT012 - which call it is, is the question
+            for _ in range(100):
+                ask(chat, max_tokens=64)
+    assert chat.reasons
+    spent = stop.spent()[0]
+    assert 10_000 < spent <= 12_000
+    assert spent == meter.total().prompt_tokens + meter.total().completion_tokens
+
+
+def test_calls_at_once_wait_for_what_others_set_aside() -> None:
+    with ZooServer("think", latency=0.05) as server:
+        chat = model(server, reasoning=True, max_tokens=40_000)
+        with ThreadPoolExecutor(8) as pool:
+            answers = set(pool.map(lambda _: ask(chat), range(8)))
+        assert server.most_active > 1
+    assert len(answers) == 1
+    assert chat.budget is not None
+    assert chat.budget.spent()[0] < 8000
+
+
+def test_answer_that_the_stop_cuts_is_not_played() -> None:
+    with ZooServer("think") as server:
+        chat = model(server, reasoning=True, max_tokens=1250)
+        with pytest.raises(BudgetExceededError, match="too few"):
+            ask(chat, max_tokens=16)
+        assert server.received == 1
+    assert chat.budget is not None
+    assert 0 < chat.budget.spent()[0] <= 1250
 
 
 @pytest.mark.slow
