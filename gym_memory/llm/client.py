@@ -240,6 +240,8 @@ class OpenAIChat(BaseChatModel):
     def _respond(self, request: Request, seconds: float) -> Reply:
         """Send a request; where the server refuses a part of it, send it in another way."""
         dialect = self.learnt.now
+        if self.learnt.is_cut(tokens_of(request.messages)):
+            raise Failure("context", self.learnt.cut_note)
         content, error = self._exchange(self._body(request, dialect), seconds)
         if error is None:
             return self._completion(content, request, dialect)
@@ -350,6 +352,10 @@ class OpenAIChat(BaseChatModel):
             raise Failure("server", message, tokens=None)
         usage = content.get("usage") or content.get("timings") or _top_level(content)
         tokens = read_tokens(usage, choice.text, choice.thought)
+        estimate = tokens_of(request.messages)
+        self.learnt.note_prompt(estimate, tokens.prompt)
+        if self.learnt.is_cut(estimate):
+            raise Failure("context", self.learnt.cut_note, tokens=tokens)
         if choice.refusal or choice.finish == "content_filter":
             reason = self._scrubbed(choice.refusal or "content filter")
             raise Failure("refusal", f"the model refuses: {reason}", tokens=tokens)

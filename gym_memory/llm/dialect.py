@@ -78,6 +78,10 @@ _REFUSES = re.compile(
 _LEAST_ROOM = 16
 _LEAST_ANSWER = 512
 """Limit of an answer in tokens, where a server says without a number that it is too high."""
+_LEAST_CONTEXT = 512
+"""Tokens of the shortest prompt that may be one which a server cut."""
+_LONGER, _FAR = 1.05, 1.5
+"""Ratio of two prompts that are not equally long; of an estimate that cannot be so wrong."""
 
 
 def is_about_context(text: str) -> bool:
@@ -121,6 +125,12 @@ class LearntDialect:
     notes: tuple[str, ...] = ()
     guessed: bool = False
     """Whether parts that an error does not name were left out by trial; it is done once."""
+    read: int = 0
+    """Tokens of the longest prompt, as the server counts."""
+    estimate: int = 0
+    """The same as estimated, the least of prompts that the server counts as equally long."""
+    cuts: bool = False
+    """Whether the server leaves out what is beyond them, without an error."""
     lock: Any = dataclasses.field(default_factory=threading.Lock, repr=False)
 
     def adopt(self, dialect: Dialect, reason: str) -> None:
@@ -132,6 +142,34 @@ class LearntDialect:
                     new.append(f"{_SAID[name].format(value or 'nothing')}: {reason}")
             self.now = dialect
             self.notes += tuple(note for note in new if note not in self.notes)
+
+    def note_prompt(self, estimate: int, counted: int) -> None:
+        """Compare a prompt as estimated with what a server counts, to notice one that is cut.
+
+        A server that cuts prompts, as Ollama does, counts longer ones as exactly equally long.
+        """
+        with self.lock:
+            if counted < max(self.read, _LEAST_CONTEXT) or self.cuts:
+                return
+            if counted > self.read:
+                self.read, self.estimate = counted, estimate
+                return
+            far = estimate != self.estimate and min(estimate, self.estimate) > _FAR * counted
+            self.cuts = far or max(estimate, self.estimate) > _LONGER * min(estimate, self.estimate)
+            self.estimate = min(estimate, self.estimate)
+            self.notes += (self.cut_note,) if self.cuts else ()
+
+    def is_cut(self, estimate: int) -> bool:
+        """True for a prompt of which the server would leave out a part."""
+        return self.cuts and estimate >= self.estimate
+
+    @property
+    def cut_note(self) -> str:
+        """Return the sentence about a server that cuts prompts."""
+        return (
+            f"the server reads {self.read} tokens of a prompt and leaves out the rest without an "
+            "error: give it a larger context (Ollama: OLLAMA_CONTEXT_LENGTH)"
+        )
 
 
 def names_a_part(text: str) -> bool:

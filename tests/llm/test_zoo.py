@@ -6,10 +6,16 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from gym_memory.core.errors import BudgetExceededError, ModelError, ModelSetupError
+from gym_memory.core.errors import (
+    BudgetExceededError,
+    ContextExceededError,
+    ModelError,
+    ModelSetupError,
+)
 from gym_memory.core.names import Spec
 from gym_memory.llm import Budget, Request, episode_usage, make_model
 from gym_memory.llm.client import OpenAIChat
+from gym_memory.llm.dialect import LearntDialect
 from gym_memory.llm.prompts import load_prompt
 from gym_memory.run.config import Job
 from gym_memory.run.play import play_job
@@ -131,8 +137,30 @@ def test_answer_that_the_stop_cuts_is_not_played() -> None:
     assert 0 < chat.budget.spent()[0] <= 1250
 
 
+def test_server_that_cuts_prompts_is_noticed_and_reported() -> None:
+    with ZooServer("ollama_cut") as server, episode_usage() as meter:
+        chat = model(server, retries=0)
+        fits, long, longer = ("word " * count for count in (900, 2600, 2800))
+        for text in (fits, long):
+            chat.complete(Request([{"role": "user", "content": text}]))
+        for _ in range(2):
+            with pytest.raises(ContextExceededError, match="1600 tokens of a prompt"):
+                chat.complete(Request([{"role": "user", "content": longer}]))
+        assert server.received == 3, "what would be cut is no longer sent"
+        chat.complete(Request([{"role": "user", "content": fits}]))
+    assert any("OLLAMA_CONTEXT_LENGTH" in note for note in meter.notes())
+
+
+@pytest.mark.parametrize("counts", [(900, 700, 40, 700, 890), (960, 990, 1000, 1000, 1500)])
+def test_counts_of_whole_prompts_are_no_cut(counts: tuple[int, ...]) -> None:
+    learnt = LearntDialect()
+    for estimate, counted in zip((900, 950, 1000, 1010, 1600), counts, strict=True):
+        learnt.note_prompt(estimate, counted)
+    assert not learnt.cuts
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["vllm", "llama_cpp"])
+@pytest.mark.parametrize("name", ["vllm", "llama_cpp", "ollama_cut"])
 def test_long_history_is_cut_to_a_small_context(name: str) -> None:
     with ZooServer(name) as server:
         llm = str(Spec.of("openai", {"model": "m", "base_url": server.base_url, "backoff": 0.01}))

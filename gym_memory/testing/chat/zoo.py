@@ -63,6 +63,8 @@ class Personality:
     dress: Dress = _as_it_is
     streams: bool = False
     latency: float = 0.0
+    cuts: bool = False
+    """Whether the beginning of a prompt beyond the context is left out without a word."""
 
 
 # ------------------------------------------------------------ what servers refuse
@@ -338,6 +340,10 @@ ZOO: dict[str, Personality] = {
     ),
     "lm_studio": Personality("LM Studio: errors as text, no json_object", _lm_studio),
     "ollama": Personality("Ollama: thoughts in `reasoning`", dress=_field("reasoning")),
+    "ollama_cut": Personality(
+        "Ollama with a small context: leaves out the beginning of a prompt without an error",
+        cuts=True,
+    ),
     "status_200": Personality("a gateway: errors with status 200", _now_and_then(_with_status_200)),
     "in_choice": Personality("a gateway: errors inside a choice", _now_and_then(_in_the_choice)),
     "no_usage": Personality("no usage", dress=_without_usage),
@@ -376,11 +382,29 @@ class ZooServer(ScriptedServer):
 
     def complete(self, messages: list[Body], max_tokens: int) -> Body:
         """Return the whole answer: the personality cuts it, with its thoughts."""
-        return super().complete(_with_system(messages), 1 << 20)
+        size = sum(count_tokens(str(message["content"])) for message in messages)
+        if not self.personality.cuts or size <= _CONTEXT:
+            return super().complete(_with_system(messages), 1 << 20)
+        completion = super().complete(_end_of(messages, size - _CONTEXT), 1 << 20)
+        usage = completion["usage"]
+        usage |= {"prompt_tokens": _CONTEXT}
+        usage["total_tokens"] = _CONTEXT + usage["completion_tokens"]
+        return completion
 
     def dress(self, completion: Body, request: Body) -> Body:
         """Return a completion as the personality sends it."""
         return self.personality.dress(completion, request)
+
+
+def _end_of(messages: list[Body], tokens: int) -> list[Body]:
+    """Return a chat without so many tokens of its beginning."""
+    kept = []
+    for message in messages:
+        text = str(message["content"])
+        left_out = min(tokens * CHARS_PER_TOKEN, len(text))
+        tokens -= left_out // CHARS_PER_TOKEN
+        kept.append({**message, "content": text[left_out:]})
+    return kept
 
 
 def _with_system(messages: list[Body]) -> list[Body]:
