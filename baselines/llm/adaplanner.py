@@ -70,7 +70,7 @@ class AdaPlanner(LanguagePolicy):
         self.useful.begin()
         self._codes: list[str] = []
         self._run: Iterator[str] = iter(())
-        self._before = ""
+        self._before = self._by_rule = ""
 
     def counters(self) -> dict[str, float]:
         """Also return the plans that were refined from outside."""
@@ -94,6 +94,8 @@ class AdaPlanner(LanguagePolicy):
             if not obs["valid_actions"] or match_action(action, obs["valid_actions"]):
                 break
             feedback = f"{action!r} is not among the possible actions."
+        if action and self._by_rule:
+            self.decided_otherwise(self._by_rule)
         return self.act_on(action, obs)
 
     def update(self, transition: Transition) -> None:
@@ -107,9 +109,11 @@ class AdaPlanner(LanguagePolicy):
             self._skills = kept[max(len(kept) - self.settings.skills, 0) :]
 
     def _plan(self, obs: Observation, feedback: str) -> None:
-        code = _RULE
+        code, self._by_rule = _RULE, ""
         if self.llm is not None:
-            code = self.attempt(lambda: self._written(obs, feedback), _RULE)
+            code = self.attempt(lambda: self._written(obs, feedback), "")
+        if not code:
+            code, self._by_rule = _RULE, f"a rule wrote the plan: {self._unread[0]}"
         self._codes.append(code)
         self._run = run_plan(parse_plan(code), self._names, self._answer)
         self.focus = PlanState(code.partition("\n")[0].strip("# "), thought=feedback)
@@ -145,7 +149,10 @@ class AdaPlanner(LanguagePolicy):
             except UnreadableAnswerError as error:  # the rule answers, so no action is lost
                 raise ModelError("answer", str(error)) from None
 
-        return self.attempt(named, best)
+        named_option = self.attempt(named, "")
+        if not named_option:
+            self.decided_otherwise(f"a rule answered the plan's question: {self._unread[0]}")
+        return named_option or best
 
 
 # ------------------------------------------------------------ plans as code

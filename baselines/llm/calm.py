@@ -16,7 +16,7 @@ from gym_memory.baselines.llm.saycan import Affordances, form_of
 from gym_memory.baselines.rl.shared.features import words_of
 from gym_memory.baselines.rules.explorer import things_of
 from gym_memory.core.errors import ModelError
-from gym_memory.core.records import Observation, Substitute, Transition
+from gym_memory.core.records import Observation, Transition
 from gym_memory.core.settings import Help
 from gym_memory.graph.schema import DIRECTIONS
 from gym_memory.llm import ChatModel
@@ -83,6 +83,7 @@ class Calm(LanguagePolicy):
         self.learner.slots.clear()
         self._task_id = info.get("task_id", "") or "game"
         self._offered: Observation | None = None
+        self._by_rule = ""  # why a rule proposed what is offered
         self._seen: Any = None
         self._index = -1
 
@@ -91,6 +92,8 @@ class Calm(LanguagePolicy):
         if self._offered is None:
             self._offer(obs)
         assert self._offered is not None
+        if self._by_rule:
+            self.decided_otherwise(self._by_rule)
         self._index = self.learner.act([self._seen], explore=self._learns)[0]
         return self._offered["valid_actions"][self._index]
 
@@ -125,8 +128,8 @@ class Calm(LanguagePolicy):
         self._forms |= dict.fromkeys(map(form_of, valid))
         none: list[str] = []
         found = none if self.llm is None else self.attempt(lambda: self._ask(obs), none)
-        if self.llm is not None and not found:
-            self.substitute = Substitute("a rule proposed the actions: " + self._unread[0])
+        failed = self.llm is not None and not found
+        self._by_rule = f"a rule proposed the actions: {self._unread[0]}" if failed else ""
         found = found or self.useful.ranked(obs, valid or tuple(self._commands(obs)))
         return found[: self.settings.k]
 

@@ -365,10 +365,14 @@ class LanguagePolicy(Policy):
         if action:
             return action
         reason, answer = self._unread
-        self.substitute = Substitute(reason or "the model gave no action", answer[:_KEPT_CHARS])
-        if self.settings.strict:
-            raise ModelError("answer", f"strict=true, and {self.substitute.reason}")
+        self.decided_otherwise(reason or "the model gave no action", answer)
         return valid[int(self._rng.integers(len(valid)))] if valid else "look"
+
+    def decided_otherwise(self, reason: str, answer: str = "") -> None:
+        """Mark the present step as none that the model decides; with ``strict`` a ModelError."""
+        self.substitute = Substitute(reason, answer[:_KEPT_CHARS])
+        if self.settings.strict:
+            raise ModelError("answer", f"strict=true, and {reason}")
 
 
 def fill(prompt: Prompt, slots: Mapping[str, str]) -> list[Message]:

@@ -129,6 +129,24 @@ def test_impossible_actions_and_useless_answers_end_in_a_rule() -> None:
     talking.reset({}, 0)
     assert talking.act(hall, {}) == "wave"
     assert talking.counters()["fallbacks"] == 2  # its plan, and its answer to the rule's question
+    assert talking.substitute is not None
+    assert talking.substitute.reason.startswith("a rule wrote the plan")
+    strict = AdaPlanner(llm=Says("I would wave."), strict=True)
+    strict.reset({}, 0)
+    with pytest.raises(ModelError, match="strict=true, and a rule"):
+        strict.act(hall, {})
+
+
+def test_rule_that_answers_a_models_plan_is_marked() -> None:
+    policy = AdaPlanner(llm=Says("x = ask('Which?', actions)\nact(x)", "act('wave')"))
+    policy.reset({}, 0)
+    assert policy.act(shown("A hall.", "wave"), {}) == "wave"
+    assert policy.substitute is None, "the model named an option"
+    silent = AdaPlanner(llm=Says("x = ask('Which?', actions)\nact(x)", "I sing."))
+    silent.reset({}, 0)
+    assert silent.act(shown("A hall.", "wave"), {}) == "wave"
+    assert silent.substitute is not None
+    assert "answered the plan's question" in silent.substitute.reason
 
 
 def test_a_plan_that_won_is_a_skill_of_the_next_episode() -> None:

@@ -17,7 +17,10 @@ import openai
 import pytest
 
 from gym_memory.core.errors import InvalidArgumentError, UnknownNameError
+from gym_memory.core.names import Spec
 from gym_memory.llm.prompts import load_prompt, prompt_names
+from gym_memory.run.config import Job
+from gym_memory.run.play import play_job
 from gym_memory.testing.chat import FAULTS, Faults, ScriptedServer, answer, answers
 from gym_memory.testing.chat.registry import ANSWERS, UNKNOWN_PROMPT
 
@@ -256,3 +259,14 @@ def test_the_command_serves():
             process.terminate()
     wrong = subprocess.run([*command, "--fault", "500"], capture_output=True, text=True, timeout=60)
     assert (wrong.returncode, wrong.stderr.count("\n")) == (2, 1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("memory", ["none", "arigraph"])
+def test_scripted_react_wins_a_household(serve, memory):
+    pytest.importorskip("alfworld", reason="households need the extra alfworld")
+    llm = str(Spec.of("openai", {"model": "m", "base_url": serve().base_url}))
+    env = Spec("ALFWorld?path=generated")
+    (row,) = play_job(Job(env, Spec(memory), Spec.of("react", {"llm": llm}), 1))
+    assert row.result.score == 1.0
+    assert row.result.counters["fallbacks"] == row.result.counters["invalid_actions"] == 0

@@ -1,7 +1,7 @@
 """Answer the prompts of agents: a plan, a decision, a verdict.
 
 The rule-based planner plays, from an observation that is rebuilt from the prompt; for a task of
-ScienceWorld, that game's player. So a score shows what the prompts carry.
+ScienceWorld or ALFWorld, that game's player. So a score shows what the prompts carry.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from gym_memory.baselines.rules.base import step_towards
+from gym_memory.baselines.rules.alfworld import Searcher
+from gym_memory.baselines.rules.base import AdvisedPolicy, step_towards
 from gym_memory.baselines.rules.beliefs import Aim, Beliefs, Kind, Plan
 from gym_memory.baselines.rules.learner import Course, LessonFollower
 from gym_memory.baselines.rules.nethack import Descender, Descent
@@ -22,6 +23,7 @@ from gym_memory.baselines.rules.textworld.plan_text import read_aim, read_plan, 
 from gym_memory.baselines.rules.textworld.planner import Planner
 from gym_memory.core.records import Observation, Step, Task, Triple
 from gym_memory.extract import get_extractor
+from gym_memory.games.alfworld.rules import goal_in
 from gym_memory.graph.schema import DIRECTIONS, EXIT, way_relation
 from gym_memory.memory.reading import read_head, read_line, read_operation, split_entries
 from gym_memory.memory.roles.notes import read_description
@@ -43,7 +45,7 @@ MAX_WALK_MOVES = 12
 _MOST_LOOKS = 6
 _PATIENCE = 3
 """Steps with the same goal after which a plan goes on."""
-_IGNORED = "is at"
+_SPOT = "is at"
 """Relation whose facts the planner does not get: it would take a spot in a room for a room."""
 
 _LOOKED = re.compile(r"(?:examine|read) (?P<thing>.+)")
@@ -59,7 +61,7 @@ _UNLOCK = re.compile(r"unlock (.+) with (.+)")
 # ------------------------------------------------------------ what a prompt carries
 
 
-def facts_of(memory: str) -> list[Triple]:
+def facts_of(memory: str, *, spots: bool = False) -> list[Triple]:
     """Return the facts that a memory recalls, in any form, above the recalled observations.
 
     Prose above observations is the first of them, not facts: *You are in Room T.*
@@ -69,7 +71,7 @@ def facts_of(memory: str) -> list[Triple]:
     stated = [read_line(line) or read_description(line) for line in lines]
     if entries and not all(stated):
         return []
-    return [fact for facts in stated for fact in facts if fact.relation != _IGNORED]
+    return [fact for facts in stated for fact in facts if spots or fact.relation != _SPOT]
 
 
 def rebuilt(slots: Slots, memory: str, facts: Iterable[Triple]) -> Observation:
@@ -95,7 +97,8 @@ def observation_of(slots: Slots, facts: Sequence[Triple] | None = None) -> Obser
     else the latest steps.
     """
     memory = slots["memory"]
-    facts = facts_of(memory) if facts is None else facts
+    if facts is None:
+        facts = facts_of(memory, spots=_is_household(slots["task"]))
     if facts or not split_entries(memory)[1]:
         lines = slots["history"].split("\n")
         memory = "\n".join(line for line in lines if not line.startswith("Thought: "))
@@ -113,13 +116,22 @@ def _beliefs(slots: Slots) -> Beliefs:
     return Beliefs(observation_of(slots), rules, task, Plan(action=_last_action(slots)))
 
 
+def _is_household(task: str) -> bool:
+    """True if a task is one of ALFWorld's, by its wording: *put a hot apple in fridge*."""
+    goal = goal_in(task)
+    return goal is not None and goal.place not in ("a", "an", "some", "the")
+
+
 def _choice(slots: Slots, aim: str, facts: Sequence[Triple] | None = None) -> tuple[str, str]:
     """Return the player's action and the plan behind it, given the plan so far."""
     if is_science(slots["task"]):
         scientist = Scientist(slots, aim)
         return scientist.act(), str(scientist.notes)
-    planner = Planner()
-    planner.reset({}, zlib.crc32(slots["history"].encode()))
+    household = _is_household(slots["task"])
+    planner: AdvisedPolicy = Searcher() if household else Planner()
+    planner.reset(
+        {"dialect": "alfworld"} if household else {}, zlib.crc32(slots["history"].encode())
+    )
     plan = read_plan(aim)
     planner.focus = replace(plan, action=_last_action(slots), done=plan.aim.instruction)
     action = planner.act(observation_of(slots, facts), {})
