@@ -14,7 +14,7 @@ import pytest
 
 from gym_memory.core.errors import ModelSetupError
 from gym_memory.core.names import Spec
-from gym_memory.core.secrets import add_secret, scrubbed
+from gym_memory.core.secrets import add_secret, has_secret, scrubbed
 from gym_memory.llm import Request
 from gym_memory.llm.client import OpenAIChat
 from gym_memory.run.compare import compare
@@ -67,6 +67,23 @@ def test_secret_in_text_is_replaced(text: str, kept: str, monkeypatch: pytest.Mo
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     monkeypatch.setenv("LM_API_KEY", "ollama")
     assert scrubbed(text) == kept
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["api_key", "sslpassword", "access_token", "X-Amz-Signature", "AWSAccessKeyId", "auth", "key2"],
+)
+def test_what_is_refused_in_url_is_hidden_in_messages(name: str) -> None:
+    url = f"https://host/v1?n=1&{name}=S3cret&m=2"
+    assert has_secret(url)
+    assert scrubbed(f"no answer from {url}") == f"no answer from {url.replace('S3cret', '***')}"
+
+
+@pytest.mark.parametrize("name", ["max_tokens", "keys", "author", "keyboard"])
+def test_parameter_of_similar_name_is_no_secret(name: str) -> None:
+    url = f"https://host/v1?n=1&{name}=7"
+    assert not has_secret(url)
+    assert scrubbed(url) == url
 
 
 def test_added_secret_is_replaced() -> None:

@@ -7,7 +7,6 @@ import importlib
 import importlib.util
 import inspect
 import json
-import re
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
@@ -24,6 +23,7 @@ from gym_memory.core.errors import (
     MissingDependencyError,
     UnknownNameError,
 )
+from gym_memory.core.secrets import has_secret
 from gym_memory.core.settings import check_known, check_utf8
 
 __all__ = ["NO_SPEC", "PLUGINS", "Registry", "Spec", "import_plugin", "sources", "specs"]
@@ -113,13 +113,6 @@ def _run(place: str, load: Callable[[], ModuleType]) -> ModuleType:
     except Exception as error:  # any fault of the user's code
         why = error if isinstance(error, ImportError) else f"{type(error).__name__}: {error}"
         raise InvalidArgumentError(f"cannot import {place!r}: {why}") from error
-
-
-_PASSWORD = re.compile(
-    r"postgres\w*://[^\s?@]*:\S+@|https?://[^\s/?#@]*@|passw(?:or)?d=."
-    r"|://\S*[?&;][\w-]*(?:key|token(?!s)|secret|signature|credential|auth)[\w-]*=.",
-    re.IGNORECASE,
-)
 
 
 class Spec(str):
@@ -232,7 +225,7 @@ def _format_spec(name: str, kwargs: Mapping[str, Any]) -> str:
 
 def _check_no_password(text: str) -> None:
     """Refuse a password: names with parameters appear in results, logs and messages."""
-    if _PASSWORD.search(text):
+    if has_secret(text):
         raise InvalidArgumentError(
             "expected a URL without user, password or key (the text is not shown): give a password "
             "in PGPASSWORD or ~/.pgpass, a key in OPENAI_API_KEY"

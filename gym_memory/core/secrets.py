@@ -10,7 +10,7 @@ import os
 import re
 from typing import Any
 
-__all__ = ["HIDDEN", "ScrubbedStream", "add_secret", "scrubbed", "without_known"]
+__all__ = ["HIDDEN", "ScrubbedStream", "add_secret", "has_secret", "scrubbed", "without_known"]
 
 HIDDEN = "***"
 _NAMED_LIKE_ONE = re.compile(
@@ -21,11 +21,17 @@ _LEAST_CHARS = 6
 _PLAIN_WORD = re.compile(r"[a-z]+(?:[-_][a-z]+)*|[A-Z]+", re.ASCII)
 """Value such as ``ollama`` or ``EMPTY``, which servers without keys have their users set."""
 _IN_URL = re.compile(r"(?<=://)[^\s/?#@'\"]+@")
-_IN_QUERY = re.compile(
-    r"(?<=[?&])([\w-]*(?:key|token|secret|passw\w*|signature)=)(?!value\b)[^&\s'\"#]+",
+_SECRET_NAME = (
+    r"[\w-]*(?:key|token|secret|passw(?:or)?d|signature|credentials?|auth(?:orization)?)"
+    r"(?:[_-]?(?:id|\d+))?"
+)
+"""Name of a parameter that holds a secret: ``api_key``; neither ``max_tokens`` nor ``author``."""
+_IN_QUERY = re.compile(rf"(?<=[?&;])({_SECRET_NAME}=)(?!value\b)[^&;\s'\"#]+", re.IGNORECASE)
+_WRITTEN_OUT = re.compile(
+    r"postgres\w*://[^\s?@]*:\S+@|https?://[^\s/?#@]*@|passw(?:or)?d=."
+    rf"|://\S*[?&;]{_SECRET_NAME}=.",
     re.IGNORECASE,
 )
-"""A parameter named like a secret; neither ``max_tokens`` nor the ``key=value`` of a message."""
 _BEARER = re.compile(r"(?<=\bBearer )(?!\*)[^\s'\"\\,;}]+")
 _added: set[str] = set()
 
@@ -46,6 +52,15 @@ def scrubbed(text: Any) -> str:
     text = without_known(str(text))
     text = _IN_URL.sub(f"{HIDDEN}@", text)
     return _BEARER.sub(HIDDEN, _IN_QUERY.sub(rf"\1{HIDDEN}", text))
+
+
+def has_secret(text: str) -> bool:
+    """True if a text holds a URL with a user, password or key, or a password of a database.
+
+    >>> has_secret("https://host/v1?api_key=12345"), has_secret("drrn?max_tokens=5&keys=2")
+    (True, False)
+    """
+    return _WRITTEN_OUT.search(text) is not None
 
 
 def without_known(text: str) -> str:

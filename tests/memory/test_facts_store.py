@@ -223,4 +223,4 @@ def test_a_password_is_in_no_message(postgres, monkeypatch):
             make()
         assert "s3cret" not in str(error.value)
     spec = Spec("clin?store=postgresql://u@h:5432/db")
-    assert Spec(Spec.of(*spec)) == spec
+    assert Spec(Spec.of(*spec.parts)) == spec
