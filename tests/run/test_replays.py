@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
+import time
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,8 +14,10 @@ import pytest
 pytest.importorskip("textworld")
 
 from gym_memory.baselines.base import Policy, make_policy
+from gym_memory.cli import main as command_line
 from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.records import Recall, Triple
+from gym_memory.core.trajectory import read_trajectory
 from gym_memory.evaluate.credit import by_item, credit, rule_errors
 from gym_memory.run import rollout
 from gym_memory.run.config import Job
@@ -154,3 +160,25 @@ def test_a_recall_loses_an_item_in_text_and_parts_alike() -> None:
     assert less[1:] == ((facts[0],), ("A hall.",), ("1. Do a.",))
     listed = Recall("[pan, is in, den]\n[pan, is, hot]", facts)
     assert without(listed, [True, False], [], []).text == "[pan, is, hot]"
+
+
+@pytest.mark.slow
+def test_killed_credit_leaves_no_half_episode(tmp_path: Path) -> None:
+    """What it had recorded is neither shown as a result nor gone on with."""
+    words = ["credit", "-e", "Fetch?max_steps=3", "-p", "random", "--kinds", "lesson"]
+    words += ["--out", str(tmp_path)]
+    script = Path(sys.executable).with_name("gym-memory")
+    process = subprocess.Popen([script, *words, "--seeds", "0:10000"], stderr=subprocess.DEVNULL)
+    try:
+        while not sum(path.stat().st_size for path in tmp_path.glob("*steps*")):
+            assert process.poll() is None
+            time.sleep(0.02)
+    finally:
+        process.kill()
+        process.wait()
+    assert not (tmp_path / "steps.jsonl.gz").exists()
+    with pytest.raises(SystemExit, match="0"):
+        command_line([*words, "--seeds", "0:2", "--json"])
+    rows = list(read_trajectory(tmp_path / "steps.jsonl.gz"))
+    assert [row["t"] for row in rows] == [0, 1, 2, 3] * 2
+    assert list(tmp_path.glob("*.tmp")) == []
