@@ -44,12 +44,13 @@ def mcp(
     """Serve games, or a memory alone, to MCP clients by stdio or HTTP.
 
     Tools of a game: new_game, act, valid_actions, recall, map, what_is_where, save, go_back,
-    close_game. Of a memory: new_memory, observe, recall and the others. Over HTTP a request
+    close_game. Of a memory: begin, observe, recall, end, close and the others. Over HTTP a request
     carries the printed token as `Authorization: Bearer TOKEN`; GYM_MEMORY_TOKEN sets it.
 
     Example: `gym-memory mcp -e "Cooking?level=rl-1" -m arigraph`
     """
-    from gym_memory.doors.mcp import game_server, memory_server
+    from gym_memory.doors.mcp import game_server
+    from gym_memory.doors.mcp_memory import memory_server
 
     options.load_plugins(plugins)
     if env:

@@ -58,15 +58,15 @@ class LeaseShelf(Generic[T]):
         self._held: dict[str, Lease[T]] = {}
         self._lock = threading.Lock()
 
-    def put(self, make: Callable[[], T]) -> str:
-        """Make a thing and return its handle; refuse where there are too many."""
+    def put(self, make: Callable[[], T], handle: str = "") -> str:
+        """Make a thing and return its handle, which may be given; refuse where there are many."""
         self._drop_idle()
         with self._lock:
             if len(self._held) >= self._most:
                 raise InvalidArgumentError(
                     f"expected at most {self._most} {self._kind}s at once: close one"
                 )
-            handle = secrets.token_hex(8)
+            handle = handle or secrets.token_hex(8)
             held: Lease[Any] = Lease(None)
             self._held[handle] = held  # its place is taken while it is made
         try:
@@ -75,6 +75,10 @@ class LeaseShelf(Generic[T]):
             del self._held[handle]
             raise
         return handle
+
+    def __contains__(self, handle: str) -> bool:
+        """True if a thing is held by this handle."""
+        return handle in self._held
 
     @contextlib.contextmanager
     def use(self, handle: str) -> Iterator[Lease[T]]:

@@ -349,8 +349,7 @@ class Scene(Draft):
             name = meant(self, name, anywhere=True)
         here = self.moved.get(name)
         if here is not None and here.object == self.room != "" and here in self.mentions:
-            span = self.mentions.pop(here)[1:]
-            super().add(another(name), "is in", self.room, *span)
+            self._rename(here, another(name))
         if name != phrase.name:
             phrase = phrase._replace(name=name)
         self.place(phrase, "is in", INVENTORY)
@@ -376,8 +375,14 @@ class Scene(Draft):
             second = another(name)
             shown = self.moved.get(second)
             if name not in names and shown is not None and not self.graph.knows(second):
-                span = self.mentions.pop(shown)[1:]
-                super().add(name, *shown[1:], *span)
+                self._rename(shown, name)
+
+    def _rename(self, fact: Triple, name: str) -> None:
+        """Say a fact of this text of a thing of another name, with the same evidence."""
+        span = self.mentions.pop(fact)[1:]
+        offset, self.offset = self.offset, 0  # the span is one of the whole text
+        super().add(name, *fact[1:], *span)
+        self.offset = offset
 
     @cached_property
     def held(self) -> frozenset[str]:

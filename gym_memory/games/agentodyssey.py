@@ -25,15 +25,20 @@ from gym_memory.core.settings import Help, checked
 from gym_memory.games.base import Feedback, TextEnv
 from gym_memory.graph.schema import EXIT, INVENTORY, PLAYER, way_relation
 
-__all__ = ["WORLDS", "AgentOdyssey", "Engine", "list_actions"]
+__all__ = ["CHALLENGE", "WORLDS", "AgentOdyssey", "Engine", "list_actions"]
 
 _SEEDS = 100
 _GOAL = "Explore the world, follow its quests, craft, trade and fight."
 WORLDS = ("remnant", "mark", "saltglass", "quarantine", "metropolis", "robot_kingdom")
+CHALLENGE = ("remnant", "mark", "metropolis")
+"""Worlds of the workshop challenge of 2026, as its script ``challenge_eval.py`` names them."""
+_SUPPLEMENTARY = ("side_quest", "exploration", "craft", "unique_kill")
+"""Categories whose sum breaks ties in the challenge."""
 
 _TOPS = ("games", "tools", "utils")
 """Top-level modules of the package that a game imports."""
 _LOGGERS = ("EnvLogger", "ExpansionLogger", "RewardLogger", "RuleEngine", "WorldLogger")
+_WRITERS = {"export_graph", "_save_goal_tree_png"}
 _AGENT = "agent_adam_davis"
 _CRAFTS = re.compile(r"(can be used to craft: )([^\n]*)\)")
 
@@ -118,8 +123,8 @@ def _sorted_crafts(found: re.Match[str]) -> str:
     return found[1] + "), ".join(sorted(found[2].split("), "))) + ")"
 
 
-def _write_nothing(**_: Any) -> None:
-    """Replace the method that writes the whole world to a file."""
+def _write_nothing(*_: Any, **__: Any) -> None:
+    """Replace a method that writes the world, its graph or a picture of its quest to a file."""
 
 
 def _load(world: str) -> tuple[Any, Any, Path]:
@@ -137,20 +142,21 @@ def _load(world: str) -> tuple[Any, Any, Path]:
     sys.path.insert(0, str(folder))
     try:
         module = importlib.import_module(f"games.generated.{world}.env")
+        quest = importlib.import_module(f"games.generated.{world}.rules.step_rules.main_quest")
+        for kind in (module.World, *vars(quest).values()):
+            for name in _WRITERS & set(dir(kind)):
+                setattr(kind, name, _write_nothing)
         return module, importlib.import_module(f"games.generated.{world}.agent"), folder
     finally:
         sys.path.remove(str(folder))
 
 
 @functools.cache
-def _digest(world: str) -> str:
-    """Return a hash of the rules and the definition of a world."""
+def _digest(worlds: tuple[str, ...]) -> str:
+    """Return a hash of the rules and the definitions of worlds."""
     root = Path(str(distribution("agentodyssey").locate_file("")))
-    parts = (
-        "games/base",
-        f"games/generated/{world}",
-        f"assets/world_definitions/generated/{world}",
-    )
+    places = ("games/generated", "assets/world_definitions/generated")
+    parts = ["games/base", *(f"{place}/{world}" for place in places for world in worlds)]
     files = (path for part in parts for path in (root / part).rglob("*"))
     found = hashlib.sha256()
     for path in sorted(path for path in files if path.suffix in (".py", ".json")):
@@ -253,6 +259,8 @@ def _craftable(engine: Engine, have: Mapping[str, float]) -> Iterator[str]:
 class AgentOdyssey(TextEnv):
     """The worlds of the package ``agentodyssey`` on its own engine.
 
+    The world ``challenge`` has the three worlds of the workshop challenge as its tasks, in turn.
+
     The score is the package's: a point for each stage of the main quest, side quest, new area,
     new kind crafted, traded or defeated; a death costs one. Nothing in the tutorial counts.
     ``info["rewards"]`` has the sums by category, of which ``quest`` ranks the workshop challenge.
@@ -270,13 +278,16 @@ class AgentOdyssey(TextEnv):
     @checked
     def __init__(
         self,
-        world: Annotated[str, Help("Which world.", choices=WORLDS)] = "remnant",
+        world: Annotated[str, Help("Which world.", choices=(*WORLDS, "challenge"))] = "remnant",
         *,
         tutorial: Annotated[bool, Help("Whether to begin in the tutorial.")] = True,
         score: Annotated[
-            Literal["total", "quest"],
-            Help("Points to count: all, or those of the main quest, which rank the challenge."),
-        ] = "total",
+            Literal["", "total", "quest", "supplementary"],
+            Help(
+                "Points to count: all, or those of the main quest, which rank the challenge and "
+                "are its default, or those that break its ties."
+            ),
+        ] = "",
         max_steps: int = 500,
         valid_actions: bool = True,
         render_mode: str | None = None,
@@ -284,8 +295,9 @@ class AgentOdyssey(TextEnv):
         super().__init__(max_steps=max_steps, valid_actions=valid_actions, render_mode=render_mode)
         self.world = world
         self.tutorial = tutorial
-        self.counted = score
-        self._ids = [f"agentodyssey/{world}/{seed}" for seed in range(_SEEDS)]
+        self.worlds = CHALLENGE if world == "challenge" else (world,)
+        self.counted = score or ("quest" if world == "challenge" else "total")
+        self._ids = [f"agentodyssey/{w}/{seed}" for seed in range(_SEEDS) for w in self.worlds]
         self._engine: Engine | None = None
         self._rewards: dict[str, int] = {}
 
@@ -296,8 +308,8 @@ class AgentOdyssey(TextEnv):
         return self._engine
 
     def _open(self, task_id: str) -> Feedback:
-        seed = int(task_id.rpartition("/")[2])
-        self._engine = Engine(self.world, seed, tutorial=self.tutorial)
+        _, world, seed = task_id.split("/")
+        self._engine = Engine(world, int(seed), tutorial=self.tutorial)
         self._rewards = {}
         return Feedback(self._engine.text.strip())
 
@@ -305,9 +317,10 @@ class AgentOdyssey(TextEnv):
         answer = self.engine.send(action)
         for name, points in answer.rewards.items():
             self._rewards[name] = self._rewards.get(name, 0) + points
+        kinds = _SUPPLEMENTARY if self.counted == "supplementary" else (self.counted,)
         return Feedback(
             answer.text.strip(),
-            score=float(self._rewards[self.counted]),
+            score=float(sum(self._rewards[kind] for kind in kinds)),
             won=answer.done,
             accepted=answer.accepted,
         )
@@ -337,7 +350,7 @@ class AgentOdyssey(TextEnv):
 
         The head of the package's repository has the version of the index, and other games.
         """
-        return {"agentodyssey": version("agentodyssey"), "games": _digest(self.world)}
+        return {"agentodyssey": version("agentodyssey"), "games": _digest(self.worlds)}
 
 
 def true_facts(engine: Engine) -> frozenset[Triple]:

@@ -1,4 +1,4 @@
-"""A memory in any language, behind five calls of JSON over HTTP (docs/remote-memory.md)."""
+"""A memory in any language, behind five calls over HTTP or MCP (docs/remote-memory.md)."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from gym_memory.core.errors import InvalidArgumentError, StoreError
 from gym_memory.core.files import parse_json
 from gym_memory.core.records import Cue, Outcome, Recall, Step, Task, Triple
 from gym_memory.core.settings import Help, checked
+from gym_memory.core.version import __version__
 from gym_memory.llm.client import endpoint
 from gym_memory.llm.model import Failure
 from gym_memory.memory.base import check_budget, count_tokens
@@ -27,10 +28,21 @@ TOKEN = "GYM_MEMORY_REMOTE_TOKEN"
 _LISTS = ("episodes", "lessons")
 _SHOWN_CHARS = 120
 _CLOSE_SECONDS = 1.0
+_VERSION = "2026-07-28"
+_META = {
+    "io.modelcontextprotocol/protocolVersion": _VERSION,
+    "io.modelcontextprotocol/clientInfo": {"name": "gym-memory", "version": __version__},
+    "io.modelcontextprotocol/clientCapabilities": {},
+}
+_MCP_HEADERS = {
+    "Accept": "application/json, text/event-stream",
+    "MCP-Protocol-Version": _VERSION,
+    "Mcp-Method": "tools/call",
+}
 
 
 class Remote(External):
-    """A memory that a service keeps, reached by HTTP.
+    """A memory that a service keeps, reached by HTTP or MCP.
 
     A session of the service is one copy of the memory. The state here is the list of calls that
     the session got: a snapshot is restored by giving the same calls to a new session. So the
@@ -47,6 +59,9 @@ class Remote(External):
         lifetime: Annotated[
             Literal["episode", "forever"], Help("How long the service keeps what it learnt.")
         ] = "episode",
+        protocol: Annotated[
+            Literal["http", "mcp"], Help("How it is called: by paths of HTTP, or by tools of MCP.")
+        ] = "http",
         timeout: Annotated[float, Help("Seconds to wait for an answer.", above=0)] = 30.0,
     ):
         super().__init__(lifetime)
@@ -55,7 +70,8 @@ class Remote(External):
             raise InvalidArgumentError(
                 f"expected url as http://HOST:PORT or https://HOST, got {url!r}"
             )
-        self._service = _Service(url.rstrip("/"), timeout)
+        kind = _ToolService if protocol == "mcp" else _Service
+        self._service = kind(url.rstrip("/"), timeout)
 
     def begin(self, task: Task, seed: int | None) -> None:
         """Start an episode, in a new session if the last one is forgotten."""
@@ -95,28 +111,58 @@ class _Service:
 
     def post(self, name: str, body: dict[str, Any], timeout: float | None = None) -> dict[str, Any]:
         """Return the JSON object of the answer; StoreError without one."""
+        return self._ask(name, f"/{name}", body, {}, timeout)
+
+    def _ask(
+        self, name: str, path: str, body: Any, more: dict[str, str], timeout: float | None
+    ) -> dict[str, Any]:
         if self._endpoint is None:
             self._endpoint = endpoint(self.url, f"the memory service {self.url}")
-        headers = {"Content-Type": "application/json"}
+        headers = {"Content-Type": "application/json", **more}
         if token := os.environ.get(TOKEN):
             headers["Authorization"] = f"Bearer {token}"
         try:
             sent = json.dumps(body).encode()
-            answer = self._endpoint.post(f"/{name}", sent, headers, timeout or self._timeout)
+            answer = self._endpoint.post(path, sent, headers, timeout or self._timeout)
         except Failure as failure:
             raise StoreError(f"{failure} (call {name!r}): start it, or correct the url") from None
         if answer.status != 200:
-            reason = " ".join(answer.body[:_SHOWN_CHARS].decode("utf-8", "replace").split())
-            raise StoreError(
-                f"the memory service {self.url} refused {name!r} with status {answer.status}: "
-                f"{reason}"
-            )
+            raise self._refused(name, f"with status {answer.status}", answer.body)
+        data = answer.body
+        if data.startswith((b"event:", b"data:", b":")):  # a stream of events, whose last is it
+            data = data.rpartition(b"data:")[2]
         try:
-            found = parse_json(answer.body)
+            found = parse_json(data)
         except ValueError:
-            found = answer.body[:_SHOWN_CHARS]
+            found = data[:_SHOWN_CHARS]
         if not isinstance(found, dict):
             raise _wrong(self.url, f"a JSON object from {name!r}", found)
+        return found
+
+    def _refused(self, name: str, how: str, reason: bytes) -> StoreError:
+        line = " ".join(reason[:_SHOWN_CHARS].decode("utf-8", "replace").split())
+        return StoreError(f"the memory service {self.url} refused {name!r} {how}: {line}")
+
+
+class _ToolService(_Service):
+    """The calls of a service that offers them as tools of MCP 2026-07-28."""
+
+    def post(self, name: str, body: dict[str, Any], timeout: float | None = None) -> dict[str, Any]:
+        """Return the structured content of a tool's answer; StoreError without one."""
+        params = {"name": name, "arguments": body, "_meta": _META}
+        request = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+        answer = self._ask(name, "", request, {**_MCP_HEADERS, "Mcp-Name": name}, timeout)
+        result = answer.get("result")
+        if not isinstance(result, dict):
+            result = {"isError": True, "content": answer.get("error", result)}
+        if result.get("isError"):
+            said = result.get("content")
+            first = said[0] if isinstance(said, list) and said else said
+            reason = first.get("text", first.get("message")) if isinstance(first, dict) else first
+            raise self._refused(name, "by MCP", str(reason).encode())
+        found = result.get("structuredContent")
+        if not isinstance(found, dict):
+            raise _wrong(self.url, f"structured content from {name!r}", found)
         return found
 
 

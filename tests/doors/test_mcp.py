@@ -9,14 +9,19 @@ import subprocess
 import sys
 import time
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
 from twenty import BUDGET, ENV, MEMORY, Games
 
+from gym_memory.core.errors import StoreError
 from gym_memory.core.records import Cue, Step, Task
+from gym_memory.core.trajectory import read_rows
 from gym_memory.memory import make_memory
+from gym_memory.run.config import Job
+from gym_memory.run.play import play_job
 
 pytestmark = pytest.mark.slow
 
@@ -27,7 +32,8 @@ httpx = pytest.importorskip("httpx2")
 from mcp.client.stdio import StdioServerParameters  # noqa: E402
 from mcp.client.streamable_http import streamable_http_client  # noqa: E402
 
-from gym_memory.doors.mcp import game_server, memory_server  # noqa: E402
+from gym_memory.doors.mcp import game_server  # noqa: E402
+from gym_memory.doors.mcp_memory import memory_server  # noqa: E402
 
 TOKEN = "a-token-of-ours"
 WORDS = ("-m", "gym_memory", "mcp", "-e", ENV, "-m", MEMORY, "--budget", str(BUDGET))
@@ -68,12 +74,13 @@ def check(shown: Any, row: Any) -> None:
     assert shown["task_id"] == row["task_id"]
 
 
-@pytest.fixture(scope="module")
-def port() -> Iterator[int]:
+@contextmanager
+def serving(*words: str) -> Iterator[int]:
+    """Serve over HTTP in a process of its own; give the port."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         number = free.getsockname()[1]
     process = subprocess.Popen(
-        [sys.executable, *WORDS, "--http", "--port", str(number), "--max-sessions", "5"],
+        [sys.executable, *words, "--http", "--port", str(number)],
         env={**os.environ, "GYM_MEMORY_TOKEN": TOKEN},
     )
     end = time.monotonic() + 120
@@ -90,6 +97,12 @@ def port() -> Iterator[int]:
     finally:
         process.terminate()
         process.wait(30)
+
+
+@pytest.fixture(scope="module")
+def port() -> Iterator[int]:
+    with serving(*WORDS, "--max-sessions", "5") as number:
+        yield number
 
 
 @asynccontextmanager
@@ -224,18 +237,22 @@ def test_memory_alone_recalls_what_the_memory_does() -> None:
     own.begin(Task("", "open the chest", "plain"), 0)
 
     async def script(client: Any) -> None:
-        handle = await call(client, "new_memory", goal="open the chest")
+        handle = (await call(client, "begin", task={"goal": "open the chest"}))["session"]
         for t, text in enumerate(texts):
             step = Step(t, text, "go east" if t else "")
             own.observe(own.admit(step, "open the chest"))
-            number = await call(client, "observe", handle=handle, text=text, action=step.action)
-            assert number == t
+            seen = {"text": text, "action": step.action}
+            assert await call(client, "observe", session=handle, step=seen) == {"t": t}
             if not t:
                 snapshot = await call(client, "save", handle=handle)
         question = "Where is the chest?"
-        expected = own.recall(Cue(question, "open the chest", focus=question), 300).text
-        assert await call(client, "recall", handle=handle, question=question) == expected
-        assert "attic" in expected
+        cue = Cue(question, "open the chest", focus=question)
+        expected, given = own.recall(cue, 300), {k: v for k, v in cue._asdict().items() if v}
+        answer = await client.call_tool("recall", {"session": handle, "cue": given})
+        assert [block.text for block in answer.content] == [expected.text]
+        assert answer.structured_content["text"] == expected.text
+        assert answer.structured_content["triples"] == [list(t) for t in expected.triples]
+        assert "attic" in expected.text
         places = {p["place"]: p["here"] for p in await call(client, "map", handle=handle)}
         assert places["hall"]
         assert "chest, is in, attic" in await call(
@@ -247,3 +264,25 @@ def test_memory_alone_recalls_what_the_memory_does() -> None:
         )
 
     in_process(memory_server("arigraph", 300), script)
+
+
+def test_games_with_a_memory_behind_mcp_equal_those_here(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GYM_MEMORY_REMOTE_TOKEN", TOKEN)
+    found: list[list[Any]] = []
+    with serving("-m", "gym_memory", "mcp", "-m", "arigraph") as number:
+        remote = f"remote?protocol=mcp&url=http://127.0.0.1:{number}/mcp"
+        for memory in ("arigraph", remote):
+            for seed in range(20):
+                path = tmp_path / f"{len(found)}.jsonl.gz"
+                job = Job("Fetch?level=hard&max_steps=15", memory, "random", seed, budget=60)
+                (row,) = play_job(job, record=str(path))
+                assert not row.result.failed, row.result.failed
+                kept = ("text", "action", "memory", "triples", "score", "reward")
+                found.append([[step.get(k) for k in kept] for step in read_rows(path)])
+        assert found[:20] == found[20:]
+        assert any(memory for steps in found for _, _, memory, *_ in steps)
+        monkeypatch.setenv("GYM_MEMORY_REMOTE_TOKEN", "wrong")
+        with pytest.raises(StoreError, match=r"status 403: .*expected the token"):
+            make_memory(remote).begin(Task("", ""), 0)

@@ -28,6 +28,17 @@ def read(text: str, action: str = "", known: str = "", inventory: str = "", rewa
     return extraction, {"|".join(fact) for fact in graph.live()}
 
 
+def test_second_thing_of_a_name_keeps_its_place_in_the_text() -> None:
+    text = (
+        "Current Location: Tutorial, room\n\nTutorial Step 8 — Drop the coin.\n"
+        "Required action: `drop coin`\n\nI am holding 1 coin, 1 bag.\nI see no one nearby."
+    )
+    extraction, found = read(text, "inspect bag", "you|is in|tutorial, room")
+    assert "another coin|is in|tutorial, room" in found
+    words = {m.triple.subject: text[m.start : m.end] for m in extraction.mentions if m.start >= 0}
+    assert words["another coin"] == words["coin"] == "coin"
+
+
 def test_a_remark_in_brackets_behind_a_label_is_no_part_of_it() -> None:
     carried = "Inventory (maximum capacity is 4 items): \n  a knife\n  a roasted sliced onion"
     wanted = {"knife|is in|inventory", "onion|is in|inventory"}

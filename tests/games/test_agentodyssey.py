@@ -64,6 +64,33 @@ def test_score_quest_counts_the_main_quest_alone():
     assert info["score"] == info["rewards"]["quest"] < info["rewards"]["total"]
 
 
+def test_challenge_plays_its_three_worlds_in_turn(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    env = AgentOdyssey("challenge")
+    assert env.max_steps == 500
+    for seed, world in enumerate(("remnant", "mark", "metropolis", "remnant")):
+        _, info = env.reset(seed=seed)
+        assert info["task_id"] == f"agentodyssey/{world}/{seed // 3}"
+        own = AgentOdyssey(world, score="quest")
+        own.reset(seed=seed // 3)
+        for command in ("wait", "inspect inventory"):
+            ours, theirs = env.step(command), own.step(command)
+            assert ours[0]["text"] == theirs[0]["text"]
+            assert ours[1] == theirs[1]
+        assert ours[4]["score"] == ours[4]["rewards"]["quest"]
+    assert not [*tmp_path.iterdir()]  # the package's own runs write pictures
+    alone = {AgentOdyssey(world).versions()["games"] for world in ("remnant", "mark")}
+    assert env.versions()["games"] not in alone
+
+
+def test_supplementary_score_is_the_sum_that_breaks_ties():
+    env = AgentOdyssey(tutorial=False, score="supplementary")
+    env.reset(seed=0)
+    *_, info = env.step("enter library")
+    kinds = ("side_quest", "exploration", "craft", "unique_kill")
+    assert info["score"] == sum(info["rewards"][kind] for kind in kinds) == 1
+
+
 def test_versions_tell_games_of_one_number_apart():
     versions = AgentOdyssey().versions()
     assert re.fullmatch(r"[0-9a-f]{8}", versions["games"])

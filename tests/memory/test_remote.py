@@ -176,7 +176,7 @@ class _Answers(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         self.rfile.read(int(self.headers["Content-Length"]))
-        recall = self.path == "/recall"
+        recall = self.path == "/recall" or self.headers.get("Mcp-Name") == "recall"
         time.sleep(self.server.seconds * recall)
         body = self.server.body if recall else b"{}"
         self.send_response(self.server.status if recall else 200)
@@ -221,6 +221,30 @@ def test_a_lying_service_gives_one_line(body: bytes, liar: Liar) -> None:
         memory.recall(CUE, 100)
     assert len(str(raised.value).splitlines()) == 1
     assert len(str(raised.value)) < 300
+
+
+OVER_MCP = {
+    b'{"result": {"structuredContent": {"text": ""}}}': "",
+    b'event: message\ndata: {"result": {"structuredContent": {"text": ""}}}\n\n': "",
+    b'{"error": {"code": 1, "message": "no such\\ntool"}}': "refused 'recall' by MCP: no such tool",
+    b'{"result": {"isError": true, "content": [{"text": "full"}]}}': "by MCP: full",
+    b'{"result": {"isError": true, "content": []}}': r"by MCP: \[\]",
+    b'{"result": {"content": []}}': "expected structured content from 'recall'",
+    b'{"result": 5}': "by MCP",
+    b"[]": "expected a JSON object from 'recall'",
+}
+
+
+@pytest.mark.parametrize("body", OVER_MCP, ids=lambda body: repr(body[:40]))
+def test_answers_of_tools_are_recalls_or_one_line(body: bytes, liar: Liar) -> None:
+    liar.body = body
+    memory = Remote(liar.url, protocol="mcp")
+    if not OVER_MCP[body]:
+        assert memory.recall(CUE, 100).text == ""
+        return
+    with pytest.raises(StoreError, match=OVER_MCP[body]) as raised:
+        memory.recall(CUE, 100)
+    assert len(str(raised.value).splitlines()) == 1
 
 
 @pytest.mark.parametrize("status", [302, 404, 500])
