@@ -32,27 +32,65 @@ _LITERAL_CHARS = 2000
 _LONGEST_LINE = 600
 """Characters of a line that may hold an action and a remark."""
 
-_NOUN = r"(?:action|command|move|answer|decision|choice|act|动作|行动|操作)"
-_NOT_NOW = r"(?!.{0,30}?\b(?:last|previous|past|earlier|prior|possible|valid|available|no)\b)"
-"""Words of a label that introduces other actions than the one to take."""
+_BAD = (
+    r"worst|worse|bad|wrong|avoid\w*|danger\w*|dead\w*|fatal\w*|kill\w*|die|dies|death|useless"
+    r"|pointless|fail\w*|refus\w*|reject\w*|mistake\w*|harm\w*|impossible|forbidden|invalid"
+)
+_NOUN = (
+    r"(?:action|command|move|answer|decision|choice|act|output|response|reply|option"
+    r"|aktion|befehl|antwort|acci[oó]n|respuesta|comando|a[cç][aã]o|resposta|azione|mossa|risposta"
+    r"|commande|r[eé]ponse|действие|команда|ответ|ход"
+    r"|\w{0,8}(?:动作|行动|操作|指令|命令|回答|答案|行動|アクション|행동|명령))"
+)
+_WHICH = (
+    r"(?:(?:the|my|our|your|this|a|an|one|next|best|final|chosen|selected|recommended|suggested"
+    r"|proposed|preferred|optimal|better|good|right|correct|first|single|only|game|player|agent"
+    r"|immediate|current|present|new|planned|intended|concrete|logical|sensible|reasonable|safest|safe|wise"
+    r"|(?:turn|step|round) \d+)[ _-])"
+)
+"""Words that may qualify the action to take; others introduce a past, a bad or a possible one."""
+_MADE = (
+    r"(?:[ _](?:to (?:take|do|perform|execute|play|make)|(?:that )?i(?:['’]ll)? "
+    r"(?:will )?(?:take|choose|pick|select|do|perform)|taken|chosen|selected|decided|now|next|text"
+    r"|name|string|for (?:this|the) (?:turn|step)|this (?:turn|step)))"
+)
+_NUMBER = r"(?:[ _-]?#?\d+)?"
+_COLON = r"(?:[:：=]|->|=>|→|\||(?<= )[-–—](?= ))"
 _LABEL = (
-    rf"{_NOT_NOW}(?:[\w'’-]+ ){{0,3}}{_NOUN}(?:[_ ]\w+){{0,3}}?(?: ?#?\d+)?"
-    r"[*_`\"' ]{0,4}(?:[:：=]|->|=>|→|\||(?<= )[-–—](?= ))"
+    rf"(?:\b{_WHICH}{{0,4}}{_NOUN}{_MADE}{{0,2}}{_NUMBER}"
+    rf"[*_`\"' \])】>]{{0,4}}{_COLON}|(?<=[\[(【<]){_NOUN}{_NUMBER}[\])】>])"
 )
 _LABELLED = re.compile(rf"^[^\w\n]*{_LABEL}(?P<rest>.*)$", re.IGNORECASE | re.MULTILINE)
 _IN_LINE = re.compile(rf"[.!?;,)] {_LABEL}(?P<rest>.*)$", re.IGNORECASE | re.MULTILINE)
 _HEADING = re.compile(
-    rf"^[ \t]*[#*_]+ *{_NOT_NOW}(?:\w+ ){{0,2}}{_NOUN}[ *_]*(?P<rest>)$",
+    rf"^[ \t]*[#*_]+ *{_WHICH}{{0,3}}{_NOUN}{_MADE}?[ *_]*(?P<rest>)$",
     re.IGNORECASE | re.MULTILINE,
 )
+_PREFIX = re.compile(
+    r"(?:assistant|agent|player|ai|bot|model|command|i|a|selected|chosen|final"
+    r"|(?:step|turn)(?: \d+)?|choose|play|do|next|now|therefore|here is my response)\s*[:：>]\s*",
+    re.IGNORECASE,
+)
+"""Labels that name no action; what they introduce has to be one, and the whole line."""
 _NEXT_LINE = re.compile(r"\s*(?:(?:```|~~~)[\w-]*\s*\n\s*)?([^\n]*)")
 _TAGGED = re.compile(
-    rf"<(?P<tag>(?:\w+_)?{_NOUN}(?:_\w+)?)>(?P<inside>.*?)(?:</(?P=tag)>|\Z)"
+    rf"<(?P<tag>(?:\w+_)?(?:{_NOUN}|final)(?:_\w+)?|parameter|arg|argument)(?P<about>[^<>\n]{{0,60}}?)"
+    r"(?:/>|>(?P<inside>.*?)(?:</(?P=tag)>|\Z))"
     r"|\\boxed\{(?:\\\w+\{)?(?P<box>[^{}]*)\}",
     re.IGNORECASE | re.DOTALL,
 )
-_KEY = re.compile(rf"(?:.*_)?{_NOUN}s?(?:_.*)?", re.IGNORECASE)
+_PARAMETERS = ("parameter", "arg", "argument")
+_NAMED = re.compile(_NOUN, re.IGNORECASE)
+_ATTRIBUTE = re.compile(r"""\b(?:name|value|text|action|command)\s*=\s*(["'])(.+?)\1""")
+_KEY = re.compile(rf"{_WHICH}*{_NOUN}s?{_MADE}*", re.IGNORECASE)
+_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])|[_-]")
 _THOUGHT_KEY = re.compile(r".*(?:thought|reason|rationale|think).*", re.IGNORECASE)
+_OTHER_KEY = re.compile(
+    rf"{_THOUGHT_KEY.pattern}|.*(?:{_BAD}|last|previous|past|prev|history|possible|valid|available"
+    r"|example|obs|note|task|inventory|memory).*",
+    re.IGNORECASE,
+)
+"""A field of JSON that holds another text than the action to take."""
 _MADE_UP = re.compile(r"^[^\w\n]*(?:observation|obs)\W*\d*\W*:", re.IGNORECASE | re.MULTILINE)
 """Where a model goes on to write what the game would answer."""
 _THOUGHT = re.compile(
@@ -64,28 +102,63 @@ _THOUGHT = re.compile(
 _MARKS = " \t\r\n\xa0\"'`*_.!>“”‘’«»👉,:|"
 _NOISE = " \t\n\"'`*.!>"
 _BRACKETS = {"[": "]", "(": ")", "<": ">", "{": "}"}
-_BULLET = re.compile(r"(?:[-*•·>]|\(?\d{1,3}[.):])\s+")
-_CALL = re.compile(r"""\w+\((?:\w+\s*=\s*)?(["'])(?P<rest>.+)\1\)""")
+_BULLET = re.compile(r"(?:[-*•·>]|\[\d{1,3}\]|#\d{1,3}|[\[(]?\d{1,3}[.):\]])\s+")
+_CALL = re.compile(
+    r"""\w+\((?:\w+\s*=\s*)?(["'])(?P<rest>.+)\1\)"""
+    rf"|(?:{_NOUN}|do|play|perform|execute|submit|finish|take_action)[(\[](?P<bare>.+)[)\]]",
+    re.IGNORECASE,
+)
+_JOINT = re.compile(r"(?<=\w)\\?[_-](?=\w)|\\ |(?<=[a-z])(?=\d)")
+"""Where words are joined that an action writes apart: ``go_east``, ``cabinet1``."""
+_SIGNS = re.compile(r"^[^\w\[({<\"'`?]+|[^\w\])}>\"'`?]+$")
 _SEARCH = re.compile(r"search\[.+\]")
 _INTENT = re.compile(
-    r"(?:(?:so|now|then|okay|ok|sure|first|next|thus|therefore|hence)\b[,:.!]? )*"
+    r"(?=(?:so|now|then|okay|ok|sure|first|next|thus|therefore|hence|finally|i|you|we|let|the|my"
+    rf"|our|{_NOUN})\b)"
+    r"(?:(?:so|now|then|okay|ok|sure|first|next|thus|therefore|hence|finally)\b[,:.!]? )*"
+    r"(?:i (?:think|believe|guess|suggest|recommend|propose)(?: that)? )?"
     r"(?:i(?:'ll|’ll| will| should| must| choose to| choose| decide to| need to| want to"
-    r"|'m going to| am going to)|let(?:'s|’s| me| us)"
-    rf"|(?:the|my|our) (?:\w+ ){{0,3}}(?:{_NOUN}|step)(?: [a-z]+){{0,2}}? "
-    r"(?:is|would be|will be|should be)(?: to)?)\b[: ]*",
+    r"|'m going to| am going to)?|you(?: should| must| need to)|we(?: should| must| need to| will)?"
+    rf"|let(?:'s|’s| me| us)|{_WHICH}*(?:{_NOUN}|step|thing){_MADE}? "
+    r"(?:is|would be|will be|should be)(?: to)?|(?:the )?best (?:is|would be)(?: to)?)?"
+    r"(?<=[\w:,.!’'] )?[: ]*(?<=[ :])",
     re.IGNORECASE,
 )
 """How a sentence that decides begins."""
 _REMARK = re.compile(
-    r"\s+[(\[{#]|\s+[-–—]+\s+|[;.:]\s+|,?\s+(?:because|since|as|so that|in order|which|to|for)\b|\n"
+    r"\s+(?:[(\[{#→]|//|->|=>)|\t|\s+[-–—]+\s+|[;.:]\s+"
+    r"|,?\s+(?:because|since|as|so|in order|which|to|for)\b|\n"
 )
 """Where a remark after an action may begin."""
+_ADVERB = re.compile(
+    r",?\s+(?:first|now|next|again|then|instead|here|please|immediately|at once|right away)$",
+    re.IGNORECASE,
+)
 _GOES_ON = re.compile(r"[^\w([]*(?:then|and|or|but|next|after|later)\b", re.IGNORECASE)
-_SENTENCE = re.compile(r"[^.!?\n]*(?:[.!?](?!\s|$)[^.!?\n]*)*[.!?]*")
+_SENTENCE = re.compile(r"[^.!?;\n]*(?:[.!?;](?!\s|$)[^.!?;\n]*)*[.!?;]*")
 _EMPHASIS = re.compile(r"\*\*(.+?)\*\*|`([^`\n]+)`|[\"“]([^\"“”\n]+)[\"”]")
 _DOUBT = re.compile(
-    r"\b(?:not|never|cannot|either|or|neither|already|tried|could|might|may)\b|n't\b|n’t\b|\?",
+    r"\b(?:not?|never|cannot|either|n?or|neither|already|tried|could|might|may|if|unless|but"
+    rf"|without|except|previous\w*|last|past|earlier|history|example|possible|available|options|{_BAD})\b"
+    r"|n't\b|n’t\b|\?",
     re.IGNORECASE,
+)
+"""Words of a sentence that decides nothing, or against what it names."""
+_AGAINST = re.compile(rf"\W*(?:\w+\W+){{0,2}}?(?:not?|never|{_BAD})\b", re.IGNORECASE)
+"""How a remark begins that is against its action."""
+_TAKEN_BACK = re.compile(
+    r"\b(?:just kidding|correction|scratch that|no,? wait|wait,? (?:no|that)|on second thoughts?"
+    r"|never ?mind|i mean|actually)\b",
+    re.IGNORECASE,
+)
+_DECIDES = re.compile(
+    r"\b(?:choose|chose|pick|select|decide|go(?:ing)? with|will|should|must|best|next|now|action"
+    r"|move|choice|option|command|answer|let|try|do|proceed|take|perform|execute|so|therefore)\b"
+    r"|['’](?:ll|s)\b",
+    re.IGNORECASE,
+)
+_PRAISED = re.compile(
+    r"\W*(?:is|seems|looks|would be)\b.*\b(?:best|right|next|good|sensible)\b", re.I
 )
 
 
@@ -158,6 +231,8 @@ def read_action(
         said = next((claim.said for claim in claims if claim.said.strip(_MARKS)), answer)
         raise UnreadableAnswerError(f"{_shown(said)} is not among the possible actions")
     chosen = next(claim for claim in claims if claim.match)
+    if _TAKEN_BACK.search(before, chosen.end):
+        raise UnreadableAnswerError(f"{_shown(answer)} takes an action back")
     thought = chosen.thought or _THOUGHT.sub("", answer[: chosen.start].strip())
     return Decision(chosen.match, " ".join(thought.split())[:_THOUGHT_CHARS])
 
@@ -190,8 +265,8 @@ def _structured(answer: str, match: Match) -> Iterator[_Claim]:
     leaves = [leaf for value in values for leaf in _leaves("", value)]
     thoughts = (text for key, text in leaves if _THOUGHT_KEY.fullmatch(key))
     thought = next(thoughts, "")
-    named = [text for key, text in leaves if _KEY.fullmatch(key)]
-    others = [text for key, text in leaves if not _THOUGHT_KEY.fullmatch(key)]
+    named = [text for key, text in leaves if _KEY.fullmatch(_CAMEL.sub(" ", key))]
+    others = [text for key, text in leaves if not _OTHER_KEY.fullmatch(key)]
     for text in named or filter(match, others):
         yield _Claim(text, match(text), start, end - 1, thought)
 
@@ -211,13 +286,23 @@ def _leaves(key: str, value: Any) -> Iterator[tuple[str, str]]:
 def _tagged(answer: str, match: Match) -> Iterator[_Claim]:
     for tag in _TAGGED.finditer(answer):
         inside = tag["box"] if tag["inside"] is None else tag["inside"]
+        if inside is None:  # it closes itself: the action is an attribute
+            attribute = _ATTRIBUTE.search(tag["about"])
+            inside = attribute[2] if attribute else ""
+        elif (tag["tag"] or "").lower() in _PARAMETERS and not _NAMED.search(tag["about"]):
+            continue
         closed = tag["inside"] is None or tag[0].endswith(">")
-        yield _Claim(inside, match(inside), tag.start(), tag.end() - closed)
+        found = match(inside)
+        claims = [] if found else list(_labelled(inside, match))
+        if claims:
+            yield from (one._replace(start=tag.start(), end=tag.end() - closed) for one in claims)
+        else:
+            yield _Claim(inside, found, tag.start(), tag.end() - closed)
 
 
 def _labelled(answer: str, match: Match) -> Iterator[_Claim]:
     labels = list(_LABELLED.finditer(answer)) or list(_HEADING.finditer(answer))
-    for label in labels or _IN_LINE.finditer(answer):
+    for label in [*labels, *_IN_LINE.finditer(answer)]:
         rest, end = label["rest"], label.end()
         if not rest.strip(_MARKS):  # the action is on the next line that says something
             below = _NEXT_LINE.match(answer, end)
@@ -241,17 +326,25 @@ def _first_line(answer: str, match: Match) -> Iterator[_Claim]:
 
 
 def _spoken(answer: str, match: Match) -> Iterator[_Claim]:
-    """Yield what a sentence decides for, or puts between marks without doubt."""
+    """Yield what a sentence decides for, or puts between marks where it decides."""
     for sentence in _SENTENCE.finditer(answer):
         words = sentence[0].strip()
-        marked = [next(filter(None, found.groups())) for found in _EMPHASIS.finditer(words)]
-        if words and not _DOUBT.search(words):
-            spoken = _INTENT.match(words)
-            for text in marked or ([words[spoken.end() :]] if spoken else []):
-                if found := match(text):
+        spoken = _INTENT.match(words)
+        marked = [
+            (next(filter(None, found.groups())), words[: found.start()], words[found.end() :])
+            for found in _EMPHASIS.finditer(words)
+        ]
+        others = [(words[spoken.end() :], spoken[0], "")] if spoken and not marked else []
+        for text, before, after in marked or others:
+            if found := match(text):
+                own = set(_plain(found).split())
+                rest = " ".join(word for word in words.split() if _plain(word) not in own)
+                bare = not f"{before}{after}".strip(_MARKS)
+                decides = bare or bool(_DECIDES.search(before)) or bool(_PRAISED.match(after))
+                if not _DOUBT.search(rest) and (not marked or decides):
                     yield _Claim(text, found, *sentence.span())
-        elif marked:
-            yield from (_Claim(text, "", *sentence.span()) for text in marked if match(text))
+                elif marked:
+                    yield _Claim(text, "", *sentence.span())
 
 
 # ------------------------------------------------------------ the dress of one action
@@ -273,20 +366,35 @@ def undressed(text: str, valid: Sequence[str], operations: Sequence[str] = ()) -
         return _without_remark(line) if _INTENT.sub("", line) else ""
     for remark in reversed(list(_REMARK.finditer(line))):
         before, after = line[: remark.start()], line[remark.start() :]
-        if (found := _match(before, valid)) and not _GOES_ON.match(after):
+        if (found := _match(before, valid)) and not _is_against(remark[0], after, valid):
             return found
     return ""
+
+
+def _is_against(mark: str, remark: str, valid: Sequence[str]) -> bool:
+    """True if a remark goes on to another action, or takes back the one before it."""
+    if _GOES_ON.match(remark) or _TAKEN_BACK.search(remark):
+        return True
+    word = mark.strip(", ").lower()
+    if word in ("because", "since", "as", "which"):
+        return False  # it may say what is wrong with other actions
+    if word.isalpha() or word == "in order":
+        return bool(re.search(_BAD, remark, re.IGNORECASE))
+    return bool(_AGAINST.match(remark) or _match(remark.strip(_MARKS + "-=/→"), valid))
 
 
 def _peeled(line: str) -> str:
     """Return a line without its outermost dress; the same if there is none."""
     if line[:1] in _BRACKETS and line.endswith(_BRACKETS[line[0]]):
         return line[1:-1]
-    for dress in (_BULLET, _LABELLED, _CALL, _INTENT):
+    for dress in (_BULLET, _LABELLED, _PREFIX, _INTENT):
         found = dress.match(line)
-        if found:
+        if found and found.end():
             return found["rest"] if "rest" in dress.groupindex else line[found.end() :]
-    return line.strip(_MARKS)
+    if found := _CALL.fullmatch(line.strip(_MARKS)):
+        return found["rest"] or found["bare"]
+    bare = _SIGNS.sub("", line.strip(_MARKS))
+    return _ADVERB.sub("", bare)
 
 
 def _without_remark(line: str) -> str:
@@ -295,7 +403,8 @@ def _without_remark(line: str) -> str:
 
 @functools.lru_cache(maxsize=4096)
 def _plain(action: str) -> str:
-    return without_articles(" ".join(action.lower().split()).strip(_NOISE))
+    words = _JOINT.sub(" ", action.lower())
+    return without_articles(" ".join(words.split()).strip(_NOISE))
 
 
 def match_action(text: str, valid: Sequence[str]) -> str:

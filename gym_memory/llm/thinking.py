@@ -20,6 +20,15 @@ _CHANNEL = re.compile(
 )
 _CHANNEL_END = re.compile(r"<\|(?:end|return|call|start)\|>|<channel\|>")
 _FINAL = ("final", "commentary")
+_CONTROL = re.compile(
+    r"(?:<\|(?:im_start|start_header_id|start)\|>|<start_of_turn>)(?:assistant|model)?"
+    r"(?:<\|end_header_id\|>)?|<\|[\w ]{1,40}\|>|</?s>|<(?:eos|bos|end_of_turn)>|\[/?INST\]"
+)
+"""Control tokens that a server did not take for such."""
+_PROSE = re.compile(
+    r"\s*Here is my thought process:(?P<thought>.*?)Here is my response:(?P<answer>.*)", re.DOTALL
+)
+"""How Granite parts its thoughts from its answer."""
 
 
 def split_thinking(text: str) -> tuple[str, str]:
@@ -37,6 +46,8 @@ def split_thinking(text: str) -> tuple[str, str]:
     """
     if _CHANNEL.search(text):
         return _split_channels(text)
+    if prose := _PROSE.fullmatch(text):
+        return prose["thought"].strip(), prose["answer"].strip()
     thoughts: list[str] = []
     answer: list[str] = []
     at, thinks = 0, False
@@ -49,7 +60,9 @@ def split_thinking(text: str) -> tuple[str, str]:
             (thoughts if thinks else answer).append(before)
         at, thinks = tag.end(), not closes
     (thoughts if thinks else answer).append(text[at:])
-    return _joined(thoughts), "".join(answer).strip() if at else text
+    spoken = "".join(answer)
+    plain = _CONTROL.sub("", spoken)
+    return _joined(thoughts), plain.strip() if at or plain != spoken else text
 
 
 def _split_channels(text: str) -> tuple[str, str]:

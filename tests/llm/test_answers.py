@@ -37,6 +37,18 @@ def test_action_in_usual_dress_is_read(part: str) -> None:
     assert right / len(rows) >= 0.98
 
 
+ODD = [json.loads(line) for line in (FOLDER / "odd.jsonl").read_text("utf-8").splitlines()]
+
+
+@pytest.mark.parametrize("decides", [True, False])
+def test_odd_answer_gives_its_action_or_none(decides: bool) -> None:
+    """Half of these decide for nothing, or against what they name."""
+    rows = [row for row in ODD if bool(row["action"]) == decides]
+    assert len(rows) > 100
+    read = {row["answer"]: action_in(row["answer"], SITUATIONS["chest"]) for row in rows}
+    assert read == {row["answer"]: row["action"] for row in rows}
+
+
 def test_last_line_of_a_cut_answer_is_not_an_action() -> None:
     valid = ["take key", "take key from box"]
     assert action_in("Thought: there.\nAction: take key", valid) == "take key"
@@ -55,6 +67,8 @@ def test_what_is_read_is_always_valid(text: str) -> None:
         ("<think>a</think>b", "a", "b"),
         ("a</think>\n\nb", "a", "b"),
         ("<think>a", "a", ""),
+        ("<|im_start|>assistant\nb<|im_end|>", "", "b"),
+        ("Here is my thought process: a Here is my response: b", "a", "b"),
         ("[THINK]a[/THINK]b", "a", "b"),
         ("◁think▷a◁/think▷b", "a", "b"),
         ("<|begin_of_thought|>a<|end_of_thought|>b", "a", "b"),
