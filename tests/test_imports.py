@@ -27,6 +27,7 @@ LAYERS = [
     {"extract", "llm"},
     {"memory"},
     {"games"},
+    {"panels"},
     {"wrappers"},
     {"baselines"},
     {"run"},

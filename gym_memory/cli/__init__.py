@@ -34,6 +34,7 @@ _GROUPS = {
         "run": "compare:run",
         "compare": "compare:compare_all",
         "demo": "compare:demo",
+        "panel": "panel:app",
         "play": "play:play",
         "view": "play:view",
     },

@@ -63,7 +63,7 @@ def compare_all(
     memory: options.Memories = [],  # noqa: B006 - typer copies it
     policy: options.Policies = [],  # noqa: B006
     preset: Annotated[list[str], Option(metavar="PRESET", help=f"{PRESET} Repeatable.")] = [],  # noqa: B006
-    seeds: options.Seeds = "0:10",
+    seeds: options.Seeds = "",
     protocol: options.Protocol = "",
     *,
     chosen: options.RunChoices,
@@ -71,9 +71,10 @@ def compare_all(
 ) -> None:
     """Play every environment x memory x policy x seed; print one table, write a report.
 
-    By default the memory is `arigraph` and the policy `random`; `gym-memory list` has more names.
-    With `--preset`, each paper's agent plays with its own memory and with those of `--memory`;
-    several agents have a folder each. If interrupted, run the command again: it continues.
+    By default the memory is `arigraph`, the policy `random` and the seeds 0:10, or each task of a
+    panel; `gym-memory list` has more names. With `--preset`, each paper's agent plays with its own
+    memory and with those of `--memory`; several agents have a folder each. If interrupted, run the
+    command again: it continues.
 
     Example: `gym-memory compare -e "Cooking?level=medium&split=test" -m none -m history
     -p random -p walkthrough --seeds 0:20 --workers 2 --out results/first`
@@ -90,7 +91,7 @@ def compare_all(
             [*own, *(spec for spec in memory if spec not in own)],
             policy or [agent.policy],
             seeds,
-            protocol or agent.protocol,
+            protocol,
             agent,
         )
     configs = list(parts.values())
@@ -264,7 +265,7 @@ def run(
         [memory or agent.memory],
         [Spec(player).with_parameter("checkpoint", checkpoint) if checkpoint else player],
         seeds,
-        protocol or agent.protocol,
+        protocol,
         agent,
     )
     rows = play_config(config, playing.out or default_out("run", config), playing)

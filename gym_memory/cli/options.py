@@ -230,6 +230,7 @@ class RunChoices:
         Raises:
             GymMemoryError: A name, a number or a plugin is wrong.
         """
+        from gym_memory.panels.panel import shared_plan
         from gym_memory.papers.presets import memory_with_model, policy_with_model
         from gym_memory.run.config import RunConfig, parse_seeds
 
@@ -240,12 +241,16 @@ class RunChoices:
             memories = [memory_with_model(spec, self.chat) for spec in memories]
         if self.chat:
             policies = [policy_with_model(spec, self.chat) for spec in policies]
+        all_tasks, of_panel = shared_plan(envs) if not (seeds and protocol) else ("", "")
+        of_agent = agent.protocol if agent else ""
+        if of_agent in ("", "single_episode"):
+            of_agent = of_panel or "single_episode"
         return RunConfig(
             envs=specs(with_max_steps(spec, self.max_steps) for spec in envs),
             memories=specs(memories),
             policies=specs(policies),
-            seeds=parse_seeds(seeds),
-            protocol=Spec(protocol or "single_episode"),
+            seeds=parse_seeds(seeds or all_tasks or "0:10"),
+            protocol=Spec(protocol or of_agent),
             budgets=tuple(self.budget) or (agent.budget if agent else DEFAULT_BUDGET,),
             task_id=self.task_id,
             plugins=plugins,

@@ -61,6 +61,11 @@ ENVIRONMENTS = {
         "gym_memory.games.nethack.env:NetHack",
         "NetHack 3.6 in words, with skills as actions.",
     ),
+    "Panel": Component(
+        "gym_memory.panels.env:PanelEnv",
+        "A fixed list of tasks, whose texts are checked: `panel:NAME`, see `gym-memory panel`.",
+        needs="panel",
+    ),
     "ScienceWorld": Component(
         "gym_memory.games.scienceworld.env:ScienceWorld",
         "The thirty tasks of ScienceWorld on the original engine, which needs Java.",

@@ -31,6 +31,8 @@ __all__ = ["NO_SPEC", "PLUGINS", "Registry", "Spec", "import_plugin", "sources",
 
 PLUGINS: dict[str, ModuleType] = {}
 """Modules by the name or path that the user gave."""
+_PANEL = "panel:"
+"""``panel:NAME`` is short for ``Panel?panel=NAME``, and how it is written."""
 
 
 def sources(names: Iterable[str]) -> list[str]:
@@ -40,7 +42,8 @@ def sources(names: Iterable[str]) -> list[str]:
     ['./agent.py', 'agents.best']
     """
     places = (name.partition("?")[0].rpartition(":")[0] for name in names)
-    return list(dict.fromkeys(place for place in places if place))
+    named = dict.fromkeys(place for place in places if place)
+    return [place for place in named if f"{place}:" != _PANEL]
 
 
 def import_plugin(plugin: str) -> str:
@@ -124,6 +127,8 @@ class Spec(str):
     >>> spec = Spec("arigraph?episodic=false&depth=2")
     >>> spec, spec.name, dict(spec.kwargs)
     ('arigraph?depth=2&episodic=false', 'arigraph', {'episodic': False, 'depth': 2})
+    >>> Spec("panel:cooking-hard").parts
+    ('Panel', {'panel': 'cooking-hard'})
     """
 
     name: str
@@ -190,6 +195,8 @@ def _parse_spec(text: str) -> Spec:
     check_utf8("a name with its parameters", text)
     _check_no_password(text)
     name, _, query = text.partition("?")
+    if name.startswith(_PANEL):
+        name, query = "Panel", "&".join(filter(None, (f"panel={name[len(_PANEL) :]}", query)))
     if not name.strip():
         raise InvalidArgumentError(f"expected name?key=value&..., got {text!r}: the name is empty")
     try:
@@ -215,6 +222,9 @@ def _value(text: str) -> Any:
 
 def _format_spec(name: str, kwargs: Mapping[str, Any]) -> str:
     parts = []
+    if name == "Panel" and isinstance(kwargs.get("panel"), str):
+        name = f"{_PANEL}{quote(kwargs['panel'], safe='/:, ')}"
+        kwargs = {key: value for key, value in kwargs.items() if key != "panel"}
     for key in sorted(kwargs):
         value = kwargs[key]
         text = value if isinstance(value, str) else json.dumps(value)

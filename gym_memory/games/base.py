@@ -405,7 +405,7 @@ def env_id(name: str) -> str:
 
 def register_envs() -> None:
     """Register every environment with Gymnasium; imports no backend."""
-    for name in ENVIRONMENTS.names():
+    for name in (*ENVIRONMENTS.names(), *ENVIRONMENTS.needing()):
         if env_id(name) not in registry:
             register(
                 id=env_id(name),

@@ -1,0 +1,76 @@
+"""Write the panels of the package: their tasks, and digests of what an agent sees of them.
+
+::
+
+    python -m benchmarks panels                 # write all whose data is available
+    python -m benchmarks panels cooking-hard    # write one
+    python -m benchmarks panels --list
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from pathlib import Path
+
+from panel_list import PANELS, PlannedPanel
+
+from gym_memory.core.errors import GymMemoryError
+from gym_memory.core.names import Spec
+from gym_memory.panels.digests import content_of, observe, shown
+from gym_memory.panels.env import make_world
+from gym_memory.panels.panel import Panel, PanelTask, load_panel, panel_names, write_panel
+
+FOLDER = Path(__file__).parents[1] / "gym_memory" / "panels" / "data"
+
+
+def made(plan: PlannedPanel) -> Panel:
+    """Play the way of every task of a panel and return the panel, with the rows that it has."""
+    tasks: list[PanelTask] = []
+    draft = Panel(plan.name, plan.about, (PanelTask(Spec("Cooking"), "none"),), get=plan.get)
+    for world in plan.worlds:
+        spec = Spec(world.env)
+        env = make_world(draft, spec)
+        ids = list(env.get_wrapper_attr("task_ids"))[: world.first]
+        for task_id in ids:
+            digests, content = [], ""
+            for step, obs in enumerate(observe(env, task_id)):
+                digests.append(shown(obs, step))
+                content = content or content_of(env, obs)
+            tasks.append(PanelTask(spec, task_id, tuple(digests), content))
+        env.close()
+    known = load_panel(plan.name) if plan.name in panel_names() else None
+    panel = Panel(plan.name, plan.about, tuple(tasks), plan.source, plan.get, plan.protocol)
+    if known is None or known.digest != panel.digest:
+        return panel
+    return Panel.from_json({**panel.to_json(), "rows": known.rows})
+
+
+def main() -> None:
+    """Write the panels that are named, or all."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks panels", description=__doc__)
+    parser.add_argument("names", nargs="*", metavar="NAME")
+    parser.add_argument("--list", action="store_true", help="list the panels")
+    chosen = parser.parse_args()
+    for plan in PANELS:
+        if chosen.list:
+            print(plan.name, *(world.env for world in plan.worlds), sep="  ")
+        elif not chosen.names or plan.name in chosen.names:
+            started = time.process_time()
+            try:
+                panel = made(plan)
+            except (GymMemoryError, ImportError) as error:
+                print(f"{plan.name}: not written: {error}")
+                continue
+            write_panel(panel, FOLDER / f"{plan.name}.json.gz")
+            size = (FOLDER / f"{plan.name}.json.gz").stat().st_size
+            seconds = time.process_time() - started
+            print(
+                f"{panel.name}@{panel.digest}: {len(panel.tasks)} tasks, {panel.n_texts} texts, "
+                f"{size} bytes, {seconds:.0f} CPU-s",
+                flush=True,
+            )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,103 @@
+"""Digests of what an agent sees of a task, and how an installation differs from a panel."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import gymnasium as gym
+
+from gym_memory.core.errors import GymMemoryError
+from gym_memory.panels.panel import DIGITS, PARTS, PanelTask, Shown
+
+__all__ = ["MOST_STEPS", "TextDifference", "check_panel", "content_of", "observe", "shown"]
+
+MOST_STEPS = 100
+"""Steps of a walkthrough that are digested."""
+_BLIND_STEPS = 20
+"""Steps that are digested where a world has no walkthrough."""
+
+
+class TextDifference(NamedTuple):
+    """A text that is not the panel's, or ``part`` "task" where the task could not be played.
+
+    ``step`` 0 is the reset; ``found`` is the text of this installation, or the reason.
+    """
+
+    task_id: str
+    step: int
+    part: str
+    found: str
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:DIGITS]
+
+
+def texts(obs: Mapping[str, Any], step: int) -> tuple[str, str, str]:
+    """Return the parts of an observation as texts; the goal precedes the first."""
+    text = obs["text"] if step else f"{obs['task']}\n\n{obs['text']}"
+    return text, obs["inventory"], "\n".join(obs["valid_actions"])
+
+
+def shown(obs: Mapping[str, Any], step: int) -> Shown:
+    """Return the digests of an observation."""
+    return Shown(*map(_digest, texts(obs, step)))
+
+
+def observe(env: gym.Env[Any, str], task_id: str) -> Iterator[Mapping[str, Any]]:
+    """Yield the observations of a task at reset and along its walkthrough.
+
+    Without a walkthrough, the digest of task and step chooses among the valid actions.
+    """
+    obs, _ = env.reset(options={"task_id": task_id})
+    yield obs
+    way: Sequence[str] = env.get_wrapper_attr("oracle")().walkthrough
+    for step in range(min(len(way), MOST_STEPS) or _BLIND_STEPS):
+        actions = env.get_wrapper_attr("valid_actions")() if not way else ()
+        if not way and not actions:
+            return
+        draw = int(_digest(f"{task_id} {step}"), 16)
+        action = way[step] if way else actions[draw % len(actions)]
+        obs, _, terminated, truncated, _ = env.step(action)
+        yield obs
+        if terminated or truncated:
+            return
+
+
+def content_of(env: gym.Env[Any, str], obs: Mapping[str, Any]) -> str:
+    """Return a digest of a task that has just begun: goal, first text and engine facts.
+
+    It does not depend on the task's name, so it finds the same task under another one.
+    """
+    facts = sorted(map(list, env.get_wrapper_attr("oracle")().facts))
+    record = json.dumps([obs["task"], obs["text"], facts], sort_keys=True)
+    return hashlib.sha256(record.encode()).hexdigest()[: 2 * DIGITS]
+
+
+def check_panel(
+    tasks: Iterable[PanelTask], env: gym.Env[Any, str]
+) -> Iterator[tuple[PanelTask, list[TextDifference]]]:
+    """Play the way of each task in its world; yield it with the texts that differ."""
+    for task in tasks:
+        yield task, list(_differences(env, task))
+
+
+def _differences(env: gym.Env[Any, str], task: PanelTask) -> Iterator[TextDifference]:
+    step = -1
+    try:
+        for step, obs in enumerate(observe(env, task.task_id)):
+            if step >= len(task.shown):
+                yield TextDifference(task.task_id, step, "task", "goes on beyond the panel's end")
+                return
+            found = texts(obs, step)
+            for part, text, known in zip(PARTS, found, task.shown[step], strict=True):
+                if _digest(text) != known:
+                    yield TextDifference(task.task_id, step, part, text)
+    except GymMemoryError as error:
+        yield TextDifference(task.task_id, step + 1, "task", str(error))
+        return
+    if step + 1 < len(task.shown):
+        yield TextDifference(task.task_id, step + 1, "task", "ended before the panel's end")
