@@ -268,7 +268,10 @@ def _structured(answer: str, match: Match) -> Iterator[_Claim]:
     named = [text for key, text in leaves if _KEY.fullmatch(_CAMEL.sub(" ", key))]
     others = [text for key, text in leaves if not _OTHER_KEY.fullmatch(key)]
     for text in named or filter(match, others):
-        yield _Claim(text, match(text), start, end - 1, thought)
+        found = match(text)
+        inner = [] if found else list(_labelled(text, match))
+        for claim in inner or [_Claim(text, found, 0, 0)]:
+            yield claim._replace(start=start, end=end - 1, thought=thought or claim.thought)
 
 
 def _leaves(key: str, value: Any) -> Iterator[tuple[str, str]]:

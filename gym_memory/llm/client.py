@@ -48,8 +48,10 @@ _PREFLIGHT_CALLS = 5
 _JSON_MODES = ("off", "object", "schema", "grammar")
 _MOST_CHANGES = 10
 """Changes of a request that are tried after one refusal."""
-_REJECTED = frozenset({400, 405, 406, 415, 422, 500, 501})
+_REJECTED = frozenset({400, 405, 406, 413, 415, 422, 429, 500, 501})
 """Statuses by which servers refuse a part of a request."""
+_HOPELESS = frozenset({401, 402, 403, 404, 410, 451})
+"""Statuses of requests that no other one helps: the key, the money or the model is missing."""
 _MARGIN = 1.2
 """Factor on an estimated prompt where the context of a server is known."""
 _LEAST_ANSWER = 16
@@ -265,13 +267,12 @@ class OpenAIChat(BaseChatModel):
         self, request: Request, dialect: Dialect, error: ErrorReport, tried: set[Dialect]
     ) -> Dialect | None:
         """Return the next dialect to try after an error; None if there is none to try."""
-        if error.status not in _REJECTED:
+        body, prompt = self._body(request, dialect), tokens_of(request.messages)
+        words = _words(error)
+        # A request may be too large for a rate, whatever one waits.
+        too_large = is_about_context(words)
+        if error.status not in _REJECTED or (error.status == 429 and not too_large):
             return None
-        body, prompt, words = (
-            self._body(request, dialect),
-            tokens_of(request.messages),
-            _words(error),
-        )
         named = named_changes(dialect, body, words, error.status, prompt)
         change = next((one for one in named if one not in tried), None)
         if change is not None or _names_something(error) or self.learnt.guessed:
@@ -284,7 +285,7 @@ class OpenAIChat(BaseChatModel):
         data, headers = json.dumps(body).encode(), self._headers()
         response = self.endpoint.post("/chat/completions", data, headers, seconds)
         # A server may send the key back, in an error or as part of its answer.
-        received = without_known(response.body.decode(errors="replace"))
+        received = without_known(response.body.decode("utf-8-sig", "replace"))
         try:
             content = json.loads(received)
         except (ValueError, RecursionError) as problem:
@@ -348,7 +349,8 @@ class OpenAIChat(BaseChatModel):
     def _completion(self, content: Any, request: Request, dialect: Dialect) -> Reply:
         choice = read_choice(content)
         if choice is None:
-            message = f"{self._place()} sent a response without an answer"
+            sent = self._scrubbed(json.dumps(content, ensure_ascii=False))
+            message = f"{self._place()} sent a response without an answer: {sent}"
             raise Failure("server", message, tokens=None)
         usage = content.get("usage") or content.get("timings") or _top_level(content)
         tokens = read_tokens(usage, choice.text, choice.thought)
@@ -371,8 +373,8 @@ class OpenAIChat(BaseChatModel):
     def _failure(self, error: ErrorReport) -> Exception:
         status, words, wait = error.status, _words(error), error.details
         message = f"{self._place()} answers {status}: {error.message}"
-        if status in (401, 403, 404) or "insufficient_quota" in words or "model_not_found" in words:
-            return ModelSetupError(message)
+        if status in _HOPELESS or "insufficient_quota" in words or "model_not_found" in words:
+            return ModelSetupError(message + _hint(self.base_url, status))
         if is_about_context(words) and status != 429:
             return Failure("context", message)
         if status == 429:
@@ -404,6 +406,15 @@ def _learnt(url: str, model: str, json_mode: str, limit_field: str) -> LearntDia
     reasons = reasons_by_name(model)
     limit = limit_field or LIMIT_FIELDS[reasons and url == _OPENAI]
     return LearntDialect(Dialect(limit=limit), reasons)
+
+
+def _hint(base_url: str | None, status: int) -> str:
+    path = urlsplit(base_url or "").path
+    return (
+        ". Is /v1 missing at the end of base_url?"
+        if base_url and status == 404 and not path
+        else ""
+    )
 
 
 def _words(error: ErrorReport) -> str:
@@ -464,7 +475,7 @@ def _check_url(url: str | None) -> str | None:
         raise ModelSetupError(
             "expected base_url without user, password or query: keys come from the environment"
         )
-    return url.rstrip("/")
+    return url.rstrip("/").removesuffix("/chat/completions")
 
 
 def _price(

@@ -241,6 +241,8 @@ def _smaller(dialect: Dialect, text: str, asked: int, prompt: int) -> Iterator[D
     if not about_context and not (re.search(_NAMED["limit"], text) and _TOO_LARGE.search(text)):
         return
     bounds = [int(found) for found in _BOUND.findall(text) if int(found) != asked]
+    others = [int(found) for found in re.findall(r"(?<![\w.-])\d{3,8}(?![\w.-]*\w)", text)]
+    bounds = bounds or sorted((one for one in others if one < asked), reverse=True)
     for bound in bounds[:2]:
         if about_context and bound > prompt and bound != dialect.context:
             yield dialect._replace(context=bound)

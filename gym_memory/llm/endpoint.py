@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import io
 import time
+import zlib
 from contextvars import ContextVar
 from http.client import HTTPResponse
 from types import ModuleType
@@ -17,7 +18,7 @@ from gym_memory.core.optional import require
 from gym_memory.llm.model import Failure
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from urllib3 import BaseHTTPResponse, HTTPHeaderDict, PoolManager
 
@@ -170,19 +171,37 @@ def _timed(connection: type[Any]) -> type[Any]:
 
 
 def _read(response: BaseHTTPResponse, deadline: float) -> Response:
-    # Compressed, a few bytes could become gigabytes.
-    if response.headers.get("Content-Encoding", "identity") != "identity":
-        raise Failure("answer", "expected a response without compression", tokens=None)
-    pieces, size = [], 0
+    pieces, size, unpack = [], 0, _unpacking(response.headers.get("Content-Encoding", ""))
     while piece := response.read1(_PIECE):
-        pieces.append(piece)
-        size += len(piece)
+        plain = unpack(piece, _MAX_BYTES + 1)
+        pieces.append(plain)
+        size += len(plain)
         if time.monotonic() > deadline:
             raise TimeoutError
         if size > _MAX_BYTES:
             most = f"expected a response of at most {_MAX_BYTES} bytes"
             raise Failure("answer", most, tokens=None)
     return Response(response.status, response.headers, b"".join(pieces))
+
+
+def _unpacking(encoding: str) -> Callable[[bytes, int], bytes]:
+    """Return what turns a piece of a response into at most so many bytes.
+
+    None is requested, but some gateways compress all they send.
+    """
+    if encoding in ("", "identity"):
+        return lambda piece, most: piece
+    if encoding not in ("gzip", "x-gzip", "deflate"):
+        raise Failure("answer", f"expected a response without compression, got {encoding!r:.20}")
+    unpack = zlib.decompressobj(zlib.MAX_WBITS | 32).decompress
+
+    def plain(piece: bytes, most: int) -> bytes:
+        try:
+            return unpack(piece, most)
+        except zlib.error as error:
+            raise Failure("server", f"a compressed response is damaged: {error}") from None
+
+    return plain
 
 
 # ------------------------------------------------------------ the pool

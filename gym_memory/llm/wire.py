@@ -27,6 +27,18 @@ _NAMES["cached"] = ("cached_tokens", "cache_read_input_tokens", "prompt_cache_hi
 _NAMES["reasoning"] = ("reasoning_tokens", "thoughts_tokens", "thinking_tokens")
 
 
+_CUT: tuple[str, ...] = (
+    "length",
+    "max_tokens",
+    "max_output_tokens",
+    "model_length",
+    "limit",
+    "token_limit",
+)
+_CUT += ("max_length", "incomplete")
+"""Reasons why an answer ended that mean its limit."""
+
+
 class Choice(NamedTuple):
     """The first choice of a completion."""
 
@@ -43,12 +55,21 @@ def read_choice(content: Any) -> Choice | None:
         message = choice.get("message")
         message = message if isinstance(message, Mapping) else {"content": choice["text"]}
         thought, text = message_parts(message)
+        text = text if text.strip() else _called(message)
         finish = str(choice.get("finish_reason") or choice.get("native_finish_reason") or "stop")
     except (AttributeError, IndexError, KeyError, TypeError, RecursionError):
         return None
-    if finish.lower() in ("length", "max_tokens", "max_output_tokens", "model_length", "limit"):
+    if finish.lower() in _CUT:
         finish = "length"
     return Choice(text, thought, finish, str(message.get("refusal") or ""))
+
+
+def _called(message: Mapping[str, Any]) -> str:
+    """Return the arguments of a tool's call, where a server took the answer for one."""
+    calls = message.get("tool_calls") or [{"function": message.get("function_call")}]
+    functions = (call.get("function") for call in calls if isinstance(call, Mapping))
+    texts = (one.get("arguments") for one in functions if isinstance(one, Mapping))
+    return "\n".join(one if isinstance(one, str) else json.dumps(one) for one in texts if one)
 
 
 def read_events(body: str) -> Any:
@@ -118,6 +139,8 @@ _STATUS_OF = {
 
 def error_in(status: int, content: Any) -> ErrorReport | None:
     """Return the error in a response of any status; None if it reports none."""
+    if isinstance(content, list) and len(content) == 1:  # Gemini's errors are lists
+        content = content[0]
     found = _error_object(content)
     if found is None and status < 300:
         return None
@@ -127,7 +150,10 @@ def error_in(status: int, content: Any) -> ErrorReport | None:
     inner = about.get("error")
     if isinstance(inner, Mapping):
         about = inner
-    message = about.get("message") or about.get("detail") or about.get("msg") or about
+    texts = (about.get(name) for name in ("message", "detail", "msg", "status_msg", "faultstring"))
+    message = next(filter(None, texts), about)
+    if isinstance(message, str) and "</" in message:
+        message = " ".join(re.sub(r"<(?:style|script).*?</|<[^>]*>", " ", message).split())
     codes = [about.get(name) for name in ("code", "type", "status", "status_code")]
     code = " ".join(str(c) for c in codes if c not in (None, ""))
     param = about.get("param")
@@ -156,6 +182,8 @@ def _error_object(content: Any) -> Any:
             return found[0] if isinstance(found, list) and len(found) == 1 else found
     if content.get("object") == "error" or content.get("type") == "error":
         return content
+    if isinstance(state := content.get("base_resp"), Mapping) and state.get("status_code"):
+        return state
     choices = content.get("choices")
     first = choices[0] if isinstance(choices, list) and choices else None
     if isinstance(first, Mapping):
@@ -163,8 +191,9 @@ def _error_object(content: Any) -> Any:
         found = first.get("error") or (isinstance(message, Mapping) and message.get("error"))
         if found or first.get("finish_reason") == "error":
             return found or "the answer ended with an error"
-    if not choices and content.get("message") and "usage" not in content:
-        return content
+    says = content.get("message") or content.get("msg") or content.get("fault")
+    if not choices and says and "usage" not in content:
+        return says if isinstance(says, Mapping) else content
     return None
 
 

@@ -17,6 +17,7 @@ from gym_memory.llm import Budget, Request, episode_usage, make_model
 from gym_memory.llm.client import OpenAIChat
 from gym_memory.llm.dialect import LearntDialect
 from gym_memory.llm.prompts import load_prompt
+from gym_memory.llm.wire import error_in, read_choice
 from gym_memory.run.config import Job
 from gym_memory.run.play import play_job
 from gym_memory.testing.chat import ZOO, ZooServer
@@ -213,3 +214,76 @@ def test_price_is_asked_for_before_play() -> None:
 
 def test_model_may_be_called_by_a_number() -> None:
     assert make_model("openai?model=500&base_url=http://127.0.0.1:9/v1").name == "500"
+
+
+@pytest.mark.parametrize("name", ["per_minute", "error_list"])
+def test_limit_that_a_server_refuses_is_lowered_to_its_own(name: str) -> None:
+    with ZooServer(name) as server:
+        chat = model(server, reasoning=True)
+        ask(chat, max_tokens=64)
+        tried = server.received
+        assert tried <= 3
+        ask(chat, max_tokens=64)
+        assert server.received == tried + 1, "what was learnt is not tried again"
+    assert any("tokens: " in note for note in chat.notes())
+
+
+@pytest.mark.parametrize(
+    ("message", "text"),
+    [
+        ({"content": None, "tool_calls": [{"function": {"arguments": '{"action": "look"}'}}]},
+         '{"action": "look"}'),
+        ({"content": "", "function_call": {"name": "act", "arguments": {"action": "look"}}},
+         '{"action": "look"}'),
+        ({"content": "look", "tool_calls": [{"function": {"arguments": "{}"}}]}, "look"),
+        ({"content": None, "tool_calls": [None], "function_call": "no"}, ""),
+    ],
+)  # fmt: skip
+def test_answer_as_the_call_of_a_tool_is_text(message: dict[str, object], text: str) -> None:
+    choice = read_choice({"choices": [{"message": message, "finish_reason": "tool_calls"}]})
+    assert choice is not None
+    assert choice.text == text
+
+
+@pytest.mark.parametrize(
+    ("content", "status", "words"),
+    [
+        (
+            [{"error": {"code": 429, "message": "slow", "status": "RESOURCE_EXHAUSTED"}}],
+            429,
+            "slow",
+        ),
+        (
+            {"base_resp": {"status_code": 1004, "status_msg": "no key"}, "choices": None},
+            200,
+            "no key",
+        ),
+        ({"code": 1302, "msg": "too many", "success": False}, 200, "too many"),
+        ({"fault": {"faultstring": "quota of the gateway"}}, 200, "quota of the gateway"),
+        ("<html><head><title>502 Bad Gateway</title></head></html>", 502, "502 Bad Gateway"),
+    ],
+)
+def test_error_is_found_wherever_a_server_puts_it(content: object, status: int, words: str) -> None:
+    error = error_in(status, content)
+    assert error is not None
+    assert error.message == words
+    assert error.status >= 400
+
+
+def test_money_that_is_gone_ends_the_run_with_its_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+    refusal = Refusal(402, {"error": {"message": "Insufficient credits"}})
+    monkeypatch.setitem(ZOO, "broke", Personality("no money", lambda request, number: refusal))
+    with ZooServer("broke") as server, pytest.raises(ModelSetupError, match="Insufficient credits"):
+        ask(model(server))
+
+
+def test_address_of_the_call_itself_is_taken() -> None:
+    with ZooServer() as server:
+        assert ask(OpenAIChat("m", f"{server.base_url}/chat/completions"))
+
+
+def test_missing_path_of_an_address_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    refusal = Refusal(404, {"error": {"message": "page not found"}})
+    monkeypatch.setitem(ZOO, "lost", Personality("no path", lambda request, number: refusal))
+    with ZooServer("lost") as server, pytest.raises(ModelSetupError, match="Is /v1 missing"):
+        OpenAIChat("m", server.base_url.removesuffix("/v1")).preflight()

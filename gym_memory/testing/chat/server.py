@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gzip
 import hashlib
 import json
 import math
@@ -145,6 +146,7 @@ class ScriptedServer:
     ):
         self.latency, self.retry_after, self.key = latency, retry_after, key
         self.patience = patience
+        self.compresses = False
         self.faults = faults or Faults()
         self.closing = threading.Event()
         self.received = self.most_active = self._active = 0
@@ -398,6 +400,9 @@ class _Handler(BaseHTTPRequestHandler):
         known = {one.value for one in HTTPStatus}
         self.send_response(status, HTTPStatus(status).phrase if status in known else "Overloaded")
         self.send_header("Content-Type", "application/json")
+        if self.server.scripted.compresses:
+            body = gzip.compress(body)
+            self.send_header("Content-Encoding", "gzip")
         self.send_header("Content-Length", str(len(body)))
         for name, text in (headers or {}).items():
             self.send_header(name, text)

@@ -28,6 +28,9 @@ _THOUGHT = (
 """What a reasoning model thinks: actions that it rejects, in the forms of answers."""
 _CONTEXT = 1600
 """Tokens of prompt and answer that a server with a small context takes."""
+_A_MINUTE = 4000
+"""Tokens of prompt and answer that a server with a limit a minute takes at once."""
+_LONGEST_ANSWER = 800
 _EVERY = 4
 """Of so many requests a server with passing faults refuses one."""
 
@@ -36,7 +39,7 @@ class Refusal(NamedTuple):
     """An error as a server sends it."""
 
     status: int
-    body: Body
+    body: Any
     headers: Mapping[str, str] = {}
 
 
@@ -65,6 +68,7 @@ class Personality:
     latency: float = 0.0
     cuts: bool = False
     """Whether the beginning of a prompt beyond the context is left out without a word."""
+    compresses: bool = False
 
 
 # ------------------------------------------------------------ what servers refuse
@@ -147,6 +151,39 @@ def _small_llama(request: Body, number: int) -> Refusal | None:
     error = {"code": 400, "type": "exceed_context_size_error", "n_prompt_tokens": prompt}
     error |= {"message": "the request exceeds the available context size, try increasing it"}
     return Refusal(400, {"error": {**error, "n_ctx": _CONTEXT}})
+
+
+def _few_a_minute(request: Body, number: int) -> Refusal | None:
+    """Refuse what takes more tokens than a minute allows, as Groq does."""
+    prompt = sum(count_tokens(str(message["content"])) for message in request["messages"])
+    wanted = prompt + (request.get("max_tokens") or 0)
+    if wanted <= _A_MINUTE:
+        return None
+    message = (
+        f"Request too large for model `m` on tokens per minute (TPM): Limit {_A_MINUTE}, Requested "
+        f"{wanted}, please reduce your message size and try again."
+    )
+    error = {"message": message, "type": "tokens", "code": "rate_limit_exceeded"}
+    return Refusal(413, {"error": error})
+
+
+def _gemini(request: Body, number: int) -> Refusal | None:
+    """Refuse a limit beyond the model's, in a list."""
+    limit = request.get("max_tokens") or request.get("max_completion_tokens") or 0
+    if limit <= _LONGEST_ANSWER:
+        return None
+    message = (
+        "Unable to submit request because it has a maxOutputTokens value of "
+        f"{limit} but the supported range is from 1 (inclusive) to {_LONGEST_ANSWER + 1} "
+        "(exclusive). Update the value and try again."
+    )
+    error = {"code": 400, "message": message, "status": "INVALID_ARGUMENT"}
+    return Refusal(400, [{"error": error}])
+
+
+def _minimax(turn: int) -> Refusal:
+    state = {"status_code": 1002, "status_msg": "rate limit exceeded(RPM)"}
+    return Refusal(200, {"id": "0", "choices": None, "usage": None, "base_resp": state})
 
 
 def _now_and_then(make: Callable[[int], Refusal]) -> Refuse:
@@ -346,6 +383,12 @@ ZOO: dict[str, Personality] = {
     ),
     "status_200": Personality("a gateway: errors with status 200", _now_and_then(_with_status_200)),
     "in_choice": Personality("a gateway: errors inside a choice", _now_and_then(_in_the_choice)),
+    "in_base_resp": Personality(
+        "errors in `base_resp` with status 200, as MiniMax", _now_and_then(_minimax)
+    ),
+    "error_list": Personality("errors in a list, a low limit of answers, as Gemini", _gemini),
+    "per_minute": Personality("413 for too many tokens a minute, as Groq", _few_a_minute),
+    "compressed": Personality("a gateway that compresses all it sends", compresses=True),
     "no_usage": Personality("no usage", dress=_without_usage),
     "no_system": Personality("a template without a system role", _no_system),
     "no_schema": Personality("no response format", _no_formats),
@@ -371,6 +414,7 @@ class ZooServer(ScriptedServer):
         self.personality = ZOO[check_name("personality", personality, ZOO)]
         super().__init__(port, latency=options.pop("latency", self.personality.latency), **options)
         self.faults = options.get("faults") or Faults()
+        self.compresses = self.personality.compresses
 
     def refuse(self, request: Body, number: int) -> Refusal | None:
         """Return the error that the personality answers with; None to answer."""
