@@ -54,6 +54,10 @@ _SAID = {
     "most": "an answer has at most {} tokens",
     "context": "prompt and answer have at most {} tokens",
 }
+_NOT_SENT = {
+    "limit": "no limit of an answer is sent",
+    "format": "no form of an answer is requested",
+}
 _CONTEXT = re.compile(
     r"context.{0,24}(?:length|window|size|limit|exceed|overflow)|prompt.{0,20}(?:too long|exceed)"
     r"|too (?:long|many (?:input |prompt )?tokens)|exceed.{0,40}(?:context|window|n_ctx|input)"
@@ -63,7 +67,7 @@ _CONTEXT = re.compile(
 )
 _TOO_LARGE = re.compile(
     r"too (?:large|big|high)|at most|less than|or equal|exceed|maximum|must be (?:in|between|<)"
-    r"|out of range|limit of|up to",
+    r"|\brange\b|limit of|up to",
     re.IGNORECASE,
 )
 _BOUND = re.compile(
@@ -139,7 +143,8 @@ class LearntDialect:
             new = []
             for name, value in dialect._asdict().items():
                 if value != getattr(self.now, name):
-                    new.append(f"{_SAID[name].format(value or 'nothing')}: {reason}")
+                    said = _SAID[name].format(value) if value else _NOT_SENT.get(name, _SAID[name])
+                    new.append(f"{said}: {reason}")
             self.now = dialect
             self.notes += tuple(note for note in new if note not in self.notes)
 
@@ -243,6 +248,8 @@ def _smaller(dialect: Dialect, text: str, asked: int, prompt: int) -> Iterator[D
     bounds = [int(found) for found in _BOUND.findall(text) if int(found) != asked]
     others = [int(found) for found in re.findall(r"(?<![\w.-])\d{3,8}(?![\w.-]*\w)", text)]
     bounds = bounds or sorted((one for one in others if one < asked), reverse=True)
+    if "exclusive" in text:
+        bounds = [bound - 1 for bound in bounds]
     for bound in bounds[:2]:
         if about_context and bound > prompt and bound != dialect.context:
             yield dialect._replace(context=bound)
