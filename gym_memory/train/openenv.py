@@ -184,11 +184,12 @@ def make_app(
     *,
     max_sessions: int = 64,
     idle_s: float = 600.0,
+    web: bool = False,
 ) -> Any:
     """Return the application: OpenEnv's routes over :class:`GameEnvironment`.
 
     Of ``max_sessions`` one more is refused; after ``idle_s`` seconds without a message one is
-    closed.
+    closed. ``web`` adds OpenEnv's page ``/web``, whose one session all visitors share.
     """
     check_int("max_sessions", max_sessions, 1)
     if not check_amount("idle_s", idle_s):
@@ -196,7 +197,8 @@ def make_app(
     # A wrong name fails before anything connects.
     Session(env, memory, budget, isolate="process").close()
     task_names(env)
-    app = _server.create_fastapi_app(
+    make = _server.create_web_interface_app if web else _server.create_fastapi_app
+    app = make(
         functools.partial(GameEnvironment, env, memory, budget),
         GameAction,
         GameObservation,

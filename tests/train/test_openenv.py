@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import runpy
 import signal
 import socket
 import subprocess
@@ -11,6 +12,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -32,11 +34,10 @@ SESSIONS = 64
 class Running:
     """A server in a thread; ``made`` and ``closed`` count environments."""
 
-    def __init__(self, sessions: int, idle_s: float, memory: str = MEMORY):
+    def __init__(self, sessions: int, idle_s: float, memory: str = MEMORY, app: Any = None):
         from gym_memory.train import openenv as door
 
-        self.open: set[int] = set()
-        app = door.make_app(ENV, memory, BUDGET, max_sessions=sessions, idle_s=idle_s)
+        app = app or door.make_app(ENV, memory, BUDGET, max_sessions=sessions, idle_s=idle_s)
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             self.port = free.getsockname()[1]
@@ -254,6 +255,49 @@ def test_an_idle_session_is_closed(alive: set[int]) -> None:
                 client.reset(seed=0)
     finally:
         running.stop()
+
+
+PACKAGE = Path(__file__).parents[2] / "packages" / "openenv"
+
+
+class ThisProcess:
+    """A provider of OpenEnv's validation that serves the application without its image."""
+
+    name, supported_network_modes = "process", frozenset({"public"})
+
+    def __init__(self, app: Any):
+        from openenv.validation.types import ProviderCapability
+
+        self.capabilities = frozenset({ProviderCapability.IMAGE_BUILD})
+        self._app = app
+
+    def build(self, root: Path, execution: Any) -> str:
+        assert (root / execution.dockerfile).is_file()
+        return "sha256:" + "0" * 64
+
+    def start(self, spec: Any) -> Any:
+        running: Any = Running(1, 300, app=self._app)
+        running.base_url, running.inspect = running.url, dict
+        return running
+
+
+def test_package_passes_the_checks_of_openenv() -> None:
+    from openenv.cli._cli_utils import validate_env_structure
+    from openenv.validation import Level, run_validation
+
+    validate_env_structure(PACKAGE)
+    app = runpy.run_path(str(PACKAGE / "app.py"))["app"]
+    report = run_validation(PACKAGE, max_level=Level.RUNTIME, provider=ThisProcess(app))
+    status = {result.check_id: result.status.value for result in report.results}
+    for name in ("startup", "observation_schema", "reward_well_formed", "state_contract"):
+        assert status.pop(f"runtime.{name}") == "pass"
+    assert status.pop("static.manifest") == "pass"
+    assert {*status.values()} == {"skip"}  # they are not in this version, or need a container
+    running = Running(1, 300, app=app)
+    page = httpx.get(f"{running.url}/web/", timeout=120)
+    running.stop()
+    assert page.status_code == 200
+    assert "gradio" in page.text
 
 
 def test_what_cannot_be_served_is_told(capsys: Any) -> None:
