@@ -49,9 +49,11 @@ class Mine(base.Memory):
 
 class Peeks(Mine):
     """Finds the game among all objects of the process and recalls what only the engine knows."""
+    def begin(self, task, seed):
+        super().begin(task, seed)
+        self.games = [o for o in gc.get_objects() if type(o).__name__ == "TreasureHunt"]
     def recall(self, cue, budget):
-        games = [o for o in gc.get_objects() if type(o).__name__ == "TreasureHunt"]
-        facts = sorted(games[-1].oracle().facts) if games else []
+        facts = sorted(self.games[-1].oracle().facts) if self.games else []
         return Recall(truncate_tokens("; ".join(map(str, facts)), budget))
 
 class Words:
