@@ -177,8 +177,9 @@ def edit_rules(rules: Sequence[ExpelRule], edits: Iterable[Edit], most: int) -> 
     number and a text without a full stop are dropped. Returns rules with a counter above 0, the
     highest first.
 
-    >>> edit_rules([Rule("Look first.", 2)], [("AGREE", 1, ""), ("ADD", 0, "Go on.")], 20)
-    [Rule(text='Look first.', counter=3, place=0), Rule(text='Go on.', counter=2, place=None)]
+    >>> edit_rules([ExpelRule("Look first.", 2)], [("AGREE", 1, ""), ("ADD", 0, "Go on.")], 20)
+    [ExpelRule(text='Look first.', counter=3, place=0),
+     ExpelRule(text='Go on.', counter=2, place=None)]
     """
     held = [rule._replace(place=place) for place, rule in enumerate(rules)]
     loss = _LOSS_FULL if len(held) >= most + _MARGIN else _LOSS
