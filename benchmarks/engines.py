@@ -1,12 +1,11 @@
 """Compare the rules that play TextWorld's games with the interpreter, command by command.
 
-    python -m benchmarks engines                       # a million steps; goes on where it stopped
-    python -m benchmarks engines --text                # free text: synonyms, typos, nonsense
-    python -m benchmarks engines --part 1/2            # every second game
+    python -m benchmarks engines           # all games; goes on where it stopped
+    python -m benchmarks engines --text    # free text: synonyms, typos, nonsense
 
 Both engines play the same commands. After each, text, score, turns, ending, state, valid actions
-and inventory must be equal; the interpreter's inventory is the game's own answer. Games: each
-level, split and challenge, and fresh games of ``tw-make`` with settings drawn by chance. Players:
+and inventory must be equal; the interpreter's inventory is the game's own answer. Games: the first
+of each level, split and challenge, and games of ``tw-make`` with settings drawn by chance. Players:
 ``random`` plays valid actions, ``walkthrough`` wins with detours, ``planner`` is the rule-based
 player with AriGraph, ``adversary`` mixes in commands with other nouns.
 """
@@ -15,22 +14,31 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import gzip
 import json
+import math
 import random
-import shutil
-import subprocess
+import runpy
+import signal
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
+from functools import cache
+from importlib.metadata import files
+from itertools import count, islice, takewhile
 from pathlib import Path
 from typing import Any, NamedTuple
+from unittest import mock
 
-from gym_memory.games.textworld.challenges import CHALLENGES
+from keep import read_rows
+
+from gym_memory.games.textworld.challenges import CHALLENGES, TreasureHunter
 from gym_memory.games.textworld.cleaning import Cleaning
 from gym_memory.games.textworld.cooking import Cooking
 from gym_memory.games.textworld.engine import TextWorldEngine, load_game
 from gym_memory.games.textworld.env import TextWorldFamily
 from gym_memory.games.textworld.errands import Errands
+from gym_memory.games.textworld.games import generate, generating, trial_run_by_logic
 from gym_memory.games.textworld.treasure_hunt import TreasureHunt
 from gym_memory.games.textworld.zmachine import clean_text, turns_of
 
@@ -42,9 +50,12 @@ GAMES = 20
 """Games of each level and split, the first of the list."""
 FRESH = 500
 """Games of ``tw-make``."""
-STEPS = {"first": 1200, "other": 200, "planner": 120}
+_FRESH = "tw-make/"
+TEXT_COMMANDS = 20_000
+STEPS = {"first": 1200, "other": 110, "planner": 120}
 """Steps of a player in the first game of a level and split, in the others, and of the planner."""
-_MAKING_SECONDS = 120
+_MAKING_CPU_SECONDS = 5
+"""After which a game counts as one that cannot be made."""
 _SCRATCH = tempfile.TemporaryDirectory()
 
 
@@ -80,10 +91,11 @@ def _story(family: type[TextWorldFamily], level: str, split: str, number: int) -
 
 def fresh(number: int) -> Game:
     """Return a game of ``tw-make`` whose settings follow from a number."""
-    return Game(f"tw-make/{number}", lambda: _made(number), planned=False)
+    return Game(f"{_FRESH}{number}", lambda: _made(number), planned=False)
 
 
 def _made(number: int) -> Path | None:
+    """Run ``tw-make`` in this process, where TextWorld is imported and its rules are read."""
     sys.path.insert(0, str(HERE / "foreign_games" / "tw_make"))
     from make import MAKERS
 
@@ -91,14 +103,43 @@ def _made(number: int) -> Path | None:
     maker = rng.choice(list(MAKERS))
     options = MAKERS[maker][0](rng)
     story = Path(_SCRATCH.name) / f"{number}.z8"
-    program = shutil.which("tw-make") or Path(sys.executable).with_name("tw-make")
-    command = [str(program), maker, *options, "--seed", str(rng.randrange(10**6))]
-    with contextlib.suppress(subprocess.SubprocessError):
-        subprocess.run(
-            [*command, "--output", str(story), "--silent"],
-            check=True, capture_output=True, timeout=_MAKING_SECONDS,
-        )  # fmt: skip
+    program = str(next(f.locate() for f in files("textworld") or () if f.name == "tw-make"))
+    command = [program, maker, *options, "--seed", str(rng.randrange(10**6))]
+    command += ["--output", str(story), "--silent"]
+    _read_rules()
+    with (
+        mock.patch.object(sys, "argv", command),
+        _limited(_MAKING_CPU_SECONDS),
+        generating(),
+        trial_run_by_logic() if maker != "tw-cooking" else contextlib.nullcontext(),
+        contextlib.redirect_stderr(None),
+        contextlib.suppress(Exception, SystemExit),
+    ):
+        runpy.run_path(program, run_name="__main__")
     return story if story.exists() else None
+
+
+@cache
+def _read_rules() -> None:
+    """Have TextWorld read its two sets of rules, which takes longer than most games do."""
+    for family in (Cooking, TreasureHunter):
+        generate(family, next(iter(family.levels.values())), "train", 0)
+
+
+@contextlib.contextmanager
+def _limited(seconds: int) -> Iterator[None]:
+    """Raise TimeoutError inside after so many CPU seconds of this process."""
+
+    def stop(*_: Any) -> None:
+        raise TimeoutError
+
+    before = signal.signal(signal.SIGVTALRM, stop)
+    signal.setitimer(signal.ITIMER_VIRTUAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, before)
 
 
 # ---------------------------------------------------------------- players
@@ -207,6 +248,7 @@ class Pair:
         self.story = story
         self.steps = self.native = 0
         self.unequal: list[Any] = []
+        self._confirmed: set[str] = set()
 
     def begin(self) -> None:
         """Start the game anew."""
@@ -215,15 +257,16 @@ class Pair:
 
     def play(self, command: str) -> bool:
         """Play a command; return whether the game goes on."""
-        unheard, held = self.rules._unheard, self.inform._holdings.within("I")
+        unheard = self.rules._unheard
         one = self.rules.send(command)
         two = self.inform.send(command)
         self.steps += 1
         self.native += self.rules._unheard is not None and self.rules._unheard[1] is unheard
         self._compare(command, one, two)
-        if not two.won and not two.lost and held != self.inform._holdings.within("I"):
+        over = two.won or two.lost
+        if not over and self.rules.inventory() not in self._confirmed:
             self._compare_inventory(command)
-        return not (two.won or two.lost or self.unequal)
+        return not (over or self.unequal)
 
     def _compare(self, command: str, one: Any, two: Any) -> None:
         mine, judge = self.rules, self.inform
@@ -245,8 +288,9 @@ class Pair:
         text, turns = clean_text(raw)[0], turns_of(raw)
         if text != self.rules.inventory():
             self.unequal.append([command, self.rules.inventory(), text])
-        if turns != self.rules._board.standing.turns + 1:
+        if self.rules.game.native and turns != self.rules._board.standing.turns + 1:
             self.unequal.append([command, "turns", turns])
+        self._confirmed.add(text)
 
 
 def _commands(player: str, rng: random.Random, pair: Pair, planned: list[str]) -> Iterator[str]:
@@ -306,16 +350,21 @@ def _reaches(command: str) -> bool:
 # ---------------------------------------------------------------- the run
 
 
-def _games(part: int, parts: int) -> Iterator[Game]:
-    numbers = iter(range(FRESH))
+def _games(rows: list[dict[str, Any]]) -> Iterator[Game]:
+    """Yield the listed games and, after each two, a fresh one until the rows have enough."""
+    new = takewhile(lambda _: _made_fresh(rows) < FRESH, map(fresh, count()))
     for i, game in enumerate(listed()):
-        if i % parts == part:
-            yield game
-        if i % 4 == 3 and (number := next(numbers, None)) is not None and number % parts == part:
-            yield fresh(number)
+        yield game
+        if i % 2:
+            yield from islice(new, 1)
+    yield from new
 
 
-_TEXT = (("text",), 400)
+def _made_fresh(rows: list[dict[str, Any]]) -> int:
+    return sum(row["made"] and row["game"].startswith(_FRESH) for row in rows)
+
+
+_TEXT = ("text",), 400
 
 
 def _usual(game: Game) -> tuple[tuple[str, ...], int]:
@@ -326,34 +375,41 @@ def _usual(game: Game) -> tuple[tuple[str, ...], int]:
 
 
 def main() -> None:
-    """Play, write a row for each game, and print the sums."""
+    """Play, keep a row for each game, and print the sums."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--text", action="store_true", help="free text instead of commands")
     parser.add_argument("--steps", type=int, help="stop after so many steps")
-    parser.add_argument("--part", default="0/1", help="which games: part/parts")
-    parser.add_argument("--out", type=Path, help="rows of games, appended")
+    parser.add_argument("--out", type=Path, help="rows of games; default: beside this script")
     args = parser.parse_args()
-    part, parts = map(int, args.part.split("/"))
-    out = args.out or HERE / ("engines_text.jsonl" if args.text else "engines.jsonl")
-    lines = out.read_text("utf-8").splitlines() if out.exists() else []
-    rows = list(map(json.loads, lines))
+    out = args.out or HERE / ("engines_text.jsonl.gz" if args.text else "engines.jsonl.gz")
+    rows = list(read_rows(out))
+    most = args.steps or (TEXT_COMMANDS if args.text else math.inf)
     done = {row["game"] for row in rows}
-    most = args.steps or (20_000 if args.text else 1_000_000)
-    for game in _games(part, parts):
+    for game in _games(rows):
         if sum(row["steps"] for row in rows) >= most:
             break
-        if game.name in done:
-            continue
-        row = compare(game, *(_TEXT if args.text else _usual(game)))
-        rows.append(row)
-        with out.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(row) + "\n")
+        if game.name not in done:
+            rows.append(compare(game, *(_TEXT if args.text else _usual(game))))
+            _keep(rows, out)
+    print(_summary(rows))
+
+
+def _keep(rows: list[dict[str, Any]], out: Path) -> None:
+    part = out.with_suffix(".part")
+    text = "".join(json.dumps(row) + "\n" for row in rows)
+    part.write_bytes(gzip.compress(text.encode(), mtime=0))
+    part.replace(out)
+
+
+def _summary(rows: list[dict[str, Any]]) -> str:
     steps, native = (sum(row[key] for row in rows) for key in ("steps", "native"))
+    made = [row for row in rows if row["made"]]
+    fresh_games = sum(row["game"].startswith(_FRESH) for row in made)
     unequal = [row for row in rows if row["unequal"]]
-    print(f"{len(rows)} games, {steps} steps, {native / max(steps, 1):.1%} by the rules, "
-          f"{len(unequal)} games with a difference")  # fmt: skip
-    for row in unequal[:20]:
-        print(json.dumps(row))
+    return (
+        f"{len(made)} games, {fresh_games} of them fresh: {steps} steps, "
+        f"{native / max(steps, 1):.1%} by the rules, {len(unequal)} games with a difference"
+    ) + "".join(f"\n{json.dumps(row)}" for row in unequal[:20])
 
 
 if __name__ == "__main__":

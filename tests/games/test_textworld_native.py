@@ -151,6 +151,25 @@ def test_a_new_game_needs_no_compiler(tmp_path, monkeypatch):
     assert sorted(path.name for path in folder.iterdir()) == ["game.json", "sha256.json"]
 
 
+@pytest.mark.slow
+def test_new_challenge_needs_no_compiler(tmp_path, monkeypatch):
+    monkeypatch.setenv("GYM_MEMORY_CACHE", str(tmp_path))
+    monkeypatch.setattr("textworld.generator.compile_game", pytest.fail)
+    for challenge in ("coin_collector", "simple"):
+        env = make_textworld(challenge=challenge, split="train")
+        env.reset(seed=0)
+        assert env.step("look")[0]["text"]
+
+
+def test_quest_with_matching_key_is_played_natively(tmp_path):
+    env = TreasureHunt("hard", "train")
+    data = json.loads(Path(env.description(env.task_ids[0])).read_text())
+    match = next(fact for fact in data["world"] if fact["name"] == "match")
+    data["quests"][0]["win_events"][0]["condition"]["preconditions"].append(match)
+    (tmp_path / "keys.json").write_text(json.dumps(data))
+    assert load_game(tmp_path / "keys.json").native is not None
+
+
 def test_other_rules_are_the_interpreters(tmp_path):
     env = Cooking("rl-1", "train")
     story = env.story(env.task_ids[0])

@@ -19,7 +19,7 @@ from gym_memory.core.files import read_bytes
 from gym_memory.core.optional import require
 from gym_memory.games.textworld.engine import LARGEST_DESCRIPTION
 from gym_memory.games.textworld.env import TextWorldEnv, TextWorldFamily
-from gym_memory.games.textworld.games import GameKey, cached_game, compiled
+from gym_memory.games.textworld.games import GameKey, cached_game, compiled, trial_run_by_logic
 from gym_memory.games.textworld.story_engine import StoryEngine
 from gym_memory.games.textworld.zmachine import check_story
 
@@ -53,7 +53,7 @@ class _Challenge(TextWorldFamily):
         for attempt in range(_ATTEMPTS):
             options = textworld.GameOptions()
             options.seeds = seed + attempt * _STRIDE
-            with contextlib.suppress(generator.QuestGenerationError):
+            with trial_run_by_logic(), contextlib.suppress(generator.QuestGenerationError):
                 # Only the simple game looks at this: its test split has foods of its own.
                 return make({**settings, "test": split == "test"}, options)
         raise BackendError(

@@ -41,7 +41,7 @@ __all__ += [
     "generate",
     "load_manifest",
 ]
-__all__ += ["no_trial_run", "quiet_random_state"]
+__all__ += ["generating", "no_trial_run", "quiet_random_state", "trial_run_by_logic"]
 
 SPLITS = ("train", "valid", "test", "held_out")
 SIZES = {"train": 100, "valid": 20, "test": 20, "held_out": 100}
@@ -161,9 +161,39 @@ def no_trial_run() -> Iterator[None]:
         maker.set_walkthrough = set_walkthrough
 
 
+@contextlib.contextmanager
+def trial_run_by_logic() -> Iterator[None]:
+    """Have ``GameMaker.set_walkthrough`` play by the game's logic, so that nothing is compiled.
+
+    TextWorld plays a .json so. The notes are the same where each command names its action as the
+    logic does, which ``tw-cooking`` does not.
+    """
+    maker = require("textworld.generator.maker", "textworld", "TextWorld games").GameMaker
+    compile_story = maker.compile
+
+    def describe(self: Any, path: str) -> str:
+        description = os.fspath(Path(path).with_suffix(".json"))
+        self.build().save(description)
+        return description
+
+    maker.compile = describe
+    try:
+        yield
+    finally:
+        maker.compile = compile_story
+
+
 _knowledge_bases: dict[Any, Any] = {}
 _generating = threading.Lock()
 """Lock, as TextWorld's classes are altered while a game is generated."""
+
+
+@contextlib.contextmanager
+def generating() -> Iterator[None]:
+    """Have TextWorld generate games in silence; restore the global random state at the end."""
+    with _generating, quiet_random_state(), _knowledge_parsed_once(), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # advice on the variety of TextWorld's own grammars
+        yield
 
 
 def generate(factory: Any, settings: Mapping[str, Any], split: str, seed: int) -> Any:
@@ -173,8 +203,7 @@ def generate(factory: Any, settings: Mapping[str, Any], split: str, seed: int) -
     """
     if split == "held_out":
         split = "test"
-    with _generating, quiet_random_state(), _knowledge_parsed_once(), warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # advice on the variety of TextWorld's own grammars
+    with generating():
         return factory.make_game(settings, split, seed)
 
 

@@ -31,7 +31,7 @@ DIRECTIONS = ("north", "south", "east", "west")
 OPENNESS = ("open", "closed", "locked")
 _WATCHED = frozenset({
     "at", "burned", "chopped", "closed", "consumed", "diced", "eaten", "fried", "grilled", "in",
-    "locked", "on", "open", "roasted", "sliced",
+    "locked", "match", "on", "open", "roasted", "sliced",
 })  # fmt: skip
 """Predicates of quests that Inform and the logic hold true at the same time."""
 _UNSEEN = frozenset({"free", "link"})
