@@ -10,10 +10,12 @@ import dataclasses
 import hashlib
 import json
 import math
+import re
 import shlex
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
+from urllib.parse import unquote
 
 from gym_memory.core.errors import InvalidArgumentError, ResultsError, UnknownNameError
 from gym_memory.core.names import NO_SPEC, Spec
@@ -29,12 +31,12 @@ from gym_memory.core.settings import (
 )
 from gym_memory.memory.base import check_budget
 from gym_memory.run import EpisodeResult
-from gym_memory.run.protocols import make_protocol
+from gym_memory.run.protocols import Kept, Terms, make_protocol
 from gym_memory.wrappers.make import make_env
 from gym_memory.wrappers.memory import DEFAULT_BUDGET
 
 __all__ = ["SINGLE_EPISODE", "EpisodeRow", "Job", "RunConfig", "check_result", "format_seeds"]
-__all__ += ["parse_seeds"]
+__all__ += ["panel_in", "parse_seeds"]
 
 SINGLE_EPISODE = Spec("single_episode")
 """The protocol of a run that names none."""
@@ -74,6 +76,13 @@ class Job:
         return (self.seed, self.protocol, self.config)
 
     @property
+    def kept(self) -> Kept:
+        """Return what the memory keeps between jobs: nothing without a store."""
+        settings = self.memory.kwargs
+        stores = any(k == "store" or "store=" in unquote(str(v)) for k, v in settings.items())
+        return ("frozen" if settings.get("learn") is False else "online") if stores else "empty"
+
+    @property
     def steps_file(self) -> str:
         """Return the name of the file of its recorded steps, in the folder ``steps`` of a run."""
         return f"{self.config}-seed{self.seed}.jsonl.gz"
@@ -103,16 +112,31 @@ class EpisodeRow:
         """Return ``(task_id, seed, protocol, config, trial)``, unique within a run."""
         return (self.result.task_id, *self.job.key, self.trial)
 
+    @property
+    def panel(self) -> str:
+        """Return the panel that was played, ``NAME@DIGEST``; empty for any other environment."""
+        return panel_in(self.result.backend_version)
+
+    @property
+    def terms(self) -> Terms:
+        """Return the terms of the episode, with which its score is cited."""
+        return make_protocol(self.job.protocol).terms(self.trial, self.job.kept)
+
     def to_json(self) -> dict[str, Any]:
-        """Return a flat record."""
+        """Return a flat record, with what a reader is to cite."""
         job = dataclasses.asdict(self.job)
         pinned = job.pop("task_id")
+        terms = self.terms
         return {
             **job,
             "config": self.job.config,
             "pinned_task_id": pinned,
             "trial": self.trial,
             **dataclasses.asdict(self.result),
+            "panel": self.panel,
+            "memory_at_start": terms.memory,
+            "order": terms.order,
+            "same_task": terms.same_task,
         }
 
     @classmethod
@@ -131,6 +155,20 @@ class EpisodeRow:
             return row
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise ResultsError(f"expected an episode as gym-memory writes it: {error!r}") from error
+
+
+_PANEL = re.compile(r"(?:^| )panel (\S+@[0-9a-f]{12})(?= |$)")
+"""The panel in a backend's version, where every episode and folder carries it."""
+
+
+def panel_in(version: str) -> str:
+    """Return the panel in a backend's version, ``NAME@DIGEST``; empty without one.
+
+    >>> panel_in("jericho 3.3.1 panel gata-1@0123456789ab textworld 1.7.0")
+    'gata-1@0123456789ab'
+    """
+    found = _PANEL.search(version)
+    return found[1] if found else ""
 
 
 _UNKNOWN = ("normalized", "success")

@@ -10,7 +10,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from gym_memory.core import components
 from gym_memory.core.names import Registry
@@ -26,7 +26,8 @@ __all__ = [
     "OneTask",
     "TestTimeLearning",
 ]
-__all__ += ["Protocol", "RestartBudget", "SingleEpisode", "Tales", "Trials", "make_protocol"]
+__all__ += ["Kept", "Protocol", "RestartBudget", "SingleEpisode", "Tales", "Terms", "Trials"]
+__all__ += ["make_protocol"]
 
 
 Play = Callable[..., EpisodeResult]
@@ -67,11 +68,33 @@ class EpisodePlayer(ABC):
         """Play one more episode by a function, which is given what to call at each step."""
 
 
+Kept = Literal["empty", "frozen", "online"]
+
+
+class Terms(NamedTuple):
+    """The terms of an episode, with which its score is cited.
+
+    Attributes:
+        memory: The memory over episodes: ``empty`` at the start, kept and ``frozen``, or kept and
+            still learning (``online``).
+        order: How the tasks follow each other; empty where the order changes no result.
+        same_task: Whether an earlier episode of the very task may be recalled.
+    """
+
+    memory: Kept
+    order: str = ""
+    same_task: bool = False
+
+
 class Protocol(ABC):
     """How the episodes of a seed follow each other, and how they are scored."""
 
     environment: Mapping[str, Any] = {}
     """Settings of the environment that the protocol fixes."""
+
+    def terms(self, trial: int, kept: Kept) -> Terms:
+        """Return the terms of an episode; ``kept`` is what the memory keeps between jobs."""
+        return Terms("online", "trials of one task", True)
 
     @abstractmethod
     def run(self, player: EpisodePlayer) -> Generator[EpisodeResult, None, None]:
@@ -96,6 +119,10 @@ class OneTask(Protocol):
 
 class SingleEpisode(OneTask):
     """One episode a seed; the memory is empty at its start."""
+
+    def terms(self, trial: int, kept: Kept) -> Terms:
+        """Return those of the memory, which a store fills."""
+        return Terms(kept, "as played" if kept == "online" else "", kept != "empty")
 
     def episodes(self, play: Play) -> Iterator[EpisodeResult]:
         """Play one episode."""

@@ -26,7 +26,7 @@ from gym_memory.core.records import Task
 from gym_memory.core.settings import Help, checked
 from gym_memory.memory.base import Memory
 from gym_memory.run.loop import EpisodeResult, OnStep, rollout
-from gym_memory.run.protocols import EpisodePlayer, JobScore, Protocol
+from gym_memory.run.protocols import EpisodePlayer, JobScore, Kept, Protocol, Terms
 from gym_memory.run.replays import Lens, credit_exactly, memory_holder
 from gym_memory.wrappers.make import make_env
 
@@ -200,6 +200,14 @@ class Stream(Protocol):
         for world in range(self.parts, self.parts + len(self.tests)):
             turns += [Turn("test", world, n) for n in range(self.probe)]
         return turns
+
+    def terms(self, trial: int, kept: Kept) -> Terms:
+        """Return those of the turn: tasks of a stream differ, and are played again at its end."""
+        phase = self.turns[min(trial, len(self.turns) - 1)].phase
+        if phase == "fresh":
+            return Terms("empty", self.order)
+        state: Kept = "online" if phase in ("shown", "learn") else "frozen"
+        return Terms(state, self.order, phase == "again")
 
     def tested(self, turn: Turn) -> str:
         """Return the environment of a test."""

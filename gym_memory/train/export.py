@@ -20,6 +20,7 @@ from gym_memory.core.version import __version__
 from gym_memory.draw.escape import visible, without_tags
 from gym_memory.games.base import env_id, register_envs
 from gym_memory.run.results import read_config, read_episodes
+from gym_memory.run.results.citing import PANEL_HEADS, cited_panels, panel_lines
 from gym_memory.run.results.folder import read_environment
 from gym_memory.run.results.score import score_lines, table, units
 from gym_memory.train.steps import RecordedEpisode, chat_rows, played, step_rows
@@ -72,6 +73,7 @@ def _of_run(folder: Path) -> str:
             "": f"{len(rows)} episodes with {steps} steps of text games, played by gym-memory with "
             "memories in the observation. A failed episode counts 0.",
             "Scores": _table(header, cells),
+            **({"Panels": _table(PANEL_HEADS, cited)} if (cited := panel_lines(rows)) else {}),
             "Made by": f"```sh\n{config.command('results/NAME')}\n```",
             "Files": files,
             "Versions": _versions(read_environment(folder)),
@@ -171,13 +173,21 @@ def export(
     episodes = played(folder)
     with reading_rows(Path(folder) / "steps"):
         if form == "minari":
-            return to_minari(list(episodes), str(out or f"gym_memory/{Path(folder).name}-v0"))
+            panel = ", ".join(cited_panels(read_environment(folder)).values())
+            name = str(out or f"gym_memory/{Path(folder).name}-v0")
+            return to_minari(list(episodes), name, panel)
         target = Path(out or Path(folder) / f"{form}.parquet")
-        return str(target), to_parquet(ROWS[form](episodes, max_actions), target)
+        panels = cited_panels(read_environment(folder))
+        return str(target), to_parquet(ROWS[form](episodes, max_actions), target, panels)
 
 
-def to_parquet(rows: Iterator[dict[str, Any]], path: Path) -> int:
-    """Write rows of plain values for ``datasets`` and ``pyarrow``; return their number."""
+def to_parquet(
+    rows: Iterator[dict[str, Any]], path: Path, panels: Mapping[str, str] | None = None
+) -> int:
+    """Write rows of plain values for ``datasets`` and ``pyarrow``; return their number.
+
+    ``panels``, environment to ``NAME@DIGEST``, are kept as the metadata ``panels``.
+    """
     pyarrow = require("pyarrow", "export", "Parquet files")
     parquet = require("pyarrow.parquet", "export", "Parquet files")
     held = list(rows)
@@ -188,6 +198,8 @@ def to_parquet(rows: Iterator[dict[str, Any]], path: Path) -> int:
         kind = pyarrow.list_(pyarrow.float64())
         at = table.column_names.index("logprobs")
         table = table.set_column(at, "logprobs", table["logprobs"].cast(kind))
+    if panels:
+        table = table.replace_schema_metadata({"panels": json.dumps(panels)})
     path.parent.mkdir(parents=True, exist_ok=True)
     scratch = path.with_name(f".{path.name}.tmp")
     parquet.write_table(table, scratch, row_group_size=_ROW_GROUP)
@@ -195,8 +207,13 @@ def to_parquet(rows: Iterator[dict[str, Any]], path: Path) -> int:
     return len(held)
 
 
-def to_minari(episodes: Sequence[RecordedEpisode], dataset_id: str) -> tuple[str, int]:
-    """Make a Minari dataset of episodes of one environment and memory; return folder and size."""
+def to_minari(
+    episodes: Sequence[RecordedEpisode], dataset_id: str, panel: str = ""
+) -> tuple[str, int]:
+    """Make a Minari dataset of episodes of one environment and memory; return folder and size.
+
+    ``panel``, ``NAME@DIGEST``, is named in its description.
+    """
     minari = require("minari", "minari", "Minari datasets")
     cells = {(e.job.env, e.job.memory, e.job.budget) for e in episodes}
     if len(cells) != 1 or any(e.trial for e in episodes):
@@ -224,7 +241,8 @@ def to_minari(episodes: Sequence[RecordedEpisode], dataset_id: str) -> tuple[str
             eval_env=judged,
             author="gym-memory",
             algorithm_name=", ".join(dict.fromkeys(e.job.policy for e in episodes)),
-            description=f"{spec} with memory {memory}, recorded by gym-memory {__version__}",
+            description=f"{spec} with memory {memory}, recorded by gym-memory {__version__}"
+            + f", panel {panel}" * bool(panel),
             requirements=["gym-memory"],
             data_format="arrow",
         )

@@ -13,7 +13,7 @@ import pytest
 from gym_memory.cli import main
 from gym_memory.core.errors import BackendError, InvalidArgumentError, UnknownNameError
 from gym_memory.core.names import Spec, sources
-from gym_memory.panels.digests import check_panel, content_of, observe, shown
+from gym_memory.panels.digests import check_panel
 from gym_memory.panels.env import PanelEnv, make_world
 from gym_memory.panels.panel import (
     Panel,
@@ -23,49 +23,6 @@ from gym_memory.panels.panel import (
     shared_plan,
     write_panel,
 )
-
-QUESTIONS = [
-    {
-        "_id": f"q{n}",
-        "question": f"Which island is {place} on?",
-        "answer": island,
-        "type": "bridge",
-        "supporting_facts": [[place, 0]],
-        "context": [
-            [place, [f"{place} is a harbour.", f" It is on {island}."]],
-            ["Quay", ["A quay is a wall."]],
-        ],
-    }
-    for n, (place, island) in enumerate((("Skarn", "Vell"), ("Holm", "Oro"), ("Ness", "Tyr")))
-]
-
-
-def of_world(spec: str, name: str, first: int | None = None) -> Panel:
-    draft = Panel(name, "A panel of a test.", (PanelTask(Spec("Fetch"), "none"),))
-    env = make_world(draft, Spec(spec))
-    tasks = []
-    for task_id in list(env.get_wrapper_attr("task_ids"))[:first]:
-        seen = list(observe(env, task_id))
-        obs, _ = env.reset(options={"task_id": task_id})
-        digests = tuple(shown(obs, step) for step, obs in enumerate(seen))
-        tasks.append(PanelTask(Spec(spec), task_id, digests, content_of(env, obs)))
-    env.close()
-    return Panel(name, draft.about, tuple(tasks))
-
-
-@pytest.fixture
-def questions(tmp_path: Path) -> Path:
-    path = tmp_path / "hotpot_dev.json"
-    path.write_text(json.dumps(QUESTIONS))
-    return path
-
-
-@pytest.fixture
-def panel_file(tmp_path: Path, questions: Path) -> str:
-    spec = Spec.of("MultiHopQA", {"path": str(questions), "dataset": "hotpotqa", "max_steps": 9})
-    path = tmp_path / "mine.json.gz"
-    write_panel(of_world(spec, "mine"), path)
-    return str(path)
 
 
 def test_panel_is_read_as_written(panel_file: str, tmp_path: Path) -> None:
@@ -98,7 +55,7 @@ def test_other_first_text_is_refused(panel_file: str, questions: Path) -> None:
 
 
 def test_missing_task_is_named(panel_file: str, questions: Path) -> None:
-    questions.write_text(json.dumps(QUESTIONS[:2]))
+    questions.write_text(json.dumps(json.loads(questions.read_text())[:2]))
     panel = load_panel(panel_file)
     env = make_world(panel, panel.worlds[0])
     (found,) = [d for _, found in check_panel(panel.tasks, env) for d in found]

@@ -15,6 +15,7 @@ from gym_memory.draw.escape import without_tags
 from gym_memory.draw.figures import budget_figure, colours, score_figure
 from gym_memory.draw.svg import Figure, label_of, picture, short_spec
 from gym_memory.run.config import EpisodeRow, Job, RunConfig
+from gym_memory.run.results.citing import PANEL_HEADS, panel_lines
 from gym_memory.run.results.folder import (
     check_backends,
     read_config,
@@ -54,6 +55,10 @@ from gym_memory.run.results.sweep import Curve, at_largest, budgets, comparable,
 __all__ = ["ReportSource", "build_report", "read_source", "write_report"]
 
 _MAX_FAILURES = 50
+_PANELS = (
+    "Cite these with a number: the panel with its digest, and the terms of the protocol "
+    "(docs/cite-a-number.md)."
+)
 
 
 class ReportSource(NamedTuple):
@@ -121,6 +126,9 @@ def write_report(
     try:
         path.mkdir(parents=True, exist_ok=True)
         parts = [_head(sources, all_units, replaced)]
+        cited = panel_lines(row for source in sources for row in source.rows)
+        if cited:
+            parts.append(f"## Panels\n\n{_PANELS}\n\n{_markdown_table(PANEL_HEADS, cited)}")
         for protocol in dict.fromkeys(u.protocol for u in all_units):
             own = [u for u in all_units if u.protocol == protocol]
             parts.append(_section(path, protocol, own, [d for d in gaps if d.protocol == protocol]))
@@ -133,6 +141,7 @@ def write_report(
             "n_jobs": len(all_units),
             "n_failed": sum(bool(u.failed) for u in all_units),
             "n_replaced": len(replaced),
+            "panels": [dict(zip(PANEL_HEADS, line, strict=True)) for line in cited],
             "table": [row.to_json() for row in rows],
             "differences": [gap.to_json() for gap in gaps],
         }
@@ -160,6 +169,7 @@ def _differences(all_units: Sequence[Unit], against: str) -> list[Difference]:
 def _markdown_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """Return a table: columns of names to the left, of numbers to the right."""
     names = {"environment", "memory", "policy", "compared", "with", "task", "reason", "learnt in"}
+    names |= {*PANEL_HEADS} - {"tasks"}
     rule = ["---" if name in names else "--:" for name in header]
     lines = [header, rule, *rows]
     return "\n".join("| " + " | ".join(_cell(c) for c in line) + " |" for line in lines) + "\n"

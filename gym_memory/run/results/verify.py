@@ -24,6 +24,7 @@ from gym_memory.core.trajectory import read_rows, read_trajectory
 from gym_memory.memory.stores.store import check_store, is_url
 from gym_memory.run.config import EpisodeRow, RunConfig
 from gym_memory.run.results.archive import file_kind, open_memory
+from gym_memory.run.results.citing import panel_findings
 from gym_memory.run.results.folder import (
     content,
     iter_folders,
@@ -39,6 +40,8 @@ MANIFEST = "manifest.json"
 _DATA = ["config.json", "environment.json", "episodes.jsonl", "episodes.failed.jsonl"]
 _DATA += ["steps/*.jsonl.gz"]
 _SHOWN = 3
+_CITED = ("panel", "memory_at_start", "order", "same_task")
+"""Values of a row that follow from others; rows of older versions have none."""
 
 State = Literal["ok", "note", "repaired", "unfinished", "damaged"]
 Key = tuple[int, str, str]
@@ -78,6 +81,9 @@ def verify(folder: str | os.PathLike[str], *, repair: bool = True) -> list[Folde
         findings += _versions(path)
         jobs: dict[Key, list[EpisodeRow]] = {}
         findings += _episodes(path, config, repair, jobs)
+        with contextlib.suppress(ResultsError, ValueError):  # found above
+            found = panel_findings(jobs.values(), read_environment(path))
+            findings += [FolderFinding(*finding) for finding in found]
         findings += _steps(path, jobs)
         findings += _hashes(path)
     return findings
@@ -202,6 +208,10 @@ def _episodes(
             continue
         if row.job.config != record.get("config"):
             text = f"line {number} was not played with the settings that it names"
+            yield FolderFinding("damaged", name, text)
+        cited = [(name, value) for name, value in row.to_json().items() if name in _CITED]
+        if any(record.get(name, value) != value for name, value in cited):
+            text = f"line {number} does not name its panel or the terms of its protocol"
             yield FolderFinding("damaged", name, text)
         if row.trial != len(begun) or (begun and begun[-1].job != row.job):
             if row.trial or begun:
