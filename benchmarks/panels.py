@@ -13,7 +13,7 @@ import argparse
 import time
 from pathlib import Path
 
-from panel_list import PANELS, PlannedPanel
+from panel_list import PANELS, PlannedPanel, PlannedWorld
 
 from gym_memory.core.errors import GymMemoryError
 from gym_memory.core.names import Spec
@@ -29,21 +29,35 @@ def made(plan: PlannedPanel) -> Panel:
     tasks: list[PanelTask] = []
     draft = Panel(plan.name, plan.about, (PanelTask(Spec("Cooking"), "none"),), get=plan.get)
     for world in plan.worlds:
-        spec = Spec(world.env)
+        tasks += _played(draft, world) or [
+            PanelTask(Spec(world.env), task_id, (), content)
+            for task_id, content in world.known.items()
+        ]
+    known = load_panel(plan.name) if plan.name in panel_names() else None
+    panel = Panel(plan.name, plan.about, tuple(tasks), plan.source, plan.get, plan.protocol)
+    if known is None or known.digest != panel.digest:
+        return panel
+    return Panel.from_json({**panel.to_json(), "rows": known.rows})
+
+
+def _played(draft: Panel, world: PlannedWorld) -> list[PanelTask]:
+    """Return the tasks of a world with their texts; none where its data is not here."""
+    spec, tasks = Spec(world.env), []
+    try:
         env = make_world(draft, spec)
-        ids = list(env.get_wrapper_attr("task_ids"))[: world.first]
-        for task_id in ids:
+        for task_id in list(env.get_wrapper_attr("task_ids"))[: world.first]:
             digests, content = [], ""
             for step, obs in enumerate(observe(env, task_id)):
                 digests.append(shown(obs, step))
                 content = content or content_of(env, obs)
             tasks.append(PanelTask(spec, task_id, tuple(digests), content))
         env.close()
-    known = load_panel(plan.name) if plan.name in panel_names() else None
-    panel = Panel(plan.name, plan.about, tuple(tasks), plan.source, plan.get, plan.protocol)
-    if known is None or known.digest != panel.digest:
-        return panel
-    return Panel.from_json({**panel.to_json(), "rows": known.rows})
+    except (GymMemoryError, ImportError, OSError) as error:
+        if not world.known:
+            raise
+        print(f"{draft.name}: no texts of {spec}: {error}")
+        return []
+    return tasks
 
 
 def main() -> None:

@@ -28,6 +28,7 @@ from gym_memory.draw.svg import short_spec
 from gym_memory.papers.presets import PRESETS, Preset, make_preset
 from gym_memory.run.compare import compare
 from gym_memory.run.config import EpisodeRow, RunConfig
+from gym_memory.run.mixtures import mixtures
 from gym_memory.run.results.losses import Loss, losses
 from gym_memory.run.results.report import build_report
 from gym_memory.run.results.score import (
@@ -146,6 +147,8 @@ def play_config(
 
     With ``quiet`` the table is left to the caller.
     """
+    for mixture in mixtures(config):
+        progress().print(f"Warning: {mixture}", markup=False)
     try:
         with shown_progress(f"{len(config.jobs())} jobs") as on_progress:
             rows = compare(

@@ -104,12 +104,15 @@ def check(
     sample: Annotated[
         int | None, Option(min=1, metavar="N", help="Tasks of each row to play; default: all.")
     ] = 1,
+    leaks: Annotated[
+        bool, Option("--leaks", help="Look for the tasks, by content, in the training splits.")
+    ] = False,
     json_lines: options.Json = False,
 ) -> None:
     """Compare the texts of this installation with those of the panels; print what differs.
 
     It plays each task's walkthrough and digests the texts. A panel whose data is not here is
-    named, with where to get it. Exit status: 1 if a text or a row differs.
+    named, with where to get it. Exit status: 1 if a text or a row differs, or a task leaks.
 
     Example: `gym-memory panel check cooking-hard --rows`
     """
@@ -126,16 +129,23 @@ def check(
         report.append({
             **{"panel": panel.name, "digest": panel.digest, "tasks": len(panel.tasks)},
             **{"texts": panel.n_texts, "differ": len(differences)},
-            "state": "differs" if differences else "same" if panel.n_texts else "no digests",
+            "state": "differs" if differences else "same" if _is_known(panel) else "no digests",
         })  # fmt: skip
         if rows:
             report[-1] |= _replayed(panel, name, sample)
+        if leaks:
+            report[-1] |= _leaks(panel)
     if json_lines:
         print_json([*report, *({"panel": name, **d._asdict()} for name, d in found)])
     else:
         _print_check(report, found)
-    wrong = any(entry.get("differ") or entry.get("rows_differ") for entry in report)
+    marks = ("differ", "rows_differ", "leaked")
+    wrong = any(entry.get(mark) for entry in report for mark in marks)
     raise typer.Exit(int(wrong))
+
+
+def _is_known(panel: Panel) -> bool:
+    return all(task.shown or task.content for task in panel.tasks)
 
 
 def _differences(panel: Panel) -> list[TextDifference]:
@@ -144,7 +154,7 @@ def _differences(panel: Panel) -> list[TextDifference]:
     done = 0
     for world in panel.worlds:
         with contextlib.closing(make_world(panel, world)) as env:
-            own: Sequence[PanelTask] = [t for t in panel.tasks if t.env == world and t.shown]
+            own: Sequence[PanelTask] = [t for t in panel.tasks if t.env == world]
             for _, differences in check_panel(own, env):
                 found += differences
                 done += 1
@@ -166,10 +176,24 @@ def _replayed(panel: Panel, name: str, sample: int | None) -> dict[str, Any]:
     return {"rows_played": len(jobs), "rows_differ": sum(not job.equal for job in jobs)}
 
 
+def _leaks(panel: Panel) -> dict[str, Any]:
+    from gym_memory.panels.leaks import find_leaks
+
+    compared = leaked = 0
+    for found in find_leaks(panel):
+        compared, leaked = compared + found.tasks, leaked + len(found.shared)
+        for own, other in found.shared:
+            progress().print(f"{panel.name}: {own} is {other} of {found.world}", markup=False)
+    return {"training_tasks": compared, "leaked": leaked}
+
+
 def _print_check(
     report: Sequence[dict[str, Any]], found: Sequence[tuple[str, TextDifference]]
 ) -> None:
-    heads = ("panel", "tasks", "texts", "differ", "state", "rows played", "rows differ")
+    heads: tuple[str, ...] = ("panel", "tasks", "texts", "differ", "state")
+    extra = ("rows played", "rows differ", "training tasks", "leaked")
+    given = {key for entry in report for key in entry}
+    heads += tuple(head for head in extra if head.replace(" ", "_") in given)
     lines = [[str(entry.get(head.replace(" ", "_"), "")) for head in heads] for entry in report]
     print_table(heads, lines, right=(*heads[1:4], *heads[5:]), minor=heads[1:2])
     for entry in report:

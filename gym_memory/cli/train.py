@@ -21,6 +21,7 @@ from gym_memory.cli.show import new_progress, now_and_then, print_json, print_ta
 from gym_memory.core.errors import InvalidArgumentError, UnknownNameError
 from gym_memory.core.names import Spec
 from gym_memory.run.callbacks import following, make_callback
+from gym_memory.run.mixtures import training_mixtures
 from gym_memory.wrappers.memory import DEFAULT_BUDGET, DEFAULT_MEMORY
 
 __all__ = ["command", "interrupted", "print_curve", "read_settings", "train"]
@@ -42,6 +43,11 @@ class Arena:
     teacher_memory: str = ""
 
     def __post_init__(self) -> None:
+        if Spec(self.env).name == "Panel":
+            raise InvalidArgumentError(
+                f"expected an environment with training games, got {self.env!r}: a panel is for "
+                "tests. Train on its world (gym-memory panel show), then play the panel"
+            )
         if "split" in Spec(self.env).kwargs:
             raise InvalidArgumentError(f"expected {self.env!r} without a split: training sets it")
 
@@ -124,6 +130,9 @@ def command(
     learner = _learner(baseline, settings or [], training.seed, device)
     teacher = getattr(learner.settings, "teacher_memory", "")
     arena = Arena(env, memory, budget, valid_split, valid_max_steps, teacher)
+    for split, what in (("train", "training"), (valid_split, "valid")):
+        for mixture in training_mixtures(env, split, what):
+            progress().print(f"Warning: {mixture}", markup=False)
     folder = out or arena.folder(baseline, training.seed)
     followed = {
         "baseline": baseline,

@@ -10,10 +10,14 @@ from typing import Any, NamedTuple
 import gymnasium as gym
 
 from gym_memory.core.errors import GymMemoryError
+from gym_memory.core.files import read_bytes
 from gym_memory.panels.panel import DIGITS, PARTS, PanelTask, Shown
 
-__all__ = ["MOST_STEPS", "TextDifference", "check_panel", "content_of", "observe", "shown"]
+__all__ = ["FILE", "MOST_STEPS", "TextDifference", "check_panel", "content_of", "observe"]
+__all__ += ["other_file", "shown"]
 
+FILE = "md5:"
+"""Mark of a task whose content is a story file."""
 MOST_STEPS = 100
 """Steps of a walkthrough that are digested."""
 _BLIND_STEPS = 20
@@ -21,9 +25,10 @@ _BLIND_STEPS = 20
 
 
 class TextDifference(NamedTuple):
-    """A text that is not the panel's, or ``part`` "task" where the task could not be played.
+    """A text that is not the panel's, with the text of this installation.
 
-    ``step`` 0 is the reset; ``found`` is the text of this installation, or the reason.
+    ``step`` 0 is the reset. Other parts are "file", a story with another MD5, and "task", one that
+    could not be played, with the reason.
     """
 
     task_id: str
@@ -85,9 +90,22 @@ def check_panel(
         yield task, list(_differences(env, task))
 
 
+def other_file(env: gym.Env[Any, str], task: PanelTask) -> str:
+    """Return the MD5 of a task's story if it is not that of the panel's; else empty."""
+    if not task.content.startswith(FILE):
+        return ""
+    story = read_bytes(env.get_wrapper_attr("description")(task.task_id))
+    found = hashlib.md5(story, usedforsecurity=False).hexdigest()
+    return "" if found == task.content.removeprefix(FILE) else found
+
+
 def _differences(env: gym.Env[Any, str], task: PanelTask) -> Iterator[TextDifference]:
     step = -1
     try:
+        if found_file := other_file(env, task):
+            yield TextDifference(task.task_id, 0, "file", f"MD5 {found_file}")
+        if not task.shown:
+            return
         for step, obs in enumerate(observe(env, task.task_id)):
             if step >= len(task.shown):
                 yield TextDifference(task.task_id, step, "task", "goes on beyond the panel's end")
@@ -96,8 +114,8 @@ def _differences(env: gym.Env[Any, str], task: PanelTask) -> Iterator[TextDiffer
             for part, text, known in zip(PARTS, found, task.shown[step], strict=True):
                 if _digest(text) != known:
                     yield TextDifference(task.task_id, step, part, text)
-    except GymMemoryError as error:
-        yield TextDifference(task.task_id, step + 1, "task", str(error))
+    except (GymMemoryError, LookupError, OSError) as error:
+        yield TextDifference(task.task_id, step + 1, "task", f"cannot be played: {error}")
         return
     if step + 1 < len(task.shown):
         yield TextDifference(task.task_id, step + 1, "task", "ended before the panel's end")

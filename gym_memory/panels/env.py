@@ -12,7 +12,7 @@ from gym_memory.core.errors import BackendError, InvalidArgumentError, UnknownNa
 from gym_memory.core.names import Spec
 from gym_memory.core.settings import check_int
 from gym_memory.games.base import ENVIRONMENTS
-from gym_memory.panels.digests import shown
+from gym_memory.panels.digests import other_file, shown
 from gym_memory.panels.panel import PARTS, Panel, PanelTask, load_panel
 
 __all__ = ["PanelEnv", "make_world"]
@@ -109,10 +109,13 @@ class PanelEnv(gym.Wrapper[dict[str, Any], str, dict[str, Any], str]):
             self._place += self._stride if self._place >= 0 else 1
         task = self._task
         self.env = self._world(task.env)
+        if task.task_id not in self.env.get_wrapper_attr("task_ids"):
+            raise BackendError(f"task {task.task_id} is not here: {self.panel.get}")
         obs, info = self.env.reset(seed=seed, options={**options, "task_id": task.task_id})
-        found = shown(obs, 0)
-        if task.shown and found != task.shown[0]:
-            other = [p for p in PARTS if getattr(found, p) != getattr(task.shown[0], p)]
+        found, known = shown(obs, 0), task.shown[0] if task.shown else None
+        other = [p for p in PARTS if known and getattr(found, p) != getattr(known, p)]
+        other += ["story file"] * bool(other_file(self.env, task))
+        if other:
             raise BackendError(
                 f"task {task.task_id} begins with another {' and '.join(other)} than that of "
                 f"panel {self.panel.name!r}: see gym-memory panel check {self.panel.name}"

@@ -55,7 +55,8 @@ class PanelTask(NamedTuple):
         env: The world with all of its settings.
         shown: Digests of the observations at reset and along the way; empty if the world's data
             was not available when the panel was made.
-        content: Digest of what makes the task: goal, first text, engine facts; empty if unknown.
+        content: Digest of what makes the task: goal, first text, engine facts; ``md5:`` and the
+            sum of a story file; empty if unknown.
     """
 
     env: Spec

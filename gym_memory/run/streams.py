@@ -25,6 +25,7 @@ from gym_memory.core.names import Spec
 from gym_memory.core.records import Task
 from gym_memory.core.settings import Help, checked
 from gym_memory.memory.base import Memory
+from gym_memory.memory.experience.base import ExperienceMemory
 from gym_memory.run.loop import EpisodeResult, OnStep, rollout
 from gym_memory.run.protocols import EpisodePlayer, JobScore, Kept, Protocol, Terms
 from gym_memory.run.replays import Lens, credit_exactly, memory_holder
@@ -65,7 +66,8 @@ class StreamRunner:
 
     ``tasks`` has environment and seed of each task of the stream, which orders them.
     Counters of a result: ``store_items`` and ``store_bytes`` are what it added to the memory, and
-    ``store_changed`` is 1 if it changed what the memory keeps.
+    ``store_changed`` is 1 if it changed what the memory keeps. For a memory of experience
+    ``recalls`` counts its recalls and ``recalls_of_task`` those that show the very task.
     """
 
     def __init__(self, env: gym.Env[Any, Any], policy: Policy, others: Sequence[str]):
@@ -111,8 +113,15 @@ class StreamRunner:
             credit_exactly(self._env, policy, seed)
         else:
             holder.memory = Lens(memory)  # type: ignore[assignment]
+        recalls = of_task = 0
+
+        def counted(t: int, info: dict[str, Any]) -> None:
+            nonlocal recalls, of_task
+            recalls, of_task = recalls + 1, of_task + getattr(memory, "shows_task", False)
+            on_step(t, info)
+
         try:
-            result = rollout(self._env, policy, seed, on_step=on_step)
+            result = rollout(self._env, policy, seed, on_step=counted)
             holder.finish()
         finally:
             holder.memory = memory
@@ -126,6 +135,8 @@ class StreamRunner:
             "store_bytes": float(after.size - before.size),
             "store_changed": float(after.digest != before.digest),
         }
+        if isinstance(memory, ExperienceMemory):
+            grown |= {"recalls": float(recalls), "recalls_of_task": float(of_task)}
         return dataclasses.replace(result, counters={**result.counters, **grown})
 
     def close(self) -> None:
@@ -165,7 +176,11 @@ class Stream(Protocol):
         ] = 0,
         tests: Annotated[str, Help("Environments to test on, joined by ``+``.")] = "",
         probe: Annotated[int, Help("Further tasks of each environment to test on.", low=0)] = 0,
+        leave_one_task_out: Annotated[
+            bool, Help("Show no item that comes from the very task that is played.")
+        ] = False,
     ):
+        self.leave_one_task_out = leave_one_task_out
         self.tasks, self.shown, self.order, self.probe = tasks, shown, order, probe
         self._also, self.tests = ([s for s in _PLUS.split(t) if s] for t in (also, tests))
         if shown >= tasks:
@@ -207,7 +222,7 @@ class Stream(Protocol):
         if phase == "fresh":
             return Terms("empty", self.order)
         state: Kept = "online" if phase in ("shown", "learn") else "frozen"
-        return Terms(state, self.order, phase == "again")
+        return Terms(state, self.order, phase == "again" and not self.leave_one_task_out)
 
     def tested(self, turn: Turn) -> str:
         """Return the environment of a test."""
@@ -215,6 +230,14 @@ class Stream(Protocol):
 
     def run(self, player: EpisodePlayer) -> Generator[EpisodeResult, None, None]:
         """Play every turn, by a runner that changes environments."""
+        if self.leave_one_task_out:
+            memory = memory_holder(player.env).memory
+            if not isinstance(memory, ExperienceMemory):
+                raise InvalidArgumentError(
+                    f"expected a memory of experience for leave_one_task_out, got {memory.name!r}: "
+                    "others do not keep which task an item comes from"
+                )
+            memory.leave_one_task_out = True
         runner = StreamRunner(player.env, player.policy, self.worlds)
         try:
             runner.tasks = self._ordered(random.Random(player.seed), runner.length)

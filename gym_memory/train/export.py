@@ -170,15 +170,14 @@ def export(
     check_name("format", form, FORMATS)
     if form == "card":
         return str(write_card(folder, out)), 1
-    episodes = played(folder)
+    episodes, panels = played(folder), cited_panels(read_environment(folder))
     with reading_rows(Path(folder) / "steps"):
-        if form == "minari":
-            panel = ", ".join(cited_panels(read_environment(folder)).values())
-            name = str(out or f"gym_memory/{Path(folder).name}-v0")
-            return to_minari(list(episodes), name, panel)
-        target = Path(out or Path(folder) / f"{form}.parquet")
-        panels = cited_panels(read_environment(folder))
-        return str(target), to_parquet(ROWS[form](episodes, max_actions), target, panels)
+        if form != "minari":
+            target = Path(out or Path(folder) / f"{form}.parquet")
+            return str(target), to_parquet(ROWS[form](episodes, max_actions), target, panels)
+        held = list(episodes)
+    name = str(out or f"gym_memory/{Path(folder).name}-v0")
+    return to_minari(held, name, ", ".join(panels.values()))
 
 
 def to_parquet(

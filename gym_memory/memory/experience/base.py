@@ -145,6 +145,8 @@ class ExperienceMemory(LessonMemory):
     """True if items are chosen at every step and not only at the first."""
     are_short: ClassVar[bool] = False
     """True if each item is worth its whole text, so that none has to share the budget."""
+    leave_one_task_out = False
+    """True to show no item that comes from the very task; set from outside."""
     worths: dict[int, float] | None = None
     """What each item adds to the present episode; set before it where ``exact`` is True."""
 
@@ -213,8 +215,19 @@ class ExperienceMemory(LessonMemory):
         """Note a step; choose what to show."""
         super().observe(step)
         if self.every_step or len(self._trace) == 1:
-            self.shown = [item.id for item in self._choose(self._trace[-1])]
+            chosen = self._choose(self._trace[-1])
+            if self.leave_one_task_out:
+                chosen = [item for item in chosen if not self._is_of_task(item)]
+            self.shown = [item.id for item in chosen]
             self._used.update(dict.fromkeys(self.shown))
+
+    def _is_of_task(self, item: Item) -> bool:
+        return any(origin.task == self._task.id for origin in item.origins)
+
+    @property
+    def shows_task(self) -> bool:
+        """True if an item that is shown comes from an earlier episode of the very task."""
+        return any(map(self._is_of_task, self._shown()))
 
     def _learn(self, trace: Sequence[Step], outcome: Outcome) -> None:
         if not self.settings.learn:

@@ -229,7 +229,20 @@ def stream_sentences(own: Sequence[Unit]) -> list[str]:
                 memory: _gain(_found(group, "learn"), theirs, raw)
                 for memory, group in memories.items() if memory != rival
             })  # fmt: skip
-    return lines
+    return [*lines, *_recalls_of_task(own)]
+
+
+def _recalls_of_task(own: Sequence[Unit]) -> list[str]:
+    """Say how many recalls showed an item from the very task, of memories that know."""
+    shares = []
+    for memory, group in grouped(own, lambda unit: unit.memory).items():
+        total, of_task = (
+            sum(unit.counters.get(name, 0) for unit in group)
+            for name in ("recalls", "recalls_of_task")
+        )
+        if total:
+            shares.append(f"`{memory}` {of_task / total:.1%}")
+    return [f"Recalls that show the very task: {', '.join(shares)}."] if shares else []
 
 
 def transfer_sentences(own: Sequence[Unit]) -> list[str]:
