@@ -32,7 +32,8 @@ else:
     torch = require("torch", "rl", "the RL baselines")
     torch_layers = require("stable_baselines3.common.torch_layers", "rl", "SB3's PPO")
 
-__all__ = ["POLICY", "ActionLogits", "RelationFeatures", "Sb3", "common_names", "pointed", "save"]
+__all__ = ["POLICY", "ActionLogits", "RelationFeatures", "Sb3", "action_logits", "common_names"]
+__all__ += ["lexicon_of", "pointed", "save"]
 
 Algorithm = TypeVar("Algorithm", bound=Any)
 _NEVER = -1e4
@@ -55,7 +56,8 @@ def common_names(
     return tuple(word for word in words if lexicon.common(word))
 
 
-def _lexicon(names: Iterable[str]) -> Lexicon:
+def lexicon_of(names: Iterable[str]) -> Lexicon:
+    """Return a lexicon in which these names alone are common."""
     lexicon = Lexicon(1.0, least=1)
     lexicon.learn("train", names)
     return lexicon
@@ -106,7 +108,7 @@ class RelationFeatures(
         arguments: dict[str, Any] = {"names": self.names, **self.sizes}
         gym.utils.RecordConstructorArgs.__init__(self, **arguments)
         gym.ObservationWrapper.__init__(self, env)
-        self._lexicon = _lexicon(self.names)
+        self._lexicon = lexicon_of(self.names)
         self.observation_space = _space(int(space.n), **self.sizes)
 
     def observation(self, observation: Any) -> dict[str, Any]:
@@ -213,10 +215,14 @@ def pointed(model: Algorithm) -> Algorithm:
 _NAME = "sb3"
 
 
-def save(path: str | Path, model: Any) -> None:
-    """Write the player of a :func:`pointed` model as safetensors; SB3's own files are pickled."""
+def save(path: str | Path, model: Any, **more: Any) -> None:
+    """Write the player of a :func:`pointed` model as safetensors; SB3's own files are pickled.
+
+    The record of the file also holds ``more``, values as of JSON.
+    """
     network, env = model.policy.features_extractor, model.get_env()
     record = {
+        **more,
         "baseline": _NAME,
         "network": network.sizes,
         "sizes": env.get_attr("sizes")[0],
@@ -225,8 +231,20 @@ def save(path: str | Path, model: Any) -> None:
     checkpoints.write(Path(path), network.state_dict(), record)
 
 
+def action_logits(
+    network: Any, obs: Observation, lexicon: Lexicon, sizes: dict[str, int]
+) -> NDArray[np.float64]:
+    """Return the logit of every valid action; the network takes any number of rows."""
+    arrays = _encode(obs, lexicon, len(obs["valid_actions"]), **sizes)
+    device = next(network.parameters()).device
+    with torch.no_grad():
+        given = {key: torch.from_numpy(array)[None].to(device) for key, array in arrays.items()}
+        logits: NDArray[np.float64] = network(given)[0, :-1].double().cpu().numpy()
+    return logits
+
+
 class Sb3(Policy):
-    """A trained MaskablePPO of Stable-Baselines3."""
+    """A trained PPO or MaskablePPO of Stable-Baselines3, read from its file."""
 
     @checked
     def __init__(
@@ -254,7 +272,7 @@ class Sb3(Policy):
         self._tried: Counter[tuple[str, str]] = Counter()
         if not checkpoint:
             raise InvalidArgumentError(
-                "expected sb3?checkpoint=FILE: make one with 'python examples/ppo.py'"
+                "expected sb3?checkpoint=FOLDER: make one with 'gym-memory train sb3', or shipped"
             )
         tensors, record = checkpoints.read(checkpoints.locate(checkpoint, _NAME))
         if record.get("baseline") != _NAME:
@@ -270,7 +288,7 @@ class Sb3(Policy):
             ) from error
 
     def _load(self, tensors: dict[str, Any], record: dict[str, Any]) -> None:
-        self._sizes, self._lexicon = record["sizes"], _lexicon(record["names"])
+        self._sizes, self._lexicon = record["sizes"], lexicon_of(record["names"])
         # The weights are replaced at once: they should not use up the global chance.
         with torch.random.fork_rng(devices=[]):
             self._network = ActionLogits(_space(1, **self._sizes), **record["network"])
@@ -286,11 +304,7 @@ class Sb3(Policy):
         actions = obs["valid_actions"]
         if not actions:
             return "look"
-        # The network takes any number of rows, so none is left out.
-        arrays = _encode(obs, self._lexicon, len(actions), **self._sizes)
-        with torch.no_grad():
-            given = {key: torch.from_numpy(array)[None] for key, array in arrays.items()}
-            logits = self._network(given)[0, :-1].double().numpy()
+        logits = action_logits(self._network, obs, self._lexicon, self._sizes)
         tried = np.array([self._tried[obs["text"], action] for action in actions])
         logits = logits - self._penalty * tried
         if self._mode == "sample":

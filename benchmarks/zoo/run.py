@@ -14,11 +14,14 @@ import argparse
 import gzip
 import json
 import os
+import re
 import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from gym_memory.baselines.base import make_policy
+from gym_memory.core.errors import GymMemoryError
 from gym_memory.core.names import Spec
 from gym_memory.core.trajectory import read_rows
 from gym_memory.llm import Budget
@@ -32,6 +35,7 @@ KEY = "sk-zoo-key-that-must-not-be-found-0123456789"
 ENV = "Fetch?level=easy&max_steps=10"
 AGENTS = ("plain", "react", "ariadne", "stma", "clin", "reflexion", "prompted")
 ROLES = ("arigraph", "stma", "summary", "simulacra", "reflexion", "clin")
+SCORERS = ("choose", "saycan")
 STOP = 30_000
 """Tokens after which the column `stops` is to stop."""
 
@@ -87,6 +91,17 @@ def cells(personality: str, out: Path) -> dict[str, Cell]:
             name: played(memory, policy, out / personality / str(number))
             for number, (name, memory, policy) in enumerate(combinations(server))
         }
+
+
+def refused(server: ZooServer) -> dict[str, str]:
+    """Return what the agents say that score actions by local weights, where a server is named."""
+    said = {}
+    for name in SCORERS:
+        try:
+            make_policy(Spec.of(name, {"llm": llm(server)}))
+        except GymMemoryError as error:
+            said[name] = str(error).replace(server.base_url, "URL")
+    return said
 
 
 def whole_run(personality: str, out: Path) -> None:
@@ -166,18 +181,25 @@ def main() -> None:
             notes[name] = sorted({note for cell in own.values() for note in cell.notes})
             print(json.dumps(row), flush=True)
         keys = found_keys(out)
+        with ZooServer() as server:
+            scorers = refused(server)
     print(table(rows))
     print(f"files with the key: {len(keys)}", *keys)
     if not asked.personality:
-        record = {"rows": rows, "notes": notes, "files with the key": len(keys)}
+        record: dict[str, Any] = {"rows": rows, "notes": notes, "scorers": scorers}
+        record["files with the key"] = len(keys)
         (HERE / "zoo.json").write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n")
-        write_page(rows, notes, len(keys))
+        write_page(rows, notes, scorers, len(keys))
 
 
-def write_page(rows: Sequence[dict[str, str]], notes: dict[str, list[str]], keys: int) -> None:
+def write_page(
+    rows: Sequence[dict[str, str]], notes: dict[str, list[str]], scorers: dict[str, str], keys: int
+) -> None:
     """Write the page with the table."""
     about = "\n".join(f"- `{name}`: {one.about}" for name, one in ZOO.items())
     said = "\n".join(f"- `{name}`: {'; '.join(found)}" for name, found in notes.items() if found)
+    local = "\n".join(f"- `{name}`: {sentence}" for name, sentence in scorers.items())
+    said = re.sub(r"http://127\.0\.0\.1:\d+/v1", "URL", said)
     text = f"""# Endpoints
 
 Does an agent, or a memory's role, play the same behind every kind of server?
@@ -191,6 +213,11 @@ plain server. `other`: something differs; decisions that are not the model's are
 {table(rows)}
 
 Files of these runs that hold the key of the environment: {keys}.
+
+`choose` and `saycan` score the valid actions by local weights. They refuse every endpoint before
+the first game, with one line:
+
+{local}
 
 ## The endpoints
 

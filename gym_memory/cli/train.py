@@ -84,7 +84,7 @@ class Arena:
 @options.grouped
 def command(
     baseline: Annotated[
-        str, Argument(help="Which policy to train: drrn, gata, a2c, bc, text or lm.")
+        str, Argument(help="Which policy to train: drrn, gata, a2c, bc, text, sb3 or lm.")
     ],
     env: options.Env,
     training: TrainSettings,
@@ -199,7 +199,8 @@ def _envs(
 def _trainer(
     learner: Any, arena: Arena, training: TrainSettings, folder: Path, listener: Any, envs: Any
 ) -> contextlib.closing[Any]:
-    trainer = Trainer(learner, arena.make, training, folder, arena.record(), listener, envs)
+    trainer_class = getattr(learner, "trainer_class", Trainer)
+    trainer = trainer_class(learner, arena.make, training, folder, arena.record(), listener, envs)
     return contextlib.closing(trainer)
 
 

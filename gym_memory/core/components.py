@@ -357,8 +357,8 @@ POLICIES = {
         "SayCan: argmax p(c | s, action) p(action | instruction) (section 3, Algorithm 1).",
     ),
     "sb3": Component(
-        "gym_memory.baselines.rl.sb3:Sb3",
-        "A trained MaskablePPO of Stable-Baselines3.",
+        "gym_memory.train.sb3:Sb3Player",
+        "A trained PPO or MaskablePPO of Stable-Baselines3.",
     ),
     "scribe": Component(
         "gym_memory.baselines.scripted:Scribe",

@@ -21,7 +21,8 @@ from gym_memory.core.settings import Help, make_settings
 from gym_memory.core.trajectory import read_trajectory
 
 __all__ = ["Checkpoint", "Device", "Experience", "LearnedPolicy", "Learner", "PlannerTeacher"]
-__all__ += ["RecordedTeacher", "TeacherAdvice", "load_player", "playable", "save_player"]
+__all__ += ["RecordedTeacher", "TeacherAdvice", "check_device", "load_player", "playable"]
+__all__ += ["save_player"]
 
 
 class Experience(NamedTuple):
@@ -44,7 +45,8 @@ def playable(obs: Observation) -> Observation:
     return obs if obs["valid_actions"] else {**obs, "valid_actions": ("look",)}
 
 
-def _check_device(name: str) -> str:
+def check_device(name: str) -> str:
+    """Return the name of a device that torch finds here."""
     torch = require("torch", "rl", "the RL baselines")
     gpus = [f"cuda:{number}" for number in range(torch.cuda.device_count())]
     found = ["cpu", *["cuda"][: len(gpus)], *gpus]
@@ -65,7 +67,7 @@ class Learner(ABC):
     """An Adam of torch."""
 
     def __init__(self, settings: Any, *, seed: int = 0, device: str = "cpu"):
-        self.settings, self.seed, self.device = settings, seed, _check_device(device)
+        self.settings, self.seed, self.device = settings, seed, check_device(device)
         self.rng = np.random.default_rng([seed, 0])
         self.steps = self.updates = 0
 
@@ -160,7 +162,7 @@ def load_player(path: str | os.PathLike[str], learner_class: type[L], device: st
             f"expected a checkpoint of {learner_class.name!r} at {str(file)!r}, "
             f"got one of {record.get('baseline')!r}"
         )
-    _check_device(device)
+    check_device(device)
     try:
         settings: Any = make_settings(learner_class.settings_class, record["settings"])
         learner = learner_class(settings, device=device)

@@ -63,30 +63,30 @@ class EnvSlot:
     """An environment with its memory, and the calls of the training; plain values go in and out."""
 
     def __init__(self, env: Any):
-        self._env = env
+        self.env = env
 
     def versions(self) -> dict[str, str]:
         """Return the versions of the backend."""
-        return dict(self._env.get_wrapper_attr("versions")())
+        return dict(self.env.get_wrapper_attr("versions")())
 
     def reset(self, seed: int) -> tuple[Any, dict[str, Any]]:
         """Start an episode."""
-        obs, info = self._env.reset(seed=seed)
+        obs, info = self.env.reset(seed=seed)
         return obs, info
 
     def step(self, action: str) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         """Take a step."""
-        obs, reward, terminated, truncated, info = self._env.step(action)
+        obs, reward, terminated, truncated, info = self.env.step(action)
         return obs, float(reward), terminated, truncated, info
 
     def memory(self) -> dict[str, Any]:
         """Return the state of the memory."""
-        state: dict[str, Any] = self._env.get_wrapper_attr("memory").state()
+        state: dict[str, Any] = self.env.get_wrapper_attr("memory").state()
         return state
 
     def remember(self, state: dict[str, Any]) -> None:
         """Replace the memory's state by what :meth:`memory` returned."""
-        self._env.get_wrapper_attr("memory").load_state(state)
+        self.env.get_wrapper_attr("memory").load_state(state)
 
     def replay(
         self, seed: int, actions: list[str], memory: dict[str, Any]
@@ -97,12 +97,12 @@ class EnvSlot:
             self.step(action)
         # A memory may keep more than this episode's actions bring about.
         self.remember(memory)
-        obs, info = self._env.get_wrapper_attr("restore")(self._env.get_wrapper_attr("snapshot")())
+        obs, info = self.env.get_wrapper_attr("restore")(self.env.get_wrapper_attr("snapshot")())
         return obs, info
 
     def close(self) -> None:
         """Close the environment."""
-        self._env.close()
+        self.env.close()
 
 
 class LocalEnvs:
@@ -118,6 +118,10 @@ class LocalEnvs:
             if (split, slot) not in self._open:
                 self._open[split, slot] = EnvSlot(self._make(split))
         return [getattr(self._open[split, slot], name)(*given) for slot, given in arguments.items()]
+
+    def opened(self, split: str) -> list[Any]:
+        """Return the open environments of a split, by slot."""
+        return [slot.env for (name, _), slot in sorted(self._open.items()) if name == split]
 
     def close(self, split: str) -> None:
         """Close the environments of a split."""
@@ -287,11 +291,14 @@ class Trainer:
         if (self.folder / checkpoints.TRAINING).exists():
             self._resume()
         else:
-            for number, start in self._start_episodes(dict(enumerate(self.episodes))).items():
-                self._see_start(self.episodes[number], *start)
+            self._start()
         # Last, so that a setting that proves wrong by now can be put right in the same folder.
         if not known:
             checkpoints.write_config(self.folder, self._identity, _WHAT)
+
+    def _start(self) -> None:
+        for number, start in self._start_episodes(dict(enumerate(self.episodes))).items():
+            self._see_start(self.episodes[number], *start)
 
     def _all(self, name: str) -> list[Any]:
         return self._envs.call("train", name, dict.fromkeys(range(self.settings.envs), ()))

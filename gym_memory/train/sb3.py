@@ -1,0 +1,317 @@
+"""Training of PPO and MaskablePPO by Stable-Baselines3, with the folder and curve of others.
+
+SB3 has its own loop; here it steps the training games, and between its updates the valid games are
+played and a checkpoint is written.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+
+import gymnasium as gym
+
+from gym_memory.baselines.rl.sb3 import (
+    POLICY,
+    RelationFeatures,
+    Sb3,
+    action_logits,
+    common_names,
+    lexicon_of,
+    pointed,
+    save,
+)
+from gym_memory.baselines.rl.shared import checkpoints
+from gym_memory.baselines.rl.shared.learner import check_device
+from gym_memory.baselines.rl.shared.training import LocalEnvs, MakeEnv, Trainer, TrainSettings
+from gym_memory.core.errors import CheckpointError, InvalidArgumentError
+from gym_memory.core.optional import require
+from gym_memory.core.records import Observation, value_of
+from gym_memory.core.settings import Help, Settings
+from gym_memory.wrappers import IndexActions
+
+if TYPE_CHECKING:
+    import stable_baselines3
+    import torch
+    from stable_baselines3.common.callbacks import BaseCallback
+    from stable_baselines3.common.vec_env import DummyVecEnv
+else:
+    torch = require("torch", "rl", "the RL baselines")
+    stable_baselines3 = require("stable_baselines3", "rl", "SB3's PPO")
+    BaseCallback = require("stable_baselines3.common.callbacks", "rl", "SB3's PPO").BaseCallback
+    DummyVecEnv = require("stable_baselines3.common.vec_env", "rl", "SB3's PPO").DummyVecEnv
+
+__all__ = ["Sb3Learner", "Sb3Player", "Sb3Settings", "Sb3Trainer"]
+
+_LOGGED = {"loss": "train/loss", "value_loss": "train/value_loss", "kl": "train/approx_kl"}
+"""Columns of the curve, and their names in SB3's log."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Sb3Settings(Settings):
+    """Settings of PPO; the names are SB3's."""
+
+    algorithm: Annotated[
+        Literal["maskable_ppo", "ppo"], Help("MaskablePPO of sb3-contrib, or PPO.")
+    ] = "maskable_ppo"
+    learning_rate: Annotated[float, Help("Step size of Adam.", above=0)] = 1e-3
+    n_steps: Annotated[int, Help("Steps of each environment between updates.", low=2)] = 64
+    batch_size: Annotated[int, Help("Steps of a minibatch.", low=2)] = 64
+    n_epochs: Annotated[int, Help("Passes over the steps at each update.", low=1)] = 4
+    gamma: Annotated[float, Help("Discount.", low=0, high=1)] = 0.9
+    ent_coef: Annotated[float, Help("Weight of the entropy.", low=0)] = 0.01
+    max_actions: Annotated[int, Help("Numbers of actions; more are left out.", low=1)] = 64
+    dim: Annotated[int, Help("Size of an embedding.", low=1)] = 64
+    hidden: Annotated[int, Help("Units of the hidden layer.", low=1)] = 64
+
+
+class Sb3Learner:
+    """The network of a training, as :func:`.evaluate` plays it."""
+
+    name: ClassVar[str] = "sb3"
+    settings_class: ClassVar[type] = Sb3Settings
+    trainer_class: ClassVar[type[Trainer]]
+    """What trains it instead of :class:`.Trainer`."""
+
+    def __init__(self, settings: Sb3Settings, *, seed: int = 0, device: str = "cpu"):
+        self.settings, self.seed, self.device = settings, seed, check_device(device)
+        self.model: Any = None
+        """The algorithm of SB3, once its trainer has begun."""
+
+    def attach(self, model: Any, names: Sequence[str]) -> None:
+        """Play with the network of an algorithm from now on."""
+        self.model, self._lexicon = model, lexicon_of(names)
+        self._sizes = model.get_env().get_attr("sizes")[0]
+
+    def see(self, obs: Observation, task_id: str = "", before: Any = None, action: int = -1) -> Any:
+        """Return the observation as it is."""
+        return obs
+
+    def act(self, seen: Sequence[Observation], *, explore: bool = False) -> list[int]:
+        """Return the index of the likeliest valid action of each observation."""
+        network = self.model.policy.features_extractor
+        rows = (action_logits(network, obs, self._lexicon, self._sizes) for obs in seen)
+        return [int(row.argmax()) for row in rows]
+
+
+class Sb3Trainer(Trainer):
+    """A training by SB3.
+
+    After an interruption the training goes on with the last update, in new episodes.
+
+    Args:
+        learner: A fresh learner; its ``model`` is the algorithm of SB3 once :meth:`run` begins.
+        make_env: Makes environments of the splits ``train`` and ``valid``.
+        settings: Length, games and measurements.
+        folder: Folder of the run; one with the same configuration in it is resumed.
+        config: Plain values that also identify the run.
+        listener: As of :class:`.Trainer`.
+        envs: None: SB3 steps its environments in this process.
+        callbacks: Callbacks of SB3 beside the trainer's own.
+    """
+
+    learner: Any
+
+    def __init__(
+        self,
+        learner: Sb3Learner,
+        make_env: MakeEnv,
+        settings: TrainSettings,
+        folder: Path,
+        config: dict[str, Any],
+        listener: Callable[[int, dict[str, Any] | None], None] = lambda steps, row: None,
+        envs: Any = None,
+        callbacks: Sequence[Any] = (),
+    ):
+        if envs is not None:
+            raise InvalidArgumentError(
+                "expected train sb3 without --ray: SB3 steps its environments in this process"
+            )
+        local = LocalEnvs(make_env)
+        super().__init__(learner, make_env, settings, folder, config, listener, local)  # type: ignore[arg-type]
+        self._callbacks = callbacks
+        self._games = local.opened("train")
+        self._measured_at = self._saved_at = 0
+
+    def run(self) -> list[dict[str, Any]]:
+        """Train to the end; return the curve."""
+        self._begin()
+        self._measured_at = self._saved_at = self.steps
+        left = self.settings.steps - self.steps
+        if left > 0 and not self._ended():
+            callback = [_Follower(self), *self._callbacks]
+            self.learner.model.learn(left, callback=callback, reset_num_timesteps=False)
+        measured = bool(self.curve) and self.curve[-1]["steps"] == self.steps
+        if not (measured or self._stopped):
+            self._log()
+            self.listener(self.steps, self._measure())
+        self._save()
+        return self.curve
+
+    # ------------------------------------------------------------ called by SB3's loop
+
+    def between_updates(self) -> None:
+        """Measure and save where it is due."""
+        s, row = self.settings, None
+        self._log()
+        if self.steps // s.evaluate_every > self._measured_at // s.evaluate_every:
+            self._measured_at, row = self.steps, self._measure()
+            self.listener(self.steps, row)
+        if self.steps // s.checkpoint_every > self._saved_at // s.checkpoint_every:
+            self._saved_at = self.steps
+            self._save()
+
+    def stepped(self, steps: int, dones: Sequence[bool], infos: Sequence[dict[str, Any]]) -> bool:
+        """Count a step of every environment; return whether to go on."""
+        self.steps = steps
+        ended = [value_of(info) for done, info in zip(dones, infos, strict=True) if done]
+        self._recent += ended
+        self.finished += len(ended)
+        self.listener(steps, None)
+        return not self._ended()
+
+    def _ended(self) -> bool:
+        """True at a limit other than that in steps, which SB3 counts."""
+        s = self.settings
+        late = s.max_cpu_minutes and self.cpu_seconds >= 60 * s.max_cpu_minutes
+        return self._stopped or bool(late) or bool(self._best and self._best[0] >= s.stop_at)
+
+    def _log(self) -> None:
+        model = self.learner.model
+        values = model.logger.name_to_value if hasattr(model, "_logger") else {}
+        found = {name: float(values[key]) for name, key in _LOGGED.items() if key in values}
+        if found:
+            self._logged = {"updates": float(model._n_updates), **found}
+
+    # ------------------------------------------------------------ the model
+
+    def _build(self, names: Sequence[str]) -> None:
+        own: Sb3Settings = self.learner.settings
+        torch.set_num_threads(1)  # the batches are small
+        contrib = require("sb3_contrib", "rl", "MaskablePPO")
+        kind = contrib.MaskablePPO if own.algorithm == "maskable_ppo" else stable_baselines3.PPO
+        vector = DummyVecEnv([functools.partial(self._wrapped, env, names) for env in self._games])
+        model = pointed(
+            kind(
+                "MultiInputPolicy",
+                vector,
+                policy_kwargs={
+                    **POLICY,
+                    "features_extractor_kwargs": {"dim": own.dim, "hidden": own.hidden},
+                },
+                learning_rate=own.learning_rate,
+                n_steps=own.n_steps,
+                batch_size=min(own.batch_size, own.n_steps * len(self._games)),
+                n_epochs=own.n_epochs,
+                gamma=own.gamma,
+                ent_coef=own.ent_coef,
+                seed=self.learner.seed + self.steps,
+                device=self.learner.device,
+            )
+        )
+        self.learner.attach(model, names)
+
+    def _wrapped(self, env: Any, names: Sequence[str]) -> Any:
+        numbered = RelationFeatures(IndexActions(env, self.learner.settings.max_actions), names)
+        return _DealtGames(numbered, self._deal, self.settings.reward_scale)
+
+    def _deal(self) -> int:
+        """Return the next training game."""
+        if not self._queue:
+            self._queue = self._rng.permutation(self.settings.games).tolist()
+        return self._queue.pop()
+
+    # ------------------------------------------------------------ beginning and checkpoints
+
+    def _start(self) -> None:
+        self._build(common_names(self._games[0], self.settings.games, seed=self.settings.seed))
+
+    def _save_player(self, file: str, row: dict[str, Any] | None) -> None:
+        save(self.folder / file, self.learner.model, **self._identity, measured=row)
+
+    def _save(self) -> None:
+        self._save_player(checkpoints.LAST, self.curve[-1] if self.curve else None)
+        policy = self.learner.model.policy
+        record = {
+            "names": self.learner.model.get_env().get_attr("names")[0],
+            "steps": self.steps,
+            "episodes": self.finished,
+            "curve": self.curve,
+            "recent": self._recent,
+            "best": self._best,
+            "logged": self._logged,
+            "rng": self._rng.bit_generator.state,
+            "queue": self._queue,
+            "cpu_seconds": self.cpu_seconds,
+            "updates": self.learner.model._n_updates,
+        }
+        parts = {
+            **checkpoints.prefixed("weights", policy.state_dict()),
+            **checkpoints.moments(policy.optimizer),
+        }
+        checkpoints.write(self.folder / checkpoints.TRAINING, parts, record)
+
+    def _resume(self) -> None:
+        path = self.folder / checkpoints.TRAINING
+        tensors, record = checkpoints.read(path)
+        try:
+            self.steps, self.finished = record["steps"], record["episodes"]
+            self.curve, self._recent = record["curve"], record["recent"]
+            self._best, self._logged = record["best"], record["logged"]
+            self._rng.bit_generator.state = record["rng"]
+            self._queue = record["queue"]
+            self._cpu_before = record["cpu_seconds"]
+            self._build(record["names"])
+            model = self.learner.model
+            model.policy.load_state_dict(checkpoints.part(tensors, "weights"))
+            checkpoints.load_moments(model.policy.optimizer, tensors)
+            model.num_timesteps, model._n_updates = self.steps, record["updates"]
+        except (KeyError, TypeError, ValueError, RuntimeError) as error:
+            raise CheckpointError(
+                f"expected a training checkpoint of this version at {str(path)!r}: {error!r}"
+            ) from error
+        checkpoints.write_curve(self.folder, self.curve)
+
+
+class _Follower(BaseCallback):
+    """A callback that reports to the trainer."""
+
+    def __init__(self, trainer: Sb3Trainer):
+        super().__init__()
+        self._trainer = trainer
+
+    def _on_rollout_start(self) -> None:
+        self._trainer.between_updates()
+
+    def _on_step(self) -> bool:
+        own = self.locals
+        return self._trainer.stepped(self.num_timesteps, own["dones"], own["infos"])
+
+
+class _DealtGames(gym.Wrapper[Any, Any, Any, Any]):
+    """An environment whose episodes are the training games in the order of the trainer."""
+
+    def __init__(self, env: Any, deal: Callable[[], int], scale: float):
+        super().__init__(env)
+        self._deal, self._scale = deal, scale
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> Any:
+        """Start the next game; SB3 names no seed of its own."""
+        return self.env.reset(seed=self._deal(), options=options)
+
+    def step(self, action: Any) -> Any:
+        """Take a step; scale its reward."""
+        obs, reward, terminated, truncated, info = self.env.step(action)
+        return obs, self._scale * float(reward), terminated, truncated, info
+
+
+Sb3Learner.trainer_class = Sb3Trainer
+
+
+class Sb3Player(Sb3):
+    """A trained PPO or MaskablePPO of Stable-Baselines3."""
+
+    learner_class = Sb3Learner

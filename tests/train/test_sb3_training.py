@@ -1,0 +1,97 @@
+"""``train sb3``: SB3's own loop with the folder, curve and resumption of the other learners."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gym_memory.core.errors import CheckpointError, InvalidArgumentError
+from gym_memory.run import rollout
+from gym_memory.testing.fake_env import FakeHouse
+from gym_memory.wrappers import MemoryObservation
+
+pytestmark = pytest.mark.slow
+
+torch = pytest.importorskip("torch", reason="needs the extra rl")
+pytest.importorskip("sb3_contrib", reason="needs the extra rl")
+
+from sb3_contrib.common.maskable.evaluation import evaluate_policy as evaluate_masked  # noqa: E402
+from stable_baselines3.common.callbacks import BaseCallback, CheckpointCallback  # noqa: E402
+from stable_baselines3.common.evaluation import evaluate_policy  # noqa: E402
+from stable_baselines3.common.monitor import Monitor  # noqa: E402
+
+from gym_memory.baselines.base import POLICIES  # noqa: E402
+from gym_memory.baselines.rl.sb3 import Sb3  # noqa: E402
+from gym_memory.baselines.rl.shared.training import TrainSettings  # noqa: E402
+from gym_memory.train.sb3 import Sb3Learner, Sb3Settings, Sb3Trainer  # noqa: E402
+
+SMALL = {"n_steps": 8, "batch_size": 8, "n_epochs": 1, "dim": 8, "hidden": 8, "max_actions": 24}
+SHORT: dict[str, Any] = {"games": 3, "valid_games": 2, "envs": 2, "evaluate_every": 16}
+
+
+def make(split: str) -> Any:
+    return MemoryObservation(FakeHouse(max_steps=12), memory="arigraph")
+
+
+def trainer(folder: Path, steps: int, *callbacks: Any, **settings: Any) -> Sb3Trainer:
+    learner = Sb3Learner(Sb3Settings(**{**SMALL, **settings}))
+    training = TrainSettings(steps=steps, checkpoint_every=16, **SHORT)
+    return Sb3Trainer(learner, make, training, folder, {"env": "house"}, callbacks=callbacks)
+
+
+@pytest.mark.parametrize("algorithm", ["maskable_ppo", "ppo"])
+def test_training_keeps_curve_and_players_and_resumes(tmp_path: Path, algorithm: str) -> None:
+    first = trainer(tmp_path, 32, algorithm=algorithm)
+    curve = first.run()
+    assert [row["steps"] for row in curve] == [16, 32]
+    assert curve[-1]["updates"] == 2.0
+    assert isinstance(curve[-1]["loss"], float)
+    weights = first.learner.model.policy.state_dict()
+    again = trainer(tmp_path, 64, algorithm=algorithm)
+    assert [row["steps"] for row in again.run()] == [16, 32, 48, 64]
+    assert any(
+        not torch.equal(weights[k], v) for k, v in again.learner.model.policy.state_dict().items()
+    )
+    rows = [json.loads(line) for line in (tmp_path / "curve.jsonl").read_text().splitlines()]
+    assert rows == again.curve
+    assert rollout(make("valid"), Sb3(str(tmp_path)), seed=0).steps > 0
+    with pytest.raises(CheckpointError, match="gamma"):
+        trainer(tmp_path, 64, algorithm=algorithm, gamma=0.5).run()
+
+
+def test_stopped_training_continues_where_it_was(tmp_path: Path) -> None:
+    first = trainer(tmp_path, 64)
+    first.listener = lambda steps, row: first.stop() if steps >= 20 else None
+    first.run()
+    assert 20 <= first.steps < 32
+    second = trainer(tmp_path, 64)
+    second.run()
+    assert second.steps >= 64
+    assert second.learner.model.num_timesteps == second.steps
+
+
+def test_callbacks_and_evaluation_of_sb3_work(tmp_path: Path) -> None:
+    class Counts(BaseCallback):
+        def _on_step(self) -> bool:
+            seen.append(self.num_timesteps)
+            return True
+
+    seen: list[int] = []
+    run = trainer(tmp_path / "run", 32, CheckpointCallback(8, str(tmp_path / "sb3")), Counts())
+    run.run()
+    assert seen == [*range(2, 33, 2)]
+    assert len(list((tmp_path / "sb3").glob("*.zip"))) == 2
+    model = run.learner.model
+    env = Monitor(model.get_env().envs[0])
+    assert len(evaluate_policy(model, env, 2, return_episode_rewards=True)[0]) == 2
+    mean, _ = evaluate_masked(model, model.get_env(), 2, warn=False)
+    assert 0 <= mean <= 1
+
+
+def test_sb3_is_a_baseline_to_train_and_refuses_a_cluster(tmp_path: Path) -> None:
+    assert POLICIES.get("sb3").learner_class is Sb3Learner  # type: ignore[attr-defined]
+    with pytest.raises(InvalidArgumentError, match="without --ray"):
+        Sb3Trainer(Sb3Learner(Sb3Settings()), make, TrainSettings(), tmp_path, {}, envs=object())
