@@ -49,6 +49,15 @@ STATED = {
         "tests/test_examples.py",
         r"none: mean score 0\.07.*\nhistory: .*\narigraph: mean score 0\.42",
     ),
+    "read in two seconds and 200 MB": (
+        "tests/test_hostile_input.py",
+        "In two seconds of the processor, and in 200 MB",
+    ),
+    "wait ten seconds for headers": ("gym_memory/core/serving.py", "HEADER_SECONDS = 10.0"),
+    "more than five CPU seconds": (
+        "gym_memory/games/jericho/copies.py",
+        "COMMAND_CPU_S = 5.0",
+    ),
     "at most 512 MB of heap": ("gym_memory/games/scienceworld/engine.py", "-Xmx512m"),
 }
 """Words around a figure, to the file that states it too and its words there."""
