@@ -611,3 +611,17 @@ def test_a_step_that_the_model_did_not_decide_is_marked(
     assert browser.text("output").startswith("3 ")
     assert "no action in it" in browser.text(".story")
     assert "rather sing" in browser.text(".story")
+
+
+def test_tags_of_an_episode_are_kept_shown_and_found(
+    browser: Browser, site: str, runs: Path
+) -> None:
+    browser.open(f"{site}/replay?a={key_of(runs, 'arigraph seed 1')}")
+    browser.run("const box = document.querySelector('input.tags'); box.value = 'lost the key';"
+                "box.dispatchEvent(new Event('change'))")  # fmt: skip
+    browser.open(f"{site}/#find=lost+key")
+    assert browser.text("#count").startswith("1 of ")
+    assert "lost the key" in browser.text("#runs tbody")
+    browser.open(f"{site}/replay?a={key_of(runs, 'arigraph seed 1')}")
+    assert browser.run("return document.querySelector('input.tags').value") == "lost the key"
+    browser.run("localStorage.clear()")

@@ -57,6 +57,12 @@ GM.store = {
   set(key, value) { try { localStorage.setItem(key, value); } catch { /* a page from a disk */ } },
 };
 
+// Tags of an episode are the reader's own: this browser keeps them.
+GM.tags = {
+  of: (key) => GM.store.get("gym-memory-tags-" + key) || "",
+  set: (key, text) => GM.store.set("gym-memory-tags-" + key, text.trim()),
+};
+
 GM.themes = ["auto", "light", "dark"];
 GM.setTheme = (name) => {
   const button = document.getElementById("theme");

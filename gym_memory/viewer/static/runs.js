@@ -10,7 +10,7 @@
   const gather = () => {
     runs.clear();
     for (const row of rows) {
-      row.words = [row.run, row.environment, row.memory, row.policy, `seed=${row.seed};`, `trial=${row.trial};`, row.result].join(" ").toLowerCase();
+      row.words = [row.run, row.environment, row.memory, row.policy, `seed=${row.seed};`, `trial=${row.trial};`, row.result, GM.tags.of(row.key)].join(" ").toLowerCase();
       if (!runs.has(row.run)) runs.set(row.run, []);
       runs.get(row.run).push(row);
     }
@@ -46,6 +46,8 @@
       beside.disabled = chosen.length !== 2;
     } });
     const shown = { ...row, score: row.score == null ? "" : row.score.toFixed(3), seconds: GM.number(row.seconds, 1), tokens: row.tokens ? GM.number(row.tokens) : "–", cost: row.cost ? `$${row.cost.toFixed(4)}` : row.tokens ? "?" : "–", memory: [el("span", { class: `swatch k${row.colour}`, "aria-hidden": "true" }), row.memory] };
+    const tags = GM.tags.of(row.key);
+    if (tags) shown.result = [row.result, " ", el("span", { class: "tags" }, tags)];
     return el("tr", {}, el("td", {}, box), COLUMNS.map((name) => el("td", { class: NUMBERS.has(name) ? "number" : null }, shown[name])),
       el("td", {}, el("a", { href: `/replay?a=${row.key}`, "aria-label": `Replay ${row.title}` }, "Replay")));
   };
@@ -93,6 +95,7 @@
     } catch { /* the server has ended */ }
     setTimeout(follow, 2000);
   };
+  addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); }); // tags may have changed
   if (document.getElementById("runs").dataset.live) setTimeout(follow, 2000);
   document.body.dataset.ready = "yes";
 })();
