@@ -183,11 +183,39 @@ def test_broken_game_description_is_refused(tmp_path: Path, logic: Any) -> None:
     pytest.importorskip("textworld")
     record = described()
     record["KB"]["logic"] = logic
-    (tmp_path / "game.json").write_text(json.dumps(record))
+    refuses(tmp_path, json.dumps(record))
+
+
+NESTED = "[" * 100_000 + "]" * 100_000
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("part", "value"),
+    [
+        ("world", "7"),
+        ("world", NESTED),
+        ("quests", json.dumps([{"events": "x"}] * 1000)),
+        ("infos", json.dumps("x" * 1_000_000)),
+        ("KB", "null"),
+        ("KB", json.dumps("x" * 10_000_000)),
+        ("KB", '{"logic": "", "logic": 1e999}'),
+    ],
+)
+def test_broken_part_of_game_description_is_refused(tmp_path: Path, part: str, value: str) -> None:
+    pytest.importorskip("textworld")
+    record = {name: json.dumps(held) for name, held in described().items()}
+    parts = ", ".join(f'"{name}": {held}' for name, held in {**record, part: value}.items())
+    refuses(tmp_path, f"{{{parts}}}")
+
+
+def refuses(folder: Path, description: str) -> None:
+    """Assert that it takes neither long nor much memory to refuse a game's description."""
+    (folder / "game.json").write_text(description)
 
     def refuse() -> None:
         with pytest.raises(CorruptGameError, match="expected TextWorld's description"):
-            load_game(tmp_path / "game.z8")
+            load_game(folder / "game.z8")
 
     guarded(refuse, seconds=10.0)  # five times what is promised, on a machine that is slow
     tracemalloc.start()

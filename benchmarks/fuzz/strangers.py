@@ -2,6 +2,7 @@
 
     python benchmarks/fuzz/strangers.py            # 2,000 of each kind; writes strangers.json
     python benchmarks/fuzz/strangers.py --only folders --count 100 --seed 7
+    python benchmarks/fuzz/strangers.py --only openenv     # in a venv with that extra; or mcp
 
 Real ones are changed as in fuzz.py. Files of a folder also become links, pipes, folders or vanish.
 A traceback, a status of 500, more than five seconds of the processor, or a change of a file
@@ -19,14 +20,15 @@ import os
 import random
 import shutil
 import signal
-import socket
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import doors
+from doors import WAIT_SECONDS, Play, exchange, serving_thread
 from fuzz import Hang, hang, invented
 from targets import FOLDER, Target
 
@@ -47,7 +49,6 @@ from gym_memory.viewer.server import Site, make_app
 
 HERE = Path(__file__).parent
 CPU_SECONDS = 5.0
-WAIT_SECONDS = 60.0
 COMMANDS = (("verify",), ("report",), ("view", "--html", "PAGE"), ("export", "--format", "card"))
 REPLY = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s"
 BODY = json.dumps(
@@ -57,9 +58,6 @@ BODY = json.dumps(
         "model": "m",
     }
 )  # fmt: skip
-
-Play = Callable[[random.Random], str]
-"""Plays one input; returns what is wrong with it, empty for nothing."""
 
 
 def folders(seed: int) -> Iterator[Play]:
@@ -167,16 +165,18 @@ def replies(seed: int) -> Iterator[Play]:
 
 def messages(seed: int) -> Iterator[Play]:
     """A server of pages that starts games: raw HTTP, and what a socket says."""
-    uvicorn = require("uvicorn", "viewer", "pages")
     client = require("websockets.sync.client", "viewer", "pages")
-    listener = serving.listen("127.0.0.1", 0)
-    port, token = listener.getsockname()[1], "token"
+    token = "token"
     play_here = PlayDefaults("Fetch", "none", 0, 100, "", FOLDER / "human")
-    app = make_app(Site((FOLDER,), play_here), "127.0.0.1", port, token)
-    protocol = serving._protocol("viewer")
-    server = uvicorn.Server(uvicorn.Config(app, http=protocol, log_level="critical"))
-    thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
-    thread.start()
+
+    def make(port: int) -> Any:
+        return make_app(Site((FOLDER,), play_here), "127.0.0.1", port, token)
+
+    with serving_thread(make, "viewer") as port:
+        yield _talk(client, port, token)
+
+
+def _talk(client: Any, port: int, token: str) -> Play:
     host = f"127.0.0.1:{port}"
     get = f"GET /?token={token} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n".encode()
     raw = [get, get.replace(b"/?", b"/episode/x/3?"), get.replace(b"/?", b"/replay?a=x&")]
@@ -185,14 +185,7 @@ def messages(seed: int) -> Iterator[Play]:
 
     def play(chance: random.Random) -> str:
         if chance.random() < 0.7:
-            data = invented(Target(print, "bytes", raw), chance)
-            with socket.create_connection(("127.0.0.1", port), timeout=WAIT_SECONDS) as line:
-                answer = b""
-                with contextlib.suppress(ConnectionError):
-                    line.sendall(data)
-                    line.shutdown(socket.SHUT_WR)
-                    while piece := line.recv(1 << 16):
-                        answer += piece
+            answer = exchange(port, invented(Target(print, "bytes", raw), chance))
             return "status 500" if b"HTTP/1.1 500" in answer else ""
         text = invented(Target(print, "json", said), chance)
         message = text if chance.random() < 0.8 else text.encode(errors="replace")
@@ -203,12 +196,13 @@ def messages(seed: int) -> Iterator[Play]:
             line.close()
         return f"closed with {line.close_code}" if line.close_code == 1011 else ""
 
-    yield play
-    server.should_exit = True
-    thread.join(WAIT_SECONDS)
+    return play
 
 
-KINDS = {"folders": folders, "replies": replies, "messages": messages}
+KINDS = {
+    "folders": folders, "replies": replies, "messages": messages,
+    "openenv": doors.openenv, "mcp": doors.mcp,
+}  # fmt: skip
 
 
 def main() -> None:
@@ -216,7 +210,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--count", type=int, default=2000)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--only", nargs="+", choices=list(KINDS), default=list(KINDS))
+    parser.add_argument("--only", nargs="+", choices=list(KINDS), default=list(KINDS)[:3])
     parser.add_argument("--out", type=Path, default=HERE / "strangers.json")
     given = parser.parse_args()
     signal.signal(signal.SIGVTALRM, hang)

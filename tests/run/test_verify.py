@@ -46,11 +46,18 @@ CONFIG = RunConfig(
 )  # fmt: skip
 
 
-@pytest.fixture
-def run(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run that no test changes."""
     assert POLICIES.get("sleepy") is Sleepy
-    compare(CONFIG, tmp_path / "run")
-    return tmp_path / "run"
+    folder = tmp_path_factory.mktemp("finished") / "run"
+    compare(CONFIG, folder)
+    return folder
+
+
+@pytest.fixture
+def run(finished: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(finished, tmp_path / "run"))
 
 
 def states(folder: Path, **options: bool) -> dict[str, list[str]]:
@@ -277,7 +284,7 @@ ODD_NUMBERS = st.one_of(
 
 
 @pytest.mark.slow
-@settings(derandomize=True, max_examples=80, deadline=None)
+@settings(derandomize=True, max_examples=40, deadline=None)
 @given(
     st.dictionaries(
         st.sampled_from(["score", "max_score", "normalized_score", "n_invalid"]), ODD_NUMBERS
