@@ -12,6 +12,7 @@ from keep import measured
 
 from gym_memory.cli.doctor import PURPOSES
 from gym_memory.run.results import intervals
+from gym_memory.run.results.labels import decider
 from gym_memory.run.results.score import format_interval
 
 HERE = Path(__file__).parent
@@ -306,13 +307,13 @@ def beside() -> Table:
     for row in _read("agents/beside.json")["rows"]:
         if row["protocol"] == "single_episode":
             column = row["memory"] if row["memory"] in memories else "own"
-            found.setdefault((row["by"], row["policy"]), {})[column] = _mean(row["first"])
+            found.setdefault((_decider(row["by"]), row["policy"]), {})[column] = _mean(row["first"])
     clone: dict[str, list[float]] = {}
     for line in (HERE / "smollm/clone.jsonl").read_text(encoding="utf-8").splitlines():
         row = json.loads(line)
         if (row["level"], row["memory"]) in (("rl-4-gpu", "none"), ("rl-4-gpu", "arigraph")):
             clone.setdefault(row["memory"], []).append(row["score"])
-    found["cloning", "lm"] = {memory: _mean(scores) for memory, scores in clone.items()}
+    found[_decider("cloning"), "lm"] = {memory: _mean(scores) for memory, scores in clone.items()}
     rows = [
         [f"`{policy}`", by, *(cells.get(column, "") for column in (*memories, "own"))]
         for (by, policy), cells in sorted(found.items())
@@ -321,10 +322,16 @@ def beside() -> Table:
     return heads, 2, rows
 
 
+def _decider(by: str) -> str:
+    """Return who decided, for a reader: where a model answers, what stood behind the calls."""
+    model = _read("agents/beside.json")["about"]["model"]
+    return {"language model": decider([model]), "cloning": "a cloned model"}.get(by, by)
+
+
 def beside_trials() -> Table:
     """Return what learns from trial to trial, first and third trial; see agents/beside.py."""
     rows = [
-        [f"`{row['policy']}`", row["by"], f"`{row['memory']}`", str(len(row["first"])),
+        [f"`{row['policy']}`", _decider(row["by"]), f"`{row['memory']}`", str(len(row["first"])),
          _mean(row["first"]), _mean(row["last"])]
         for row in _read("agents/beside.json")["rows"]
         if row["protocol"] != "single_episode"

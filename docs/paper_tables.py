@@ -1,4 +1,6 @@
-"""Tables of papers.md: where this suite differs from the papers (`paper_differences.yml`).
+"""Tables of papers.md: what is played of the papers, and where this suite differs from them.
+
+`paper_exhibits.yml` lists their figures and tables, `paper_differences.yml` their items.
 
 python docs/paper_tables.py    # writes them into the page
 """
@@ -18,7 +20,8 @@ from gym_memory.memory.base import MEMORIES
 from gym_memory.papers.experiments import experiment_names, load_experiment
 from gym_memory.papers.presets import PRESETS
 
-__all__ = ["Difference", "PaperSetting", "differences", "fill", "paper_settings", "preset_value"]
+__all__ = ["Difference", "Exhibit", "PaperSetting", "differences", "exhibits", "fill"]
+__all__ += ["paper_settings", "preset_value"]
 
 HERE = Path(__file__).parent
 _TABLE = re.compile(r"(<!-- table (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
@@ -43,6 +46,16 @@ class Difference(NamedTuple):
     test: str
 
 
+class Exhibit(NamedTuple):
+    """A figure or table of a paper: the experiments that play it, or ``reason`` why none does."""
+
+    paper: str
+    name: str
+    about: str
+    experiments: list[str]
+    reason: str
+
+
 class PaperSetting(NamedTuple):
     """A value that a paper sets, and where it says so."""
 
@@ -52,16 +65,19 @@ class PaperSetting(NamedTuple):
     place: str
 
 
-def _read() -> dict[str, list[list[Any]]]:
+def _read(name: str = "paper_differences") -> Any:
     yaml = require("yaml", "llm", "differences from the papers")
-    text = (HERE / "paper_differences.yml").read_text("utf-8")
-    record: dict[str, list[list[Any]]] = yaml.safe_load(text)
-    return record
+    return yaml.safe_load((HERE / f"{name}.yml").read_text("utf-8"))
 
 
 def differences() -> list[Difference]:
     """Return the items of the papers in their order."""
     return [Difference(*row) for row in _read()["rows"]]
+
+
+def exhibits() -> list[Exhibit]:
+    """Return the figures and tables of the papers in their order."""
+    return [Exhibit(*row) for row in _read("paper_exhibits")]
 
 
 def paper_settings() -> list[PaperSetting]:
@@ -84,8 +100,13 @@ def preset_value(preset: str, name: str) -> Any:
 
 
 def fill(page: str) -> str:
-    """Return a page with its tables ``differences``, ``presets`` and ``experiments`` rewritten."""
-    tables = {"differences": _differences, "presets": _presets, "experiments": _experiments}
+    """Return a page with its tables rewritten."""
+    tables = {
+        "differences": _differences,
+        "exhibits": _exhibits,
+        "experiments": _experiments,
+        "presets": _presets,
+    }
     return _TABLE.sub(lambda found: f"{found[1]}\n{tables[found[2]]()}\n{found[3]}", page)
 
 
@@ -102,6 +123,16 @@ def _differences() -> str:
         for row in differences()
     ]
     return _table(("paper", "item", "code", "what differs", "the paper's way", "test"), rows)
+
+
+def _exhibits() -> str:
+    rows = [
+        (row.paper, row.name, row.about,
+         "<br>".join(f"`gym-memory paper {name}`" for name in row.experiments)
+         or f"none: {row.reason}")
+        for row in exhibits()
+    ]  # fmt: skip
+    return _table(("paper", "figure or table", "what it shows", "command"), rows)
 
 
 def _presets() -> str:

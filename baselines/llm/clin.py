@@ -38,7 +38,7 @@ class ClinSettings(LanguageSettings):
             sentence-transformers where its weights are available, else hashed words.
     """
 
-    history_tokens: int = 1000
+    history_tokens: int | None = 1000
     temperature: float = 0.0
     controller: bool = True
     tries: Annotated[

@@ -17,6 +17,7 @@ from gym_memory.baselines.llm.answers import (
     read_action,
     undressed,
 )
+from gym_memory.baselines.llm.knowledge import examples_of, rules_of
 from gym_memory.core.errors import ContextExceededError, InvalidArgumentError, ModelError
 from gym_memory.core.names import Spec
 from gym_memory.core.records import Observation, PlanState, Substitute, Transition
@@ -35,6 +36,7 @@ Answer = TypeVar("Answer")
 _AGAIN = "Answer again in the same form, with one of the possible actions as it is written there."
 _KEPT_CHARS = 2000
 """Characters of an unreadable answer that are kept with the step."""
+_RULES = "Rules of the game:"
 _TRIAL = "Answer: ok"
 _TRIAL_TOKENS = 16
 _LEAST_CHARS = 400
@@ -79,8 +81,17 @@ class LanguageSettings(Settings):
         int | None, Help("Past observations to show at most; None for all that fit.", low=0)
     ] = 5
     history_tokens: Annotated[
-        int, Help("Tokens that the past observations may take together.", low=0)
+        int | None,
+        Help(
+            "Tokens that the past observations may take together; None for as many as the model's "
+            "context holds.",
+            low=0,
+        ),
     ] = 400
+    knowledge: Annotated[
+        str,
+        Help("Rules of the game: a text, ``cooking``, or ``game`` for those of the game in play."),
+    ] = ""
     temperature: Annotated[
         float | None, Help("Sampling temperature; by default the server's own.", low=0)
     ] = None
@@ -108,6 +119,10 @@ class LanguagePolicy(Policy):
     settings: LanguageSettings
     default_llm: ClassVar[str] = ""
     """The kind of model behind ``model`` where ``llm`` is empty, for policies with rules too."""
+    examples: str = ""
+    """Played examples before the game, see :func:`.examples_of`."""
+    thinks: ClassVar[bool] = False
+    """Whether it writes a thought before each action, and examples show theirs."""
     answer_tokens: int = 1024
     """Most tokens of an answer without thoughts, unless the user sets a limit."""
     _room = sys.maxsize
@@ -142,12 +157,18 @@ class LanguagePolicy(Policy):
         self._head = _head(0, "")  # what led to the present observation
         self._thought = ""
         self._operations: tuple[str, ...] = ()
+        self._primer = {"knowledge": "", "examples": ""}  # what is known before the game
         self.focus = PlanState()
 
     def reset(self, info: dict[str, Any], seed: int | None = None) -> None:
         """Start an episode without a plan and without a past."""
         self._begin(seed)
         self._operations = info.get("operations", ())
+        task = info.get("task_id", "")
+        self._primer = {
+            "knowledge": rules_of(self.settings.knowledge, task),
+            "examples": examples_of(self.examples, task, thoughts=self.thinks),
+        }
 
     def update(self, transition: Transition) -> None:
         """Keep the observation that was acted on."""
@@ -158,7 +179,9 @@ class LanguagePolicy(Policy):
         self._thought, self._acted = "", True
 
     def _keep(self, turn: str) -> None:
-        room = min(self.settings.history_tokens * CHARS_PER_TOKEN, self._room)
+        most_tokens = self.settings.history_tokens
+        own = sys.maxsize if most_tokens is None else most_tokens * CHARS_PER_TOKEN
+        room = min(own, self._room)
         if size_of(turn) > room:
             end = fitting_chars(turn, room // CHARS_PER_TOKEN)
             turn = f"{turn[:end]} [...]" if end > len(self._head) else ""
@@ -192,6 +215,7 @@ class LanguagePolicy(Policy):
             "observation": quoted(_shown_text(obs)),
             "inventory": quoted(obs["inventory"]),
             "actions": "\n".join([*map(_one_line, obs["valid_actions"]), *self._operations]),
+            **self._primer,
         }
 
     def transcript(self) -> str:
@@ -376,11 +400,20 @@ class LanguagePolicy(Policy):
 
 
 def fill(prompt: Prompt, slots: Mapping[str, str]) -> list[Message]:
-    """Fill a prompt; where it shows lessons apart, take them out of the memory."""
+    """Fill a prompt; where it shows lessons apart, take them out of the memory.
+
+    Rules of the game follow the task where a prompt has no slot for them, examples come first.
+    """
+    if slots.get("knowledge") and "knowledge" not in prompt.slots:
+        slots = {**slots, "task": f"{slots['task']}\n\n{_RULES}\n{slots['knowledge']}"}
     if "lessons" in prompt.slots and "lessons" not in slots:
         lessons, memory = slots["recalled_lessons"], slots["memory"]
         slots = {**slots, "lessons": lessons, "memory": memory.removeprefix(lessons)}
-    return prompt.messages(**slots)
+    messages = prompt.messages(**slots)
+    if slots.get("examples"):
+        played = f"<examples>\n{slots['examples']}\n</examples>\n"
+        messages[-1]["content"] = played + messages[-1]["content"]
+    return messages
 
 
 def _shown_text(obs: Observation) -> str:

@@ -19,14 +19,18 @@ from gym_memory.baselines.llm.answers import undressed
 from gym_memory.baselines.llm.language import LanguagePolicy, LanguageSettings
 from gym_memory.core.errors import ModelError
 from gym_memory.core.optional import require
-from gym_memory.core.records import Observation
+from gym_memory.core.records import Observation, Step, Transition
 from gym_memory.core.settings import Help
 from gym_memory.core.text import words
+from gym_memory.memory.reading import quoted
+from gym_memory.memory.roles.text import read_number, trace_text
 
 __all__ = ["Ldm2", "Ldm2Settings"]
 
 _ACTION = re.compile(r"^Action: (.+)$", re.MULTILINE)
-_LASTING = ("settings", "llm", "fallbacks", "invalid_actions", "history_cuts")
+_LASTING = ("settings", "llm", "fallbacks", "invalid_actions", "history_cuts", "processes")
+_PROCESSES_TOKENS = 16_000
+"""Tokens of all processes that a choice is among."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -50,6 +54,44 @@ class Ldm2(LanguagePolicy):
 
     settings_class = Ldm2Settings
     settings: Ldm2Settings
+
+    def set_up(self) -> None:
+        """Begin without a process."""
+        self.processes: list[list[Step]] = []
+        self._task_id = self._goal = ""
+
+    def reset(self, info: dict[str, Any], seed: int | None = None) -> None:
+        """Start a process; another task instance forgets those of the last one."""
+        super().reset(info, seed)
+        if info.get("task_id", "") != self._task_id:
+            self.processes = []
+        self._task_id = info.get("task_id", "")
+        self.processes.append([])
+
+    def update(self, transition: Transition) -> None:
+        """Keep the step, for the choice among processes."""
+        super().update(transition)
+        obs, action, _, after, *_ = transition
+        self._goal = obs["task"]
+        process = self.processes[-1]
+        process += [] if process else [Step(0, obs["text"])]
+        process.append(Step(len(process), after["text"], action))
+
+    def choose(self) -> int | None:
+        """Return the process of this task instance that looks best (Eq. 5); None on failure."""
+        if len(self.processes) < 2:
+            return 0
+        share = _PROCESSES_TOKENS // len(self.processes)
+        shown = [
+            f"Process {number}\n{trace_text(process, share)}"
+            for number, process in enumerate(self.processes, 1)
+        ]
+
+        def answer() -> int | None:
+            reply = self.ask("choose", task=self._goal, processes=quoted("\n\n".join(shown)))
+            return read_number(reply.text, 1, len(shown)) - 1
+
+        return self.attempt(answer, None)
 
     def act(self, obs: Observation, info: dict[str, Any]) -> str:
         """Return the most confident of the candidates."""

@@ -9,6 +9,7 @@ import dataclasses
 from typing import Annotated, Any, ClassVar
 
 from gym_memory.baselines.llm.answers import NO_DECISION
+from gym_memory.baselines.llm.knowledge import examples_of
 from gym_memory.baselines.llm.language import LanguagePolicy, LanguageSettings
 from gym_memory.core.records import Observation, Outcome, PlanState, Step, Transition
 from gym_memory.core.settings import Help
@@ -18,6 +19,10 @@ __all__ = ["Plain", "PlainSettings", "React", "ReactSettings", "Reflexion", "Ref
 
 _TRACE_TOKENS = 4000
 """Tokens of a trial that a reflection is about."""
+_EXAMPLES = (
+    "Played examples before the game: ``alfworld`` (``alfworld-1`` to ``alfworld-6``), "
+    "``scienceworld`` or ``webshop``."
+)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -25,14 +30,21 @@ class PlainSettings(LanguageSettings):
     """The whole history by default; the AriGraph paper reports 14,000 tokens of it at step 150."""
 
     history: int | None = None
-    history_tokens: int = 16_000
+    history_tokens: int | None = 16_000
+    examples: Annotated[str, Help(_EXAMPLES)] = ""
 
 
 class Plain(LanguagePolicy):
     """A model that acts on the full history."""
 
     settings_class = PlainSettings
+    settings: PlainSettings
     answer_tokens: int = 512
+
+    def set_up(self) -> None:
+        """Take the examples that the settings name."""
+        examples_of(self.settings.examples, "")  # a wrong name is reported now
+        self.examples = self.settings.examples
 
     def act(self, obs: Observation, info: dict[str, Any]) -> str:
         """Ask for the next action."""
@@ -47,14 +59,22 @@ class ReactSettings(LanguageSettings):
     """The whole trajectory by default, as far as 8,000 tokens hold it."""
 
     history: int | None = None
-    history_tokens: int = 8000
+    history_tokens: int | None = 8000
+    examples: Annotated[str, Help(_EXAMPLES)] = ""
 
 
 class React(LanguagePolicy):
     """ReAct: a model that thinks, then acts."""
 
     settings_class = ReactSettings
+    settings: ReactSettings
     prompt: ClassVar[str] = "react"
+    thinks = True
+
+    def set_up(self) -> None:
+        """Take the examples that the settings name."""
+        examples_of(self.settings.examples, "")
+        self.examples = self.settings.examples
 
     def act(self, obs: Observation, info: dict[str, Any]) -> str:
         """Think, publish the thought, act."""
@@ -85,6 +105,7 @@ class Reflexion(React):
 
     def set_up(self) -> None:
         """Begin without a task and without reflections."""
+        super().set_up()
         self._task_id = ""
         self._reflections: list[str] = []
         self._trace: list[Step] = []
@@ -117,6 +138,7 @@ class Reflexion(React):
         answer = self.ask(
             "reflect",
             task=task,
+            knowledge=self._primer["knowledge"],
             previous=numbered(self._reflections),
             trace=trace_text(self._trace, _TRACE_TOKENS),
             evaluation=score_in_words(Outcome.from_info(info)),

@@ -21,17 +21,6 @@ from gym_memory.core.settings import Help
 __all__ = ["Stma", "StmaSettings", "plan_schema", "verdict_schema"]
 
 _MAX_PLAN_ACTIONS = 20
-KNOWLEDGE = {
-    "cooking": """Read the cookbook in the kitchen first: it names the ingredients and what to do.
-Each ingredient in the inventory, each right cut and each right heating scores 1 point, and so does
-preparing the meal; eat it to finish.
-Cut with a knife in the inventory: slice, chop or dice, exactly as the recipe says.
-Grill with the BBQ, fry with the stove, roast with the oven; another appliance, another cut, or
-heating a thing twice loses the game. What is grilled, fried or roasted already stays as it is.
-Open a closed door, fridge or other container before going through or taking things out.
-There are 50 turns.""",
-}
-"""Rules of the game by name, from STMA's A.1 and Table 3."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -39,7 +28,6 @@ class StmaSettings(LanguageSettings):
     """The shared ones, without past observations, and those of the critic.
 
     Attributes:
-        knowledge: Rules of the game for planner and critic (D.5): ``cooking``, or a text.
         critic: Whether there is a critic (the paper's ablation).
     """
 
@@ -54,7 +42,6 @@ class StmaSettings(LanguageSettings):
     history_tokens: int = 200
     rounds: Annotated[int, Help("Plans that the critic may turn down at one step.", low=0)] = 3
     critic: bool = True
-    knowledge: str = ""
 
 
 class Stma(LanguagePolicy):
@@ -67,10 +54,8 @@ class Stma(LanguagePolicy):
     settings: StmaSettings
 
     def set_up(self) -> None:
-        """Reset the counters, read the rules of the game."""
+        """Reset the counters."""
         self.rejected = self.unapproved = 0
-        rules = self.settings.knowledge
-        self._knowledge = KNOWLEDGE.get(rules, rules)
 
     def reset(self, info: dict[str, Any], seed: int | None = None) -> None:
         """Start an episode without a plan."""
@@ -85,7 +70,7 @@ class Stma(LanguagePolicy):
 
     def act(self, obs: Observation, info: dict[str, Any]) -> str:
         """Return the next action of the plan that the critic lets pass."""
-        situation = {**self.situation(obs), "knowledge": self._knowledge}
+        situation = self.situation(obs)
         feedback = objection = ""
         for turn in range(self.settings.rounds + 1):
             if not self._planned:

@@ -29,6 +29,7 @@ from gym_memory.papers.presets import PRESETS, Preset, make_preset
 from gym_memory.run.compare import compare
 from gym_memory.run.config import EpisodeRow, RunConfig
 from gym_memory.run.mixtures import mixtures
+from gym_memory.run.results.labels import labels
 from gym_memory.run.results.losses import Loss, losses
 from gym_memory.run.results.report import build_report
 from gym_memory.run.results.score import (
@@ -194,6 +195,8 @@ def _show(rows: Sequence[TableRow], json_lines: bool) -> None:
         print_json([row.to_json() for row in rows])
     else:
         print_scores(rows)
+        for sentence in labels(rows):
+            output().print(sentence, markup=False)
 
 
 def _tell_report(out: Path) -> None:

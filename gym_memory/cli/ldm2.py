@@ -20,7 +20,7 @@ from gym_memory.wrappers.memory import DEFAULT_BUDGET
 if TYPE_CHECKING:
     from gym_memory.core.trajectory import Trajectory
     from gym_memory.memory.ldm2.memory import LDM2
-    from gym_memory.papers.experiments import Comparison
+    from gym_memory.papers.comparison import Comparison
     from gym_memory.papers.refine import RefinedTask
     from gym_memory.run.compare import OnProgress
 
@@ -114,11 +114,11 @@ def prepare(part: Comparison, folder: Path, playing: options.Playing) -> None:
     if part.refine is not None:
         refined = Path(str(Spec(memory).kwargs["store"]))
         if not refined.exists():
-            backup(refined.with_name("store.db"), refined)
+            backup(refined.with_name(refined.name.replace("refined", "store")), refined)
         for number, env in enumerate(part.refine["envs"], 1):
             config = stages.RefineConfig(
                 env,
-                memory,
+                part.refine.get("memory", memory),
                 part.refine["policy"],
                 parse_seeds(part.refine["seeds"]),
                 budget=part.config.budgets[0],

@@ -14,7 +14,8 @@ from gym_memory.cli.show import output, print_json, print_table, progress
 from gym_memory.memory.encoders import DEFAULT_MODEL
 
 if TYPE_CHECKING:
-    from gym_memory.papers.experiments import Comparison, PaperExperiment
+    from gym_memory.papers.comparison import Comparison
+    from gym_memory.papers.experiments import PaperExperiment
     from gym_memory.run.config import EpisodeRow
 
 __all__ = ["paper", "transfer"]
@@ -87,18 +88,20 @@ def paper(
 
 
 def _print(experiment: PaperExperiment, found: list[dict[str, Any]]) -> None:
-    from gym_memory.papers.results import measures_of, short_names
+    from gym_memory.papers.results import labels_of, measures_of, short_names
     from gym_memory.run.results.report import format_interval
 
     measures = measures_of(experiment)
     compared = [f"{name} (paper, difference)" for name in measures]
     numbers = ("n", "failed", *compared, "95 %", "tokens (paper)", "USD")
     played = [record for record in found if record["memory"]]
-    short = {key: short_names(record[key] for record in played) for key in ("memory", "policy")}
+    named = ("env", "memory", "policy")
+    short = {key: short_names(record[key] for record in played) for key in named}
     lines = [
         (
-            *(record.get("part", ""), record["env"]),
-            *(short[key].get(record[key], record[key]) for key in short),
+            record.get("part", ""),
+            *(short[key].get(record[key], record[key]) for key in named),
+            record["model"] or "no model",
             *(str(record.get(key, "")) for key in ("n", "n_failed")),
             *(
                 f"{_number(record[name])} ({_number(record[f'paper_{name}'])}, "
@@ -108,11 +111,21 @@ def _print(experiment: PaperExperiment, found: list[dict[str, Any]]) -> None:
             format_interval(record.get("score_ci")),
             f"{_tokens(record.get('tokens'))} ({_tokens(record.get('paper_tokens'))})",
             _number(record.get("cost_usd")),
+            _comparable(record),
         )
         for record in found
     ]
-    header = ("part", "environment", "memory", "policy", *numbers)
-    print_table(header, lines, right=numbers, title=experiment.title)
+    header = ("part", "environment", "memory", "policy", "answers", *numbers, "comparable")
+    minor = ("USD", "part", "95 %", "failed", "tokens (paper)")
+    print_table(header, lines, right=numbers, minor=minor, title=experiment.title)
+    for sentence in labels_of(found):
+        output().print(sentence, markup=False)
+
+
+def _comparable(record: dict[str, Any]) -> str:
+    if "comparable" not in record:
+        return "the paper's number"
+    return "yes" if record["comparable"] else "not comparable"
 
 
 def _tokens(value: list[float] | None) -> str:

@@ -158,11 +158,13 @@ def command(
         raise KeyboardInterrupt
 
 
-def train(folder: Path, baseline: str, env: str, **settings: int) -> None:
+def train(
+    folder: Path, baseline: str, env: str, valid_split: str = "valid", **settings: int
+) -> None:
     """Train a baseline with its defaults into a folder, for what is played with it next."""
     training = TrainSettings(**settings)
     learner = _learner(baseline, [], training.seed, "cpu")
-    arena = Arena(env, DEFAULT_MEMORY, DEFAULT_BUDGET, "valid", 100)
+    arena = Arena(env, DEFAULT_MEMORY, DEFAULT_BUDGET, valid_split, 100)
     with (
         _shown(training, (), arena.record(), folder) as listener,
         _trainer(learner, arena, training, folder, listener, None) as trainer,

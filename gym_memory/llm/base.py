@@ -72,6 +72,7 @@ class Reply(NamedTuple):
     """An answer; ``hit`` if from the response cache, ``parsed`` if the request has a schema.
 
     ``thought`` is what a reasoning model wrote before its answer; it is no part of ``text``.
+    ``model`` is the server's own name of what answered; empty if it gives none.
     """
 
     text: str
@@ -80,6 +81,7 @@ class Reply(NamedTuple):
     hit: bool = False
     parsed: Any = None
     thought: str = ""
+    model: str = ""
 
 
 class ChatModel(Protocol):

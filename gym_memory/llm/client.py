@@ -55,6 +55,8 @@ _HOPELESS = frozenset({401, 402, 403, 404, 410, 451})
 _MARGIN = 1.2
 """Factor on an estimated prompt where the context of a server is known."""
 _LEAST_ANSWER = 16
+_NAME_CHARS = 100
+"""Characters of a model's name that a row keeps."""
 
 
 class OpenAIChat(BaseChatModel):
@@ -368,7 +370,9 @@ class OpenAIChat(BaseChatModel):
         if isinstance(schema, Form) and not (self.json_mode == "grammar" and dialect.grammar):
             with contextlib.suppress(ModelError):  # else the text is what it is
                 text = schema.pour(text)
-        return Reply(text, tokens, choice.finish, thought=choice.thought)
+        named = content.get("model")
+        model = self._scrubbed(named)[:_NAME_CHARS] if isinstance(named, str) else ""
+        return Reply(text, tokens, choice.finish, thought=choice.thought, model=model)
 
     def _failure(self, error: ErrorReport) -> Exception:
         status, words, wait = error.status, _words(error), error.details

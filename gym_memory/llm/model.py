@@ -313,6 +313,7 @@ class BaseChatModel(ABC):
         sentences = [*self.notes(), *([_ESTIMATED] if tokens.estimated else ())]
         sentences += [_SOME_CUT] if answer.finish == "length" else []
         for meter in (self.meter, *current_scope().meters):
+            meter.answered(answer.model or self.name)
             for sentence in sentences:
                 meter.note(sentence)
         chat = tuple(request.messages)

@@ -114,6 +114,7 @@ class Meter:
         self._lock = threading.Lock()
         self._roles: dict[str, Usage] = {}
         self._notes: dict[str, str] = {}
+        self._models: dict[str, None] = {}
 
     def note(self, sentence: str, topic: str = "") -> None:
         """Note what a reader of results is to know of the calls: the first sentence of a topic."""
@@ -125,6 +126,17 @@ class Meter:
         """Return what was noted, in order."""
         with self._lock:
             return tuple(self._notes.values())
+
+    def answered(self, model: str) -> None:
+        """Note the name of a model that answered a call."""
+        with self._lock:
+            if len(self._models) < _MOST_NOTES:
+                self._models[model] = None
+
+    def models(self) -> tuple[str, ...]:
+        """Return the names of the models that answered, sorted."""
+        with self._lock:
+            return tuple(sorted(self._models))
 
     def add(self, role: str, usage: Usage) -> None:
         """Count ``usage`` for a role."""

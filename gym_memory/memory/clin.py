@@ -44,7 +44,9 @@ class Clin(LessonMemory):
     ``X MAY BE NECESSARY TO Y``, ``X SHOULD BE NECESSARY TO Y``, ``X MAY NOT CONTRIBUTE TO Y`` and
     ``X DOES NOT CONTRIBUTE TO Y``, written again after each trial (Algorithm 1); see
     :mod:`gym_memory.memory.lessons.abstractions`. A new task instance starts from a meta-memory
-    (section 3.3) of the best trials of the same kind of task (Gen-Env), else of others (Gen-Task);
+    (section 3.3) of the best trials of the same kind of task (Gen-Env). Without any it is of
+    another task in the same environment (Gen-Task): what began alike or under the same seed, else
+    all.
     ``lifetime="trial"`` is the paper's Adapt, where it starts with nothing.
 
     What differs from the paper: rules write the memory unless ``llm`` is given. It holds at most
@@ -96,10 +98,15 @@ class Clin(LessonMemory):
         self._advise = LLMReflect.or_rule(model, advise, "advice")
         self._memories: list[list[str]] = []
         self._archive: list[_BestTrial] = []
-        self._seen = ""
+        self._seen, self._seed = "", 0
         self._is_new = False
 
     # ------------------------------------------------------------ episodes and trials
+
+    def begin(self, task: Task, seed: int | None) -> None:
+        """Start a trial; the seed pairs instances of different tasks."""
+        self._seed = seed or 0
+        super().begin(task, seed)
 
     def _start(self, task: Task, last: Task) -> None:
         self._is_new = False
@@ -130,7 +137,9 @@ class Clin(LessonMemory):
         if own:
             return list(own[-1].sentences)
         alike = [e for e in self._archive if e.goal == task.goal or e.kind == _kind(task.id)]
-        here = [e for e in self._archive if e.seen == self._seen]
+        here = [e for e in self._archive if e.seen == self._seen and e.seed == self._seed]
+        here = here or [e for e in self._archive if e.seen == self._seen]
+        here = here or [e for e in self._archive if e.seed == self._seed]
         crucial = sorted(alike or here or self._archive, key=lambda e: e.worth, reverse=True)
         if not crucial:
             return []
@@ -152,7 +161,9 @@ class Clin(LessonMemory):
         self._memories = [*self._memories, memory][-self.past :]
         if self.lifetime == "trial" or self.use == "read":
             return
-        entry = _BestTrial(self._task.id, self._task.goal, self._seen, tuple(memory), outcome)
+        entry = _BestTrial(
+            self._task.id, self._task.goal, self._seen, tuple(memory), outcome, self._seed
+        )
         if self._store is None:
             self._archive = self._with(self._archive, entry)
         else:
@@ -199,6 +210,7 @@ class Clin(LessonMemory):
             "memories": [list(sentences) for sentences in self._memories],
             "archive": [entry.payload() for entry in self._archive],
             "seen": self._seen,
+            "seed": self._seed,
             "is_new": self._is_new,
         }
 
@@ -206,6 +218,7 @@ class Clin(LessonMemory):
         self._memories = [[str(sentence) for sentence in m] for m in state["memories"]]
         self._archive = [_BestTrial.read(payload) for payload in state["archive"]]
         self._seen = check_text("seen", state["seen"])
+        self._seed = check_int("seed", state.get("seed", 0), 0)
         self._is_new = check_flag("is_new", state["is_new"])
 
 
@@ -226,13 +239,14 @@ def advise(trace: Sequence[Step], outcome: Outcome, previous: Sequence[str], tas
 
 
 class _BestTrial(NamedTuple):
-    """The best trial of a task instance; ``seen`` is its first observation."""
+    """The best trial of a task instance; ``seen`` is its first observation, ``seed`` its seed."""
 
     task: str
     goal: str
     seen: str
     sentences: tuple[str, ...]
     outcome: Outcome
+    seed: int = 0
 
     @property
     def kind(self) -> str:
@@ -257,6 +271,7 @@ class _BestTrial(NamedTuple):
             payload["seen"],
             tuple(payload["sentences"]),
             typed(Outcome, payload["outcome"]),
+            payload.get("seed", 0),
         )
 
 

@@ -17,6 +17,7 @@ from gym_memory.memory.encoders import DEFAULT_MODEL
 from gym_memory.wrappers.memory import DEFAULT_BUDGET
 
 __all__ = ["PRESETS", "Preset", "make_preset", "memory_with_model", "policy_with_model"]
+__all__ += ["settings_taken"]
 
 
 class Preset(NamedTuple):
@@ -42,15 +43,16 @@ PRESETS: Mapping[str, Preset] = {
         navigate=True, llm=True, budget=4000, about="Anokhin et al., AriGraph",
     ),
     "stma": Preset(
-        "stma?history_tokens=4000", f"stma?encoder={DEFAULT_MODEL}&repeat=true",
+        "stma?history_tokens=4000&knowledge=game", f"stma?encoder={DEFAULT_MODEL}&repeat=true",
         llm=True, budget=4000, about="Lei et al., STMA",
     ),
     "clin": Preset(
-        "clin?history=null&history_tokens=8000", "clin?inner=none", "trials?k=5&stop=true",
+        "clin?history=null&history_tokens=null", "clin?inner=none", "trials?k=5&stop=true",
         llm=True, budget=4000, about="Majumder et al., CLIN",
     ),
     "ldm2": Preset(
-        "ldm2?history=0", f"ldm2?batch=each&encoder={DEFAULT_MODEL}&learn=false", "best_of?k=5",
+        "ldm2?history=0", f"ldm2?batch=each&encoder={DEFAULT_MODEL}&learn=false",
+        "best_of?chooser=model&k=null",
         llm=True, budget=4000, about="Wang et al., LDM2",
     ),
     "reflexion": Preset("reflexion", "none", "trials?k=3", about="Shinn et al., Reflexion"),
@@ -80,7 +82,10 @@ def make_preset(spec: str) -> Preset:
             preset.protocol, preset.navigate, about=preset.about,
         )  # fmt: skip
     policy, memory = Spec(preset.policy).parts, Spec(preset.memory).parts
-    of_policy, of_memory = _taken(POLICIES, policy[0]), _taken(MEMORIES, memory[0])
+    of_policy, of_memory = (
+        settings_taken(POLICIES, preset.policy),
+        settings_taken(MEMORIES, preset.memory),
+    )
     for key, value in kwargs.items():
         if key not in (*of_policy, *of_memory):
             raise UnknownNameError(
@@ -101,7 +106,7 @@ def policy_with_model(spec: str, model: Mapping[str, str]) -> str:
     ['saycan', 'saycan?model=smollm']
     """
     name, kwargs = Spec(spec).parts
-    taken = _taken(POLICIES, name)
+    taken = settings_taken(POLICIES, spec)
     weights = model.get("model", "")
     local = "base_url" not in model and (weights == SMOLLM or Path(weights).is_dir())
     if not local and "base_url" not in taken:
@@ -116,10 +121,11 @@ def memory_with_model(spec: str, model: Mapping[str, str]) -> str:
     ('stma?llm=openai', 'history')
     """
     name, kwargs = Spec(spec).parts
-    if "llm" in _taken(MEMORIES, name):
+    if "llm" in settings_taken(MEMORIES, spec):
         kwargs = {"llm": model_spec("openai", model), **kwargs}
     return Spec.of(name, kwargs)
 
 
-def _taken(registry: Registry, name: str) -> Mapping[str, Any]:
-    return inspect.signature(registry.get(name)).parameters
+def settings_taken(registry: Registry, spec: str) -> Mapping[str, Any]:
+    """Return the settings that a component takes, by name."""
+    return inspect.signature(registry.get(Spec(spec).name)).parameters

@@ -8,25 +8,30 @@ from typing import Any
 
 import numpy as np
 
+from gym_memory.baselines.base import POLICIES
 from gym_memory.core.files import write_atomic
 from gym_memory.core.names import Spec
 from gym_memory.draw.figures import colours, score_figure
 from gym_memory.draw.svg import Figure, Line, label_of, line_figure, picture
-from gym_memory.papers.experiments import (
-    GAINS,
-    MEASURES,
-    Comparison,
-    PaperExperiment,
-    TableCell,
-    growth,
-    tokens_of,
-)
+from gym_memory.papers.comparison import Comparison, TableCell
+from gym_memory.papers.experiments import PaperExperiment
+from gym_memory.papers.measures import GAINS, MEASURES, growth, tokens_of
+from gym_memory.papers.presets import settings_taken
 from gym_memory.run.config import EpisodeRow
 from gym_memory.run.protocols import make_protocol
+from gym_memory.run.results.labels import SCRIPTED, decider
 from gym_memory.run.results.pages import curve_figures
-from gym_memory.run.results.score import Unit, combination, grouped, table, total_cost, units
+from gym_memory.run.results.score import (
+    TableRow,
+    Unit,
+    combination,
+    grouped,
+    table,
+    total_cost,
+    units,
+)
 
-__all__ = ["Played", "draw", "measures_of", "records", "short_names"]
+__all__ = ["Played", "draw", "labels_of", "measures_of", "records", "short_names"]
 
 Played = Sequence[tuple[Comparison, Sequence[EpisodeRow]]]
 """Comparisons that were played, with their episodes."""
@@ -37,7 +42,7 @@ def measures_of(experiment: PaperExperiment) -> list[str]:
     """Return the measures that an experiment shows: score, success and what the paper reports."""
     reported = [*experiment.expected.values()]
     reported += [numbers for one in experiment.published for numbers in one.numbers.values()]
-    named = {"score", "success"}.union(*reported)
+    named = {"score", "success", *experiment.shown}.union(*reported)
     return [name for name in (*MEASURES, *GAINS) if name in named]
 
 
@@ -61,25 +66,27 @@ def short_names(specs: Iterable[str]) -> dict[str, str]:
 def records(experiment: PaperExperiment, played: Played) -> list[dict[str, Any]]:
     """Return a record a cell: ours, the paper's and the difference of every measure.
 
-    After the cells of one agent in several environments comes a record for all of them. Systems
-    that are not played come last, with the paper's numbers alone.
+    A record says who answered, on which seeds, and what keeps it from being ``comparable``. After
+    the cells of one agent in several environments come records for groups of them and for all.
+    Systems that are not played come last, with the paper's numbers alone.
     """
     names = measures_of(experiment)
-    own = {(part.name, cell): group for part, cell, group in _cells(played)}
+    cells = list(_cells(played))
     based = {
         (cell.env, unit.seed): unit
-        for (_, cell), group in own.items()
+        for _, cell, group in cells
         if cell[1:] == experiment.base
         for unit in group
     }
     found: list[dict[str, Any]] = []
-    for (part, cell), group in own.items():
-        rows = [row for p, played_rows in played if p.name == part for row in played_rows]
+    for part, cell, group in cells:
+        rows = [row for p, played_rows in played if p is part for row in played_rows]
         rows = [row for row in rows if combination(row.job) == combination(group[0])]
         (scored,) = table(group)
         ours, theirs = tokens_of(rows, experiment.tokens_per), experiment.tokens.get(cell.memory)
+        reasons = _reasons(experiment, part, group, scored)
         found.append({
-            "part": part,
+            "part": part.name,
             "protocol": group[0].protocol,
             **cell._asdict(),
             "n": len(group),
@@ -89,8 +96,49 @@ def records(experiment: PaperExperiment, played: Played) -> list[dict[str, Any]]
             "tokens": list(ours) if ours else None,
             "paper_tokens": list(theirs) if theirs else None,
             "cost_usd": scored.cost_usd,
+            "model": decider(scored.models),
+            "seeds": scored.seeds,
+            "max_steps": scored.max_steps,
+            "comparable": not reasons,
+            "reasons": reasons,
         })  # fmt: skip
-    return [*_with_means(experiment, names, found), *_published(experiment)]
+    found = list(_with_means(experiment, names, found))
+    return [*found, *_best(experiment, names, found), *_published(experiment)]
+
+
+def _reasons(
+    experiment: PaperExperiment, part: Comparison, group: Sequence[Unit], scored: TableRow
+) -> list[str]:
+    """Return what keeps a cell from being comparable with the paper's number."""
+    found = list(part.doubts[TableCell(*combination(group[0]))])
+    if SCRIPTED in scored.models:
+        found.insert(0, "scripted rules answered")
+    elif not scored.models and "base_url" in settings_taken(POLICIES, scored.policy):
+        found.insert(0, "rules decided")
+    games = scored.n if part.config.task_id else scored.n_tasks
+    if games < part.games:
+        found.append(f"{games} of {part.games} games")
+    tasks = {unit.task_id for unit in group}
+    marks = experiment.ours.items()
+    found += [said for mark, said in marks if any(task.startswith(mark) for task in tasks)]
+    return found
+
+
+def labels_of(found: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Return sentences that name models, seeds and steps of records, and how many compare."""
+    played = [row for row in found if "comparable" in row]
+    who = dict.fromkeys(row["model"] for row in played if row["model"])
+    seeds = dict.fromkeys(row["seeds"] for row in played)
+    limits = dict.fromkeys(row["max_steps"] for row in played)
+    steps = [f"at most {limit}" if limit else "the game's own" for limit in limits]
+    reasons = dict.fromkeys(reason for row in played for reason in row["reasons"])
+    why = f" Not comparable, since: {'; '.join(reasons)}." if reasons else ""
+    count = sum(row["comparable"] for row in played)
+    return [
+        f"Calls for a language model are answered by {', '.join(who) or 'none'}.",
+        f"Seeds {'; '.join(seeds)}. Steps of an episode: {', '.join(steps)}.",
+        f"{count} of {len(played)} lines can be compared with the paper's numbers.{why}",
+    ]
 
 
 def _cells(played: Played) -> Iterator[tuple[Comparison, TableCell, list[Unit]]]:
@@ -120,26 +168,57 @@ def _compared(
 def _with_means(
     experiment: PaperExperiment, names: Sequence[str], found: Sequence[dict[str, Any]]
 ) -> Iterator[dict[str, Any]]:
-    """Yield records; after an agent's last one their mean, weighed by episodes if they pool."""
-    for (memory, policy, protocol), own in grouped(
-        found, lambda row: (row["memory"], row["policy"], row["protocol"])
-    ).items():
+    """Yield records; after an agent's last one the means over groups of environments and all."""
+    for own in grouped(found, lambda row: (row["memory"], row["policy"], row["protocol"])).values():
         yield from own
-        if len({row["env"] for row in own}) < 2:
+        groups = {**experiment.groups, _ALL: tuple(row["env"] for row in own)}
+        for name, envs in groups.items():
+            inside = [row for row in own if row["env"] in envs]
+            if len({row["env"] for row in inside}) > 1:
+                yield _mean_record(experiment, names, name, inside)
+
+
+def _mean_record(
+    experiment: PaperExperiment, names: Sequence[str], name: str, own: Sequence[dict[str, Any]]
+) -> dict[str, Any]:
+    """Return the mean of an agent's records, weighed by episodes if they pool."""
+    memory, policy = own[0]["memory"], own[0]["policy"]
+    weights = [row["n"] if experiment.pool else 1 for row in own]
+    averaged = {
+        measure: mean
+        for measure in names
+        if (mean := _average([row[f"paper_{measure}"] for row in own], weights)) is not None
+    }
+    theirs = {**averaged, **experiment.expected.get(TableCell(name, memory, policy), {})}
+    means = {measure: _average([row[measure] for row in own], weights) for measure in names}
+    limits = {row["max_steps"] for row in own}
+    return {
+        **dict.fromkeys(own[0]), "part": own[0]["part"], "protocol": own[0]["protocol"],
+        "env": name, "memory": memory, "policy": policy, "n": sum(row["n"] for row in own),
+        "n_failed": sum(row["n_failed"] for row in own), **_compared(means, theirs),
+        "cost_usd": total_cost(row["cost_usd"] for row in own),
+        "model": " and ".join(dict.fromkeys(row["model"] for row in own if row["model"])),
+        "seeds": ", ".join(dict.fromkeys(row["seeds"] for row in own)),
+        "max_steps": limits.pop() if len(limits) == 1 else None,
+        "comparable": all(row["comparable"] for row in own),
+        "reasons": list(dict.fromkeys(reason for row in own for reason in row["reasons"])),
+    }  # fmt: skip
+
+
+def _best(
+    experiment: PaperExperiment, names: Sequence[str], found: Sequence[dict[str, Any]]
+) -> Iterator[dict[str, Any]]:
+    """Yield, for each ``best``, the records of the one of its policies that won the most."""
+    for name, policies in experiment.best.items():
+        own = [row for row in found if row["policy"] in policies]
+        won = {row["policy"]: row["success"] or 0.0 for row in own if row["env"] == _ALL}
+        if not won:
             continue
-        weights = [row["n"] if experiment.pool else 1 for row in own]
-        theirs = experiment.expected.get(TableCell(_ALL, memory, policy)) or {
-            name: mean
-            for name in names
-            if (mean := _average([row[f"paper_{name}"] for row in own], weights)) is not None
-        }
-        means = {name: _average([row[name] for row in own], weights) for name in names}
-        yield {
-            **dict.fromkeys(own[0]), "part": own[0]["part"], "protocol": protocol, "env": _ALL,
-            "memory": memory, "policy": policy, "n": sum(row["n"] for row in own),
-            "n_failed": sum(row["n_failed"] for row in own), **_compared(means, theirs),
-            "cost_usd": total_cost(row["cost_usd"] for row in own),
-        }  # fmt: skip
+        first = max(won, key=lambda policy: won[policy])
+        for row in (row for row in own if row["policy"] == first):
+            theirs = experiment.expected.get(TableCell(row["env"], "best", name), {})
+            ours = {measure: row[measure] for measure in names}
+            yield {**row, "policy": name, "memory": "best", **_compared(ours, theirs)}
 
 
 def _average(values: Sequence[float | None], weights: Sequence[float]) -> float | None:
@@ -151,7 +230,7 @@ def _published(experiment: PaperExperiment) -> Iterator[dict[str, Any]]:
     for system, by_env in experiment.published:
         for env, numbers in by_env.items():
             row = _compared(dict.fromkeys(measures_of(experiment)), numbers)
-            yield {"env": env, "memory": "", "policy": system, **row}
+            yield {"env": env, "memory": "", "policy": system, **row, "model": "not played"}
 
 
 # ---------------------------------------------------------------- figures

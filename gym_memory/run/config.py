@@ -148,7 +148,8 @@ class EpisodeRow:
             names = [f.name for f in dataclasses.fields(EpisodeResult) if f.name in record]
             result = {name: record[name] for name in names}
             result["curve"] = tuple((step, score) for step, score in record["curve"])
-            result["notes"] = tuple(check_text("a note", note) for note in record.get("notes", ()))
+            for name in ("notes", "models"):
+                result[name] = tuple(check_text(name, text) for text in record.get(name, ()))
             row = cls(Job(**job), check_int("trial", record["trial"], 0), EpisodeResult(**result))
             _check_types(row.job, Job(NO_SPEC, NO_SPEC, NO_SPEC, 0))
             check_result(row.result)

@@ -34,7 +34,8 @@ class EpisodeResult:
     and recall. ``counters`` are those of policy, memory and models, ``curve`` points ``(step,
     value)`` where the value changed. ``failed`` says why an episode was not played to its end,
     ``detail`` more of it. ``notes`` are what a reader is to know of the calls of language models:
-    why the first one failed, what a server refuses, what was cut or estimated.
+    why the first one failed, what a server refuses, what was cut or estimated. ``models`` are
+    those that answered, by the names that their servers give.
     """
 
     task_id: str = ""
@@ -56,6 +57,7 @@ class EpisodeResult:
     failed: str = ""
     detail: str = ""
     notes: tuple[str, ...] = ()
+    models: tuple[str, ...] = ()
 
     CLOCKS = ("memory_ms", "seconds")
     """Fields that a clock wrote: all else is equal in two runs of the same episode."""
@@ -76,8 +78,10 @@ class EpisodeResult:
             return self
         usage = meter.counters()
         cost = self.cost_usd + usage.pop("cost_usd")
-        counters, notes = {**self.counters, **usage}, meter.notes()
-        return dataclasses.replace(self, cost_usd=cost, counters=counters, notes=notes)
+        counters, said = {**self.counters, **usage}, (meter.notes(), meter.models())
+        return dataclasses.replace(
+            self, cost_usd=cost, counters=counters, notes=said[0], models=said[1]
+        )
 
     @property
     def priced(self) -> bool:

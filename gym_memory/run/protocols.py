@@ -13,8 +13,10 @@ from functools import partial
 from typing import Any, Literal, NamedTuple
 
 from gym_memory.core import components
+from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.names import Registry
-from gym_memory.core.settings import check_flag, check_int
+from gym_memory.core.settings import check_flag, check_int, check_name
+from gym_memory.llm import episode_usage
 from gym_memory.run import EpisodeResult, OnStep
 
 __all__ = [
@@ -189,19 +191,44 @@ class RestartBudget(OneTask):
 class BestOf(Trials):
     """Several episodes of one task instance, the best of which counts (LDM2, Eq. 5).
 
-    With the memory ``ldm2?batch=each`` every batch memory gives one. The paper lets its model
-    choose among them; here the score does, so an episode that wins is the last one.
+    With the memory ``ldm2?batch=each`` every batch memory gives one. The score chooses among them,
+    an upper bound, so an episode that wins is the last one; with ``chooser="model"`` the policy's
+    model does, as in the paper, from what was done and seen. Its choice is one more row, which
+    counts.
 
     Args:
-        k: Episodes, >= 1.
+        k: Episodes, >= 1; None for one with each batch of the memory.
+        chooser: ``score`` or ``model``.
     """
 
-    def __init__(self, k: int = 4):
-        super().__init__(k, stop=True)
+    def __init__(self, k: int | None = 4, chooser: str = "score"):
+        check_name("chooser", chooser, ("score", "model"))
+        super().__init__(1 if k is None else k, stop=chooser == "score")
+        self._every, self._by_model = k is None, chooser == "model"
+
+    def run(self, player: EpisodePlayer) -> Generator[EpisodeResult, None, None]:
+        """Play the episodes of a job, and the choice among them."""
+        if self._every and player.env.has_wrapper_attr("memory"):
+            memory = player.env.get_wrapper_attr("memory")
+            self.k = max(len(getattr(memory, "batches", ())), 1)
+        if not self._by_model:
+            yield from super().run(player)
+            return
+        choose = getattr(player.policy, "choose", None)
+        if choose is None:
+            raise InvalidArgumentError("chooser=model needs a policy that chooses, such as ldm2")
+        played = []
+        for result in self.episodes(player.play):
+            played.append(result)
+            yield result
+        yield player.play_by(lambda on_step: _chosen(played, choose))
 
     def summarize(self, results: Sequence[EpisodeResult]) -> JobScore:
-        """Return the best score, and the steps of all episodes."""
-        return _best(results)
+        """Return the best or chosen score, and the steps of all episodes."""
+        if not self._by_model:
+            return _best(results)
+        steps = sum(result.steps for result in results)
+        return SingleEpisode().summarize(results)._replace(steps=steps)
 
 
 class Tales(RestartBudget):
@@ -261,6 +288,18 @@ class Interactions(RestartBudget):
     def episodes(self, play: Play) -> Iterator[EpisodeResult]:
         """Play until the budget is spent or the game is won."""
         return super().episodes(partial(play, returns=True))
+
+
+def _chosen(played: Sequence[EpisodeResult], choose: Callable[[], int | None]) -> EpisodeResult:
+    """Return the episode that a model chooses, without its steps; the first if it gives none."""
+    with episode_usage() as meter:
+        number = choose() or 0
+    result = played[number]
+    counters = {"chosen": float(number + 1)}
+    plain = dataclasses.replace(
+        result, steps=0, cost_usd=0.0, seconds=0.0, counters=counters, notes=(), models=()
+    )
+    return plain.with_usage(meter)
 
 
 def _fixed(steps: int, actions: bool) -> dict[str, Any]:

@@ -9,7 +9,8 @@ import pytest
 from gym_memory.cli import options
 from gym_memory.cli.ldm2 import prepare
 from gym_memory.memory.ldm2.memory import LDM2
-from gym_memory.papers.experiments import Comparison, PaperExperiment, load_experiment
+from gym_memory.papers.comparison import Comparison
+from gym_memory.papers.experiments import PaperExperiment, load_experiment
 from gym_memory.run.config import RunConfig
 from gym_memory.testing.chat import ScriptedServer
 from gym_memory.testing.fake_env import FakeHouse

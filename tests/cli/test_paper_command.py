@@ -10,14 +10,14 @@ import pytest
 from gym_memory.cli import main
 from gym_memory.core.errors import MissingDependencyError, UnknownNameError
 from gym_memory.memory import make_memory
+from gym_memory.papers.comparison import TableCell
 from gym_memory.papers.experiments import (
     PaperExperiment,
     PublishedNumbers,
-    TableCell,
-    TokensPerStep,
     experiment_names,
     load_experiment,
 )
+from gym_memory.papers.measures import TokensPerStep
 from gym_memory.run.config import Job
 from gym_memory.testing.chat import ScriptedServer
 
@@ -30,8 +30,11 @@ def test_what_is_played_is_what_the_paper_reports(name: str, tmp_path: Path) -> 
     experiment = load_experiment(name)
     parts = experiment.plan(MODEL, memory_llm=False, folder=tmp_path)
     played = [cell for part in parts for cell in part.cells.values()]
-    assert {cell for cell in experiment.expected if cell.env != "all"} <= set(played)
-    agents = {cell[1:] for cell in played}
+    chosen = {("best", name) for name in experiment.best}
+    single = {cell for cell in experiment.expected if cell.env not in ("all", *experiment.groups)}
+    assert {cell for cell in single if cell[1:] not in chosen} <= set(played)
+    agents = {cell[1:] for cell in played} | chosen
+    assert {policy for own in experiment.best.values() for policy in own} <= {a[1] for a in agents}
     assert {cell[1:] for cell in experiment.expected} <= agents
     assert experiment.base is None or experiment.base in agents
     assert all(part.config.budgets[0] >= 1000 for part in parts)
@@ -99,6 +102,10 @@ def test_ours_stand_beside_theirs(
             ("", 0.7),
         ]
         assert rows[0]["difference_score"] == pytest.approx(rows[0]["score"] - 0.5)
+        assert [row["model"] for row in rows] == ["scripted rules"] * 2 + ["not played"]
+        assert [(row["seeds"], row["max_steps"]) for row in rows[:2]] == [("0", 3)] * 2
+        assert rows[0]["reasons"] == ["scripted rules answered"]
+        assert not rows[0]["comparable"]
         for figure in ("scores", "steps", "growth"):
             assert "<svg" in (tmp_path / "out" / f"{figure}.svg").read_text()
         assert received > 0
@@ -113,6 +120,9 @@ def test_ours_stand_beside_theirs(
         told = capsys.readouterr().out
         assert "0.50" in told
         assert "700+9" in told
+        assert told.count("not comparable") == 2
+        assert "Not comparable, since: scripted rules answered." in told
+        assert "Seeds 0. Steps of an episode: at most 3." in told
 
 
 def test_without_a_name_it_lists(capsys: pytest.CaptureFixture[str]) -> None:

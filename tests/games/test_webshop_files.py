@@ -217,6 +217,19 @@ def test_bad_arguments_are_named(folder):
             gym.make("gym_memory/WebShop-v0", memory="none", **kwargs)
 
 
+def test_files_named_in_the_environment_are_played(tmp_path, monkeypatch):
+    write(tmp_path, *make_records(seed=5, products=60, goals=90))
+    monkeypatch.setenv("WEBSHOP_DATA", str(tmp_path))
+    env = gym.make("gym_memory/WebShop-v0", memory="none")
+    _, info = env.reset(seed=0)
+    assert not info["task_id"].startswith("webshop/synthetic")
+    for action in env.get_wrapper_attr("oracle")().walkthrough:
+        *_, info = env.step(action)
+    assert info["success"]
+    own = gym.make("gym_memory/WebShop-v0", memory="none", path="synthetic")
+    assert own.reset(seed=0)[1]["task_id"].startswith("webshop/synthetic-0/")
+
+
 # ---------------------------------------------------------------- the synthetic catalogue
 
 

@@ -494,6 +494,13 @@ def test_an_episode_is_learnt_when_it_beats_what_is_known() -> None:
     assert len(learnt(memory)) == 5
 
 
+def test_long_pages_are_kept_whole() -> None:
+    page = "You see a shelf. " + "There is a cup on it. " * 400
+    memory = formed(process(GOOD.task, ("", page, 0.0), ("take cup", "You take the cup.", 1.0)))
+    (example,) = shown(memory, process(GOOD.task, ("", page, 0.0)))
+    assert example.observation == page.strip()
+
+
 def test_an_endless_episode_is_not_learnt() -> None:
     memory = LDM2()
     memory.begin(GOOD.task, 0)

@@ -9,7 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from gym_memory.papers.experiments import GAINS, MEASURES
+from gym_memory.core.names import Spec
+from gym_memory.papers.experiments import experiment_names, load_experiment
+from gym_memory.papers.measures import GAINS, MEASURES
 from gym_memory.papers.presets import PRESETS
 from gym_memory.run.results.score import Unit
 
@@ -19,6 +21,7 @@ from paper_tables import (  # noqa: E402 - a module of the docs
     Difference,
     PaperSetting,
     differences,
+    exhibits,
     fill,
     paper_settings,
     preset_value,
@@ -69,9 +72,68 @@ def test_presets_are_the_papers(row: PaperSetting) -> None:
     assert PRESETS[row.preset].budget >= 4000 or PRESETS[row.preset].memory == "none"
 
 
+def test_every_figure_and_table_has_a_command_or_a_reason() -> None:
+    for paper, figures, tables in (
+        ("AriGraph", 14, 4),
+        ("STMA", 6, 3),
+        ("CLIN", 12, 2),
+        ("LDM2", 3, 6),
+    ):
+        named = {"Figure": set[int](), "Table": set[int]()}
+        for row in (row for row in exhibits() if row.paper == paper):
+            assert bool(row.experiments) != bool(row.reason), row
+            first, *last = map(int, re.findall(r"\d+", row.name))
+            named[row.name.split()[0].rstrip("s")] |= set(range(first, (last or [first])[0] + 1))
+        assert named == {"Figure": set(range(1, figures + 1)), "Table": set(range(1, tables + 1))}
+    played = {name for row in exhibits() for name in row.experiments}
+    assert played == set(experiment_names())
+
+
 def test_the_page_has_the_tables_that_the_code_makes() -> None:
     page = (ROOT / "docs" / "papers.md").read_text("utf-8")
     assert fill(page) == page, "run 'python docs/paper_tables.py'"
+
+
+def test_a_learner_is_trained_for_each_task() -> None:
+    parts = load_experiment("clin-table1").plan({"model": "m"}, memory_llm=True, train_steps=40)
+    learners = {part.name: part for part in parts if part.learn}
+    assert len(learners) == 18
+    boil = learners["learners-boil"]
+    (folder,) = boil.learn
+    assert boil.learn[folder]["env"] == "ScienceWorld?simplification=easy&task=boil"
+    assert boil.learn[folder]["steps"] == 40
+    assert [str(folder) in policy for policy in boil.config.policies] == [True] * 3
+    assert boil.config.memories == ("arigraph",), "the memory that it was trained with"
+    assert all("trained for 40 steps" in doubts for doubts in boil.doubts.values())
+
+
+def test_each_half_of_a_pair_reads_what_the_other_learnt() -> None:
+    parts = {p.name: p for p in load_experiment("clin-gentask").plan({}, memory_llm=False)}
+    for number in range(1, 10):
+        for learnt, played in (("a", "second"), ("b", "first")):
+            train = parts[f"train-{'first' if learnt == 'a' else 'second'}-{number}{learnt}"]
+            test = parts[f"{played}-{number}{learnt}"]
+            stores = {Spec(p.config.memories[0]).kwargs["store"] for p in (train, test)}
+            assert stores == {f"learnt-{number}{learnt}.db"}
+            assert train.config.seeds == test.config.seeds
+            assert train.config.envs != test.config.envs
+    named = {cell.memory for part in parts.values() for cell in part.cells.values()}
+    assert len(named) == 2, "all halves are in one line of the table"
+
+
+def test_an_encoder_reaches_nested_memories_and_policies() -> None:
+    parts = load_experiment("arigraph-fig3").plan({}, memory_llm=False, encoder="other")
+    reflexion = next(part for part in parts if part.name.startswith("reflexion"))
+    assert "by%3Dother" in reflexion.config.memories[0]
+    clin = load_experiment("clin-table2").plan({}, memory_llm=False, encoder="other")[0]
+    assert "encoder=other" in clin.config.policies[0]
+
+
+def test_seeds_reach_what_is_explored() -> None:
+    parts = load_experiment("ldm2-table1").plan({}, memory_llm=False, seeds="0:3")
+    (refine,) = (part.refine for part in parts if part.refine)
+    assert refine["seeds"] == "500:503"
+    assert "batch=" not in refine["memory"]
 
 
 def unit(score: float, trials: tuple[float, ...] = (), seed: int = 0) -> Unit:
@@ -85,7 +147,8 @@ def test_measures_by_hand() -> None:
     own = [unit(1.0, (0.5, 1.0)), unit(0.5, (0.5,)), unit(0.0, (0.2, 0.0)), unit(0.9, (0.1, 0.9))]
     found = {name: measure(own) for name, measure in MEASURES.items()}
     assert found["top3"] == pytest.approx(0.8)
-    assert found["sigma"] == pytest.approx(0.3937, abs=1e-4)
+    assert found["sigma"] is None, "four runs have no standard deviation worth showing"
+    assert MEASURES["sigma"](own * 2) == pytest.approx(0.3937, abs=1e-4)
     assert found["success"] == 0.25
     assert found["trials"] == 2
     assert found["improved"] == 0.5

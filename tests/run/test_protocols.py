@@ -15,6 +15,7 @@ from gym_memory.run.config import Job
 from gym_memory.run.play import Listener, play_job
 from gym_memory.run.protocols import RestartBudget, make_protocol
 from gym_memory.run.results.score import score_by_trial, units
+from gym_memory.testing.chat import ScriptedServer
 
 
 def job(protocol: str, policy: str = "greedy", env: str = "FakeHouse", seed: int = 0) -> Job:
@@ -136,6 +137,21 @@ def test_the_best_of_several_processes_counts() -> None:
     summary = make_protocol("best_of?k=3").summarize(results[::-1])
     assert (summary.score, summary.success) == (1.0, True)
     assert summary.steps == sum(result.steps for result in results)
+
+
+def test_a_model_chooses_among_processes(server: ScriptedServer) -> None:
+    agent = f"ldm2?model=scripted&base_url={server.base_url}"
+    rows = list(play_job(job("best_of?chooser=model&k=2", agent, "FakeHouse?max_steps=3")))
+    *played, chosen = [row.result for row in rows]
+    assert len(played) == 2
+    number = int(chosen.counters["chosen"])
+    assert chosen.value == played[number - 1].value
+    assert chosen.counters["llm_calls_choose"] == 1
+    assert chosen.models == ("scripted",)
+    summary = make_protocol("best_of?chooser=model&k=2").summarize([*played, chosen])
+    assert (summary.score, summary.steps) == (chosen.value, sum(r.steps for r in played))
+    (refused,) = play_job(job("best_of?chooser=model"))
+    assert "a policy that chooses" in refused.result.failed
 
 
 def life(steps: int, *curve: tuple[int, float]) -> EpisodeResult:

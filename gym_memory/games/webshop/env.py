@@ -6,6 +6,7 @@ differs.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from importlib.metadata import version
 from typing import Annotated, ClassVar, Literal
@@ -36,6 +37,8 @@ from gym_memory.graph.schema import PLAYER
 
 __all__ = ["WebShop"]
 
+SYNTHETIC = "synthetic"
+"""The path that asks for our own catalogue."""
 _STEPS = 100
 """The step limit of the official baselines."""
 
@@ -51,7 +54,8 @@ class WebShop(TextEnv):
 
     Args:
         path: Folder of the official files, or the file ``items_shuffle*.json``; ``$NAME`` and
-            ``~`` are expanded. None for the synthetic catalogue, which needs no files.
+            ``~`` are expanded. ``synthetic`` for the synthetic catalogue, which needs no files.
+            None for ``$WEBSHOP_DATA`` if that is set, else the synthetic catalogue.
         show_attributes: True if item pages link to the annotated attributes (official default no).
     """
 
@@ -80,9 +84,10 @@ class WebShop(TextEnv):
         super().__init__(
             max_steps=max_steps, valid_actions=valid_actions, split=split, render_mode=render_mode
         )
+        path = path or os.environ.get("WEBSHOP_DATA") or SYNTHETIC
         self.catalogue: Catalogue = (
             synthetic_catalogue(catalogue_seed)
-            if path is None
+            if path == SYNTHETIC
             else read_catalogue(path, goals=goals, num_products=num_products)
         )
         self.shop = open_shop(self.catalogue, show_attributes)

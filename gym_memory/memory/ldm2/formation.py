@@ -43,12 +43,13 @@ __all__ += ["recordings", "summarize"]
 
 LONGEST = 512
 """Steps of a process that are looked at; older ones are forgotten."""
-_TEXT = 1500
-_ACTION = 300
+_TEXT = 32_000
+"""Characters of a text: more than pages have, so that a stranger's recording stays bounded."""
+_ACTION = 1000
 _LATEST_ACTIONS = 10
 _SUBGOALS = 12
 _SUBGOAL = 160
-_SUMMARY = 600
+_SUMMARY = 8000
 _ENOUGH = 0.75
 _CLAUSE = re.compile(r"[.;!?\n]+|,? (?:and then|then|and) ")
 _DIRECTIONS = re.compile(

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from gym_memory.core.records import Outcome, Step, Task
+from gym_memory.core.tokens import count_tokens
 from gym_memory.memory.roles.base import (
     AbstractCauses,
     AdjustProcedure,
@@ -181,8 +182,10 @@ def read_abstractions(text: str) -> list[CausalAbstraction]:
 
 # --- LDM2 ---------------------------------------------------------------------------------------
 
-_TEXT = 375
+_TEXT = 4000
 _TEXTS_A_CALL = 50
+_TOKENS_A_CALL = 16_000
+"""Tokens of the texts of one call; of more there are several calls."""
 _EXAMPLES = 3
 _SUBGOAL = re.compile(
     r"^\W*sub-?goal\s*\d*\s*[:.]\s*(.{1,500}?)\s*[-–—:]\s*(in\W?complete|complete)d?\W*$",
@@ -207,7 +210,7 @@ class LLMEvaluateSubgoals(LLMRole[EvaluateSubgoals]):
 
 
 class LLMCluster(LLMRole[Cluster]):
-    """LDM2's clustering of goals or observations (Table 4), fifty at a time."""
+    """LDM2's clustering of goals or observations (Table 4), at most fifty a call."""
 
     prompt = "cluster"
     max_tokens = 1024
@@ -215,8 +218,7 @@ class LLMCluster(LLMRole[Cluster]):
     def answer(self, texts: Sequence[str]) -> list[str]:
         """Return the name of each text's type, ``other`` for a text that the model left out."""
         names: list[str] = []
-        for start in range(0, len(texts), _TEXTS_A_CALL):
-            batch = [clip(text, _TEXT) for text in texts[start : start + _TEXTS_A_CALL]]
+        for batch in _calls([clip(text, _TEXT) for text in texts]):
             answer = self.ask(texts=numbered(batch)).text
             labels: dict[int, str] = {}
             for found in _TYPE.finditer(answer):
@@ -226,6 +228,21 @@ class LLMCluster(LLMRole[Cluster]):
             some(labels.keys() & set(numbers), "types with numbers", answer)
             names += [labels.get(number, "other") for number in numbers]
         return names
+
+
+def _calls(texts: Sequence[str]) -> Iterator[list[str]]:
+    """Yield texts in groups that one call can take."""
+    batch: list[str] = []
+    room = _TOKENS_A_CALL
+    for text in texts:
+        size = count_tokens(text)
+        if batch and (size > room or len(batch) == _TEXTS_A_CALL):
+            yield batch
+            batch, room = [], _TOKENS_A_CALL
+        batch.append(text)
+        room -= size
+    if batch:
+        yield batch
 
 
 class LLMClassify(LLMRole[Classify]):

@@ -21,6 +21,7 @@ from gym_memory.draw.figures import (
 )
 from gym_memory.draw.page import table
 from gym_memory.draw.svg import PALETTE, Figure, Line, label_of, line_figure, short_spec
+from gym_memory.run.results.labels import labels
 from gym_memory.run.results.score import (
     GAP_NUMBERS,
     Difference,
@@ -121,6 +122,7 @@ def _section(protocol: str, played: Sequence[Unit], colour: dict[str, int]) -> S
         figures.insert(0, budget_figure(curves(played), colour))
     repeated = next((row for row in rows if row.n_tasks < row.n), None)
     sentences = [("Seeds go round", seeds_go_round(repeated))] if repeated else []
+    sentences += [("Who played", sentence) for sentence in labels(rows)]
     sentences += [("Calls of language models", note) for note in notes_on(own)]
     sentences += [("", sentence) for sentence in _certain(rows)]
     return Section(f"Protocol {protocol}", stem_of(protocol), sentences, figures)

@@ -23,6 +23,7 @@ from gym_memory.run.results.folder import (
     read_episodes,
     read_replaced,
 )
+from gym_memory.run.results.labels import labels
 from gym_memory.run.results.pages import curve_figures, report_page, stem_of
 from gym_memory.run.results.score import (
     GAP_NUMBERS,
@@ -222,6 +223,7 @@ def _section(path: Path, protocol: str, own: Sequence[Unit], gaps: Sequence[Diff
         lines += ["### Every budget", ""]
     header, scores = score_lines(rows)
     lines += [_markdown_table(header, [(f"`{env}`", *rest) for env, *rest in scores])]
+    lines += [" ".join(labels(rows)).replace("`", "'"), ""]
     if swept:
         own = at_largest(own)
         lines += ["What follows, but for the differences, is of the largest budget.", ""]

@@ -17,10 +17,11 @@ from gym_memory.core.settings import check_name
 from gym_memory.draw.page import table as html_table
 from gym_memory.draw.svg import short_spec
 from gym_memory.run import EpisodeResult
-from gym_memory.run.config import EpisodeRow, Job
+from gym_memory.run.config import EpisodeRow, Job, format_seeds
 from gym_memory.run.protocols import make_protocol
 from gym_memory.run.results import intervals
 from gym_memory.run.results.intervals import Interval
+from gym_memory.run.results.labels import models_of, step_limit
 
 __all__ = ["GAP_NUMBERS", "MOST_FALLBACKS", "SCALE", "Difference", "ScoreTable", "TableRow"]
 __all__ += ["Unit", "combination", "differences", "estimate", "format_interval", "format_number"]
@@ -156,6 +157,8 @@ class TableRow:
     ``memory_ms`` (a step) and ``tokens`` (an observation) are means of the jobs that did not fail,
     None if all did; ``cost_usd`` is a sum over all. ``n_tasks`` is less than ``n`` if seeds go
     round. ``fallbacks`` is the share of steps that a language agent left to chance or a default.
+    ``models`` answered calls of policy or memory; ``max_steps`` is the limit that the environment's
+    name sets, None for the game's own.
     """
 
     env: str
@@ -175,10 +178,13 @@ class TableRow:
     budget: int
     raw: bool = False
     fallbacks: float | None = 0.0
+    models: tuple[str, ...] = ()
+    seeds: str = ""
+    max_steps: int | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Return plain values; the interval as a list of two."""
-        record = dataclasses.asdict(self)
+        record = {**dataclasses.asdict(self), "models": list(self.models)}
         for name, value in record.items():
             if isinstance(value, float):
                 record[name] = round(value, 6)
@@ -226,6 +232,9 @@ def _table_row(group: Sequence[Unit]) -> TableRow:
         budget=first.budget,
         raw=is_raw(group),
         fallbacks=mean("fallbacks"),
+        models=models_of(result for unit in group for result in unit.episodes),
+        seeds=format_seeds(sorted({unit.seed for unit in group})),
+        max_steps=step_limit(first.env),
     )
 
 

@@ -412,6 +412,16 @@ def _compare(slots: Slots) -> str:
     return f"{first[index].t}: the actions differ"
 
 
+_PROCESS = re.compile(r"^Process \d+$", re.MULTILINE)
+
+
+@answers("choose")
+def _choose(slots: Slots) -> str:
+    """Return the process with the fewest steps: it came to an end first."""
+    processes = [len(read_trace(text)) for text in _PROCESS.split(slots["processes"])[1:]]
+    return f"{processes.index(min(processes)) + 1}: it has the fewest steps"
+
+
 _QUOTED = re.compile(r'"([^"]+)"')
 
 

@@ -1,0 +1,58 @@
+"""Labels of a number: which model answered, on which seeds, within how many steps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from gym_memory.core.names import Spec
+from gym_memory.draw.svg import short_spec
+from gym_memory.run import EpisodeResult
+
+__all__ = ["SCRIPTED", "decider", "labels", "models_of", "step_limit"]
+
+SCRIPTED = "scripted"
+"""Name by which the scripted chat server answers."""
+_CALLED = {SCRIPTED: "scripted rules"}
+
+
+def models_of(results: Iterable[EpisodeResult]) -> tuple[str, ...]:
+    """Return the names of the language models that answered in episodes, sorted."""
+    return tuple(sorted({model for result in results for model in result.models}))
+
+
+def decider(models: Sequence[str]) -> str:
+    """Return what stands behind answers, for a reader; empty where no model was called.
+
+    >>> decider(["scripted"]), decider(["qwen", "scripted"]), decider([])
+    ('scripted rules', 'qwen and scripted rules', '')
+    """
+    return " and ".join(_CALLED.get(model, model) for model in models)
+
+
+def step_limit(env: str) -> int | None:
+    """Return the step limit that an environment's name sets; None for the game's own."""
+    limit = Spec(env).kwargs.get("max_steps")
+    return limit if isinstance(limit, int) else None
+
+
+def labels(rows: Iterable[Any]) -> list[str]:
+    """Return sentences that name models, seeds and step limits of rows of scores."""
+    players: dict[str, dict[str, None]] = {}
+    seeds: dict[str, None] = {}
+    steps: dict[str, None] = {}
+    for row in rows:
+        if row.models:
+            name = short_spec(row.policy)
+            players.setdefault(decider(row.models), {})[name] = None
+        seeds[row.seeds] = None
+        steps[f"at most {row.max_steps}" if row.max_steps else "the game's own"] = None
+    sentences = [
+        f"Calls for a language model are answered by {who} in the rows of {_listed(names)}."
+        for who, names in players.items()
+    ]
+    return [*sentences, f"Seeds {_listed(seeds)}; steps of an episode: {_listed(steps)}."]
+
+
+def _listed(names: Mapping[str, None]) -> str:
+    return ", ".join(names)
