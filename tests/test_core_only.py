@@ -75,7 +75,7 @@ def run(packages: Path, *words: str, cwd: Path) -> str:
 
 
 @pytest.mark.slow
-def test_each_game_plays_or_says_at_make_what_it_needs(packages: Path, tmp_path: Path) -> None:
+def test_each_game_plays_or_names_what_it_needs(packages: Path, tmp_path: Path) -> None:
     found = json.loads(run(packages, MAKE_ALL, cwd=tmp_path))
     assert found.pop("Fetch") == found.pop("MultiHopQA") == "plays"
     assert len(found) >= 9

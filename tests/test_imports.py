@@ -304,7 +304,7 @@ print(json.dumps([sorted(sys.modules), events]))
 """
 
 
-def test_importing_and_listing_loads_nothing_optional_and_opens_no_socket(python) -> None:
+def test_import_and_list_load_nothing_optional_nor_open_sockets(python) -> None:
     modules, events = json.loads(python(IMPORT_ONLY))
     tops = {name.split(".")[0] for name in modules}
     assert "gym_memory" in tops

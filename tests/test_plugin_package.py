@@ -98,9 +98,7 @@ print(json.dumps([found, imported, "gym_memory/Lighthouse-v0" in gymnasium.regis
 """
 
 
-def test_its_names_are_known_and_nothing_is_imported_for_that(
-    installed: Path, tmp_path: Path
-) -> None:
+def test_names_of_plugin_are_known_without_import(installed: Path, tmp_path: Path) -> None:
     found, imported, registered = json.loads(fresh(installed, "-c", NAMES, cwd=tmp_path))
     assert found == [[1, True]] * 4
     assert imported == []

@@ -83,7 +83,7 @@ def test_get_and_make(table: Registry) -> None:
     assert table.make("history?window=3", window=4).window == 3
 
 
-def test_a_name_in_a_package_of_its_own_names_the_command_that_installs_it() -> None:
+def test_missing_package_is_named_with_its_install_command() -> None:
     apart = Registry("memory", GROUP, {}, {"belief": "pip install ./belief"})
     with pytest.raises(MissingDependencyError, match=r"memory 'belief' .* pip install \./belief"):
         apart.make("belief?edges=3")

@@ -25,7 +25,7 @@ KEY = "sk-THIS-MUST-NOT-BE-FOUND-0123456789"
 HELLO = Request([{"role": "user", "content": "Hello"}])
 
 
-def test_key_with_line_break_at_end_is_sent_without_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_final_line_break_of_key_is_not_sent(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", f" {KEY}\r\n")
     with ScriptedServer(key=KEY) as server:
         assert OpenAIChat("m", server.base_url, retries=0).complete(HELLO).text
@@ -111,7 +111,7 @@ class Unmakeable(Policy):
 @pytest.mark.slow
 @pytest.mark.parametrize(("policy", "status"), [("Talking", 1), ("Unmakeable", 2)])
 @pytest.mark.parametrize("debug", [[], ["--debug"]])
-def test_no_key_is_printed_or_kept_whoever_raises(
+def test_no_error_prints_or_keeps_a_key(
     policy: str, status: int, debug: list[str], tmp_path: Path
 ) -> None:
     (tmp_path / "bad.py").write_text(BAD)

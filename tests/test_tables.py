@@ -33,7 +33,7 @@ def test_a_number_that_was_changed_by_hand_is_found() -> None:
     assert differing(emptied, tables) == (page, ["foreign_games"])
 
 
-def test_the_readme_has_at_most_1000_words_and_three_tables() -> None:
+def test_readme_has_at_most_1000_words_and_three_tables() -> None:
     page = (ROOT / "README.md").read_text(encoding="utf-8")
     assert len(page.split()) <= 1000
     assert len(re.findall(r"^\|[-:|]+\|$", page, re.MULTILINE)) == 3

@@ -186,7 +186,7 @@ def test_a_bare_memory_touches_nothing(
     assert [path.name for path in tmp_path.iterdir()] == ["a.jsonl.gz"]
 
 
-def test_a_recorded_memory_is_learnt_again_with_its_default_settings(tmp_path: Path) -> None:
+def test_recorded_memory_is_learnt_again_with_its_default_settings(tmp_path: Path) -> None:
     file = tmp_path / "a.jsonl.gz"
     recorded(file)
     plain, given = (

@@ -101,7 +101,7 @@ def test_a_plan_is_bounded() -> None:
             actions_of(code)
 
 
-def test_a_failed_assertion_is_shown_and_the_next_plan_resumes() -> None:
+def test_failed_assertion_is_shown_and_the_next_plan_resumes() -> None:
     first = "act('open box')\nassert 'key' in observation, 'the box is empty'\nact('take key')"
     model = Says(first, "```python\n# look elsewhere\nact('go east')\n```")
     policy = AdaPlanner(llm=model)
@@ -149,7 +149,7 @@ def test_rule_that_answers_a_models_plan_is_marked() -> None:
     assert "answered the plan's question" in silent.substitute.reason
 
 
-def test_a_plan_that_won_is_a_skill_of_the_next_episode() -> None:
+def test_plan_that_won_is_skill_of_the_next_episode() -> None:
     model = Says("act('wave')")
     policy = AdaPlanner(llm=model, skills=1)
     hall = shown("A hall.", "wave")

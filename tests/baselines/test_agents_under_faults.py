@@ -47,7 +47,7 @@ def agent(name: str, server: ScriptedServer, **model: Any) -> str:
     return Spec.of(name, {"llm": Spec.of("openai", llm)})
 
 
-def test_all_faults_at_once_cost_no_episode_and_no_cent_too_much(tmp_path: Path) -> None:
+def test_all_faults_together_cost_no_episode_and_no_money(tmp_path: Path) -> None:
     faults = sorted(FAULTS.keys() - {"401", "quota", "slow"})
     rates = dict.fromkeys(faults, 0.6 / len(faults))
     faulty = Faults(rates=rates, seed=1)

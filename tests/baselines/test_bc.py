@@ -109,7 +109,7 @@ def test_the_share_of_the_teacher() -> None:
     assert learner.reinforces
 
 
-def test_nothing_is_asked_while_evaluating() -> None:
+def test_evaluation_makes_no_requests() -> None:
     learner = BcLearner(dataclasses.replace(TINY, teacher="there is no such file"))
     obs, info = make_env("valid").reset(seed=0)
     assert learner.act([learner.see(obs)], explore=False)[0] < len(obs["valid_actions"])
@@ -122,7 +122,7 @@ def test_an_update_without_a_label_changes_nothing() -> None:
     assert [learner.update(), learner.update()] == [{"updates": 1.0}, {"updates": 2.0}]
 
 
-def test_rl_goes_on_from_the_clone_and_a_break_changes_nothing(tmp_path: Path) -> None:
+def test_rl_goes_on_from_clone_and_break_changes_nothing(tmp_path: Path) -> None:
     settings = dataclasses.replace(TINY, beta_steps=100, rl_after=140, clone_every=2)
     whole = train(tmp_path / "whole", settings)
     assert "loss" in whole.curve[-1]

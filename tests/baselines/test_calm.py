@@ -59,7 +59,7 @@ def test_worked_example_of_the_rule() -> None:
     assert not [action for action in found if "<>" in action]
 
 
-def test_at_most_k_and_what_had_no_effect_comes_later() -> None:
+def test_recall_holds_at_most_k_with_ineffective_actions_last() -> None:
     hall = shown("A hall.", "wave", "sing", "dance")
     policy = ready(k=2)
     assert policy.propose(hall) == ["wave", "sing"]
@@ -70,7 +70,7 @@ def test_at_most_k_and_what_had_no_effect_comes_later() -> None:
         Calm(k=0)
 
 
-def test_a_model_proposes_and_only_valid_actions_are_kept_where_they_are_listed() -> None:
+def test_listed_valid_actions_filter_what_a_model_proposes() -> None:
     policy = ready(llm=Says("1. Take the lamp.\n2. fly\n- look\nlook"))
     assert policy.propose(shown("A hall.", "look", "take lamp", "wait")) == ["take lamp", "look"]
     assert policy.propose(shown("A hall.")) == ["Take the lamp.", "fly", "look"]

@@ -101,7 +101,7 @@ def test_it_plays_an_episode_and_counts_tokens(weights: Path) -> None:
     assert result.counters["fallbacks"] == 0
 
 
-def test_a_prompt_that_does_not_fit_is_a_counted_fallback(weights: Path) -> None:
+def test_prompt_that_does_not_fit_is_a_counted_fallback(weights: Path) -> None:
     policy = choose(weights)
     long = Observation(**{**OBS, "text": "kitchen " * 3000})  # type: ignore[typeddict-item]
     assert policy.act(long, {}) in OBS["valid_actions"]

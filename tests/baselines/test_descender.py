@@ -46,7 +46,7 @@ def choice(obs: Observation, plan: Descent | None = None) -> str:
 STAIRS = Triple("stairs down of level 1", "is in", "room 4 of level 1")
 
 
-def test_it_explores_until_it_is_fit_and_then_goes_down() -> None:
+def test_descender_explores_until_fit_and_then_descends() -> None:
     assert choice(shown()) == "explore level"
     assert choice(shown("go down")) == "explore level"
     assert choice(shown("go down", level=2)) == "go down"

@@ -161,7 +161,7 @@ def test_a_new_text_is_worth_something() -> None:
 
 
 @pytest.mark.parametrize("facts", [True, False])
-def test_what_an_episode_has_not_shown_before_is_worth_something(facts: bool) -> None:
+def test_what_episode_has_not_shown_before_is_worth_something(facts: bool) -> None:
     learner = DrrnLearner(dataclasses.replace(SMALL, discovery_bonus=0.5), seed=0)
     seen = None
     for place in "abbaca":
@@ -189,7 +189,7 @@ def test_what_is_counted_is_the_same_whatever_the_memory() -> None:
     assert len({place for place, *_ in counted[0]}) == 3
 
 
-def test_nothing_is_added_to_the_reward_unless_it_is_asked_for() -> None:
+def test_reward_stays_bare_unless_a_bonus_is_set() -> None:
     plain = DrrnSettings()
     assert (plain.repeat_penalty, plain.count_bonus, plain.discovery_bonus) == (0, 0, 0)
 

@@ -31,7 +31,7 @@ def seen(*facts: tuple[str, str, str], **more: Any) -> Observation:
 HERE = ("you", "is in", "hall")
 
 
-def test_a_state_is_the_place_what_is_there_and_what_is_carried() -> None:
+def test_state_is_place_with_contents_and_inventory() -> None:
     hall = seen(HERE, ("lamp", "is in", "hall"))
     assert state_of(hall) == state_of(seen(HERE, ("lamp", "is in", "hall"), text="Hall"))
     assert state_of(hall) != state_of(seen(HERE))
@@ -43,7 +43,7 @@ def test_a_state_is_the_place_what_is_there_and_what_is_carried() -> None:
     )
 
 
-def test_for_going_back_a_known_place_is_one_state_for_what_matters() -> None:
+def test_return_treats_equal_views_of_place_as_one_state() -> None:
     def coarse(**more: Any) -> object:
         return state_of(seen(HERE, ("lamp", "is in", "hall"), **more), lucky={"gem"})
 
@@ -53,7 +53,7 @@ def test_for_going_back_a_known_place_is_one_state_for_what_matters() -> None:
     assert coarse() == state_of(seen(HERE, ("lamp", "is in", "hall")))
 
 
-def test_without_facts_the_listed_actions_tell_states_apart() -> None:
+def test_without_facts_listed_actions_distinguish_states() -> None:
     assert state_of(seen(text="A", valid_actions=("go",))) == state_of(
         seen(text="B", valid_actions=("go",))
     )
@@ -72,7 +72,7 @@ def cell(
     return made
 
 
-def test_a_state_is_worth_its_trajectories_and_what_is_untried() -> None:
+def test_state_is_worth_its_trajectories_and_what_is_untried() -> None:
     archive = Archive(k=2)
     low, high, stuck, done = cell(1, "a"), cell(2, "b"), cell(3, "c"), cell(4)
     unread = cell(5, "north", unread=frozenset({"north"}))
@@ -96,7 +96,7 @@ def test_the_frontier_keeps_the_best_trajectories() -> None:
     assert [(t.best, t.trail) for t in archive.frontier] == [(5.0, (2, 3, 6)), (3.0, (4,))]
 
 
-def test_what_gained_points_at_a_similar_text_is_tried_first() -> None:
+def test_what_gained_points_at_similar_text_is_tried_first() -> None:
     archive = Archive(k=1)
     archive.note(frozenset({"window", "house"}), "enter", 10.0)
     archive.finish(10.0, (1,))
@@ -113,7 +113,7 @@ def worth(archive: Archive, *actions: str, dark: bool = False) -> list[float]:
     return archive.weights(here, actions, {})
 
 
-def test_actions_are_worth_what_their_verbs_promise_in_any_story() -> None:
+def test_verbs_decide_what_actions_are_worth_in_any_story() -> None:
     take, dance, put, throw, drop = worth(
         Archive(k=1), "take lamp", "dance", "put lamp on rug", "throw lamp at rug", "drop lamp"
     )
@@ -126,7 +126,7 @@ def test_actions_are_worth_what_their_verbs_promise_in_any_story() -> None:
         assert not Archive(k=1).is_hopeless(cell(8, *actions))
 
 
-def test_what_gained_points_is_tried_in_the_same_way_with_other_things() -> None:
+def test_rewarded_action_is_tried_on_other_things() -> None:
     archive = Archive(k=1)
     before = worth(archive, "put cup in case", "put cup in sack")
     assert before[0] == before[1]
@@ -257,7 +257,7 @@ def test_a_model_plays_all_three_roles() -> None:
 
 
 @pytest.mark.slow
-def test_without_a_usable_answer_the_most_promising_state_is_chosen() -> None:
+def test_without_usable_answer_the_most_promising_state_is_chosen() -> None:
     with ScriptedServer(faults=Faults(rates={"unasked_text": 1.0})) as server:
         llm = Spec.of("openai", {"model": "scripted", "base_url": server.base_url})
         spec = Spec.of("glow", {"llm": llm, "patience": 3})

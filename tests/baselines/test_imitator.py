@@ -104,12 +104,12 @@ def test_explores_where_nobody_showed_what_to_focus_on() -> None:
 
 
 @pytest.mark.slow
-def test_does_another_task_as_far_as_it_is_like_one_that_was_shown() -> None:
+def test_similar_task_is_played_as_far_as_demonstrated() -> None:
     _, result = play_dev("melt", 60)
     assert result.score >= 70
 
 
-def test_focuses_on_what_the_goal_names_though_nobody_showed_it() -> None:
+def test_focuses_on_what_goal_names_though_nobody_showed_it() -> None:
     goal = "Your task is to turn on the red lamp. First, focus on the red lamp. Then, {}"
     view = (
         "This room is called the workshop. In it, you see: \n\ta red lamp\n"
@@ -207,7 +207,7 @@ def told_by(moves: Any) -> str:
     return "\n".join(lines[:-1])
 
 
-def test_finds_its_place_by_what_the_memory_tells(knowledge: ShownKnowledge) -> None:
+def test_agent_finds_its_place_from_the_memory(knowledge: ShownKnowledge) -> None:
     one = shown(knowledge, "boil")
     told = seen(one.moves[4].answer, told_by(one.moves[:5]), task=one.goal)
     scene = read_scene(told, Pursuit(one.moves[4].act, "kitchen"))
@@ -302,7 +302,7 @@ def test_knows_the_house_and_the_room_from_facts(knowledge: ShownKnowledge) -> N
     assert knowledge.house.way("hallway", "moon") == []
 
 
-def test_reads_what_was_done_lately_apart_from_what_was_long_ago() -> None:
+def test_recent_actions_are_read_apart_from_old_ones() -> None:
     memory = (
         "you: is in greenhouse\n[step 2] > pick up jug\nYou move the jug to the inventory.\n"
         "[step 0]\nThis room is called the greenhouse. In it, you see: \n\ta bee hive\n"
@@ -322,7 +322,7 @@ def test_reads_what_was_done_lately_apart_from_what_was_long_ago() -> None:
     assert (whole.gap, whole.cut, len(whole.done)) == (0, False, 4)
 
 
-def test_takes_the_answer_to_a_question_for_that_of_the_move() -> None:
+def test_takes_answer_to_question_for_that_of_the_move() -> None:
     memory = "[step 1] > move seed to pot\nAmbiguous request: Please enter the number"
     scene = read_scene(
         seen("You move the seed.", memory), Pursuit(parse("move seed to pot"), "greenhouse")
@@ -330,7 +330,7 @@ def test_takes_the_answer_to_a_question_for_that_of_the_move() -> None:
     assert [answer for _, answer in scene.done] == ["You move the seed."]
 
 
-def test_is_patient_for_as_long_as_nothing_new_was_shown(knowledge: ShownKnowledge) -> None:
+def test_patience_counts_steps_without_anything_new(knowledge: ShownKnowledge) -> None:
     one = shown(knowledge, "mendelian-genetics-known-plant")
     assert usual_pause(one.goal, knowledge.demonstrations) >= 15
     assert usual_pause(GOAL, knowledge.demonstrations) <= 2
@@ -361,7 +361,7 @@ def packed(knowledge: ShownKnowledge) -> str:
     return told_by(shown(knowledge, "boil").moves[:3])
 
 
-def test_what_the_goal_names_is_sought_though_other_demonstrations_could_go_on(
+def test_named_thing_is_sought_before_other_demonstrations_continue(
     knowledge: ShownKnowledge,
 ) -> None:
     obs = seen(KITCHEN.format(""), packed(knowledge), task=BOIL.format("rubber"), held="metal pot")
@@ -371,7 +371,7 @@ def test_what_the_goal_names_is_sought_though_other_demonstrations_could_go_on(
     )
 
 
-def test_what_was_seen_lying_about_is_poured_from_no_cup(knowledge: ShownKnowledge) -> None:
+def test_substance_seen_outside_is_poured_from_no_cup(knowledge: ShownKnowledge) -> None:
     goal = (
         "Your task is to freeze rubber. First, focus on the substance. Then, take actions that "
         "will cause it to change its state of matter."
@@ -402,7 +402,7 @@ def test_goes_on_in_the_room_where_it_is(knowledge: ShownKnowledge) -> None:
     assert standings[1] > standings[0]
 
 
-def test_what_is_given_up_is_looked_after_first_then_said_and_not_due(
+def test_given_up_aim_is_sought_first_then_noted(
     knowledge: ShownKnowledge,
 ) -> None:
     policy = Imitator(RECORDED)
@@ -428,7 +428,7 @@ def test_the_latest_that_was_given_up_is_kept() -> None:
     assert len(plan.abandoned) == 12
 
 
-def test_a_thing_of_many_rooms_is_taken_for_the_one_at_hand() -> None:
+def test_name_in_many_rooms_means_the_thing_here() -> None:
     facts = ("studio, contains, jug", "workshop, contains, jug", "jug, contains, lead")
     scene = read_scene(
         seen("You focus on the lead.", "", *facts, "you, is in, workshop"), Pursuit()
@@ -462,13 +462,13 @@ def test_refuses_to_play_unlearnt(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "task", ["lifespan-longest-lived", "find-living-thing", "identify-life-stages-2"]
 )
-def test_does_in_a_dev_variation_what_it_saw_in_train_variations(task: str) -> None:
+def test_dev_variation_is_played_like_shown_train_variations(task: str) -> None:
     _, result = play_dev(task, 150)
     assert result.success
     assert result.steps < 40
 
 
-def test_once_it_gave_something_up_it_focuses_on_what_the_goal_names_alone(
+def test_after_giving_up_only_named_things_get_focus(
     knowledge: ShownKnowledge,
 ) -> None:
     view = (

@@ -27,7 +27,7 @@ def test_these_can_be_trained() -> None:
 
 
 @pytest.mark.parametrize("name", LEARNERS)
-def test_every_setting_has_a_meaning_and_its_default_is_a_value(name: str) -> None:
+def test_every_setting_has_meaning_and_its_default_is_value(name: str) -> None:
     settings_class = LEARNERS[name].settings_class
     found = list_settings(settings_class)
     assert all(setting.help.text.endswith(".") for setting in found)
@@ -74,7 +74,7 @@ def test_what_an_agent_fixes_cannot_be_set() -> None:
         make_policy("choose?score=words")
 
 
-def test_an_agent_with_a_constructor_of_its_own_shows_that() -> None:
+def test_agent_with_a_constructor_of_its_own_shows_that() -> None:
     class Mine(React):
         def __init__(self, mood: str = "calm", *, history: int = 1):
             super().__init__("openai?model=m&base_url=http://127.0.0.1:9/v1", history=history)
@@ -84,7 +84,7 @@ def test_an_agent_with_a_constructor_of_its_own_shows_that() -> None:
     assert (Mine("glad", history=2).mood, Mine(history=2).settings.history) == ("glad", 2)
 
 
-def test_the_command_line_tells_what_each_parameter_is_for(
+def test_help_explains_each_parameter(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     def told(*words: str) -> dict[str, dict[str, Any]]:

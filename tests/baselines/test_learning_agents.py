@@ -118,7 +118,7 @@ Subgoal 3: fry the carrot - incomplete
 Summary: slice carrot with knife"""
 
 
-def test_an_analogy_is_about_the_thing_in_the_same_state() -> None:
+def test_analogy_is_about_the_thing_in_the_same_state() -> None:
     examples = read_examples(EXAMPLE)
     assert [example.action for example in examples] == [("cook", "red", "potato", "with", "stove")]
     possible = ["look", "cook carrot with oven", "cook carrot with stove",

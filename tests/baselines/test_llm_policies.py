@@ -96,7 +96,7 @@ def moved(before: Observation, action: str, moves: int, **info: Any) -> Transiti
 @pytest.mark.parametrize(
     ("env", "seed"), [("TreasureHunt?level=easy", 0), ("Cooking?level=medium", 0)]
 )
-def test_ariadne_wins_by_what_the_memory_puts_into_its_prompts(
+def test_ariadne_wins_by_what_memory_puts_into_its_prompts(
     env: str, seed: int, server: ScriptedServer
 ) -> None:
     graph = play(env, "arigraph", spec("ariadne", server), seed)
@@ -120,7 +120,7 @@ def test_most_of_a_prompt_was_in_an_earlier_one(policy: str, memory: str) -> Non
     assert share > 0.5
 
 
-def test_the_calls_of_a_step_differ_in_their_end_alone() -> None:
+def test_calls_of_a_step_differ_in_their_end_alone() -> None:
     slots = {"history": "h", "memory": "m", "plan": "p", "actions": "look", "action": "look"}
     slots |= {"task": "t", "observation": "o", "inventory": "i", "subgoal": "s", "feedback": ""}
     slots |= {"lessons": "l", "knowledge": "k"}
@@ -152,7 +152,7 @@ def test_lessons_stand_before_what_changes() -> None:
         assert (model.asked[0]["lessons"], model.asked[0]["memory"]) == ("", memory)
 
 
-def test_an_impossible_action_is_asked_about_once() -> None:
+def test_impossible_action_gets_one_question() -> None:
     decision = '{{"action_to_take": "{}"}}'
     plan = json.dumps({"plan_steps": [{"sub_goal_1": "leave"}]})
     for policy, before, form in (
@@ -172,7 +172,7 @@ def test_an_impossible_action_is_asked_about_once() -> None:
         assert player.counters() == {"fallbacks": 0, "invalid_actions": 1, "asked_again": 2}
 
 
-def test_the_task_is_told_once() -> None:
+def test_prompt_states_the_task_once() -> None:
     model = Told("look", "look")
     policy = Plain(model)
     policy.reset({}, 0)
@@ -200,7 +200,7 @@ def test_ariadne_walks_to_far_places_with_one_decision(server: ScriptedServer) -
 
 
 @pytest.mark.parametrize("policy", ["react", "plain"])
-def test_the_full_history_in_the_prompt_is_a_strong_baseline(
+def test_full_history_in_the_prompt_is_a_strong_baseline(
     policy: str, server: ScriptedServer
 ) -> None:
     result = play("Cooking?level=medium", "none", spec(policy, server))
@@ -471,7 +471,7 @@ def test_text_of_the_game_cannot_pass_for_the_prompt() -> None:
 # ---------------------------------------------------------------- what it takes
 
 
-def test_an_episode_tells_what_policy_and_memory_took(server: ScriptedServer) -> None:
+def test_episode_reports_cost_of_policy_and_memory(server: ScriptedServer) -> None:
     before = server.received
     priced = {"prompt_price": 2.0, "completion_price": 8.0, "cached_price": 2.0}
     llm = Spec.of("openai", {"model": "scripted", "base_url": server.base_url, **priced})
@@ -490,7 +490,7 @@ def test_an_episode_tells_what_policy_and_memory_took(server: ScriptedServer) ->
     assert not any(name.startswith("llm_") for name in silent.counters)
 
 
-def test_an_episode_that_meets_the_stop_fails_and_tells_what_it_took(
+def test_episode_at_hard_stop_fails_and_reports_its_cost(
     server: ScriptedServer,
 ) -> None:
     budget = Budget(max_tokens=4000)
@@ -500,7 +500,7 @@ def test_an_episode_that_meets_the_stop_fails_and_tells_what_it_took(
     assert 0 < taken == budget.spent()[0] <= 4000
 
 
-def test_workers_share_the_stop_of_a_run_and_write_no_key(
+def test_workers_share_stop_of_run_and_write_no_key(
     server: ScriptedServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-very-secret")
@@ -578,7 +578,7 @@ def test_the_transcript_keeps_to_its_limits(
 
 
 @pytest.mark.parametrize(("history", "tokens"), [(5, 10_000), (None, 200), (4, 150)])
-def test_the_transcript_seldom_begins_anew(history: int | None, tokens: int) -> None:
+def test_transcript_seldom_starts_again(history: int | None, tokens: int) -> None:
     policy = Plain.__new__(Plain)
     policy.settings = PlainSettings(history=history, history_tokens=tokens)
     policy.reset({}, 0)
@@ -610,7 +610,7 @@ def test_recalled_facts_can_be_read_in_the_prompt(facts: list[Triple]) -> None:
     assert list(observation_of(slots)["triples"]) == facts
 
 
-def test_the_exit_that_a_plan_names_is_taken_even_where_the_map_tells_where_it_leads() -> None:
+def test_planned_exit_is_taken_even_if_explored() -> None:
     known = (
         "you: is in gym\ngym: has unexplored exit south\ngarage: is west of gym\n"
         "music room: is south of garage\noffice: is east of music room; has unexplored exit north"
@@ -623,7 +623,7 @@ def test_the_exit_that_a_plan_names_is_taken_even_where_the_map_tells_where_it_l
     assert json.loads(ariadne_act(slots))["action_to_take"] == "go south"
 
 
-def test_what_lies_at_hand_comes_before_the_exit_that_a_plan_names() -> None:
+def test_reachable_thing_comes_before_the_planned_exit() -> None:
     slots = {
         "memory": "you: is in hall\nhall: has unexplored exit west\niron key: opens olive locker",
         "history": "", "observation": "-= Hall =-\nYou see a locked olive locker.",
@@ -635,7 +635,7 @@ def test_what_lies_at_hand_comes_before_the_exit_that_a_plan_names() -> None:
     assert chosen == "unlock olive locker with iron key"
 
 
-def test_a_transcript_that_begins_with_where_one_is_stays_a_transcript() -> None:
+def test_transcript_that_begins_with_where_one_is_stays_transcript() -> None:
     transcript = (
         "Find the treasure!\n\n-= Room T =-\nYou are in Room T. A quiet one.\n\n"
         "There is a note on the floor.\n> examine note\nThe red key opens the chest."

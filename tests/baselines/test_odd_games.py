@@ -100,7 +100,7 @@ def test_keys_and_pages_may_be_called_anything(tmp_path: Path) -> None:
     assert result.success
 
 
-def test_a_room_is_tidied_into_and_onto_by_what_things_are(tmp_path: Path) -> None:
+def test_kinds_decide_where_things_of_a_room_belong(tmp_path: Path) -> None:
     homes = {
         "bar of soap": "washbasin",
         "soup spoon": "cutlery drawer",
@@ -128,7 +128,7 @@ def test_a_room_is_tidied_into_and_onto_by_what_things_are(tmp_path: Path) -> No
     assert any(action.startswith("put ") for action in actions)
 
 
-def test_a_thing_is_brought_where_the_task_says_it_should_be(tmp_path: Path) -> None:
+def test_thing_is_brought_where_task_says_it_should_be(tmp_path: Path) -> None:
     def build(maker: Any, thing: Callable[..., Any]) -> str:
         thing("s", "glass counter", "Room C")
         thing("c", "tea chest", "Room A", "closed")
@@ -146,7 +146,7 @@ def test_a_thing_is_brought_where_the_task_says_it_should_be(tmp_path: Path) -> 
     assert result.success
 
 
-def test_what_is_wanted_grilled_is_put_on_one_appliance_after_another() -> None:
+def test_food_to_grill_tries_one_appliance_after_another() -> None:
     env = gym.make(
         "gym_memory/TextWorld-v0", challenge="simple", level="sparse-brief", split="train",
         memory="arigraph", max_steps=60,
@@ -157,7 +157,7 @@ def test_what_is_wanted_grilled_is_put_on_one_appliance_after_another() -> None:
 
 
 @pytest.mark.parametrize("memory", ["arigraph", "none"])
-def test_where_there_is_nothing_to_do_nothing_is_done_for_ever(tmp_path: Path, memory: str) -> None:
+def test_world_without_actions_is_left_waiting_for_ever(tmp_path: Path, memory: str) -> None:
     def build(maker: Any, thing: Callable[..., Any]) -> str:
         thing("o", "pebble", "Room B")
         thing("c", "wall safe", "Room A", "locked")
@@ -190,7 +190,7 @@ def beliefs(plan: Plan | None = None, **known: Any) -> Beliefs:
     return Beliefs(observation(**known), rules, Task("t", "", "textworld"), plan=plan)
 
 
-def test_asks_for_the_way_to_an_exit_that_is_recalled_without_one() -> None:
+def test_recalled_exit_without_way_is_looked_up() -> None:
     facts = (Triple("you", "is in", "hall"), Triple("attic", "has unexplored exit", "up"))
     asking = explore(beliefs(triples=facts), EXPLORE)
     assert asking == Move("look", dataclasses.replace(EXPLORE, exit=("attic", "up")))
@@ -198,7 +198,7 @@ def test_asks_for_the_way_to_an_exit_that_is_recalled_without_one() -> None:
     assert explore(beliefs(Plan(asking.aim, asking.action), triples=facts), EXPLORE) is None
 
 
-def test_what_is_shut_in_view_and_cannot_be_opened_is_locked() -> None:
+def test_shut_thing_in_view_that_stays_shut_is_locked() -> None:
     seen = "-= Hall =-\nYou see a closed white chest.\nThere is a closed gate leading north."
     at_hand = ("examine white chest", "examine gate", "open gate", "look")
     found = beliefs(text=seen, valid_actions=at_hand)
@@ -206,7 +206,7 @@ def test_what_is_shut_in_view_and_cannot_be_opened_is_locked() -> None:
     assert found.openness("gate") == "closed"
 
 
-def test_the_search_of_everything_is_noted_until_a_lock_gives_way() -> None:
+def test_search_of_everything_is_noted_until_lock_gives_way() -> None:
     searching = Plan(Aim("search all rooms after hall", Kind.SEARCH), "go east")
     searched = searching.after(Move("look", Aim("wander", Kind.WANDER)))
     assert searched.searched
@@ -221,7 +221,7 @@ def test_the_search_of_everything_is_noted_until_a_lock_gives_way() -> None:
         "Recover the lamp. Then put the lamp on the ground in Room C!",
     ],
 )
-def test_what_belongs_on_the_floor_of_a_room_is_carried_there(tmp_path: Path, goal: str) -> None:
+def test_what_belongs_on_floor_of_room_is_carried_there(tmp_path: Path, goal: str) -> None:
     def build(maker: Any, thing: Callable[..., Any]) -> str:
         thing("s", "shelf", "Room B")
         thing("o", "lamp", "shelf")
@@ -237,9 +237,7 @@ def test_what_belongs_on_the_floor_of_a_room_is_carried_there(tmp_path: Path, go
 
 
 @pytest.mark.parametrize("memory", ["arigraph", "history"])
-def test_a_held_key_is_carried_straight_to_the_lock_that_it_is_told_to_open(
-    tmp_path: Path, memory: str
-) -> None:
+def test_held_key_goes_straight_to_the_lock_it_opens(tmp_path: Path, memory: str) -> None:
     def build(maker: Any, thing: Callable[..., Any]) -> str:
         chest = thing("c", "oak chest", "Room A", "locked")
         thing("o", "medal", "oak chest")

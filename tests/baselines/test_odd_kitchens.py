@@ -66,7 +66,7 @@ def play(story: Path, memory: str) -> EpisodeResult:
 @pytest.mark.parametrize(
     "goal", ["Study {book} and make what it says", "Can you make a meal worth eating?", ""]
 )
-def test_cooks_where_book_blade_and_appliances_have_names_of_their_own(
+def test_planner_cooks_where_all_tools_have_other_names(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, goal: str
 ) -> None:
     assert play(kitchen(tmp_path, monkeypatch, goal), "arigraph").success
@@ -103,7 +103,7 @@ def test_looks_at_an_appliance_before_it_is_used() -> None:
     assert "cook swede with vulcan" not in moves(other, COOK)
 
 
-def test_an_appliance_of_which_nothing_is_told_is_tried_on_what_is_not_needed() -> None:
+def test_unknown_appliance_is_tried_on_unneeded_food() -> None:
     seen = (
         *HELD,
         Triple("egg", "is in", "inventory"),
@@ -113,13 +113,13 @@ def test_an_appliance_of_which_nothing_is_told_is_tried_on_what_is_not_needed() 
     assert tried == ["cook egg with vulcan", "cook swede with vulcan"]
 
 
-def test_prepares_the_meal_when_all_is_ready_but_what_is_nowhere() -> None:
+def test_meal_is_prepared_without_ingredients_that_are_nowhere() -> None:
     done = [fact for fact in HELD if fact.relation != "needs to be"]
     asked = Triple("recipe", "requires", "making")
     assert moves((*done, asked), ("look", "prepare meal"))[:1] == ["prepare meal"]
 
 
-def test_what_was_tried_and_who_is_spoken_to_are_no_things() -> None:
+def test_attempts_and_persons_are_no_things() -> None:
     deed = (Triple("you", "is in", "hall"), Triple("hall", "tried", "examine old blade"))
     assert blade(believed(deed), ["swede"]) == "knife"
     aims = [move.aim for move in cook(believed(deed, goal="Your task: cook a meal for you"))]

@@ -30,7 +30,7 @@ BOWL, WANDER = Aim("fetch bowl"), Aim("wander", Kind.WANDER)
 READ = Aim("read the book", Kind.READ)
 
 
-def test_an_aim_that_only_turns_round_is_given_up_and_the_plan_says_so() -> None:
+def test_circling_aim_is_given_up_and_noted_in_plan() -> None:
     plan = Plan(BOWL, "go west")
     for _ in range(3):
         assert not plan.has_given_up(BOWL)
@@ -64,7 +64,7 @@ def test_errands_are_done_in_their_order() -> None:
     assert second.action == "open chest"
 
 
-def test_names_are_compared_without_case_and_said_as_the_game_spells_them() -> None:
+def test_names_match_without_case_and_keep_their_spelling() -> None:
     found = beliefs("", ("unlock White locker with Key 1",))
     assert found.can("unlock white locker with key 1")
     assert found.spelled("unlock white locker with key 1") == "unlock White locker with Key 1"
@@ -85,7 +85,7 @@ def test_steps_without_anything_new_are_counted() -> None:
     assert saw(plan, "a cellar", "")[0] == 0
 
 
-def test_what_was_given_up_is_said_and_exploring_goes_on_when_something_new_is_seen() -> None:
+def test_given_up_aims_are_noted_and_news_resumes_exploring() -> None:
     explore = Aim("explore", Kind.EXPLORE, ("hall", "east"))
     plan = Plan().give_up(dataclasses.replace(BOWL, route=("east",))).give_up(explore)
     assert plan.has_given_up(dataclasses.replace(explore, exit=("den", "west")))
@@ -126,7 +126,7 @@ def test_it_is_what_was_spoken_of_before() -> None:
     assert next(iter(run_errands(at_bed))).action == "put antidote on med bay bed"
 
 
-def test_a_thing_is_named_by_its_noun_where_no_other_is_called_so() -> None:
+def test_unique_noun_names_a_thing() -> None:
     idol = Triple("jade idol", "is in", "shrine")
     assert beliefs("", (), triples=(idol,)).is_named("jade idol", "take the idol")
     assert not beliefs("", (), triples=(idol,)).is_named("jade idol", "take the stone idol")

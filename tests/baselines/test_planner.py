@@ -52,7 +52,7 @@ def test_wins_with_a_graph_and_not_without_a_memory(name: str, level: str) -> No
 
 
 @pytest.mark.parametrize("control", ["shuffled", "adversarial", "noise"])
-def test_chance_facts_of_the_same_size_do_not_stand_in_for_the_graph(control: str) -> None:
+def test_random_facts_of_equal_size_do_not_replace_graph(control: str) -> None:
     def mean(memory: str) -> float:
         games = [play("TreasureHunt", seed, memory, level="hardest") for seed in (0, 1)]
         return sum(game.normalized for game in games) / len(games)
@@ -65,7 +65,7 @@ def test_reads_a_transcript_as_well_as_a_graph() -> None:
     assert play("TreasureHunt", 1, "history", level="easy", budget=4000).success
 
 
-def test_needs_no_encoder_where_nobody_asked_for_tidying() -> None:
+def test_planner_needs_no_encoder_without_tidying() -> None:
     """Without a memory it comes to tidying in this game, for want of anything else to do."""
     env = gym.make("gym_memory/Cooking-v0", split="test", memory="none", level="medium")
     try:
@@ -74,7 +74,7 @@ def test_needs_no_encoder_where_nobody_asked_for_tidying() -> None:
         env.close()
 
 
-def test_says_what_to_install_where_somebody_asked_for_tidying() -> None:
+def test_tidying_without_encoder_names_what_to_install() -> None:
     env = gym.make("gym_memory/Cleaning-v0", split="test", memory="arigraph", max_steps=60)
     try:
         with pytest.raises(MissingDependencyError, match=r"gym-memory\[offline\]"):
@@ -113,7 +113,7 @@ MAP = (
 )
 
 
-def test_a_way_known_in_one_direction_is_known_in_both() -> None:
+def test_way_known_in_one_direction_is_known_in_both() -> None:
     found = beliefs(triples=MAP)
     assert found.ways("kitchen") == {"west": "hall", "south": "cellar"}
     assert found.distances == {"hall": 0, "kitchen": 1, "cellar": 2}
@@ -143,7 +143,7 @@ def test_a_locked_door_is_no_way_out() -> None:
     assert str(move.aim) == "look, west of cellar, by south west"
 
 
-def test_two_exits_that_face_each_other_are_taken_for_one_way() -> None:
+def test_facing_exits_are_one_way() -> None:
     square = (
         *MAP,
         Triple("pantry", "is south of", "hall"),
@@ -152,7 +152,7 @@ def test_two_exits_that_face_each_other_are_taken_for_one_way() -> None:
     assert beliefs(triples=square).ways("pantry") == {"north": "hall", "east": "cellar"}
 
 
-def test_goes_on_along_a_planned_way_that_is_no_longer_recalled() -> None:
+def test_planned_way_is_followed_when_no_longer_recalled() -> None:
     here = observation(triples=(Triple("you", "is in", "kitchen"),))
     task = Task("t", "")
     lost = Beliefs(
@@ -166,19 +166,19 @@ def test_goes_on_along_a_planned_way_that_is_no_longer_recalled() -> None:
     assert move == ("go south", Aim("fetch key", route=("west",)))
 
 
-def test_examples_from_other_games_are_no_facts_of_this_one() -> None:
+def test_examples_from_other_games_are_not_facts_here() -> None:
     lesson = "-= Attic =-\nYou see a box. The box contains a key."
     found = beliefs(memory=lesson, lessons=(lesson,))
     assert found.here == ""
     assert not found.holder("key")
 
 
-def test_where_facts_exclude_each_other_the_more_relevant_one_counts() -> None:
+def test_where_facts_exclude_each_other_more_relevant_one_counts() -> None:
     found = beliefs(triples=(Triple("key", "is in", "box"), Triple("key", "is on", "table")))
     assert found.holder("key") == "box"
 
 
-def test_recalled_text_is_read_in_the_order_of_its_steps() -> None:
+def test_recalled_text_is_read_in_order_of_its_steps() -> None:
     memory = (
         "[step 2] > take key\nYou take the key from the box.\n"
         "[step 1]\n-= Hall =-\nYou see a box. The box contains a key.\n"
@@ -214,7 +214,7 @@ def sought(*triples: Triple, text: str = "A hall.", actions: tuple[str, ...], la
     return next(seek_new(found, np.random.default_rng(0))).action
 
 
-def test_in_an_open_world_what_is_new_here_comes_first() -> None:
+def test_in_open_world_what_is_new_here_comes_first() -> None:
     here = Triple("you", "is in", "hall")
     known_ways = (Triple("den", "is north of", "hall"), Triple("shed", "is south of", "hall"))
     offered = ("go north", "go south", "take lamp", "put lamp in box", "pull lever")
@@ -229,7 +229,7 @@ def test_in_an_open_world_what_is_new_here_comes_first() -> None:
     assert order[5] == "go north"
 
 
-def test_an_open_world_shows_no_round_trip_between_two_rooms() -> None:
+def test_open_world_shows_no_round_trip_between_two_rooms() -> None:
     here = Triple("you", "is in", "hall")
     often = (Triple("hall", "tried 3 times", "go north"), Triple("hall", "tried", "go south"))
     assert sought(here, *often, actions=("go north", "go south"), last="go north") == "go south"
@@ -272,6 +272,6 @@ def test_a_thing_belongs_where_its_like_are() -> None:
     }
 
 
-def test_nothing_is_out_of_place_in_one_room_or_none() -> None:
+def test_zero_or_one_room_has_nothing_out_of_place() -> None:
     assert misfits({"cup": "hall"}, {"hall": ()}, HashEncoder()) == []
     assert misfits({}, {}, HashEncoder()) == []

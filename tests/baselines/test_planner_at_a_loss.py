@@ -45,7 +45,7 @@ COOKING = facts(
 )  # fmt: skip
 
 
-def test_hands_that_are_full_after_all_are_emptied_and_what_was_refused_is_not_done_again() -> None:
+def test_full_hands_are_emptied_and_refused_actions_not_repeated() -> None:
     actions = ("take knife from counter", "drop coin", "drop leek", "look")
     obs = observation(
         text="You're carrying too many things already.",
@@ -57,7 +57,7 @@ def test_hands_that_are_full_after_all_are_emptied_and_what_was_refused_is_not_d
     assert player.act(obs, {}) == "drop coin"
 
 
-def test_what_a_note_wants_grilled_is_put_on_one_appliance_after_another() -> None:
+def test_food_to_grill_by_note_tries_each_appliance() -> None:
     known = facts(
         "you, is in, yard", "note, says, It's only missing a grilled leek.", "bbq, is in, yard",
         "bbq, is, empty", "leek, is in, inventory", "leek, needs to be, grilled",
@@ -72,7 +72,7 @@ LOCKED = facts(
 )  # fmt: skip
 
 
-def test_a_held_key_is_carried_to_the_lock_that_is_known() -> None:
+def test_held_key_is_carried_to_lock_that_is_known() -> None:
     actions = ("go east", "look")
     told = beliefs(triples=(*LOCKED, Triple("brass key", "opens", "chest")), valid_actions=actions)
     assert next(iter(use_keys(told))) == ("go east", Aim("unlock chest with brass key"))
@@ -83,7 +83,7 @@ def test_a_held_key_is_carried_to_the_lock_that_is_known() -> None:
     )
 
 
-def test_a_key_is_not_carried_on_once_it_opened_a_door_or_where_it_does_not_turn() -> None:
+def test_used_or_misfitting_key_is_carried_no_further() -> None:
     door = facts(
         "brass key, opens, oak door", "oak door, is, open", "hall, has north door, oak door"
     )
@@ -93,7 +93,7 @@ def test_a_key_is_not_carried_on_once_it_opened_a_door_or_where_it_does_not_turn
         assert not list(try_keys(done))
 
 
-def test_who_remembers_nothing_and_sees_nothing_new_no_longer_looks_at_things() -> None:
+def test_forgetful_player_stops_looking_once_nothing_is_new() -> None:
     text, actions = HALL, ("examine book", "examine knife", "look", "take knife from shelf")
     plan = Plan(Aim("wander", Kind.WANDER), "look", given_up=((Aim("take knife"), 3),))
     for _ in range(5):
@@ -128,7 +128,7 @@ def test_a_plan_to_tidy_is_dropped_after_a_loss() -> None:
     assert next(iter(Tidier("hash")(after))).action == "put cap on rack"
 
 
-def test_a_recipe_is_read_again_once_it_is_known_what_its_names_mean() -> None:
+def test_recipe_is_read_again_once_its_names_are_known() -> None:
     rules, graph, task = get_extractor("textworld"), TemporalGraph(), Task("t", "", "textworld")
     steps = [
         Step(0, "-= Kitchen =-\nYou see a table. On the table you can see a note."),
@@ -143,7 +143,7 @@ def test_a_recipe_is_read_again_once_it_is_known_what_its_names_mean() -> None:
     assert Triple("pie of the day", "needs to be", "grilled") in graph
 
 
-def test_what_gave_an_order_is_read_again_where_the_task_says_to_repeat() -> None:
+def test_source_of_orders_is_read_again_if_task_repeats() -> None:
     known = facts("you, is in, hall", "book, is in, hall", "book, says, Take the plum.")
     actions = ("read book", "take plum", "take pear", "look")
 

@@ -55,7 +55,7 @@ def test_answers_by_rules(question: str, evidence: list[Evidence], answer: str) 
     assert answer_to(question, evidence) == answer
 
 
-def test_a_bridge_is_a_new_name_close_to_the_question() -> None:
+def test_bridge_is_a_new_name_close_to_the_question() -> None:
     question = "Where did the designer of Violet Harbour study?"
     assert bridge_from(question, [HARBOUR, VENN]) == "Ada Quill"
     assert bridge_from(question, [HARBOUR], but="Ada Quill; Oun") == ""

@@ -62,7 +62,7 @@ def test_worked_example() -> None:
         (False, "A hall.", 0, False), (False, "You die.", 0, True), (False, "A pit.", -1, False),
     ],
 )  # fmt: skip
-def test_success_is_points_or_a_new_state_without_a_loss(
+def test_success_is_points_or_new_state_without_a_loss(
     won: bool, after: str, reward: float, ended: bool
 ) -> None:
     learnt = Affordances()
@@ -70,7 +70,7 @@ def test_success_is_points_or_a_new_state_without_a_loss(
     assert learnt.of(shown("A cellar."), "wave") == pytest.approx(2 / 3 if won else 1 / 3)
 
 
-def test_the_state_is_forgotten_with_the_episode_and_the_form_is_not() -> None:
+def test_state_is_forgotten_with_episode_and_form_is_not() -> None:
     learnt = Affordances()
     hall = shown("A hall.")
     for _ in range(2):

@@ -89,7 +89,7 @@ def test_sb3_takes_the_environment() -> None:
     assert get_action_masks(env).sum() == info["n_valid"] == (obs["actions"].any(1)).sum()
 
 
-def test_plain_ppo_draws_no_empty_row_and_its_heads_stay() -> None:
+def test_plain_ppo_draws_no_empty_row_and_keeps_heads() -> None:
     model = pointed(PPO("MultiInputPolicy", DummyVecEnv([make] * 2), policy_kwargs=SMALL, **HOW))
     invalid = []
     model.learn(64, callback=lambda local, _: not invalid.extend(local["infos"]))
@@ -116,7 +116,7 @@ def test_masks_are_never_empty_and_are_kept_to(trained: Any) -> None:
     assert all(info["action_mask"].any() for info in infos)
 
 
-def test_sb3_is_told_which_episodes_were_cut(trained: Any) -> None:
+def test_sb3_learns_which_episodes_were_truncated(trained: Any) -> None:
     _, infos = trained
     ends = [info for info in infos if "terminal_observation" in info]
     cut = [info for info in ends if info["TimeLimit.truncated"]]

@@ -88,7 +88,7 @@ def test_keeps_nothing_but_its_published_plan() -> None:
 GOING = ("go to desk 1", "go to drawer 1", "go to drawer 2", "look")
 
 
-def test_goes_to_what_it_remembers_and_looks_where_it_has_not_looked() -> None:
+def test_agent_visits_remembered_things_and_searches_unseen_places() -> None:
     task = "put some pen on desk"
     text = "You arrive at shelf 1. On the shelf 1, you see nothing."
     known = ("drawer 1, is, open", "drawer 1, is, empty", "desk 1, is, empty")
@@ -121,7 +121,7 @@ def test_treats_a_thing_once() -> None:
     assert policy.act(clean, {}) == "go to shelf 1"
 
 
-def test_puts_down_what_is_not_wanted_and_uses_both_grammars() -> None:
+def test_unwanted_things_are_put_down_in_both_grammars() -> None:
     text = "You arrive at desk 1. On the desk 1, you see a pen 1."
     for put in ("put cup 1 in/on desk 1", "move cup 1 to desk 1"):
         actions = ("go to drawer 1", put)

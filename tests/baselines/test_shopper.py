@@ -46,7 +46,7 @@ def test_memory_buys_better():
 
 
 @pytest.mark.slow
-def test_a_transcript_that_forgets_nothing_is_as_good_as_the_graph():
+def test_transcript_that_forgets_nothing_is_as_good_as_graph():
     """The same rules read both, so that the comparison is about what is kept."""
     whole = play("history", budget=100_000)
     graph = play("arigraph", budget=100_000)

@@ -64,7 +64,7 @@ def test_it_copies_to_words_that_it_never_saw() -> None:
     assert hits >= 95
 
 
-def test_what_it_says_does_not_depend_on_what_else_is_in_the_batch() -> None:
+def test_answer_is_independent_of_the_batch() -> None:
     learner = TextLearner(SMALL)
     one = learner.see(obs("the apple is here", "eat apple", "go east"))
     two = learner.see(obs("", "go west", "go east", "look", text="Another room, with an apple."))
@@ -102,7 +102,7 @@ def trainer(folder: Path, steps: int, settings: TextSettings = SMALL) -> Trainer
     return Trainer(TextLearner(settings), make, how, folder, {"env": "FakeHouse"})
 
 
-def test_a_resumed_run_is_the_unbroken_one_and_its_player_plays(tmp_path: Path) -> None:
+def test_resumed_run_is_unbroken_one_and_its_player_plays(tmp_path: Path) -> None:
     settings = dataclasses.replace(SMALL, rl_after=90, n_steps=4)
     curve = trainer(tmp_path / "whole", 150, settings).run()
     trainer(tmp_path / "half", 60, settings).run()

@@ -43,7 +43,7 @@ def advise(triples: str, actions: str, **kwargs: Any) -> str:
     return advised(triples, actions, **kwargs).action
 
 
-def test_who_plans_without_a_list_of_actions_keeps_what_lies_at_hand() -> None:
+def test_plan_without_listed_actions_keeps_reachable_things() -> None:
     known = (
         "you | is in | bathroom\nsnorkel | is on | washbasin\nwashbasin | is in | bathroom\n"
         "pool | is west of | bathroom\ndiving board | is in | pool"
@@ -65,7 +65,7 @@ def test_who_plans_without_a_list_of_actions_keeps_what_lies_at_hand() -> None:
 # ---------------------------------------------------------------- kinds
 
 
-def test_every_kind_has_rooms_places_and_things_and_names_nothing_twice() -> None:
+def test_every_kind_has_rooms_places_things_and_unique_names() -> None:
     for kind in known_kinds():
         for names in kind:
             assert names
@@ -73,7 +73,7 @@ def test_every_kind_has_rooms_places_and_things_and_names_nothing_twice() -> Non
             assert all(name == name.strip().lower() for name in names)
 
 
-def test_a_listed_thing_suits_what_its_kind_is_kept_in() -> None:
+def test_listed_thing_suits_what_its_kind_is_kept_in() -> None:
     things = ["toothbrush", "novel", "dinner plate"]
     found = suits(things, FURNITURE, HashEncoder())
     assert found.argmax(1).tolist() == [2, 1, 0]
@@ -82,7 +82,7 @@ def test_a_listed_thing_suits_what_its_kind_is_kept_in() -> None:
     assert np.allclose(alone, found[:1, 2:], atol=2e-5), "whatever else is asked for"
 
 
-def test_the_encoder_carries_kinds_over_to_names_that_are_not_listed() -> None:
+def test_encoder_carries_kinds_over_to_unlisted_names() -> None:
     try:
         encoder: Encoder = make_encoder(DEFAULT_MODEL)
     except MissingDependencyError as missing:
@@ -117,7 +117,7 @@ dinner plate | is in | cupboard
 """
 
 
-def test_while_the_game_goes_on_the_last_few_things_are_tried() -> None:
+def test_while_game_goes_on_last_few_things_are_tried() -> None:
     """One is praised and one was taken in vain; of the two that are left, one must be wrong."""
     lost = "teacup | belongs in | cupboard\nteacup | is in | cupboard\n"
     left = "atlas | is on | bookshelf\nnovel | is on | bookshelf\n"
@@ -125,7 +125,7 @@ def test_while_the_game_goes_on_the_last_few_things_are_tried() -> None:
     assert advise(KITCHEN + lost + left, actions).startswith("take ")
 
 
-def test_what_no_action_takes_keeps_nothing_else_from_being_tried_elsewhere() -> None:
+def test_untakeable_thing_blocks_no_attempt_elsewhere() -> None:
     """The gadget was put in vain; the bath mat seems to be astray and is a fixture."""
     known = KITCHEN + (
         "gadget | was put in | cupboard\ngadget | is in | cupboard\n"
@@ -136,7 +136,7 @@ def test_what_no_action_takes_keeps_nothing_else_from_being_tried_elsewhere() ->
     assert advise(known, "look; take gadget", plan=plan) == "take gadget"
 
 
-def test_of_many_things_that_seem_right_none_is_taken_for_a_point() -> None:
+def test_nothing_is_taken_where_many_things_seem_right() -> None:
     lost = "".join(f"cup {i} | belongs in | cupboard\ncup {i} | is in | cupboard\n" for i in "abcd")
     books = [f"novel {i}" for i in "abcdefghij"]
     left = "".join(f"{book} | is on | bookshelf\n" for book in books)
@@ -144,7 +144,7 @@ def test_of_many_things_that_seem_right_none_is_taken_for_a_point() -> None:
     assert advise(KITCHEN + lost + left, actions) == "look"
 
 
-def test_where_a_take_costs_a_point_the_surer_thing_comes_first() -> None:
+def test_where_take_costs_point_the_surer_thing_comes_first() -> None:
     """The gadget may belong anywhere; the toothbrush is a room away and surely out of place."""
     rooms = "bathroom | is east of | kitchen\nkitchen | is west of | bathroom\n"
     rooms += "washbasin | is in | bathroom\nwashbasin | is | empty\n"
@@ -157,7 +157,7 @@ def test_where_a_take_costs_a_point_the_surer_thing_comes_first() -> None:
     assert advise(KITCHEN + rooms + near + lost, actions, goal=goal) == "go east"
 
 
-def test_what_lies_where_it_was_put_in_vain_is_no_company() -> None:
+def test_thing_put_in_vain_is_no_sign_of_place() -> None:
     room = "you | is in | hall\nbin | is in | hall\nbin | is | open\ntray | is in | hall\n"
     room += "red gizmo | is in | inventory\n"
     tried = "blue gizmo | is in | bin\nblue gizmo | was put in | bin\ntray | is | empty\n"
@@ -167,7 +167,7 @@ def test_what_lies_where_it_was_put_in_vain_is_no_company() -> None:
     assert advise(room + tried, actions) == without
 
 
-def test_a_card_on_the_stove_is_put_away_and_one_that_says_something_is_not() -> None:
+def test_blank_card_is_put_away_and_written_one_stays() -> None:
     room = "you | is in | kitchen\nstove | is in | kitchen\npostcard | is on | stove\n"
     room += "hall table | is in | kitchen\nhall table | is | empty\n"
     actions = "look; take postcard from stove"
@@ -191,7 +191,7 @@ teacup | is in | inventory
 """
 
 
-def test_what_a_text_named_is_put_away_when_nothing_came_of_it() -> None:
+def test_thing_named_in_vain_by_text_is_put_away() -> None:
     actions = "look; insert teacup into cupboard; put teacup on bookshelf"
     said = {"goal": "Visitors are expected.", "unrequested": True}
     assert advise(NOTED, actions, plan=Plan(Aim("explore", Kind.EXPLORE), "look"), **said) != (
@@ -218,7 +218,7 @@ def house() -> str:
     return "\n".join(lines)
 
 
-def test_who_is_done_in_a_large_house_neither_surveys_nor_reads_again() -> None:
+def test_finished_player_in_large_house_surveys_nothing_again() -> None:
     known = house() + "\nold receipt | is in | room 0"
     actions = "look; examine old receipt; go east"
     survey = Plan(Aim("survey: room 0, room 1", Kind.SURVEY), "look")

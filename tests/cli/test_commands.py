@@ -328,7 +328,7 @@ def test_an_environment_may_be_named_by_its_id(run: Run) -> None:
 
 
 @pytest.mark.parametrize("url", ["http://user:secret@x/v1", "https://secret@x:1/v1"])
-def test_a_url_with_credentials_is_refused_before_anything_is_written(
+def test_url_with_credentials_is_refused_before_anything_is_written(
     run: Run, tmp_path: Path, url: str
 ) -> None:
     words = ("-m", "none", "-p", "react", "--base-url", url, "-o", "out")
@@ -397,7 +397,7 @@ def test_doctor_finds_what_is_here_and_what_is_not(
     assert shown.splitlines()[-1].startswith("gym-memory works here. Missing or broken in part:")
 
 
-def test_doctor_tells_a_fault_by_its_status(run: Run, tmp_path: Path, monkeypatch: Any) -> None:
+def test_doctor_reports_a_fault_by_its_status(run: Run, tmp_path: Path, monkeypatch: Any) -> None:
     (tmp_path / "file").touch()
     monkeypatch.setenv("GYM_MEMORY_CACHE", str(tmp_path / "file" / "cache"))
     status, out, _ = run("doctor")
@@ -407,7 +407,7 @@ def test_doctor_tells_a_fault_by_its_status(run: Run, tmp_path: Path, monkeypatc
 
 
 @pytest.mark.parametrize("script", ["#!/bin/sh\nexit 1\n", "#!/no/such/shell\n"])
-def test_doctor_is_not_fooled_by_a_java_that_does_not_run(
+def test_doctor_notices_a_java_that_fails(
     run: Run, tmp_path: Path, monkeypatch: Any, script: str
 ) -> None:
     java = tmp_path / "java"
@@ -455,7 +455,7 @@ def test_the_demo_compares_memories_where_they_matter() -> None:
     assert DEMO.policies == ("planner",)
 
 
-def test_the_demo_ends_with_its_result_and_the_next_step(tmp_path: Path) -> None:
+def test_demo_ends_with_its_result_and_the_next_step(tmp_path: Path) -> None:
     rows = [
         EpisodeRow(
             Job(env, memory, "planner", 0),

@@ -109,7 +109,7 @@ def test_the_table_says_whose_words_a_fact_is(run: Run, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("t", [0, 3, 11])
-def test_as_of_shows_what_would_have_been_known_and_recalled(run: Run, steps: Path, t: int) -> None:
+def test_as_of_shows_facts_and_recall_of_that_step(run: Run, steps: Path, t: int) -> None:
     episode = list(read_trajectory(steps))[-1]
     memory = AriGraph()
     memory.begin(episode.task, None)
@@ -158,7 +158,7 @@ def test_memories_that_last_see_the_earlier_episodes(run: Run, steps: Path) -> N
 # ---------------------------------------------------------------- save and diff
 
 
-def test_a_saved_memory_is_the_same_and_can_go_back(run: Run, steps: Path) -> None:
+def test_saved_memory_is_the_same_and_can_go_back(run: Run, steps: Path) -> None:
     assert run("memory", "save", steps, "a.json")[0] == 0
     taught, saved = open_memory(steps), open_memory("a.json")
     assert saved.memory.state() == taught.memory.state()
@@ -215,7 +215,7 @@ def test_stores_are_inspected_exported_imported_and_compared(run: Run, store: Pa
 
 
 @pytest.mark.slow
-def test_a_store_on_a_server_is_looked_into_as_a_file_is(run: Run, store, postgres) -> None:
+def test_store_on_server_is_looked_into_as_file_is(run: Run, store, postgres) -> None:
     run("memory", "export", store, "out.jsonl")
     secret = postgres.replace("postgres:@", "postgres:s3cret@")
     code, out, _ = run("memory", "import", "out.jsonl", secret)
@@ -226,7 +226,7 @@ def test_a_store_on_a_server_is_looked_into_as_a_file_is(run: Run, store, postgr
     assert shown[0] == shown[1]
 
 
-def test_mistakes_are_told_in_one_line(run: Run, steps: Path, store: Path) -> None:
+def test_mistakes_are_one_line(run: Run, steps: Path, store: Path) -> None:
     Path("junk.json").write_text("{}")
     run("memory", "save", steps, "a.json")
     run("memory", "save", steps, "h.json", "-m", "history")

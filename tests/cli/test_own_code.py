@@ -87,7 +87,7 @@ def test_functions_and_classes_play_in_workers_and_resume(folder):
 
 
 @pytest.mark.slow
-def test_the_policy_of_the_page_scores_what_the_page_says(tmp_path):
+def test_policy_of_the_page_scores_what_the_page_says(tmp_path):
     page = (ROOT / "docs" / "own-policy.md").read_text()
     code = re.search(r"```python\n(.*?)```", page, re.DOTALL)[1]
     assert code.partition("def ")[2] in (ROOT / "examples" / "own_policy.py").read_text()
@@ -145,7 +145,7 @@ def test_faults_are_one_line(policy, says, folder):
 
 
 @pytest.mark.slow
-def test_a_memory_or_game_of_another_kind_is_refused_in_a_line(folder):
+def test_memory_or_game_of_wrong_kind_gives_one_line(folder):
     words = ["run", "-e", "Fetch", "-p", "random", "-w", "1", "-m", "./agent.py:Agent"]
     said = run(words, folder, 2)
     assert "expected './agent.py:Agent' as a subclass of gym_memory.memory.Memory" in said

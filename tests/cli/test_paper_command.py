@@ -55,7 +55,7 @@ def test_what_is_played_is_what_the_paper_reports(name: str, tmp_path: Path) -> 
                 pytest.skip(str(missing))
 
 
-def test_the_model_plays_policies_and_if_asked_memories() -> None:
+def test_model_plays_policies_and_if_set_memories() -> None:
     experiment = load_experiment("arigraph-fig3")
     rules = experiment.plan(MODEL, memory_llm=False, seeds="3:5")[0]
     assert rules.config.seeds == (3, 4)

@@ -66,7 +66,7 @@ def test_parameters_go_to_the_policy_else_to_the_memory() -> None:
         agent_of("ariadne", "random")
 
 
-def test_a_model_goes_where_there_is_a_part_for_it(tmp_path: Path) -> None:
+def test_model_goes_where_there_is_a_part_for_it(tmp_path: Path) -> None:
     model = {"model": "m", "base_url": "http://h/v1"}
     assert policy_with_model("ariadne?model=own", model) == (
         "ariadne?base_url=http://h/v1&model=own"
@@ -141,7 +141,7 @@ def test_two_variants_of_an_agent_have_numbered_folders(
     assert [Spec(spec).kwargs.get("history") for (spec,) in policies] == [None, 2]
 
 
-def test_what_is_asked_for_stands_in_the_configuration() -> None:
+def test_requested_settings_are_in_the_configuration() -> None:
     asked = options.RunChoices(model="m", memory_llm=True, navigate=False, max_steps=7)
     agent = agent_of("ariadne")
     config = asked.config(

@@ -122,7 +122,7 @@ def test_twenty_games_over_stdio_are_those_of_a_run(games: Games) -> None:
     asyncio.run(main())
 
 
-def test_four_clients_over_http_play_the_games_of_a_run(games: Games, port: int) -> None:
+def test_four_clients_over_http_play_games_of_a_run(games: Games, port: int) -> None:
     async def one(number: int) -> None:
         async with over_http(port) as client:
             await play(client, games, range(number, 20, 4))

@@ -113,7 +113,7 @@ def test_answers_are_the_games_truth(accounts: list[Account]) -> None:
                 assert 0 <= question.age <= account.now
 
 
-def test_no_more_than_asked_for_and_the_same_again(accounts: list[Account]) -> None:
+def test_limit_is_kept_and_repeats_are_equal(accounts: list[Account]) -> None:
     account = accounts[-1]
     few = asked(account, per_kind=2)
     assert max(Counter(q.kind for q in few).values()) == 2
@@ -196,7 +196,7 @@ def test_near() -> None:
     assert grade(question, up, west, ("cellar", "is south of", "hall")) == "wrong"
 
 
-def test_what_is_true_and_could_not_be_known_is_unproven() -> None:
+def test_true_fact_beyond_knowledge_is_unproven() -> None:
     cellar, shed = ("cellar", "is south of", "hall"), ("shed", "is east of", "hall")
     hidden = moment(0, KNOWN, unseen=[cellar, ("key", "is in", "cellar")])
     ways = [("attic", "is up of", "hall"), ("kitchen", "is west of", "hall")]
@@ -457,7 +457,7 @@ def test_a_sitting_replays_what_was_played(monkeypatch: pytest.MonkeyPatch) -> N
     assert {a.wording for a in answers} == {"seen", "unseen"}
 
 
-def test_an_episode_that_ends_early_is_asked_about_once() -> None:
+def test_short_episode_gets_one_question() -> None:
     config = ExamConfig(("FakeHouse",), ("none",), ("walkthrough",), (0,), (100,), (5, 50, 200))
     lengths = {answer.length for answer in examine(config)}
     assert lengths == {5, 50}
@@ -493,12 +493,12 @@ def test_wrong_settings_are_refused(change: dict[str, Any], error: type[Exceptio
         ExamConfig(**{**settings, **change})
 
 
-def test_a_wrong_name_is_told_before_anything_is_played() -> None:
+def test_wrong_name_is_refused_before_play() -> None:
     with pytest.raises(UnknownNameError, match="arigraph"):
         next(examine(ExamConfig(("FakeHouse",), ("arigrap",))))
 
 
-def test_names_are_cut_where_no_other_name_has_the_noun() -> None:
+def test_names_are_cut_where_no_other_name_has_noun() -> None:
     known = {("block of cheese", "is in", "hall"), ("red key", "is in", "hall")}
     account = Account([moment(0, {*known, ("blue key", "is in", "hall")})])
     cut = account.with_short_names

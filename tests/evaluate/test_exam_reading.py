@@ -94,7 +94,7 @@ def test_the_reader_needs_no_rule_of_a_dialect() -> None:
     assert reading.place("fridge") == "kitchen"
 
 
-def test_what_the_game_did_not_say_is_not_told_by_its_step() -> None:
+def test_step_states_only_what_the_game_said() -> None:
     altered = KITCHEN.replace("egg", "pan")
     reading = read(f"[step 0]\n{altered}")
     assert reading.place_at("egg", 0) == ""
@@ -174,7 +174,7 @@ def test_triples_are_believed_before_older_texts() -> None:
     assert gone.contents("fridge") == {"egg"}
 
 
-def test_of_a_text_cut_short_only_whole_names_are_read() -> None:
+def test_of_text_cut_short_only_whole_names_are_read() -> None:
     cut = f"[step 0]\n{KITCHEN[: KITCHEN.index('egg') + 2]}"
     assert "The fridge contains an apple and an eg" in cut
     assert read(cut).contents("fridge") == {"apple"}
@@ -210,7 +210,7 @@ def test_any_order_of_forms_can_be_read(parts: list[str], t: int) -> None:
         assert reading.place_at("pear", past) == ""
 
 
-def test_what_a_memory_recalls_in_full_is_read_as_it_was() -> None:
+def test_full_recall_is_read_unchanged() -> None:
     for name in ("history", "arigraph", "summary", "stma"):
         memory = make_memory(name)
         memory.begin(TASK, 0)
@@ -222,7 +222,7 @@ def test_what_a_memory_recalls_in_full_is_read_as_it_was() -> None:
         assert reading.ways("kitchen") == {"east": "hall"}, name
 
 
-def test_history_is_counted_to_its_first_step_only_if_it_begins_there() -> None:
+def test_history_counts_to_its_first_step_only_if_complete() -> None:
     memory = History(window=2)
     memory.begin(TASK, 0)
     for step in STEPS:

@@ -41,7 +41,7 @@ def test_shares_of_right_and_wrong() -> None:
     assert exam_scores([answer("unproven"), answer("right")])[0].unproven == 0.5
 
 
-def test_wordings_are_told_apart() -> None:
+def test_wordings_are_distinguished() -> None:
     answers = [answer("right", wording="seen"), answer("silent"), answer("right", wording="focus")]
     assert [(m.wording, m.right) for m in exam_scores(answers) if m.kind == "all"] == [
         ("seen", 1.0),
@@ -130,7 +130,7 @@ def test_files_of_an_exam(tmp_path: Path) -> None:
     assert [drawn.count('class="line') > 2 for drawn in pictures] == [True, True]
 
 
-def test_an_exam_in_which_nothing_was_asked_is_kept_without_plots(tmp_path: Path) -> None:
+def test_exam_without_questions_is_kept_without_plots(tmp_path: Path) -> None:
     config = ExamConfig(
         envs=("TreasureHunt?level=easy",), memories=("none",), policies=("random",), seeds=(0,),
         budgets=(100,), lengths=(5,), wordings=("focus",),

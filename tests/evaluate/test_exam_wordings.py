@@ -25,7 +25,7 @@ def test_every_sort_of_question_has_eight_wordings() -> None:
         assert len(halves["unseen"]) >= 4, sort
 
 
-def test_all_wordings_of_a_sort_name_what_is_asked_about() -> None:
+def test_all_wordings_of_a_sort_name_their_subject() -> None:
     for sort, halves in templates().items():
         for half, texts in halves.items():
             for text in texts:

@@ -75,7 +75,7 @@ def test_the_memory_keeps_the_contract(folder: Path) -> None:
     python(folder, "-c", CONTRACT)
 
 
-def test_it_can_be_compared_and_examined_from_the_command_line(folder: Path) -> None:
+def test_it_can_be_compared_and_examined_from_command_line(folder: Path) -> None:
     (folder / "house.py").write_text(
         "from gym_memory.testing.fake_env import register_fake\nregister_fake()\n"
     )

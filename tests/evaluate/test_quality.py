@@ -90,7 +90,7 @@ def test_one_remembers_and_learns_the_way() -> None:
     assert Triple("chest", "is", "locked") not in observer.true
 
 
-def test_what_is_at_hand_and_cannot_be_opened_is_locked() -> None:
+def test_closed_thing_in_view_without_open_is_locked() -> None:
     observer = IdealObserver()
     hall = swap(START, ("you|is in|kitchen", "you|is in|hall"))
     told = "-= Hall =-\nYou see a chest and a lamp."
@@ -120,7 +120,7 @@ def test_own_actions_change_what_is_known() -> None:
         ("The chest looks noble. It is locked.", "examine chest"),
     ],
 )
-def test_a_lock_is_known_once_the_text_speaks_of_it(text: str, action: str) -> None:
+def test_lock_is_known_once_the_text_speaks_of_it(text: str, action: str) -> None:
     observer = IdealObserver()
     hall = facts(swap(START, ("you|is in|kitchen", "you|is in|hall")))
     observer.see(Oracle(hall), "-= Hall =-\nYou see a chest.")
@@ -170,7 +170,7 @@ NOTE = ("note", "Of all locks the tin key minds the chest's. Be in the hall for 
         ("You fry the egg.", "cook egg with stove", ""),
     ],
 )  # fmt: skip
-def test_what_a_writing_tells_in_any_words(text: str, action: str, told: str) -> None:
+def test_writing_is_read_in_any_words(text: str, action: str, told: str) -> None:
     writings = (RECIPE, PLATE, HINT, NOTE)
     observer = IdealObserver.of(world(START, *writings))
     observer.see(world(START), KITCHEN, "look")
@@ -301,7 +301,7 @@ def test_memories_without_a_graph_are_refused() -> None:
         measure(fake("random", memory="history"))
 
 
-def test_curves_are_means_over_the_episodes_that_got_so_far() -> None:
+def test_curves_are_means_over_episodes_that_got_so_far() -> None:
     base = measure(fake("random"))
     long = dataclasses.replace(base, live=(2, 4, 6), retired=(0, 1, 0))
     short = dataclasses.replace(base, live=(4, 8), retired=(0, 3))

@@ -166,7 +166,7 @@ def test_our_memories_pass_the_audit(tmp_path: Path, memory: str) -> None:
 
 
 @pytest.mark.slow
-def test_a_budget_exceeded_in_play_counts_whatever_the_memory_reports(
+def test_budget_exceeded_in_play_counts_whatever_the_memory_reports(
     own: Path, tmp_path: Path
 ) -> None:
     (cell,) = played("play", f"{own}:Overflows", tmp_path)
@@ -216,7 +216,7 @@ def test_a_stream_counts_the_tasks_that_the_policy_played(tmp_path: Path) -> Non
 
 
 @pytest.mark.slow
-def test_a_memory_that_fails_in_a_stream_has_no_rank(own: Path, tmp_path: Path) -> None:
+def test_memory_that_fails_in_a_stream_has_no_rank(own: Path, tmp_path: Path) -> None:
     (cell,) = played("stream", f"{own}:Tires", tmp_path, STREAM, faults=1)
     assert (cell.tasks, cell.scores, cell.failed) == ((), (), 1)
     (card,) = cards(load_suite("streams"), {"x": [cell]})
@@ -251,7 +251,7 @@ def games(scores: Any, worlds: int = 2) -> dict[tuple[str, str], float]:
 
 
 @pytest.mark.slow
-def test_ranks_hold_the_true_ranks_as_often_as_they_say() -> None:
+def test_ranks_hold_true_ranks_as_often_as_they_say() -> None:
     truth = np.array([0.9, 0.8, 0.8, 0.55, 0.5, 0.2])
     best = [1 + int((truth > t).sum()) for t in truth]
     worst = [len(truth) - int((truth < t).sum()) for t in truth]
@@ -272,7 +272,7 @@ def test_ranks_hold_the_true_ranks_as_often_as_they_say() -> None:
     assert told_apart / draws > 0.8
 
 
-def test_a_tie_is_a_tie_and_order_does_not_matter() -> None:
+def test_tie_is_a_tie_and_order_does_not_matter() -> None:
     same = games([0.0, 1.0, 0.5, 0.75] * 5)
     low = games([0.0] * 20)
     found = ranks({"a": same, "b": dict(same), "c": low})

@@ -28,7 +28,7 @@ def read(text: str, action: str = "", known: str = "", inventory: str = "", rewa
     return extraction, {"|".join(fact) for fact in graph.live()}
 
 
-def test_second_thing_of_a_name_keeps_its_place_in_the_text() -> None:
+def test_second_thing_of_name_keeps_its_place_in_text() -> None:
     text = (
         "Current Location: Tutorial, room\n\nTutorial Step 8 — Drop the coin.\n"
         "Required action: `drop coin`\n\nI am holding 1 coin, 1 bag.\nI see no one nearby."
@@ -39,7 +39,7 @@ def test_second_thing_of_a_name_keeps_its_place_in_the_text() -> None:
     assert words["another coin"] == words["coin"] == "coin"
 
 
-def test_a_remark_in_brackets_behind_a_label_is_no_part_of_it() -> None:
+def test_bracketed_remark_after_label_is_not_part_of_it() -> None:
     carried = "Inventory (maximum capacity is 4 items): \n  a knife\n  a roasted sliced onion"
     wanted = {"knife|is in|inventory", "onion|is in|inventory"}
     wanted |= {"onion|is|roasted", "onion|is|sliced"}
@@ -59,7 +59,7 @@ def test_a_remark_in_brackets_behind_a_label_is_no_part_of_it() -> None:
         ("You take the coat.", "take coat", 0.25, set()),
     ],
 )  # fmt: skip
-def test_a_reward_says_whether_a_thing_is_where_it_belongs(
+def test_reward_says_whether_a_thing_is_where_it_belongs(
     text: str, action: str, reward: float, facts: set[str]
 ) -> None:
     known = "you|is in|hall; coat|is on|bed; bed|is in|hall; box|is in|hall"
@@ -183,7 +183,7 @@ def test_evidence_of_what_a_list_says() -> None:
     assert spans["stove is empty"] == spans["stove is in den"] == "stove"
 
 
-def test_what_looks_like_an_exit_or_an_answer_to_the_action() -> None:
+def test_what_looks_like_exit_or_answer_to_the_action() -> None:
     hall = "you|is in|hall"
     assert read("Cooking directions: dice the carrot, fry it", known=hall)[1] == {hall}
     put = read("lamp: taken\nDone.", "put lamp in box")[0].mentions
@@ -243,7 +243,7 @@ FIRST = {
 
 
 @pytest.mark.parametrize("name", FIRST)
-def test_the_first_text_tells_the_dialect(name: str) -> None:
+def test_first_text_decides_the_dialect(name: str) -> None:
     try:
         env = ENVIRONMENTS.get(name)()
         texts = [env.reset(seed=seed)[0]["text"] for seed in (0, 1)]

@@ -35,7 +35,7 @@ def test_what_a_meal_is_made_in_is_no_food(text: str) -> None:
 
 
 @pytest.mark.parametrize("known", [{"slab": "supporter"}, {}])
-def test_an_appliance_is_told_from_other_things_of_a_sentence(known: dict[str, str]) -> None:
+def test_appliance_is_distinguished_from_other_things_of_sentence(known: dict[str, str]) -> None:
     tool = "slab" if known else "kiln"
     text = f"Should you have to fry food, the {tool} is at your service."
     told = read_kitchen(text, known.get)
@@ -61,7 +61,7 @@ def test_lists_may_be_headed_and_marked_as_anybody_likes(text: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["menu", "placemat", "clipboard", "chef's notes", "tattered tome"])
-def test_a_recipe_is_told_by_what_it_says_of_food(name: str) -> None:
+def test_recipe_is_recognised_by_what_it_says_of_food(name: str) -> None:
     text = "We make this from the swede and the egg. Slice the swede."
     told = {tuple(m.triple) for m in read_writing(name, text, {name: "thing"}.get)}
     assert told >= {
@@ -80,7 +80,7 @@ def test_a_recipe_is_told_by_what_it_says_of_food(name: str) -> None:
         "The dish is on the oak shelf.",
     ],
 )
-def test_a_note_that_names_a_place_for_cooking_is_no_recipe(text: str) -> None:
+def test_note_that_names_place_for_cooking_is_no_recipe(text: str) -> None:
     told = read_writing("poster", text, {"moss key": "thing"}.get)
     assert not any(m.triple.subject == "recipe" for m in told)
 

@@ -48,7 +48,7 @@ def test_a_note_neither_moves_the_player_nor_gives_things(
 
 
 @pytest.mark.parametrize("dialect", ROOM)
-def test_words_do_not_replace_what_was_seen_and_what_is_seen_replaces_words(dialect: str) -> None:
+def test_words_never_replace_sights_and_sights_replace_words(dialect: str) -> None:
     note = "The apple is in the cellar. The red key is in the attic."
     graph = known(dialect, ("read note", note))
     key = Triple("red key", "is in", "attic")
@@ -136,7 +136,7 @@ def test_a_recall_explains_whose_words_a_fact_is() -> None:
     assert notes[APPLE] == ""
 
 
-def test_a_passage_and_the_words_of_a_seller_are_sources() -> None:
+def test_passage_and_the_words_of_a_seller_are_sources() -> None:
     graph, task = TemporalGraph(), Task("t", "Who wrote Dust?", "prose")
     text = "Dust (novel)\nDust was written by Ann Lee."
     apply(get_extractor("prose").extract(Step(1, text), graph, task), graph, 1, episode=1)

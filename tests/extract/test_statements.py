@@ -21,7 +21,7 @@ def test_spans_point_at_the_subject() -> None:
     assert text[fact.start : fact.end] == "moss key"
 
 
-def test_what_is_known_counts_more_than_what_a_noun_suggests() -> None:
+def test_what_is_known_counts_more_than_what_noun_suggests() -> None:
     known = {"brass wotsit": "thing", "grey monolith": "container"}
     (fact,) = read_statements("The brass wotsit opens the grey monolith.", known.get).facts
     assert tuple(fact.triple) == ("brass wotsit", "opens", "grey monolith")
@@ -34,7 +34,7 @@ def test_what_is_known_counts_more_than_what_a_noun_suggests() -> None:
         "I wonder what the plum coffer holds. Maybe the moss key knows.",
     ],
 )
-def test_the_only_key_and_the_only_lock_of_a_note_belong_together(text: str) -> None:
+def test_only_key_and_only_lock_of_note_belong_together(text: str) -> None:
     assert not read_statements(text).facts
     (fact,) = read_statements(text, note=True).facts
     assert tuple(fact.triple) == OPENS
@@ -72,7 +72,7 @@ def test_head_nouns(name: str, noun: str) -> None:
     assert head_noun(name) == noun
 
 
-def test_an_order_is_no_part_of_the_name_after_it() -> None:
+def test_order_is_no_part_of_the_name_after_it() -> None:
     told = read_statements("Unlock chest 2 with brass key. Inspect safe 3 in the hall.")
     assert not {name for name in told.names if name.startswith(("unlock", "inspect"))}
     assert "brass key, opens, chest 2" in {str(mention.triple) for mention in told.facts}
@@ -86,7 +86,7 @@ def test_a_treasure_that_is_locked_away_opens_nothing() -> None:
 KEY_5, MEUBLE = ("glyph 5", "opens", "odd meuble"), ("odd meuble", "is in", "low garth")
 
 
-def test_furniture_that_was_only_seen_to_stand_there_is_furniture() -> None:
+def test_furniture_only_seen_standing_is_furniture() -> None:
     known = {"moss key": "thing", "plum coffer": "thing", "tin box": "container"}
     text = "Leave the tin box be, the moss key suits the plum coffer."
     (fact,) = read_statements(text, known.get, note=True).facts
@@ -104,7 +104,7 @@ def test_a_place_that_is_named_twice_is_no_key() -> None:
 
 
 @pytest.mark.parametrize("name", ["chit 4", "torn manifest", "brass plate"])
-def test_what_is_written_is_kept_whatever_it_is_written_on(name: str) -> None:
+def test_writing_is_kept_whatever_carries_it(name: str) -> None:
     text = "The tine of bone and the plum coffer came as a set."
     known = {name: "thing", "tine of bone": "thing", "plum coffer": "thing"}
     told = {tuple(m.triple) for m in read_writing(name, text, known.get)}
@@ -152,7 +152,7 @@ def test_one_sentence_says_what_every_appliance_does(text: str, known: dict[str,
     }
 
 
-def test_what_is_carried_is_no_furniture_whatever_its_noun_says() -> None:
+def test_carried_thing_is_no_furniture_whatever_its_noun() -> None:
     graph = TemporalGraph()
     for fact in (
         Triple("toothed bar", "is in", "inventory"), Triple("bar", "is in", "den"),

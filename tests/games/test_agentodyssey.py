@@ -27,7 +27,7 @@ for _ in range(60):
 """
 
 
-def test_the_tutorial_can_be_passed_by_what_its_text_requires():
+def test_tutorial_can_be_passed_by_what_its_text_requires():
     env = AgentOdyssey()
     obs, info = env.reset(seed=0)
     unlisted = []

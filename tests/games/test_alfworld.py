@@ -97,7 +97,7 @@ def lay_out(root: Path, change: Callable[[dict[str, Any]], dict[str, Any]] = dic
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", TASK_TYPES)
-def test_ten_households_of_each_type_are_won_by_their_walkthrough(kind: str) -> None:
+def test_walkthroughs_win_ten_households_of_each_type(kind: str) -> None:
     env = ALFWorld(task_type=kind, path="generated", inventory=False)
     for task_id in env.task_ids[:10]:
         info = play(env, (), task_id)
@@ -117,7 +117,7 @@ def test_all_types_take_turns_and_the_splits_are_disjoint() -> None:
         ids.update(env.task_ids)
 
 
-def test_no_task_is_done_at_the_start_and_no_two_households_are_alike() -> None:
+def test_tasks_begin_undone_and_households_differ() -> None:
     seen = set()
     for kind in TASK_TYPES:
         for number in range(8):
@@ -190,7 +190,7 @@ def test_the_older_grammar_is_played_in_its_own_words(tmp_path: Path) -> None:
     assert not [action for action in obs["valid_actions"] if action.startswith("move ")]
 
 
-def test_two_of_a_place_cannot_be_told_apart_from_two_things() -> None:
+def test_two_places_of_one_name_look_like_two_things() -> None:
     """*Not equal* in a goal: one thing does not count twice."""
     env = ALFWorld(task_type="pick_two_obj_and_place", path="generated")
     env.reset(seed=0)
@@ -233,7 +233,7 @@ def test_a_grammar_tells_lists_conditions_and_attributes() -> None:
         teller.tell("#smell#", State(Index([])), {})
 
 
-def test_what_the_last_step_showed_is_part_of_the_truth() -> None:
+def test_what_last_step_showed_is_part_of_the_truth() -> None:
     env = ALFWorld(path="generated")
     env.reset(seed=3)
     for action in ("", "look", "xyzzy", *env.oracle().walkthrough):
@@ -284,7 +284,7 @@ def test_wrong_arguments_are_told(
         gym.make("gym_memory/ALFWorld-v0", **arguments)
 
 
-def test_official_games_need_no_package_and_our_own_say_what_they_need(
+def test_official_games_need_no_package_and_ours_name_theirs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     root = lay_out(tmp_path)
@@ -296,7 +296,7 @@ def test_official_games_need_no_package_and_our_own_say_what_they_need(
     assert play(env, (), env.task_ids[0])["success"]
 
 
-def test_a_folder_without_such_games_is_told(tmp_path: Path) -> None:
+def test_folder_without_such_games_is_named(tmp_path: Path) -> None:
     root = lay_out(tmp_path)
     shutil.rmtree(next((root / "json_2.1.1" / "valid_seen").glob("look_at*")))
     with pytest.raises(InvalidArgumentError, match="of type look_at_obj_in_light in"):
@@ -347,7 +347,7 @@ def test_a_run_goes_on_past_a_corrupt_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not OFFICIAL, reason="$ALFWORLD_DATA names no official games")
-def test_every_official_game_of_valid_seen_is_won_by_its_walkthrough() -> None:
+def test_walkthroughs_win_every_official_game_of_valid_seen() -> None:
     env = ALFWorld(path=OFFICIAL, inventory=False)
     assert all(play(env, (), task_id)["success"] for task_id in env.task_ids)
 
@@ -430,7 +430,7 @@ def test_conditions_of_too_many_alternatives_are_told_at_once():
     assert len(action.query.cases) == 512
 
 
-def test_an_empty_folder_that_the_package_made_is_no_choice(monkeypatch, tmp_path: Path) -> None:
+def test_empty_folder_that_the_package_made_is_no_choice(monkeypatch, tmp_path: Path) -> None:
     monkeypatch.setenv("ALFWORLD_DATA", str(tmp_path))  # as importing the package alfworld does
     env = ALFWorld(split="valid_seen")
     assert env.task_ids[0].startswith("household/")

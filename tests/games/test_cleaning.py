@@ -48,7 +48,7 @@ def test_nine_rooms_in_a_square(houses):
         assert set(house.rooms.values()) <= set(HOUSE)
 
 
-def test_57_things_of_which_exactly_11_are_out_of_place(houses):
+def test_exactly_11_of_57_things_are_out_of_place(houses):
     for house in houses:
         assert len(house.homes) == len(house.places) == 57
         away = {t for t, home in house.homes.items() if room_of(house.places[t]) != home}
@@ -57,7 +57,7 @@ def test_57_things_of_which_exactly_11_are_out_of_place(houses):
         assert {room_of(place) for place in house.places.values()} <= set(house.rooms.values())
 
 
-def test_things_come_from_their_home_and_every_home_shows_what_it_is(houses):
+def test_things_start_at_homes_that_show_their_kind(houses):
     for house in houses:
         assert all(thing in HOUSE[home].things for thing, home in house.homes.items())
         at_home = Counter(h for t, h in house.homes.items() if t not in house.misplaced)
@@ -71,7 +71,7 @@ def test_what_is_misplaced_lies_in_the_open(houses):
     assert any(place in boxes for house in houses for place in house.places.values())
 
 
-def test_the_pool_is_large_and_no_name_can_be_taken_for_another():
+def test_pool_of_names_is_large_and_unambiguous():
     """The parser keeps nine letters of a word and takes any words of a name for it."""
     assert len(HOUSE) >= 12
     assert all(len(kind.things) >= 10 for kind in HOUSE.values())

@@ -110,7 +110,7 @@ def test_walkthrough_is_possible_short_and_complete(level, split, seed):
 
 
 @pytest.mark.slow
-def test_the_walkthrough_is_a_third_of_textworlds_on_large_levels():
+def test_walkthrough_is_a_third_of_textworlds_on_large_levels():
     """TextWorld's takes more steps than the limit; ours must not."""
     for seed in range(5):
         ours = game_of("hard", seed=seed).metadata["walkthrough"]
@@ -137,7 +137,7 @@ def test_splits_use_other_foods():
 # ---------------------------------------------------------------- what the agent sees
 
 
-def test_first_observation_ends_with_the_appliance_rules_and_no_other_does():
+def test_only_first_observation_ends_with_the_appliance_rules():
     env = Cooking("rl-1", "train")
     obs, _ = env.reset(seed=0)
     rules = env.opening()
@@ -148,7 +148,7 @@ def test_first_observation_ends_with_the_appliance_rules_and_no_other_does():
     assert obs["task"].startswith("You are hungry!")
 
 
-def test_gata_actions_hide_look_and_examine_but_not_the_cookbook():
+def test_gata_actions_hide_look_and_examine_but_not_cookbook():
     plain, gata = Cooking("rl-1", "train"), Cooking("rl-1", "train", gata_actions=True)
     everything = plain.reset(seed=0)[0]["valid_actions"]
     fewer = gata.reset(seed=0)[0]["valid_actions"]
@@ -238,7 +238,7 @@ def test_arguments_are_checked():
         Cooking("hard", inventory="no")
 
 
-def test_hints_are_the_end_of_the_first_text_and_nothing_else():
+def test_hints_are_end_of_first_text_and_nothing_else():
     for level in ("rl-1", "voices"):
         told, bare = Cooking(level, "train"), Cooking(level, "train", hints=False)
         first, _ = told.reset(seed=0)

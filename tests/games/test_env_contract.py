@@ -253,7 +253,7 @@ def test_snapshots_come_back_again_and_again(env):
 
 
 @pytest.mark.slow
-def test_valid_actions_cost_nothing_where_they_are_not_asked_for(env, name):
+def test_unused_valid_actions_cost_nothing(env, name):
     bare = make(name, valid_actions=False)
     obs, _ = env.reset(seed=0)
     without, _ = bare.reset(seed=0)

@@ -151,7 +151,7 @@ def test_an_errand_that_takes_too_long_is_taken_away(env):
     assert (truncated, info["score"], info["moves"]) == (True, 0, env.max_steps)
 
 
-def test_a_day_does_not_depend_on_what_was_done_before(env):
+def test_day_does_not_depend_on_what_was_done_before(env):
     """Nor does anything that was carried stay in hand overnight."""
     _, info = env.reset(seed=0)
     walkthrough = env.oracle().walkthrough
@@ -174,7 +174,7 @@ def test_a_day_does_not_depend_on_what_was_done_before(env):
     assert env.oracle().facts != done
 
 
-def test_what_is_told_of_errands_is_no_fact_of_the_house(env):
+def test_text_of_errands_gives_no_fact_of_the_house(env):
     from gym_memory.games.textworld.rules import TextWorldRules
     from gym_memory.graph import TemporalGraph
 

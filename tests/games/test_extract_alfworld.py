@@ -96,7 +96,7 @@ def test_sentences(text: str, found: set[str]) -> None:
     assert facts(("do", text)) == found
 
 
-def test_the_older_grammar_names_the_place_by_the_command_or_by_what_is_seen() -> None:
+def test_older_grammar_takes_place_from_command_or_view() -> None:
     text = "You arrive at loc 12. On the shelf 2, you see nothing."
     assert "you, is at, shelf 2" in facts(("go to shelf 2", text))
     assert "you, is at, shelf 2" in facts(("", text))
@@ -227,7 +227,7 @@ PIECES = st.sampled_from([
 
 @given(st.lists(PIECES, max_size=25).map("".join), st.lists(PIECES, max_size=8).map("".join))
 @settings(max_examples=150)
-def test_any_text_is_read_and_says_what_stands_in_it(text: str, inventory: str) -> None:
+def test_any_text_is_read_for_what_it_says(text: str, inventory: str) -> None:
     said = RULES.extract(Step(1, text, "go to desk 1", inventory=inventory), TemporalGraph(), TASK)
     for mention in said.mentions:
         assert -1 <= mention.start <= mention.end <= len(text)

@@ -238,7 +238,7 @@ def test_groups_of_furniture(sentence: str) -> None:
     assert described(sentence) == facts_of(GROUPS[sentence])
 
 
-def test_a_noun_alone_means_the_thing_with_the_longer_name() -> None:
+def test_noun_alone_means_the_thing_with_the_longer_name() -> None:
     assert described("You see a shelf. On the warm shelf you see a pen.") == facts_of(
         "warm shelf|is in|attic; pen|is on|warm shelf"
     )
@@ -475,7 +475,7 @@ def test_a_door_that_opens_is_not_empty() -> None:
     assert said("You open the oak gate.", "open oak gate", before) == facts_of("oak gate|is|open")
 
 
-def test_a_part_of_a_name_means_the_only_such_thing_at_hand() -> None:
+def test_part_of_name_means_only_such_thing_at_hand() -> None:
     text = "The antique trunk looks noble. It is locked."
     before = f"{KITCHEN}; antique trunk|is in|kitchen"
     assert said(text, "examine trunk", before) == facts_of("antique trunk|is|locked")

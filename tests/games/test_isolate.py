@@ -102,7 +102,7 @@ def test_job_of_dead_process_fails_and_next_plays() -> None:
     assert len(rows) == 12
 
 
-def test_pages_and_servers_isolate_unless_the_command_line_says_otherwise() -> None:
+def test_pages_and_servers_isolate_unless_command_line_says_otherwise() -> None:
     for spec, isolated in (
         ("Cooking?level=rl-1", True),
         ("Cooking?level=rl-1&isolate=none", False),

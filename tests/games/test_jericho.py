@@ -238,7 +238,7 @@ Instead of going up in the Roof: end the story saying "You are gone".
 """
 
 
-def test_a_story_without_a_score_and_a_folder_of_stories(story, tmp_path):
+def test_story_without_a_score_and_a_folder_of_stories(story, tmp_path):
     bare = tmp_path / "two_rooms.z8"
     bare.write_bytes(cached_story("jericho", BARE).read_bytes())
     (tmp_path / "mill.z8").write_bytes(story.read_bytes())

@@ -81,7 +81,7 @@ def test_the_walkthrough_scores_as_in_bare_jericho(story):
 
 
 @pytest.mark.parametrize(("name", "seed"), [("zork1", 12), ("zork3", 1)])
-def test_a_story_that_jericho_does_not_know_reads_as_in_its_bare_interpreter(name, seed):
+def test_story_unknown_to_jericho_reads_as_in_bare_interpreter(name, seed):
     path = FOLDER / f"{name}.z3"
     if not path.exists():
         pytest.skip(f"no {name}.z3 in {FOLDER}")
@@ -166,7 +166,7 @@ def test_infocoms_grammar_is_read(zork):
     assert not any("forest" in action for action in zork.valid_actions())
 
 
-def test_what_takes_no_time_or_is_too_late_is_not_listed(zork):
+def test_actions_without_time_or_too_late_are_unlisted(zork):
     """*You don't have the white house*; and the troll's last blow falls whatever one does."""
     assert not any(action.startswith("put out") for action in zork.valid_actions())
     to_the_troll = (

@@ -104,7 +104,7 @@ def test_both_views_tell_of_one_game(game):
     whole.close()
 
 
-def test_the_room_view_describes_the_room_and_what_was_passed(game):
+def test_room_view_describes_the_room_and_what_was_passed(game):
     for _, obs, _ in game:
         text = obs["text"]
         here = re.search(r"^You are in ((?:room|corridor) \d+) of", text, re.MULTILINE)
@@ -324,7 +324,7 @@ def test_reaching_the_depth_is_the_success():
     env.close()
 
 
-def test_going_deep_is_no_success_unless_asked_for_and_death_is_a_loss():
+def test_depth_is_success_only_if_set_and_death_loses():
     env = gym.make(ID, memory="none", max_steps=400, max_score=100)
     for seed in range(3, 12):
         obs, info = descend(env, seed, 400)[-1][1:]

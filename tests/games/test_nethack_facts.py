@@ -76,7 +76,7 @@ def test_what_a_room_no_longer_lists_is_gone():
     assert about(broken, "door 2 of level 1") == set()
 
 
-def test_a_door_of_two_areas_is_a_way_between_them():
+def test_door_of_two_areas_is_a_way_between_them():
     corridor = """You are in corridor 1 of level 1.
 Corridor 1, explored.
 - exits: door 1 (doorway, 1 west); door 3 (closed, 2 east)"""
@@ -169,7 +169,7 @@ def compared(facts, level):
 @pytest.mark.slow
 @needs_nle
 @pytest.mark.parametrize("seed", [1, 3, 6])
-def test_the_level_view_states_exactly_the_facts_of_the_level(seed):
+def test_level_view_states_exactly_the_facts_of_the_level(seed):
     env, policy = gym.make("gym_memory/NetHack-v0", view="level", memory="none"), Descender()
     obs, info = env.reset(seed=seed)
     policy.reset(info, seed)
@@ -193,7 +193,7 @@ def test_the_level_view_states_exactly_the_facts_of_the_level(seed):
 
 @pytest.mark.slow
 @needs_nle
-def test_a_memory_of_room_views_keeps_the_level_and_recalls_it():
+def test_memory_of_room_views_keeps_level_and_recalls_it():
     env, policy = gym.make("gym_memory/NetHack-v0", memory="arigraph", budget=2000), Descender()
     obs, info = env.reset(seed=4)
     policy.reset(info, 4)

@@ -221,7 +221,7 @@ class Anew(AreaMap):
 @pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(st.integers(0, 2**32 - 1))
-def test_what_grows_is_numbered_as_if_all_were_numbered_anew(seed):
+def test_growing_list_is_numbered_like_a_fresh_one(seed):
     rng = np.random.default_rng(seed)
     kinds = rng.choice([WALL, FLOOR, FLOOR, CORRIDOR, UNDER, DOORWAY], CELLS)
     near = np.repeat(np.repeat(rng.choice(kinds, (7, 20)), 3, 0), 4, 1)[:, :COLUMNS].ravel()

@@ -34,7 +34,7 @@ def read_all(env):
     return seen
 
 
-def test_every_passage_is_read_once_in_the_order_of_the_file(env):
+def test_every_passage_is_read_once_in_order_of_file(env):
     obs, _ = env.reset(options={"task_id": BRIDGE})
     assert obs["task"] == "Who designed the oldest bridge of Tollen?"
     assert obs["inventory"] == "You have read 0 of 12 passages."

@@ -129,7 +129,7 @@ def test_what_cannot_be_read_is_named(tmp_path, monkeypatch):
         load_dataset(path=3)  # type: ignore[arg-type]
 
 
-def test_official_files_are_found_and_read_anew_when_they_change(tmp_path, monkeypatch):
+def test_official_files_are_found_and_read_after_each_change(tmp_path, monkeypatch):
     monkeypatch.setenv(QA_DATA, str(tmp_path))
     file = tmp_path / "musique_ans_v1.0_dev.jsonl"
     written(file, MUSIQUE)
@@ -141,7 +141,7 @@ def test_official_files_are_found_and_read_anew_when_they_change(tmp_path, monke
     assert again.fingerprint != first.fingerprint
 
 
-def test_the_order_of_questions_does_not_depend_on_the_file(tmp_path):
+def test_order_of_questions_does_not_depend_on_the_file(tmp_path):
     records = [{**MUSIQUE, "id": f"2hop__{i}"} for i in range(20)]
     one = load_dataset(path=written(tmp_path / "set.jsonl", *records))
     (tmp_path / "other").mkdir()

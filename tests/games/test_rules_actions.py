@@ -22,7 +22,7 @@ def read(*steps: Step) -> TemporalGraph:
     return graph
 
 
-def test_what_a_bare_description_leaves_out_is_known_by_what_can_be_done() -> None:
+def test_valid_actions_show_what_a_description_omits() -> None:
     graph = read(Step(0, "-= Vault =-\nA plain room.", "", 0.0, "", ACTIONS))
     assert {str(fact) for fact in graph.live()} == {
         "you, is in, vault", "vault, has exit, east", "vault, has exit, west",

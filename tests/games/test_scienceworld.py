@@ -159,7 +159,7 @@ def test_a_wrong_focus_loses_and_counts_zero(env):
     assert not info["success"]
 
 
-def test_the_walkthrough_stays_out_of_the_way_of_the_episode(env):
+def test_walkthrough_stays_out_of_the_way_of_the_episode(env):
     """To ask for it in the middle of an episode loads another world, and comes back."""
     engine_solution = env.oracle
     _ = start(env, "melt", 3), env.step("look around"), env.step("open door to kitchen")
@@ -249,7 +249,7 @@ def test_a_killed_engine_costs_one_episode():
     env.close()
 
 
-def test_a_killed_engine_fails_its_episode_and_the_run_goes_on(monkeypatch):
+def test_killed_engine_fails_its_episode_and_run_goes_on(monkeypatch):
     started = []
 
     class Killer(Listener):
@@ -310,7 +310,7 @@ assert not logging.getLogger().handlers
 """
 
 
-def test_a_fork_gets_an_engine_of_its_own_and_the_log_is_left_alone(python):
+def test_fork_gets_its_own_engine_and_leaves_the_log(python):
     python(_FORKED)
 
 

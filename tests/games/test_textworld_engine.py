@@ -130,7 +130,7 @@ def test_losing_is_lost_not_won():
         ("eat cookbook", False), ("take moon", False),
     ],
 )  # fmt: skip
-def test_an_action_is_valid_when_the_game_carries_it_out(action, valid):
+def test_action_is_valid_when_the_game_carries_it_out(action, valid):
     env = Cooking("rl-1", "train")
     env.reset(seed=0)
     *_, info = env.step(action)
@@ -149,7 +149,7 @@ def test_two_things_in_one_command_are_both_tracked():
 # ---------------------------------------------------------------- lazy and kept
 
 
-def test_valid_actions_are_computed_once_a_state_and_only_on_demand(monkeypatch):
+def test_valid_actions_are_computed_on_demand_once_a_state(monkeypatch):
     env = Cooking("rl-1", "train", valid_actions=False)
     env.reset(seed=0)
     calls = []

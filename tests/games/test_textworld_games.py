@@ -218,7 +218,7 @@ def test_what_inform_refuses_is_one_error(cache):
     assert leftovers(cache) == []
 
 
-def test_a_cache_that_cannot_be_written_is_one_clear_line(tmp_path, monkeypatch):
+def test_cache_that_cannot_be_written_is_one_clear_line(tmp_path, monkeypatch):
     (tmp_path / "file").write_text("in the way")
     monkeypatch.setenv("GYM_MEMORY_CACHE", str(tmp_path / "file"))
     with pytest.raises(BackendError, match=r"set GYM_MEMORY_CACHE to a folder") as caught:
@@ -290,7 +290,7 @@ class Wrong(Cooking):
     """Lists another game than it makes."""
 
 
-def test_a_game_that_is_not_the_listed_one_is_refused(cache, monkeypatch):
+def test_game_that_is_not_the_listed_one_is_refused(cache, monkeypatch):
     other = [ListedGame(0, "0" * 64)]
     monkeypatch.setattr("gym_memory.games.textworld.env.entries", lambda *level: other)
     env = Wrong("rl-1", "train")

@@ -212,9 +212,7 @@ print(made, "textworld" in sys.modules, repr(texts), env.valid_actions())
 
 
 @pytest.mark.slow
-def test_a_new_process_neither_imports_textworld_nor_parses_its_rules(
-    python, tmp_path, monkeypatch
-):
+def test_new_process_neither_imports_textworld_nor_parses_its_rules(python, tmp_path, monkeypatch):
     monkeypatch.setenv("GYM_MEMORY_CACHE", str(tmp_path))
     first, second = (python(RESET).split(" ", 2) for _ in range(2))
     assert second[2] == first[2]

@@ -120,7 +120,7 @@ def test_an_answer_to_a_question_is_the_interpreters():
         assert auto.step(action)[0] == inform.step(action)[0]
 
 
-def test_an_option_of_the_story_is_the_interpreters_from_then_on():
+def test_option_of_story_is_the_interpreters_from_then_on():
     auto, inform = Cooking("rl-1", "train"), Cooking("rl-1", "train", engine="inform")
     for env in (auto, inform):
         env.reset(seed=0)
@@ -129,7 +129,7 @@ def test_an_option_of_the_story_is_the_interpreters_from_then_on():
 
 
 @pytest.mark.parametrize("command", ["superbriefly", "transcripts", "TRANSCRIPTION"])
-def test_a_command_to_the_interpreter_is_known_by_its_first_letters(command):
+def test_command_to_interpreter_is_known_by_its_first_letters(command):
     env = Cooking("rl-1", "train")
     env.reset(seed=0)
     assert env.step(command)[0]["text"] == "That is not something to do in this world."
@@ -217,7 +217,7 @@ def test_a_snapshot_holds_what_changed():
     assert len(state.holdings[1]) < 10
 
 
-def test_a_snapshot_is_restored_on_either_side_of_free_text():
+def test_snapshot_is_restored_on_either_side_of_free_text():
     env = Cooking("rl-4", "train")
     env.reset(seed=0)
     plan = env.oracle().walkthrough

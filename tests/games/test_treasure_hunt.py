@@ -256,7 +256,7 @@ def test_the_texts_say_enough_to_win(level):
 
 
 @pytest.mark.parametrize("level", LEVELS)
-def test_walkthrough_scores_one_point_a_key_and_three_for_the_treasure(level):
+def test_walkthrough_scores_one_point_key_and_three_for_treasure(level):
     env = TreasureHunt(level, "test")
     env.reset(seed=1)
     rewards = {}
@@ -304,7 +304,7 @@ def test_lockers_are_locked_and_take_only_their_key(easy):
     assert ("golden locker", "is", "locked") in easy.oracle().facts
 
 
-def test_the_goal_is_told_and_the_texts_do_not_give_the_chain_away(easy):
+def test_goal_is_stated_and_texts_hide_the_chain(easy):
     chain = easy.oracle().objects["chain"]
     obs, _ = easy.reset(seed=0)
     assert "golden locker" in obs["task"]

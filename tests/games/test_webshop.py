@@ -91,7 +91,7 @@ def test_pages_read_as_those_of_the_official_text_mode(shop):
     assert page(shop, "search[nothing of that]") == f"{head}Page 1 (Total results: 0)"
 
 
-def test_attributes_are_shown_only_where_the_shop_is_asked_to(shop):
+def test_attributes_are_shown_only_where_shop_is_asked_to(shop):
     item = ("search[oak chair]", "click[b000000001]")
     assert shop.follow(visit(shop, *item), "click[attributes]") is None
     showing = Shop(shop.catalogue, with_attributes=True)
@@ -137,7 +137,7 @@ def test_what_leads_nowhere_leads_nowhere(shop, action):
     assert shop.follow(visit(shop), action) is None
 
 
-def test_a_code_that_is_not_on_the_page_cannot_be_clicked(shop):
+def test_code_that_is_not_on_page_cannot_be_clicked(shop):
     results = visit(shop, "search[round table]")
     assert shop.follow(results, "click[b000000000]") is not None
     assert shop.follow(results, "click[b000000001]") is None
@@ -209,7 +209,7 @@ def test_reward_comes_with_the_purchase_and_ends_the_episode(env):
     assert obs["valid_actions"] == ()
 
 
-def test_a_poor_purchase_is_worth_a_part_and_no_success(env):
+def test_poor_purchase_is_worth_a_part_and_no_success(env):
     goal = env.oracle().objects["goal"]
     wrong = next(
         p
@@ -265,7 +265,7 @@ def test_what_is_not_understood_shows_the_same_page(env):
         assert (reward, terminated, info["is_action_valid"]) == (0.0, False, False)
 
 
-def test_a_search_of_a_megabyte_costs_a_step_and_no_time(env):
+def test_search_of_megabyte_costs_a_step_and_no_time(env):
     obs, reward, terminated, _, info = env.step(f"search[{'chair ' * 170_000}]")
     assert (reward, terminated, info["is_action_valid"]) == (0.0, False, False)
     assert "too long" in obs["text"]

@@ -142,7 +142,7 @@ def test_annotated_requests_come_once_for_each_choice_of_options(folder):
     ]
 
 
-def test_a_folder_means_its_whole_catalogue_and_a_file_itself(folder):
+def test_folder_means_its_whole_catalogue_and_a_file_itself(folder):
     write(folder, [TEAPOT], ATTRIBUTES, None, "_1000")
     assert len(read_catalogue(str(folder)).products) == 2
     small = read_catalogue(str(folder / "items_shuffle_1000.json"))
@@ -263,7 +263,7 @@ def test_official_sizes_where_there_are_enough_requests():
     assert [len(catalogue.split(s)) for s in ("test", "valid", "train")] == [500, 1000, 5760]
 
 
-def test_texts_of_a_product_name_its_attributes_and_no_others():
+def test_texts_of_product_name_its_attributes_and_no_others():
     kinds = {kind.names[0]: kind for kind in KINDS}
     for product in synthetic_catalogue().products:
         kind = kinds[product.query]

@@ -90,7 +90,7 @@ def test_a_walk_is_remembered():
     }
 
 
-def test_leaving_a_product_turns_it_down_and_coming_back_takes_that_back():
+def test_leaving_a_product_rejects_it_until_the_return():
     graph = read(*WALK, ("click[< prev]", ITEM), ("click[< prev]", RESULTS))
     assert facts(graph, "you") == {
         ("is in", "page 1 of search 1"),
@@ -100,7 +100,7 @@ def test_leaving_a_product_turns_it_down_and_coming_back_takes_that_back():
     assert facts(graph, "you") == {("is in", "b000000001")}
 
 
-def test_the_same_search_is_the_same_and_another_is_another():
+def test_same_search_is_the_same_and_another_is_another():
     graph = read(*WALK, ("search[clogs]", RESULTS), ("search[The trail  boots]", RESULTS))
     assert facts(graph, "search 2") == {("looks for", "clogs")}
     assert not graph.outgoing("search 3")
@@ -108,7 +108,7 @@ def test_the_same_search_is_the_same_and_another_is_another():
     assert listing_of(graph, "page 1 of some search") is None
 
 
-def test_a_product_is_known_again_by_its_name_and_price():
+def test_product_is_known_again_by_its_name_and_price():
     graph = read(*WALK[:2], ("click[< prev]", ITEM))
     assert ("is in", "b000000001") in facts(graph, "you")
 

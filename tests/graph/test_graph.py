@@ -238,7 +238,7 @@ def test_checkpoints_change_no_answer():
         assert twin.as_of(t) == expected[t]
 
 
-def test_a_difference_is_listed_in_the_order_of_the_changes():
+def test_difference_is_listed_in_the_order_of_the_changes():
     graph = TemporalGraph()
     graph.add(OPEN, 0)
     graph.add(APPLE_FRIDGE, 0)

@@ -49,7 +49,7 @@ def test_odd_answer_gives_its_action_or_none(decides: bool) -> None:
     assert read == {row["answer"]: row["action"] for row in rows}
 
 
-def test_last_line_of_a_cut_answer_is_not_an_action() -> None:
+def test_last_line_of_cut_answer_is_not_an_action() -> None:
     valid = ["take key", "take key from box"]
     assert action_in("Thought: there.\nAction: take key", valid) == "take key"
     assert action_in("Thought: there.\nAction: take key", valid, cut=True) == ""

@@ -147,7 +147,7 @@ def test_what_cannot_be_written_is_named(model: TransformersChat) -> None:
         Form("{action}", ("a",)).pour("nonsense")
 
 
-def test_what_was_asked_before_changes_no_bit(weights: str) -> None:
+def test_earlier_requests_change_no_bit(weights: str) -> None:
     _, network = TransformersChat(weights).load()
     ids = [5 + at % 200 for at in range(5 * BLOCK + 7)]
     fork = ids[: 2 * BLOCK + 9] + [7] * 3 * BLOCK

@@ -170,7 +170,7 @@ def test_kept_answers_need_no_server(tmp_path: Path) -> None:
     make_model(spec + server.base_url).preflight()
 
 
-def test_a_model_that_never_answers_ends_the_run_after_18_attempts() -> None:
+def test_model_that_never_answers_ends_run_after_18_attempts() -> None:
     faults = Faults(rates={"500": 1.0})
     with ScriptedServer(faults=faults) as server, episode_usage(most_failures=18):
         model = make_model(f"openai?model=m&base_url={server.base_url}&backoff=0")
@@ -217,7 +217,7 @@ def test_fallbacks_above_five_percent_are_reported(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_model_that_dies_mid_run_loses_nothing_that_is_finished(tmp_path: Path) -> None:
+def test_model_dying_mid_run_loses_no_finished_episode(tmp_path: Path) -> None:
     server = ScriptedServer()
     server.__enter__()
     port = server.port

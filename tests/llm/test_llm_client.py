@@ -104,7 +104,7 @@ def test_a_repeated_prefix_is_counted_as_cached_and_priced(serve, connect):
         ("huge", "answer"),
     ],
 )
-def test_failures_are_told_apart(serve, connect, fault, kind):
+def test_failures_are_distinguished(serve, connect, fault, kind):
     model = connect(serve(fault), timeout=0.5)
     with pytest.raises(ModelError) as caught:
         ask(model)
@@ -153,7 +153,7 @@ def test_a_proxy_of_the_environment_is_used(serve, monkeypatch):
     assert server.received == 1
 
 
-def test_connections_are_kept_and_one_that_the_server_closed_is_replaced(serve):
+def test_connections_are_kept_and_replaced_once_closed(serve):
     server = serve()
     for _ in range(3):
         ask(OpenAIChat("m", server.base_url, retries=0))
@@ -229,7 +229,7 @@ def test_an_exact_repeat_makes_no_call(serve, connect, tmp_path, python):
     assert server.received == 1
 
 
-def test_what_differs_is_asked_anew(serve, connect, tmp_path):
+def test_changed_request_is_sent_again(serve, connect, tmp_path):
     server = serve()
     model = connect(server, cache=str(tmp_path / "answers.sqlite"))
     for options in ({}, {"temperature": 0.5}, {"max_tokens": 9}, {"seed": 1}, {"seed": 2}):
@@ -581,7 +581,7 @@ def test_a_missing_or_wrong_key_says_what_to_do(serve, connect, monkeypatch):
         ("opnai?model=m", UnknownNameError),
     ],
 )
-def test_a_wrong_spec_is_refused_in_one_line_without_the_key(spec, error):
+def test_wrong_spec_is_refused_in_one_line_without_key(spec, error):
     with pytest.raises(error) as caught:
         make_model(spec)
     assert isinstance(caught.value, GymMemoryError)
@@ -609,7 +609,7 @@ def test_settings_from_the_environment(serve, monkeypatch, tmp_path):
 
 
 @pytest.mark.parametrize("count", [-5, "many", 1 << 70, None, True])
-def test_counts_that_are_none_neither_break_nor_refill_a_budget(count):
+def test_counts_that_are_none_neither_break_nor_refill_budget(count):
     usage = {
         "prompt_tokens": count,
         "completion_tokens": count,

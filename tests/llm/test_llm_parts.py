@@ -88,7 +88,7 @@ def test_reservations_count_until_they_are_settled():
 
 @quick
 @given(st.lists(st.tuples(st.integers(0, 50), st.integers(0, 50)), max_size=30))
-def test_a_budget_holds_whatever_is_asked(calls):
+def test_budget_holds_for_any_question(calls):
     budget, spent = Budget(max_tokens=200), 0
     for most, took in calls:
         try:
@@ -149,7 +149,7 @@ def test_the_first_answer_is_kept(tmp_path):
     assert len(one) == 1
 
 
-def test_a_changed_answer_is_none_and_older_files_are_read(tmp_path):
+def test_changed_answer_is_none_and_older_files_are_read(tmp_path):
     with sqlite3.connect(tmp_path / "c") as database:
         database.execute(
             "CREATE TABLE responses (key PRIMARY KEY, answer, finish, prompt, cached, completion)"

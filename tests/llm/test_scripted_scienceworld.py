@@ -46,7 +46,7 @@ def test_it_goes_where_learnings_place_such_a_thing() -> None:
     assert Scientist(slots("go to greenhouse", observation="A picture."), "").act() == "look around"
 
 
-def test_it_moves_on_where_the_thing_of_a_learning_is_gone() -> None:
+def test_it_moves_on_where_thing_of_learning_is_gone() -> None:
     notes = str(ScienceNotes("plant", been=("hallway",), here="hallway"))
     arrived = {"observation": "You move to the greenhouse.", "memory": KNOWN}
     there = Scientist(
@@ -55,7 +55,7 @@ def test_it_moves_on_where_the_thing_of_a_learning_is_gone() -> None:
     assert there.notes.been == ("hallway", "greenhouse")
 
 
-def test_it_leaves_alone_what_ended_a_trial_and_carries_what_it_focused_on() -> None:
+def test_fatal_thing_is_avoided_and_focused_thing_carried() -> None:
     notes = str(ScienceNotes("plant", been=("greenhouse",), here="greenhouse"))
     near = "focus on bee hive; focus on pea plant; focus on adult apple tree; pick up apple tree"
     garden = {"observation": "You open the jug.", "memory": KNOWN}
@@ -70,7 +70,7 @@ def test_it_leaves_alone_what_ended_a_trial_and_carries_what_it_focused_on() -> 
     assert Scientist(held, str(there)).act() == "move apple tree to red box"
 
 
-def test_it_carries_out_a_learning_though_the_thing_has_grown() -> None:
+def test_it_carries_out_learning_though_the_thing_has_grown() -> None:
     notes = str(ScienceNotes("plant", been=("greenhouse",), here="greenhouse"))
     player = Scientist(slots("focus on apple tree; go to hallway"), notes)
     assert player.carry_out("focus on adult apple tree", "greenhouse") == "focus on apple tree"

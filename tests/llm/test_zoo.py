@@ -39,7 +39,7 @@ def ask(chat: OpenAIChat, **options: object) -> str:
 
 
 @pytest.mark.parametrize("name", ZOO)
-def test_answer_is_that_of_the_plain_server_in_every_dialect(name: str) -> None:
+def test_answer_is_that_of_plain_server_in_every_dialect(name: str) -> None:
     with ZooServer("plain") as plain:
         expected = ask(model(plain))
     with ZooServer(name) as server:
@@ -175,7 +175,7 @@ def test_long_history_is_cut_to_a_small_context(name: str) -> None:
 
 
 @pytest.mark.slow
-def test_cut_answer_of_an_agent_with_a_low_limit_is_counted_and_reported() -> None:
+def test_cut_answer_under_low_limit_is_counted_and_reported() -> None:
     with ZooServer("think") as server:
         llm = str(Spec.of("openai", {"model": "m", "base_url": server.base_url, "retries": 0}))
         policy = Spec.of("react", {"llm": llm, "max_tokens": 50})
@@ -186,7 +186,7 @@ def test_cut_answer_of_an_agent_with_a_low_limit_is_counted_and_reported() -> No
 
 
 @pytest.mark.slow
-def test_step_without_the_models_decision_is_recorded_and_strict_ends(tmp_path) -> None:  # type: ignore[no-untyped-def]
+def test_step_without_models_decision_is_recorded_and_strict_ends(tmp_path) -> None:  # type: ignore[no-untyped-def]
     from gym_memory.core.trajectory import read_rows
     from gym_memory.testing.chat import Faults, ScriptedServer
 
@@ -205,7 +205,7 @@ def test_step_without_the_models_decision_is_recorded_and_strict_ends(tmp_path) 
     assert "strict=true" in ended.result.failed
 
 
-def test_price_is_asked_for_before_play() -> None:
+def test_missing_price_is_an_error_before_play() -> None:
     with pytest.raises(ModelSetupError, match="needs the price"):
         make_model("openai?model=m&base_url=http://127.0.0.1:9/v1").check_price(
             Budget(max_cost_usd=1.0)
@@ -217,7 +217,7 @@ def test_model_may_be_called_by_a_number() -> None:
 
 
 @pytest.mark.parametrize("name", ["per_minute", "error_list"])
-def test_limit_that_a_server_refuses_is_lowered_to_its_own(name: str) -> None:
+def test_limit_that_server_refuses_is_lowered_to_its_own(name: str) -> None:
     with ZooServer(name) as server:
         chat = model(server, reasoning=True)
         ask(chat, max_tokens=64)
@@ -270,7 +270,7 @@ def test_error_is_found_wherever_a_server_puts_it(content: object, status: int, 
     assert error.status >= 400
 
 
-def test_money_that_is_gone_ends_the_run_with_its_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_money_that_is_gone_ends_run_with_its_reason(monkeypatch: pytest.MonkeyPatch) -> None:
     refusal = Refusal(402, {"error": {"message": "Insufficient credits"}})
     monkeypatch.setitem(ZOO, "broke", Personality("no money", lambda request, number: refusal))
     with ZooServer("broke") as server, pytest.raises(ModelSetupError, match="Insufficient credits"):

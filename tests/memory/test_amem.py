@@ -30,7 +30,7 @@ def links(memory: AMem) -> list[list[int]]:
     return [note[-1] for note in memory.state()["notes"]]
 
 
-def test_keywords_are_the_nouns_and_the_context_place_and_outcome() -> None:
+def test_keywords_are_nouns_and_the_context_place_and_outcome() -> None:
     keywords, tags, context = annotate(Step(3, KITCHEN, "open fridge", 1.0), TASK)
     assert {"kitchen", "fridge", "apple", "table"} <= set(keywords)
     assert not {"you", "see", "player", "inventory"} & set(keywords)

@@ -33,7 +33,7 @@ def test_house_is_read_by_the_rules(benchmark) -> None:
 
 
 @pytest.mark.slow
-def test_a_step_makes_about_as_many_calls_in_a_larger_house(benchmark) -> None:
+def test_step_makes_about_as_many_calls_in_larger_house(benchmark) -> None:
     small, large = (benchmark.Walk(size, "structural", 0) for size in (200, 2000))
     assert len(large.memory.graph) > 8 * len(small.memory.graph)
 

@@ -98,7 +98,7 @@ def test_attempts_are_read_back_without_gaps(
     assert whole - {""} <= {"No.", "Yes."}
 
 
-def test_a_run_is_read_step_by_step_and_an_endless_one_is_cut() -> None:
+def test_run_is_read_by_steps_and_cut_if_endless() -> None:
     assert entry_head(7, "wait", 3) == "[step 5-7] > wait"
     read = split_entries("[step 5-7] > wait\nIt dawns.")[1]
     assert read == [

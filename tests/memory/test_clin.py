@@ -139,7 +139,7 @@ def test_plan_earns_the_same_points_in_fewer_steps(seed: int) -> None:
     assert worth  # some walks did score
 
 
-def test_what_was_put_away_and_taken_again_is_left_out() -> None:
+def test_thing_taken_again_after_put_away_is_omitted() -> None:
     fetch = ["open wooden door", "go east", "open fridge", "take apple from fridge"]
     fuss = ["drop apple", "take apple", "insert apple into fridge", "close fridge", "open fridge"]
     trace, _, task = trial_of(
@@ -278,7 +278,7 @@ def test_gen_task_keeps_the_environment_without_certainty() -> None:
     assert found == [a._replace(certain=False) for a in learnt[:2]]
 
 
-def test_gen_task_starts_from_what_looked_the_same_at_first() -> None:
+def test_gen_task_starts_from_what_looked_same_at_first() -> None:
     memory = Clin(lifetime="forever")
     trace, outcome, task = trial_of(DETOUR)
     start, *way = trial_of(["look", "go north", "go east"])[0]
@@ -297,7 +297,7 @@ def test_gen_task_starts_from_what_looked_the_same_at_first() -> None:
     assert any("fridge" in lesson for lesson in lessons(memory))
 
 
-def test_a_lost_trial_does_not_replace_one_that_scored_as_little() -> None:
+def test_lost_trial_never_replaces_one_of_equal_score() -> None:
     memory = Clin(lifetime="forever")
     trace, _, task = trial_of(DETOUR)
     for text, lost in (("open fridge", False), ("go north", True)):
@@ -380,7 +380,7 @@ def test_lifetime_task_lasts_as_long_as_the_goal() -> None:
         assert bool(lessons(memory)) == kept
 
 
-def test_a_model_sees_the_best_lists_first_and_goals_behind_actions() -> None:
+def test_model_sees_best_lists_first_and_goals_behind_actions() -> None:
     with ScriptedServer() as server:
         asked: list[str] = []
 
@@ -613,7 +613,7 @@ def test_places_are_told_after_what_was_needed() -> None:
     assert '"go north" in the hall SHOULD BE NECESSARY TO reaching the study.' in lessons(memory)
 
 
-def test_an_exit_that_nobody_took_is_told_until_somebody_does() -> None:
+def test_exit_that_nobody_took_is_told_until_somebody_does() -> None:
     task = Task("maze/0", "Find the exit.", "textworld")
     hall = (
         "-= Hall =-\nYou are in a hall. There is an exit to the east. There is an exit to the west."

@@ -78,7 +78,7 @@ def test_only_the_oracle_is_given_the_engine() -> None:
 @pytest.mark.parametrize("name", ["shuffled", "adversarial", "noise"])
 @pytest.mark.parametrize("parameters", ["", "recall=semantic&encoder=hash"])
 @pytest.mark.parametrize("budget", [40, 300, 2000])
-def test_a_control_costs_about_the_same_and_says_something_else(name, parameters, budget) -> None:
+def test_control_costs_about_the_same_and_says_something_else(name, parameters, budget) -> None:
     honest, control = (make_memory(f"{kind}?{parameters}" if parameters else kind)
                        for kind in ("arigraph", name))  # fmt: skip
     cue = walk(honest)
@@ -125,7 +125,7 @@ def test_noise_names_nothing_of_this_game() -> None:
     assert not known & {name for fact in recalled for name in (fact.subject, fact.object)}
 
 
-def test_present_knows_what_the_last_step_said_and_no_more() -> None:
+def test_present_knows_what_last_step_said_and_no_more() -> None:
     memory = make_memory("present")
     memory.begin(TASK, 0)
     memory.observe(Step(0, "-= Hall =-\nYou are in a hall. You see a red key on the floor."))

@@ -61,7 +61,7 @@ def test_what_a_client_finds_is_shown_within_the_budget() -> None:
     assert len(memory.recall(Cue("key"), 12).text) < 48
 
 
-def test_a_client_is_given_the_log_again_and_no_more_than_it_lacks() -> None:
+def test_client_receives_only_the_lines_it_lacks() -> None:
     memory = Theirs()
     seen(memory, "A hall.")
     before = memory.snapshot()

@@ -53,7 +53,7 @@ def content(memory: AriGraph) -> dict:
     return {key: value for key, value in memory.state().items() if key != "calls"}
 
 
-def test_a_memory_in_a_store_is_the_one_that_stays_in_its_process(place, elsewhere):
+def test_stored_memory_equals_the_one_in_its_process(place, elsewhere):
     alone = AriGraph(lifetime="trial")
     for seed in range(3):
         play(alone, seed)
@@ -88,7 +88,7 @@ def test_what_others_add_in_between_is_kept(place):
     assert rebuilt.state() == graph.state()
 
 
-def test_what_was_confirmed_or_ended_is_so_after_the_changes_of_others():
+def test_confirmed_and_ended_facts_survive_changes_by_others():
     way, lamp = Triple("hall", "has exit", "east"), Triple("lamp", "is on", "table")
     states = [(TemporalGraph(), EpisodeStore()) for _ in range(2)]
     for graph, _ in states:
@@ -136,7 +136,7 @@ def test_each_task_and_environment_has_a_partition(place):
         AriGraph(store=place)
 
 
-def test_search_is_that_of_the_process_and_of_any_partition(place, elsewhere):
+def test_search_is_that_of_process_and_of_any_partition(place, elsewhere):
     encoder = make_encoder("hash")
     store = FactStore(place)
     told = {

@@ -64,7 +64,7 @@ def test_recent_ones_win() -> None:
     assert recall.text == "> look\n" + "x" * 33 + "\n> look\n" + "x" * 33
 
 
-def test_no_gap_is_left_for_an_older_one_that_would_fit() -> None:
+def test_older_pair_never_fills_a_gap_in_history() -> None:
     pairs = [("", "small"), ("look", "y" * 400), ("wait", "newest")]
     recall = filled(pairs).recall(Cue("elsewhere"), 20)
     assert recall.episodes == ("newest",)
@@ -188,7 +188,7 @@ def test_snapshot_equals_replay(pairs, cut) -> None:
     assert memory.recall(Cue("b"), 9) == filled(pairs).recall(Cue("b"), 9)
 
 
-def test_a_step_costs_its_own_text_however_long_the_episode() -> None:
+def test_step_costs_its_own_text_however_long_the_episode() -> None:
     memory = History()
     memory.begin(TASK, 0)
     costs = []

@@ -271,7 +271,7 @@ TEXTS = st.lists(st.lists(WORDS, max_size=4).map(" ".join), min_size=1, max_size
 
 @given(TEXTS)
 @settings(max_examples=60)
-def test_clusters(texts: list[str]) -> None:
+def test_clusters_are_repeatable(texts: list[str]) -> None:
     cluster = EncodedTypes(make_encoder("hash"), 0.6)
     names = cluster(texts)
     assert len(names) == len(texts)
@@ -480,7 +480,7 @@ def test_refined_tuples_join_the_types_there_are() -> None:
     assert "unlock chest" in actions(memory, GOOD, 2)
 
 
-def test_an_episode_is_learnt_when_it_beats_what_is_known() -> None:
+def test_episode_is_learnt_when_it_beats_what_is_known() -> None:
     memory = LDM2()
     play(memory, POOR._replace(outcome=LOST, steps=tuple(s._replace(reward=0) for s in POOR.steps)))
     assert learnt(memory) == []

@@ -92,7 +92,7 @@ def test_snapshot_is_returned_to(name: str) -> None:
     env.close()
 
 
-def test_second_episode_of_another_task_knows_nothing_of_the_first(name: str) -> None:
+def test_second_episode_of_another_task_knows_nothing_of_first(name: str) -> None:
     memory = make_memory(name)
     if "forever" in memory.lifetimes.values() or "task" in memory.lifetimes.values():
         pytest.skip("keeps a layer on purpose")

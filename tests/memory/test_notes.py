@@ -26,7 +26,7 @@ fact = st.builds(Triple, name, relation, name)
 
 @settings(max_examples=300)
 @given(st.lists(fact, max_size=4), name)
-def test_lines_say_the_facts_that_were_written_and_no_others(facts, subject) -> None:
+def test_lines_say_facts_that_were_written_and_no_others(facts, subject) -> None:
     facts = [f._replace(subject=subject) for f in facts]
     lines = fact_lines(subject, facts)
     read = [f for line in lines for f in read_line(line)]
@@ -79,7 +79,7 @@ def test_a_relation_of_another_vocabulary_survives() -> None:
     assert read_line(fact_lines("beaker", [odd])[0]) == (odd,)
 
 
-def test_a_name_with_a_separator_is_left_out_not_torn_apart() -> None:
+def test_name_with_separator_is_left_out_not_torn_apart() -> None:
     assert fact_lines("a: b", [Triple("a: b", "is in", "c")]) == []
     assert fact_lines("a", [Triple("a", "is in", "b; is c")]) == []
     assert fact_lines("a", [Triple("a", "is", "in b")]) == []
@@ -118,7 +118,7 @@ def test_text_is_the_whole_state() -> None:
     assert "has exit" not in text, "both exits were taken"
 
 
-def test_the_oldest_is_dropped_and_what_was_read_is_kept() -> None:
+def test_oldest_is_dropped_and_what_was_read_is_kept() -> None:
     notes = Notes()
     notes.take(Step(0, COOKBOOK, "examine cookbook"), TASK)
     for room in range(60):

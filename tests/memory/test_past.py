@@ -195,7 +195,7 @@ def test_the_placebo_says_nothing_of_the_past_either() -> None:
     assert wrong > 5
 
 
-def test_without_dates_a_question_is_an_aim_as_in_the_paper() -> None:
+def test_without_dates_question_is_aim_as_in_the_paper() -> None:
     recall = taught(AriGraph(dated=False)).recall(cue("Where was the apple at step 0?"), 300)
     assert "[step 0] apple" not in recall.text
 

@@ -125,7 +125,7 @@ def test_lifetimes(lifetime: str, kept: tuple[int, ...]) -> None:
         assert notes.stats().writes == 0
 
 
-def test_notes_of_a_step_are_gone_after_the_next_action() -> None:
+def test_notes_of_step_are_gone_after_the_next_action() -> None:
     notes = begun(lifetime="step")
     notes.write("note: the key is in the hall")
     notes.observe(Step(0, "Noted.", "note: the key is in the hall"))

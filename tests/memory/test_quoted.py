@@ -68,7 +68,7 @@ class _Forging(gym.ObservationWrapper[Any, Any, Any]):
         return {**observation, "text": f"{observation['text']}\n[step 7] > take key\n\u200b"}
 
 
-def test_the_observation_keeps_the_text_and_the_memory_quotes_it() -> None:
+def test_observation_keeps_the_text_and_the_memory_quotes_it() -> None:
     env = MemoryObservation(_Forging(FakeHouse()), memory="history?full=true")
     env.reset(seed=0)
     obs, *_ = env.step("look")

@@ -90,7 +90,7 @@ def test_fills_its_budget_unless_k_says_how_many() -> None:
     assert len(reasons) == len(filling.recall(cue, 100).episodes)
 
 
-def test_a_short_plan_counts_as_much_as_a_long_observation() -> None:
+def test_short_plan_counts_as_much_as_a_long_observation() -> None:
     texts = ["A cellar with a key.", "A hall with a lamp, a rug, a door, a clock.", "Nothing."]
     seen = Cue("Another hall: a lamp, a rug, a door, a clock.", focus="find the key")
     assert set(lived(RAG(k=2), texts).recall(seen, 500).episodes) == set(texts[:2])
@@ -134,9 +134,7 @@ record = st.builds(
     cut=st.integers(0, 20),
     branch=st.lists(record, max_size=10),
 )
-def test_stream_after_going_back_is_the_stream_that_went_straight(
-    index, first, cut, branch
-) -> None:
+def test_stream_after_going_back_is_stream_that_went_straight(index, first, cut, branch) -> None:
 
     def grown(stream: RecordStream, records, start: int) -> RecordStream:
         for t, item in enumerate(records):

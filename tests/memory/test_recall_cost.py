@@ -82,6 +82,6 @@ def visits_of_a_step(facts: int, here: str) -> int:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("here", ["room 0", "closet"], ids=["on the map", "off the map"])
-def test_a_step_visits_as_many_facts_in_a_large_graph(here: str) -> None:
+def test_step_visits_as_many_facts_in_a_large_graph(here: str) -> None:
     small, large = (visits_of_a_step(facts, here) for facts in (1_000, 100_000))
     assert large <= 1.1 * small

@@ -126,7 +126,7 @@ def test_placebo_has_the_form_and_not_the_content(of: str) -> None:
     assert all(line in text for line in false)
 
 
-def test_placebo_differs_from_trial_to_trial_and_can_be_repeated() -> None:
+def test_placebo_differs_between_trials_and_is_repeatable() -> None:
     told = []
     for _ in range(2):
         memory = make_memory("placebo")

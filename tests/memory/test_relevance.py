@@ -23,7 +23,7 @@ def graph_of(*facts):
     return graph
 
 
-def test_a_fact_behind_a_bridge_is_found_and_counts_less_than_the_bridge():
+def test_fact_behind_bridge_is_found_and_counts_less():
     index = SemanticIndex(graph_of(BRIDGE, FAR, OTHER), make_encoder("hash"), width=1)
     query = "who designed violet harbour"
     near = index.relevance([(query, 1)])
@@ -35,7 +35,7 @@ def test_a_fact_behind_a_bridge_is_found_and_counts_less_than_the_bridge():
     assert index.relevance([(query, 0)]) == {}
 
 
-def test_what_is_asked_for_itself_is_not_weakened_by_the_way_to_it():
+def test_direct_hit_is_not_weakened_by_the_path():
     index = SemanticIndex(graph_of(BRIDGE, FAR), make_encoder("hash"), width=1)
     through = index.relevance([("violet harbour", 2)])
     direct = index.relevance([("violet harbour", 2), ("ada quill studied", 1)])
@@ -83,7 +83,7 @@ def test_arigraph_recalls_both_ends_of_a_bridge(recall):
 
 
 @pytest.mark.parametrize("title", ["Stone oven", "Ada Quill", "Otto Venn"])
-def test_a_passage_that_is_asked_for_by_name_is_recalled_first(title: str) -> None:
+def test_passage_named_by_the_question_is_recalled_first(title: str) -> None:
     memory = make_memory("arigraph?recent=0&episodes=1")
     memory.begin(Task("t", QUESTION, "prose"), 0)
     for t, text in enumerate((*PASSAGES, QUESTION)):

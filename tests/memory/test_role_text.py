@@ -194,7 +194,7 @@ def test_a_trace_keeps_its_latest_steps_within_its_tokens(texts, tokens):
     assert f"Step {len(texts) - 1}\n" in shown
 
 
-def test_a_trace_keeps_its_earliest_steps_if_told_to_and_thoughts() -> None:
+def test_trace_keeps_thoughts_and_if_set_earliest_steps() -> None:
     trace = [Step(n, f"sight {n}", "go", thought=f"goal  {n}") for n in range(9)]
     shown = trace_text(trace, 30, first=True)
     assert shown.startswith("Step 0\nThought: goal 0\nAction: go\nObservation: sight 0\nStep 1")

@@ -246,7 +246,7 @@ def test_the_rule_stands_in_for_a_malformed_answer(failing, name):
     assert role_counts(role, rule, role).fallbacks == 2
 
 
-def test_a_wrong_setup_and_a_spent_budget_do_not_pass_unnoticed(failing):
+def test_wrong_setup_and_spent_budget_do_not_pass_unnoticed(failing):
     with pytest.raises(ModelSetupError):
         LLMExplore(failing("401"), explore)("find it", TASK)
     with pytest.raises(BudgetExceededError):
@@ -296,7 +296,7 @@ def test_a_nothing_to_extract_is_no_failure(model):
     assert (extractor.calls, extractor.fallbacks) == (1, 0)
 
 
-def test_failed_extraction_falls_back_to_the_rules_of_the_dialect(failing):
+def test_failed_extraction_falls_back_to_rules_of_the_dialect(failing):
     extractor = LLMExtractor(failing("500"))
     step = Step(1, KITCHEN, "go west")
     found = extractor.extract(step, graph_of(), TASK)

@@ -162,7 +162,7 @@ def test_states_and_directions_are_no_vertices() -> None:
     assert set(found) == {world[0], world[2], world[4]}
 
 
-def test_ways_are_given_once_and_exits_that_were_taken_are_left_out() -> None:
+def test_ways_are_listed_once_without_exits_already_taken() -> None:
     memory = lived(STMA())
     found = memory.retrieve(Cue("kitchen hall shed"))
     ways = [t for t in found if t.relation in ("is east of", "is west of")]
@@ -200,7 +200,7 @@ def test_relations_come_from_the_belief_and_from_nothing_else(monkeypatch) -> No
     assert list(lived(STMA()).graph.live()) == edges("cup | is on | shelf")
 
 
-def test_the_belief_is_the_new_record_and_the_old_belief() -> None:
+def test_belief_is_the_new_record_and_the_old_belief() -> None:
     rule = BeliefNotes(1000)
     trace = [Step(t, text, action) for t, (action, text) in enumerate(EPISODE)]
     belief = ""
@@ -209,7 +209,7 @@ def test_the_belief_is_the_new_record_and_the_old_belief() -> None:
     assert belief == rule("", trace, TASK) == lived(STMA()).state()["belief"]
 
 
-def test_the_buffer_holds_the_latest_records_and_the_graph_the_rest(monkeypatch) -> None:
+def test_buffer_holds_latest_records_and_the_graph_the_rest(monkeypatch) -> None:
     seen = []
     rule = BeliefNotes(64)
 
@@ -314,7 +314,7 @@ def test_every_budget(budget) -> None:
         assert triple.subject in recall.text.lower()
 
 
-def test_the_spatial_belief_repeats_what_the_temporal_one_says_as_equation_7() -> None:
+def test_spatial_belief_repeats_the_temporal_one_by_equation_7() -> None:
     for repeat in (False, True):
         text = lived(STMA(repeat=repeat)).recall(Cue(SHED), 1000).text
         temporal, _, spatial = text.partition("Spatial belief:")
@@ -359,7 +359,7 @@ def test_ablations_of_table_2() -> None:
     assert "You are in shed." not in recalled["aggregator"].text
 
 
-def test_what_left_the_buffer_is_lost_without_summariser_for_spatial_memory() -> None:
+def test_without_summariser_spatial_memory_loses_what_left_buffer() -> None:
     """Not the graph: it holds what was extracted; but what was only in older records is unread."""
     memory = lived(STMA(buffer=1, spatial_summarizer=False))
     assert stated_facts("[step 5] > open box\nYou open the box, revealing a red onion.", TASK)

@@ -74,7 +74,7 @@ def test_every_flipped_bit_is_noticed_or_changes_nothing(tmp_path: Path) -> None
     assert noticed > 20
 
 
-def test_a_changed_row_is_named_and_the_rest_is_salvaged(
+def test_changed_row_is_named_and_the_rest_is_salvaged(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "memory.db"
@@ -100,7 +100,7 @@ def test_a_changed_row_is_named_and_the_rest_is_salvaged(
     assert sorted(p.name for p in tmp_path.iterdir()) == ["copy.db", "memory.db"]
 
 
-def test_a_write_that_was_killed_is_taken_back_at_the_next_start(tmp_path: Path) -> None:
+def test_killed_write_is_undone_at_the_next_start(tmp_path: Path) -> None:
     path, killed = tmp_path / "memory.db", tmp_path / "killed.db"
     fill(str(path))
     calm = Store(path).records()
@@ -204,7 +204,7 @@ def test_a_backup_while_others_write_has_whole_transactions(place: str, tmp_path
             writer.communicate()
 
 
-def test_a_lost_server_is_waited_for_and_not_for_ever(
+def test_lost_server_is_waited_for_and_not_for_ever(
     postgres: str,
     postgres_server: Any,
     monkeypatch: pytest.MonkeyPatch,

@@ -57,7 +57,7 @@ def test_search_is_that_of_a_dict(steps, queries, k) -> None:
             assert rows == sorted(similar, key=lambda row: (-row[1], row[0]))[:k]
 
 
-def test_rows_grow_and_the_last_takes_the_place_of_a_removed_one() -> None:
+def test_rows_grow_and_last_takes_place_of_removed_one() -> None:
     index = VectorIndex(DIM)
     rows = np.eye(DIM, dtype=np.float32)[np.arange(100) % DIM]
     index.add(range(100), rows)
@@ -67,7 +67,7 @@ def test_rows_grow_and_the_last_takes_the_place_of_a_removed_one() -> None:
     assert len(index.search(array([[0, 1, 0]]), 500)[0]) == 50
 
 
-def test_answers_do_not_depend_on_the_shape_of_the_product() -> None:
+def test_answers_do_not_depend_on_shape_of_the_product() -> None:
     """A thousand random vectors, asked one by one, in groups, and in another order."""
     chance = np.random.default_rng(0)
     rows = chance.normal(size=(1000, 384)).astype(np.float32)
@@ -239,7 +239,7 @@ def test_nothing_on_disk(tmp_path, monkeypatch) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_the_oldest_vectors_of_a_process_go_first_and_fast(monkeypatch):
+def test_oldest_vectors_of_a_process_go_first_and_fast(monkeypatch):
     monkeypatch.setattr("gym_memory.memory.encoders.vectors.MOST_KEPT", 20_000)
     cache, vector = VectorCache(), np.ones(2, dtype=np.float32)
 

@@ -56,7 +56,7 @@ def test_run_that_learns_on_its_panel_is_warned_of(panel_file: str) -> None:
         assert len([*mixtures(config)]) == warned
 
 
-def test_run_of_a_panel_and_its_world_is_warned_of() -> None:
+def test_run_of_panel_and_its_world_is_warned_of() -> None:
     pytest.importorskip("textworld", reason="needs the extra textworld")
     envs = specs(("panel:cooking-medium", "Cooking?level=medium&split=held_out"))
     config = RunConfig(envs, specs(("none",)), specs(("random",)), (0,))
@@ -65,7 +65,7 @@ def test_run_of_a_panel_and_its_world_is_warned_of() -> None:
 
 
 @pytest.mark.parametrize("left_out", [False, True])
-def test_recalls_of_the_very_task_are_counted_and_left_out(left_out: bool) -> None:
+def test_recalls_of_very_task_are_counted_and_left_out(left_out: bool) -> None:
     protocol = f"stream?again=2&leave_one_task_out={str(left_out).lower()}&shown=0&tasks=2"
     env = Spec("FakeHouse?max_steps=6")
     rows = [*play_job(Job(env, Spec("exprecent"), Spec("walkthrough"), 0, Spec(protocol)))]

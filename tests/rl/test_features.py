@@ -75,7 +75,7 @@ def test_forms_of_a_word_share_their_stem(forms: tuple[str, ...]) -> None:
     assert stem(forms[0]) != stem("burned")
 
 
-def test_a_scene_says_where_things_are_as_the_agent_sees_it() -> None:
+def test_scene_says_where_things_are_as_agent_sees_it() -> None:
     scene = RecalledScene(facts(KITCHEN))
     assert [scene.whereabouts(name) for name in ("knife", "carrot", "potato", "pear")] == [
         "@here",
@@ -133,7 +133,7 @@ def test_an_appliance_matches_what_it_does() -> None:
     assert {"cook 1 is+needs to be =", "cook 2 used for ="} <= set(found)
 
 
-def test_common_names_are_told_by_name() -> None:
+def test_common_names_are_listed() -> None:
     lexicon = Lexicon(share=0.8, least=2)
     take = ("take knife from counter", "take fig from counter")
     for game in range(5):
@@ -194,7 +194,7 @@ def test_facts_may_be_read_as_text_alone() -> None:
     assert as_text == describe({**told, "triples": ()}, lexicon, facts="plain")
 
 
-def test_the_recalled_text_is_read_where_no_facts_are_recalled() -> None:
+def test_recalled_text_is_read_where_no_facts_are_recalled() -> None:
     lexicon = Lexicon(share=0.5, least=1)
     seen = obs(actions=("take fig",), memory="[step 1] Ingredients: fig")
     describe(seen, lexicon, "game")

@@ -87,7 +87,7 @@ def test_alpha_flattens_and_beta_corrects() -> None:
     assert (replay.draw(8, 0.0, np.random.default_rng(0)).weights == 1).all()
 
 
-def test_new_ones_take_the_place_of_the_oldest_with_the_largest_priority() -> None:
+def test_new_ones_take_place_of_oldest_with_largest_priority() -> None:
     replay = filled(4, capacity=4)
     replay.update(np.arange(4), np.array([1.0, 1.0, 1.0, 5.0]))
     replay.add(StoredTransition(77, 3, 0.5, -1, 0.0))

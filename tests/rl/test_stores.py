@@ -14,7 +14,7 @@ from gym_memory.core.errors import InvalidArgumentError
 pytestmark = pytest.mark.slow
 
 
-def test_rows_are_given_in_order_and_what_is_new_later_says_nothing() -> None:
+def test_new_rows_are_ordered_and_old_ones_stay_silent() -> None:
     vocabulary = FeatureRows(4)
     assert vocabulary.rows(["b", "a", "b"]) == [1, 2, 1]
     vocabulary.frozen = True

@@ -43,7 +43,7 @@ def weights(learner: DrrnLearner) -> dict[str, Any]:
     return {name: tensor.clone() for name, tensor in learner.weights()[0].items()}
 
 
-def test_a_frozen_model_is_no_weight_and_its_layer_is_trained() -> None:
+def test_frozen_model_has_no_weights_but_its_layer_trains() -> None:
     learner = DrrnLearner(DrrnSettings(encoder="minilm", update_every=1, **SETTINGS))
     before = weights(learner)
     for number in range(3):
@@ -54,7 +54,7 @@ def test_a_frozen_model_is_no_weight_and_its_layer_is_trained() -> None:
     assert not any(torch.equal(before[name], after[name]) for name in names)
 
 
-def test_a_tuned_model_moves_a_little_and_a_break_changes_nothing(tmp_path: Path) -> None:
+def test_tuned_model_moves_little_and_a_break_changes_nothing(tmp_path: Path) -> None:
     settings = DrrnSettings(encoder="minilm-tuned", update_every=1, **SETTINGS)
     whole, twin = DrrnLearner(settings, seed=3), DrrnLearner(settings, seed=3)
     before = weights(whole)

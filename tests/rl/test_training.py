@@ -75,7 +75,7 @@ def equal(one: dict[str, Any], two: dict[str, Any]) -> bool:
 @pytest.mark.parametrize(
     ("memory", "encoder"), [("arigraph", "bag"), ("none", "gru"), ("clin", "bag")]
 )
-def test_a_resumed_run_ends_with_the_weights_of_an_unbroken_one(
+def test_resumed_run_ends_with_weights_of_an_unbroken_one(
     tmp_path: Path, memory: str, encoder: str
 ) -> None:
     settings = dataclasses.replace(TINY, encoder=encoder)
@@ -92,7 +92,7 @@ def test_a_resumed_run_ends_with_the_weights_of_an_unbroken_one(
     assert not equal(weights(tmp_path / "whole"), weights(tmp_path / "other"))
 
 
-def test_training_learns_and_the_best_player_plays_in_the_one_loop(tmp_path: Path) -> None:
+def test_training_learns_and_best_player_plays_in_one_loop(tmp_path: Path) -> None:
     settings = dataclasses.replace(TINY, dim=16, hidden=32, batch=32, capacity=4096, lr=3e-3)
     run = trainer(tmp_path, settings=settings, steps=2000, evaluate_every=250, stop_at=0.5)
     before = evaluate(run.learner, LocalEnvs(make_env), range(2), at_once=1).score
@@ -168,7 +168,7 @@ def test_every_flipped_bit_of_a_checkpoint_is_noticed(tmp_path: Path) -> None:
     assert refused > 380
 
 
-def test_a_setting_that_fails_at_the_start_leaves_the_folder_free(tmp_path: Path) -> None:
+def test_setting_that_fails_at_start_leaves_the_folder_free(tmp_path: Path) -> None:
     with pytest.raises(InvalidArgumentError, match="teacher"):
         Trainer(
             BcLearner(BcSettings(teacher=str(tmp_path / "nowhere"))), make_env, SHORT, tmp_path, {}
@@ -240,7 +240,7 @@ main(sys.argv[1:])
 """
 
 
-def test_ctrl_c_leaves_a_run_that_the_same_command_resumes(tmp_path: Path) -> None:
+def test_ctrl_c_leaves_run_that_the_same_command_resumes(tmp_path: Path) -> None:
     words = ["train", "drrn", "-e", "FakeHouse?max_steps=25", "--games", "3", "--valid-games", "1"]
     words += ["--envs", "2", "--evaluate-every", "100", "--valid-max-steps", "10"]
     for setting in ("dim=8", "hidden=8", "batch=8", "vocabulary=512", "learn_start=40"):

@@ -58,7 +58,7 @@ def wait_for(what: Callable[[], bool]) -> None:
         time.sleep(0.02)
 
 
-def test_a_run_whose_processes_are_killed_equals_a_calm_one(
+def test_run_whose_processes_are_killed_equals_a_calm_one(
     chaos: ModuleType, tmp_path: Path
 ) -> None:
     gate, out = tmp_path / "gate", tmp_path / "killed"

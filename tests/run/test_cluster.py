@@ -119,7 +119,7 @@ def test_a_node_is_waited_for(cluster, monkeypatch, caplog):
     cluster.remove_node(node, allow_graceful=False)
 
 
-def test_a_local_cluster_is_for_this_machine_and_ends_at_sigterm(tmp_path):
+def test_local_cluster_serves_this_machine_and_ends_at_sigterm(tmp_path):
     psutil = pytest.importorskip("psutil")
     words = [sys.executable, "-m", "gym_memory", "compare", "--ray", "local", "--workers", "2"]
     words += ["-e", "FakeHouse", "-m", "none", "-p", "sleepy?delay=0.2", "--seeds", "0:20"]

@@ -14,7 +14,7 @@ from gym_memory.run.pool import Limits, WorkerPool
 
 
 @pytest.mark.slow
-def test_results_do_not_depend_on_how_many_are_played_at_once(tmp_path: Path) -> None:
+def test_results_are_equal_at_any_concurrency(tmp_path: Path) -> None:
     setup = config("random", "bad?how=raise", seeds=6, memories=("none", "arigraph"))
     one = compare(setup, tmp_path / "one", workers=1)
     many = compare(setup, tmp_path / "many", workers=2, concurrency=9)

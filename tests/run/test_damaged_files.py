@@ -91,7 +91,7 @@ def test_results(tmp_path: Path, name: str) -> None:
     assert refused > 30
 
 
-def test_a_report_of_a_folder_with_a_torn_record_of_versions(tmp_path: Path) -> None:
+def test_report_of_folder_with_a_torn_record_of_versions(tmp_path: Path) -> None:
     filled(tmp_path / "run")
     for content in (b"", b"{", b"{}", b"[]", b"\xff", DEEP, b'{"backends": {}}'):
         (tmp_path / "run" / "environment.json").write_bytes(content)
@@ -101,7 +101,7 @@ def test_a_report_of_a_folder_with_a_torn_record_of_versions(tmp_path: Path) -> 
             folder.set_backends({"E": "engine 1"})
 
 
-def test_a_newer_format_is_told_as_such(tmp_path: Path) -> None:
+def test_newer_format_is_named(tmp_path: Path) -> None:
     filled(tmp_path)
     record = read_json(tmp_path / "config.json")
     (tmp_path / "config.json").write_text(json.dumps({**record, "format": 2}))
@@ -200,7 +200,7 @@ FILES = ("config.json", "environment.json", "episodes.jsonl", "episodes.failed.j
 
 @pytest.mark.parametrize("name", FILES)
 @pytest.mark.parametrize("kind", ["pipe", "device"])
-def test_a_pipe_or_a_device_is_no_file_of_a_folder(tmp_path: Path, name: str, kind: str) -> None:
+def test_pipe_or_device_is_no_file_of_a_folder(tmp_path: Path, name: str, kind: str) -> None:
     """A pipe would be waited for without end, and /dev/zero would fill the memory."""
     filled(tmp_path)
     place(tmp_path / name, kind)
@@ -213,7 +213,7 @@ def test_a_pipe_or_a_device_is_no_file_of_a_folder(tmp_path: Path, name: str, ki
 
 
 @pytest.mark.parametrize("kind", ["pipe", "device"])
-def test_a_pipe_or_a_device_is_no_file_of_steps(tmp_path: Path, kind: str) -> None:
+def test_pipe_or_a_device_is_no_file_of_steps(tmp_path: Path, kind: str) -> None:
     path = tmp_path / "x-seed0.jsonl.gz"
     place(path, kind)
     for read in (read_rows, read_trajectory):
@@ -239,7 +239,7 @@ def place(path: Path, kind: str) -> None:
 
 
 @pytest.mark.parametrize("values", ["[" * 99_999, "[NaN]", "[1e999, 1]", f"[1{'0' * 400}]", "[1]"])
-def test_odd_measures_of_quality_are_left_out_of_a_report(tmp_path: Path, values: str) -> None:
+def test_odd_measures_of_quality_are_left_out_of_report(tmp_path: Path, values: str) -> None:
     filled(tmp_path)
     (tmp_path / "quality.json").write_text(f'{{"curves": {{"a": {{"f1": {values}}}}}}}')
     build_report([tmp_path], tmp_path / "report")

@@ -209,7 +209,7 @@ def main_ok(*words: str) -> None:
     assert end.value.code == 0
 
 
-def test_a_task_that_cannot_be_explored_is_told(
+def test_task_that_cannot_be_explored_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     class Broken(Bold):
@@ -248,7 +248,7 @@ class Guide(Bold):
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this platform")
 @pytest.mark.parametrize("taken_in", [False, True])
-def test_a_kill_while_the_memory_takes_in_a_task_changes_nothing(
+def test_kill_while_memory_takes_in_a_task_changes_nothing(
     taken_in: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def config(store: str) -> RefineConfig:

@@ -81,7 +81,7 @@ def test_one_training_on_many_games_is_one_training() -> None:
     assert high - low > 2 * (most - least)
 
 
-def test_the_doubt_about_a_gap_is_half_a_training_not_half_a_game() -> None:
+def test_doubt_about_gap_is_half_training_not_half_game() -> None:
     # Two trainings gain .4 each over twenty games, where single games gain from -.6 to 1.
     by_game = np.tile([1.0, -0.6, 0.8, 0.4], 5)
     games, runs = np.tile(range(20), 2), np.repeat(range(2), 20)
@@ -93,7 +93,7 @@ def test_the_doubt_about_a_gap_is_half_a_training_not_half_a_game() -> None:
     assert estimate.interval() == pytest.approx((0.4 - wide, min(1, 0.4 + wide)), abs=3e-3)
 
 
-def test_a_higher_level_is_wider_and_more_values_are_narrower() -> None:
+def test_higher_level_is_wider_and_more_values_are_narrower() -> None:
     rng = np.random.default_rng(1)
     few, many = rng.random(10), rng.random(1000)
 

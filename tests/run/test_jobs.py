@@ -63,7 +63,7 @@ def test_specs_are_brought_into_one_form() -> None:
     assert twin == other
 
 
-def test_jobs_are_the_product_and_have_names_of_their_own() -> None:
+def test_jobs_are_product_and_have_names_of_their_own() -> None:
     jobs = CONFIG.jobs()
     assert len(jobs) == len({job.key for job in jobs}) == 2 * 2 * 2 * 4
     assert len({job.config for job in jobs}) == 8
@@ -109,7 +109,7 @@ def test_what_a_configuration_refuses(change: dict[str, Any], message: str) -> N
         RunConfig(**{**values, **change})
 
 
-def test_a_sweep_plays_every_budget_and_one_budget_is_as_before() -> None:
+def test_sweep_plays_every_budget_and_one_stays_unchanged() -> None:
     sweep = dataclasses.replace(CONFIG, budgets=(100, 300))
     assert len(sweep.jobs()) == 2 * len(CONFIG.jobs())
     assert {job.key for job in CONFIG.jobs()} < {job.key for job in sweep.jobs()}

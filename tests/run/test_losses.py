@@ -49,7 +49,7 @@ def test_one_memory_loses_nothing() -> None:
     assert losses(played("none")) == []
 
 
-def test_rank_names_the_game_and_the_command_that_shows_it() -> None:
+def test_rank_names_game_and_the_command_that_shows_it() -> None:
     def cell(scores: tuple[float, ...], budget: int) -> SuiteCell:
         tasks = ("a/0", "a/1")
         return SuiteCell("play", "Fetch", "planner", budget, tasks, scores, 9, 90, 0, 0, {}, 0.1)

@@ -46,7 +46,7 @@ def test_no_forged_step_is_believed(poison: ModuleType) -> None:
         assert (row["recalled"], row["believed"]) == (True, False), memory
 
 
-def test_a_memory_sends_the_agent_where_a_moved_thing_was_and_none_does_not(
+def test_memory_sends_agent_to_old_place_of_moved_thing(
     poison: ModuleType,
 ) -> None:
     listed = tomllib.loads((FOLDER / "attacks.toml").read_text("utf-8"))["attack"]

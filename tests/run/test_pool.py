@@ -125,7 +125,7 @@ def test_dying_hanging_and_failing_workers_cost_an_episode_each(tmp_path: Path) 
 
 
 @pytest.mark.parametrize("how", ["spin", "step", "reset"])
-def test_a_step_or_reset_that_hangs_ends_its_episode_alone(tmp_path: Path, how: str) -> None:
+def test_step_or_reset_that_hangs_ends_its_episode_alone(tmp_path: Path, how: str) -> None:
     """In C code that never lets go of the interpreter too; others may take longer in all."""
     policy = "bad?how=spin" if how == "spin" else "slow"
     env = "FakeHouse" if how == "spin" else f"Stuck?where={how}"
@@ -148,7 +148,7 @@ def test_a_message_that_utf_8_cannot_hold_is_kept(tmp_path: Path) -> None:
     assert r"bad \ud800 text" in (tmp_path / "report.md").read_text(encoding="utf-8")
 
 
-def test_a_worker_that_takes_too_much_memory_costs_its_episode(tmp_path: Path) -> None:
+def test_worker_that_takes_too_much_memory_costs_its_episode(tmp_path: Path) -> None:
     setup = config("bad?how=memory", seeds=3)
     rows = compare(setup, tmp_path, worker_memory=1.0)
     assert [row.result.failed.partition(":")[0] for row in rows] == ["", "MemoryError", ""]
@@ -239,7 +239,7 @@ def test_mistakes_are_told_before_anything_is_played(
     assert read_episodes(tmp_path) == []
 
 
-def test_a_worker_that_cannot_start_is_told(tmp_path: Path) -> None:
+def test_worker_that_cannot_start_is_named(tmp_path: Path) -> None:
     (tmp_path / "suicidal.py").write_text("import os; print('no!', flush=True); os._exit(3)")
     sys.path.insert(0, str(tmp_path))
     try:
@@ -252,7 +252,7 @@ def test_a_worker_that_cannot_start_is_told(tmp_path: Path) -> None:
         sys.path.remove(str(tmp_path))
 
 
-def test_a_worker_that_dies_while_it_starts_is_started_again(
+def test_worker_that_dies_while_it_starts_is_started_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The first process dies before the check, two more beside games that are played."""
@@ -447,7 +447,7 @@ def test_a_full_disk_is_one_line_and_loses_nothing(tmp_path: Path) -> None:
     assert lines.count(b"\n") == 12
 
 
-def test_a_disk_too_full_for_the_steps_is_no_episodes_fault(tmp_path: Path) -> None:
+def test_disk_too_full_for_steps_is_no_episodes_fault(tmp_path: Path) -> None:
     resource = pytest.importorskip("resource")
     words = ["compare", "--import", "run_plugin", "-e", "FakeHouse", "-m", "none", "-p", "random"]
     words += ["--seeds", "0:1", "--protocol", "trials?k=8", "--out", str(tmp_path / "run")]

@@ -39,7 +39,7 @@ def test_trials_keep_environment_policy_and_task() -> None:
     assert (summary.score, summary.success) == (1.0, True)
 
 
-def test_trials_keep_the_memory_and_reset_what_lives_an_episode() -> None:
+def test_trials_keep_memory_and_reset_what_lives_an_episode() -> None:
     class Watch(Listener):
         memories: list[Any] = []  # noqa: RUF012
 
@@ -76,7 +76,7 @@ def test_restart_budget_counts_the_best_life() -> None:
     assert summary == (0.75, False, 35, ((0, 0.0), (4, 0.5), (16, 0.75)))
 
 
-def test_a_game_that_is_over_at_once_does_not_loop() -> None:
+def test_game_that_is_over_at_once_does_not_loop() -> None:
     protocol = RestartBudget(10)
     played = list(protocol.episodes(lambda limit=None: EpisodeResult(steps=0)))
     assert len(played) == 1
@@ -95,7 +95,7 @@ def test_unknown_names() -> None:
         make_protocol("trials?n=3")
 
 
-def test_an_error_ends_the_job_and_names_task_and_step() -> None:
+def test_error_ends_the_job_and_names_task_and_step() -> None:
     rows = list(play_job(job("trials?k=4", "bad?at=2&seed=0")))
     assert len(rows) == 1
     result = rows[0].result

@@ -56,7 +56,7 @@ def exits(worths: Any) -> list[Any]:
 
 
 @pytest.mark.slow
-def test_facts_that_only_help_together_are_each_worth_the_win() -> None:
+def test_facts_that_only_help_together_are_each_worth_win() -> None:
     env = hunt()
     replays = Replays(env, Follower(2), 3, step=0)
     assert replays.whole.success
@@ -150,7 +150,7 @@ def test_worths_are_recorded_beside_the_recall(tmp_path: Any) -> None:
     assert len(played) == 6
 
 
-def test_a_recall_loses_an_item_in_text_and_parts_alike() -> None:
+def test_recall_loses_an_item_in_text_and_parts_alike() -> None:
     text = "Learnt:\n1. Do a.\n2. Do b.\npan: is in den; is hot\n"
     text += "[step 3] > look\nA den.\n[step 4]\nA hall."
     facts = (Triple("pan", "is in", "den"), Triple("pan", "is", "hot"))

@@ -72,7 +72,7 @@ FULL = config(envs=BOTH, policies=("random", "weak"))
 
 
 @pytest.mark.slow
-def test_a_report_tells_scores_differences_failures_and_how_to_repeat_it(tmp_path: Path) -> None:
+def test_report_shows_scores_differences_failures_and_command(tmp_path: Path) -> None:
     write(tmp_path, FULL)
     rows = build_report([tmp_path], tmp_path)
     assert len(rows) == 8

@@ -59,7 +59,7 @@ def test_rows_come_in_the_order_of_the_configuration(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_file_cut_at_any_byte_loses_at_most_the_open_job(tmp_path: Path) -> None:
+def test_file_cut_anywhere_loses_at_most_one_open_job(tmp_path: Path) -> None:
     path = tmp_path / "run"
     filled(path)
     episodes = path / "episodes.jsonl"
@@ -88,7 +88,7 @@ def test_trials_of_a_broken_off_job_do_not_stay(tmp_path: Path) -> None:
     assert episodes.read_bytes() == b"".join(lines[2:])
 
 
-def test_a_line_that_is_no_episode_is_told_with_its_number(tmp_path: Path) -> None:
+def test_line_without_episode_is_reported_with_its_number(tmp_path: Path) -> None:
     filled(tmp_path)
     episodes = tmp_path / "episodes.jsonl"
     lines = episodes.read_bytes().splitlines(keepends=True)
@@ -110,7 +110,7 @@ def test_another_configuration_is_refused_and_harms_nothing(tmp_path: Path) -> N
     assert {p.name: p.read_bytes() for p in tmp_path.iterdir() if p.is_file()} == before
 
 
-def test_a_run_that_broke_off_before_its_first_step_gives_way(tmp_path: Path) -> None:
+def test_run_interrupted_before_first_step_is_replaced(tmp_path: Path) -> None:
     """At a mistyped name, say: the same folder takes the right one."""
     with ResultsFolder(tmp_path, CONFIG):
         pass
@@ -134,13 +134,13 @@ def test_a_folder_of_other_things_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("content", ["", "{", "[]", '{"format": 99}', '{"format": 1}'])
-def test_a_damaged_configuration_is_told(tmp_path: Path, content: str) -> None:
+def test_damaged_configuration_is_named(tmp_path: Path, content: str) -> None:
     (tmp_path / "config.json").write_text(content)
     with pytest.raises(ResultsError), ResultsFolder(tmp_path, CONFIG):
         pass
 
 
-def test_a_killed_start_leaves_a_folder_that_can_be_used(tmp_path: Path) -> None:
+def test_killed_start_leaves_a_folder_that_can_be_used(tmp_path: Path) -> None:
     (tmp_path / ".lock").touch()
     (tmp_path / ".config.json.abc.tmp").write_text("{")
     filled(tmp_path)
@@ -177,7 +177,7 @@ def test_the_same_job_twice_is_refused(tmp_path: Path) -> None:
             folder.append(rows_of(job))
 
 
-def test_failed_jobs_are_kept_unless_told_otherwise(tmp_path: Path) -> None:
+def test_failed_jobs_are_kept_by_default(tmp_path: Path) -> None:
     filled(tmp_path, failed="timeout")
     with ResultsFolder(tmp_path, CONFIG) as folder:
         assert folder.todo() == []
@@ -216,7 +216,7 @@ def test_where_a_run_was_made_is_noted(tmp_path: Path) -> None:
     assert {"gym_memory", "git_commit", "host", "platform"} <= set(record)
 
 
-def test_a_commit_is_marked_where_the_code_was_changed_and_not_where_results_were(
+def test_changed_code_marks_the_commit_unlike_changed_results(
     tmp_path: Path,
 ) -> None:
     checkout = tmp_path.resolve()

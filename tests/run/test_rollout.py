@@ -93,7 +93,7 @@ def test_an_environment_without_memory_plays_too() -> None:
     assert result.tokens == result.memory_ms == 0
 
 
-def test_a_limit_cuts_the_episode_and_tells_the_policy() -> None:
+def test_limit_truncates_the_episode_and_informs_the_policy() -> None:
     policy = Script("look")
     result = rollout(gym.make(FAKE_ID, memory="none"), policy, 0, limit=5)
     assert result.steps == 5
@@ -101,7 +101,7 @@ def test_a_limit_cuts_the_episode_and_tells_the_policy() -> None:
     assert not policy.transitions[-2].truncated
 
 
-def test_a_win_on_the_last_allowed_step_is_a_win() -> None:
+def test_win_on_the_last_allowed_step_is_a_win() -> None:
     env = gym.make(FAKE_ID, memory="none")
     steps = rollout(env, Walkthrough(), 0).steps
     assert rollout(env, Walkthrough(), 0, limit=steps).success

@@ -33,7 +33,7 @@ def row(
     return EpisodeRow(Job(env, memory, policy, seed, protocol), trial, EpisodeResult(**values))
 
 
-def test_a_failed_job_counts_as_zero_and_is_told() -> None:
+def test_failed_job_counts_as_zero_and_is_shown() -> None:
     rows = [row(1.0, seed=0), row(1.0, seed=1, failed="timeout", steps=3, tokens=99.0)]
     (line,) = table(units(rows))
     assert (line.n, line.n_failed) == (2, 1)
@@ -156,7 +156,7 @@ def test_times_and_tokens_are_weighted_by_what_was_shown() -> None:
     assert (unit.tokens, unit.memory_ms) == pytest.approx((175.0, 2.5))
 
 
-def test_seeds_that_go_round_are_told_and_count_once() -> None:
+def test_repeated_seeds_are_named_and_count_once() -> None:
     rows = [row(float(s % 2), s, task_id=f"E/{s % 4}") for s in range(8)]
     (twice,) = table(units(rows))
     (once,) = table(units(rows[:4]))

@@ -40,7 +40,7 @@ def test_only_the_stream_changes_what_the_memory_keeps() -> None:
     assert again == rows[phases.index("fresh")].result.task_id
 
 
-def test_a_seed_draws_the_order_and_no_task_is_played_twice() -> None:
+def test_seed_draws_order_and_no_task_is_played_twice() -> None:
     pytest.importorskip("alfworld", reason="needs the extra alfworld")
     orders = [[row.result.task_id for row in play("stream?tasks=5&shown=2", "none", s)]
               for s in (0, 0, 1)]  # fmt: skip
@@ -92,7 +92,7 @@ def without_clocks(rows: list[EpisodeRow]) -> list[EpisodeRow]:
 
 
 @pytest.mark.slow
-def test_a_killed_stream_goes_on_and_equals_a_calm_one(tmp_path: Path) -> None:
+def test_killed_stream_goes_on_and_equals_a_calm_one(tmp_path: Path) -> None:
     pytest.importorskip("alfworld", reason="needs the extra alfworld")
     config: dict[str, Any] = {
         "envs": (HOUSE,),

@@ -56,7 +56,7 @@ def test_what_the_best_score_takes() -> None:
     assert enough == {"small": 50, "large": 2000, "none": None, "whole": 3000, "oracle": 10}
 
 
-def test_a_memory_over_its_budget_has_a_place_and_no_area() -> None:
+def test_memory_over_its_budget_has_place_and_no_area() -> None:
     small, whole = curves(played("small", "whole"))
     assert whole.area is None
     assert [place(row) for row in whole.points] == [3000, 3000, 10_000]

@@ -80,7 +80,7 @@ def test_a_finished_run_is_whole_and_stays_so(run: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("lines", [0, 1])
-def test_what_a_kill_leaves_is_taken_away_and_the_run_goes_on(run: Path, lines: int) -> None:
+def test_remains_of_a_kill_are_removed_and_run_continues(run: Path, lines: int) -> None:
     whole = (run / "episodes.jsonl").read_bytes()
     *kept, first, last = whole.splitlines(keepends=True)
     (run / "episodes.jsonl").write_bytes(b"".join(kept) + first * lines + last[:100])
@@ -190,7 +190,7 @@ def test_a_folder_that_cannot_be_written_is_read(run: Path) -> None:
 
 
 @pytest.mark.slow
-def test_the_command(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_verifies_folders(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
     def called(*words: str) -> tuple[int, str]:
         with contextlib.suppress(SystemExit):
             main(["verify", *words])

@@ -69,7 +69,7 @@ def test_an_episode_is_read_back_or_refused(
 
 @pytest.mark.slow
 @given(value=VALUES)
-def test_a_record_of_a_store_is_read_back_or_refused(
+def test_record_of_a_store_is_read_back_or_refused(
     value: Any, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     path = tmp_path_factory.mktemp("store")

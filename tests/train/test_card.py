@@ -21,7 +21,7 @@ def front_of(card: Path) -> dict[str, object]:
     return dict(yaml.safe_load(front))
 
 
-def test_the_card_of_a_run_has_its_scores_command_and_files(tmp_path: Path) -> None:
+def test_card_of_run_has_its_scores_command_and_files(tmp_path: Path) -> None:
     rows = compare(CONFIG, tmp_path / "a: b")
     place, count = export(tmp_path / "a: b", "card")
     assert count == 1
@@ -54,7 +54,7 @@ def test_folder_with_card_opens_in_datasets(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_the_card_of_a_player_names_a_command_that_plays_it(tmp_path: Path) -> None:
+def test_card_of_player_names_a_command_that_plays_it(tmp_path: Path) -> None:
     pytest.importorskip("torch", reason="needs the extra rl")
     from typer.testing import CliRunner
 

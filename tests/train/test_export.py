@@ -42,7 +42,7 @@ def one_memory(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return out
 
 
-def test_rows_tell_what_was_shown_and_what_it_brought(results: Path) -> None:
+def test_rows_hold_what_was_shown_and_its_effect(results: Path) -> None:
     rows = list(step_rows(played(results)))
     for episode in played(results):
         job, recorded = episode.job, episode.rows
@@ -108,7 +108,7 @@ def test_minari_and_back(one_memory: Path, tmp_path: Path, monkeypatch: pytest.M
         export(one_memory, "minari", "gymmemory/cooking-v0")
 
 
-def test_what_cannot_be_exported_is_told(results: Path, tmp_path: Path) -> None:
+def test_what_cannot_be_exported_is_named(results: Path, tmp_path: Path) -> None:
     with pytest.raises(UnknownNameError, match="format"):
         export(results, "csv")
     with pytest.raises(ResultsError, match="not a results folder"):
@@ -128,7 +128,7 @@ def test_what_cannot_be_exported_is_told(results: Path, tmp_path: Path) -> None:
         ("minari", "gymmemory/cooking-v0", "3 episodes: "),
     ],
 )
-def test_the_command(
+def test_the_command_verifies_folders(
     form: str,
     out: str,
     said: str,

@@ -68,9 +68,7 @@ def teach(learner: LmLearner) -> tuple[float, float]:
 
 
 @pytest.mark.parametrize("method", ["alora", "full", "lora"])
-def test_it_learns_what_the_teacher_says_by_its_own_weights_alone(
-    tiny: LmSettings, method: str
-) -> None:
+def test_student_learns_from_teacher_into_its_own_weights(tiny: LmSettings, method: str) -> None:
     learner = LmLearner(dataclasses.replace(tiny, method=method))
     before = {name: p.detach().clone() for name, p in learner.network.named_parameters()}
     first, last = teach(learner)
@@ -162,7 +160,7 @@ def test_whole_texts_may_go_through_together(tiny: LmSettings, method: str) -> N
     assert_as_alone(taught(dataclasses.replace(tiny, method=method)), [0, 5, 3], whole, 1e-3)
 
 
-def test_a_state_that_was_acted_in_is_not_read_again(
+def test_state_that_was_acted_in_is_not_read_again(
     tiny: LmSettings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     learner = LmLearner(dataclasses.replace(tiny, beta_steps=1))
@@ -207,9 +205,7 @@ def test_a_prompt_keeps_within_its_tokens(tiny: LmSettings) -> None:
     assert len(short.see(long).prompt) == 50
 
 
-def test_a_resumed_run_is_the_unbroken_one_and_its_player_plays(
-    tiny: LmSettings, tmp_path: Path
-) -> None:
+def test_resumed_run_is_unbroken_one_and_its_player_plays(tiny: LmSettings, tmp_path: Path) -> None:
     dagger = dataclasses.replace(tiny, beta_steps=20)
     curve = trainer(tmp_path / "whole", dagger, 40).run()
     trainer(tmp_path / "half", dagger, 20).run()

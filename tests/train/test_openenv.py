@@ -300,7 +300,7 @@ def test_package_passes_the_checks_of_openenv() -> None:
     assert "gradio" in page.text
 
 
-def test_what_cannot_be_served_is_told(capsys: Any) -> None:
+def test_what_cannot_be_served_is_named(capsys: Any) -> None:
     from gym_memory.train.openenv import make_app
 
     with pytest.raises(UnknownNameError, match="level"):

@@ -91,7 +91,7 @@ def test_callbacks_and_evaluation_of_sb3_work(tmp_path: Path) -> None:
     assert 0 <= mean <= 1
 
 
-def test_sb3_is_a_baseline_to_train_and_refuses_a_cluster(tmp_path: Path) -> None:
+def test_sb3_is_baseline_to_train_and_refuses_a_cluster(tmp_path: Path) -> None:
     assert POLICIES.get("sb3").learner_class is Sb3Learner  # type: ignore[attr-defined]
     with pytest.raises(InvalidArgumentError, match="without --ray"):
         Sb3Trainer(Sb3Learner(Sb3Settings()), make, TrainSettings(), tmp_path, {}, envs=object())

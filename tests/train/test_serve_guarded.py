@@ -81,7 +81,7 @@ def test_a_client_plays_with_the_token_alone(port: int) -> None:
             pass
 
 
-def test_mistakes_are_told_in_one_line(port: int) -> None:
+def test_mistakes_are_one_line(port: int) -> None:
     status, text = ask(port, "/FakeHouse/num_tasks", b'{"split": "nowhere"}')
     assert status == 422
     assert text.startswith("unknown split 'nowhere': expected one of")

@@ -595,7 +595,7 @@ def test_a_run_is_followed_while_it_is_played(browser: Browser, tmp_path: Path) 
             browser.driver.get("about:blank")  # a page that follows a run calls its server
 
 
-def test_a_step_that_the_model_did_not_decide_is_marked(
+def test_step_that_the_model_did_not_decide_is_marked(
     browser: Browser, runs: Path, tmp_path: Path
 ) -> None:
     file = next((runs / "steps").glob("*.jsonl.gz"))

@@ -112,7 +112,7 @@ def test_reasons_ask_no_model_again(server: ScriptedServer) -> None:
     assert len(reasons.triples) == len(recall.triples)
 
 
-def test_equation_1_is_told(tmp_path: Path) -> None:
+def test_replay_explains_equation_1(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl.gz"
     list(played(path, "arigraph?recent=0"))
     scores = [
@@ -220,7 +220,7 @@ def test_prompts_and_answers_are_recorded(tmp_path: Path, server: ScriptedServer
     assert first.heavy["calls"][0]["answer"]
 
 
-def test_a_recorder_without_memory_tells_what_it_can(tmp_path: Path) -> None:
+def test_recorder_without_memory_records_the_rest(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl.gz"
     env = RecordTrajectory(gym.make("FakeHouseRaw-v0"), str(path), detail=True)
     obs, _ = env.reset(seed=0)
@@ -231,7 +231,7 @@ def test_a_recorder_without_memory_tells_what_it_can(tmp_path: Path) -> None:
     assert story.beats[1].heavy["valid_actions"]
 
 
-def test_rows_of_another_kind_are_told() -> None:
+def test_rows_of_another_kind_are_named() -> None:
     with pytest.raises(ResultsError, match="got none"):
         build_story([])
     with pytest.raises(ResultsError, match="expected the rows"):

@@ -77,7 +77,7 @@ def test_a_game_needs_the_token_on_this_machine_too(table: tuple[str, Path]) -> 
     assert ask(site, "/talk", Origin=same, Cookie=other, **UPGRADE)[0] == 403
 
 
-def test_an_app_that_starts_games_without_a_token_is_refused(tmp_path: Path) -> None:
+def test_app_that_starts_games_without_a_token_is_refused(tmp_path: Path) -> None:
     from gym_memory.core.errors import InvalidArgumentError
 
     with pytest.raises(InvalidArgumentError, match="expected a token"):
@@ -158,7 +158,7 @@ def test_a_game_that_cannot_be_made_leaves_no_folder(table: tuple[str, Path]) ->
         time.sleep(0.05)
 
 
-def test_a_body_that_does_not_come_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_body_that_does_not_come_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(server, "BODY_SECONDS", 0.05)
     sent: list[Any] = []
 

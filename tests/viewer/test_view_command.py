@@ -31,7 +31,7 @@ def say(capsys: Any, *words: str) -> tuple[int, str, str]:
     return code, output.out, " ".join(output.err.split())
 
 
-def test_a_replay_is_written_and_is_the_same_each_time(
+def test_replay_is_written_and_is_the_same_each_time(
     capsys: Any, recorded: Path, tmp_path: Path
 ) -> None:
     pages = []
@@ -59,7 +59,7 @@ def test_recordings_are_listed(capsys: Any, recorded: Path) -> None:
         (("view", "{0}", "--host", "256.0.0.1"), "cannot listen on 256.0.0.1"),
     ],
 )
-def test_mistakes_are_told(
+def test_view_mistakes_are_named(
     capsys: Any, recorded: Path, words: tuple[str, ...], message: str
 ) -> None:
     pytest.importorskip("uvicorn", reason="pip install 'gym-memory[viewer]'")

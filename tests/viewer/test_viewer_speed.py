@@ -46,7 +46,7 @@ def test_one_file_of_500_steps(browser: Browser, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("whole", [False, True])
-def test_2000_names(browser: Browser, tmp_path: Path, whole: bool) -> None:
+def test_graph_of_2000_names_opens(browser: Browser, tmp_path: Path, whole: bool) -> None:
     file, page = tmp_path / "long.jsonl.gz", tmp_path / "replay.html"
     write_long_episode(file, steps=30, facts=2000)
     write_replay(find([file])[:1], page)

@@ -25,7 +25,7 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.mark.slow
 @pytest.mark.parametrize("how", [{}, {"copy": False}, {"shared_memory": False}])
-def test_four_games_in_processes_show_what_they_show_in_one(how: dict[str, bool]) -> None:
+def test_four_processes_show_the_games_of_one(how: dict[str, bool]) -> None:
     kwargs = {"num_envs": 4, "level": "hard", "memory": "arigraph"}
     vector = gym.make_vec(FETCH, vectorization_mode="async", vector_kwargs=how, **kwargs)
     single = gym.make_vec(FETCH, vectorization_mode="sync", **kwargs)
@@ -58,7 +58,7 @@ class Chatterbox(Fetch):
 
 
 @pytest.mark.slow
-def test_an_observation_too_long_for_shared_memory_says_what_to_do() -> None:
+def test_too_long_observation_for_shared_memory_says_the_remedy() -> None:
     vector = gym.vector.AsyncVectorEnv([Chatterbox, Chatterbox])
     with pytest.raises(InvalidArgumentError, match="give AsyncVectorEnv shared_memory=False"):
         vector.reset(seed=0)

@@ -42,7 +42,7 @@ def test_unlisted_actions_are_told(limit: int | None, listed: int) -> None:
     assert (f"({3 - listed} more are not listed)" in prompt) == (0 < listed < 3)
 
 
-def test_beginning_stays_the_same_so_that_it_can_be_cached() -> None:
+def test_beginning_stays_same_so_that_it_can_be_cached() -> None:
     env = PromptObservation(gym.make(FAKE_ID, memory="history", budget=5000))
     first, _ = env.reset(seed=0)
     first, *_ = env.step("open wooden door")

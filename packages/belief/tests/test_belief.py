@@ -135,7 +135,7 @@ def test_only_what_a_step_names_changes() -> None:
                    for a in others for b in others)  # fmt: skip
 
 
-def test_strengths_stay_between_0_and_1_and_are_kept_as_float16() -> None:
+def test_strengths_stay_in_0_to_1_as_float16() -> None:
     memory = begun()
     env = FakeHouse()
     obs, _ = env.reset(seed=0)
@@ -217,7 +217,7 @@ def test_weak_edges_are_not_recalled(tmp_path: Path) -> None:
 # ---------------------------------------------------------------- weights
 
 
-def test_the_weights_that_come_along_are_small_and_tell_how_they_were_made() -> None:
+def test_shipped_weights_are_small_and_state_their_training() -> None:
     assert DEFAULT_WEIGHTS.stat().st_size < 300_000
     weights = load_weights()
     measured = weights.about["measured"]

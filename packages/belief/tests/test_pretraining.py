@@ -123,7 +123,7 @@ def test_it_learns_to_tell_what_comes_in_unseen_games(
     assert row["accuracy"] > max(before["accuracy"], row["chance"]) + 0.15
 
 
-def test_a_stopped_run_ends_with_the_weights_of_an_unbroken_one(
+def test_stopped_run_ends_with_weights_of_an_unbroken_one(
     corpus: list[Episode], unseen: list[Episode], tmp_path: Path
 ) -> None:
     pretrainer(corpus, unseen, tmp_path / "whole").run()
@@ -160,7 +160,7 @@ def test_wrong_settings(wrong: dict[str, Any]) -> None:
 # ---------------------------------------------------------------- the command
 
 
-def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_verifies_folders(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "run"
     words = ["memory", "pretrain", "--out", str(out), "-e", ENV, "-p", "random", "--games", "3"]
     words += ["--held-out", "2", "--rounds", "2", "--set", "batch=2", "--set", "rows=128"]

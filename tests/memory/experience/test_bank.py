@@ -214,7 +214,7 @@ def test_what_goes_first_is_what_the_paper_says(
     assert "".join(item.text for item in items(memory) if len(item.text) == 1) == kept
 
 
-def test_every_item_gets_a_share_and_the_best_is_last() -> None:
+def test_every_item_gets_share_and_the_best_is_last() -> None:
     memory = made("exprag?k=3&inner=none")
     for goal in ("mug shelf", "mug", "mug sink"):
         play(memory, goal, WON, [f"wait {n}" for n in range(30)])
@@ -235,7 +235,7 @@ def test_a_wrong_setting_gives_one_line() -> None:
 
 
 @pytest.mark.parametrize("spec", MEMORIES)
-def test_an_episode_begins_with_at_most_twenty_calls_an_item(spec: str) -> None:
+def test_episode_begins_with_at_most_twenty_calls_an_item(spec: str) -> None:
     memory = make_memory(spec)
     for n in range(1000):
         memory.bank.add(

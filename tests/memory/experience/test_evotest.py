@@ -113,7 +113,7 @@ def test_gains_by_jaccard() -> None:
     assert memory.recall(Cue("Outside."), 1000).lessons == ()
 
 
-def test_a_gain_is_kept_with_the_state_before_it_and_once() -> None:
+def test_gain_is_kept_with_state_before_it_and_once() -> None:
     memory = made("evotest")
     for _ in range(2):
         memory.begin(GAME, 0)
@@ -149,7 +149,7 @@ def test_loops() -> None:
     assert loops_in(steps(*numbers[:22]))[1] == tuple(numbers[12:22])
 
 
-def test_the_last_three_of_at_most_fifty_loops_are_shown() -> None:
+def test_last_three_of_at_most_fifty_loops_are_shown() -> None:
     memory = made("evotest", inner="none", lifetime="forever")
     for n in range(60):
         memory.bank.add(Item(f"loop {n}", f"loop {n}", "loop"))

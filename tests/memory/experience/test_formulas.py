@@ -40,7 +40,7 @@ def test_memrl_scores_as_in_the_paper() -> None:
     )
 
 
-def test_memrl_with_equal_values_ranks_by_similarity_and_cuts_at_three() -> None:
+def test_memrl_ranks_equal_values_by_similarity_up_to_three() -> None:
     memory = made("memrl")
     ((score, _),) = memory.ranked([ScoredItem(Item("a", "a", utility=5.0), 0.9999)])
     assert score == 0.5 * 3.0, "zs of 4 is cut at 3; one candidate has zq 0"
@@ -120,7 +120,7 @@ def test_memrl_explores_by_chance_that_can_be_repeated() -> None:
         ("playbook?", 0.0, 0.0, ()),
     ],
 )
-def test_a_measured_worth_moves_the_value_instead_of_the_outcome(
+def test_measured_worth_moves_the_value_instead_of_the_outcome(
     spec: str, worth: float, utility: float, more: tuple[str, ...]
 ) -> None:
     memory = made(f"{spec}&utility=exact".replace("?&", "?"))
@@ -175,7 +175,7 @@ def test_simutil_moves_utility_by_the_score_of_the_episode() -> None:
     assert items(memory)[0].utility == pytest.approx(0.95 * 0.5 + 0.05 * 1.0)
 
 
-def test_simutil_adds_an_equal_lesson_of_an_alike_task_to_the_first() -> None:
+def test_simutil_adds_equal_lesson_of_alike_task_to_first() -> None:
     memory = made("simutil?beta=0.1&least=1")
     play(memory, GOAL, WON)
     play(memory, GOAL, WON)
@@ -184,7 +184,7 @@ def test_simutil_adds_an_equal_lesson_of_an_alike_task_to_the_first() -> None:
     assert (kept.uses, kept.utility) == (1, pytest.approx(0.9 * 0.5 + 0.1)), "it was not shown"
 
 
-def test_simutil_contrasts_with_the_other_outcome_of_the_same_task() -> None:
+def test_simutil_contrasts_with_other_outcome_of_the_same_task() -> None:
     memory = made("simutil")
     play(memory, GOAL, LOST, ["go to fridge 1", "look"])
     play(memory, GOAL, WON)
@@ -203,7 +203,7 @@ def test_simutil_prunes_to_the_three_best_of_a_task() -> None:
     ]  # fmt: skip
 
 
-def test_simutil_filters_by_outcome_and_shows_to_a_share_of_episodes() -> None:
+def test_simutil_filters_by_outcome_and_shows_to_some_episodes() -> None:
     memory = seeded("simutil?outcome=failure", "mug", uses=1)
     assert begin(memory, "mug") == ""
     memory = seeded("simutil?exposure=0", "mug", uses=1)
@@ -252,7 +252,7 @@ def test_skills_take_utility_from_pairs() -> None:
     assert counts == {"without": (2, 1.0), "with": (2, 2.0)}
 
 
-def test_skills_write_one_of_each_kind_and_only_for_hard_goals() -> None:
+def test_skills_write_one_a_kind_for_hard_goals_only() -> None:
     memory = made("skills?threshold=0.5&paired=never")
     play(memory, GOAL, LOST)
     assert sorted(i.kind for i in items(memory)) == ["step", "task", "without"]

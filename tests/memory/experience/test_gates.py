@@ -57,7 +57,7 @@ def test_exchanged_actions_of_other_tasks_were_valid_once() -> None:
     assert set(re.findall('"([^"]*)"', text)) <= {"look", "1", "2", "3", "4"}
 
 
-def test_raw_shows_whole_episodes_of_at_most_the_same_length() -> None:
+def test_raw_shows_whole_episodes_of_at_most_same_length() -> None:
     honest, other = make_memory(SPEC), spoilt("raw")
     walk = ["look", "wait", *WAY]
     for memory in (honest, other):
@@ -101,7 +101,7 @@ def gated(gate: int) -> str:
     return memory.bank.items[1].text
 
 
-def test_a_consolidation_is_taken_back_if_a_held_out_check_falls() -> None:
+def test_consolidation_is_taken_back_if_held_out_check_falls() -> None:
     assert '"go to fridge"' not in gated(0)
     assert '"go to fridge"' in gated(1)
 

@@ -60,7 +60,7 @@ def attempt(effects: str, done: str, score: float, note: str = "", won: bool = F
 # --- the rule -----------------------------------------------------------------------------------
 
 
-def test_what_all_successes_share_and_no_failure_did_makes_the_difference() -> None:
+def test_trait_of_all_successes_and_no_failure_decides() -> None:
     won = [attempt("abcd", "abcd", 1, "Do abcd.", True), attempt("dbe", "dbe", 1, "Do dbe.", True)]
     lost = [attempt("", "d", 0), attempt("f", "fe", 0)]
     # The shorter success comes first; of b and d, which both have, a failure did d.
@@ -211,7 +211,7 @@ def test_quotes_of_the_game_are_no_advice() -> None:
 
 
 @pytest.mark.parametrize("scaling", ["parallel", "sequential"])
-def test_a_state_within_the_attempts_goes_on_to_the_same_items(scaling: str) -> None:
+def test_state_within_attempts_goes_on_to_the_same_items(scaling: str) -> None:
     memory = made("reasoningbank", scaling=scaling)
     play(memory, GOAL, LOST, DETOUR)
     play(memory, GOAL, LOST, ("wait", "wait"))

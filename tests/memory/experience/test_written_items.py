@@ -72,7 +72,7 @@ def test_reasoningbank_shows_all_items_of_the_nearest_task() -> None:
 # --- AWM ----------------------------------------------------------------------------------------
 
 
-def test_workflows_keep_one_trajectory_a_template_and_one_an_abstract_sequence() -> None:
+def test_workflows_keep_one_trajectory_template_and_one_abstract_sequence() -> None:
     memory = made("workflows")
     play(memory, "put potato in shelf", LOST, DETOUR)
     assert items(memory) == []
@@ -132,7 +132,7 @@ def test_a_counter_that_reaches_zero_deletes_the_rule() -> None:
     assert counters(edit_rules(rules, back, 20)) == {"A.": 1}
 
 
-def test_a_removal_takes_three_from_a_list_that_is_five_over() -> None:
+def test_removal_takes_three_from_list_that_is_five_over() -> None:
     rules = [ExpelRule(f"{n}.", 4) for n in range(24)]
     assert edit_rules(rules, [("REMOVE", 1, "")], 20)[-1] == ExpelRule("0.", 3, 0)
     rules.append(ExpelRule("24.", 4))
