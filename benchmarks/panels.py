@@ -5,11 +5,14 @@
     python -m benchmarks panels                 # write all whose data is available
     python -m benchmarks panels cooking-hard    # write one
     python -m benchmarks panels --list
+    python -m benchmarks panels --rows FOLDER   # expect the rows of results folders
 """
 
 from __future__ import annotations
 
 import argparse
+import dataclasses
+import sys
 import time
 from pathlib import Path
 
@@ -20,6 +23,9 @@ from gym_memory.core.names import Spec
 from gym_memory.panels.digests import content_of, observe, shown
 from gym_memory.panels.env import make_world
 from gym_memory.panels.panel import Panel, PanelTask, load_panel, panel_names, write_panel
+from gym_memory.run.results.expected import expected_rows, rows_of
+from gym_memory.run.results.folder import iter_folders
+from gym_memory.run.results.report import read_source
 
 FOLDER = Path(__file__).parents[1] / "gym_memory" / "panels" / "data"
 
@@ -60,12 +66,31 @@ def _played(draft: Panel, world: PlannedWorld) -> list[PanelTask]:
     return tasks
 
 
+def expect(folder: Path) -> Panel:
+    """Put the rows of a results folder among those that its panel expects."""
+    rows = read_source(folder).rows
+    panel = load_panel(rows[0].job.env.kwargs["panel"])
+    cited = f"{panel.name}@{panel.digest}"
+    for row in rows:
+        if row.panel != cited or row.result.failed:
+            sys.exit(f"{folder}: expected rows of {cited}, got {row.panel} {row.result.failed}")
+    found = {(r.memory, r.policy, r.budget): r for r in (*expected_rows(panel), *rows_of(rows))}
+    return dataclasses.replace(panel, rows=tuple(found[key].to_json() for key in sorted(found)))
+
+
 def main() -> None:
     """Write the panels that are named, or all."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks panels", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME")
     parser.add_argument("--list", action="store_true", help="list the panels")
+    parser.add_argument("--rows", nargs="+", default=[], metavar="FOLDER", help="results folders")
     chosen = parser.parse_args()
+    for folder in iter_folders(chosen.rows):
+        panel = expect(folder)
+        write_panel(panel, FOLDER / f"{panel.name}.json.gz")
+        print(f"{panel.name}: {len(panel.rows)} rows")
+    if chosen.rows:
+        return
     for plan in PANELS:
         if chosen.list:
             print(plan.name, *(world.env for world in plan.worlds), sep="  ")

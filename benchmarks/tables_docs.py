@@ -11,7 +11,9 @@ from typing import Any
 from keep import measured
 
 from gym_memory.cli.doctor import PURPOSES
+from gym_memory.panels.panel import load_panel, panel_names
 from gym_memory.run.results import intervals
+from gym_memory.run.results.expected import expected_rows
 from gym_memory.run.results.labels import decider
 from gym_memory.run.results.score import format_interval
 
@@ -353,7 +355,40 @@ def shipped() -> Table:
     return ["player", "SHA-256", "kB", "valid games"], 2, rows
 
 
+_EXPECTED = (
+    *(("none", ""), ("history", ""), ("arigraph", "")),
+    *(("none", "walkthrough"), ("none", "random")),
+)
+"""Memory and policy of the expected rows; an empty policy is the panel's own player."""
+
+
+def panels() -> Table:
+    """Return the panels of the package."""
+    rows = [
+        [f"`{p.name}`", p.about, str(len(p.tasks)), f"{p.n_texts:,}", f"`{p.digest}`"]
+        for p in map(load_panel, panel_names())
+    ]
+    return ["panel", "what", "tasks", "texts", "digest"], 2, rows
+
+
+def panel_rows() -> Table:
+    """Return the rows that panels expect, scores with 95 % intervals."""
+    lines = []
+    for panel in map(load_panel, panel_names()):
+        found = {(row.memory, row.policy): row for row in expected_rows(panel)}
+        player = next((p for m, p in found if m == "history"), "")
+        cells = []
+        for memory, policy in _EXPECTED:
+            row = found.get((memory, policy or player))
+            ends = row and row.estimate.interval()
+            cells.append(f"{row.estimate.mean:.2f} {format_interval(ends)}" if row else "–")
+        if found:
+            lines.append([f"`{panel.name}`", f"`{player}`", *cells])
+    return ["panel", "player", "none", "history", "arigraph", "walkthrough", "random"], 2, lines
+
+
 PAGES: dict[str, dict[str, Callable[[], Table]]] = {
+    "cite-a-number": {"panels": panels, "panel_rows": panel_rows},
     "agentodyssey": {"odyssey": odyssey},
     "foreign-environments": {"arena": arena},
     "install": {"sizes": sizes},
