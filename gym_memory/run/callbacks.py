@@ -109,10 +109,12 @@ class TensorBoard(_Logger):
     """Events in ``tensorboard/`` of the results folder, for ``tensorboard --logdir``."""
 
     def begin(self, config: Mapping[str, Any], folder: Path) -> None:
-        """Open the file."""
+        """Open the file, and write the settings as a text."""
         require("tensorboard", "rl", "the callback tensorboard")
         writer = require("torch.utils.tensorboard", "rl", "the callback tensorboard")
         self._writer = writer.SummaryWriter(str(folder / "tensorboard"))
+        table = [f"| {name} | {value} |" for name, value in config.items()]
+        self._writer.add_text("settings", "\n".join(["| setting | value |", "|---|---|", *table]))
 
     def log(self, values: Mapping[str, float], step: int) -> None:
         """Write scalars."""

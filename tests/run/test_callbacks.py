@@ -97,10 +97,12 @@ def test_tensorboard_has_each_episode_and_measurement(tmp_path: Path) -> None:
     board.Reload()
     steps = board.Scalars("Fetch?level=easy&max_steps=5/none/random/steps")
     assert [(point.step, point.value) for point in steps] == [(1, 5.0), (2, 5.0), (3, 5.0)]
-    with following(["tensorboard"], {}, tmp_path / "train") as (logger,):
+    with following(["tensorboard"], {"set.lr": 0.5}, tmp_path / "train") as (logger,):
         logger.measure({"steps": 40, "valid_score": 0.5, "loss": None})
     board = events.EventAccumulator(str(tmp_path / "train" / "tensorboard"))
     board.Reload()
+    (settings,) = board.Tensors("settings/text_summary")
+    assert b"| set.lr | 0.5 |" in settings.tensor_proto.string_val[0]
     assert [(point.step, point.value) for point in board.Scalars("valid_score")] == [(40, 0.5)]
 
 
@@ -110,6 +112,7 @@ def test_wandb_offline_has_each_episode(tmp_path: Path) -> None:
     compare(CONFIG, tmp_path, callbacks=["wandb?mode=offline"])
     (file,) = tmp_path.glob("wandb/offline-run-*/*.wandb")
     assert file.read_bytes().count(b"none/random/steps") >= 3
+    assert b"policies" in file.read_bytes()
 
 
 @pytest.mark.slow
