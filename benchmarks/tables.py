@@ -711,6 +711,7 @@ PAGES: dict[Path, dict[str, Callable[[], str]]] = {
     RESULTS / "learners.md": {"rl": rl_means, "learner": learner},
     RESULTS.parent / "tutorials" / "train-an-agent.md": {"drrn": partial(learners, "drrn rl-1")},
     HERE / "budgets" / "README.md": {"agents": partial(budgets, AGENT_WORLDS)},
+    HERE / "doors" / "README.md": {"doors": partial(_made, tables_docs.doors)},
     HERE / "foreign_games" / "tw_make" / "README.md": {"makers": makers},
     HERE / "rl" / "README.md": {"rl": rl, "elsewhere": elsewhere, "learners": learners},
     HERE / "text" / "README.md": {"learner": learner, "text": text},

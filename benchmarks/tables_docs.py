@@ -387,7 +387,45 @@ def panel_rows() -> Table:
     return ["panel", "player", "none", "history", "arigraph", "walkthrough", "random"], 2, lines
 
 
+def doors() -> Table:
+    """Return how each door does from an empty environment; see doors/run.py."""
+    rows = [
+        [name, *(_line(row.get(when, "not there")) for when in ("before", "now"))]
+        for name, row in measured("doors").items()
+    ]
+    return ["door", "before", "now"], 3, rows
+
+
+def _line(text: str) -> str:
+    """Return a line of a program for a cell; a word or two as such."""
+    return f"`{text[:140].replace('|', '/').replace('`', chr(39))}`" if len(text) > 9 else text
+
+
+def door_calls() -> Table:
+    """Return what a call through a door takes beside the bare step; see doors/calls.py."""
+    rows = [
+        [name, way, f"{row['calls']['bare']:.2f}", f"{ms:.2f}", f"{ms - row['calls']['bare']:.2f}"]
+        for name, row in measured("doors").items()
+        for way, ms in row.get("calls", {}).get("ms", {}).items()
+    ]
+    return ["door", "way", "bare step, ms", "through the door, ms", "more, ms"], 2, rows
+
+
+def door_faults() -> Table:
+    """Return the line that each mistake gives at a door; see doors/calls.py."""
+    titles = {"token": "a wrong token", "handle": "a wrong handle or a lost session",
+              "schema": "a wrong argument", "dead": "a dead service"}  # fmt: skip
+    rows = [
+        [name, title, _line(row["calls"][kind])]
+        for name, row in measured("doors").items()
+        for kind, title in titles.items()
+        if kind in row.get("calls", {})
+    ]
+    return ["door", "mistake", "answer"], 3, rows
+
+
 PAGES: dict[str, dict[str, Callable[[], Table]]] = {
+    "bring-your-agent": {"door_calls": door_calls, "door_faults": door_faults},
     "cite-a-number": {"panels": panels, "panel_rows": panel_rows},
     "agentodyssey": {"odyssey": odyssey},
     "foreign-environments": {"arena": arena},
