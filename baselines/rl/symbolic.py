@@ -7,7 +7,10 @@ generalises names by WordNet. Rules are learnt bottom up, with exceptions, as in
 
 from __future__ import annotations
 
+import json
+import os
 from collections import Counter, defaultdict
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,6 +19,8 @@ from gym_memory.baselines.base import Policy
 from gym_memory.baselines.llm.saycan import Affordances
 from gym_memory.baselines.rl.shared.features import Lexicon, describe
 from gym_memory.baselines.rl.shared.learner import playable
+from gym_memory.core.errors import InvalidArgumentError
+from gym_memory.core.files import read_json, write_atomic
 from gym_memory.core.records import Observation, PlanState, Transition, Triple
 
 __all__ = ["ActionRule", "Symbolic", "induce"]
@@ -23,6 +28,7 @@ __all__ = ["ActionRule", "Symbolic", "induce"]
 Literals = frozenset[str]
 Counts = Counter[Literals]
 
+_FILE = "symbolic.json"
 _MOST = 40
 """Examples that paid from which bodies are made, the latest ones."""
 _NO_NAME = 2.0
@@ -105,15 +111,41 @@ class Symbolic(Policy):
     """A learner of symbolic rules: takes an action that a rule says will pay, else explores.
 
     The paper's neural explorer is a trained learner; here it is SayCan's counts of useful forms.
+
+    Args:
+        checkpoint: Folder of what was learnt in other games; no more is learnt then.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, checkpoint: str = "") -> None:
+        self._learns = not checkpoint
         self._useful = _Discovery()
         self._paid: dict[str, Counts] = defaultdict(Counter)
         self._not_paid: dict[str, Counts] = defaultdict(Counter)
         self.rules: dict[str, list[ActionRule]] = {}
         self._followed = 0
         self.reset({}, 0)
+        if checkpoint:
+            self.load(checkpoint)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the examples to a folder."""
+        examples = [
+            {form: [[sorted(one), n] for one, n in of.items()] for form, of in kept.items()}
+            for kept in (self._paid, self._not_paid)
+        ]
+        Path(path).mkdir(parents=True, exist_ok=True)
+        write_atomic(Path(path) / _FILE, json.dumps(examples))
+
+    def load(self, path: str | os.PathLike[str]) -> None:
+        """Read the examples of a folder and induce their rules."""
+        file = Path(path) / _FILE
+        if not file.is_file():
+            raise InvalidArgumentError(f"expected {_FILE} of a trained symbolic in {str(path)!r}")
+        for kept, record in zip((self._paid, self._not_paid), read_json(file), strict=True):
+            for form, of in record.items():
+                kept[form] = Counter({frozenset(one): int(n) for one, n in of})
+        learnt = [form for form, examples in self._paid.items() if examples]
+        self.rules = {form: induce(self._paid[form], self._not_paid[form]) for form in learnt}
 
     def reset(self, info: dict[str, Any], seed: int | None = None) -> None:
         """Start an episode; rules and counts stay."""
@@ -151,7 +183,7 @@ class Symbolic(Policy):
         """Keep the step as an example; induce the rules of its action form again."""
         self._useful.add(transition)
         obs, action = transition.obs, transition.action
-        if action not in obs["valid_actions"]:
+        if not self._learns or action not in obs["valid_actions"]:
             return
         form, *literals = _literals(obs)[obs["valid_actions"].index(action)]
         examples = self._paid if transition.reward > 0 else self._not_paid

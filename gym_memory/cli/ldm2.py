@@ -98,13 +98,15 @@ def _form(memory: str, played: Sequence[Trajectory], on_progress: OnProgress) ->
 
 def prepare(part: Comparison, folder: Path, playing: options.Playing) -> None:
     """Train learners, form and refine tuples: what a part of a published experiment needs."""
-    from gym_memory.cli.train import train
+    from gym_memory.cli.train import train, train_symbolic
     from gym_memory.memory.stores.store import backup
     from gym_memory.papers import refine as stages
     from gym_memory.run.config import parse_seeds
 
     for target, what in part.learn.items():
-        if not (target / "result.json").exists():
+        if what["baseline"] == "symbolic":
+            train_symbolic(target, what["env"], what["steps"])
+        elif not (target / "result.json").exists():
             train(target, **what)
     memory = part.config.memories[0]
     if part.form:

@@ -25,6 +25,7 @@ from gym_memory.run.mixtures import training_mixtures
 from gym_memory.wrappers.memory import DEFAULT_BUDGET, DEFAULT_MEMORY
 
 __all__ = ["command", "interrupted", "print_curve", "read_settings", "train"]
+__all__ += ["train_symbolic"]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -174,6 +175,24 @@ def train(
         if caught:
             raise KeyboardInterrupt
         _finish(trainer, folder, "cpu")
+
+
+def train_symbolic(folder: Path, env: str, steps: int, games: int = 20) -> None:
+    """Let the policy ``symbolic`` learn in training games, in turn, and keep it in a folder."""
+    from gym_memory.baselines.rl.symbolic import Symbolic
+    from gym_memory.run.loop import rollout
+
+    if folder.exists():
+        return
+    made = Arena(env, DEFAULT_MEMORY, DEFAULT_BUDGET, "valid", 100).make("train")
+    policy, played, episode = Symbolic(), 0, 0
+    with contextlib.closing(made):
+        while played < steps:
+            result = rollout(
+                made, policy, episode % games, policy_seed=episode, limit=steps - played
+            )
+            played, episode = played + max(result.steps, 1), episode + 1
+    policy.save(folder)
 
 
 def _learner(baseline: str, settings: list[str], seed: int, device: str) -> Any:

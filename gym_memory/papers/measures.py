@@ -38,7 +38,7 @@ MEASURES: Mapping[str, Callable[[Sequence[Unit]], float | None]] = {
     ),
     "steps": lambda own: _mean([unit.steps for unit in own if not unit.failed]),
     "levels": lambda own: _mean(
-        [unit.counters["levels"] for unit in own if "levels" in unit.counters]
+        [unit.counters["max_depth"] for unit in own if "max_depth" in unit.counters]
     ),
 }
 """Name to a number of one cell: mean, share won, standard deviation over five jobs or more (sigma),

@@ -20,6 +20,9 @@ from gym_memory.llm import Meter, episode_usage, logged_calls
 
 __all__ = ["EpisodeResult", "OnStep", "rollout"]
 
+_KEPT = ("max_depth",)
+"""Numbers of an episode's last info that its row keeps."""
+
 OnStep = Callable[[int, dict[str, Any]], None]
 """Takes the number of the step (0: the reset) and its info."""
 
@@ -202,6 +205,7 @@ class _Tally:
         counters = {
             name: value - self._before.get(name, 0) for name, value in self._counters().items()
         }
+        counters |= {name: float(info[name]) for name in _KEPT if name in info}
         stats = info.get("memory_stats")
         if stats is not None and stats.writes:
             counters["memory_writes"] = stats.writes

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from pathlib import Path
 from typing import Any
 
 import gymnasium as gym
@@ -10,6 +11,7 @@ import pytest
 
 from gym_memory.baselines.base import make_policy
 from gym_memory.baselines.rl.symbolic import ActionRule, Symbolic, induce
+from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.records import Observation, Transition, Triple
 from gym_memory.run import rollout
 from gym_memory.testing.fake_env import FAKE_ID
@@ -90,3 +92,18 @@ def test_it_plays_the_same_twice(memory: str) -> None:
     first, again = play(), play()
     assert first.failed == ""
     assert (first.steps, first.score, first.n_invalid) == (again.steps, again.score, 0)
+
+
+def test_what_was_learnt_is_kept_and_learnt_no_further(tmp_path: Path) -> None:
+    learner = Symbolic()
+    env = gym.make(FAKE_ID, memory="arigraph")
+    for episode in range(3):
+        rollout(env, learner, 0, policy_seed=episode)
+    assert learner.rules
+    learner.save(tmp_path)
+    player = make_policy(f"symbolic?checkpoint={tmp_path}")
+    assert player.rules == learner.rules
+    rollout(env, player, 1)
+    assert player.rules == learner.rules
+    with pytest.raises(InvalidArgumentError, match="of a trained symbolic"):
+        make_policy(f"symbolic?checkpoint={tmp_path / 'none'}")
