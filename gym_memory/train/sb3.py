@@ -142,7 +142,7 @@ class Sb3Trainer(Trainer):
         self._measured_at = self._saved_at = self.steps
         left = self.settings.steps - self.steps
         if left > 0 and not self._ended():
-            callback = [_Follower(self), *self._callbacks]
+            callback = [_TrainerCallback(self), *self._callbacks]
             self.learner.model.learn(left, callback=callback, reset_num_timesteps=False)
         measured = bool(self.curve) and self.curve[-1]["steps"] == self.steps
         if not (measured or self._stopped):
@@ -276,7 +276,7 @@ class Sb3Trainer(Trainer):
         checkpoints.write_curve(self.folder, self.curve)
 
 
-class _Follower(BaseCallback):
+class _TrainerCallback(BaseCallback):
     """A callback that reports to the trainer."""
 
     def __init__(self, trainer: Sb3Trainer):
