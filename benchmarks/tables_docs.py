@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from doors.run import DOORS
 from keep import measured
 
 from gym_memory.cli.doctor import PURPOSES
@@ -389,10 +390,11 @@ def panel_rows() -> Table:
 
 def doors() -> Table:
     """Return how each door does from an empty environment; see doors/run.py."""
-    rows = [
-        [name, *(_line(row.get(when, "not there")) for when in ("before", "now"))]
-        for name, row in measured("doors").items()
-    ]
+    found, rows = measured("doors"), []
+    for name, door in DOORS.items():
+        row = {"before": "not run" if door.before != "" else "no door", "now": "not run"}
+        row |= found.get(name, {})
+        rows.append([name, _line(row["before"]), _line(row["now"])])
     return ["door", "before", "now"], 3, rows
 
 
