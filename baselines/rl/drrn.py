@@ -32,6 +32,7 @@ from gym_memory.baselines.rl.shared.replay import (
     RaggedLists,
     Replay,
     Sample,
+    first_best,
     gather_distinct,
     torch,
 )
@@ -174,7 +175,7 @@ class DrrnLearner(BagLearner):
             return []
         scenes = scenes_of(seen, self.store_class())
         states = np.repeat(scenes.states, scenes.counts)
-        with torch.no_grad():
+        with torch.inference_mode():
             values = self.online(scenes.bags, states, scenes.actions).cpu().numpy()
         return np.split(values, np.cumsum(scenes.counts)[:-1])
 
@@ -269,11 +270,10 @@ class DrrnLearner(BagLearner):
             return found
         states, actions = self.observations.gather(drawn.next_obs[alive]).split()
         each = np.repeat(states, actions.lengths)
-        with torch.no_grad():
+        with torch.inference_mode():
             bags, (s, a) = gather_distinct(self.bags, each, actions.values)
             values = self.online(bags, s, a).cpu().numpy()
-            spans = zip(actions.offsets, actions.lengths, strict=True)
-            best = np.array([b + int(np.argmax(values[b : b + n])) for b, n in spans])
+            best = first_best(values, actions)
             bags, (s, a) = gather_distinct(self.bags, states, actions.values[best])
             found[alive] = self.target(bags, s, a).cpu().numpy()
         return found

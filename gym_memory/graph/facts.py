@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from operator import itemgetter
 from typing import Any, NamedTuple, Self
 
@@ -245,6 +246,37 @@ class VersionedFacts:
         events.append((t, triple, "", same, before, opened))
         self._show(fact, opened)
         return fact
+
+    def _begin_all(self, filed: Sequence[tuple[Triple, Slot | None]]) -> bool:
+        """Begin facts at step 0 in an empty graph; return False, untouched, if two are rivals."""
+        slots = {slot: triple for triple, slot in filed if slot is not None}
+        index = {triple: number for number, (triple, _) in enumerate(filed)}
+        in_slots = sum(slot is not None for _, slot in filed)
+        if len(index) < len(filed) or len(slots) < in_slots:
+            return False
+        out, into, related = (defaultdict[str, list[Triple]](list) for _ in range(3))
+        owner, facts, events = self._owner, self._facts, self._timeline.events
+        for number, (triple, slot) in enumerate(filed):
+            fact = Fact(number, triple, slot, owner)
+            fact._since = 0
+            facts.append(fact)
+            events.append((0, triple, "", False, "", number))
+            subject, relation, obj = triple
+            out[subject].append(triple)
+            related[relation].append(triple)
+            if relation not in VERBATIM:
+                into[obj].append(triple)
+        self._index, self._live, self._slots = index, index.copy(), slots
+        self._out, self._in, self._related = map(self._rows_of, (out, into, related))
+        return True
+
+    def _rows_of(self, lists: Mapping[str, list[Triple]]) -> dict[str, _Rows]:
+        rows: dict[str, _Rows] = {}
+        for key, triples in lists.items():
+            rows[key] = tuple(triples)
+            if len(triples) > _FEW:
+                self._own_row(rows, key)
+        return rows
 
     def _close(self, triple: Triple, t: int, by: str) -> None:
         fact = self._own_fact(self._index[triple])

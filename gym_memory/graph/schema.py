@@ -40,7 +40,7 @@ fact                                meaning
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Collection, Container, Iterator, Sequence
 from functools import lru_cache
 
 from gym_memory.core.records import Triple
@@ -298,14 +298,20 @@ class NameIndex:
         if name in self._names:
             return
         self._names.add(name)
-        self._found.clear()
         words = _words(name)
+        self._forget({*words, _ONE} if self._is_partial else words[:1])
         if words:
             self._by_words[" ".join(words)] = name
             self._longest[words[0]] = max(self._longest.get(words[0], 0), len(words))
         for noun in (*nouns(name), _ONE) if self._is_partial else ():
             for word in dict.fromkeys(words):
                 self._by_noun.setdefault((word, noun), []).append(name)
+
+    def _forget(self, words: Collection[str]) -> None:
+        """Forget what texts with one of these words name."""
+        stale = [text for text in self._found if any(word in text.lower() for word in words)]
+        for text in stale:
+            del self._found[text]
 
     def find(self, text: str) -> tuple[str, ...]:
         """Return the names in ``text``, in its order, each once; of nested names the longest."""

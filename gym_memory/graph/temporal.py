@@ -57,19 +57,10 @@ class TemporalGraph(VersionedFacts):
     def of(cls, triples: Iterable[Triple]) -> Self:
         """Return a graph of facts that hold from step 0 on; of two in one slot the last holds."""
         graph = cls()
-        owner, index, slots = graph._owner, graph._index, graph._slots
-        facts, events = graph._facts, graph._timeline.events
-        for triple, slot in map(_filed, triples):
-            number = len(facts)
-            if triple in index or slot in slots:
+        filed = [_filed(triple) for triple in triples]
+        if not graph._begin_all(filed):
+            for triple, _ in filed:
                 graph.add(triple, 0)
-                continue
-            fact = Fact(number, triple, slot, owner)
-            fact._begin(0, again=False)
-            facts.append(fact)
-            index[triple] = number
-            events.append((0, triple, "", False, "", len(events)))
-            graph._show(fact, len(events) - 1)
         return graph
 
     # Names
@@ -217,6 +208,8 @@ class TemporalGraph(VersionedFacts):
         """True if the fact holds now; O(1)."""
         if not isinstance(triple, tuple) or len(triple) != 3:
             return False
+        if triple in self._live:
+            return True
         try:
             return self._canonical(Triple(*triple)) in self._live
         except InvalidArgumentError:  # a part is empty: no such fact is ever held
@@ -237,7 +230,8 @@ class TemporalGraph(VersionedFacts):
 
     def value(self, entity: str, slot: str) -> Triple | None:
         """Return the live fact in a functional slot, e.g. ``value("apple", "location")``; O(1)."""
-        return self._slots.get((self.normalize(entity), slot))
+        name = entity if entity in self._out else self.normalize(entity)
+        return self._slots.get((name, slot))
 
     def knows(self, entity: str) -> bool:
         """True if a live fact is about an entity, in lower case and without article; O(1)."""
@@ -249,11 +243,13 @@ class TemporalGraph(VersionedFacts):
 
     def outgoing(self, entity: str) -> tuple[Triple, ...]:
         """Return the live facts about an entity."""
-        return tuple(self._out.get(self.normalize(entity), ()))
+        row = self._out.get(entity)
+        return tuple(self._out.get(self.normalize(entity), ()) if row is None else row)
 
     def incoming(self, entity: str) -> tuple[Triple, ...]:
         """Return the live facts whose object is the entity."""
-        return tuple(self._in.get(self.normalize(entity), ()))
+        name = entity if entity in self._out else self.normalize(entity)
+        return tuple(self._in.get(name, ()))
 
     def related(self, relation: str) -> tuple[Triple, ...]:
         """Return the live facts with a relation; O(those facts)."""

@@ -106,3 +106,14 @@ def test_every_appliance_keeps_its_use_whatever_is_known(text: str, known: dict[
         ("stove", "used for", "frying"), ("oven", "used for", "roasting"),
         ("bbq", "used for", "grilling"),
     }  # fmt: skip
+
+
+def test_text_is_read_again_when_a_name_is_known() -> None:
+    kinds: dict[str, str] = {}
+    text = "The bulb hangs in the scullery. The ledge is in the yard."
+    first = read_writing("note", text, kinds.get)
+    assert read_writing("note", text, kinds.get) is first
+    kinds["ledge"] = "supporter"
+    with_ledge = read_writing("note", text, kinds.get)
+    assert with_ledge is not first
+    assert read_writing("note", text, dict(kinds).get) is with_ledge

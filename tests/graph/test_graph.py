@@ -477,3 +477,26 @@ def test_a_blank_name_is_no_fact(part: int, blank: str) -> None:
     assert list(graph.live()) == [whole]
     with pytest.raises(InvalidArgumentError, match="non-empty"):
         graph.add(triple, 0)
+
+
+@given(
+    st.lists(
+        st.tuples(st.sampled_from("abcd"), st.sampled_from(("is in", "is", "likes"))), max_size=20
+    )
+)
+@settings(max_examples=50, deadline=None)
+def test_graph_of_many_facts_equals_facts_added_in_turn(parts):
+    triples = [Triple(name, relation, f"box {n % 9}") for n, (name, relation) in enumerate(parts)]
+    at_once, in_turn = TemporalGraph.of(triples), TemporalGraph()
+    for triple in triples:
+        in_turn.add(triple, 0)
+    for graph in (at_once, in_turn):
+        graph.retire_matching("a", t=1)
+        graph.add(Triple("b", "is in", "box 0"), 2)
+    assert list(at_once.live()) == list(in_turn.live())
+    assert at_once.events == in_turn.events
+    for name in ("a", "b", "c", "d", "box 0", "box 1"):
+        assert at_once.incident(name) == in_turn.incident(name)
+    assert [at_once.related(r) for r in ("is in", "likes")] == [
+        in_turn.related(r) for r in ("is in", "likes")
+    ]

@@ -60,3 +60,15 @@ def test_cost_is_that_of_words_not_of_the_names() -> None:
     assert names.find("the model7 key and the key") == ("model7 key",)
     assert names.find("a model7 sort of key") == ()
     assert nouns("key to the vault") == ("key",)
+
+
+@pytest.mark.parametrize("partial", [False, True])
+def test_name_learnt_later_is_found_in_known_text(partial: bool) -> None:
+    names = NameIndex(partial=partial)
+    text = "Put the red key on the old desk."
+    assert names.find(text) == ()
+    for name, found in (("red key", ("red key",)), ("desk", ("red key", "desk"))):
+        names.learn(name)
+        assert names.find(text) == found
+    names.learn("old desk")
+    assert names.find(text) == ("red key", "old desk")

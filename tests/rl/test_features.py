@@ -199,3 +199,22 @@ def test_recalled_text_is_read_where_no_facts_are_recalled() -> None:
     seen = obs(actions=("take fig",), memory="[step 1] Ingredients: fig")
     describe(seen, lexicon, "game")
     assert "take 1 memory ingredients before" in features(seen, lexicon)["take fig"]
+
+
+def test_features_of_text_follow_what_is_common_by_now() -> None:
+    obs: Any = {
+        "text": "You see a red apple on the table.",
+        "inventory": "You are carrying a knife.",
+        "memory": "",
+        "triples": (),
+        "valid_actions": ("take apple from table", "eat apple", "drop knife"),
+    }
+    lexicon = Lexicon(0.5)
+    before = describe(obs, lexicon)
+    assert describe(obs, lexicon) == before
+    for game in "abcdef":
+        lexicon.learn(game, ["apple", "red"])
+    after = describe(obs, lexicon)
+    other = Lexicon(0.5)
+    other.load_state(lexicon.state())
+    assert after == describe(obs, other) != before

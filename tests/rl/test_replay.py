@@ -7,7 +7,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gym_memory.baselines.rl.shared.replay import NStep, Replay, StoredTransition
+from gym_memory.baselines.rl.shared.replay import (
+    Batch,
+    NStep,
+    Replay,
+    StoredTransition,
+    first_best,
+)
 from gym_memory.core.errors import InvalidArgumentError
 
 pytestmark = pytest.mark.slow
@@ -158,3 +164,13 @@ def test_mistakes() -> None:
         Replay(4, alpha=2)
     with pytest.raises(InvalidArgumentError, match="empty"):
         Replay(4).draw(1, 0.4, np.random.default_rng(0))
+
+
+@given(st.lists(st.lists(st.integers(0, 3), min_size=1, max_size=5), min_size=1, max_size=8))
+@settings(max_examples=50, deadline=None)
+def test_best_of_each_list_is_its_first(rows: list[list[int]]) -> None:
+    lengths = np.array([len(row) for row in rows])
+    offsets = np.cumsum(lengths) - lengths
+    values = np.concatenate(rows).astype(np.float32)
+    best = first_best(values, Batch(values, offsets, lengths))
+    assert (best - offsets).tolist() == [int(np.argmax(row)) for row in rows]

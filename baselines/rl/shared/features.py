@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.records import Observation, Triple
@@ -124,19 +124,27 @@ class Lexicon:
         self.share, self.least = share, least
         self._games: dict[str, dict[str, None]] = {}
         self._count: dict[str, int] = {}
+        self._enough = share * least
+        self.kept: dict[Any, tuple[str, ...]] = {}
+        """Features that follow from which words are common; emptied when that changes."""
 
     def learn(self, game: str, words: Iterable[str]) -> None:
         """Note the words of a game; each counts once a game."""
-        seen = self._games.setdefault(game, {})
+        seen = self._games.get(game)
+        if seen is None:
+            seen = self._games[game] = {}
+            self._enough = self.share * max(len(self._games), self.least)
+            self.kept.clear()
         for word in words:
             if word not in seen:
                 seen[word] = None
-                self._count[word] = self._count.get(word, 0) + 1
+                count = self._count[word] = self._count.get(word, 0) + 1
+                if count - 1 < self._enough <= count:
+                    self.kept.clear()
 
     def common(self, word: str) -> bool:
         """True if a word or name is common."""
-        games = max(len(self._games), self.least)
-        return self._count.get(word, 0) >= self.share * games
+        return self._count.get(word, 0) >= self._enough
 
     def state(self) -> list[list[str]]:
         """Return the words of each game, the game first."""
@@ -144,7 +152,8 @@ class Lexicon:
 
     def load_state(self, state: list[list[str]]) -> None:
         """Replace everything by what :meth:`state` returned."""
-        self._games, self._count = {}, {}
+        self._games, self._count, self._enough = {}, {}, self.share * self.least
+        self.kept.clear()
         for game, *words in state:
             self.learn(game, words)
 
@@ -335,6 +344,11 @@ class RecalledScene:
 # ------------------------------------------------------------ the description
 
 
+Contexts = tuple[tuple[str, str, str], ...]
+"""Words beside a name: the text, the word, and its side."""
+_MOST_KEPT = 50_000
+
+
 class ActionFeatures(NamedTuple):
     """Features of the situation, and of each valid action in the observation's order."""
 
@@ -376,13 +390,33 @@ def describe(
         for _, text in texts:
             lexicon.learn(game, words_of(text))
     contexts = {name: _contexts(name, texts) for name in names}
-    signs = scene.signposts() if matched else {}
-    return ActionFeatures(
-        _state(scene, texts, lexicon),
-        tuple(
-            _action(phrase, scene, signs, contexts, lexicon, matched=matched) for phrase in phrases
-        ),
-    )
+    signs = scene.signposts() if matched and triples else {}
+
+    def features(phrase: ParsedAction) -> tuple[str, ...]:
+        if not triples:
+            return _textual(phrase, scene, contexts, lexicon, matched=matched)
+        return _action(phrase, scene, signs, contexts, lexicon, matched=matched)
+
+    return ActionFeatures(_state(scene, texts, lexicon), tuple(map(features, phrases)))
+
+
+def _textual(
+    phrase: ParsedAction,
+    scene: RecalledScene,
+    contexts: dict[str, Contexts],
+    lexicon: Lexicon,
+    *,
+    matched: bool,
+) -> tuple[str, ...]:
+    """Return the features of an action where no facts are recalled: only texts decide them."""
+    key = (phrase, matched, *[contexts[name] for name in phrase.names])
+    found = lexicon.kept.get(key)
+    if found is None:
+        if len(lexicon.kept) >= _MOST_KEPT:
+            lexicon.kept.clear()
+        found = _action(phrase, scene, {}, contexts, lexicon, matched=matched)
+        lexicon.kept[key] = found
+    return found
 
 
 def _state(scene: RecalledScene, texts: list[tuple[str, str]], lexicon: Lexicon) -> tuple[str, ...]:
@@ -413,7 +447,7 @@ def _action(
     phrase: ParsedAction,
     scene: RecalledScene,
     signs: dict[str, dict[str, None]],
-    contexts: dict[str, tuple[tuple[str, str, str], ...]],
+    contexts: dict[str, Contexts],
     lexicon: Lexicon,
     *,
     matched: bool,
@@ -459,25 +493,31 @@ def _direction(
     return found
 
 
-def _contexts(name: str, texts: list[tuple[str, str]]) -> tuple[tuple[str, str, str], ...]:
+def _contexts(name: str, texts: list[tuple[str, str]]) -> Contexts:
     """Return the words around every mention of a name, as (text, word, side)."""
+    return tuple(
+        (source, word, side) for source, text in texts for word, side in _beside(name, text)
+    )
+
+
+@lru_cache(maxsize=100_000)
+def _beside(name: str, text: str) -> tuple[tuple[str, str], ...]:
     words = tuple(name.split())
-    found: dict[tuple[str, str, str], None] = {}
-    for source, text in texts:
-        tokens = _words_but_articles(text)
-        start = 0
-        while True:
-            try:
-                start = tokens.index(words[0], start)
-            except ValueError:
-                break
-            end = start + len(words)
-            if tokens[start:end] == words:
-                for word in tokens[max(start - 2, 0) : start]:
-                    found[source, word, "before"] = None
-                for word in tokens[end : end + 1]:
-                    found[source, word, "after"] = None
-                start = end
-            else:
-                start += 1
+    found: dict[tuple[str, str], None] = {}
+    tokens = _words_but_articles(text)
+    start = 0
+    while True:
+        try:
+            start = tokens.index(words[0], start)
+        except ValueError:
+            break
+        end = start + len(words)
+        if tokens[start:end] == words:
+            for word in tokens[max(start - 2, 0) : start]:
+                found[word, "before"] = None
+            for word in tokens[end : end + 1]:
+                found[word, "after"] = None
+            start = end
+        else:
+            start += 1
     return tuple(found)

@@ -31,7 +31,7 @@ __all__ = [
     "Sample",
     "StoredTransition",
 ]
-__all__ += ["LogitTable", "cells", "gather_distinct", "torch"]
+__all__ += ["LogitTable", "cells", "first_best", "gather_distinct", "torch"]
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -130,6 +130,13 @@ def gather_distinct(store: Any, *columns: Ints) -> tuple[Any, list[Ints]]:
     """Return the distinct items that some columns name, and the columns as numbers of these."""
     used, where = np.unique(np.concatenate(columns), return_inverse=True)
     return store.gather(used), np.split(where, np.cumsum([len(c) for c in columns])[:-1])
+
+
+def first_best(values: NDArray[Any], lists: Batch) -> Ints:
+    """Return where the greatest value of each list is, the first of equal ones; none is empty."""
+    greatest = np.maximum.reduceat(values, lists.offsets)
+    found = np.flatnonzero(values == np.repeat(greatest, lists.lengths))
+    return found[np.searchsorted(found, lists.offsets)]
 
 
 # ------------------------------------------------------------ off-policy
@@ -241,7 +248,7 @@ class Replay:
         place = self._next
         self._ints[place] = stored.obs, stored.action, stored.next_obs
         self._floats[place] = stored.reward, stored.discount
-        self._set(np.array([place]), np.array([self._largest * boost]))
+        self._set_one(place, self._largest * boost)
         self._next = (place + 1) % self.capacity
         self._size = min(self._size + 1, self.capacity)
 
@@ -292,11 +299,18 @@ class Replay:
         return self._tree[self.capacity : self.capacity + self._size] / self._tree[1]
 
     def _set(self, places: Ints, priorities: Floats) -> None:
-        nodes = places + self.capacity
-        self._tree[nodes] = priorities**self.alpha
+        tree, nodes = self._tree, places + self.capacity
+        tree[nodes] = priorities**self.alpha
         while nodes[0] > 1:
-            nodes = np.unique(nodes // 2) if len(nodes) > 1 else nodes // 2
-            self._tree[nodes] = self._tree[2 * nodes] + self._tree[2 * nodes + 1]
+            nodes >>= 1  # a node that is there twice is summed twice, which is faster than sorting
+            tree[nodes] = tree[2 * nodes] + tree[2 * nodes + 1]
+
+    def _set_one(self, place: int, priority: float) -> None:
+        tree, node = self._tree, place + self.capacity
+        tree[node] = (np.array([priority]) ** self.alpha)[0]  # as _set raises many
+        while node > 1:
+            node >>= 1
+            tree[node] = tree[2 * node] + tree[2 * node + 1]
 
     def state(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
         """Return arrays and plain values."""

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 
 from gym_memory.core.records import Triple
 from gym_memory.extract import Mention
+from gym_memory.extract.notes.kept import kept
 from gym_memory.extract.notes.recipes import (
     calls_itself_recipe,
     read_kitchen,
@@ -35,6 +36,7 @@ _REFUSED = re.compile(
 _WORD = re.compile(r"[\w'-]+")
 
 
+@kept
 def read_writing(
     name: str,
     text: str,
