@@ -41,7 +41,9 @@ class UnknownNameError(GymMemoryError, LookupError):
 
     def __init__(self, kind: str, name: str, known: Iterable[str]):
         names = sorted(known)
-        near = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
+        initials = "".join(word[:1] for word in name.split("_"))  # learning_rate: lr
+        short = [initials] if len(initials) > 1 and initials in names else []
+        near = short or difflib.get_close_matches(name, names, n=1, cutoff=0.5)
         hint = f" Did you mean {near[0]!r}?" if near else ""
         listed = ", ".join(names[:_MOST_NAMES])
         if len(names) > _MOST_NAMES:

@@ -160,7 +160,8 @@ def error_in(status: int, content: Any) -> ErrorReport | None:
     if status < 300:
         numbers = [int(str(c)) for c in codes if str(c).isdigit() and 400 <= int(str(c)) < 600]
         words = f"{code} {message}".lower()
-        named = [number for part, number in _STATUS_OF.items() if part in words]
+        joined = f"{words} {words.replace(' ', '_')}"
+        named = [number for part, number in _STATUS_OF.items() if part in joined]
         status = next(iter([*numbers, *named]), 502)
     metadata = about.get("metadata")
     if isinstance(metadata, Mapping) and metadata.get("raw"):

@@ -36,6 +36,11 @@ def test_every_setting_has_meaning_and_its_default_is_value(name: str) -> None:
     assert values == dataclasses.asdict(settings_class())
 
 
+def test_long_name_of_a_setting_suggests_its_short_one() -> None:
+    with pytest.raises(UnknownNameError, match=r"Did you mean 'lr'\?"):
+        make_settings(LEARNERS["drrn"].settings_class, {"lerning_rate": 1.0})
+
+
 AGENTS = [
     name
     for name in POLICIES.names()
