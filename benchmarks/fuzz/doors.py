@@ -114,14 +114,12 @@ def openenv(seed: int) -> Iterator[Play]:
             text = invented(Target(print, "json", said), chance)
             if not lines:
                 lines.append(open_line())
-            message = text if chance.random() < 0.9 else text.encode(errors="replace")
-            with contextlib.suppress(UnicodeEncodeError):
-                try:
-                    lines[0].send(message)
-                    return _wrong(str(lines[0].recv(WAIT_SECONDS)).encode(errors="replace"))
-                except closed:
-                    return f"closed with {code}" if (code := lines.pop().close_code) == 1011 else ""
-            return ""
+            data = text.encode(errors="replace")
+            try:
+                lines[0].send(data if chance.random() < 0.1 else data.decode())
+                return _wrong(str(lines[0].recv(WAIT_SECONDS)).encode(errors="replace"))
+            except closed:
+                return f"closed with {code}" if (code := lines.pop().close_code) == 1011 else ""
 
         yield play
         for line in lines:
