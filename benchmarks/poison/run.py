@@ -25,7 +25,6 @@ from gym_memory.baselines.base import Policy, make_policy
 from gym_memory.core.names import Spec
 from gym_memory.core.records import Triple
 from gym_memory.games import ENVIRONMENTS
-from gym_memory.memory.base import MEMORIES
 from gym_memory.memory.reading import read_account
 from gym_memory.run import rollout
 from gym_memory.run.results import intervals
@@ -34,11 +33,15 @@ from gym_memory.wrappers.memory import MemoryObservation
 HERE = Path(__file__).parent
 PAGE = HERE.parents[1] / "docs" / "results" / "poison.md"
 SEEN = "arigraph?trust=seen"
-MORE = 60
-"""Further games for the texts that it reads, so that its interval can exclude 5 %."""
-TASKS = 100
-"""Tasks of a level of Cooking for training: a further seed would repeat one. Tests have 20."""
-EVERY = ["arigraph", SEEN, *(name for name in MEMORIES.builtin() if name != "arigraph")]
+MORE = 20
+"""Further games for the texts that arigraph reads."""
+TASKS = 20
+"""Tasks of a level of Cooking for training; there are 100."""
+EVERY = [
+    *("arigraph", SEEN, "none", "present", "history", "rag", "summary", "stma", "simulacra"),
+    *("amem", "clin", "reflexion", "ldm2", "oracle"),
+]
+"""Twelve memories, that which distrusts texts, and the floor that knows what is true."""
 _SHARES = ("lost", "believed", "recalled", "acted upon")
 _NOTE = "crumpled note"
 _READ = (f"read {_NOTE}", f"examine {_NOTE}")
@@ -269,7 +272,7 @@ def rows_of(
     for memory in given.memories:
         before = len(known)
         wanted = [(game, given.seeds) for a in attacks for game in (a.control, a)]
-        if memory == SEEN:
+        if memory in EVERY[:2]:
             more = elsewhere(attacks, free)
             wanted += [(game, MORE) for a in more for game in (a.control, a)]
         if memory in EVERY[:2]:
@@ -401,20 +404,28 @@ With a blank note, `{seen}` loses {lost} against `arigraph`, over {games} games 
 
 - Facts keep who states them: the game itself, or a note, a sign, a speaker. Words neither move the
   agent nor give it things, and never replace what was seen. This holds for every memory.
+- What a step reports without its quotations was seen. The rest is a speaker's, and ends no fact.
+- If the goal names a text, such as the cookbook, only such a text has the recipe. The recipe of
+  another note is kept as what the note *says*, and no player acts on it.
 - `trust=seen` keeps out of any memory the words of texts and speakers, except of a text that the
   goal names, such as the cookbook. A goal that names no text may depend on any, so all are trusted.
 - Memories mark a line of the game's text that could pass for one of their records.
 
 ## Limits
 
-- Most memories have six games: read their intervals, or play more by the command.
-- A first run had met 20 different games with `trust=seen` when its figures were seen; the further
-  games and those with a blank note were chosen after that.
+- Most memories have three games: read their intervals, or play more by the command.
+- The first eight games were seen while the defences were built, and the last four texts were
+  written with them; the games of training were played once after that.
 - The policy reads the present observation itself, so it may act on a text while it reads it,
   whatever the memory; the row `none` shows how much.
 - The planner reads facts and records. It does not follow lessons in prose, so memories of lessons
   look safe here. For them, read *recalled*; an agent that follows what it recalls acts on it.
-- Where the goal names no text, `trust=seen` believes every text. A text that it names may lie.
+- Where the goal names no text, every text is believed, its recipe too. A text that it names may
+  lie.
+- By default a note is believed on places, ways and what opens what, unless something else was
+  seen. The hunts of `TreasureHunt` cannot be won otherwise. `trust=seen` is for games whose goal
+  names the text that matters, and where strangers write the others.
+- A text that is not read by an action, and closes its own quotation, reads as the game's report.
 - `trust=seen` knows words by their quotation marks, or because the action reads something. A text
   that the game shows without either passes, such as the forged steps here: they are *recalled*.
 - *Acted upon* has a floor for stale facts: the old room may be on the way to another. The memory
@@ -435,7 +446,7 @@ def main() -> None:
     """Play what is missing, then write the page."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--memories", nargs="+", default=EVERY)
-    parser.add_argument("--seeds", type=int, default=6, help="games a cell; 0 plays none")
+    parser.add_argument("--seeds", type=int, default=3, help="games a cell; 0 plays none")
     parser.add_argument("--attacks", type=Path, default=HERE / "attacks.toml")
     parser.add_argument("--rows", type=Path, default=HERE / "rows.jsonl.gz", help="played games")
     parser.add_argument("--page", type=Path, default=PAGE)

@@ -7,7 +7,7 @@ nor give it things, and they never replace what was seen.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping
 from functools import lru_cache, wraps
 from typing import Any
 
@@ -21,6 +21,7 @@ from gym_memory.graph.schema import (
     LOCATIONS,
     OPPOSITE,
     PLAYER,
+    RECIPE,
     VERBATIM,
     clean_name,
     is_readable,
@@ -170,6 +171,7 @@ _QUOTE = re.compile(
     r"|“(?=[^“”\w]*\w+[^“”\w]+\w+[^“”\w]+\w)[^“”]*”"
 )
 """Quotation of three words or more; fewer are a name."""
+_SENTENCE_ENDS = frozenset(".!?\n")
 
 Extract = Callable[[Any, Step, TemporalGraph, Task], Extraction]
 
@@ -186,11 +188,16 @@ def written_on(action: str) -> str:
     return name if looked and (looked["read"] or is_readable(name)) else ""
 
 
-def attributed(extract: Extract) -> Extract:
+def attributed(extract: Extract, *, by_spans: bool = False) -> Extract:
     """Decorate the method ``extract`` of rules: note in ``Extraction.said`` who says what.
 
     All facts that the text of a reading step states are said by what is read, except those about
-    itself. Words of a text about the agent are dropped, and end no fact.
+    itself. Elsewhere the game reports what its text states without quotations; the rest is said
+    by a speaker. Words about the agent are dropped, and end no fact. So is a recipe of a text
+    that is not trusted, see :func:`is_trusted`: its words are kept as what the text *says*.
+
+    A step with quotations is extracted again without them; with ``by_spans``, for models, the
+    spans of its facts decide instead.
     """
 
     @wraps(extract)
@@ -200,23 +207,64 @@ def attributed(extract: Extract) -> Extract:
         for mention in found.mentions:
             if not source and mention.triple.relation in VERBATIM and mention.start >= 0:
                 source = mention.triple.subject
-        speaks = '"' in step.text or "“" in step.text
-        quotes = [q.span() for q in _QUOTE.finditer(step.text)] if speaks else []
-        if not (source or quotes or found.said):
+        speaks = '"' in step.text or "\N{LEFT DOUBLE QUOTATION MARK}" in step.text
+        report = _QUOTE.sub(_hushed, step.text) if speaks else step.text
+        if report != step.text and by_spans:
+            reported = found._replace(mentions=tuple(_unquoted(found.mentions, step.text)))
+        elif report != step.text:
+            reported = extract(self, step._replace(text=report), graph, task)
+        elif source or found.said:
+            reported = found
+        else:
             return found
-        said, kept = dict(found.said), []
-        for mention in found.mentions:
-            (subject, relation, obj), start, end = mention
-            if source and start >= 0 and (subject != source or relation in VERBATIM):
-                said.setdefault(mention.triple, source)
-            elif start >= 0 and any(first < end and start < stop for first, stop in quotes):
-                said.setdefault(mention.triple, SPEECH)
-            about_agent = subject == PLAYER or (obj == INVENTORY and relation in LOCATIONS)
-            if not (about_agent and mention.triple in said):
-                kept.append(mention)
-        return Extraction(tuple(kept), () if source else found.outdated, said)
+        said = _sources(found, {m.triple for m in reported.mentions}, source)
+        kept = [m for m in found.mentions if not _is_claim(m.triple, said, task.goal)]
+        whole = Triple(source, "says", " ".join(step.text.split()))
+        if len(kept) < len(found.mentions) and not is_trusted(source, task.goal):
+            said.setdefault(whole, source)
+            if all(mention.triple != whole for mention in kept):
+                kept.append(Mention(whole, 0, len(step.text)))
+        return Extraction(tuple(kept), () if source else reported.outdated, said)
 
     return extract_attributed
+
+
+def _unquoted(mentions: Iterable[Mention], text: str) -> Iterator[Mention]:
+    quotes = [quotation.span() for quotation in _QUOTE.finditer(text)]
+    for mention in mentions:
+        if not any(first <= mention.start < last for first, last in quotes):
+            yield mention
+
+
+def _sources(found: Extraction, reported: Container[Triple], source: str) -> dict[Triple, str]:
+    """Return who says what, of facts of which some are ``reported`` outside of quotations.
+
+    What is read is quoted as a whole or not at all: a recipe has no part that another speaks.
+    """
+    said = dict(found.said)
+    apart = any(m.triple.relation in RECIPE and m.triple in reported for m in found.mentions)
+    for fact, start, _ in found.mentions:
+        spoken = not source or (apart and fact.relation in RECIPE)
+        if spoken and fact not in reported:
+            said[fact] = SPEECH
+        elif source and start >= 0 and (fact.subject != source or fact.relation in VERBATIM):
+            said.setdefault(fact, source)
+    return said
+
+
+def _hushed(quotation: re.Match[str]) -> str:
+    """Return a quotation of the same length without a word, whose end still ends a sentence."""
+    return "".join(c if c in _SENTENCE_ENDS else "x" if c.isalnum() else " " for c in quotation[0])
+
+
+def _is_claim(fact: Triple, said: Mapping[Triple, str], goal: str) -> bool:
+    """True if only words make the agent be somewhere, have a thing or need it for a recipe."""
+    subject, relation, obj = fact
+    if fact not in said:
+        return False
+    if subject == PLAYER or (obj == INVENTORY and relation in LOCATIONS):
+        return True
+    return relation in RECIPE and not is_trusted(said[fact], goal)
 
 
 def is_trusted(source: str, goal: str) -> bool:
@@ -226,13 +274,14 @@ def is_trusted(source: str, goal: str) -> bool:
 
     >>> is_trusted("cookbook", "Read the cookbook."), is_trusted("note", "Read the cookbook.")
     (True, False)
-    >>> is_trusted("note", "Find the treasure.")
-    True
+    >>> is_trusted("recipe for soup", "Find a recipe."), is_trusted("note", "Find the treasure.")
+    (True, True)
     """
     if not source or goal.rstrip().endswith("?"):
         return True
+    texts = set(filter(is_readable, words(goal)))
     named = re.search(rf"\b{re.escape(source)}\b", goal, re.IGNORECASE) is not None
-    return named or not any(map(is_readable, words(goal)))
+    return named or not texts or not texts.isdisjoint(words(source))
 
 
 def without_words(step: Step, goal: str) -> Step:

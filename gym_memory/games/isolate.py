@@ -377,11 +377,14 @@ def _host(memory: str, cpu_s: str, folder: str, workplace: str) -> None:
     os.dup2(2, 1)
     parent = os.getppid()
 
+    def leave() -> None:
+        shutil.rmtree(folder, ignore_errors=True)
+        os.killpg(os.getpgrp(), signal.SIGKILL)
+
     def leave_with_parent() -> None:
         while os.getppid() == parent:
             time.sleep(1)
-        shutil.rmtree(folder, ignore_errors=True)
-        os.killpg(os.getpgrp(), signal.SIGKILL)
+        leave()
 
     threading.Thread(target=leave_with_parent, daemon=True).start()
     host: Any = None
@@ -396,5 +399,8 @@ def _host(memory: str, cpu_s: str, folder: str, workplace: str) -> None:
             answer: Any = ["ok", value]
         except Exception as error:
             answer = ["error", [type(error).__name__, str(error)]]
-        out.write(json.dumps(answer, default=repr, skipkeys=True).encode() + b"\n")
-        out.flush()
+        try:
+            out.write(json.dumps(answer, default=repr, skipkeys=True).encode() + b"\n")
+            out.flush()
+        except BrokenPipeError:  # the parent has left before the answer
+            leave()

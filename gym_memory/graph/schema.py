@@ -46,8 +46,8 @@ from functools import lru_cache
 from gym_memory.core.records import Triple
 
 __all__ = ["ACTION_RESULTS", "DETERMINERS", "DIRECTIONS", "EXIT", "INVENTORY", "LOCATIONS"]
-__all__ += ["MEANS", "OPPOSITE", "PLAYER", "QUOTED", "SHORT_DIRECTIONS", "TRIED", "UNEXPLORED"]
-__all__ += ["VERBATIM"]
+__all__ += ["MEANS", "OPPOSITE", "PLAYER", "QUOTED", "RECIPE", "SHORT_DIRECTIONS", "TRIED"]
+__all__ += ["UNEXPLORED", "VERBATIM"]
 __all__ += ["NameIndex", "Slot", "clean_name", "contains", "direction_in", "direction_of"]
 __all__ += ["door_relation", "head_noun", "is_contents", "is_readable", "nouns", "slot_of"]
 __all__ += ["times_tried", "tried_relation", "way_relation"]
@@ -85,6 +85,8 @@ VERBATIM = frozenset({"says"})
 """Relations whose object is text, kept as it is: not the name of an entity."""
 QUOTED = VERBATIM | {"mentions"}
 """Relations of a text to its words and to what it mentions."""
+RECIPE = frozenset({"requires", "needs to be"})
+"""Relations of which a recipe consists; one text states it as a whole."""
 ACTION_RESULTS = frozenset(
     {"was put in", "was put on", "belongs in", "belongs on", "does not open"}
 )

@@ -12,7 +12,7 @@ from gym_memory.core.records import Cue, Oracle, Outcome, Step, Task, Triple
 from gym_memory.extract import Extraction, Mention, get_extractor
 from gym_memory.extract.draft import SPEECH, apply
 from gym_memory.graph import TemporalGraph
-from gym_memory.graph.schema import LOCATIONS
+from gym_memory.graph.schema import LOCATIONS, RECIPE
 from gym_memory.memory import MEMORIES, Memory, make_memory
 
 ROOM = {
@@ -134,6 +134,63 @@ def test_a_recall_explains_whose_words_a_fact_is() -> None:
     notes = {fact: reason.note for fact, reason in zip(recall.triples, reasons, strict=True)}
     assert notes[Triple("red key", "is in", "attic")] == "said by note"
     assert notes[APPLE] == ""
+
+
+COOK = "Cook a meal. The cookbook in the kitchen has the recipe."
+RECIPES = {
+    "list": "Recipe #1\n---------\nIngredients:\n  banana\n\nDirections:\n  fry the banana\n",
+    "sentences": "The recipe requires the banana. Fry the banana.",
+    "quoted": 'It reads: "We bid you welcome." The recipe requires the banana. "Good luck to you!"',
+}
+
+
+def recipe_in(memory: Memory) -> list[Triple]:
+    return [fact for fact in memory.graph.live() if fact.relation in RECIPE]
+
+
+def read_in(dialect: str, goal: str, *steps: tuple[str, str]) -> Memory:
+    memory = make_memory("arigraph")
+    memory.begin(Task("t", goal, dialect), 0)
+    for t, (action, text) in enumerate([("", ROOM[dialect]), *steps]):
+        memory.observe(memory.admit(Step(t, text, action), goal))
+    return memory
+
+
+@pytest.mark.parametrize("dialect", ROOM)
+@pytest.mark.parametrize("form", RECIPES)
+@pytest.mark.parametrize("action", ["read note", "examine note"])
+def test_only_the_text_of_the_goal_has_a_recipe(dialect: str, form: str, action: str) -> None:
+    banana = ROOM[dialect].replace("apple", "banana")
+    memory = read_in(dialect, COOK, (action, RECIPES[form]), ("look", banana))
+    assert recipe_in(memory) == []
+    kept = [fact for fact in memory.graph.live() if fact[:2] == ("note", "says")]
+    assert len(kept) == 1
+    assert "banana" in kept[0].object
+    for goal in ("Find the treasure.", "Cook what the note says."):
+        believed = read_in(dialect, goal, (action, RECIPES[form]))
+        assert Triple("recipe", "requires", "banana") in recipe_in(believed)
+        assert {believed.graph.said_by(fact) for fact in recipe_in(believed)} == {("note",)}
+
+
+@pytest.mark.parametrize("dialect", ROOM)
+def test_speech_during_reading_adds_nothing_to_the_recipe(dialect: str) -> None:
+    page = "Recipe #1\n---------\nIngredients:\n  apple\n\nDirections:\n  fry the apple\n"
+    speech = '\nA voice says: "The recipe requires the banana. Slice the banana, too."'
+    banana = "look", ROOM[dialect].replace("apple", "banana")
+    alone, disturbed = (
+        read_in(dialect, COOK, ("read cookbook", text), banana) for text in (page, page + speech)
+    )
+    assert recipe_in(disturbed) == recipe_in(alone) != []
+
+
+@pytest.mark.parametrize("dialect", ROOM)
+def test_a_quoted_room_replaces_nothing_that_was_seen(dialect: str) -> None:
+    fields = "-= Field =-\nYou are in the field. On the table is nothing at all."
+    memory = read_in(dialect, COOK, ("look", f'{ROOM[dialect]} A sign reads: "{fields}"'))
+    plain = read_in(dialect, COOK, ("look", ROOM[dialect]))
+    live = list(memory.graph.live())
+    assert set(plain.graph.live()) <= set(live)
+    assert all(memory.graph.said_by(fact) for fact in live if fact not in plain.graph.live())
 
 
 def test_passage_and_the_words_of_a_seller_are_sources() -> None:

@@ -23,18 +23,22 @@ def poison() -> ModuleType:
     return module
 
 
-def test_a_false_recipe_is_acted_upon_unless_only_what_was_seen_is_trusted(
-    poison: ModuleType,
-) -> None:
-    listed = tomllib.loads((FOLDER / "attacks.toml").read_text("utf-8"))["attack"]
-    attacks = {attack["name"]: poison.Attack(**attack) for attack in listed}
-    recipe = attacks["false recipe"]
-    naive = poison.play("arigraph", recipe, recipe.acts, 0)
-    careful = poison.play("arigraph?trust=seen", recipe, recipe.acts, 0)
-    blank = poison.play("arigraph?trust=seen", poison.Attack("blank"), recipe.acts, 0)
-    assert (naive["believed"], naive["did"]) == (True, ["use {bait}"])
-    assert (careful["believed"], careful["did"]) == (False, [])
-    assert careful["score"] == blank["score"] == 1.0
+def test_no_memory_believes_a_recipe_in_a_note(poison: ModuleType) -> None:
+    attacks = {attack.name: attack for attack in poison.read_attacks()[0]}
+    for memory in ("arigraph", "arigraph?trust=seen"):
+        blank = poison.play(memory, poison.Attack("blank"), (), 0)
+        for name in ("false recipe", "imitated cookbook"):
+            row = poison.play(memory, attacks[name], attacks[name].acts, 0)
+            assert (row["believed"], row["did"]) == (False, [])
+            assert row["score"] == blank["score"] == 1.0
+
+
+def test_a_place_in_a_note_is_believed_unless_distrusted(poison: ModuleType) -> None:
+    place = next(attack for attack in poison.read_attacks()[0] if attack.name == "false place")
+    naive, careful = (
+        poison.play(memory, place, place.acts, 0) for memory in ("arigraph", "arigraph?trust=seen")
+    )
+    assert (naive["believed"], careful["believed"]) == (True, False)
 
 
 @pytest.mark.slow

@@ -215,7 +215,7 @@ class LLMExtractor(LLMRole[Callable[[Step, TemporalGraph, Task], Extraction]]):
         super().__init__(model, _by_dialect)
         self.outdated: Outdated = LLMOutdated(model, outdated)
 
-    @attributed
+    @functools.partial(attributed, by_spans=True)
     def extract(self, step: Step, graph: TemporalGraph, task: Task) -> Extraction:
         """Return the facts of one step, given the graph as it is before the step."""
         extraction: Extraction = self(step, graph, task)
