@@ -103,11 +103,7 @@ def _print(experiment: PaperExperiment, found: list[dict[str, Any]]) -> None:
             *(short[key].get(record[key], record[key]) for key in named),
             record["model"] or "no model",
             *(str(record.get(key, "")) for key in ("n", "n_failed")),
-            *(
-                f"{_number(record[name])} ({_number(record[f'paper_{name}'])}, "
-                f"{_number(record[f'difference_{name}'], '+')})"
-                for name in measures
-            ),
+            *(_beside(record, name) for name in measures),
             format_interval(record.get("score_ci")),
             f"{_tokens(record.get('tokens'))} ({_tokens(record.get('paper_tokens'))})",
             _number(record.get("cost_usd")),
@@ -120,6 +116,12 @@ def _print(experiment: PaperExperiment, found: list[dict[str, Any]]) -> None:
     print_table(header, lines, right=numbers, minor=minor, title=experiment.title)
     for sentence in labels_of(found):
         output().print(sentence, markup=False)
+
+
+def _beside(record: dict[str, Any], name: str) -> str:
+    """Return ours, the paper's and, of lines that can be compared, the difference."""
+    gap = record[f"difference_{name}"] if record.get("comparable") else None
+    return f"{_number(record[name])} ({_number(record[f'paper_{name}'])}, {_number(gap, '+')})"
 
 
 def _comparable(record: dict[str, Any]) -> str:

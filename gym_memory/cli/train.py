@@ -160,7 +160,7 @@ def command(
 
 
 def train(
-    folder: Path, baseline: str, env: str, valid_split: str = "valid", **settings: int
+    folder: Path, baseline: str, env: str, valid_split: str = "valid", **settings: Any
 ) -> None:
     """Train a baseline with its defaults into a folder, for what is played with it next."""
     training = TrainSettings(**settings)

@@ -59,7 +59,7 @@ def transfer(
         sources: Environments to train on; empty for the tested ones on their split ``train``.
         train_seeds: Training episodes. None: ten, as many as the paper's archive holds; with
             sources the tested seeds, so that another task is learnt where it is then played:
-            :class:`.Clin` pairs ids such as ``scienceworld/boil/21`` and ``.../freeze/21``.
+            :class:`.Clin` takes what it learnt under the same seed or from the same beginning.
         trials: Trials of an episode, a win ends them; five in the paper.
     """
     check_name("setup", setup, SETUPS)

@@ -297,6 +297,23 @@ def test_gen_task_starts_from_what_looked_same_at_first() -> None:
     assert any("fridge" in lesson for lesson in lessons(memory))
 
 
+def test_gen_task_starts_from_the_same_seed_where_nothing_looked_same() -> None:
+    memory = Clin(lifetime="forever")
+    trace, outcome, task = trial_of(DETOUR)
+    other = trial_of(["look", "go north", "go east"])[0]
+    for seed, steps in ((0, trace), (1, other)):
+        memory.begin(task._replace(id=f"house/apple/{20 + seed}"), seed)
+        for step in steps:
+            memory.observe(step)
+        memory.end(outcome)
+    for seed, opened in ((0, True), (1, False)):
+        memory.begin(Task(f"house/pear/{70 + seed}", "Another task."), seed)
+        memory.observe(Step(0, "A cave."))
+        one = lessons(memory)
+        assert one
+        assert any("fridge" in lesson for lesson in one) is opened
+
+
 def test_lost_trial_never_replaces_one_of_equal_score() -> None:
     memory = Clin(lifetime="forever")
     trace, _, task = trial_of(DETOUR)

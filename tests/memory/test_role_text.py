@@ -139,7 +139,8 @@ def test_causal_abstractions_survive_being_written_and_read(cause, effect, neces
     [
         ("Picking the jar SHOULD BE NECESSARY to access the seeds.", True, True),
         ("looking around may be neccessary to learn more", True, False),
-        ("Waiting MAY CONTRIBUTE to observing the effect.", True, False),
+        ("Waiting MAY CONTRIBUTE to observing the effect.", True, False),  # Figure 11
+        ("Waiting MAY BE CONTRIBUTE to observing the effect.", True, False),  # Figure 7
         ("Going up MAY NOT CONTRIBUTE TO progress", False, False),
         ("Going up DOES NOT CONTRIBUTE to progress", False, True),
         ("Going up and down do not contribute to progress.", False, True),
