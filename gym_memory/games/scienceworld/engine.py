@@ -153,10 +153,11 @@ class ScienceWorldEngine:
         """True if the process lives and was started by this Python process, not before a fork."""
         return self._owner == os.getpid() and self._process.poll() is None
 
-    def _ask(self, call: Callable[..., Any], *arguments: Any) -> Any:
+    def _ask(self, call: Callable[[], Any]) -> Any:
+        """Make a call by its deadline; py4j asks Java already where a method is looked up."""
         self._watch.due = time.monotonic() + self._answer_seconds
         try:
-            return call(*arguments)
+            return call()
         except self._errors as error:
             if time.monotonic() >= self._watch.due:  # py4j hides the cause
                 reason = f"no answer within {self._answer_seconds:g} s"
@@ -175,45 +176,45 @@ class ScienceWorldEngine:
         Raises:
             BackendError: The engine died or does not know the task.
         """
-        error = self._ask(self._fast.load, task, variation, simplification, False)
+        error = self._ask(lambda: self._fast.load(task, variation, simplification, False))
         if error:
             raise BackendError(f"ScienceWorld cannot load {task} {variation}: {error}")
-        return str(self._ask(self._server.freeActionLook))
+        return str(self._ask(lambda: self._server.freeActionLook()))
 
     def gold_path(self, task: str, variation: int, simplification: str) -> tuple[str, ...]:
         """Return the engine's solution of a task; leaves a fresh world of that task behind."""
-        self._ask(self._fast.load, task, variation, simplification, True)
-        found = self._ask(self._server.getGoldActionSequence)
-        path = tuple(self._ask(list, found))
-        self._ask(self.gateway.detach, found)
+        self._ask(lambda: self._fast.load(task, variation, simplification, True))
+        found = self._ask(lambda: self._server.getGoldActionSequence())
+        path = tuple(self._ask(lambda: list(found)))
+        self._ask(lambda: self.gateway.detach(found))
         return path
 
     def goal(self) -> str:
         """Return the task in words."""
-        return str(self._ask(self._server.getTaskDescription)).strip()
+        return str(self._ask(lambda: self._server.getTaskDescription())).strip()
 
     def send(self, command: str, *, inventory: bool) -> EngineAnswer:
         """Play a command; with the inventory in words where it is wanted."""
-        answer: str = self._ask(self._fast.step, command, inventory)
+        answer: str = self._ask(lambda: self._fast.step(command, inventory))
         score, completed, text, carried = answer.split(_BREAK)
         return EngineAnswer(text, round(100 * float(score)), completed == "true", carried.strip())
 
     def inventory(self) -> str:
         """Return the inventory in words; costs no time in the world."""
-        return str(self._ask(self._server.freeActionInventory)).strip()
+        return str(self._ask(lambda: self._server.freeActionInventory())).strip()
 
     def moves(self) -> int:
         """Return the ticks of the world's clock so far; looking around takes none."""
-        return int(self._ask(self._server.getNumMoves))
+        return int(self._ask(lambda: self._server.getNumMoves()))
 
     def valid_actions(self) -> tuple[str, ...]:
         """Return the engine's list of valid actions, in its order."""
-        text = zlib.decompress(self._ask(self._fast.validActions)).decode()
+        text = zlib.decompress(self._ask(lambda: self._fast.validActions())).decode()
         return tuple(text.split("\n")) if text else ()
 
     def objects(self) -> str:
         """Return all objects of the world, one a line; see ``FastServer.objects``."""
-        return str(self._ask(self._fast.objects))
+        return str(self._ask(lambda: self._fast.objects()))
 
     # ------------------------------------------------------------ the end
 
