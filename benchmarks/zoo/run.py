@@ -42,7 +42,7 @@ STOP = 30_000
 
 
 class Cell(NamedTuple):
-    """What a combination played."""
+    """Actions or recalls of one combination."""
 
     kept: list[str]
     text: str
@@ -168,11 +168,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("-p", "--personality", action="append", choices=ZOO, default=[])
     parser.add_argument("--out", type=Path)
-    asked = parser.parse_args()
+    given = parser.parse_args()
     os.environ["OPENAI_API_KEY"] = KEY
     with tempfile.TemporaryDirectory() as scratch:
-        out = asked.out or Path(scratch)
-        names = [name for name in ZOO if not asked.personality or name in asked.personality]
+        out = given.out or Path(scratch)
+        names = [name for name in ZOO if not given.personality or name in given.personality]
         plain = cells("plain", out)
         rows, notes = [], {}
         for name in names:
@@ -189,7 +189,7 @@ def main() -> None:
             scorers = refused(server)
     print(table(rows))
     print(f"files with the key: {len(keys)}", *keys)
-    if not asked.personality:
+    if not given.personality:
         record: dict[str, Any] = {"rows": rows, "notes": notes, "scorers": scorers}
         record["files with the key"] = len(keys)
         (HERE / "zoo.json").write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n")

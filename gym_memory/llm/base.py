@@ -199,7 +199,7 @@ def validate(text: str, schema: Any) -> Any:
         except ValueError as error:
             reasons = error.errors()[:5]  # type: ignore[attr-defined]
             problem = "; ".join(f"{_where(item['loc'])}: {item['msg']}" for item in reasons)
-    raise ModelError("answer", f"expected JSON of the asked form: {problem}")
+    raise ModelError("answer", f"expected JSON of the requested form: {problem}")
 
 
 def _where(location: tuple[Any, ...]) -> str:

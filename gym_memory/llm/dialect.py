@@ -1,4 +1,4 @@
-"""What a server takes of a request, learnt once from what it refuses."""
+"""Dialects of servers, learnt once from what they refuse."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ FORMATS = ("schema", "object", "")
 
 
 class Dialect(NamedTuple):
-    """What is sent to a server; ``limit`` names the field of an answer's limit, "" sends none.
+    """A way to send requests; ``limit`` names the field of an answer's limit, "" sends none.
 
     ``most`` is the highest limit that the server takes, ``context`` its context, both in tokens and
     0 where unknown.
@@ -192,9 +192,9 @@ def named_changes(
     if status >= 500 and not _REFUSES.search(error):  # it may have failed for another reason
         return
     sent = _sent(dialect, body)
-    asked = int(body.get(dialect.limit, 0)) if dialect.limit else 0
-    if asked:
-        yield from _smaller(dialect, error, asked, prompt)
+    wanted = int(body.get(dialect.limit, 0)) if dialect.limit else 0
+    if wanted:
+        yield from _smaller(dialect, error, wanted, prompt)
     if is_about_context(error):
         return
     for part in sent:
@@ -240,21 +240,21 @@ def _without(dialect: Dialect, part: str) -> Iterator[Dialect]:
         yield dialect._replace(**left_out)
 
 
-def _smaller(dialect: Dialect, text: str, asked: int, prompt: int) -> Iterator[Dialect]:
+def _smaller(dialect: Dialect, text: str, wanted: int, prompt: int) -> Iterator[Dialect]:
     """Yield dialects with a lower limit, where an error says that it is too high."""
     about_context = is_about_context(text)
     if not about_context and not (re.search(_NAMED["limit"], text) and _TOO_LARGE.search(text)):
         return
-    bounds = [int(found) for found in _BOUND.findall(text) if int(found) != asked]
+    bounds = [int(found) for found in _BOUND.findall(text) if int(found) != wanted]
     others = [int(found) for found in re.findall(r"(?<![\w.-])\d{3,8}(?![\w.-]*\w)", text)]
-    bounds = bounds or sorted((one for one in others if one < asked), reverse=True)
+    bounds = bounds or sorted((one for one in others if one < wanted), reverse=True)
     if "exclusive" in text:
         bounds = [bound - 1 for bound in bounds]
     for bound in bounds[:2]:
         if about_context and bound > prompt and bound != dialect.context:
             yield dialect._replace(context=bound)
-        elif not about_context and _LEAST_ROOM <= bound < asked:
+        elif not about_context and _LEAST_ROOM <= bound < wanted:
             yield dialect._replace(most=bound)
-    lower = max(asked // 8, _LEAST_ANSWER)
-    if lower < asked:
+    lower = max(wanted // 8, _LEAST_ANSWER)
+    if lower < wanted:
         yield dialect._replace(most=lower)

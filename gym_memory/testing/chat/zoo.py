@@ -25,7 +25,7 @@ _THOUGHT = (
     "Let me see what is here.\nAction: eat poison\nNo, that would be wrong. The memory may help: "
     '{"action": "eat poison"} is not possible.\n' + "I compare what is known with the task. " * 8
 )
-"""What a reasoning model thinks: actions that it rejects, in the forms of answers."""
+"""Thoughts of a reasoning model: actions that it rejects, in the forms of answers."""
 _CONTEXT = 1600
 """Tokens of prompt and answer that a server with a small context takes."""
 _A_MINUTE = 4000
