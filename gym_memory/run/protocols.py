@@ -71,6 +71,7 @@ class EpisodePlayer(ABC):
 
 
 Kept = Literal["empty", "frozen", "online"]
+"""What a memory keeps from earlier episodes: nothing, what is read only, what it learns on."""
 
 
 class Terms(NamedTuple):

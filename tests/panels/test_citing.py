@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from pathlib import Path
 from typing import Any
@@ -9,11 +10,13 @@ from typing import Any
 import pytest
 
 from gym_memory.core.names import Spec, specs
-from gym_memory.panels.panel import load_panel
+from gym_memory.panels.panel import load_panel, write_panel
 from gym_memory.run import EpisodeResult
 from gym_memory.run.compare import compare
 from gym_memory.run.config import EpisodeRow, Job, RunConfig
+from gym_memory.run.play import play_job
 from gym_memory.run.results.citing import panel_findings
+from gym_memory.run.results.expected import replay, rows_of
 from gym_memory.run.results.verify import verify
 from gym_memory.train.export import write_card
 
@@ -115,3 +118,16 @@ def test_other_installed_panel_is_noted(panel_file: str) -> None:
     assert [(state, "this installation has" in text) for state, _, text in found] == [
         ("note", True)
     ]
+
+
+def test_expected_row_is_replayed(panel_file: str) -> None:
+    env = Spec.of("Panel", {"panel": panel_file})
+    jobs = (Job(env, Spec("none"), Spec("walkthrough"), seed) for seed in range(3))
+    (row,) = rows_of(played for job in jobs for played in play_job(job))
+    assert (row.estimate.mean, [*row.steps.values()]) == (1.0, [3, 3, 3])
+    panel = load_panel(panel_file)
+    for scores, equal in ((row.scores, True), ({**row.scores, 1: 0.5}, False)):
+        expected = row._replace(scores=scores)
+        write_panel(dataclasses.replace(panel, rows=(expected.to_json(),)), panel_file)
+        jobs_again = [*replay(load_panel(panel_file), panel_file, None)]
+        assert [job.equal for job in jobs_again] == [True, equal, True]
