@@ -16,6 +16,7 @@ ALLOWED = {
     "_temporary": "the folder of a pool, in which a test leaves a file",
     "_rng": "the order of games, which a test fixes",
     "_MOST_CONNECTIONS": "a limit that a test reaches", "_protocol": "the class that has it",
+    "_cli_utils": "the check behind openenv validate",
 }  # fmt: skip
 PATCHES = re.compile("attr|patch|import")
 TIMED = re.compile(r"assert\b.*\b(perf_counter|process_time|thread_time)\(")
