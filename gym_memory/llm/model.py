@@ -379,15 +379,16 @@ CREATE TABLE IF NOT EXISTS responses (
     key TEXT PRIMARY KEY, answer TEXT NOT NULL, finish TEXT NOT NULL,
     prompt INTEGER NOT NULL, cached INTEGER NOT NULL, completion INTEGER NOT NULL, crc INTEGER,
     reasoning INTEGER NOT NULL DEFAULT 0, estimated INTEGER NOT NULL DEFAULT 0,
-    thought TEXT NOT NULL DEFAULT ''
+    thought TEXT NOT NULL DEFAULT '', model TEXT NOT NULL DEFAULT ''
 ) WITHOUT ROWID
 """
-_KEPT = "answer, finish, prompt, cached, completion, reasoning, estimated, thought"
+_KEPT = "answer, finish, prompt, cached, completion, reasoning, estimated, thought, model"
 _LATER_COLUMNS = (
     "crc INTEGER",
     "reasoning INTEGER NOT NULL DEFAULT 0",
     "estimated INTEGER NOT NULL DEFAULT 0",
     "thought TEXT NOT NULL DEFAULT ''",
+    "model TEXT NOT NULL DEFAULT ''",
 )
 """Columns that an older file lacks."""
 
@@ -447,20 +448,21 @@ class ResponseCache:
             row = self._db.execute(query, (key,)).fetchone()
         if row is None:
             return None
-        crc, answer, finish, prompt, cached, completion, reasoning, estimated, thought = row
-        if crc not in (None, _checksum(key, row[1:]), _checksum(key, row[1:6])):
+        crc, answer, finish, prompt, cached, completion, reasoning, estimated, thought, model = row
+        # An older file has the checksum of fewer columns.
+        if crc not in (None, *(_checksum(key, row[1:end]) for end in (10, 9, 6))):
             return None
         tokens = Tokens(prompt, cached, completion, reasoning, bool(estimated))
-        return Reply(answer, tokens, finish, hit=True, thought=thought)
+        return Reply(answer, tokens, finish, hit=True, thought=thought, model=model)
 
     def put(self, key: str, reply: Reply) -> Reply:
         """Keep an answer unless the call has one already; return the one to use."""
-        row = (reply.text, reply.finish, *map(int, reply.tokens), reply.thought)
+        row = (reply.text, reply.finish, *map(int, reply.tokens), reply.thought, reply.model)
         for insert in ("INSERT OR IGNORE", "REPLACE"):  # REPLACE: the first one was changed
             with self._reported():
                 kept = self._db.execute(
                     f"{insert} INTO responses (key, crc, {_KEPT}) "
-                    "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                    "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                     (key, _checksum(key, row), *row),
                 ).rowcount
             if not kept and (first := self.get(key)) is not None:

@@ -419,7 +419,8 @@ _PROCESS = re.compile(r"^Process \d+$", re.MULTILINE)
 def _choose(slots: Slots) -> str:
     """Return the process with the fewest steps: it came to an end first."""
     processes = [len(read_trace(text)) for text in _PROCESS.split(slots["processes"])[1:]]
-    return f"{processes.index(min(processes)) + 1}: it has the fewest steps"
+    best = min(range(len(processes)), key=lambda at: processes[at], default=0)
+    return f"{best + 1}: it has the fewest steps"
 
 
 _QUOTED = re.compile(r'"([^"]+)"')
