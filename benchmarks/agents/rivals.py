@@ -13,7 +13,8 @@ import os
 from pathlib import Path
 
 from gym_memory.games.scienceworld.catalog import CLIN
-from gym_memory.papers.experiments import TableCell, load_experiment
+from gym_memory.papers.comparison import TableCell
+from gym_memory.papers.experiments import load_experiment
 from gym_memory.run.compare import compare
 from gym_memory.run.config import RunConfig, parse_seeds
 from gym_memory.run.results.score import grouped, units
