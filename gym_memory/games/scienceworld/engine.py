@@ -101,7 +101,8 @@ class ScienceWorldEngine:
     """
 
     def __init__(self, answer_seconds: float = _ANSWER_SECONDS) -> None:
-        self._answer_seconds = answer_seconds
+        self.answer_seconds = answer_seconds
+        """May be changed between calls."""
         check_installed()
         self._py4j = require("py4j.java_gateway", "scienceworld", _PURPOSE)
         self._errors = (require("py4j.protocol", "scienceworld", _PURPOSE).Py4JError, OSError)
@@ -129,7 +130,7 @@ class ScienceWorldEngine:
                 java_process=self._process,
             )
             """Of py4j, to the Java process."""
-            self._watch = _Watch(self._process, self._answer_seconds)
+            self._watch = _Watch(self._process, self.answer_seconds)
             self._fast = self.gateway.jvm.gymmemory.FastServer()
             self._server = self._fast.server()
             self._watch.due = math.inf
@@ -155,12 +156,12 @@ class ScienceWorldEngine:
 
     def _ask(self, call: Callable[[], Any]) -> Any:
         """Make a call by its deadline; py4j asks Java already where a method is looked up."""
-        self._watch.due = time.monotonic() + self._answer_seconds
+        self._watch.due = time.monotonic() + self.answer_seconds
         try:
             return call()
         except self._errors as error:
             if time.monotonic() >= self._watch.due:  # py4j hides the cause
-                reason = f"no answer within {self._answer_seconds:g} s"
+                reason = f"no answer within {self.answer_seconds:g} s"
             else:
                 reason = _reason(error)
             self.kill()
