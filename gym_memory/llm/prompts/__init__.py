@@ -29,15 +29,19 @@ _CONTROL = {
 }
 _MARK = "\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f"
 """Combining marks, as a class of characters."""
-_TAG = re.compile(rf"<(?=\s*/|[^\w<>]*(?:\w[{_MARK}]*)+[^\w<>]*>)")
+_OPEN, _CLOSE = "<＜﹤〈⟨‹", ">＞﹥〉⟩›"
+"""Angle brackets and what looks like them, as classes of characters."""
+_TAG = re.compile(
+    rf"[{_OPEN}](?=\s*/|[^\w{_OPEN}{_CLOSE}]*(?:\w[{_MARK}]*)+[^\w{_OPEN}{_CLOSE}]*[{_CLOSE}])"
+)
 """What opens or closes a tag for a reader who overlooks blanks and marks that cannot be seen."""
 _UNSEEN = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
 )
-_ANGLES = str.maketrans("＜＞﹤﹥〈〉⟨⟩‹›", "<><><><><>")
 _CONTROL_TOKEN = re.compile(
     r"\[(?=/?(?:INST|SYS(?:TEM_PROMPT)?|AVAILABLE_TOOLS|TOOL_\w+)\s*\])"
-    r"|<(?=\|[^|<>\n]{1,40}\||</?SYS|/?s\s*>|/?(?:start|end)_of_turn\s*>)",
+    rf"|[{_OPEN}](?=\|[^|{_OPEN}{_CLOSE}\n]{{1,40}}\||[{_OPEN}]/?SYS|/?s\s*[{_CLOSE}]"
+    rf"|/?(?:start|end)_of_turn\s*[{_CLOSE}])",
     re.IGNORECASE,
 )
 _QUOTED = (
@@ -85,7 +89,7 @@ def visible_characters(text: str) -> str:
     """Return a text without the characters that cannot be seen, so that no tag hides in them."""
     if text.isascii():
         return text
-    seen = _UNSEEN.sub("", text.translate(_ANGLES))
+    seen = _UNSEEN.sub("", text)
     return "".join([char for char in seen if char.isascii() or category(char) != "Cf"])
 
 
