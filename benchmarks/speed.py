@@ -188,6 +188,10 @@ def _spent() -> float:
 # ---------------------------------------------------------------- DRRN
 
 
+_TICKS = 25
+"""Ticks of training between turns of the bare engine."""
+
+
 def _story(env: Any) -> Path:
     return Path(env.unwrapped.story(env.unwrapped.task_id))
 
@@ -211,11 +215,14 @@ def learner(steps: int = 1200) -> dict[str, float]:
 
     env.step, env.reset = record, begin
     before = dict(course.spent)
+    bare, count = 0.0, 0
     while course.steps < steps:
-        course.tick()
+        for _ in range(_TICKS):
+            course.tick()
+        over, played[:] = played[:-1], played[-1:]
+        bare += sum(_bare(story, BARE["bare"], actions) for story, actions in over)
+        count += sum(len(actions) for _, actions in over)
     total = sum(course.spent.values()) - sum(before.values())
-    bare = sum(_bare(story, BARE["bare"], actions) for story, actions in played)
-    count = sum(len(actions) for _, actions in played)
     shares = {part: round((s - before[part]) / total, 3) for part, s in course.spent.items()}
     return {"bare": 1e3 * bare / count, "acting and training": 1e3 * total / course.steps, **shares}
 
