@@ -48,7 +48,8 @@ def labels(rows: Iterable[Any]) -> list[str]:
         seeds[row.seeds] = None
         steps[f"at most {row.max_steps}" if row.max_steps else "the game's own"] = None
     sentences = [
-        f"Calls for a language model are answered by {who} in the rows of {_listed(names)}."
+        f"Calls for a language model are answered by {who}"
+        + (f" in the rows of {_listed(names)}." if len(players) > 1 else ".")
         for who, names in players.items()
     ]
     return [*sentences, f"Seeds {_listed(seeds)}; steps of an episode: {_listed(steps)}."]
