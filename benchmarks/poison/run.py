@@ -415,7 +415,8 @@ With a blank note, `{seen}` loses {lost} against `arigraph`, over {games} games 
 
 - Most memories have three games: read their intervals, or play more by the command.
 - The first eight games were seen while the defences were built, and the last four texts were
-  written with them; the games of training were played once after that.
+  written with them; in the games of training, game 16 led to one more
+  repair, after which only its text was played again.
 - The policy reads the present observation itself, so it may act on a text while it reads it,
   whatever the memory; the row `none` shows how much.
 - The planner reads facts and records. It does not follow lessons in prose, so memories of lessons
