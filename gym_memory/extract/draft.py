@@ -270,16 +270,18 @@ def _is_claim(fact: Triple, said: Mapping[Triple, str], goal: str) -> bool:
 def is_trusted(source: str, goal: str) -> bool:
     """True of the game itself (no source), and of a text that the goal names.
 
-    A goal that names no text, or is a question, may depend on any.
+    A goal that names no text, or is a question, may depend on any. A recipe is in a cookbook.
 
     >>> is_trusted("cookbook", "Read the cookbook."), is_trusted("note", "Read the cookbook.")
     (True, False)
-    >>> is_trusted("recipe for soup", "Find a recipe."), is_trusted("note", "Find the treasure.")
+    >>> is_trusted("cookbook", "Cook by the recipe."), is_trusted("note", "Find the treasure.")
     (True, True)
     """
     if not source or goal.rstrip().endswith("?"):
         return True
     texts = set(filter(is_readable, words(goal)))
+    if "recipe" in texts:
+        texts.add("cookbook")
     named = re.search(rf"\b{re.escape(source)}\b", goal, re.IGNORECASE) is not None
     return named or not texts or not texts.isdisjoint(words(source))
 
