@@ -37,6 +37,7 @@ LINES = {
     "verify": ("OLD",),
     "export": ("OLD", "--out", "steps.jsonl"),
     "new": ("policy", "Scout"),
+    "panel": ("check", "multihop-qa"),
     "train": ("drrn", "-e", "Cooking?level=rl-1&max_steps=3", "-m", "none", "--out", "learnt",
               "--steps", "6", "--games", "1", "--valid-games", "1"),
     "serve": ("-e", "Fetch"),
