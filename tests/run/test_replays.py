@@ -17,7 +17,7 @@ from gym_memory.baselines.base import Policy, make_policy
 from gym_memory.cli import main as command_line
 from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.records import Recall, Triple
-from gym_memory.core.trajectory import read_trajectory
+from gym_memory.core.trajectory import read_rows
 from gym_memory.evaluate.credit import by_item, credit, rule_errors
 from gym_memory.run import rollout
 from gym_memory.run.config import Job
@@ -179,6 +179,6 @@ def test_killed_credit_leaves_no_half_episode(tmp_path: Path) -> None:
     assert not (tmp_path / "steps.jsonl.gz").exists()
     with pytest.raises(SystemExit, match="0"):
         command_line([*words, "--seeds", "0:2", "--json"])
-    rows = list(read_trajectory(tmp_path / "steps.jsonl.gz"))
+    rows = list(read_rows(tmp_path / "steps.jsonl.gz"))
     assert [row["t"] for row in rows] == [0, 1, 2, 3] * 2
     assert list(tmp_path.glob("*.tmp")) == []
