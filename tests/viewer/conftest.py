@@ -26,7 +26,8 @@ def window() -> Iterator[Browser]:
 
 @pytest.fixture
 def browser(window: Browser) -> Iterator[Browser]:
-    """The window; at the end no error may stand in its console."""
+    """The window, off the last test's page; at the end no error may stand in its console."""
+    window.open("about:blank", ready=False)
     window.dark(False)
     window.errors()
     yield window
