@@ -11,6 +11,7 @@ import ast
 import contextlib
 import functools
 import re
+import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -84,10 +85,12 @@ _NAMED = re.compile(_NOUN, re.IGNORECASE)
 _ATTRIBUTE = re.compile(r"""\b(?:name|value|text|action|command)\s*=\s*(["'])(.+?)\1""")
 _KEY = re.compile(rf"{_WHICH}*{_NOUN}s?{_MADE}*", re.IGNORECASE)
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])|[_-]")
+_FIELD = re.compile(r"""[{,]\s*["'](\w{1,40})["']\s*:\s*"([^"\n]*)"\s*[,}]""")
 _THOUGHT_KEY = re.compile(r".*(?:thought|reason|rationale|think).*", re.IGNORECASE)
 _OTHER_KEY = re.compile(
     rf"{_THOUGHT_KEY.pattern}|.*(?:{_BAD}|last|previous|past|prev|history|possible|valid|available"
-    r"|example|obs|note|task|inventory|memory).*",
+    r"|example|obs|note|task|inventory|memory|alternative|fallback|other|instead"
+    r"|\b(?:not|never|no|without|unless|if|but|don'?t)\b).*",
     re.IGNORECASE,
 )
 """A field of JSON that holds another text than the action to take."""
@@ -98,6 +101,14 @@ _THOUGHT = re.compile(
     re.IGNORECASE,
 )
 
+_ASIDE = re.compile(
+    rf"(?=.*[:：]\W*$)(?!.*\b{_WHICH}{_NOUN} (?:is|would be)\W*$)"
+    rf"(?:{_THOUGHT.pattern}|{_OTHER_KEY.pattern}|\W*(?:log|transcript|so far)\b)",
+    re.IGNORECASE,
+)
+"""A line that introduces other actions than the one to take."""
+_STRUCK = re.compile(r"(?<!~)~~(?!~)[^~\n]+~~(?!~)|<(del|strike)>.*?</\1>", re.IGNORECASE)
+
 # The dress of one action.
 _MARKS = " \t\r\n\xa0\"'`*_.!>“”‘’«»👉,:|"
 _NOISE = " \t\n\"'`*.!>"
@@ -105,11 +116,17 @@ _BRACKETS = {"[": "]", "(": ")", "<": ">", "{": "}"}
 _BULLET = re.compile(r"(?:[-*•·>]|\[\d{1,3}\]|#\d{1,3}|[\[(]?\d{1,3}[.):\]])\s+")
 _CALL = re.compile(
     r"""\w+\((?:\w+\s*=\s*)?(["'])(?P<rest>.+)\1\)"""
-    rf"|(?:{_NOUN}|do|play|perform|execute|submit|finish|take_action)[(\[](?P<bare>.+)[)\]]",
+    rf"|(?:{_NOUN}|do|play|perform|execute|submit|finish|take_action)[(\[](?P<bare>.+)[)\]]"
+    r"|(?P<empty>\w+)\(\)",
     re.IGNORECASE,
 )
 _JOINT = re.compile(r"(?<=\w)\\?[_-](?=\w)|\\ |(?<=[a-z])(?=\d)")
 """Where words are joined that an action writes apart: ``go_east``, ``cabinet1``."""
+_SAME: dict[int, str | None] = dict.fromkeys(map(ord, "‐‑‒–"), "-")
+_SAME |= dict.fromkeys(map(ord, "*`\u200b\u200c\u200d\u2060\ufeff\xad"))
+"""Hyphens, and characters that do not show or mark words."""
+_WORDS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+_NUMBERS = {word: str(number) for number, word in enumerate(_WORDS)}
 _SIGNS = re.compile(r"^[^\w\[({<\"'`?]+|[^\w\])}>\"'`?]+$")
 _SEARCH = re.compile(r"search\[.+\]")
 _INTENT = re.compile(
@@ -117,7 +134,7 @@ _INTENT = re.compile(
     rf"|our|{_NOUN})\b)"
     r"(?:(?:so|now|then|okay|ok|sure|first|next|thus|therefore|hence|finally)\b[,:.!]? )*"
     r"(?:i (?:think|believe|guess|suggest|recommend|propose)(?: that)? )?"
-    r"(?:i(?:'ll|’ll| will| should| must| choose to| choose| decide to| need to| want to"
+    r"(?:i(?:'ll|’ll|'d|’d| will| should| must| choose to| choose| decide to| need to| want to"
     r"|'m going to| am going to)?|you(?: should| must| need to)|we(?: should| must| need to| will)?"
     rf"|let(?:'s|’s| me| us)|{_WHICH}*(?:{_NOUN}|step|thing){_MADE}? "
     r"(?:is|would be|will be|should be)(?: to)?|(?:the )?best (?:is|would be)(?: to)?)?"
@@ -144,7 +161,11 @@ _DOUBT = re.compile(
     re.IGNORECASE,
 )
 """Words of a sentence that decides nothing, or against what it names."""
-_AGAINST = re.compile(rf"\W*(?:\w+\W+){{0,2}}?(?:not?|never|{_BAD})\b", re.IGNORECASE)
+_AGAINST = re.compile(
+    rf"\W*(?:\w+\W+){{0,2}}?(?:(?:not?|never|nicht|kein\w*|nie|pas|jamais|nunca|n[ãa]o|non|не|нет"
+    rf"|{_BAD})\b|[不别勿])",
+    re.IGNORECASE,
+)
 """How a remark begins that is against its action."""
 _TAKEN_BACK = re.compile(
     r"\b(?:just kidding|correction|scratch that|no,? wait|wait,? (?:no|that)|on second thoughts?"
@@ -215,6 +236,7 @@ def read_action(
     Decision(action='take key', thought='a key.')
     """
     answer = without_thinking(text).replace("\r\n", "\n").rstrip()[-_MOST_CHARS:]
+    answer = _STRUCK.sub("", answer)
     if not answer:
         raise UnreadableAnswerError("expected an action, got an empty answer")
     match = functools.partial(undressed, valid=valid, operations=operations)
@@ -263,10 +285,11 @@ def _structured(answer: str, match: Match) -> Iterator[_Claim]:
     start = max(min((at for at in map(answer.find, "{[") if at >= 0), default=0), 0)
     end = max(answer.rfind("}"), answer.rfind("]")) + 1
     leaves = [leaf for value in values for leaf in _leaves("", value)]
+    leaves = leaves or list(_fields(answer))
     thoughts = (text for key, text in leaves if _THOUGHT_KEY.fullmatch(key))
     thought = next(thoughts, "")
     named = [text for key, text in leaves if _KEY.fullmatch(_CAMEL.sub(" ", key))]
-    others = [text for key, text in leaves if not _OTHER_KEY.fullmatch(key)]
+    others = [text for key, text in leaves if not _OTHER_KEY.fullmatch(_CAMEL.sub(" ", key))]
     for text in named or filter(match, others):
         found = match(text)
         inner = [] if found else list(_labelled(text, match))
@@ -275,7 +298,7 @@ def _structured(answer: str, match: Match) -> Iterator[_Claim]:
 
 
 def _leaves(key: str, value: Any) -> Iterator[tuple[str, str]]:
-    """Yield the texts in a value of JSON, each with its nearest key."""
+    """Yield the texts in a value of JSON, and an action of another type, with their keys."""
     if isinstance(value, str):
         yield key, value
     elif isinstance(value, Mapping):
@@ -284,6 +307,15 @@ def _leaves(key: str, value: Any) -> Iterator[tuple[str, str]]:
     elif isinstance(value, list):
         for inner in value:
             yield from _leaves(key, inner)
+    elif _KEY.fullmatch(_CAMEL.sub(" ", key)):
+        yield key, "" if value is None else str(value)
+
+
+def _fields(answer: str) -> Iterator[tuple[str, str]]:
+    """Yield the fields of an answer that is no JSON for a mark too few or too many."""
+    for field in _FIELD.finditer(answer):
+        if _KEY.fullmatch(_CAMEL.sub(" ", field[1])):
+            yield field[1], field[2]
 
 
 def _tagged(answer: str, match: Match) -> Iterator[_Claim]:
@@ -314,10 +346,13 @@ def _labelled(answer: str, match: Match) -> Iterator[_Claim]:
 
 
 def _on_lines(answer: str, match: Match) -> Iterator[_Claim]:
-    at = 0
+    at, aside = 0, False
     for line in answer.split("\n"):
-        if found := match(line):
+        found = match(line)
+        if found and not aside:
             yield _Claim(line, found, at, at + len(line))
+        if line.strip() and not found:
+            aside = bool(_ASIDE.match(line[:_LONGEST_LINE]))
         at += len(line) + 1
 
 
@@ -383,7 +418,10 @@ def _is_against(mark: str, remark: str, valid: Sequence[str]) -> bool:
         return False  # it may say what is wrong with other actions
     if word.isalpha() or word == "in order":
         return bool(re.search(_BAD, remark, re.IGNORECASE))
-    return bool(_AGAINST.match(remark) or _match(remark.strip(_MARKS + "-=/→"), valid))
+    if _AGAINST.match(remark) or _match(remark.strip(_MARKS + "-=/→"), valid):
+        return True
+    sentences = (found[0].strip(_MARKS) for found in _SENTENCE.finditer(remark))
+    return any(_match(_INTENT.sub("", one, count=1), valid) for one in sentences if one)
 
 
 def _peeled(line: str) -> str:
@@ -395,7 +433,7 @@ def _peeled(line: str) -> str:
         if found and found.end():
             return found["rest"] if "rest" in dress.groupindex else line[found.end() :]
     if found := _CALL.fullmatch(line.strip(_MARKS)):
-        return found["rest"] or found["bare"]
+        return found["rest"] or found["bare"] or found["empty"]
     bare = _SIGNS.sub("", line.strip(_MARKS))
     return _ADVERB.sub("", bare)
 
@@ -406,8 +444,11 @@ def _without_remark(line: str) -> str:
 
 @functools.lru_cache(maxsize=4096)
 def _plain(action: str) -> str:
-    words = _JOINT.sub(" ", action.lower())
-    return without_articles(" ".join(words.split()).strip(_NOISE))
+    """Return an action without what writers of it do differently."""
+    text = unicodedata.normalize("NFKC", action.lower()).translate(_SAME)
+    words = _JOINT.sub(" ", text).split()
+    words = [_NUMBERS.get(word, word) for word in words]
+    return without_articles(" ".join(words).strip(_NOISE))
 
 
 def match_action(text: str, valid: Sequence[str]) -> str:

@@ -11,7 +11,6 @@ every action, or every recall, is the same; else it says what happened. Seeds an
 from __future__ import annotations
 
 import argparse
-import contextlib
 import gzip
 import json
 import os
@@ -22,7 +21,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from gym_memory.baselines.base import make_policy
-from gym_memory.core.errors import GymMemoryError, ModelSetupError
+from gym_memory.core.errors import GymMemoryError
 from gym_memory.core.names import Spec
 from gym_memory.core.trajectory import read_rows
 from gym_memory.llm import Budget
@@ -110,9 +109,6 @@ def whole_run(personality: str, out: Path) -> None:
     with ZooServer(personality) as server:
         policy = Spec.of("react", {"llm": llm(server)})
         config = RunConfig((Spec(ENV),), (Spec("none"),), (policy,), (0,))
-        with contextlib.suppress(ModelSetupError):  # on a busy machine the first call may be late
-            compare(config, out / personality / "run")
-            return
         compare(config, out / personality / "run")
 
 

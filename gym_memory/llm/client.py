@@ -22,6 +22,7 @@ from gym_memory.llm.dialect import (
     LearntDialect,
     guessed_changes,
     is_about_context,
+    is_about_cut,
     named_changes,
     names_a_part,
     reasons_by_name,
@@ -180,6 +181,10 @@ class OpenAIChat(BaseChatModel):
         """Return whether a cut answer may be one that thinks: unknown, and never tried."""
         return self.reasoning is None and not self.learnt.settled and not self.learnt.reasons
 
+    def limit(self, request: Request) -> int:
+        """Return the most tokens of an answer, at least what the server takes as a limit."""
+        return max(super().limit(request), self.learnt.now.least)
+
     def _key(self) -> str:
         key = _header(self.key_env)
         if not key and self.base_url is None:
@@ -207,19 +212,20 @@ class OpenAIChat(BaseChatModel):
     # ------------------------------------------------------------ calls
 
     def preflight(self, trial: Request | None = None) -> None:
-        """Make a short call, several times in 6 s if it fails; kept answers need no server.
+        """Make a short call, again for 6 s if it fails; kept answers need no server.
 
         ``trial`` is a call as the agent makes it, so that a parameter that the server refuses is
-        learnt, or reported, before the first game.
+        learnt, or reported, before the first game. Its answer may take as long as any other: a
+        server may load the model first, and a model may think.
         """
         if self.cache:
             return
         request = trial or Request([{"role": "user", "content": "Answer: ok"}], max_tokens=16)
         deadline = time.monotonic() + _PREFLIGHT_SECONDS
         for attempt in range(_PREFLIGHT_CALLS):
-            left = deadline - time.monotonic()
             try:
-                self._respond(request, min(self.timeout, left))
+                self._look_for_server(deadline - time.monotonic())
+                self._respond(request, self.timeout)
                 return
             except Failure as failure:
                 if failure.kind in ("rate_limit", "refusal", "answer"):  # it is there
@@ -237,6 +243,15 @@ class OpenAIChat(BaseChatModel):
             f"{reason}. Start the server of model {self.name!r}, or name another endpoint by "
             "--base-url or OPENAI_BASE_URL"
         )
+
+    def _look_for_server(self, seconds: float) -> None:
+        """Raise Failure without a server; any response shows one, an error too."""
+        try:
+            self.endpoint.get("/models", self._headers(), min(self.timeout, seconds))
+        except Failure as failure:
+            unreachable = failure.kind == "connection" and failure.tokens is not None
+            if unreachable or failure.kind == "timeout":
+                raise
 
     def _call(self, request: Request) -> Reply:
         return self._respond(request, self.timeout)
@@ -305,6 +320,8 @@ class OpenAIChat(BaseChatModel):
                 f"{self._scrubbed(response.headers.get('Location'))!r}"
             )
         error = error_in(response.status, content)
+        if error is not None and error.status == 400 and is_about_cut(_words(error)):
+            content, error = _cut_answer(body), None
         if error is not None:
             wait = retry_after(response.headers, error)
             error = error._replace(message=self._scrubbed(error.message), details=wait)
@@ -340,7 +357,7 @@ class OpenAIChat(BaseChatModel):
 
     def _limit(self, request: Request, dialect: Dialect) -> int:
         """Return the limit to send: what the model may take, as far as the server allows."""
-        limit = self.limit(request)
+        limit = max(self.limit(request), dialect.least)
         if dialect.most:
             limit = min(limit, dialect.most)
         if dialect.context:
@@ -354,9 +371,10 @@ class OpenAIChat(BaseChatModel):
             sent = self._scrubbed(json.dumps(content, ensure_ascii=False))
             message = f"{self._place()} sent a response without an answer: {sent}"
             raise Failure("server", message, tokens=None)
-        usage = content.get("usage") or content.get("timings") or _top_level(content)
-        tokens = read_tokens(usage, choice.text, choice.thought)
+        places = ("usage", "timings", "usageMetadata")
+        usage = next(filter(None, map(content.get, places)), None) or _top_level(content)
         estimate = tokens_of(request.messages)
+        tokens = read_tokens(usage, choice.text, choice.thought, estimate)
         self.learnt.note_prompt(estimate, tokens.prompt)
         if self.learnt.is_cut(estimate):
             raise Failure("context", self.learnt.cut_note, tokens=tokens)
@@ -410,6 +428,13 @@ def _learnt(url: str, model: str, json_mode: str, limit_field: str) -> LearntDia
     reasons = reasons_by_name(model)
     limit = limit_field or LIMIT_FIELDS[reasons and url == _OPENAI]
     return LearntDialect(Dialect(limit=limit), reasons)
+
+
+def _cut_answer(body: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what other servers send for an answer that was cut before it began."""
+    choice = {"message": {"content": ""}, "finish_reason": "length"}
+    limits = (body[name] for name in LIMIT_FIELDS if name in body)
+    return {"choices": [choice], "usage": {"completion_tokens": next(limits, 0)}}
 
 
 def _hint(base_url: str | None, status: int) -> str:

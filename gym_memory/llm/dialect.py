@@ -8,7 +8,7 @@ import threading
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-__all__ = ["Dialect", "LearntDialect", "is_about_context", "reasons_by_name"]
+__all__ = ["Dialect", "LearntDialect", "is_about_context", "is_about_cut", "reasons_by_name"]
 
 LIMIT_FIELDS = ("max_tokens", "max_completion_tokens", "")
 FORMATS = ("schema", "object", "")
@@ -18,8 +18,8 @@ FORMATS = ("schema", "object", "")
 class Dialect(NamedTuple):
     """A way to send requests; ``limit`` names the field of an answer's limit, "" sends none.
 
-    ``most`` is the highest limit that the server takes, ``context`` its context, both in tokens and
-    0 where unknown.
+    ``least`` and ``most`` bound the limit that the server takes, ``context`` is its context; all
+    are in tokens and 0 where unknown.
     """
 
     limit: str = LIMIT_FIELDS[0]
@@ -29,6 +29,7 @@ class Dialect(NamedTuple):
     format: str = FORMATS[0]
     grammar: bool = True
     stream: bool = False
+    least: int = 0
     most: int = 0
     context: int = 0
 
@@ -51,6 +52,7 @@ _SAID = {
     "system": "rules are sent as a part of the user's message",
     "seed": "no seed is sent",
     "stream": "answers are streamed",
+    "least": "the limit of an answer is at least {} tokens",
     "most": "an answer has at most {} tokens",
     "context": "prompt and answer have at most {} tokens",
 }
@@ -70,6 +72,10 @@ _TOO_LARGE = re.compile(
     r"|\brange\b|limit of|up to",
     re.IGNORECASE,
 )
+_TOO_SMALL = re.compile(
+    r"too (?:small|low)|at least|below|greater than|minimum|>=|must be (?:positive|above|over)"
+)
+_CUT = re.compile(r"could not finish|(?:max\w*tokens|output).{0,30}limit was reached")
 _BOUND = re.compile(
     r"(?:context|max\w*|limit|at most|up to|n_ctx|allow\w*|supports?|less than|or equal to|<=?)"
     r"\D{0,48}?(\d{2,8})(?![\w.]*\d)"
@@ -86,6 +92,11 @@ _LEAST_CONTEXT = 512
 """Tokens of the shortest prompt that may be one which a server cut."""
 _LONGER, _FAR = 1.05, 1.5
 """Ratio of two prompts that are not equally long; of an estimate that cannot be so wrong."""
+
+
+def is_about_cut(text: str) -> bool:
+    """True if an error says that an answer ended at its limit, before anything was to be sent."""
+    return _CUT.search(text) is not None
 
 
 def is_about_context(text: str) -> bool:
@@ -195,6 +206,9 @@ def named_changes(
     wanted = int(body.get(dialect.limit, 0)) if dialect.limit else 0
     if wanted:
         yield from _smaller(dialect, error, wanted, prompt)
+        if re.search(_NAMED["limit"], error) and _TOO_SMALL.search(error):
+            bounds = (int(found) for found in re.findall(r"(?<![\w.-])\d{1,6}(?![\w.-]*\w)", error))
+            yield from (dialect._replace(least=bound) for bound in bounds if bound > wanted)
     if is_about_context(error):
         return
     for part in sent:

@@ -50,8 +50,18 @@ class Endpoint:
         self._library = require("urllib3", "llm", "calling a model")
         self._url, self._place, self._pool = url, place, _pool(self._library, url)
 
+    def get(self, path: str, headers: Mapping[str, str], seconds: float) -> Response:
+        """Request a page; raises :class:`.Failure` as :meth:`post` does."""
+        return self._call("GET", path, b"", headers, seconds)
+
     def post(self, path: str, body: bytes, headers: Mapping[str, str], seconds: float) -> Response:
-        """Send ``body``; raise :class:`.Failure` without a whole response within ``seconds``.
+        """Send ``body``; raise :class:`.Failure` without a whole response within ``seconds``."""
+        return self._call("POST", path, body, headers, seconds)
+
+    def _call(
+        self, method: str, path: str, body: bytes, headers: Mapping[str, str], seconds: float
+    ) -> Response:
+        """Send a request and read the response.
 
         What a library raises may quote headers, so no error of one is passed on or chained.
         """
@@ -59,7 +69,7 @@ class Endpoint:
         deadline = time.monotonic() + seconds
         token = _deadline.set(deadline)
         try:
-            return self._send(path, body, headers, seconds, deadline)
+            return self._send(method, path, body, headers, seconds, deadline)
         except GymMemoryError:
             raise
         except Failure as failure:
@@ -81,13 +91,19 @@ class Endpoint:
         raise found from None
 
     def _send(
-        self, path: str, body: bytes, headers: Mapping[str, str], seconds: float, deadline: float
+        self,
+        method: str,
+        path: str,
+        body: bytes,
+        headers: Mapping[str, str],
+        seconds: float,
+        deadline: float,
     ) -> Response:
         connect = min(seconds, _CONNECT_SECONDS)
         response = self._pool.request(
-            "POST",
+            method,
             self._url + path,
-            body=body,
+            body=body or None,
             headers=headers,
             timeout=self._library.Timeout(connect=connect, read=seconds),
             retries=False,

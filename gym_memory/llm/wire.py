@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import email.utils
 import json
 import math
@@ -21,10 +22,18 @@ _MOST_TOKENS = 1 << 40
 """A count above it is no count."""
 _NAMES: dict[str, tuple[str, ...]] = {}
 _NAMES["prompt"] = ("prompt_tokens", "input_tokens", "prompt_eval_count", "prompt_n")
+_NAMES["prompt"] += ("promptTokenCount", "promptTokens", "inputTokens")
 _NAMES["completion"] = ("completion_tokens", "output_tokens", "eval_count", "predicted_n")
-_NAMES["total"] = ("total_tokens",)
+_NAMES["completion"] += ("candidatesTokenCount", "completionTokens", "outputTokens")
+_NAMES["total"] = ("total_tokens", "totalTokenCount", "totalTokens")
 _NAMES["cached"] = ("cached_tokens", "cache_read_input_tokens", "prompt_cache_hit_tokens")
+_NAMES["cached"] += ("cachedContentTokenCount",)
 _NAMES["reasoning"] = ("reasoning_tokens", "thoughts_tokens", "thinking_tokens")
+_NAMES["reasoning"] += ("thoughtsTokenCount", "reasoningTokens")
+_DEEPEST_COUNT = 4
+"""Levels of a usage that are looked through."""
+_MOST_LINES = 1000
+"""Lines of one event of a stream."""
 
 
 _CUT: tuple[str, ...] = (
@@ -51,17 +60,24 @@ class Choice(NamedTuple):
 def read_choice(content: Any) -> Choice | None:
     """Return the answer in a completion; None if there is none."""
     try:
-        choice = content["choices"][0]
-        message = choice.get("message")
-        message = message if isinstance(message, Mapping) else {"content": choice["text"]}
+        choice = min(content["choices"], key=lambda one: one.get("index") or 0)
+        places = ("message", "delta", "text")
+        message = next(choice[name] for name in places if choice.get(name) is not None)
+        message = message if isinstance(message, Mapping) else {"content": message}
         thought, text = message_parts(message)
         text = text if text.strip() else _called(message)
         finish = str(choice.get("finish_reason") or choice.get("native_finish_reason") or "stop")
-    except (AttributeError, IndexError, KeyError, TypeError, RecursionError):
+    except (AttributeError, KeyError, TypeError, ValueError, RecursionError, StopIteration):
         return None
     if finish.lower() in _CUT:
         finish = "length"
-    return Choice(text, thought, finish, str(message.get("refusal") or ""))
+    return Choice(text, thought, finish, str(message.get("refusal") or _refused(message)))
+
+
+def _refused(message: Mapping[str, Any]) -> str:
+    """Return the refusal among the parts of a content; empty if there is none."""
+    parts = (part for part in _listed(message.get("content")) if isinstance(part, Mapping))
+    return next((str(part["refusal"]) for part in parts if part.get("refusal")), "")
 
 
 def _called(message: Mapping[str, Any]) -> str:
@@ -108,12 +124,18 @@ def read_events(body: str) -> Any:
 
 
 def _events(body: str) -> Iterator[Any]:
-    for line in body.splitlines():
-        if line.startswith("data:") and line[5:].strip() not in ("", "[DONE]"):
-            try:
-                yield json.loads(line[5:])
-            except (ValueError, RecursionError):
-                return
+    """Yield the values of a stream; the data of an event may take several lines."""
+    waiting: list[str] = []
+    for line in re.split(r"\r\n|\r|\n", body):  # other breaks of a line may be in a text
+        if waiting and (not line.strip() or len(waiting) == _MOST_LINES):
+            break
+        if line.startswith("data:") and (waiting or line[5:].strip() not in ("", "[DONE]")):
+            waiting.append(line[5:])
+            with contextlib.suppress(ValueError, RecursionError):
+                yield json.loads("\n".join(waiting))
+                waiting.clear()
+    if waiting:  # without it the text would have a gap
+        yield {"error": {"code": 502, "message": "an event of the stream is not whole"}}
 
 
 # ------------------------------------------------------------ errors
@@ -274,24 +296,23 @@ def _unit(name: str) -> float:
 # ------------------------------------------------------------ usage
 
 
-def read_tokens(usage: Any, text: str = "", thought: str = "") -> Tokens:
+def read_tokens(usage: Any, text: str = "", thought: str = "", estimate: int = 0) -> Tokens:
     """Read token counts; zeros where the server sends none, or no count.
 
     Reasoning that a server counts apart from the completion is added to it: by the sum that it
-    reports, else by what the lengths of answer and thought are closest to.
+    reports, else by what the lengths of answer and thought are closest to. A prompt has
+    ``estimate`` tokens where only the sum of prompt and completion is reported.
     """
+    counts = list(_counts(usage))
 
     def count(name: str) -> int:
-        parts = [usage, *(usage.values() if isinstance(usage, dict) else ())]
-        for part in parts:
-            for key in _NAMES[name]:
-                value = part.get(key) if isinstance(part, dict) else None
-                if isinstance(value, int) and 0 < value <= _MOST_TOKENS:
-                    return int(value)
-        return 0
+        return next((value for key, value in counts if key in _NAMES[name]), 0)
 
     prompt, completion, reasoning = count("prompt"), count("completion"), count("reasoning")
     total = count("total")
+    if total and not prompt and not completion:
+        prompt = min(estimate, total - 1)
+        return Tokens(prompt, 0, total - prompt, min(reasoning, total - prompt), estimated=True)
     if total > prompt + completion and prompt:
         completion = total - prompt
     elif reasoning and _is_apart(completion, reasoning, total - prompt, count_tokens(text)):
@@ -302,6 +323,20 @@ def read_tokens(usage: Any, text: str = "", thought: str = "") -> Tokens:
         tokens = tokens._replace(completion=completion + thinking, reasoning=thinking)
         return tokens._replace(estimated=True)
     return tokens
+
+
+def _counts(usage: Any, depth: int = 0) -> Iterator[tuple[str, int]]:
+    """Yield the counts of a usage by name, the outer ones first, however they are written."""
+    if depth == _DEEPEST_COUNT or not isinstance(usage, Mapping | list):
+        return
+    items = usage.items() if isinstance(usage, Mapping) else [("", one) for one in usage]
+    for name, value in items:
+        if isinstance(value, int | float | str) and not isinstance(value, bool):
+            with contextlib.suppress(ValueError, OverflowError):
+                if 0 < (number := int(float(value))) <= _MOST_TOKENS:
+                    yield str(name), number
+    for _, value in items:
+        yield from _counts(value, depth + 1)
 
 
 def _is_apart(completion: int, reasoning: int, counted: int, answer: int) -> bool:

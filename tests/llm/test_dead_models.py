@@ -115,17 +115,17 @@ def test_a_preflight_waits_for_at_most_six_seconds(
         if kind == "refusing":
             listening.close()
         model = client.OpenAIChat("m", url(port))
-        post = model.endpoint.post
+        get = model.endpoint.get
 
-        def counted(path: str, body: bytes, headers: dict[str, str], seconds: float) -> Any:
+        def counted(path: str, headers: dict[str, str], seconds: float) -> Any:
             given.append(seconds)
             try:
-                return post(path, body, headers, 0.1)
+                return get(path, headers, 0.1)
             except Failure as failure:
                 clock.sleep(seconds * (failure.kind == "timeout"))
                 raise
 
-        monkeypatch.setattr(model.endpoint, "post", counted)
+        monkeypatch.setattr(model.endpoint, "get", counted)
         with pytest.raises(ModelSetupError, match="Start the server"):
             model.preflight()
     assert len(given) == calls
@@ -160,6 +160,19 @@ def test_preflight_waits_for_a_server_that_is_loading() -> None:
     with ScriptedServer(faults=Faults(["503", "500", "400"])) as server:
         make_model(f"openai?model=m&base_url={server.base_url}&backoff=0.01").preflight()
         assert server.received == 4
+
+
+def test_preflight_waits_for_an_answer_as_long_as_a_call() -> None:
+    with ScriptedServer(latency=0.3) as server:
+        given: list[float] = []
+        model = client.OpenAIChat("m", server.base_url, timeout=90.0)
+        post = model.endpoint.post
+        model.endpoint.post = lambda *call: (given.append(call[-1]), post(*call))[1]  # type: ignore[method-assign]
+        try:
+            model.preflight()
+        finally:
+            del model.endpoint.post
+    assert given == [90.0]
 
 
 def test_kept_answers_need_no_server(tmp_path: Path) -> None:

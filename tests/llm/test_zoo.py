@@ -17,11 +17,11 @@ from gym_memory.llm import Budget, Request, episode_usage, make_model
 from gym_memory.llm.client import OpenAIChat
 from gym_memory.llm.dialect import LearntDialect
 from gym_memory.llm.prompts import load_prompt
-from gym_memory.llm.wire import error_in, read_choice
+from gym_memory.llm.wire import error_in, read_choice, read_events, read_tokens
 from gym_memory.run.config import Job
 from gym_memory.run.play import play_job
 from gym_memory.testing.chat import ZOO, ZooServer
-from gym_memory.testing.chat.zoo import Personality, Refusal
+from gym_memory.testing.chat.zoo import Personality, Refusal, Refuse
 
 SLOTS = {**dict.fromkeys(load_prompt("react").slots, ""), "observation": "A hall."}
 CHAT = load_prompt("react").messages(**{**SLOTS, "actions": "look\ngo east"})
@@ -268,6 +268,69 @@ def test_error_is_found_wherever_a_server_puts_it(content: object, status: int, 
     assert error is not None
     assert error.message == words
     assert error.status >= 400
+
+
+@pytest.mark.parametrize(
+    ("usage", "prompt", "completion"),
+    [
+        ({"prompt_tokens": "300", "completion_tokens": 12.0}, 300, 12),
+        ({"tokens": {"billed": {"input_tokens": 300, "output_tokens": 12}}}, 300, 12),
+        ([{"prompt_tokens": 300, "completion_tokens": 12}], 300, 12),
+        ({"promptTokenCount": 300, "candidatesTokenCount": 12, "totalTokenCount": 812}, 300, 512),
+        ({"total_tokens": 812}, 280, 532),
+        ({"prompt_tokens": True, "completion_tokens": "many", "total_tokens": -1}, 0, 0),
+    ],
+)
+def test_counts_are_read_in_any_form(usage: object, prompt: int, completion: int) -> None:
+    tokens = read_tokens(usage, "go east", estimate=280)
+    assert (tokens.prompt, tokens.completion) == (prompt, completion)
+
+
+@pytest.mark.parametrize(
+    ("body", "text"),
+    [
+        (': ping\r\n\r\ndata: {"choices": [{"delta": {"content": "a"}}]}\r\n\r\n: ping\r\n'
+         'data: {"choices": [{"delta": {}, "finish_reason": "stop"}]}\r\n\r\ndata: [DONE]', "a"),
+        ('data: {"choices":\ndata: [{"delta": {"content": "a"}, "finish_reason": "stop"}]}\n\n',
+         "a"),
+        ('data: {"choices": [{"delta": {"content": "a\u2028b"}, "finish_reason": "stop"}]}\n',
+         "a\u2028b"),
+    ],
+)  # fmt: skip
+def test_stream_of_any_layout_is_read_whole(body: str, text: str) -> None:
+    choice = read_choice(read_events(body))
+    assert choice is not None
+    assert choice.text == text
+
+
+def test_stream_with_a_broken_event_is_an_error() -> None:
+    whole = 'data: {"choices": [{"delta": {"content": "a"}, "finish_reason": "stop"}]}'
+    error = error_in(200, read_events(f'{whole}\n\ndata: {{"cho\n\n{whole}\n\ndata: [DONE]'))
+    assert error is not None
+    assert error.status == 502
+
+
+def refuse_low_limit(request: dict[str, object], number: int) -> Refusal | None:
+    limit = request.get("max_tokens", 0)
+    message = f"Invalid 'max_tokens': integer below minimum value. Expected >= 100, got {limit}."
+    return None if limit >= 100 else Refusal(400, {"error": {"message": message}})  # type: ignore[operator]
+
+
+def refuse_short_thought(request: dict[str, object], number: int) -> Refusal | None:
+    message = "Could not finish the message because max_tokens or model output limit was reached."
+    return None if request["max_tokens"] >= 1000 else Refusal(400, {"error": {"message": message}})  # type: ignore[operator]
+
+
+@pytest.mark.parametrize("refuse", [refuse_low_limit, refuse_short_thought])
+def test_limit_that_is_too_low_is_raised_and_kept(
+    refuse: Refuse, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(ZOO, "strict", Personality("refuses a low limit", refuse))
+    with ZooServer("strict") as server:
+        chat = model(server)
+        chat.preflight()
+        assert ask(chat, max_tokens=64).startswith("Thought: ")
+        assert chat.learnt.now.limit == "max_tokens", "an answer without a limit ends at no stop"
 
 
 def test_money_that_is_gone_ends_run_with_its_reason(monkeypatch: pytest.MonkeyPatch) -> None:
