@@ -42,20 +42,23 @@ def report(
 ) -> None:
     """Write summary.json, report.md and the plots of results folders; print the table.
 
-    Of folders of `gym-memory train` it writes learning.html: the curves of all in one figure.
+    Of folders of `gym-memory train`, or a folder of them, it writes learning.html: the curves of
+    all in one figure.
 
     Example: `gym-memory report results/monday results/tuesday --out results/both`
     """
+    from gym_memory.run.results.folder import iter_folders
     from gym_memory.run.results.learning import is_training, write_learning
     from gym_memory.run.results.report import build_report
 
     if out is None and len(folders) > 1:
         raise InvalidArgumentError("expected --out FOLDER for the report of several runs, got none")
     target = out or folders[0]
-    if any(trained := [is_training(folder) for folder in folders]):
+    found = list(iter_folders(folders))
+    if any(trained := [is_training(folder) for folder in found]):
         if not all(trained):
             raise InvalidArgumentError("expected runs or trainings, got both: report them apart")
-        runs = write_learning(folders, target)
+        runs = write_learning(found, target)
         print_learning(runs, json_lines=json_lines)
         progress().print(f"Page: {target / 'learning.html'}", markup=False, soft_wrap=True)
         return

@@ -267,7 +267,8 @@ def _line_panel(
         return LEFT + (along_x - first) * scale_x, HEIGHT - BOTTOM - (y - low) * scale_y
 
     parts = [axes(spot, labels, ticks(low, high, 4), along)]
-    taken: list[tuple[float, float, float]] = []
+    single = [spot(*line.points[0]) for line in lines if len(line.points) == 1]
+    taken = [(x - 4, y + 3.5, 8.0) for x, y in single]
     for line in lines:
         body = f"<title>{text(line.label)}</title>"
         if line.band and len(lines) <= _MOST_BANDS:
@@ -291,17 +292,20 @@ def _line_panel(
 
 
 def _point_label(name: str, x: float, y: float, taken: list[tuple[float, float, float]]) -> str:
-    """Return a name beside a point, below names that are there; empty where there is no room."""
+    """Return a name near a point, clear of the names and points in ``taken``; or nothing."""
     wide = 6.0 * min(len(name), 20)
-    left = x + 7 if x + 7 + wide < WIDTH else x - 7 - wide
-    down = y + 3.5
-    while any(abs(down - b) < 11 and left < a + w and a < left + wide for a, b, w in taken):
-        down += 11
-        if down > HEIGHT - BOTTOM:
-            return ""
-    taken.append((left, down, wide))
-    at = f'x="{number(left)}" y="{number(down)}"'
-    return f'<text class="soft" {at} font-size="10.5">{text(name, 20)}</text>'
+    beside = [left for left in (x + 7, x - 7 - wide) if left > LEFT and left + wide < WIDTH]
+    rows = range(-int((y - TOP) // 11), int((HEIGHT - BOTTOM - y) // 11) + 1)
+    for row in sorted(rows, key=lambda row: (abs(row), -row)):  # the nearest first, then below
+        down = y + 3.5 + 11 * row
+        for left in beside:
+            if not any(
+                abs(down - b) < 11 and left < a + w and a < left + wide for a, b, w in taken
+            ):
+                taken.append((left, down, wide))
+                at = f'x="{number(left)}" y="{number(down)}"'
+                return f'<text class="soft" {at} font-size="10.5">{text(name, 20)}</text>'
+    return ""
 
 
 def _way(

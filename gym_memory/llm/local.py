@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from gym_memory.core.errors import ModelSetupError
-from gym_memory.core.optional import require
+from gym_memory.core.optional import check_installed, require
 from gym_memory.llm.base import Form, Message, Reply, Request, Tokens
 from gym_memory.llm.model import BaseChatModel, Failure, prompt_ceiling
 from gym_memory.llm.usage import Price, Usage
@@ -80,6 +80,12 @@ class TransformersChat(BaseChatModel):
 
     def _loaded(self) -> tuple[Any, Any, Prefix]:
         return _weights(self._folder(), self.device, self.dtype, self.download)
+
+    def preflight(self, trial: Request | None = None) -> None:
+        """Check that what loads the weights is installed."""
+        super().preflight(trial)
+        for package in ("torch", "transformers"):
+            check_installed(package, self.extra, "local language models")
 
     def own_weights(self, device: str) -> tuple[Any, Any]:
         """Load a tokenizer and a model that no other caller uses, for training."""

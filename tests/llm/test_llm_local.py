@@ -8,11 +8,13 @@ import pytest
 
 from gym_memory.core.errors import (
     BudgetExceededError,
+    MissingDependencyError,
     ModelError,
     ModelSetupError,
 )
 from gym_memory.llm import Request, make_model
 from gym_memory.llm.local import TransformersChat
+from gym_memory.llm.smollm import SmolLM
 
 pytestmark = pytest.mark.slow
 
@@ -157,6 +159,14 @@ def test_missing_weights_are_one_line(tmp_path):
     with pytest.raises(ModelSetupError, match="download=true") as caught:
         TransformersChat(str(tmp_path / "nothing")).complete(Request(CHAT))
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(("model", "extra"), [("folder", "semantic"), ("smollm", "smollm")])
+def test_missing_package_is_named_with_its_extra(monkeypatch, model, extra):
+    chat = SmolLM() if model == "smollm" else TransformersChat(model)
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(MissingDependencyError, match=rf"gym-memory\[{extra}\]"):
+        chat.preflight()
 
 
 def test_weights_are_loaded_once_a_process(weights):

@@ -47,6 +47,14 @@ def test_report_of_trainings_overlays_their_curves(folders: list[Path], capsys: 
     assert "0.600" in text
 
 
+def test_folder_of_trainings_reports_them_all(folders: list[Path], capsys: Any) -> None:
+    main_ends(["report", str(folders[0].parent)])
+    assert (folders[0].parent / "learning.html").is_file()
+    text = capsys.readouterr().out
+    assert "drrn-1" in text
+    assert "drrn-2" in text
+
+
 def main_ends(words: list[str], status: int = 0) -> None:
     with pytest.raises(SystemExit) as ended:
         main(words)

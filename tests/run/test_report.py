@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import re
 import shutil
 from collections import Counter
 from importlib.resources import files
@@ -14,7 +15,7 @@ import pytest
 
 from gym_memory.core.errors import ResultsError, UnknownNameError
 from gym_memory.draw.figures import colours
-from gym_memory.draw.svg import PALETTE, short_label
+from gym_memory.draw.svg import PALETTE, Line, line_figure, short_label
 from gym_memory.memory import MEMORIES
 from gym_memory.run import EpisodeResult
 from gym_memory.run.config import EpisodeRow, Job, RunConfig
@@ -317,3 +318,18 @@ def test_failures_that_were_played_again_are_told(tmp_path: Path) -> None:
     assert "**2 failed episodes were played again**" in report
     assert report.count("worker died of SIGKILL") == 2
     assert json.loads((tmp_path / "summary.json").read_text())["n_replaced"] == 2
+
+
+def test_names_of_close_points_hide_neither_names_nor_points() -> None:
+    places = [(0.0, 1.0), (90.0, 1.0), (98.0, 1.0), (100.0, 1.0), (100.0, 0.99)]
+    lines = [
+        Line("e", f"memory{n}", "p", f"memory{n}", n, (place,)) for n, place in enumerate(places)
+    ]
+    panel = line_figure("f", "F", [("P", lines)], "tokens", "score", (0, 1)).panels[0]
+    label = r'x="([\d.]+)" y="([\d.]+)" font-size="10.5">m'
+    names = [(float(x), float(y)) for x, y in re.findall(label, panel)]
+    dots = [(float(x), float(y)) for x, y in re.findall(r'cx="([\d.]+)" cy="([\d.]+)"', panel)]
+    assert len(names) == len(dots) == len(places)
+    for n, (x, y) in enumerate(names):
+        assert not any(abs(y - b) < 11 and abs(x - a) < 42 for a, b in names[:n])
+        assert not any(x < a < x + 42 and abs(y - 3.5 - b) < 7 for a, b in dots)

@@ -37,7 +37,11 @@ def step_limit(env: str) -> int | None:
 
 
 def labels(rows: Iterable[Any]) -> list[str]:
-    """Return sentences that name models, seeds and step limits of rows of scores."""
+    """Return sentences that name models, seeds and step limits of rows of scores.
+
+    >>> labels([])
+    []
+    """
     players: dict[str, dict[str, None]] = {}
     seeds: dict[str, None] = {}
     steps: dict[str, None] = {}
@@ -52,6 +56,8 @@ def labels(rows: Iterable[Any]) -> list[str]:
         + (f" in the rows of {_listed(names)}." if len(players) > 1 else ".")
         for who, names in players.items()
     ]
+    if not seeds:
+        return []
     return [*sentences, f"Seeds {_listed(seeds)}; steps of an episode: {_listed(steps)}."]
 
 

@@ -55,7 +55,7 @@
     const box = el("div", { class: "pane" });
     const facts = [head.env, head.memory && [el("span", { class: `swatch k${head.colour}`, "aria-hidden": "true" }), ` memory ${head.memory}`], head.policy && `policy ${head.policy}`, `seed ${head.seed}`, `trial ${head.trial + 1}`].filter(Boolean);
     const key = (root.dataset.keys || "").split(" ")[n];
-    const tags = key ? el("input", { class: "tags", value: GM.tags.of(key), maxlength: 200, placeholder: "Tags", "aria-label": `Tags of episode ${["A", "B"][n]}`, onchange: () => GM.tags.set(key, tags.value) }) : null;
+    const tags = key ? el("input", { type: "text", class: "tags", value: GM.tags.of(key), maxlength: 200, placeholder: "Tags", "aria-label": `Tags of episode ${["A", "B"][n]}`, onchange: () => GM.tags.set(key, tags.value) }) : null;
     const title = el("div", { class: "title" },
       el("h2", {}, episodes.length > 1 ? ["A", "B"][n] + ": " : "", facts.map((fact, at) => [at ? " · " : "", fact])),
       head.task ? el("details", { class: "task" }, el("summary", {}, "Task: ", GM.cut(head.task.split("\n")[0], 140)), GM.long(head.task, 4000)) : null,

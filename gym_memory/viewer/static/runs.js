@@ -45,10 +45,10 @@
       if (chosen.length > 2) { const old = body.querySelector(`input[value="${chosen.shift()}"]`); if (old) old.checked = false; }
       beside.disabled = chosen.length !== 2;
     } });
-    const shown = { ...row, score: row.score == null ? "" : row.score.toFixed(3), seconds: GM.number(row.seconds, 1), tokens: row.tokens ? GM.number(row.tokens) : "–", cost: row.cost ? `$${row.cost.toFixed(4)}` : row.tokens ? "?" : "–", memory: [el("span", { class: `swatch k${row.colour}`, "aria-hidden": "true" }), row.memory] };
+    const shown = { ...row, environment: row.environment.split(/(?<=[?&])/).flatMap((part) => [part, el("wbr")]), score: row.score == null ? "" : row.score.toFixed(3), seconds: GM.number(row.seconds, 1), tokens: row.tokens ? GM.number(row.tokens) : "–", cost: row.cost ? `$${row.cost.toFixed(4)}` : row.tokens ? "?" : "–", memory: [el("span", { class: `swatch k${row.colour}`, "aria-hidden": "true" }), row.memory] };
     const tags = GM.tags.of(row.key);
     if (tags) shown.result = [row.result, " ", el("span", { class: "tags" }, tags)];
-    return el("tr", {}, el("td", {}, box), COLUMNS.map((name) => el("td", { class: NUMBERS.has(name) ? "number" : null }, shown[name])),
+    return el("tr", {}, el("td", {}, box), COLUMNS.map((name) => el("td", { class: NUMBERS.has(name) ? "number" : null, "data-policy": name === "memory" ? row.policy : null }, shown[name])),
       el("td", {}, el("a", { href: `/replay?a=${row.key}`, "aria-label": `Replay ${row.title}` }, "Replay")));
   };
   const draw = () => {
