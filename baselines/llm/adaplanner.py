@@ -30,7 +30,7 @@ _RULE = f"# the best actions\n{_STEP * 3}"
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class AdaPlannerSettings(LanguageSettings):
-    """The shared ones, and the bounds of refinement.
+    """Settings of AdaPlanner: the bounds of refinement.
 
     Attributes:
         llm: A chat model or its spec; without it and ``model`` a rule plans and answers.
@@ -59,7 +59,7 @@ class AdaPlanner(LanguagePolicy):
     default_llm: ClassVar[str] = "openai"
 
     def set_up(self) -> None:
-        """Begin without skills."""
+        """Start without skills."""
         self.refined = 0
         self.useful = Affordances()
         self._skills: list[str] = []
@@ -73,7 +73,7 @@ class AdaPlanner(LanguagePolicy):
         self._before = self._by_rule = ""
 
     def counters(self) -> dict[str, float]:
-        """Also return the plans that were refined from outside."""
+        """Return the counters, with the plans that were refined out of the plan."""
         return {**super().counters(), "refined": self.refined}
 
     def act(self, obs: Observation, info: dict[str, Any]) -> str:

@@ -34,7 +34,7 @@ class SubGoal(NamedTuple):
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class AriadneSettings(LanguageSettings):
-    """The shared ones (5 past observations, as in the authors' code), and how often to plan."""
+    """Settings of Ariadne: how often it plans; 5 past observations, as in the authors' code."""
 
     temperature: Annotated[
         float | None, Help("Sampling temperature; 0.2 in the authors' code.", low=0)

@@ -33,7 +33,7 @@ _MAX_CHARS = 100
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class CalmSettings(LanguageSettings):
-    """The shared ones, the number of proposals and what ranks them.
+    """Settings of CALM: the number of proposals and what ranks them.
 
     Attributes:
         llm: A chat model or its spec; without it and ``model`` rules fill the forms of actions

@@ -30,7 +30,7 @@ _ID = re.compile(r"\s*(\d+)\.")
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class ClinSettings(LanguageSettings):
-    """The shared ones, and those of the executor.
+    """Settings of CLIN: those of its executor.
 
     Attributes:
         controller: Whether the controller sets goals (the ablation Abl-Controller-Base).
@@ -74,7 +74,7 @@ class Clin(LanguagePolicy):
         self.similar_actions = 0
 
     def counters(self) -> dict[str, float]:
-        """Also answers that a similar valid action replaced."""
+        """Return the counters, with the answers that a similar valid action replaced."""
         return {**super().counters(), "similar_actions": self.similar_actions}
 
     def act(self, obs: Observation, info: dict[str, Any]) -> str:

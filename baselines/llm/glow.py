@@ -26,7 +26,7 @@ _NUMBER = re.compile(r"^\W*state\W*:\D*(\d+)", re.IGNORECASE | re.MULTILINE)
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class GlowSettings(ReactSettings):
-    """ReAct's, and those of the explorer, which checks them.
+    """Settings of GLoW: ReAct's and those of the explorer, which checks them.
 
     Attributes:
         frontier: Best trajectories that the model reads; 5 in the paper.
@@ -48,7 +48,7 @@ class Glow(React):
     settings: GlowSettings
 
     def set_up(self) -> None:
-        """Begin with an empty archive."""
+        """Start with an empty archive."""
         own = self.settings
         self.search = _GlowExplorer(self, own.frontier, own.attempts, own.patience, own.restore)
         self._task = ""
@@ -88,7 +88,7 @@ class Glow(React):
         return {**super().counters(), **self.search.counters()}
 
     def situation(self, obs: Observation) -> dict[str, str]:
-        """Also the notes on earlier attempts from the same state."""
+        """Return the slots, with the notes on earlier attempts from the same state."""
         return {**super().situation(obs), "lessons": "\n".join(self._notes)}
 
     # ------------------------------------------------------------ the explorer's roles

@@ -35,7 +35,7 @@ _PROCESSES_TOKENS = 16_000
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Ldm2Settings(LanguageSettings):
-    """The shared ones, and when examples agree."""
+    """Settings of LDM2: when examples agree."""
 
     agreement: Annotated[
         float,
@@ -56,7 +56,7 @@ class Ldm2(LanguagePolicy):
     settings: Ldm2Settings
 
     def set_up(self) -> None:
-        """Begin without a process."""
+        """Start without a process."""
         self.processes: list[list[Step]] = []
         self._task_id = self._goal = ""
 

@@ -18,7 +18,7 @@ _MAX_SKILL_CHARS = 200
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class NetPlaySettings(LanguageSettings):
-    """The shared ones, with a longer history: a level is read from several steps."""
+    """Settings of NetPlay: a longer history, since a level is read from several steps."""
 
     history: int | None = 10
     history_tokens: int = 1500

@@ -27,7 +27,7 @@ _EXAMPLES = (
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class PlainSettings(LanguageSettings):
-    """The whole history by default; the AriGraph paper reports 14,000 tokens of it at step 150."""
+    """Settings of `plain`: the whole history; that of AriGraph has 14,000 tokens at step 150."""
 
     history: int | None = None
     history_tokens: int | None = 16_000
@@ -56,7 +56,7 @@ class Plain(LanguagePolicy):
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class ReactSettings(LanguageSettings):
-    """The whole trajectory by default, as far as 8,000 tokens hold it."""
+    """Settings of ReAct: the whole trajectory, as far as 8,000 tokens hold it."""
 
     history: int | None = None
     history_tokens: int | None = 8000
@@ -91,7 +91,7 @@ class React(LanguagePolicy):
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class ReflexionSettings(ReactSettings):
-    """ReAct's, and the number of reflections."""
+    """Settings of Reflexion: ReAct's and the number of reflections."""
 
     keep: Annotated[int, Help("Reflections to keep; the paper keeps at most 3.", low=1)] = 3
 
@@ -104,7 +104,7 @@ class Reflexion(React):
     prompt: ClassVar[str] = "reflexion"
 
     def set_up(self) -> None:
-        """Begin without a task and without reflections."""
+        """Start without a task and without reflections."""
         super().set_up()
         self._task_id = ""
         self._reflections: list[str] = []
@@ -119,7 +119,7 @@ class Reflexion(React):
         self._trace = []
 
     def situation(self, obs: Observation) -> dict[str, str]:
-        """Also the reflections, oldest first."""
+        """Return the slots, with the reflections, oldest first."""
         return {**super().situation(obs), "lessons": numbered(self._reflections)}
 
     def update(self, transition: Transition) -> None:

@@ -39,7 +39,7 @@ _LEAST = 1e-3
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class ChooseSettings(LanguageSettings):
-    """The shared ones but the endpoint, and how actions are scored.
+    """Settings of `choose`: how actions are scored; it has no endpoint.
 
     Attributes:
         llm: A model that scores (:class:`gym_memory.llm.Scorer`) or its spec,
@@ -119,7 +119,7 @@ class Choose(LanguagePolicy):
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class SayCanSettings(ChooseSettings):
-    """Those of ``choose``, and where the affordances come from.
+    """Settings of SayCan: those of ``choose``, and where the affordances come from.
 
     Attributes:
         llm: A model that scores, or its spec; without it and ``model`` a rule scores the words

@@ -25,7 +25,7 @@ _MAX_PLAN_ACTIONS = 20
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class StmaSettings(LanguageSettings):
-    """The shared ones, without past observations, and those of the critic.
+    """Settings of STMA: those of the critic; it shows no past observations.
 
     Attributes:
         critic: Whether there is a critic (the paper's ablation).
@@ -64,7 +64,7 @@ class Stma(LanguagePolicy):
         self._planned: list[str] = []
 
     def counters(self) -> dict[str, float]:
-        """Also return rejected proposals, and those played anyway."""
+        """Return the counters, with rejected proposals and those played anyway."""
         counts = {"rejected": self.rejected, "unapproved": self.unapproved}
         return {**super().counters(), **counts}
 

@@ -36,6 +36,7 @@ ENV = "Fetch?level=easy&max_steps=10"
 AGENTS = ("plain", "react", "ariadne", "stma", "clin", "reflexion", "prompted")
 ROLES = ("arigraph", "stma", "summary", "simulacra", "reflexion", "clin")
 SCORERS = ("choose", "saycan")
+_ADDRESS = re.compile(r"http://127\.0\.0\.1:\d+/v1")
 STOP = 30_000
 """Tokens after which the column `stops` is to stop."""
 
@@ -178,7 +179,8 @@ def main() -> None:
             row["a stop of 30,000 tokens"] = stops(name)
             whole_run(name, out)
             rows.append(row)
-            notes[name] = sorted({note for cell in own.values() for note in cell.notes})
+            found = {_ADDRESS.sub("URL", one) for cell in own.values() for one in cell.notes}
+            notes[name] = sorted(found)
             print(json.dumps(row | {"notes": notes[name]}), flush=True)
         keys = found_keys(out)
         with ZooServer() as server:
@@ -199,7 +201,6 @@ def write_page(
     about = "\n".join(f"- `{name}`: {one.about}" for name, one in ZOO.items())
     said = "\n".join(f"- `{name}`: {'; '.join(found)}" for name, found in notes.items() if found)
     local = "\n".join(f"- `{name}`: {sentence}" for name, sentence in scorers.items())
-    said = re.sub(r"http://127\.0\.0\.1:\d+/v1", "URL", said)
     text = f"""# Endpoints
 
 Does an agent, or a memory's role, play the same behind every kind of server?

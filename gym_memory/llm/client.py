@@ -169,7 +169,7 @@ class OpenAIChat(BaseChatModel):
 
     @property
     def reasons(self) -> bool:
-        """Return whether the model thinks before it answers."""
+        """True if the model thinks before it answers."""
         return self.learnt.reasons if self.reasoning is None else self.reasoning
 
     def note_reasoning(self, reasons: bool = True) -> None:
@@ -178,7 +178,7 @@ class OpenAIChat(BaseChatModel):
 
     @property
     def may_reason(self) -> bool:
-        """Return whether a cut answer may be one that thinks: unknown, and never tried."""
+        """True if a cut answer may be a thought: it is unknown, and was never tried."""
         return self.reasoning is None and not self.learnt.settled and not self.learnt.reasons
 
     def limit(self, request: Request) -> int:

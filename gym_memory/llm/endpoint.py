@@ -133,7 +133,7 @@ _deadline: ContextVar[float] = ContextVar("gym_memory_llm_deadline")
 
 
 class _TimedReader(io.RawIOBase):
-    """A connection's incoming bytes, none of which is waited for beyond the deadline.
+    """The incoming bytes of a connection, read until a deadline.
 
     A socket's own timeout begins again with every byte.
     """

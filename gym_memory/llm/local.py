@@ -70,7 +70,7 @@ class TransformersChat(BaseChatModel):
 
     @property
     def reasons(self) -> bool:
-        """Return whether the model thinks before it answers."""
+        """True if the model thinks before it answers."""
         return self.reasoning
 
     def load(self) -> tuple[Any, Any]:

@@ -24,11 +24,11 @@ _CONTROL = re.compile(
     r"(?:<\|(?:im_start|start_header_id|start)\|>|<start_of_turn>)(?:assistant|model)?"
     r"(?:<\|end_header_id\|>)?|<\|[\w ]{1,40}\|>|</?s>|<(?:eos|bos|end_of_turn)>|\[/?INST\]"
 )
-"""Control tokens that a server did not take for such."""
+"""Control tokens that a server left in the text."""
 _PROSE = re.compile(
     r"\s*Here is my thought process:(?P<thought>.*?)Here is my response:(?P<answer>.*)", re.DOTALL
 )
-"""How Granite parts its thoughts from its answer."""
+"""Words between which Granite puts its thoughts and its answer."""
 
 
 def split_thinking(text: str) -> tuple[str, str]:
@@ -66,7 +66,7 @@ def split_thinking(text: str) -> tuple[str, str]:
 
 
 def _split_channels(text: str) -> tuple[str, str]:
-    """Split the channels of gpt-oss (harmony) and alike; the one named ``final`` is the answer."""
+    """Split the channels of gpt-oss (harmony) and similar models; ``final`` is the answer."""
     thoughts: list[str] = []
     answers: list[str] = []
     heads = list(_CHANNEL.finditer(text))
