@@ -188,7 +188,7 @@ def _show(rows: Sequence[TableRow], json_lines: bool) -> None:
         progress().print(
             f"Warning: {short_spec(row.policy)} on {row.env} with {short_spec(row.memory)}: "
             f"fallbacks decided {row.fallbacks:.0%} of the steps, since the model gave no usable "
-            "answer",
+            "answer; gym-memory view shows each with its prompt, the answer and what is wrong",
             markup=False,
         )
     if json_lines:

@@ -25,7 +25,7 @@ def table(
     numbers: Iterable[str] = (),
     marked: Iterable[str] = (),
 ) -> str:
-    """Return a table of texts; columns named in ``numbers`` are set to the right.
+    """Return a table of texts; columns named in ``numbers`` are set to the right, intervals whole.
 
     Rows whose first cell is in ``marked`` are highlighted.
     """
@@ -36,7 +36,10 @@ def table(
     )
     body = "".join(
         f"<tr{' class=own' * (row[0] in own)}>"
-        + "".join(f"<td{mark}>{text(cell)}</td>" for cell, mark in zip(row, right, strict=True))
+        + "".join(
+            f"<td{mark}>{text(cell).replace(', ', ',&nbsp;') if mark else text(cell)}</td>"
+            for cell, mark in zip(row, right, strict=True)
+        )
         + "</tr>"
         for row in rows
     )

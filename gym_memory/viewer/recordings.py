@@ -22,6 +22,7 @@ from gym_memory.core.trajectory import Row, outcome_of, read_rows, reading_rows,
 from gym_memory.core.trust import check_bare
 from gym_memory.draw.figures import colours
 from gym_memory.draw.page import Assets, frame, inline_page, packed
+from gym_memory.draw.svg import short_spec
 from gym_memory.memory.base import MEMORIES, Memory, make_memory
 from gym_memory.run.config import EpisodeRow, Job
 from gym_memory.run.results.folder import iter_folders, read_config, read_episodes
@@ -157,10 +158,10 @@ def head_of(recording: Recording, task: str = "", note: str = "") -> dict[str, A
     """Return what a page says of an episode as a whole."""
     job, row = recording.job, recording.row
     head: dict[str, Any] = {
-        "env": job.env,
-        "memory": job.memory,
+        "env": short_spec(job.env),
+        "memory": short_spec(job.memory),
         "colour": colours([job.memory])[job.memory],
-        "policy": job.policy,
+        "policy": short_spec(job.policy),
         "seed": job.seed,
         "trial": recording.episode,
         "task": task,

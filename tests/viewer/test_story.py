@@ -16,6 +16,7 @@ import pytest
 from gym_memory.core.errors import InvalidArgumentError, ResultsError
 from gym_memory.core.records import Cue, PlanState, Reason, Reasons, Step, Task, Triple
 from gym_memory.core.trajectory import read_rows, read_trajectory
+from gym_memory.draw.page import table
 from gym_memory.graph import TemporalGraph
 from gym_memory.llm import logged_calls
 from gym_memory.memory.base import make_memory
@@ -23,7 +24,7 @@ from gym_memory.run.config import Job
 from gym_memory.run.play import play_job
 from gym_memory.testing.chat import ScriptedServer
 from gym_memory.testing.fake_env import FAKE_ID
-from gym_memory.viewer.recordings import Recording, choose, find, load
+from gym_memory.viewer.recordings import Recording, choose, find, head_of, load
 from gym_memory.viewer.story import CHUNK, Story, build_story
 from gym_memory.wrappers.record import RecordTrajectory, StepDetail
 
@@ -287,3 +288,14 @@ def test_a_note_on_a_recalled_fact_is_recorded() -> None:
     shown = {"triples": (fact, Triple("you", "is in", "hall")), "valid_actions": ()}
     row = detail.of(shown, None, PlanState(), reasons)
     assert row["why"] == [[1, "was read", None, [], "said by the porter"], [1, "here", None, []]]
+
+
+def test_head_of_a_replay_names_no_server() -> None:
+    job = Job("Fetch", "arigraph", "react?base_url=http://localhost:8000/v1&model=m", 0)
+    assert head_of(Recording("0", Path("steps"), 0, job, None))["policy"] == "react?model=m"
+
+
+def test_interval_in_a_table_is_one_word() -> None:
+    shown = table(["memory", "score"], [("a, b", "0.50 [0.40, 0.60]")], numbers=["score"])
+    assert "<td>a, b</td>" in shown
+    assert ">0.50 [0.40,&nbsp;0.60]<" in shown
