@@ -103,7 +103,8 @@ _THOUGHT = re.compile(
 
 _ASIDE = re.compile(
     rf"(?=.*[:：]\W*$)(?!.*\b{_WHICH}{_NOUN} (?:is|would be)\W*$)"
-    rf"(?:{_THOUGHT.pattern}|{_OTHER_KEY.pattern}|\W*(?:log|transcript|so far)\b)",
+    rf"(?:{_THOUGHT.pattern}|{_OTHER_KEY.pattern}|"
+    r".*\b(?:logs?|transcript|so far|before|did|was|were|went|took|played|done)\b)",
     re.IGNORECASE,
 )
 """A line that introduces other actions than the one to take."""
