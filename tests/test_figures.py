@@ -28,7 +28,10 @@ NAMES = re.compile(
 STATED = {
     "most training games (`common`, 0.8)": ("baselines/rl/shared/bags.py", "] = 0.8"),
     "1.5 for ScienceWorld": ("gym_memory/games/scienceworld/env.py", "worker_gib = 1.5"),
-    "before the first game, for 6 s": ("gym_memory/llm/client.py", "_PREFLIGHT_SECONDS = 6.0"),
+    "before the first game: no server within 6 s": (
+        "gym_memory/llm/client.py",
+        "_PREFLIGHT_SECONDS = 6.0",
+    ),
     "more than 5 % of the steps": ("gym_memory/run/results/score.py", "MOST_FALLBACKS = 0.05"),
     "and 8 MiB": ("gym_memory/llm/endpoint.py", "_MAX_BYTES = 1 << 23"),
     "waited for, five minutes": ("gym_memory/memory/stores/postgres.py", "PATIENCE = 300.0"),
