@@ -27,7 +27,7 @@ from gym_memory.baselines.rl.sb3 import (
 from gym_memory.baselines.rl.shared import checkpoints
 from gym_memory.baselines.rl.shared.learner import check_device
 from gym_memory.baselines.rl.shared.training import LocalEnvs, MakeEnv, Trainer, TrainSettings
-from gym_memory.core.errors import CheckpointError, InvalidArgumentError
+from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.optional import require
 from gym_memory.core.records import Observation, value_of
 from gym_memory.core.settings import Help, Settings
@@ -237,15 +237,7 @@ class Sb3Trainer(Trainer):
         policy = self.learner.model.policy
         record = {
             "names": self.learner.model.get_env().get_attr("names")[0],
-            "steps": self.steps,
-            "episodes": self.finished,
-            "curve": self.curve,
-            "recent": self._recent,
-            "best": self._best,
-            "logged": self._logged,
-            "rng": self._rng.bit_generator.state,
-            "queue": self._queue,
-            "cpu_seconds": self.cpu_seconds,
+            **self._counts(),
             "updates": self.learner.model._n_updates,
         }
         parts = {
@@ -254,26 +246,13 @@ class Sb3Trainer(Trainer):
         }
         checkpoints.write(self.folder / checkpoints.TRAINING, parts, record)
 
-    def _resume(self) -> None:
-        path = self.folder / checkpoints.TRAINING
-        tensors, record = checkpoints.read(path)
-        try:
-            self.steps, self.finished = record["steps"], record["episodes"]
-            self.curve, self._recent = record["curve"], record["recent"]
-            self._best, self._logged = record["best"], record["logged"]
-            self._rng.bit_generator.state = record["rng"]
-            self._queue = record["queue"]
-            self._cpu_before = record["cpu_seconds"]
-            self._build(record["names"])
-            model = self.learner.model
-            model.policy.load_state_dict(checkpoints.part(tensors, "weights"))
-            checkpoints.load_moments(model.policy.optimizer, tensors)
-            model.num_timesteps, model._n_updates = self.steps, record["updates"]
-        except (KeyError, TypeError, ValueError, RuntimeError) as error:
-            raise CheckpointError(
-                f"expected a training checkpoint of this version at {str(path)!r}: {error!r}"
-            ) from error
-        checkpoints.write_curve(self.folder, self.curve)
+    def _load(self, tensors: dict[str, Any], record: dict[str, Any]) -> None:
+        self._load_counts(record)
+        self._build(record["names"])
+        model = self.learner.model
+        model.policy.load_state_dict(checkpoints.part(tensors, "weights"))
+        checkpoints.load_moments(model.policy.optimizer, tensors)
+        model.num_timesteps, model._n_updates = self.steps, record["updates"]
 
 
 class _TrainerCallback(BaseCallback):

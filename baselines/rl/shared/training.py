@@ -388,15 +388,7 @@ class Trainer:
         record = {
             "learnt": learnt,
             "progress": progress,
-            "steps": self.steps,
-            "episodes": self.finished,
-            "curve": self.curve,
-            "recent": self._recent,
-            "best": self._best,
-            "logged": self._logged,
-            "rng": self._rng.bit_generator.state,
-            "queue": self._queue,
-            "cpu_seconds": self.cpu_seconds,
+            **self._counts(),
             "slots": [
                 {
                     "game": slot.game,
@@ -413,25 +405,46 @@ class Trainer:
         }
         checkpoints.write(self.folder / checkpoints.TRAINING, parts, record)
 
+    def _counts(self) -> dict[str, Any]:
+        """Return how far the training is, as plain values."""
+        return {
+            "steps": self.steps,
+            "episodes": self.finished,
+            "curve": self.curve,
+            "recent": self._recent,
+            "best": self._best,
+            "logged": self._logged,
+            "rng": self._rng.bit_generator.state,
+            "queue": self._queue,
+            "cpu_seconds": self.cpu_seconds,
+        }
+
+    def _load_counts(self, record: dict[str, Any]) -> None:
+        self.steps, self.finished = record["steps"], record["episodes"]
+        self.curve, self._recent = record["curve"], record["recent"]
+        self._best, self._logged = record["best"], record["logged"]
+        self._rng.bit_generator.state = record["rng"]
+        self._queue = record["queue"]
+        self._cpu_before = record["cpu_seconds"]
+
     def _resume(self) -> None:
         path = self.folder / checkpoints.TRAINING
         tensors, record = checkpoints.read(path)
         try:
-            weights, progress = (checkpoints.part(tensors, n) for n in ("weights", "progress"))
-            self.learner.load_weights(weights, record["learnt"])
-            self.learner.load_progress(progress, record["progress"])
-            self.steps, self.finished = record["steps"], record["episodes"]
-            self.curve, self._recent = record["curve"], record["recent"]
-            self._best, self._logged = record["best"], record["logged"]
-            self._rng.bit_generator.state = record["rng"]
-            self._queue = record["queue"]
-            self._cpu_before = record["cpu_seconds"]
-            self._replay(record["slots"])
+            self._load(tensors, record)
         except (KeyError, TypeError, ValueError, RuntimeError) as error:
             raise CheckpointError(
                 f"expected a training checkpoint of this version at {str(path)!r}: {error!r}"
             ) from error
         checkpoints.write_curve(self.folder, self.curve)
+
+    def _load(self, tensors: dict[str, Any], record: dict[str, Any]) -> None:
+        """Take over what :meth:`_save` wrote."""
+        weights, progress = (checkpoints.part(tensors, n) for n in ("weights", "progress"))
+        self.learner.load_weights(weights, record["learnt"])
+        self.learner.load_progress(progress, record["progress"])
+        self._load_counts(record)
+        self._replay(record["slots"])
 
     def _replay(self, slots: list[dict[str, Any]]) -> None:
         calls = {n: (kept["game"], kept["actions"], kept["memory"]) for n, kept in enumerate(slots)}
