@@ -30,7 +30,7 @@ class Policy(ABC):
     """
 
     uses_oracle: ClassVar[bool] = False
-    """Whether the policy needs engine facts; the loop then sets ``oracle`` before ``reset``."""
+    """True if the policy needs engine facts; the loop then sets ``oracle`` before ``reset``."""
     oracle: Any = None
     """A callable that returns the environment's Oracle; set only where ``uses_oracle``."""
     keep_state: Any = None
@@ -38,7 +38,7 @@ class Policy(ABC):
     substitute: Substitute | None = None
     """Set by a policy whose model did not decide the action just returned; else None."""
     focus: PlanState = PlanState()
-    """What the policy plans now; the loop hands it to the memory, which is steered by its aim."""
+    """The policy's present plan; the loop passes it to the memory, whose recall its aim steers."""
 
     def reset(self, info: dict[str, Any], seed: int | None = None) -> None:  # noqa: B027
         """Start an episode; ``seed`` is the only source of the policy's own chance."""

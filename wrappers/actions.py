@@ -1,4 +1,4 @@
-"""What the action becomes: the number of a valid one (IndexActions), a walk (Navigate)."""
+"""Transforms of the action: to a valid one's number (IndexActions), to a walk (Navigate)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Obs = dict[str, Any]
 Item = TypeVar("Item")
 
 Invalid = Literal["noop", "error", "mask"]
-"""What a number without an entry does."""
+"""Effects of a number without an entry."""
 
 NO_OP = "look"
 """The one action offered where a state has no valid action."""

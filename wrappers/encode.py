@@ -1,4 +1,4 @@
-"""What the observation becomes for a model: arrays (EncodeText) or a prompt (PromptObservation).
+"""Transforms of the observation for a model: to arrays (EncodeText), a prompt (PromptObservation).
 
 For the arrays a word becomes a number by a stable hash: there is no vocabulary to build, to ship or
 to leak from test games, and a word has the same id in every run.

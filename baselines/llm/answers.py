@@ -95,7 +95,7 @@ _OTHER_KEY = re.compile(
 )
 """A field of JSON that holds another text than the action to take."""
 _MADE_UP = re.compile(r"^[^\w\n]*(?:observation|obs)\W*\d*\W*:", re.IGNORECASE | re.MULTILINE)
-"""Where a model goes on to write what the game would answer."""
+"""Start of text in which a model goes on to write the game's answer."""
 _THOUGHT = re.compile(
     r"^\W*(?:thoughts?|reason(?:ing)?|rationale|think(?:ing)?)(?: \d+)?\W{0,3}[:：]\W*",
     re.IGNORECASE,
@@ -122,7 +122,7 @@ _CALL = re.compile(
     re.IGNORECASE,
 )
 _JOINT = re.compile(r"(?<=\w)\\?[_-](?=\w)|\\ |(?<=[a-z])(?=\d)")
-"""Where words are joined that an action writes apart: ``go_east``, ``cabinet1``."""
+"""Joints of words that an action writes apart: ``go_east``, ``cabinet1``."""
 _SAME: dict[int, str | None] = dict.fromkeys(map(ord, "‐‑‒–"), "-")
 _SAME |= dict.fromkeys(map(ord, "*`\u200b\u200c\u200d\u2060\ufeff\xad"))
 """Hyphens, and characters that do not show or mark words."""
@@ -142,12 +142,12 @@ _INTENT = re.compile(
     r"(?<=[\w:,.!’'] )?[: ]*(?<=[ :])",
     re.IGNORECASE,
 )
-"""How a sentence that decides begins."""
+"""Beginning of a sentence that decides."""
 _REMARK = re.compile(
     r"\s+(?:[(\[{#→]|//|->|=>)|\t|\s+[-–—]+\s+|[;.:]\s+"
     r"|,?\s+(?:because|since|as|so|in order|which|to|for)\b|\n"
 )
-"""Where a remark after an action may begin."""
+"""Beginning of a remark after an action."""
 _ADVERB = re.compile(
     r",?\s+(?:first|now|next|again|then|instead|here|please|immediately|at once|right away)$",
     re.IGNORECASE,
@@ -167,7 +167,7 @@ _AGAINST = re.compile(
     rf"|{_BAD})\b|[不别勿])",
     re.IGNORECASE,
 )
-"""How a remark begins that is against its action."""
+"""Beginning of a remark that rejects its action."""
 _TAKEN_BACK = re.compile(
     r"\b(?:just kidding|correction|scratch that|no,? wait|wait,? (?:no|that)|on second thoughts?"
     r"|never ?mind|i mean|actually)\b",
@@ -192,7 +192,7 @@ class Decision(NamedTuple):
 
 
 NO_DECISION = Decision("")
-"""What an answer that cannot be read decides for."""
+"""Decision of an answer that cannot be read."""
 
 
 class UnreadableAnswerError(ModelError):

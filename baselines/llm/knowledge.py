@@ -1,4 +1,4 @@
-"""What an agent may know before it plays: rules of the game, and examples of other games."""
+"""Knowledge of an agent before it plays: rules of the game, and examples of other games."""
 
 from __future__ import annotations
 

@@ -122,7 +122,7 @@ class LanguagePolicy(Policy):
     examples: str = ""
     """Played examples before the game, see :func:`.examples_of`."""
     thinks: ClassVar[bool] = False
-    """Whether it writes a thought before each action, and examples show theirs."""
+    """True if it writes a thought before each action, and examples show theirs."""
     answer_tokens: int = 1024
     """Most tokens of an answer without thoughts, unless the user sets a limit."""
     _room = sys.maxsize

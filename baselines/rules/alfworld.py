@@ -50,7 +50,7 @@ def chance(thing: str, furniture: str) -> float:
 
 
 Chance = Callable[[str, str], float]
-"""How likely a piece of furniture (second) holds a thing of a kind (first)."""
+"""Probability that a piece of furniture (second) holds a thing of a kind (first)."""
 
 _APPLIANCE = {
     "clean": ("clean", "sinkbasin"),

@@ -17,14 +17,14 @@ Key = Hashable
 Option = tuple[object, str]
 """An action, and the place for a move: moves differ from place to place, other actions do not."""
 Sign = tuple[str, object]
-"""What was there before a loss, and its kind: place, word or verb."""
+"""A possible sign of a loss: its kind (place, word or verb) and its value."""
 _POSITIVES = 3
 _GREED = 3.0
-"""How much more a state of the best value is worth than one of none, as a power of e."""
+"""Weight of a state's value, in nats between the best and none."""
 _BEST = 8
 """Untried actions that count for a state: as many as an attempt takes."""
 _LUCK = 5.0
-"""How much more an action is worth whose object or manner always gained points before."""
+"""Factor on an action whose object or manner always gained points before."""
 _PROMISING, _DOUBTFUL, _RISKY, _IDLE = 2.0, 0.3, 0.1, 0.05
 _PRIORS = {
     word: worth

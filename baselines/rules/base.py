@@ -262,14 +262,14 @@ class RulePolicy(Policy):
 # ------------------------------------------------------------ advisors
 
 Advisor = Callable[[Beliefs], Iterable[Move]]
-"""What to do, going by the beliefs, the best first; nothing where it knows nothing."""
+"""A function from beliefs to moves, the best first; to none if it knows none."""
 
 _PATIENCE = 10
 """Steps without anything new, after which an aim is given up."""
 _RESTLESS = 3
 """Steps without anything new, after which who remembers nothing no longer looks at things."""
 _WITHOUT_EFFECT_TWICE = ("examine ", "read ", "take ", "open ", "unlock ")
-"""What, done twice in a row, was refused the first time or shows the same again."""
+"""Actions that, repeated at once, are refused again or show the same again."""
 
 
 class AdvisedPolicy(RulePolicy):

@@ -88,7 +88,7 @@ _AFTER_SEARCH = (Kind.WANDER, Kind.SURVEY, Kind.TIDY)
 
 @dataclasses.dataclass(frozen=True)
 class Aim:
-    """What a player wants to reach, and the way there.
+    """An aim of a player, and the way there.
 
     ``exit`` is the unexplored exit to pass, ``route`` the directions left to walk, ``instruction``
     the number of the task's instruction behind it, 0 for none.

@@ -204,7 +204,7 @@ def _tell_report(out: Path) -> None:
 
 
 def _print_differences(config: RunConfig, rows: list[EpisodeRow]) -> None:
-    """One line for each compared memory over all environments; the rest is in the report."""
+    """Print a line for each compared memory over all environments; the rest is in the report."""
     gaps = differences(comparable(units(rows)), "memory")
     for gap in gaps:
         if gap.env == "all" or len(config.envs) == 1:
@@ -303,7 +303,7 @@ DEMO = RunConfig(
     policies=specs(("planner",)),
     seeds=tuple(range(8)),
 )
-"""What the demo plays."""
+"""Configuration of the demo."""
 
 
 def demo_summary(rows: Sequence[TableRow], out: Path) -> str:

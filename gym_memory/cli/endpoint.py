@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 __all__ = ["examine_model"]
 
 Row = tuple[str, ...]
-"""What was looked at, its state, what was found and, where there is something to do, what."""
+"""Name of a check, its state, its finding and, if something must be done, the advice."""
 _ACTIONS = "look\ngo east"
 
 

@@ -208,7 +208,7 @@ def _settings() -> list[dict[str, Any]]:
 
 
 def _defaults(by_baseline: dict[str, Any], learners: int) -> Any:
-    """One value where all learners have the same one, else a value a baseline."""
+    """Return the value that all learners share, else the values by baseline."""
     values = list(by_baseline.values())
     return values[0] if len(values) == learners and len(set(values)) == 1 else by_baseline
 

@@ -259,7 +259,7 @@ class RunChoices:
 
 @dataclasses.dataclass(frozen=True)
 class Playing:
-    """How a run is played; the episodes do not depend on it."""
+    """Options on how a run is executed; its episodes do not depend on them."""
 
     workers: Workers = None
     ray: Ray = None

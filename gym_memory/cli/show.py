@@ -1,4 +1,4 @@
-"""What commands print: tables on standard output, progress on standard error."""
+"""Output of commands: tables on standard output, progress on standard error."""
 
 from __future__ import annotations
 

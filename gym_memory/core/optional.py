@@ -20,7 +20,7 @@ __all__ += ["plugins", "require"]
 
 DISTRIBUTION = "gym-memory"
 _GROUPS = "gym_memory."
-"""What the groups of our entry points begin with, see :mod:`gym_memory.core.names`."""
+"""Prefix of our groups of entry points, see :mod:`gym_memory.core.names`."""
 
 
 def require(module: str, extra: str, purpose: str = "") -> Any:
@@ -62,7 +62,7 @@ class Package(NamedTuple):
 
 
 def packages() -> list[Package]:
-    """All packages that gym-memory's metadata names, in its order."""
+    """Return the packages that gym-memory's metadata names, in its order."""
     try:
         extras = metadata.metadata(DISTRIBUTION).get_all("Provides-Extra") or []
         lines = metadata.requires(DISTRIBUTION) or []

@@ -216,7 +216,7 @@ class RowWriter:
             while data:
                 data = data[self._file.write(data) or 0 :]
         except (OSError, ValueError) as error:  # ValueError: it failed before and is closed
-            # What came after a torn row could not be read.
+            # Rows after a torn row could not be read.
             self._deflate = None
             self._file.close()
             raise ResultsError(f"cannot record to {self._file.name!r}: {error}") from error

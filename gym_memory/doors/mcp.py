@@ -29,7 +29,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 @dataclass(frozen=True)
 class GameView:
-    """What an agent sees of its game, and how it does."""
+    """A view of a game for an agent: its observation and score."""
 
     handle: str
     text: str

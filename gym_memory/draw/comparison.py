@@ -14,7 +14,7 @@ __all__ = ["COMPARISON", "Section", "TitledTable", "comparison", "comparison_pag
 __all__ += ["wide_table"]
 
 COMPARISON = Assets((("gym_memory.draw", "page.js"), ("gym_memory.draw", "charts.js")))
-"""What a comparison uses."""
+"""Scripts of a comparison."""
 _FILTERS = ("env", "memory", "policy")
 _TITLES = ("Environment", "Memory", "Policy")
 

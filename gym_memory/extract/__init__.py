@@ -37,7 +37,7 @@ class Pattern(NamedTuple):
     relation: str | None = None
     object: str | None = None
     by: str = "text"
-    """Who ends them: the text, or a list that leaves them out."""
+    """Cause of their end: the text, or a list that leaves them out."""
 
 
 class Extraction(NamedTuple):

@@ -1,4 +1,4 @@
-"""What events do to facts: things change hands, places and states, and cease to be."""
+"""Effects of events on facts: things change hands, places and states, and cease to be."""
 
 from __future__ import annotations
 

@@ -43,14 +43,14 @@ _WORD = re.compile(r"[\w']+")
 _NO_SUBJECTS = (_PREPOSITIONS - {"with", "at", "before"}) | {"there", "this", "here", "exits"}
 """First words of sentences that describe."""
 _BREAKS = _PREPOSITIONS | _BE | {",", ";", ":", "("}
-"""What no subject goes beyond."""
+"""Words and marks at which a subject ends."""
 _TOKEN = re.compile(r"[^\s,;:.!?\"()]+|[,;:(]")
 _MOST_SUBJECT_WORDS = 5
 _MOST_VERB_WORDS = 4
 _LEAD = re.compile(
     r"(?:As|When|After|Before|With|At|Without) (?:[^,.]{3,80}, (?=[a-zA-Z])|an? \w+ (?=the |your ))"
 )
-"""What goes before the clause that says what happens."""
+"""A clause or phrase before the main clause, which says what happens."""
 
 
 def _verb_table() -> dict[str, dict[str, tuple[str, ...]]]:
@@ -89,7 +89,7 @@ _NO_PART = ClausePart("", -1)
 
 
 class Event(NamedTuple):
-    """What happens: kinds that the verb may have, its subject, object, and where or to whom."""
+    """An event of a sentence: kinds that the verb may have, its subject, object, and target."""
 
     kinds: tuple[str, ...]
     verb: str

@@ -1,4 +1,4 @@
-"""Which known thing a name means: shorter and longer names, and two things of one name."""
+"""Resolution of names to known things: shorter and longer names, two things of one name."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _MOST_HOLDERS = 4
 
 
 class Surroundings(Protocol):
-    """Where a name is read: the facts before the step, the place, and the text."""
+    """The context of a name: the facts before the step, the place, and the text."""
 
     graph: TemporalGraph
     room: str

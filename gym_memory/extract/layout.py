@@ -34,7 +34,7 @@ class Title(NamedTuple):
     described: bool
     apart: bool = False
     remark: str = ""
-    """What brackets behind the name add to it: *west end*."""
+    """Text in brackets behind the name: *west end*."""
 
 
 class LayoutItem(NamedTuple):
@@ -86,7 +86,7 @@ _STATE_OF_PLACE = re.compile(
     r"|locked|open|danger(?:ous)?|new|night|day)\b.*",
     re.IGNORECASE,
 )
-"""What brackets behind a title may say of a place; other words belong to its name."""
+"""Remarks in brackets behind a title; other words belong to the name of the place."""
 _PLACED = re.compile(
     r"(?:in|on|at|by|under|behind|beside|beneath|below|above|near|inside|outside|among|between|atop"
     r"|along|before|halfway|top|bottom|foot|end|edge)\b",

@@ -96,7 +96,7 @@ def _stepped(worded: MappedText, steps: _Steps) -> MappedText:
     return worded
 
 
-# What is written around words
+# Marks around words
 
 _ESCAPE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
 _PROMPT = re.compile(r"^[ \t]*<(?P<values>\d+\w+(?: \d+\w+)*)>[ \t]*", re.MULTILINE)

@@ -1,4 +1,4 @@
-"""Where the agent is, and the ways out that sentences name."""
+"""The agent's place, and the ways out that sentences name."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _END = (
     r"|overlooking|surrounded|under|again|now|once more|(?:\w+ed )?with|where|which|that|and)\b"
     r"[^.]*)?(?=\s*(?:[.,;!?]|$))"
 )
-"""What follows the name of a place in a sentence, and is left out on a second visit."""
+"""Words after the name of a place in a sentence, left out on a second visit."""
 _ROOM = re.compile(
     rf"{YOU}(?:{ARE}| stand| wake(?: up)?)"
     r"(?: now| currently| standing| back| again| outside)* "
@@ -51,7 +51,7 @@ _ENTERED = re.compile(
 _NO_ROOM = re.compile(
     rf"(?:(?:the|a|an|your|my) )?(?:{'|'.join(sorted(CONDITIONS))}|\d\w*)\b", re.IGNORECASE
 )
-"""What one is in, at or of without being in a place."""
+"""Words that follow *in*, *at* or *of* and name no place."""
 _DENIED = re.compile(
     r"\b(?:not|never|no longer|cannot|can't|don't|isn't|aren't|if|would|could|should)\b"
 )

@@ -63,7 +63,7 @@ _REMARK = re.compile(
 )
 _ONE = re.compile(rf"^(?:{ARTICLE}) ", re.IGNORECASE)
 _COUNT = re.compile(r"(?:[Aa]n? single|1|\d+(?!.*s$)) (?=[^\W\d])")
-"""How many, before a singular; it is no part of the name."""
+"""A count before a singular; it is no part of the name."""
 _ANY_COUNT = re.compile(r"(?:[Aa]n? single|\d+) (?=[^\W\d])")
 """The same in a list, where it changes while the things stay."""
 _PROPOSED = re.compile(

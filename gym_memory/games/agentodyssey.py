@@ -44,7 +44,7 @@ _CRAFTS = re.compile(r"(can be used to craft: )([^\n]*)\)")
 
 
 class OdysseyAnswer(NamedTuple):
-    """What the engine answers to a command; ``rewards`` are of this step, by category."""
+    """An answer of the engine to a command; ``rewards`` are of this step, by category."""
 
     text: str
     rewards: dict[str, int]

@@ -43,7 +43,7 @@ _NAMED = {
     "seed": r"\bseed\b",
     "stream": r"stream",
 }
-"""How an error names a part of a request."""
+"""Patterns by which an error names a part of a request."""
 _SAID = {
     "limit": "the limit of an answer is sent as {!r}",
     "temperature": "no temperature is sent",
@@ -136,16 +136,16 @@ class LearntDialect:
     now: Dialect = Dialect()  # noqa: RUF009 - immutable
     reasons: bool = False
     settled: bool = False
-    """Whether an answer has shown if the model reasons."""
+    """True once an answer has shown if the model reasons."""
     notes: tuple[str, ...] = ()
     guessed: bool = False
-    """Whether parts that an error does not name were left out by trial; it is done once."""
+    """True once parts that an error does not name were left out by trial."""
     read: int = 0
     """Tokens of the longest prompt, as the server counts."""
     estimate: int = 0
     """The same as estimated, the least of prompts that the server counts as equally long."""
     cuts: bool = False
-    """Whether the server leaves out what is beyond them, without an error."""
+    """True if the server leaves out what is beyond them, without an error."""
     lock: Any = dataclasses.field(default_factory=threading.Lock, repr=False)
 
     def adopt(self, dialect: Dialect, reason: str) -> None:

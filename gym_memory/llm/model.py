@@ -200,7 +200,7 @@ class BaseChatModel(ABC):
                     self._count_answer(request, answer, time.perf_counter())
                     raise BudgetExceededError(_CUT_BY_STOP.format(most))
                 if self.may_reason and request.thinks and request.max_tokens >= _LEAST_TRIAL:
-                    # What is cut may all be a thought.
+                    # A cut answer may be nothing but a thought.
                     self.note_reasoning()
                     trial = True
                 if self.limit(request) > limit:

@@ -22,7 +22,7 @@ _FREE_SHARE = 2
 _MAX_ITEMS = 8
 _CONTROL = "".join(map(chr, range(32)))
 _ENDS_STRING = '"\\' + _CONTROL
-"""What would have to be escaped in a JSON string ends it."""
+"""Characters that end a JSON string, or would have to be escaped in it."""
 
 Trie = dict[int, Any]
 

@@ -28,7 +28,7 @@ class TableCell(NamedTuple):
 
 
 class PlanChoices(NamedTuple):
-    """What a user chooses for an experiment; see :meth:`.PaperExperiment.plan`."""
+    """A user's choices for an experiment; see :meth:`.PaperExperiment.plan`."""
 
     model: Mapping[str, str]
     memory_llm: bool

@@ -36,7 +36,7 @@ _FORMED = ("ldm2", "library", "formed")
 
 _FILE = "explored.jsonl"
 _FOUND = "found.json"
-"""What was found in the task that the memory takes in now."""
+"""File of the findings in the task that the memory takes in now."""
 
 
 @dataclasses.dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""What came of a published experiment: ours, the paper's and the difference, and its figures."""
+"""Results of a published experiment: ours, the paper's and the difference, and its figures."""
 
 from __future__ import annotations
 

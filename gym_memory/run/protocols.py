@@ -71,7 +71,7 @@ class EpisodePlayer(ABC):
 
 
 Kept = Literal["empty", "frozen", "online"]
-"""What a memory keeps from earlier episodes: nothing, what is read only, what it learns on."""
+"""Use of a memory's earlier episodes: none, for reading only, or to learn on."""
 
 
 class Terms(NamedTuple):
@@ -90,7 +90,7 @@ class Terms(NamedTuple):
 
 
 class Protocol(ABC):
-    """How the episodes of a seed follow each other, and how they are scored."""
+    """A protocol: the order of a seed's episodes, and their scoring."""
 
     environment: Mapping[str, Any] = {}
     """Settings of the environment that the protocol fixes."""

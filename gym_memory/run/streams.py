@@ -45,7 +45,7 @@ class Turn(NamedTuple):
 
 
 class StoredSize(NamedTuple):
-    """What a memory keeps over tasks: a hash, the size as JSON, and the lessons in it."""
+    """The size of a memory kept over tasks: a hash, characters as JSON, and lessons."""
 
     digest: str
     size: int

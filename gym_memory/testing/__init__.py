@@ -1,1 +1,1 @@
-"""What tests and demonstrations need: a fake house, a scripted chat server."""
+"""Tools of tests and demonstrations: a fake house, a scripted chat server."""

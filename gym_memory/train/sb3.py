@@ -74,7 +74,7 @@ class Sb3Learner:
     name: ClassVar[str] = "sb3"
     settings_class: ClassVar[type] = Sb3Settings
     trainer_class: ClassVar[type[Trainer]]
-    """What trains it instead of :class:`.Trainer`."""
+    """Trainer to use instead of :class:`.Trainer`."""
 
     def __init__(self, settings: Sb3Settings, *, seed: int = 0, device: str = "cpu"):
         self.settings, self.seed, self.device = settings, seed, check_device(device)

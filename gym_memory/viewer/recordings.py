@@ -268,9 +268,9 @@ _SHARED = (
 )
 _STYLES = (("gym_memory.draw", "style.css"), ("gym_memory.viewer", "viewer.css"))
 PANE = Assets(_SHARED, _STYLES)
-"""What shows one step of an episode."""
+"""Scripts and styles that show one step of an episode."""
 REPLAY = Assets((*_SHARED, ("gym_memory.viewer", "replay.js")), _STYLES)
-"""What a replay uses."""
+"""Scripts and styles of a replay."""
 
 
 def replay_body(title: str, links: Sequence[tuple[str, str]] = (), attributes: str = "") -> str:

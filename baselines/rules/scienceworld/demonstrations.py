@@ -1,4 +1,4 @@
-"""What was demonstrated: the steps that matter, the house, and what was chosen among what."""
+"""Demonstrations: the steps that matter, the house, and each choice with its alternatives."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which demonstration to follow: the one that agrees best with the goal and with what happened.
+"""Choice of the demonstration that agrees best with the goal and with what happened.
 
 How far along it one is follows from the moves, facts and views that the memory has. Where a goal
 makes the thing to focus on depend on a measurement, that decides.
@@ -42,18 +42,18 @@ __all__ = ["DemonstrationProgress", "Guide", "choose", "decided", "progress"]
 
 _LATEST = 60
 _SKIP = 0.4
-"""What it costs, in agreeing moves, to leave out a demonstrated one or to add one of one's own."""
+"""Cost, in agreeing moves, of leaving out a demonstrated move or of adding one."""
 _FOCUS = 2.0
-"""What it costs to leave out something to focus on."""
+"""Cost, in agreeing moves, of leaving out a focus."""
 _ROUND = 0.02
-"""What it costs to do once more, or once less, what was demonstrated several times in a row."""
+"""Cost, in agreeing moves, of one repetition more or less than was demonstrated."""
 _ANSWER = 0.4
-"""What the answer to a move counts beside the move."""
+"""Weight of the answer to a move beside the move."""
 _EFFECT = 0.3
 _ROOM = 0.5
-"""What it counts that a move was made in the room where it was demonstrated."""
+"""Weight of a move's being made in the room where it was demonstrated."""
 _GIVEN_UP = 1000.0
-"""What it costs, in agreeing moves, if what was given up would be due: more than all others."""
+"""Cost, in agreeing moves, of a next move that was given up: more than all others."""
 _OWN, _MATCH, _AGAIN, _LEAVE_OUT, _BACK = range(5)
 
 Scores = NDArray[np.float64]
@@ -254,9 +254,9 @@ def _shared(one: frozenset[str], other: frozenset[str]) -> float:
 _COMPARED = 10
 """Demonstrations of the task, nearest by their goals, that are held beside what happened."""
 _NEAR = 4.0
-"""What a goal that is wholly alike counts, in agreeing moves."""
+"""Weight of an equal goal, in agreeing moves."""
 _LOOKS = 2.0
-"""What it counts, in agreeing moves, that the things of the next move look as they did then."""
+"""Weight, in agreeing moves, of the next move's things looking as they did then."""
 _SAME = 0.5
 """Least agreement of two moves for the things of one to stand for those of the other."""
 _BOUND = ("focus on", "pick up", "move", "pour", "mix", "look at", "examine", "use")

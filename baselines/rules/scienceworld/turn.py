@@ -145,9 +145,9 @@ class Sight:
 LOOK = "look around"
 WAIT = "wait1"
 GIVE_UP = 0.05
-"""How often a search ends in trying without having found; with no memory, nothing else ends it."""
+"""Chance that a search ends in trying without a find; with no memory nothing else ends it."""
 _ANYWHERE = 0.02
-"""How likely a room is to hold a thing that demonstrations did not see there."""
+"""Probability that a room holds a thing that demonstrations did not see there."""
 _SHUT = re.compile(r"because the ([\w ]+?) isn't open")
 _CLOSED = re.compile(r"The ([\w ]+?) door is closed")
 _STIRRED = re.compile(r"You move to the|The (?!door)[\w ]+ is (?:now|already) open")

@@ -1,4 +1,4 @@
-"""What the planner is made of: beliefs read from an observation, a plan for each kind of aim.
+"""Parts of the planner: beliefs read from an observation, a plan for each kind of aim.
 
 No engine and no solution: it knows what it sees and what the memory recalls.
 """

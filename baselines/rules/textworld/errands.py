@@ -51,11 +51,11 @@ _WISH = re.compile(
     r"\b(?:should|must|ought|has to|have to|needs? to|belongs?|goes|go)\b"
     r".*\b(?:on|in|into|onto|upon|inside|atop|to)\b"
 )
-"""How a text says where something is to be, without telling anybody to put it there."""
+"""A wish about a thing's place, which is no instruction to put it there."""
 _FLOOR = re.compile(r"\b(?:on|onto|to) (?:the )?(?:floor|ground)\b")
 _OPEN = re.compile(r"\b(?:explor|score|points\b)", re.IGNORECASE)
 _REPEATED = re.compile(r"\b(?:repeat\w*|again|each time|over and over)\b", re.IGNORECASE)
-"""How a task says that what it wants is to be done more than once."""
+"""Words by which a task says that it is to be done more than once."""
 _TRIP = frozenset(
     ("go", "head", "travel", "move", "walk", "venture", "proceed", "run", "journey", "trip", "way")
 )
@@ -67,11 +67,11 @@ _DONE = {
     "open": ("open",), "unlock": ("closed", "open"),
     "close": ("closed", "locked"), "lock": ("locked",),
 }  # fmt: skip
-"""How a thing is once it was done."""
+"""States of a thing after each action."""
 _PREPARING = ("cook", "slice", "dice", "chop", "eat", "drink")
-"""What is done by a recipe that was understood, or not at all."""
+"""Verbs that are done by a recipe that was understood, or not at all."""
 _STATES = ("lock", "close")
-"""What a text that is no task says of how things are: *it was locked*, *it stays shut*."""
+"""Verbs that only state how things are in a text that is no task: *it was locked*."""
 
 
 @dataclass(frozen=True)

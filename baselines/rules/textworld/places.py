@@ -1,4 +1,4 @@
-"""What is out of place, and where it belongs, by kind and by the company that things keep.
+"""Misplaced things and their homes, by kind and by the company that things keep.
 
 ``kinds.json`` lists everyday things, furniture and rooms; an encoder carries it over to other
 names. A room suits a thing by the kinds kept in its furniture and by the likeness of names.
@@ -26,9 +26,9 @@ Floats = NDArray[np.float64]
 _WIDTH = 0.5
 """Over how much unlikeness (1 minus the cosine) a name says something of another."""
 _RIDGE = 0.3
-"""How little a single listed name is trusted."""
+"""Ridge of the regression: the larger, the less a single listed name is trusted."""
 _ROOM_NAME = 0.3
-"""What the name of its room counts beside that of a piece of furniture."""
+"""Weight of its room's name beside the name of a piece of furniture."""
 
 
 class PlaceKind(NamedTuple):
@@ -145,7 +145,7 @@ _EVERYDAY = (
 )  # fmt: skip
 """Things of all kinds: a piece of furniture that is like them all is like nothing much."""
 _STRANGERS = 0.2
-"""How alike two things are that have nothing to do with each other."""
+"""Cosine of two things that have nothing to do with each other."""
 _TEMPLATES = ("a {}", "used in the {}")
 
 

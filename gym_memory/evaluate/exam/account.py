@@ -87,7 +87,7 @@ class StatedFact(NamedTuple):
 
 
 class Account:
-    """What can be asked about an episode after its last moment.
+    """A record of an episode's last moment, from which questions are made.
 
     ``now`` is that step, ``moment`` its record, ``known`` what is known then, in a fixed order.
     """

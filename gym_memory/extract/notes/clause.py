@@ -62,7 +62,7 @@ _SEEN_KINDS = (KEY, CONTAINER, SUPPORTER, DOOR)
 
 
 _OPENS_SURELY = re.compile(rf"{phrase_pattern('opens')}\b", re.IGNORECASE)
-"""What speaks of opening without a verb of opening."""
+"""Phrases that mean opening without a verb of opening."""
 
 
 def sentence_spans(text: str) -> Iterator[tuple[int, int]]:
@@ -84,7 +84,7 @@ class NamedThing(NamedTuple):
     preposition: str = ""
     """Preposition before it; empty for none."""
     against: int = 0
-    """How much the clause says that it does not mean this thing, from 0 to 3."""
+    """Strength of the sign that the clause does not mean this thing, from 0 to 3."""
 
 
 @dataclass(frozen=True)
@@ -218,7 +218,7 @@ _BEFORE_OF = {
     "help": "with", "use": "with", "aid": "with", "turn": "with", "click": "with",
     "slot": "into", "hole": "into", "mouth": "into", "lock": "into", "keyhole": "into",
 }  # fmt: skip
-"""What a word makes of the *of* after it: ``out of the box``, ``a turn of the key``."""
+"""Preposition that *of* stands for after a word: ``out of the box``, ``a turn of the key``."""
 
 
 def _preposition(lower: Sequence[str], first: int) -> str:
@@ -256,7 +256,7 @@ _EXCEPT = re.compile(
     r"|otherwise|than|lack|yet)\b|, or\b",
     re.IGNORECASE,
 )
-"""What turns a denial into a statement: ``not without the key``."""
+"""Words that turn a denial into a statement: ``not without the key``."""
 _IS_NOT = ("is", "are", "was", "were", "will", "would", "can", "could", "does", "did", "has", "may")
 
 

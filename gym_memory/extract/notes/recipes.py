@@ -72,7 +72,7 @@ _REPROACHES = frozenset(word_group("cooking", "reproaches"))
 
 
 class Preparation(NamedTuple):
-    """What is done to food: the state it leaves, the position of its word, if it is denied."""
+    """A preparation of food: the state it leaves, the position of its word, if it is denied."""
 
     state: str
     at: int
@@ -182,7 +182,7 @@ _LISTED = re.compile(
     r"ingredient|component|need|require|shopping|take|gather|list|buy|contents|get|use",
     re.IGNORECASE,
 )
-"""What stands above a list of ingredients."""
+"""Words of a heading above a list of ingredients."""
 _LINE = re.compile(r"[^\s][^\n]*")
 _WORD = re.compile(r"[\w-]+")
 _MARK = re.compile(r"(?:[-*+\u2022\u2013]|\d{1,2}[.)])[ \t]+")

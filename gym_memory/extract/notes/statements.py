@@ -1,4 +1,4 @@
-"""What a note or a goal says of keys, locks and places, in whatever words it says it.
+"""Statements of notes and goals about keys, locks and places, in free English.
 
 English has many ways to say that a key opens a chest, but a clause can say few things of a key
 and a chest. So a clause is not matched against forms: its tags decide between these few
@@ -47,7 +47,7 @@ _SPLIT = re.compile(r"[;:] |, and ")
 
 
 class Report(NamedTuple):
-    """What a text says: facts, each with the characters of its subject, and the things named."""
+    """The content of a text: facts, each with the span of its subject, and the things named."""
 
     facts: tuple[Mention, ...]
     names: dict[str, tuple[int, int]]
@@ -81,7 +81,7 @@ def read_statements(
     return reading.report()
 
 
-# What a clause says of two things
+# Relations of two things in a clause
 
 
 class _Pair(NamedTuple):
@@ -182,7 +182,7 @@ _ROLES: tuple[tuple[str, Callable[[_Pair], bool]], ...] = (
     ),
     ("it goes into the lock", lambda p: p.clause.has("insert") and p.lock.preposition in _INTO),
 )
-"""What shows that a thing of no known kind is the key of another."""
+"""Signs that a thing of no known kind is the key of another."""
 
 
 def _role(pair: _Pair) -> bool | None:
@@ -220,7 +220,7 @@ _MAY_BE_KEY = (
     _ConditionRule("nothing says that the other one locks", lambda p: p.lock.kind == "", False),
     _ConditionRule("it is beside a lock", lambda p: p.note, _Pair.surely),
 )
-"""Whether a thing that is not called a key may be the key of another."""
+"""Signs that a thing that is not called a key may be the key of another."""
 
 _OPENS = (
     _ConditionRule(
@@ -273,7 +273,7 @@ _OPENS = (
         True,
     ),
 )
-"""Whether a clause says that a key and a lock go together."""
+"""Signs that a clause says that a key and a lock go together."""
 
 _HOLDS: tuple[tuple[str, Callable[[Clause, NamedThing, list[NamedThing]], bool]], ...] = (
     (
@@ -290,7 +290,7 @@ _HOLDS: tuple[tuple[str, Callable[[Clause, NamedThing, list[NamedThing]], bool]]
         lambda c, holder, things: any(_keeps(c, holder, thing) for thing in things),
     ),
 )
-"""What shows that a thing holds the others; earlier lines count more."""
+"""Signs that a thing holds the others; earlier lines count more."""
 
 
 def _furniture(things: list[NamedThing]) -> list[NamedThing]:
@@ -313,7 +313,7 @@ def _is_order_to_put(clause: Clause) -> bool:
     )
 
 
-# What a text says
+# Facts of a text
 
 
 _TAKES_TO = re.compile(r"\b(?:take|bring|carry)\b[^.]*\bto\b", re.IGNORECASE)

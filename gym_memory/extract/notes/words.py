@@ -1,4 +1,4 @@
-"""What names, nouns and verbs of a note mean, and the lists of things that games write.
+"""Meanings of names, nouns and verbs in a note, and the lists of things that games write.
 
 The words themselves are data, in ``words.toml``.
 """

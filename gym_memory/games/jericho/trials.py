@@ -15,7 +15,7 @@ __all__ = ["CommandResult", "StateTrials"]
 
 
 class CommandResult(NamedTuple):
-    """What a command led to: the raw answer, dynamic memory, and whether the story ended."""
+    """A command's result: the raw answer, dynamic memory, and if the story ended."""
 
     text: str
     memory: Bytes

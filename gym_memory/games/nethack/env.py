@@ -156,7 +156,7 @@ def prompt_text(prompt: GamePrompt) -> str:
 
 
 VIEWS = ("room", "level")
-"""What an observation may describe."""
+"""Extents that an observation may describe."""
 
 
 # ------------------------------------------------------------ the environment

@@ -185,7 +185,7 @@ UNKNOWN, WALL, FLOOR, CORRIDOR, DOORWAY, OPEN_DOOR, CLOSED_DOOR, WATER, UNDER = 
 """Kinds of terrain. ``UNDER``: something that can be walked on, hidden by what stands on it."""
 
 NOTHING, TERRAIN, FEATURE, TRAP, OBJECT, HOSTILE, PET, EFFECT = range(8)
-"""What a glyph shows. ``HOSTILE``: any creature that is no pet."""
+"""Kinds of glyphs. ``HOSTILE``: any creature that is no pet."""
 
 _SILENT = -1  # the glyph says nothing about the terrain
 

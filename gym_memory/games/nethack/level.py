@@ -21,7 +21,7 @@ _SAFE = (
     "stairs", "ladder", "throne", "sink", "fountain", "grave", "squeaky board", "vibrating square",
     "altar", "lawful", "neutral", "chaotic", "unaligned", "aligned", "high",
 )  # fmt: skip
-"""How the names of features begin that are no traps to keep out of."""
+"""Beginnings of the names of features that are safe to step on, unlike traps."""
 _WALKABLE = np.isin(range(9), (grid.UNKNOWN, grid.WALL, grid.WATER, grid.CLOSED_DOOR), invert=True)
 """By kind of terrain."""
 _PRICE = re.compile(r" \(for sale, ([^()]+)\)$")

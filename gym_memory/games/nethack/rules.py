@@ -159,7 +159,7 @@ class _AreaBlock(NamedTuple):
     doors: tuple[tuple[str, str, int], ...]
     """Names of doors, their states and the numbers of their spans."""
     spans: list[tuple[int, int]]
-    """Where the area as such is named, then every entry of its lists."""
+    """Spans of the area's own name, then of every entry of its lists."""
 
 
 def _take(

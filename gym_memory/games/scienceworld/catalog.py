@@ -25,7 +25,7 @@ SIMPLIFICATIONS = (
     "easy", "noElectricalAction", "openContainers", "openDoors", "selfWateringFlowerPots",
     "teleportAction",
 )  # fmt: skip
-"""What may be made easier. ``easy`` is what the engine means by it: all of it but
+"""Simplifications of the game. ``easy`` is what the engine means by it: all but
 ``openContainers``, and but ``noElectricalAction`` where a task needs electricity."""
 
 ELECTRICAL = frozenset(

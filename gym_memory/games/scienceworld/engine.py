@@ -271,7 +271,7 @@ def _reason(error: Exception) -> str:
 _all: weakref.WeakSet[ScienceWorldEngine] = weakref.WeakSet()
 _idle: list[ScienceWorldEngine] = []
 _inherited: list[ScienceWorldEngine] = []
-"""What a forked process got from its parent, kept for good: letting go of an engine closes its
+"""Engines that a forked process got from its parent, kept for good: freeing one closes its
 connection, which is the parent's."""
 
 

@@ -362,7 +362,7 @@ def _held(holder: str, thing: str, number: int) -> Triple:
     return Triple(holder, contains(number), thing)
 
 
-# What actions have done
+# Results of actions
 
 
 def _read_result(text: str, action: str, draft: _HouseDraft) -> bool:

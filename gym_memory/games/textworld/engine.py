@@ -36,7 +36,7 @@ from gym_memory.games.textworld.zmachine import (
 __all__ = ["ENGINES", "NATIVE_VERSION", "Answer", "GameData", "TextWorldEngine", "load_game"]
 
 ENGINES = ("auto", "inform")
-"""Who answers: the rules where they can, or always the Z-machine."""
+"""Sources of answers: the rules where they can, or always the Z-machine."""
 NATIVE_VERSION = "1"
 """Version of the rules; raise it whenever they answer otherwise."""
 LARGEST_DESCRIPTION = 1 << 22

@@ -57,7 +57,7 @@ class Knowledge(NamedTuple):
 
 
 _MOST_RULES = {"": 40_000, "type ": 100, "(": 1200}
-"""What rules hold at most: characters, types, predicates. TextWorld's parser takes 1.5 ms for a
+"""Limits of rules: characters, types, predicates. TextWorld's parser takes 1.5 ms for a
 predicate; the largest rules, of Cooking, have 31,000, 56 and 590."""
 
 

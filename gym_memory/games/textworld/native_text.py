@@ -1,4 +1,4 @@
-"""What Inform prints about the world of a generated game: names, lists, descriptions.
+"""Inform's text about the world of a generated game: names, lists, descriptions.
 
 The templates are those that TextWorld gives Inform. Descriptions hold Inform's substitutions
 (``[if c_0 is open]an open[otherwise]a closed[end if]``), which are compiled once a game.
@@ -31,7 +31,7 @@ class UnknownTextError(Exception):
 
 
 class Holdings:
-    """Where each thing is, and what each place holds, the latest first: Inform's object tree.
+    """Inform's object tree: the place of each thing, the contents of each place, latest first.
 
     The contents at the start are shared; changes are kept beside them.
     """

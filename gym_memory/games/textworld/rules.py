@@ -244,7 +244,7 @@ class _StepDraft(Draft):
             return "supporter"
         return "" if shown else None
 
-    # What follows
+    # Consequences
 
     def go(self, room: str, span: tuple[int, int], action: str) -> None:
         """Put the agent into ``room``, by the direction or the door that the command names."""

@@ -362,7 +362,7 @@ def _here(found: re.Match[str]) -> SentenceFacts:
     return SentenceFacts(tuple(m for phrase in things for m in located(phrase, "is in", HERE)))
 
 
-# What furniture holds
+# Contents of furniture
 
 
 def _holder(found: re.Match[str]) -> str:

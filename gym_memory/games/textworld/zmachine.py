@@ -166,7 +166,7 @@ class Interpreter:
         """
         if len(command) > 1 and self.awaits_key:
             command = ""
-        # What FrotzEnv.step does beyond this, reading score and moves, means nothing here.
+        # FrotzEnv.step also reads score and moves, which mean nothing here.
         answer = self.frotz.frotz_lib.step(command.encode("ascii") + b"\n")
         return str(answer.decode("cp1252"))
 

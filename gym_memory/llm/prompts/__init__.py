@@ -34,7 +34,7 @@ _OPEN, _CLOSE = "<＜﹤〈⟨‹", ">＞﹥〉⟩›"
 _TAG = re.compile(
     rf"[{_OPEN}](?=\s*/|[^\w{_OPEN}{_CLOSE}]*(?:\w[{_MARK}]*)+[^\w{_OPEN}{_CLOSE}]*[{_CLOSE}])"
 )
-"""What opens or closes a tag for a reader who overlooks blanks and marks that cannot be seen."""
+"""Beginning or end of a tag, for a reader who overlooks blanks and invisible marks."""
 _UNSEEN = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
 )

@@ -148,7 +148,7 @@ class ExperienceMemory(LessonMemory):
     leave_one_task_out = False
     """True to show no item that comes from the very task; set from outside."""
     worths: dict[int, float] | None = None
-    """What each item adds to the present episode; set before it where ``exact`` is True."""
+    """Gain of each item in the present episode; set before it where ``exact`` is True."""
 
     def __init_subclass__(cls, **named: Any):
         super().__init_subclass__(**named)

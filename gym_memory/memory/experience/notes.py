@@ -19,7 +19,7 @@ _MOST_NAMED = 20
 
 
 class PolicyNotes(Memory):
-    """What the policy writes, and nothing else, as numbered notes within a budget.
+    """A memory of the policy's own numbered notes, within a budget.
 
     The policy sends an operation in the place of an action: ``note: TEXT`` inserts,
     ``note N: TEXT`` replaces, ``forget: N`` deletes, ``find: WORDS`` shows the notes that hold all

@@ -1,1 +1,1 @@
-"""What memories that learn from trial to trial share: traces, causes, abstractions."""
+"""Parts of memories that learn from trial to trial: traces, causes, abstractions."""

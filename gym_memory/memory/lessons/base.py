@@ -44,7 +44,7 @@ class LessonMemory(Memory):
 
     heading: str = "Learnt in earlier trials:"
     cut: bool = False
-    """Whether the beginning of a lesson is worth showing where the whole does not fit."""
+    """True if the beginning of a lesson is worth showing where the whole does not fit."""
 
     def __init__(self, inner: str, **own: Lifetime):
         self.lifetimes = {"trace": "episode", "inner": "episode", **own}

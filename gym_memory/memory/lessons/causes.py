@@ -293,7 +293,7 @@ def surroundings(
     held = _holders(graph)
     for thing, holder in held.items():
         place = _room(holder, graph, held)
-        # What is named after its place is furniture: every room has some.
+        # A thing named after its place is furniture: every room has some.
         if place in places and not thing.endswith(f" in {holder}"):
             pairs.append(_found(thing, holder, place))
     for fact in graph.live():

@@ -265,7 +265,7 @@ class NearbyPlaces:
 
 # ------------------------------------------------------------ the ranking: SITUATION, then REST
 
-# What is in view or held comes late, because the policy sees most of it anyway. Shares keep a
+# Things in view or held come late, because the policy sees most of them anyway. Shares keep a
 # talkative world from displacing the map, and a large map from displacing the things.
 
 _MOST_ACTIONS = 10_000
@@ -532,7 +532,7 @@ SITUATION = (
     Part("was read", _Ranking.put_knowledge, Fraction(2, 3)),
     Part("was read", _Ranking.put_quoted, Fraction(2, 3)),
 )
-"""What is about the situation: an episodic search starts from these facts."""
+"""Parts about the situation: an episodic search starts from their facts."""
 REST = (
     Part("map, nearest first", _Ranking.put_map, Fraction(1, 2)),
     Part("in other places, nearest first", _Ranking.put_places),

@@ -1,1 +1,1 @@
-"""What is kept beside the graph: episodes, streams of records, and the durable store."""
+"""Stores beside the graph: episodes, streams of records, and the durable store."""

@@ -160,7 +160,7 @@ class SqliteDatabase:
         """Do nothing: a file has no such index."""
 
     def _check(self) -> None:
-        # What a kill left in the middle of a write is taken back, which needs more than reading.
+        # SQLite rolls back a write that a kill interrupted, which needs more than reading.
         mode = "rw" if Path(f"{self.path}-journal").exists() else "ro"
         with self._reported(), closing(self._connect(mode)) as connection:
             connection.execute("BEGIN")  # another process may be upgrading

@@ -213,7 +213,7 @@ _MOST_TRIED = 12
 _MOST_STEPS = 4
 _NONE = array("i")
 _AGE = 1e-13
-"""What an id adds to a score: less than scores differ by, enough to put the newest first."""
+"""Addition to a score by id: less than scores differ by, enough to put the newest first."""
 _LEAST = 1e-6
 
 _EVENT = re.compile(

@@ -39,7 +39,7 @@ State = tuple[TemporalGraph, EpisodeStore]
 
 
 class Mark(NamedTuple):
-    """How much a graph and its observations held at one time."""
+    """A count of a graph's and its observations' entries at one time."""
 
     events: int
     mentions: int

@@ -1,4 +1,4 @@
-"""What a number is cited with: the panel and its digest, and the terms of the protocol."""
+"""Data to cite with a number: the panel and its digest, and the terms of the protocol."""
 
 from __future__ import annotations
 

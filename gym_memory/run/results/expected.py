@@ -20,7 +20,7 @@ _DIGITS = 4
 
 
 class ExpectedRow(NamedTuple):
-    """What a memory and a policy reach on a panel, or on some of its tasks.
+    """The scores of a memory and a policy on a panel, or on some of its tasks.
 
     ``scores`` and ``steps`` are by seed, which is the task's place in the panel.
     """

@@ -125,7 +125,7 @@ def _facts(lines: str) -> list[Triple]:
 def _items(lines: Iterable[str]) -> list[Triple]:
     """Return the facts that an account lists."""
     items = (read_item(line.strip()) for line in lines if line.lstrip().startswith("- "))
-    # What an account says of a meal's kitchen it takes for a state of the meal.
+    # An account takes the kitchen of a meal for a state of the meal.
     return [
         fact._replace(relation="is", object=f"prepared in {fact.object}")
         if fact.relation == "is prepared in"

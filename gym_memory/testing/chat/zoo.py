@@ -67,7 +67,7 @@ class Personality:
     streams: bool = False
     latency: float = 0.0
     cuts: bool = False
-    """Whether the beginning of a prompt beyond the context is left out without a word."""
+    """True if the beginning of a prompt beyond the context is left out silently."""
     compresses: bool = False
 
 
