@@ -24,7 +24,7 @@ Act = Callable[[Observation, dict[str, Any]], str]
 
 
 class Policy(ABC):
-    """Play by the observation: ``reset`` starts an episode, ``act`` and ``update`` follow a step.
+    """A player of episodes: ``reset`` starts one, ``act`` and ``update`` follow a step.
 
     The action is a text, one of ``obs["valid_actions"]`` or another.
     """
@@ -62,7 +62,7 @@ class Policy(ABC):
 
 
 class Player(Policy):
-    """Play by a function ``act(obs, info)``, or by an object with that method.
+    """A policy from a function ``act(obs, info)``, or from an object with that method.
 
     Of an object, ``reset``, ``update``, ``counters`` and ``focus`` are used where it has them.
     """

@@ -1,4 +1,4 @@
-"""Docstrings name what exists: parameters, and paths in the pages."""
+"""Docstrings name what exists, parameters and paths, and begin as CONTRIBUTING asks."""
 
 from __future__ import annotations
 
@@ -11,6 +11,12 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 FOLDERS = ("gym_memory", "wrappers", "baselines", "packages")
+QUESTIONS = ("What", "Whether", "Where", "Which", "Who", "How")
+ARTICLES = ("The", "A", "An", "All", "One")
+VERBS = ("Ask", "Extract", "Find", "Follow", "Hold", "Keep", "Learn", "List", "Make", "Play")
+VERBS += ("Return", "Run", "Say", "Send", "Serve", "Show")
+MADE_FROM = ("cli", "new")
+"""Folder of the templates, whose docstrings are those of a user's first component."""
 ENTRY = re.compile(r"^    \*{0,2}(\w+)(?: \([^)]*\))?: ", re.MULTILINE)
 
 
@@ -78,6 +84,59 @@ def test_args_entry_is_a_parameter() -> None:
             wrong += [f"{where}: {name}" for name in names if name not in known]
     assert seen > 300
     assert wrong == []
+
+
+def first_word(text: str) -> str:
+    return text.split(maxsplit=1)[0].strip(",.:;") if text.strip() else ""
+
+
+def wrong_beginnings(tree: ast.Module) -> list[str]:
+    """Return functions that begin as a noun phrase, classes that begin with a verb, questions."""
+    found = []
+    for node in ast.walk(tree):
+        body = getattr(node, "body", None)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            wrong: tuple[str, ...] = QUESTIONS + ARTICLES
+        elif isinstance(node, ast.ClassDef):
+            wrong = QUESTIONS + VERBS + tuple(f"{verb}s" for verb in VERBS if verb != "List")
+        else:
+            wrong = QUESTIONS
+        for statement in body if isinstance(body, list) else ():
+            value = statement.value if isinstance(statement, ast.Expr) else None
+            if isinstance(value, ast.Constant) and isinstance(value.value, str):
+                here = wrong if statement is body[0] else QUESTIONS  # else of an attribute
+                if first_word(value.value) in here:
+                    found.append(f"{statement.lineno}: {value.value.splitlines()[0]}")
+    return found
+
+
+def test_docstring_of_library_begins_with_verb_or_noun() -> None:
+    ours = [path for path in tracked("*.py") if is_ours(path)]
+    ours = [path for path in ours if path.parts[-3:-1] != MADE_FROM]
+    trees = {path: ast.parse(path.read_text("utf-8")) for path in ours}
+    wrong = [
+        f"{path.relative_to(ROOT)}:{entry}"
+        for path, tree in trees.items()
+        for entry in wrong_beginnings(tree)
+    ]
+    assert len(trees) > 300
+    assert wrong == []
+
+
+def test_docstring_that_asks_or_begins_wrongly_is_found() -> None:
+    text = '''
+class Store:
+    """Keeps texts."""
+    size: int
+    """How many."""
+    def find(self):
+        """The best text."""
+'''
+    assert [entry.partition(": ")[2] for entry in wrong_beginnings(ast.parse(text))] == [
+        "Keeps texts.",
+        "How many.",
+        "The best text.",
+    ]
 
 
 def is_ours(path: Path) -> bool:

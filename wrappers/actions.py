@@ -40,7 +40,7 @@ def keep_evenly(items: Sequence[Item], limit: int) -> tuple[Item, ...]:
 
 
 class IndexActions(gym.Wrapper[Obs, np.int64, Obs, str], gym.utils.RecordConstructorArgs):
-    """Act by number: action ``i`` is the i-th entry of the observation's ``valid_actions``.
+    """Actions by number: action ``i`` is the i-th entry of the observation's ``valid_actions``.
 
     Of more valid actions than ``max_actions``, those evenly spaced over the environment's order
     are kept, also in the observation. Where there are none, the only entry is ``no_op``, so a mask
@@ -142,7 +142,7 @@ class IndexActions(gym.Wrapper[Obs, np.int64, Obs, str], gym.utils.RecordConstru
 
 
 class Navigate(gym.Wrapper[Observation, str, Observation, str], gym.utils.RecordConstructorArgs):
-    """Add ``go to <place>`` for the places that the agent was in, its own excluded.
+    """Actions with ``go to <place>`` for the places that the agent was in, its own excluded.
 
     The way is the shortest in the memory's graph. Every move is a real step of the environment:
     counted, seen by the memory, and able to end the episode. The walk stops when a move does not

@@ -130,7 +130,7 @@ class EncodeText(
     gym.ObservationWrapper[dict[str, Ids], np.int64, dict[str, Any]],
     gym.utils.RecordConstructorArgs,
 ):
-    """Turn the text observation into integer arrays of fixed shape, as SB3 needs them.
+    """The text observation as integer arrays of fixed shape, as SB3 needs them.
 
     Observation: Dict of int32 Boxes of word ids in [0, vocabulary), 0 for padding: the first n
     words of ``text task inventory memory``, shape (n,); ``valid_actions``, shape (max_actions, n),
@@ -257,7 +257,7 @@ def prompt_space() -> FreeText:
 class PromptObservation(
     gym.ObservationWrapper[str, str, dict[str, Any]], gym.utils.RecordConstructorArgs
 ):
-    """Turn the observation Dict into one string for a language model (:func:`render_prompt`).
+    """The observation Dict as one string for a language model (:func:`render_prompt`).
 
     Only the memory has a token budget (that of ``MemoryObservation``); ``max_actions`` bounds the
     longest of the other parts.

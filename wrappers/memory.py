@@ -35,7 +35,7 @@ Obs = dict[str, Any]
 
 
 class MemoryObservation(gym.Wrapper[Observation, str, Obs, str], gym.utils.RecordConstructorArgs):
-    """Maintain a memory of what the agent saw and show what it recalls.
+    """The observation with the recall of a memory of what the agent saw.
 
     Adds ``memory triples episodes lessons`` to the raw observation, whatever the memory, and
     ``memory_stats`` to info. The memory is closed (``Memory.end``) when the environment ends the

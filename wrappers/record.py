@@ -45,7 +45,7 @@ Obs = dict[str, Any]
 
 
 class RecordTrajectory(gym.Wrapper[Obs, str, Obs, str], gym.utils.RecordConstructorArgs):
-    """Append what the agent saw and did to a gzip file of JSON lines, a flat row a step.
+    """A recorder of what the agent saw and did, to a gzip file of JSON lines, one row a step.
 
     A row is on its way to the disk before ``step`` returns, so a killed run can be read up to its
     last step. Episodes are numbered on from those that the file holds;
@@ -200,7 +200,7 @@ class RecordTrajectory(gym.Wrapper[Obs, str, Obs, str], gym.utils.RecordConstruc
 
 
 class StepDetail:
-    """Collect the detail of one step after another of an episode; one object an episode.
+    """A collector of the details of an episode's steps; one object an episode.
 
     Args:
         memory: The memory, or None. Changes are known of one with a graph only.

@@ -176,7 +176,7 @@ _COMPARE: Mapping[type[ast.cmpop], Callable[[Any, Any], bool]] = {
 
 
 class PlanError(Exception):
-    """Reports a line that cannot be carried out as it is written, and why."""
+    """A line of a plan that cannot be carried out as it is written, and why."""
 
 
 def parse_plan(code: str) -> list[ast.stmt]:

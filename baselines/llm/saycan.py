@@ -134,7 +134,7 @@ class SayCanSettings(ChooseSettings):
 
 
 class Affordances:
-    """Estimate p(c | s, action), the chance of success, from the steps of this policy.
+    """Estimates of p(c | s, action), the chance of success, from the steps of this policy.
 
     A step succeeds if it gains points or leads to a state that is new in the episode, and does not
     lose. The share of successes of an action form, ``take <> from <>``, is kept for good. It is

@@ -77,7 +77,7 @@ class ActorCritic(BagNetwork):
 
 
 class A2cLearner(BagLearner):
-    """Learns actor and critic; see the module."""
+    """A learner of actor and critic; see the module."""
 
     name = "a2c"
     settings_class = A2cSettings

@@ -77,7 +77,7 @@ class Taught(NamedTuple):
 
 
 class BcLearner(DrrnLearner):
-    """Learns from a teacher, then by reward; see the module."""
+    """A learner from a teacher, then by reward; see the module."""
 
     name = "bc"
     settings_class = BcSettings

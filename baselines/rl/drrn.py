@@ -124,7 +124,7 @@ class QNetwork(BagNetwork):
 
 
 class DrrnLearner(BagLearner):
-    """Learns Q by double DQN; see the module."""
+    """A learner of Q by double DQN; see the module."""
 
     name = "drrn"
     settings_class = DrrnSettings

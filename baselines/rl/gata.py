@@ -74,7 +74,7 @@ class GraphBags(NamedTuple):
 
 
 class GraphStore:
-    """Stores distinct :class:`GraphBag` under numbers, as :class:`.RaggedLists` stores lists."""
+    """A store of distinct :class:`GraphBag` by number, as :class:`.RaggedLists` is of lists."""
 
     def __init__(self) -> None:
         self._records = RaggedLists()
@@ -124,7 +124,7 @@ class GraphStore:
 
 
 class GataNetwork(BagNetwork):
-    """Returns Q from graphs, words and actions.
+    """A network of Q over graphs, words and actions.
 
     Differences from GATA:
 
@@ -235,7 +235,7 @@ def _softmax(match: torch.Tensor, used: torch.Tensor) -> torch.Tensor:
 
 
 class GataLearner(DrrnLearner):
-    """Learns as DRRN, with a graph in the situation and nodes in the actions."""
+    """A learner as DRRN, with a graph in the situation and nodes in the actions."""
 
     name = "gata"
     settings_class = GataSettings

@@ -74,7 +74,7 @@ class LtlGataSettings(GataSettings):
 
 
 class LtlGataLearner(GataLearner):
-    """Learns as GATA, with the open instructions as marks of nodes."""
+    """A learner as GATA, with the open instructions as marks of nodes."""
 
     name = "ltl-gata"
     settings_class = LtlGataSettings

@@ -36,7 +36,7 @@ _NO_NAME = 2.0
 
 
 class ActionRule(NamedTuple):
-    """Say that an action pays if all of ``body`` holds and nothing of ``unless``.
+    """A rule by which an action pays if all of ``body`` holds and nothing of ``unless``.
 
     ``right`` and ``wrong`` count the examples that it covers.
     """
@@ -94,7 +94,7 @@ def _rule(body: Literals, paid: Counts, not_paid: Counts) -> ActionRule:
 
 
 class _Discovery(Affordances):
-    """Count a step as useful if it paid or led to a fact that is new in the episode."""
+    """A judge of steps: useful if paid, or if they led to a fact new in the episode."""
 
     def begin(self) -> None:
         super().begin()

@@ -173,7 +173,7 @@ def pieces(word: str, rows: int) -> tuple[int, ...]:
 
 
 class OwnWords(torch.nn.Module):
-    """Gives words vectors made of their pieces (fastText, Bojanowski et al. 2017)."""
+    """Vectors of words made of their pieces (fastText, Bojanowski et al. 2017)."""
 
     def __init__(self, vocabulary: int, dim: int):
         super().__init__()
@@ -199,7 +199,7 @@ class Groups(NamedTuple):
 
 
 class Layer(torch.nn.Module):
-    """Mixes in the neighbours, then the same word elsewhere and the rest of the sentence."""
+    """A layer that mixes in neighbours, then the same word elsewhere and the sentence."""
 
     def __init__(self, dim: int, heads: int):
         super().__init__()
@@ -249,7 +249,7 @@ def spread(
 
 
 class CopyReader(torch.nn.Module):
-    """Reads bare words by copy attention, in time linear in the text.
+    """A reader of bare words by copy attention, in time linear in the text.
 
     A word matters less for itself than for its other places: a food of a test game occurred in no
     training game, but it is in the recipe, on the table and in the action. So attention goes from
@@ -327,7 +327,7 @@ class CopyReader(torch.nn.Module):
 
 
 class TextLearner(Learner):
-    """Learns from a teacher, then by reward; see the module."""
+    """A learner from a teacher, then by reward; see the module."""
 
     name = "text"
     settings_class = TextSettings

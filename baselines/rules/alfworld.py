@@ -62,7 +62,7 @@ _NUMBER = re.compile(r"\d+")
 
 
 class HouseholdStep:
-    """Find the next step of a task, by what is seen now.
+    """The choice of a task's next step, by what is seen now.
 
     Args:
         beliefs: What the observation shows.

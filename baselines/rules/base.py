@@ -223,7 +223,7 @@ def open_here(beliefs: Beliefs, aim: Aim) -> Move | None:
 
 
 class RulePolicy(Policy):
-    """Read the observation by the extraction rules of its dialect.
+    """A policy that reads the observation by the extraction rules of its dialect.
 
     From step to step such a policy keeps the plan that it publishes as ``focus``, and what it has
     read already of a transcript that goes on.
@@ -273,7 +273,7 @@ _WITHOUT_EFFECT_TWICE = ("examine ", "read ", "take ", "open ", "unlock ")
 
 
 class AdvisedPolicy(RulePolicy):
-    """Do what the first of the advisors says that can be done; try new things where none does.
+    """A policy that takes the first possible advice of its advisors, else tries new things.
 
     An aim that led nowhere a few times, or under which nothing new was seen for many steps, is
     given up. ``advisors`` are in order, the most urgent first.

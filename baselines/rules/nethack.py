@@ -50,7 +50,7 @@ class Descent(RulePlan):
 
 
 class DungeonView:
-    """Conclude what one observation allows.
+    """A view of a dungeon, with what one observation allows to conclude.
 
     ``here`` is the full name of the room or corridor, "" if unknown; ``hp`` a share in [0, 1];
     ``near`` the creatures next to the player.

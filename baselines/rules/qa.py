@@ -149,7 +149,7 @@ def _stems(text: str) -> list[str]:
 
 
 class _Weights:
-    """Weigh a word of the question: the rarer in the evidence, the more."""
+    """Weights of the question's words: the rarer in the evidence, the larger."""
 
     def __init__(self, question: str, evidence: Sequence[Evidence]):
         texts = [set(_stems(e.text)) for e in evidence]

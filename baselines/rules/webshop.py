@@ -155,7 +155,7 @@ class Shelf:
 
 @dataclasses.dataclass(frozen=True)
 class ClickAim:
-    """Say what a click is for, and the page, product or query that it is about."""
+    """The aim of a click, and the page, product or query that it is about."""
 
     purpose: str = ""
     what: str = ""

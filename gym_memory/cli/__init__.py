@@ -79,7 +79,7 @@ _CLEAR_UP_SECONDS = 10.0
 
 
 class _Commands(typer.core.TyperGroup):
-    """Finds a command when it is called; lists them without an import."""
+    """A group of commands that are imported when called, and listed without an import."""
 
     def list_commands(self, ctx: Any) -> list[str]:
         return list(COMMANDS)

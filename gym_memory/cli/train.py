@@ -30,7 +30,7 @@ __all__ += ["train_symbolic"]
 
 @dataclasses.dataclass(frozen=True)
 class Arena:
-    """Say where training and its measurements take place: the environment is without a split.
+    """The setting of a training and its measurements; the environment has no split yet.
 
     Valid games have their own split and step limit. ``teacher_memory`` is that of a teacher beside
     the learner; empty for none.

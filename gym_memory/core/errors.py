@@ -29,7 +29,7 @@ def other_format(what: str, record: object, known: int, place: object) -> str:
 
 
 class GymMemoryError(Exception):
-    """Root of all errors raised on purpose by gym-memory."""
+    """The root of all errors raised on purpose by gym-memory."""
 
 
 class InvalidArgumentError(GymMemoryError, ValueError):
@@ -96,7 +96,7 @@ class StoreError(GymMemoryError):
 
 
 class ModelError(GymMemoryError):
-    """Report that a call of a language model failed; the caller may do without the answer.
+    """A failed call of a language model; the caller may do without the answer.
 
     ``kind`` is ``rate_limit``, ``timeout``, ``server`` (5xx or no sense in the response),
     ``connection``, ``request`` (rejected, e.g. too long), ``refusal`` or ``answer`` (not of the

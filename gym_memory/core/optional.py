@@ -49,7 +49,7 @@ def _missing(module: str, extra: str, purpose: str) -> MissingDependencyError:
 
 
 class Package(NamedTuple):
-    """Describe a package that gym-memory or one of its extras asks for; empty where there is none.
+    """A package that gym-memory or one of its extras requires; empty if there is none.
 
     ``wanted`` is a version range, ``version`` the installed one.
     """
@@ -88,7 +88,7 @@ def packages() -> list[Package]:
 
 
 class Plugin(NamedTuple):
-    """Describe an installed package that adds names; ``lacking`` are modules that are not there."""
+    """An installed package that adds names; ``lacking`` are its missing modules."""
 
     name: str
     version: str
@@ -97,7 +97,7 @@ class Plugin(NamedTuple):
 
 
 def plugins() -> list[Plugin]:
-    """Packages with entry points in a group of ours, sorted by name; imports none of them."""
+    """Return the packages with entry points in a group of ours, by name; imports none of them."""
     found: dict[str, Plugin] = {}
     for distribution in metadata.distributions():
         points = [p for p in distribution.entry_points if p.group.startswith(_GROUPS)]

@@ -31,7 +31,7 @@ class Triple(NamedTuple):
 
 
 class Task(NamedTuple):
-    """Say what an episode is about, as the agent may know it.
+    """The task of an episode, as the agent may know it.
 
     ``id`` is a stable name, ``cooking/hard/test/7``; ``dialect`` the family of the text.
     """
@@ -90,7 +90,7 @@ class PlanState:
 
 
 class Substitute(NamedTuple):
-    """Why a step was not decided by the model of a policy, and the answer that was not played."""
+    """A step not decided by the policy's model: the reason, and the answer that was not played."""
 
     reason: str
     answer: str = ""
@@ -117,7 +117,7 @@ class OperationResult(NamedTuple):
 
 
 class Reason(NamedTuple):
-    """Say why a recall shows something.
+    """The reason why a recall shows something.
 
     ``why`` names the part of the search that found it; ``score`` is what it was ranked by, None
     where a search only orders; ``path`` is what led to it; ``note`` is shown beside it, such as its
@@ -227,7 +227,7 @@ class MemoryStats:
 
 
 class Observation(TypedDict):
-    """Type the one flat observation Dict that every policy sees."""
+    """The one flat observation Dict that every policy sees."""
 
     text: str
     task: str

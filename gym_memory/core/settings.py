@@ -37,7 +37,7 @@ _ARGUMENT = re.compile(r"^    (\w+): (.+(?:\n {6,}.+)*)", re.MULTILINE)
 
 @dataclasses.dataclass(frozen=True)
 class Help:
-    """Say what a setting means, and which values it takes: ``above`` itself is none.
+    """The meaning of a setting and its range of values; ``above`` itself is excluded.
 
     ``choices`` may be a function that lists them; a ``Literal`` type needs none.
     """
@@ -65,7 +65,7 @@ class Setting:
 
     @property
     def choices(self) -> tuple[Any, ...]:
-        """Values to choose from; empty if any will do."""
+        """Return the values to choose from; empty if any will do."""
         given = self.help.choices
         named = tuple(c for kind in self.kinds for c in get_args(kind) if _is_literal(kind))
         return named or tuple(given() if callable(given) else given)

@@ -161,7 +161,7 @@ def _check_numbers(row: Row) -> None:
 
 
 class RowWriter:
-    """Append rows to a file; one writer a file at a time.
+    """An append-only file of rows, with one writer at a time.
 
     ``next_episode`` is one more than the last episode's number in the file; 0 when it is new.
     """
@@ -243,7 +243,7 @@ class RowWriter:
 
 
 def _members(file: BinaryIO) -> Iterator[tuple[int, bytes, bool]]:
-    """Pieces of the inflated file: (start of the member, bytes, whether the member is whole)."""
+    """Yield pieces of the inflated file: start of the member, bytes, whether it is whole."""
     start, inflate, data = 0, None, b""
     while data := data or file.read(_BLOCK):
         if inflate is None:

@@ -39,7 +39,7 @@ NOWHERE = (-1, -1)
 
 
 class Draft:
-    """Collect what one step states and ends; the rules of a game are functions over it.
+    """The growing extraction of one step; the rules of a game are functions over it.
 
     Args:
         graph: The facts before the step; only read.
@@ -55,11 +55,11 @@ class Draft:
         self.moved: dict[str, Triple] = {}
         """Thing to the place that this step states."""
         self.offset = 0
-        """Where the part of the text begins into which spans point."""
+        """Start of the part of the text into which spans point."""
         self._latest = latest
         here = graph.value(PLAYER, "location")
         self.left = self.room = here.object if here else ""
-        """Where the agent was before the step, and where it is now."""
+        """The agent's place before the step, and its place now."""
 
     def extraction(self) -> Extraction:
         """Return all that the step stated and ended."""

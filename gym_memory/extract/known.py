@@ -24,7 +24,7 @@ class Surroundings(Protocol):
 
     @property
     def text(self) -> str:
-        """The text in lower case."""
+        """Return the text in lower case."""
         ...
 
 

@@ -33,7 +33,7 @@ _MAX_WRITING_CHARS = 10_000
 
 
 class PlainRules:
-    """Extract the facts of one step of any game.
+    """Extraction rules for one step of any game.
 
     >>> text = "You are in the attic. You see a chest that is closed. To the East you see the hall."
     >>> step = Step(0, text)

@@ -208,7 +208,7 @@ class Scene(Draft):
         self.is_listed = False
         """True if the text lists what is here."""
         self.event = action_event(action)
-        """What the action does to a thing; None for another action."""
+        """The action's effect on a thing; None for another action."""
         self._topic = ""
         self._has_second = False
         if action:
@@ -216,12 +216,12 @@ class Scene(Draft):
 
     @cached_property
     def text(self) -> str:
-        """The text in lower case, to see which names it uses."""
+        """Return the text in lower case, to see which names it uses."""
         return self._text.lower()
 
     @cached_property
     def handled(self) -> str:
-        """The thing that the action is about; empty for none."""
+        """Return the thing that the action is about; empty for none."""
         event = self.event
         if event is None or not event.thing.text or self.direction is not None:
             return ""
@@ -230,7 +230,7 @@ class Scene(Draft):
 
     @property
     def topic(self) -> str:
-        """What *it* means: the thing that the text named last, or what the action is about."""
+        """Return what *it* means: the thing named last, or what the action is about."""
         return self._topic or self.handled
 
     @topic.setter
@@ -386,7 +386,7 @@ class Scene(Draft):
 
     @cached_property
     def held(self) -> frozenset[str]:
-        """Names of what was carried before the action."""
+        """Return the names of what was carried before the action."""
         return frozenset(fact.subject for fact in self.contents(INVENTORY))
 
 

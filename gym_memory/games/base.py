@@ -192,7 +192,7 @@ class TextEnv(gym.Env[dict[str, Any], str]):
 
     @property
     def task_ids(self) -> Sequence[str]:
-        """Ids that ``options={"task_id": ...}`` takes; ``reset(seed=s)`` plays ``ids[s % n]``."""
+        """Return ids for ``options={"task_id": ...}``; ``reset(seed=s)`` plays ``ids[s % n]``."""
         return self._task_ids()
 
     def reset(

@@ -92,7 +92,7 @@ class HostProcess:
 
     @property
     def pid(self) -> int | None:
-        """Process id; None once it has ended, and in a fork of the process that started it."""
+        """Return the process id; None once it has ended, and in a fork of its starter."""
         mine = self._process is not None and self._owner == os.getpid()
         return self._process.pid if self._process is not None and mine else None
 
@@ -229,7 +229,7 @@ class IsolatedEnv(gym.Env[dict[str, Any], str]):
 
     @property
     def task_ids(self) -> tuple[str, ...]:
-        """Ids that ``options={"task_id": ...}`` takes."""
+        """Return the ids that ``options={"task_id": ...}`` takes."""
         return self._call("task_ids", self._reset_s)
 
     def valid_actions(self) -> tuple[str, ...]:

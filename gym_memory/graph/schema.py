@@ -264,7 +264,7 @@ def _words(text: str) -> list[str]:
 
 
 class NameIndex:
-    """Find the names of known entities in text, in O(words).
+    """An index that finds the names of known entities in text, in O(words).
 
     A partial name is a determiner and at most four words of a name, of which the last is one of its
     :func:`nouns`, or *one* as in *the red one*. It counts if it fits a single name; one that fits

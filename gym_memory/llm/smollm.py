@@ -237,7 +237,7 @@ def _serve(path: str, context: str, slots: str, threads: str) -> None:
 
 
 class LlamaServer:
-    """Run a llama.cpp server on a free port of this machine, in a process of its own.
+    """A llama.cpp server on a free port of this machine, in a process of its own.
 
     Args:
         model: GGUF file of the weights; default: SmolLM2-135M-Instruct.

@@ -49,7 +49,7 @@ class PromptState(NamedTuple):
 
 
 class Prefix:
-    """Keep the latest prompts of one model, each up to its last whole piece.
+    """The latest prompts of one model, each kept up to its last whole piece.
 
     Pieces always end at tokens 64, 128, 256, ..., so that the bits of an answer do not depend on
     earlier calls; short pieces are slow.
@@ -113,7 +113,7 @@ def _alike(one: Sequence[int], other: Sequence[int]) -> int:
 
 
 class Writer:
-    """Write one answer from a started prompt, whose keys and values it changes.
+    """A writer of one answer to a started prompt, whose keys and values it changes.
 
     ``ends`` are ids that end an answer. Of ``most`` tokens free text takes at most half of what is
     left. A ``temperature`` of 0 takes the most likely token, of equal ones the lowest id.

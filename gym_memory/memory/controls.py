@@ -44,7 +44,7 @@ _KINDS = ("first", "second", "third", "spare", "cracked", "blue-taped", "port-si
 
 
 class NoMemory(Memory):
-    """Remembers nothing; its recall is always empty."""
+    """A memory that remembers nothing; its recall is always empty."""
 
     name: ClassVar[str] = "none"
 
@@ -111,7 +111,7 @@ class Present(AriGraph):
 
 
 class AlteredMemory(Memory):
-    """Changes what another memory recalls; ``of`` itself learns as ever.
+    """A memory that changes what another one recalls; ``of`` itself learns as ever.
 
     Every change depends on task, seed, step and focus: a run can be repeated.
     """

@@ -33,7 +33,7 @@ _WORTH_SHOWING = 40
 
 
 class Client(Protocol):
-    """Keep texts and find them."""
+    """A client that keeps texts and finds them."""
 
     def add(self, text: str) -> Any:
         """Learn from a text."""
@@ -212,7 +212,7 @@ class InjectUpdate(External):
 
 
 class AsAddSearch:
-    """Offer a memory as :class:`~gym_memory.memory.external.Client`, in one open episode.
+    """A memory as :class:`~gym_memory.memory.external.Client`, in one open episode.
 
     Args:
         memory: A memory, a name with parameters.
@@ -240,7 +240,7 @@ class AsAddSearch:
 
 
 class AsInjectUpdate:
-    """Offer a memory as EvoMemBench's adapter (its commit aa4cea8).
+    """A memory as EvoMemBench's adapter (its commit aa4cea8).
 
     Args:
         memory: A memory that lasts over episodes, a name with parameters.

@@ -19,7 +19,7 @@ __all__ = ["FactNotes", "Summary"]
 
 
 class FactNotes:
-    """Summarise by rules in ``size`` tokens: what was read, and the last facts of every thing."""
+    """A rule-based summary in ``size`` tokens: texts read, and the last facts of every thing."""
 
     def __init__(self, size: int):
         self._room = size * CHARS_PER_TOKEN

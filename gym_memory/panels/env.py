@@ -73,12 +73,12 @@ class PanelEnv(gym.Wrapper[dict[str, Any], str, dict[str, Any], str]):
 
     @property
     def task_ids(self) -> tuple[str, ...]:
-        """Ids of the panel's tasks, in its order."""
+        """Return the ids of the panel's tasks, in its order."""
         return tuple(self._places)
 
     @property
     def splits(self) -> tuple[str, ...]:
-        """Splits to choose from: none."""
+        """Return the splits to choose from: none."""
         return ()
 
     def versions(self) -> dict[str, str]:

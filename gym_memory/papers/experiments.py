@@ -97,7 +97,7 @@ class PaperExperiment(NamedTuple):
 
 
 def experiment_names() -> tuple[str, ...]:
-    """Names of all experiments, sorted."""
+    """Return the names of all experiments, sorted."""
     files = (path.name for path in resources.files(__package__).iterdir())
     return tuple(sorted(name[:-5] for name in files if name.endswith(".yaml")))
 

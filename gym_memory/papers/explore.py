@@ -20,7 +20,7 @@ __all__ = ["Exploration", "Exploring", "explore"]
 
 @runtime_checkable
 class Exploring(Protocol):
-    """Add to :class:`~gym_memory.baselines.base.Policy` what an exploration needs."""
+    """A :class:`~gym_memory.baselines.base.Policy` that can explore."""
 
     focus: PlanState
 
@@ -31,7 +31,7 @@ class Exploring(Protocol):
         """Take in a step."""
 
     def candidates(self, obs: Observation) -> dict[str, float]:
-        """Possible actions and the confidence in each, in (0, 1], best first; never empty."""
+        """Return possible actions with confidences in (0, 1], best first; never empty."""
 
     def disagree(self, obs: Observation) -> bool:
         """Return True if a path splits here."""
@@ -223,7 +223,7 @@ def explore(
 def _ahead(
     tree: _ExploreTree, policy: Exploring, paths: Sequence[_Node], spent: Callable[[], bool]
 ) -> list[tuple[_Node, str, float]] | None:
-    """Ways on, as (path, action, confidence); a path that is at its end stays where it is."""
+    """Return ways on as (path, action, confidence); a path at its end stays where it is."""
     ways: list[tuple[_Node, str, float]] = []
     for path in paths:
         if path.step.done:

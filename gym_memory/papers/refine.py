@@ -41,7 +41,7 @@ _FOUND = "found.json"
 
 @dataclasses.dataclass(frozen=True)
 class RefineConfig:
-    """Say what to explore; limits are those of :func:`.explore`.
+    """The configuration of an exploration; limits are those of :func:`.explore`.
 
     The tasks should not be those that the memory is judged by. The memory is ``ldm2`` with the path
     of its store; the policy can be explored (:class:`.Exploring`).
@@ -57,7 +57,7 @@ class RefineConfig:
     budget: int = DEFAULT_BUDGET
 
     def to_json(self) -> dict[str, Any]:
-        """Plain values."""
+        """Return plain values."""
         return {**dataclasses.asdict(self), "seeds": list(self.seeds)}
 
 

@@ -22,7 +22,7 @@ CALLBACKS = Registry("callback", "gym_memory.callbacks", components.CALLBACKS)
 
 
 class Callback:
-    """Follow a run; this one does nothing.
+    """A follower of a run; this one does nothing.
 
     ``step`` is called in the worker that plays, on an object of its own; everything else in the
     main process. An error in it ends the run; what is finished is kept.
@@ -80,7 +80,7 @@ _OF_EPISODE = ("score", "normalized", "success", "steps", "tokens", "memory_ms",
 
 
 class _Logger(Callback):
-    """Turn rows into named numbers; an episode's are named by its memory and policy."""
+    """A logger of rows as named numbers; an episode's are named by its memory and policy."""
 
     def __init__(self) -> None:
         self._episodes = 0
@@ -128,7 +128,7 @@ class TensorBoard(_Logger):
 
 
 class WandB(_Logger):
-    """Logs to Weights & Biases; without an account ``wandb?mode=offline`` writes to the folder.
+    """A logger to Weights & Biases; ``wandb?mode=offline`` needs no account.
 
     Args:
         project: Name of the project.
@@ -161,7 +161,7 @@ class WandB(_Logger):
 
 
 class MLflow(_Logger):
-    """Logs to MLflow.
+    """A logger to MLflow.
 
     Args:
         uri: Tracking server or ``sqlite:///...``; empty for ``mlflow.db`` in the results folder.

@@ -59,7 +59,7 @@ class _JobReport(NamedTuple):
 
 
 class _Host:
-    """Run a pool of one worker; the body of an actor."""
+    """A pool of one worker, as the body of an actor."""
 
     def __init__(
         self,
@@ -118,7 +118,7 @@ class _WorkerActor(NamedTuple):
 
 
 class RayPool:
-    """Play jobs on a Ray cluster; used like :class:`.WorkerPool`, whose arguments it shares.
+    """A pool on a Ray cluster, used like :class:`.WorkerPool`, whose arguments it shares.
 
     Args:
         address: Address of the cluster; ``auto`` for the one of this machine, ``local`` for a new

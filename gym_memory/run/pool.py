@@ -249,7 +249,7 @@ def _child_settings(mark: str, temporary: str) -> Iterator[None]:
 
 
 class WorkerPool:
-    """Play jobs in worker processes.
+    """A pool of worker processes that play jobs.
 
     Args:
         n_workers: Processes at most, >= 1.

@@ -34,7 +34,7 @@ KINDS: tuple[Kind, ...] = ("fact", "episode", "lesson")
 
 
 class Key(NamedTuple):
-    """Name an item that a recall shows.
+    """The name of an item that a recall shows.
 
     ``name`` is a number for an item of a memory of experience, else the item's own text.
     """
@@ -63,7 +63,7 @@ class Worth(NamedTuple):
 
 
 class Lens:
-    """Show a memory without the items of ``dropped``, and note what it would show.
+    """A view of a memory without the items of ``dropped``; it notes what would be shown.
 
     It passes everything else to the memory, but an outcome only if it ``learns``. ``notes`` are
     what :meth:`reasons` adds to items.
@@ -181,7 +181,7 @@ def memory_holder(env: gym.Env[Any, Any]) -> MemoryObservation:
 
 
 class _SnapshotStart(gym.Wrapper[Any, Any, Any, Any]):
-    """Start at a snapshot instead of a reset."""
+    """An environment whose reset returns to a snapshot."""
 
     def __init__(self, env: gym.Env[Any, Any], snapshot: Any):
         super().__init__(env)
@@ -193,7 +193,7 @@ class _SnapshotStart(gym.Wrapper[Any, Any, Any, Any]):
 
 
 class Replays:
-    """Play an episode, then again without some of its items; the memory stays as it was.
+    """Replays of an episode without some of its items; the memory stays as it was.
 
     A replay starts at the reset, and items are dropped from every recall. With ``step`` it starts
     at the engine's snapshot of that step, and items are dropped from that step's recall alone.

@@ -187,7 +187,7 @@ def _portable(error: Exception) -> GymMemoryError:
 
 
 class _Outbox:
-    """Send messages to the parent, from any thread."""
+    """A sender of messages to the parent, from any thread."""
 
     def __init__(self, connection: Connection):
         self._connection, self._turn = connection, threading.Lock()
@@ -232,7 +232,7 @@ def _play_in_lane(send: _Outbox, job: Job, *how: Any) -> None:
 
 
 class _Reporter(Listener):
-    """Report what is being played, which also restarts the clocks of its limits."""
+    """A reporter of the job in play; a report also restarts the clocks of its limits."""
 
     def __init__(self, send: _Outbox, job: Job, silence: float, followers: Sequence[Callback]):
         self._send, self._job, self._silence = send, job, silence

@@ -57,7 +57,7 @@ def _listed(names: Sequence[str]) -> str:
 
 
 class FakeHouse(TextEnv):
-    """Simulate the house.
+    """A simulation of the house.
 
     ``native`` snapshots copy the state, others replay the actions; the backend fails at move
     ``fail_at``.

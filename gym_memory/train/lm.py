@@ -85,7 +85,7 @@ class LmPrompt(NamedTuple):
 
 
 class Frozen:
-    """Put prompts through a model without its adapters, and answer with them.
+    """A view of a model without its adapters for prompts, and with them for answers.
 
     Activated LoRA (Greenewald et al. 2025): adapters act from the end of the prompt on, so its keys
     and values hold whatever the adapters learn. So a prompt is read once, which a CPU can afford.
@@ -155,7 +155,7 @@ class Frozen:
 
 
 class LmLearner(Learner):
-    """Learns from labels; a checkpoint holds the changed weights and the name of the model."""
+    """A learner from labels; a checkpoint holds the changed weights and the model's name."""
 
     name = "lm"
     settings_class = LmSettings

@@ -51,7 +51,7 @@ class GameObservation(_types.Observation):
 
 
 class GameState(_types.State):
-    """Return the present task and its score."""
+    """The state of a session: its present task and score."""
 
     task_id: str = ""
     normalized_score: float | None = None
@@ -59,7 +59,7 @@ class GameState(_types.State):
 
 
 class GameEnvironment(_server.Environment):
-    """Play one session's environment, made at its first reset."""
+    """The environment of one session, made at its first reset."""
 
     SUPPORTS_CONCURRENT_SESSIONS = True
 

@@ -39,7 +39,7 @@ class GameTurn(NamedTuple):
 
 
 class Session:
-    """Play episodes of one environment with one memory, one after another.
+    """Episodes of one environment with one memory, one after another.
 
     The environment's own split is played if ``reset`` names none. ``isolate="process"`` plays in a
     process with limits, unless the environment says.

@@ -238,7 +238,7 @@ _OF_MEMORY = ("memory", "triples", "episodes", "lessons")
 
 
 class _Relay(gym.Wrapper[Obs, str, Obs, str]):
-    """Repeats the last answer of another environment."""
+    """An environment that repeats the last answer of another one."""
 
     answer: tuple[Obs, float, bool, bool, dict[str, Any]]
 
@@ -253,7 +253,7 @@ class _Relay(gym.Wrapper[Obs, str, Obs, str]):
 
 
 class AdvisedObservation(gym.Wrapper[Obs, str, Obs, str]):
-    """Add ``advice`` to an observation: the action of a planner with a memory of its own.
+    """An observation with ``advice``: the action of a planner with a memory of its own.
 
     So learners that see different memories have the same teacher.
     """

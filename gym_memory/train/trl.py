@@ -42,7 +42,7 @@ TOOL_INSTRUCTIONS = (
 
 
 class TextGame:
-    """Play one rollout's game; public methods but ``reset`` and ``get_reward`` are tools.
+    """The game of one rollout; public methods but ``reset`` and ``get_reward`` are tools.
 
     A turn lists ``max_actions`` valid actions at most; 0 for none, None for all.
     """
@@ -164,7 +164,7 @@ class _TrlSample(NamedTuple):
 
 
 class StepwiseRollout:
-    """Plays the episodes of a batch side by side and gives one sampled step of each.
+    """A rollout of a batch of episodes side by side, with one sampled step of each.
 
     Args:
         env: An environment, ``Cooking?level=rl-1``.

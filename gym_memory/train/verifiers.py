@@ -24,7 +24,7 @@ _httpx: Any = require("httpx", "verifiers", "the taskset")
 
 
 class GameTasksetConfig(vf.TasksetConfig):
-    """Choose the games and their memory.
+    """Settings of the games and their memory.
 
     Attributes:
         game: An environment, ``Cooking?level=rl-1``.
@@ -54,7 +54,7 @@ class GameTask(vf.Task[GameTaskData, vf.State, vf.TaskConfig]):
 
 
 class GameTaskset(vf.Taskset[GameTask, GameTasksetConfig]):
-    """List the games of a split, in their order."""
+    """The games of a split, in their order."""
 
     def load(self) -> Iterator[GameTask]:
         """Yield one task a game."""
@@ -77,7 +77,7 @@ class GameHarnessConfig(_harness.HarnessConfig):
 
 
 class GameHarness(vf.Harness[GameHarnessConfig]):
-    """Gets one reply from the model, in this process: a step needs no program of its own."""
+    """A harness that gets one reply from the model in this process, without a program."""
 
     APPENDS_SYSTEM_PROMPT = True
     SUPPORTS_RESUME = True
@@ -126,7 +126,7 @@ class GameEnvConfig(vf.EnvConfig):
 
 
 class GameEnv(vf.Env[GameEnvConfig]):
-    """Plays a game with an agent; every trace gets the game's normalized score as its reward."""
+    """A game played by an agent; the reward of a trace is the game's normalized score."""
 
     async def run(self, task: Any, agents: Any) -> None:
         """Play one game to its end."""

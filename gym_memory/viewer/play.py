@@ -100,7 +100,7 @@ def _input(key: str, label: str, kind: str, value: object) -> str:
 
 
 class PlayedGame:
-    """Run one game in a thread of its own.
+    """One game in a thread of its own.
 
     The page may request ``env memory seed budget task_id``: the values of the command line, plain
     games and bare memories. ``send`` takes messages for the page, from any thread.
@@ -192,7 +192,7 @@ class _LeftError(Exception):
 
 
 class _Person(Policy):
-    """Show each row to the page and wait for the person's action; ``waited`` counts seconds."""
+    """A policy that shows each row to the page and waits for a person; ``waited`` is in seconds."""
 
     name: ClassVar[str] = "human"
     interactive: ClassVar[bool] = True

@@ -83,7 +83,7 @@ BODY_SECONDS = 20.0
 
 
 class Guard:
-    """Guard an ASGI application that listens on ``host`` and ``port``.
+    """A guard of an ASGI application that listens on ``host`` and ``port``.
 
     A request needs the token; with an empty one every page of this machine may ask. ``programs``
     takes sockets without an ``Origin``, which no browser opens.

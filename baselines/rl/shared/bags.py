@@ -97,7 +97,7 @@ class Texts:
 
 
 class BagEncoder(torch.nn.Module):
-    """Encodes bags: the sum of the features' embeddings, plus what a network reads in the text."""
+    """An encoder of bags: the sum of the features' embeddings, plus that of the text."""
 
     def __init__(self, kind: Kind, texts: Texts, *, rows: int, dim: int):
         super().__init__()
@@ -187,7 +187,7 @@ class MiniLM(torch.nn.Module):
 
 
 class _TunedMiniLM(torch.nn.Module):
-    """Sentence embeddings trained together with everything else."""
+    """An encoder of sentences trained together with everything else."""
 
     def __init__(self, dim: int):
         super().__init__()
@@ -230,7 +230,7 @@ class ObservationBags(NamedTuple):
 
     @property
     def times(self) -> list[int]:
-        """Times that each action was taken in this place of the episode so far."""
+        """Return how often each action was taken in this place of the episode so far."""
         return [self.tried.get((self.place, command), 0) for command in self.commands]
 
 
@@ -269,7 +269,7 @@ class BagNetwork(torch.nn.Module):
 
 
 class BagLearner(Learner):
-    """Sees bags, holds one network with its optimizer, counts steps and updates."""
+    """A learner that sees bags, with one network, its optimizer and counts of steps and updates."""
 
     settings: BagSettings
     store_class: ClassVar[type] = RaggedLists

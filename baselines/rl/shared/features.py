@@ -115,7 +115,7 @@ def stem(word: str) -> str:
 
 
 class Lexicon:
-    """Counts the training games in which each word and name occurs.
+    """Counts of the training games in which each word and name occurs.
 
     A common one occurs in a ``share`` of the games seen, of which there must be the ``least``.
     """
@@ -197,7 +197,7 @@ class FeatureRows:
 
 
 class RecalledScene:
-    """Describes entities by the recalled facts, without their names.
+    """Descriptions of entities by the recalled facts, without their names.
 
     Attributes:
         here: The agent's place, empty if unknown.

@@ -178,7 +178,7 @@ def load_player(path: str | os.PathLike[str], learner_class: type[L], device: st
 
 
 class LearnedPolicy(Policy):
-    """Plays what a learner has learnt, greedily, in the same loop as every other policy."""
+    """A policy that plays a learner greedily, in the same loop as every other policy."""
 
     learner_class: ClassVar[type[Learner]]
     explores: bool = False

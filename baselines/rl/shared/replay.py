@@ -153,7 +153,7 @@ class StoredTransition(NamedTuple):
 
 
 class NStep:
-    """Turns the steps of one episode into n-step transitions."""
+    """A queue that turns the steps of one episode into n-step transitions."""
 
     def __init__(self, n: int, gamma: float):
         self.n, self.gamma = n, gamma

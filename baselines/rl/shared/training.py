@@ -199,7 +199,7 @@ def _choose(slots: Mapping[int, _RunningEpisode], chosen: Sequence[int]) -> dict
 
 
 class Trainer:
-    """Trains a learner.
+    """A training of one learner.
 
     Args:
         learner: A fresh learner.

@@ -102,7 +102,7 @@ def _rounds(acts: Sequence[Act]) -> Iterator[tuple[int, int]]:
 
 
 class HouseMap:
-    """Know the ways between the rooms, and how often a thing was seen in which."""
+    """A map of the ways between rooms, and counts of the things seen in each."""
 
     def __init__(self) -> None:
         self.exits: dict[str, set[str]] = {}

@@ -60,7 +60,7 @@ Scores = NDArray[np.float64]
 
 
 class DemonstrationProgress(NamedTuple):
-    """Say how far along a demonstration one is.
+    """The progress along a demonstration.
 
     ``done`` moves are behind, which agrees with all that is known by ``value``, in agreeing moves;
     ``pairs`` holds moves made, each with the number of the demonstrated one that it stands for.
@@ -124,7 +124,7 @@ def _counted(scene: ScienceScene) -> tuple[tuple[Act, str], ...]:
 
 
 class _Alignment:
-    """Align moves made with demonstrated ones, in order.
+    """An alignment of moves made with demonstrated ones, in order.
 
     A demonstrated move that was left out costs, and so does one of one's own; what was
     demonstrated several times in a row may be done more or less often. ``row`` says, for each

@@ -34,7 +34,7 @@ _NO_ITEM = re.compile(
 
 
 class Act(NamedTuple):
-    """Split an action into a verb, up to two phrases that it is done to, and the word between.
+    """An action as a verb, up to two phrases that it is done to, and the word between.
 
     An action that takes no thing is all verb.
     """
@@ -155,7 +155,7 @@ _BETWEEN = 2
 
 
 class Terms(NamedTuple):
-    """Say what was demonstrated for one goal in terms of another.
+    """A translation of what was demonstrated for one goal into the terms of another.
 
     ``changes`` maps what there is called so to what it is here, the longest first; ``left_out``
     is what this task does not need.

@@ -36,7 +36,7 @@ _ALIKE = 0.34
 
 
 class Sight:
-    """Name what is in sight."""
+    """The names of what is in sight."""
 
     def __init__(self, knowledge: ShownKnowledge, goal: str, scene: ScienceScene, guide: Guide):
         self._knowledge, self._goal, self._scene, self._guide = knowledge, goal, scene, guide
@@ -156,7 +156,7 @@ _SOUGHT = ("pick up", "focus on", "pour")
 
 
 class ScienceDecision:
-    """Make one decision.
+    """One decision of the player.
 
     ``plan`` becomes what is to be published; ``aim`` was to be reached at the last step, and
     ``abandoned`` led nowhere.

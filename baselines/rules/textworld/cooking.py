@@ -185,7 +185,7 @@ def _heat_wanted(beliefs: Beliefs) -> Move | None:
 
 
 class _CookingView:
-    """Make one decision: what is needed, what is done, what is where."""
+    """The view of one decision: what is needed, what is done, what is where."""
 
     def __init__(self, beliefs: Beliefs, needed: list[str]):
         self.b = beliefs

@@ -76,7 +76,7 @@ _STATES = ("lock", "close")
 
 @dataclass(frozen=True)
 class Order(Aim):
-    """Do what a text requests; ``source`` is what says it."""
+    """An order that a text gives; ``source`` names the text."""
 
     source: str = ""
 

@@ -29,7 +29,7 @@ _KEY = re.compile(r"key(?:s|card|cards)?$|^fobs?$")
 
 @dataclass(frozen=True)
 class Reading(Aim):
-    """List the pages that were read in this place, the present one included."""
+    """The pages that were read in this place, the present one included."""
 
     pages: tuple[str, ...] = ()
 
@@ -273,7 +273,7 @@ _ROOMS, _LOCKS = "search all rooms", "search what fits the locks"
 
 @dataclass(frozen=True)
 class Round(Aim):
-    """List the rooms of a round."""
+    """The rooms of a round."""
 
     purpose: str = ""
     been: tuple[str, ...] = ()

@@ -32,7 +32,7 @@ _ROOM_NAME = 0.3
 
 
 class PlaceKind(NamedTuple):
-    """List rooms, the furniture in them, and the things that are kept in or on it."""
+    """A kind of place: rooms, the furniture in them, and the things kept in or on it."""
 
     rooms: tuple[str, ...]
     places: tuple[str, ...]
@@ -70,7 +70,7 @@ def encode(encoder: Encoder, template: str, names: Sequence[str]) -> Floats:
 
 
 class _Regression:
-    """Map the vector of a name to how far it is of each kind, 0 for as far as any name."""
+    """A regression from a name's vector to its fit with each kind, 0 for that of any name."""
 
     def __init__(self, rows: Floats, kinds: Floats):
         self._middle = rows.mean(0)

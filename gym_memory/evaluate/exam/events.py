@@ -22,7 +22,7 @@ _LOOKS = ("look", "examine", "x ", "read", "inventory", "i", "wait", "z")
 
 
 class MoveQuestion(Past, kind="moved", title="where X was before"):
-    """Ask where something was before it came to where it is, without naming a step."""
+    """A question where something was before it came to where it is, without naming a step."""
 
     @classmethod
     def make(cls, account: Account, rng: random.Random) -> Iterator[ExamQuestion]:
@@ -40,7 +40,7 @@ class MoveQuestion(Past, kind="moved", title="where X was before"):
 
 @dataclasses.dataclass(frozen=True)
 class DropQuestion(ExamQuestion, kind="dropped", title="where X was dropped"):
-    """Ask where something was last put down."""
+    """A question where something was last put down."""
 
     thing: str
     t: int
@@ -67,7 +67,7 @@ class DropQuestion(ExamQuestion, kind="dropped", title="where X was dropped"):
 
 
 class Next(Did, kind="next", title="what was done next"):
-    """Ask which action followed one that was taken once; ``t`` is the step of the answer."""
+    """A question which action followed one that was taken once; ``t`` is the step of the answer."""
 
     @classmethod
     def make(cls, account: Account, rng: random.Random) -> Iterator[ExamQuestion]:
@@ -81,7 +81,7 @@ class Next(Did, kind="next", title="what was done next"):
 
 
 class There(Did, kind="there", title="what was done in A at step t"):
-    """Ask what was done in a place at a step."""
+    """A question what was done in a place at a step."""
 
     @classmethod
     def make(cls, account: Account, rng: random.Random) -> Iterator[ExamQuestion]:
@@ -96,7 +96,7 @@ class There(Did, kind="there", title="what was done in A at step t"):
 
 @dataclasses.dataclass(frozen=True)
 class Pitfall(ExamQuestion, kind="pitfall", title="what went wrong"):
-    """Ask what was wrong with an action that cost points or changed nothing in the game."""
+    """A question about the fault of an action that cost points or changed nothing in the game."""
 
     t: int
 
@@ -119,7 +119,7 @@ class Pitfall(ExamQuestion, kind="pitfall", title="what went wrong"):
 
 @dataclasses.dataclass(frozen=True)
 class Premise(ExamQuestion, kind="premise", title="false premise", wants_silence=True):
-    """Ask when something was taken that never was: silence is right."""
+    """A question when something was taken that never was: silence is right."""
 
     thing: str
 

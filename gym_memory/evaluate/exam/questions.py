@@ -118,7 +118,7 @@ class ExamQuestion(ABC):
 
 @dataclasses.dataclass(frozen=True)
 class Where(ExamQuestion, kind="where", title="where X is", about=("thing",)):
-    """Ask where something is now."""
+    """A question where something is now."""
 
     thing: str
 
@@ -137,7 +137,7 @@ class Where(ExamQuestion, kind="where", title="where X is", about=("thing",)):
 
 @dataclasses.dataclass(frozen=True)
 class Read(ExamQuestion, kind="read", title="what was read", about=("thing",)):
-    """Ask for what was read: the recipe, the notes, the uses of things."""
+    """A question for what was read: the recipe, the notes, the uses of things."""
 
     thing: str
     facts: tuple[Triple, ...]
@@ -174,7 +174,7 @@ class Read(ExamQuestion, kind="read", title="what was read", about=("thing",)):
 
 @dataclasses.dataclass(frozen=True)
 class Near(ExamQuestion, kind="near", title="rooms next to A", about=("place",)):
-    """Ask which rooms the known ways out of a room lead to."""
+    """A question which rooms the known ways out of a room lead to."""
 
     place: str
     true: frozenset[str]
@@ -197,7 +197,7 @@ class Near(ExamQuestion, kind="near", title="rooms next to A", about=("place",))
 
 @dataclasses.dataclass(frozen=True)
 class Past(ExamQuestion, kind="past", title="where X was at step t"):
-    """Ask where something, or the agent, was after a past step, if it is elsewhere now."""
+    """A question where something, or the agent, was after a past step, if it is elsewhere now."""
 
     thing: str
     t: int
@@ -231,7 +231,7 @@ class Past(ExamQuestion, kind="past", title="where X was at step t"):
 
 @dataclasses.dataclass(frozen=True)
 class Did(ExamQuestion, kind="did", title="what was done at step t"):
-    """Ask what was done in a past step."""
+    """A question what was done in a past step."""
 
     t: int
 
@@ -248,7 +248,7 @@ class Did(ExamQuestion, kind="did", title="what was done at step t"):
 
 @dataclasses.dataclass(frozen=True)
 class OrderQuestion(ExamQuestion, kind="order", title="which came first"):
-    """Ask which of two rooms was entered first, or which of two things was taken first."""
+    """A question which of two rooms was entered first, or which of two things was taken."""
 
     earlier: Triple
     later: Triple
@@ -282,7 +282,7 @@ class OrderQuestion(ExamQuestion, kind="order", title="which came first"):
 
 @dataclasses.dataclass(frozen=True)
 class Route(ExamQuestion, kind="route", title="way from A to B", about=("source", "target")):
-    """Ask for the way from one room to another that is not next to it."""
+    """A question for the way from one room to another that is not next to it."""
 
     source: str
     target: str
@@ -325,7 +325,7 @@ class Route(ExamQuestion, kind="route", title="way from A to B", about=("source"
 
 @dataclasses.dataclass(frozen=True)
 class Inside(ExamQuestion, kind="inside", title="room of what holds X", about=("thing",)):
-    """Ask for the room of what holds something: two facts in a row."""
+    """A question for the room of what holds something: two facts in a row."""
 
     thing: str
     holder: str
@@ -351,7 +351,7 @@ class Inside(ExamQuestion, kind="inside", title="room of what holds X", about=("
 
 @dataclasses.dataclass(frozen=True)
 class Count(ExamQuestion, kind="count", title="how many in A", about=("holder",)):
-    """Ask how many things are in or on something of which all contents were seen."""
+    """A question how many things are in or on something of which all contents were seen."""
 
     holder: str
     things: frozenset[str]
@@ -380,7 +380,7 @@ class Count(ExamQuestion, kind="count", title="how many in A", about=("holder",)
 
 @dataclasses.dataclass(frozen=True)
 class Unseen(ExamQuestion, kind="unseen", title="never seen", wants_silence=True):
-    """Ask where something is that was never seen: silence is right."""
+    """A question where something is that was never seen: silence is right."""
 
     thing: str
     place: str
@@ -406,7 +406,7 @@ class Unseen(ExamQuestion, kind="unseen", title="never seen", wants_silence=True
 class Saw(
     ExamQuestion, kind="saw", title="what came of an action, what a text said", about=("heading",)
 ):
-    """Ask for the game's words after an action, or under a title; works for games without facts."""
+    """A question for the game's words after an action or under a title, for games without facts."""
 
     heading: str = ""
 

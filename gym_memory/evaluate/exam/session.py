@@ -83,7 +83,7 @@ OnProgress = Callable[[int, int], None]
 
 @dataclasses.dataclass(frozen=True)
 class ExamConfig:
-    """Configure an exam.
+    """The configuration of an exam.
 
     Args:
         envs: Environments.

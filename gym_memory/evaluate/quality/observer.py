@@ -46,7 +46,7 @@ _MEAL, _PREPARED_IN = "meal", "is prepared in"
 
 
 class IdealObserver:
-    """Follow an episode step by step.
+    """An observer that remembers everything it saw in an episode.
 
     ``containers`` are shut if the engine says nothing about it; ``writings`` are names of things
     and what is written on each, an empty name for what the first text says of the goal.
@@ -187,7 +187,7 @@ class IdealObserver:
 
 
 class _WorldFacts:
-    """Sort all that is true after a step by what it is about."""
+    """All that is true after a step, sorted by what it is about."""
 
     def __init__(self, facts: frozenset[Triple]):
         self.facts = facts

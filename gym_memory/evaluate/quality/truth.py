@@ -64,7 +64,7 @@ class MapTruth(NamedTuple):
 
 
 class MapWatch:
-    """Follow an episode; :attr:`truth` has the counts so far."""
+    """A counter over the steps of an episode; :attr:`truth` has the counts so far."""
 
     def __init__(self) -> None:
         self.truth = MapTruth()

@@ -74,7 +74,7 @@ def _sentence(sentence: str) -> Iterator[Triple]:
 
 
 class TextOnly(Policy):
-    """Play as another policy does that has the text of a recall and nothing typed.
+    """A policy that plays as another does, given the text of a recall and nothing typed.
 
     Args:
         of: The policy, given the facts that :func:`read_text` finds.

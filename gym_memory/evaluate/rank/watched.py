@@ -58,7 +58,7 @@ class _MeasuredMemory(Memory):
 
 
 class ExaminedMemory(_MeasuredMemory):
-    """Show nothing in play, then ask the memory about the episode, halfway and at its end.
+    """A memory that shows nothing in play, and is questioned halfway and at the end.
 
     So every memory is examined on the same episodes, those that are played without memory, and
     with the same questions. Counts ``right`` and ``asked`` for each kind of question in full
@@ -167,7 +167,7 @@ class _Witness(NamedTuple):
 
 
 class AuditedMemory(_MeasuredMemory):
-    """Let a memory play, and check that it recalls only what it saw and keeps in its state.
+    """A memory in play, checked to recall only what it saw and keeps in its state.
 
     Counts steps (``steps``) and those at which a recall takes more than the budget (``over``),
     with its typed facts and lessons apart from the text; at which a new memory that sees the same,

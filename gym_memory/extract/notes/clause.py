@@ -333,7 +333,7 @@ def _words_and_names(
 
 
 class _Finder:
-    """Finds the things that words name, before it is known what is said of them.
+    """A finder of the things that words name, before the rest of the clause is read.
 
     A name is one that is known from play, or a noun with its article, or words with capitals, or
     a word with a label (*Key 4*).

@@ -322,7 +322,7 @@ _LOOKS = frozenset(word_group("clauses", "look_verbs"))
 
 
 class _TextReader:
-    """Reads one text; what was read before says what *it* means."""
+    """A reader of one text; earlier sentences decide what *it* means."""
 
     def __init__(self, text: str, kind_of: KindOf, note: bool):
         self.facts: dict[Triple, tuple[int, int]] = {}

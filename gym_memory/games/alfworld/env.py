@@ -60,7 +60,7 @@ def _named_folder() -> str:
 
 
 class _Households:
-    """Supply generated games; all types in turn."""
+    """A supply of generated games, all types in turn."""
 
     def __init__(self, split: str, kinds: Sequence[str]):
         self._alfworld = alfworld_version()  # fails now if it is missing
@@ -83,7 +83,7 @@ def _household(kind: str, split: str, number: int) -> Game:
 
 
 class _Folder:
-    """Supply the official games of a folder; all types in turn, as long as there are any."""
+    """A supply of a folder's official games, all types in turn while any are left."""
 
     def __init__(self, root: Path, split: str, kinds: Sequence[str]):
         folder = _split_folder(root, split)

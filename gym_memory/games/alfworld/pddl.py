@@ -60,7 +60,7 @@ class Problem(NamedTuple):
 
 
 class Query:
-    """Match a condition over slots.
+    """A matcher of a condition over slots.
 
     Meeting one of ``cases`` meets the condition; ``start`` binds the constants only.
     """

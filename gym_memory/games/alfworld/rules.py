@@ -38,7 +38,7 @@ _STATES = {"heat": "hot", "cold": "cool"}
 
 
 class ALFWorldRules:
-    r"""Extract the facts of one step.
+    r"""Extraction rules for one step.
 
     >>> step = Step(1, "You arrive at desk 1. On the desk 1, you see a cd 2, and a pen 1.")
     >>> for mention in ALFWorldRules().extract(step, TemporalGraph(), Task("t", "")).mentions:

@@ -128,7 +128,7 @@ def _terms(condition: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
 
 
 class Teller:
-    """Generate the text of a state.
+    """A generator of the text of a state.
 
     Args:
         grammar: The grammar.
@@ -267,7 +267,7 @@ def entity_names(ids: Iterable[str]) -> dict[str, str]:
 
 
 class Game:
-    """Compile a game file: everything that does not change in play.
+    """A compiled game file: everything that does not change in play.
 
     Args:
         data: Content of a ``game.tw-pddl``: ``pddl_domain``, ``pddl_problem``, ``grammar`` and,
@@ -339,7 +339,7 @@ class PlayState(NamedTuple):
 
 
 class HouseholdPlay:
-    """Play a game.
+    """A game in play.
 
     In ``state`` a fact made false also appears as ``not_<predicate>``, which texts use. ``place``
     is the receptacle gone to last.

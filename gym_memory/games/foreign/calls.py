@@ -37,7 +37,7 @@ class Result(NamedTuple):
 
 
 class Caller:
-    """Calls ``reset`` and ``step`` of anything that has them.
+    """A caller of ``reset`` and ``step`` of anything that has them.
 
     ``reset`` gets a seed and options if its signature takes them; else the old ``env.seed(seed)``
     is called before. It may return the observation with or without an info. ``step`` may return

@@ -172,14 +172,14 @@ class ForeignEnv(TextEnv):
 
     @property
     def dialect(self) -> str:  # type: ignore[override]
-        """Dialect of this episode's text; the plain reader takes what a found one leaves."""
+        """Return the dialect of this text; the plain reader takes what a found one leaves."""
         if self._asked_dialect == "auto" and self._dialect not in ("auto", "plain"):
             return f"{self._dialect}+plain"
         return self._dialect if self._dialect != "auto" else "plain"
 
     @property
     def sources(self) -> dict[str, str]:
-        """Places where each value was found."""
+        """Return the places where each value was found."""
         found = {name: source.where for name, source in self._sources.items() if source.where}
         found["text"] = found.get("text") or "obs"
         found["task"] = self._goal_from

@@ -84,7 +84,7 @@ class ValueSource:
         self._call = given if callable(given) else None
         self._path: tuple[str, ...] = ()
         self.where = ""
-        """Where it was found last; empty for nowhere."""
+        """Its last source; empty for none."""
         if self._call is not None:
             self.where = getattr(given, "__name__", type(given).__name__)
         elif isinstance(given, FixedValue):

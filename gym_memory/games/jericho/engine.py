@@ -75,7 +75,7 @@ class StoryFacts(NamedTuple):
 
 
 class ParserEngine(StoryEngine):
-    """Plays a story and finds the commands that change it.
+    """An engine that plays a story and finds the commands that change it.
 
     Args:
         seed: As of :class:`~gym_memory.games.textworld.story_engine.StoryEngine`.
@@ -108,7 +108,7 @@ class ParserEngine(StoryEngine):
 
     @property
     def debugging_verbs(self) -> frozenset[str]:
-        """Verbs for the story's author that were left in it."""
+        """Return verbs for the story's author that were left in it."""
         meta = self.facts_of_story.vocabulary.meta
         length = self.facts_of_story.vocabulary.length
         return frozenset(verb for verb in _DEBUGGING if verb[:length] in meta)
@@ -192,12 +192,12 @@ class ParserEngine(StoryEngine):
 
     @property
     def machine(self) -> Interpreter:
-        """The interpreter of the story in play."""
+        """Return the interpreter of the story in play."""
         return self._machine
 
     @property
     def facts_of_story(self) -> StoryFacts:
-        """What the file of the story in play says about it."""
+        """Return what the file of the story in play says about it."""
         if self._known is None:
             story = check_story(self._story)
             vocabulary = read_vocabulary(story, PREFERRED)

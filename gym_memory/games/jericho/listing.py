@@ -79,7 +79,7 @@ class Listing:
 
     @cached_property
     def key(self) -> str:
-        """What distinguishes the state: objects, ``look``, ``inventory``, other things here."""
+        """Return what identifies the state: objects, ``look``, ``inventory``, other things here."""
         quiet = (self._look, self._carried, self._wait)
         regions = [self._region.of(result.memory) for result in quiet]
         same = (regions[0] == regions[1]) & (regions[0] == regions[2])

@@ -88,7 +88,7 @@ class StoryProcess:
 
     @property
     def searches(self) -> int:
-        """How many states were searched for commands since the process began."""
+        """Return how many states were searched for commands since the process began."""
         return int(self._call("searches"))
 
     def walkthrough(self) -> tuple[str, ...]:

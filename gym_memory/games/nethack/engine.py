@@ -91,7 +91,7 @@ class Screen(NamedTuple):
 
 
 class NetHackEngine:
-    """Play NetHack key by key.
+    """An engine that plays NetHack key by key.
 
     Args:
         make: Builds the NLE environment, whose action ``i`` is the key ``i``; called at the first
@@ -107,7 +107,7 @@ class NetHackEngine:
         self.reward = 0.0
         """Reward that the task of the NLE environment gave since the start."""
         self.solved = False
-        """Whether the task of the NLE environment says that it is done."""
+        """True if the task of the NLE environment says that it is done."""
 
     def start(self, seed: int) -> Screen:
         """Start a game; the same seed always gives the same game."""

@@ -111,7 +111,7 @@ def offset_words(down: int, right: int) -> str:
 
 
 class Ways:
-    """Connect the cells between which a step is possible.
+    """Connections of cells between which a step is possible.
 
     Args:
         passable: Cells that can be walked on.
@@ -302,7 +302,7 @@ def _rooms_first(area: Area) -> tuple[bool, int]:
 
 
 class AreaMap:
-    """Divide one level into areas.
+    """A division of one level into areas.
 
     ``terrain`` (int8) and ``area`` (int16) have shape (1659,); ``doors`` maps a cell to a number,
     ``exits`` an area to cells; ``merged`` has pairs (gone, kept) since :meth:`take_merged`.
@@ -326,7 +326,7 @@ class AreaMap:
             if len(self._beside) < len(self.doors) or not self._sills.isdisjoint(cells):
                 self._find_exits()
             return []
-        gone = self._number_anew()
+        gone = self._renumber()
         self.merged += gone
         self._find_exits()
         return gone
@@ -355,7 +355,7 @@ class AreaMap:
             area[cell] = number
         return True
 
-    def _number_anew(self) -> list[tuple[Area, Area]]:
+    def _renumber(self) -> list[tuple[Area, Area]]:
         """Number all patches; return unused numbers with their successors."""
         terrain = self.terrain
         floor, narrow, under = terrain == FLOOR, terrain == CORRIDOR, terrain == UNDER

@@ -74,7 +74,7 @@ class ReachableArea(NamedTuple):
 
 
 class Level(AreaMap):
-    """Keep what was seen of one level, named ``level 2``, ``mines level 3`` and the like.
+    """All that was seen of one level, named ``level 2``, ``mines level 3`` and the like.
 
     ``items``, ``features`` and ``door_states`` map a cell to what is there, ``kinds`` an area to
     what it is in addition to a room, ``sightings`` a creature's label to the area where it was last

@@ -38,15 +38,15 @@ _FORBIDDEN = re.compile(r"Really (?:quit|save)|explore mode|debug mode|suspend",
 
 
 class Stop(Exception):
-    """End a skill that was interrupted or cannot go on; the text says why."""
+    """The end of a skill that was interrupted or cannot go on; the text says why."""
 
 
 class Impossible(Exception):
-    """Refuse an action that cannot begin, before any key; the text says why."""
+    """An action that cannot begin, refused before any key; the text says why."""
 
 
 class NetHackPlay:
-    """Play a game.
+    """A game in play.
 
     A skill is stopped by a change of level, a move that was not its own, a thing or creature of
     a kind that is new on the level or newly in view, hit points below 40 % after a loss, a

@@ -40,7 +40,7 @@ _REMARK = re.compile(r" \([^()]*\)")
 
 
 class NetHackRules:
-    r"""Extract the facts of one step.
+    r"""Extraction rules for one step.
 
     >>> text = "You are in room 1 of level 2.\nRoom 1, explored.\n- exits: door 3 (closed, 2 east)"
     >>> found = NetHackRules().extract(Step(0, text), TemporalGraph(), Task("t", "", "nethack"))

@@ -39,7 +39,7 @@ class AreaEntry(NamedTuple):
 
 
 class AreaListing(NamedTuple):
-    """List what an area holds; what it does not list, it does not hold."""
+    """The complete contents of an area: it holds nothing else."""
 
     area: Area
     kind: str
@@ -79,7 +79,7 @@ class Status(NamedTuple):
 
 
 class Tracker:
-    """Keep everything seen in a game.
+    """A tracker of everything seen in a game.
 
     Since the last :meth:`begin_report`: ``messages``, ``passed`` (areas as they were left),
     ``arrival`` (stairs taken) and ``news`` (kinds of things new on a level). ``facing`` is the cell

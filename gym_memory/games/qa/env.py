@@ -36,7 +36,7 @@ _MAX_NAME_WORDS = 8
 
 
 class PassageSearch:
-    """Index a few texts.
+    """An index of a few texts.
 
     >>> PassageSearch(["a red door", "a blue key"]).ranked("Where is the key?")[0]
     1

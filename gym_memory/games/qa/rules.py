@@ -40,7 +40,7 @@ _PLACE = re.compile(r"\b(?:in|at|of|from|near|to)\s+(?:the\s+)?$", re.IGNORECASE
 
 
 class ProseRules:
-    """Extract the facts of one passage."""
+    """Extraction rules for one passage."""
 
     general = True
     """True: any English text may be read, so finding facts does not show which game wrote it."""

@@ -94,7 +94,7 @@ def _engine_jar() -> Path:
 
 
 class ScienceWorldEngine:
-    """Run one world in a Java process; the engine keeps global state.
+    """One world in a Java process, which keeps global state.
 
     Args:
         answer_seconds: Seconds that a call may take before the process counts as stopped.

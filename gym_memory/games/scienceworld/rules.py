@@ -52,7 +52,7 @@ _MAX_RESULT_CHARS = 2000
 
 
 class ScienceWorldRules:
-    r"""Extract the facts of one step.
+    r"""Extraction rules for one step.
 
     >>> text = "This room is called the hallway. In it, you see: \n\ta lighter\nYou also see:"
     >>> step = Step(0, text + "\n\tA door to the kitchen (that is open)")

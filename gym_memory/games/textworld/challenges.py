@@ -62,7 +62,7 @@ class _Challenge(TextWorldFamily):
 
 
 class CoinCollector(_Challenge):
-    """Find the coin at the end of a chain of rooms; levels 101 up add dead ends.
+    """A hunt for the coin at the end of a chain of rooms; levels 101 up add dead ends.
 
     TextWorld has levels 1 to 300, but a .z8 holds at most a hundred rooms.
     """
@@ -74,7 +74,7 @@ class CoinCollector(_Challenge):
 
 
 class TreasureHunter(_Challenge):
-    """Find the object that the goal names, and not the other one; levels 1 to 30."""
+    """A hunt for the object that the goal names, and not the other one; levels 1 to 30."""
 
     family = "treasure_hunter"
     levels: ClassVar[Mapping[str, Mapping[str, Any]]] = _numbered(range(1, 31))
@@ -83,7 +83,7 @@ class TreasureHunter(_Challenge):
 
 
 class Simple(_Challenge):
-    """Leave the bedroom, find the food, put it on the stove.
+    """A small house: leave the bedroom, find the food, put it on the stove.
 
     A level is TextWorld's ``--rewards`` and ``--goal``, e.g. ``dense-detailed``. The test split
     has foods of its own.

@@ -137,7 +137,7 @@ class CleaningProgress(NamedTuple):
 
     @property
     def score(self) -> int:
-        """Points so far."""
+        """Return the points so far."""
         return len(self.picked) + len(self.placed) - len(self.disturbed)
 
 

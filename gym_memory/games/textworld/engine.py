@@ -203,9 +203,9 @@ class TextWorldEngine:
         self._over = True
         self._inventory: str | None = None
         self._asked = False
-        """Whether the interpreter's last answer was a question."""
+        """True if the interpreter's last answer was a question."""
         self._astray = False
-        """Whether its world is no longer the one that the facts describe."""
+        """True if its world is no longer the one that the facts describe."""
 
     @property
     def is_native(self) -> bool:
@@ -214,7 +214,7 @@ class TextWorldEngine:
 
     @property
     def game(self) -> GameData:
-        """Description of the game in play."""
+        """Return the description of the game in play."""
         if self._game is None:
             raise BackendError("no game is running: call reset() first")
         return self._game
@@ -406,7 +406,7 @@ class TextWorldEngine:
 
     @property
     def facts(self) -> frozenset[Fact]:
-        """All that is true now."""
+        """Return all facts that are true now."""
         return self._state.facts
 
     # ------------------------------------------------------------ snapshots

@@ -83,7 +83,7 @@ class _Native(NamedTuple):
 
 
 class TextWorldEnv(TextEnv):
-    """Plays games that TextWorld made.
+    """An environment for games that TextWorld made.
 
     An action is *valid* (``info["is_action_valid"]``) if the game carried it out. Commands to the
     interpreter (``restart``, ``save``, ``undo``, ...) and several commands at once do not reach
@@ -154,7 +154,7 @@ class TextWorldEnv(TextEnv):
 
     @property
     def game(self) -> GameData:
-        """Description of the game in play."""
+        """Return the description of the game in play."""
         return self.engine.game
 
     def _open(self, task_id: str) -> Feedback:

@@ -75,12 +75,12 @@ class State:
 
     @property
     def facts(self) -> frozenset[Fact]:
-        """All that is true."""
+        """Return all facts that are true."""
         return frozenset(self.facts_now)
 
     @property
     def changes(self) -> tuple[frozenset[Fact], frozenset[Fact]]:
-        """Facts that became true and facts that ceased to be true since the start."""
+        """Return the facts that became true, and those that ceased to be, since the start."""
         return frozenset(self._added), frozenset(self._removed)
 
     def change(self, added: Iterable[Fact], removed: Iterable[Fact]) -> None:

@@ -28,7 +28,7 @@ class SavedStory(NamedTuple):
 
 
 class StoryEngine:
-    """Plays a story with the same methods as :class:`~.engine.TextWorldEngine`.
+    """An engine of one story, with the methods of :class:`~.engine.TextWorldEngine`.
 
     A game that TextWorld made reports its best score and traces its actions. In any other, a
     command is accepted if the answer is none of the usual parser complaints.

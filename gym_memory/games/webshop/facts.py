@@ -79,7 +79,7 @@ def _mentions(product: Product, text: str, request: str) -> Iterator[Triple]:
 
 
 class IdealShopper:
-    """Knows all that the pages so far have shown; a memory's facts are measured against it."""
+    """A shopper who knows all pages shown so far; a memory's facts are measured against it."""
 
     def __init__(self, shop: Shop, request: str):
         self._shop, self._request = shop, request

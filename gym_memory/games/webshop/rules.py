@@ -62,7 +62,7 @@ class PagePart(NamedTuple):
 
 
 class WebShopRules:
-    """Extract the facts of one page.
+    """Extraction rules for one page.
 
     Which product it is about, or which search its results belong to, follows from the action that
     led there, from the title, or from where the agent was.

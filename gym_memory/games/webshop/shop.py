@@ -42,7 +42,7 @@ _ACTION = re.compile(r"(?P<verb>search|click)\[(?P<what>.+)\]")
 
 
 class ProductSearch:
-    """Index a catalogue.
+    """An index of a catalogue.
 
     The official engine searches with Lucene, which also reduces words to their Porter stem; here
     a plural's *s* is dropped. Of equally good products the first of the catalogue comes first.
@@ -113,7 +113,7 @@ def open_shop(catalogue: Catalogue, with_attributes: bool = False) -> Shop:
 
 
 class Shop:
-    """Lead from page to page of a catalogue; a shop keeps no state of its own.
+    """A shop that leads from page to page of a catalogue and keeps no state of its own.
 
     ``with_attributes`` is True if item pages link to the annotated attributes.
     """

@@ -33,7 +33,7 @@ Vectors = NDArray[np.float32]
 
 
 class Encoder(Protocol):
-    """Encode texts; two encoders with one ``id`` give the same vectors, of length ``dim``."""
+    """An encoder of texts; two of one ``id`` give the same vectors, of length ``dim``."""
 
     id: str
     dim: int

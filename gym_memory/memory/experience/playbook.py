@@ -34,7 +34,7 @@ class PlaybookSettings(CreditSettings):
 
 
 class PlaybookCounts(NamedTuple):
-    """Count bullets: good ones have more than 5 helpful and less than 2 harmful uses.
+    """Counts of bullets: good ones have more than 5 helpful and less than 2 harmful uses.
 
     Problematic ones have at least as many harmful as helpful uses, and some helpful; unused none.
     """

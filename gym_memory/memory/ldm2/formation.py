@@ -129,7 +129,7 @@ def _covers(did: frozenset[str], words: frozenset[str]) -> bool:
 
 
 class Historian(NamedTuple):
-    """Writes h, the history of a tuple: evaluation and summary (Eq. 6, Table 4)."""
+    """A writer of h, the history of a tuple: evaluation and summary (Eq. 6, Table 4)."""
 
     evaluate: EvaluateSubgoals
     summarize: Summarize

@@ -158,7 +158,7 @@ def _moved(rung: int, sign: int) -> int:
 
 
 def _says_something(key: Key, rung: int) -> bool:
-    """False if an action may be necessary to get anywhere or to stay in the game."""
+    """True unless an action may be necessary to get anywhere or to stay in the game."""
     return rung < 0 or key[1] not in (PROGRESS, ALIVE)
 
 
@@ -239,7 +239,7 @@ def generalize_causes(
 
 
 class _CausePattern(NamedTuple):
-    """Match the acts of a quoted cause; an empty part matches any, no action none."""
+    """A pattern of a quoted cause's acts; an empty part matches any, no action none."""
 
     action: str | None
     verb: str

@@ -215,7 +215,7 @@ class StructuralIndex(Follower[Event]):
 
 
 class NearbyPlaces:
-    """Yield the known places around one, nearest first; look only as far as a caller reads."""
+    """The known places around one, nearest first, searched only as far as a caller reads."""
 
     __slots__ = ("_index", "_order", "_places", "_search", "_ways")
 

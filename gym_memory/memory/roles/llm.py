@@ -321,7 +321,7 @@ def _depths() -> Any:
 
 
 class LLMExplore(LLMRole[Explore]):
-    """True if the plan needs exploring (AriGraph, Appendix E)."""
+    """The role that decides if the plan needs exploring (AriGraph, Appendix E)."""
 
     prompt = "explore"
     max_tokens = 64

@@ -165,7 +165,7 @@ _DOORS = {door_relation(direction): direction for direction in DIRECTIONS}
 
 
 class BeliefNotes:
-    """Summarise in ``size`` tokens: active goals, completed actions, places, things, texts."""
+    """A summary in ``size`` tokens: active goals, completed actions, places, things, texts."""
 
     def __init__(self, size: int):
         self._room = size * CHARS_PER_TOKEN

@@ -230,7 +230,7 @@ _ARTICLE = re.compile(rf"\b(?:{'|'.join(sorted(DETERMINERS))}) ", re.IGNORECASE)
 
 
 class EpisodicIndex(Follower[Episode]):
-    """Rank the different observations of a store (AriGraph, equation 1), newest of equals."""
+    """A ranking of a store's distinct observations (AriGraph, equation 1), newest of equals."""
 
     def __init__(self, store: EpisodeStore):
         self.store = store
@@ -313,7 +313,7 @@ class EpisodicIndex(Follower[Episode]):
 
 
 class ActionIndex(Follower[Episode]):
-    """Count the actions of a store by the place in which they were taken."""
+    """A count of a store's actions by the place in which they were taken."""
 
     def __init__(self, store: EpisodeStore):
         self.store = store

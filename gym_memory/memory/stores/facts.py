@@ -103,7 +103,7 @@ class ScoredFact(NamedTuple):
 
 
 class FactStore:
-    """Graphs in a file or on a server.
+    """A store of graphs, in a file or on a server.
 
     >>> import tempfile
     >>> store = FactStore(os.path.join(tempfile.mkdtemp(), "facts.db"))

@@ -156,7 +156,7 @@ def check_backends(known: Mapping[str, str], new: Mapping[str, str], where: str)
 
 
 class ResultsFolder:
-    """Open or make the results folder of a configuration, in one process at a time.
+    """The results folder of a configuration, open in one process at a time.
 
     ``retry_failed`` puts failed jobs aside, so that they are played again.
     """

@@ -103,7 +103,7 @@ class ScienceNotes(NamedTuple):
 
 
 class Scientist:
-    """Make one decision, from the slots of a prompt and the notes of the step before.
+    """A decision from the slots of a prompt and the notes of the step before.
 
     ``actions`` may be empty where only a goal is needed.
     """

@@ -72,7 +72,7 @@ _OTHER_ANSWERS = {
 
 
 class Faults:
-    """Choose the fault of each request.
+    """A choice of the fault of each request.
 
     The first requests meet ``schedule`` in its order, an empty name being none; of the later ones
     ``rates`` is the share that meets a fault, by name, drawn by ``seed``.
@@ -112,7 +112,7 @@ def _check_fault(name: str) -> str:
 
 
 class ScriptedServer:
-    """Serve the chat format on localhost, in threads of this process.
+    """A server of the chat format on localhost, in threads of this process.
 
     A request may name its own fault in the header ``X-Scripted-Fault`` or the query ``fault``.
     It counts ``received`` chat requests, with those that met a fault, ``served`` ones by name of

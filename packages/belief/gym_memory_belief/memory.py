@@ -79,7 +79,7 @@ class Belief(Memory):
 
     @property
     def weights(self) -> Weights:
-        """The updater's weights."""
+        """Return the updater's weights."""
         return self._updater.weights
 
     @property
@@ -89,7 +89,7 @@ class Belief(Memory):
 
     @property
     def strengths(self) -> NDArray[np.float32]:
-        """The edges: float32 of shape (nodes, nodes, R), in [0, 1]; a copy."""
+        """Return a copy of the edges: float32 of shape (nodes, nodes, R), in [0, 1]."""
         return self._belief.copy()
 
     def begin(self, task: Task, seed: int | None) -> None:

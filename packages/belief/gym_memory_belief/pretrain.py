@@ -68,7 +68,7 @@ class PretrainSettings(Sizes):
 
     @property
     def sizes(self) -> Sizes:
-        """The sizes alone."""
+        """Return the sizes alone."""
         return Sizes(*(getattr(self, field.name) for field in dataclasses.fields(Sizes)))
 
 
@@ -127,7 +127,7 @@ class Pretrainer:
 
     @property
     def cpu_seconds(self) -> float:
-        """The CPU seconds so far, over all resumes."""
+        """Return the CPU seconds so far, over all resumes."""
         return self._cpu_before + time.process_time() - self._cpu_start
 
     def run(self) -> list[dict[str, Any]]:

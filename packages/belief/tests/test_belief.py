@@ -36,7 +36,7 @@ def room(food: str) -> Step:
 
 
 def random_weights(path: Path, seed: int = 0, relations: int = 3) -> str:
-    """An untrained updater whose table of words is empty, as for words never met."""
+    """Return an untrained updater whose table of words is empty, as for words never met."""
     rng = np.random.default_rng(seed)
     sizes = Sizes(relations=relations, rows=64, dim=8, hidden=8)
     arrays = {name: rng.normal(0, 0.5, shape) for name, shape in shapes(sizes).items()}
@@ -171,7 +171,7 @@ def test_the_name_not_met_for_longest_gives_way(tmp_path: Path) -> None:
 
 
 def holding(table: np.ndarray, weights: str, **arguments: object) -> Belief:
-    """A memory with these edges; its names are ``you``, ``a``, ``b``, ..."""
+    """Return a memory with these edges; its names are ``you``, ``a``, ``b``, ..."""
     names = ["you", *"abcdefgh"][: len(table)]
     memory = begun(weights, **arguments)
     coded = base64.b64encode(table.astype("<f2").tobytes()).decode()
@@ -181,7 +181,7 @@ def holding(table: np.ndarray, weights: str, **arguments: object) -> Belief:
 
 
 def test_what_stands_out_is_recalled(tmp_path: Path) -> None:
-    """What a name has to all others is told once, of the name itself."""
+    """State a relation to all others once, of the name itself."""
     edges = np.zeros((5, 5, 3), dtype=np.float32)
     edges[:, 3, 0] = 1.0  # all of them to c
     edges[1, 2, 0] = 0.6  # a to b

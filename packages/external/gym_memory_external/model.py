@@ -1,4 +1,4 @@
-"""What the memories here share: settings, and a chat model of ours or rules that answer for it."""
+"""Parts that these memories share: settings, and a chat model of ours or rules in its place."""
 
 from __future__ import annotations
 

@@ -181,7 +181,7 @@ class Holder:
 
     @property
     def prep(self) -> str:
-        """Preposition of a place in or on it."""
+        """Return the preposition of a place in or on it."""
         return "in" if self.kind == "c" else "on"
 
 
