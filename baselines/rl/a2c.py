@@ -17,7 +17,8 @@ from gym_memory.baselines.rl.shared.bags import (
     scenes_of,
 )
 from gym_memory.baselines.rl.shared.learner import Experience, LearnedPolicy
-from gym_memory.baselines.rl.shared.replay import NEVER, LogitTable, Rollouts, cells, torch
+from gym_memory.baselines.rl.shared.replay import torch
+from gym_memory.baselines.rl.shared.rollouts import NEVER, LogitTable, Rollouts, cells
 from gym_memory.core.settings import Help
 
 __all__ = ["A2c", "A2cLearner", "A2cSettings"]

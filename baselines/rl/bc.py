@@ -17,14 +17,10 @@ import numpy as np
 from gym_memory.baselines.rl.drrn import DrrnLearner, DrrnSettings
 from gym_memory.baselines.rl.shared.bags import ObservationBags
 from gym_memory.baselines.rl.shared.checkpoints import arrays, prefixed
-from gym_memory.baselines.rl.shared.learner import (
-    Experience,
-    LearnedPolicy,
-    PlannerTeacher,
-    RecordedTeacher,
-    TeacherAdvice,
-)
-from gym_memory.baselines.rl.shared.replay import RaggedLists, cells, gather_distinct, torch
+from gym_memory.baselines.rl.shared.learner import Experience, LearnedPolicy
+from gym_memory.baselines.rl.shared.replay import RaggedLists, gather_distinct, torch
+from gym_memory.baselines.rl.shared.rollouts import cells
+from gym_memory.baselines.rl.shared.teachers import PlannerTeacher, RecordedTeacher, TeacherAdvice
 from gym_memory.baselines.rules.beliefs import Plan
 from gym_memory.core.records import Observation
 from gym_memory.core.settings import Help

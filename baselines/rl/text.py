@@ -18,7 +18,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gym_memory.baselines.rl.shared.bags import Discount, MiniLM, Texts
+from gym_memory.baselines.rl.shared.bags import Discount, Texts
 from gym_memory.baselines.rl.shared.learner import (
     Checkpoint,
     Device,
@@ -26,7 +26,9 @@ from gym_memory.baselines.rl.shared.learner import (
     LearnedPolicy,
     Learner,
 )
-from gym_memory.baselines.rl.shared.replay import NEVER, LogitTable, Rollouts, cells, torch
+from gym_memory.baselines.rl.shared.readers import MiniLM
+from gym_memory.baselines.rl.shared.replay import torch
+from gym_memory.baselines.rl.shared.rollouts import NEVER, LogitTable, Rollouts, cells
 from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.records import Observation
 from gym_memory.core.settings import Help, Settings, checked

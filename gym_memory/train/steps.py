@@ -16,7 +16,7 @@ import gymnasium as gym
 
 from gym_memory.baselines.llm.answers import match_action
 from gym_memory.baselines.llm.language import LanguagePolicy, LanguageSettings
-from gym_memory.baselines.rl.shared.learner import PlannerTeacher, TeacherAdvice
+from gym_memory.baselines.rl.shared.teachers import PlannerTeacher, TeacherAdvice
 from gym_memory.core.errors import ResultsError
 from gym_memory.core.records import Observation, value_of
 from gym_memory.core.settings import Help

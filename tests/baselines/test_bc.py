@@ -12,7 +12,7 @@ from trained import assert_same_training
 from gym_memory.baselines.base import make_policy
 from gym_memory.baselines.rl.bc import BcLearner, BcSettings
 from gym_memory.baselines.rl.shared import checkpoints
-from gym_memory.baselines.rl.shared.learner import PlannerTeacher, RecordedTeacher, TeacherAdvice
+from gym_memory.baselines.rl.shared.teachers import PlannerTeacher, RecordedTeacher, TeacherAdvice
 from gym_memory.baselines.rl.shared.training import Trainer, TrainSettings
 from gym_memory.baselines.scripted import Walkthrough
 from gym_memory.core.errors import InvalidArgumentError

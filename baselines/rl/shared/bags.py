@@ -5,30 +5,23 @@ from __future__ import annotations
 import dataclasses
 import zlib
 from abc import abstractmethod
-from collections.abc import Sequence
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
 from gym_memory.baselines.rl.shared.features import FeatureRows, Lexicon, describe, words_of
 from gym_memory.baselines.rl.shared.learner import Learner
+from gym_memory.baselines.rl.shared.readers import READERS
 from gym_memory.baselines.rl.shared.replay import Batch, Ints, RaggedLists, torch
 from gym_memory.core.records import Observation
 from gym_memory.core.settings import Help, Settings
-from gym_memory.memory.encoders import DEFAULT_MODEL, make_encoder
-from gym_memory.memory.encoders.pretrained import load_transformer
 
-__all__ = ["BagEncoder", "BagLearner", "BagNetwork", "BagSettings", "Discount", "MiniLM", "Rate"]
+__all__ = ["BagEncoder", "BagLearner", "BagNetwork", "BagSettings", "Discount", "Rate"]
 __all__ += ["ObservationBags", "Scenes", "Texts", "scenes_of"]
 
 Kind = Literal["bag", "gru", "minilm", "minilm-tuned"]
 Discount = Annotated[float, Help("Discount a step.", low=0, high=1)]
 Rate = Annotated[float, Help("Learning rate of Adam.", above=0)]
-
-_WORDS = 4096
-"""Rows for words that a GRU reads, by a stable hash."""
-_MAX_WORDS = 80
-"""Words of a text that are read, the last ones."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -105,9 +98,7 @@ class BagEncoder(torch.nn.Module):
         self.bag = torch.nn.EmbeddingBag(rows, dim, mode="sum", padding_idx=0)
         # An embedding that was hardly trained should have hardly any effect.
         torch.nn.init.zeros_(self.bag.weight)
-        self.reader: torch.nn.Module | None = None
-        if kind != "bag":
-            self.reader = {"gru": _Gru, "minilm": MiniLM, "minilm-tuned": _TunedMiniLM}[kind](dim)
+        self.reader = None if kind == "bag" else READERS[kind](dim)
 
     @property
     def reads(self) -> bool:
@@ -116,9 +107,7 @@ class BagEncoder(torch.nn.Module):
 
     def tuned(self) -> list[torch.nn.Parameter]:
         """Return the pretrained parameters that are trained on."""
-        if isinstance(self.reader, _TunedMiniLM):
-            return list(self.reader.model.parameters())
-        return []
+        return self.reader.tuned() if self.reader is not None else []
 
     def forward(self, bags: Batch) -> torch.Tensor:
         """Encode bags, each with its text's number first: float32 of shape (bags, dim)."""
@@ -132,78 +121,6 @@ class BagEncoder(torch.nn.Module):
             read = self.reader([self._texts[int(number)] for number in used])
             found = found + read[torch.from_numpy(where).to(device)]
         return found
-
-
-class _Gru(torch.nn.Module):
-    """Last state of a GRU over the words of a text."""
-
-    def __init__(self, dim: int):
-        super().__init__()
-        self.embedding = torch.nn.Embedding(_WORDS, dim, padding_idx=0)
-        self.gru = torch.nn.GRU(dim, dim, batch_first=True)
-
-    def forward(self, texts: list[str]) -> torch.Tensor:
-        rows = [
-            [1 + zlib.crc32(word.encode()) % (_WORDS - 1) for word in words_of(text)[-_MAX_WORDS:]]
-            or [0]
-            for text in texts
-        ]
-        lengths = torch.tensor([len(row) for row in rows])
-        padded = torch.zeros(len(rows), int(lengths.max()), dtype=torch.long)
-        for place, row in enumerate(rows):
-            padded[place, : len(row)] = torch.tensor(row)
-        packed = torch.nn.utils.rnn.pack_padded_sequence(
-            self.embedding(padded.to(self.embedding.weight.device)),
-            lengths,
-            batch_first=True,
-            enforce_sorted=False,
-        )
-        state: torch.Tensor = self.gru(packed)[1][0]
-        return state
-
-
-class MiniLM(torch.nn.Module):
-    """A trained layer over frozen sentence embeddings, each computed once.
-
-    If ``stretched``, each number of an embedding is about 1 in size, and not the whole of it.
-    """
-
-    def __init__(self, dim: int, *, stretched: bool = False):
-        super().__init__()
-        self._encoder = make_encoder(DEFAULT_MODEL)
-        self._scale = self._encoder.dim**0.5 if stretched else 1.0
-        self._kept: dict[str, torch.Tensor] = {}
-        self.layer = torch.nn.Linear(self._encoder.dim, dim)
-
-    def forward(self, texts: Sequence[str]) -> torch.Tensor:
-        """Encode texts: float32 of shape (texts, dim)."""
-        new = [text for text in texts if text not in self._kept]
-        if new:
-            vectors = torch.from_numpy(np.asarray(self._encoder.encode(new), np.float32))
-            self._kept.update(zip(new, vectors * self._scale, strict=True))
-        stacked = torch.stack([self._kept[text] for text in texts])
-        read: torch.Tensor = self.layer(stacked.to(self.layer.weight.device))
-        return read
-
-
-class _TunedMiniLM(torch.nn.Module):
-    """An encoder of sentences trained together with everything else."""
-
-    def __init__(self, dim: int):
-        super().__init__()
-        # Without dropout, as it was loaded: all chance is the learner's.
-        self.model: Any = load_transformer(DEFAULT_MODEL, "encoder=minilm-tuned")
-        size = len(self.model.encode("", show_progress_bar=False))
-        self.layer = torch.nn.Linear(size, dim)
-
-    def forward(self, texts: list[str]) -> torch.Tensor:
-        device = self.layer.weight.device
-        tokens = {
-            name: value.to(device) if torch.is_tensor(value) else value
-            for name, value in self.model.tokenize(texts).items()
-        }
-        read: torch.Tensor = self.layer(self.model(tokens)["sentence_embedding"])
-        return read
 
 
 # ------------------------------------------------------------ observations

@@ -1,28 +1,24 @@
-"""Learners, their teachers, and the policy that plays a trained learner."""
+"""Learners, and the policy that plays a trained one."""
 
 from __future__ import annotations
 
 import dataclasses
 import os
-import zlib
 from abc import ABC, abstractmethod
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 
-from gym_memory.baselines.base import Policy, make_policy
+from gym_memory.baselines.base import Policy
 from gym_memory.baselines.rl.shared import checkpoints
-from gym_memory.baselines.rules.beliefs import Plan
 from gym_memory.core.errors import CheckpointError, InvalidArgumentError
 from gym_memory.core.optional import require
 from gym_memory.core.records import Observation
 from gym_memory.core.settings import Help, make_settings
-from gym_memory.core.trajectory import read_trajectory
 
-__all__ = ["Checkpoint", "Device", "Experience", "LearnedPolicy", "Learner", "PlannerTeacher"]
-__all__ += ["RecordedTeacher", "TeacherAdvice", "check_device", "load_player", "playable"]
-__all__ += ["save_player"]
+__all__ = ["Checkpoint", "Device", "Experience", "LearnedPolicy", "Learner", "check_device"]
+__all__ += ["load_player", "playable", "save_player"]
 
 
 class Experience(NamedTuple):
@@ -209,65 +205,3 @@ class LearnedPolicy(Policy):
         self._seen = self.learner.see(obs, "", self._seen, self._action)
         self._action = self.learner.act([self._seen], explore=self.explores)[0]
         return obs["valid_actions"][self._action]
-
-
-# ------------------------------------------------------------ teachers
-
-
-class TeacherAdvice(NamedTuple):
-    """The action and the plan of a teacher; ``action`` is empty where it knows none."""
-
-    action: str
-    plan: Plan = Plan()
-
-
-class PlannerTeacher:
-    """The rule-based planner, which labels any state from the observation alone."""
-
-    def __init__(self, dialect: str):
-        self._planner: Any = make_policy("planner")
-        self._dialect = dialect
-
-    def advise(
-        self, obs: Observation, task_id: str, before: TeacherAdvice | None, action: str
-    ) -> TeacherAdvice:
-        """Return the planner's action, from its advice a step ago and the action taken then."""
-        # Its chance is that of the state, so that the same state has the same label.
-        chance = zlib.crc32(f"{task_id}\n{obs['text']}\n{obs['inventory']}".encode())
-        self._planner.reset({"task_id": task_id, "dialect": self._dialect}, chance)
-        if before is not None:
-            # The numbers that were published come from a teacher that knows no last action by name
-            # and counts no idle steps.
-            last = f"{before.action} | {action}"
-            self._planner.focus = dataclasses.replace(before.plan, action=last, idle=0, seen=())
-        advised = self._planner.act(obs, {})
-        return TeacherAdvice(advised, self._planner.focus)
-
-
-class RecordedTeacher:
-    """Recorded episodes, the best of each game; labels only the states that they visit."""
-
-    def __init__(self, path: Path):
-        files = [path] if path.is_file() else sorted(path.rglob("*.jsonl.gz"))
-        best: dict[str, tuple[float, int, tuple[str, ...]]] = {}
-        for file in files:
-            for episode in read_trajectory(file):
-                actions = tuple(step.action for step in episode.steps[1:])
-                found = (episode.outcome.value, -len(actions), actions)
-                best[episode.task.id] = max(best.get(episode.task.id, found), found)
-        if not best:
-            raise InvalidArgumentError(
-                f"expected teacher as 'planner' or a recorded trajectory, got {str(path)!r}, "
-                "where there is none"
-            )
-        self._actions = {task_id: actions for task_id, (_, _, actions) in best.items()}
-
-    def advise(
-        self, obs: Observation, task_id: str, before: TeacherAdvice | None, action: str
-    ) -> TeacherAdvice:
-        """Return the recorded action as long as the learner took the recorded ones; else none."""
-        if before is not None and (not before.action or before.action != action):
-            return TeacherAdvice("")
-        done = before.plan.done if before is not None else 0
-        actions = self._actions.get(task_id, ())
-        return TeacherAdvice(actions[done] if done < len(actions) else "", Plan(done=done + 1))
