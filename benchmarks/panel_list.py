@@ -75,7 +75,10 @@ _MINIHACK = (
 
 def _minihack(name: str) -> PlannedWorld:
     task = f"MiniHack-{name}"
-    settings = {"task": task, "character": "@", "split": "test", "max_steps": 100}
+    settings = {
+        **{"task": task, "character": "@", "score": "progression"},
+        **{"split": "test", "max_steps": 100},
+    }
     return _world("NetHack", settings, 5, {f"{task.lower()}/test/{n}": "" for n in range(5)})
 
 
@@ -103,9 +106,10 @@ PANELS = (
     _alfworld("alfworld-seen", "valid_seen", 140, "ALFWorld, rooms of the training games."),
     PlannedPanel(
         "scienceworld-test",
-        "ScienceWorld, the first 10 test variations of each of 30 tasks.",
-        (_world("ScienceWorld", {"split": "test", "max_steps": 100}, 270),),
-        "Official variations; ten a task as published agents play them.",
+        "ScienceWorld, the first ten test variations of each of the 30 tasks, where it has ten.",
+        (_world("ScienceWorld", {"split": "test", "max_steps": 100}, 271),),
+        "Official test variations, at most ten a task as SwiftSage plays them; 1,819 are too many.",
+        "pip install scienceworld, and Java",
     ),
     PlannedPanel(
         "webshop",
@@ -154,17 +158,19 @@ PANELS = (
         "NetHack with any character, five games, as many as BALROG plays.",
         (
             _world(
-                "NetHack", {"character": "@", "split": "test", "view": "room", "max_steps": 500}, 5
+                "NetHack",
+                {"character": "@", "score": "progression", "split": "test", "max_steps": 500},
+                5,
             ),
         ),
-        "BALROG's task with our seeds, as it draws its own; skills are actions, so 500 of them.",
+        "BALROG's task and progression. It draws its seeds, these are ours; 500 skills as actions.",
     ),
     PlannedPanel(
         "minihack-balrog",
         "BALROG's eight MiniHack tasks, five games each; its progression is the share won.",
         tuple(_minihack(name) for name in _MINIHACK),
-        "BALROG's tasks and number of games, with our seeds.",
-        "pip install minihack",
+        "BALROG's tasks, progression and number of games, with our seeds; 100 skills as actions.",
+        "pip install minihack 'setuptools<81'; python -m minihack.scripts.download_boxoban_levels",
     ),
     PlannedPanel(
         "agentodyssey",

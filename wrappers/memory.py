@@ -121,8 +121,15 @@ class MemoryObservation(gym.Wrapper[Observation, str, Obs, str], gym.utils.Recor
 
     @property
     def plan(self) -> PlanState:
-        """Return the plan that the policy published last, with its own notes."""
+        """Return the plan that the policy published last, with its own notes.
+
+        Set it in vector environments, ``envs.set_attr("plan", [player.focus for ...])``.
+        """
         return self._plan
+
+    @plan.setter
+    def plan(self, plan: PlanState | str) -> None:
+        self.set_focus(plan)
 
     def reasons(self) -> Reasons:
         """Return why the last recall shows what it shows; see :meth:`.Memory.reasons`."""

@@ -20,7 +20,8 @@ _SETTINGS = frozenset(
         *("level", "split", "max_steps", "valid_actions", "inventory", "navigate", "hints"),
         *("gata_actions", "task", "task_type", "challenge", "variation", "simplification"),
         *("goals", "show_attributes", "catalogue_seed", "story_seed", "dataset", "metric"),
-        *("search", "candidates", "view", "character", "depth", "max_score", "world", "tutorial"),
+        *("search", "candidates", "view", "character", "depth", "max_score", "score", "world"),
+        "tutorial",
     )
 )
 _WORD = re.compile(r"\w[\w .,+-]{0,63}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import importlib.util
 import itertools
+import random
 import re
 
 import gymnasium as gym
@@ -12,6 +13,7 @@ import pytest
 
 from gym_memory.baselines.rules.nethack import Descender
 from gym_memory.core.errors import InvalidArgumentError, MissingDependencyError, UnknownNameError
+from gym_memory.games.nethack.progression import progression
 
 pytestmark = pytest.mark.slow
 
@@ -386,7 +388,7 @@ def test_minihack_names_its_package():
 
 @pytest.mark.skipif(importlib.util.find_spec("minihack") is None, reason="needs MiniHack")
 def test_minihack_tasks_are_played_by_the_same_skills():
-    env = gym.make(ID, task="MiniHack-Room-5x5-v0", memory="none")
+    env = gym.make(ID, task="MiniHack-Room-5x5-v0", memory="none", score="progression")
     obs, info = env.reset(seed=3)
     assert "MiniHack-Room-5x5" in obs["task"]
     over = False
@@ -395,3 +397,35 @@ def test_minihack_tasks_are_played_by_the_same_skills():
             *_, over, _, info = env.step(action)
     assert info["success"]
     assert info["normalized_score"] == 1.0
+
+
+@pytest.mark.skipif(importlib.util.find_spec("minihack") is None, reason="needs MiniHack")
+def test_boxoban_level_depends_on_seed_alone():
+    task = "MiniHack-Boxoban-Hard-v0"
+    pytest.importorskip("minihack.envs.boxohack", reason="needs MiniHack")
+    env = gym.make(ID, task=task, memory="none", score="progression")
+    first = []
+    for seed in (0, 1, 0):
+        random.seed(seed + len(first))
+        try:
+            obs, info = env.reset(seed=seed)
+        except ModuleNotFoundError as missing:
+            pytest.skip(str(missing))
+        first.append(obs["text"])
+        assert info["score"] == 0
+    assert first[0] == first[2] != first[1]
+
+
+@pytest.mark.parametrize(("seed", "reached"), [(3, (2, 1)), (7, (1, 2))])
+def test_progression_is_of_depth_or_experience(seed, reached):
+    env = gym.make(ID, memory="none", score="progression", max_steps=20)
+    (_, _, at_start), *_, (_, _, info) = descend(env, seed, 20)
+    assert at_start["score"] == 0.0
+    assert (info["max_depth"], env.unwrapped.play.tracker.most_experienced) == reached
+    assert info["normalized_score"] == info["score"] == progression(*reached) > 0
+    env.close()
+
+
+def test_progression_is_the_larger_share():
+    assert progression(3, 1) < progression(3, 2) == progression(1, 2)
+    assert progression(60, 1) == progression(50, 30)

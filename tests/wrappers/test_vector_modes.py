@@ -15,6 +15,7 @@ import pytest
 from gymnasium.vector import AutoresetMode
 
 import gym_memory  # noqa: F401  registers the environments
+from gym_memory.core.records import PlanState
 from gym_memory.wrappers import EncodeText, IndexActions
 
 PAGE = Path(__file__).parents[2] / "docs" / "vector-environments.md"
@@ -64,6 +65,16 @@ def test_disabled_waits_for_a_reset() -> None:
     obs, infos = envs.reset(options={"reset_mask": truncated})
     assert infos["moves"].tolist() == [0, 0]
     assert all(obs["valid_actions"])
+    envs.close()
+
+
+@pytest.mark.parametrize("kind", ["sync", "async"])
+def test_plan_of_each_player_steers_its_recalls(kind: str) -> None:
+    envs = vector(AutoresetMode.NEXT_STEP, kind)
+    envs.reset(seed=[3, 4])
+    envs.set_attr("plan", [PlanState("find the lamp"), "go home"])
+    envs.step(("look", "look"))
+    assert envs.get_attr("focus") == ("find the lamp", "go home")
     envs.close()
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import _ctypes
 import contextlib
 import ctypes
+import random
 import re
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -103,6 +104,7 @@ class NetHackEngine:
         self._env: Any = None
         self._inventory = b""
         self._items: tuple[PackItem, ...] = ()
+        self._levels: list[str] = []
         self.ascended = False
         self.reward = 0.0
         """Reward that the task of the NLE environment gave since the start."""
@@ -114,6 +116,7 @@ class NetHackEngine:
         if self._env is None:
             self._env = self._make()
         self._env.unwrapped.seed(core=seed, disp=seed, reseed=False)
+        self._choose_level(seed)
         observation, _ = self._env.reset()
         self._fix_birthday()
         self.ascended, self.solved, self.reward = False, False, 0.0
@@ -137,6 +140,18 @@ class NetHackEngine:
     def library(self) -> str:
         """Return the path of the started game's own copy of NetHack's library."""
         return str(self._env.unwrapped.nethack.dlpath)
+
+    def _choose_level(self, seed: int) -> None:
+        """Choose the level of MiniHack's Boxoban by the seed.
+
+        Boxoban itself draws one by Python's global chance, from files in the order of the disk. Its
+        goals are known after a reset, but NLE 1.3 asks for them before.
+        """
+        boxoban = self._env.unwrapped
+        if hasattr(boxoban, "_levels"):
+            self._levels = self._levels or sorted(boxoban._levels)
+            boxoban._levels = [random.Random(seed).choice(self._levels)]
+            boxoban._goal_pos_set = set()
 
     def _fix_birthday(self) -> None:
         """Set the hour at which the game began, from which NetHack takes shopkeepers' names.
@@ -255,14 +270,17 @@ _OPTIONS: dict[str, Any] = {
 """Every key is taken and every question asked."""
 
 
-def make_nle(character: str) -> Any:
+_VALKYRIE = "val-hum-neu-fem"
+
+
+def make_nle(character: str | None) -> Any:
     """Build NLE's environment of the whole game."""
     nle = require("nle.env", "nethack", "NetHack")
-    return nle.NLE(character=character, fix_moon_phase=True, **_OPTIONS)
+    return nle.NLE(character=character or _VALKYRIE, fix_moon_phase=True, **_OPTIONS)
 
 
-def make_minihack(task: str) -> Any:
-    """Build a MiniHack environment.
+def make_minihack(task: str, character: str | None) -> Any:
+    """Build a MiniHack environment; without a character it has its own.
 
     Raises:
         MissingDependencyError: MiniHack is not installed.
@@ -272,4 +290,6 @@ def make_minihack(task: str) -> Any:
     known = [name for name in gym.registry if name.startswith("MiniHack-")]
     if task not in known:
         raise UnknownNameError("MiniHack task", task, known)
-    return gym.make(task, disable_env_checker=True, **_OPTIONS)
+    chosen: dict[str, Any] = {"character": character} if character else {}
+    made = gym.make(task, disable_env_checker=True, **chosen, **_OPTIONS)
+    return made.unwrapped  # Boxoban's reset takes no seed, which wrappers pass

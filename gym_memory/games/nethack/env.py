@@ -24,6 +24,7 @@ from gym_memory.games.nethack.facts import facts_of, reported_facts
 from gym_memory.games.nethack.grid import COLUMNS, area_name, offset_words
 from gym_memory.games.nethack.level import Level
 from gym_memory.games.nethack.play import Impossible, NetHackPlay, Stop
+from gym_memory.games.nethack.progression import progression
 from gym_memory.games.nethack.tracker import AreaEntry, AreaListing, Status, Tracker, listing, title
 
 __all__ = ["VIEWS", "NetHack", "describe", "inventory_text", "prompt_text"]
@@ -157,6 +158,8 @@ def prompt_text(prompt: GamePrompt) -> str:
 
 VIEWS = ("room", "level")
 """Extents that an observation may describe."""
+SCORES = ("points", "progression")
+"""Measures of a game."""
 
 
 # ------------------------------------------------------------ the environment
@@ -182,14 +185,16 @@ class NetHack(TextEnv):
     The score is the game's own; ``normalized_score`` is its share of ``max_score``, cut at 1.
     ``success`` is reaching the dungeon level ``depth`` if given, else winning the game. Death is a
     loss. In a MiniHack task the score is the sum of its rewards, 1 at best, and success is the
-    task's own.
+    task's own. ``score="progression"`` is BALROG's instead, from 0 to 1: in NetHack the share of
+    human games won from as deep or as experienced (:mod:`.progression`), in MiniHack the success.
 
     The number at the end of a task id is the seed of the game: the same seed and the same actions
     give the same text in every process.
 
     Args:
         task: ``NetHack``, or the name of a MiniHack environment (``MiniHack-Room-5x5-v0``).
-        character: Role, race, alignment and sex as NLE writes them.
+        character: Role, race, alignment and sex as NLE writes them, ``@`` for any; None for a
+            Valkyrie (``val-hum-neu-fem``), in MiniHack for that of its task.
         max_steps: Step limit, counted in actions.
         inventory: True to show the inventory text in the observation.
     """
@@ -204,13 +209,16 @@ class NetHack(TextEnv):
         view: Annotated[str, Help("``room`` or ``level``.", choices=VIEWS)] = "room",
         *,
         task: str = "NetHack",
-        character: str = "val-hum-neu-fem",
+        character: str | None = None,
         depth: Annotated[
             int | None, Help("Dungeon level that ends the episode; None to play for points.", low=2)
         ] = None,
         max_score: Annotated[
             int, Help("Points that count as a normalized score of 1.", low=1)
         ] = 1000,
+        score: Annotated[
+            str, Help("``points``, or BALROG's ``progression``.", choices=SCORES)
+        ] = "points",
         split: Annotated[
             str, Help("``train``, ``valid`` or ``test``: different games.", choices=tuple(_SPLITS))
         ] = "test",
@@ -219,7 +227,7 @@ class NetHack(TextEnv):
         inventory: bool = True,
         render_mode: str | None = None,
     ):
-        if not _CHARACTER.fullmatch(character):
+        if character is not None and not _CHARACTER.fullmatch(character):
             raise InvalidArgumentError(
                 f"expected character as role-race-alignment-sex such as 'val-hum-neu-fem', or '@' "
                 f"for any, got {character!r}"
@@ -232,10 +240,11 @@ class NetHack(TextEnv):
             max_steps=max_steps, valid_actions=valid_actions, split=split, render_mode=render_mode
         )
         self.view, self.task, self.character, self.depth = view, task, character, depth
-        self._max_score = float(max_score) if task == "NetHack" else 1.0
+        self._counted = score
+        self._max_score = float(max_score) if task == "NetHack" and score == "points" else 1.0
         self._show_inventory = inventory
         self.engine = NetHackEngine(
-            lambda: make_nle(character) if task == "NetHack" else make_minihack(task)
+            lambda: make_nle(character) if task == "NetHack" else make_minihack(task, character)
         )
         self._play: NetHackPlay | None = None
         head = "nethack" if task == "NetHack" else task.lower()
@@ -286,13 +295,21 @@ class NetHack(TextEnv):
             text = describe(tracker, note, screen.prompt, whole_level=self.view == "level")
         return Feedback(
             text,
-            float(tracker.status.score) if self.task == "NetHack" else self.engine.reward,
+            self._count(),
             self._max_score,
             won=won,
             lost=over and not won,
             inventory=inventory_text(tracker.screen.items) if self._show_inventory else "",
             accepted=accepted,
         )
+
+    def _count(self) -> float:
+        tracker, engine = self.play.tracker, self.engine
+        if self._counted == "points":
+            return float(tracker.status.score) if self.task == "NetHack" else engine.reward
+        if self.task != "NetHack" or engine.ascended:
+            return float(engine.solved or engine.ascended)
+        return progression(tracker.deepest, tracker.most_experienced)
 
     def _list_valid_actions(self) -> tuple[str, ...]:
         return possible(self.play, whole_level=self.view == "level")

@@ -96,6 +96,7 @@ class Tracker:
         self.merged: list[tuple[Level, Area, Area]] = []
         self.news: list[str] = []
         self.deepest = 0
+        self.most_experienced = 0
         self.facing = -1
         self._reported: dict[tuple[str, Area], AreaListing] = {}
         self.level = Level("")
@@ -121,6 +122,7 @@ class Tracker:
         self.screen = screen
         self.status = Status.of(screen)
         self.deepest = max(self.deepest, self.status.depth)
+        self.most_experienced = max(self.most_experienced, self.status.experience)
         place = (screen.status[23], screen.status[24])
         level = self.levels.get(place)
         if level is None:
