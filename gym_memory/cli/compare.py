@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
@@ -26,7 +27,7 @@ from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.names import Spec, specs
 from gym_memory.draw.svg import short_spec
 from gym_memory.papers.presets import PRESETS, Preset, make_preset
-from gym_memory.run.compare import compare
+from gym_memory.run.compare import KeptWorkers, compare
 from gym_memory.run.config import EpisodeRow, RunConfig
 from gym_memory.run.mixtures import mixtures
 from gym_memory.run.results.labels import labels
@@ -130,10 +131,11 @@ def play_parts(
     """Play several configurations, each into its folder; the hard stops hold for all together."""
     out.mkdir(parents=True, exist_ok=True)
     spending = out / "spending.sqlite"
-    return [
-        play_config(config, folder, playing, spending=spending, quiet=True)
-        for folder, config in parts.items()
-    ]
+    with KeptWorkers() as kept:
+        return [
+            play_config(config, folder, playing, spending=spending, quiet=True, kept=kept)
+            for folder, config in parts.items()
+        ]
 
 
 def play_config(
@@ -143,6 +145,7 @@ def play_config(
     *,
     spending: Path | None = None,
     quiet: bool = False,
+    kept: KeptWorkers | None = None,
 ) -> list[EpisodeRow]:
     """Run ``compare`` with a progress bar, then print its table and where the report lies.
 
@@ -153,7 +156,12 @@ def play_config(
     try:
         with shown_progress(f"{len(config.jobs())} jobs") as on_progress:
             rows = compare(
-                config, out, spending=spending, on_progress=on_progress, **playing.arguments()
+                config,
+                out,
+                spending=spending,
+                on_progress=on_progress,
+                kept=kept,
+                **playing.arguments(),
             )
     except KeyboardInterrupt:
         progress().print(
@@ -217,20 +225,29 @@ def _print_differences(config: RunConfig, rows: list[EpisodeRow]) -> None:
 
 
 def _print_losses(found: Sequence[Loss], out: Path) -> None:
+    from gym_memory.viewer.recordings import find, lost
+
     if not found:
         return
-    best = short_spec(found[0].best.memory)
-    output().print(f"The games that cost most against {best}:", markup=False)
+    rivals = dict.fromkeys(short_spec(loss.best.memory) for loss in found)
+    output().print(
+        f"The games that cost most against {' and '.join(rivals)}, each with the command that "
+        "shows where they part:",
+        markup=False,
+    )
+    recordings = find([out])
     for loss in found:
-        unit = loss.unit
+        unit, best = loss
         output().print(
             f"  {short_spec(unit.env)} seed {unit.seed}, {short_spec(unit.policy)}: "
-            f"{short_spec(unit.memory)} {unit.score:.2f}, {best} {loss.best.score:.2f}",
+            f"{short_spec(unit.memory)} {unit.score:.2f}, "
+            f"{short_spec(best.memory)} {best.score:.2f}",
             markup=False,
         )
-    output().print(
-        f"See where they part: gym-memory view {out}, page Compare", markup=False, soft_wrap=True
-    )
+        pair = "".join(f" --episode {number}" for number in lost(loss, recordings))
+        output().print(
+            f"    gym-memory view {shlex.quote(str(out))}{pair}", markup=False, soft_wrap=True
+        )
 
 
 def _certainty(gap: Difference) -> str:

@@ -369,16 +369,19 @@ def _print_losses(
     cells = {memory: [SuiteCell.from_json(c) for c in found] for memory, found in played.items()}
     lost = lost_games(cells, best, [SuiteCell.from_json(c) for c in shipped[best]])
     if lost:
-        output().print(f"The games that cost most against {best}:", markup=False)
-    for game in lost:
+        output().print(
+            f"The games that cost most against {best}, each with the command that shows where "
+            "they part:",
+            markup=False,
+        )
+    for number, game in enumerate(lost, 1):
         output().print(
             f"  {game.env} {game.task}, {game.policy}, {game.budget} tokens: {game.memory} "
-            f"{game.score:.2f}, {best} {game.best_score:.2f}\n    {game.command}",
+            f"{game.score:.2f}, {best} {game.best_score:.2f}\n"
+            f"    {game.command(f'results/why-{number}')}",
             markup=False,
             soft_wrap=True,
         )
-    if lost:
-        output().print("See where they part: gym-memory view results/why, page Compare")
     cards = {card.memory: card for card in made}
     for memory in own:
         kinds = lost_abilities(cards[memory], cards[best]) if memory in cards else []

@@ -55,10 +55,11 @@ def paper(
     Example: `gym-memory paper arigraph-fig3 --model qwen --base-url http://localhost:8000/v1
     --max-tokens 5000000`
     """
-    from gym_memory.cli.compare import default_out, play_parts
+    from gym_memory.cli.compare import default_out, play_config
     from gym_memory.cli.ldm2 import prepare
     from gym_memory.papers.experiments import experiment_names, load_experiment
     from gym_memory.papers.results import draw, records
+    from gym_memory.run.compare import KeptWorkers
 
     if not name:
         for known in experiment_names():
@@ -72,10 +73,15 @@ def paper(
     )  # fmt: skip
     folder = playing.out or default_out(name, plan()[0].config)
     played: list[tuple[Comparison, list[EpisodeRow]]] = []
-    for part in plan(folder=folder):
-        prepare(part, folder, playing)
-        (rows,) = play_parts({folder / part.name: part.config}, folder, playing)
-        played.append((part, rows))
+    folder.mkdir(parents=True, exist_ok=True)
+    spending = folder / "spending.sqlite"
+    with KeptWorkers() as kept:
+        for part in plan(folder=folder):
+            prepare(part, folder, playing)
+            rows = play_config(
+                part.config, folder / part.name, playing, spending=spending, quiet=True, kept=kept
+            )
+            played.append((part, rows))
     found = records(experiment, played)
     if playing.json_lines:
         print_json(found)

@@ -88,8 +88,8 @@ def view(
         list[str] | None,
         Option(
             metavar="WORDS",
-            help="With --html: the episode, e.g. `arigraph planner seed 3`; twice for two side by "
-            "side. Default: the first.",
+            help="Open the replay of an episode, e.g. `arigraph planner seed 3` or its number in "
+            "--list; twice for two side by side, where they first differ.",
         ),
     ] = None,
     listed: Annotated[bool, Option("--list", help="Print the recorded episodes.")] = False,
@@ -103,24 +103,30 @@ def view(
 
     Example: `gym-memory view results/first`
 
-    A file to keep or to send: `gym-memory view results/first --html replay.html
-    --episode "arigraph planner seed 3" --episode "history planner seed 3"`
+    Two episodes side by side, with `--html replay.html` as a file to keep or to send:
+    `gym-memory view results/first --episode "arigraph planner seed 3"
+    --episode "history planner seed 3"`
     """
-    from gym_memory.viewer.recordings import choose, find, write_replay
+    from gym_memory.viewer.recordings import choose, compared_at, find, write_replay
 
     if listed:
         for number, recording in enumerate(find(paths)):
             print(f"{number}: {visible(recording.title)}")
         return
+    chosen = []
+    if episode or html:
+        recordings = find(paths)
+        if not recordings:
+            raise ResultsError("expected recorded episodes (steps/*.jsonl.gz), found none there")
+        chosen = [choose(recordings, words) for words in episode or ["0"]]
+        if len(chosen) > 2:
+            raise InvalidArgumentError(f"expected one or two episodes, got {len(chosen)}")
     if html is None:
         from gym_memory.viewer.server import serve
 
-        serve(paths, host=host, port=port, browser=browser)
+        start = compared_at(chosen) if chosen else ""
+        serve(paths, host=host, port=port, browser=browser, start=start)
         return
-    recordings = find(paths)
-    if not recordings:
-        raise ResultsError("expected recorded episodes (steps/*.jsonl.gz), found none there")
-    chosen = [choose(recordings, words) for words in episode or ["0"]]
     write_replay(chosen, html)
     titles = " | ".join(recording.title for recording in chosen)
     progress().print(f"{html}: {titles}", markup=False, soft_wrap=True)

@@ -152,8 +152,7 @@ class RayPool:
         self._config: RunConfig | None = None
 
     def __enter__(self) -> RayPool:
-        for folder in (self._logs, self._steps):
-            folder.mkdir(parents=True, exist_ok=True)
+        self.move(self._logs, self._steps)
         self._leave = connect(self._address)
         return self
 
@@ -164,6 +163,12 @@ class RayPool:
             self._ray.kill(actor.handle)
         self._idle, self._running = [], {}
         self._leave()
+
+    def move(self, logs: Path, steps: Path) -> None:
+        """Write the files of the next jobs into other folders; call it between two plays."""
+        self._logs, self._steps = logs, steps
+        for folder in (logs, steps):
+            folder.mkdir(parents=True, exist_ok=True)
 
     def check(self, config: RunConfig) -> dict[str, str]:
         """Build each environment where it will run, and each memory and policy, once."""

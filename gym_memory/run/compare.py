@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import sys
 from collections.abc import Callable, Sequence
+from pathlib import Path
+from types import TracebackType
 from typing import Any
 
 from gym_memory.core.errors import InvalidArgumentError
@@ -18,10 +22,48 @@ from gym_memory.run.results import ResultsFolder
 from gym_memory.run.results.report import read_source, write_report
 from gym_memory.run.results.verify import MANIFEST, write_manifest
 
-__all__ = ["DEFAULT_STEP_TIMEOUT", "DEFAULT_TIMEOUT", "OnProgress", "compare", "default_workers"]
+__all__ = ["DEFAULT_STEP_TIMEOUT", "DEFAULT_TIMEOUT", "KeptWorkers", "OnProgress", "compare"]
+__all__ += ["default_workers"]
 
 OnProgress = Callable[[int, int, Sequence[EpisodeRow]], None]
 """Called with jobs finished, jobs in all, and the episodes of the job just finished."""
+
+
+class KeptWorkers:
+    """The workers of several comparisons: engines start once, and not again for each of them.
+
+    Comparisons use it one after the other, inside its ``with`` block, at whose end workers end.
+    """
+
+    def __init__(self) -> None:
+        self._stack = contextlib.ExitStack()
+        self._settings: Any = None
+        self._pool: WorkerPool | RayPool | None = None
+
+    def __enter__(self) -> KeptWorkers:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._stack.__exit__(kind, error, traceback)
+
+    def pool(
+        self, kind: type[WorkerPool | RayPool], args: Sequence[Any], folder: Path, **settings: Any
+    ) -> WorkerPool | RayPool:
+        """Return workers that write into a folder; others end those that there are."""
+        logs, steps = folder / "logs", folder / "steps"
+        if self._pool is not None and self._settings == (kind, args, settings):
+            self._pool.move(logs, steps)
+            return self._pool
+        self._stack.close()
+        made: WorkerPool | RayPool = kind(*args, logs=logs, steps=steps, **settings)
+        self._stack.enter_context(made)
+        self._pool, self._settings = made, (kind, args, settings)
+        return made
 
 
 def default_workers() -> int:
@@ -49,6 +91,7 @@ def compare(
     worker_memory: float | None = None,
     callbacks: Sequence[str] = (),
     on_progress: OnProgress | None = None,
+    kept: KeptWorkers | None = None,
 ) -> list[EpisodeRow]:
     """Play what ``config`` asks for and the folder does not hold yet; write the report.
 
@@ -75,6 +118,7 @@ def compare(
             divides the machine's memory by the workers.
         callbacks: Callbacks by name, see :mod:`gym_memory.run.callbacks`.
         on_progress: Called at the start and after every job.
+        kept: Workers that earlier and later comparisons use too; None starts and ends its own.
 
     Returns:
         All episodes of the run, in the order of the configuration.
@@ -96,27 +140,28 @@ def compare(
             on_progress(done, total, ())
         if todo:
             memory = None if worker_memory is None else int(worker_memory * (1 << 30))
-            shared: dict[str, Any] = {
+            settings: dict[str, Any] = {
                 "limits_in_time": Limits(timeout, reset_timeout, step_timeout),
-                "logs": folder.path / "logs",
-                "steps": folder.path / "steps",
                 "plugins": (*config.plugins, *map(import_plugin, sources(callbacks))),
                 "callbacks": tuple(filter(watches_steps, callbacks)),
                 "memory": memory,
             }
-            pool: WorkerPool | RayPool
+            kind: type[WorkerPool | RayPool] = WorkerPool
+            args: tuple[Any, ...] = (ray, workers)
             if ray is not None:
-                pool = RayPool(ray, workers, **shared)
+                kind = RayPool
             else:
+                most = len(todo) if kept is None else sys.maxsize
                 here = default_workers() if workers is None else workers
                 at_once = here if concurrency is None else concurrency
-                pool = WorkerPool(
-                    min(here, at_once, len(todo)),
-                    limits=limits,
-                    concurrency=None if concurrency is None else min(at_once, len(todo)),
-                    **shared,
-                )
-            with following(callbacks, config.to_json(), folder.path) as followers, pool:
+                args = (min(here, at_once, most),)
+                settings["limits"] = limits
+                settings["concurrency"] = None if concurrency is None else min(at_once, most)
+            with (
+                following(callbacks, config.to_json(), folder.path) as followers,
+                contextlib.nullcontext(kept) if kept else KeptWorkers() as workers_of,
+            ):
+                pool = workers_of.pool(kind, args, folder.path, **settings)
                 backends = pool.check(config)
                 folder.set_backends(backends, allow_mismatch=allow_version_mismatch)
                 for rows in pool.play(todo):

@@ -31,7 +31,7 @@ from gym_memory.core.settings import check_int
 from gym_memory.games.isolate import cause_of_end
 from gym_memory.run import EpisodeResult
 from gym_memory.run.config import EpisodeRow, Job, RunConfig
-from gym_memory.run.worker import MARK, WorkerSettings, kill_marked, serve
+from gym_memory.run.worker import MARK, WorkerPlace, WorkerSettings, kill_marked, serve
 
 __all__ = ["LOOK_SECONDS", "Limits", "WorkerPool", "share_of_memory"]
 
@@ -124,18 +124,23 @@ class _Worker:
     """A worker process as the parent sees it."""
 
     def __init__(
-        self, slot: int, log: Path, settings: WorkerSettings, limits: Limits, temporary: str
+        self,
+        slot: int,
+        place: WorkerPlace,
+        settings: WorkerSettings,
+        limits: Limits,
+        temporary: str,
     ):
         self._limits = limits
         self.slot, self.lanes = slot, settings.lanes
         self.plays: dict[Job, _Play] = {}
         self.ready = False
         self._starts_until = time.monotonic() + START_SECONDS
-        self._log = log
+        self._log = place.log
         self._log_start = self._log_size()
         context = multiprocessing.get_context("spawn")
         self.connection, theirs = context.Pipe()
-        self.process = context.Process(target=serve, args=(theirs, log, settings))
+        self.process = context.Process(target=serve, args=(theirs, place, settings))
         self._mark = uuid.uuid4().hex
         with _child_settings(self._mark, temporary):
             self.process.start()
@@ -163,6 +168,12 @@ class _Worker:
         self.plays[job] = _Play(job, self._limits, alone=alone)
         with contextlib.suppress(OSError):
             self.connection.send(job)
+
+    def move(self, place: WorkerPlace) -> None:
+        """Have it write to other files; it plays nothing at that time."""
+        self._log = place.log
+        with contextlib.suppress(OSError):
+            self.connection.send(place)
 
     def awake(self, ready: Sequence[Any]) -> bool:
         """True if it sent a message, died, or is past its deadline."""
@@ -285,11 +296,10 @@ class WorkerPool:
         self._most = n_workers if concurrency is None else concurrency
         check_int("concurrency", self._most, self._n)
         memory = share_of_memory(n_workers) if memory is None else check_int("memory", memory, 1)
-        self._logs = logs
+        self._logs, self._steps = logs, steps
         self._settings = WorkerSettings(
             plugins=tuple(plugins),
             callbacks=tuple(callbacks),
-            steps=steps,
             limits=limits or {},
             lanes=math.ceil(self._most / self._n),
             memory=memory,
@@ -302,9 +312,7 @@ class WorkerPool:
         self._suspects: set[Job] = set()  # were played beside others when their worker died
 
     def __enter__(self) -> WorkerPool:
-        for folder in (self._logs, self._settings.steps):
-            if folder is not None:
-                folder.mkdir(parents=True, exist_ok=True)
+        self.move(self._logs, self._steps)
         self._temporary = tempfile.mkdtemp(prefix="gym-memory-")
         return self
 
@@ -319,11 +327,25 @@ class WorkerPool:
         self._workers.clear()
         shutil.rmtree(self._temporary, ignore_errors=True)
 
+    def move(self, logs: Path, steps: Path | None) -> None:
+        """Write the files of the next jobs into other folders; call it between two plays."""
+        self._logs, self._steps = logs, steps
+        for folder in (logs, steps):
+            if folder is not None:
+                folder.mkdir(parents=True, exist_ok=True)
+        for slot, worker in self._workers.items():
+            worker.move(self._place(slot))
+
+    def _place(self, slot: int) -> WorkerPlace:
+        return WorkerPlace(self._logs / f"worker-{slot}.log", self._steps)
+
     def _start(self, slot: int) -> None:
         """Start a worker; where the system refuses, the slot stays empty for the next try."""
-        log = self._logs / f"worker-{slot}.log"
+        place = self._place(slot)
         try:
-            self._workers[slot] = _Worker(slot, log, self._settings, self._in_time, self._temporary)
+            self._workers[slot] = _Worker(
+                slot, place, self._settings, self._in_time, self._temporary
+            )
         except OSError as error:
             self._count_failed_start(f"a worker process cannot be started: {error}")
 

@@ -1,6 +1,7 @@
 """Play jobs that come through a pipe, inside a worker process, and report on them.
 
-A worker takes a :class:`RunConfig` to check and a :class:`Job` to play. It sends tuples: ``ready``;
+A worker takes a :class:`RunConfig` to check, a :class:`Job` to play, and a :class:`WorkerPlace` to
+write to from then on. It sends tuples: ``ready``;
 ``checked`` or ``error``; for a job ``begin``, ``step`` (after a reset and now and then), ``row``
 (an episode), ``done`` or ``error``. With several lanes each job has a thread.
 """
@@ -44,7 +45,7 @@ from gym_memory.run.callbacks import Callback, make_callback
 from gym_memory.run.config import Job, RunConfig
 from gym_memory.run.play import Listener, play_job
 
-__all__ = ["MARK", "WorkerSettings", "kill_marked", "serve"]
+__all__ = ["MARK", "WorkerPlace", "WorkerSettings", "kill_marked", "serve"]
 
 MARK = "GYM_MEMORY_WORKER"
 """Environment variable that marks a worker and all that it starts."""
@@ -53,23 +54,29 @@ MARK = "GYM_MEMORY_WORKER"
 class WorkerSettings(NamedTuple):
     """Settings that all workers of a pool share.
 
-    ``steps`` is the folder of the step logs, None for none; ``limits`` are the arguments of a
-    Budget, empty for none; ``memory`` is the limit in bytes of data; ``silence`` the most seconds
-    of play without a message.
+    ``limits`` are the arguments of a Budget, empty for none; ``memory`` is the limit in bytes of
+    data; ``silence`` the most seconds of play without a message.
     """
 
     plugins: tuple[str, ...]
     callbacks: tuple[str, ...]
-    steps: Path | None
     limits: Mapping[str, Any]
     lanes: int
     memory: int
     silence: float
 
 
-def serve(connection: Connection, log: Path, settings: WorkerSettings) -> None:
+class WorkerPlace(NamedTuple):
+    """Files of a worker: its log, and the folder of the step logs, None for none."""
+
+    log: Path
+    steps: Path | None = None
+
+
+def serve(connection: Connection, place: WorkerPlace, settings: WorkerSettings) -> None:
     """Play what comes through a connection; the body of a worker process."""
-    _isolate(log, all_threads=settings.lanes > 1)
+    _isolate()
+    _print_into(place.log, all_threads=settings.lanes > 1)
     limit_memory(settings.memory)
     try:
         for plugin in settings.plugins:
@@ -81,38 +88,46 @@ def serve(connection: Connection, log: Path, settings: WorkerSettings) -> None:
     spending = Budget(**settings.limits) if settings.limits else None
     connection.send(("ready",))
     send = _Outbox(connection)
+    called: set[Spec] = set()
     while True:
         try:
             request = connection.recv()
         except EOFError:
             return
-        if isinstance(request, RunConfig):
-            connection.send(_check(request, spending))
+        if isinstance(request, WorkerPlace):
+            place = request
+            _print_into(place.log, all_threads=settings.lanes > 1)
+        elif isinstance(request, RunConfig):
+            connection.send(_check(request, spending, called))
         elif settings.lanes == 1:
-            _play(send, request, settings, spending, followers)
+            _play(send, request, place.steps, spending, followers, settings.silence)
             if not gc.get_freeze_count():  # what the first game loaded stays, and is not searched:
                 gc.collect()  # a full collection took 50 ms in the middle of a step
                 gc.freeze()
         else:
-            lane = (send, request, settings, spending, followers)
+            lane = (send, request, place.steps, spending, followers, settings.silence)
             threading.Thread(target=_play_in_lane, args=lane, daemon=True).start()
 
 
-def _isolate(log: Path, *, all_threads: bool) -> None:
+def _isolate() -> None:
     """Leave the terminal to the parent, and do not outlive it."""
     if hasattr(os, "setsid"):
         os.setsid()
+    sys.stdout, sys.stderr = ScrubbedStream(sys.stdout), ScrubbedStream(sys.stderr)
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        threading.Thread(target=_die_with, args=(parent.sentinel,), daemon=True).start()
+
+
+def _print_into(log: Path, *, all_threads: bool) -> None:
+    """Print into a log from now on, what engines print and stacks of crashes too."""
     output = open_to_append(log)
     os.dup2(output.fileno(), 1)
     os.dup2(output.fileno(), 2)
-    sys.stdout, sys.stderr = ScrubbedStream(sys.stdout), ScrubbedStream(sys.stderr)
     faulthandler.enable(output)
     if hasattr(signal, "SIGUSR1"):
         # The parent asks so where a worker hangs, before it kills it.
         faulthandler.register(signal.SIGUSR1, output, all_threads=all_threads)
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        threading.Thread(target=_die_with, args=(parent.sentinel,), daemon=True).start()
 
 
 def _die_with(sentinel: int) -> None:
@@ -135,17 +150,23 @@ def kill_marked(mark: str) -> None:
                 os.kill(int(place.parent.name), signal.SIGKILL)
 
 
-def _check(config: RunConfig, spending: Budget | None) -> tuple[str, Any]:
-    """Build everything once, so that a wrong name is reported before play."""
+def _check(config: RunConfig, spending: Budget | None, called: set[Spec]) -> tuple[str, Any]:
+    """Build everything once, so that a wrong name is reported before play.
+
+    Models of specs in ``called`` have answered before; those that answer now are added.
+    """
     backends = {}
     try:
         for memory in config.memories:
             make_memory(memory)
-            if memory.kwargs.get("llm"):
-                _check_model(make_model(memory.kwargs["llm"]), spending)
+            if (llm := memory.kwargs.get("llm")) and Spec(llm) not in called:
+                _check_model(make_model(llm), spending)
+                called.add(Spec(llm))
         for policy in config.policies:
             player = make_policy(policy)
-            _check_model(getattr(player, "llm", None), spending, player)
+            if policy not in called:
+                _check_model(getattr(player, "llm", None), spending, player)
+                called.add(policy)
             if getattr(player, "interactive", False):
                 raise InvalidArgumentError(
                     f"policy {policy!r} needs a terminal: use gym-memory play"
@@ -200,16 +221,17 @@ class _Outbox:
 def _play(
     send: _Outbox,
     job: Job,
-    settings: WorkerSettings,
+    steps: Path | None,
     spending: Budget | None,
     followers: Sequence[Callback],
+    silence: float,
 ) -> None:
     record = ""
-    if settings.steps is not None:
-        path = settings.steps / job.steps_file
+    if steps is not None:
+        path = steps / job.steps_file
         path.unlink(missing_ok=True)  # what a killed run left of this job
         record = str(path)
-    reporter = _Reporter(send, job, settings.silence, followers)
+    reporter = _Reporter(send, job, silence, followers)
     try:
         for row in play_job(job, reporter, record, spending):
             if row.result.detail:
@@ -218,6 +240,7 @@ def _play(
     except (ResultsError, ModelDownError, MachineError) as error:
         send("error", job, error)
     else:
+        sys.stdout.flush()  # into the log of this job, before it counts as ended
         send("done", job)
 
 

@@ -27,12 +27,14 @@ from gym_memory.memory.base import MEMORIES, Memory, make_memory
 from gym_memory.run.config import EpisodeRow, Job
 from gym_memory.run.results.folder import iter_folders, read_config, read_episodes
 from gym_memory.run.results.learning import is_training
+from gym_memory.run.results.losses import Loss
+from gym_memory.run.results.score import Unit
 from gym_memory.viewer.story import Story, build_story
 from gym_memory.wrappers.memory import DEFAULT_BUDGET, DEFAULT_MEMORY
 from gym_memory.wrappers.record import StepDetail
 
-__all__ = ["PANE", "REPLAY", "Recording", "choose", "find", "head_of", "load", "replay_body"]
-__all__ += ["replay_page", "write_replay"]
+__all__ = ["PANE", "REPLAY", "Recording", "choose", "compared_at", "find", "head_of", "load"]
+__all__ += ["lost", "replay_body", "replay_page", "write_replay"]
 
 
 class Recording(NamedTuple):
@@ -148,6 +150,28 @@ def _words(title: str) -> set[str]:
     parts = (part for word in whole for part in re.split("[?&]", word))
     values = (part.partition("=")[2] for word in whole for part in re.split("[?&]", word)[1:])
     return {*whole, *parts, *values}
+
+
+def compared_at(pair: Sequence[Recording]) -> str:
+    """Return the address of the replay of one episode, or of two where they first differ.
+
+    >>> one = Recording("first-0-3-0", Path(), 0, Job(NO_SPEC, NO_SPEC, NO_SPEC, 3), None)
+    >>> compared_at([one, one._replace(key="first-1-3-0")])
+    'replay?a=first-0-3-0&b=first-1-3-0#difference'
+    """
+    keys = "&".join(f"{side}={each.key}" for side, each in zip("ab", pair, strict=False))
+    return f"replay?{keys}{'#difference' if len(pair) > 1 else ''}"
+
+
+def lost(loss: Loss, recordings: Sequence[Recording]) -> list[int]:
+    """Return the numbers of both episodes of a game that cost score; empty if one is missing."""
+
+    def game(of: Job | Unit) -> tuple[object, ...]:
+        return of.protocol, of.env, of.memory, of.policy, of.budget, of.seed
+
+    numbers = {game(each.job): n for n, each in enumerate(recordings) if each.row}
+    found = [numbers[game(each)] for each in loss if game(each) in numbers]
+    return found if len(found) == len(loss) else []
 
 
 PLAYED = "played.json"

@@ -32,7 +32,6 @@ from gym_memory.draw.escape import cut, text
 from gym_memory.draw.figures import colours
 from gym_memory.draw.page import Assets, frame, linked_page, packed
 from gym_memory.draw.svg import short_spec
-from gym_memory.run.config import Job
 from gym_memory.run.results.folder import iter_folders
 from gym_memory.run.results.learning import (
     TrainingRun,
@@ -45,7 +44,16 @@ from gym_memory.run.results.pages import comparison
 from gym_memory.run.results.report import read_source
 from gym_memory.run.results.score import Unit, differences, units
 from gym_memory.viewer.play import PlayDefaults, play_body, play_socket
-from gym_memory.viewer.recordings import PANE, REPLAY, Recording, find, load, replay_body
+from gym_memory.viewer.recordings import (
+    PANE,
+    REPLAY,
+    Recording,
+    compared_at,
+    find,
+    load,
+    lost,
+    replay_body,
+)
 from gym_memory.viewer.story import Story
 
 __all__ = [
@@ -448,16 +456,10 @@ def _comparison(site: Site) -> str:
 
 def _losses(all_units: Sequence[Unit], recordings: Sequence[Recording]) -> str:
     """Return the games that cost most, each with a link to where it parts from the best."""
-
-    def game(of: Job | Unit) -> tuple[object, ...]:
-        return of.protocol, of.env, of.memory, of.policy, of.budget, of.seed
-
-    keys = {game(recording.job): recording.key for recording in recordings if recording.row}
     rows = []
     for loss in losses(all_units):
-        pair = [keys.get(game(each), "") for each in loss]
-        address = f"/replay?a={pair[0]}&b={pair[1]}#difference"
-        link = f'<a href="{text(address)}">First difference</a>' if all(pair) else ""
+        pair = [recordings[number] for number in lost(loss, recordings)]
+        link = f'<a href="/{text(compared_at(pair))}">First difference</a>' if pair else ""
         unit, best = loss
         names = [*map(short_spec, (unit.env, unit.memory, unit.policy)), str(unit.seed)]
         cells = [*names, f"{unit.score:.2f}", f"{short_spec(best.memory)} {best.score:.2f}"]
@@ -478,8 +480,11 @@ def serve(
     port: int = 0,
     browser: bool = True,
     play: PlayDefaults | None = None,
+    start: str = "",
 ) -> None:
     """Serve pages of results folders, folders of them, or files of recorded steps, until Ctrl-C.
+
+    ``start`` is the address of the page that opens, such as that of :func:`.compared_at`.
 
     An address that others can reach needs the token that is printed; so does ``play``, without
     which no page can start games. A ``port`` of 0 takes a free one.
@@ -490,7 +495,9 @@ def serve(
     token = "" if host in LOOPBACK and play is None else secrets.token_urlsafe(24)
     app = make_app(Site(tuple(paths), play), host, port, token)
     shown = f"[{host}]" if ":" in host else host
-    address = f"http://{shown}:{port}/{'play' if play else ''}{f'?token={token}' if token else ''}"
+    page, mark, place = ("play" if play else start).partition("#")
+    query = f"{'&' if '?' in page else '?'}token={token}" if token else ""
+    address = f"http://{shown}:{port}/{page}{query}{mark}{place}"
     print(f"Pages at {address} (Ctrl-C ends)", flush=True)
     if browser:
         webbrowser.open(address)

@@ -14,6 +14,7 @@ SCORES = {
     "none": (0.0, 0.0, 0.0, 0.0),
     "./mine.py:Mine": (1.0, 0.2, 0.5, 0.9),
     "arigraph": (1.0, 1.0, 0.9, 0.8),
+    "history": (0.1, 0.4, 0.2, 0.3),
     "oracle": (1.0, 1.0, 1.0, 1.0),
 }
 
@@ -40,6 +41,14 @@ def test_own_memory_loses_its_costliest_games_first() -> None:
     assert round(found[0].cost, 6) == 0.8
 
 
+def test_own_memory_that_is_best_shows_its_lost_games() -> None:
+    found = losses(played("none", "./mine.py:Mine", "oracle"))
+    assert found == []  # it lost none
+
+    (lost,) = losses(played("none", "history", "./mine.py:Mine"))
+    assert (lost.unit.memory, lost.best.memory, lost.unit.seed) == ("./mine.py:Mine", "history", 1)
+
+
 def test_without_own_memories_all_but_the_best_lose() -> None:
     found = losses(played("none", "arigraph"))
     assert [loss.unit.seed for loss in found] == [0, 1, 2]
@@ -59,4 +68,6 @@ def test_rank_names_game_and_the_command_that_shows_it() -> None:
     ]  # fmt: skip
     (game,) = lost_games({"./mine.py:Mine": ours}, "arigraph", theirs)
     assert (game.task, game.budget, game.score, game.best_score) == ("a/0", 200, 0.5, 1.0)
-    assert game.command.startswith("gym-memory compare -e Fetch -m arigraph -m ./mine.py:Mine")
+    command = game.command("results/why-1")
+    assert command.startswith("gym-memory compare -e Fetch -m arigraph -m ./mine.py:Mine")
+    assert command.endswith("; gym-memory view results/why-1 --episode 0 --episode 1")

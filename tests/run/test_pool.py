@@ -30,10 +30,11 @@ from gym_memory.core.errors import (
 from gym_memory.core.files import read_json
 from gym_memory.core.trajectory import read_trajectory
 from gym_memory.run import EpisodeResult
-from gym_memory.run.compare import compare
+from gym_memory.run.compare import KeptWorkers, compare
 from gym_memory.run.config import EpisodeRow, RunConfig
 from gym_memory.run.pool import Limits, WorkerPool
 from gym_memory.run.results import read_episodes
+from gym_memory.run.results.verify import verify
 
 pytestmark = pytest.mark.slow
 
@@ -94,6 +95,29 @@ def test_a_worker_has_one_numeric_thread_unless_told_otherwise(
         (row,) = compare(config("greedy", seeds=1), tmp_path / str(told))
         assert row.result.counters["threads"] == expected
         assert os.environ.get("OMP_NUM_THREADS") == told
+
+
+def test_kept_workers_play_on_in_the_next_folder(tmp_path: Path) -> None:
+    first, second = config("sleepy", seeds=1), config("sleepy", "walkthrough", seeds=2)
+    with KeptWorkers() as kept:
+        compare(first, tmp_path / "a", kept=kept)
+        played = compare(second, tmp_path / "b", kept=kept)
+    workers = [worker_ids(tmp_path / name) for name in "ab"]
+    assert workers[0] == workers[1]
+    assert len(workers[0]) == 1
+    assert [row.result.success for row in played[1::2]] == [True, True]
+    assert [len(os.listdir(tmp_path / name / "steps")) for name in "ab"] == [1, 4]
+    for name in "ab":
+        assert not [found for found in verify(tmp_path / name) if found.state != "ok"]
+
+
+def test_kept_workers_with_other_settings_are_others(tmp_path: Path) -> None:
+    with KeptWorkers() as kept:
+        first, again, other = (
+            kept.pool(WorkerPool, (1,), tmp_path, limits_in_time=Limits(seconds))
+            for seconds in (5, 5, 6)
+        )
+    assert first is again is not other
 
 
 def test_dying_hanging_and_failing_workers_cost_an_episode_each(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ import pytest
 from gym_memory.cli import main
 from gym_memory.run.config import Job
 from gym_memory.run.play import play_job
+from gym_memory.viewer.recordings import find
 
 pytestmark = pytest.mark.slow
 
@@ -49,6 +50,23 @@ def test_recordings_are_listed(capsys: Any, recorded: Path) -> None:
     assert out.startswith("0: arigraph")
 
 
+def test_lost_games_command_opens_where_two_episodes_part(
+    capsys: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("uvicorn", reason="pip install 'gym-memory[viewer]'")
+    words = ("-e", "Fetch?level=easy", "-m", "none", "-m", "history", "-p", "planner")
+    code, out, error = say(
+        capsys, "compare", *words, "--seeds", "2", "--workers", "1", "--out", str(tmp_path / "run")
+    )
+    assert code == 0, error
+    (command,) = (line.split() for line in out.splitlines() if line.startswith("    gym-memory"))
+    assert command[1:] == ["view", str(tmp_path / "run"), "--episode", "0", "--episode", "1"]
+    monkeypatch.setattr("gym_memory.viewer.server.run_server", lambda *_, **__: None)
+    _, out, _ = say(capsys, *command[1:], "--no-browser")
+    keys = [each.key for each in find([tmp_path / "run"])]
+    assert out.split()[2].endswith(f"/replay?a={keys[0]}&b={keys[1]}#difference")
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -56,6 +74,7 @@ def test_recordings_are_listed(capsys: Any, recorded: Path) -> None:
         (("view", "{1}", "--html", "x.html"), "not a results folder"),
         (("view", "{0}", "--html", "{1}/no/x.html"), "cannot write a page"),
         (("view", "{0}", *(("--episode", "0") * 3), "--html", "x"), "expected one or two episodes"),
+        (("view", "{0}", *(("--episode", "0") * 3)), "expected one or two episodes"),
         (("view", "{0}", "--host", "256.0.0.1"), "cannot listen on 256.0.0.1"),
     ],
 )

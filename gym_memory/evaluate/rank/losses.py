@@ -27,12 +27,13 @@ class LostGame(NamedTuple):
     score: float
     best_score: float
 
-    @property
-    def command(self) -> str:
-        """Return the command that plays the game with both memories, to see where they part."""
+    def command(self, out: str) -> str:
+        """Return the command that plays the game with both memories, and shows where they part."""
         words = ["gym-memory", "compare", "-e", self.env, "-m", self.best, "-m", self.memory]
         words += ["-p", self.policy, "--task-id", self.task, "--seeds", "0"]
-        return shlex.join([*words, "--budget", str(self.budget), "--out", "results/why"])
+        words += ["--budget", str(self.budget), "--out", out]
+        show = ["gym-memory", "view", out, "--episode", "0", "--episode", "1"]
+        return f"{shlex.join(words)}; {shlex.join(show)}"
 
 
 def best_of(cards: Sequence[Card], own: Sequence[str]) -> str:

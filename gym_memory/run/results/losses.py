@@ -1,4 +1,4 @@
-"""Find the games that cost a memory most, against the memory that scores best."""
+"""Find the games that cost a memory most, against the best of the others."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from gym_memory.run.results.score import Unit, grouped
 __all__ = ["Loss", "losses"]
 
 _UPPER_BOUND = "oracle"
-"""Knows what nobody saw, so it is not the best memory."""
+"""Knows what nobody saw, so nothing is lost against it."""
 
 
 class Loss(NamedTuple):
@@ -29,7 +29,7 @@ class Loss(NamedTuple):
 
 
 def losses(all_units: Sequence[Unit], most: int = 3) -> list[Loss]:
-    """Return the games that cost most, the worst first.
+    """Return the games that cost most, the worst first, each against the best other memory.
 
     The games are those of the user's own memories where there are any, else of all but the best.
     """
@@ -41,15 +41,13 @@ def losses(all_units: Sequence[Unit], most: int = 3) -> list[Loss]:
     }
     if len(means) < 2:
         return []
-    best = max(means, key=lambda memory: means[memory])
-    own = [memory for memory in means if ":" in Spec(memory).name] or [*means]
-    partners = {_game(unit): unit for unit in by_memory[best]}
-    found = [
-        Loss(unit, partners[_game(unit)])
-        for memory in own
-        for unit in by_memory[memory]
-        if memory != best and _game(unit) in partners
-    ]
+    first, second = sorted(means, key=lambda memory: -means[memory])[:2]
+    own = [memory for memory in means if ":" in Spec(memory).name]
+    found = []
+    for memory in own or [memory for memory in means if memory != first]:
+        best = second if memory == first else first
+        partners = {_game(unit): unit for unit in by_memory[best]}
+        found += [Loss(u, partners[_game(u)]) for u in by_memory[memory] if _game(u) in partners]
     found = [loss for loss in found if loss.cost > 0]
     return sorted(found, key=lambda loss: -loss.cost)[:most]
 
