@@ -13,6 +13,7 @@ import argparse
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from statistics import fmean
 from types import ModuleType
@@ -26,7 +27,7 @@ from gym_memory.run import rollout
 from gym_memory.run.config import Job
 
 Parts = dict[str, tuple[Any, str, Any]]
-"""Part to what holds it, its name there, and what replaces it."""
+"""Part to its module or class, its public name there, and its replacement."""
 
 RECORDED = Path(__file__).parent / "scienceworld/learner/demonstrations.jsonl.gz"
 
@@ -44,6 +45,10 @@ def _always(value: Any) -> Callable[..., Any]:
     return lambda *args: value
 
 
+def _weight(**changes: float) -> tuple[ModuleType, str, places.PlaceWeights]:
+    return places, "WEIGHTS", replace(places.WEIGHTS, **changes)
+
+
 PLAYERS = {
     "imitator": Player(
         f"imitator?checkpoint={RECORDED}",
@@ -51,19 +56,19 @@ PLAYERS = {
         (demonstrations, guide, phrases, scene, turn),
         {
             "series": (turn.ScienceDecision, "series", lambda self: (self.aim,) * bool(self.aim)),
-            "object": (phrases, "_object", lambda tokens, start, end: start),
-            "settled": (scene, "_settled", lambda seen: [one for one in seen if one[0].verb]),
-            "liked": (turn.Sight, "_liked", _always("")),
-            "trait": (guide, "_is_as_shown", _always(True)),
-            "room holding": (scene, "_room_holding", lambda holder, facts, here: holder),
-            "as empty": (turn.Sight, "_as_empty", _always("")),
-            "focused": (turn.Sight, "_focused", lambda self, held: held),
-            "focus first": (turn.ScienceDecision, "_focus_first", lambda self, number: number),
-            "needless": (turn.ScienceDecision, "_needless", _always(False)),
-            "put room": (turn.ScienceDecision, "_put_room", lambda self, room: room),
-            "elsewhere": (guide, "_is_elsewhere", _always(False)),
-            "looks": (guide, "_looks_so", _always(0.0)),
-            "timed": (guide, "_timed", lambda act, goal, guide, scene: act),
+            "object": (phrases, "start_of_object", lambda tokens, start, end: start),
+            "settled": (scene, "settled", lambda seen: [one for one in seen if one[0].verb]),
+            "liked": (turn.Sight, "most_liked", _always("")),
+            "trait": (guide, "is_as_shown", _always(True)),
+            "room holding": (scene, "room_holding", lambda holder, facts, here: holder),
+            "as empty": (turn.Sight, "empty_vessel", _always("")),
+            "focused": (turn.Sight, "focused_name", lambda self, held: held),
+            "focus first": (turn.ScienceDecision, "missed_focus", lambda self, number: number),
+            "needless": (turn.ScienceDecision, "is_needless", _always(False)),
+            "put room": (turn.ScienceDecision, "own_room", lambda self, room: room),
+            "elsewhere": (guide, "is_elsewhere", _always(False)),
+            "looks": (guide, "resemblance", _always(0.0)),
+            "timed": (guide, "timed", lambda act, goal, guide, scene: act),
         },
     ),
     "tidier": Player(
@@ -71,29 +76,29 @@ PLAYERS = {
         ("Cleaning?split=train", "Cleaning?level=voices-house&split=train"),
         (places, tidying),
         {
-            "number of things": (tidying, "_count", _always(None)),
-            "large houses": (tidying, "_is_large", _always(False)),
-            "what nothing takes": (tidying, "_is_fixed", _always(False)),
-            "worth taking": (tidying, "_is_worth_taking", _always(True)),
-            "worth searching": (tidying, "_is_worth_searching", _always(False)),
-            "messages": (tidying, "_is_message", _always(False)),
-            "distance": (tidying, "_apart", _always(0)),
-            "several at once": (tidying, "_MOST_PLANNED", 1),
-            "near the best": (tidying, "_LEAST_RATIO", 1.0),
-            "surely after a loss": (tidying, "_LEAST_RATIO_AT_RISK", 0.0),
-            "perhaps right before": (tidying, "_PRIOR_SHARE", 0.0001),
-            "kinds": (places, "_KINDS", 0.0),
-            "room of the furniture": (places, "_ROOM", 0.0),
-            "company": (places, "_NEIGHBOURS", 0.0),
-            "like everything": (places, "_COMMON", 0.0),
-            "room's name of a kind": (places, "_ROOM_NAME", 0.0),
-            "name of the room": (places, "_NAME", 0.0),
-            "furniture of the room": (places, "_FURNITURE", 0.0),
-            "nearest in the room": (places, "_COMPANY", 0.0),
-            "all in the room": (places, "_CROWD", 0.0),
-            "kinds of the room": (places, "_OF_KIND", 0.0),
-            "rounds": (places, "_ROUNDS", 1),
-            "margin": (places, "_MARGIN", 0.0),
+            "number of things": (tidying, "count_in_task", _always(None)),
+            "large houses": (tidying, "is_large", _always(False)),
+            "what nothing takes": (tidying, "is_fixed", _always(False)),
+            "worth taking": (tidying, "is_worth_taking", _always(True)),
+            "worth searching": (tidying, "is_worth_searching", _always(False)),
+            "messages": (tidying, "is_message", _always(False)),
+            "distance": (tidying, "rooms_apart", _always(0)),
+            "several at once": (tidying, "MOST_PLANNED", 1),
+            "near the best": (tidying, "LEAST_RATIO", 1.0),
+            "surely after a loss": (tidying, "LEAST_RATIO_AT_RISK", 0.0),
+            "perhaps right before": (tidying, "PRIOR_SHARE", 0.0001),
+            "kinds": _weight(furniture_kinds=0.0),
+            "room of the furniture": _weight(furniture_room=0.0),
+            "company": _weight(furniture_things=0.0),
+            "like everything": _weight(everyday=0.0),
+            "room's name of a kind": _weight(listed_room=0.0),
+            "name of the room": _weight(room_name=0.0),
+            "furniture of the room": _weight(room_furniture=0.0),
+            "nearest in the room": _weight(room_nearest=0.0),
+            "all in the room": _weight(room_things=0.0),
+            "kinds of the room": _weight(room_kinds=0.0),
+            "rounds": _weight(rounds=1),
+            "margin": _weight(margin=0.0),
         },
     ),
 }
@@ -156,7 +161,6 @@ def without(player: Player, part: str) -> Iterator[None]:
     ]
     with ExitStack() as stack:
         stack.enter_context(patch.object(*player.parts[part]))
-        stack.enter_context(patch.dict(places._fitted, clear=True))
         for clear in caches:
             clear()
             stack.callback(clear)

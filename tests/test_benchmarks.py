@@ -126,3 +126,10 @@ def test_the_one_table_has_language_agents_learners_and_rules() -> None:
     assert {"saycan", "calm", "adaplanner", "symbolic", *beside.LEARNERS} <= names
     scores = sorted(score for score, _ in rivals.published().values())
     assert scores == pytest.approx([0.0356, 0.3287, 0.906, 0.9179], abs=1e-4)
+
+
+def test_ablated_parts_are_public_and_exist() -> None:
+    parts = [part for player in load("ablate").PLAYERS.values() for part in player.parts.values()]
+    assert len(parts) > 30
+    wrong = [name for owner, name, _ in parts if name.startswith("_") or not hasattr(owner, name)]
+    assert wrong == []

@@ -308,7 +308,7 @@ def choose(
         how = terms(shown.goal, goal, shown.recipe, scene.recipe)
         standing = progress(shown, how, scene, rng, abandoned)
         value = standing.value + _NEAR * alike
-        value += _LOOKS * _looks_so(how, shown, standing.done, scene, goal)
+        value += _LOOKS * resemblance(how, shown, standing.done, scene, goal)
         found.append((round(value, 9), shown, how, standing))
     found.sort(key=lambda one: -one[0])
     return [
@@ -317,7 +317,7 @@ def choose(
     ]
 
 
-def _looks_so(
+def resemblance(
     how: Terms, shown: Demonstration, number: int, scene: ScienceScene, goal: str
 ) -> float:
     """Return how far the next move's things are in sight and look as they did then, in [-1, 1].
@@ -332,7 +332,7 @@ def _looks_so(
     for phrase, look in zip(how.put(move.act).things, move.looks, strict=True):
         core, _, content = phrase.partition(" containing ")
         held = content or next((new for old, new in how.changes if words(old) <= words(look)), "")
-        if held and _is_elsewhere(core, held, scene):
+        if held and is_elsewhere(core, held, scene):
             return -1.0
         lines = [
             thing.line
@@ -350,7 +350,7 @@ def _looks_so(
     return sum(found) / len(found) if found and scene.view else 0.0
 
 
-def _is_elsewhere(holder: str, content: str, scene: ScienceScene) -> bool:
+def is_elsewhere(holder: str, content: str, scene: ScienceScene) -> bool:
     """True if what a thing should hold was seen, but only where it does not hold it."""
     if not words(content) or words(content) <= words(holder):
         return False
@@ -381,7 +381,7 @@ _THRESHOLD = re.compile(r"(above|below) (-?\d+(?:\.\d+)?)")
 def decided(act: Act, goal: str, guide: Guide, scene: ScienceScene) -> Act | None:
     """Return an action with the thing that the goal wants; None where that is not known yet."""
     if act.verb == "focus on" and len(guide.shown.measured) > 1:
-        return _timed(act, goal, guide, scene)
+        return timed(act, goal, guide, scene)
     for number, phrase in enumerate(act.things):
         condition, other = condition_of(goal, phrase)
         found = _THRESHOLD.search(condition)
@@ -393,7 +393,7 @@ def decided(act: Act, goal: str, guide: Guide, scene: ScienceScene) -> Act | Non
                 return None
             holds = above == (found[1] == "above")
         else:
-            holds = not condition or _is_as_shown(goal, guide, scene)
+            holds = not condition or is_as_shown(goal, guide, scene)
         if not holds:
             things = list(act.things)
             things[number] = other.rpartition(" the ")[2]
@@ -401,7 +401,7 @@ def decided(act: Act, goal: str, guide: Guide, scene: ScienceScene) -> Act | Non
     return act
 
 
-def _timed(act: Act, goal: str, guide: Guide, scene: ScienceScene) -> Act:
+def timed(act: Act, goal: str, guide: Guide, scene: ScienceScene) -> Act:
     """Focus on what took longest, or shortest, as in the demonstration.
 
     Where the goal wants the least of what the demonstration had the most of, the other one.
@@ -428,7 +428,7 @@ def _is_above(threshold: float, scene: ScienceScene, *, melting: bool) -> bool |
     return threshold < (max(solid) + min(molten)) / 2 if solid and molten else None
 
 
-def _is_as_shown(goal: str, guide: Guide, scene: ScienceScene) -> bool:
+def is_as_shown(goal: str, guide: Guide, scene: ScienceScene) -> bool:
     """True if the goal's trait shows here just where it did in the demonstration."""
     shown = is_shown(goal, scene.text) if scene.view else None
     return shown is None or shown == guide.shown.shown

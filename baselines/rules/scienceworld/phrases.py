@@ -206,7 +206,7 @@ def _changes(there: str, here: str) -> list[tuple[str, str]]:
     found = []
     for a, b, c, d, _ in merged:
         if min(b - a, d - c) > 1 and first[:a][-len(_TASK) :] == _TASK:
-            a, c = _object(first, a, b), _object(second, c, d)
+            a, c = start_of_object(first, a, b), start_of_object(second, c, d)
         before, after = _listed(first[a:b]), _listed(second[c:d])
         if len(before) == len(after):
             found += [pair for pair in zip(before, after, strict=True) if all(pair)]
@@ -215,7 +215,7 @@ def _changes(there: str, here: str) -> list[tuple[str, str]]:
     return found
 
 
-def _object(tokens: list[str], start: int, end: int) -> int:
+def start_of_object(tokens: list[str], start: int, end: int) -> int:
     """Return where in a task what it is done to begins: behind its verb, and behind any *of*."""
     links = [i for i in range(start, end - 1) if tokens[i] == "of"]
     return max([start, *links]) + 1

@@ -168,7 +168,7 @@ def read_scene(obs: Observation, aim: Pursuit) -> ScienceScene:
     for fact in facts:
         if fact.relation.startswith("contains"):
             kept[fact.object] = f"{fact.subject} {fact.relation} {fact.object}"
-            sights[fact.object] = _room_holding(fact.subject, facts, room)
+            sights[fact.object] = room_holding(fact.subject, facts, room)
     where = ""
     for _, answer in reported:
         where = room_of(answer) or where
@@ -180,7 +180,7 @@ def read_scene(obs: Observation, aim: Pursuit) -> ScienceScene:
         if relation == "contains":
             sights[f"room {subject}"] = subject
     made = planned is not None and not aim.later and not (is_view(text) or _MOVED.match(text))
-    long_ago, done = _settled(reported[:gap]), _settled(reported[gap:])
+    long_ago, done = settled(reported[:gap]), settled(reported[gap:])
     if done and (not done[-1][1] or done[-1][1].startswith(AMBIGUOUS)):
         done[-1] = (done[-1][0], text)  # its answer is the present text
     elif planned is not None and made:
@@ -194,7 +194,7 @@ def read_scene(obs: Observation, aim: Pursuit) -> ScienceScene:
     )  # fmt: skip
 
 
-def _settled(reported: Iterable[tuple[Act, str]]) -> list[tuple[Act, str]]:
+def settled(reported: Iterable[tuple[Act, str]]) -> list[tuple[Act, str]]:
     done: list[tuple[Act, str]] = []
     for act, answer in reported:
         if done and act.verb.isdigit():
@@ -237,7 +237,7 @@ def _after(t: int | None) -> int | None:
     return None if t is None else t + 1
 
 
-def _room_holding(holder: str, facts: tuple[Triple, ...], here: str) -> str:
+def room_holding(holder: str, facts: tuple[Triple, ...], here: str) -> str:
     """Return the room of a thing that holds another, two holders up; of several, the present."""
     if " in " in holder:
         return holder.rpartition(" in ")[2]

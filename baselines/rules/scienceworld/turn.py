@@ -51,15 +51,15 @@ class Sight:
         if act.verb == "focus on":
             return self._to_focus_on(core, things)
         if content:
-            held = self._focused(content)
+            held = self.focused_name(content)
             things = tuple(thing for thing in things if words(held) <= words(thing.line))
         for thing in things:
             if words(core) <= words(thing.name) or words(core) <= words(thing.line):
-                return phrase if content and self._focused(content) == content else core
+                return phrase if content and self.focused_name(content) == content else core
         if core.startswith("substance in "):
             return core
         asks = named_words(self._goal, core)
-        if not asks and act.verb in _VESSELS and (empty := self._as_empty(phrase, act)):
+        if not asks and act.verb in _VESSELS and (empty := self.empty_vessel(phrase, act)):
             return empty
         others = {word for thing in act.things if thing != phrase for word in words(thing)}
         ranked = [
@@ -78,7 +78,7 @@ class Sight:
         """
         asks = named_words(self._goal, phrase)
         if not asks:
-            return self._liked(phrase)
+            return self.most_liked(phrase)
         whole, _, fruit = phrase.partition(" on ")
         head, _, holder = phrase.rpartition(" in ")
         core = whole if fruit else phrase
@@ -107,7 +107,7 @@ class Sight:
         value, name = max(fitting, default=(0.0, ""), key=lambda pair: pair[0])
         return name if value >= _ALIKE else ""
 
-    def _as_empty(self, phrase: str, act: Act) -> str:
+    def empty_vessel(self, phrase: str, act: Act) -> str:
         """Return a thing in sight that looks, but for its name, as the demonstrated vessel did."""
         moves = enumerate(self._guide.shown.moves)
         shown = next((move for n, move in moves if self._guide.here(n) == act), None)
@@ -121,7 +121,8 @@ class Sight:
                 return thing.name
         return ""
 
-    def _liked(self, phrase: str) -> str:
+    def most_liked(self, phrase: str) -> str:
+        """Return the thing in view that demonstrations chose most among its like; else empty."""
         likings = [
             (self._knowledge.liking(self._guide.shown.task, thing.name)
              + 0.2 * likeness(phrase, thing.name), thing.name)
@@ -130,7 +131,8 @@ class Sight:
         value, name = max(likings, default=(0.0, ""), key=lambda pair: pair[0])
         return name if value >= _ALIKE else ""
 
-    def _focused(self, held: str) -> str:
+    def focused_name(self, held: str) -> str:
+        """Return a content, or the thing focused on here where the demonstration has that."""
         moves = self._guide.shown.moves
         shown = next((m.act.things[0] for m in moves if m.act.verb == "focus on"), "")
         if words(shown) & words(self._guide.shown.goal) or not words(shown) & words(held):
@@ -199,9 +201,9 @@ class ScienceDecision:
         start = {end: first for first, end in shown.rounds}.get(number)
         if start is not None and (act is None or not self._ready(act)):
             self._until = act or self._guide.here(number)
-            return self._fulfil(self._guide.here(start), self._put_room(shown.moves[start].room))
+            return self._fulfil(self._guide.here(start), self.own_room(shown.moves[start].room))
         act = act or self._guide.here(number)
-        return self._fulfil(act, self._put_room(shown.moves[number].room))
+        return self._fulfil(act, self.own_room(shown.moves[number].room))
 
     @property
     def has_looked(self) -> bool:
@@ -229,7 +231,7 @@ class ScienceDecision:
 
     def _next_move(self) -> int:
         shown, number = self._guide.shown, self._guide.standing.done
-        while number < len(shown.moves) and self._needless(number):
+        while number < len(shown.moves) and self.is_needless(number):
             number += 1
         if number >= len(shown.moves):
             again = [start for start, end in shown.rounds if end == len(shown.moves)]
@@ -240,13 +242,14 @@ class ScienceDecision:
         if reads and not self._scene.recipe and not set(shown.recipe).isdisjoint(act.things):
             self._until = act
             return reads[0]
-        return self._focus_first(number)
+        return self.missed_focus(number)
 
     def _leads_on(self, guide: Guide) -> bool:
         self._guide = guide
         return not is_among(guide.here(self._next_move()), self._abandoned)
 
-    def _needless(self, number: int) -> bool:
+    def is_needless(self, number: int) -> bool:
+        """True if a demonstrated move would change nothing: the thing is held, or put already."""
         if self._guide.terms.needless(self._guide.shown.moves[number].act):
             return True
         act = self._guide.here(number)
@@ -260,7 +263,7 @@ class ScienceDecision:
             for thing in (*self._scene.view, *self._scene.carried)
         )
 
-    def _focus_first(self, number: int) -> int:
+    def missed_focus(self, number: int) -> int:
         """Return an earlier thing to focus on that was not, where the memory knows every step."""
         scene, moves = self._scene, self._guide.shown.moves
         due = [i for i, move in enumerate(moves[:number]) if move.act.verb == "focus on"]
@@ -271,7 +274,8 @@ class ScienceDecision:
             return number
         return due[len(made)] if len(due) > len(made) else number
 
-    def _put_room(self, room: str) -> str:
+    def own_room(self, room: str) -> str:
+        """Return the room of this goal that stands for a demonstrated one."""
         put = self._guide.terms.put(Act("go to", (room,))).things[0]
         return put if put in self._knowledge.house.exits else room
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from typing import NamedTuple
@@ -17,7 +18,8 @@ from numpy.typing import NDArray
 
 from gym_memory.memory.encoders import Encoder
 
-__all__ = ["Misfit", "PlaceKind", "encode", "homes", "known_kinds", "likeness", "misfits", "suits"]
+__all__ = ["WEIGHTS", "Misfit", "PlaceKind", "PlaceWeights", "encode", "homes", "known_kinds"]
+__all__ += ["likeness", "misfits", "suits"]
 
 # ------------------------------------------------------------ kinds
 
@@ -27,8 +29,35 @@ _WIDTH = 0.5
 """Over how much unlikeness (1 minus the cosine) a name says something of another."""
 _RIDGE = 0.3
 """Ridge of the regression: the larger, the less a single listed name is trusted."""
-_ROOM_NAME = 0.3
-"""Weight of its room's name beside the name of a piece of furniture."""
+
+
+@dataclass(frozen=True)
+class PlaceWeights:
+    """Weights of the signs of a thing's home, in the unit of a cosine, and of the search for it."""
+
+    listed_room: float = 0.3
+    """Name of its room, beside that of a listed piece of furniture."""
+    room_name: float = 1.5
+    room_furniture: float = 0.6
+    """Names of the furniture in a room."""
+    room_nearest: float = 1.0
+    """The most similar things in a room."""
+    room_things: float = 1.0
+    room_kinds: float = 1.0
+    """Kinds of things that are kept in a room's furniture."""
+    furniture_room: float = 0.4
+    """Name of its room, beside that of a piece of furniture."""
+    furniture_things: float = 0.4
+    furniture_kinds: float = 2.0
+    everyday: float = 0.7
+    """Share of a piece's likeness to everyday things that is taken off."""
+    rounds: int = 4
+    """Rounds of judging rooms, each without what the one before found misplaced."""
+    margin: float = 0.05
+    """Least gain of another room, in standard deviations."""
+
+
+WEIGHTS = PlaceWeights()
 
 
 class PlaceKind(NamedTuple):
@@ -59,7 +88,7 @@ def suits(things: Sequence[str], holders: Mapping[str, str], encoder: Encoder) -
     of_things = sense.things(encode(encoder, "a {}", tuple(things)))
     pieces = encode(encoder, "a {}", tuple(holders))
     rooms = encode(encoder, "a {}", tuple(holders.values()))
-    return np.round(of_things @ sense.places(np.hstack([pieces, _ROOM_NAME * rooms])).T, 5)
+    return np.round(of_things @ sense.places(np.hstack([pieces, WEIGHTS.listed_room * rooms])).T, 5)
 
 
 def encode(encoder: Encoder, template: str, names: Sequence[str]) -> Floats:
@@ -100,14 +129,15 @@ class _Sense(NamedTuple):
     places: _Regression
 
 
-_fitted: dict[str, _Sense] = {}
+_fitted: dict[tuple[str, PlaceWeights], _Sense] = {}
 
 
 def _sense(encoder: Encoder) -> _Sense:
     """Return both regressions; fitted once a process, the names encoded once a machine."""
-    if encoder.id not in _fitted:
-        _fitted[encoder.id] = _fit(encoder)
-    return _fitted[encoder.id]
+    key = (encoder.id, WEIGHTS)
+    if key not in _fitted:
+        _fitted[key] = _fit(encoder)
+    return _fitted[key]
 
 
 def _fit(encoder: Encoder) -> _Sense:
@@ -119,7 +149,7 @@ def _fit(encoder: Encoder) -> _Sense:
         for place in kind.places:
             stand[place] += kind.rooms
     rooms = np.stack([encode(encoder, "a {}", stand[place]).mean(0) for place in places])
-    pieces = np.hstack([encode(encoder, "a {}", places), _ROOM_NAME * rooms])
+    pieces = np.hstack([encode(encoder, "a {}", places), WEIGHTS.listed_room * rooms])
     return _Sense(_Regression(encode(encoder, "a {}", things), are), _Regression(pieces, hold))
 
 
@@ -133,11 +163,10 @@ def _listed(names: Sequence[Sequence[str]]) -> tuple[list[str], Floats]:
 
 # ------------------------------------------------------------ places
 
-_NAME, _FURNITURE, _COMPANY, _CROWD, _OF_KIND = 1.5, 0.6, 1.0, 1.0, 1.0
 _NEAREST = 3
-_ROUNDS = 4
-_MARGIN = 0.05
-_ROOM, _NEIGHBOURS, _COMMON, _KINDS, _SPREAD = 0.4, 0.4, 0.7, 2.0, 0.1
+"""Things of a room that are most similar to one."""
+_SPREAD = 0.1
+"""Temperature by which scores of furniture become probabilities."""
 _EVERYDAY = (
     "cup", "plate", "spoon", "shirt", "shoe", "book", "pen", "lamp", "towel", "soap", "ball", "toy",
     "knife", "bottle", "apple", "bread", "hat", "coat", "pillow", "blanket", "hammer", "plant",
@@ -172,23 +201,23 @@ def misfits(
         return []
     vectors = encode(encoder, "a {}", things)
     likeness = vectors @ vectors.T
-    fixed = _NAME * np.mean(
+    fixed = WEIGHTS.room_name * np.mean(
         [vectors @ encode(encoder, t, rooms).T for t in _TEMPLATES], axis=0
-    ) + _FURNITURE * np.stack(
+    ) + WEIGHTS.room_furniture * np.stack(
         [_best(vectors @ encode(encoder, "a {}", furniture[r]).T, 2) for r in rooms], axis=1
     )
-    fixed = fixed + _OF_KIND * _by_room(things, furniture, encoder)
+    fixed = fixed + WEIGHTS.room_kinds * _by_room(things, furniture, encoder)
     current = np.array([rooms.index(where[t]) if where[t] in rooms else -1 for t in things])
     carried = current < 0
     home, found = current.copy(), np.zeros(len(things), bool)
     rows = np.arange(len(things))
     gain = best = np.zeros(len(things))
-    for _ in range(_ROUNDS):
+    for _ in range(WEIGHTS.rounds):
         scores = fixed + np.stack([_company(likeness, home == j) for j in range(len(rooms))], 1)
         scores = (scores - scores.mean(0)) / (scores.std(0) + 1e-9)
         best = scores.argmax(1)
         gain = np.where(carried, 0.0, scores[rows, best] - scores[rows, current])
-        order = [i for i in np.argsort(-gain, kind="stable") if gain[i] > _MARGIN][:most]
+        order = [i for i in np.argsort(-gain, kind="stable") if gain[i] > WEIGHTS.margin][:most]
         found[:] = False
         found[order] = True
         home = np.where(found | carried, best, current)
@@ -227,7 +256,9 @@ def _company(likeness: Floats, members: NDArray[np.bool_]) -> Floats:
         others[i] = False
         row = np.sort(likeness[i, others])
         if len(row):
-            result[i] = _COMPANY * row[-_NEAREST:].mean() + _CROWD * row.mean()
+            result[i] = (
+                WEIGHTS.room_nearest * row[-_NEAREST:].mean() + WEIGHTS.room_things * row.mean()
+            )
     return result
 
 
@@ -241,17 +272,17 @@ def likeness(
     """
     rows = encode(encoder, "a {}", tuple(things))
     pieces = encode(encoder, "a {}", tuple(holders))
-    pieces = pieces + _ROOM * encode(encoder, "a {}", tuple(holders.values()))
+    pieces = pieces + WEIGHTS.furniture_room * encode(encoder, "a {}", tuple(holders.values()))
     everyday = np.concatenate([rows, encode(encoder, "a {}", _EVERYDAY)])
-    scores: Floats = (rows - _COMMON * everyday.mean(0)) @ pieces.T
-    scores = scores + _KINDS * suits(things, holders, encoder)
+    scores: Floats = (rows - WEIGHTS.everyday * everyday.mean(0)) @ pieces.T
+    scores = scores + WEIGHTS.furniture_kinds * suits(things, holders, encoder)
     for column, holder in enumerate(holders):
         members = [thing for thing, place in company.items() if place == holder]
         close = rows @ encode(encoder, "a {}", tuple(members)).T
         for row, thing in enumerate(things):
             others = sorted(close[row, i] for i, member in enumerate(members) if member != thing)
             near = float(np.mean(others[-2:])) if others else _STRANGERS
-            scores[row, column] += _NEIGHBOURS * (near - _STRANGERS)
+            scores[row, column] += WEIGHTS.furniture_things * (near - _STRANGERS)
     return scores
 
 

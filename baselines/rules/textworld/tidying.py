@@ -38,19 +38,19 @@ _ROOMS_OF_LARGE_HOUSE = 6
 """Rooms from which trying one place after another costs more steps than it gains points."""
 _THINGS_PER_CROWDED_ROOM = 4
 """Mean number of things in a room from which neighbours show which of them is misplaced."""
-_PRIOR_SHARE = 0.3
+PRIOR_SHARE = 0.3
 """Expected share of misplaced things if the task gives no number."""
-_PRIOR_COUNT = 6
+PRIOR_COUNT = 6
 """Pseudo-count behind the prior share of misplaced things."""
 _LEAST_UNREQUESTED = 0.1
 """Least probability of a placement by a player whose task does not mention tidying."""
 _PLACED_IN_TIME = 0.85
 """Probability that a misplaced thing reaches its place within a few attempts."""
-_MOST_PLANNED = 5
+MOST_PLANNED = 5
 """Placements in one plan."""
-_LEAST_RATIO = 0.4
+LEAST_RATIO = 0.4
 """Least probability of a placement in a plan, relative to that of the best one."""
-_LEAST_RATIO_AT_RISK = 0.6
+LEAST_RATIO_AT_RISK = 0.6
 """The same if taking a thing from its place loses a point, relative to the likeliest one."""
 
 Chance = tuple[str, str, float]
@@ -113,7 +113,7 @@ class Tidier:
             plan = list(last.placings)
         else:
             for move in read_here(beliefs) if not surveyed else ():
-                if _is_message(move.action.partition(" ")[2]):
+                if is_message(move.action.partition(" ")[2]):
                     yield move  # it may say what is misplaced
             aim = Aim("look round", Kind.EXPLORE)
             look = open_here(beliefs, aim) or explore(beliefs, aim)
@@ -124,15 +124,15 @@ class Tidier:
             plan = self._decide(beliefs)
         right = dict(_placings(beliefs, "belongs"))
         took = beliefs.plan.action.startswith(tuple(f"take {t} " for t in right))
-        if took and not _is_large(beliefs):
+        if took and not is_large(beliefs):
             plan = [entry for entry in plan if beliefs.holds(entry[0])]  # so may others
         plan = [(thing, right.get(thing, target)) for thing, target in plan]
         plan += [(t, right[t]) for t in beliefs.held() if t in right and t not in dict(plan)]
-        plan = [e for e in plan if _is_open(beliefs, *e) and not _is_fixed(beliefs, e[0])]
+        plan = [e for e in plan if _is_open(beliefs, *e) and not is_fixed(beliefs, e[0])]
         action = self._next(beliefs, plan)
         if action is None and (plan := self._decide_again(beliefs)):
             action = self._next(beliefs, plan)
-        if action is None and _is_large(beliefs) and not (surveyed or last.waits):
+        if action is None and is_large(beliefs) and not (surveyed or last.waits):
             yield _survey(beliefs)
         known = len(beliefs.distances) > 1 or _placings(beliefs, "was put")
         if action or right or (known and not self._unrequested):  # else try what comes to mind
@@ -144,12 +144,12 @@ class Tidier:
     # ------------------------------------------------------------ deciding
 
     def _decide(self, beliefs: Beliefs) -> Placings:
-        if not _is_large(beliefs) or _placings(beliefs, "was put"):
+        if not is_large(beliefs) or _placings(beliefs, "was put"):
             return self._decide_again(beliefs)
         rooms = {room: _furniture(beliefs, room) for room in beliefs.distances}
         where = {thing: room for room in rooms for thing in _things(beliefs, room, rooms[room])}
         where.update(dict.fromkeys(beliefs.held(), ""))
-        out = misfits(where, rooms, make_encoder(self._encoder), _count(beliefs))
+        out = misfits(where, rooms, make_encoder(self._encoder), count_in_task(beliefs))
         return [(thing, room) for thing, room, _ in out]
 
     def _decide_again(self, beliefs: Beliefs) -> Placings:
@@ -168,19 +168,19 @@ class Tidier:
         ranked = []
         for thing, target, chance in chances:
             start, room = beliefs.room_of(thing), holders[target]
-            steps = 2 + distances.get(start, 0) + _apart(distances, start, room)
+            steps = 2 + distances.get(start, 0) + rooms_apart(distances, start, room)
             ranked.append((-chance / steps, thing, target, chance))
         ranked.sort()
         best = max((chance for *_, chance in ranked[:1]), default=0.0)
-        enough = _LEAST_RATIO * best
+        enough = LEAST_RATIO * best
         if known.lost:  # a detour is cheaper than a point
             likeliest = max((chance for *_, chance in ranked), default=0.0)
-            enough = max(enough, _LEAST_RATIO_AT_RISK * likeliest)
+            enough = max(enough, LEAST_RATIO_AT_RISK * likeliest)
         plan = [(thing, target) for _, thing, target, chance in ranked if chance >= enough]
-        return plan[:_MOST_PLANNED]
+        return plan[:MOST_PLANNED]
 
     def _is_movable(self, beliefs: Beliefs, thing: str, known: _Outcomes) -> bool:
-        if thing in known.praised or _is_fixed(beliefs, thing):
+        if thing in known.praised or is_fixed(beliefs, thing):
             return False
         if self._unrequested and (is_key(beliefs, thing) or beliefs.is_spoken_of(thing)):
             searched = beliefs.plan.searched or beliefs.plan.aim.kind is Kind.SEARCH
@@ -192,7 +192,7 @@ class Tidier:
         if beliefs.objects(thing, "says") or beliefs.objects(thing, "opens"):
             return False
         kept_like_a_thing = not self._unrequested and not beliefs.is_place(beliefs.holder(thing))
-        return kept_like_a_thing or not _is_message(thing)
+        return kept_like_a_thing or not is_message(thing)
 
     def _chances(
         self,
@@ -206,7 +206,7 @@ class Tidier:
 
         Bayes' rule combines similarity with the share of misplaced things.
         """
-        large = _is_large(beliefs)
+        large = is_large(beliefs)
         if large and not known.praised:  # nothing says what is wrong yet
             return []
         names = list(holders)
@@ -220,7 +220,7 @@ class Tidier:
             for t, c in zip(things, chances, strict=True)
             if t not in known.touched and t not in mentioned and stays[t] > 0
         ]
-        share = _share(known, odds, _count(beliefs))
+        share = _share(known, odds, count_in_task(beliefs))
         certain = not self._unrequested or bool(known.praised & known.placed)
         enough = 0.0 if certain else _LEAST_UNREQUESTED
         found: list[Chance] = []
@@ -236,11 +236,11 @@ class Tidier:
             if untouched and thing not in mentioned:
                 stay = stays[thing] * len(holders) * (1 - share) / share
             elif thing in known.placed and not known.lost:
-                stay = _PRIOR_SHARE  # it may have been in its place before it was moved
+                stay = PRIOR_SHARE  # it may have been in its place before it was moved
             target = max(left, key=lambda name: left[name])
             total = sum(left.values())
             chance, astray = left[target] / (total + stay), total / (total + stay)
-            if untouched and not _is_worth_taking(astray):
+            if untouched and not is_worth_taking(astray):
                 unlikely.append((astray, (thing, target, chance)))
             elif chance >= enough or thing in beliefs.held():
                 found.append((thing, target, chance))
@@ -250,7 +250,7 @@ class Tidier:
             return [entry for _, entry in unlikely if entry[2] >= enough]
         unlikely.sort(reverse=True)
         search = certain and not known.astray - known.praised
-        search = search and _is_worth_searching([astray for astray, _ in unlikely])
+        search = search and is_worth_searching([astray for astray, _ in unlikely])
         return [unlikely[0][1]] if search else []  # the game goes on: something is out of place
 
     # ------------------------------------------------------------ doing
@@ -325,7 +325,7 @@ def _share(known: _Outcomes, odds: Sequence[float], count: int | None) -> float:
         left = count - len(known.astray)
         expected = (shares[:, None] * ratios / (shares[:, None] * (ratios - 1) + 1)).sum(1)
         return float(shares[np.abs(expected - left).argmin()]) if left > 0 else 0.0
-    misplaced, placed = _PRIOR_COUNT * _PRIOR_SHARE, _PRIOR_COUNT * (1 - _PRIOR_SHARE)
+    misplaced, placed = PRIOR_COUNT * PRIOR_SHARE, PRIOR_COUNT * (1 - PRIOR_SHARE)
     weights = shares**misplaced * (1 - shares) ** placed
     if known.lost:
         weights *= shares ** len(known.astray) * (1 - shares) ** len(known.lost)
@@ -341,7 +341,7 @@ def is_about_tidying(goal: str) -> bool:
     return _TASK.search(goal) is not None
 
 
-def _is_worth_taking(misplaced: float) -> bool:
+def is_worth_taking(misplaced: float) -> bool:
     """True if taking a thing gains points on average, by the probability that it is misplaced.
 
     Taking a misplaced thing gains one point and placing it another; taking any other loses one.
@@ -349,7 +349,7 @@ def _is_worth_taking(misplaced: float) -> bool:
     return misplaced * (1 + _PLACED_IN_TIME) > 1 - misplaced
 
 
-def _is_worth_searching(misplaced: Sequence[float]) -> bool:
+def is_worth_searching(misplaced: Sequence[float]) -> bool:
     """True if taking things until one is misplaced gains points on average.
 
     ``misplaced`` has the probability of each thing, the highest first; at least one of them is.
@@ -362,7 +362,7 @@ def _is_worth_searching(misplaced: Sequence[float]) -> bool:
     return points > 0
 
 
-def _apart(distances: dict[str, int], start: str, room: str) -> int:
+def rooms_apart(distances: dict[str, int], start: str, room: str) -> int:
     return 0 if start == room else max(1, abs(distances[room] - distances.get(start, 0)))
 
 
@@ -371,7 +371,7 @@ def _survey(beliefs: Beliefs) -> Move:
     return Move("look", Aim("survey: " + ", ".join(beliefs.distances), Kind.SURVEY))
 
 
-def _is_large(beliefs: Beliefs) -> bool:
+def is_large(beliefs: Beliefs) -> bool:
     """True if a house has too many rooms and things to try one place after another."""
     rooms = beliefs.distances
     things = sum(len(_things(beliefs, room, _furniture(beliefs, room))) for room in rooms)
@@ -403,7 +403,7 @@ def _go(beliefs: Beliefs, plan: Placings) -> str | None:
     return next((step for _, r in known if (step := step_towards(beliefs, r))), None)
 
 
-def _is_message(thing: str) -> bool:
+def is_message(thing: str) -> bool:
     """True if a thing is a message, which belongs nowhere; books and papers may belong."""
     return is_readable(thing) and _PRINTED.search(thing) is None
 
@@ -414,7 +414,7 @@ def _is_open(beliefs: Beliefs, thing: str, target: str) -> bool:
     return target not in (beliefs.room_of(thing), beliefs.holder(thing))
 
 
-def _is_fixed(beliefs: Beliefs, thing: str) -> bool:
+def is_fixed(beliefs: Beliefs, thing: str) -> bool:
     """True if a thing is in view and no valid action takes it."""
     if beliefs.holds(thing) or beliefs.room_of(thing) != beliefs.here:
         return False
@@ -423,7 +423,7 @@ def _is_fixed(beliefs: Beliefs, thing: str) -> bool:
     return beliefs.taking(thing) is None
 
 
-def _count(beliefs: Beliefs) -> int | None:
+def count_in_task(beliefs: Beliefs) -> int | None:
     reported = _COUNT.search(beliefs.task.goal)
     return int(reported[1]) if reported else None
 
