@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import gc
 import os
 import re
 import shutil
@@ -38,6 +39,12 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     if config.option.markexpr != "not slow" or collection_path.suffix != ".py":
         return None
     return True if _SLOW_FILE.search(collection_path.read_text("utf-8")) else None
+
+
+def pytest_collection_finish() -> None:
+    """Collect garbage more rarely, and never look again at what the imports made."""
+    gc.set_threshold(50_000, 20, 100)
+    gc.freeze()
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:

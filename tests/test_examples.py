@@ -35,7 +35,12 @@ SAYS = {
 """What each example prints."""
 SERVERS = {"memory_service.py"}
 """Examples that do not end; tests/memory/test_remote.py plays with them."""
-SHORT = {"cleanrl_drrn.py": "--games 1 --test-games 1 --steps 1200 --epsilon-steps 600"}
+SHORT = {
+    "cleanrl_drrn.py": "--games 1 --test-games 1 --steps 1200 --epsilon-steps 600",
+    "dqn.py": "400",
+    "own_memory.py": "--games 3",
+    "ppo.py": "512",
+}
 """Arguments of the examples that take longer as they stand."""
 NEEDS = {
     "cleanrl_drrn.py": "torch",
