@@ -713,6 +713,8 @@ PAGES: dict[Path, dict[str, Callable[[], str]]] = {
     HERE / "budgets" / "README.md": {"agents": partial(budgets, AGENT_WORLDS)},
     HERE / "doors" / "README.md": {"doors": partial(_made, tables_docs.doors)},
     HERE / "foreign_games" / "tw_make" / "README.md": {"makers": makers},
+    HERE / "papers" / "README.md": {"papers": partial(_made, tables_docs.papers),
+                                    "pairs": partial(_made, tables_docs.paper_pairs)},
     HERE / "rl" / "README.md": {"rl": rl, "elsewhere": elsewhere, "learners": learners},
     HERE / "text" / "README.md": {"learner": learner, "text": text},
     HERE / "smollm" / "README.md": {"smollm": smollm, "smollm_gpu": smollm_gpu},

@@ -13,6 +13,7 @@ from keep import measured
 
 from gym_memory.cli.doctor import PURPOSES
 from gym_memory.panels.panel import load_panel, panel_names
+from gym_memory.papers.experiments import experiment_names
 from gym_memory.run.results import intervals
 from gym_memory.run.results.expected import expected_rows
 from gym_memory.run.results.labels import decider
@@ -401,6 +402,24 @@ def doors() -> Table:
 def _line(text: str) -> str:
     """Return a line of a program for a cell; a word or two as such."""
     return f"`{text[:140].replace('|', '/').replace('`', chr(39))}`" if len(text) > 9 else text
+
+
+def papers() -> Table:
+    """Return how each published experiment does at its smallest size; see papers/run.py."""
+    found, rows = measured("papers"), []
+    for name in experiment_names():
+        row = found.get(name, {})
+        said = row.get("said") or row.get("fault") or "not run"
+        took = (str(row.get(part, "–")) for part in ("seconds", "lines"))
+        rows.append([f"`{name}`", *took, said.replace("|", "/")])
+    return ["experiment", "s", "lines", "printed below the table"], 4, rows
+
+
+def paper_pairs() -> Table:
+    """Return how each half of CLIN's pairs begins, and what it got; see papers/pairs.py."""
+    heads = ["pair", "played", "begins in", "got what was learnt from", "learnings"]
+    rows = [[number, f"`{task}`", *more] for number, task, *more in measured("papers/pairs")]
+    return heads, 4, rows
 
 
 def door_calls() -> Table:

@@ -25,6 +25,8 @@ from gym_memory.papers.experiments import experiment_names
 from gym_memory.testing.chat.server import ScriptedServer
 
 SMALLEST = "--seeds 0:1 --max-steps 2 --train-steps 40 --workers 1"
+PORT = 8141
+"""The address is part of a results folder, which goes on only with the same one."""
 _COUNT = re.compile(r"^0 of (\d+) lines can be compared with the paper's numbers\.(.*)$", re.M)
 _STEPS = "Steps of an episode: at most 2."
 _PAPER_ALONE = "the paper's number"
@@ -68,7 +70,7 @@ def main() -> None:
         parser.error(f"no experiment {', '.join(sorted(unknown))}")
     given.out.mkdir(parents=True, exist_ok=True)
     failed = 0
-    with ScriptedServer() as server:
+    with ScriptedServer(PORT) as server:
         for name in given.names or experiment_names():
             if measured("papers").get(name, {}).get("said") and not given.again:
                 continue

@@ -98,7 +98,10 @@ def _print(experiment: PaperExperiment, found: list[dict[str, Any]]) -> None:
     from gym_memory.run.results.report import format_interval
 
     measures = measures_of(experiment)
-    compared = [f"{name} (paper, difference)" for name in measures]
+    published = {
+        name for name in measures if any(row[f"paper_{name}"] is not None for row in found)
+    }
+    compared = [f"{name} (paper, difference)" if name in published else name for name in measures]
     numbers = ("n", "failed", *compared, "95 %", "tokens (paper)", "USD")
     played = [record for record in found if record["memory"]]
     named = ("env", "memory", "policy")
@@ -109,7 +112,7 @@ def _print(experiment: PaperExperiment, found: list[dict[str, Any]]) -> None:
             *(short[key].get(record[key], record[key]) for key in named),
             record["model"] or "no model",
             *(str(record.get(key, "")) for key in ("n", "n_failed")),
-            *(_beside(record, name) for name in measures),
+            *(_beside(record, name, name in published) for name in measures),
             format_interval(record.get("score_ci")),
             f"{_tokens(record.get('tokens'))} ({_tokens(record.get('paper_tokens'))})",
             _number(record.get("cost_usd")),
@@ -124,8 +127,10 @@ def _print(experiment: PaperExperiment, found: list[dict[str, Any]]) -> None:
         output().print(sentence, markup=False)
 
 
-def _beside(record: dict[str, Any], name: str) -> str:
-    """Return ours, the paper's and, of lines that can be compared, the difference."""
+def _beside(record: dict[str, Any], name: str, published: bool) -> str:
+    """Return ours and, where it is published, the paper's and the difference if they compare."""
+    if not published:
+        return _number(record[name])
     gap = record[f"difference_{name}"] if record.get("comparable") else None
     return f"{_number(record[name])} ({_number(record[f'paper_{name}'])}, {_number(gap, '+')})"
 

@@ -191,8 +191,11 @@ def _by_task(part: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
         half = part["half"]
         learnt = half if part.get("train") else 1 - half  # the half that the files are of
         for number, pair in enumerate(part["pairs"], 1):
-            own = {"tasks": [pair[half]], "seeds": f"0:{min(_COUNTS[task] for task in pair)}"}
-            yield _named(part, f"-{number}{'ab'[learnt]}", own)
+            played, env = pair[1 - learnt], _scene("clin", pair[half])
+            if part.get("train"):  # in the world in which the other half is then played
+                env = Spec(env).with_parameter("world_of", played)
+            own = {"envs": [env], "seeds": f"0:{_COUNTS[played]}"}
+            yield _named(_without(part, "clin"), f"-{number}{'ab'[learnt]}", own)
         return
     named = list(_COUNTS) if part["each"] == "clin" else part["each"]
     for task in named:

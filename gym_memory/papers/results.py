@@ -92,7 +92,10 @@ def records(experiment: PaperExperiment, played: Played) -> list[dict[str, Any]]
             "n": len(group),
             "n_failed": scored.n_failed,
             "score_ci": scored.score_ci,
-            **_compared(_measured(names, group, based, cell), experiment.expected.get(cell, {})),
+            **_compared(
+                _measured(names, group, {} if cell[1:] == experiment.base else based, cell),
+                experiment.expected.get(cell, {}),
+            ),
             "tokens": list(ours) if ours else None,
             "paper_tokens": list(theirs) if theirs else None,
             "cost_usd": scored.cost_usd,

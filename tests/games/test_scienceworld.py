@@ -213,9 +213,26 @@ def test_tasks_go_by_several_names():
     assert ScienceWorld("boil", variation=15).split == "dev"
 
 
+def test_task_in_the_worlds_of_another_begins_in_the_same_room(env):
+    melting = "measure-melting-point-known-substance"
+    other = ScienceWorld("use-thermometer", "clin", world_of=melting)
+    assert other.task_ids[0] == "scienceworld/use-thermometer/327"
+    first = env.engine.load("use-thermometer", 327, "")
+    assert env.engine.load(melting, 327, "") == first
+    assert env.engine.load(melting, 405, "") != first
+
+
+def test_task_with_fewer_variations_takes_its_own_in_turn():
+    other = ScienceWorld("identify-life-stages-2", "clin", world_of="identify-life-stages-1")
+    numbers = [task_id.rpartition("/")[2] for task_id in other.task_ids]
+    assert numbers == ["9", "7", "8", "9", "6"]
+
+
 @pytest.mark.parametrize(
     ("arguments", "error", "says"),
     [
+        ({"world_of": "boil"}, InvalidArgumentError, "world_of together with a task"),
+        ({"task": "boil", "world_of": "frieze"}, UnknownNameError, "Did you mean 'freeze'"),
         ({"task": "boyl"}, UnknownNameError, "Did you mean 'boil'"),
         ({"task": "Temp3"}, UnknownNameError, "Did you mean 'Temp"),
         ({"split": "tset"}, UnknownNameError, "Did you mean 'test'"),

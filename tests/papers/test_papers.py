@@ -116,7 +116,8 @@ def test_each_half_of_a_pair_reads_what_the_other_learnt() -> None:
             stores = {Spec(p.config.memories[0]).kwargs["store"] for p in (train, test)}
             assert stores == {f"learnt-{number}{learnt}.db"}
             assert train.config.seeds == test.config.seeds
-            assert train.config.envs != test.config.envs
+            (env,), (learnt_in,) = test.config.envs, train.config.envs
+            assert learnt_in.kwargs["world_of"] == env.kwargs["task"] != learnt_in.kwargs["task"]
     named = {cell.memory for part in parts.values() for cell in part.cells.values()}
     assert len(named) == 2, "all halves are in one line of the table"
 

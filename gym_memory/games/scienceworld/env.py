@@ -42,6 +42,9 @@ class ScienceWorld(TextEnv):
         split: ``train``, ``dev``, ``test`` (the official ones) or ``clin``: the first test
             variations that CLIN's paper plays, 164 of 18 tasks. None: ``test``.
         variation: The only variation to play, whatever split it belongs to.
+        world_of: Another task, in whose worlds this one is played: the engine makes the same world
+            for the same variation of any task. Where this task has fewer variations, its own of
+            the split take their turns.
         simplification: Names of :data:`~gym_memory.games.scienceworld.catalog.SIMPLIFICATIONS`,
             with commas between them.
         max_steps: Step limit; 100 is usual, and some solutions need more.
@@ -60,6 +63,7 @@ class ScienceWorld(TextEnv):
         split: str | None = None,
         *,
         variation: int | None = None,
+        world_of: str | None = None,
         simplification: str = "",
         max_steps: int = 100,
         valid_actions: bool = True,
@@ -68,7 +72,8 @@ class ScienceWorld(TextEnv):
     ):
         self._version = check_installed()
         named = None if task is None else catalog.find_task(task)
-        split, self._ids = _choose(named, split, variation)
+        world = None if world_of is None else catalog.find_task(world_of)
+        split, self._ids = _choose(named, split, variation, world)
         super().__init__(
             max_steps=max_steps, valid_actions=valid_actions, split=split, render_mode=render_mode
         )
@@ -158,9 +163,14 @@ class ScienceWorld(TextEnv):
 
 
 def _choose(
-    task: str | None, split: str | None, variation: int | None
+    task: str | None, split: str | None, variation: int | None, world_of: str | None
 ) -> tuple[str, tuple[str, ...]]:
     """Return the split's name and the task ids."""
+    if world_of is not None and (task is None or variation is not None):
+        raise InvalidArgumentError(
+            f"expected world_of together with a task and without a variation, got task={task!r}, "
+            f"variation={variation!r}"
+        )
     if variation is not None:
         if task is None or split is not None:
             raise InvalidArgumentError(
@@ -179,7 +189,11 @@ def _choose(
         tasks = [task]
     else:
         tasks = [row.task for row in catalog.CLIN] if split == "clin" else list(catalog.TASKS)
-    numbers = {name: catalog.variations(name, split) for name in tasks}
+    numbers: dict[str, Sequence[int]] = {name: catalog.variations(name, split) for name in tasks}
+    if task is not None and world_of is not None:
+        own, total = numbers[task], catalog.TASKS[task][1]
+        worlds = enumerate(catalog.variations(world_of, split))
+        numbers[task] = [n if n < total else own[turn % len(own)] for turn, n in worlds]
     turns = range(max(len(chosen) for chosen in numbers.values()))
     return split, tuple(
         f"scienceworld/{name}/{chosen[turn]}"

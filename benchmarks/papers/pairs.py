@@ -1,0 +1,73 @@
+"""Print how each pair of CLIN's Gen-Task begins, and the archive that each of its halves got.
+
+    gym-memory paper clin-gentask --model MODEL --seeds 0:1 --out results/gentask
+    python -m benchmarks papers/pairs results/gentask      # all texts; the table into measured.json
+
+A half is played in a test variation after the other half was learnt there: what it got is the list
+of learnings in the call that writes its meta-memory.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+from pathlib import Path
+from typing import NamedTuple
+
+from keep import write_measured
+
+from gym_memory.core.trajectory import read_rows
+from gym_memory.papers.experiments import load_experiment
+
+_ARCHIVE = re.compile(r"<archive>\n(.*?)\n</archive>", re.DOTALL)
+_PLACE = re.compile(r"called the ([^.]+)\.|^This (outside) location", re.MULTILINE)
+_GOAL = re.compile(r"^TASK: ([^.]+)\.", re.MULTILINE)
+_LEARNT = re.compile(r"^\d+\. ", re.MULTILINE)
+
+
+class PlayedHalf(NamedTuple):
+    """One task of a pair, as it was played after the other.
+
+    Attributes:
+        seen: Its first observation.
+        archive: Learnings that its memory got.
+        recalled: Meta-memory that the agent got.
+    """
+
+    task: str
+    seen: str
+    archive: str
+    recalled: str
+
+
+def half(folder: Path) -> PlayedHalf:
+    """Read the first game of a part of the experiment."""
+    file = min((folder / "steps").glob("*.jsonl.gz"))
+    row = next(iter(read_rows(file)))
+    texts = [message["content"] for call in row.get("calls", ()) for message in call["messages"]]
+    found = [match[1] for text in texts if (match := _ARCHIVE.search(text))]
+    return PlayedHalf(row["task_id"], row["text"], "\n".join(found), row["memory"])
+
+
+def main() -> None:
+    """Print each pair; keep a line for each half."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=Path, help="Results of gym-memory paper clin-gentask.")
+    folder: Path = parser.parse_args().folder
+    lines = []
+    names = [part["name"] for part in load_experiment("clin-gentask").parts]
+    pairs = sorted(name.split("-")[1] for name in names if name.startswith("first-"))
+    for number in (pair.removesuffix("b") for pair in pairs):
+        for name in (f"first-{number}b", f"second-{number}a"):
+            one = half(folder / name)
+            print(f"## Pair {number}: {one.task}\n\nBegins with:\n\n{one.seen}\n")
+            print(f"Got:\n\n{one.archive}\n\nRecalled:\n\n{one.recalled}\n")
+            place, goal = _PLACE.search(one.seen), _GOAL.search(one.archive)
+            begins = (place[1] or place[2]) if place else one.seen.splitlines()[0]
+            learnt = str(len(_LEARNT.findall(one.archive)))
+            lines.append([number, one.task, begins, goal[1] if goal else "nothing", learnt])
+    write_measured("papers/pairs", lines)
+
+
+if __name__ == "__main__":
+    main()
