@@ -1,5 +1,5 @@
-"""Players that follow rules, a file or folder a game; beside them is what they share.
+"""Rule-based players, a file or folder a game, and the parts that they share.
 
-A player knows the rules that read its game's text (``gym_memory.games.<game>.rules*``), and
-nothing else of the game: no engine, no truth.
+A player knows the rules that read its game's text (``gym_memory.games.<game>.rules*``) and nothing
+else of the game: no engine, no truth.
 """

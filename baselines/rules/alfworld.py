@@ -1,4 +1,4 @@
-"""A searcher for household tasks: finds things, treats them, brings them where they go.
+"""A searcher for household tasks: it finds things, treats them and brings them to their target.
 
 It reads the observation only and keeps nothing but its published plan. It knows where things
 usually are, counted over ALFWorld's train games, and what cleans, heats and cools.
@@ -25,7 +25,7 @@ from gym_memory.graph.schema import PLAYER
 __all__ = ["Chance", "HouseholdStep", "Searcher", "chance", "kind_of"]
 
 _ELSEWHERE = 0.005
-"""Chance of a kind of furniture where such a thing was never seen."""
+"""Probability of a kind of furniture where a thing of the kind was never seen."""
 
 
 @lru_cache(maxsize=1)
@@ -57,7 +57,7 @@ _APPLIANCE = {
     "hot": ("heat", "microwave"),
     "cool": ("cool", "fridge"),
 }
-"""State to the verb that brings it about, and where that is done."""
+"""State to the verb that causes it, and the appliance for it."""
 _NUMBER = re.compile(r"\d+")
 
 
@@ -186,7 +186,7 @@ class HouseholdStep:
         return self._go(going[0], aim) if going else None
 
     def _targets(self) -> list[str]:
-        """Return furniture of the wanted kind, what is open or has no door first."""
+        """Return furniture of the wanted kind, open pieces and those without a door first."""
         found = [place for place in self.furniture if kind_of(place) == self.goal.place]
         return sorted(found, key=lambda place: not self._searched(place))
 
@@ -200,15 +200,15 @@ class HouseholdStep:
     def _search(self, kind: str, aim: Aim) -> Move | None:
         """Look where such a thing is most likely for the steps that it takes; ties are drawn.
 
-        Where nothing is known of what was looked at, the best place would be visited for ever, so
-        one is drawn: the likelier, the more often.
+        A player without memory of its looks would visit the best place forever. So it draws one,
+        with a probability that grows with the chance of a find.
         """
         if self.here and not self._searched(self.here) and self.beliefs.can(f"open {self.here}"):
             return Move(f"open {self.here}", aim)
         others = [place for place in self.furniture if place != self.here]
         left = [place for place in others if not self._searched(place)]
         knows = 0 < len(left) < len(others)
-        left = left or others  # it must have been overlooked, or was forgotten
+        left = left or others  # it was overlooked or forgotten
         if not left:
             return None
         worth = np.array([self._chance(kind, p) / (1 + self._is_shut(p)) for p in left])
@@ -220,7 +220,7 @@ class HouseholdStep:
         return bool(self._inside(place)) or self.beliefs.is_state(place, "empty")
 
     def _is_shut(self, place: str) -> bool:
-        """True if it must be opened first, to judge by another of its kind if need be."""
+        """True if it must be opened first, judged by another of its kind if it was not seen."""
         like = [place, *(p for p in self.furniture if kind_of(p) == kind_of(place))]
         states = [self.beliefs.openness(p) for p in like]
         return next((state == "closed" for state in states if state), False)

@@ -1,4 +1,4 @@
-"""The archive of states of the explorer: what was reached, what is worth trying."""
+"""The explorer's archive: states that were reached, and actions that are worth trying."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from gym_memory.graph.schema import direction_in
 __all__ = ["Archive", "Cell", "Key", "Option", "Reach", "VisitTrail", "lights", "option_of"]
 
 Key = Hashable
-"""Distinguishes a state from others."""
+"""The identity of a state."""
 Option = tuple[object, str]
-"""An action, and the place for a move: moves differ from place to place, other actions do not."""
+"""An action with its place if it is a move, since moves differ from place to place."""
 Sign = tuple[str, object]
 """A possible sign of a loss: its kind (place, word or verb) and its value."""
 _POSITIVES = 3
 _GREED = 3.0
 """Weight of a state's value, in nats between the best and none."""
 _BEST = 8
-"""Untried actions that count for a state: as many as an attempt takes."""
+"""Untried actions that count for a state: about as many as an attempt takes."""
 _LUCK = 5.0
 """Factor on an action whose object or manner always gained points before."""
 _PROMISING, _DOUBTFUL, _RISKY, _IDLE = 2.0, 0.3, 0.1, 0.05
@@ -36,9 +36,9 @@ _PRIORS = {
     )
     for word in words.split()
 }
-"""Verbs by what they promise in any story; what loses a thing promises less. Others are 1."""
+"""Verbs with their worth in any story; others have 1. Losing a thing is worth less."""
 _SHOWING = frozenset(("look", "inventory", "wait", "help", "goal", "verbose", "brief", "super"))
-"""Actions that are never worth an attempt."""
+"""Actions that are never worth an attempt, since they only show."""
 _LIGHTS = re.compile(r"(?:light|(?:turn|switch) on) ")
 _WITH = frozenset(("in", "into", "on", "onto", "to", "with", "at", "from", "under", "behind"))
 _PARTICLES = frozenset(("up", "down", "in", "out", "on", "off"))
@@ -132,7 +132,7 @@ class Archive:
         return max(1.0, self.frontier[0].best if self.frontier else 0.0)
 
     def hope(self, words: Iterable[str]) -> None:
-        """Take the things of a task for things that gain points."""
+        """Count the things of a task among those that gain points."""
         self.lucky.update(words)
 
     def visit(self, cell: Cell, actions: Iterable[str], reach: Reach, action: str) -> bool:
@@ -158,20 +158,20 @@ class Archive:
         self._risks.update(_signs(cell, action))
 
     def again(self, cell: Cell, action: str) -> None:
-        """Let an action be repeated that left the state as it was, with an answer never seen."""
-        if action in cell.visits:  # one can go back to where it is possible
+        """Offer an action again whose answer was new although the state stayed the same."""
+        if action in cell.visits:  # a visit is known at which it is possible
             cell.options[action] = option = option_of(cell.where, action)
             self.tried[option] -= 1
 
     def die(self, cell: Cell, action: str) -> None:
-        """Count an action that lost the game, with the signs that might have warned of it."""
+        """Count an action that lost the game, with the signs that might have warned."""
         cell.fatal.add(action)
         self._deaths.update(_signs(cell, action))
 
     def survival(self, signs: Iterable[Sign]) -> float:
         """Return the share of actions that did not lose the game, at the worst of some signs.
 
-        A single loss says nothing about its verb, or about one of the words that came before it.
+        A single loss proves nothing against its verb or a word of the text before it.
         """
         return min(
             1 - max(0, self._deaths[kind, sign] - (kind != "place")) / (1 + self._risks[kind, sign])
@@ -195,10 +195,10 @@ class Archive:
     def promise(self, cell: Cell) -> float:
         """Return how much a state is worth exploring: its value and what is untried there.
 
-        The value is that of the best frontier trajectory through it. v' of GLoW: untried actions
-        and unread exits, each worth less the more often it or its words were tried elsewhere, times
-        the frontier trajectories that end there. Attempts from the state, actions at the place and
-        losses under texts with the same words make it worth less.
+        The value is that of the best frontier trajectory through it (v' of GLoW). Untried actions
+        and unread exits count less the more often they or their words were tried elsewhere; the sum
+        is multiplied by the frontier trajectories that end there. Attempts from the state, actions
+        in its place and losses under similar texts lower it.
         """
         key = cell.key
         untried = sum(sorted(self._novelty(cell, action) for action in cell.options)[-_BEST:])
@@ -208,7 +208,7 @@ class Archive:
         return worth / (1 + len(cell.gains)) / math.sqrt(1 + self._taken[cell.where])
 
     def _novelty(self, cell: Cell, action: str) -> float:
-        """Return how much an action promises by the habits of the genre and by what was tried."""
+        """Return how much an action promises, by habits of the genre and by what was tried."""
         option, words, frame = cell.options[action], _objects(action), _frame(action)
         tried = 1 + self.tried[option]
         if cell.dark:
@@ -224,7 +224,7 @@ class Archive:
         return prior / tried / math.sqrt((1 + rarest) * (1 + often))
 
     def is_hopeless(self, cell: Cell) -> bool:
-        """True of the dark without anything to light."""
+        """True if it is dark and nothing gives light."""
         return cell.dark and not any(map(lights, cell.visits))
 
     def weights(
@@ -232,7 +232,7 @@ class Archive:
     ) -> list[float]:
         """Return how much each of some untried actions of a state is worth trying, > 0.
 
-        Verbs count that led to something new, actions that gained points at similar texts
+        Verbs that led to something new count, actions that gained points at similar texts
         (EvoTest's positives), and advantages of earlier attempts from the same state.
         """
         near = sorted((_alike(seen, cell.words), a, g) for (seen, a), g in self._gains.items())
@@ -261,7 +261,7 @@ class Archive:
 
 
 def _signs(cell: Cell, action: str = "") -> list[Sign]:
-    """Return what may foretell a loss: the place, the words of the text, the verb of no move."""
+    """Return what may predict a loss: the place, the words of the text, the verb unless a move."""
     verb = [("verb", _verb(action))] if action and not direction_in(action) else []
     return [("place", cell.where), *(("word", word) for word in cell.words), *verb]
 
@@ -272,7 +272,7 @@ def lights(action: str) -> bool:
 
 
 def option_of(where: object, action: str) -> Option:
-    """Return what counts as one option wherever it is met."""
+    """Return the option of an action, equal wherever the action is met."""
     return where if direction_in(action) else "", action
 
 
@@ -294,7 +294,7 @@ def _verb(action: str) -> str:
 
 
 def _objects(action: str) -> list[str]:
-    """Return the words for things behind the verb, or the verb where there are none."""
+    """Return the words for things after the verb, or the verb if there are none."""
     return [word for word in action.split()[1:] if word not in _WITH] or [action]
 
 

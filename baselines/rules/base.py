@@ -1,4 +1,4 @@
-"""Bases of players that follow rules, and the moves that each knows: going, exploring, trying."""
+"""Bases of rule-based players, and the moves that each knows: going, exploring, trying."""
 
 from __future__ import annotations
 
@@ -32,22 +32,22 @@ _KINDS = {
     **dict.fromkeys((*_SAME_AGAIN, "drop"), _IDLE),
     **dict.fromkeys((*_FINAL, "jump", "cook", "chop", "slice", "dice", "close", "lock"), _RISKY),
 }
-"""First words of actions; of all others it shows only when one tries."""
+"""First words of actions; others are usual until they are tried."""
 _WEIGHT = 2
-"""A second try is as dull as an action two kinds less promising."""
+"""Kinds by which each earlier try makes an action less promising."""
 
 
 _DARK = re.compile(r"\b(?:pitch[- ](?:black|dark)|too dark to see)\b", re.IGNORECASE)
 _OFTEN = 3
-"""Times after which an action leads nowhere, or steps without anything new."""
+"""Repetitions of an action, or steps without news, after which it leads nowhere."""
 
 
 def try_new(beliefs: Beliefs, rng: np.random.Generator) -> Move:
-    """Return the valid action that promises most and was tried least here; of equals, any.
+    """Return the most promising valid action that was tried least here; ties are drawn.
 
-    What is done to a thing that the task or a text names promises more. What cannot be undone
-    comes last, and what only shows again what is in view before it. What changed nothing in the
-    present situation is tried again once nothing else is left, the oldest first.
+    Actions on a thing that the task or a text names promise more. Actions that only show what is in
+    view come late, irreversible ones last. Actions without effect in the present situation are
+    repeated only if nothing else is left, the oldest first.
     """
     vain = beliefs.plan.vain
     actions = beliefs.actions or ("look", *(f"go {way}" for way in DIRECTIONS))
@@ -68,10 +68,10 @@ def try_new(beliefs: Beliefs, rng: np.random.Generator) -> Move:
 
 
 def seek_new(beliefs: Beliefs, rng: np.random.Generator) -> Iterator[Move]:
-    """Yield what was not tried yet in a world without a request, the most promising first.
+    """Yield untried actions in a world without a request, the most promising first.
 
-    Here things to take, open or read come before ways, and ways before other actions. Then come the
-    nearest unexplored exit, what can be put somewhere, and the way out that was taken least.
+    Here, things to take, open or read come before ways, and ways before other actions. The nearest
+    unexplored exit follows, then placements, then the least used way out.
     """
     tried = {action: beliefs.tried(action) for action in beliefs.actions}
     back = f"go {OPPOSITE[beliefs.plan.action.removeprefix('go ')]}"
@@ -99,14 +99,14 @@ def seek_new(beliefs: Beliefs, rng: np.random.Generator) -> Iterator[Move]:
 
 
 def shows_only(action: str) -> bool:
-    """True if an action changes nothing: it shows what is there."""
+    """True if an action only shows what is there and changes nothing."""
     return action.split(" ")[0] in _SHOWING
 
 
 def try_any(beliefs: Beliefs, rng: np.random.Generator) -> Move | None:
-    """Return an action by chance that may change something; None where there is no such action.
+    """Return a random action that may change something; None if there is none.
 
-    A player that remembers nothing reads the same page for ever, and does better by acting.
+    A player without memory would read the same page forever, and does better by acting.
     """
     vain = beliefs.plan.vain
     actions = [action for action in beliefs.actions if action not in vain]
@@ -135,7 +135,7 @@ def go_to(beliefs: Beliefs, place: str, aim: Aim) -> Move | None:
 def follow(beliefs: Beliefs) -> Move | None:
     """Return the next move of the way that the last aim planned.
 
-    A way once known is not given up because the map that it was found on is no longer recalled.
+    A planned way stays valid although the map behind it is no longer recalled.
     """
     return _along(beliefs, list(beliefs.plan.aim.route), beliefs.plan.aim)
 
@@ -158,7 +158,7 @@ def _leave(beliefs: Beliefs, direction: str) -> str | None:
 
 
 def _open_way(beliefs: Beliefs, direction: str) -> str | None:
-    """Return how the door in a direction can be opened or unlocked; None if it cannot."""
+    """Return the action that opens or unlocks the door in a direction; None if there is none."""
     door = beliefs.door(beliefs.here, direction)
     that_way = (a for a in beliefs.options("open") if direction in a.split())
     unlocking = (a for a in beliefs.options("unlock") if a.startswith(f"unlock {door} with "))
@@ -169,8 +169,8 @@ def _open_way(beliefs: Beliefs, direction: str) -> str | None:
 def explore(beliefs: Beliefs, aim: Aim) -> Move | None:
     """Return a move towards an unexplored exit, or through it.
 
-    The nearest one, unless the plan is under way to another: what a memory recalls changes from
-    place to place, and turning round at every step leads nowhere. The exit goes into the aim.
+    The nearest exit counts, unless the plan is on its way to another: a recall changes from place
+    to place, and turning round at every step leads nowhere. The exit becomes part of the aim.
     """
     frontier = [exit_ for _, exit_ in beliefs.frontier()]
     plan = beliefs.plan
@@ -179,7 +179,7 @@ def explore(beliefs: Beliefs, aim: Aim) -> Move | None:
     failed = here and not beliefs.tells_place  # a move that succeeds shows the new place
     if planned and failed and plan.action == f"go {planned[1]}":
         opening = _open_way(beliefs, planned[1]) if beliefs.actions else None
-        if opening:  # a door that was taken to be open, or is not known by its name
+        if opening:  # a door believed open, or of unknown name
             return Move(opening, replace(aim, exit=(beliefs.here, planned[1])))
         frontier.sort(key=lambda exit_: exit_ == (beliefs.here, planned[1]))
     elif planned and plan.aim.text.startswith(aim.text):
@@ -192,7 +192,7 @@ def explore(beliefs: Beliefs, aim: Aim) -> Move | None:
         if path is not None:
             if direction in DIRECTIONS:
                 through = replace(aim, exit=(place, direction))
-            else:  # a named exit may be no exit: it is tried, and not pursued further
+            else:  # a named exit may be none: it is tried once
                 through = replace(aim, text=f"{aim.text}, {direction} of {place}")
             move = _along(beliefs, [*path, direction], through)
             if move is not None:
@@ -201,7 +201,7 @@ def explore(beliefs: Beliefs, aim: Aim) -> Move | None:
 
 
 def _wait_for_way(beliefs: Beliefs, aim: Aim) -> Move | None:
-    """Pause for a memory that knows an exit and not the way there: the aim names it now."""
+    """Pause for a memory that knows an exit and not the way to it; the aim now names the exit."""
     far = beliefs.far_exits()
     if not far:
         return None
@@ -211,7 +211,7 @@ def _wait_for_way(beliefs: Beliefs, aim: Aim) -> Move | None:
 
 
 def open_here(beliefs: Beliefs, aim: Aim) -> Move | None:
-    """Open something shut in this place, to see what it holds."""
+    """Return a move that opens something shut here, to see its contents."""
     for thing in beliefs.contents(beliefs.here):
         opening = beliefs.opening(thing)
         if opening and beliefs.openness(thing) != "open":
@@ -225,14 +225,14 @@ def open_here(beliefs: Beliefs, aim: Aim) -> Move | None:
 class RulePolicy(Policy):
     """A policy that reads the observation by the extraction rules of its dialect.
 
-    From step to step such a policy keeps the plan that it publishes as ``focus``, and what it has
-    read already of a transcript that goes on.
+    Between steps it keeps the plan that it publishes as ``focus``, and the part of a growing
+    transcript that it has read.
     """
 
     start: ClassVar[PlanState] = PlanState()
     """The plan before the first step."""
     dialect: ClassVar[str] = "textworld"
-    """Whose rules it reads by where the info of the reset names no dialect."""
+    """Dialect to read by if the info of the reset names none."""
 
     def __init__(self) -> None:
         self.rng = np.random.default_rng(0)
@@ -267,7 +267,7 @@ Advisor = Callable[[Beliefs], Iterable[Move]]
 _PATIENCE = 10
 """Steps without anything new, after which an aim is given up."""
 _RESTLESS = 3
-"""Steps without anything new, after which who remembers nothing no longer looks at things."""
+"""Steps without anything new, after which a player without memory stops looking at things."""
 _WITHOUT_EFFECT_TWICE = ("examine ", "read ", "take ", "open ", "unlock ")
 """Actions that, repeated at once, are refused again or show the same again."""
 
@@ -275,8 +275,8 @@ _WITHOUT_EFFECT_TWICE = ("examine ", "read ", "take ", "open ", "unlock ")
 class AdvisedPolicy(RulePolicy):
     """A policy that takes the first possible advice of its advisors, else tries new things.
 
-    An aim that led nowhere a few times, or under which nothing new was seen for many steps, is
-    given up. ``advisors`` are in order, the most urgent first.
+    It gives an aim up that led nowhere a few times, or brought nothing new for many steps.
+    ``advisors`` are in order, the most urgent first.
     """
 
     start: ClassVar[Plan] = Plan()
@@ -298,7 +298,7 @@ class AdvisedPolicy(RulePolicy):
         rules = get_extractor(self._dialect)
         t = info.get("moves")
         beliefs = Beliefs(obs, rules, self._task(obs), plan, self.rng, self._transcript, t)
-        if self._dialect != "textworld":  # there, giving up aims ends every circle
+        if self._dialect != "textworld":  # in textworld, giving up aims ends every circle
             plan = beliefs.plan = plan.in_situation(beliefs.here, obs)
         move = self._decide(beliefs, plan)
         forgets = not (obs["memory"] or obs["triples"])

@@ -68,18 +68,18 @@ class Kind(enum.Enum):
     WANDER = enum.auto()
     SURVEY = enum.auto()
     SEARCH = enum.auto()
-    """Search every place again, since nothing else is left to do."""
+    """A second search of every place, since nothing else is left to do."""
     FIND = enum.auto()
     COOK = enum.auto()
     TIDY = enum.auto()
     READ = enum.auto()
-    """Look at something: a second look shows nothing new."""
+    """A look at something: a second one shows nothing new."""
     TRY = enum.auto()
 
 
 _EXPLORING = (Kind.EXPLORE, Kind.WANDER, Kind.SURVEY)
 _AIMLESS = (*_EXPLORING, Kind.SEARCH, Kind.FIND, Kind.COOK, Kind.TIDY)
-"""Kinds of aims that may recur: they search, or change as things get done."""
+"""Kinds of aims that may recur: they search, or change as parts are done."""
 _IDLE = (Kind.WANDER, Kind.SURVEY, Kind.COOK, Kind.TIDY)
 """Kinds of aims that may repeat an action: they have no other, or wait for a recall."""
 _AFTER_SEARCH = (Kind.WANDER, Kind.SURVEY, Kind.TIDY)
@@ -129,12 +129,12 @@ def only(move: Move | None) -> tuple[Move, ...]:
 
 @dataclasses.dataclass(frozen=True)
 class Plan(RulePlan):
-    """The plan of a player that is led by typed aims.
+    """The plan of a player that follows typed aims.
 
-    ``done`` counts finished parts of the task; ``astray``: its directions no longer apply;
-    ``given_up``: aims that led nowhere and how often; ``searched``: every room was.
-    ``vain`` are the latest actions that changed nothing in the present ``situation``, a hash of
-    place, inventory and valid actions.
+    ``done`` counts finished instructions of the task; ``astray``: its directions no longer apply;
+    ``given_up``: failed aims and how often they failed; ``searched``: every room was searched.
+    ``vain`` are the latest actions without effect in the present ``situation``, a hash of place,
+    inventory and valid actions.
     """
 
     aim: Aim = Aim("")
@@ -146,7 +146,7 @@ class Plan(RulePlan):
     vain: tuple[str, ...] = ()
 
     def notes(self) -> dict[str, str]:
-        """Return what there is to show next to the aim, by name."""
+        """Return what to show beside the aim, by name."""
         others = super().notes()
         shown = {
             "last action": others.pop("last action", ""),
@@ -158,7 +158,7 @@ class Plan(RulePlan):
         return {name: text for name, text in shown.items() if text}
 
     def in_situation(self, place: str, obs: Observation) -> Plan:
-        """Return the plan once it is known where the last action led."""
+        """Return the plan with the situation that the last action led to."""
         parts = (place, obs["inventory"], *obs["valid_actions"])
         situation = zlib.crc32("\n".join(parts).encode("utf-8", "replace"))
         vain = tuple(action for action in self.vain if action != self.action)
@@ -169,7 +169,7 @@ class Plan(RulePlan):
         return dataclasses.replace(self, situation=situation, vain=vain)
 
     def is_vain(self, move: Move) -> bool:
-        """True if a move did nothing here; a look for another aim asks the memory once more."""
+        """True if a move had no effect here; a look for another aim asks the memory again."""
         looks = move.action == "look" and move.aim.key != self.aim.key
         return move.action in self.vain and not looks
 
@@ -184,7 +184,7 @@ class Plan(RulePlan):
         return dataclasses.replace(self, given_up=(*others, (aim.key, _ENOUGH))[-_MOST_AIMS:])
 
     def take_up(self) -> Plan:
-        """Return the plan after something new was seen: exploring makes sense again."""
+        """Return the plan after something new: exploring makes sense again."""
         kept = tuple(one for one in self.given_up if one[0].kind not in _EXPLORING)
         return dataclasses.replace(self, given_up=kept)
 
@@ -288,7 +288,7 @@ def canonical(action: str) -> str:
 
 
 class Transcript:
-    """The graph of a transcript; if the transcript grows, only new entries are read."""
+    """The graph of a transcript; as the transcript grows, only new entries are read."""
 
     def __init__(self) -> None:
         self._task: Task | None = None
@@ -348,9 +348,10 @@ class Beliefs:
             self._spelling.setdefault(canonical(spelled), spelled)
         self.actions = tuple(self._spelling)
         if obs["triples"]:
-            self.graph = TemporalGraph.of(reversed(obs["triples"]))  # of rivals the first counts
+            # Of rival facts the first counts.
+            self.graph = TemporalGraph.of(reversed(obs["triples"]))
             if " " not in action or action.startswith("go "):
-                action = "look"  # the facts hold what an opening says, and the new place
+                action = "look"  # the facts already have what an opening showed, and the new place
         else:
             text = obs["memory"]
             for lesson in obs["lessons"]:  # lessons are about other games
@@ -387,7 +388,7 @@ class Beliefs:
         return action in self._spelling if self.actions else True
 
     def spelled(self, action: str) -> str:
-        """Return an action as the game spells it; facts and conclusions are lower case."""
+        """Return an action in the game's spelling; facts and conclusions are lower case."""
         return self._spelling.get(action, action)
 
     def options(self, *starts: str) -> list[str]:
@@ -423,7 +424,7 @@ class Beliefs:
         return [t.subject for t in self.graph.incoming(obj) if t.relation == relation]
 
     def ingredients(self) -> list[str]:
-        """Return the ingredients of recipes, and what has to be prepared."""
+        """Return the ingredients of recipes, and foods that need a preparation."""
         due = [t.subject for t in self.graph.live() if t.relation == "needs to be"]
         return list(dict.fromkeys((*self.objects("recipe", "requires"), *due)))
 
@@ -465,7 +466,7 @@ class Beliefs:
         return thing if thing != start or self.is_place(thing) else ""
 
     def is_place(self, name: str) -> bool:
-        """True if a name is a room: the agent is there, or it has ways."""
+        """True if a name is a room: the agent is there, or ways lead from it."""
         if name == self.here:
             return True
         return any(
@@ -516,7 +517,7 @@ class Beliefs:
         return any(self.is_named(thing, text.lower()) for text in texts)
 
     def texts_read(self) -> list[str]:
-        """Return what was read, word for word."""
+        """Return the texts that were read, word for word."""
         return [t.object for t in self.graph.live() if t.relation in VERBATIM]
 
     def tried(self, action: str) -> int:
@@ -607,7 +608,7 @@ class Beliefs:
 
     @cached_property
     def _guessed(self) -> dict[str, dict[str, str]]:
-        """Return ways between unexplored exits that face each other."""
+        """Return guessed ways: between unexplored exits that face each other."""
         at: dict[Square | None, str] = {square: place for place, square in self._squares.items()}
         exits = {place: self._exits(place) for place in self._squares}
         guessed: dict[str, dict[str, str]] = {}

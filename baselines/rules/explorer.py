@@ -1,8 +1,8 @@
-"""A player that remembers states across attempts and goes back to the most promising one.
+"""A player that remembers states across attempts and returns to the most promising one.
 
-GLoW's loop (arXiv 2509.24116) with its two scales: all states are ranked by the best trajectories,
-the attempts from one state by each other. Rules play both roles; the policy ``glow`` gives them to
-a language model.
+It has GLoW's loop (arXiv 2509.24116) with its two scales: states are ranked by the best
+trajectories, the attempts from one state by each other. Rules play both roles; the policy ``glow``
+gives them to a language model.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _DARK = re.compile(
 _NOISE = 0.5
 _NOWHERE = Reach(0.0, (), (), None)
 _GUESSES = ("take", "open")
-"""Verbs to try on things that are known or named, where no valid action is listed."""
+"""Verbs to try on known or named things if no valid action is listed."""
 
 
 class Explorer(Policy):
@@ -154,7 +154,7 @@ class Explorer(Policy):
         return action
 
     def update(self, transition: Transition) -> None:
-        """Note what the step gained, and whether the attempt is over."""
+        """Note the gain of the step, and end the attempt if it is over."""
         gain, score = transition.reward, float(transition.info["score"])
         here = self.archive.cells[self._trail[-1]]
         if gain:
@@ -170,13 +170,13 @@ class Explorer(Policy):
             self._here = self._arrive(transition.next_obs, transition.info)
 
     def counters(self) -> dict[str, float]:
-        """Return how often it went back and how, and the steps that were replays."""
+        """Return how often it went back, in which way, and the steps that were replays."""
         return {name: self._counts[name] for name in ("restored", "restarted", "replayed")}
 
     # ------------------------------------------------------------ attempts
 
     def _arrive(self, obs: Observation, info: dict[str, Any]) -> Cell:
-        """Return the cell of the present state, made if it is new."""
+        """Return the cell of the present state; create it if it is new."""
         score = self._score = float(info["score"])
         archive = self.archive
         if not archive.cells:
@@ -208,7 +208,7 @@ class Explorer(Policy):
         return cell
 
     def _close(self) -> None:
-        """End an attempt: the frontier keeps its trajectory, its target what it gained."""
+        """End an attempt: the frontier keeps its trajectory, its target the gain."""
         self.archive.finish(self._best, tuple(self._trail))
         if self._target is not None:
             self._target.gains.append(self._best - self._begun)
@@ -224,7 +224,7 @@ class Explorer(Policy):
         return self.select(open_cells)
 
     def _set_out(self, here: Cell) -> None:
-        """Walk to the most promising state that known actions lead to."""
+        """Walk to the most promising state that known actions reach."""
         routes = self.archive.routes(self._trail[-1])
         near = [cell for key, cell in self.archive.cells.items() if key in routes]
         target = self._choose(near)
@@ -301,10 +301,10 @@ def _open(cell: Cell, obs: Observation) -> list[str]:
 
 
 def _options(obs: Observation, go: str) -> tuple[object, Iterable[str], frozenset[str]]:
-    """Return what distinguishes places, what to try here, and the exits that were never taken.
+    """Return what identifies the place, what to try here, and the untaken exits.
 
-    Without a place the listed moves are one. Without a list, guess from the facts and the text;
-    ``go`` is what this family of games wants before a direction.
+    Without a place the listed moves identify it. Without a list, actions are guessed from facts and
+    text; ``go`` is the prefix of directions in this family of games.
     """
     place, listed = place_of(obs), obs["valid_actions"]
     unread = frozenset(t.object for t in obs["triples"] if t[:2] == (place, UNEXPLORED))
@@ -321,7 +321,7 @@ def _moves(actions: Iterable[str]) -> tuple[str, ...]:
 
 
 def things_of(obs: Observation) -> tuple[str, ...]:
-    """Return the things that are known to be in this place or that the text names."""
+    """Return the things that are known to be in this place, or that the text names."""
     place, text = place_of(obs), obs["text"].lower()
     known = (t.subject for t in obs["triples"] if t.object == place and t.relation in LOCATIONS)
     things = dict.fromkeys([*known, *_NAMED.findall(text)])

@@ -50,13 +50,13 @@ class Advice(NamedTuple):
 
     @classmethod
     def read(cls, lessons: Sequence[str]) -> Advice:
-        """Read lessons in the order of their numbers; of several plans only the last counts."""
+        """Read lessons in the order of their numbers; of several plans the last counts."""
         advice = cls([], set(), set(), {}, set())
         for lesson in sorted(lessons, key=_number):
             plan: list[tuple[str, str]] = []
             for sentence in split_sentences(lesson, ".;!?"):
                 plan += advice._read_sentence(sentence)
-            if len(plan) > 1:  # a whole plan for this trial replaces that of an earlier one
+            if len(plan) > 1:  # a whole plan for this trial replaces an earlier one
                 advice.plan.clear()
             advice.plan.extend(item for item in plan if item not in advice.plan or len(plan) > 1)
         return advice
@@ -86,7 +86,7 @@ class Advice(NamedTuple):
         return self.ways[here][path[0].place] if path else ""
 
     def against(self, action: str, *, doubtful: bool) -> bool:
-        """True if the lessons speak against an action; ``doubtful``: or might."""
+        """True if the lessons advise against an action; with ``doubtful`` also if they doubt it."""
         forms = {action, f"{_verb(action)} ..."}
         return not forms.isdisjoint(self.avoid) or (doubtful and not forms.isdisjoint(self.doubt))
 
@@ -185,7 +185,7 @@ class LessonFollower(RulePolicy):
 def _next(
     item: tuple[str, str], here: str, valid: Sequence[str], advice: Advice
 ) -> tuple[str, bool]:
-    """Return the action towards an item of the plan (empty: none), and True if the item is done."""
+    """Return the action towards an item of the plan, empty for none; True if the item is done."""
     action, place = item
     if place and here and place != here:
         move = advice.way(here, place)
@@ -194,7 +194,7 @@ def _next(
 
 
 def _adapted(lesson: str, task: str) -> str:
-    """Return a lesson of another goal with that goal's words exchanged for the task's.
+    """Return a lesson about another goal, with that goal's words replaced by the task's.
 
     >>> _adapted('Goal: put a pan in sink. Do "take pan".', "put a red mug in sink.")
     'Goal: put a pan in sink. Do "take pan".'
@@ -217,7 +217,7 @@ def _is_kind(action: str, valid: Sequence[str]) -> bool:
 def _of_kind(
     kind: str, before: Sequence[str], tried: Sequence[str], valid: Sequence[str]
 ) -> tuple[str, bool]:
-    """Return a valid action of a kind (empty: none), and True if the item of the plan is done.
+    """Return a valid action of a kind, empty for none; True if the item of the plan is done.
 
     If there is none, an earlier kind is tried with another thing, such as the next shelf; then any
     action with the verb of the last one.
@@ -246,7 +246,7 @@ def _verb(action: str) -> str:
 
 
 def _thing(action: str) -> str:
-    """Return what is acted on: the words between the verb and a preposition."""
+    """Return the object of an action: the words between its verb and a preposition."""
     return _THING.sub("", action.partition(" ")[2]).strip()
 
 

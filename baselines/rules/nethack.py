@@ -1,8 +1,8 @@
-"""A descender: explores NetHack's levels, fights, and goes down.
+"""A descender: it explores NetHack's levels, fights, and goes down.
 
-It reads the observation and keeps nothing but its published plan. It wants some experience before
-it goes deeper, so it often leaves stairs that it saw and must find them again: in the text, in
-what its memory recalls, or else by going round.
+It reads the observation and keeps nothing but its published plan. It gains some experience before
+it goes deeper, so it often leaves stairs and must find them again: in the text, in the recall, or
+by walking round.
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ _KEEP_AWAY = (
     "spotted jelly", "ochre jelly", "brown mold", "yellow mold", "green mold", "red mold",
     "violet fungus", "shrieker", "gelatinous cube", "unseen creature",
 )  # fmt: skip
-"""Creatures that are best left alone: harmful to touch, and slow or rooted."""
+"""Creatures to leave alone: harmful to touch, and slow or rooted."""
 _DEADLY = ("floating eye", "gas spore", "cockatrice", "chickatrice", "blue jelly")
 _PREY = frozenset((
     "newt", "jackal", "sewer rat", "giant rat", "gnome", "gnome lord", "dwarf", "hill orc",
@@ -129,7 +129,7 @@ _PROVISIONS = frozenset((
     "food ration", "cram ration", "lembas wafer", "pancake", "fortune cookie", "apple", "orange",
     "pear", "melon", "banana", "carrot", "candy bar", "cream pie", "slime mold",
 ))  # fmt: skip
-"""Food that keeps."""
+"""Food that does not rot."""
 _PRAYER_PAUSE, _FIRST_PRAYER = 800, 150
 _HEALTHY, _IDLE = 0.6, 2
 
@@ -197,7 +197,7 @@ class Descender(RulePolicy):
         food = [action for action in now.options("eat ") if action != "eat here"]
         if food:
             return "eat", food[0]
-        if plan.action.startswith("melee attack "):  # what was just killed is fresh
+        if plan.action.startswith("melee attack "):  # a fresh kill is safe to eat
             prey = plan.action.removeprefix("melee attack ")
             action = f"go to {prey} corpse"
             if prey in _PREY and action in now.actions:
@@ -221,7 +221,7 @@ class Descender(RulePolicy):
         return ("take food along", ways[0]) if ways and not plan.idle else None
 
     def _give_back(self, now: DungeonView, plan: Descent) -> tuple[str, str] | None:
-        """Drop what was picked up in a shop, so that the shopkeeper lets one go."""
+        """Drop things picked up in a shop, so that the shopkeeper lets the player leave."""
         for line in now.inventory.splitlines():
             if "(unpaid" in line:
                 drops = [a for a in now.options("drop ") if a.endswith(f"({line[0]})")]

@@ -1,4 +1,4 @@
-"""The plan of a rule-based player, and whether it still sees anything new."""
+"""The plan of a rule-based player, and the test if it still sees anything new."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from gym_memory.core.records import PlanState
 __all__ = ["RulePlan", "saw"]
 
 _LATEST = 24
-"""Observations that are recognized."""
+"""Number of latest observations that are recognized."""
 _HASHES = 26 * 26
-"""So few that two observations may share one: recognizing is no memory of the game."""
+"""Number of hashes: so few that two observations may share one, so they are no memory."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class RulePlan(PlanState):
 
 
 def saw(state: RulePlan, text: str, inventory: str) -> tuple[int, tuple[int, ...]]:
-    """Return how long nothing new was seen, and the latest observations, once one more is seen."""
+    """Return the steps without anything new and the latest observations, after one more."""
     mark = zlib.crc32(f"{text}\n{inventory}".encode("utf-8", "replace")) % _HASHES
     others = tuple(one for one in state.seen if one != mark)
     again = len(others) < len(state.seen)

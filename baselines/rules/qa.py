@@ -1,8 +1,8 @@
-"""Reader: reads every passage, then answers from what the memory recalls, without a model.
+"""A reader of passages, which then answers from the recall, without a model.
 
 It keeps nothing but its published focus: the question, and after the first look a name that leads
 from one passage to the next. An answer is a name, date or number in a recalled sentence that shares
-words with the question, of the kind that the question word asks for.
+words with the question, of the kind that the question word wants.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class Evidence(NamedTuple):
 
 @dataclass(frozen=True)
 class Inquiry(PlanState):
-    """The question of a reader with the names that it went on with; ``done`` counts these."""
+    """The question of a reader with the names that it followed; ``done`` counts these."""
 
     done: int = 0
 
@@ -70,7 +70,7 @@ class Inquiry(PlanState):
         return before if isinstance(before, Inquiry) else cls(question)
 
     def with_name(self, name: str) -> Inquiry:
-        """Return the inquiry that goes on with a name."""
+        """Return the inquiry that follows a name."""
         return replace(self, aim=f"{self.aim}; then {name}", done=self.done + 1)
 
     def notes(self) -> dict[str, str]:
@@ -95,7 +95,7 @@ class Reader(Policy):
         self.focus = PlanState()
 
     def act(self, obs: Observation, info: dict[str, Any]) -> str:
-        """Read on, look, look with a name that leads on, answer."""
+        """Read on, look, look with a name that leads further, answer."""
         question = obs["task"]
         plan = self.focus = Inquiry.about(question, self.focus)
         command = before_answering(obs)
@@ -111,7 +111,7 @@ class Reader(Policy):
 
 
 def before_answering(obs: Observation) -> str:
-    """Return what comes before an answer: reading on, a look at the question; else ""."""
+    """Return the action before an answer: reading on, a look at the question; else ""."""
     if _NEXT in obs["valid_actions"]:
         return _NEXT
     return "" if obs["text"] == obs["task"] else _LOOK
@@ -165,7 +165,7 @@ class _Weights:
 
 
 def _key(name: str) -> str:
-    """Return a name without small words and marks, to compare names by."""
+    """Return a name without small words and marks, for comparison."""
     return " ".join(words_of(name))
 
 
@@ -174,7 +174,7 @@ def _said_in(name: str, question: str) -> bool:
 
 
 def bridge_from(question: str, evidence: Sequence[Evidence], *, but: str = "") -> str:
-    """Return a name that leads on: in the sentence closest to the question, and not in ``but``."""
+    """Return a name that leads further: in the sentence closest to the question, not in ``but``."""
     weights = _Weights(question, evidence)
     best, chosen = 0.0, ""
     for item in evidence:
@@ -190,7 +190,7 @@ def bridge_from(question: str, evidence: Sequence[Evidence], *, but: str = "") -
 
 
 def answer_to(question: str, evidence: Sequence[Evidence]) -> str:
-    """Return an answer; ``unknown`` where nothing is known."""
+    """Return an answer; ``unknown`` if nothing is known."""
     if not evidence:
         return "unknown"
     options = _options(question)
@@ -209,13 +209,13 @@ def answer_to(question: str, evidence: Sequence[Evidence]) -> str:
                 near = sentence[max(start - _NEAR, 0) : start] + sentence[end : end + _NEAR // 2]
                 score = shared + weights.of(near)
                 score += _fits(question, text, sentence[:start], evidence)
-                score -= bridges.get(_key(text), 0.0)  # a question asks on from what it describes
+                score -= bridges.get(_key(text), 0.0)  # a question continues from what it describes
                 totals[text] = max(totals.get(text, 0.0), score)
     return max(totals, key=lambda text: totals[text]) if totals else "unknown"
 
 
 def _lead(item: Evidence, question: str, evidence: Sequence[Evidence], weights: _Weights) -> float:
-    """Return what speaks for a passage that another passage names and the question does not."""
+    """Return the evidence for a passage that another passage names and the question does not."""
     if not item.title or _said_in(item.title, question):
         return 0.0
     others = (other for other in evidence if other.title != item.title)
@@ -289,7 +289,7 @@ def _chosen(question: str, options: Sequence[str], evidence: Sequence[Evidence])
 
 
 def _verdict(question: str, evidence: Sequence[Evidence]) -> str:
-    """Answer yes or no: by dates, or by what is said of every name."""
+    """Answer yes or no: by dates, or by the facts about every name."""
     names = [name.text for name in names_in(question[question.index(" ") :]) if not name.date]
     if len(names) >= 2 and _BY_DATE.search(question):
         years = [_year_of(name, evidence) for name in names[:2]]

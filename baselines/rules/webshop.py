@@ -1,8 +1,8 @@
 """A shopper that plays WebShop from the observation alone, its valid actions included.
 
-It compares what it remembers of products with the request, and buys the first that has everything,
-or the best once it has looked at enough. It keeps nothing but its published plan. Once it cannot
-say which search the results come from, it takes the best after a while, by chance.
+It compares products that it remembers with the request. It buys the first one that satisfies it, or
+the best after enough looks. It keeps nothing but its published plan. If it no longer knows which
+search the results come from, it takes the best after a while, by chance.
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ _READ, _LEAVE = "read the ", "look for another than "
 _RETURN, _SEARCH = "go back to ", "search for "
 _DETAILS = ("features", "description")
 _SATISFIED = 2
-"""Words of the request on a page of details that do where nothing else of the product is known."""
+"""Words of the request that suffice on a page of details if nothing else is known."""
 _NUMBER = re.compile(r"\$(\d+(?:\.\d+)?)")
 _REPORTED = ("costs", "was read", "mentions")
 
 
 class Candidate:
-    """The knowledge of a graph about a product, by its code, for a request."""
+    """The facts about a product, by its code, for a request."""
 
     def __init__(self, graph: TemporalGraph, code: str, request: ShoppingRequest):
         self.code, self._request = code, request
@@ -76,24 +76,24 @@ class Candidate:
 
     @cached_property
     def covered(self) -> frozenset[str]:
-        """Return words of the request that it is known to satisfy."""
+        """Return words of the request that the product is known to satisfy."""
         chosen = " ".join(word for pair in self.choice.items() for word in pair)
         words = self._mentioned.union(word.stem for word in split_words(chosen))
         return self._request.words & words
 
     @property
     def affordable(self) -> bool:
-        """True if the price is within the limit, as far as it is known."""
+        """True if the price is within the limit, or unknown."""
         return self.price <= self._request.limit
 
     @property
     def value(self) -> float:
-        """Return the share of the request that it is known to satisfy, in [0, 1]."""
+        """Return the share of the request that the product is known to satisfy, in [0, 1]."""
         return (len(self.covered) + self.affordable) / (len(self._request.words) + 1)
 
 
 class Shelf:
-    """All products known of and where the shopper is; ``idle`` steps since a page was new."""
+    """All known products, and the page; ``idle`` counts steps since a page was new."""
 
     def __init__(self, beliefs: Beliefs, request: ShoppingRequest, idle: int = 0):
         graph = beliefs.graph
@@ -124,18 +124,18 @@ class Shelf:
         return len(self.refused.union(c for c, p in self.products.items() if p.read))
 
     def lacks(self, product: Candidate) -> bool:
-        """True if it cannot satisfy the request: too dear, or not in the colour or size."""
+        """True if it cannot satisfy the request: too expensive, or without the colour or size."""
         missing = self.option_words - product.covered if product.options else frozenset()
         return not product.affordable or bool(missing)
 
     def promising(self, product: Candidate) -> bool:
-        """True if looking (further) at it may show that it has everything."""
+        """True if another look at it may show that it satisfies everything."""
         if self.lacks(product) or product.code in self.refused:
             return False
         return not product.read.issuperset(_DETAILS)
 
     def best(self) -> Candidate | None:
-        """Return the product to buy if no further one is looked at."""
+        """Return the product to buy if no other is examined."""
         known = [
             p
             for p in self.products.values()
@@ -144,7 +144,7 @@ class Shelf:
         return max(known, key=lambda p: (p.value, bool(p.read)), default=None)
 
     def complete(self) -> Candidate | None:
-        """Return a product known to satisfy all of the request, and where it is listed."""
+        """Return a product known to satisfy the whole request, and where it is listed."""
         known = (p for p in self.products.values() if p.value == 1.0 and self.listing(p.place))
         return next(known, None)
 
@@ -165,7 +165,7 @@ class ClickAim:
 
 
 Choice = tuple[str, ClickAim]
-"""An action and what it is for."""
+"""An action and its aim."""
 NO_AIM = ClickAim()
 
 
@@ -247,7 +247,7 @@ class Shopper(RulePolicy):
 
     def _on_details(self, shelf: Shelf, aim: ClickAim) -> Choice:
         product = shelf.products.get(shelf.here)
-        if shelf.here == THIS:  # which one is forgotten, and so what its first page said
+        if shelf.here == THIS:  # the product, and so its first page, is forgotten
             satisfies = product is not None and len(product.covered) >= _SATISFIED
             return ("click[< prev]", ClickAim(_BUY if satisfies else _LEAVE))
         page = aim.what if aim.purpose == _READ else ""
@@ -318,7 +318,7 @@ class Shopper(RulePolicy):
 
 
 def _price(tag: str) -> float:
-    """Return the price of a tag, the middle of a range; 0 where it is no price.
+    """Return the price of a tag, the middle of a range; 0 if it is no price.
 
     >>> _price("$10.0 to $20.0")
     15.0

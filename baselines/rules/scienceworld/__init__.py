@@ -1,4 +1,4 @@
-"""The parts of the imitator: what was demonstrated, what is in sight, and how the two meet.
+"""Parts of the imitator: demonstrations, the present scene, and the match of the two.
 
-What is to be done for a task comes from demonstrations; no engine, no solutions of test variations.
+Everything about a task comes from demonstrations: no engine, no solutions of test variations.
 """

@@ -40,13 +40,13 @@ __all__ += ["nearest", "usual_pause"]
 
 _EXIT = re.compile(r"A door to the ([\w ]+?) \(")
 _BOX = re.compile(r"\w+ box\b")
-"""Its colour is another from goal to goal."""
+"""A box of some colour, which differs from goal to goal."""
 _TOKEN = re.compile(r"[a-z]+(?:-[a-z]+)*")
 _MAX_ROUND_STEPS = 25
 
 
 class ShownMove(NamedTuple):
-    """A step that matters.
+    """A demonstrated step that matters.
 
     ``answer`` has every number masked; ``looks`` has, for each thing of the act, the line of the
     last view that named it.
@@ -61,12 +61,12 @@ class ShownMove(NamedTuple):
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Demonstration:
-    """A played task: its goal and its moves, going about left out.
+    """A demonstrated task: its goal and its moves, walks left out.
 
-    ``measured`` has how long a stopwatch ran for each thing that was looked at; ``pause`` the most
-    steps in a row that showed nothing new; ``shown`` is True if the mark that the goal names was in
-    sight at the end. ``rounds`` is what was done again and again before a focus, or to the end: the
-    first and the last but one number of moves behind of the last time.
+    ``measured`` is the time that a stopwatch showed for each thing looked at; ``pause`` is the most
+    steps in a row without anything new; ``shown`` is True if the mark that the goal names was in
+    sight at the end. ``rounds`` are the moves that were repeated before a focus or to the end: for
+    the last repetition, the numbers of its first move and of the one after its last.
     """
 
     task: str
@@ -134,10 +134,10 @@ class HouseMap:
 
 
 class ShownKnowledge(NamedTuple):
-    """Everything learnt from demonstrations.
+    """All knowledge from demonstrations.
 
-    ``chosen`` counts, by task and word, how often a thing so called was the one to focus on, and
-    ``passed`` how often it was in sight then.
+    ``chosen`` counts, by task and word, the focused things that were named so; ``passed`` counts
+    those that were in sight then.
     """
 
     demonstrations: tuple[Demonstration, ...]
@@ -146,7 +146,9 @@ class ShownKnowledge(NamedTuple):
     passed: dict[str, Counter[str]]
 
     def liking(self, task: str, name: str) -> float:
-        """Return how likely a thing in sight is the one to focus on, by its words, in (0, 1]."""
+        """Return the probability in (0, 1] that a thing in sight, by its words, is to be focused
+        on.
+        """
         chosen, passed = self.chosen.get(task, Counter()), self.passed.get(task, Counter())
         reported = [(chosen[word] + 0.1) / (passed[word] + 0.5) for word in sorted(words(name))]
         return min(1.0, sum(reported) / len(reported)) if reported else 0.0
@@ -175,7 +177,7 @@ def _demonstration(trajectory: Trajectory, knowledge: ShownKnowledge) -> Demonst
         if is_view(step.text):
             view = step.text
             knowledge.house.look(room, view)
-        if step.action.isdigit() and moves:  # which of several was meant
+        if step.action.isdigit() and moves:  # the answer to an ambiguous action
             moves[-1] = moves[-1]._replace(answer=masked(step.text))
         if not step.action or is_refused(step.text) or step.action.isdigit():
             continue
@@ -211,7 +213,7 @@ def _with(phrase: str, focused: str, view: str) -> str:
 
 @lru_cache(maxsize=1 << 8)
 def is_shown_how(goal: str, demonstrations: tuple[Demonstration, ...]) -> bool:
-    """True if the task that a goal sets is one of those that were demonstrated.
+    """True if the task that a goal sets was demonstrated.
 
     The goal then has all words that the goals of one task share, and hardly more words of its own
     than each of these: another thing, room or colour, but no further instruction.
@@ -244,10 +246,10 @@ def usual_pause(goal: str, demonstrations: tuple[Demonstration, ...]) -> int:
 def nearest(
     goal: str, demonstrations: tuple[Demonstration, ...]
 ) -> tuple[tuple[Demonstration, float], ...]:
-    """Return demonstrations with how near their goals are, in [-0.3, 1], the best first.
+    """Return demonstrations with the nearness of their goals in [-0.3, 1], the best first.
 
-    Words of a demonstration's goal that the present one lacks count against it, most where its
-    moves do not name them: what was done there to a named thing can be done here to another.
+    Words of a demonstration's goal that the present one lacks count against it. They count most if
+    its moves do not name them: an action on a named thing transfers to another thing.
     """
     asked = words(goal)
 

@@ -1,7 +1,7 @@
 """Choice of the demonstration that agrees best with the goal and with what happened.
 
-How far along it one is follows from the moves, facts and views that the memory has. Where a goal
-makes the thing to focus on depend on a measurement, that decides.
+Progress along it is inferred from the moves, facts and views that the memory has. If a measurement
+decides on the thing to focus on, the measured value is used.
 """
 
 from __future__ import annotations
@@ -62,8 +62,8 @@ Scores = NDArray[np.float64]
 class DemonstrationProgress(NamedTuple):
     """The progress along a demonstration.
 
-    ``done`` moves are behind, which agrees with all that is known by ``value``, in agreeing moves;
-    ``pairs`` holds moves made, each with the number of the demonstrated one that it stands for.
+    ``done`` moves are finished, with an agreement of ``value``, in agreeing moves; ``pairs`` has
+    moves made, each with the number of the demonstrated move that it stands for.
     """
 
     done: int
@@ -78,11 +78,11 @@ def progress(
     rng: np.random.Generator,
     abandoned: tuple[Act, ...] = (),
 ) -> DemonstrationProgress:
-    """Return where one stands in a demonstration.
+    """Return the progress along a demonstration.
 
-    Every number of moves behind is scored by what speaks for it: the moves of the memory with their
-    answers, in order, the effects that its facts show, the last answer, what is carried, and the
-    published plan. ``abandoned`` moves are not to be due.
+    Each possible number of finished moves is scored by its evidence: the moves and answers that the
+    memory has, in order, effects in its facts, the last answer, what is carried, and the published
+    plan. ``abandoned`` moves may not be due.
     """
     if scene.plan is None and not scene.done:
         return DemonstrationProgress(0, 0.0, ())
@@ -109,7 +109,7 @@ def progress(
 
 
 def _counted(scene: ScienceScene) -> tuple[tuple[Act, str], ...]:
-    """Return the moves since the last gap; a refused one counts where it was refused before."""
+    """Return the moves since the last gap; refused moves count if they were refused when shown."""
     refused: set[Act] = set()
     counted: list[tuple[Act, str]] = []
     for number, (act, answer) in enumerate(scene.done, 1):
@@ -124,11 +124,11 @@ def _counted(scene: ScienceScene) -> tuple[tuple[Act, str], ...]:
 
 
 class _Alignment:
-    """An alignment of moves made with demonstrated ones, in order.
+    """An alignment of the moves made with demonstrated ones, in order.
 
-    A demonstrated move that was left out costs, and so does one of one's own; what was
-    demonstrated several times in a row may be done more or less often. ``row`` says, for each
-    number of demonstrated moves behind, how well the moves made agree with it.
+    A demonstrated move left out costs, and so does an additional move; repeated moves may be
+    repeated more or less often. ``row`` has the agreement for each number of finished demonstrated
+    moves.
     """
 
     def __init__(self, shown: Demonstration, terms: Terms, *, outset: float):
@@ -252,22 +252,22 @@ def _shared(one: frozenset[str], other: frozenset[str]) -> float:
 # ------------------------------------------------------------ the guide
 
 _COMPARED = 10
-"""Demonstrations of the task, nearest by their goals, that are held beside what happened."""
+"""Demonstrations of the task, nearest by their goals, that are compared with what happened."""
 _NEAR = 4.0
 """Weight of an equal goal, in agreeing moves."""
 _LOOKS = 2.0
 """Weight, in agreeing moves, of the next move's things looking as they did then."""
 _SAME = 0.5
-"""Least agreement of two moves for the things of one to stand for those of the other."""
+"""Least agreement of two moves for the things of one to replace those of the other."""
 _BOUND = ("focus on", "pick up", "move", "pour", "mix", "look at", "examine", "use")
-"""Verbs that show what stands for what."""
+"""Verbs whose things show which thing replaces which."""
 
 
 class Guide(NamedTuple):
-    """A demonstration beside the present.
+    """A demonstration, compared with the present.
 
-    ``terms`` say it for the present goal, ``standing`` is how far along it one is, ``stands_for``
-    what was used here in the place of what was demonstrated.
+    ``terms`` translate it for the present goal, ``standing`` is the progress along it,
+    ``stands_for`` maps a demonstrated thing to the one used here.
     """
 
     shown: Demonstration
@@ -276,7 +276,7 @@ class Guide(NamedTuple):
     stands_for: dict[str, str]
 
     def here(self, number: int) -> Act:
-        """Return a demonstrated move in terms of the goal, and of what replaces what."""
+        """Return a demonstrated move in terms of the goal and of the things used here."""
         act = self.terms.put(self.shown.moves[number].act)
         return act._replace(things=tuple(self._same(thing) for thing in act.things))
 
@@ -297,9 +297,9 @@ def choose(
     rng: np.random.Generator,
     abandoned: tuple[Act, ...] = (),
 ) -> list[Guide]:
-    """Return the demonstrations of the nearest task, that which agrees best first.
+    """Return the demonstrations of the nearest task, the one that agrees best first.
 
-    Of equal ones, that with the nearest goal is first. ``abandoned`` moves are not to be due.
+    Of equal ones the nearest goal comes first. ``abandoned`` moves may not be due.
     """
     ranked = nearest(goal, demonstrations)
     task = ranked[0][0].task
@@ -322,7 +322,7 @@ def resemblance(
 ) -> float:
     """Return how far the next move's things are in sight and look as they did then, in [-1, 1].
 
-    What the goal itself names and is not in sight has to be found whichever is followed.
+    A thing that the goal names and that is not in sight must be found in any case, so it counts 0.
     """
     if number >= len(shown.moves):
         return 0.0
@@ -351,7 +351,7 @@ def resemblance(
 
 
 def is_elsewhere(holder: str, content: str, scene: ScienceScene) -> bool:
-    """True if what a thing should hold was seen, but only where it does not hold it."""
+    """True if a content was seen, but never in the thing that should hold it."""
     if not words(content) or words(content) <= words(holder):
         return False
     lines = [line for name, line in scene.kept.items() if words(content) <= words(name)]
@@ -362,7 +362,7 @@ def is_elsewhere(holder: str, content: str, scene: ScienceScene) -> bool:
 def _bound(
     shown: Demonstration, how: Terms, standing: DemonstrationProgress
 ) -> Iterator[tuple[str, str]]:
-    """Return what replaced what, by the moves that the memory has; the latest counts."""
+    """Yield replaced things with their replacements, by the moves in memory, latest first."""
     for act, number in reversed(standing.pairs):
         meant = how.put(shown.moves[number].act)
         if act.verb in _BOUND and fit(act, meant) >= _SAME:
@@ -379,7 +379,7 @@ _THRESHOLD = re.compile(r"(above|below) (-?\d+(?:\.\d+)?)")
 
 
 def decided(act: Act, goal: str, guide: Guide, scene: ScienceScene) -> Act | None:
-    """Return an action with the thing that the goal wants; None where that is not known yet."""
+    """Return an action with the thing that the goal wants; None if that is not known yet."""
     if act.verb == "focus on" and len(guide.shown.measured) > 1:
         return timed(act, goal, guide, scene)
     for number, phrase in enumerate(act.things):
@@ -387,7 +387,7 @@ def decided(act: Act, goal: str, guide: Guide, scene: ScienceScene) -> Act | Non
         found = _THRESHOLD.search(condition)
         if found is not None:
             if scene.plan and scene.plan.verb == act.verb and not scene.made:
-                return scene.plan  # what was decided stays so
+                return scene.plan  # a decision stays
             above = _is_above(float(found[2]), scene, melting="melting point" in condition)
             if above is None:
                 return None
@@ -402,9 +402,9 @@ def decided(act: Act, goal: str, guide: Guide, scene: ScienceScene) -> Act | Non
 
 
 def timed(act: Act, goal: str, guide: Guide, scene: ScienceScene) -> Act:
-    """Focus on what took longest, or shortest, as in the demonstration.
+    """Return a focus on the thing that took longest or shortest, as in the demonstration.
 
-    Where the goal wants the least of what the demonstration had the most of, the other one.
+    If the goal wants the least where the demonstration had the most, the other one is returned.
     """
     there, here = guide.shown.measured, measured(scene.done)
     chosen = guide.shown.moves[-1].act.things[0]
@@ -429,6 +429,6 @@ def _is_above(threshold: float, scene: ScienceScene, *, melting: bool) -> bool |
 
 
 def is_as_shown(goal: str, guide: Guide, scene: ScienceScene) -> bool:
-    """True if the goal's trait shows here just where it did in the demonstration."""
+    """True if the goal's trait shows here exactly if it did in the demonstration."""
     shown = is_shown(goal, scene.text) if scene.view else None
     return shown is None or shown == guide.shown.shown

@@ -30,17 +30,17 @@ from gym_memory.games.scienceworld.rules_items import AMBIGUOUS
 __all__ = ["Imitator"]
 
 _PATIENCE = 12
-"""Steps without anything new after which what is being done is given up."""
+"""Steps without anything new after which the present move is given up."""
 _PAUSES = 2
-"""Or, where that is more, so many times the steps without anything new when the task was shown."""
+"""The same as a multiple of the demonstration's longest pause, if that is more."""
 
 
 class Imitator(Policy):
-    """A ScienceWorld player that does what the demonstration did that agrees best.
+    """A ScienceWorld player that follows the demonstration that agrees best.
 
-    A task that nobody showed follows the nearest one, but focuses on nothing that the goal does not
-    name, for a wrong focus ends the task. Once it has seen nothing new for longer than the task
-    ever took when shown, it looks around, then gives up what it was doing.
+    For a task without a demonstration it follows the nearest one, but focuses only on what the goal
+    names, since a wrong focus ends the task. After more steps without anything new than the
+    demonstrations ever had, it looks around, then gives its present move up.
 
     Args:
         checkpoint: The recorded demonstrations.

@@ -48,11 +48,11 @@ class Act(NamedTuple):
 
 
 THE_SAME = 0.75
-"""Least agreement of a move with what was given up for it to be the same one."""
+"""Least agreement of a move with an abandoned one for both to be the same."""
 
 
 def is_among(act: Act, acts: Iterable[Act]) -> bool:
-    """True if an action is, as good as, one of several."""
+    """True if an action is nearly the same as one of several."""
     return any(fit(act, one) > THE_SAME for one in acts)
 
 
@@ -65,7 +65,7 @@ class Thing(NamedTuple):
 
 @lru_cache(maxsize=1 << 14)
 def parse(action: str) -> Act:
-    """Return an action's parts; where a thing is counts only if that is another thing.
+    """Return an action's parts; a place counts only if it is another thing.
 
     >>> parse("use thermometer in inventory on lead")
     Act(verb='use', things=('thermometer', 'lead'), link='on')
@@ -151,14 +151,14 @@ _FOCUS = re.compile(r"focus on the ([^.,]+)")
 _STEPS = ("First,", "Next,", "Then,")
 _TASK = ["your", "task", "is", "to"]
 _BETWEEN = 2
-"""Tokens that two goals share between differences and that may be there by chance."""
+"""Tokens between two differences that two goals may share by chance."""
 
 
 class Terms(NamedTuple):
-    """A translation of what was demonstrated for one goal into the terms of another.
+    """A translation of a demonstration from its goal into the terms of another.
 
-    ``changes`` maps what there is called so to what it is here, the longest first; ``left_out``
-    is what this task does not need.
+    ``changes`` maps names in the demonstration to names here, the longest first; ``left_out`` are
+    things that this task does not need.
     """
 
     changes: tuple[tuple[str, str], ...] = ()
@@ -169,7 +169,7 @@ class Terms(NamedTuple):
         return act._replace(things=tuple(_put(thing, self.changes) for thing in act.things))
 
     def needless(self, act: Act) -> bool:
-        """True if a demonstrated action is about something that this goal does without."""
+        """True if a demonstrated action is about something that this goal does not need."""
         return any(words(gone) <= words(thing) for gone in self.left_out for thing in act.things)
 
 
@@ -177,7 +177,7 @@ class Terms(NamedTuple):
 def terms(
     there: str, here: str, mixed_there: tuple[str, ...] = (), mixed_here: tuple[str, ...] = ()
 ) -> Terms:
-    """Return what is called otherwise here than there, by two goals and the recipes of both.
+    """Return the names that differ, by two goals and the recipes of both.
 
     >>> terms("Boil tin in the red pot.", "Boil ice cream in the red pot.").changes
     (('tin', 'ice cream'),)
@@ -216,7 +216,7 @@ def _changes(there: str, here: str) -> list[tuple[str, str]]:
 
 
 def start_of_object(tokens: list[str], start: int, end: int) -> int:
-    """Return where in a task what it is done to begins: behind its verb, and behind any *of*."""
+    """Return the first token of a task's object: after its verb, and after any *of*."""
     links = [i for i in range(start, end - 1) if tokens[i] == "of"]
     return max([start, *links]) + 1
 
@@ -245,7 +245,7 @@ def named_words(goal: str, phrase: str) -> frozenset[str]:
 
 @lru_cache(maxsize=64)
 def named_to_focus_on(goal: str) -> tuple[str, ...]:
-    """Return what a goal says, on no condition, to focus on.
+    """Return the things that a goal unconditionally says to focus on.
 
     >>> named_to_focus_on("First, focus on the battery. If it is low, focus on the red box.")
     ('battery',)
@@ -255,7 +255,7 @@ def named_to_focus_on(goal: str) -> tuple[str, ...]:
 
 
 def is_named(goal: str, name: str) -> bool:
-    """True if a goal names a thing, and not only its kind, as what it is about.
+    """True if a goal is about a named thing, and not only about its kind.
 
     >>> is_named("Your task is to melt ice cream. First, focus on the substance.", "ice cream")
     True
@@ -278,7 +278,7 @@ def recipe_in(text: str) -> tuple[str, ...]:
 
 
 def condition_of(goal: str, phrase: str) -> tuple[str, str]:
-    """Return the condition on which a goal wants a thing, and what it wants otherwise.
+    """Return the condition on which a goal wants a thing, and the thing wanted otherwise.
 
     >>> condition_of("If it is hot, use the red box. If it is cold, use the blue box.", "red box")
     ('it is hot', 'use the blue box')
@@ -291,7 +291,7 @@ def condition_of(goal: str, phrase: str) -> tuple[str, str]:
 
 
 def is_shown(goal: str, view: str) -> bool | None:
-    """True if most that could show the goal's trait shows it; None where nothing could.
+    """True if most things that could show the goal's trait show it; None if none could.
 
     >>> goal = "Find out whether short plant height is a dominant trait."
     >>> is_shown(goal, "a pea plant with a short height, a pea plant with a tall height")

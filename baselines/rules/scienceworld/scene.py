@@ -1,4 +1,4 @@
-"""The situation that an observation shows: where the agent is, what is in sight, what was done."""
+"""The present scene: the agent's place, things in sight, and actions done."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _REFUSED = re.compile(
     re.IGNORECASE,
 )
 _MOST_ABANDONED = 12
-"""Actions that stay given up; after these the first may be tried once more."""
+"""Actions that stay abandoned; the oldest may then be tried once more."""
 _TICKS = re.compile(r"time reads (\d+) tick")
 _READING = re.compile(r"measures a temperature of (-?\d+)")
 NOTHING = Act("")
@@ -34,10 +34,10 @@ NOTHING = Act("")
 
 @dataclasses.dataclass(frozen=True)
 class Pursuit:
-    """An action that is due; no verb where nothing is.
+    """An action that is due; without a verb there is none.
 
-    ``until`` is what it is done for again and again, ``later`` is True if a step on the way to it
-    was done instead, ``again`` if it was refused and is to be done once more.
+    ``until`` is the action that it is repeated for; ``later`` is True if a step on the way was done
+    instead, ``again`` if it was refused and is to be repeated once.
     """
 
     act: Act = NOTHING
@@ -61,24 +61,24 @@ class Experiment(RulePlan):
     """Actions that led nowhere, the latest last."""
 
     def giving_up(self, acts: Iterable[Act]) -> Experiment:
-        """Return the plan with more actions given up; what is due in none will be followed."""
+        """Return the plan with more abandoned actions; no demonstration leads to one of them."""
         more = tuple(dict.fromkeys(acts))
         kept = (*(one for one in self.abandoned if one not in more), *more)[-_MOST_ABANDONED:]
         return dataclasses.replace(self, abandoned=tuple(parse(str(one)) for one in kept))
 
     def notes(self) -> dict[str, str]:
-        """Return what there is to show next to the aim, by name."""
+        """Return what to show beside the aim, by name."""
         given_up = {"given up": ", ".join(map(str, self.abandoned))} if self.abandoned else {}
         return {**super().notes(), **given_up}
 
 
 class ScienceScene(NamedTuple):
-    """The knowledge of the present step.
+    """The knowledge at the present step.
 
-    ``sights`` has things by the room that they were seen in, ``kept`` things by the line of a view
-    or by what contains them; ``gap`` counts the actions before the last gap in what the memory
-    has, and ``cut`` is True if there is one or the beginning is missing. ``plan`` was planned at
-    the last step for the room ``bound``, and sent if ``made``.
+    ``sights`` has things by the room in which they were seen, ``kept`` things by the line of a view
+    or by their container. ``gap`` counts the actions before the last gap in the memory; ``cut`` is
+    True if there is one or the beginning is missing. ``plan`` was planned at the last step for the
+    room ``bound``, and sent if ``made``.
     """
 
     text: str
@@ -119,7 +119,7 @@ class ScienceScene(NamedTuple):
 
 
 def measured(done: Iterable[tuple[Act, str]]) -> dict[str, int]:
-    """Return readings of a stopwatch, each by the thing that was last looked at before it."""
+    """Return readings of a stopwatch, each by the thing that was looked at before it."""
     found: dict[str, int] = {}
     watched = ""
     for act, answer in done:
@@ -137,14 +137,14 @@ def is_view(text: str) -> bool:
 
 
 def is_move(act: Act) -> bool:
-    """True if an action only goes about or looks around."""
+    """True if an action only walks or looks around."""
     return act.verb in ("go to", "look around") or (
         act.verb in ("open", "close") and act.things[0].startswith("door to")
     )
 
 
 def is_refused(text: str) -> bool:
-    """True if an answer says that nothing was done."""
+    """True if an answer says that nothing happened."""
     return _REFUSED.search(text) is not None
 
 
@@ -182,7 +182,7 @@ def read_scene(obs: Observation, aim: Pursuit) -> ScienceScene:
     made = planned is not None and not aim.later and not (is_view(text) or _MOVED.match(text))
     long_ago, done = settled(reported[:gap]), settled(reported[gap:])
     if done and (not done[-1][1] or done[-1][1].startswith(AMBIGUOUS)):
-        done[-1] = (done[-1][0], text)  # its answer is the present text
+        done[-1] = (done[-1][0], text)  # the present text answers it
     elif planned is not None and made:
         done.append((planned, text))
     view = things_in(text) if is_view(text) else ()
@@ -238,7 +238,7 @@ def _after(t: int | None) -> int | None:
 
 
 def room_holding(holder: str, facts: tuple[Triple, ...], here: str) -> str:
-    """Return the room of a thing that holds another, two holders up; of several, the present."""
+    """Return the room of a thing's holder, up to two holders up; of several, the present one."""
     if " in " in holder:
         return holder.rpartition(" in ")[2]
     rooms = [

@@ -1,4 +1,4 @@
-"""One decision of the imitator: which move comes next, and where, how and with what it is done."""
+"""One decision of the imitator: the next move, and its place, things and wording."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ __all__ = ["WAIT", "ScienceDecision", "Sight"]
 # ------------------------------------------------------------ what is in sight
 
 _VESSELS = ("mix", "pour", "move")
-"""Verbs whose things may be others in every house: a jug here, a cup there."""
+"""Verbs whose things may differ in every house: a jug here, a cup there."""
 _SAME_LOOK = 0.6
-"""Least share of words, but for its name, that a vessel's look has in common with another's."""
+"""Least share of words, without its name, that a vessel's look has in common with another's."""
 _STATES = frozenset({"liquid", "solid", "gaseous"})
 _ALIKE = 0.34
 """Least likeness of a thing in sight that replaces a demonstrated one."""
@@ -42,7 +42,7 @@ class Sight:
         self._knowledge, self._goal, self._scene, self._guide = knowledge, goal, scene, guide
 
     def names_of(self, act: Act) -> tuple[str, ...]:
-        """Return what to call the things of an action; empty for one that is not in sight."""
+        """Return the names of an action's things; empty for one that is not in sight."""
         return tuple(self._name_of(phrase, act) for phrase in act.things)
 
     def _name_of(self, phrase: str, act: Act) -> str:
@@ -72,9 +72,9 @@ class Sight:
         return name if value >= _ALIKE else ""
 
     def _to_focus_on(self, phrase: str, things: tuple[Thing, ...]) -> str:
-        """Return the thing in sight that is meant; where the goal leaves it free, the best liked.
+        """Return the thing in sight that is meant; if the goal leaves it open, the most liked one.
 
-        What has other marks than the one that is meant, another stage or colour, is not meant.
+        A thing with other marks than the meant one, such as another stage or colour, is excluded.
         """
         asks = named_words(self._goal, phrase)
         if not asks:
@@ -108,7 +108,7 @@ class Sight:
         return name if value >= _ALIKE else ""
 
     def empty_vessel(self, phrase: str, act: Act) -> str:
-        """Return a thing in sight that looks, but for its name, as the demonstrated vessel did."""
+        """Return a thing in sight that looks, without its name, as the demonstrated vessel did."""
         moves = enumerate(self._guide.shown.moves)
         shown = next((move for n, move in moves if self._guide.here(n) == act), None)
         if shown is None or act.verb == "mix" or phrase != act.things[-1]:
@@ -154,14 +154,14 @@ _SHUT = re.compile(r"because the ([\w ]+?) isn't open")
 _CLOSED = re.compile(r"The ([\w ]+?) door is closed")
 _STIRRED = re.compile(r"You move to the|The (?!door)[\w ]+ is (?:now|already) open")
 _SOUGHT = ("pick up", "focus on", "pour")
-"""Verbs whose things are worth searching the house for; others need what is in reach, or named."""
+"""Verbs whose things are worth a search of the house; others need things in reach, or named."""
 
 
 class ScienceDecision:
     """One decision of the player.
 
-    ``plan`` becomes what is to be published; ``aim`` was to be reached at the last step, and
-    ``abandoned`` led nowhere.
+    ``plan`` becomes the plan to publish; ``aim`` was pursued at the last step, and ``abandoned``
+    led nowhere.
     """
 
     def __init__(
@@ -211,12 +211,12 @@ class ScienceDecision:
         return bool(self._scene.view)
 
     def look(self) -> str:
-        """See first whether anything has changed."""
+        """Look around first, to see if anything has changed."""
         self.plan = Pursuit(self._scene.plan or Act(""), until=self._scene.until, later=True)
         return LOOK
 
     def series(self) -> tuple[Act, ...]:
-        """Return what was to be reached, and all that is done again and again together with it."""
+        """Return the pursued action, with all actions that are repeated together with it."""
         guide, act = self._guide, self.aim
         if act is None:
             return ()
@@ -235,7 +235,7 @@ class ScienceDecision:
             number += 1
         if number >= len(shown.moves):
             again = [start for start, end in shown.rounds if end == len(shown.moves)]
-            # without a round to repeat it should be over: something went wrong
+            # without a round to repeat the task should be over: something went wrong
             return again[0] if again else int(self._rng.integers(len(shown.moves)))
         act = shown.moves[number].act
         reads = [i for i, move in enumerate(shown.moves[:number]) if move.act.verb == "read"]
@@ -264,7 +264,7 @@ class ScienceDecision:
         )
 
     def missed_focus(self, number: int) -> int:
-        """Return an earlier thing to focus on that was not, where the memory knows every step."""
+        """Return an earlier focus that was missed, if the memory knows every step."""
         scene, moves = self._scene, self._guide.shown.moves
         due = [i for i, move in enumerate(moves[:number]) if move.act.verb == "focus on"]
         made = {a for a, answer in scene.done if a.verb == "focus on" and not is_refused(answer)}
@@ -330,7 +330,7 @@ class ScienceDecision:
             return LOOK
         if not scene.view or (again and act.verb != "focus on"):
             self._publish(act, scene.room)
-            return str(act)  # what cannot be seen may be there; a refusal makes it look
+            return str(act)  # unseen things may be there; a refusal shows if not
         closed = _CLOSED.findall(scene.text)
         if closed and self._is_sought(missing, act):
             self._publish(act, scene.room, later=True)
@@ -338,7 +338,7 @@ class ScienceDecision:
         return self._search(missing, act)
 
     def _place_of(self, phrase: str, room: str, act: Act) -> str:
-        """Return where to look for a thing: where it usually is, else where the memory saw it."""
+        """Return where to search for a thing: its usual place, else the place where it was seen."""
         scene = self._scene
         core = phrase.partition(" containing ")[0]
         if scene.bound in self._knowledge.house.exits and scene.plan == act and not scene.view:
@@ -373,7 +373,7 @@ class ScienceDecision:
         return f"open door to {way[0]}"
 
     def _explore(self, aim: Act) -> str:
-        """Look into what was not looked into, the nearest first, until something else is due."""
+        """Look into closed things, the nearest first, until another move is due."""
         scene, house = self._scene, self._knowledge.house
         explore, self._until = Act("explore"), aim
         self._publish(explore, scene.room, later=True)

@@ -1,6 +1,6 @@
 """Cooking by a recipe: read it, gather, cut, heat, prepare, eat.
 
-Tools are known by what was read or seen of them, by their names, or by trying.
+Tools are recognized by texts and sights, by their names, or by trying.
 """
 
 from __future__ import annotations
@@ -30,22 +30,22 @@ __all__ += ["unclear_appliances"]
 # ------------------------------------------------------------ tools
 
 _SURE = ("stove", "oven", "bbq", "barbecue", "toaster", "grill", "hob")
-"""Appliances of which everybody knows what they do."""
+"""Appliances whose effect is common knowledge."""
 
 
 def is_food(beliefs: Beliefs, thing: str) -> bool:
-    """True if a thing is known to be eaten, or to be prepared for that."""
+    """True if a thing is known to be eaten, or to be prepared for eating."""
     eaten = (f"eat {thing}" in beliefs.actions, f"drink {thing}" in beliefs.actions)
     return any(eaten) or any(beliefs.is_state(thing, state) for state in STATES)
 
 
 def blade(beliefs: Beliefs, foods: list[str]) -> str:
-    """Return what cuts ``foods``: what is offered, what is called so, or what may turn out to."""
+    """Return a tool that cuts ``foods``: offered by the actions, named as a blade, or untried."""
     cutting = [action.rpartition(" with ")[2] for action in beliefs.options(*CUTS.values())]
     known = [name for name in beliefs.things if head_noun(name) in BLADES]
     if cutting or known:
         return [*cutting, *known][0]
-    in_vain = any(beliefs.holds(food) for food in foods)  # what is held cuts nothing
+    in_vain = any(beliefs.holds(food) for food in foods)  # no thing in hand cuts
     distances = beliefs.distances
     others = [
         (distances[room], thing)
@@ -61,13 +61,13 @@ def blade(beliefs: Beliefs, foods: list[str]) -> str:
 
 
 def offered(beliefs: Beliefs, food: str) -> list[str]:
-    """Return on what a food can be heated here."""
+    """Return the appliances on which the actions offer to heat a food."""
     start = f"cook {food} with "
     return [a.removeprefix(start) for a in beliefs.options("cook") if a.startswith(start)]
 
 
 def appliance(beliefs: Beliefs, use: str) -> str:
-    """Return what serves for ``frying``, ``roasting`` or ``grilling``; empty if unknown."""
+    """Return the appliance for ``frying``, ``roasting`` or ``grilling``; empty if unknown."""
     reported = beliefs.subjects("used for", use)
     named = (
         name
@@ -78,7 +78,7 @@ def appliance(beliefs: Beliefs, use: str) -> str:
 
 
 def unclear_appliances(beliefs: Beliefs) -> list[str]:
-    """Return appliances in reach of which neither a text nor the name surely says what they do."""
+    """Return appliances in reach whose effect neither a text nor the name surely states."""
     here = dict.fromkeys(a.rpartition(" with ")[2] for a in beliefs.options("cook"))
     return [x for x in here if not beliefs.objects(x, "used for") and head_noun(x) not in _SURE]
 
@@ -96,14 +96,14 @@ _TEXTS = "search what tells how to cook"
 
 
 def cook(beliefs: Beliefs) -> Iterator[Move]:
-    """Return the next step towards the meal; nothing when the task is not about one."""
+    """Yield the next steps towards the meal; none if the task is not about one."""
     needed = beliefs.ingredients()
     if not (needed or _is_about_meal(beliefs.task.goal)):
         return
     if "eat meal" in beliefs.actions:
         yield Move("eat meal", Aim("eat meal"))
     elif any(is_tool(place) for food in needed for place in beliefs.put_before(food)):
-        yield from only(_heat_wanted(beliefs))  # here one cooks by putting things on appliances
+        yield from only(_heat_wanted(beliefs))  # this game cooks things that are put on appliances
     elif needed:
         yield from _CookingView(beliefs, needed).step()
         yield from only(_heat_wanted(beliefs))
@@ -144,7 +144,7 @@ def _find_recipe(beliefs: Beliefs) -> Move | None:
 
 
 def find_recipe(beliefs: Beliefs) -> Iterator[Move]:
-    """Look for a recipe where none is spoken of, and yet there is food to be prepared."""
+    """Look for a recipe if none is mentioned and yet food is to be prepared."""
     if not beliefs.ingredients() and (
         beliefs.options("cook") or any(is_food(beliefs, thing) for thing in beliefs.things)
     ):
@@ -157,12 +157,12 @@ def _read_all(beliefs: Beliefs) -> Iterator[Move]:
         reported = is_food(beliefs, thing) or not is_portable(beliefs, thing)
         if not reported and looking in beliefs.actions and not beliefs.tried(looking):
             yield Move(looking, Aim(f"look at {thing}", Kind.READ))
-    if not beliefs.frontier():  # what was not seen yet comes before what was
+    if not beliefs.frontier():  # unseen things come first
         yield from tour(beliefs, _TEXTS, (r for r in beliefs.distances if beliefs.contents(r)))
 
 
 def _heat_wanted(beliefs: Beliefs) -> Move | None:
-    """Heat what is wanted *grilled*, where no recipe says how: on one appliance after another."""
+    """Heat a thing wanted *grilled* without a recipe, on one appliance after another."""
     texts = " ".join((beliefs.task.goal, *beliefs.texts_read())).lower()
     known = beliefs.things
     for state, use in HEATS.items():
@@ -185,7 +185,7 @@ def _heat_wanted(beliefs: Beliefs) -> Move | None:
 
 
 class _CookingView:
-    """The view of one decision: what is needed, what is done, what is where."""
+    """The view of one decision: needs, finished parts, and the places of things."""
 
     def __init__(self, beliefs: Beliefs, needed: list[str]):
         self.b = beliefs
@@ -215,10 +215,10 @@ class _CookingView:
         return Aim("cook: " + ", ".join(parts or ["prepare meal"]), Kind.COOK)
 
     def step(self) -> Iterator[Move]:
-        """Yield the first thing to do that can be done, then what else may help."""
+        """Yield the first possible step, then others that may help."""
         yield from self._look_at_appliances()
         action = self._cut() or self._heat() or self._take_knife() or self._take_ingredient()
-        for doing in (action, self._make_room()):  # what is offered may yet be one too many
+        for doing in (action, self._make_room()):  # the game may offer a take that the hands refuse
             if doing:
                 yield Move(doing, self.aim)
         yield from only(self._search_here() or self._go())
@@ -247,7 +247,7 @@ class _CookingView:
         return None
 
     def _look_at_appliances(self) -> Iterator[Move]:
-        """See what an appliance is for, where that must be known and neither text nor name says."""
+        """Examine an appliance if its use matters and neither text nor name states it."""
         uses = {HEATS[heat] for heat in self.heats.values()}
         if all(self.b.subjects("used for", use) for use in uses):
             return
@@ -256,7 +256,7 @@ class _CookingView:
                 yield Move(f"examine {tool}", Aim(f"look at {tool}", Kind.READ))
 
     def _try_appliances(self) -> Iterator[Move]:
-        """Find out what heats how, on something that is not needed if possible."""
+        """Find out the effect of appliances, on an unneeded thing if possible."""
         spare = [x for x in self.b.held() if x not in self.needed]
         for thing in (*spare, *(x for x in self.held if x in self.heats)):
             for tool in offered(self.b, thing):
@@ -267,7 +267,7 @@ class _CookingView:
         return self.b.taking(self.knife) if self.cuts and not self.b.holds(self.knife) else None
 
     def _take_ingredient(self) -> str | None:
-        """Take something needed; what must still be cut first, for the knife may have to go."""
+        """Take a needed thing; one to be cut comes first, since the knife may have to go."""
         for thing in sorted(self.missing, key=lambda x: x not in self.cuts):
             action = self.b.taking(thing)
             if action:
@@ -328,7 +328,7 @@ class _CookingView:
         move = explore(self.b, self.aim)
         if move:
             return move
-        for thing in self.held:  # nothing is left to find: heat what can be heated
+        for thing in self.held:  # nothing is left to find: heat any food
             if thing in self.heats:
                 room = self.b.room_of(self._appliance(self.heats[thing]))
                 if room in distances and room != self.b.here:
@@ -336,7 +336,7 @@ class _CookingView:
         return None
 
     def _finish(self) -> Iterator[Move]:
-        found = [x for x in self.needed if self.b.room_of(x)]  # what is nowhere may be no food
+        found = [x for x in self.needed if self.b.room_of(x)]  # others may be no food
         due = (*self.missing, *self.cuts, *self.heats)
         if not found or any(x in found for x in due):
             return

@@ -1,8 +1,9 @@
-"""Doing what the task, or something that was read, requests in so many words.
+"""Requests that the task, or a text that was read, makes in plain words.
 
 *Place the milk on the stove* requests the valid action ``put milk on stove``. Requests are done in
-order; directions count until the player went elsewhere. Of *bring the bell back to where it stood*
-the memory must know the rest: the plan is then a question, and the player pauses for the answer.
+order; directions count until the player has gone elsewhere. For *bring the bell back to where it
+stood* the memory must supply the place: the plan is then a question, and the player pauses for its
+answer.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ _CLASS = {word: verb for verb, words in _VERBS.items() for word in words.split()
 _PUTTING = ("put", "insert")
 _CARRIED = (*_PUTTING, "drop")
 _MEANS = {"insert": ("insert", "put"), "put": _PUTTING, "lock": ("lock", "close")}
-"""Verbs of actions that do what is requested, or lead to it."""
+"""Verbs of actions that fulfil a request, or lead to it."""
 _CLAUSE = re.compile(r"[.;!?\n]+|,? (?:and|then|before|after that),? |, ")
 _PRONOUN = re.compile(r"\b(?:it|them)\b")
 _NOT = re.compile(r"\b(?:not|never|avoid|without|cannot)\b|n't\b", re.IGNORECASE)
@@ -118,7 +119,7 @@ def _errands(text: str) -> tuple[_ErrandClause, ...]:
 
 
 def is_open(goal: str) -> bool:
-    """True if a task is to explore or to score, and requests nothing in particular."""
+    """True if a task is to explore or to score, without a particular request."""
     return _OPEN.search(goal) is not None and not _errands(goal)
 
 
@@ -150,12 +151,12 @@ def run_errands(beliefs: Beliefs) -> Iterator[Move]:
     last = beliefs.plan.aim
     if isinstance(last, Order) and _REPEATED.search(beliefs.task.goal):
         for action in beliefs.options("read", "examine"):
-            if action.endswith(f" {last.source}"):  # it may say something else by now
+            if action.endswith(f" {last.source}"):  # its text may have changed
                 yield Move(action, Aim(f"read {last.source} again"))
 
 
 def _reported(beliefs: Beliefs) -> Iterator[tuple[str, _ErrandClause]]:
-    """Yield what was read requests, with what says so; directions and states are none of it."""
+    """Yield requests of texts that were read, with their source; no directions, no states."""
     aside = _PREPARING if beliefs.ingredients() else ()
     for subject, relation, text in beliefs.graph.live():
         for errand in _errands(text) if relation in VERBATIM else ():
@@ -164,7 +165,7 @@ def _reported(beliefs: Beliefs) -> Iterator[tuple[str, _ErrandClause]]:
 
 
 def carry(beliefs: Beliefs) -> Iterator[Move]:
-    """Carry what is held to where the task, or something that was read, wants it put."""
+    """Carry a held thing to the place that the task, or a text that was read, names."""
     distances = beliefs.distances
     asked = (*_errands(beliefs.task.goal), *(errand for _, errand in _reported(beliefs)))
     for errand in asked:
@@ -181,13 +182,13 @@ def carry(beliefs: Beliefs) -> Iterator[Move]:
 
 
 def _floor(errand: _ErrandClause) -> str | None:
-    """Return the room whose floor something is to be dropped on; None for no floor at all."""
+    """Return the room on whose floor to drop a thing; None if it goes on no floor."""
     floor = _FLOOR.search(errand.text) if errand.verb == "drop" else None
     return errand.text[floor.end() :].strip() if floor else None
 
 
 def _named_places(beliefs: Beliefs, text: str) -> Iterator[str]:
-    """Return the rooms of what a text names that holds things, longest name first, then rooms."""
+    """Yield rooms of holders that a text names, longest name first, then rooms that it names."""
     named = [
         e for e in beliefs.graph.entities() if beliefs.is_named(e, text) and not beliefs.holds(e)
     ]
@@ -227,7 +228,7 @@ def _action_for(beliefs: Beliefs, errand: _ErrandClause) -> str:
         if (floor := _floor(errand)) and not beliefs.is_named(beliefs.here or "", floor):
             continue
         if other and other in beliefs.objects(found["thing"], "opens"):
-            continue  # a key goes into the lock, not among what it guards
+            continue  # a key goes into the lock, not among the guarded things
         named = len(found["thing"]) + (
             len(other) if other and beliefs.is_named(other, errand.text) else 0
         )
@@ -254,12 +255,12 @@ _ASKED = re.compile(
     re.IGNORECASE,
 )
 _NEAR = 2
-"""So many rooms away may be what is not where it was."""
+"""Rooms around its last known place in which a missing thing is sought."""
 
 
 @dataclass(frozen=True)
 class Delivery(Aim):
-    """A thing on its way to what is to hold it; ``room`` is where it is sought."""
+    """A thing on its way to its target; ``room`` is the room where it is sought."""
 
     thing: str = ""
     holder: str = ""
@@ -269,7 +270,7 @@ class Delivery(Aim):
 
 
 def deliver(beliefs: Beliefs) -> Iterator[Move]:
-    """Yield the next step of what the task wants brought; none when it wants nothing such."""
+    """Yield the next step of a delivery that the task wants; none if it wants none."""
     asked = _ASKED.search(beliefs.task.goal.lower())
     if asked is None:
         return
@@ -305,7 +306,7 @@ def deliver(beliefs: Beliefs) -> Iterator[Move]:
 
 
 def _past(beliefs: Beliefs) -> list[Triple]:
-    """Return where things were, the earliest first, as the memory dates or orders it."""
+    """Return where things were, earliest first, as the memory dates or orders them."""
     dated = [(t, fact) for t, fact in read_account(beliefs.recalled).dated]
     if not dated:
         dated = [(f.intervals[0][0], f.triple) for f in beliefs.graph.facts() if f.intervals]
@@ -345,7 +346,7 @@ def _fetch(beliefs: Beliefs, thing: str, holder: str, last: Delivery | None) -> 
 
 
 def _go_where(beliefs: Beliefs, sought: str, aim: Delivery) -> Iterator[Move]:
-    """Go to the room of a thing by a known way, by the way once planned, or by one to recall."""
+    """Go to the room of a thing: by a known way, by the planned way, or by one to recall."""
     room = beliefs.room_of(sought)
     there = replace(aim, text=f"{aim.text} in {room}", room=room)
     if room and room != beliefs.here:
@@ -358,7 +359,7 @@ def _go_where(beliefs: Beliefs, sought: str, aim: Delivery) -> Iterator[Move]:
 
 
 def _search(beliefs: Beliefs, aim: Delivery, been: list[str]) -> Iterator[Move]:
-    """Search the rooms around one, the nearest to it first; the aim lists those seen."""
+    """Search the rooms around one, nearest first; the aim lists those seen."""
     near = distances(aim.room, beliefs.ways)
     around = {room: moves for room, moves in near.items() if moves <= _NEAR}
     if beliefs.here in around and beliefs.here not in been:
@@ -375,7 +376,7 @@ def _unknown(subject: str) -> Aim:
 
 
 def _roam(beliefs: Beliefs, subject: str) -> Iterator[Move]:
-    """Look around: nothing is known of what the task names, and more may be one day."""
+    """Look around while nothing is known of the things that the task names."""
     aim = _unknown(subject)
     yield from only(explore(beliefs, aim))
     away = beliefs.distances

@@ -1,7 +1,7 @@
-"""Keys, locks, notes, things that the task wants, and a search where nothing is known of them.
+"""Keys, locks, notes and wanted things, and a search if nothing is known of them.
 
 A key need not be called a key, nor a note a note. After all rooms, with a lock still shut, the
-player goes round once more, looks at and takes whatever it can, and carries it to the locks.
+player makes another round: it examines and takes what it can, and carries it to the locks.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ __all__ = ["fetch_wanted", "is_key", "is_portable", "open_locks", "read_here", "
 __all__ += ["take_wanted", "tour", "try_keys", "use_keys"]
 
 _FEW = 3
-"""So many things in one place were left there for a reason."""
+"""Most things in one place that were probably left there on purpose."""
 _TELLING = re.compile(
     r"\b(?:tells?|says?|reads?|study|consult|follow|explain(?:s|ed)?|describe[sd]?|written|check"
     r"|according|instruct\w*|look (?:at|for))\b"
@@ -35,15 +35,15 @@ class Reading(Aim):
 
 
 def is_portable(beliefs: Beliefs, thing: str) -> bool:
-    """True if it may be carried about: it neither opens nor holds things."""
+    """True if it may be carried: it neither opens nor holds things."""
     fixed = beliefs.openness(thing) or beliefs.is_state(thing, "empty") or beliefs.contents(thing)
     return not fixed
 
 
 def read_here(beliefs: Beliefs) -> Iterator[Move]:
-    """Read what is here or has just been taken, once.
+    """Read things here or just taken, once.
 
-    A page that says nothing leaves no fact behind, so the plan lists what was read in this place.
+    A page without content leaves no fact, so the plan lists the pages read in this place.
     """
     last, aim = beliefs.plan.action, beliefs.plan.aim
     new = [thing for thing in beliefs.held() if not last or last.startswith(f"take {thing}")]
@@ -62,7 +62,7 @@ def read_here(beliefs: Beliefs) -> Iterator[Move]:
 
 
 def _is_informative(beliefs: Beliefs, thing: str) -> bool:
-    """True if the task says that this thing, which is no furniture, has something to say."""
+    """True if the task says that this thing, which is no furniture, has information."""
     goal = beliefs.task.goal.lower()
     spoken_of = _TELLING.search(goal) is not None and beliefs.is_named(thing, goal)
     return spoken_of and is_portable(beliefs, thing)
@@ -75,7 +75,7 @@ def _is_read(beliefs: Beliefs, thing: str) -> bool:
 
 
 def take_wanted(beliefs: Beliefs) -> Iterator[Move]:
-    """Take a key, a thing that the task or a text names, or what a key was needed for."""
+    """Take a key, a thing that the task or a text names, or one that a key was needed for."""
     for action in beliefs.options("take"):
         thing = action.removeprefix("take ").split(" from ")[0]
         wanted = beliefs.is_spoken_of(thing) or _is_guarded(beliefs, thing)
@@ -85,7 +85,7 @@ def take_wanted(beliefs: Beliefs) -> Iterator[Move]:
 
 
 def _is_page(beliefs: Beliefs, thing: str) -> bool:
-    """True if it is there to be read; it is not if it was looked at in vain."""
+    """True if it is to be read and was not examined in vain."""
     return is_readable(thing) and not (
         beliefs.tried(f"examine {thing}") and not beliefs.objects(thing, "says")
     )
@@ -96,7 +96,7 @@ def _is_to_be_moved(beliefs: Beliefs, thing: str) -> bool:
 
 
 def _is_guarded(beliefs: Beliefs, thing: str) -> bool:
-    """True if it is in what a key is known to open, or where a key is beside a note."""
+    """True if it is in something that a key is known to open, or, for a key, beside a note."""
     holder = beliefs.holder(thing)
     if not holder or holder == INVENTORY or not is_portable(beliefs, thing):
         return False
@@ -107,7 +107,7 @@ def _is_guarded(beliefs: Beliefs, thing: str) -> bool:
 
 
 def is_key(beliefs: Beliefs, thing: str) -> bool:
-    """True if it opens something: by its name, or because a text said so."""
+    """True if it opens something, by its name or by a text."""
     return bool(_KEY.search(head_noun(thing)) or _opened_by(beliefs, thing))
 
 
@@ -120,7 +120,7 @@ def _placed(beliefs: Beliefs, thing: str) -> bool:
 
 
 def open_locks(beliefs: Beliefs) -> Iterator[Move]:
-    """Open what is shut here, and unlock what a held key fits."""
+    """Open closed things here, and unlock locks that a held key fits."""
     for thing in beliefs.contents(beliefs.here):
         shut = beliefs.openness(thing) == "closed" and f"open {thing}" in beliefs.actions
         if shut and not is_asked_for(beliefs, thing, "close", "lock"):
@@ -132,7 +132,7 @@ def open_locks(beliefs: Beliefs) -> Iterator[Move]:
             yield Move(action, Aim(f"unlock {lock}"))
         elif not beliefs.tried(action):
             others.append(Move(action, Aim(f"try {key} on {lock}", Kind.TRY)))
-    yield from others  # a text may have meant another lock, or this one by another name
+    yield from others  # a text may mean another lock, or this one by another name
 
 
 def _opened_by(beliefs: Beliefs, key: str) -> list[str]:
@@ -140,7 +140,7 @@ def _opened_by(beliefs: Beliefs, key: str) -> list[str]:
 
 
 def use_keys(beliefs: Beliefs) -> Iterator[Move]:
-    """Go to the nearest lock that a held key is known to open, or look for it."""
+    """Go to the nearest lock that a held key is known to open, or search for it."""
     distances = beliefs.distances
     known: list[tuple[int, str, str]] = []
     unknown: list[str] = []
@@ -165,16 +165,16 @@ def use_keys(beliefs: Beliefs) -> Iterator[Move]:
 
 
 def _recollect(beliefs: Beliefs, aim: Aim) -> Move | None:
-    """Pause to let the memory answer the plan, unless it knew no answer before."""
+    """Pause for the memory to answer the plan, unless it had no answer before."""
     last = beliefs.plan.aim
     asked = str(last) == str(aim) or last.kind in (Kind.SEARCH, Kind.TRY)
     return None if asked else Move("look", aim)
 
 
 def try_keys(beliefs: Beliefs) -> Iterator[Move]:
-    """Carry a key of which nothing is known to the locks that nothing opens yet.
+    """Carry a key of unknown use to the locks that nothing opens yet.
 
-    First to one that a text names beside it or whose name is like the key's, then to the nearest.
+    Locks that a text names beside it, or with a similar name, come first, then the nearest.
     """
     distances = beliefs.distances
     shut = [
@@ -199,8 +199,8 @@ def try_keys(beliefs: Beliefs) -> Iterator[Move]:
 
 
 def _may_fit(beliefs: Beliefs, key: str, lock: str) -> bool:
-    """True if it may be a key, and nothing is known of it but where else it does not turn."""
-    # Of what is nowhere, the text may have another name.
+    """True if it may be a key and nothing is known except locks that it does not open."""
+    # The text may have another name for a lock that is nowhere.
     opened = _opened_by(beliefs, key)
     known = any(beliefs.room_of(reported) or beliefs.openness(reported) for reported in opened)
     if known or not (_KEY.search(head_noun(key)) or _are_mentioned(beliefs, key, lock)):
@@ -221,7 +221,7 @@ def _are_mentioned(beliefs: Beliefs, key: str, lock: str) -> bool:
 
 
 def fetch_wanted(beliefs: Beliefs) -> Iterator[Move]:
-    """Go to the nearest key without a use so far, or thing that the task or a text names."""
+    """Go to the nearest unused key, or to a thing that the task or a text names."""
     distances = beliefs.distances
     targets = []
     for thing in beliefs.graph.entities():
@@ -256,7 +256,7 @@ def _spent(beliefs: Beliefs, key: str) -> bool:
 
 
 def _is_locked_up(beliefs: Beliefs, thing: str) -> bool:
-    """True if it is in something shut that no key in reach opens, as far as is known."""
+    """True if it is in a locked thing that no key in reach opens, as far as is known."""
     holder = beliefs.holder(thing)
     if beliefs.openness(holder) not in ("closed", "locked"):
         return False
@@ -277,7 +277,7 @@ class Round(Aim):
 
     purpose: str = ""
     been: tuple[str, ...] = ()
-    """Rooms that were seen on it."""
+    """Rooms that were seen on this round."""
 
     @classmethod
     def of(cls, purpose: str, been: Sequence[str]) -> Round:
@@ -287,7 +287,7 @@ class Round(Aim):
 
 
 def search(beliefs: Beliefs) -> Iterator[Move]:
-    """Go round all rooms with things, then round all locks; once, until a lock gives way."""
+    """Visit all rooms with things, then all locks; once, until a lock opens."""
     if beliefs.plan.searched:
         return
     known = list(beliefs.graph.entities())
@@ -304,7 +304,7 @@ def search(beliefs: Beliefs) -> Iterator[Move]:
 
 
 def _handle(beliefs: Beliefs, *, look_at_held: bool, carry: bool) -> Iterator[str]:
-    """Look at what is here and was not looked at; take it along if there is a lock to try it on."""
+    """Examine things here that were not examined; take them if there is a lock to try."""
     for thing in (*beliefs.contents(beliefs.here), *(beliefs.held() if look_at_held else ())):
         action = f"examine {thing}"
         known = beliefs.objects(thing, "says") or beliefs.tried(action)
@@ -315,7 +315,7 @@ def _handle(beliefs: Beliefs, *, look_at_held: bool, carry: bool) -> Iterator[st
 
 
 def _room_of(beliefs: Beliefs, lock: str) -> str:
-    """Return the room of a locked thing, or one that a locked door leads out of."""
+    """Return the room of a locked thing, or a room that a locked door leads out of."""
     ways_out = (f.subject for f in beliefs.graph.incoming(lock) if f.relation.endswith(" door"))
     return next(ways_out, beliefs.room_of(lock))
 
@@ -326,7 +326,7 @@ def _been(beliefs: Beliefs, aim: str) -> list[str]:
 
 
 def tour(beliefs: Beliefs, aim: str, rooms: Iterable[str]) -> Iterator[Move]:
-    """Go to the nearest of some rooms that was not seen on this round; the aim lists those seen."""
+    """Go to the nearest of some rooms not seen on this round; the aim lists those seen."""
     been = _been(beliefs, aim)
     if beliefs.here not in been:
         been = [*been, beliefs.here]

@@ -26,7 +26,7 @@ __all__ += ["likeness", "misfits", "suits"]
 Floats = NDArray[np.float64]
 
 _WIDTH = 0.5
-"""Over how much unlikeness (1 minus the cosine) a name says something of another."""
+"""Unlikeness (1 minus the cosine) over which a name is evidence for another."""
 _RIDGE = 0.3
 """Ridge of the regression: the larger, the less a single listed name is trusted."""
 
@@ -172,7 +172,7 @@ _EVERYDAY = (
     "knife", "bottle", "apple", "bread", "hat", "coat", "pillow", "blanket", "hammer", "plant",
     "phone", "paper", "key", "candle", "pan", "toothbrush", "cushion", "bag",
 )  # fmt: skip
-"""Things of all kinds: a piece of furniture that is like them all is like nothing much."""
+"""Things of all kinds: a piece of furniture that is like them all is like nothing in particular."""
 _STRANGERS = 0.2
 """Cosine of two things that have nothing to do with each other."""
 _TEMPLATES = ("a {}", "used in the {}")
@@ -194,7 +194,7 @@ def misfits(
 ) -> list[Misfit]:
     """Return things that are not in their room, carried things first, then by falling gain.
 
-    ``where`` maps a thing to its room, "" for one that is carried; ``most`` bounds the others.
+    ``where`` maps a thing to its room, "" for a carried one; ``most`` bounds the others.
     """
     things, rooms = sorted(where), sorted(furniture)
     if not things or len(rooms) < 2:
@@ -228,7 +228,7 @@ def misfits(
 def _by_room(
     things: list[str], furniture: Mapping[str, tuple[str, ...]], encoder: Encoder
 ) -> Floats:
-    """Return how well each thing suits what is in each room, by name; 0 where nothing does."""
+    """Return how well each thing suits the contents of each room, by name; 0 if none does."""
     holders = {piece: room for room in sorted(furniture) for piece in furniture[room]}
     best = np.zeros((len(things), len(furniture)))
     if holders:
@@ -289,9 +289,9 @@ def likeness(
 def homes(
     things: Sequence[str], holders: Mapping[str, str], company: Mapping[str, str], encoder: Encoder
 ) -> Floats:
-    """Return how probably each thing belongs in or on each piece, where it is apart; rows sum to 1.
+    """Return the probability that each thing, if misplaced, belongs in or on each piece.
 
-    The arguments are those of :func:`likeness`, with at least one holder.
+    Rows sum to 1. The arguments are those of :func:`likeness`, with at least one holder.
     """
     scores = likeness(things, holders, company, encoder) / _SPREAD
     weights: Floats = np.exp(scores - scores.max(1, keepdims=True))

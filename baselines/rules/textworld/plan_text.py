@@ -33,7 +33,7 @@ _DELIVERY = re.compile(
 
 
 def read_plan(text: str) -> Plan:
-    """Read a plan as :func:`write_plan` puts it; what the player counts is not in the text.
+    """Read a plan written by :func:`write_plan`; the player's counts are not in the text.
 
     >>> read_plan("fetch bowl, by east south").aim
     Aim(text='fetch bowl', kind=<Kind.OTHER: 1>, exit=None, route=('east', 'south'), instruction=0)
@@ -48,7 +48,7 @@ def read_plan(text: str) -> Plan:
 
 
 def read_aim(text: str) -> Aim:
-    """Read an aim as ``str`` puts it, without exit and route."""
+    """Read an aim written by ``str``, without exit and route."""
     kind = next((kind for start, kind in _KINDS.items() if text.startswith(start)), Kind.OTHER)
     if kind is Kind.TIDY:
         pairs = (entry.rpartition(" to ") for entry in text.removeprefix("tidy: ").split("; "))

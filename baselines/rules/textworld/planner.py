@@ -1,7 +1,7 @@
 """A planner that plays from the observation alone and keeps only the plan that it publishes.
 
-Two runs that differ in their memory differ in nothing else. It knows how people go about things
-(read what is readable, use a key on its lock, cut with a knife), and no game's answers.
+Two runs that differ in their memory differ in nothing else. It has common knowledge (read readable
+things, use a key on its lock, cut with a knife) and no game's answers.
 """
 
 from __future__ import annotations

@@ -114,7 +114,7 @@ class Tidier:
         else:
             for move in read_here(beliefs) if not surveyed else ():
                 if is_message(move.action.partition(" ")[2]):
-                    yield move  # it may say what is misplaced
+                    yield move  # its text may name misplaced things
             aim = Aim("look round", Kind.EXPLORE)
             look = open_here(beliefs, aim) or explore(beliefs, aim)
             if look is not None:
@@ -125,7 +125,7 @@ class Tidier:
         right = dict(_placings(beliefs, "belongs"))
         took = beliefs.plan.action.startswith(tuple(f"take {t} " for t in right))
         if took and not is_large(beliefs):
-            plan = [entry for entry in plan if beliefs.holds(entry[0])]  # so may others
+            plan = [entry for entry in plan if beliefs.holds(entry[0])]  # the others wait
         plan = [(thing, right.get(thing, target)) for thing, target in plan]
         plan += [(t, right[t]) for t in beliefs.held() if t in right and t not in dict(plan)]
         plan = [e for e in plan if _is_open(beliefs, *e) and not is_fixed(beliefs, e[0])]
@@ -135,7 +135,7 @@ class Tidier:
         if action is None and is_large(beliefs) and not (surveyed or last.waits):
             yield _survey(beliefs)
         known = len(beliefs.distances) > 1 or _placings(beliefs, "was put")
-        if action or right or (known and not self._unrequested):  # else try what comes to mind
+        if action or right or (known and not self._unrequested):  # else other advisors decide
             yield Move(action or "look", Tidying.of(plan if action else []))
 
     def _next(self, beliefs: Beliefs, plan: Placings) -> str | None:
@@ -207,7 +207,7 @@ class Tidier:
         Bayes' rule combines similarity with the share of misplaced things.
         """
         large = is_large(beliefs)
-        if large and not known.praised:  # nothing says what is wrong yet
+        if large and not known.praised:  # no sign yet of what is misplaced
             return []
         names = list(holders)
         company = {t: place for t, place in lying.items() if t not in known.astray - known.praised}
@@ -236,7 +236,7 @@ class Tidier:
             if untouched and thing not in mentioned:
                 stay = stays[thing] * len(holders) * (1 - share) / share
             elif thing in known.placed and not known.lost:
-                stay = PRIOR_SHARE  # it may have been in its place before it was moved
+                stay = PRIOR_SHARE  # its first place may have been right
             target = max(left, key=lambda name: left[name])
             total = sum(left.values())
             chance, astray = left[target] / (total + stay), total / (total + stay)
@@ -251,7 +251,7 @@ class Tidier:
         unlikely.sort(reverse=True)
         search = certain and not known.astray - known.praised
         search = search and is_worth_searching([astray for astray, _ in unlikely])
-        return [unlikely[0][1]] if search else []  # the game goes on: something is out of place
+        return [unlikely[0][1]] if search else []  # the game continues, so something is misplaced
 
     # ------------------------------------------------------------ doing
 
@@ -286,7 +286,7 @@ class Tidier:
 
 
 class _Outcomes(NamedTuple):
-    """The results of tidying so far: things tried with their holders, praised, placed, held."""
+    """The outcomes of tidying so far: things tried with their holders, praised, placed, held."""
 
     tried: frozenset[tuple[str, str]]
     praised: frozenset[str]
@@ -354,7 +354,7 @@ def is_worth_searching(misplaced: Sequence[float]) -> bool:
 
     ``misplaced`` has the probability of each thing, the highest first; at least one of them is.
     """
-    points, none = 0.0, 1.0  # expected of the things after the present one, from the last on
+    points, none = 0.0, 1.0  # expected points of the things after the present one
     for chance in reversed(misplaced):
         none *= 1 - chance
         given = chance / (1 - none) if none < 1 else 0.0
