@@ -1,1 +1,1 @@
-"""Records, errors, names, settings and files: what every other folder builds on."""
+"""Records, errors, names, settings and files: the base of every other folder."""

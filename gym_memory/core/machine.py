@@ -1,4 +1,4 @@
-"""Tell a fault of the machine, which says nothing about an agent, from one of an episode."""
+"""Faults of the machine, which say nothing about an agent, told apart from those of an episode."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _ERRORS = frozenset(
     )
     if hasattr(errno, name)
 )
-"""Errors of disk, memory, processes and network that pass when the machine has room again."""
+"""Errors of disk, memory, processes and network that pass once the machine has resources again."""
 _SQLITE = (7, 10, 13)
 """SQLITE_NOMEM, SQLITE_IOERR and SQLITE_FULL."""
 _POSTGRES = ("08", "53", "57P")
@@ -29,7 +29,7 @@ _PROBE_BYTES = 1 << 16
 
 
 def machine_fault(error: BaseException | None = None) -> str:
-    """Return what the machine lacks, by an error, its causes and a trial; empty for nothing.
+    """Return the resource that the machine lacks, by an error, its causes and a trial; "" for none.
 
     Engines hide the errors of their files, so their folders are tried as well.
     """

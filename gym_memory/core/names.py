@@ -1,4 +1,4 @@
-"""Names with parameters, ``arigraph?depth=2``, and the tables that find what a name stands for."""
+"""Names with parameters, ``arigraph?depth=2``, and the tables that resolve them."""
 
 from __future__ import annotations
 
@@ -187,7 +187,7 @@ def specs(texts: Iterable[str]) -> tuple[Spec, ...]:
 
 
 NO_SPEC = Spec._joined("", "", {})
-"""Stands where a name is unknown, as that of a recording outside of a run."""
+"""The spec of an unknown name, as of a recording outside of a run."""
 
 
 @lru_cache(maxsize=1024)

@@ -1,4 +1,4 @@
-"""Optional packages: import one or say how to get it; what is installed, as results record it."""
+"""Optional packages: import one or say how to install it; versions for the record."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def packages() -> list[Package]:
         lines = metadata.requires(DISTRIBUTION) or []
     except metadata.PackageNotFoundError:
         return []
-    from packaging.requirements import Requirement  # imported by nothing that only prints names
+    from packaging.requirements import Requirement  # not imported by commands that only print names
 
     found = []
     for requirement in map(Requirement, lines):
@@ -101,7 +101,7 @@ def plugins() -> list[Plugin]:
     found: dict[str, Plugin] = {}
     for distribution in metadata.distributions():
         points = [p for p in distribution.entry_points if p.group.startswith(_GROUPS)]
-        if points and distribution.name not in found:  # the first on the path is the one that runs
+        if points and distribution.name not in found:  # the first on the path runs
             modules = dict.fromkeys(point.module.partition(".")[0] for point in points)
             found[distribution.name] = Plugin(
                 distribution.name,
@@ -113,7 +113,7 @@ def plugins() -> list[Plugin]:
 
 
 def environment_record(backends: Mapping[str, str]) -> dict[str, Any]:
-    """Return where a run was made: versions, machine, commit; ``backends`` by environment."""
+    """Return the environment of a run: versions, machine, commit; ``backends`` by environment."""
     return {
         "gym_memory": __version__,
         "git_commit": git_commit(Path(__file__).parent),

@@ -35,16 +35,16 @@ def python_command(entry: str, *words: str) -> list[str]:
 
 
 def without_secrets() -> dict[str, str]:
-    """Return the environment variables for a process that plays a stranger's game.
+    """Return the environment variables for a process that plays an untrusted game.
 
-    Keys, tokens and passwords stay here, and URLs, which may hold one.
+    Keys, tokens and passwords are left out, and URLs, which may contain one.
     """
     return {name: value for name, value in os.environ.items() if not _SECRET.search(name)}
 
 
 @contextlib.contextmanager
 def child_environment(**values: str) -> Iterator[None]:
-    """Set variables of processes that a library starts inside, and keep their path safe."""
+    """Set variables for processes that a library starts inside, and keep their path safe."""
     values = {"PYTHONSAFEPATH": "1", **values}
     before = {name: os.environ.get(name) for name in values}
     os.environ.update(values)

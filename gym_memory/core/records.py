@@ -82,7 +82,7 @@ class PlanState:
     thought: str = dataclasses.field(default="", kw_only=True)
 
     def notes(self) -> dict[str, str]:
-        """Return what there is to show next to the aim, by name."""
+        """Return what to show beside the aim, by name."""
         return {"last action": self.action} if self.action else {}
 
     def __str__(self) -> str:

@@ -19,7 +19,7 @@ _NAMED_LIKE_ONE = re.compile(
 )
 _LEAST_CHARS = 6
 _PLAIN_WORD = re.compile(r"[a-z]+(?:[-_][a-z]+)*|[A-Z]+", re.ASCII)
-"""Value such as ``ollama`` or ``EMPTY``, which servers without keys have their users set."""
+"""A value such as ``ollama`` or ``EMPTY``, which servers without keys have their users set."""
 _IN_URL = re.compile(r"(?<=://)[^\s/?#@'\"]+@")
 _SECRET_NAME = (
     r"[\w-]*(?:key|token|secret|passw(?:or)?d|signature|credentials?|auth(?:orization)?)"
@@ -64,7 +64,7 @@ def has_secret(text: str) -> bool:
 
 
 def without_known(text: str) -> str:
-    """Return a text without the values of keys that this process has; all else stays."""
+    """Return a text without the values of keys that this process has; the rest stays."""
     for secret in sorted(_secrets(), key=len, reverse=True):
         text = text.replace(secret, HIDDEN)
     return text

@@ -15,7 +15,7 @@ __all__ = ["HEADER_SECONDS", "App", "Message", "Receive", "Scope", "Send", "answ
 __all__ += ["listen", "run_server"]
 
 HEADER_SECONDS = 10.0
-"""Seconds in which the headers of a request must come, from the connection or the last answer."""
+"""Most seconds for the headers of a request, from the connection or the last answer."""
 _MOST_CONNECTIONS = 256
 _MOST_FRAME = 1 << 20
 _LOG = logging.getLogger("gym_memory")
@@ -63,7 +63,7 @@ async def _quietly(send: Send, message: Message) -> None:
 def listen(host: str, port: int) -> socket.socket:
     """Return a socket that listens; a ``port`` of 0 takes a free one."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    # Only with the protocol named does asyncio send at once; else an answer waits some 40 ms.
+    # asyncio sends at once only if the protocol is named; else an answer waits some 40 ms.
     listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
@@ -112,7 +112,7 @@ def _protocol(extra: str) -> Any:
     most = _most_connections()
 
     class BoundedProtocol(base):
-        """A connection that must say what it wants in time."""
+        """A connection that must send its request in time."""
 
         _late: Any = None
 

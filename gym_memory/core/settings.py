@@ -51,7 +51,7 @@ class Help:
 
 @dataclasses.dataclass(frozen=True)
 class Setting:
-    """A declared setting; ``default`` is ``inspect.Parameter.empty`` where it must be given."""
+    """A declared setting; ``default`` is ``inspect.Parameter.empty`` if it is required."""
 
     name: str
     kinds: tuple[Any, ...]
@@ -165,7 +165,7 @@ def list_settings(target: Any) -> list[Setting]:
 @functools.cache
 def _of_dataclass(target: Any) -> tuple[Setting, ...]:
     hints: dict[str, Any] = {}
-    for base in reversed(target.__mro__):  # one that changes a default keeps the declaration
+    for base in reversed(target.__mro__):  # a changed default keeps the declaration
         own = _hints(base).items()
         hints |= {n: hint for n, hint in own if get_origin(hint) is Annotated or n not in hints}
     documented = _documented(target, "Attributes")
@@ -177,7 +177,7 @@ def _of_dataclass(target: Any) -> tuple[Setting, ...]:
 
 
 def default_of(field: dataclasses.Field[Any]) -> Any:
-    """Return the default of a field; ``inspect.Parameter.empty`` where it must be given."""
+    """Return the default of a field; ``inspect.Parameter.empty`` if it is required."""
     if field.default_factory is not dataclasses.MISSING:
         return field.default_factory()
     return inspect.Parameter.empty if field.default is dataclasses.MISSING else field.default

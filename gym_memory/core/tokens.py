@@ -22,9 +22,10 @@ _SCRIPTS = [
     (0x1E00, 2), (0x1F00, 3), (0x2000, 4), (0xA000, 6), (0xAC00, 4), (0xFB50, 3), (0xFF00, 4),
     (0x10000, 12),
 ]  # fmt: skip
-"""Quarters of a token that a character takes from each code point on: ASCII, Latin with accents,
+"""Quarters of a token that a character takes, from each code point on: ASCII, Latin with accents,
 phonetic letters, Greek and Cyrillic, Hebrew to the Indic scripts, Thai to Burmese, Georgian and
-Hangul, more Latin, more Greek, signs to Chinese, others of Asia, Hangul, Arabic, wide, emoji."""
+Hangul, more Latin, more Greek, signs to Chinese, others of Asia, Hangul, Arabic, wide, emoji.
+"""
 _FROM = [start for start, _ in _SCRIPTS]
 _MARKS = re.compile(r"[{}()<=+*/\\|&^%$#@~_]")
 _USUAL_SHARE, _USUAL_MARKS = 0.03, 8

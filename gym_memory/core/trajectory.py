@@ -66,7 +66,7 @@ class Trajectory(NamedTuple):
 
 
 def read_rows(path: str | os.PathLike[str]) -> Iterator[Row]:
-    """Yield the rows of a file, up to where it was cut off."""
+    """Yield the rows of a file, up to a torn end."""
     try:
         with open_file(path) as file:
             rest = b""

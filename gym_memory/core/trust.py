@@ -1,4 +1,4 @@
-"""Check the names that strangers give in folders, saved memories, checkpoints and pages."""
+"""Check names in untrusted folders, saved memories, checkpoints and pages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Measure what each remembered item was worth, and how far published rules are from it."""
+"""Measure the worth of each remembered item, and the distance of published rules from it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = ["RULES", "EpisodeCredit", "ItemCredit", "RuleError", "by_item", "cred
 
 
 class EpisodeCredit(NamedTuple):
-    """An episode with the worth of its items; ``seconds`` are of the processor."""
+    """An episode with the worth of its items; ``seconds`` are CPU time."""
 
     seed: int
     result: EpisodeResult
@@ -117,7 +117,7 @@ class ItemCredit(NamedTuple):
 
 
 def by_item(episodes: Iterable[EpisodeCredit]) -> list[ItemCredit]:
-    """Return what each item was worth, the most useful first."""
+    """Return the mean worth of each item, the most useful first."""
     worths = (worth for episode in episodes for worth in episode.worths)
     items = [
         ItemCredit(

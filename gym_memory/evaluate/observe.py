@@ -1,4 +1,4 @@
-"""An environment beside which an ideal observer watches."""
+"""An environment with an ideal observer beside it."""
 
 from __future__ import annotations
 

@@ -107,10 +107,10 @@ class Memory(ABC):
     operations: tuple[str, ...] = ()
     """Forms of the texts that :meth:`write` takes, for a policy to see; e.g. ``note: TEXT``."""
     trust: Trust = "all"
-    """See :class:`SharedSettings`; a memory that holds another takes over that of the other."""
+    """See :class:`SharedSettings`; a memory around another one takes over its value."""
 
     _room = sys.maxsize
-    """Budget that the last recall was given so that its text fits into the caller's."""
+    """Budget of the last recall, reduced so that its text fits into the caller's."""
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         """Bound every recall by its budget, in any script, and reasons to the same items."""
@@ -124,9 +124,9 @@ class Memory(ABC):
         """Start an episode; clear layers whose lifetime is over; ``seed`` breaks ties."""
 
     def admit(self, step: Step, goal: str) -> Step:
-        """Return a step as the memory may see it: no text of the game passes for its records.
+        """Return a step as the memory may see it: no text of the game passes for its own records.
 
-        With ``trust="seen"``, words that are not trusted are left out.
+        With ``trust="seen"``, untrusted words are left out.
         """
         step = step._replace(text=quoted(step.text), inventory=quoted(step.inventory))
         if self.trust == "all":
@@ -144,7 +144,7 @@ class Memory(ABC):
 
     @abstractmethod
     def recall(self, cue: Cue, budget: int) -> Recall:
-        """Return what matters now within ``budget`` tokens, the same if called twice.
+        """Return what matters now within ``budget`` tokens, equal if called twice.
 
         Only a memory whose ``keeps_budget`` is False may recall more.
         """
@@ -154,7 +154,7 @@ class Memory(ABC):
         return Reasons()
 
     def write(self, operation: str) -> OperationResult | None:
-        """Change or search the memory as the policy says; None if the text is no operation."""
+        """Change or search the memory by a text of the policy; None if the text is no operation."""
         return None
 
     def end(self, outcome: Outcome) -> None:  # noqa: B027 - most memories do nothing here
@@ -195,7 +195,7 @@ class Memory(ABC):
         return MemoryStats()
 
     def _repr_html_(self) -> str:
-        """Show in a notebook what the memory holds."""
+        """Return the memory's content as HTML, for a notebook."""
         facts = list(self.graph.live()) if self.graph is not None else None
         return memory_table(self.name, self.stats(), facts)
 
@@ -235,9 +235,9 @@ class Memory(ABC):
 
 
 def _within_budget(recall: Callable[[Any, Cue, int], Recall]) -> Callable[[Any, Cue, int], Recall]:
-    """Return a recall that is repeated with less room while its text is over the budget.
+    """Return a recall that is repeated with less room while its text exceeds the budget.
 
-    Memories fit characters, four a token; a text in another script takes more.
+    Memories count four characters a token; a text in another script takes more.
     """
 
     @functools.wraps(recall)
@@ -261,9 +261,9 @@ def _tokens(found: Any) -> int:
 
 
 def unbounded_recall(memory: Memory, cue: Cue, budget: int) -> Recall:
-    """Return what a memory itself recalls with the room that :meth:`Memory.recall` left it.
+    """Return a memory's own recall in the room that :meth:`Memory.recall` left it.
 
-    Call it right after. Only a memory that minds no budget is over it here.
+    Call it right after. Only a memory that ignores the budget exceeds it here.
     """
     found: Recall = inspect.unwrap(type(memory).recall)(memory, cue, min(budget, memory._room))
     return found
@@ -280,7 +280,7 @@ def _as_recalled(
 
 
 def _check_shape(state: Any, own: Any) -> None:
-    """Refuse a state whose outermost parts are of other types than this memory's own."""
+    """Refuse a state whose outermost parts have other types than this memory's own."""
     for name, value in own.items():
         found = state[name]
         number = isinstance(value, int | float) and isinstance(found, int | float)
@@ -289,7 +289,7 @@ def _check_shape(state: Any, own: Any) -> None:
 
 
 def is_over(lifetime: Lifetime, last: Task, task: Task) -> bool:
-    """True if a layer of this lifetime is cleared where an episode of ``task`` follows ``last``."""
+    """True if a layer of this lifetime is cleared between the episodes ``last`` and ``task``."""
     same_goal = task.goal == last.goal
     kept = {"trial": same_goal and task.id == last.id, "task": same_goal, "forever": True}
     return not kept.get(lifetime, False)

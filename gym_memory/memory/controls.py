@@ -1,4 +1,4 @@
-"""Controls: no memory, a perfect one, and memories of the same size that say something else.
+"""Controls: no memory, a perfect one, and memories of equal size with other content.
 
 A memory helps if the policy plays better with it than with ``none`` and all of these. The gap to
 ``oracle`` is the cost of exploring and remembering.
@@ -90,9 +90,9 @@ class OracleGraph(AriGraph):
 
 
 class Present(AriGraph):
-    """A graph of the present step alone: extraction without remembering.
+    """A graph of the present step alone: extraction without memory.
 
-    Takes the settings of AriGraph, but forgets all at every step.
+    Takes the settings of AriGraph, but forgets everything at every step.
     """
 
     name: ClassVar[str] = "present"
@@ -111,9 +111,9 @@ class Present(AriGraph):
 
 
 class AlteredMemory(Memory):
-    """A memory that changes what another one recalls; ``of`` itself learns as ever.
+    """A memory that changes what another one recalls; ``of`` itself learns as always.
 
-    Every change depends on task, seed, step and focus: a run can be repeated.
+    Every change depends on task, seed, step and focus only, so a run can be repeated.
     """
 
     def __init__(self, of: Memory):
@@ -176,7 +176,7 @@ class AlteredMemory(Memory):
         return twin
 
     def stats(self) -> MemoryStats:
-        """Return those of the other memory."""
+        """Return the statistics of the other memory."""
         return self._of.stats()
 
 
@@ -189,15 +189,15 @@ class _AlteredGraph(AlteredMemory):
         super().__init__(AriGraph(**settings))
 
     def _rewritten(self, honest: Recall, facts: Sequence[Triple]) -> tuple[str, str]:
-        """Return the text of other facts, and the text that follows the honest ones."""
+        """Return the text of other facts, and the text that follows the true ones."""
         return render_facts(facts), honest.text.removeprefix(render_facts(honest.triples))
 
 
 class ShuffledGraph(_AlteredGraph):
-    """Names exchanged by chance: the neutral control.
+    """A graph with names exchanged at random: the neutral control.
 
-    Takes for a name another of the same place in the same kind of fact, so every sentence could be
-    true. Takes the settings of AriGraph.
+    A name is replaced by another of the same place in the same kind of fact, so every sentence
+    could be true. Takes the settings of AriGraph.
     """
 
     name: ClassVar[str] = "shuffled"
@@ -251,7 +251,7 @@ def _renamed(text: str, names: dict[str, str]) -> str:
 class Adversarial(_AlteredGraph):
     """The recalled facts with their objects permuted among them.
 
-    A policy that trusts it plays worse than with none. Takes the settings of AriGraph.
+    A policy that trusts it plays worse than without a memory. Takes the settings of AriGraph.
     """
 
     name: ClassVar[str] = "adversarial"
@@ -266,7 +266,7 @@ class Adversarial(_AlteredGraph):
 
 
 class Noise(_AlteredGraph):
-    """Facts of another world, as many characters as AriGraph would recall.
+    """Facts of another world, as long as the recall of AriGraph.
 
     Takes the settings of AriGraph.
     """
@@ -282,10 +282,10 @@ class Noise(_AlteredGraph):
 
 
 class Placebo(AlteredMemory):
-    """Another memory's lessons with one thing spoiled: the controls of memories over trials.
+    """Another memory's lessons with one part spoiled: the controls of memories over trials.
 
-    Equal play means that what is spoilt gives nothing. An exchanged action becomes the same one all
-    through a trial.
+    Equal play means that the spoiled part gives nothing. An action is exchanged for the same one
+    throughout a trial.
     """
 
     name: ClassVar[str] = "placebo"
@@ -333,7 +333,7 @@ class Placebo(AlteredMemory):
         super().observe(step)
 
     def end(self, outcome: Outcome) -> None:
-        """Let the other memory learn, from the outcome of any episode so far if those are mixed."""
+        """Let the other memory learn, from a random episode's outcome if outcomes are mixed."""
         if self.how == "outcomes":
             self._outcomes.append(outcome)
             outcome = self._chance("outcome").choice(self._outcomes)
@@ -357,7 +357,7 @@ class Placebo(AlteredMemory):
         return random.Random(zlib.crc32(key.encode("utf-8", "replace")))
 
     def _other(self, quoted: re.Match[str]) -> str:
-        """Return another action, the same one for the same action during a trial."""
+        """Return another action; during a trial the same one for the same action."""
         action = quoted[1]
         if action not in self._exchanged:
             self._exchanged[action] = self._exchange(action)
@@ -368,7 +368,7 @@ class Placebo(AlteredMemory):
         if self.how == "world":
             return f"take {chance.choice(_KINDS)} {chance.choice(_SUPPLIES)}"
         known = list(islice(self._seen, self._known))
-        if without_numbers(action) == action:  # a lesson for other tasks names kinds alone
+        if without_numbers(action) == action:  # a lesson for other tasks names only kinds
             known = list(dict.fromkeys(map(without_numbers, known)))
         known = [other for other in known if other != action]
         return chance.choice(known) if known else action

@@ -58,18 +58,18 @@ RELATIONS = frozenset({
     *("is", EXIT, UNEXPLORED, "requires", "needs to be", "is prepared in", "used for", "mentions"),
     "opens", *ACTION_RESULTS, TRIED,
 })  # fmt: skip
-"""Relations that need no mark between them and their object, besides texts and attempts."""
+"""Relations without a mark before their object, besides texts and attempts."""
 
 NAMED, JOINED = ": ", "; "
 
 QUOTE = "| "
-"""Mark before a line of the game's text that could pass for a line of a memory."""
+"""Mark before a line of the game's text that reads like a line of a memory."""
 MAX_LINE_CHARS = 4000
 MAX_RUN = 1000
 """Most steps of a run that are read, the last ones."""
 MAX_VERBATIM_CHARS = 1500
 _MARKED = " = "
-"""Mark between a relation that is none of :data:`RELATIONS` and its object."""
+"""Mark between a relation outside :data:`RELATIONS` and its object."""
 
 
 def _any_of(words: Iterable[str]) -> str:

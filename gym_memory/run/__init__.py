@@ -1,6 +1,6 @@
 """Play an episode (``loop.py``), a job of several (``protocols.py``), many jobs (``compare.py``).
 
-Results are kept and summed up in ``results/``.
+``results/`` stores and summarizes the results.
 """
 
 from gym_memory.run.loop import EpisodeResult, OnStep, rollout
@@ -10,4 +10,4 @@ __all__ = ["DEFAULT_STEP_TIMEOUT", "DEFAULT_TIMEOUT", "EpisodeResult", "OnStep",
 DEFAULT_TIMEOUT = 1800.0
 """Seconds that a job may take."""
 DEFAULT_STEP_TIMEOUT = 600.0
-"""A model may be called several times, and a first reset may compile a game."""
+"""Seconds of a step: it may call a model several times, and a first reset may compile a game."""

@@ -1,4 +1,4 @@
-"""Callbacks follow a run: one of yours, ``./hooks.py:Mine``, or a logger of this file."""
+"""Callbacks that follow a run: the user's, ``./hooks.py:Mine``, or a logger of this file."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Callback:
     """A follower of a run; this one does nothing.
 
     ``step`` is called in the worker that plays, on an object of its own; everything else in the
-    main process. An error in it ends the run; what is finished is kept.
+    main process. An error in it ends the run; finished episodes are kept.
     """
 
     def begin(self, config: Mapping[str, Any], folder: Path) -> None:
@@ -75,7 +75,7 @@ def following(
 # ---------------------------------------------------------------- loggers
 
 _PARAMETER_CHARS = 6000
-"""Characters of a parameter that MLflow takes."""
+"""Most characters of a parameter in MLflow."""
 _OF_EPISODE = ("score", "normalized", "success", "steps", "tokens", "memory_ms", "cost_usd")
 
 

@@ -42,7 +42,7 @@ from gym_memory.run.results.folder import check_backends
 __all__ = ["MOST_TRIES", "RayPool", "connect", "go_to", "ray_library", "room_for"]
 
 MOST_TRIES = 4
-"""Nodes that a job may lose before it is taken for their end."""
+"""Nodes that a job may lose before it counts as their cause."""
 PATIENCE = 300.0
 """Seconds to wait for a node after all were lost."""
 _LOOK_SECONDS = 5.0
@@ -90,7 +90,7 @@ class _Host:
             return error
 
     def play(self, job: Job) -> _JobReport | GymMemoryError:
-        """Play a job; its files come along and are forgotten here."""
+        """Play a job; its files are sent back and deleted here."""
         try:
             (rows,) = self._pool.play([job])
         except GymMemoryError as error:
@@ -188,7 +188,7 @@ class RayPool:
         while self._waiting or self._running:
             self._give_out()
             ready, _ = self._ray.wait(list(self._running), timeout=_LOOK_SECONDS)
-            if not ready:  # an actor may wait for a node, which should come
+            if not ready:  # an actor may wait for a node
                 room_for(next(iter(self._running.values()))[0].env, PATIENCE)
             for future in ready:
                 actor, job = self._running.pop(future)
@@ -230,7 +230,7 @@ class RayPool:
             if not jobs:
                 del self._waiting[actor.env]
             self._running[actor.handle.play.remote(job)] = actor, job
-        while self._idle:  # their room may be what a lost job waits for
+        while self._idle:  # a lost job may wait for their memory
             self._retire(self._idle.pop())
 
     def _most(self) -> int:
@@ -260,16 +260,16 @@ class RayPool:
 
 
 def connect(address: str) -> Callable[[], None]:
-    """Join a Ray cluster; return what leaves it, which does nothing if it was joined before."""
+    """Join a Ray cluster; return a function that leaves it unless it was joined before."""
     ray = ray_library(address)
     if ray.is_initialized():
         return lambda: None
     _check_address(address)
-    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # no reports to its makers
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # no usage reports
     before, workplace = signal.getsignal(signal.SIGTERM), os.getcwd()
     # Ray's own folder keeps its logs for ever and lets every user read its token.
     files = _own_folder() if address == "local" else None
-    temporary = {"TMPDIR": files} if files else {}  # what killed actors leave goes with it
+    temporary = {"TMPDIR": files} if files else {}  # with the files of killed actors
 
     def leave() -> None:
         ray.shutdown()
@@ -294,7 +294,7 @@ def connect(address: str) -> Callable[[], None]:
 
 
 def _own_folder() -> str:
-    """Make a folder for a cluster, of so short a name that its sockets fit in 107 bytes."""
+    """Create a folder for a cluster with a name so short that its sockets fit in 107 bytes."""
     usual = tempfile.gettempdir()
     return tempfile.mkdtemp(prefix="ray-", dir=usual if len(usual) < _SHORT else "/tmp")
 
@@ -328,11 +328,11 @@ def _check_address(address: str) -> None:
 def room_for(env: Spec, patience: float = 0.0) -> int:
     """Return the bytes that an actor of an environment reserves, apart from a core.
 
-    Waits ``patience`` seconds for a node that has them: one may come back.
+    It waits ``patience`` seconds for a node that has them, since one may return.
     """
     try:
         made: Any = ENVIRONMENTS.get(env.name)
-    except (UnknownNameError, ImportError):  # a plugin's: the workers know it
+    except (UnknownNameError, ImportError):  # of a plugin, which the workers import
         made = None
     need = int(getattr(made, "worker_gib", TextEnv.worker_gib) * _GIB)
     what = f"a core and {need / _GIB:g} GiB of memory, which a worker of {env} asks for"

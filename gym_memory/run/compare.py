@@ -26,13 +26,13 @@ __all__ = ["DEFAULT_STEP_TIMEOUT", "DEFAULT_TIMEOUT", "KeptWorkers", "OnProgress
 __all__ += ["default_workers"]
 
 OnProgress = Callable[[int, int, Sequence[EpisodeRow]], None]
-"""Called with jobs finished, jobs in all, and the episodes of the job just finished."""
+"""Called with jobs finished, jobs in all, and the episodes of the last job."""
 
 
 class KeptWorkers:
-    """The workers of several comparisons: engines start once, and not again for each of them.
+    """The workers of several comparisons, so that engines start only once.
 
-    Comparisons use it one after the other, inside its ``with`` block, at whose end workers end.
+    Comparisons use it one after the other inside its ``with`` block, whose end stops the workers.
     """
 
     def __init__(self) -> None:
@@ -54,7 +54,7 @@ class KeptWorkers:
     def pool(
         self, kind: type[WorkerPool | RayPool], args: Sequence[Any], folder: Path, **settings: Any
     ) -> WorkerPool | RayPool:
-        """Return workers that write into a folder; others end those that there are."""
+        """Return workers that write into a folder; workers of other settings are replaced."""
         logs, steps = folder / "logs", folder / "steps"
         if self._pool is not None and self._settings == (kind, args, settings):
             self._pool.move(logs, steps)
@@ -174,6 +174,6 @@ def compare(
                         on_progress(done, total, rows)
         rows = folder.rows()
         write_report(folder.path, [read_source(folder.path)])
-        if todo or not (folder.path / MANIFEST).exists():  # else it shows later damage
+        if todo or not (folder.path / MANIFEST).exists():  # else it would show later damage
             write_manifest(folder.path)
         return rows

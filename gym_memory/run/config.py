@@ -39,12 +39,12 @@ __all__ = ["SINGLE_EPISODE", "EpisodeRow", "Job", "RunConfig", "check_result", "
 __all__ += ["panel_in", "parse_seeds"]
 
 SINGLE_EPISODE = Spec("single_episode")
-"""The protocol of a run that names none."""
+"""The default protocol."""
 _MOST_SEEDS = 1_000_000
 _MOST_JOBS = 100_000
-"""Jobs of one run: a folder is read in seconds even if a stranger wrote its configuration."""
+"""Most jobs of a run, so that a folder by a stranger is read in seconds."""
 _LISTS = {"envs": str, "memories": str, "policies": str, "seeds": int, "plugins": str}
-"""Lists of a configuration, and what they are of."""
+"""Lists of a configuration, and their contents."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -119,11 +119,11 @@ class EpisodeRow:
 
     @property
     def terms(self) -> Terms:
-        """Return the terms of the episode, with which its score is cited."""
+        """Return the terms of the episode, to cite with its score."""
         return make_protocol(self.job.protocol).terms(self.trial, self.job.kept)
 
     def to_json(self) -> dict[str, Any]:
-        """Return a flat record, with what a reader is to cite."""
+        """Return a flat record, with the citation for a reader."""
         job = dataclasses.asdict(self.job)
         pinned = job.pop("task_id")
         terms = self.terms
@@ -173,11 +173,11 @@ def panel_in(version: str) -> str:
 
 
 _UNKNOWN = ("normalized", "success")
-"""Fields that may be None: where nothing says what is best or what a win is."""
+"""Fields that may be None if nothing defines the best score or a win."""
 
 
 def _check_types(found: Any, example: Any) -> None:
-    """Raise TypeError or ValueError where a field is of another type than the example's."""
+    """Raise TypeError or ValueError if a field has another type than the example's."""
     for field in dataclasses.fields(found):
         value, kind = getattr(found, field.name), type(getattr(example, field.name))
         if value is None and field.name in _UNKNOWN:

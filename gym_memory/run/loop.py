@@ -63,20 +63,20 @@ class EpisodeResult:
     models: tuple[str, ...] = ()
 
     CLOCKS = ("memory_ms", "seconds")
-    """Fields that a clock wrote: all else is equal in two runs of the same episode."""
+    """Fields with measured times: all others are equal in two runs of the same episode."""
 
     @classmethod
     def failure(cls, reason: str, detail: str = "", **known: Any) -> EpisodeResult:
-        """Return the result of an episode that broke off: score 0, whatever was reached before."""
+        """Return the result of an interrupted episode: score 0, whatever was reached before."""
         return cls(failed=reason or "failed", detail=detail, **known)
 
     @property
     def value(self) -> float:
-        """Return what is compared: the normalized score, or the score where that is None."""
+        """Return the value to compare: the normalized score, or the score if that is None."""
         return self.score if self.normalized is None else self.normalized
 
     def with_usage(self, meter: Meter) -> EpisodeResult:
-        """Return the result with what language models took; without any call, the same."""
+        """Return the result with the usage of language models; without a call, the same."""
         if not meter.by_role():
             return self
         usage = meter.counters()
@@ -93,7 +93,7 @@ class EpisodeResult:
 
     @property
     def stopped(self) -> bool:
-        """True if a limit of money or tokens ended the episode; it can be played on."""
+        """True if a limit of money or tokens ended the episode; it can be continued."""
         return self.failed.startswith(BudgetExceededError.__name__)
 
 
@@ -123,7 +123,7 @@ def rollout(
     """
     policy = make_policy(policy)
     with episode_usage() as meter, logged_calls() as calls:
-        if env.has_wrapper_attr("model_calls"):  # steps are recorded, with what models were asked
+        if env.has_wrapper_attr("model_calls"):  # steps are recorded, with the calls of models
             env.set_wrapper_attr("model_calls", calls)
         if policy.uses_oracle:
             policy.oracle = env.get_wrapper_attr("oracle")

@@ -1,4 +1,4 @@
-"""Warnings about runs that learn from what they test."""
+"""Warnings about runs that learn from their test tasks."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def training_mixtures(env: str, split: str, what: str) -> Iterator[str]:
 
 
 def _held(env: Spec) -> dict[str, int]:
-    with contextlib.suppress(GymMemoryError):  # reported where it is played
+    with contextlib.suppress(GymMemoryError):  # playing it reports this
         made: Any = Job(env, Spec("none"), Spec("random"), 0).make_env()
         with contextlib.closing(made):
             return panels_with(env, made.get_wrapper_attr("task_ids"))

@@ -37,7 +37,7 @@ class Listener:
 
 
 class JobPlayer(EpisodePlayer):
-    """A job that is being played: environment, policy, and how far it is."""
+    """A job in play: environment, policy, and progress."""
 
     env: Any = None
 
@@ -70,7 +70,7 @@ class JobPlayer(EpisodePlayer):
         return self._measured(lambda on_step: episode(on_step=on_step))
 
     def play_by(self, episode: Callable[[OnStep], EpisodeResult]) -> EpisodeResult:
-        """Play one more episode by a function, which is given what to call at each step."""
+        """Play one more episode by a function, which gets the callback for each step."""
         self._listener.begin(self.trial)
         return self._measured(episode)
 
@@ -103,7 +103,7 @@ class JobPlayer(EpisodePlayer):
         return failed.with_usage(self._meter)
 
     def close(self) -> None:
-        """Close the environment, whatever state it is in."""
+        """Close the environment in any state."""
         if self.env is not None:
             with contextlib.suppress(Exception):
                 self.env.close()

@@ -38,16 +38,17 @@ __all__ = ["LOOK_SECONDS", "Limits", "WorkerPool", "share_of_memory"]
 START_SECONDS = 120.0
 """Time that a worker may take to start: it imports packages, on a busy machine slowly."""
 _MOST_STARTS = 4
-"""Starts that may fail in a row before the run ends: a start that was killed or found no memory
-may go well the next time, one that lacks a library never does."""
+"""Starts that may fail in a row before the run ends: a start that was killed or lacked memory may
+succeed later, one without a library never does.
+"""
 _END_SECONDS = 5.0
-"""Time to wait for a process that is ending, to learn how; it is killed in any case."""
+"""Time to wait for an ending process, to learn its status; it is killed in any case."""
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
 _LOG_CHARS = 2000
 _LOG_BYTES = 8 << 20
 """Size at which a log loses all but its end."""
 LOOK_SECONDS = 5.0
-"""Time between two looks at the logs of workers that say nothing."""
+"""Time between two looks at the logs of silent workers."""
 _LEAST_MEMORY = 2 << 30
 _MOST_STACKS = 8
 """Lanes whose stacks are reported at most when one hangs."""
@@ -66,7 +67,7 @@ class Limits(NamedTuple):
 
 
 class _Play:
-    """A job that a worker plays, as far as the parent knows."""
+    """A job in play in a worker, as far as the parent knows."""
 
     def __init__(self, job: Job, limits: Limits, *, alone: bool):
         self.job, self.alone = job, alone
@@ -82,7 +83,7 @@ class _Play:
         self._due[what] = time.monotonic() + seconds
 
     def hear(self, kind: str, content: Sequence[Any]) -> None:
-        """Take in a message of the worker."""
+        """Handle a message of the worker."""
         if kind == "begin":
             self.in_episode = True
             self.expect("end", self._limits.episode)
@@ -109,7 +110,7 @@ class _Play:
 
     @property
     def whole(self) -> bool:
-        """True if the job ended but for the closing of its environment."""
+        """True if the job has ended, apart from closing its environment."""
         return bool(self.rows) and not self.in_episode
 
     def broken(self, reason: str, detail: str) -> list[EpisodeRow]:
@@ -170,7 +171,7 @@ class _Worker:
             self.connection.send(job)
 
     def move(self, place: WorkerPlace) -> None:
-        """Have it write to other files; it plays nothing at that time."""
+        """Let it write to other files while it plays nothing."""
         self._log = place.log
         with contextlib.suppress(OSError):
             self.connection.send(place)
@@ -240,11 +241,11 @@ def _start_tracker() -> None:
 
 @contextlib.contextmanager
 def _child_settings(mark: str, temporary: str) -> Iterator[None]:
-    """Give the processes started inside a mark, one numeric thread, and no Ctrl-C.
+    """Give child processes a mark and one numeric thread, and no Ctrl-C.
 
-    What a killed engine leaves stays in the pool's folder ``temporary``, which ends with it. The
-    mark finds a worker with all that it started, whatever session that is in. The parent
-    handles Ctrl-C, after the start if it comes during it.
+    Files of a killed engine stay in the pool's folder ``temporary``, which is removed with it. The
+    mark finds a worker with all its children, in any session. The parent handles Ctrl-C, after the
+    start if it comes during it.
     """
     masks: set[signal.Signals] | set[int] = set()
     if hasattr(signal, "pthread_sigmask"):
@@ -309,7 +310,7 @@ class WorkerPool:
         self._temporary = ""
         self._failed_starts = 0  # in a row
         self._waiting: deque[Job] = deque()
-        self._suspects: set[Job] = set()  # were played beside others when their worker died
+        self._suspects: set[Job] = set()  # were in play beside others when their worker died
 
     def __enter__(self) -> WorkerPool:
         self.move(self._logs, self._steps)
@@ -317,7 +318,7 @@ class WorkerPool:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *exc: object) -> None:
-        if kind is None:  # all was played: let them end by themselves and clear up
+        if kind is None:  # all jobs are done: let them end and clean up by themselves
             for worker in self._workers.values():
                 worker.connection.close()
             for worker in self._workers.values():
@@ -381,7 +382,7 @@ class WorkerPool:
             self._start_missing()
             self._give_out()
             busy = [w for w in self._workers.values() if w.plays or not w.ready]
-            if not busy:  # the system refused to start any; it is tried again, not forever
+            if not busy:  # the system refused to start any; try again, not forever
                 continue
             sources = [s for w in busy for s in (w.connection, w.process.sentinel)]
             left = min(worker.deadline for worker in busy) - time.monotonic()
@@ -426,7 +427,7 @@ class WorkerPool:
             return self._retire(worker, late[0].late, [play.job for play in late])
         try:
             if not worker.connection.poll():
-                # It is ending; what it said before can be read when it has.
+                # It is ending; its last messages can be read afterwards.
                 worker.process.join(_END_SECONDS)
                 if not worker.connection.poll():
                     raise EOFError
@@ -472,7 +473,7 @@ class WorkerPool:
         left = max(worker.deadline - time.monotonic(), 0.0)
         if not wait([worker.connection, worker.process.sentinel], left):
             why = "a worker process did not answer in time while it was starting"
-            if worker.ready:  # it builds what the run asks for, and would hang there again
+            if worker.ready:  # another worker would build the same and hang again
                 raise BackendError(f"{why}: {worker.log_tail()}")
             self._give_up_start(worker, why)
             return ()
@@ -500,7 +501,7 @@ class WorkerPool:
 
 
 def share_of_memory(n_workers: int) -> int:
-    """Return the bytes for each worker, so that together they leave a tenth of the machine."""
+    """Return the bytes for each worker, so that a tenth of the machine stays free."""
     pages = os.sysconf("SC_PHYS_PAGES") if hasattr(os, "sysconf") else 0
     whole = pages * os.sysconf("SC_PAGE_SIZE") if pages > 0 else 0
     return max(_LEAST_MEMORY, whole * 9 // 10 // n_workers)

@@ -1,4 +1,4 @@
-"""Protocols: how many episodes a seed gets, and how they are scored.
+"""Protocols: the number of episodes a seed, and their scoring.
 
 Each has a name and parameters, ``trials?k=3``. Results of different protocols never share a table.
 """
@@ -96,7 +96,7 @@ class Protocol(ABC):
     """Settings of the environment that the protocol fixes."""
 
     def terms(self, trial: int, kept: Kept) -> Terms:
-        """Return the terms of an episode; ``kept`` is what the memory keeps between jobs."""
+        """Return the terms of an episode; ``kept`` is the memory's use of earlier jobs."""
         return Terms("online", "trials of one task", True)
 
     @abstractmethod

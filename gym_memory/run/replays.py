@@ -1,4 +1,4 @@
-"""Replay an episode with fewer items in its recalls, to measure exactly what each was worth.
+"""Replay an episode with fewer items in its recalls, to measure the exact worth of each.
 
 Engine, policy, seed and memory are the same in every replay, so outcomes differ by the items alone.
 """
@@ -83,12 +83,12 @@ class Lens:
         return getattr(self._memory, name)
 
     def end(self, outcome: Outcome) -> None:
-        """Hand the outcome to a memory that learns."""
+        """Pass the outcome to a memory that learns."""
         if self._learns:
             self._memory.end(outcome)
 
     def recall(self, cue: Cue, budget: int) -> Recall:
-        """Return the memory's recall without what is dropped."""
+        """Return the memory's recall without dropped items."""
         recall = self._memory.recall(cue, budget)
         if self._first_only and self.shown:
             return recall

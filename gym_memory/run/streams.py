@@ -53,7 +53,7 @@ class StoredSize(NamedTuple):
 
 
 def stored_size(memory: Memory, dialect: str) -> StoredSize:
-    """Return what a memory has when an episode of an unknown task begins."""
+    """Return the content of a memory when an episode of an unknown task begins."""
     twin = memory.fork()
     twin.begin(Task("", "", dialect), None)
     text = json.dumps(twin.state(), sort_keys=True, default=str)
@@ -217,7 +217,7 @@ class Stream(Protocol):
         return turns
 
     def terms(self, trial: int, kept: Kept) -> Terms:
-        """Return those of the turn: tasks of a stream differ, and are played again at its end."""
+        """Return the terms of the turn: tasks of a stream differ, and are repeated at its end."""
         phase = self.turns[min(trial, len(self.turns) - 1)].phase
         if phase == "fresh":
             return Terms("empty", self.order)

@@ -74,7 +74,7 @@ class WorkerPlace(NamedTuple):
 
 
 def serve(connection: Connection, place: WorkerPlace, settings: WorkerSettings) -> None:
-    """Play what comes through a connection; the body of a worker process."""
+    """Play jobs that arrive through a connection; the body of a worker process."""
     _isolate()
     _print_into(place.log, all_threads=settings.lanes > 1)
     limit_memory(settings.memory)
@@ -110,7 +110,7 @@ def serve(connection: Connection, place: WorkerPlace, settings: WorkerSettings) 
 
 
 def _isolate() -> None:
-    """Leave the terminal to the parent, and do not outlive it."""
+    """Leave the terminal to the parent, and end with it."""
     if hasattr(os, "setsid"):
         os.setsid()
     sys.stdout, sys.stderr = ScrubbedStream(sys.stdout), ScrubbedStream(sys.stderr)
@@ -120,13 +120,13 @@ def _isolate() -> None:
 
 
 def _print_into(log: Path, *, all_threads: bool) -> None:
-    """Print into a log from now on, what engines print and stacks of crashes too."""
+    """Redirect to a log what engines print, and stacks of crashes."""
     output = open_to_append(log)
     os.dup2(output.fileno(), 1)
     os.dup2(output.fileno(), 2)
     faulthandler.enable(output)
     if hasattr(signal, "SIGUSR1"):
-        # The parent asks so where a worker hangs, before it kills it.
+        # The parent sends this to a hanging worker before it kills it.
         faulthandler.register(signal.SIGUSR1, output, all_threads=all_threads)
 
 
@@ -229,7 +229,7 @@ def _play(
     record = ""
     if steps is not None:
         path = steps / job.steps_file
-        path.unlink(missing_ok=True)  # what a killed run left of this job
+        path.unlink(missing_ok=True)  # leftovers of a killed run of this job
         record = str(path)
     reporter = _Reporter(send, job, silence, followers)
     try:
@@ -245,7 +245,7 @@ def _play(
 
 
 def _play_in_lane(send: _Outbox, job: Job, *how: Any) -> None:
-    """Play in a thread; what would end the process in its main thread ends it here too."""
+    """Play in a thread; an exception that would end the main thread also ends the process here."""
     try:
         _play(send, job, *how)
     except BaseException as error:

@@ -146,9 +146,7 @@ class ShownKnowledge(NamedTuple):
     passed: dict[str, Counter[str]]
 
     def liking(self, task: str, name: str) -> float:
-        """Return the probability in (0, 1] that a thing in sight, by its words, is to be focused
-        on.
-        """
+        """Return the probability in (0, 1] that a thing so named is the one to focus on."""
         chosen, passed = self.chosen.get(task, Counter()), self.passed.get(task, Counter())
         reported = [(chosen[word] + 0.1) / (passed[word] + 0.5) for word in sorted(words(name))]
         return min(1.0, sum(reported) / len(reported)) if reported else 0.0

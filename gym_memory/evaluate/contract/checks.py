@@ -1,4 +1,4 @@
-"""Run checks and turn what goes wrong into findings."""
+"""Run checks and turn faults into findings."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["HOSTILE_TEXTS", "Check", "CheckResult", "ContractFault", "expect"]
 __all__ += ["first_difference", "run_checks"]
 
 Check = Callable[[], str]
-"""Plays something; returns what was measured, or raises ContractFault with what is wrong."""
+"""A function that plays; returns its measurement, or raises ContractFault with the fault."""
 
 HOSTILE_TEXTS = (
     *("", " \n\t", "A" * 100_000, "你好 🗝️ e\u0301", "\x1b[2J\x07\u202eabc\u200b"),
@@ -20,17 +20,17 @@ HOSTILE_TEXTS = (
 
 
 class ContractFault(Exception):
-    """A check found that the contract is not kept."""
+    """A check that found the contract broken."""
 
 
 def expect(kept: bool, fault: str) -> None:
-    """Raise ContractFault unless the contract is kept."""
+    """Raise ContractFault unless a condition of the contract holds."""
     if not kept:
         raise ContractFault(fault)
 
 
 class CheckResult(NamedTuple):
-    """The result of a check: ``sentence`` of the contract, and what was measured or is wrong.
+    """The result of a check: ``sentence`` of the contract, and the measurement or fault.
 
     ``traceback`` is that of an exception in the checked code; empty without one.
     """
@@ -59,7 +59,7 @@ def _run(name: str, sentence: str, check: Check) -> CheckResult:
         return CheckResult(name, True, sentence, check())
     except ContractFault as error:
         return CheckResult(name, False, sentence, str(error))
-    except Exception as error:  # whatever the user's code raises
+    except Exception as error:  # any exception of the user's code
         lines = "".join(traceback.format_exception(error))
         return CheckResult(name, False, sentence, f"{type(error).__name__}: {error}", lines)
 

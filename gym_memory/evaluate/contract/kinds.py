@@ -1,4 +1,4 @@
-"""Find what a name of the user's stands for, and its checks."""
+"""Find the kind of a user's component, and its checks."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["check_own", "kind_of"]
 
 
 def kind_of(spec: str) -> str:
-    """Return what a name of the user's stands for: ``memory``, ``policy`` or ``environment``."""
+    """Return the kind of a user's component: ``memory``, ``policy`` or ``environment``."""
     name = Spec(spec).name
     if ":" not in name:
         tables = {"memory": MEMORIES, "policy": POLICIES, "environment": ENVIRONMENTS}
@@ -41,7 +41,7 @@ def kind_of(spec: str) -> str:
 
 
 def check_own(spec: str, kind: str = "") -> Iterator[CheckResult]:
-    """Check what a name stands for; ``kind`` is found where it is empty."""
+    """Check a user's component; an empty ``kind`` is found."""
     makers: dict[str, Callable[[str], dict[str, tuple[str, Check]]]] = {
         "memory": memory_checks,
         "policy": policy_checks,

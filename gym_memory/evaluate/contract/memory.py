@@ -31,7 +31,7 @@ __all__ = ["memory_checks"]
 _BUDGETS = (0, 50, 200, 1000)
 _STEPS = 40
 _SLOW_MS = 200.0
-"""Mean time of a step from which a run of games takes hours."""
+"""Mean milliseconds of a step above which a run of games takes hours."""
 
 
 def memory_checks(spec: str) -> dict[str, tuple[str, Check]]:
@@ -117,7 +117,7 @@ class MemoryTrial:
         return Cue(step.text, task.goal, step.inventory, step.valid_actions, f"find {task.goal}")
 
     def answer(self, memory: Memory, t: int, budget: int = 1000) -> Recall:
-        """Return a recall; of the wrong type it is a fault."""
+        """Return a recall; a wrong type is a fault."""
         recall = memory.recall(self.cue(t), budget)
         expect(isinstance(recall, Recall), f"expected a Recall, got {type(recall).__name__}")
         expect(isinstance(recall.text, str), f"expected text, got {type(recall.text).__name__}")
@@ -150,7 +150,7 @@ class MemoryTrial:
         return f"budgets of {', '.join(map(str, _BUDGETS))} tokens"
 
     def same_twice(self) -> str:
-        """Recall twice, and look whether the state stays."""
+        """Recall twice, and check that the state stays."""
         memory = self.after(_STEPS)
         before = json.dumps(memory.state(), sort_keys=True, default=str)
         one, two = self.answer(memory, _STEPS - 1), self.answer(memory, _STEPS - 1)
@@ -174,7 +174,7 @@ class MemoryTrial:
         return f"{len(text):,} characters"
 
     def whole_state(self) -> str:
-        """Load the state into a new memory and go on with both."""
+        """Load the state into a new memory and continue with both."""
         memory, task = self.after(_STEPS // 2), self.episodes[0][0]
         twin = self.made()
         twin.begin(task, 0)
@@ -205,7 +205,7 @@ class MemoryTrial:
         return "restored twice"
 
     def fork(self) -> str:
-        """Let a fork learn, and look whether the original stays."""
+        """Let a fork learn, and check that the original stays."""
         memory, task = self.after(_STEPS // 2), self.episodes[0][0]
         before = copy.deepcopy(memory.state())
         twin = memory.fork()
@@ -255,7 +255,7 @@ class MemoryTrial:
         return "equal in two processes"
 
     def hostile(self) -> str:
-        """Observe texts that no game of ours sends."""
+        """Observe texts that none of our games sends."""
         task = self.episodes[0][0]
         for text in HOSTILE_TEXTS:
             memory = self.made()

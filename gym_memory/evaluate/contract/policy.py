@@ -117,7 +117,7 @@ class _PolicyTrial:
         return self._answers(HOSTILE_TEXTS)
 
     def _answers(self, texts: tuple[str, ...]) -> str:
-        """Show observations with such texts and without a valid action."""
+        """Show observations with hostile texts, and without a valid action."""
         env = make_env("Fetch", level="easy")
         obs, info = env.reset(seed=0)
         for text in texts:

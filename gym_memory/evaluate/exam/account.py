@@ -1,4 +1,4 @@
-"""Record an episode, and what an ideal observer could know of it at every step."""
+"""Record an episode, with the knowledge of an ideal observer at every step."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ __all__ = ["Account", "Moment", "PlayedEpisode", "StatedFact", "record"]
 class Moment(NamedTuple):
     """A step of a played episode.
 
-    ``known`` is what the ideal observer knew after it, ``shown`` what the step itself showed.
-    ``focus`` is the policy's plan. ``exact``: the game says itself what the step showed, so the
+    ``known`` is the ideal observer's knowledge after it, ``shown`` what the step itself showed.
+    ``focus`` is the policy's plan. ``exact``: the game itself states what the step showed, so the
     whole text states all of it.
     """
 
@@ -76,9 +76,9 @@ def record(job: Job) -> PlayedEpisode:
 
 
 class StatedFact(NamedTuple):
-    """A fact that a text states, and the places of it that the text does not name.
+    """A fact that a text states, and its places that the text does not name.
 
-    The missing place is where the agent came from or was; a reader who knows that place has the
+    The missing place is the agent's present or last one; a reader who knows that place has the
     fact.
     """
 
@@ -151,15 +151,15 @@ class Account:
         return found
 
     def place(self, thing: str, t: int | None = None) -> str:
-        """Return what a thing was in or on after step ``t`` (now, if None); "" if unknown."""
+        """Return the holder of a thing after step ``t`` (now, if None); "" if unknown."""
         return self._places[self.now if t is None else t].get(thing, "")
 
     def places(self, t: int | None = None) -> dict[str, str]:
-        """Return things and what they were known to be in or on."""
+        """Return things and their known holders."""
         return self._places[self.now if t is None else t]
 
     def with_short_names(self, text: str) -> str:
-        """Return a text with each name after *the* cut to its noun, if no other name has that."""
+        """Return a text with each name after *the* cut to its noun, if the noun is unambiguous."""
         for name in self._names.find(text):
             noun = nouns(name)[-1]
             if noun != name and self._uses[noun] == 1:
@@ -199,7 +199,7 @@ class Account:
 
 
 _NAMED_BY = {"requires": (2,), "is": (0,), "has exit": (0,), "needs to be": (0,), "used for": (0,)}
-"""Relations to the parts of a fact that are names; both ends are, of the others."""
+"""Relations with the parts of a fact that are names; in all others both ends are."""
 _HELD = (" hold ", " holding ", " carry ", " carrying ", " inventory ")
 
 
@@ -210,7 +210,7 @@ def _missing(fact: Triple, said: str) -> frozenset[str]:
 
 
 def _words_of(fact: Triple) -> frozenset[str]:
-    """Return the words, each between blanks, that a sentence needs to state a fact."""
+    """Return the words, each between blanks, that a sentence needs in order to state a fact."""
     subject, relation, obj = fact
     ends = {subject, obj} - {INVENTORY}
     return frozenset(spaced(name.lower()) for name in {*ends, direction_of(relation) or obj})

@@ -18,7 +18,7 @@ from gym_memory.graph.schema import INVENTORY, PLAYER
 __all__ = ["DropQuestion", "MoveQuestion", "Next", "Pitfall", "Premise", "There"]
 
 _LOOKS = ("look", "examine", "x ", "read", "inventory", "i", "wait", "z")
-"""Starts of actions that change nothing and do not fail by that."""
+"""Starts of actions that change nothing and are no failure."""
 
 
 class MoveQuestion(Past, kind="moved", title="where X was before"):
@@ -26,7 +26,7 @@ class MoveQuestion(Past, kind="moved", title="where X was before"):
 
     @classmethod
     def make(cls, account: Account, rng: random.Random) -> Iterator[ExamQuestion]:
-        """Yield what was somewhere else, apart from being carried."""
+        """Yield things that were elsewhere before, apart from carried ones."""
         for thing in shuffled(sorted(account.places().keys() - {PLAYER}), rng):
             elsewhere = ("", INVENTORY, account.place(thing))
             steps = reversed(range(account.now))
@@ -48,7 +48,7 @@ class DropQuestion(ExamQuestion, kind="dropped", title="where X was dropped"):
 
     @classmethod
     def make(cls, account: Account, rng: random.Random) -> Iterator[ExamQuestion]:
-        """Yield what was carried and then left."""
+        """Yield things that were carried and then left."""
         found: dict[str, int] = {}
         for t in range(1, account.now):
             for thing, place in account.places(t).items():
@@ -125,7 +125,7 @@ class Premise(ExamQuestion, kind="premise", title="false premise", wants_silence
 
     @classmethod
     def make(cls, account: Account, rng: random.Random) -> Iterator[ExamQuestion]:
-        """Yield what was seen and not carried at any step."""
+        """Yield things that were seen and never carried."""
         held = {
             thing
             for t in range(account.now + 1)

@@ -32,7 +32,7 @@ Verdict = Literal["right", "wrong", "unproven", "silent"]
 Item = TypeVar("Item")
 
 QUOTED = 200
-"""Characters of the game's words that must stand in a recall."""
+"""Characters of the game's words that a recall must contain."""
 
 _TITLE_WORDS = 6
 
@@ -41,11 +41,11 @@ _READ = ("requires", "needs to be", "used for", "is prepared in", "opens")
 
 
 class QuestionText(NamedTuple):
-    """The wordings of a question, empty if it is not asked so.
+    """The wordings of a question, empty for one that is not used.
 
-    ``seen`` was there in development, ``unseen`` was not; ``focus`` is the policy's plan at that
-    time, which names what the question is about. ``partial`` is the unseen one with names cut to
-    their noun, if any can be; ``everyday`` is as people ask, with such names.
+    ``seen`` was known in development, ``unseen`` was not; ``focus`` is the policy's plan at that
+    time, which names the question's subject. ``partial`` is the unseen one with names cut to their
+    noun, if possible; ``everyday`` is how people ask, with such names.
     """
 
     seen: str = ""
@@ -62,7 +62,7 @@ WORDINGS = QuestionText._fields
 def templates() -> dict[str, dict[str, list[str]]]:
     """Return the templates of each sort of question, seen and unseen.
 
-    Unseen ones are nowhere else in this repository, so no rule and no test was made by them.
+    Unseen ones are nowhere else in this repository, so no rule and no test was based on them.
     """
     text = (files("gym_memory.evaluate.exam") / "wordings.json").read_text(encoding="utf-8")
     found: dict[str, dict[str, list[str]]] = json.loads(text)
@@ -73,7 +73,7 @@ def draw_wording(sort: str, rng: random.Random, **named: Any) -> QuestionText:
     """Draw a wording of a question from each list; ``named`` fills the templates."""
     halves = templates()[sort]
     texts = {half: rng.choice(halves[half]).format(**named) for half in ("seen", "unseen")}
-    plain = random.Random(texts["unseen"])  # of its own, so that other draws stay as they were
+    plain = random.Random(texts["unseen"])  # a generator of its own, so that other draws stay equal
     texts["everyday"] = plain.choice(halves["everyday"]).format(**named)
     return QuestionText(**{half: text[0].upper() + text[1:] for half, text in texts.items()})
 
@@ -82,9 +82,9 @@ def draw_wording(sort: str, rng: random.Random, **named: Any) -> QuestionText:
 class ExamQuestion(ABC):
     """A question in words; ``age`` is the steps since its evidence was shown, if any.
 
-    A kind says in its class line its name, its ``title`` for tables, whether it ``wants_silence``,
-    having no answer, and ``about``: the fields with the names that a plan must contain to be about
-    it; without any no plan is.
+    A kind declares in its class line its name, its ``title`` for tables, whether it
+    ``wants_silence`` for lack of an answer, and ``about``: fields whose names a plan must contain
+    to be about the question. Without fields no plan is.
     """
 
     kind: ClassVar[str] = ""
@@ -124,7 +124,7 @@ class Where(ExamQuestion, kind="where", title="where X is", about=("thing",)):
 
     @classmethod
     def make(cls, account: Account, rng: random.Random) -> Iterator[ExamQuestion]:
-        """Yield what is neither carried nor the agent itself."""
+        """Yield things that are neither carried nor the agent itself."""
         located = [f for f in account.known if f.relation in LOCATIONS and f.subject != PLAYER]
         for fact in shuffled(located, rng):
             if fact.object != INVENTORY:
@@ -255,7 +255,7 @@ class OrderQuestion(ExamQuestion, kind="order", title="which came first"):
 
     @classmethod
     def make(cls, account: Account, rng: random.Random) -> Iterator[ExamQuestion]:
-        """Yield pairs of the same sort, without what was so from the start."""
+        """Yield pairs of the same sort, without what was true from the start."""
         past = {fact for moment in account.moments for fact in moment.known}
         entered = sorted(f for f in past if f.subject == PLAYER and f.relation in LOCATIONS)
         taken = sorted(f for f in past if f.object == INVENTORY)
@@ -387,7 +387,7 @@ class Unseen(ExamQuestion, kind="unseen", title="never seen", wants_silence=True
 
     @classmethod
     def make(cls, account: Account, rng: random.Random) -> Iterator[ExamQuestion]:
-        """Yield things of the game whose place was neither seen nor read."""
+        """Yield things of the game whose place was neither seen nor read about."""
         ever = {thing for t in range(account.now + 1) for thing in account.places(t)}
         texts = dict.fromkeys(moment.step.text.lower() for moment in account.moments)
         located = sorted(f for f in account.moment.facts if f.relation in LOCATIONS)
@@ -412,7 +412,7 @@ class Saw(
 
     @classmethod
     def make(cls, account: Account, rng: random.Random) -> Iterator[ExamQuestion]:
-        """Yield answers that came once, to what was done once or under a title of their own."""
+        """Yield answers that came once, to an action done once or under a title of their own."""
         moments = account.moments
         done = Counter(moment.step.action for moment in moments)
         said = Counter(squeezed(moment.step.text) for moment in moments)

@@ -46,7 +46,7 @@ class RecallReading:
 
     @cached_property
     def now(self) -> TemporalGraph:
-        """Return what is said to be true now."""
+        """Return what is stated to be true now."""
         graph = TemporalGraph()
         _add(graph, self._facts, 0)
         for sentence in self._prose:
@@ -64,35 +64,35 @@ class RecallReading:
 
     @cached_property
     def past(self) -> TemporalGraph:
-        """Return what is said of past steps; its clock is the environment step."""
+        """Return what is stated of past steps; its clock is the environment step."""
         graph = TemporalGraph()
         self._follow(graph)
         self._see(graph, current_place(graph) or "")
         return graph
 
     def place(self, thing: str) -> str:
-        """Return what a thing is said to be in or on now; "" if nothing is said."""
+        """Return the stated holder of a thing now; "" if none is stated."""
         fact = self.now.value(thing, "location")
         return fact.object if fact else ""
 
     def place_at(self, thing: str, t: int) -> str:
-        """Return what a thing is said to have been in or on after step ``t``."""
+        """Return the stated holder of a thing after step ``t``."""
         for fact in self.past.as_of(t):
             if fact.subject == thing and fact.relation in LOCATIONS:
                 return fact.object
         return ""
 
     def contents(self, holder: str) -> set[str]:
-        """Return what is said to be right in or on something."""
+        """Return the stated direct contents of something."""
         inside = {f.subject for f in self.now.incoming(holder) if f.relation in LOCATIONS}
         return inside - {PLAYER}
 
     def ways(self, place: str) -> dict[str, str]:
-        """Return the ways said to lead out of a place: direction to the next place."""
+        """Return the stated ways out of a place: direction to the next place."""
         return ways_out(self.now, place)
 
     def action_at(self, t: int) -> str:
-        """Return what is said to have been done in step ``t``."""
+        """Return the stated action of step ``t``."""
         return self._actions.get(t, "")
 
     def first(self, fact: Triple) -> int | None:
@@ -101,7 +101,7 @@ class RecallReading:
         return known.intervals[0][0] if known and known.intervals else None
 
     def says(self, text: str) -> bool:
-        """True if the recall contains a text, line breaks and quotation marks apart."""
+        """True if the recall contains a text, apart from line breaks and quotation marks."""
         return squeezed(text) in self._squeezed
 
     @cached_property
@@ -126,7 +126,7 @@ class RecallReading:
         self._stated = [self._verified(entry) for entry in self._entries]
 
     def _counted(self, entries: list[TranscriptStep]) -> list[TranscriptStep]:
-        """Return entries with their steps, those without one counted back from the present."""
+        """Return entries with their steps; undated ones are counted back from the present."""
         t = self.step.t
         if entries and entries[-1].text not in ("", self.step.text.strip()):
             t -= 1
@@ -140,7 +140,7 @@ class RecallReading:
         return counted[::-1]
 
     def _verified(self, entry: TranscriptStep) -> tuple[int, str]:
-        """Return the step of an entry and the lines that the game said; the rest becomes prose."""
+        """Return the step of an entry and the lines that the game printed; others become prose."""
         t = entry.t or 0
         if not 0 <= t < len(self.account.moments):
             return t, ""
@@ -160,12 +160,12 @@ class RecallReading:
         return t, "\n".join(kept)
 
     def _follow(self, graph: TemporalGraph) -> None:
-        """Take entries and dated facts in the order of their steps, up to the present one."""
+        """Read entries and dated facts in the order of their steps, up to the present one."""
         events: list[tuple[int, str | Triple]] = [*self._stated, *self._dated]
         last = -1
         for t, event in sorted(events, key=itemgetter(0)):
             if t >= self.step.t:
-                break  # the present is read last, as what it is
+                break  # the present observation is read last
             if t > last + 1:
                 graph.retire_matching(subject=PLAYER, t=last + 1, by="gap")
             last = t
@@ -177,12 +177,12 @@ class RecallReading:
             graph.retire_matching(subject=PLAYER, t=last + 1, by="gap")
 
     def _see(self, graph: TemporalGraph, before: str) -> None:
-        """Take in the present observation."""
+        """Read the present observation."""
         step = self.step
         self._add_stated(graph, step.t, f"{step.action}. {step.text}\n{step.inventory}", before)
 
     def _add_stated(self, graph: TemporalGraph, t: int, text: str, before: str) -> None:
-        """Add what a text of a step states, for a reader who knows where the agent was before."""
+        """Add what the text of a step states, given the agent's place before."""
         stated = self.account.reported(t, text)
         _add(graph, (fact for fact, missing in stated if missing <= {before}), t)
         here = current_place(graph) or ""
@@ -193,6 +193,6 @@ class RecallReading:
 def _add(graph: TemporalGraph, facts: Iterable[Triple], t: int) -> None:
     for fact in facts:
         graph.add(fact, t)
-        if fact[1:] == ("is", "consumed"):  # it is nowhere, whatever an older text says
+        if fact[1:] == ("is", "consumed"):  # it is nowhere, although an older text places it
             for relation in LOCATIONS:
                 graph.retire_matching(fact.subject, relation, t=t)

@@ -1,6 +1,6 @@
-"""Score an exam by memory, budget, wording and kind of question; write what is kept of it.
+"""Score an exam by memory, budget, wording and kind of question, and write its files.
 
-That is the numbers, every question with all answers, a page of tables and two plots.
+These are the numbers, every question with all answers, a page of tables and two plots.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ __all__ += ["leads", "main_wording", "totals", "write_exam"]
 ALL = "all"
 """All kinds that have an answer."""
 REFERENCE, UPPER_BOUND = "arigraph", "oracle"
-"""The memory that others are compared with; the one that no comparison counts."""
+"""The memory that others are compared with, and the one left out of comparisons."""
 AGES = (5, 15, 50, 150, 500)
 """Upper ends, in steps, of the ranges of ages by which answers are sorted."""
 _LETTERS = {"right": "+", "wrong": "x", "unproven": "?", "silent": "."}
@@ -104,7 +104,7 @@ def totals(mark: ExamScore | None) -> tuple[str, ...]:
 
 
 def main_wording(wordings: Iterable[str]) -> str:
-    """Return the wording whose scores come first: the unseen one, or the first that there is."""
+    """Return the wording whose scores come first: the unseen one, or the first available."""
     found = list(wordings)
     return "unseen" if "unseen" in found else found[0]
 

@@ -200,8 +200,8 @@ def answer_questions(
 ) -> Iterator[tuple[int, ExamQuestion, str, int, int, Verdict]]:
     """Replay an episode into a memory and ask it.
 
-    The memory learns as in play. A question is its focus, beside the present observation, as a
-    policy's plan is.
+    The memory learns as in play. A question is given as the focus beside the present observation,
+    as a policy's plan is.
 
     Yields:
         ``(length, question, wording, budget, tokens of the recall, verdict)``.

@@ -41,7 +41,7 @@ _STEMS = {
     "fried": ("fry", "fri"), "roasted": ("roast",), "grilled": ("grill",),
     "frying": ("fry", "fri"), "roasting": ("roast",), "grilling": ("grill",),
 }  # fmt: skip
-"""States and uses to how words for them begin."""
+"""States and uses, with the beginnings of words for them."""
 _MEAL, _PREPARED_IN = "meal", "is prepared in"
 
 
@@ -77,10 +77,10 @@ class IdealObserver:
         return cls(oracle.objects.get("shut", ()), oracle.objects.get("writings", ()))
 
     def see(self, oracle: Oracle, text: str, action: str = "", actions: Iterable[str] = ()) -> None:
-        """Take in one step: what was shown, the action before it and the valid actions.
+        """Observe one step: its facts, the action before it and the valid actions.
 
-        The oracle's ``visible`` replaces all conclusions from text and place; with its ``seen``
-        other changes go unnoticed too, but for a way that was walked.
+        The oracle's ``visible`` replaces all conclusions from text and place. With its ``seen``
+        other changes go unnoticed too, except for a way that was walked.
         """
         world = _WorldFacts(self._completed(oracle.facts))
         visible, seen = oracle.objects.get("visible"), oracle.objects.get("seen")
@@ -124,7 +124,7 @@ class IdealObserver:
         return True
 
     def _completed(self, facts: frozenset[Triple]) -> frozenset[Triple]:
-        """Add the facts that the engine leaves out, remove what it forgets to take back."""
+        """Add the facts that the engine leaves out, remove those that it forgets to end."""
         gone = {f.subject for f in facts if f.relation == "is" and f.object == "consumed"}
         tracked = {f.subject for f in facts if f.relation == "is" and f.object in _OPENNESS}
         self._untracked = self._containers - tracked
@@ -214,7 +214,7 @@ class _WorldFacts:
 
     @property
     def roughly(self) -> set[Triple]:
-        """Return the place of what things are in or on, as theirs."""
+        """Return the places of holders as places of their contents."""
         within = {f.subject: f.object for f in self.facts if f.relation in LOCATIONS}
         return {
             Triple(thing, "is in", within[holder])
@@ -223,7 +223,7 @@ class _WorldFacts:
         }
 
     def visible(self) -> set[Triple]:
-        """Return what can be seen from where the player is."""
+        """Return what is visible from the player's place."""
         exits = [fact for fact in self._exits if fact.subject == self.room]
         doors = {fact.object for fact in exits if fact.relation.endswith(" door")}
         seen = [*self._inside.get(self.room, ()), *self._inside.get(INVENTORY, ())]
@@ -239,7 +239,7 @@ class _WorldFacts:
 
     @property
     def held(self) -> set[str]:
-        """Return what the player holds: the inventory names it at every step."""
+        """Return what the player holds, which the inventory names at every step."""
         return {fact.subject for fact in self._inside.get(INVENTORY, ())}
 
     @property
@@ -251,7 +251,7 @@ class _WorldFacts:
         said = spaced(f"{name} {writing}")
         words = said.split()
         sentences = [spaced(sentence) for sentence in _sentences(writing)]
-        near = [  # where names stand together
+        near = [  # sentences in which names occur together
             f"{spaced(name)}{a}{b if name or b.startswith(' it ') else ' '}"
             for a, b in pairwise([*sentences, " "])
         ]
@@ -289,7 +289,7 @@ def _names(fact: Triple) -> frozenset[str]:
 
 
 def squeezed(text: str) -> str:
-    """Return a text in lower case, without quotation marks and needless blanks."""
+    """Return a text in lower case, without quotation marks and superfluous blanks."""
     return " ".join(text.lower().replace("'", " ").replace('"', " ").split())
 
 

@@ -110,7 +110,7 @@ class MapWatch:
 
 
 def _was_named(name: str, words: set[str]) -> bool:
-    """True if a text had all words of a name."""
+    """True if a text contained all words of a name."""
     return words.issuperset(_WORD.findall(name) or [""])
 
 
@@ -127,7 +127,7 @@ def _exits(facts: Iterable[Triple], place: str) -> dict[str, str]:
 
 
 def _things_at(facts: Iterable[Triple], place: str) -> Iterator[str]:
-    """Yield what is at a place or in hand, also in or on something there."""
+    """Yield the things at a place or in hand, also in or on something there."""
     holders = {f.subject: f.object for f in facts if f.relation in LOCATIONS}
     for thing in sorted(holders.keys() - {PLAYER}):
         holder = holders[thing]
@@ -140,7 +140,7 @@ def _things_at(facts: Iterable[Triple], place: str) -> Iterator[str]:
 
 
 def _is_known(thing: str, known: Iterable[frozenset[str]]) -> bool:
-    """True if the memory has a thing of this noun whose other words do not speak against it."""
+    """True if the memory has a thing of this noun whose other words do not contradict it."""
     words, noun = set(thing.split()), head_noun(thing)
     return any(noun in name and (name <= words or words <= name) for name in known)
 

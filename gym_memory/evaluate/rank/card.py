@@ -23,20 +23,20 @@ from gym_memory.run.results.sweep import area
 __all__ = ["Card", "Number", "Rank", "cards", "correlation", "ranks"]
 
 Rank = tuple[int, int]
-"""Best and worst rank that the intervals allow."""
+"""The best and worst rank that the intervals allow."""
 Cells = Mapping[str, Sequence[SuiteCell]]
 """Cells of each memory."""
 Games = dict[tuple[str, str], float]
-"""Value of each game, by environment and task."""
+"""The value of each game, by environment and task."""
 MAIN_BUDGET = 1000
 _PLAY: tuple[Measure, ...] = ("play", "stream")
-"""Memories rank by these: the score in play, or over streams of tasks."""
+"""Measures by which memories rank: the score in play, or over streams of tasks."""
 _BOUND = "oracle"
 
 
 @dataclasses.dataclass(frozen=True)
 class Number:
-    """A mean, its 95 % interval over games and the number of games; None of none."""
+    """A mean, its 95 % interval over games and the number of games; None without games."""
 
     value: float | None
     ci: Interval | None
@@ -239,7 +239,7 @@ def _shares(cells: Sequence[SuiteCell], kinds: Iterable[str]) -> Number:
 
 
 def _named(suite: Suite) -> dict[str, list[str]]:
-    """Return what is counted of questions that have an answer, by how things are named."""
+    """Return the counts of questions that have an answer, by wording of names."""
     full = [k for kinds in suite.abilities.values() for k in kinds if k not in SILENCE]
     return {"full": full, **{name: [name] for name in NAMES}}
 

@@ -1,4 +1,4 @@
-"""Say why a memory lost: the games that cost most, and the abilities that the exam missed."""
+"""Explain a memory's losses: the costliest games, and the abilities that the exam missed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from gym_memory.evaluate.rank.suite import SuiteCell
 __all__ = ["LostGame", "best_of", "lost_abilities", "lost_games"]
 
 _LOST_SHARE = 0.1
-"""Difference of right answers from which an ability counts as lost."""
+"""Difference of right answers above which an ability counts as lost."""
 
 
 class LostGame(NamedTuple):
@@ -28,7 +28,7 @@ class LostGame(NamedTuple):
     best_score: float
 
     def command(self, out: str) -> str:
-        """Return the command that plays the game with both memories, and shows where they part."""
+        """Return the command that plays the game with both memories and shows where they differ."""
         words = ["gym-memory", "compare", "-e", self.env, "-m", self.best, "-m", self.memory]
         words += ["-p", self.policy, "--task-id", self.task, "--seeds", "0"]
         words += ["--budget", str(self.budget), "--out", out]
@@ -37,7 +37,7 @@ class LostGame(NamedTuple):
 
 
 def best_of(cards: Sequence[Card], own: Sequence[str]) -> str:
-    """Return the best ranked memory that is not one's own; empty if there is none."""
+    """Return the best ranked memory that is not the user's own; empty if there is none."""
     found = (c.memory for c in cards if c.rank and not c.control and c.memory not in own)
     return next(found, "")
 
@@ -45,7 +45,7 @@ def best_of(cards: Sequence[Card], own: Sequence[str]) -> str:
 def lost_games(
     own: Mapping[str, Sequence[SuiteCell]], best: str, theirs: Sequence[SuiteCell], most: int = 3
 ) -> list[LostGame]:
-    """Return the games that cost one's own memories most, the worst first; one budget a game."""
+    """Return the games that cost the user's memories most, worst first; one budget a game."""
     known = {(cell.part, cell.env, cell.policy, cell.budget): cell for cell in theirs}
     found: dict[tuple[str, ...], LostGame] = {}
     for memory, cells in own.items():

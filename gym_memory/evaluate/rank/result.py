@@ -121,7 +121,7 @@ def build(
                 )
     known = {m: [SuiteCell.from_json(c) for c in v] for m, v in reference["memories"].items()}
     whole = [c for c in (*known.values(), *own.values()) if all(cell.tasks for cell in c)]
-    if len(set(map(same_for_all, whole))) > 1:  # where a stream broke off, its tasks are unknown
+    if len(set(map(same_for_all, whole))) > 1:  # the tasks of an interrupted stream are unknown
         raise ResultsError(
             "expected the games and questions of the reference results, got others: this is another"
             " version of the suite. Rank without the reference (--alone)"
@@ -141,7 +141,7 @@ def build(
 
 
 def same_for_all(cells: Sequence[SuiteCell]) -> tuple[Any, ...]:
-    """Return what must be equal of two memories that compare: the games, and what was asked."""
+    """Return what must be equal for two memories to compare: the games and the questions."""
     asked = [sorted(m for m in c.marks.items() if m[0].startswith("asked ")) for c in cells]
     return tuple(
         (c.part, c.env, c.policy, c.budget, c.tasks, tuple(questions))
@@ -168,7 +168,7 @@ def write(folder: Path, record: Mapping[str, Any]) -> None:
 
 
 def verify_rank(folder: Path) -> Iterator[FolderFinding]:
-    """Check a ranking: the record is what its episodes give, and the code is what played."""
+    """Check a ranking: the record equals that of its episodes, and the code is the present one."""
     try:
         record = read_json(folder / RESULT)
         manifest = record["manifest"]
@@ -244,7 +244,7 @@ def more_tables(cards: Sequence[Card]) -> list[Table]:
 
 
 def numbers(header: Sequence[str]) -> Sequence[str]:
-    """Return the columns that hold numbers: all but a memory, or a memory and a reason."""
+    """Return the columns of numbers: all except a memory, or a memory and a reason."""
     return header[1:] if len(header) > 2 else ()
 
 
@@ -261,7 +261,7 @@ def exam_figure(cards: Sequence[Card]) -> Figure:
 
 
 def page(suite: Suite, cards: Sequence[Card], own: Sequence[str] = ()) -> str:
-    """Return ``rank.html``; the rows of one's own memories are highlighted."""
+    """Return ``rank.html``; the rows of the user's memories are highlighted."""
     shown = [
         table(header, lines, caption=title, numbers=numbers(header), marked=own)
         for title, header, lines in (main_table(cards), *more_tables(cards))

@@ -41,7 +41,7 @@ NAMES = ("partial", "everyday")
 """Wordings in which an exam asks besides full names."""
 _TEXT_ONLY = f"{_HERE}.textual:TextOnly"
 _SPELLING = 1.1
-"""Share of the budget that typed facts may take: another spelling than the text's is longer."""
+"""Share of the budget that typed facts may take: their spelling is longer than the text's."""
 _PLUGINS = (f"{_HERE}.textual", f"{_HERE}.watched")
 
 
@@ -222,7 +222,7 @@ def _recalled(path: Path, budget: int) -> tuple[float, int]:
     shown = over = used = 0
     episode = None
     for row in read_rows(path):
-        if row["episode"] != episode:  # each numbers its facts from 0
+        if row["episode"] != episode:  # each order numbers its facts from 0
             episode, facts = row["episode"], []
         facts += [Triple(*fact) for fact in row.get("facts", ())]
         triples = tuple(facts[number] for number in row.get("recalled", ()))

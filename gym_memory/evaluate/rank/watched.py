@@ -1,7 +1,7 @@
-"""Memories around a ranked one that measure it: its exam, and the audit of its honesty.
+"""Memories that measure a ranked one: its exam, and the audit of its honesty.
 
-Both are played like any memory, so the runner of all comparisons plays them: in parallel, on a
-cluster, resumed. What they find stands in the counters of the episode.
+Both play like any memory, so the runner of all comparisons plays them: in parallel, on a cluster,
+resumed. Their findings are counters of the episode.
 """
 
 from __future__ import annotations
@@ -123,7 +123,7 @@ class ExaminedMemory(_MeasuredMemory):
 
 
 class _Witness(NamedTuple):
-    """An episode as a memory saw it; ``state`` is None to begin at its start."""
+    """An episode as a memory saw it; with ``state`` None it begins at its start."""
 
     plugins: tuple[str, ...]
     spec: str
@@ -135,7 +135,7 @@ class _Witness(NamedTuple):
     state: str | None = None
 
     def replay(self) -> list[Recall]:
-        """Return what a new memory recalls that sees the same, up to where it fails."""
+        """Return the recalls of a new memory that sees the same, up to its failure."""
         memory = make_memory(self.spec)
         recalls = []
         try:
@@ -146,12 +146,12 @@ class _Witness(NamedTuple):
             for step, cue in zip(self.steps, self.cues, strict=True):
                 memory.observe(step)
                 recalls.append(memory.recall(cue, self.budget))
-        except Exception:  # a memory may need what it finds only in play
+        except Exception:  # a memory may need what exists only in play
             traceback.print_exc()
         return recalls
 
     def elsewhere(self) -> list[Recall]:
-        """Return the same from a process of its own, where no game runs."""
+        """Return the same from another process, in which no game runs."""
         command = python_command(f"{__name__}:serve")
         try:
             done = subprocess.run(
@@ -213,11 +213,11 @@ class AuditedMemory(_MeasuredMemory):
         return recall
 
     def stats(self) -> MemoryStats:
-        """Return those of the memory."""
+        """Return the statistics of the memory."""
         return self._memory.stats()
 
     def end(self, outcome: Outcome) -> None:
-        """Replay the episode but its last step, which has no recall yet."""
+        """Replay the episode without its last step, which has no recall yet."""
         number = len(self._cues)
         seen = _Witness(
             *(tuple(PLUGINS), self._spec, self._task, self._seed, self._budget),
@@ -237,7 +237,7 @@ def _differing(recalls: Sequence[Recall], others: Sequence[Recall]) -> int:
 
 
 def serve() -> None:
-    """Replay the episode that standard input gives; the body of the process without a game."""
+    """Replay the episode on standard input: the body of the process without a game."""
     witness: _Witness = pickle.load(sys.stdin.buffer)
     for plugin in witness.plugins:
         import_plugin(plugin)

@@ -33,7 +33,7 @@ _QUESTION = re.compile(
     r"remember|remind|state|explain|give|arrange|sort|order|rank|compare)\b",
     re.IGNORECASE,
 )
-"""A plan is in the imperative; a question asks, speaks to someone or of what was."""
+"""A question asks, addresses someone or speaks of the past; a plan is in the imperative."""
 _ORDER = re.compile(
     r"\b(?:when|first|last|before|after|earl(?:y|ier|iest)|lat(?:er|est)|sooner|soonest|prior|"
     r"previous(?:ly)?|initially|beforehand|preced\w+|order|sequence|succession|chronolog\w+)\b",
@@ -77,7 +77,8 @@ def read_past_question(
 ) -> PastQuestion | None:
     """Return what a question or plan asks about the past; None if nothing.
 
-    ``names`` are in lower case, ``now`` is the present step, ``done`` those of named commands.
+    ``names`` are in lower case, ``now`` is the present step, ``done`` maps named commands to their
+    steps.
 
     >>> read_past_question("Where was the apple when you had made 12 moves?", ["apple"], 30)
     PastQuestion(steps=(12,), order=True, done=(), inside=False)
@@ -107,7 +108,7 @@ def read_past_question(
 
 
 def achievements(graph: TemporalGraph, focus: str, names: Iterable[str]) -> list[int]:
-    """Return when things came to be as they are, latest first, if a text asks how they did."""
+    """Return the steps at which things reached their state, latest first, if a text asks."""
     if not _HOW.search(focus):
         return []
     facts = [graph.fact(t) for name in names for t in graph.outgoing(name) if t.relation == "is"]

@@ -40,7 +40,7 @@ from gym_memory.memory.stores.episodes import (
 __all__ = ["Models", "Search", "Sources"]
 
 _FACTS_FIRST = 200
-"""Tokens for facts alone; of more, up to a quarter of all is kept free for the rest."""
+"""Tokens for facts alone; of a larger budget up to a quarter is reserved for the rest."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class Models:
 
 
 class Sources:
-    """A graph and its observations with the indexes over them, which fill themselves."""
+    """A graph and its observations with the indexes over them, which update themselves."""
 
     def __init__(
         self,
@@ -95,7 +95,7 @@ class Search:
         self.recall = self._recall()
 
     def reasons(self) -> Reasons:
-        """Give the part of the ranking, or similarity and path; for observations equation 1."""
+        """Return the part of the ranking, or similarity and path; for observations equation 1."""
         meaning = self._sources.meaning
         if meaning is None:
             ranked = self._ranked if self._settings.semantic else ()

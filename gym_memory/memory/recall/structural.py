@@ -66,7 +66,7 @@ class _Place(NamedTuple):
 
 
 class StructuralIndex(Follower[Event]):
-    """Cards of entities and places, kept up with a graph, which may be restored, not replaced."""
+    """Cards of entities and places that follow a graph, which may be restored, not replaced."""
 
     def __init__(self, graph: TemporalGraph):
         self.graph = graph
@@ -122,11 +122,11 @@ class StructuralIndex(Follower[Event]):
                 self._names.learn(obj)
 
     def is_quoted(self, fact: Triple) -> bool:
-        """True if a fact is a text, or something that the subject's text mentions."""
+        """True if a fact is a text, or is about something that the subject's text mentions."""
         return fact[1] in QUOTED and fact[0] in self.quoted
 
     def card(self, entity: str) -> _EntityCard:
-        """Return what is known of an entity."""
+        """Return the card of an entity."""
         card = self.cards.get(entity)
         if card is None:
             own: list[Triple] = []
@@ -146,7 +146,7 @@ class StructuralIndex(Follower[Event]):
         return card
 
     def place(self, name: str) -> _Place:
-        """Return what is known of a place on the map."""
+        """Return the card of a place on the map."""
         place = self._places.get(name)
         if place is None:
             ways: dict[str, Triple] = {}
@@ -209,7 +209,7 @@ class StructuralIndex(Follower[Event]):
         return list(found)
 
     def known(self) -> Container[str]:
-        """Return the names of all entities that any fact was about."""
+        """Return the names of all entities of any fact."""
         self.sync()
         return self._names.all
 
@@ -259,7 +259,7 @@ class NearbyPlaces:
         return fact_block(facts)
 
     def reached(self, name: str) -> bool:
-        """True if an iteration came to a place."""
+        """True if an iteration reached a place."""
         return name in self._order
 
 
@@ -280,7 +280,7 @@ class Part(NamedTuple):
     share: Fraction = Fraction(1)
 
     def leaves(self, characters: int) -> int:
-        """Return the characters that later parts have for sure."""
+        """Return the characters that are reserved for later parts."""
         whole = self.share.denominator  # in integers: a Fraction costs microseconds
         return characters * (whole - self.share.numerator) // whole
 
@@ -474,7 +474,7 @@ class _Ranking:
             self.page.put((self.cards.get(entity) or self.index.card(entity)).own)
 
     def show_inside(self, entity: str) -> None:
-        """Put what is in or on an entity, and so on inwards."""
+        """Put the contents of an entity, and so on inwards."""
         if entity in self.entered:
             return
         self.entered.add(entity)
@@ -487,7 +487,7 @@ class _Ranking:
                 self.show_inside(name)
 
     def show_where(self, entity: str) -> None:
-        """Put an entity and what it is in or on, and so on outwards."""
+        """Put an entity and its holder, and so on outwards."""
         while entity not in self.shown:
             self.show(entity)
             fact = self.index.graph.value(entity, "location")

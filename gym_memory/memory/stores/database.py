@@ -40,7 +40,7 @@ COLUMNS = {
     "observation": ("partition", "number", "t", "text", "action", "facts"),
     "mention": ("partition", "seq", "fact", "observation", "first", "stop", "said_by"),
 }
-"""Columns of each table that its checksum is over: a row never changes them but for ``last``."""
+"""Columns of each table under its checksum; of these a row changes only ``last``."""
 
 
 def checksum(table: str, row: Sequence[Any]) -> int:
@@ -85,9 +85,9 @@ _APPLICATION_ID = 0x67796D6D  # "gymm", marks our files among SQLite databases
 
 
 class SqliteDatabase:
-    """A file, made where there is none; one that cannot be used is left as it is (StoreError).
+    """A database in a file, created if there is none; an unusable file stays as it is (StoreError).
 
-    Holds no connection, so it can be pickled; ``place`` is for people.
+    It has no open connection, so it can be pickled; ``place`` is for messages.
     """
 
     def __init__(self, path: str | os.PathLike[str], timeout: float):
@@ -178,7 +178,7 @@ class SqliteDatabase:
                     f"the memory store {self.place!r} has version {version}, written by a "
                     f"newer gym-memory; this one knows versions up to {known}: upgrade gym-memory"
                 )
-            # A view, a trigger or a rule of a stranger's file would run whenever it is used.
+            # A view or trigger in an untrusted file would run on use.
             changed = _schema(connection) ^ _expected_schema(version)
             if changed:
                 names = ", ".join(sorted({name for _, name, _ in changed}))
@@ -191,7 +191,7 @@ class SqliteDatabase:
         scripts = _scripts()
         with self._reported(), closing(self._connect("rwc")) as connection:
             deadline = time.monotonic() + self.timeout
-            while True:  # turning the log on does not wait for others by itself
+            while True:  # switching the log on does not wait for others
                 try:
                     connection.execute("PRAGMA journal_mode = WAL")
                     break
@@ -243,7 +243,7 @@ class SqliteDatabase:
                 isinstance(error, sqlite3.DatabaseError)
                 and type(error) is not sqlite3.DatabaseError
             ):
-                # A mistake of ours.
+                # a programming error
                 raise
             raise StoreError(
                 f"the memory store {self.place!r} is damaged: {error}. Nothing was changed. "
@@ -271,6 +271,6 @@ def _expected_schema(version: int) -> frozenset[tuple[str, str, str]]:
 
 
 def _schema(connection: sqlite3.Connection) -> frozenset[tuple[str, str, str]]:
-    """Return kind, name and definition of all that a database was given."""
+    """Return kind, name and definition of everything that was created in a database."""
     query = "SELECT type, name, sql FROM sqlite_master WHERE sql IS NOT NULL"
     return frozenset(row for row in connection.execute(query) if not row[1].startswith("sqlite_"))

@@ -1,7 +1,7 @@
-"""Episodic memory: every observation with the facts that were extracted from it.
+"""Episodic memory: every observation with the facts extracted from it.
 
 An episode is AriGraph's episodic vertex, its facts are the episodic edge E_e. An index follows such
-a log, or a graph's, by a position in it; those of observations and actions are here.
+a log, or a graph's, by a position in it; the indexes of observations and actions are here.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ Item = TypeVar("Item")
 
 
 class Follower(ABC, Generic[Item]):
-    """Base of an index over a log, which grows at its end; a restore cuts it, then adds others."""
+    """Base of an index over a log that grows at its end; a restore cuts it and adds others."""
 
     _taken = 0
     _last_taken: Item | None = None
@@ -71,7 +71,7 @@ class Episode(NamedTuple):
 
 
 class EpisodeStore:
-    """Observations in the order in which they were made.
+    """Observations in their order.
 
     >>> store = EpisodeStore()
     >>> apple, fridge = Triple("apple", "is in", "fridge"), Triple("fridge", "is", "open")
@@ -90,7 +90,7 @@ class EpisodeStore:
         return len(self._episodes)
 
     def __bool__(self) -> bool:
-        """Return a store is always true, an empty one too."""
+        """Return True: a store is true, even an empty one."""
         return True
 
     def __iter__(self) -> Iterator[Episode]:
@@ -148,7 +148,7 @@ class EpisodeStore:
     def restore(self, snapshot: tuple[Episode, ...]) -> None:
         """Return to a snapshot of any store; O(observations that differ)."""
         low, high = 0, min(len(snapshot), len(self._episodes))
-        while low < high:  # histories share a first part and nothing after it
+        while low < high:  # two histories share only their first part
             middle = (low + high) // 2
             if snapshot[middle] is self._episodes[middle]:
                 low = middle + 1
@@ -345,8 +345,8 @@ class ActionIndex(Follower[Episode]):
     def named(self, text: str, things: Iterable[str] = ()) -> list[int]:
         """Return the last steps of the actions of at least two words that a text names.
 
-        *I opened the box* names what was done to ``things``, those named there: the latest with one
-        of its verbs or, if it asks what happened, the latest with any.
+        *I opened the box* names an action on ``things``, the things named in the text: the latest
+        with one of its verbs or, if the text asks what happened, the latest with any verb.
         """
         self._sync()
         bare = _ARTICLE.sub("", text)
@@ -377,7 +377,7 @@ class ActionIndex(Follower[Episode]):
 
 
 def _present(verb: str) -> tuple[str, ...]:
-    """Return what a verb in the past tense may be in the present.
+    """Return possible present forms of a verb in the past tense.
 
     >>> _present("dropped"), _present("took")
     (('dropped', 'dropp', 'droppe', 'drop'), ('took', 'take'))

@@ -1,7 +1,7 @@
 """Graphs that outlive a process: facts, their history and observations, by environment and task.
 
-A partition is one graph with its clock, written an episode at a time: one transaction puts a whole
-episode at its end. Rows are only added. A process holds replicas, which take in what is new.
+A partition is one graph with its clock. One transaction appends a whole episode to it, and rows are
+only added. A process has replicas, which load new rows.
 """
 
 from __future__ import annotations
@@ -47,14 +47,14 @@ class Mark(NamedTuple):
 
     @classmethod
     def of(cls, graph: TemporalGraph, episodes: EpisodeStore) -> Mark:
-        """Return how much they hold now."""
+        """Return the present counts."""
         return cls(len(graph.events), len(graph.mentions()), len(episodes))
 
 
 def replay(source: State, since: Mark, to: State, later: int) -> None:
     """Repeat in ``to`` everything that happened in ``source`` since a mark, ``later`` steps later.
 
-    Where others changed ``to``, facts that were only confirmed are added again, ended ones end.
+    If others changed ``to``, facts that were only confirmed are added again, and ended ones end.
     """
     graph, episodes = source
     shift = len(to[1]) - since.episodes
@@ -71,7 +71,7 @@ def replay(source: State, since: Mark, to: State, later: int) -> None:
                 to[0].mention(fact, seen._replace(episode=seen.episode + shift))
         elif not what[2]:
             to[0].add(what[1], t + later)
-        elif what[2] != "schema":  # those follow from what took their slots
+        elif what[2] != "schema":  # these follow from the facts that took their slots
             to[0].retire(what[1], t + later, what[2])
     for episode in list(episodes)[since.episodes :]:
         to[1].add(episode.t + later, episode.text, episode.action, episode.triples)
@@ -79,7 +79,7 @@ def replay(source: State, since: Mark, to: State, later: int) -> None:
 
 
 _MOST_REPLICAS = 8
-"""Partitions that a process holds; those used longest ago go first."""
+"""Most partitions in a process; the least recently used ones go first."""
 
 Change = Callable[[TemporalGraph, EpisodeStore, str], None]
 
@@ -185,7 +185,7 @@ class FactStore:
 
 
 class Partition:
-    """A replica of one partition, shared by the threads of this process; read-only to them."""
+    """A replica of one partition, shared by the threads of this process, which only read it."""
 
     def __init__(self, database: Database, env: str, task: str, encoder: CachedEncoder | None):
         self._database, self.env, self.task, self._encoder = database, env, task, encoder
@@ -195,16 +195,16 @@ class Partition:
         self._ends: dict[str, int | None] = {}  # checksum of the last row known of each table
 
     def copy(self) -> tuple[TemporalGraph, EpisodeStore, str]:
-        """Return the newest state, to be changed at will, and who wrote last."""
+        """Return a free copy of the newest state, and the last writer."""
         with self._lock:
             with self._database.reading() as connection:
                 self._read(connection, _id(connection, self.env, self.task))
             return self.graph.fork(), self.episodes.fork(), self.last
 
     def append(self, change: Change, last: str = "") -> None:
-        """Apply a change to the newest state, and keep what it adds: all or nothing.
+        """Apply a change to the newest state, and keep its additions: all or nothing.
 
-        ``change`` adds to graph and observations under the lock; ``last`` names who writes.
+        ``change`` adds to graph and observations under the lock; ``last`` names the writer.
         """
         with self._lock:
             before = self.graph.fork(), self.episodes.fork(), self.last, self._ends.copy()
@@ -243,7 +243,7 @@ class Partition:
         self.last = known[4]
 
         def new(table: str, have: int) -> list[Any]:
-            """Return the rows after the first ``have``, the last of which is still the same."""
+            """Return the rows after the first ``have``, whose last one must be unchanged."""
             order = COLUMNS[table][1]
             query = (
                 f"SELECT {', '.join(COLUMNS[table])}, crc FROM {table} "
@@ -338,7 +338,7 @@ class Partition:
         connection.execute("UPDATE partition SET last = ?, crc = ? WHERE id = ?", (last, crc, id))
 
     def _end(self, table: str, have: int, sums: Sequence[int | None]) -> None:
-        """Note the checksum of the last row, after a check that what is known is still there."""
+        """Note the checksum of the last row, after a check that the known rows are still there."""
         if have and (not sums or sums[0] != self._ends.get(table, sums[0])):
             raise StoreError(
                 f"expected the memory store {self.place!r} as this process has read it, got "
@@ -349,7 +349,7 @@ class Partition:
 
 
 def _id(connection: Connection, env: str, task: str) -> int:
-    """Return the number of a partition; -1, which none has, where it was never written."""
+    """Return the number of a partition; -1, which none has, if it was never written."""
     query = "SELECT id FROM partition WHERE env = ? AND task = ?"
     row = connection.execute(query, (env, task)).fetchone()
     return -1 if row is None else int(row[0])
@@ -360,6 +360,6 @@ _replicas_lock = threading.Lock()
 
 
 def forget_replicas() -> None:
-    """Forget what this process has read of all stores, as a new process has read nothing."""
+    """Forget all that this process has read of stores, as if it were new."""
     with _replicas_lock:
         _replicas.clear()

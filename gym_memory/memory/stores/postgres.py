@@ -30,20 +30,20 @@ CREATE TABLE IF NOT EXISTS _yoyo_migration (
     migration_hash VARCHAR(64) PRIMARY KEY, migration_id VARCHAR(255), applied_at_utc TIMESTAMP
 )
 """
-"""The table of yoyo, which first applied the schema; it is not atomic, so it is not used now."""
+"""The table of yoyo, which applied the schema at first; it is not atomic, so it is unused now."""
 _APPLIED = "SELECT migration_id FROM _yoyo_migration"
 _MARK = "INSERT INTO _yoyo_migration VALUES (%s, %s, now() AT TIME ZONE 'UTC')"
 PATIENCE = 300.0
-"""Seconds to wait for a server that was lost; one that cannot be reached at first is an error."""
+"""Seconds to wait for a lost server; one that cannot be reached at first is an error."""
 ANSWER_SECONDS = 60.0
-"""Seconds for an answer, beyond those for other writers: a server that was frozen sends none."""
+"""Seconds for an answer, beyond those for other writers: a frozen server sends none."""
 _LOG = logging.getLogger("gym_memory")
 _LOOKED_AT = 800
 """Candidates of an index search, `ef_search`; the stock 40 miss three of ten (benchmarks/scale)."""
 _MORE = 4
-"""So many times the answers are taken from an index, before equals are put in order."""
+"""Factor on the answers taken from an index, before equals are put in order."""
 _PREPARED_AFTER = 2
-"""Times that a query is seen before the server keeps its plan."""
+"""Uses of a query after which the server keeps its plan."""
 
 _NEAREST = """
 SELECT {0} <#> ? AS distance, partition, number, env, task, subject, relation, object
@@ -66,7 +66,7 @@ _open = threading.local()
 
 
 class PostgresDatabase:
-    """A database of a server; its schema is made where there is none.
+    """A database of a server; its schema is created if there is none.
 
     Args:
         url: ``postgresql://user@host/database``, as libpq reads it.
@@ -151,7 +151,7 @@ class PostgresDatabase:
             return list(connection.execute(query, (wanted, partitions, k * _MORE)))
 
     def index(self, connection: Any, dim: int) -> None:
-        """Make a graph of near neighbours (HNSW) over all vectors of a length."""
+        """Build a graph of near neighbours (HNSW) over all vectors of a length."""
         cast, where = _indexed(dim)
         connection.execute(
             f"CREATE INDEX IF NOT EXISTS fact_by_meaning_{dim} ON fact "
@@ -297,7 +297,7 @@ def _library(module: str) -> Any:
 
 
 def _indexed(dim: int) -> tuple[str, str]:
-    """Return what an index is over, and its rows: facts may be of several encoders."""
+    """Return the expression of an index, and its rows: facts may be of several encoders."""
     return f"(embedding::halfvec({dim}))", f"vector_dims(embedding) = {dim}"
 
 
@@ -313,7 +313,7 @@ def _first_line(error: Exception) -> str:
 
 
 def _limit_waiting(raw: Any, seconds: float) -> None:
-    """Have a connection end every wait for an answer of the server after so many seconds."""
+    """Limit every wait of a connection for an answer of the server to so many seconds."""
     usual = raw.wait
 
     def wait(waiting: Any, *args: Any, **kwargs: Any) -> Any:
@@ -332,7 +332,7 @@ class _NoAnswerError(Exception):
 
 
 def _limited(waiting: Any, deadline: float) -> Generator[Any, Any, Any]:
-    """Pass on what psycopg waits for, and what came; it looks ten times a second."""
+    """Pass on psycopg's waits and their results; it checks the deadline ten times a second."""
     try:
         wanted = next(waiting)
     except StopIteration as end:

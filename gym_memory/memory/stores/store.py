@@ -1,7 +1,7 @@
-"""The durable store: what outlives an episode, in a SQLite file or on a PostgreSQL server.
+"""The durable store: content that outlives an episode, in a SQLite file or on a PostgreSQL server.
 
 A record is a JSON payload in a namespace ``(memory, key, kind)``, e.g. ``("clin", "cooking",
-"lesson")``, numbered by one sequence that only grows. Every call is one transaction.
+"lesson")``, numbered by one growing sequence. Every call is one transaction.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ _EXPORTED = 1
 """Version of the exported lines."""
 _FIELDS = ", ".join(COLUMNS["record"])
 _ALL = "records"
-"""Name of the transactions that concern every namespace."""
+"""Name of transactions on every namespace."""
 
 
 class Record(NamedTuple):
@@ -274,7 +274,7 @@ _PARTS = tuple(table for table, columns in COLUMNS.items() if columns[0] == "par
 
 
 class CheckedTable(NamedTuple):
-    """A table's rows, those without a checksum, and what is damaged, a line each.
+    """A table's rows, those without a checksum, and its damage, a line each.
 
     ``lost`` has the numbers of records or partitions that a salvage leaves out.
     """
@@ -287,7 +287,7 @@ class CheckedTable(NamedTuple):
 
 
 def check_store(place: str | os.PathLike[str]) -> list[CheckedTable]:
-    """Check every row of a store against its checksum, and that none is missing."""
+    """Check every row of a store against its checksum, and that no row is missing."""
     database = _there(place)
     with database.reading() as connection:
         return [_check(database, connection, table) for table in COLUMNS]

@@ -1,4 +1,4 @@
-"""A stream of what was observed, searched by meaning or words: RAG and Simulacra retrieve from it.
+"""A stream of observations, searched by meaning or words, for RAG and Simulacra.
 
 An observation that repeats word for word after the same action is one record.
 """
@@ -153,7 +153,7 @@ class BM25:
 
 
 class RecordStream:
-    """Records in the order in which they first came, with an index of their texts."""
+    """Records in the order of their first observation, with an index of their texts."""
 
     def __init__(self, index: ByMeaning | BM25):
         self.records: list[StreamRecord] = []
@@ -209,7 +209,7 @@ class RecordStream:
         return self._index.similarities(texts)
 
     def latest(self) -> Iterator[int]:
-        """Yield the rows of the observations, the latest first."""
+        """Yield the rows of the observations, latest first."""
         return (row for row in reversed(self._by_time) if not self.records[row].insight)
 
     def fork(self) -> RecordStream:

@@ -1,4 +1,4 @@
-"""Restore memories from files: what one knows, since when, from which text, what it recalls.
+"""Restore memories from files: their facts with times and sources, and their recall.
 
 A file is a memory saved by :meth:`gym_memory.memory.base.Memory.save`, the recorded steps of an
 episode (``steps/*.jsonl.gz`` of a run), which are replayed into a memory, or a durable store
@@ -34,8 +34,8 @@ FileKind = Literal["memory", "steps", "store"]
 class Quotation(NamedTuple):
     """A place where a fact was stated.
 
-    ``words`` is empty if it follows from the action or the inventory; in ``context`` they stand in
-    guillemets. ``said_by`` names the text or speaker whose words they are, if not the game's own.
+    ``words`` is empty if it follows from the action or the inventory; guillemets mark the words in
+    ``context``. ``said_by`` names the text or speaker, if not the game itself.
     """
 
     step: int
@@ -45,9 +45,9 @@ class Quotation(NamedTuple):
 
 
 class FactRecord(NamedTuple):
-    """A fact as the memory has it.
+    """A fact in a memory.
 
-    It was held true in the steps ``[from, to)`` of ``intervals``; ``to`` None: it still is.
+    It was held true in the steps ``[from, to)`` of ``intervals``; with ``to`` None it still is.
     ``ended_by`` is empty while it is true.
     """
 
@@ -80,7 +80,7 @@ class RestoredMemory(NamedTuple):
     steps: tuple[Step, ...]
 
     def recall(self, budget: int, focus: str = "") -> Recall:
-        """Return what it recalls in the last situation that it saw."""
+        """Return its recall in the last situation that it saw."""
         last = self.steps[-1] if self.steps else Step(0, "")
         cue = Cue(last.text, self.task.goal, last.inventory, last.valid_actions, focus)
         return self.memory.recall(cue, budget)
@@ -202,7 +202,7 @@ def _teach(memory: Memory, task: Task, steps: Iterable[Step]) -> tuple[Step, ...
 
 
 def fact_records(memory: Memory) -> list[FactRecord]:
-    """Return all facts that a memory ever held, in the order in which it learnt them."""
+    """Return all facts that a memory ever held, in the order of learning."""
     graph = memory.graph
     if graph is None:
         raise InvalidArgumentError(

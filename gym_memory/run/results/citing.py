@@ -45,7 +45,7 @@ def _tasks(rows: Sequence[EpisodeRow]) -> str:
     played = len({row.result.task_id for row in rows})
     try:
         return f"{played} of {len(load_panel(rows[0].job.env.kwargs['panel']).tasks)}"
-    except GymMemoryError:  # a panel of another version, or a file that is elsewhere
+    except GymMemoryError:  # a panel of another version, or a file that was moved
         return str(played)
 
 

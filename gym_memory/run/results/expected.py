@@ -68,7 +68,7 @@ def expected_rows(panel: Panel) -> list[ExpectedRow]:
 
 
 def rows_of(rows: Iterable[EpisodeRow]) -> list[ExpectedRow]:
-    """Return what played rows let others expect."""
+    """Return expected rows from played ones."""
     cells = grouped(units(rows), lambda unit: (unit.memory, unit.policy, unit.budget))
     return [
         ExpectedRow(

@@ -213,7 +213,7 @@ class ResultsFolder:
                 )
 
     def _has_steps(self) -> bool:
-        """True unless the run broke off before its first step, at a wrong name for example."""
+        """True unless the run ended before its first step, for example at a wrong name."""
         steps, episodes = self.path / "steps", self.path / "episodes.jsonl"
         return any(steps.glob("*")) or bool(content(episodes))
 
@@ -238,7 +238,7 @@ class ResultsFolder:
         """Keep failures that are played again, before they leave the episodes."""
         path = self.path / _REPLACED
         held = content(path)
-        # A call that was killed in between has written some already.
+        # A killed call may have written some already.
         new = b"".join(lines for rows in replaced if (lines := _lines(rows)) not in held)
         if new:
             write_atomic(path, held + new)
@@ -255,7 +255,7 @@ class ResultsFolder:
         if job.key in self._finished:
             raise ResultsError(f"seed {job.seed} of {job.env} {job.memory} {job.policy} came twice")
         for row in rows:
-            EpisodeRow.from_json(row.to_json())  # what could not be read is not written
+            EpisodeRow.from_json(row.to_json())  # unreadable values are not written
         content = _lines(rows)
         try:
             while content:

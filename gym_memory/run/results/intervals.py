@@ -30,12 +30,12 @@ __all__ = ["Estimate", "Interval", "gaps", "holm", "rank_correlation", "scores",
 
 LEVEL = 0.95
 Interval = tuple[float, float]
-"""Its lower and upper end."""
+"""The lower and upper end of an interval."""
 Values = Sequence[float] | NDArray[np.float64]
 Labels = Sequence[Hashable] | None
 
 _PSEUDO = 0.5
-"""Weight, in observations, of the variance of a coin."""
+"""Weight of a coin's variance, in observations."""
 _HALVINGS = 40
 
 
@@ -75,7 +75,7 @@ def gaps(data: Values, tasks: Labels = None, runs: Labels = None) -> Estimate:
     """Estimate the mean of differences between scores, in [-1, 1]; see :func:`scores`."""
     return _estimate(
         _Clusters.of(data, tasks, runs),
-        # A training is no coin, even where each of its games is one.
+        # A training is no coin, even if each of its games is one.
         lambda c: _won_and_lost(c) if c.are_signs and len(c.labels) == 1 else _shrunk(c),
     )
 
@@ -85,7 +85,7 @@ def _won_and_lost(clusters: _Clusters) -> Callable[[float], Interval]:
     won, lost = np.maximum(clusters.data, 0.0), np.maximum(-clusters.data, 0.0)
     gained, missed = clusters.wilson(won), clusters.wilson(lost)
     up, down = math.fsum(won) / len(won), math.fsum(lost) / len(lost)
-    # Nobody gains and loses at once, so the two shares go against each other.
+    # No task gains and loses at once, so the two shares are negatively correlated.
     both = math.sqrt(up * down / ((1 - up) * (1 - down))) if up < 1 and down < 1 else 0.0
 
     def ends(z: float) -> Interval:
@@ -172,7 +172,7 @@ class _Clusters(NamedTuple):
 
     @classmethod
     def of(cls, data: Values, tasks: Labels, runs: Labels) -> _Clusters:
-        """Sort, so that the answer does not depend on who finished first."""
+        """Sort the values, so that the result does not depend on the order of completion."""
         array = np.asarray(data, dtype=np.float64)
         order = np.lexsort([_numbered(g) for g in (runs, tasks) if g is not None] + [array])
         labels = [_numbered(g)[order] for g in (tasks, runs) if g is not None]
@@ -207,7 +207,7 @@ class _Clusters(NamedTuple):
             return of(self.labels[0])
         cells = self.labels[0] * (int(self.labels[1].max()) + 1) + self.labels[1]
         both = of(np.unique(cells, return_inverse=True)[1])
-        # The sum may come out below its parts by chance; no clustering makes a mean surer.
+        # By chance the sum may be below its parts; clustering never makes a mean surer.
         return max(of(self.labels[0]) + of(self.labels[1]) - both, both)
 
     def wilson(self, data: NDArray[np.float64]) -> Callable[[float], Interval]:

@@ -22,7 +22,7 @@ def models_of(results: Iterable[EpisodeResult]) -> tuple[str, ...]:
 
 
 def decider(models: Sequence[str]) -> str:
-    """Return what stands behind answers, for a reader; empty where no model was called.
+    """Return the source of answers, for a reader; empty if no model was called.
 
     >>> decider(["scripted"]), decider(["qwen", "scripted"]), decider([])
     ('scripted rules', 'qwen and scripted rules', '')

@@ -25,7 +25,7 @@ _MEASURES = {
 }
 """Numbers of a curve that every learner has, and their titles."""
 _COUNTS = ("steps", "episodes", "updates", "cpu_seconds", "valid_success", "valid_steps")
-"""Numbers that have no curve of their own."""
+"""Numbers without a curve of their own."""
 LEARNING_HEADS = (
     "run",
     "learner",
@@ -40,7 +40,7 @@ LEARNING_HEADS = (
 
 
 class TrainingRun(NamedTuple):
-    """A training: the name of its folder, what is trained, and a row a measurement."""
+    """A training: the name of its folder, its labels, and a row a measurement."""
 
     name: str
     learner: str

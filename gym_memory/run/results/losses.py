@@ -13,7 +13,7 @@ from gym_memory.run.results.score import Unit, grouped
 __all__ = ["Loss", "losses"]
 
 _UPPER_BOUND = "oracle"
-"""Knows what nobody saw, so nothing is lost against it."""
+"""A memory that knows unseen facts, so nothing counts as lost against it."""
 
 
 class Loss(NamedTuple):
@@ -24,7 +24,7 @@ class Loss(NamedTuple):
 
     @property
     def cost(self) -> float:
-        """Return what the game cost: the difference of the scores."""
+        """Return the cost of the game: the difference of the scores."""
         return self.best.score - self.unit.score
 
 

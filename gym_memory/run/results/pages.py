@@ -1,4 +1,4 @@
-"""Say what the figures and the page of a comparison show."""
+"""Contents of the figures and the page of a comparison."""
 
 from __future__ import annotations
 

@@ -73,7 +73,7 @@ class ReportSource(NamedTuple):
 
     @property
     def planned(self) -> int:
-        """Return the number of jobs that the configuration asks for."""
+        """Return the number of jobs in the configuration."""
         return len(self.config.jobs())
 
 

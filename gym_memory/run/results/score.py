@@ -86,7 +86,7 @@ def stopped_jobs(rows: Iterable[EpisodeRow]) -> list[Job]:
 
 
 def notes_on(all_units: Iterable[Unit]) -> list[str]:
-    """Return what a reader is to know of the language models' calls, each sentence once."""
+    """Return notes for a reader on the language models' calls, each once."""
     results = (result for unit in all_units for result in unit.episodes)
     return list(dict.fromkeys(note for result in results for note in result.notes))[:_MOST_NOTES]
 

@@ -1,4 +1,4 @@
-"""Report a stream: what a memory gains over a stream of tasks, keeps, forgets, and carries over.
+"""Report a stream: a memory's gain over a stream of tasks, its retention, forgetting and transfer.
 
 All gains are paired by task and order; their 95 % intervals take tasks as their unit.
 """
@@ -24,7 +24,7 @@ __all__ = ["Table", "is_stream", "stream_figures", "stream_sentences", "stream_t
 __all__ += ["transfer_sentences"]
 
 RIVALS = ("none", "placebo", "exprag", "exprecent", "rag", "history")
-"""Memories that the others are compared with: nothing, spoilt items, raw episodes."""
+"""Memories that the others are compared with: none, spoiled items, raw episodes."""
 _POINTS = 8
 """Points of a curve; each is the mean of as many neighbouring tasks."""
 
@@ -180,7 +180,7 @@ def _tested(own: Sequence[Unit], pairs: Iterable[tuple[str, str]], memory: str) 
 
 
 def _names(envs: Iterable[str]) -> dict[str, str]:
-    """Return a short name of each environment: what it has in common with the others left out."""
+    """Return short names of environments, without their common part."""
     found = {env: Spec(env) for env in dict.fromkeys(envs)}
     games = [spec.name for spec in found.values()]
     shared = set.intersection(*(set(spec.kwargs.items()) for spec in found.values()))
@@ -220,7 +220,7 @@ def _parts(own: Sequence[Unit]) -> list[list[tuple[str, str]]]:
 
 
 def stream_sentences(own: Sequence[Unit]) -> list[str]:
-    """Say which memories cannot be distinguished from which rival."""
+    """State which memories cannot be distinguished from which rival."""
     lines = []
     for (env, _), memories in _worlds(own).items():
         for rival in _rivals(memories):
@@ -233,7 +233,7 @@ def stream_sentences(own: Sequence[Unit]) -> list[str]:
 
 
 def _recalls_of_task(own: Sequence[Unit]) -> list[str]:
-    """Say how many recalls showed an item from the very task, of memories that know."""
+    """State how many recalls showed an item from the very task, for memories that know."""
     shares = []
     for memory, group in grouped(own, lambda unit: unit.memory).items():
         total, of_task = (
@@ -246,7 +246,7 @@ def _recalls_of_task(own: Sequence[Unit]) -> list[str]:
 
 
 def transfer_sentences(own: Sequence[Unit]) -> list[str]:
-    """Say which memories cannot be distinguished from ``none`` in tests."""
+    """State which memories cannot be distinguished from ``none`` in tests."""
     lines = []
     for where, part in zip(("in the same environment", "in others"), _parts(own), strict=True):
         for group in grouped(own, lambda unit: unit.policy).values():
@@ -259,7 +259,7 @@ def transfer_sentences(own: Sequence[Unit]) -> list[str]:
 
 
 def _same(where: str, rival: str, gains: Mapping[str, Estimate]) -> list[str]:
-    """Return a sentence on the gains whose interval holds 0, if there are any."""
+    """Return a sentence on the gains whose interval contains 0, if there are any."""
     ends = {memory: gain.interval() or (0.0, 0.0) for memory, gain in gains.items()}
     same = ", ".join(f"`{memory}`" for memory, (low, high) in ends.items() if low <= 0 <= high)
     return [f"{where}, {same} cannot be distinguished from `{rival}`."] if same else []

@@ -16,7 +16,7 @@ __all__ = ["NEARLY", "Curve", "area", "at_largest", "budgets", "comparable", "cu
 NEARLY = 0.95
 """Share of the best score that counts as reached."""
 _UPPER_BOUND = "oracle"
-"""Knows what nobody saw, so the best score is that of the others."""
+"""A memory that knows unseen facts, so the best score is that of the others."""
 
 
 class Curve(NamedTuple):
@@ -49,7 +49,7 @@ def at_largest(all_units: Sequence[Unit]) -> list[Unit]:
 
 
 def comparable(all_units: Sequence[Unit]) -> list[Unit]:
-    """Return jobs as they compare: a sweep's with the area as score, others as they are."""
+    """Return jobs in comparable form: a sweep's with the area as score, others unchanged."""
     found: list[Unit] = []
     for own in grouped(all_units, lambda u: u.protocol).values():
         found += _areas(own) if len(budgets(own)) > 1 else own

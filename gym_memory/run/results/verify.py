@@ -1,8 +1,8 @@
-"""Check results folders, stores and checkpoints, and remove what a killed write left.
+"""Check results folders, stores and checkpoints, and remove what a killed process left.
 
 A finished run has ``manifest.json``: size and SHA-256 of each file of data (not of reports). Every
-episode carries the hash of its settings, and its recorded steps show how many there were. Only
-what a kill in the middle of a write leaves is removed.
+episode has the hash of its settings, and its recorded steps show their number. Only leftovers of a
+write that was killed are removed.
 """
 
 from __future__ import annotations
@@ -48,10 +48,10 @@ Key = tuple[int, str, str]
 
 
 class FolderFinding(NamedTuple):
-    """A part of the folder, its state, and what was found.
+    """A part of the folder, its state, and the finding.
 
-    ``note``: worth knowing; ``repaired``: the remains of a kill are removed; ``unfinished``: run
-    the same command again; ``damaged``: wrong, and yours to decide on.
+    ``note``: worth knowing; ``repaired``: leftovers of a killed process were removed;
+    ``unfinished``: run the same command again; ``damaged``: wrong, and for the user to decide.
     """
 
     state: State
@@ -68,8 +68,8 @@ def write_manifest(folder: str | os.PathLike[str]) -> None:
 def verify(folder: str | os.PathLike[str], *, repair: bool = True) -> list[FolderFinding]:
     """Check a results folder.
 
-    ``repair`` removes what a kill left, if the folder may be written: a torn last line, episodes of
-    an unfinished job, temporary files.
+    ``repair`` removes leftovers of a killed process, if the folder is writable: a torn last line,
+    episodes of an unfinished job, temporary files.
     """
     path = Path(folder)
     config = read_config(path)
@@ -81,7 +81,7 @@ def verify(folder: str | os.PathLike[str], *, repair: bool = True) -> list[Folde
         findings += _versions(path)
         jobs: dict[Key, list[EpisodeRow]] = {}
         findings += _episodes(path, config, repair, jobs)
-        with contextlib.suppress(ResultsError, ValueError):  # found above
+        with contextlib.suppress(ResultsError, ValueError):  # reported above
             found = panel_findings(jobs.values(), read_environment(path))
             findings += [FolderFinding(*finding) for finding in found]
         findings += _steps(path, jobs)
