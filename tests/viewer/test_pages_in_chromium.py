@@ -16,6 +16,10 @@ from chromium import Browser, serving
 from gym_memory.core.names import specs
 from gym_memory.core.trajectory import read_trajectory
 from gym_memory.draw.page import inline_page
+from gym_memory.evaluate.rank.card import cards
+from gym_memory.evaluate.rank.result import load_reference
+from gym_memory.evaluate.rank.result import page as rank_page
+from gym_memory.evaluate.rank.suite import SuiteCell, load_suite
 from gym_memory.run import EpisodeResult
 from gym_memory.run.config import EpisodeRow, Job, RunConfig
 from gym_memory.run.play import play_job
@@ -500,6 +504,28 @@ def test_contrast_and_labels(
         wide = "return [document.documentElement.scrollWidth, innerWidth]"
         assert browser.run(wide) == [360, 360]
         assert violations(browser, axe) == []
+
+
+def test_ranking_on_a_phone_keeps_names_in_sight(
+    browser: Browser, tmp_path: Path, axe: str
+) -> None:
+    shipped = load_reference("smoke")["memories"]
+    cells = {name: [SuiteCell.from_json(c) for c in found] for name, found in shipped.items()}
+    suite = load_suite("smoke")
+    file = tmp_path / "rank.html"
+    file.write_text(rank_page(suite, cards(suite, cells), ["history"]))
+    with browser.sized(360, 740):
+        browser.open(file.as_uri(), ready=False)
+        assert browser.run("return document.documentElement.scrollWidth") == 360
+        moved, *names = browser.run(
+            "const table = document.querySelector('.scroll'); table.scrollLeft = 400;"
+            "const left = (e) => e.getBoundingClientRect().left;"
+            "const cells = [...table.querySelectorAll('td:first-child')];"
+            "return [table.scrollLeft, ...cells.map((e) => left(e) - left(table))]"
+        )
+        assert violations(browser, axe) == []
+    assert moved == 400
+    assert set(names) == {0}
 
 
 def violations(browser: Browser, axe: str) -> list[Any]:

@@ -21,7 +21,7 @@ from gym_memory.core.errors import ResultsError
 from gym_memory.core.files import read_json, seal, write_atomic
 from gym_memory.core.names import Spec
 from gym_memory.core.trajectory import read_rows
-from gym_memory.draw.comparison import COMPARISON
+from gym_memory.draw.comparison import COMPARISON, TitledTable, wide_table
 from gym_memory.draw.escape import text
 from gym_memory.draw.figures import colours
 from gym_memory.draw.page import frame, inline_page, table
@@ -263,11 +263,11 @@ def exam_figure(cards: Sequence[Card]) -> Figure:
 def page(suite: Suite, cards: Sequence[Card], own: Sequence[str] = ()) -> str:
     """Return ``rank.html``; the rows of the user's memories are highlighted."""
     shown = [
-        table(header, lines, caption=title, numbers=numbers(header), marked=own)
+        TitledTable(title, table(header, lines, numbers=numbers(header), marked=own))
         for title, header, lines in (main_table(cards), *more_tables(cards))
     ]
     notes = [*_RANKS, *(_STREAMS if suite.is_stream else _EPISODES)]
-    tables = "".join(f'<div class="card scroll">{one}</div>' for one in shown)
+    tables = "".join(map(wide_table, shown))
     figure = exam_figure(cards) if any(card.exam.n for card in cards) else None
     title = f"The ranking, tier {suite.tier}, suite {suite.version}"
     main = f"<ul>{''.join(f'<li>{text(note)}</li>' for note in notes)}</ul>{tables}"
