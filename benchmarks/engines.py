@@ -22,7 +22,7 @@ import runpy
 import signal
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from importlib.metadata import files
 from itertools import count, islice, takewhile
@@ -52,8 +52,12 @@ FRESH = 500
 """Games of ``tw-make``."""
 _FRESH = "tw-make/"
 TEXT_COMMANDS = 20_000
-STEPS = {"first": 1200, "other": 110, "planner": 120}
-"""Steps of a player in the first game of a level and split, in the others, and of the planner."""
+Plan = Mapping[str, int]
+"""Player to its steps."""
+PLAN: Plan = {"random": 90, "walkthrough": 90, "adversary": 165}
+FIRST: Plan = {**PLAN, "planner": 120}
+"""Steps in the first game of a level and split; those of the planner end with its episode."""
+_TEXT: Plan = {"text": 400}
 _MAKING_CPU_SECONDS = 5
 """After which a game counts as one that cannot be made."""
 _SCRATCH = tempfile.TemporaryDirectory()
@@ -215,7 +219,7 @@ def planner_actions(name: str) -> list[str]:
     else:
         settings = {"challenge": family, "level": level}
     env = gym.make(
-        f"gym_memory/{ids.get(family, 'TextWorld')}-v0", split=split, max_steps=STEPS["planner"],
+        f"gym_memory/{ids.get(family, 'TextWorld')}-v0", split=split, max_steps=FIRST["planner"],
         **settings,
     )  # fmt: skip
     policy = make_policy("planner?encoder=hash" if family == "cleaning" else "planner")
@@ -312,13 +316,13 @@ def _commands(player: str, rng: random.Random, pair: Pair, planned: list[str]) -
             yield rng.choice(valid)
 
 
-def compare(game: Game, players: tuple[str, ...], steps: int) -> dict[str, Any]:
+def compare(game: Game, plan: Plan) -> dict[str, Any]:
     """Play a game with each player, as many episodes as take these steps."""
     story = game.make()
     if story is None:
         return {"game": game.name, "made": False, "steps": 0, "native": 0, "unequal": []}
     pair = Pair(story)
-    for player in players:
+    for player, steps in plan.items():
         rng = random.Random(f"{game.name} {player}")
         planned = planner_actions(game.name) if player == "planner" else []
         left = len(planned) if player == "planner" else steps
@@ -364,16 +368,6 @@ def _made_fresh(rows: list[dict[str, Any]]) -> int:
     return sum(row["made"] and row["game"].startswith(_FRESH) for row in rows)
 
 
-_TEXT = ("text",), 400
-
-
-def _usual(game: Game) -> tuple[tuple[str, ...], int]:
-    players = ("random", "walkthrough", "adversary")
-    if game.planned:
-        return (*players, "planner"), STEPS["first"]
-    return players, STEPS["other"]
-
-
 def main() -> None:
     """Play, keep a row for each game, and print the sums."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
@@ -389,7 +383,8 @@ def main() -> None:
         if sum(row["steps"] for row in rows) >= most:
             break
         if game.name not in done:
-            rows.append(compare(game, *(_TEXT if args.text else _usual(game))))
+            plan = FIRST if game.planned else PLAN
+            rows.append(compare(game, _TEXT if args.text else plan))
             _keep(rows, out)
     print(_summary(rows))
 

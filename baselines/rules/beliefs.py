@@ -39,10 +39,10 @@ from gym_memory.graph.schema import (
     TRIED,
     UNEXPLORED,
     VERBATIM,
-    NameIndex,
     direction_in,
     direction_of,
     door_relation,
+    named_in,
     nouns,
     times_tried,
 )
@@ -364,6 +364,7 @@ class Beliefs:
         self.tells_place = any(m.triple[:2] == (PLAYER, "is in") for m in seen.mentions)
         apply(seen, self.graph, now)
         self.here = current_place(self.graph) or ""
+        self._named: dict[str, frozenset[str]] = {}
         self._known: dict[str, dict[str, str]] = {}
         self._leaving: dict[str, list[str]] = {}
 
@@ -502,14 +503,13 @@ class Beliefs:
         """True if a lower-case text has a thing's full name or an unambiguous part of it."""
         if thing in text and re.search(rf"\b{re.escape(thing)}(?!\w)", text):
             return True
-        return any(noun in text for noun in nouns(thing)) and thing in self._names.find(text)
+        return any(noun in text for noun in nouns(thing)) and thing in self._named_in(text)
 
-    @cached_property
-    def _names(self) -> NameIndex:
-        names = NameIndex(partial=True)
-        for name in self.graph.entities():
-            names.learn(name)
-        return names
+    def _named_in(self, text: str) -> frozenset[str]:
+        named = self._named.get(text)
+        if named is None:
+            named = self._named[text] = named_in(text, self.graph.entities())
+        return named
 
     def is_spoken_of(self, thing: str) -> bool:
         """True if the task or a text that was read names a thing."""
@@ -567,15 +567,13 @@ class Beliefs:
     @cached_property
     def distances(self) -> dict[str, int]:
         """Return the number of moves to every place reachable without passing a locked door."""
+        locked = set(self.subjects("is", "locked"))
 
         def unlocked(place: str) -> dict[str, str]:
-            return {
-                way: other
-                for way, other in self.ways(place).items()
-                if self.openness(self.door(place, way)) != "locked"
-            }
+            ways = self.ways(place).items()
+            return {way: other for way, other in ways if self.door(place, way) not in locked}
 
-        return distances(self.here, unlocked)
+        return distances(self.here, unlocked if locked else self.ways)
 
     def frontier(self) -> list[tuple[int, Exit]]:
         """Return unexplored exits with the number of moves to their place, nearest first.

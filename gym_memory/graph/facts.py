@@ -47,12 +47,14 @@ class Fact:
 
     __slots__ = ("_owner", "_past", "_since", "_slot", "id", "retired_by", "sources", "triple")
 
-    def __init__(self, id: int, triple: Triple, slot: Slot | None, owner: object):
+    def __init__(
+        self, id: int, triple: Triple, slot: Slot | None, owner: object, since: int | None = None
+    ):
         self.id = id
         self.triple = triple
         self.sources: Sequence[Source] = ()
         self.retired_by = ""
-        self._since: int | None = None
+        self._since = since
         # Most facts of a large graph hold once and were stated once: no list for these.
         self._past: Sequence[tuple[int, int]] = ()
         self._slot = slot
@@ -254,13 +256,11 @@ class VersionedFacts:
         in_slots = sum(slot is not None for _, slot in filed)
         if len(index) < len(filed) or len(slots) < in_slots:
             return False
+        owner = self._owner
+        self._facts += [Fact(n, triple, slot, owner, 0) for n, (triple, slot) in enumerate(filed)]
+        self._timeline.events += [(0, triple, "", False, "", n) for triple, n in index.items()]
         out, into, related = (defaultdict[str, list[Triple]](list) for _ in range(3))
-        owner, facts, events = self._owner, self._facts, self._timeline.events
-        for number, (triple, slot) in enumerate(filed):
-            fact = Fact(number, triple, slot, owner)
-            fact._since = 0
-            facts.append(fact)
-            events.append((0, triple, "", False, "", number))
+        for triple in index:
             subject, relation, obj = triple
             out[subject].append(triple)
             related[relation].append(triple)

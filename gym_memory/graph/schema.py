@@ -40,7 +40,7 @@ fact                                meaning
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Container, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from functools import lru_cache
 
 from gym_memory.core.records import Triple
@@ -49,8 +49,8 @@ __all__ = ["ACTION_RESULTS", "DETERMINERS", "DIRECTIONS", "EXIT", "INVENTORY", "
 __all__ += ["MEANS", "OPPOSITE", "PLAYER", "QUOTED", "RECIPE", "SHORT_DIRECTIONS", "TRIED"]
 __all__ += ["UNEXPLORED", "VERBATIM"]
 __all__ += ["NameIndex", "Slot", "clean_name", "contains", "direction_in", "direction_of"]
-__all__ += ["door_relation", "head_noun", "is_contents", "is_readable", "nouns", "slot_of"]
-__all__ += ["times_tried", "tried_relation", "way_relation"]
+__all__ += ["door_relation", "head_noun", "is_contents", "is_readable", "named_in"]
+__all__ += ["nouns", "slot_of", "times_tried", "tried_relation", "way_relation"]
 
 
 class _Opposites(dict[str, str]):
@@ -232,6 +232,8 @@ _MOST_TEXTS = 4096
 _MOST_WORDS = 4
 _MOST_FITS = 8
 """Names that a partial name may share a word and a noun with; more are not looked through."""
+_FEW_NAMES = 32
+"""Names that are compared with a text one by one; for more, the text is searched again."""
 
 
 @lru_cache(maxsize=1 << 14)
@@ -263,6 +265,14 @@ def _words(text: str) -> list[str]:
     return _WORD.findall(text.lower())
 
 
+@lru_cache(maxsize=1 << 14)
+def _parts(name: str) -> tuple[tuple[str, ...], str, tuple[tuple[str, str], ...]]:
+    """Return the words of a name, the same as a text, and each with each noun of the name."""
+    words = tuple(_words(name))
+    pairs = tuple((word, noun) for noun in (*nouns(name), _ONE) for word in dict.fromkeys(words))
+    return words, " ".join(words), pairs
+
+
 class NameIndex:
     """An index that finds the names of known entities in text, in O(words).
 
@@ -288,7 +298,8 @@ class NameIndex:
         self._by_words: dict[str, str] = {}
         self._longest: dict[str, int] = {}  # first word to the most words of a name
         self._by_noun: dict[tuple[str, str], list[str]] = {}  # by a word and a noun of the name
-        self._found: dict[str, tuple[str, ...]] = {}
+        self._learnt: list[tuple[str, ...]] = []  # words that texts with each name have, in order
+        self._found: dict[str, tuple[tuple[str, ...], int]] = {}  # and how many were learnt then
 
     @property
     def all(self) -> Container[str]:
@@ -300,29 +311,31 @@ class NameIndex:
         if name in self._names:
             return
         self._names.add(name)
-        words = _words(name)
-        self._forget({*words, _ONE} if self._is_partial else words[:1])
+        words, phrase, pairs = _parts(name)
+        self._learnt.append((*words, _ONE) if self._is_partial else words[:1])
         if words:
-            self._by_words[" ".join(words)] = name
-            self._longest[words[0]] = max(self._longest.get(words[0], 0), len(words))
-        for noun in (*nouns(name), _ONE) if self._is_partial else ():
-            for word in dict.fromkeys(words):
-                self._by_noun.setdefault((word, noun), []).append(name)
-
-    def _forget(self, words: Collection[str]) -> None:
-        """Forget what texts with one of these words name."""
-        stale = [text for text in self._found if any(word in text.lower() for word in words)]
-        for text in stale:
-            del self._found[text]
+            self._by_words[phrase] = name
+            if len(words) > self._longest.get(words[0], 0):
+                self._longest[words[0]] = len(words)
+        for pair in pairs if self._is_partial else ():
+            self._by_noun.setdefault(pair, []).append(name)
 
     def find(self, text: str) -> tuple[str, ...]:
         """Return the names in ``text``, in its order, each once; of nested names the longest."""
-        found = self._found.get(text)
-        if found is None:
+        found, learnt = self._found.get(text, ((), -1))
+        if learnt < len(self._learnt):
+            if learnt < 0 or self._may_name_more(text, learnt):
+                found = tuple(dict.fromkeys(self._search(_words(text))))
             if len(self._found) >= _MOST_TEXTS:
                 self._found.clear()
-            found = self._found[text] = tuple(dict.fromkeys(self._search(_words(text))))
+            self._found[text] = found, len(self._learnt)
         return found
+
+    def _may_name_more(self, text: str, learnt: int) -> bool:
+        """True if a text may have names that were learnt after so many others."""
+        new = self._learnt[learnt:]
+        text = text.lower()
+        return len(new) > _FEW_NAMES or any(word in text for words in new for word in words)
 
     def _search(self, words: Sequence[str]) -> Iterator[str]:
         position = 0
@@ -358,6 +371,24 @@ class NameIndex:
                 if len(fits) == 1:
                     return fits[0], end
         return None, start
+
+
+def named_in(text: str, names: Iterable[str]) -> frozenset[str]:
+    """Return those of the names that a text has, in full or in unambiguous part.
+
+    >>> sorted(named_in("Take the red one, and milk.", ("red apple", "green apple", "milk")))
+    ['milk', 'red apple']
+    """
+    words = frozenset(_words(text))
+    return _named_in(text, frozenset(n for n in names if not words.isdisjoint(_parts(n)[0])))
+
+
+@lru_cache(maxsize=1 << 10)
+def _named_in(text: str, names: frozenset[str]) -> frozenset[str]:
+    index = NameIndex(partial=True)
+    for name in sorted(names):
+        index.learn(name)
+    return frozenset(index.find(text))
 
 
 _READABLE = re.compile(

@@ -128,7 +128,7 @@ class _StepDraft(Draft):
 
     def __init__(self, graph: TemporalGraph, actions: tuple[str, ...]) -> None:
         super().__init__(graph)
-        self._actions = frozenset(action.lower() for action in actions)
+        self._actions = _lower(actions)
         self._spoken = names_in(actions)
         self.unlocking = False
 
@@ -389,13 +389,28 @@ def offered(actions: tuple[str, ...]) -> Offers:
     lower = [action.lower() for action in actions]
     exits = (direction_in(action) for action in lower if action.startswith("go "))
     here: dict[str, str] = {}
-    for found in filter(None, map(_ACTION.fullmatch, lower)):
-        verb, name = found["verb"], found["second"]
-        if verb in _STATE_BEFORE or (verb == "take" and not name):
-            name = found["first"]
-        if name and name != INVENTORY and kind_of_noun(name) != DOOR and not here.get(name):
-            here[name] = _STATE_BEFORE.get(verb, "")
+    for name, state in filter(None, map(_here, lower)):
+        here[name] = here.get(name) or state
     return Offers(tuple(exit_ for exit_ in exits if exit_), tuple(here.items()))
+
+
+@lru_cache(maxsize=1 << 12)
+def _here(action: str) -> tuple[str, str] | None:
+    """Return the thing in the room that an action names, and the state that it implies."""
+    found = _ACTION.fullmatch(action)
+    if found is None:
+        return None
+    verb, name = found["verb"], found["second"]
+    if verb in _STATE_BEFORE or (verb == "take" and not name):
+        name = found["first"]
+    if not name or name == INVENTORY or kind_of_noun(name) == DOOR:
+        return None
+    return name, _STATE_BEFORE.get(verb, "")
+
+
+@lru_cache(maxsize=256)
+def _lower(actions: tuple[str, ...]) -> frozenset[str]:
+    return frozenset(action.lower() for action in actions)
 
 
 # Names: what the valid actions name is what the game calls it. *A pair of court shoes* is `court

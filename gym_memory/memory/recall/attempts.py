@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from itertools import groupby, islice
 from operator import attrgetter
 from typing import NamedTuple
@@ -33,11 +34,15 @@ def last_attempts(episodes: Iterable[Episode], most: int) -> list[Attempt]:
     attempts = []
     for action, run in islice(groupby(episodes, key=attrgetter("action")), most):
         last, *before = islice(run, MAX_RUN)
-        shown = without_empty_lines(last.text)
-        answer = shown.partition("\n")[0][:_MAX_ANSWER_CHARS]
-        head = entry_head(last.t, action, 1 + len(before))
-        attempts.append(Attempt(f"{head}\n{answer}", last.text if answer == shown else ""))
+        attempts.append(_attempt(last.t, action, 1 + len(before), last.text))
     return attempts
+
+
+@lru_cache(maxsize=1 << 10)
+def _attempt(t: int, action: str, times: int, text: str) -> Attempt:
+    shown = without_empty_lines(text)
+    answer = shown.partition("\n")[0][:_MAX_ANSWER_CHARS]
+    return Attempt(f"{entry_head(t, action, times)}\n{answer}", text if answer == shown else "")
 
 
 def fit_attempts(attempts: Sequence[Attempt], left: int) -> tuple[str, frozenset[str]]:
