@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from gym_memory.run.results.intervals import Estimate, gaps, scores
+from gym_memory.run.results.intervals import Estimate, gaps, over_worlds, scores
 
 HERE = Path(__file__).parent
 SIZES = (5, 10, 20, 50, 100)
@@ -177,6 +177,36 @@ def over_trainings(rng: np.random.Generator) -> list[str]:
     return lines
 
 
+WORLDS = (3, 5, 7, 10)
+_GAMES = 10
+"""Games of a world."""
+
+
+def leads_over_worlds() -> list[str]:
+    """The table of leads whose unit is the world, and beside it games as the unit, as lines."""
+    rng = np.random.default_rng(1)
+    lines = [
+        f"| worlds differ by | {' | '.join(f'{n} worlds' for n in WORLDS)} |",
+        f"|---|{'--:|' * len(WORLDS)}",
+    ]
+    for apart in (0.0, 0.05, 0.15, 0.3):
+        cells = []
+        for n in WORLDS:
+            labels = np.repeat(range(n), _GAMES).tolist()
+
+            def draw(n: int = n, apart: float = apart) -> NDArray[np.float64]:
+                means = np.repeat(0.1 + apart * rng.standard_normal(n), _GAMES)
+                return means + 0.1 * rng.standard_normal(n * _GAMES)
+
+            world, _ = coverage(
+                0.1, lambda draw=draw, labels=labels: over_worlds(draw(), labels), DRAWS
+            )
+            game, _ = coverage(0.1, lambda draw=draw: gaps(draw()), DRAWS)
+            cells.append(f"{world:.3f} / {game:.3f}")
+        lines.append(f"| {apart:g} | {' | '.join(cells)} |")
+    return lines
+
+
 def main() -> None:
     rng = np.random.default_rng(0)
     lines = [
@@ -193,6 +223,12 @@ def main() -> None:
         "intervals are wide rather than wrong.",
         "",
         *over_trainings(rng),
+        "",
+        f"Leads in several worlds of {_GAMES} games each, with the world as the unit / with games "
+        "as the unit. Worlds differ by the standard deviation of the first column, games of a "
+        "world by .1.",
+        "",
+        *leads_over_worlds(),
     ]
     text = "\n".join(lines) + "\n"
     (HERE / "intervals.md").write_text(text, encoding="utf-8")

@@ -21,6 +21,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import leads
 import numpy as np
 import speed
 import tables_docs
@@ -93,7 +94,12 @@ def foreign_games() -> str:
         shown = (found.get(head.strip("`")) for head in heads)
         cells = (f"{np.mean(np.concatenate(scores)):.2f}" if scores else "" for scores in shown)
         rows.append([title, str(len(found["none"])), *cells])
-    return _table(["games of others", "n", *heads], 1, rows)
+    unseen = dict(zip(heads, rows[-1][2:], strict=True))
+    said = ", ".join(
+        f"`{memory.strip('`')}` {unseen[memory]}" for memory in ("history", "`arigraph`")
+    )
+    made = _table(["games of others", "n", *heads], 1, rows)
+    return f"{made}\nIn the games that nobody looked at: {said}.\n"
 
 
 _FOREIGN = {
@@ -252,24 +258,19 @@ def _played(worlds: Mapping[str, Sequence[str]]) -> list[list[Unit]]:
 
 
 def together() -> str:
-    """By how much the graph is above its rivals over all worlds, by who plays."""
+    """By how much the graph is above its rivals, with the world as the unit, by who decides."""
     players = {
-        "planner and shopper, rule-based": _played(WORLDS),
-        "Ariadne, scripted server": _played(AGENT_WORLDS),
-        "a transformer over words, cloned": learnt_worlds(),
+        "`planner`, `shopper`: rules": _played(WORLDS),
+        "`ariadne`: the planner's rules, served": _played(AGENT_WORLDS),
+        "`text`: the planner, cloned": learnt_worlds(),
     }
-    rows = []
-    for player, worlds in players.items():
-        areas = [_by_task(world) for world in worlds]
-        cells = [player, str(len(worlds))]
-        for rival in RIVALS:
-            pairs = [(w["arigraph"], w[rival]) for w in areas if rival in w]
-            gaps = [graph[task] - score for graph, other in pairs for task, score in other.items()]
-            note = f" ({len(pairs)} of them)" if len(pairs) < len(worlds) else ""
-            cells.append(_gap({0: gaps}) + note)
-        rows.append(cells)
-    heads = ["who plays", "worlds", *(f"`arigraph` - `{rival}`" for rival in RIVALS)]
-    return _table(heads, 1, rows)
+    named = {
+        player: {_game(world[0].env): _by_task(world) for world in worlds}
+        for player, worlds in players.items()
+    }
+    heads = ["who decides", "worlds", *(f"`arigraph` - `{rival}`" for rival in RIVALS)]
+    made = _table(heads, 1, leads.lead_rows(named, "arigraph", RIVALS))
+    return "\n".join([made, *leads.lead_sentences(named, "arigraph", RIVALS), ""])
 
 
 def _by_task(played: Sequence[Unit]) -> dict[str, dict[str, float]]:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gym_memory.run.results.intervals import gaps, holm, scores, values
+from gym_memory.run.results.intervals import gaps, holm, over_worlds, scores, values
 
 SCORES = st.lists(st.floats(0, 1, allow_subnormal=False), min_size=2, max_size=30)
 GAPS = st.lists(st.floats(-1, 1, allow_subnormal=False), min_size=2, max_size=30)
@@ -122,3 +122,22 @@ def test_holm_multiplies_the_smallest_by_their_number() -> None:
     assert holm([0.01, 0.04, 0.03]) == pytest.approx([0.03, 0.06, 0.06])
     assert holm([0.9, 0.8]) == [1.0, 1.0]
     assert holm([]) == []
+
+
+def test_world_is_the_unit_whatever_its_number_of_games() -> None:
+    few, many = over_worlds([0.1, 0.4], "AB"), over_worlds([0.1] * 9 + [0.4], "AAAAAAAAAB")
+    assert (few.mean, few.clusters) == (many.mean, many.clusters) == (0.25, 2)
+    assert few.interval() == many.interval() == pytest.approx((-1.656, 2.156), abs=0.01)
+    assert over_worlds([0.1, 0.2], "AA").interval() is None
+
+
+@pytest.mark.parametrize("worlds", [2, 5, 7])
+def test_interval_over_worlds_covers_where_games_agree(worlds: int) -> None:
+    rng = np.random.default_rng(worlds)
+    labels = np.repeat(range(worlds), 8).tolist()
+    hits = []
+    for _ in range(400):
+        means = np.repeat(0.1 + 0.2 * rng.standard_normal(worlds), 8)
+        found = over_worlds(means + 0.1 * rng.standard_normal(8 * worlds), labels).interval()
+        hits.append(found is not None and found[0] <= 0.1 <= found[1])
+    assert np.mean(hits) >= 0.93
