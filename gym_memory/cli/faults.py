@@ -23,6 +23,10 @@ _LINKED = (_LIBRARY, *((_LIBRARY / name).resolve() for name in ("wrappers", "bas
 """Folders of this library, those behind its links too."""
 
 
+_PACKAGES = {"site-packages", "dist-packages"}
+"""Folders of packages, those of other environments on the path too."""
+
+
 class Frame(NamedTuple):
     """A line of a traceback."""
 
@@ -58,7 +62,9 @@ def _is_installed(file: str) -> bool:
     place = Path(file).resolve()
     paths = sysconfig.get_paths()
     installed = {Path(paths[name]).resolve() for name in ("stdlib", "purelib", "platlib")}
-    return any(place.is_relative_to(folder) for folder in (*installed, *_LINKED))
+    return not _PACKAGES.isdisjoint(place.parts) or any(
+        place.is_relative_to(folder) for folder in (*installed, *_LINKED)
+    )
 
 
 def print_failures(all_units: Sequence[Unit], folder: Path) -> None:

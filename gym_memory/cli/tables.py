@@ -21,7 +21,7 @@ _PIPE_WIDTH = 200
 
 _SHORTEST_NAME = 10
 """Characters to which a name may be shortened."""
-_NARROWEST_PROSE = 24
+_NARROWEST_PROSE = 21
 """Characters of the narrowest column of sentences."""
 _LONGEST_IN_LINE = 60
 """Characters of a cell that joins others on a line of a stacked row."""

@@ -10,6 +10,7 @@ import threading
 from abc import abstractmethod
 from collections.abc import Sequence
 from functools import cached_property
+from numbers import Real
 from typing import Any, ClassVar, NamedTuple, Self
 
 import gymnasium as gym
@@ -61,6 +62,20 @@ class Feedback(NamedTuple):
     over: bool = False
     cut: bool = False
     reward: float | None = None
+
+
+def _expect_feedback(found: Any) -> Feedback:
+    """Return the answer of a game's code, if its fields that every step reads have their types."""
+    if not isinstance(found, Feedback):
+        raise InvalidArgumentError(f"expected a Feedback, got {type(found).__name__}")
+    for name, kind in (("text", str), ("inventory", str), ("score", Real), ("max_score", Real)):
+        value = getattr(found, name)
+        if not isinstance(value, kind):
+            wanted = "text" if kind is str else "a number"
+            raise InvalidArgumentError(
+                f"expected Feedback.{name} as {wanted}, got {value!r:.60} ({type(value).__name__})"
+            )
+    return found
 
 
 class Snapshot(NamedTuple):
@@ -209,7 +224,7 @@ class TextEnv(gym.Env[dict[str, Any], str]):
         self._actions.clear()
         self._invalid = 0
         with _opening:
-            self._feedback = self._open(task_id)
+            self._feedback = _expect_feedback(self._open(task_id))
         self.task_id = task_id
         self._done = self._feedback.won or self._feedback.lost
         self._valid = None
@@ -248,7 +263,7 @@ class TextEnv(gym.Env[dict[str, Any], str]):
         if refusal is not None:
             self._feedback = before._replace(text=refusal, accepted=False, reward=None)
         else:
-            self._feedback = self._send(self._command(action))
+            self._feedback = _expect_feedback(self._send(self._command(action)))
             self._valid = None
         self._actions.append(action)
         self._invalid += not self._feedback.accepted

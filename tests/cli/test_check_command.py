@@ -219,7 +219,7 @@ def test_good_one_has_no_fault(folder: Path, capsys: Any, name: str) -> None:
         ("memories.py:Outside", "state is whole", "outside of state()"),
         ("memories.py:Tuples", "state is JSON", "tuples become lists"),
         ("memories.py:Sets", "same in any process", "sort sets"),
-        ("memories.py:Changes", "same twice", "two recalls differ"),
+        ("memories.py:Changes", "same twice", "two recalls differ: text: "),
         ("policies.py:Raises", "plays", "KeyError"),
         ("policies.py:WrongType", "plays", "expected the action as text, got 3 (int)"),
         ("policies.py:Chance", "same twice", "draw from the seed"),
@@ -227,10 +227,10 @@ def test_good_one_has_no_fault(folder: Path, capsys: Any, name: str) -> None:
         ("policies.py:Changes", "observation", "changed"),
         ("policies.py:NeedsActions", "no memory", "IndexError"),
         ("worlds.py:Raises", "plays", "AttributeError"),
-        ("worlds.py:WrongType", "plays", ""),
+        ("worlds.py:WrongType", "plays", "expected Feedback.text as text, got 3 (int)"),
         ("worlds.py:Refuses", "valid actions", "was listed and refused"),
         ("worlds.py:Outside", "snapshot", "outside of the snapshot"),
-        ("worlds.py:Chance", "same twice", "two games of seed 0 differ"),
+        ("worlds.py:Chance", "same twice", "two games of seed 0 differ: ('wait', '0."),
     ],
 )
 def test_broken_one_is_named(folder: Path, capsys: Any, own: str, check: str, said: str) -> None:

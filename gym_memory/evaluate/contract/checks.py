@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from itertools import zip_longest
 from typing import Any, NamedTuple
 
 __all__ = ["HOSTILE_TEXTS", "Check", "CheckResult", "ContractFault", "expect"]
 __all__ += ["first_difference", "run_checks"]
+
+_SHOWN_CHARS = 60
+"""Characters of each value that is shown."""
 
 Check = Callable[[], str]
 """A function that plays; returns its measurement, or raises ContractFault with the fault."""
@@ -65,8 +69,30 @@ def _run(name: str, sentence: str, check: Check) -> CheckResult:
 
 
 def first_difference(one: Any, other: Any) -> str:
-    """Return where two texts of values differ, briefly."""
-    left, right = str(one), str(other)
-    at = next((n for n, (a, b) in enumerate(zip(left, right, strict=False)) if a != b), None)
-    start = max((min(len(left), len(right)) if at is None else at) - 20, 0)
-    return f"{left[start : start + 60]!r} and {right[start : start + 60]!r}"
+    """Return where two values first differ, briefly.
+
+    >>> first_difference(["look", "go east", "wait"], ["look", "go west", "wait"])
+    "'go east' and 'go west', item 2"
+    >>> first_difference({"text": "a hall", "t": 1}, {"text": "a hall", "t": 2})
+    't: 1 and 2'
+    """
+    if hasattr(one, "_asdict") and type(one) is type(other):
+        one, other = one._asdict(), other._asdict()
+    if isinstance(one, Mapping) and isinstance(other, Mapping):
+        for key in {**one, **other}:
+            if one.get(key) != other.get(key):
+                return f"{key}: {first_difference(one.get(key), other.get(key))}"
+    if isinstance(one, list | tuple) and isinstance(other, list | tuple):
+        pairs = enumerate(zip_longest(one, other), 1)
+        number, pair = next(((n, pair) for n, pair in pairs if pair[0] != pair[1]), (0, None))
+        if pair is not None:
+            short = all(len(repr(value)) <= _SHOWN_CHARS for value in pair)
+            said = f"{pair[0]!r} and {pair[1]!r}" if short else first_difference(*pair)
+            return f"{said}, item {number}"
+    if not (isinstance(one, str) and isinstance(other, str)):
+        one, other = repr(one), repr(other)
+        if max(len(one), len(other)) <= _SHOWN_CHARS:
+            return f"{one} and {other}"
+    at = next((n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), None)
+    start = max((min(len(one), len(other)) if at is None else at) - 20, 0)
+    return " and ".join(repr(text[start : start + _SHOWN_CHARS]) for text in (one, other))
