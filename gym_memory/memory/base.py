@@ -104,6 +104,8 @@ class Memory(ABC):
     uses_oracle: ClassVar[bool] = False
     keeps_budget: bool = True
     """True if recalls stay within their budget, unlike a whole transcript."""
+    over_budget: int = 0
+    """Recalls so far that were shown empty, since they exceeded every budget that they got."""
     operations: tuple[str, ...] = ()
     """Forms of the texts that :meth:`write` takes, for a policy to see; e.g. ``note: TEXT``."""
     trust: Trust = "all"
@@ -249,7 +251,10 @@ def _within_budget(recall: Callable[[Any, Cue, int], Recall]) -> Callable[[Any, 
             found = recall(self, cue, room)
             size = _tokens(found)
         self._room = room
-        return found if size <= max(budget, 0) or not self.keeps_budget else Recall()
+        if size <= max(budget, 0) or not self.keeps_budget:
+            return found
+        self.over_budget += 1
+        return Recall()
 
     return held
 

@@ -36,9 +36,9 @@ class EpisodeResult:
     win is. ``tokens`` are the mean of the recalls shown, ``memory_ms`` the mean of a step's update
     and recall. ``counters`` are those of policy, memory and models, ``curve`` points ``(step,
     value)`` where the value changed. ``failed`` says why an episode was not played to its end,
-    ``detail`` more of it. ``notes`` are what a reader is to know of the calls of language models:
-    why the first one failed, what a server refuses, what was cut or estimated. ``models`` are
-    those that answered, by the names that their servers give.
+    ``detail`` more of it. ``notes`` are what a reader is to know of the memory and of the calls of
+    language models: recalls over the budget, why the first call failed, what was cut or estimated.
+    ``models`` are those that answered, by the names that their servers give.
     """
 
     task_id: str = ""
@@ -83,7 +83,11 @@ class EpisodeResult:
         cost = self.cost_usd + usage.pop("cost_usd")
         counters, said = {**self.counters, **usage}, (meter.notes(), meter.models())
         return dataclasses.replace(
-            self, cost_usd=cost, counters=counters, notes=said[0], models=said[1]
+            self,
+            cost_usd=cost,
+            counters=counters,
+            notes=(*self.notes, *said[0]),
+            models=said[1],
         )
 
     @property
@@ -164,6 +168,7 @@ def rollout(
 class _Tally:
     def __init__(self, env: gym.Env[Any, Any], policy: Policy, on_step: OnStep | None):
         memory = env.get_wrapper_attr("memory") if env.has_wrapper_attr("memory") else None
+        self._memory, self._over_before = memory, getattr(memory, "over_budget", 0)
         self._counting: list[Any] = [c for c in (policy, memory) if hasattr(c, "counters")]
         self._before = self._counters()
         self._started = time.perf_counter()
@@ -209,6 +214,8 @@ class _Tally:
         stats = info.get("memory_stats")
         if stats is not None and stats.writes:
             counters["memory_writes"] = stats.writes
+        over = getattr(self._memory, "over_budget", 0) > self._over_before
+        name = type(self._memory).__name__
         return EpisodeResult(
             task_id=info.get("task_id", ""),
             split=info.get("split", ""),
@@ -228,4 +235,5 @@ class _Tally:
             cost_usd=float(counters.pop("cost_usd", 0.0)),
             counters=counters,
             curve=tuple(self._curve),
+            notes=(f"{name} recalls more than its budget, which is shown empty",) if over else (),
         )

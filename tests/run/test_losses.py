@@ -54,6 +54,11 @@ def test_without_own_memories_all_but_the_best_lose() -> None:
     assert [loss.unit.seed for loss in found] == [0, 1, 2]
 
 
+def test_failed_games_are_no_lost_games() -> None:
+    crashed = [unit._replace(failed="KeyError: 'kitchen'") for unit in played("none")]
+    assert losses([*crashed, *played("arigraph")]) == []
+
+
 def test_one_memory_loses_nothing() -> None:
     assert losses(played("none")) == []
 

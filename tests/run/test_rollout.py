@@ -9,8 +9,11 @@ import pytest
 
 from gym_memory.baselines.base import Policy
 from gym_memory.baselines.scripted import Random, Walkthrough
+from gym_memory.core.records import Cue, Recall
+from gym_memory.memory.history import History
 from gym_memory.run import EpisodeResult, rollout
 from gym_memory.testing.fake_env import FAKE_ID, RAW_ID
+from gym_memory.wrappers.memory import MemoryObservation
 
 
 class Script(Policy):
@@ -154,6 +157,19 @@ def test_tokens_are_those_shown_on_average() -> None:
     assert [t for t, _ in shown] == list(range(11))
     assert result.tokens == pytest.approx(sum(stats.tokens for _, stats in shown) / 11)
     assert result.tokens > 0
+
+
+def test_recall_over_budget_is_noted() -> None:
+    class Wide(History):
+        def recall(self, cue: Cue, budget: int) -> Recall:
+            return super().recall(cue, 1000)
+
+    notes = []
+    for budget in (5, 1000):
+        env = MemoryObservation(gym.make(RAW_ID, max_steps=3), "none", budget)
+        env.memory = Wide()
+        notes.append(rollout(env, Script("look"), 0).notes)
+    assert notes == [("Wide recalls more than its budget, which is shown empty",), ()]
 
 
 def test_errors_pass_through() -> None:

@@ -31,9 +31,10 @@ class Loss(NamedTuple):
 def losses(all_units: Sequence[Unit], most: int = 3) -> list[Loss]:
     """Return the games that cost most, the worst first, each against the best other memory.
 
-    The games are those of the user's own memories where there are any, else of all but the best.
+    The games are those of the user's own memories where there are any, else of all but the best;
+    what failed by an exception is no game.
     """
-    by_memory = grouped(all_units, lambda unit: unit.memory)
+    by_memory = grouped((unit for unit in all_units if not unit.failed), lambda unit: unit.memory)
     means = {
         memory: float(np.mean([unit.score for unit in own]))
         for memory, own in by_memory.items()
