@@ -390,13 +390,19 @@ def panel_rows() -> Table:
 
 
 def doors() -> Table:
-    """Return how each door does from an empty environment; see doors/run.py."""
+    """Return how each door does from an empty environment, and what a call takes; doors/run.py."""
     found, rows = measured("doors"), []
     for name, door in DOORS.items():
         row = {"before": "not run" if door.before != "" else "no door", "now": "not run"}
         row |= found.get(name, {})
-        rows.append([name, _line(row["before"]), _line(row["now"])])
-    return ["door", "before", "now"], 3, rows
+        calls = row.get("calls", {})
+        bare = f"{calls['bare']:.2f}" if "bare" in calls else "–"
+        ways = [
+            f"{way} {ms:.1f} (+{ms - calls['bare']:.1f}, {ms / calls['bare']:.0f} x)"
+            for way, ms in calls.get("ms", {}).items()
+        ]
+        rows.append([name, _line(row["before"]), _line(row["now"]), bare, ", ".join(ways) or "–"])
+    return ["door", "before", "now", "bare step, ms", "through the door, ms"], 3, rows
 
 
 def _line(text: str) -> str:
@@ -422,19 +428,9 @@ def paper_pairs() -> Table:
     return heads, 4, rows
 
 
-def door_calls() -> Table:
-    """Return what a call through a door takes beside the bare step; see doors/calls.py."""
-    rows = [
-        [name, way, f"{row['calls']['bare']:.2f}", f"{ms:.2f}", f"{ms - row['calls']['bare']:.2f}"]
-        for name, row in measured("doors").items()
-        for way, ms in row.get("calls", {}).get("ms", {}).items()
-    ]
-    return ["door", "way", "bare step, ms", "through the door, ms", "more, ms"], 2, rows
-
-
 def door_faults() -> Table:
     """Return the line that each mistake gives at a door; see doors/calls.py."""
-    titles = {"token": "a wrong token", "handle": "a wrong handle or a lost session",
+    titles = {"token": "a wrong token", "handle": "a wrong handle, a lost session or a wrong split",
               "schema": "a wrong argument", "dead": "a dead service"}  # fmt: skip
     rows = [
         [name, title, _line(row["calls"][kind])]
@@ -446,7 +442,6 @@ def door_faults() -> Table:
 
 
 PAGES: dict[str, dict[str, Callable[[], Table]]] = {
-    "bring-your-agent": {"door_calls": door_calls, "door_faults": door_faults},
     "cite-a-number": {"panels": panels, "panel_rows": panel_rows},
     "agentodyssey": {"odyssey": odyssey},
     "foreign-environments": {"arena": arena},

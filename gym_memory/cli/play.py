@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import secrets
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -136,16 +134,10 @@ def serve(
     env: options.Env,
     memory: options.Memory = DEFAULT_MEMORY,
     budget: options.Budget = DEFAULT_BUDGET,
-    host: Annotated[
-        str, Option(help="Address to listen on; every request needs the token.")
-    ] = "127.0.0.1",
-    port: Annotated[int, Option(help="TCP port.", min=1, max=65535)] = 8000,
-    max_sessions: Annotated[
-        int, Option(metavar="N", min=1, help="Sessions at once; one more is refused.")
-    ] = 64,
-    idle: Annotated[
-        float, Option(metavar="SECONDS", help="Idle time after which a session is closed.")
-    ] = 600.0,
+    host: options.Host = "127.0.0.1",
+    port: options.Port = 8000,
+    max_sessions: options.MaxSessions = 64,
+    idle: options.Idle = 600.0,
     plugins: options.Plugins = None,
 ) -> None:
     """Serve an environment with a memory to OpenEnv clients; Ctrl-C ends it.
@@ -156,14 +148,11 @@ def serve(
     Example: `gym-memory serve -e "Cooking?level=rl-1" -m arigraph --port 8000`
     """
     from gym_memory.train.openenv import make_app
-    from gym_memory.train.openenv import serve as run
-    from gym_memory.viewer.server import Guard
+    from gym_memory.viewer.server import serve_programs
 
     options.load_plugins(plugins)
     app = make_app(env, memory, budget, max_sessions=max_sessions, idle_s=idle)
-    token = os.environ.get("GYM_MEMORY_TOKEN") or secrets.token_urlsafe(24)
-    typer.echo(f"serving {env} with memory {memory} at http://{host}:{port} (token: {token})")
-    run(Guard(app, host, port, token, programs=True), host, port)
+    serve_programs(app, f"{env} with memory {memory}", host, port, "", "openenv")
 
 
 def serve_scripted(

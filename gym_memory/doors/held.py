@@ -21,8 +21,10 @@ _MOST_SNAPSHOTS = 100
 class Lease(Generic[T]):
     """A thing in use by a client, with the snapshots that it took."""
 
-    def __init__(self, thing: T):
-        self.thing, self.lock, self.used = thing, threading.Lock(), time.monotonic()
+    thing: T
+
+    def __init__(self) -> None:
+        self.lock, self.used = threading.Lock(), time.monotonic()
         self.snapshots: dict[str, Any] = {}
 
     def keep(self, snapshot: Any) -> str:
@@ -50,64 +52,61 @@ class LeaseShelf(Generic[T]):
         idle_s: Seconds without a call after which a thing is taken off.
     """
 
-    def __init__(
-        self, kind: str, close: Callable[[T], None], most: int = 64, idle_s: float = 600.0
-    ):
+    def __init__(self, kind: str, close: Callable[[T], None], most: int, idle_s: float):
         self._kind, self._close = kind, close
         self._most, self._idle_s = check_int("most", most, 1), check_amount("idle_s", idle_s)
-        self._held: dict[str, Lease[T]] = {}
+        self._leases: dict[str, Lease[T]] = {}
         self._lock = threading.Lock()
 
     def put(self, make: Callable[[], T], handle: str = "") -> str:
-        """Make a thing and return its handle, which may be given; refuse where there are many."""
-        self._drop_idle()
-        with self._lock:
-            if len(self._held) >= self._most:
-                raise InvalidArgumentError(
-                    f"expected at most {self._most} {self._kind}s at once: close one"
-                )
-            handle = handle or secrets.token_hex(8)
-            held: Lease[Any] = Lease(None)
-            self._held[handle] = held  # its place is taken while it is made
-        try:
-            held.thing = make()
-        except BaseException:
-            del self._held[handle]
-            raise
+        """Make a thing and return its handle; the thing of a known handle stays as it is."""
+        self._drop_idle(but=handle)
+        lease = Lease[T]()
+        with lease.lock:  # a call that finds the lease waits until its thing is made
+            with self._lock:
+                if handle in self._leases:
+                    return handle
+                if len(self._leases) >= self._most:
+                    raise InvalidArgumentError(
+                        f"expected at most {self._most} {self._kind}s at once: close one"
+                    )
+                handle = handle or secrets.token_hex(8)
+                self._leases[handle] = lease
+            try:
+                lease.thing = make()
+            except BaseException:
+                del self._leases[handle]
+                raise
         return handle
-
-    def __contains__(self, handle: str) -> bool:
-        """True if a thing is held by this handle."""
-        return handle in self._held
 
     @contextlib.contextmanager
     def use(self, handle: str) -> Iterator[Lease[T]]:
         """Give a thing to one call at a time."""
         self._drop_idle(but=handle)
-        held = self._held.get(handle)
-        if held is None:
-            raise InvalidArgumentError(
-                f"unknown {self._kind} {handle!r:.40}: it was closed, was idle for "
-                f"{self._idle_s:g} s, or never was"
-            )
-        with held.lock:
-            held.used = time.monotonic()
-            yield held
-            held.used = time.monotonic()
+        lease = self._leases.get(handle) or Lease[T]()
+        with lease.lock:
+            if self._leases.get(handle) is not lease:  # it may have been closed meanwhile
+                raise InvalidArgumentError(
+                    f"unknown {self._kind} {handle!r:.40}: it was closed, was idle for "
+                    f"{self._idle_s:g} s, or never was"
+                )
+            lease.used = time.monotonic()
+            yield lease
+            lease.used = time.monotonic()
 
     def take(self, handle: str) -> None:
         """Close a thing and forget its handle."""
-        with self.use(handle) as held:
-            self._held.pop(handle, None)
-            self._close(held.thing)
+        with self.use(handle) as lease:
+            del self._leases[handle]
+            self._close(lease.thing)
 
-    def _drop_idle(self, but: str = "") -> None:
+    def _drop_idle(self, but: str) -> None:
         now = time.monotonic()
-        for handle, held in list(self._held.items()):
-            idle = now - held.used > self._idle_s and held.thing is not None
-            if handle != but and idle and held.lock.acquire(blocking=False):
+        for handle, lease in list(self._leases.items()):
+            idle = handle != but and now - lease.used > self._idle_s
+            if idle and lease.lock.acquire(blocking=False):
                 try:
-                    if self._held.pop(handle, None) is not None:
-                        self._close(held.thing)
+                    if self._leases.pop(handle, None) is not None:
+                        self._close(lease.thing)
                 finally:
-                    held.lock.release()
+                    lease.lock.release()

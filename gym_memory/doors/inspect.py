@@ -11,7 +11,7 @@ from gym_memory.core.optional import require
 from gym_memory.core.records import value_of
 from gym_memory.core.settings import check_name
 from gym_memory.games.base import ENVIRONMENTS
-from gym_memory.train.session import GameTurn, Session, task_names
+from gym_memory.train.session import GameTurn, Session, check_game
 from gym_memory.train.steps import MAX_ACTIONS, opening, state_prompt, turn_text
 from gym_memory.wrappers.encode import INSTRUCTIONS
 from gym_memory.wrappers.memory import DEFAULT_BUDGET, DEFAULT_MEMORY
@@ -45,9 +45,8 @@ def game_task(
     check_name("prompts", prompts, ("state", "turns"))
     samples = [
         _dataset.Sample(id=name, input=name, metadata={"index": index})
-        for index, name in enumerate(task_names(env, split))
+        for index, name in enumerate(check_game(env, memory, budget, split))
     ]
-    Session(env, memory, budget).close()  # a wrong name fails before any sample
     return _ai.Task(
         dataset=_dataset.MemoryDataset(samples, name=env),
         solver=play_game(env, memory, budget, split, prompts, max_actions),

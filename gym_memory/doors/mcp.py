@@ -16,10 +16,10 @@ from gym_memory.doors.held import LeaseShelf
 from gym_memory.graph import TemporalGraph
 from gym_memory.graph.map import current_place, ordered_ways, unexplored_exits
 from gym_memory.memory.base import Memory
-from gym_memory.train.session import GameTurn, Session, task_names
+from gym_memory.train.session import GameTurn, Session, check_game
 from gym_memory.wrappers.memory import DEFAULT_BUDGET, DEFAULT_MEMORY
 
-__all__ = ["GameView", "MapPlace", "add_graph_tools", "game_server", "make_server", "offer"]
+__all__ = ["GameView", "MapPlace", "add_state_tools", "game_server", "make_server", "offer"]
 
 _mcp: Any = require("mcp.server", "mcp", "the MCP server")
 _exceptions: Any = require("mcp.server.mcpserver.exceptions", "mcp", "the MCP server")
@@ -65,8 +65,7 @@ def game_server(
     idle_s: float = 600.0,
 ) -> Any:
     """Return a server whose clients play games, each by a handle of its own."""
-    Session(env, memory, budget, isolate="process").close()  # a wrong name fails before any client
-    task_names(env)
+    check_game(env, memory, budget)
     shelf: LeaseShelf[Session] = LeaseShelf("game", Session.close, most, idle_s)
     server = make_server(
         f"Play {env} with the memory {memory}: new_game gives a handle, act plays a command."
@@ -109,18 +108,6 @@ def game_server(
             return held.thing.recall(question, room)
 
     @offer(server)
-    def save(handle: str) -> str:
-        """Return the handle of a snapshot of the game and its memory."""
-        with shelf.use(handle) as held:
-            return held.keep(held.thing.snapshot())
-
-    @offer(server)
-    def go_back(handle: str, snapshot: str) -> GameView:
-        """Return the game and its memory to a snapshot, any number of times."""
-        with shelf.use(handle) as held:
-            return _view(handle, held.thing.restore(held.kept(snapshot)))
-
-    @offer(server)
     def close_game(handle: str) -> str:
         """End a game; its handle is void then."""
         shelf.take(handle)
@@ -130,7 +117,7 @@ def game_server(
         kept: Memory = session.env.get_wrapper_attr("memory")
         return kept.graph
 
-    add_graph_tools(server, shelf, graph_of)
+    add_state_tools(server, shelf, graph_of, GameView, _view)
     return server
 
 
@@ -174,13 +161,32 @@ def _view(handle: str, turn: GameTurn) -> GameView:
     )  # fmt: skip
 
 
-# ------------------------------------------------------------ the graph
+# ------------------------------------------------------------ games and memories
 
 
-def add_graph_tools(
-    server: Any, shelf: LeaseShelf[Any], graph_of: Callable[[Any], TemporalGraph | None]
+def add_state_tools(
+    server: Any,
+    shelf: LeaseShelf[Any],
+    graph_of: Callable[[Any], TemporalGraph | None],
+    kind: type,
+    view: Callable[[str, Any], Any],
 ) -> None:
-    """Offer the map of a client's memory, and its facts as of a step."""
+    """Offer snapshots of a client's thing, the map of its memory, and facts as of a step.
+
+    ``view`` makes what ``go_back`` answers, of type ``kind``, from what a restore returns.
+    """
+
+    @offer(server)
+    def save(handle: str) -> str:
+        """Return the handle of a snapshot."""
+        with shelf.use(handle) as held:
+            return held.keep(held.thing.snapshot())
+
+    @offer(server, returns=kind)
+    def go_back(handle: str, snapshot: str) -> Any:
+        """Return to a snapshot, any number of times."""
+        with shelf.use(handle) as held:
+            return view(handle, held.thing.restore(held.kept(snapshot)))
 
     def facts(handle: str, step: int | None) -> list[Triple]:
         with shelf.use(handle) as held:

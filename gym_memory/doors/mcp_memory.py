@@ -9,7 +9,7 @@ from gym_memory.core.optional import require
 from gym_memory.core.records import Cue, Outcome, Step, Task
 from gym_memory.core.settings import check_int
 from gym_memory.doors.held import LeaseShelf
-from gym_memory.doors.mcp import add_graph_tools, make_server, offer
+from gym_memory.doors.mcp import add_state_tools, make_server, offer
 from gym_memory.memory.base import make_memory
 from gym_memory.wrappers.memory import DEFAULT_BUDGET, DEFAULT_MEMORY
 
@@ -25,6 +25,16 @@ class HostedMemory:
     def __init__(self, spec: str):
         self.memory = make_memory(spec)
         self.task, self.t = Task("", "", "plain"), 0
+
+    def snapshot(self) -> Any:
+        """Return the state of memory and count."""
+        return self.memory.snapshot(), self.task, self.t
+
+    def restore(self, snapshot: Any) -> int:
+        """Return to a snapshot; give the step that comes next."""
+        state, self.task, self.t = snapshot
+        self.memory.restore(state)
+        return self.t
 
 
 @dataclass(frozen=True)
@@ -69,8 +79,7 @@ def memory_server(
     @offer(server, task=_GivenTask)
     def begin(session: str = "", task: Any = _NO_TASK, seed: int | None = 0) -> dict[str, str]:
         """Begin an episode, in a new session or in one that is known; return the session."""
-        if not session or session not in shelf:
-            session = shelf.put(lambda: HostedMemory(memory), session)
+        session = shelf.put(lambda: HostedMemory(memory), session)
         with shelf.use(session) as held:
             hosted = held.thing
             hosted.task, hosted.t = Task(**dict(task)), 0
@@ -111,21 +120,5 @@ def memory_server(
         shelf.take(session)
         return {}
 
-    @offer(server)
-    def save(handle: str) -> str:
-        """Return the handle of a snapshot of the memory."""
-        with shelf.use(handle) as held:
-            hosted = held.thing
-            return held.keep((hosted.memory.snapshot(), hosted.task, hosted.t))
-
-    @offer(server)
-    def go_back(handle: str, snapshot: str) -> int:
-        """Return the memory to a snapshot; return the number of the step that comes next."""
-        with shelf.use(handle) as held:
-            hosted = held.thing
-            state, hosted.task, hosted.t = held.kept(snapshot)
-            hosted.memory.restore(state)
-            return hosted.t
-
-    add_graph_tools(server, shelf, lambda hosted: hosted.memory.graph)
+    add_state_tools(server, shelf, lambda hosted: hosted.memory.graph, int, lambda _, t: t)
     return server

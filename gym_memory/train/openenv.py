@@ -9,13 +9,12 @@ from typing import Any
 from gym_memory.core.errors import GymMemoryError, InvalidArgumentError, UnknownNameError
 from gym_memory.core.names import Spec
 from gym_memory.core.optional import require
-from gym_memory.core.serving import listen, run_server
 from gym_memory.core.settings import check_amount, check_int
 from gym_memory.core.version import __version__
-from gym_memory.train.session import GameTurn, Session, split_names, task_names
+from gym_memory.train.session import GameTurn, Session, check_game, split_names, task_names
 from gym_memory.wrappers.memory import DEFAULT_BUDGET, DEFAULT_MEMORY
 
-__all__ = ["GameAction", "GameEnvironment", "GameObservation", "GameState", "make_app", "serve"]
+__all__ = ["GameAction", "GameEnvironment", "GameObservation", "GameState", "make_app"]
 
 _server: Any = require("openenv.core.env_server", "openenv", "the OpenEnv server")
 _types: Any = require("openenv.core.env_server.types", "openenv", "the OpenEnv server")
@@ -194,9 +193,7 @@ def make_app(
     check_int("max_sessions", max_sessions, 1)
     if not check_amount("idle_s", idle_s):
         raise InvalidArgumentError("expected idle_s above 0, got 0")
-    # A wrong name fails before anything connects.
-    Session(env, memory, budget, isolate="process").close()
-    task_names(env)
+    check_game(env, memory, budget)
     make = _server.create_web_interface_app if web else _server.create_fastapi_app
     app = make(
         functools.partial(GameEnvironment, env, memory, budget),
@@ -217,8 +214,3 @@ def _mistake(request: Any, error: Exception) -> Any:
     """Answer a mistake of the client, such as an unknown split, in one line."""
     responses = require("starlette.responses", "openenv", "the OpenEnv server")
     return responses.PlainTextResponse(f"{error}\n", 422)
-
-
-def serve(app: Any, host: str = "127.0.0.1", port: int = 8000) -> None:
-    """Serve an application until it is interrupted."""
-    run_server(app, listen(host, port), "openenv")

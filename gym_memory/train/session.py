@@ -16,7 +16,7 @@ from gym_memory.llm.thinking import without_thinking
 from gym_memory.wrappers.make import make_env
 from gym_memory.wrappers.memory import DEFAULT_BUDGET, DEFAULT_MEMORY
 
-__all__ = ["ALL", "GameTurn", "Session", "split_names", "task_names"]
+__all__ = ["ALL", "GameTurn", "Session", "check_game", "split_names", "task_names"]
 
 ALL = "all"
 """Name of the split of an environment without splits."""
@@ -160,6 +160,12 @@ def _make(env: str, split: str, memory: str, budget: int, isolate: str = "none")
         kwargs = {**kwargs, "split": split}
     kwargs = {"isolate": isolate, **kwargs}
     return make_env(name, memory=memory, budget=budget, **kwargs)
+
+
+def check_game(env: str, memory: str, budget: int, split: str = "") -> tuple[str, ...]:
+    """Return the ids of a split's tasks, or raise for a wrong name before any client comes."""
+    Session(env, memory, budget, isolate="process").close()
+    return task_names(env, split)
 
 
 @functools.lru_cache(maxsize=64)

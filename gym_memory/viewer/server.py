@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import functools
+import os
 import secrets
 import time
 import webbrowser
@@ -65,6 +66,7 @@ __all__ = [
     "RecordingShelf",
     "Site",
     "make_app",
+    "serve_programs",
 ]
 __all__ += ["run_rows", "runs_body", "serve"]
 
@@ -502,3 +504,11 @@ def serve(
     if browser:
         webbrowser.open(address)
     run_server(app, listener, "viewer", most_frame=1 << 16)
+
+
+def serve_programs(app: App, what: str, host: str, port: int, path: str, extra: str) -> None:
+    """Serve an application to programs that send the token, which is printed, until Ctrl-C."""
+    listener = listen(host, port)
+    token = os.environ.get("GYM_MEMORY_TOKEN") or secrets.token_urlsafe(24)
+    print(f"serving {what} at http://{host}:{port}{path} (token: {token})", flush=True)
+    run_server(Guard(app, host, port, token, programs=True), listener, extra)

@@ -154,6 +154,14 @@ def test_token_is_sent_and_checked(monkeypatch: pytest.MonkeyPatch) -> None:
         process.wait()
 
 
+def test_wrong_argument_gives_one_line_of_the_example(url: str) -> None:
+    see(memory := Remote(url), "You are in the hall.")
+    for given, reason in (({"cu": {}}, "unexpected keyword argument 'cu'"), ({}, "'cue'")):
+        with pytest.raises(StoreError, match=f"refused 'recall' with status 400: .*{reason}"):
+            memory.client("recall", given)
+    assert memory.recall(CUE, 50).text == "You are in the hall."
+
+
 # ------------------------------------------------------------ services that fail
 
 

@@ -342,7 +342,7 @@ class _Handler(BaseHTTPRequestHandler):
             return self._error(401, "invalid_api_key", "incorrect key")
         try:
             request = parse_json(body)
-            messages = [dict(message) for message in request["messages"]]
+            messages = [_plain(message) for message in request["messages"]]
             limit = request.get("max_completion_tokens") or request.get("max_tokens") or 4096
             max_tokens = check_int("max_tokens", limit, 1)
             options = dict(request.get("stream_options") or {})
@@ -442,6 +442,14 @@ class _Handler(BaseHTTPRequestHandler):
             pieces += [b"data: [DONE]\n\n", b""]
         for piece in pieces:
             self.wfile.write(f"{len(piece):x}\r\n".encode() + piece + b"\r\n")
+
+
+def _plain(message: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a message whose content is one text, even if it came in parts."""
+    found = dict(message)
+    if isinstance(parts := found.get("content"), list):
+        found["content"] = "".join(part["text"] for part in parts if part["type"] == "text")
+    return found
 
 
 def _spoil(completion: dict[str, Any], fault: str, messages: list[dict[str, Any]]) -> None:
