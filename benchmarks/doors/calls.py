@@ -74,7 +74,7 @@ def line_of(call: Call) -> str:
         while getattr(inner, "exceptions", None):
             inner = inner.exceptions[0]
         said = f"{type(inner).__name__}: {inner}"
-    return " ".join(said.split())[:300]
+    return " ".join(said.replace(f"{EXAMPLES.parent}/", "").split())[:300]
 
 
 @contextmanager
