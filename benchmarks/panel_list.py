@@ -33,6 +33,7 @@ class PlannedPanel(NamedTuple):
     source: str = ""
     get: str = ""
     protocol: str = "single_episode"
+    unplayed: str = ""
 
 
 _SHOWN = {"valid_actions": True, "inventory": True}
@@ -106,9 +107,9 @@ PANELS = (
     _alfworld("alfworld-seen", "valid_seen", 140, "ALFWorld, rooms of the training games."),
     PlannedPanel(
         "scienceworld-test",
-        "ScienceWorld, the first ten test variations of each of the 30 tasks, where it has ten.",
-        (_world("ScienceWorld", {"split": "test", "max_steps": 100}, 271),),
-        "Official test variations, at most ten a task as SwiftSage plays them; 1,819 are too many.",
+        "ScienceWorld, the first three test variations of each of the 30 tasks.",
+        (_world("ScienceWorld", {"split": "test", "max_steps": 100}, 90),),
+        "Official test variations; published agents play 3 to 10 a task of the 1,819.",
         "pip install scienceworld, and Java",
     ),
     PlannedPanel(
@@ -138,6 +139,7 @@ PANELS = (
         ),
         "The official files and order.",
         "get items_shuffle.json and its companions as WebShop's setup.sh does",
+        unplayed="not played here: the official files are not shipped",
     ),
     PlannedPanel(
         "jericho-tales",
@@ -152,6 +154,7 @@ PANELS = (
         "The stories of microsoft/tale-suite that jericho knows, by their MD5 sums.",
         "get the stories as TALES does (its games.json links each); none is shipped",
         "tales?actions=false&steps=100",
+        "not played here: none of the stories is shipped",
     ),
     PlannedPanel(
         "nethack-balrog",

@@ -6,6 +6,8 @@
     python -m benchmarks panels cooking-hard    # write one
     python -m benchmarks panels --list
     python -m benchmarks panels --rows FOLDER   # expect the rows of results folders
+    python -m benchmarks panels --replay        # play all expected rows again; measured.json
+    python -m benchmarks panels --leaks         # compare with all training splits; measured.json
 """
 
 from __future__ import annotations
@@ -14,16 +16,20 @@ import argparse
 import dataclasses
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
+from keep import measured, write_measured
 from panel_list import PANELS, PlannedPanel, PlannedWorld
 
 from gym_memory.core.errors import GymMemoryError
 from gym_memory.core.names import Spec
 from gym_memory.panels.digests import content_of, observe, shown
 from gym_memory.panels.env import make_world
+from gym_memory.panels.leaks import find_leaks
 from gym_memory.panels.panel import Panel, PanelTask, load_panel, panel_names, write_panel
-from gym_memory.run.results.expected import expected_rows, rows_of
+from gym_memory.run.results.expected import expected_rows, replay, rows_of
 from gym_memory.run.results.folder import iter_folders
 from gym_memory.run.results.report import read_source
 
@@ -40,10 +46,11 @@ def made(plan: PlannedPanel) -> Panel:
             for task_id, content in world.known.items()
         ]
     known = load_panel(plan.name) if plan.name in panel_names() else None
-    panel = Panel(plan.name, plan.about, tuple(tasks), plan.source, plan.get, plan.protocol)
+    texts = {name: getattr(plan, name) for name in ("source", "get", "protocol", "unplayed")}
+    panel = Panel(plan.name, plan.about, tuple(tasks), **texts)
     if known is None or known.digest != panel.digest:
         return panel
-    return Panel.from_json({**panel.to_json(), "rows": known.rows})
+    return dataclasses.replace(panel, rows=known.rows)
 
 
 def _played(draft: Panel, world: PlannedWorld) -> list[PanelTask]:
@@ -78,18 +85,57 @@ def expect(folder: Path) -> Panel:
     return dataclasses.replace(panel, rows=tuple(found[key].to_json() for key in sorted(found)))
 
 
+def replayed(name: str) -> dict[str, Any]:
+    """Play all expected rows of a panel again; return how many differ, and the CPU seconds."""
+    panel = load_panel(name)
+    started = time.process_time()
+    jobs = list(replay(panel, name, None))
+    for job in jobs:
+        if not job.equal:
+            print(f"{name}: {job}")
+    differ, seconds = sum(not job.equal for job in jobs), time.process_time() - started
+    cited = f"{name}@{panel.digest}"
+    return {"panel": cited, "episodes": len(jobs), "differ": differ, "cpu_s": round(seconds, 1)}
+
+
+def leaks(names: Sequence[str]) -> dict[str, Any]:
+    """Compare panels with all training splits; return tasks and leaks by environment."""
+    report: dict[str, Any] = {}
+    panels = [panel for panel in map(load_panel, names) if not panel.unplayed]
+    for found in find_leaks(panels):
+        entry = report.setdefault(found.world.name, {"splits": 0, "tasks": 0, "shared": []})
+        entry["splits"] += 1
+        entry["tasks"] += found.tasks
+        entry["shared"] += [*found.shared]
+        print(f"{found.world}: {found.tasks} tasks, {len(found.shared)} shared", flush=True)
+    for name, entry in report.items():
+        entry["panels"] = [p.name for p in panels if any(w.name == name for w in p.worlds)]
+    return report
+
+
 def main() -> None:
     """Write the panels that are named, or all."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks panels", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME")
     parser.add_argument("--list", action="store_true", help="list the panels")
     parser.add_argument("--rows", nargs="+", default=[], metavar="FOLDER", help="results folders")
+    parser.add_argument("--replay", action="store_true", help="play the expected rows again")
+    parser.add_argument("--leaks", action="store_true", help="compare with the training splits")
     chosen = parser.parse_args()
+    names = chosen.names or panel_names()
     for folder in iter_folders(chosen.rows):
         panel = expect(folder)
         write_panel(panel, FOLDER / f"{panel.name}.json.gz")
         print(f"{panel.name}: {len(panel.rows)} rows")
-    if chosen.rows:
+    if chosen.leaks:
+        record = {**measured("panel_leaks"), **leaks(names)}
+        write_measured("panel_leaks", record)
+    for name in names if chosen.replay else ():
+        if load_panel(name).rows:
+            record = {**measured("panel_replay"), name: replayed(name)}
+            write_measured("panel_replay", record)
+            print(record[name], flush=True)
+    if chosen.rows or chosen.leaks or chosen.replay:
         return
     for plan in PANELS:
         if chosen.list:

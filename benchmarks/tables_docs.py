@@ -374,8 +374,9 @@ def panels() -> Table:
 
 
 def panel_rows() -> Table:
-    """Return the rows that panels expect, scores with 95 % intervals."""
+    """Return the rows that panels expect, scores with 95 % intervals, and what a replay takes."""
     lines = []
+    again = measured("panel_replay")
     for panel in map(load_panel, panel_names()):
         found = {(row.memory, row.policy): row for row in expected_rows(panel)}
         player = next((p for m, p in found if m == "history"), "")
@@ -384,9 +385,26 @@ def panel_rows() -> Table:
             row = found.get((memory, policy or player))
             ends = row and row.estimate.interval()
             cells.append(f"{row.estimate.mean:.2f} {format_interval(ends)}" if row else "–")
+        seconds = again.get(panel.name, {}).get("cpu_s")
+        cells.append("–" if seconds is None else f"{seconds / 60:.1f}")
         if found:
             lines.append([f"`{panel.name}`", f"`{player}`", *cells])
-    return ["panel", "player", "none", "history", "arigraph", "walkthrough", "random"], 2, lines
+        else:
+            lines.append([f"`{panel.name}`", panel.unplayed or "no rows yet", *["–"] * len(cells)])
+    arms = ["none", "history", "arigraph", "walkthrough", "random"]
+    return ["panel", "player", *arms, "CPU min"], 2, lines
+
+
+def panel_leaks() -> Table:
+    """Return how many training tasks the panels were compared with, and which they share."""
+    rows = [
+        [
+            *(name, ", ".join(f"`{panel}`" for panel in entry["panels"])),
+            *(str(entry["splits"]), f"{entry['tasks']:,}", str(len(entry["shared"]))),
+        ]
+        for name, entry in sorted(measured("panel_leaks").items())
+    ]
+    return ["environment", "panels", "training splits", "their tasks", "in a panel"], 2, rows
 
 
 def doors() -> Table:
@@ -442,7 +460,7 @@ def door_faults() -> Table:
 
 
 PAGES: dict[str, dict[str, Callable[[], Table]]] = {
-    "cite-a-number": {"panels": panels, "panel_rows": panel_rows},
+    "cite-a-number": {"panels": panels, "panel_rows": panel_rows, "panel_leaks": panel_leaks},
     "agentodyssey": {"odyssey": odyssey},
     "foreign-environments": {"arena": arena},
     "install": {"sizes": sizes},

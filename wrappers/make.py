@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 import gymnasium as gym
 
+from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.names import Spec
 from gym_memory.core.records import Observation
 from gym_memory.core.settings import check_flag, check_known, check_name
@@ -49,6 +50,11 @@ def make_env(
         parsed = Spec(memory)
         memory = Spec.of(parsed.name, {**parsed.kwargs, "recall": recall})
     check_flag("navigate", navigate)
+    if name == "Panel" and (navigate or recall is not None):
+        raise InvalidArgumentError(
+            "expected a panel without navigate, which adds actions to its list, and without recall,"
+            ' which is a setting of the memory: "arigraph?recall=semantic"'
+        )
     check_name("isolate", isolate, ("none", "process"))
     raw = IsolatedEnv(name, kwargs) if isolate == "process" else factory(**kwargs)
     env = MemoryObservation(raw, memory=memory, budget=budget)

@@ -79,6 +79,7 @@ def show(name: Name, json_lines: options.Json = False) -> None:
         *(("tasks", f"{len(panel.tasks)}: {first} to {last}"),),
         *(("world", world) for world in panel.worlds),
         *(("protocol", panel.protocol), ("source", panel.source), ("data", panel.get)),
+        ("rows", panel.unplayed),
         *(("texts", f"{panel.n_texts:,} digests of text, inventory and actions"),),
     ]
     print_table(("what", "is"), [line for line in lines if line[1]], title=panel.name)
@@ -102,7 +103,7 @@ def check(
         bool, Option("--rows", help="Play a sample of the expected rows, too.")
     ] = False,
     sample: Annotated[
-        int | None, Option(min=1, metavar="N", help="Tasks of each row to play; default: all.")
+        int, Option(min=0, metavar="N", help="Tasks of each row to play; 0 plays all.")
     ] = 1,
     leaks: Annotated[
         bool, Option("--leaks", help="Look for the tasks, by content, in the training splits.")
@@ -118,6 +119,7 @@ def check(
     """
     report: list[dict[str, Any]] = []
     found: list[tuple[str, TextDifference]] = []
+    here: list[Panel] = []
     for name in names or panel_names():
         panel = load_panel(name)
         try:
@@ -132,9 +134,10 @@ def check(
             "state": "differs" if differences else "same" if _is_known(panel) else "no digests",
         })  # fmt: skip
         if rows:
-            report[-1] |= _replayed(panel, name, sample)
-        if leaks:
-            report[-1] |= _leaks(panel)
+            report[-1] |= _replayed(panel, name, sample or None)
+        here.append(panel)
+    if leaks:
+        _leaks(here, [entry for entry in report if "why" not in entry])
     if json_lines:
         print_json([*report, *({"panel": name, **d._asdict()} for name, d in found)])
     else:
@@ -176,15 +179,21 @@ def _replayed(panel: Panel, name: str, sample: int | None) -> dict[str, Any]:
     return {"rows_played": len(jobs), "rows_differ": sum(not job.equal for job in jobs)}
 
 
-def _leaks(panel: Panel) -> dict[str, Any]:
+def _leaks(panels: Sequence[Panel], report: Sequence[dict[str, Any]]) -> None:
     from gym_memory.panels.leaks import find_leaks
 
-    compared = leaked = 0
-    for found in find_leaks(panel):
-        compared, leaked = compared + found.tasks, leaked + len(found.shared)
-        for own, other in found.shared:
-            progress().print(f"{panel.name}: {own} is {other} of {found.world}", markup=False)
-    return {"training_tasks": compared, "leaked": leaked}
+    say = now_and_then(10)
+    entries = {panel.name: entry for panel, entry in zip(panels, report, strict=True)}
+    for entry in report:
+        entry |= {"training_tasks": 0, "leaked": 0}
+    for found in find_leaks(panels):
+        say(f"{found.world}: {found.tasks} tasks, {len(found.shared)} of them in a panel")
+        for panel in panels:
+            if any(world.name == found.world.name for world in panel.worlds):
+                entries[panel.name]["training_tasks"] += found.tasks
+        for name, own, other in found.shared:
+            entries[name]["leaked"] += 1
+            progress().print(f"{name}: {own} is {other} of {found.world}", markup=False)
 
 
 def _print_check(

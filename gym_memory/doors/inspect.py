@@ -140,5 +140,5 @@ def _define(name: str) -> Any:
     return _ai.task(name=name.lower())(made)
 
 
-tasks = {name.lower(): _define(name) for name in ENVIRONMENTS.builtin()}
+tasks = {name.lower(): _define(name) for name in (*ENVIRONMENTS.builtin(), "Panel")}
 """The tasks by name, of which ``inspect eval gym_memory/NAME`` plays one."""

@@ -13,8 +13,8 @@ from gym_memory.core.errors import GymMemoryError
 from gym_memory.core.files import read_bytes
 from gym_memory.panels.panel import DIGITS, PARTS, PanelTask, Shown
 
-__all__ = ["FILE", "MOST_STEPS", "TextDifference", "check_panel", "content_of", "observe"]
-__all__ += ["other_file", "shown"]
+__all__ = ["FILE", "MOST_STEPS", "TextDifference", "check_panel", "content_of", "differences"]
+__all__ += ["observe", "shown"]
 
 FILE = "md5:"
 """Mark of a task whose content is a story file."""
@@ -87,10 +87,10 @@ def check_panel(
 ) -> Iterator[tuple[PanelTask, list[TextDifference]]]:
     """Play the way of each task in its world; yield it with the texts that differ."""
     for task in tasks:
-        yield task, list(_differences(env, task))
+        yield task, list(differences(env, task))
 
 
-def other_file(env: gym.Env[Any, str], task: PanelTask) -> str:
+def _other_file(env: gym.Env[Any, str], task: PanelTask) -> str:
     """Return the MD5 of a task's story if it is not that of the panel's; else empty."""
     if not task.content.startswith(FILE):
         return ""
@@ -99,10 +99,11 @@ def other_file(env: gym.Env[Any, str], task: PanelTask) -> str:
     return "" if found == task.content.removeprefix(FILE) else found
 
 
-def _differences(env: gym.Env[Any, str], task: PanelTask) -> Iterator[TextDifference]:
+def differences(env: gym.Env[Any, str], task: PanelTask) -> Iterator[TextDifference]:
+    """Play the way of a task in its world; yield what differs from the panel."""
     step = -1
     try:
-        if found_file := other_file(env, task):
+        if found_file := _other_file(env, task):
             yield TextDifference(task.task_id, 0, "file", f"MD5 {found_file}")
         if not task.shown:
             return

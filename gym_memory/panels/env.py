@@ -12,10 +12,13 @@ from gym_memory.core.errors import BackendError, InvalidArgumentError, UnknownNa
 from gym_memory.core.names import Spec
 from gym_memory.core.settings import check_int
 from gym_memory.games.base import ENVIRONMENTS
-from gym_memory.panels.digests import other_file, shown
-from gym_memory.panels.panel import PARTS, Panel, PanelTask, load_panel
+from gym_memory.panels.digests import differences
+from gym_memory.panels.panel import Panel, PanelTask, load_panel
 
 __all__ = ["PanelEnv", "make_world"]
+
+_checked: set[tuple[str, str]] = set()
+"""Digest of a panel and task whose texts were found to be the panel's in this process."""
 
 
 def make_world(panel: Panel, world: Spec, **more: Any) -> gym.Env[Any, str]:
@@ -38,8 +41,8 @@ class PanelEnv(gym.Wrapper[dict[str, Any], str, dict[str, Any], str]):
 
     ``reset(seed=s)`` plays task ``s`` modulo their number, and a bare ``reset()`` the next one. In
     ``k`` vector environments ``reset(seed=0, options={"stride": k})`` makes it the ``k``-th next,
-    so that together they play each task once; ``info["panel_round"]`` is 0 until then. A task whose
-    first observation is not the panel's is refused.
+    so that together they play each task once; ``info["panel_round"]`` is 0 until then. The first
+    time in a process a task's way is played before it, and a task with another text is refused.
 
     Args:
         panel: Name of a panel, or the path of a file.
@@ -111,16 +114,21 @@ class PanelEnv(gym.Wrapper[dict[str, Any], str, dict[str, Any], str]):
         self.env = self._world(task.env)
         if task.task_id not in self.env.get_wrapper_attr("task_ids"):
             raise BackendError(f"task {task.task_id} is not here: {self.panel.get}")
+        self._check(task)
         obs, info = self.env.reset(seed=seed, options={**options, "task_id": task.task_id})
-        found, known = shown(obs, 0), task.shown[0] if task.shown else None
-        other = [p for p in PARTS if known and getattr(found, p) != getattr(known, p)]
-        other += ["story file"] * bool(other_file(self.env, task))
-        if other:
-            raise BackendError(
-                f"task {task.task_id} begins with another {' and '.join(other)} than that of "
-                f"panel {self.panel.name!r}: see gym-memory panel check {self.panel.name}"
-            )
         return obs, self._named(info)
+
+    def _check(self, task: PanelTask) -> None:
+        """Refuse a task whose texts, at reset or along its way, are not the panel's."""
+        key = self.panel.digest, task.task_id
+        for found in differences(self.env, task) if key not in _checked else ():
+            where = f"has, at step {found.step}," if found.step else "begins with"
+            other = f"{where} another {found.part} than that of panel {self.panel.name!r}"
+            raise BackendError(
+                f"task {task.task_id} {found.found if found.part == 'task' else other}: see "
+                f"gym-memory panel check {self.panel.name}"
+            )
+        _checked.add(key)
 
     @property
     def _task(self) -> PanelTask:

@@ -8,63 +8,81 @@ from typing import NamedTuple
 
 from gym_memory.core.errors import GymMemoryError
 from gym_memory.core.names import Spec
-from gym_memory.panels.digests import FILE, content_of
+from gym_memory.panels.digests import FILE, content_of, shown
 from gym_memory.panels.env import make_world
-from gym_memory.panels.panel import Panel, load_panel, panel_names
+from gym_memory.panels.panel import Panel, PanelTask, load_panel, panel_names
 
 __all__ = ["LeakReport", "find_leaks", "panels_with"]
-
 
 _TRAINING = ("train", "valid", "dev")
 """Splits that learners train on and are chosen by."""
 
 
 class LeakReport(NamedTuple):
-    """The tasks of a training split, compared with a panel by content.
+    """The tasks of a training split, compared with panels by content.
 
     Attributes:
-        world: The panel's world with the other split.
+        world: A panel's world with the other split.
         tasks: Tasks compared.
-        shared: Pairs of a panel's task and the same one of the split, by id.
+        shared: Panel, its task, and the same task of the split by its id there.
     """
 
     world: Spec
     tasks: int
-    shared: tuple[tuple[str, str], ...]
+    shared: tuple[tuple[str, str, str], ...]
 
 
-def find_leaks(panel: Panel, most: int | None = None) -> Iterator[LeakReport]:
-    """Compare a panel with the training splits of its worlds, by content and not by name.
+def find_leaks(panels: Iterable[Panel], most: int | None = None) -> Iterator[LeakReport]:
+    """Compare panels with the training splits of all their worlds, by content and not by name.
+
+    A panel is compared with the splits of every world of the same environment, whatever its level.
 
     Args:
-        panel: The panel.
+        panels: The panels.
         most: Tasks of a split to compare; None for all.
     """
-    for world in panel.worlds:
-        known = {
-            task.content: task.task_id
-            for task in panel.tasks
-            if task.env == world and task.content and not task.content.startswith(FILE)
-        }
-        with contextlib.closing(make_world(panel, world)) as env:
-            own, splits = env.get_wrapper_attr("split"), env.get_wrapper_attr("splits")
-        for split in splits if known else ():
-            if split == own or split not in _TRAINING:
+    panels = tuple(panels)
+    for other, drawn_from in _training_worlds(panels).items():
+        own = [(p.name, t) for p in panels for t in p.tasks if t.env.name == other.name]
+        known = _by_content(own)
+        first = {t.shown[0].text if t.shown else None for _, t in own if t.content}
+        try:
+            made = make_world(drawn_from, other)
+        except GymMemoryError:  # data of one split alone
+            continue
+        shared: list[tuple[str, str, str]] = []
+        with contextlib.closing(made) as env:
+            ids = list(env.get_wrapper_attr("task_ids"))[:most]
+            for task_id in ids:
+                obs, _ = env.reset(options={"task_id": task_id})
+                if None in first or shown(obs, 0).text in first:  # facts may take a second
+                    same = known.get(content_of(env, obs), ())
+                    shared += [(name, own_id, task_id) for name, own_id in same]
+        yield LeakReport(other, len(ids), tuple(shared))
+
+
+def _training_worlds(panels: Iterable[Panel]) -> dict[Spec, Panel]:
+    """Return the worlds of panels with their training splits, each once."""
+    found: dict[Spec, Panel] = {}
+    for panel in panels:
+        for world in panel.worlds:
+            tasks = [task for task in panel.tasks if task.env == world]
+            if not any(task.content and not task.content.startswith(FILE) for task in tasks):
                 continue
-            other = Spec.of(world.name, {**world.kwargs, "split": split})
-            try:
-                made = make_world(panel, other)
-            except GymMemoryError:  # data of one split alone
-                continue
-            shared = []
-            with contextlib.closing(made) as env:
-                ids = list(env.get_wrapper_attr("task_ids"))[:most]
-                for task_id in ids:
-                    obs, _ = env.reset(options={"task_id": task_id})
-                    same = known.get(content_of(env, obs))
-                    if same is not None:
-                        shared.append((same, task_id))
-            yield LeakReport(other, len(ids), tuple(shared))
+            with contextlib.closing(make_world(panel, world)) as env:
+                own, splits = env.get_wrapper_attr("split"), env.get_wrapper_attr("splits")
+            for split in splits:
+                if split != own and split in _TRAINING:
+                    found.setdefault(Spec.of(world.name, {**world.kwargs, "split": split}), panel)
+    return found
+
+
+def _by_content(tasks: Iterable[tuple[str, PanelTask]]) -> dict[str, list[tuple[str, str]]]:
+    known: dict[str, list[tuple[str, str]]] = {}
+    for name, task in tasks:
+        if task.content and not task.content.startswith(FILE):
+            known.setdefault(task.content, []).append((name, task.task_id))
+    return known
 
 
 def panels_with(env: str, task_ids: Iterable[str]) -> dict[str, int]:

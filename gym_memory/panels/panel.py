@@ -86,7 +86,8 @@ class Panel:
     """A fixed list of tasks.
 
     ``about`` says what it is, ``source`` who chose the tasks, ``get`` how to obtain the data that a
-    world needs. ``rows`` are expected results, see :mod:`gym_memory.run.results.expected`.
+    world needs. ``rows`` are expected results, see :mod:`gym_memory.run.results.expected`;
+    ``unplayed`` says why there are none.
     """
 
     name: str
@@ -96,6 +97,7 @@ class Panel:
     get: str = ""
     protocol: str = "single_episode"
     rows: tuple[Mapping[str, Any], ...] = ()
+    unplayed: str = ""
 
     def __post_init__(self) -> None:
         ids = [task.task_id for task in self.tasks]
@@ -135,6 +137,7 @@ class Panel:
         """Return plain values."""
         texts = {name: getattr(self, name) for name in ("name", "about", "source", "get")}
         end = {"protocol": self.protocol, "worlds": self._worlds(), "rows": list(self.rows)}
+        end |= {"unplayed": self.unplayed} if self.unplayed else {}
         return {"format": _FORMAT, **texts, **end}
 
     @classmethod
@@ -146,6 +149,7 @@ class Panel:
             for task in world["tasks"]
         )
         texts = {k: str(record[k]) for k in ("name", "about", "source", "get", "protocol")}
+        texts["unplayed"] = str(record.get("unplayed", ""))
         return cls(tasks=tasks, rows=tuple(record["rows"]), **texts)
 
 

@@ -96,7 +96,8 @@ def test_command_plays_by_name_with_settings(tmp_path: Path) -> None:
 
 
 def test_every_environment_has_a_task() -> None:
-    assert [*tasks] == [name.lower() for name in ENVIRONMENTS.builtin()]
+    names = (*ENVIRONMENTS.builtin(), "Panel")
+    assert [*tasks] == [name.lower() for name in names]
     for task in (tasks["fetch"](split="train"), tasks["cleaning"](split="valid", level="standard")):
         assert len(task.dataset) > 0
 

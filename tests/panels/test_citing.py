@@ -111,6 +111,35 @@ def test_part_of_a_panel_is_no_number_of_it(panel_file: str) -> None:
     assert [(state, "2 of 3 tasks" in text) for state, _, text in found] == [("note", True)]
 
 
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({}, "each of its 3 tasks"),
+        ({"seed": 3}, "other seeds than 0:3, which play each task once"),
+        ({"protocol": Spec("trials?k=2")}, "played under trials?k=2, not under single_episode"),
+    ],
+)
+def test_departure_from_the_protocol_is_noted(
+    panel_file: str, change: dict[str, Any], said: str
+) -> None:
+    env = str(Spec.of("Panel", {"panel": panel_file}))
+    version = f"panel mine@{load_panel(panel_file).digest} qa 1"
+    rows = rows_with(panel_file, version, 3)
+    rows[0] = [dataclasses.replace(r, job=dataclasses.replace(r.job, **change)) for r in rows[0]]
+    ((state, _, text),) = panel_findings(rows, {"backends": {env: version}})
+    assert (state, said in text) == ("note" if change else "ok", True)
+
+
+def test_file_under_the_name_of_another_panel_is_noted(panel_file: str) -> None:
+    panel = dataclasses.replace(load_panel(panel_file), name="gata-1")
+    write_panel(panel, panel_file)
+    env, version = str(Spec.of("Panel", {"panel": panel_file})), f"panel gata-1@{panel.digest} qa 1"
+    ((state, _, text),) = panel_findings(
+        rows_with(panel_file, version, 3), {"backends": {env: version}}
+    )
+    assert (state, "a panel of this package has its name" in text) == ("note", True)
+
+
 def test_other_installed_panel_is_noted(panel_file: str) -> None:
     env = str(Spec.of("Panel", {"panel": panel_file}))
     version = "panel mine@0123456789ab qa 1"

@@ -26,11 +26,11 @@ def test_same_task_under_another_name_is_found() -> None:
     obs, _ = env.reset(options={"task_id": "cooking/rl-1/train/1"})
     content = content_of(env, obs)
     for known, shared in (
-        (content, (("cooking/rl-1/valid/0", "cooking/rl-1/train/1"),)),
+        (content, (("asked", "cooking/rl-1/valid/0", "cooking/rl-1/train/1"),)),
         ("0" * 12, ()),
     ):
         panel = Panel("asked", "", (PanelTask(valid, "cooking/rl-1/valid/0", (), known),))
-        found = {r.world.kwargs["split"]: r for r in find_leaks(panel, 2)}
+        found = {r.world.kwargs["split"]: r for r in find_leaks([panel], 2)}
         assert found["train"][1:] == (2, shared)
 
 

@@ -54,6 +54,19 @@ def test_other_first_text_is_refused(panel_file: str, questions: Path) -> None:
         env.reset(options={"task_id": "hotpot_dev/file/q1"})
 
 
+def test_other_later_text_is_refused(panel_file: str, questions: Path) -> None:
+    questions.write_text(questions.read_text().replace("Holm is a harbour", "Holm is a haven"))
+    env = PanelEnv(panel_file)
+    with pytest.raises(BackendError, match="q1 has, at step 1, another text than that of panel"):
+        env.reset(options={"task_id": "hotpot_dev/file/q1"})
+
+
+@pytest.mark.parametrize("more", [{"navigate": True}, {"recall": "semantic"}])
+def test_added_actions_are_refused(panel_file: str, more: dict[str, Any]) -> None:
+    with pytest.raises(InvalidArgumentError, match="expected a panel without navigate"):
+        gym.make("gym_memory/Panel-v0", panel=panel_file, **more)
+
+
 def test_missing_task_is_named(panel_file: str, questions: Path) -> None:
     questions.write_text(json.dumps(json.loads(questions.read_text())[:2]))
     panel = load_panel(panel_file)

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from gym_memory.core.errors import GymMemoryError
 from gym_memory.core.names import Spec
-from gym_memory.panels.panel import load_panel
+from gym_memory.panels.panel import Panel, load_panel, panel_names
 from gym_memory.run.config import EpisodeRow, panel_in
 from gym_memory.run.results.score import grouped
 
@@ -76,9 +76,24 @@ def _installed(env: Spec, cited: str, rows: Sequence[EpisodeRow]) -> Finding:
         return "note", str(env), f"{cited} cannot be compared: {error}"
     if not cited.endswith(f"@{panel.digest}"):
         return "note", str(env), f"played as {cited}, this installation has @{panel.digest}"
+    wrong = "; ".join(_departures(panel, rows))
+    if wrong:
+        return "note", str(env), f"{cited}: {wrong}, so no number of the panel"
+    return "ok", str(env), f"{cited}: each of its {len(panel.tasks)} tasks"
+
+
+def _departures(panel: Panel, rows: Sequence[EpisodeRow]) -> Iterator[str]:
+    """Say where rows depart from how a panel is played."""
+    if panel.name in panel_names() and load_panel(panel.name).digest != panel.digest:
+        yield f"a panel of this package has its name and is @{load_panel(panel.name).digest}"
+    protocols = {row.job.protocol for row in rows} - {panel.protocol}
+    if protocols:
+        yield f"played under {', '.join(sorted(protocols))}, not under {panel.protocol}"
     cells = grouped(rows, lambda row: (row.job.memory, row.job.policy, row.job.budget))
     fewest = min(len({row.result.task_id for row in cell}) for cell in cells.values())
     if fewest < len(panel.tasks):
-        text = f"{cited}: {fewest} of {len(panel.tasks)} tasks, so no number of the panel"
-        return "note", str(env), text
-    return "ok", str(env), f"{cited}: each of its {len(panel.tasks)} tasks"
+        yield f"{fewest} of {len(panel.tasks)} tasks"
+    elif any(
+        {row.job.seed for row in cell} != {*range(len(panel.tasks))} for cell in cells.values()
+    ):
+        yield f"other seeds than 0:{len(panel.tasks)}, which play each task once"
