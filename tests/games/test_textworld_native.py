@@ -163,13 +163,38 @@ def test_new_challenge_needs_no_compiler(tmp_path, monkeypatch):
         assert env.step("look")[0]["text"]
 
 
-def test_quest_with_matching_key_is_played_natively(tmp_path):
+def changed(tmp_path, change):
+    """A hunt's description after a change."""
     env = TreasureHunt("hard", "train")
     data = json.loads(Path(env.description(env.task_ids[0])).read_text())
-    match = next(fact for fact in data["world"] if fact["name"] == "match")
-    data["quests"][0]["win_events"][0]["condition"]["preconditions"].append(match)
-    (tmp_path / "keys.json").write_text(json.dumps(data))
-    assert load_game(tmp_path / "keys.json").native is not None
+    change(data)
+    (tmp_path / "changed.json").write_text(json.dumps(data))
+    return load_game(tmp_path / "changed.json")
+
+
+@pytest.mark.parametrize("named", ["match", "west_of"])
+def test_quest_with_fixed_fact_is_played_natively(named, tmp_path):
+    def add_condition(data):
+        links = [
+            tuple(a["name"] for a in f["arguments"]) for f in data["world"] if f["name"] == "link"
+        ]
+        doors = {frozenset((rooms[0], rooms[-1])) for rooms in links}
+        fixed = next(
+            f
+            for f in data["world"]
+            if f["name"] == named and frozenset(a["name"] for a in f["arguments"]) not in doors
+        )
+        data["quests"][0]["win_events"][0]["condition"]["preconditions"].append(fixed)
+
+    assert changed(tmp_path, add_condition).native is not None
+
+
+@pytest.mark.parametrize(("name", "is_native"), [("Henderson's chest", True), ("kids' bed", False)])
+def test_apostrophe_in_name_is_known_between_letters(name, is_native, tmp_path):
+    def rename(data):
+        next(info for _, info in data["infos"] if info["type"] == "c")["name"] = name
+
+    assert (changed(tmp_path, rename).native is not None) is is_native
 
 
 def test_other_rules_are_the_interpreters(tmp_path):

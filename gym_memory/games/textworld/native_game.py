@@ -7,7 +7,7 @@ TextWorld's, its descriptions compile, and its facts say all about each thing.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from gym_memory.games.textworld.logic import Fact
@@ -15,6 +15,7 @@ from gym_memory.games.textworld.native_text import (
     PREPARED,
     UnknownTextError,
     Wording,
+    printed,
     printed_objective,
 )
 
@@ -148,7 +149,7 @@ def _read(
     objective = data.get("objective") or ""
     _require(objective.isascii() and not any(mark in objective for mark in '"\t\\[]'), objective)
     names, phrases = _vocabulary(infos, types, kinds)
-    quests = tuple(map(_quest, data["quests"]))
+    quests = tuple(_quest(quest, set(_open_ways(exits))) for quest in data["quests"])
     endless = any(q.repeatable for q in quests)
     slots = sum(kind == "slot" for kind in types.values())
     return NativeGame(
@@ -256,15 +257,24 @@ def _recipe(facts: Iterable[Fact], types: Mapping[str, str]) -> Recipe:
     )
 
 
-def _quest(quest: Mapping[str, Any]) -> Quest:
+def _open_ways(exits: Mapping[str, Mapping[str, Exit]]) -> Iterator[Fact]:
+    """Yield the facts about ways without a door, which Inform holds true for ever."""
+    for here, ways in exits.items():
+        for direction, way in ways.items():
+            if not way.door:
+                yield f"{direction}_of", way.there, here
+
+
+def _quest(quest: Mapping[str, Any], always: Container[Fact]) -> Quest:
     def alternatives(events: Iterable[Mapping[str, Any]]) -> tuple[frozenset[Fact], ...]:
         found = []
         for event in events:
-            facts = frozenset(
+            conditions = (
                 (f["name"], *(a["name"] for a in f["arguments"]))
                 for f in event["condition"]["preconditions"]
                 if f["name"] not in _UNSEEN
             )
+            facts = frozenset(fact for fact in conditions if fact not in always)
             _require(bool(facts) and all(fact[0] in _WATCHED for fact in facts), facts)
             found.append(facts)
         return tuple(found)
@@ -409,6 +419,9 @@ def words_of(text: str) -> tuple[str, ...]:
     return tuple(map(word_key, text.lower().split()))
 
 
+_MARKS_OF_NAMES = str.maketrans(" -'", "aaa")
+
+
 def _vocabulary(
     infos: Mapping[str, Mapping[str, Any]], types: Mapping[str, str], kinds: Mapping[str, str]
 ) -> tuple[dict[tuple[str, ...], tuple[str, ...]], dict[str, frozenset[tuple[str, ...]]]]:
@@ -419,7 +432,8 @@ def _vocabulary(
         name = info["name"]
         if not name or not (kinds[entity] or types[entity] == "r"):
             continue
-        _require(name.isascii() and name.replace(" ", "a").replace("-", "a").isalnum(), name)
+        _require(name.isascii() and name.translate(_MARKS_OF_NAMES).isalnum(), name)
+        _require(types[entity] == "r" or printed(name) == name, name)
         wholes = [words_of(text) for text in (name, *(info.get("synonyms") or ()))]
         for words in wholes:
             names[words] = (*names.get(words, ()), entity)

@@ -191,7 +191,7 @@ class Wording:
 
     def heading(self, room: str) -> str:
         """Return a room's name as Inform prints it."""
-        return f"-= {self.name(room).title()} =-"
+        return f"-= {printed(self.name(room).title())} =-"
 
     def room(self, room: str, view: View, floor: Sequence[str]) -> str:
         """Return a room's heading and description, and the list of what is on the floor."""
