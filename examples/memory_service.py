@@ -11,7 +11,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 
 class Latest:
-    """Keeps the lines that were seen, and recalls the newest that fit."""
+    """A memory of the lines that were seen, whose newest are recalled."""
 
     def begin(self, task, seed):
         self.lines = {}

@@ -30,7 +30,7 @@ TOKEN = "token-of-ours"
 
 
 class Door(NamedTuple):
-    """What a door is installed by, and shell commands that must end with status 0.
+    """The packages of a door, and shell commands that must end with status 0.
 
     ``before`` are the commands as they were documented at first: None for the same ones, empty for
     no door. ``$root`` is the checkout, ``$gym`` its wheel, ``$url`` the scripted server.

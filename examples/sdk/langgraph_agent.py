@@ -1,4 +1,4 @@
-"""A graph of LangGraph as a policy: one node proposes, another asks once more if need be.
+"""A graph of LangGraph as a policy: it proposes again, once, if the game lists no such action.
 
 pip install langgraph langchain-openai
 gym-memory run -e Fetch -m arigraph -p "./examples/sdk/langgraph_agent.py:Player?model=gpt-5"
@@ -20,7 +20,7 @@ class State(TypedDict):
 
 
 class Player:
-    """Runs the graph once a step, with the memory in the prompt."""
+    """A player that runs the graph once a step, with the memory in the prompt."""
 
     def __init__(self, model="gpt-5", base_url="https://api.openai.com/v1"):
         self.model = ChatOpenAI(model=model, base_url=base_url)  # the key: OPENAI_API_KEY

@@ -13,7 +13,7 @@ set_tracing_disabled(True)  # nothing is sent but the prompts
 
 
 class Player:
-    """Asks the agent once a step, with the memory in the prompt."""
+    """A player that runs the agent once a step, with the memory in the prompt."""
 
     def __init__(self, model="gpt-5", base_url="https://api.openai.com/v1"):
         client = AsyncOpenAI(base_url=base_url)  # the key is that of OPENAI_API_KEY

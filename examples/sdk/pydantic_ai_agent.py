@@ -12,7 +12,7 @@ from gym_memory.train.steps import state_prompt
 
 
 class Player:
-    """Asks the agent once a step, with the memory in the prompt."""
+    """A player that runs the agent once a step, with the memory in the prompt."""
 
     def __init__(self, model="gpt-5", base_url="https://api.openai.com/v1"):
         provider = OpenAIProvider(base_url=base_url)  # the key is that of OPENAI_API_KEY

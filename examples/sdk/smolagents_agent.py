@@ -10,7 +10,7 @@ from gym_memory.train.steps import state_prompt
 
 
 class Player:
-    """Asks the model once a step, with the memory in the prompt."""
+    """A player that calls the model once a step, with the memory in the prompt."""
 
     def __init__(self, model="gpt-5", base_url="https://api.openai.com/v1"):
         self.model = OpenAIServerModel(model, api_base=base_url)  # the key: OPENAI_API_KEY

@@ -19,11 +19,6 @@ from gym_memory.wrappers.memory import DEFAULT_BUDGET, DEFAULT_MEMORY
 __all__ = ["game_score", "game_task", "play_game"]
 
 _ai: Any = require("inspect_ai", "inspect", "tasks of Inspect")
-_dataset: Any = require("inspect_ai.dataset", "inspect", "tasks of Inspect")
-_model: Any = require("inspect_ai.model", "inspect", "tasks of Inspect")
-_scorer: Any = require("inspect_ai.scorer", "inspect", "tasks of Inspect")
-_solver: Any = require("inspect_ai.solver", "inspect", "tasks of Inspect")
-_log: Any = require("inspect_ai.log", "inspect", "tasks of Inspect")
 
 Prompts = Literal["state", "turns"]
 _MEASURES = ("score", "success", "steps", "memory_tokens")
@@ -44,18 +39,18 @@ def game_task(
     """
     check_name("prompts", prompts, ("state", "turns"))
     samples = [
-        _dataset.Sample(id=name, input=name, metadata={"index": index})
+        _ai.dataset.Sample(id=name, input=name, metadata={"index": index})
         for index, name in enumerate(check_game(env, memory, budget, split))
     ]
     return _ai.Task(
-        dataset=_dataset.MemoryDataset(samples, name=env),
+        dataset=_ai.dataset.MemoryDataset(samples, name=env),
         solver=play_game(env, memory, budget, split, prompts, max_actions),
         scorer=game_score(),
         metadata={"env": env, "memory": memory, "budget": budget, "split": split},
     )
 
 
-@_solver.solver
+@_ai.solver.solver
 def play_game(
     env: str, memory: str, budget: int, split: str, prompts: Prompts, max_actions: int | None
 ) -> Any:
@@ -66,15 +61,15 @@ def play_game(
         try:
             index = state.metadata["index"]
             turn = await asyncio.to_thread(session.reset, split=split, index=index)
-            state.messages = [_model.ChatMessageSystem(content=INSTRUCTIONS)]
+            state.messages = [_ai.model.ChatMessageSystem(content=INSTRUCTIONS)]
             shown = opening(turn.obs, max_actions)
             _note(state, turn, "")
             while not turn.done and not state.completed:
-                state.messages.append(_model.ChatMessageUser(content=shown))
-                asked = state.messages
+                state.messages.append(_ai.model.ChatMessageUser(content=shown))
+                sent = state.messages
                 if prompts == "state":
-                    asked = [state.messages[0], state.messages[-1]]
-                state.output = await _model.get_model().generate(asked)
+                    sent = [state.messages[0], state.messages[-1]]
+                state.output = await _ai.model.get_model().generate(sent)
                 state.messages.append(state.output.message)
                 turn = await asyncio.to_thread(session.step, state.output.completion)
                 _note(state, turn, state.output.completion)
@@ -91,7 +86,7 @@ def play_game(
 
 
 def _note(state: Any, turn: GameTurn, reply: str) -> None:
-    """Write what came of a reply into the log, and keep the score for the scorer."""
+    """Log the result of a reply, and keep the score for the scorer."""
     info, stats = turn.info, turn.info["memory_stats"]
     steps = max(info["moves"], 1)
     tokens = state.store.get("tokens", 0) + stats.tokens
@@ -99,7 +94,7 @@ def _note(state: Any, turn: GameTurn, reply: str) -> None:
     state.store.set("tokens", tokens)
     values = (value_of(info), success, float(info["moves"]), tokens / steps)
     state.store.set("measures", dict(zip(_MEASURES, values, strict=True)))
-    _log.transcript().info(
+    _ai.log.transcript().info(
         {
             "step": info["moves"],
             "reply": reply,
@@ -112,14 +107,14 @@ def _note(state: Any, turn: GameTurn, reply: str) -> None:
     )
 
 
-@_scorer.scorer(
-    metrics=[{name: [_scorer.mean(), _scorer.stderr()] for name in _MEASURES}], name="game"
+@_ai.scorer.scorer(
+    metrics=[{name: [_ai.scorer.mean(), _ai.scorer.stderr()] for name in _MEASURES}], name="game"
 )
 def game_score() -> Any:
     """Return a scorer of normalized score, success, steps and tokens of a recall."""
 
     async def score(state: Any, target: Any) -> Any:
-        return _scorer.Score(value=state.store.get("measures"))
+        return _ai.scorer.Score(value=state.store.get("measures"))
 
     return score
 

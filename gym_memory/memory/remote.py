@@ -86,8 +86,8 @@ class Remote(External):
 
     def recall(self, cue: Cue, budget: int) -> Recall:
         """Return what the service recalls; an answer of another form is a StoreError."""
-        asked = {**cue._asdict(), "valid_actions": [*cue.valid_actions]}
-        found = self.client("recall", {"cue": asked, "budget": check_budget(budget)})
+        given = {**cue._asdict(), "valid_actions": [*cue.valid_actions]}
+        found = self.client("recall", {"cue": given, "budget": check_budget(budget)})
         return _recall(found, budget, self._service.url)
 
     def end(self, outcome: Outcome) -> None:

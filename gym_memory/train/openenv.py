@@ -37,7 +37,7 @@ class GameAction(_types.Action):
 
 
 class GameObservation(_types.Observation):
-    """The observation with memory; ``metadata`` holds scores and the state of the episode."""
+    """The observation with memory; ``metadata`` has scores and the state of the episode."""
 
     text: str = ""
     task: str = ""

@@ -25,12 +25,12 @@ from inspect_ai.model import ModelOutput, ModelUsage, get_model  # noqa: E402
 from gym_memory.doors.inspect import game_task, tasks  # noqa: E402
 
 
-def run(task: Any, replies: list[str], asked: list[Any], out: Path, limit: int) -> Any:
+def run(task: Any, replies: list[str], sent: list[Any], out: Path, limit: int) -> Any:
     """Return the log of an evaluation whose model says ``replies``, one after another."""
     left = iter(replies)
 
     def say(messages: Any, *_: Any) -> ModelOutput:
-        asked.append(list(messages))
+        sent.append(list(messages))
         output = ModelOutput.from_content("mockllm/model", next(left))
         output.usage = ModelUsage(input_tokens=1, output_tokens=1, total_tokens=2)
         return output  # without usage Inspect downloads a tokenizer to count
@@ -47,19 +47,19 @@ def run(task: Any, replies: list[str], asked: list[Any], out: Path, limit: int) 
 def test_twenty_games_are_those_of_a_run(games: Games, prompts: Any, tmp_path: Path) -> None:
     recorded = [games.recorded[seed].rows for seed in range(20)]
     replies = [row["action"] for rows in recorded for row in rows[1:]]
-    asked: list[Any] = []
+    sent: list[Any] = []
     log = run(
         game_task(ENV, MEMORY, BUDGET, prompts=prompts, max_actions=None),
-        *(replies, asked, tmp_path, 20),
+        *(replies, sent, tmp_path, 20),
     )
     assert len(log.samples) == 20
-    told = iter(asked)
+    shown = iter(sent)
     samples = sorted(log.samples, key=lambda sample: int(sample.id.rpartition("/")[2]))
     for seed, (sample, rows) in enumerate(zip(samples, recorded, strict=True)):
         assert sample.id == rows[0]["task_id"]
         seen = [observation(row) for row in rows[:-1]]
         for n, obs in enumerate(seen):
-            messages = next(told)
+            messages = next(shown)
             assert len(messages) == (2 if prompts == "state" else 2 + 2 * n)
             later = turn_text(obs, None) if prompts == "turns" else None
             expected = opening(obs, None) if not n else later
@@ -73,7 +73,7 @@ def test_twenty_games_are_those_of_a_run(games: Games, prompts: Any, tmp_path: P
         notes = [e.data for e in sample.events if e.event == "info" and e.source == "gym-memory"]
         assert [note["memory"] for note in notes] == [row.get("memory", "") for row in rows]
         assert [note["text"] for note in notes] == [row["text"] for row in rows]
-    assert next(told, None) is None
+    assert next(shown, None) is None
     means = {m.name: m for s in log.results.scores for m in s.metrics.values()}
     assert "mean" in means
 
