@@ -55,7 +55,7 @@ class Policy(ABC):
         """Learn from the step just made."""
 
     def save(self, path: str | os.PathLike[str]) -> None:  # noqa: B027
-        """Write what was learnt; policies without anything to keep write nothing."""
+        """Write what was learnt; policies without state write nothing."""
 
     def load(self, path: str | os.PathLike[str]) -> None:  # noqa: B027
         """Read what :meth:`save` wrote."""
@@ -79,7 +79,7 @@ class Player(Policy):
                 setattr(self, name, getattr(player, name))
 
     def act(self, obs: Observation, info: dict[str, Any]) -> str:
-        """Return what the player answers."""
+        """Return the player's answer."""
         action: str = self._act(obs, info)
         self.focus = getattr(self._player, "focus", self.focus)
         return action

@@ -144,7 +144,7 @@ class Human(Policy):
         self._read, self._write = read, write
 
     def reset(self, info: dict[str, Any], seed: int | None = None) -> None:
-        """Say what is played and how."""
+        """Print the task, and how to play."""
         self._write(f"{info.get('task_id', '')}  ({_HELP})")
 
     def act(self, obs: Observation, info: dict[str, Any]) -> str:

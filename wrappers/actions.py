@@ -99,7 +99,7 @@ class IndexActions(gym.Wrapper[Obs, np.int64, Obs, str], gym.utils.RecordConstru
         return obs, float(reward), terminated, truncated, info
 
     def action_text(self, action: SupportsIndex) -> str:
-        """Return the command behind a number; where there is none, as ``invalid`` says."""
+        """Return the command of a number; without one, as ``invalid`` says."""
         try:
             index = -1 if isinstance(action, bool | np.bool_) else action.__index__()
         except (AttributeError, TypeError):

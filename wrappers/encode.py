@@ -91,7 +91,7 @@ _encode_short = lru_cache(maxsize=16_384)(_encode)
 
 
 def _ids(text: str, size: int, vocabulary: int) -> Ids:
-    """Return what :func:`_encode` gives; strings that come again are encoded once."""
+    """Return the ids of :func:`_encode`; a repeated string is encoded once."""
     encode = _encode_short if len(text) <= _CACHED_CHARS else _encode
     return encode(text, size, vocabulary)
 

@@ -77,7 +77,7 @@ class MemoryObservation(gym.Wrapper[Observation, str, Obs, str], gym.utils.Recor
             self.memory.oracle = env.get_wrapper_attr("oracle")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Return what makes this environment again, in any process, with its memory."""
+        """Return the parts that rebuild this environment with its memory in any process."""
         shown = self._plan, self._cue, self._step, self._open, self._seen
         saved = self._saved_kwargs
         return _remake, (self.env, saved["memory"], saved["budget"], self.memory.state(), shown)
@@ -116,7 +116,7 @@ class MemoryObservation(gym.Wrapper[Observation, str, Obs, str], gym.utils.Recor
 
     @property
     def focus(self) -> str:
-        """Return what steered the last recall in addition to the observation."""
+        """Return the plan that steered the last recall beside the observation."""
         return self._cue.focus
 
     @property
@@ -206,7 +206,7 @@ class MemoryObservation(gym.Wrapper[Observation, str, Obs, str], gym.utils.Recor
         return shown, {**info, "memory_stats": stats, **extra}
 
     def _repr_html_(self) -> str:
-        """Show in a notebook the present observation and what the memory holds."""
+        """Return the present observation and the memory's content as HTML, for a notebook."""
         return observation_table(str(self), self._seen[0]) + self.memory._repr_html_()
 
     def snapshot(self) -> Any:

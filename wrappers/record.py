@@ -179,7 +179,7 @@ class RecordTrajectory(gym.Wrapper[Obs, str, Obs, str], gym.utils.RecordConstruc
         return self._episode, self.env.get_wrapper_attr("snapshot")()
 
     def restore(self, snapshot: tuple[int, Any]) -> tuple[Obs, dict[str, Any]]:
-        """Return to a snapshot of this episode; a reader leaves out what was taken back."""
+        """Return to a snapshot of this episode; a reader leaves out the steps after it."""
         episode, below = snapshot
         if episode != self._episode:
             raise InvalidArgumentError(
@@ -259,7 +259,7 @@ class StepDetail:
         return None if self._memory is None else self._memory.graph  # it may have been replaced
 
     def _changes(self) -> tuple[list[int], list[list[Any]]]:
-        """Return what began and what ended since the last row."""
+        """Return the facts that began and that ended since the last row."""
         graph = self._find_graph()
         if graph is None:
             return [], []

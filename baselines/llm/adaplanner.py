@@ -1,4 +1,4 @@
-"""AdaPlanner (Sun et al. 2023): a plan as code, refined by what the game answers."""
+"""AdaPlanner (Sun et al. 2023): a plan as code, refined by the game's answers."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ act(best)
 assert observation != before, f"{best} changed nothing"
 """
 _RULE = f"# the best actions\n{_STEP * 3}"
-"""The plan without a model: three times what looks best, as long as something changes."""
+"""The plan without a model: three times the most promising action, while something changes."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -65,7 +65,7 @@ class AdaPlanner(LanguagePolicy):
         self._skills: list[str] = []
 
     def reset(self, info: dict[str, Any], seed: int | None = None) -> None:
-        """Start an episode without a plan; skills and what was learnt of actions stay."""
+        """Start an episode without a plan; skills and knowledge of actions stay."""
         super().reset(info, seed)
         self.useful.begin()
         self._codes: list[str] = []

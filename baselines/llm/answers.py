@@ -72,7 +72,7 @@ _PREFIX = re.compile(
     r"|(?:step|turn)(?: \d+)?|choose|play|do|next|now|therefore|here is my response)\s*[:：>]\s*",
     re.IGNORECASE,
 )
-"""Labels that name no action; what they introduce has to be one, and the whole line."""
+"""Labels that name no action; the rest of the line has to be one."""
 _NEXT_LINE = re.compile(r"\s*(?:(?:```|~~~)[\w-]*\s*\n\s*)?([^\n]*)")
 _TAGGED = re.compile(
     rf"<(?P<tag>(?:\w+_)?(?:{_NOUN}|final)(?:_\w+)?|parameter|arg|argument)(?P<about>[^<>\n]{{0,60}}?)"
@@ -161,7 +161,7 @@ _DOUBT = re.compile(
     r"|n't\b|n’t\b|\?",
     re.IGNORECASE,
 )
-"""Words of a sentence that decides nothing, or against what it names."""
+"""Words of a sentence that decides nothing, or rejects what it names."""
 _AGAINST = re.compile(
     rf"\W*(?:\w+\W+){{0,2}}?(?:(?:not?|never|nicht|kein\w*|nie|pas|jamais|nunca|n[ãa]o|non|не|нет"
     rf"|{_BAD})\b|[不别勿])",
@@ -365,7 +365,7 @@ def _first_line(answer: str, match: Match) -> Iterator[_Claim]:
 
 
 def _spoken(answer: str, match: Match) -> Iterator[_Claim]:
-    """Yield what a sentence decides for, or puts between marks where it decides."""
+    """Yield the action that a sentence decides for, or puts between marks."""
     for sentence in _SENTENCE.finditer(answer):
         words = sentence[0].strip()
         spoken = _INTENT.match(words)
@@ -411,12 +411,12 @@ def undressed(text: str, valid: Sequence[str], operations: Sequence[str] = ()) -
 
 
 def _is_against(mark: str, remark: str, valid: Sequence[str]) -> bool:
-    """True if a remark goes on to another action, or takes back the one before it."""
+    """True if a remark continues with another action, or revokes the one before it."""
     if _GOES_ON.match(remark) or _TAKEN_BACK.search(remark):
         return True
     word = mark.strip(", ").lower()
     if word in ("because", "since", "as", "which"):
-        return False  # it may say what is wrong with other actions
+        return False  # it may reject other actions
     if word.isalpha() or word == "in order":
         return bool(re.search(_BAD, remark, re.IGNORECASE))
     if _AGAINST.match(remark) or _match(remark.strip(_MARKS + "-=/→"), valid):
@@ -445,7 +445,7 @@ def _without_remark(line: str) -> str:
 
 @functools.lru_cache(maxsize=4096)
 def _plain(action: str) -> str:
-    """Return an action without what writers of it do differently."""
+    """Return an action without differences of spelling."""
     text = unicodedata.normalize("NFKC", action.lower()).translate(_SAME)
     words = _JOINT.sub(" ", text).split()
     words = [_NUMBERS.get(word, word) for word in words]

@@ -76,14 +76,14 @@ class Calm(LanguagePolicy):
         self._forms: dict[str, None] = dict.fromkeys(_BASICS)
 
     def reset(self, info: dict[str, Any], seed: int | None = None) -> None:
-        """Start an episode; what was learnt stays."""
+        """Start an episode; the learnt weights stay."""
         super().reset(info, seed)
         self.useful.begin()
         self.learner.rng = self._rng
         self.learner.slots.clear()
         self._task_id = info.get("task_id", "") or "game"
         self._offered: Observation | None = None
-        self._by_rule = ""  # why a rule proposed what is offered
+        self._by_rule = ""  # why a rule made the proposals
         self._seen: Any = None
         self._index = -1
 
@@ -98,7 +98,7 @@ class Calm(LanguagePolicy):
         return self._offered["valid_actions"][self._index]
 
     def update(self, transition: Transition) -> None:
-        """Learn from the step, with the proposals for what it led to."""
+        """Learn from the step, with the proposals for the state that it led to."""
         super().update(transition)
         self.useful.add(transition)
         seen, index = self._seen, self._index
@@ -113,7 +113,7 @@ class Calm(LanguagePolicy):
             self.learner.learn()
 
     def _offer(self, obs: Observation, *, ended: bool = False) -> None:
-        """Replace what is proposed, and its encoding."""
+        """Replace the proposals and their encoding."""
         proposed = ["look"] if ended else self.propose(obs)
         offered: Observation = {**obs, "valid_actions": tuple(proposed)}
         game = self._task_id if self._learns else ""

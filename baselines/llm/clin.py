@@ -52,7 +52,7 @@ class ClinSettings(LanguageSettings):
 
 
 class _GroundedGoal(NamedTuple):
-    """A goal, the ids of the learnings behind it, and why (Figure 6)."""
+    """A goal, the ids of the learnings behind it, and the reason (Figure 6)."""
 
     text: str
     learnings: tuple[int, ...] = ()

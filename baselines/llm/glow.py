@@ -56,7 +56,7 @@ class Glow(React):
         self._trace: list[Step] = []
 
     def reset(self, info: dict[str, Any], seed: int | None = None) -> None:
-        """Start an episode; the archive goes on with the same task."""
+        """Start an episode; the archive continues with the same task."""
         super().reset(info, seed)
         self.search.keep_state = self.keep_state
         self.search.reset(info, seed)

@@ -118,7 +118,7 @@ class LanguagePolicy(Policy):
     settings_class: ClassVar[type[LanguageSettings]] = LanguageSettings
     settings: LanguageSettings
     default_llm: ClassVar[str] = ""
-    """The kind of model behind ``model`` where ``llm`` is empty, for policies with rules too."""
+    """The kind of model behind ``model`` if ``llm`` is empty, for policies with rules too."""
     examples: str = ""
     """Played examples before the game, see :func:`.examples_of`."""
     thinks: ClassVar[bool] = False
@@ -148,16 +148,16 @@ class LanguagePolicy(Policy):
         self.set_up()
 
     def set_up(self) -> None:
-        """Prepare what a policy has beyond settings and model; called at construction."""
+        """Prepare a policy's own parts beyond settings and model; called at construction."""
 
     def _begin(self, seed: int | None) -> None:
         self._rng = np.random.default_rng(seed)
         self._past: list[str] = []  # the turns of the transcript
         self._acted = False
-        self._head = _head(0, "")  # what led to the present observation
+        self._head = _head(0, "")  # the action that led to the present observation
         self._thought = ""
         self._operations: tuple[str, ...] = ()
-        self._primer = {"knowledge": "", "examples": ""}  # what is known before the game
+        self._primer = {"knowledge": "", "examples": ""}  # knowledge before the game
         self.focus = PlanState()
 
     def reset(self, info: dict[str, Any], seed: int | None = None) -> None:
@@ -206,7 +206,7 @@ class LanguagePolicy(Policy):
     # ------------------------------------------------------------ the prompt
 
     def situation(self, obs: Observation) -> dict[str, str]:
-        """Return the slots of every prompt; what a game says in them is quoted."""
+        """Return the slots of every prompt; the game's texts in them are quoted."""
         return {
             "task": quoted(obs["task"]),
             "history": self.transcript(),
@@ -309,11 +309,11 @@ class LanguagePolicy(Policy):
         )
 
     def held_to(self, obs: Observation) -> tuple[str, ...]:
-        """Return the actions that answers are held to; none where they are free."""
+        """Return the actions that answers are restricted to; none if they are free."""
         return tuple(obs["valid_actions"]) if self.settings.constrain else ()
 
     def form(self, template: str, obs: Observation) -> Form | None:
-        """Return a text that ends in a valid action; None where answers are free."""
+        """Return a text that ends in a valid action; None if answers are free."""
         options = self.held_to(obs)
         return Form(template, options) if options else None
 
@@ -361,7 +361,7 @@ class LanguagePolicy(Policy):
         return read_action(text, obs["valid_actions"], self._operations, cut=cut)
 
     def attempt(self, answer: Callable[[], Answer], otherwise: Answer) -> Answer:
-        """Return what ``answer`` gives; on a ModelError, counted, ``otherwise``."""
+        """Return the result of ``answer``; on a ModelError, which is counted, of ``otherwise``."""
         try:
             return answer()
         except UnreadableAnswerError as error:
@@ -421,7 +421,7 @@ def _shown_text(obs: Observation) -> str:
 
 
 def _lessons_of(obs: Observation) -> str:
-    """Return the beginning of what the memory recalls, as far as it is a heading and lessons."""
+    """Return the beginning of a recall, as far as it is a heading and lessons."""
     memory, end = obs["memory"], 0
     at = memory.find("\n") + 1
     while lesson := next((x for x in obs["lessons"] if x and memory.startswith(x, at)), ""):
@@ -444,7 +444,7 @@ def _one_line(action: str) -> str:
 
 
 def _model(llm: str | ChatModel, parameters: dict[str, Any], otherwise: str) -> Any:
-    """Return the model; None where a policy has rules too and no model is named."""
+    """Return the model; None for a policy with rules if no model is named."""
     given = {name: value for name, value in parameters.items() if value not in ("", None)}
     if llm == "" and otherwise:
         if not given:

@@ -129,12 +129,12 @@ class Ldm2(LanguagePolicy):
     # ------------------------------------------------------------ branches of an episode
 
     def snapshot(self) -> Any:
-        """Return what belongs to the episode so far."""
+        """Return the state of the episode so far."""
         own = {name: value for name, value in vars(self).items() if name not in _LASTING}
         return copy.deepcopy(own)
 
     def restore(self, snapshot: Any) -> None:
-        """Return to a snapshot; counters go on."""
+        """Return to a snapshot; counters continue."""
         vars(self).update(copy.deepcopy(snapshot))
 
 

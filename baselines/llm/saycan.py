@@ -194,7 +194,7 @@ class SayCan(Choose):
     default_llm: ClassVar[str] = "transformers"
 
     def set_up(self) -> None:
-        """Load what scores and what values."""
+        """Load the scorer and the values."""
         if self.llm is not None:
             super().set_up()
         self.learnt = Affordances()
@@ -206,7 +206,7 @@ class SayCan(Choose):
             self._learner = load_player(self.settings.value, DrrnLearner)
 
     def reset(self, info: dict[str, Any], seed: int | None = None) -> None:
-        """Start an episode; what was learnt of action forms stays."""
+        """Start an episode; knowledge of action forms stays."""
         super().reset(info, seed)
         self.learnt.begin()
 

@@ -93,7 +93,7 @@ class A2cLearner(BagLearner):
         return ActorCritic(self.settings, encoder)
 
     def table(self, seen: list[ObservationBags]) -> LogitTable:
-        """Return logits, with the penalty for what was tried, and values."""
+        """Return logits, with the penalty for repeated actions, and values."""
         table: LogitTable = self.online(scenes_of(seen, self.store_class()))
         tried = np.zeros(table.logits.shape, np.float32)
         for row, one in zip(tried, seen, strict=True):

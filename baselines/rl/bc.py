@@ -82,7 +82,7 @@ class BcLearner(DrrnLearner):
     def __init__(self, settings: BcSettings, *, seed: int = 0, device: str = "cpu"):
         super().__init__(settings, seed=seed, device=device)
         self.teacher: PlannerTeacher | RecordedTeacher | None = None
-        # Stores of their own: what was shown stays when the replay forgets.
+        # Own stores: shown states stay when the replay forgets.
         self.shown_bags, self.shown = RaggedLists(), RaggedLists()
         self.labelled: list[tuple[int, int]] = []
 
@@ -134,7 +134,7 @@ class BcLearner(DrrnLearner):
         return bool(self.settings.rl_after) and self.steps >= self.settings.rl_after
 
     def act(self, seen: list[Any], *, explore: bool) -> list[int]:
-        """Choose as DRRN, but for the teacher's share."""
+        """Choose as DRRN, except for the teacher's share."""
         chosen = super().act([one.seen for one in seen], explore=explore)
         beta = self.beta if explore else 0.0
         if beta:
@@ -191,7 +191,7 @@ class BcLearner(DrrnLearner):
     # ------------------------------------------------------------ checkpoints
 
     def progress(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Return also what was shown."""
+        """Return also the shown states."""
         tensors, record = super().progress()
         tensors |= prefixed("shown_bags", self.shown_bags.state())
         tensors |= prefixed("shown", self.shown.state())

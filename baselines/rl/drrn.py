@@ -209,7 +209,7 @@ class DrrnLearner(BagLearner):
         return self.observations.add(tuple(self.bags.add(bag) for bag in seen.bags))
 
     def _forget(self) -> None:
-        """Drop what the replay has overwritten, so that the stores stop growing."""
+        """Drop observations that the replay has overwritten, so that the stores stop growing."""
         waiting = [obs for queue in self.slots.values() for obs in queue.observations()]
         used = np.union1d(self.replay.observations(), np.array(waiting, np.int64))
         records = self.observations.gather(used)
@@ -263,7 +263,7 @@ class DrrnLearner(BagLearner):
         }
 
     def next_values(self, drawn: Sample) -> NDArray[np.float64]:
-        """Return the values to go on with; the online network chooses, the target values it."""
+        """Return the values of next states; the online network chooses, the target values it."""
         found = np.zeros(len(drawn.obs))
         alive = np.flatnonzero(drawn.next_obs >= 0)
         if not len(alive):

@@ -311,7 +311,7 @@ class GataLearner(DrrnLearner):
 
 
 def _said(word: str) -> str:
-    """Name what a verb shares with the value that it leads to: ``chop`` and ``chopped``."""
+    """Return the part that a verb shares with the value that it leads to: ``chop``, ``chopped``."""
     return f"n said {stem(word)}"
 
 

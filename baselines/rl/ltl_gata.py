@@ -29,7 +29,7 @@ _MEAL = "meal"
 
 
 def progress(formula: Formula, facts: Collection[Triple]) -> Formula | None:
-    """Return what is left of a formula after a step in which ``facts`` hold; None if violated.
+    """Return the rest of a formula after a step in which ``facts`` hold; None if violated.
 
     >>> fried = ("fact", "egg", "is", "fried")
     >>> progress(("and", ("eventually", fried), ("next", fried)), [Triple("egg", "is", "fried")])
@@ -95,7 +95,7 @@ class LtlGataLearner(GataLearner):
         return super().see(obs, task_id, before, action)._replace(todo=self._open)
 
     def marks_of(self, name: str) -> list[str]:
-        """Return what is to become of a thing."""
+        """Return the states that a thing is still to reach."""
         parts = self._open[1:] if self._open[0] == "and" else (self._open,)
         facts = [fact[1:] for kind, *rest in parts if kind == "eventually" for fact in rest]
         return [f"n todo {relation} {what}" for thing, relation, what in facts if thing == name]

@@ -295,7 +295,7 @@ class Sb3(Policy):
         self._network.load_state_dict(tensors)
 
     def reset(self, info: dict[str, Any], seed: int | None = None) -> None:
-        """Forget what was tried; seeds the sampling."""
+        """Forget tried actions; seed the sampling."""
         self._chance = np.random.default_rng(seed)
         self._tried.clear()
 

@@ -82,7 +82,7 @@ def induce(paid: Counts, not_paid: Counts) -> list[ActionRule]:
 
 
 def _rule(body: Literals, paid: Counts, not_paid: Counts) -> ActionRule:
-    """Return the rule of a body; its exception is what only examples that did not pay share."""
+    """Return the rule of a body; its exception is common only to examples that did not pay."""
     right = [example for example in paid if body <= example]
     wrong = [example for example in not_paid if body <= example]
     unless: Literals = frozenset()
@@ -193,6 +193,6 @@ class Symbolic(Policy):
 
 
 def _literals(obs: Observation) -> list[tuple[str, ...]]:
-    """Return of each valid action its form, then what the facts say of the things in it."""
+    """Return for each valid action its form, then the facts about the things in it."""
     described = describe(obs, Lexicon(_NO_NAME)).actions
     return [(form, *(one for one in rest if one[:1].isdigit())) for form, *rest in described]

@@ -405,7 +405,7 @@ class TextLearner(Learner):
         return not s.teacher or (bool(s.rl_after) and self.steps >= s.rl_after)
 
     def act(self, seen: list[Words], *, explore: bool) -> list[int]:
-        """Draw from the policy but for the teacher's share, or choose its likeliest action."""
+        """Draw from the policy except for the teacher's share, or choose its likeliest action."""
         with torch.no_grad():
             logits = self.read(seen).logits.cpu().numpy().astype(np.float64)
         if explore:

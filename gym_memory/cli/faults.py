@@ -20,7 +20,7 @@ _FRAME = re.compile(
 )
 _LIBRARY = Path(__file__).resolve().parents[1]
 _LINKED = (_LIBRARY, *((_LIBRARY / name).resolve() for name in ("wrappers", "baselines")))
-"""Folders of this library, those behind its links too."""
+"""Folders of this library, with those behind its links."""
 
 
 _PACKAGES = {"site-packages", "dist-packages"}

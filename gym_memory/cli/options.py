@@ -209,7 +209,7 @@ AllowVersionMismatch = Annotated[
 
 @dataclasses.dataclass(frozen=True)
 class RunChoices:
-    """Options of what is played, next to environments, memories, policies and seeds."""
+    """Options of a run beside environments, memories, policies and seeds."""
 
     model: Model = ""
     base_url: BaseUrl = ""
@@ -286,7 +286,7 @@ class Playing:
     callbacks: Callbacks = dataclasses.field(default_factory=list)
 
     def arguments(self) -> dict[str, Any]:
-        """Return what :func:`gym_memory.run.compare.compare` takes of it."""
+        """Return these options as arguments of :func:`gym_memory.run.compare.compare`."""
         own = dataclasses.asdict(self)
         del own["out"], own["json_lines"]
         return own

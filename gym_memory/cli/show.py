@@ -35,7 +35,7 @@ __all__ += ["progress", "shown_progress"]
 
 
 class _Console(Console):
-    """A console that shows control characters, which a stranger's text could send to it."""
+    """A console that shows control characters, which an untrusted text could send to it."""
 
     def render_str(self, text: str, **options: Any) -> Text:
         return super().render_str(visible(text), **options)

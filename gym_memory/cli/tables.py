@@ -107,7 +107,7 @@ class _CellGrid:
             del row[at]
 
     def take_constants(self) -> list[str]:
-        """Take out columns whose cells are all equal; return what they say."""
+        """Remove columns whose cells are all equal; return their contents."""
         said = []
         numbers = set(self.columns.numbers) - set(self.columns.minor)
         for name in [name for name in self.names[1:] if name not in numbers]:

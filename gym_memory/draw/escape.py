@@ -16,7 +16,7 @@ _TAG = re.compile(r"<(?=[A-Za-z/!?])")
 
 
 def visible(value: object) -> str:
-    r"""Write out what cannot be seen in a text, or turns the writing around.
+    r"""Write out characters that cannot be seen in a text, or reverse its direction.
 
     >>> visible("a\x1b[0mb")
     'a⟨U+001B⟩[0mb'

@@ -39,7 +39,7 @@ class Source(NamedTuple):
 
 
 class Fact:
-    """A triple, when it was true, and what stated it; read-only.
+    """A triple, the times when it was true, and its sources; read-only.
 
     ``intervals`` are disjoint and ascending ``[from, to)`` in steps; ``to`` is None while live.
     ``retired_by`` is ``schema``, ``text``, ``llm``, ...; empty while live.

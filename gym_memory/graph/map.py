@@ -210,5 +210,5 @@ def _free(square: Square, towards: Square, taken: set[Square]) -> Square:
 
 
 def is_door(graph: TemporalGraph, name: str) -> bool:
-    """True if a thing stands in an exit of a room."""
+    """True if a thing is in an exit of a room."""
     return any(fact.relation.endswith(" door") for fact in graph.incoming(name))

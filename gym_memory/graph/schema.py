@@ -63,7 +63,7 @@ class _Opposites(dict[str, str]):
 PLAYER = "you"
 """The agent, as a subject of facts."""
 INVENTORY = "inventory"
-"""The place of what the agent carries."""
+"""The place of carried things."""
 OPPOSITE = _Opposites({
     "north": "south", "south": "north", "east": "west", "west": "east",
     "northeast": "southwest", "southwest": "northeast",
@@ -84,7 +84,7 @@ UNEXPLORED = "has unexplored exit"
 VERBATIM = frozenset({"says"})
 """Relations whose object is text, kept as it is: not the name of an entity."""
 QUOTED = VERBATIM | {"mentions"}
-"""Relations of a text to its words and to what it mentions."""
+"""Relations of a text to its words and to the things that it mentions."""
 RECIPE = frozenset({"requires", "needs to be"})
 """Relations of which a recipe consists; one text states it as a whole."""
 ACTION_RESULTS = frozenset(
@@ -125,7 +125,7 @@ _CONTAINS = "contains"
 
 
 def contains(number: int = 1) -> str:
-    """Return the relation of a holder to so many things of one name in or on it."""
+    """Return the relation of a holder to several things of one name in or on it."""
     return _CONTAINS if number == 1 else f"{_CONTAINS} {number}"
 
 

@@ -315,7 +315,7 @@ class TemporalGraph(VersionedFacts):
         return () if fact is None else tuple(dict.fromkeys(s.episode for s in fact.sources))
 
     def said_by(self, triple: Triple) -> tuple[str, ...]:
-        """Return who states a fact that the game itself never reported, each once; else ()."""
+        """Return the sources of a fact that the game itself never reported, each once; else ()."""
         fact = self.fact(triple)
         names = dict.fromkeys(s.said_by for s in fact.sources) if fact else {}
         return () if "" in names else tuple(names)

@@ -207,7 +207,7 @@ def _where(location: tuple[Any, ...]) -> str:
 
 
 def repair_messages(messages: Sequence[Message], answer: str, error: ModelError) -> list[Message]:
-    """Return the chat that requests once more what ``answer`` failed to be."""
+    """Return the chat that asks for an answer again, with the fault of the last one."""
     return [
         *messages,
         {"role": "assistant", "content": answer[:_QUOTED]},

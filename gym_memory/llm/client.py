@@ -164,7 +164,7 @@ class OpenAIChat(BaseChatModel):
         return {**own, **({"extra": self.extra} if self.extra else {})}
 
     def notes(self) -> tuple[str, ...]:
-        """Return what was learnt of the server, in sentences."""
+        """Return what was learnt about the server, in sentences."""
         return self.learnt.notes
 
     @property
@@ -286,7 +286,7 @@ class OpenAIChat(BaseChatModel):
         """Return the next dialect to try after an error; None if there is none to try."""
         body, prompt = self._body(request, dialect), tokens_of(request.messages)
         words = _words(error)
-        # A request may be too large for a rate, whatever one waits.
+        # A request may be too large for a rate, however long one waits.
         too_large = is_about_context(words)
         if error.status not in _REJECTED or (error.status == 429 and not too_large):
             return None
@@ -356,7 +356,7 @@ class OpenAIChat(BaseChatModel):
         return {**body, **self.extra}
 
     def _limit(self, request: Request, dialect: Dialect) -> int:
-        """Return the limit to send: what the model may take, as far as the server allows."""
+        """Return the limit to send: that of the model, as far as the server allows."""
         limit = max(self.limit(request), dialect.least)
         if dialect.most:
             limit = min(limit, dialect.most)
@@ -386,7 +386,7 @@ class OpenAIChat(BaseChatModel):
             raise Failure("answer", message, tokens=tokens)
         text, schema = choice.text, request.schema
         if isinstance(schema, Form) and not (self.json_mode == "grammar" and dialect.grammar):
-            with contextlib.suppress(ModelError):  # else the text is what it is
+            with contextlib.suppress(ModelError):  # else the text stays as it is
                 text = schema.pour(text)
         named = content.get("model")
         model = self._scrubbed(named)[:_NAME_CHARS] if isinstance(named, str) else ""
@@ -424,7 +424,7 @@ class OpenAIChat(BaseChatModel):
 
 @functools.cache
 def _learnt(url: str, model: str, json_mode: str, limit_field: str) -> LearntDialect:
-    """Return what all clients of a model share; each episode has its own client."""
+    """Return the state that all clients of a model share; each episode has its own client."""
     reasons = reasons_by_name(model)
     limit = limit_field or LIMIT_FIELDS[reasons and url == _OPENAI]
     return LearntDialect(Dialect(limit=limit), reasons)

@@ -1,4 +1,4 @@
-"""Dialects of servers, learnt once from what they refuse."""
+"""Dialects of servers, learnt once from their refusals."""
 
 from __future__ import annotations
 
@@ -196,7 +196,7 @@ def names_a_part(text: str) -> bool:
 def named_changes(
     dialect: Dialect, body: dict[str, Any], error: str, status: int, prompt: int
 ) -> Iterator[Dialect]:
-    """Yield the dialects that leave out or rename what an error names, the likeliest first.
+    """Yield the dialects that leave out or rename the part that an error names, likeliest first.
 
     ``prompt`` is the size of the prompt in tokens, as estimated.
     """
@@ -217,7 +217,7 @@ def named_changes(
 
 
 def guessed_changes(dialect: Dialect, body: dict[str, Any]) -> Iterator[Dialect]:
-    """Yield dialects without one part of what was sent, then without any of them."""
+    """Yield dialects without one part of a request, then without any of them."""
     least = dialect
     for part in _sent(dialect, body):
         if part != "stream":

@@ -122,7 +122,7 @@ class Endpoint:
 
 @functools.cache
 def endpoint(url: str, place: str) -> Endpoint:
-    """Return what all models of this process share for a URL; each episode has its own model."""
+    """Return the state shared by all models of a URL in this process; each episode has its model."""
     return Endpoint(url, place)
 
 

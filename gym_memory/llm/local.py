@@ -82,7 +82,7 @@ class TransformersChat(BaseChatModel):
         return _weights(self._folder(), self.device, self.dtype, self.download)
 
     def preflight(self, trial: Request | None = None) -> None:
-        """Check that what loads the weights is installed."""
+        """Check that the library for the weights is installed."""
         super().preflight(trial)
         for package in ("torch", "transformers"):
             check_installed(package, self.extra, "local language models")

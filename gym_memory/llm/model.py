@@ -116,7 +116,7 @@ class BaseChatModel(ABC):
         self._longest = 0
 
     def identity(self) -> dict[str, Any]:
-        """Return what distinguishes this model's answers in the response cache."""
+        """Return the identity of this model's answers in the response cache."""
         return {"model": self.name}
 
     def preflight(self, trial: Request | None = None) -> None:  # noqa: B027 - a server may be away
@@ -144,7 +144,7 @@ class BaseChatModel(ABC):
         return False
 
     def notes(self) -> tuple[str, ...]:
-        """Return what a reader of results is to know of the model, in sentences."""
+        """Return notes on the model for a reader of results, in sentences."""
         return ()
 
     def limit(self, request: Request) -> int:

@@ -107,7 +107,7 @@ def unpacked() -> Path:
         made = Path(scratch) / "made"
         made.mkdir()
         _unpack(source, made)
-        with contextlib.suppress(OSError):  # what is damaged gives way
+        with contextlib.suppress(OSError):  # a damaged file is replaced
             os.rename(folder, Path(scratch) / "damaged")
         with contextlib.suppress(OSError):  # another process may be first: its folder is as good
             os.rename(made, folder)
@@ -270,7 +270,7 @@ class LlamaServer:
     def __enter__(self) -> LlamaServer:
         """Start, and wait until it answers."""
         numbers = map(str, (self.context, self.slots, self.threads))
-        # Stopping two servers of one process waits for ever now and then.
+        # Stopping two servers of one process sometimes waits forever.
         self._process = subprocess.Popen(
             python_command(f"{__name__}:_serve", str(self.model), *numbers),
             stdin=subprocess.PIPE,
@@ -298,7 +298,7 @@ class LlamaServer:
 
     @property
     def base_url(self) -> str:
-        """Return what a client calls ``base_url``."""
+        """Return the ``base_url`` for a client."""
         return f"{self._address}/v1"
 
     def counts(self) -> dict[str, int]:

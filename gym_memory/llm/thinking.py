@@ -1,4 +1,4 @@
-"""Split what a reasoning model thinks from what it answers."""
+"""Separate the thoughts of a reasoning model from its answer."""
 
 from __future__ import annotations
 

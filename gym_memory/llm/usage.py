@@ -51,7 +51,7 @@ class Price(NamedTuple):
         ) / 1e6
 
     def ceiling(self, prompt: int, completion: int) -> float:
-        """Return the highest cost of so many tokens."""
+        """Return the highest cost of a number of tokens."""
         return (prompt * max(self.prompt, self.cached or 0.0) + completion * self.completion) / 1e6
 
 
@@ -117,13 +117,13 @@ class Meter:
         self._models: dict[str, None] = {}
 
     def note(self, sentence: str, topic: str = "") -> None:
-        """Note what a reader of results is to know of the calls: the first sentence of a topic."""
+        """Note a fact about the calls for a reader of results: the first sentence of a topic."""
         with self._lock:
             if len(self._notes) < _MOST_NOTES:
                 self._notes.setdefault(topic or sentence, sentence)
 
     def notes(self) -> tuple[str, ...]:
-        """Return what was noted, in order."""
+        """Return the notes, in order."""
         with self._lock:
             return tuple(self._notes.values())
 
@@ -161,7 +161,7 @@ class Meter:
         return row | {f"llm_calls_{r or 'other'}": u.calls for r, u in self.by_role().items()}
 
 
-# Row 0 holds what is spent; every other row is a reservation.
+# Row 0 has the spending; every other row is a reservation.
 _TABLE = """
 CREATE TABLE IF NOT EXISTS spending (
     id INTEGER PRIMARY KEY AUTOINCREMENT, tokens INTEGER NOT NULL, cost_usd REAL NOT NULL
@@ -260,7 +260,7 @@ class Budget:
         return ticket
 
     def settle(self, ticket: int, tokens: int, cost_usd: float) -> None:
-        """Replace a reservation by what the call took."""
+        """Replace a reservation by the usage of the call."""
         with self._lock, self._transaction():
             self._db.execute("DELETE FROM spending WHERE id = ?", (ticket,))
             self._db.execute(

@@ -1,4 +1,4 @@
-"""Read what a server sends: answers in any of the usual forms, errors wherever they are put."""
+"""Read a server's answers in any of the usual forms, and errors wherever they are put."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Memories: what an agent keeps of what it saw, one memory a file, its parts in folders."""
+"""Memories of what an agent saw, one memory a file, its parts in folders."""
 
 from gym_memory.memory.base import MEMORIES, Lifetime, Memory, make_memory
 

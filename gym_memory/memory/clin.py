@@ -192,7 +192,7 @@ class Clin(LessonMemory):
         return self._memories[-1] if self._memories else ()
 
     def _rank(self, cue: Cue) -> Iterable[int]:
-        """Rank what is possible now or planned, then what is necessary or deadly, then the rest."""
+        """Rank possible or planned actions first, then necessary or deadly ones, then the rest."""
         valid = set(cue.valid_actions)
         ranks = []
         for index, sentence in enumerate(self._lessons()):

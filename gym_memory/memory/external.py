@@ -158,7 +158,7 @@ class AddSearch(External):
         client.add(entry)
 
     def recall(self, cue: Cue, budget: int) -> Recall:
-        """Return what a search finds."""
+        """Return the findings of a search."""
         query = "\n".join(filter(None, (cue.task, cue.focus, cue.text)))[:_QUERY_CHARS]
         return self._shown(self.client.search(query, self.k), budget)
 
@@ -197,7 +197,7 @@ class InjectUpdate(External):
         client.update(copy.deepcopy(conversation), number, reward)
 
     def recall(self, cue: Cue, budget: int) -> Recall:
-        """Return what was injected."""
+        """Return the injected text."""
         found = self._shown(self._hint.splitlines(), budget)
         return found._replace(episodes=(), lessons=found.episodes)
 
@@ -235,7 +235,7 @@ class AsAddSearch:
         self._t += 1
 
     def search(self, query: str, k: int = 10) -> list[str]:
-        """Return the first ``k`` lines of what is recalled."""
+        """Return the first ``k`` lines of the recall."""
         return self.memory.recall(Cue(query, focus=query), self.budget).text.splitlines()[:k]
 
 

@@ -167,7 +167,7 @@ class Simulacra(Memory):
     # ------------------------------------------------------------ state
 
     def state(self) -> dict[str, Any]:
-        """Return the stream, the task, the clock and what is pending."""
+        """Return the stream, the task, the clock and pending records."""
         return {
             "records": self._stream.state(),
             "task": list(self._task),

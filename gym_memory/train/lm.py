@@ -239,7 +239,7 @@ class LmLearner(Learner):
         return max(0.0, 1 - self.steps / steps) if steps else 1.0
 
     def act(self, seen: list[LmPrompt], *, explore: bool) -> list[int]:
-        """Choose the likeliest action, but for the teacher's share, which needs no model."""
+        """Choose the likeliest action, except for the teacher's share, which needs no model."""
         chosen = []
         for one in seen:
             by_teacher = explore and one.label >= 0 and self.rng.random() < self.beta

@@ -148,7 +148,7 @@ class GameEnvironment(_server.Environment):
         return task_names(self._made_from[0], split)
 
     def get_metadata(self) -> Any:
-        """Return what this server offers."""
+        """Return the metadata of this server."""
         env, memory, budget = self._made_from
         return _types.EnvironmentMetadata(
             name=Spec(env).name,

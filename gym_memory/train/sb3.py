@@ -165,7 +165,7 @@ class Sb3Trainer(Trainer):
             self._save()
 
     def stepped(self, steps: int, dones: Sequence[bool], infos: Sequence[dict[str, Any]]) -> bool:
-        """Count a step of every environment; return whether to go on."""
+        """Count a step of every environment; return True to continue."""
         self.steps = steps
         ended = [value_of(info) for done, info in zip(dones, infos, strict=True) if done]
         self._recent += ended

@@ -143,7 +143,7 @@ class GameEnv(vf.Env[GameEnvConfig]):
             session.close()
 
     async def _turns(self, task: Any, player: Any, session: Session, turn: GameTurn) -> list[Any]:
-        """Play in one conversation, to which every turn adds what is new."""
+        """Play in one conversation, to which every turn adds the new text."""
         shown = opening(turn.obs, self.config.max_actions)
         async with player.interaction(task) as interaction:
             while not turn.done:

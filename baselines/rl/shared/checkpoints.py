@@ -104,7 +104,7 @@ def arrays(tensors: dict[str, Any], name: str) -> dict[str, Any]:
 
 
 def moments(optimizer: Any) -> dict[str, Any]:
-    """Return what Adam keeps of every parameter: one part of a checkpoint, ``adam``."""
+    """Return Adam's state of every parameter: one part of a checkpoint, ``adam``."""
     tensors: dict[str, Any] = {}
     for number, kept in optimizer.state_dict()["state"].items():
         tensors |= prefixed(f"adam.{number}", kept)
@@ -112,7 +112,7 @@ def moments(optimizer: Any) -> dict[str, Any]:
 
 
 def load_moments(optimizer: Any, tensors: dict[str, Any]) -> None:
-    """Give an optimizer what :func:`moments` took from it, found among other parts."""
+    """Restore an optimizer from the part that :func:`moments` returned."""
     state: dict[int, dict[str, Any]] = {}
     for name, tensor in part(tensors, "adam").items():
         number, _, key = name.partition(".")
@@ -148,7 +148,7 @@ def check_config(
 
 
 def write_config(folder: Path, config: Mapping[str, Any], what: str) -> None:
-    """Begin a run: make its folder and note what identifies it."""
+    """Begin a run: create its folder and write its identity."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         write_atomic(folder / _CONFIG, json.dumps(config, indent=2) + "\n")

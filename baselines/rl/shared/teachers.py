@@ -17,7 +17,7 @@ __all__ = ["PlannerTeacher", "RecordedTeacher", "TeacherAdvice"]
 
 
 class TeacherAdvice(NamedTuple):
-    """The action and the plan of a teacher; ``action`` is empty where it knows none."""
+    """The action and the plan of a teacher; ``action`` is empty if it knows none."""
 
     action: str
     plan: Plan = Plan()

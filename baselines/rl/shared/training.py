@@ -91,7 +91,7 @@ class EnvSlot:
     def replay(
         self, seed: int, actions: list[str], memory: dict[str, Any]
     ) -> tuple[Any, dict[str, Any]]:
-        """Bring an episode back to where it was; return what was seen there."""
+        """Replay an episode up to a step; return its observation and info."""
         self.reset(seed)
         for action in actions:
             self.step(action)
@@ -292,7 +292,7 @@ class Trainer:
             self._resume()
         else:
             self._start()
-        # Last, so that a setting that proves wrong by now can be put right in the same folder.
+        # Last, so that a wrong setting can be corrected in the same folder.
         if not known:
             checkpoints.write_config(self.folder, self._identity, _WHAT)
 
@@ -306,7 +306,7 @@ class Trainer:
     def _start_episodes(
         self, slots: Mapping[int, _RunningEpisode]
     ) -> dict[int, tuple[Any, dict[str, Any]]]:
-        """Deal games and reset; return what the learner has not seen yet."""
+        """Deal games and reset; return the first observations, which the learner has not seen."""
         for slot in slots.values():
             if not self._queue:
                 self._queue = self._rng.permutation(self.settings.games).tolist()
@@ -439,7 +439,7 @@ class Trainer:
         checkpoints.write_curve(self.folder, self.curve)
 
     def _load(self, tensors: dict[str, Any], record: dict[str, Any]) -> None:
-        """Take over what :meth:`_save` wrote."""
+        """Restore what :meth:`_save` wrote."""
         weights, progress = (checkpoints.part(tensors, n) for n in ("weights", "progress"))
         self.learner.load_weights(weights, record["learnt"])
         self.learner.load_progress(progress, record["progress"])

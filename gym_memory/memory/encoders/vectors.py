@@ -50,11 +50,11 @@ def unit(vectors: Vectors) -> Vectors:
 
 
 _WORDS = 4
-"""Words of 64 bits a sketch: the number of bits that differ fits into a byte, but for 256."""
+"""Words of 64 bits a sketch: the number of different bits fits into a byte, except for 256."""
 _BLOCK = 1 << 15
 """Sketches compared at a time, 1 MB, so that all queries find them in the processor's cache."""
 _EVERY = 16
-"""One sketch in so many is sampled to guess how far the nearest ones reach."""
+"""Sampling interval of sketches, to guess how far the nearest ones reach."""
 
 
 class Sketches:

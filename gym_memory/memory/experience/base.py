@@ -1,4 +1,4 @@
-"""The base of memories of experience: what is chosen is shown, credited and added to."""
+"""The base of memories of experience: items are chosen, shown, credited and added."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ __all__ = ["CreditSettings", "ExperienceMemory", "ExperienceSettings", "Trial"]
 
 _KIND = "items"
 _HOLD_OUT = 4
-"""Every so many episodes, a win is kept for the gate alone."""
+"""Interval, in episodes, of the wins that are kept for the gate alone."""
 _WORTH_SHOWING = 40
 _MOST_ACTIONS = 200
 
@@ -212,7 +212,7 @@ class ExperienceMemory(LessonMemory):
         self.shown, self._used = [], {}
 
     def observe(self, step: Step) -> None:
-        """Note a step; choose what to show."""
+        """Note a step; choose the items to show."""
         super().observe(step)
         if self.every_step or len(self._trace) == 1:
             chosen = self._choose(self._trace[-1])

@@ -1,4 +1,4 @@
-"""EvoTest (2510.13220): what brought points, loops to avoid, and a tree of guidance to evolve."""
+"""EvoTest (2510.13220): actions that gained points, loops to avoid, and a tree of guidance."""
 
 from __future__ import annotations
 

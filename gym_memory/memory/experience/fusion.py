@@ -118,7 +118,7 @@ class Fusion(Memory):
             yield part, tokens, recall
 
     def recall(self, cue: Cue, budget: int) -> Recall:
-        """Return what the parts recall, without what an earlier one shows."""
+        """Return the recalls of the parts, without repetitions of an earlier one."""
         texts, shown = [], dict[tuple[str, str], None]()
         triples, episodes, lessons = dict[Any, None](), dict[str, None](), dict[str, str]()
         for _, _, recall in self.recall_parts(cue, budget):

@@ -1,4 +1,4 @@
-"""ACE (2510.04618): a playbook of bullets in sections, counted by what came of their use."""
+"""ACE (2510.04618): a playbook of bullets in sections, counted by the outcome of their use."""
 
 from __future__ import annotations
 

@@ -109,7 +109,7 @@ class SimUtil(ExperienceMemory):
             bank.add(draft)
 
     def _tidy(self, bank: Bank, trial: Trial) -> None:
-        """Keep the best items of each task, and let their utility fade."""
+        """Keep the best items of each task, and decay their utility."""
         if self.settings.prune and bank.episode % self.settings.prune == 0:
             tasks: dict[str, list[Item]] = {}
             for item in bank.items.values():

@@ -44,7 +44,7 @@ __all__ += ["recordings", "summarize"]
 LONGEST = 512
 """Steps of a process that are looked at; older ones are forgotten."""
 _TEXT = 32_000
-"""Characters of a text: more than pages have, so that a stranger's recording stays bounded."""
+"""Most characters of a text: more than pages have, so that an untrusted recording stays bounded."""
 _ACTION = 1000
 _LATEST_ACTIONS = 10
 _SUBGOALS = 12
@@ -294,7 +294,7 @@ class TupleBank:
             self.refresh(self._store.add(*_RECORD, addition.to_json())[0])
 
     def refresh(self, own: int | None = None) -> None:
-        """Load what this and other processes added to the store; skip record ``own``."""
+        """Load additions of this and other processes from the store; skip record ``own``."""
         if self._store is None:
             return
         records: list[Record] = []
@@ -327,7 +327,7 @@ class TupleBank:
         return self.library, self.formed, self._stored
 
     def restore(self, snapshot: Any) -> None:
-        """Return to a snapshot; what went into the store since then stays there."""
+        """Return to a snapshot; additions to the store since then stay there."""
         self.library, self.formed, self._stored = snapshot
 
     def state(self) -> dict[str, Any]:

@@ -216,7 +216,7 @@ class _ObservationType(NamedTuple):
 
 
 def said(example: Example) -> Said:
-    """Return what a tuple teaches; equal ones are kept once."""
+    """Return the content of a tuple; equal ones are kept once."""
     return example.observation, pending(example.history), example.action
 
 

@@ -89,7 +89,7 @@ def abstract_causes(
 def _evidence(
     acts: Sequence[TrialAction], needed: Sequence[Need], outcome: Outcome
 ) -> dict[Key, int]:
-    """Return how often a trial bears a cause out, negative for what did not contribute."""
+    """Return how often a trial confirms a cause, negative for what did not contribute."""
     found: dict[Key, int] = {}
     for act, effect in needed:
         if act.reward > 0:
@@ -177,7 +177,7 @@ def _merged(new: Sequence[Key], old: Sequence[Key]) -> list[Key]:
 
 
 def _pruned(abstractions: Sequence[CausalAbstraction]) -> list[CausalAbstraction]:
-    """Return what helps, in order; then places; then what does not, fatal mistakes first."""
+    """Return helpful abstractions in order; places; then useless ones, fatal mistakes first."""
     places = [a for a in abstractions if a.necessary and _about_places(a.effect)]
     places.sort(key=lambda a: a.effect != NEW)
     useful = [a for a in abstractions if a.necessary and not _about_places(a.effect)]

@@ -1,4 +1,4 @@
-"""Lessons: what memories that learn from trial to trial share.
+"""Lessons: the base of memories that learn from trial to trial.
 
 Such a memory keeps the trace of the present trial, makes lessons of it when the trial ends, and
 shows them, above an inner memory of the trial, at every step of later trials.

@@ -1,4 +1,4 @@
-"""Causes by rules: what a trace says about which action brought what about."""
+"""Causes by rules: which action brought about which effect, according to a trace."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class TrialAction(NamedTuple):
 
     @property
     def things(self) -> list[str]:
-        """Return what the action names, the thing acted on first."""
+        """Return the things that the action names, its object first."""
         return things_of(self.action)
 
 

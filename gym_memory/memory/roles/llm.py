@@ -1,4 +1,4 @@
-"""Roles that a chat model plays: what all of them share, and the roles of AriGraph and STMA."""
+"""Roles that a chat model plays: their common base, and the roles of AriGraph and STMA."""
 
 from __future__ import annotations
 

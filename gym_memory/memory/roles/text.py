@@ -151,7 +151,7 @@ def _triple(text: str) -> Triple | None:
 
 
 def some(found: F, what: str, text: str) -> F:
-    """Return what was found in an answer; raises ModelError if it is nothing."""
+    """Return the items found in an answer; raises ModelError if there are none."""
     if not found:
         raise ModelError("answer", f"expected {what}, got {text[:200]!r}")
     return found

@@ -65,7 +65,7 @@ class SituationWords(NamedTuple):
         return left
 
     def stage(self, thing: Words) -> frozenset[tuple[str, bool]]:
-        """Return what is done and what is left to do with a thing."""
+        """Return the finished and the remaining states of a thing."""
         return frozenset((s.verb, s.done) for s in self.subgoals if s.thing == thing)
 
 
@@ -181,7 +181,7 @@ def _match(wanted: Words, thing: Words, action: Words) -> float:
 
 @answers("ldm2")
 def ldm2(slots: Slots) -> str:
-    """Return the analogies of the examples; without examples, actions by chance."""
+    """Return the analogies of the examples; without examples, random actions."""
     possible = [action for action in slots["actions"].split("\n") if action]
     present = read_present(slots["memory"], slots["observation"])
     entries = split_entries(slots["history"])[1]

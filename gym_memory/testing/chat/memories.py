@@ -205,7 +205,7 @@ def _relations(slots: Slots) -> str:
 
 @answers("aggregate")
 def _aggregate(slots: Slots) -> str:
-    """Return the triples as sentences, and what follows from two ways in one direction."""
+    """Return the triples as sentences, with conclusions from two ways in one direction."""
     try:
         triples = read_triple_lists(slots["triples"])
     except ModelError:
@@ -322,7 +322,7 @@ def _lesson(slots: Slots) -> str:
 
 @answers("lesson_contrast")
 def _lesson_contrast(slots: Slots) -> str:
-    """Return the same, and what the other attempt did first."""
+    """Return the same, with the first differing action of the other attempt."""
     other = unmarked(slots["other"].split("\n")[0])
     return f"{_lesson(slots)} Another attempt began with: {other}."
 

@@ -197,7 +197,7 @@ def _first_goal(plan: str) -> str:
 
 
 def _pursued(text: str) -> str:
-    """Return what is left of a plan: not to wander, nor to read the last thing again.
+    """Return the rest of a plan: without wandering, and without reading the last thing again.
 
     >>> _pursued("read letter, note"), _pursued("read note (not again: go up x1)")
     ('read letter', ' (not again: go up x1)')
@@ -279,7 +279,7 @@ def glow_states(slots: Slots) -> str:
 
 @answers("glow_notes")
 def glow_notes(slots: Slots) -> str:
-    """Note what the attempt gained."""
+    """Note the gain of the attempt."""
     return f"At its start: it gained {slots['evaluation']}"
 
 
@@ -292,7 +292,7 @@ def stma_plan(slots: Slots) -> str:
 
 @answers("stma_critic")
 def stma_critic(slots: Slots) -> str:
-    """Accept what the player would do now."""
+    """Accept the action that the player would take now."""
     action, _ = _choice(slots, slots["subgoal"])
     suitable = action == slots["action"]
     feedback = "" if suitable else f"Better now: {action}."

@@ -135,7 +135,7 @@ class Scientist:
             self._ways.setdefault(here, {})[there] = there
 
     def _noted(self, before: ScienceNotes | None) -> ScienceNotes:
-        """Return the notes with what the latest steps showed."""
+        """Return the notes with the findings of the latest steps."""
         kind = _KIND.search(self.task)
         wanted = kind[1] if kind else ", ".join(_NAMED.findall(self.task)) or "what the task names"
         if before is None:  # a plan, if there is one, was carried out
@@ -171,7 +171,7 @@ class Scientist:
         return current_place(graph) or "", doors
 
     def _fits(self, thing: str) -> bool:
-        """True if a thing is what is to be found."""
+        """True if a thing is one to find."""
         core = _core(thing)
         alive = is_plant(core) or core.rstrip(" 0123456789").rpartition(" ")[2] in _ANIMALS
         if self.notes.find == "non-living thing":
@@ -210,11 +210,11 @@ class Scientist:
         way = self._through(action.removeprefix(_GO)) if action.startswith(_GO) else ""
         if way or action in self._valid:
             return way or action
-        core = _core(action)  # what grows changes its name
+        core = _core(action)  # a growing thing changes its name
         return next((a for a in self._valid if _core(a) == core), IN_VAIN)
 
     def _carry(self) -> str:
-        """Return a step to the box with what was focused on."""
+        """Return a step to the box with the focused thing."""
         box, what = self._box, _core(self.notes.focused)
         if box is None:
             return ""
@@ -255,7 +255,7 @@ class Scientist:
         return next((action for action in options if action in self._valid), "")
 
     def _try(self) -> str:
-        """Return a harmless action by chance, if possible one on what the task names."""
+        """Return a random harmless action, if possible one on a thing that the task names."""
         harmless = [a for a in self._valid if a.startswith(_HARMLESS) and a not in self._shunned]
         named = [a for a in harmless if _core(a.partition(" ")[2]) in self.task]
         options = named or harmless or self._valid

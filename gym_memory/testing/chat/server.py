@@ -54,7 +54,7 @@ FAULTS = {
     "huge": "an answer of one megabyte",
     "slow": "one second late",
 }
-"""Faults and what they do."""
+"""Faults and their effects."""
 _STATUS_FAULTS = {
     "429": (429, "rate_limit_exceeded", "too many requests"),
     "quota": (429, "insufficient_quota", "you have used up your quota"),

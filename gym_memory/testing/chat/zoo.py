@@ -32,7 +32,7 @@ _A_MINUTE = 4000
 """Tokens of prompt and answer that a server with a limit a minute takes at once."""
 _LONGEST_ANSWER = 800
 _EVERY = 4
-"""Of so many requests a server with passing faults refuses one."""
+"""Number of requests of which a server with passing faults refuses one."""
 
 
 class Refusal(NamedTuple):
@@ -80,7 +80,7 @@ def _openai_error(message: str, param: str | None, code: str | None, status: int
 
 
 def _reasoning_only(request: Body, number: int) -> Refusal | None:
-    """Refuse what OpenAI's reasoning models refuse."""
+    """Refuse the settings that OpenAI's reasoning models refuse."""
     if "max_tokens" in request:
         return _openai_error(
             "Unsupported parameter: 'max_tokens' is not supported with this model. Use "
@@ -154,7 +154,7 @@ def _small_llama(request: Body, number: int) -> Refusal | None:
 
 
 def _few_a_minute(request: Body, number: int) -> Refusal | None:
-    """Refuse what takes more tokens than a minute allows, as Groq does."""
+    """Refuse more tokens than a minute allows, as Groq does."""
     prompt = sum(count_tokens(str(message["content"])) for message in request["messages"])
     wanted = prompt + (request.get("max_tokens") or 0)
     if wanted <= _A_MINUTE:
@@ -441,7 +441,7 @@ class ZooServer(ScriptedServer):
 
 
 def _end_of(messages: list[Body], tokens: int) -> list[Body]:
-    """Return a chat without so many tokens of its beginning."""
+    """Return a chat without a number of tokens of its beginning."""
     kept = []
     for message in messages:
         text = str(message["content"])
