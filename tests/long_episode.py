@@ -36,8 +36,8 @@ def write_long_episode(
         held += came[:-1]
         went = [[here, "schema"]] if t else []
         here = came[-1]
-        told = {"facts": new, "came": came, "went": went, "recalled": [here, *held[-recalled:]]}
-        writer.write({**_row(t, steps), **told})
+        detail = {"facts": new, "came": came, "went": went, "recalled": [here, *held[-recalled:]]}
+        writer.write({**_row(t, steps), **detail})
     writer.close()
 
 

@@ -84,8 +84,8 @@ def test_each_took_over_a_second(read: Callable[[str], Any], piece: str) -> None
 def test_texts_are_still_read() -> None:
     assert clean_text("[a]\nYou [see] a\n] key [x")[:2] == ("You  a\n] key [x", ["a", "see"])
     assert read_action("*Thought*: a\n\n**Action:** go", ()).action == "go"
-    told = read_slots("<a>\n<b>\nx\n</b>\n</a>\n<b>\n\n</b>\n<c>\ny\n</c> \n</c>")
-    assert told == {"a": "<b>\nx\n</b>", "b": "", "c": "y\n</c> "}
+    found = read_slots("<a>\n<b>\nx\n</b>\n</a>\n<b>\n\n</b>\n<c>\ny\n</c> \n</c>")
+    assert found == {"a": "<b>\nx\n</b>", "b": "", "c": "y\n</c> "}
 
 
 def test_a_grammar_nested_too_deep() -> None:
@@ -135,8 +135,8 @@ def test_an_episode_without_its_settings(tmp_path: Path) -> None:
     first, *rest = (tmp_path / "episodes.jsonl").read_bytes().splitlines(keepends=True)
     without = {name: value for name, value in unseal(first).items() if name != "config"}
     (tmp_path / "episodes.jsonl").write_bytes(b"".join([seal(json.dumps(without)) + b"\n", *rest]))
-    told = [finding.text for finding in verify(tmp_path) if finding.state == "damaged"]
-    assert "line 1 was not played with the settings that it names" in told
+    found = [finding.text for finding in verify(tmp_path) if finding.state == "damaged"]
+    assert "line 1 was not played with the settings that it names" in found
 
 
 @pytest.mark.parametrize("line", ["{", "[" * 50_000, "[]"])

@@ -99,10 +99,10 @@ def test_the_wheel_works_outside_the_repository(wheel: Path, tmp_path: Path) -> 
     assert (where, learnt) == (str(site / "gym_memory" / "__init__.py"), "True")
     command = ("-m", "gym_memory")
     assert "arigraph" in run(site, *command, "list", "memories").stdout
-    told = run(site, *command, "doctor", "--json").stdout.splitlines()
-    state = {row["name"]: row["state"] for row in map(json.loads, told)}
+    printed = run(site, *command, "doctor", "--json").stdout.splitlines()
+    state = {row["name"]: row["state"] for row in map(json.loads, printed)}
     assert state["textworld"] == "ok"
     words = ("compare", "-e", "TreasureHunt?level=easy", "-m", "arigraph", "-p", "planner")
-    told = run(site, *command, *words, "--seeds", "0:1", "--out", "results", "--json").stdout
-    assert json.loads(told)["score"] == 1.0
+    printed = run(site, *command, *words, "--seeds", "0:1", "--out", "results", "--json").stdout
+    assert json.loads(printed)["score"] == 1.0
     assert "<html" in (tmp_path / "results" / "report.html").read_text(encoding="utf-8")

@@ -141,9 +141,11 @@ def test_arigraph_has_the_facts_that_its_rules_read(installed: Path, tmp_path: P
 
 
 def test_the_page_plays_as_it_is_shown(installed: Path, tmp_path: Path) -> None:
-    told = fresh(installed, "-c", next(filter(None, SHOWN)), cwd=tmp_path)
-    assert told.startswith("The log says: the oil stands in the shed.\nhall | ways: up, down, out")
-    assert "oil | is in | shed" in told
+    printed = fresh(installed, "-c", next(filter(None, SHOWN)), cwd=tmp_path)
+    assert printed.startswith(
+        "The log says: the oil stands in the shed.\nhall | ways: up, down, out"
+    )
+    assert "oil | is in | shed" in printed
 
 
 def test_the_commands_of_the_page(installed: Path, tmp_path: Path) -> None:

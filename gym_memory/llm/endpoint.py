@@ -122,7 +122,7 @@ class Endpoint:
 
 @functools.cache
 def endpoint(url: str, place: str) -> Endpoint:
-    """Return the state shared by all models of a URL in this process; each episode has its model."""
+    """Return what all models of a URL share in this process; each episode has its own model."""
     return Endpoint(url, place)
 
 

@@ -63,12 +63,12 @@ def test_all_faults_together_cost_no_episode_and_no_money(tmp_path: Path) -> Non
     for row in rows:
         assert row.result.failed == ""
         assert row.result.n_invalid == 0
-    told = sum(row.result.cost_usd for row in rows)
+    reported = sum(row.result.cost_usd for row in rows)
     with closing(Budget(path=tmp_path / "spending.sqlite")) as spending:
         with_lost = spending.spent()[1]
     # Which call meets a fault depends on the threads, so one episode may meet none.
     assert sum(row.result.counters["llm_failures"] for row in rows) > 0
-    assert 0 < told < with_lost <= 0.5, "answers that got lost count in full"
+    assert 0 < reported < with_lost <= 0.5, "answers that got lost count in full"
     files = [path for path in tmp_path.rglob("*") if path.is_file()]
     assert len(files) > 8
     for path in files:

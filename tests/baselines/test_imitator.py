@@ -117,9 +117,11 @@ def test_focuses_on_what_goal_names_though_nobody_showed_it() -> None:
     )
     policy = Imitator(RECORDED)
     policy.reset({}, 0)
-    told = seen(view, task=goal.format("create a circuit."))
-    assert policy.act(told, {}) == "focus on red lamp"
-    done = seen("You focus on the red lamp.", "", "you, focused on, red lamp", task=told["task"])
+    observed = seen(view, task=goal.format("create a circuit."))
+    assert policy.act(observed, {}) == "focus on red lamp"
+    done = seen(
+        "You focus on the red lamp.", "", "you, focused on, red lamp", task=observed["task"]
+    )
     assert policy.act(done, {}) != "focus on red lamp"
 
 
@@ -209,8 +211,8 @@ def told_by(moves: Any) -> str:
 
 def test_agent_finds_its_place_from_the_memory(knowledge: ShownKnowledge) -> None:
     one = shown(knowledge, "boil")
-    told = seen(one.moves[4].answer, told_by(one.moves[:5]), task=one.goal)
-    scene = read_scene(told, Pursuit(one.moves[4].act, "kitchen"))
+    observed = seen(one.moves[4].answer, told_by(one.moves[:5]), task=one.goal)
+    scene = read_scene(observed, Pursuit(one.moves[4].act, "kitchen"))
     rng = np.random.default_rng(0)
     assert progress(one, Terms(), scene, rng).done == 5
     assert {number for _, number in progress(one, Terms(), scene, rng).pairs} == {*range(5)}
@@ -226,8 +228,8 @@ def test_repeats_what_was_repeated_until_the_answer_changes(knowledge: ShownKnow
         ([*one.moves[:first], *[on_the_way] * 30], last),
         ([*one.moves[:first], *[on_the_way] * 2, arrived], last + 1),
     ):
-        told = seen(moves[-1].answer, told_by(moves), task=one.goal)
-        scene = read_scene(told, Pursuit(on_the_way.act, "workshop"))
+        observed = seen(moves[-1].answer, told_by(moves), task=one.goal)
+        scene = read_scene(observed, Pursuit(on_the_way.act, "workshop"))
         assert progress(one, Terms(), scene, rng).done == done
 
 

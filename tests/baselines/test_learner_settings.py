@@ -92,20 +92,22 @@ def test_agent_with_a_constructor_of_its_own_shows_that() -> None:
 def test_help_explains_each_parameter(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    def told(*words: str) -> dict[str, dict[str, Any]]:
+    def listed(*words: str) -> dict[str, dict[str, Any]]:
         with pytest.raises(SystemExit):
             main(["list", *words, "--json"])
         rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
         return {row["name"]: row for row in rows}
 
-    history = told("policies", "stma")["history"]
+    history = listed("policies", "stma")["history"]
     assert (history["type"], history["default"]) == ("int | None", 0)
     assert history["about"].startswith("Past observations to show; none by default")
-    assert told("policies", "react")["history"]["about"].startswith("Past observations to show at")
-    assert told("memories", "arigraph")["depth"]["type"] == "int"
-    assert told("environments", "Cooking")["split"]["about"]
-    assert told("protocols", "trials")["k"]["default"] == 5
-    assert told("settings", "drrn")["gamma"]["type"] == "float"
+    assert listed("policies", "react")["history"]["about"].startswith(
+        "Past observations to show at"
+    )
+    assert listed("memories", "arigraph")["depth"]["type"] == "int"
+    assert listed("environments", "Cooking")["split"]["about"]
+    assert listed("protocols", "trials")["k"]["default"] == 5
+    assert listed("settings", "drrn")["gamma"]["type"] == "float"
 
 
 @pytest.mark.parametrize(

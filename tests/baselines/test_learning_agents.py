@@ -50,8 +50,8 @@ def played(env: str, memory: str, policy: str, seed: int, protocol: str) -> list
     return results
 
 
-class Told:
-    """A chat model that gives the answers told, in turn, and keeps what it was asked."""
+class PreparedModel:
+    """A chat model that gives prepared answers in turn and keeps its prompts."""
 
     name = "told"
 
@@ -140,25 +140,25 @@ def test_any_memory_can_be_read_for_examples(memory: str, possible: list[str]) -
 
 
 def test_examples_agree_whatever_the_names_of_things() -> None:
-    policy = Ldm2(Told())
+    policy = Ldm2(PreparedModel())
     names = ("red key", "tin key", "oak box", "old map")
     lessons = [f"{n}. Observation: x\nAction: take {name}" for n, name in enumerate(names, 1)]
     assert not policy.disagree(shown(lessons=tuple(lessons), valid_actions=("take sword", "look")))
     lessons[0] = lessons[0].replace("take red key", "look")
     assert policy.disagree(shown(lessons=tuple(lessons), valid_actions=("take sword", "look")))
-    assert Ldm2(Told(), agreement=0.7).settings.agreement == 0.7
-    assert not Ldm2(Told(), agreement=0.7).disagree(
+    assert Ldm2(PreparedModel(), agreement=0.7).settings.agreement == 0.7
+    assert not Ldm2(PreparedModel(), agreement=0.7).disagree(
         shown(lessons=tuple(lessons), valid_actions=("take sword", "look"))
     )
     assert policy.disagree(shown()), "nobody knows better"
     with pytest.raises(InvalidArgumentError, match="agreement"):
-        Ldm2(Told(), agreement=2)
+        Ldm2(PreparedModel(), agreement=2)
 
 
 def test_candidates_come_best_first() -> None:
-    told = {"actions": [{"action": "go north", "confidence": 0.2},
+    answers = {"actions": [{"action": "go north", "confidence": 0.2},
                         {"action": "take red key", "confidence": 0.7}]}  # fmt: skip
-    policy = Ldm2(Told(json.dumps(told), "nonsense", "nonsense"))
+    policy = Ldm2(PreparedModel(json.dumps(answers), "nonsense", "nonsense"))
     policy.reset({}, 0)
     assert list(policy.candidates(shown())) == ["take red key", "go north"]
     (stand_in,) = policy.candidates(shown()).items()
@@ -187,7 +187,9 @@ def test_the_executor_compares_meanings() -> None:
     except MissingDependencyError as missing:
         pytest.skip(str(missing))
     goal = '{"learnings": [], "goal": "get the key"}'
-    model = Told(goal, "Go north.", goal, "taking the red key", goal, "sing", "take red key")
+    model = PreparedModel(
+        goal, "Go north.", goal, "taking the red key", goal, "sing", "take red key"
+    )
     policy = Clin(model, encoder=DEFAULT_MODEL)
     policy.reset({}, 0)
     assert [policy.act(shown(), {}) for _ in range(3)] == [
@@ -209,14 +211,14 @@ def test_without_weights_words_are_compared(monkeypatch: pytest.MonkeyPatch) -> 
     clin_module.usual_encoder.cache_clear()
     try:
         goal = '{"learnings": [], "goal": "leave"}'
-        policy = Clin(Told(goal, "open up wooden door", goal, "open up wooden door"))
+        policy = Clin(PreparedModel(goal, "open up wooden door", goal, "open up wooden door"))
         policy.reset({}, 0)
         for _ in range(2):
             assert policy.act(shown(), {}) == "open wooden door"
     finally:
         clin_module.usual_encoder.cache_clear()
     assert made == [DEFAULT_MODEL, "hash"], "looked for once"
-    policy = Clin(Told(goal, "open up wooden door"), encoder=DEFAULT_MODEL)
+    policy = Clin(PreparedModel(goal, "open up wooden door"), encoder=DEFAULT_MODEL)
     policy.reset({}, 0)
     with pytest.raises(MissingDependencyError):  # who names an encoder wants that one
         policy.act(shown(), {})

@@ -140,15 +140,15 @@ def test_calls_of_a_step_differ_in_their_end_alone() -> None:
 def test_lessons_stand_before_what_changes() -> None:
     lessons = ("2. Keys open lockers.", "1. Read notes.\nAll of them.")
     text = "Lessons:\n1. Read notes.\nAll of them.\n2. Keys open lockers.\nkey: is in hall"
-    model = Told("Action: look", "look")
+    model = PreparedModel("Action: look", "look")
     for policy in (React(model), Plain(model)):
         policy.reset({}, 0)
         policy.act(shown(memory=text, lessons=lessons), {})
         assert model.asked[-1]["lessons"] == text.rpartition("\n")[0]
         assert model.asked[-1]["memory"] == "key: is in hall"
-    for memory, told in (("key: is in hall", lessons), (text, ()), ("", ())):
-        model = Told("Action: look")
-        React(model).act(shown(memory=memory, lessons=told), {})
+    for memory, kept in (("key: is in hall", lessons), (text, ()), ("", ())):
+        model = PreparedModel("Action: look")
+        React(model).act(shown(memory=memory, lessons=kept), {})
         assert (model.asked[0]["lessons"], model.asked[0]["memory"]) == ("", memory)
 
 
@@ -160,20 +160,20 @@ def test_impossible_action_gets_one_question() -> None:
         (React, [], "Thought: hm\nAction: {}"),
         (Ariadne, [plan], decision),
     ):
-        model = Told(*before, form.format("fly"), form.format("go east"))
+        model = PreparedModel(*before, form.format("fly"), form.format("go east"))
         player = policy(model)
         player.reset({}, 0)
         assert player.act(shown(), {}) == "go east"
         assert "'fly' is not among" in model.said[-1]
         assert player.counters() == {"fallbacks": 0, "invalid_actions": 0, "asked_again": 1}
-        player.llm = Told(*before, form.format("fly"), form.format("swim"))
+        player.llm = PreparedModel(*before, form.format("fly"), form.format("swim"))
         player.reset({}, 0)
         assert player.act(shown(), {}) in ("look", "go east")
         assert player.counters() == {"fallbacks": 0, "invalid_actions": 1, "asked_again": 2}
 
 
 def test_prompt_states_the_task_once() -> None:
-    model = Told("look", "look")
+    model = PreparedModel("look", "look")
     policy = Plain(model)
     policy.reset({}, 0)
     first = shown("Find the key.\n\nA hall.")
@@ -282,8 +282,8 @@ def test_a_won_trial_is_not_reflected_on(server: ScriptedServer) -> None:
         assert meter.total().calls == reflections
 
 
-class Told:
-    """A chat model that gives the answers told, in turn, and keeps what it was asked."""
+class PreparedModel:
+    """A chat model that gives prepared answers in turn and keeps its prompts."""
 
     name = "told"
 
@@ -306,7 +306,7 @@ def test_the_critic_comes_before_every_action() -> None:
         '{"thought": "", "suitable": true}',
         '{"thought": "", "suitable": false, "feedback": "it is dark there"}',
     )
-    model = Told(plan, yes, no, other, yes)
+    model = PreparedModel(plan, yes, no, other, yes)
     policy = Stma(model)
     policy.reset({}, 0)
     assert policy.act(shown(), {}) == "look"
@@ -322,7 +322,7 @@ def test_the_critic_comes_before_every_action() -> None:
 
 def test_a_critic_that_gives_no_verdict_does_not_approve() -> None:
     plan = json.dumps({"thought": "", "subgoal": "leave", "actions": ["go east"]})
-    policy = Stma(Told(plan, "hm", plan, "hm"), rounds=1)
+    policy = Stma(PreparedModel(plan, "hm", plan, "hm"), rounds=1)
     policy.reset({}, 0)
     assert policy.act(shown(), {}) == "go east"
     assert policy.counters()["unapproved"] == 1
@@ -331,7 +331,7 @@ def test_a_critic_that_gives_no_verdict_does_not_approve() -> None:
 def test_rules_of_the_game_come_to_planner_and_critic() -> None:
     plan = json.dumps({"thought": "", "subgoal": "leave", "actions": ["go east"]})
     for knowledge, words in (("cooking", "roast with the oven"), ("Never swim.", "Never swim.")):
-        model = Told(plan, '{"thought": "", "suitable": true}')
+        model = PreparedModel(plan, '{"thought": "", "suitable": true}')
         policy = Stma(model, knowledge=knowledge)
         policy.reset({}, 0)
         policy.act(shown(), {})
@@ -339,7 +339,7 @@ def test_rules_of_the_game_come_to_planner_and_critic() -> None:
 
 
 def test_without_the_controller_the_executor_sees_all_learnings() -> None:
-    model = Told("look")
+    model = PreparedModel("look")
     policy = Clin(model, controller=False)
     policy.reset({}, 0)
     obs = {**shown(), "lessons": ("1. Looking SHOULD BE NECESSARY to see.", "2. A MAY BE.")}
@@ -350,7 +350,7 @@ def test_without_the_controller_the_executor_sees_all_learnings() -> None:
 
 def test_goal_and_rationale_come_to_the_memory() -> None:
     goal = json.dumps({"learnings": [], "rationale": "it is near", "goal": "see"})
-    policy = Clin(Told(goal, "look"))
+    policy = Clin(PreparedModel(goal, "look"))
     policy.reset({}, 0)
     policy.act(shown(), {})
     assert policy.focus == PlanState("see", thought="see (it is near)")
@@ -359,7 +359,7 @@ def test_goal_and_rationale_come_to_the_memory() -> None:
 def test_the_critic_has_its_say_a_number_of_times() -> None:
     plan = json.dumps({"thought": "", "subgoal": "leave", "actions": ["go east"]})
     no = '{"thought": "", "suitable": false, "feedback": "no"}'
-    policy = Stma(Told(*[plan, no] * 3), rounds=2)
+    policy = Stma(PreparedModel(*[plan, no] * 3), rounds=2)
     policy.reset({}, 0)
     assert policy.act(shown(), {}) == "go east"
     assert policy.counters()["rejected"] == 3
@@ -368,7 +368,7 @@ def test_the_critic_has_its_say_a_number_of_times() -> None:
 
 def test_an_impossible_action_is_turned_down_without_a_call() -> None:
     plan = json.dumps({"thought": "", "subgoal": "leave", "actions": ["fly"]})
-    model = Told(plan, plan.replace("fly", "go east"), '{"thought": "", "suitable": true}')
+    model = PreparedModel(plan, plan.replace("fly", "go east"), '{"thought": "", "suitable": true}')
     policy = Stma(model)
     policy.reset({}, 0)
     assert policy.act(shown(), {}) == "go east"
@@ -381,7 +381,9 @@ def test_the_executor_takes_what_is_alike_and_tries_again() -> None:
         valid_actions=("take red key", "drop lamp"),
         lessons=("2. keys MAY BE NECESSARY to win.", "1. lamps DO NOT CONTRIBUTE to win."),
     )
-    model = Told(goal, "take the big red key", goal, "sing", "drop lamp", goal, "sing", "dance")
+    model = PreparedModel(
+        goal, "take the big red key", goal, "sing", "drop lamp", goal, "sing", "dance"
+    )
     policy = Clin(model, encoder="hash", threshold=0.6, tries=2)
     policy.reset({}, 0)
     assert policy.act(obs, {}) == "take red key"
@@ -408,9 +410,9 @@ def test_prose_holds_the_facts_that_stma_recalls(server: ScriptedServer) -> None
 
 
 def test_candidates_are_valid_and_their_confidences_sum_to_one() -> None:
-    told = {"look": 0.2, "Go East.": 0.3, "fly": 0.5}
-    answer = json.dumps({"actions": [{"action": a, "confidence": c} for a, c in told.items()]})
-    policy = Ldm2(Told(answer, answer.replace("look", "sing").replace("Go E", "go w")))
+    answers = {"look": 0.2, "Go East.": 0.3, "fly": 0.5}
+    answer = json.dumps({"actions": [{"action": a, "confidence": c} for a, c in answers.items()]})
+    policy = Ldm2(PreparedModel(answer, answer.replace("look", "sing").replace("Go E", "go w")))
     policy.reset({}, 0)
     assert policy.candidates(shown()) == pytest.approx({"look": 0.4, "go east": 0.6})
     assert policy.act(shown(), {}) in ("look", "go east")
@@ -462,8 +464,8 @@ def test_text_of_the_game_cannot_pass_for_the_prompt() -> None:
         slots |= {"subgoal": "x", "feedback": "", "action": "look", "goal": "x", "learnings": ""}
         slots["knowledge"] = ""
         prompt = load_prompt(name)
-        told = {key: slots[key] for key in prompt.slots}
-        read = read_slots(prompt.messages(**told)[1]["content"])
+        given = {key: slots[key] for key in prompt.slots}
+        read = read_slots(prompt.messages(**given)[1]["content"])
         assert set(read) == set(prompt.slots)
         assert read.get("actions", "look\ngo east") == "look\ngo east"
 
@@ -569,12 +571,12 @@ def test_the_transcript_keeps_to_its_limits(
     policy.reset({}, 0)
     for number, text in enumerate(texts):
         policy.update(moved(shown(text), f"do {number}", number + 1))
-    told = policy.transcript()
+    transcript = policy.transcript()
     last = f"[step {len(texts)}] > do {len(texts) - 1}"
-    assert told.endswith(last) == bool(texts)
-    assert len(told) <= 4 * tokens + len(last) + len(" [...]\n")
+    assert transcript.endswith(last) == bool(texts)
+    assert len(transcript) <= 4 * tokens + len(last) + len(" [...]\n")
     if history is not None:
-        assert told.count("] > do ") <= history + 1
+        assert transcript.count("] > do ") <= history + 1
 
 
 @pytest.mark.parametrize(("history", "tokens"), [(5, 10_000), (None, 200), (4, 150)])
@@ -582,13 +584,13 @@ def test_transcript_seldom_starts_again(history: int | None, tokens: int) -> Non
     policy = Plain.__new__(Plain)
     policy.settings = PlainSettings(history=history, history_tokens=tokens)
     policy.reset({}, 0)
-    told, anew = "", 0
+    transcript, restarts = "", 0
     for number in range(40):
         policy.update(moved(shown("You see a hall. " * 5), f"do {number}", number + 1))
-        before, told = told, policy.transcript()
-        anew += not told.startswith(before)
-        assert told.count("hall.") >= 5, "the last observation is always there"
-    assert 0 < anew <= 20
+        before, transcript = transcript, policy.transcript()
+        restarts += not transcript.startswith(before)
+        assert transcript.count("hall.") >= 5, "the last observation is always there"
+    assert 0 < restarts <= 20
 
 
 _WORD = st.sampled_from(["red key", "kitchen", "fridge", "apple", "hall", "wooden door"])

@@ -97,8 +97,8 @@ COOK = ("examine Vulcan", "cook swede with Vulcan", "look")
 
 def test_looks_at_an_appliance_before_it_is_used() -> None:
     assert moves(HELD, COOK)[0] == "examine vulcan"
-    told = (*HELD, Triple("vulcan", "used for", "frying"))
-    assert moves(told, COOK)[0] == "cook swede with vulcan"
+    known = (*HELD, Triple("vulcan", "used for", "frying"))
+    assert moves(known, COOK)[0] == "cook swede with vulcan"
     other = (*HELD, Triple("vulcan", "used for", "roasting"))
     assert "cook swede with vulcan" not in moves(other, COOK)
 

@@ -74,8 +74,10 @@ LOCKED = facts(
 
 def test_held_key_is_carried_to_lock_that_is_known() -> None:
     actions = ("go east", "look")
-    told = beliefs(triples=(*LOCKED, Triple("brass key", "opens", "chest")), valid_actions=actions)
-    assert next(iter(use_keys(told))) == ("go east", Aim("unlock chest with brass key"))
+    informed = beliefs(
+        triples=(*LOCKED, Triple("brass key", "opens", "chest")), valid_actions=actions
+    )
+    assert next(iter(use_keys(informed))) == ("go east", Aim("unlock chest with brass key"))
     unclear_appliances = beliefs(triples=LOCKED, valid_actions=actions)
     assert next(iter(try_keys(unclear_appliances))) == (
         "go east",

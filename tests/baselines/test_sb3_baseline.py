@@ -152,9 +152,9 @@ def test_a_saved_player_plays_the_same(trained: Any, tmp_path: Path) -> None:
     save(path, model)
     policy = Sb3(str(path))
     obs, info = make().reset(seed=1)
-    text, told = raw().reset(seed=1)
+    text, text_info = raw().reset(seed=1)
     number, _ = model.predict(obs, deterministic=True, action_masks=info["action_mask"])
-    assert policy.act(text, told) == text["valid_actions"][int(number)]
+    assert policy.act(text, text_info) == text["valid_actions"][int(number)]
     assert rollout(raw(), policy, seed=1).steps > 0
 
 
@@ -162,12 +162,12 @@ def test_sampling_and_a_penalty_break_circles(trained: Any, tmp_path: Path) -> N
     model, _ = trained
     path = tmp_path / "player.safetensors"
     save(path, model)
-    text, told = raw().reset(seed=1)
+    text, text_info = raw().reset(seed=1)
 
     def taken(times: int, seed: int = 0, **how: Any) -> list[str]:
         policy = Sb3(str(path), **how)
-        policy.reset(told, seed)
-        return [policy.act(text, told) for _ in range(times)]
+        policy.reset(text_info, seed)
+        return [policy.act(text, text_info) for _ in range(times)]
 
     count = len(text["valid_actions"])
     assert len(set(taken(count))) == 1

@@ -174,10 +174,10 @@ def test_blank_card_is_put_away_and_written_one_stays() -> None:
     assert advise(room, actions, plan=Plan(Aim("look round", Kind.EXPLORE), "look")).startswith(
         "take postcard"
     )
-    told = room + 'postcard | says | "Turn left."\n'
-    assert not advise(told, actions, plan=Plan(Aim("look round", Kind.EXPLORE), "look")).startswith(
-        "take"
-    )
+    recalled = room + 'postcard | says | "Turn left."\n'
+    assert not advise(
+        recalled, actions, plan=Plan(Aim("look round", Kind.EXPLORE), "look")
+    ).startswith("take")
 
 
 NOTED = """

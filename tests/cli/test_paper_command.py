@@ -119,17 +119,17 @@ def test_ours_stand_beside_theirs(
         with pytest.raises(SystemExit):
             main(words)  # all is there: only the table is printed
         assert server.received == received
-        told = capsys.readouterr().out
-        assert "0.50" in told
-        assert "700+9" in told
-        assert told.count("not comparable") == 2
-        assert "Not comparable, since: scripted rules answered." in told
-        assert "Seeds 0. Steps of an episode: at most 3." in told
+        printed = capsys.readouterr().out
+        assert "0.50" in printed
+        assert "700+9" in printed
+        assert printed.count("not comparable") == 2
+        assert "Not comparable, since: scripted rules answered." in printed
+        assert "Seeds 0. Steps of an episode: at most 3." in printed
 
 
 def test_without_a_name_it_lists(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as end:
         main(["paper"])
     assert end.value.code == 0
-    told = capsys.readouterr().out
-    assert [line.partition(":")[0] for line in told.splitlines()] == list(experiment_names())
+    printed = capsys.readouterr().out
+    assert [line.partition(":")[0] for line in printed.splitlines()] == list(experiment_names())

@@ -321,8 +321,10 @@ def test_unseen() -> None:
     assert grade(question) == "right"
     assert grade(question, ("key", "opens", "chest")) == "right"
     assert grade(question, ("key", "is in", "hall")) == "wrong"
-    told = moment(0, KNOWN, unseen=[("key", "is in", "cellar")], text="The key is in the cellar.")
-    assert only("unseen", told) == {}
+    in_text = moment(
+        0, KNOWN, unseen=[("key", "is in", "cellar")], text="The key is in the cellar."
+    )
+    assert only("unseen", in_text) == {}
 
 
 def test_age_is_that_of_the_oldest_evidence_needed() -> None:

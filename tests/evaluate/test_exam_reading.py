@@ -45,9 +45,9 @@ def account(later: int = 0) -> Account:
     known: frozenset[Triple] = frozenset()
     moments = []
     for step, facts in zip(steps, shown, strict=True):
-        told = frozenset(Triple(*fact) for fact in facts)
-        known = known | told
-        moments.append(Moment(step, known, known, told))
+        seen_now = frozenset(Triple(*fact) for fact in facts)
+        known = known | seen_now
+        moments.append(Moment(step, known, known, seen_now))
     return Account(moments)
 
 
@@ -88,8 +88,8 @@ def test_the_reader_needs_no_rule_of_a_dialect() -> None:
     """Other words for the same: what names stand in a text is all that counts."""
     odd = "Kitchen, dear me! A fridge yawns; egg and apple, apple and egg, blush within."
     moments = account().moments
-    told = Account([moments[0]._replace(step=Step(0, odd)), *moments[1:]])
-    reading = read(f"[step 0]\n{odd}", now=told)
+    seen_now = Account([moments[0]._replace(step=Step(0, odd)), *moments[1:]])
+    reading = read(f"[step 0]\n{odd}", now=seen_now)
     assert reading.contents("fridge") == {"egg", "apple"}
     assert reading.place("fridge") == "kitchen"
 

@@ -93,10 +93,10 @@ def test_one_remembers_and_learns_the_way() -> None:
 def test_closed_thing_in_view_without_open_is_locked() -> None:
     observer = IdealObserver()
     hall = swap(START, ("you|is in|kitchen", "you|is in|hall"))
-    told = "-= Hall =-\nYou see a chest and a lamp."
-    observer.see(world(hall), told, "", ("examine lamp", "look"))
+    stated = "-= Hall =-\nYou see a chest and a lamp."
+    observer.see(world(hall), stated, "", ("examine lamp", "look"))
     assert Triple("chest", "is", "closed") in observer.known
-    observer.see(world(hall), told, "look", ("examine chest", "look"))
+    observer.see(world(hall), stated, "look", ("examine chest", "look"))
     assert Triple("chest", "is", "locked") in observer.known
 
 
@@ -170,12 +170,12 @@ NOTE = ("note", "Of all locks the tin key minds the chest's. Be in the hall for 
         ("You fry the egg.", "cook egg with stove", ""),
     ],
 )  # fmt: skip
-def test_writing_is_read_in_any_words(text: str, action: str, told: str) -> None:
+def test_writing_is_read_in_any_words(text: str, action: str, stated: str) -> None:
     writings = (RECIPE, PLATE, HINT, NOTE)
     observer = IdealObserver.of(world(START, *writings))
     observer.see(world(START), KITCHEN, "look")
     observer.see(world(START), text, action)
-    assert observer.known - facts(IN_VIEW) == facts(told)
+    assert observer.known - facts(IN_VIEW) == facts(stated)
 
 
 def test_a_writing_on_a_key_makes_no_lock_locked() -> None:

@@ -116,8 +116,8 @@ class Terse(World):
     def room(self, *, first: bool) -> str:
         names = "".join(f"\nThere is a {n} here." for n in self.things.get(self.place, ()))
         ways = " and ".join(f"a passage leads {way}" for way in WAYS[self.place])
-        told = f"\nThe air is cold; {ways}." if first else ""
-        return f"{self.place.upper()}{told}{names}"
+        description = f"\nThe air is cold; {ways}." if first else ""
+        return f"{self.place.upper()}{description}{names}"
 
     def taken(self, name: str) -> str:
         return "Taken."

@@ -27,8 +27,8 @@ def test_a_food_is_called_by_its_whole_name(food: str, known: dict[str, str]) ->
 )
 def test_what_a_meal_is_made_in_is_no_food(text: str) -> None:
     known = {"bothy": "room"} if "making" in text else {}
-    told = read_prose_recipe(f"You need the leek. {text}", known.get)
-    assert [tuple(m.triple) for m in told] == [
+    stated = read_prose_recipe(f"You need the leek. {text}", known.get)
+    assert [tuple(m.triple) for m in stated] == [
         ("recipe", "requires", "leek"),
         ("meal", "is prepared in", "bothy"),
     ]
@@ -38,8 +38,8 @@ def test_what_a_meal_is_made_in_is_no_food(text: str) -> None:
 def test_appliance_is_distinguished_from_other_things_of_sentence(known: dict[str, str]) -> None:
     tool = "slab" if known else "kiln"
     text = f"Should you have to fry food, the {tool} is at your service."
-    told = read_kitchen(text, known.get)
-    assert [tuple(m.triple) for m in told] == [(tool, "used for", "frying")]
+    stated = read_kitchen(text, known.get)
+    assert [tuple(m.triple) for m in stated] == [(tool, "used for", "frying")]
 
 
 LISTS = [
@@ -63,13 +63,13 @@ def test_lists_may_be_headed_and_marked_as_anybody_likes(text: str) -> None:
 @pytest.mark.parametrize("name", ["menu", "placemat", "clipboard", "chef's notes", "tattered tome"])
 def test_recipe_is_recognised_by_what_it_says_of_food(name: str) -> None:
     text = "We make this from the swede and the egg. Slice the swede."
-    told = {tuple(m.triple) for m in read_writing(name, text, {name: "thing"}.get)}
-    assert told >= {
+    stated = {tuple(m.triple) for m in read_writing(name, text, {name: "thing"}.get)}
+    assert stated >= {
         ("recipe", "requires", "egg"),
         ("recipe", "requires", "swede"),
         ("swede", "needs to be", "sliced"),
     }
-    assert not any(relation in ("is in", "opens") for _, relation, _ in told)
+    assert not any(relation in ("is in", "opens") for _, relation, _ in stated)
 
 
 @pytest.mark.parametrize(
@@ -81,8 +81,8 @@ def test_recipe_is_recognised_by_what_it_says_of_food(name: str) -> None:
     ],
 )
 def test_note_that_names_place_for_cooking_is_no_recipe(text: str) -> None:
-    told = read_writing("poster", text, {"moss key": "thing"}.get)
-    assert not any(m.triple.subject == "recipe" for m in told)
+    stated = read_writing("poster", text, {"moss key": "thing"}.get)
+    assert not any(m.triple.subject == "recipe" for m in stated)
 
 
 USES = (
@@ -101,8 +101,8 @@ USES = (
 @pytest.mark.parametrize("known", [{}, {"bbq": "supporter"}, {"stove": "supporter", "oven": ""}])
 @pytest.mark.parametrize("text", USES)
 def test_every_appliance_keeps_its_use_whatever_is_known(text: str, known: dict[str, str]) -> None:
-    told = {m.triple for m in read_report(text, known.get).facts}
-    assert told == {
+    stated = {m.triple for m in read_report(text, known.get).facts}
+    assert stated == {
         ("stove", "used for", "frying"), ("oven", "used for", "roasting"),
         ("bbq", "used for", "grilling"),
     }  # fmt: skip

@@ -73,9 +73,9 @@ def test_head_nouns(name: str, noun: str) -> None:
 
 
 def test_order_is_no_part_of_the_name_after_it() -> None:
-    told = read_statements("Unlock chest 2 with brass key. Inspect safe 3 in the hall.")
-    assert not {name for name in told.names if name.startswith(("unlock", "inspect"))}
-    assert "brass key, opens, chest 2" in {str(mention.triple) for mention in told.facts}
+    report = read_statements("Unlock chest 2 with brass key. Inspect safe 3 in the hall.")
+    assert not {name for name in report.names if name.startswith(("unlock", "inspect"))}
+    assert "brass key, opens, chest 2" in {str(mention.triple) for mention in report.facts}
 
 
 def test_a_treasure_that_is_locked_away_opens_nothing() -> None:
@@ -107,9 +107,9 @@ def test_a_place_that_is_named_twice_is_no_key() -> None:
 def test_writing_is_kept_whatever_carries_it(name: str) -> None:
     text = "The tine of bone and the plum coffer came as a set."
     known = {name: "thing", "tine of bone": "thing", "plum coffer": "thing"}
-    told = {tuple(m.triple) for m in read_writing(name, text, known.get)}
-    assert (name, "says", text) in told
-    assert ("tine of bone", "opens", "plum coffer") in told
+    report = {tuple(m.triple) for m in read_writing(name, text, known.get)}
+    assert (name, "says", text) in report
+    assert ("tine of bone", "opens", "plum coffer") in report
 
 
 def test_how_a_thing_looks_is_not_written_on_it() -> None:

@@ -317,9 +317,13 @@ def test_homes_are_told_to_the_score_only(env):
     assert not {"homes", "misplaced"} & set(info)
     game = Cleaning.make_game(STANDARD, "test", seeds("test")[0])
     homes = game.metadata["homes"]
-    told = {i.name: i.desc.replace(i.name, "it") for i in game.infos.values() if i.name in homes}
-    assert len(told) == 57
+    descriptions = {
+        i.name: i.desc.replace(i.name, "it") for i in game.infos.values() if i.name in homes
+    }
+    assert len(descriptions) == 57
     misplaced = set(game.metadata["misplaced"])
-    assert {told[t] for t in misplaced} <= {told[t] for t in set(told) - misplaced}
-    assert not any(room in text.split() for text in told.values() for room in HOUSE)
+    assert {descriptions[t] for t in misplaced} <= {
+        descriptions[t] for t in set(descriptions) - misplaced
+    }
+    assert not any(room in text.split() for text in descriptions.values() for room in HOUSE)
     assert "11" in obs["task"]

@@ -240,13 +240,13 @@ def test_arguments_are_checked():
 
 def test_hints_are_end_of_first_text_and_nothing_else():
     for level in ("rl-1", "voices"):
-        told, bare = Cooking(level, "train"), Cooking(level, "train", hints=False)
-        first, _ = told.reset(seed=0)
+        hinted, bare = Cooking(level, "train"), Cooking(level, "train", hints=False)
+        first, _ = hinted.reset(seed=0)
         alone, _ = bare.reset(seed=0)
         assert first["text"].startswith(alone["text"].rstrip())
         assert len(first["text"]) > len(alone["text"]) + 40
-        assert told.unwrapped.task_id == bare.unwrapped.task_id
+        assert hinted.unwrapped.task_id == bare.unwrapped.task_id
         action = first["valid_actions"][0]
-        assert told.step(action)[0]["text"] == bare.step(action)[0]["text"]
+        assert hinted.step(action)[0]["text"] == bare.step(action)[0]["text"]
     with pytest.raises(InvalidArgumentError, match="hints"):
         Cooking("rl-1", "train", hints="no")

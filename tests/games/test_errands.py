@@ -179,12 +179,12 @@ def test_text_of_errands_gives_no_fact_of_the_house(env):
     from gym_memory.graph import TemporalGraph
 
     obs, _ = env.reset(seed=0)
-    task, told = Task("t", obs["task"], "textworld"), env.opening()
+    task, opening = Task("t", obs["task"], "textworld"), env.opening()
     facts = [
         TextWorldRules().extract(Step(0, text, inventory=obs["inventory"]), TemporalGraph(), task)
-        for text in (obs["text"], obs["text"].replace(told, ""))
+        for text in (obs["text"], obs["text"].replace(opening, ""))
     ]
-    assert told in obs["text"]
+    assert opening in obs["text"]
     assert [m.triple for m in facts[0].mentions] == [m.triple for m in facts[1].mentions]
     assert all("errand" not in " ".join(m.triple) for m in facts[0].mentions)
 

@@ -18,7 +18,7 @@ SHED = (
 )
 
 
-def told(*steps):
+def facts_after(*steps):
     """The live facts after steps (action, text) or (action, text, inventory)."""
     graph, rules = TemporalGraph(), get_extractor("fiction")
     for t, (action, text, *inventory) in enumerate(steps):
@@ -28,7 +28,7 @@ def told(*steps):
 
 
 def test_a_room_with_what_is_in_it():
-    assert told(("", SHED)) == {
+    assert facts_after(("", SHED)) == {
         ("you", "is in", "shed"),
         ("workbench", "is in", "shed"),
         ("tin box", "is in", "shed"),
@@ -39,7 +39,7 @@ def test_a_room_with_what_is_in_it():
 
 
 def test_moving_makes_a_map():
-    facts = told(("", SHED), ("west", "Old Yard\nA yard. A path leads north to the mill."))
+    facts = facts_after(("", SHED), ("west", "Old Yard\nA yard. A path leads north to the mill."))
     assert {
         ("you", "is in", "old yard"),
         ("old yard", "is west of", "shed"),
@@ -66,15 +66,17 @@ def test_moving_makes_a_map():
     ],
 )
 def test_short_answers(action, text, fact):
-    assert fact in told(("", SHED), (action, text))
+    assert fact in facts_after(("", SHED), (action, text))
 
 
 def test_the_inventory_is_all_that_is_carried():
     first = "You are carrying:\n  an iron key\n  a wool cap (being worn)\n  a sack (open)\n"
-    facts = told(("", SHED, first))
+    facts = facts_after(("", SHED, first))
     assert {fact[0] for fact in facts if fact[2] == "inventory"} == {"iron key", "wool cap", "sack"}
     assert ("sack", "is", "open") in facts
-    facts = told(("", SHED, first), ("drop key", "Dropped.", "You are carrying:\n  a wool cap\n"))
+    facts = facts_after(
+        ("", SHED, first), ("drop key", "Dropped.", "You are carrying:\n  a wool cap\n")
+    )
     assert ("iron key", "is in", "shed") in facts
     assert {fact[0] for fact in facts if fact[2] == "inventory"} == {"wool cap"}
 
@@ -86,11 +88,13 @@ def test_the_inventory_is_all_that_is_carried():
      "You can't go that way.", "Really? Yes."],
 )  # fmt: skip
 def test_what_states_nothing_gives_nothing(text):
-    assert told(("wait", text)) == set()
+    assert facts_after(("wait", text)) == set()
 
 
 def test_a_banner_is_no_room():
-    facts = told(("", "Welcome!\n\nThe Tide Mill\nA story\nRelease 1\n\nLoft\nIt is warm here."))
+    facts = facts_after(
+        ("", "Welcome!\n\nThe Tide Mill\nA story\nRelease 1\n\nLoft\nIt is warm here.")
+    )
     assert facts == {("you", "is in", "loft")}
 
 

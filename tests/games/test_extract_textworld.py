@@ -538,10 +538,10 @@ NOTES = {
 @pytest.mark.parametrize("action", ["read torn note", "examine torn note"])
 def test_notes(text: str, action: str) -> None:
     found = said(text, action, f"{KITCHEN}; torn note|is in|inventory")
-    told = facts_of(NOTES[text])
-    named = {name for fact in told for name in (fact.subject, fact.object)}
+    stated = facts_of(NOTES[text])
+    named = {name for fact in stated for name in (fact.subject, fact.object)}
     mentioned = {Triple("torn note", "mentions", name) for name in named}
-    assert found == told | mentioned | {Triple("torn note", "says", text)}
+    assert found == stated | mentioned | {Triple("torn note", "says", text)}
 
 
 def test_notes_link_what_is_known_by_its_longest_name() -> None:

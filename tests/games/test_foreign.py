@@ -222,8 +222,8 @@ def test_endings_and_scores(env, arguments, expected) -> None:
     wrapped = ForeignEnv(env, **arguments)
     wrapped.reset(seed=0)
     _, reward, terminated, truncated, info = wrapped.step("go")
-    told = (info["won"], info["lost"], terminated, truncated, info["score"], reward)
-    assert told == expected
+    ending = (info["won"], info["lost"], terminated, truncated, info["score"], reward)
+    assert ending == expected
 
 
 class Unlisted(Lamp):

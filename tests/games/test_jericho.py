@@ -385,8 +385,8 @@ def test_a_story_that_tells_no_grammar_gets_common_verbs():
     assert {" ".join(line) for line in templates_of(words)} == {
         "take NOUN", "open NOUN", "jump", "put HELD in NOUN",
     }  # fmt: skip
-    told = templates_of(words, ["pray", "put OBJ in OBJ", "give OBJ OBJ", "quit"])
-    assert told == (("pray",), ("put", NOUN, "in", NOUN))
+    templates = templates_of(words, ["pray", "put OBJ in OBJ", "give OBJ OBJ", "quit"])
+    assert templates == (("pray",), ("put", NOUN, "in", NOUN))
     assert GENERIC
 
 

@@ -81,7 +81,7 @@ def test_processes_see_the_same_text_and_remember_the_same(python):
 def test_the_hour_of_the_game_is_fixed():
     """NetHack names shopkeepers by it; NLE leaves it to the clock."""
     env = gym.make(ID, memory="none").unwrapped
-    for _ in range(2):  # the library is loaded anew for each game
+    for _ in range(2):  # the library is loaded for each game
         env.reset(seed=0)
         library = ctypes.CDLL(env.engine.library)
         assert ctypes.c_long.in_dll(library, "ubirthday").value == 1_000_000_000

@@ -211,7 +211,7 @@ def test_an_area_keeps_its_number_and_merging_is_told():
     assert level.areas() == (1, -1, -3)  # a number is not used again
 
 
-class Anew(AreaMap):
+class Renumbered(AreaMap):
     """Numbers all patches after every change."""
 
     def _join(self, cells):
@@ -226,23 +226,23 @@ def test_growing_list_is_numbered_like_a_fresh_one(seed):
     kinds = rng.choice([WALL, FLOOR, FLOOR, CORRIDOR, UNDER, DOORWAY], CELLS)
     near = np.repeat(np.repeat(rng.choice(kinds, (7, 20)), 3, 0), 4, 1)[:, :COLUMNS].ravel()
     world = np.where(rng.random(CELLS) < 0.8, near, kinds)
-    grown, anew = AreaMap(), Anew()
+    grown, renumbered = AreaMap(), Renumbered()
     here = 10 * COLUMNS + 40
     for _ in range(120):
         here = int(rng.choice(neighbours(here)))
         world[rng.choice(np.flatnonzero(world == UNDER))] = rng.choice([FLOOR, CORRIDOR])
         seen = np.array([here, *neighbours(here)])
         new = seen[grown.terrain[seen] != world[seen]].tolist()
-        for areas in (grown, anew):
+        for areas in (grown, renumbered):
             areas.terrain[new] = world[new]
             for cell in new:
                 if world[cell] == DOORWAY:
                     areas.doors.setdefault(cell, len(areas.doors) + 1)
-        assert grown.relabel(new) == anew.relabel(new)
-        assert grown.areas() == anew.areas()
-        assert (grown.area == anew.area).all()
-        assert grown.exits == anew.exits
-        assert [*map(grown.areas_of, grown.doors)] == [*map(anew.areas_of, anew.doors)]
+        assert grown.relabel(new) == renumbered.relabel(new)
+        assert grown.areas() == renumbered.areas()
+        assert (grown.area == renumbered.area).all()
+        assert grown.exits == renumbered.exits
+        assert [*map(grown.areas_of, grown.doors)] == [*map(renumbered.areas_of, renumbered.doors)]
 
 
 def test_things_and_creatures_come_and_go():

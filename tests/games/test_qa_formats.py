@@ -172,8 +172,8 @@ def test_the_corpus_that_ships_is_whole():
             right = question.hops[-1].answer
             assert exact_match(right, question.accepted), question.id
         elif question.accepted[0] not in CLOSED_ANSWERS:
-            told = " ".join(question.passages[i].text for i in question.supporting)
-            assert normalize_answer(question.accepted[0]) in normalize_answer(told)
+            passages = " ".join(question.passages[i].text for i in question.supporting)
+            assert normalize_answer(question.accepted[0]) in normalize_answer(passages)
 
 
 def test_one_world_says_the_same_of_a_thing_everywhere():

@@ -32,8 +32,8 @@ def test_valid_actions_show_what_a_description_omits() -> None:
 
 
 def test_what_is_told_counts_for_more() -> None:
-    told = "-= Vault =-\nYou see a shelf. On the shelf you can see a jar. There is an exit east."
-    graph = read(Step(0, told, "", 0.0, "", ("take egg from jar", "go east", "look")))
+    room = "-= Vault =-\nYou see a shelf. On the shelf you can see a jar. There is an exit east."
+    graph = read(Step(0, room, "", 0.0, "", ("take egg from jar", "go east", "look")))
     assert Triple("jar", "is on", "shelf") in graph
     assert Triple("jar", "is in", "vault") not in graph
     assert len(list(graph.live())) == 4

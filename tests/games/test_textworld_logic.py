@@ -109,8 +109,10 @@ def test_free_text_does_not_lose_track_of_the_game(env):
             held = [f.subject for f in env.oracle().facts if f.object == "inventory"]
             for thing in held:
                 assert thing in obs["inventory"].lower(), action
-            told = obs["inventory"].replace(" and ", ", ").split(", ")
-            assert len(held) == (0 if obs["inventory"].endswith("nothing.") else len(told)), action
+            listed = obs["inventory"].replace(" and ", ", ").split(", ")
+            assert len(held) == (0 if obs["inventory"].endswith("nothing.") else len(listed)), (
+                action
+            )
     assert checked > 200
 
 

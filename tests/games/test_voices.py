@@ -37,7 +37,7 @@ def forms(split):
     found = {}
     for relation, kept in data.items():
         parts = {relation: kept} if isinstance(kept, list) else {
-            f"{relation}, {told}": one for told, one in kept.items()
+            f"{relation}, {form}": one for form, one in kept.items()
         }  # fmt: skip
         for name, templates in parts.items():
             found[name] = {plain(f) for t in templates for f in expanded(t)} - {""}
@@ -152,11 +152,11 @@ for family, level in LEVELS:
 @pytest.mark.slow
 def test_a_seed_makes_one_game_in_every_process(python):
     code = f"import sys; sys.path.insert(0, {str(Path(__file__).parent)!r})\n{CODE}"
-    told = ""
+    printed = ""
     for family, level in LEVELS:
         game = generate(family, family.levels[level], "valid", 7)
-        told += f"{game_sha256(game.serialize())} {game.metadata.get('opening')}\n"
-    assert python(code, hashseed=1) == told
+        printed += f"{game_sha256(game.serialize())} {game.metadata.get('opening')}\n"
+    assert python(code, hashseed=1) == printed
 
 
 @pytest.mark.slow

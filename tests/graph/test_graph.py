@@ -137,8 +137,10 @@ def test_agrees_with_the_model_at_every_step(changes):
             assert set(added) == set(later) - set(then)
             assert set(removed) == set(then) - set(later)
     for episode in range(5):
-        told = [f.triple for f in graph.facts_of_episode(episode)]
-        assert told == [f for f in dict.fromkeys(told) if episode in graph.episodes_of(f)]
+        of_episode = [f.triple for f in graph.facts_of_episode(episode)]
+        assert of_episode == [
+            f for f in dict.fromkeys(of_episode) if episode in graph.episodes_of(f)
+        ]
     for triple in TRIPLES:
         for episode in graph.episodes_of(triple):
             assert triple in [f.triple for f in graph.facts_of_episode(episode)]

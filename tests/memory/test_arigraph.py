@@ -543,10 +543,10 @@ def test_text_says_what_the_triples_say(mode, budget) -> None:
     memory = AriGraph(**mode)
     recall = memory.recall(walked(memory), budget)
     assert count_tokens(recall.text) <= budget
-    told = render_facts(recall.triples)
-    assert recall.text.startswith(told)
+    rendered = render_facts(recall.triples)
+    assert recall.text.startswith(rendered)
     for episode in recall.episodes:
-        assert episode in recall.text[len(told) :]
+        assert episode in recall.text[len(rendered) :]
 
 
 def test_code_variant_of_the_episodic_score() -> None:

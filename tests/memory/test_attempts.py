@@ -93,8 +93,8 @@ def test_attempts_are_read_back_without_gaps(
     text, whole = fit_attempts(last_attempts(done[::-1], most), left)
     assert len(text) <= left
     read = split_entries(text)[1]
-    told = done[len(done) - len(read) :]
-    assert [(entry.t, entry.action) for entry in read] == [(e.t, e.action) for e in told]
+    latest = done[len(done) - len(read) :]
+    assert [(entry.t, entry.action) for entry in read] == [(e.t, e.action) for e in latest]
     assert whole - {""} <= {"No.", "Yes."}
 
 

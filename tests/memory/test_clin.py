@@ -73,9 +73,9 @@ def begin(memory: Clin, seed: int) -> None:
 
 def lessons(memory: Clin, **cue: object) -> list[str]:
     """All lessons in the order of their ids, without these."""
-    told = memory.recall(Cue("", **cue), 10_000).lessons
-    numbered = sorted((int(line.partition(". ")[0]), line.partition(". ")[2]) for line in told)
-    assert [number for number, _ in numbered] == list(range(1, len(told) + 1))
+    sentences = memory.recall(Cue("", **cue), 10_000).lessons
+    numbered = sorted((int(line.partition(". ")[0]), line.partition(". ")[2]) for line in sentences)
+    assert [number for number, _ in numbered] == list(range(1, len(sentences) + 1))
     return [line for _, line in numbered]
 
 
@@ -256,8 +256,8 @@ def test_gen_env_keeps_what_agrees() -> None:
 
 def test_gen_env_tells_the_room_where_the_holder_differs() -> None:
     def learnt(*effects: str) -> Learnings:
-        told = [CausalAbstraction("going to the shed", effect) for effect in effects]
-        return Learnings("g", tuple(told), Outcome(1, 2, 0.5))
+        sentences = [CausalAbstraction("going to the shed", effect) for effect in effects]
+        return Learnings("g", tuple(sentences), Outcome(1, 2, 0.5))
 
     one = learnt("finding the fern in the pot 1", "finding the nail in the jar")
     two = learnt("finding the fern in the pot 4", "finding the nail in the jar")
@@ -340,10 +340,10 @@ def test_what_a_room_of_scienceworld_holds() -> None:
     texts = [("", hall), ("go to kitchen", "You move to the kitchen."), ("0", "That is no answer.")]
     trace = [Step(t, text, action, float(t == 1)) for t, (action, text) in enumerate(texts)]
     memory = abstract_causes(trace, Outcome(), (), task)
-    told = [str(a) for a in memory]
-    assert "going to the hallway MAY BE NECESSARY TO finding the orange in the bowl." in told
-    assert '"go to workshop" in the hallway MAY BE NECESSARY TO finding something new.' in told
-    assert not any("finding the table" in line or '"0"' in line for line in told)
+    sentences = [str(a) for a in memory]
+    assert "going to the hallway MAY BE NECESSARY TO finding the orange in the bowl." in sentences
+    assert '"go to workshop" in the hallway MAY BE NECESSARY TO finding something new.' in sentences
+    assert not any("finding the table" in line or '"0"' in line for line in sentences)
     # Where the agent itself put something is no place to find it.
     acts = [("pick up orange", "You move the orange to the inventory.", "an orange")]
     acts += [("go to kitchen", "You move to the kitchen.", "an orange")]
@@ -377,9 +377,9 @@ def test_lifetime_forever_makes_a_meta_memory() -> None:
     play(memory, DETOUR)
     play(memory, ["look"])  # a worse trial of the same episode is not the one that is kept
     begin(memory, 1)
-    told = lessons(memory)
-    assert '"take ..." MAY BE NECESSARY TO scoring.' in told
-    assert '"open ..." MAY BE NECESSARY TO "take ...".' in told
+    sentences = lessons(memory)
+    assert '"take ..." MAY BE NECESSARY TO scoring.' in sentences
+    assert '"open ..." MAY BE NECESSARY TO "take ...".' in sentences
     begin(memory, 0)  # an instance that comes back starts from its own best trial
     assert '"take apple from fridge" in the pantry MAY BE NECESSARY TO scoring.' in lessons(memory)
 
@@ -578,10 +578,10 @@ def test_the_rules_stand_in_for_a_model_that_fails() -> None:
 def test_advice_has_no_form() -> None:
     memory = Clin(advice=True, lifetime="forever")
     play(memory, [*DETOUR[:-1], "eat apple"])
-    told = lessons(memory)
-    assert told[0].startswith('Do this first, in this order: "open wooden door", "go east",')
-    assert 'Do not do "eat apple" then: it lost the game.' in told
-    assert not any(CausalAbstraction.parse(line) for line in told)
+    sentences = lessons(memory)
+    assert sentences[0].startswith('Do this first, in this order: "open wooden door", "go east",')
+    assert 'Do not do "eat apple" then: it lost the game.' in sentences
+    assert not any(CausalAbstraction.parse(line) for line in sentences)
     play(memory, DETOUR)
     assert 'Do not do "eat apple" then: it lost the game.' in lessons(memory)
     assert sum(line.startswith("Do this first") for line in lessons(memory)) == 1
@@ -617,15 +617,17 @@ def test_unknown_lifetime() -> None:
 def test_places_are_told_after_what_was_needed() -> None:
     memory = Clin()
     play(memory, DETOUR)
-    told, plain = lessons(memory), Clin(places=False)
+    sentences, plain = lessons(memory), Clin(places=False)
     play(plain, DETOUR)
     needed = [line for line in lessons(plain) if "NECESSARY" in line]
-    assert told[: len(needed)] == needed
-    assert '"go north" in the hall MAY BE NECESSARY TO reaching the study.' in told
-    assert '"go south" in the study MAY BE NECESSARY TO reaching the hall.' in told, "the way back"
-    assert "going to the pantry MAY BE NECESSARY TO finding the fridge, which is closed." in told, (
-        "as it was at first, not as the trial left it"
+    assert sentences[: len(needed)] == needed
+    assert '"go north" in the hall MAY BE NECESSARY TO reaching the study.' in sentences
+    assert '"go south" in the study MAY BE NECESSARY TO reaching the hall.' in sentences, (
+        "the way back"
     )
+    assert (
+        "going to the pantry MAY BE NECESSARY TO finding the fridge, which is closed." in sentences
+    ), "as it was at first, not as the trial left it"
     play(memory, DETOUR)
     assert '"go north" in the hall SHOULD BE NECESSARY TO reaching the study.' in lessons(memory)
 
@@ -638,12 +640,12 @@ def test_exit_that_nobody_took_is_told_until_somebody_does() -> None:
     attic = "-= Attic =-\nYou are in an attic. There is an exit to the {}."
     new = '"go west" in the hall MAY BE NECESSARY TO finding something new.'
     memory = Clin()
-    for direction, back, told in (("east", "west", True), ("west", "east", False)):
+    for direction, back, sentences in (("east", "west", True), ("west", "east", False)):
         memory.begin(task, 0)
         memory.observe(Step(0, hall))
         memory.observe(Step(1, attic.format(back), f"go {direction}"))
         memory.end(Outcome(steps=1, max_score=1.0))
-        assert (new in lessons(memory)) == told
+        assert (new in lessons(memory)) == sentences
 
 
 def test_what_was_read_and_what_opens_what_is_told() -> None:

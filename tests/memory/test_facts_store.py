@@ -139,11 +139,11 @@ def test_each_task_and_environment_has_a_partition(place):
 def test_search_is_that_of_process_and_of_any_partition(place, elsewhere):
     encoder = make_encoder("hash")
     store = FactStore(place)
-    told = {
+    by_task = {
         task: [Triple(f"{thing} {n}", "is in", room) for n in range(6) for thing in THINGS]
         for task, room in zip(("t1", "t2"), ROOMS, strict=False)
     }
-    for task, facts in told.items():
+    for task, facts in by_task.items():
         store.partition("house", task, encoder).append(
             lambda graph, episodes, last, facts=facts: [graph.add(f, 0) for f in facts]
         )
@@ -152,7 +152,7 @@ def test_search_is_that_of_process_and_of_any_partition(place, elsewhere):
     )
     found = store.search(encoder, "key 3", 4, "house", "t1")
     assert Triple("key 3", "is in", "kitchen") not in [f.triple for f in found]
-    index = module_index(encoder, [f for f in told["t1"] if f.subject != "key 3"])
+    index = module_index(encoder, [f for f in by_task["t1"] if f.subject != "key 3"])
     assert [(f.triple, f.similarity) for f in found] == index("key 3", 4)
     everywhere = store.search(encoder, "key 3", 1)
     assert everywhere[0][:3] == ("house", "t2", Triple("key 3", "is in", "hall"))
@@ -162,7 +162,7 @@ def test_search_is_that_of_process_and_of_any_partition(place, elsewhere):
     elsewhere()
     encoder.encode(["warm"])
     graph, *_ = FactStore(place).partition("house", "t2", encoder).copy()
-    assert list(graph.live()) == told["t2"]
+    assert list(graph.live()) == by_task["t2"]
     with pytest.raises(StoreError, match="written with 'hash-256'"):
         FactStore(place).partition("house", "t2").copy()
 

@@ -181,8 +181,8 @@ def test_subgoals_are_judged_by_single_actions() -> None:
 
 def test_the_summary_tells_the_latest_actions_and_the_points() -> None:
     trace = [Step(t, "", f"go {t}" if t else "", 0.5) for t in range(13)]
-    told = summarize("", trace, Task("", ""))
-    assert told == (
+    summary = summarize("", trace, Task("", ""))
+    assert summary == (
         "earlier steps, then go 3, go 4, go 5, go 6, go 7, go 8, go 9, go 10, go 11, go 12 "
         "(6.5 points)"
     )

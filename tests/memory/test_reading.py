@@ -65,8 +65,10 @@ def test_what_a_budget_leaves_of_facts_is_read_back(facts: list[Triple], left: i
 @given(st.lists(FACT | SAID, min_size=1, max_size=6))
 def test_notes_items_and_lists_are_read_back(facts: list[Triple]) -> None:
     about = [fact._replace(subject=facts[0].subject) for fact in facts]
-    told = [f for f in about if f.relation != "says"] + [f for f in about if f.relation == "says"]
-    assert stated("\n".join(fact_lines(facts[0].subject, about))) == told
+    ordered = [f for f in about if f.relation != "says"] + [
+        f for f in about if f.relation == "says"
+    ]
+    assert stated("\n".join(fact_lines(facts[0].subject, about))) == ordered
     assert [read_item(item_line(f)) for f in facts] == facts
     assert stated("\n".join(map(listed_fact, facts))) == facts
 

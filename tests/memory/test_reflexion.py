@@ -42,8 +42,8 @@ def test_a_plan_for_the_next_trial() -> None:
 
 def test_costs_are_named() -> None:
     trace = [Step(0, "A hall."), Step(1, "Ouch.", "hit wall", -1.0)]
-    told = reflect(trace, Outcome(-1.0), (), Task("", ""))
-    assert 'These cost points; do not repeat them: "hit wall".' in told
+    sentences = reflect(trace, Outcome(-1.0), (), Task("", ""))
+    assert 'These cost points; do not repeat them: "hit wall".' in sentences
 
 
 def test_reflects_after_failures_and_keeps_three() -> None:
@@ -52,9 +52,9 @@ def test_reflects_after_failures_and_keeps_three() -> None:
     assert lessons(memory) == ()
     for actions in (["look"], ["inventory"], WIN, DETOUR, [*DETOUR[:-1], "eat apple"]):
         play(memory, actions)
-    told = lessons(memory)
-    assert [line.partition(".")[0] for line in told] == ["3", "2", "1"]  # the newest first
-    assert 'After "eat apple" the game was lost' in told[0]
+    sentences = lessons(memory)
+    assert [line.partition(".")[0] for line in sentences] == ["3", "2", "1"]  # the newest first
+    assert 'After "eat apple" the game was lost' in sentences[0]
     assert memory.stats().lessons == 3
     assert len(memory.state()["reflections"]) == 3
 
@@ -116,8 +116,8 @@ def test_placebo_has_the_form_and_not_the_content(of: str) -> None:
     true, false = lessons(honest), lessons(memory)
     assert len(true) == len(false)
     assert [QUOTED.sub("_", line) for line in true] == [QUOTED.sub("_", line) for line in false]
-    told = list(zip(map(QUOTED.findall, true), map(QUOTED.findall, false), strict=True))
-    pairs = {pair for old, new in told for pair in zip(old, new, strict=True)}
+    sentences = list(zip(map(QUOTED.findall, true), map(QUOTED.findall, false), strict=True))
+    pairs = {pair for old, new in sentences for pair in zip(old, new, strict=True)}
     assert len({old for old, _ in pairs}) == len(pairs)  # one for each, the same everywhere
     assert all(old != new for old, new in pairs)
     seen = {action for step in trial_of(DETOUR)[0] for action in step.valid_actions}
@@ -127,15 +127,15 @@ def test_placebo_has_the_form_and_not_the_content(of: str) -> None:
 
 
 def test_placebo_differs_between_trials_and_is_repeatable() -> None:
-    told = []
+    sentences = []
     for _ in range(2):
         memory = make_memory("placebo")
         for _ in range(2):
             play(memory, DETOUR)
             memory.begin(trial_of([])[2], 0)
-            told.append([QUOTED.findall(line) for line in lessons(memory)])
-    assert told[:2] == told[2:]
-    assert told[0] != told[1]
+            sentences.append([QUOTED.findall(line) for line in lessons(memory)])
+    assert sentences[:2] == sentences[2:]
+    assert sentences[0] != sentences[1]
 
 
 def test_placebo_goes_with_its_instance() -> None:

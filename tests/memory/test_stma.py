@@ -267,7 +267,7 @@ def test_a_ring_of_places_ends() -> None:
 
 
 parts = st.sampled_from(["you", "recipe", "oven", "hall", "shed", "egg", "inventory", "old door"])
-told = st.builds(
+fact_strategy = st.builds(
     Triple,
     parts,
     st.sampled_from(
@@ -278,7 +278,7 @@ told = st.builds(
 
 
 @settings(max_examples=200)
-@given(st.lists(told, max_size=12))
+@given(st.lists(fact_strategy, max_size=12))
 def test_the_description_leaves_nothing_out(triples) -> None:
     graph = TemporalGraph()
     for triple in triples:

@@ -294,17 +294,17 @@ def test_a_killed_writer_loses_nothing_that_it_had_stored(place):
     for kill_after in (1, 4):
         Store(place).delete()
         writer = subprocess.Popen([sys.executable, "-c", _WRITER, place], stdout=subprocess.PIPE)
-        told = [int(writer.stdout.readline()) for _ in range(kill_after)]
+        written = [int(writer.stdout.readline()) for _ in range(kill_after)]
         time.sleep(0.003 * kill_after)
         os.kill(writer.pid, signal.SIGKILL)
-        told += [int(line) for line in writer.stdout.read().split()]
+        written += [int(line) for line in writer.stdout.read().split()]
         writer.stdout.close()
         writer.wait()
         store = Store(place)
         stored = payloads(store)
         batches = len(stored) // 50
         assert stored == [[batch, n] for batch in range(batches) for n in range(50)]
-        assert batches >= len(told) >= kill_after
+        assert batches >= len(written) >= kill_after
         store.add("m", "k", "x", "goes on")
 
 

@@ -18,7 +18,7 @@ CHEST = "You open the chest, revealing a red key."
 TOOK = "You take the red key from the chest."
 
 
-def told(memory: Summary, *steps: tuple[str, str]) -> Summary:
+def summarized(memory: Summary, *steps: tuple[str, str]) -> Summary:
     memory.begin(TASK, 0)
     for t, (action, text) in enumerate(steps):
         memory.observe(Step(t, text, action))
@@ -26,7 +26,7 @@ def told(memory: Summary, *steps: tuple[str, str]) -> Summary:
 
 
 def test_last_statement_about_each_thing() -> None:
-    memory = told(Summary(), ("", HALL), ("open chest", CHEST), ("take red key", TOOK))
+    memory = summarized(Summary(), ("", HALL), ("open chest", CHEST), ("take red key", TOOK))
     recall = memory.recall(Cue(""), 500)
     assert recall.text.split("\n") == [
         "Places:",
@@ -51,7 +51,7 @@ def test_the_next_summary_needs_only_the_last_one() -> None:
 
 @pytest.mark.slow
 def test_bounded_over_thousands_of_rooms() -> None:
-    memory = told(Summary(size=200))
+    memory = summarized(Summary(size=200))
     for t in range(2_000):
         text = f"-= Room {t} =-\nYou see a chest. There is an exit to the west."
         memory.observe(Step(t, text, "go west"))
@@ -63,7 +63,7 @@ def test_bounded_over_thousands_of_rooms() -> None:
 
 
 def test_only_whole_facts_are_recalled() -> None:
-    memory = told(Summary(), ("", HALL), ("open chest", CHEST))
+    memory = summarized(Summary(), ("", HALL), ("open chest", CHEST))
     facts = set(memory.recall(Cue(""), 1000).triples)
     for budget in range(40):
         recall = memory.recall(Cue(""), budget)
@@ -83,7 +83,7 @@ def test_size_is_checked(size) -> None:
 def test_a_model_writes_it() -> None:
     with ScriptedServer() as server:
         model = OpenAIChat("scripted", server.base_url, retries=0)
-        memory = told(Summary(llm=model), ("", HALL), ("open chest", CHEST))
+        memory = summarized(Summary(llm=model), ("", HALL), ("open chest", CHEST))
         recall = memory.recall(Cue(""), 500)
         assert server.served["summary"] == 2
         assert "red key is in chest" in recall.text
@@ -111,4 +111,4 @@ def test_a_spec_names_the_model() -> None:
     with ScriptedServer() as server:
         spec = {"llm": f"openai?model=m&base_url={server.base_url}"}
         memory = make_memory("summary", **spec)
-        assert "chest is in hall" in told(memory, ("", HALL)).recall(Cue(""), 500).text
+        assert "chest is in hall" in summarized(memory, ("", HALL)).recall(Cue(""), 500).text

@@ -187,11 +187,11 @@ def test_facts_may_be_described_without_what_solves_the_game() -> None:
 
 def test_facts_may_be_read_as_text_alone() -> None:
     lexicon = Lexicon(share=0.5, least=1)
-    told = obs(KITCHEN, ("dice carrot",), memory="carrot: needs to be diced")
-    describe(told, lexicon, "game", facts="rendered")
-    as_text = describe(told, lexicon, facts="rendered")
+    observed = obs(KITCHEN, ("dice carrot",), memory="carrot: needs to be diced")
+    describe(observed, lexicon, "game", facts="rendered")
+    as_text = describe(observed, lexicon, facts="rendered")
     assert "dice 1 memory needs after" in as_text.actions[0]
-    assert as_text == describe({**told, "triples": ()}, lexicon, facts="plain")
+    assert as_text == describe({**observed, "triples": ()}, lexicon, facts="plain")
 
 
 def test_recalled_text_is_read_where_no_facts_are_recalled() -> None:

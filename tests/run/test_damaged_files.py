@@ -176,7 +176,7 @@ def test_a_store_with_flipped_bytes(tmp_path: Path) -> None:
         store.add("clin", f"task {number % 5}", "lesson", {"text": f"lesson é {number}", "n": [1]})
     # The log goes into the file when the last connection is closed.
     whole, chance = path.read_bytes(), random.Random(0)
-    told = 0
+    reported = 0
     for _ in range(150):
         content = bytearray(whole)
         for _ in range(chance.choice((1, 8, 64))):
@@ -191,8 +191,8 @@ def test_a_store_with_flipped_bytes(tmp_path: Path) -> None:
             opened.update("clin", "task 1", "lesson", lambda payloads: payloads[:3])
             opened.export_jsonl(tmp_path / "e.jsonl")
         except StoreError:
-            told += 1
-    assert told > 20
+            reported += 1
+    assert reported > 20
 
 
 FILES = ("config.json", "environment.json", "episodes.jsonl", "episodes.failed.jsonl")

@@ -95,11 +95,11 @@ def test_a_process_can_be_played_again() -> None:
 
 
 def test_exploring_is_deterministic_and_leaves_the_greedy_process_alone() -> None:
-    def told(found: Exploration) -> list[Any]:
+    def reported(found: Exploration) -> list[Any]:
         return [*map(actions, found.leaves), found.confidences, found.calls, found.steps]
 
     first, second = explore(house(), Bold(), 1), explore(house(), Bold(), 1)
-    assert told(first) == told(second)
+    assert reported(first) == reported(second)
     narrow = explore(house(), Bold(splits=False), 1)
     assert actions(narrow.greedy) == actions(first.greedy)
     assert [actions(leaf) for leaf in narrow.leaves] == [actions(narrow.greedy)]
@@ -156,12 +156,12 @@ def demonstrations(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_batches_are_formed_once(demonstrations: Path, tmp_path: Path) -> None:
     memory = f"ldm2?store={tmp_path / 'tuples.db'}&batch_size=2"
     played = list(read_trajectory(demonstrations))
-    told: list[tuple[int, int]] = []
+    reported: list[tuple[int, int]] = []
     first = form(memory, played[:2])
     assert first.batches == (0,)
-    second = form(memory, played, lambda done, total: told.append((done, total)))
+    second = form(memory, played, lambda done, total: reported.append((done, total)))
     assert second.batches == (0, 1), "the first batch was there"
-    assert told == [(0, 3), (2, 3), (3, 3)]
+    assert reported == [(0, 3), (2, 3), (3, 3)]
     assert form(memory, played).stats().lessons == second.stats().lessons
     with pytest.raises(InvalidArgumentError, match="STORE"):
         form(f"ldm2?store={demonstrations}", played)

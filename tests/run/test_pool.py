@@ -87,14 +87,14 @@ def test_the_steps_are_recorded(tmp_path: Path) -> None:
 def test_a_worker_has_one_numeric_thread_unless_told_otherwise(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for told, expected in ((None, 1), ("3", 3)):
-        if told is None:
+    for threads, expected in ((None, 1), ("3", 3)):
+        if threads is None:
             monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
         else:
-            monkeypatch.setenv("OMP_NUM_THREADS", told)
-        (row,) = compare(config("greedy", seeds=1), tmp_path / str(told))
+            monkeypatch.setenv("OMP_NUM_THREADS", threads)
+        (row,) = compare(config("greedy", seeds=1), tmp_path / str(threads))
         assert row.result.counters["threads"] == expected
-        assert os.environ.get("OMP_NUM_THREADS") == told
+        assert os.environ.get("OMP_NUM_THREADS") == threads
 
 
 def test_kept_workers_play_on_in_the_next_folder(tmp_path: Path) -> None:

@@ -83,8 +83,8 @@ def test_report_shows_scores_differences_failures_and_command(tmp_path: Path) ->
     assert "**4 of 32 jobs failed**" in report
     page = (tmp_path / "report.html").read_text()
     assert page.count("<figure") == 3
-    for told in ("House, test", "0.575", "[0.36, 0.77]", "+0.250", "&lt; 0.001", "worker died"):
-        assert told in page
+    for words in ("House, test", "0.575", "[0.36, 0.77]", "+0.250", "&lt; 0.001", "worker died"):
+        assert words in page
     assert 'http-equiv="Content-Security-Policy" content="default-src \'none\'' in page
     assert report.count("worker died of SIGKILL") == 4
     assert FULL.command(str(tmp_path)) in report

@@ -62,11 +62,11 @@ def run(finished: Path, tmp_path: Path) -> Path:
 
 def states(folder: Path, **options: bool) -> dict[str, list[str]]:
     """Kinds of findings that are not all right, and what they say."""
-    told: dict[str, list[str]] = {}
+    findings: dict[str, list[str]] = {}
     for finding in verify(folder, **options):
         if finding.state != "ok":
-            told.setdefault(finding.state, []).append(f"{finding.part}: {finding.text}")
-    return told
+            findings.setdefault(finding.state, []).append(f"{finding.part}: {finding.text}")
+    return findings
 
 
 @pytest.mark.slow
@@ -86,15 +86,15 @@ def test_remains_of_a_kill_are_removed_and_run_continues(run: Path, lines: int) 
     (run / "episodes.jsonl").write_bytes(b"".join(kept) + first * lines + last[:100])
     (run / ".summary.json.1.tmp").write_text("{")
     (run / "manifest.json").unlink()
-    told = states(run, repair=False)
-    assert [len(told[state]) for state in ("damaged", "unfinished", "note")] == [2, 1, 1]
-    told = states(run)
-    assert [line.partition(":")[0] for line in told["repaired"]] == [
+    findings = states(run, repair=False)
+    assert [len(findings[state]) for state in ("damaged", "unfinished", "note")] == [2, 1, 1]
+    findings = states(run)
+    assert [line.partition(":")[0] for line in findings["repaired"]] == [
         ".summary.json.1.tmp",
         "episodes.jsonl",
     ]
     assert (run / "episodes.jsonl").read_bytes() == b"".join(kept)
-    assert "1 are not played: gym-memory compare" in told["unfinished"][0]
+    assert "1 are not played: gym-memory compare" in findings["unfinished"][0]
     assert "repaired" not in states(run)
     compare(CONFIG, run)
     assert states(run) == {}

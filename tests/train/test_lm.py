@@ -151,7 +151,7 @@ def test_prompts_are_read_once_and_answers_go_through_together(
     frozen.most = 2
     for _ in range(2):
         list(learner.logits([0, 5, 3, 4]))
-    assert len(reads) == 4 + 2  # the first two are kept, the others are read anew
+    assert len(reads) == 4 + 2  # the first two are kept, the others are read again
 
 
 @pytest.mark.parametrize("method", ["lora", "full"])

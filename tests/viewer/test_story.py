@@ -67,8 +67,8 @@ def test_the_story_is_what_the_memory_held_and_recalled(tmp_path: Path, memory: 
     story = build_story(read_rows(path))
     assert len(story.beats) == len(recalled)
     for t, (beat, obs) in enumerate(zip(story.beats, recalled, strict=True)):
-        told = [story.facts[n] for n in beat.heavy["recalled"]]
-        assert [(f["s"], f["r"], f["o"]) for f in told] == [tuple(f) for f in obs["triples"]]
+        facts = [story.facts[n] for n in beat.heavy["recalled"]]
+        assert [(f["s"], f["r"], f["o"]) for f in facts] == [tuple(f) for f in obs["triples"]]
         assert beat.heavy["memory"] == obs["memory"]
         assert tuple(beat.heavy["episodes"]) == obs["episodes"]
         if isinstance(graph, TemporalGraph):

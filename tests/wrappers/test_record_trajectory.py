@@ -227,11 +227,11 @@ def test_a_killed_recording_is_read_and_continued(path: str, steps: int) -> None
     for _ in range(steps):
         process.stdout.readline()
     process.send_signal(signal.SIGKILL)
-    told = steps + len(process.stdout.read().splitlines())
+    printed = steps + len(process.stdout.read().splitlines())
     process.wait()
     rows = list(read_rows(path))
     # Whatever step returned before the kill is there.
-    assert sum(row["t"] > 0 for row in rows) >= told
+    assert sum(row["t"] > 0 for row in rows) >= printed
     env = make(path)
     win(env, 0)
     env.close()

@@ -213,17 +213,17 @@ class ForeignEnv(TextEnv):
             obs, info = self._caller.reset(seed, self._options)
         self._chat = []
         self._feedback = Feedback("")
-        told = self._told(Result(obs, 0.0, False, False, info, False))
-        self._goal = self._find_goal(told.text)
+        reported = self._feedback_of(Result(obs, 0.0, False, False, info, False))
+        self._goal = self._find_goal(reported.text)
         if self._asked_dialect == "auto":
-            self._dialect = detect_dialect(told.text, told.inventory)
-        return told
+            self._dialect = detect_dialect(reported.text, reported.inventory)
+        return reported
 
     def _send(self, action: str) -> Feedback:
         command = self._names.index(action) if self._names else action
         with self._lent():
             result = self._caller.step(command)
-        return self._told(result)
+        return self._feedback_of(result)
 
     def _save(self) -> Any:
         return self.task_id, self._options, tuple(self._actions)
@@ -238,10 +238,10 @@ class ForeignEnv(TextEnv):
     def _lent(self) -> Any:
         return contextlib.nullcontext() if self._chance is None else self._chance.own()
 
-    def _told(self, result: Result) -> Feedback:
+    def _feedback_of(self, result: Result) -> Feedback:
         """Convert a result that follows ``self._feedback``."""
         obs, info = self.raw = (result.obs, result.info)
-        told = {
+        reported = {
             key: source(obs, info)
             for key, source in self._sources.items()
             if key not in ("text", "task", "valid_actions")
@@ -249,19 +249,19 @@ class ForeignEnv(TextEnv):
         before, reward = self._feedback.score, result.reward
         if self._scoring == _CUMULATIVE:
             score, reward = reward, reward - before
-        elif told["score"] is not MISSING and self._scoring is None:
-            score = as_number("score", told["score"])
+        elif reported["score"] is not MISSING and self._scoring is None:
+            score = as_number("score", reported["score"])
             if result.old:  # what old text games return is a reward or the score so far
                 reward = score - before
         else:
             score = before + reward
         best = self._feedback.max_score
-        if told["max_score"] is not MISSING:
-            best = as_number("max_score", told["max_score"])
-        won = self._won(result, told["won"], score, best)
+        if reported["max_score"] is not MISSING:
+            best = as_number("max_score", reported["max_score"])
+        won = self._won(result, reported["won"], score, best)
         self._success = won
-        lost, over, cut = self._ending(result, told["lost"], won)
-        carried = told["inventory"]
+        lost, over, cut = self._ending(result, reported["lost"], won)
+        carried = reported["inventory"]
         return Feedback(
             text=self._text(obs, info),
             score=score,
@@ -269,23 +269,23 @@ class ForeignEnv(TextEnv):
             won=bool(won),
             lost=lost,
             inventory="" if carried is MISSING else as_text("inventory", carried).strip("\n"),
-            accepted=told["accepted"] is MISSING or bool(told["accepted"]),
+            accepted=reported["accepted"] is MISSING or bool(reported["accepted"]),
             over=over,
             cut=cut,
             reward=reward,
         )
 
-    def _won(self, result: Result, told: Any, score: float, best: float) -> bool | None:
+    def _won(self, result: Result, reported: Any, score: float, best: float) -> bool | None:
         """Return the success, which an end decides; None if nothing says what a win is."""
-        if told is MISSING and best <= 0:
+        if reported is MISSING and best <= 0:
             return None
-        return result.terminated and bool(score >= best if told is MISSING else told)
+        return result.terminated and bool(score >= best if reported is MISSING else reported)
 
-    def _ending(self, result: Result, told: Any, won: bool | None) -> tuple[bool, bool, bool]:
+    def _ending(self, result: Result, reported: Any, won: bool | None) -> tuple[bool, bool, bool]:
         """Return whether the episode is lost, over without a win or a loss, cut."""
         if not result.terminated:
             return False, False, result.truncated
-        lost = not won and (won is not None if told is MISSING else bool(told))
+        lost = not won and (won is not None if reported is MISSING else bool(reported))
         undecided = not (won or lost)
         limit = undecided and result.old and won is not None
         return lost, undecided and not limit, limit
@@ -314,10 +314,10 @@ class ForeignEnv(TextEnv):
         obs, info = self.raw
         source = self._sources["task"]
         value = source(obs, info)
-        told = "" if value is MISSING else as_text("task", value)
-        if told.strip() or source.fixed:
+        reported = "" if value is MISSING else as_text("task", value)
+        if reported.strip() or source.fixed:
             self._goal_from = source.where
-            return told if source.fixed else told.strip()
+            return reported if source.fixed else reported.strip()
         if source.given and value is MISSING:
             raise InvalidArgumentError(
                 f"no task at {source.where}: the observation has {_keys(obs)}, the info "

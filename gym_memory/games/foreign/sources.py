@@ -177,8 +177,8 @@ def is_chat(obs: Any) -> bool:
 
 def said(chat: Sequence[Mapping[str, Any]]) -> str:
     """Return the text of all but the assistant; the system's only if it is alone."""
-    told = [message for message in chat if message["role"] != "assistant"]
-    others = [message for message in told if message["role"] != "system"] or told
+    messages = [message for message in chat if message["role"] != "assistant"]
+    others = [message for message in messages if message["role"] != "system"] or messages
     return "\n\n".join(map(message_text, others))
 
 

@@ -209,7 +209,7 @@ def translated(path: Path) -> Path:
     except OSError as error:
         raise CorruptGameError(
             f"{name!r} is a Glulx game (.ulx), which needs TextWorld's {description.name} beside "
-            "it to be played as .z8: copy that here, or make the game anew with "
+            "it to be played as .z8: copy that here, or make the game again with "
             f"`tw-make ... --output {path.with_suffix('.z8').name}`"
         ) from error
     game = require("textworld.generator.game", "textworld", "TextWorld games").Game

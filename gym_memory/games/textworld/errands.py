@@ -254,14 +254,14 @@ class Errands(TextWorldFamily):
         done = Triple(errand.thing, "is on", errand.holder) in added
         tally = tally._replace(waited=tally.waited + 1, done=tally.done + done)
         if done or tally.waited >= settings["patience"]:
-            told = "Your errand is done." if done else "Your errand took too long."
+            notice = "Your errand is done." if done else "Your errand took too long."
             tally = tally._replace(errand=tally.errand + 1, waited=0)
             if tally.errand == settings["errands"]:
                 tally = tally._replace(day=tally.day + 1, errand=0)
             self.tally = tally
             if tally.errand:
-                told = f"{told} The next one: {self._errand.text}"
-            feedback = feedback._replace(text=f"{feedback.text}\n\n{told}")
+                notice = f"{notice} The next one: {self._errand.text}"
+            feedback = feedback._replace(text=f"{feedback.text}\n\n{notice}")
         self.tally = tally
         return feedback._replace(score=float(tally.done))
 

@@ -339,8 +339,8 @@ def _compile_source(source: str, story: Path) -> None:
         with quiet_random_state():
             inform.compile_inform7_game(source, str(story))
     except inform.CouldNotCompileGameError as error:
-        told = " ".join(str(error).split())[-500:]
-        raise BackendError(f"Inform 7 could not compile {story.name}: {told}") from error
+        detail = " ".join(str(error).split())[-500:]
+        raise BackendError(f"Inform 7 could not compile {story.name}: {detail}") from error
 
 
 def compile_game(game: Any, story: Path) -> None:
@@ -352,8 +352,8 @@ def compile_game(game: Any, story: Path) -> None:
         with quiet_random_state():
             generator.compile_game(game, options)
     except generator.CouldNotCompileGameError as error:
-        told = " ".join(str(error).split())[-500:]
-        raise BackendError(f"Inform 7 could not compile {story.name}: {told}") from error
+        detail = " ".join(str(error).split())[-500:]
+        raise BackendError(f"Inform 7 could not compile {story.name}: {detail}") from error
     story.with_suffix(".ni").unlink(missing_ok=True)
 
 

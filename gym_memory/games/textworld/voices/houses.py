@@ -133,8 +133,8 @@ def plan_voiced_house(
         wrong: list[Holder | Cell] = [piece for piece in pieces if piece != homes[thing]]
         places[thing] = rng.choice([*wrong, rng.choice(sorted(grid))])
     notes = _notes(rng, voice, rooms, places, misplaced) if rng.random() < 0.4 else ()
-    told = rng.choice(("counted", "counted", "uncounted", "uncounted", "none"))
-    goal = voice.say(voice.data["forms"]["tidy goal"][told], n=len(misplaced))
+    wording = rng.choice(("counted", "counted", "uncounted", "uncounted", "none"))
+    goal = voice.say(voice.data["forms"]["tidy goal"][wording], n=len(misplaced))
     homes = {thing: homes[thing] for thing in (*kept, *misplaced)}
     start = rng.choice(sorted(grid))
     house = VoicedHouse(grid, rooms, start, homes, places, tuple(misplaced), notes, goal)
@@ -152,7 +152,7 @@ def _notes(
     places: dict[Name, Holder | Cell],
     misplaced: list[Name],
 ) -> tuple[tuple[Name, str, Cell], ...]:
-    told = []
+    sentences = []
     for thing in misplaced:
         place = places[thing]
         others = [name for name in rooms.values() if name != rooms[_cell(place)]]
@@ -160,12 +160,12 @@ def _notes(
         if thing.indefinite or rng.random() < 0.5:
             continue
         if isinstance(place, Holder):
-            told.append(voice.say("holder", x=thing, y=place.name, prep=place.prep))
+            sentences.append(voice.say("holder", x=thing, y=place.name, prep=place.prep))
         else:
-            told.append(voice.say("room", x=thing, room=rooms[place], **other))
-    if not told:
+            sentences.append(voice.say("room", x=thing, room=rooms[place], **other))
+    if not sentences:
         return ()
-    return ((voice.name("note"), " ".join(told), rng.choice(sorted(rooms))),)
+    return ((voice.name("note"), " ".join(sentences), rng.choice(sorted(rooms))),)
 
 
 def make_voiced_house(settings: Mapping[str, Any], split: str, seed: int) -> Game:

@@ -22,7 +22,7 @@ _USES = {
     "toaster": ("grill", "grills", "grilling"),
 }  # fmt: skip
 _PARTS = {"s": "supporters", "c": "containers"}
-_UNTOLD = 0.3
+_UNSTATED = 0.3
 """Share of games that do not give the uses of the appliances."""
 
 
@@ -126,22 +126,24 @@ def _recipe(
 ) -> str:
     foods = [str(name) for name, _, _ in ingredients]
     listed = foods[0] if len(foods) == 1 else f"{', '.join(foods[:-1])} and {foods[-1]}"
-    told = [voice.say("requires", foods=listed)]
+    sentences = [voice.say("requires", foods=listed)]
     for name, heat, cut in ingredients:
         for done, verbs in ((cut, _CUTS), (heat, _HEATS)):
             if done in verbs:
-                told.append(voice.say("needs", food=name, done=done, do=verbs[done]))
+                sentences.append(voice.say("needs", food=name, done=done, do=verbs[done]))
     if rng.random() < 0.7:
-        told.append(voice.say("prepared in", kitchen=kitchen))
-    return rng.choice((" ", "\n")).join(told)
+        sentences.append(voice.say("prepared in", kitchen=kitchen))
+    return rng.choice((" ", "\n")).join(sentences)
 
 
 def _uses(rng: random.Random, voice: Voice, game: Any) -> str:
-    if rng.random() < _UNTOLD:
+    if rng.random() < _UNSTATED:
         return ""
-    told = []
+    sentences = []
     for info in sorted(game.infos.values(), key=lambda info: info.name or ""):
         if info.type in _USES:
             do, does, doing = _USES[info.type]
-            told.append(voice.say("used for", tool=Name(info.name), do=do, does=does, doing=doing))
-    return " ".join(told)
+            sentences.append(
+                voice.say("used for", tool=Name(info.name), do=do, does=does, doing=doing)
+            )
+    return " ".join(sentences)
