@@ -13,11 +13,11 @@ import numpy as np
 from gym_memory.baselines.llm.answers import undressed
 from gym_memory.baselines.llm.language import LanguagePolicy, LanguageSettings
 from gym_memory.baselines.llm.saycan import Affordances, form_of
-from gym_memory.baselines.rl.shared.features import words_of
 from gym_memory.baselines.rules.explorer import things_of
 from gym_memory.core.errors import ModelError
 from gym_memory.core.records import Observation, Transition
 from gym_memory.core.settings import Help
+from gym_memory.core.text import compounds
 from gym_memory.graph.schema import DIRECTIONS
 from gym_memory.llm import ChatModel
 
@@ -147,7 +147,7 @@ class Calm(LanguagePolicy):
 
     def _commands(self, obs: Observation) -> Iterator[str]:
         """Yield the known forms filled with the things in sight, and moves; each once."""
-        sight = words_of(f"{obs['text']} {obs['memory']}")
+        sight = compounds(f"{obs['text']} {obs['memory']}")
         ways = [way for way in DIRECTIONS if way in sight] or list(DIRECTIONS)
         things = things_of(obs)[:_THINGS]
         filled = itertools.chain(

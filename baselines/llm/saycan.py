@@ -15,11 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gym_memory.baselines.llm.language import LanguagePolicy, LanguageSettings, fill
-from gym_memory.baselines.rl.shared.features import parse_action, stem, words_of
+from gym_memory.baselines.rl.shared.features import parse_action
 from gym_memory.baselines.rules.explorer import place_of
 from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.records import Observation, Transition
 from gym_memory.core.settings import Help
+from gym_memory.core.text import compounds, stem
 from gym_memory.llm import ChatModel, Scorer
 from gym_memory.llm.prompts import load_prompt
 
@@ -235,11 +236,11 @@ def overlap(obs: Observation) -> NDArray[np.float64]:
     hold the word; weights are normalised.
     """
     texts = (obs["task"], " ".join(obs["lessons"]), obs["memory"])
-    sources = [{stem(word) for word in words_of(text)} for text in texts]
+    sources = [{stem(word) for word in compounds(text)} for text in texts]
     weights = np.ones(len(obs["valid_actions"]))
     for i, action in enumerate(obs["valid_actions"]):
         parsed = parse_action(action)
-        words = [stem(w) for part in (parsed.verb, *parsed.names) for w in words_of(part)]
+        words = [stem(w) for part in (parsed.verb, *parsed.names) for w in compounds(part)]
         held = sum(word in source for word in words for source in sources)
         weights[i] += held / max(len(words), 1)
     shares: NDArray[np.float64] = np.log(weights / weights.sum())

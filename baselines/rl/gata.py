@@ -14,13 +14,12 @@ from gym_memory.baselines.rl.shared.features import (
     ATTRIBUTES,
     RecalledScene,
     parse_action,
-    stem,
-    words_of,
 )
 from gym_memory.baselines.rl.shared.learner import LearnedPolicy
 from gym_memory.baselines.rl.shared.replay import Batch, Ints, RaggedLists, torch
 from gym_memory.core.records import Observation
 from gym_memory.core.settings import Help
+from gym_memory.core.text import compounds, stem
 from gym_memory.graph.schema import PLAYER
 
 __all__ = ["Gata", "GataLearner", "GataSettings", "GraphBag", "GraphBags", "GraphStore"]
@@ -271,7 +270,7 @@ class GataLearner(DrrnLearner):
     ) -> GraphBag:
         """Build the graph; gives the nodes their numbers."""
         rows, lexicon = self.vocabulary.rows, self.lexicon
-        text = words_of(obs["text"])
+        text = compounds(obs["text"])
         if task_id:
             lexicon.learn(task_id, text)
         values: dict[str, None] = {}
@@ -291,7 +290,7 @@ class GataLearner(DrrnLearner):
                 features.append(_said(name))
             elif lexicon.common(name):
                 features.append(f"n {name}")
-            if mentioned.issuperset(words_of(name)):
+            if mentioned.issuperset(compounds(name)):
                 features.append("n told")
             features += self.marks_of(name)
             for row in rows(features):

@@ -19,7 +19,7 @@ from gym_memory.baselines.base import Policy
 from gym_memory.core.records import Observation, PlanState
 from gym_memory.core.settings import check_int
 from gym_memory.core.text import split_sentences
-from gym_memory.games.qa.rules import names_in, words_of
+from gym_memory.games.qa.rules import name_words, names_in
 from gym_memory.memory.reading import split_entries
 
 __all__ = ["Evidence", "Inquiry", "Reader", "answer_to", "before_answering", "bridge_from"]
@@ -143,34 +143,34 @@ def evidence_in(memory: str) -> list[Evidence]:
 # ---------------------------------------------------------------- which words matter
 
 
-def _stems(text: str) -> list[str]:
+def _beginnings(text: str) -> list[str]:
     """Return the beginnings of the words that carry meaning."""
-    return [word[:_STEM].replace("y", "i") for word in words_of(text) if word not in _STOP]
+    return [word[:_STEM].replace("y", "i") for word in name_words(text) if word not in _STOP]
 
 
 class _Weights:
     """Weights of the question's words: the rarer in the evidence, the larger."""
 
     def __init__(self, question: str, evidence: Sequence[Evidence]):
-        texts = [set(_stems(e.text)) for e in evidence]
+        texts = [set(_beginnings(e.text)) for e in evidence]
         counts = Counter(stem for text in texts for stem in text)
         self.weight = {
             stem: math.log(1 + len(texts) / counts[stem])
-            for stem in dict.fromkeys(_stems(question))
+            for stem in dict.fromkeys(_beginnings(question))
             if counts[stem]
         }
 
     def of(self, text: str) -> float:
-        return sum(self.weight.get(stem, 0.0) for stem in dict.fromkeys(_stems(text)))
+        return sum(self.weight.get(stem, 0.0) for stem in dict.fromkeys(_beginnings(text)))
 
 
 def _key(name: str) -> str:
     """Return a name without small words and marks, for comparison."""
-    return " ".join(words_of(name))
+    return " ".join(name_words(name))
 
 
 def _said_in(name: str, question: str) -> bool:
-    return set(_stems(name)) <= set(_stems(question))
+    return set(_beginnings(name)) <= set(_beginnings(question))
 
 
 def bridge_from(question: str, evidence: Sequence[Evidence], *, but: str = "") -> str:
@@ -251,10 +251,10 @@ def _fits(question: str, text: str, before: str, evidence: Sequence[Evidence]) -
         score += 1.0
     asked = _KIND_ASKED.search(lowered)
     if asked:
-        kinds = set(_stems(asked[1]))
+        kinds = set(_beginnings(asked[1]))
         said = " ".join(e.text for e in evidence if e.title.lower() == text.lower())
         near = f"{before[-_NEAR // 2 :]} {said[:200]} {text}"
-        score += 1.5 * bool(kinds & set(_stems(near)))
+        score += 1.5 * bool(kinds & set(_beginnings(near)))
     return score
 
 
@@ -267,8 +267,8 @@ def _options(question: str) -> list[str]:
 
 
 def _about(name: str, evidence: Iterable[Evidence]) -> str:
-    wanted = set(words_of(name))
-    return " ".join(e.text for e in evidence if wanted and wanted <= set(words_of(e.title)))
+    wanted = set(name_words(name))
+    return " ".join(e.text for e in evidence if wanted and wanted <= set(name_words(e.title)))
 
 
 def _year_of(name: str, evidence: Sequence[Evidence]) -> int:
@@ -295,7 +295,7 @@ def _verdict(question: str, evidence: Sequence[Evidence]) -> str:
         years = [_year_of(name, evidence) for name in names[:2]]
         if all(years):
             return "yes" if (years[0] > years[1]) == bool(_LATER.search(question)) else "no"
-    asked = set(_stems(question)) - {stem for name in names for stem in _stems(name)}
+    asked = set(_beginnings(question)) - {stem for name in names for stem in _beginnings(name)}
     asked -= {stem for stem in asked if stem in ("both", "same")}
-    said = [asked & set(_stems(_about(name, evidence))) for name in names]
+    said = [asked & set(_beginnings(_about(name, evidence))) for name in names]
     return "yes" if said and all(said) else "no"

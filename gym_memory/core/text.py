@@ -6,32 +6,67 @@ Grammars of their own, such as those of notes and of games, have tokens of their
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import lru_cache
 
-__all__ = ["a_or_an", "compounds", "letter_words", "split_sentences", "without_article"]
-__all__ += ["without_articles", "words"]
+__all__ = ["a_or_an", "compounds", "letter_words", "split_sentences", "stem", "without_article"]
+__all__ += ["without_articles", "word_spans", "words"]
 
-_WORD = re.compile(r"\w+")
 _COMPOUND = re.compile(r"[^\W_]+(?:['-][^\W_]+)*")
 _ARTICLES = re.compile(r"\b(?:the|an?)\s+")
 
 
-def words(text: str) -> list[str]:
-    """Return the words of a text, lower case.
+def words(text: str, marks: str = "") -> list[str]:
+    """Return the words of a text, lower case; ``marks`` count as letters.
 
     >>> words("Tom's well-done steak, 2x")
     ['tom', 's', 'well', 'done', 'steak', '2x']
+    >>> words("Tom's well-done steak, 2x", "-")
+    ['tom', 's', 'well-done', 'steak', '2x']
     """
-    return _WORD.findall(text.lower())
+    return _runs(marks).findall(text.lower())
 
 
-def compounds(text: str) -> list[str]:
+def word_spans(text: str, marks: str = "") -> Iterator[tuple[str, int, int]]:
+    """Yield the words of a text, lower case, with their first and last but one character.
+
+    >>> list(word_spans("Tom's steak", "'"))
+    [("tom's", 0, 5), ('steak', 6, 11)]
+    """
+    for found in _runs(marks).finditer(text):
+        yield found.group().lower(), found.start(), found.end()
+
+
+@lru_cache(maxsize=16)
+def _runs(marks: str) -> re.Pattern[str]:
+    return re.compile(rf"[\w{re.escape(marks)}]+")
+
+
+@lru_cache(maxsize=20_000)
+def compounds(text: str) -> tuple[str, ...]:
     """Return the words of a text, lower case; hyphens and apostrophes within a word stay.
 
     >>> compounds("Tom's well-done steak, 2x")
-    ["tom's", 'well-done', 'steak', '2x']
+    ("tom's", 'well-done', 'steak', '2x')
     """
-    return _COMPOUND.findall(text.lower())
+    return tuple(_COMPOUND.findall(text.lower()))
+
+
+@lru_cache(maxsize=100_000)
+def stem(word: str) -> str:
+    """Return what the forms of a word share; enough to compare a verb with its participles.
+
+    >>> [stem(w) for w in ("chop", "chopped", "dice", "diced", "fry", "fried", "frying")]
+    ['chop', 'chop', 'dic', 'dic', 'fri', 'fri', 'fri']
+    """
+    for ending in ("ing", "ed"):
+        if word.endswith(ending) and len(word) >= len(ending) + 2:
+            word = word.removesuffix(ending)
+            break
+    word = word.removesuffix("e")
+    if len(word) > 3 and word[-1] == word[-2]:
+        word = word[:-1]
+    return word[:-1] + "i" if word.endswith("y") else word
 
 
 def letter_words(text: str, least: int = 1) -> list[str]:

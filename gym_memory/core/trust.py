@@ -24,7 +24,7 @@ _SETTINGS = frozenset(
         "tutorial",
     )
 )
-_WORD = re.compile(r"\w[\w .,+-]{0,63}")
+_PLAIN_VALUE = re.compile(r"\w[\w .,+-]{0,63}")
 
 
 def check_bare(registry: Registry, name: object, what: str, place: str) -> str:
@@ -46,7 +46,7 @@ def check_game(spec: str) -> str:
     name, settings = Spec(spec).parts
     check_name("environment of a page", name, GAMES)
     for key, value in settings.items():
-        if key not in _SETTINGS or (isinstance(value, str) and not _WORD.fullmatch(value)):
+        if key not in _SETTINGS or (isinstance(value, str) and not _PLAIN_VALUE.fullmatch(value)):
             raise UntrustedError(
                 f"expected plain settings of a game from a page, got {key}={value!r:.80}: "
                 "give all others to 'gym-memory play --web'"

@@ -14,6 +14,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
+from gym_memory.core.text import words as split_words
 from gym_memory.extract.notes.words import verb_forms
 
 __all__ = ["CONDITIONS", "INTANGIBLE", "RESULTS", "SELVES", "ClausePart", "Event", "action_event"]
@@ -39,7 +40,6 @@ _STANDINS = frozenset(("it", "they", "he", "she"))
 _JOINTS = frozenset(("and", "but", "until", "then", "as", ",", ";"))
 _UNINFLECTED = ("no", "now", "longer")
 _BE = frozenset(("is", "are", "was", "were", "am", "be", "isn't", "aren't"))
-_WORD = re.compile(r"[\w']+")
 _NO_SUBJECTS = (_PREPOSITIONS - {"with", "at", "before"}) | {"there", "this", "here", "exits"}
 """First words of sentences that describe."""
 _BREAKS = _PREPOSITIONS | _BE | {",", ";", ":", "("}
@@ -129,7 +129,7 @@ def events_in(sentence: str) -> tuple[Event, ...]:
     >>> events_in("You try to take the lamp.")
     ()
     """
-    words = _WORD.findall(sentence.lower())
+    words = split_words(sentence, "'")
     if not words or words[0] in _NO_SUBJECTS or _EFFECTIVE.isdisjoint(words):
         return ()
     if words[0] in SELVES and words[1:2] and words[1] in _BE and _JOINTS.isdisjoint(words):

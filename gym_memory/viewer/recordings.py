@@ -130,7 +130,7 @@ def choose(recordings: list[Recording], wanted: str) -> Recording:
         return recordings[int(wanted)]
     words = set(_numbered(wanted))
     for recording in recordings:
-        if words <= _words(recording.title):
+        if words <= _search_terms(recording.title):
             return recording
     titles = "; ".join(f"{n}: {r.title}" for n, r in enumerate(recordings[:8]))
     raise InvalidArgumentError(
@@ -144,7 +144,7 @@ def _numbered(text: str) -> list[str]:
     return re.sub(r"\b(seed|trial)[ =](\d+)", r"\1=\2", text.lower()).split()
 
 
-def _words(title: str) -> set[str]:
+def _search_terms(title: str) -> set[str]:
     """Return the words of a title, and the parts of names with parameters."""
     whole = _numbered(title)
     parts = (part for word in whole for part in re.split("[?&]", word))

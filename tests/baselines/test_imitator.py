@@ -31,7 +31,7 @@ from gym_memory.baselines.rules.scienceworld.guide import (
 )
 from gym_memory.baselines.rules.scienceworld.imitator import Imitator
 from gym_memory.baselines.rules.scienceworld.phrases import (
-    Terms,
+    Translation,
     condition_of,
     fit,
     is_among,
@@ -214,8 +214,8 @@ def test_agent_finds_its_place_from_the_memory(knowledge: ShownKnowledge) -> Non
     observed = seen(one.moves[4].answer, told_by(one.moves[:5]), task=one.goal)
     scene = read_scene(observed, Pursuit(one.moves[4].act, "kitchen"))
     rng = np.random.default_rng(0)
-    assert progress(one, Terms(), scene, rng).done == 5
-    assert {number for _, number in progress(one, Terms(), scene, rng).pairs} == {*range(5)}
+    assert progress(one, Translation(), scene, rng).done == 5
+    assert {number for _, number in progress(one, Translation(), scene, rng).pairs} == {*range(5)}
 
 
 def test_repeats_what_was_repeated_until_the_answer_changes(knowledge: ShownKnowledge) -> None:
@@ -230,7 +230,7 @@ def test_repeats_what_was_repeated_until_the_answer_changes(knowledge: ShownKnow
     ):
         observed = seen(moves[-1].answer, told_by(moves), task=one.goal)
         scene = read_scene(observed, Pursuit(on_the_way.act, "workshop"))
-        assert progress(one, Terms(), scene, rng).done == done
+        assert progress(one, Translation(), scene, rng).done == done
 
 
 def test_sees_the_rounds_of_a_demonstration(knowledge: ShownKnowledge) -> None:
@@ -400,7 +400,7 @@ def test_goes_on_in_the_room_where_it_is(knowledge: ShownKnowledge) -> None:
         obs = seen(one.moves[-1].answer, "", f"you, is in, {room}", task=one.goal)
         scene = read_scene(obs, Pursuit(act, room))
         rng = np.random.default_rng(0)
-        standings.append(progress(one, Terms(), scene, rng).value)
+        standings.append(progress(one, Translation(), scene, rng).value)
     assert standings[1] > standings[0]
 
 

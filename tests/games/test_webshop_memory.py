@@ -20,8 +20,8 @@ from gym_memory.games.webshop.rules import (
     queries,
     read_request,
     short_name,
+    singular,
     split_words,
-    stem,
 )
 from gym_memory.graph.temporal import TemporalGraph
 
@@ -226,7 +226,7 @@ def test_phrases_are_in_the_request_and_where_they_say(words):
         said = [word.stem for word in split_words(text[phrase.start : phrase.end])]
         assert " ".join(said) == phrase.words
     found = {word for phrase in request.phrases_in(text) for word in phrase.words.split()}
-    assert found == {stem(word) for word in words} & {"trail", "boot", "ankle", "support"}
+    assert found == {singular(word) for word in words} & {"trail", "boot", "ankle", "support"}
 
 
 # ---------------------------------------------------------------- parts of pages

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gym_memory.run import EpisodeResult
 from gym_memory.run.config import EpisodeRow, Job
-from gym_memory.run.results.pages import stem_of
+from gym_memory.run.results.pages import file_name_of
 from gym_memory.run.results.score import Unit, units
 from gym_memory.run.results.streams import (
     is_stream,
@@ -114,7 +114,7 @@ def test_a_failed_job_counts_with_0() -> None:
 
 def test_names_of_files_are_short() -> None:
     long = "stream?tests=" + "Cooking " * 40
-    assert len(stem_of(long)) < 200
-    assert stem_of(long) != stem_of(long + "Cleaning")
+    assert len(file_name_of(long)) < 200
+    assert file_name_of(long) != file_name_of(long + "Cleaning")
     assert is_stream(long)
     assert not is_stream("streams")

@@ -9,12 +9,13 @@ from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
-from gym_memory.baselines.rl.shared.features import FeatureRows, Lexicon, describe, words_of
+from gym_memory.baselines.rl.shared.features import FeatureRows, Lexicon, describe
 from gym_memory.baselines.rl.shared.learner import Learner
 from gym_memory.baselines.rl.shared.readers import READERS
 from gym_memory.baselines.rl.shared.replay import Batch, Ints, RaggedLists, torch
 from gym_memory.core.records import Observation
 from gym_memory.core.settings import Help, Settings
+from gym_memory.core.text import compounds
 
 __all__ = ["BagEncoder", "BagLearner", "BagNetwork", "BagSettings", "Discount", "Rate"]
 __all__ += ["ObservationBags", "Scenes", "Texts", "scenes_of"]
@@ -247,7 +248,7 @@ class BagLearner(Learner):
         ]
         tried: dict[tuple[int, int], int] = {}
         # Counts go by the bare text: a memory is to help as an observation, and only so.
-        known = frozenset(words_of(obs["text"]))
+        known = frozenset(compounds(obs["text"]))
         if before is not None:
             done = (before.place, before.commands[action])
             tried = {**before.tried, done: before.tried.get(done, 0) + 1}

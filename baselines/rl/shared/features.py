@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.records import Observation, Triple
 from gym_memory.core.settings import check_int
-from gym_memory.core.text import compounds
+from gym_memory.core.text import compounds, stem
 from gym_memory.graph.map import distances
 from gym_memory.graph.schema import (
     DIRECTIONS,
@@ -31,7 +31,7 @@ __all__ = [
     "ParsedAction",
     "RecalledScene",
 ]
-__all__ += ["describe", "parse_action", "stem", "words_of"]
+__all__ += ["describe", "parse_action"]
 
 _PREPOSITIONS = frozenset(
     ("about", "against", "at", "behind", "below", "by", "for", "from", "in", "into", "off", "on",
@@ -87,31 +87,8 @@ def parse_action(action: str) -> ParsedAction:
 
 
 @lru_cache(maxsize=20_000)
-def words_of(text: str) -> tuple[str, ...]:
-    """Return the words of a text, lower case."""
-    return tuple(compounds(text))
-
-
-@lru_cache(maxsize=20_000)
 def _words_but_articles(text: str) -> tuple[str, ...]:
-    return tuple(word for word in words_of(text) if word not in _ARTICLES)
-
-
-@lru_cache(maxsize=100_000)
-def stem(word: str) -> str:
-    """Return what the forms of a word share; enough to compare a verb with its participles.
-
-    >>> [stem(w) for w in ("chop", "chopped", "dice", "diced", "fry", "fried", "frying")]
-    ['chop', 'chop', 'dic', 'dic', 'fri', 'fri', 'fri']
-    """
-    for ending in ("ing", "ed"):
-        if word.endswith(ending) and len(word) >= len(ending) + 2:
-            word = word.removesuffix(ending)
-            break
-    word = word.removesuffix("e")
-    if len(word) > 3 and word[-1] == word[-2]:
-        word = word[:-1]
-    return word[:-1] + "i" if word.endswith("y") else word
+    return tuple(word for word in compounds(text) if word not in _ARTICLES)
 
 
 class Lexicon:
@@ -388,7 +365,7 @@ def describe(
         lexicon.learn(game, names)
         lexicon.learn(game, [phrase.verb for phrase in phrases])
         for _, text in texts:
-            lexicon.learn(game, words_of(text))
+            lexicon.learn(game, compounds(text))
     contexts = {name: _contexts(name, texts) for name in names}
     signs = scene.signposts() if matched and triples else {}
 
@@ -423,7 +400,7 @@ def _state(scene: RecalledScene, texts: list[tuple[str, str]], lexicon: Lexicon)
     found = [
         f"s {source} word {word}"
         for source, text in texts
-        for word in dict.fromkeys(words_of(text))
+        for word in dict.fromkeys(compounds(text))
         if lexicon.common(word)
     ]
     for subject, relation, obj in scene.links:

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from gym_memory.baselines.rl.shared.features import words_of
 from gym_memory.baselines.rl.shared.replay import torch
+from gym_memory.core.text import compounds
 from gym_memory.memory.encoders import DEFAULT_MODEL, make_encoder
 from gym_memory.memory.encoders.pretrained import load_transformer
 
@@ -21,7 +21,7 @@ _MAX_WORDS = 80
 """Words of a text that are read, the last ones."""
 
 
-class _Reader(torch.nn.Module):
+class _TextEncoder(torch.nn.Module):
     """An encoder of texts: float32 of shape (texts, dim)."""
 
     def tuned(self) -> list[torch.nn.Parameter]:
@@ -29,7 +29,7 @@ class _Reader(torch.nn.Module):
         return []
 
 
-class _Gru(_Reader):
+class _Gru(_TextEncoder):
     """Last state of a GRU over the words of a text."""
 
     def __init__(self, dim: int):
@@ -39,7 +39,7 @@ class _Gru(_Reader):
 
     def forward(self, texts: list[str]) -> torch.Tensor:
         rows = [
-            [1 + zlib.crc32(word.encode()) % (_WORDS - 1) for word in words_of(text)[-_MAX_WORDS:]]
+            [1 + zlib.crc32(word.encode()) % (_WORDS - 1) for word in compounds(text)[-_MAX_WORDS:]]
             or [0]
             for text in texts
         ]
@@ -57,7 +57,7 @@ class _Gru(_Reader):
         return state
 
 
-class MiniLM(_Reader):
+class MiniLM(_TextEncoder):
     """A trained layer over frozen sentence embeddings, each computed once.
 
     If ``stretched``, each number of an embedding is about 1 in size, and not the whole of it.
@@ -81,7 +81,7 @@ class MiniLM(_Reader):
         return read
 
 
-class _TunedMiniLM(_Reader):
+class _TunedMiniLM(_TextEncoder):
     """An encoder of sentences trained together with everything else."""
 
     def __init__(self, dim: int):
@@ -104,7 +104,7 @@ class _TunedMiniLM(_Reader):
         return list(self.model.parameters())
 
 
-READERS: dict[str, Callable[[int], _Reader]] = {
+READERS: dict[str, Callable[[int], _TextEncoder]] = {
     "gru": _Gru,
     "minilm": MiniLM,
     "minilm-tuned": _TunedMiniLM,

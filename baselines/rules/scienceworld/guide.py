@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from gym_memory.baselines.rules.scienceworld.demonstrations import Demonstration, nearest
 from gym_memory.baselines.rules.scienceworld.phrases import (
     Act,
-    Terms,
+    Translation,
     condition_of,
     fit,
     is_among,
@@ -73,7 +73,7 @@ class DemonstrationProgress(NamedTuple):
 
 def progress(
     shown: Demonstration,
-    terms: Terms,
+    terms: Translation,
     scene: ScienceScene,
     rng: np.random.Generator,
     abandoned: tuple[Act, ...] = (),
@@ -131,7 +131,7 @@ class _Alignment:
     moves.
     """
 
-    def __init__(self, shown: Demonstration, terms: Terms, *, outset: float):
+    def __init__(self, shown: Demonstration, terms: Translation, *, outset: float):
         self._shown, self._terms = shown, terms
         cost = np.where(shown.repeats, _ROUND, np.where(shown.focuses, _FOCUS, _SKIP))
         self._cost = np.concatenate([[0.0], np.cumsum(cost)])
@@ -177,19 +177,21 @@ class _Alignment:
 
 
 @lru_cache(maxsize=1 << 8)
-def _vain(shown: Demonstration, terms: Terms, abandoned: tuple[Act, ...]) -> NDArray[np.bool_]:
+def _vain(
+    shown: Demonstration, terms: Translation, abandoned: tuple[Act, ...]
+) -> NDArray[np.bool_]:
     vain = [is_among(act, abandoned) for act in _acts(shown, terms)]
     last = [vain[start] for start, end in shown.rounds if end == len(vain)]
     return np.array([*vain, any(last)])
 
 
 @lru_cache(maxsize=1 << 8)
-def _acts(shown: Demonstration, terms: Terms) -> tuple[Act, ...]:
+def _acts(shown: Demonstration, terms: Translation) -> tuple[Act, ...]:
     return tuple(terms.put(move.act) for move in shown.moves)
 
 
 @lru_cache(maxsize=1 << 14)
-def _fits(shown: Demonstration, terms: Terms, act: Act) -> Scores:
+def _fits(shown: Demonstration, terms: Translation, act: Act) -> Scores:
     return np.array([fit(act, other) for other in _acts(shown, terms)])
 
 
@@ -225,7 +227,7 @@ def _reported(act: Act, facts: Sequence[Triple]) -> bool:
     return False
 
 
-def _present(shown: Demonstration, terms: Terms, scene: ScienceScene) -> Scores:
+def _present(shown: Demonstration, terms: Translation, scene: ScienceScene) -> Scores:
     score = np.zeros(len(shown.moves) + 1)
     carried = frozenset(thing.name for thing in scene.carried)
     score[1:] += 0.6 * np.array([_shared(move.carried, carried) for move in shown.moves])
@@ -233,7 +235,9 @@ def _present(shown: Demonstration, terms: Terms, scene: ScienceScene) -> Scores:
     if scene.plan is None:
         return score
     if scene.until is not None:
-        alike = np.maximum(_fits(shown, terms, scene.until), _fits(shown, Terms(), scene.until))
+        alike = np.maximum(
+            _fits(shown, terms, scene.until), _fits(shown, Translation(), scene.until)
+        )
         score[:-1] += 2 * alike**2
     fits = _fits(shown, terms, scene.plan)
     if not scene.made:
@@ -271,7 +275,7 @@ class Guide(NamedTuple):
     """
 
     shown: Demonstration
-    terms: Terms
+    terms: Translation
     standing: DemonstrationProgress
     stands_for: dict[str, str]
 
@@ -303,7 +307,7 @@ def choose(
     """
     ranked = nearest(goal, demonstrations)
     task = ranked[0][0].task
-    found: list[tuple[float, Demonstration, Terms, DemonstrationProgress]] = []
+    found: list[tuple[float, Demonstration, Translation, DemonstrationProgress]] = []
     for shown, alike in [pair for pair in ranked if pair[0].task == task][:_COMPARED]:
         how = terms(shown.goal, goal, shown.recipe, scene.recipe)
         standing = progress(shown, how, scene, rng, abandoned)
@@ -318,7 +322,7 @@ def choose(
 
 
 def resemblance(
-    how: Terms, shown: Demonstration, number: int, scene: ScienceScene, goal: str
+    how: Translation, shown: Demonstration, number: int, scene: ScienceScene, goal: str
 ) -> float:
     """Return how far the next move's things are in sight and look as they did then, in [-1, 1].
 
@@ -360,7 +364,7 @@ def is_elsewhere(holder: str, content: str, scene: ScienceScene) -> bool:
 
 
 def _bound(
-    shown: Demonstration, how: Terms, standing: DemonstrationProgress
+    shown: Demonstration, how: Translation, standing: DemonstrationProgress
 ) -> Iterator[tuple[str, str]]:
     """Yield replaced things with their replacements, by the moves in memory, latest first."""
     for act, number in reversed(standing.pairs):

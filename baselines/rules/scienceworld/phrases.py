@@ -11,7 +11,7 @@ from typing import NamedTuple
 from gym_memory.core.text import split_sentences
 from gym_memory.core.text import words as words_of
 
-__all__ = ["THE_SAME", "Act", "Terms", "Thing", "condition_of", "fit", "is_among", "is_named"]
+__all__ = ["THE_SAME", "Act", "Thing", "Translation", "condition_of", "fit", "is_among", "is_named"]
 __all__ += ["is_shown", "likeness", "masked", "named_to_focus_on", "named_words", "parse"]
 __all__ += ["recipe_in", "terms", "things_in", "words"]
 
@@ -154,7 +154,7 @@ _BETWEEN = 2
 """Tokens between two differences that two goals may share by chance."""
 
 
-class Terms(NamedTuple):
+class Translation(NamedTuple):
     """A translation of a demonstration from its goal into the terms of another.
 
     ``changes`` maps names in the demonstration to names here, the longest first; ``left_out`` are
@@ -176,7 +176,7 @@ class Terms(NamedTuple):
 @lru_cache(maxsize=1 << 10)
 def terms(
     there: str, here: str, mixed_there: tuple[str, ...] = (), mixed_here: tuple[str, ...] = ()
-) -> Terms:
+) -> Translation:
     """Return the names that differ, by two goals and the recipes of both.
 
     >>> terms("Boil tin in the red pot.", "Boil ice cream in the red pot.").changes
@@ -190,7 +190,7 @@ def terms(
     others = [one for one in mixed_there if one not in mixed_here] if mixed_here else []
     found.update(zip(others, (one for one in mixed_here if one not in mixed_there), strict=False))
     left_out = frozenset(one for one in others if one not in found)
-    return Terms(tuple(sorted(found.items(), key=lambda pair: -len(pair[0]))), left_out)
+    return Translation(tuple(sorted(found.items(), key=lambda pair: -len(pair[0]))), left_out)
 
 
 def _changes(there: str, here: str) -> list[tuple[str, str]]:

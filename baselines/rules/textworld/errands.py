@@ -17,6 +17,7 @@ from typing import NamedTuple
 from gym_memory.baselines.rules.base import explore, follow, go_to
 from gym_memory.baselines.rules.beliefs import Aim, Beliefs, Kind, Move, canonical, only
 from gym_memory.core.records import Triple
+from gym_memory.core.text import words as split_words
 from gym_memory.graph.map import distances
 from gym_memory.graph.schema import DIRECTIONS, INVENTORY, LOCATIONS, VERBATIM
 from gym_memory.memory.reading import read_account
@@ -60,7 +61,6 @@ _REPEATED = re.compile(r"\b(?:repeat\w*|again|each time|over and over)\b", re.IG
 _TRIP = frozenset(
     ("go", "head", "travel", "move", "walk", "venture", "proceed", "run", "journey", "trip", "way")
 )
-_WORD = re.compile(r"[\w'-]+")
 _QUOTED = re.compile(r"(?<!\w)(?P<mark>['\"`])(?P<words>[^'\"`\n]{2,60}?)[.!]?(?P=mark)(?!\w)")
 _ARGUMENTS = re.compile(r"(?P<thing>.+?)(?: (?:from|on|into|with) (?P<other>.+))?")
 _MAX_ERRAND_CHARS = 60
@@ -95,7 +95,7 @@ def _errands(text: str) -> tuple[_ErrandClause, ...]:
     found = []
     before = ""
     for clause in _CLAUSE.split(text.lower()):
-        words = _WORD.findall(clause)
+        words = split_words(clause, "'-")
         if _NOT.search(clause) or _ASIDE.match(clause):
             continue
         if before and _PRONOUN.search(clause):

@@ -46,10 +46,10 @@ def _line(line: str) -> Iterator[Triple]:
         yield Triple(subject.strip(), relation.strip(), obj.strip())
     else:
         for sentence in re.split(r"(?<=[^.])\. ?(?=[A-Z]|$)", line):
-            yield from _sentence(sentence)
+            yield from _facts_of(sentence)
 
 
-def _sentence(sentence: str) -> Iterator[Triple]:
+def _facts_of(sentence: str) -> Iterator[Triple]:
     head, colon, rest = sentence.partition(": ")
     place = head.lower()
     if place.startswith("from "):

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from itertools import islice
 
 from gym_memory.core.records import Triple
+from gym_memory.core.text import word_spans
 from gym_memory.extract import Mention
 from gym_memory.extract.notes.kept import kept
 from gym_memory.extract.notes.recipes import (
@@ -33,7 +35,6 @@ _REFUSED = re.compile(
     r"You (?:can't|cannot) (?:see|read|go|do|examine|look|make|reach|talk|use)\b|You see nothing"
     r"|That's not|I didn't|I only|What do you want|Which do you mean|There is nothing"
 )
-_WORD = re.compile(r"[\w'-]+")
 
 
 @kept
@@ -101,7 +102,7 @@ def _quote(name: str, text: str, note: Report, kind_of: KindOf) -> Iterator[Ment
 
 def _known_phrases(text: str, known: Callable[[str], bool]) -> Iterator[tuple[str, int, int]]:
     """Yield known names of up to four words, the longest where several begin."""
-    words = [(word.group().lower(), *word.span()) for word in _WORD.finditer(text)][:_MOST_WORDS]
+    words = list(islice(word_spans(text, "'-"), _MOST_WORDS))
     i = 0
     while i < len(words):
         for length in (4, 3, 2, 1) if words[i][0] not in ("a", "an", "the", "some") else ():

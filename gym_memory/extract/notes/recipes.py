@@ -12,6 +12,7 @@ from itertools import takewhile
 from typing import NamedTuple
 
 from gym_memory.core.records import Triple
+from gym_memory.core.text import words as split_words
 from gym_memory.extract import Mention
 from gym_memory.extract.notes.clause import (
     ARTICLES,
@@ -184,7 +185,6 @@ _LISTED = re.compile(
 )
 """Words of a heading above a list of ingredients."""
 _LINE = re.compile(r"[^\s][^\n]*")
-_WORD = re.compile(r"[\w-]+")
 _MARK = re.compile(r"(?:[-*+\u2022\u2013]|\d{1,2}[.)])[ \t]+")
 _AMOUNT = re.compile(
     r"(?:\d[\d./]*|a|an|one|two|three|four|half an?)[ \t]*(?:(?:k?g|ml|cl|l|oz|lbs?|cups?|tbsp"
@@ -214,7 +214,7 @@ def calls_itself_recipe(text: str) -> bool:
 
 def speaks_of_preparing(text: str) -> bool:
     """True if a text has a word for preparing food."""
-    return any(map(preparation, _WORD.findall(text[:_MAX_TEXT_CHARS].lower())))
+    return any(map(preparation, split_words(text[:_MAX_TEXT_CHARS], "-")))
 
 
 def read_recipe(text: str, kind_of: KindOf = lambda name: None) -> tuple[Mention, ...]:
@@ -253,7 +253,7 @@ def _item(line: re.Match[str]) -> tuple[str, list[str], tuple[int, int]]:
         if found:
             text, start = text[found.end() :], start + found.end()
     name, _, rest = re.sub(r"[,(]", "\n", text, count=1).partition("\n")
-    states = [found.state for found in preparations(_WORD.findall(rest.lower()))]
+    states = [found.state for found in preparations(split_words(rest, "-"))]
     words = clean_name(name).rstrip(" .").split()
     while len(words) > 1 and preparation(words[0]) == words[0]:
         states.append(words.pop(0))

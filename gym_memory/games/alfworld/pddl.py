@@ -24,7 +24,7 @@ __all__ += ["parse_domain", "parse_problem"]
 Expression = str | list["Expression"]
 """A word, or a list in brackets."""
 
-_TOKEN = re.compile(r"[()]|[^\s()]+")
+_SYMBOL = re.compile(r"[()]|[^\s()]+")
 _COMMENT = re.compile(r";[^\n]*")
 _DEEPEST = 100
 _MOST_CASES = 1000
@@ -276,7 +276,7 @@ def _met(state: State, case: Case, binding: Binding) -> bool:
 def _parse(text: str) -> list[Expression]:
     """Parse a PDDL file into nested lists."""
     stack: list[list[Expression]] = [[]]
-    for token in _TOKEN.findall(_COMMENT.sub("", text).lower()):
+    for token in _SYMBOL.findall(_COMMENT.sub("", text).lower()):
         if token == "(":
             stack.append([])
             if len(stack) > _DEEPEST:

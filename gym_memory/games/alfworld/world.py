@@ -33,7 +33,7 @@ _BLOCK_END = re.compile(r'"""\s*;')
 _ACTION = re.compile(r"action\s+(\w+)\s*\{")
 _ACTION_END = re.compile(r"\n\}")
 _FIELD = r'\b{}\s*::\s*"([^"]*)"\s*;'
-_TOKEN = re.compile(
+_TEMPLATE_PART = re.compile(
     r"(?P<list>\[\{(?P<each>[^{}|]+)(?:\|(?P<given>[^{}\[\]]+))?\}\])"
     r"|\{(?P<expression>[^{}|]+)(?:\|(?P<facts>[^{}\[\]]+))?\}"
     r"|#(?P<rule>[^#]+)#"
@@ -99,7 +99,7 @@ class _TermPart(NamedTuple):
 def _parts(text: str) -> tuple[_TermPart, ...]:
     found, position = [], len(text) - len(text.lstrip())
     while position < len(text):
-        token = _TOKEN.match(text, position)
+        token = _TEMPLATE_PART.match(text, position)
         if token is None:
             raise CorruptGameError(f"the game's grammar cannot be read at {text[position:][:40]!r}")
         position = token.end()

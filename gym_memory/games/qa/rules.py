@@ -17,7 +17,7 @@ from gym_memory.extract.draft import Draft
 from gym_memory.graph import TemporalGraph
 from gym_memory.graph.schema import clean_name
 
-__all__ = ["ProseName", "ProseRules", "names_in", "words_of"]
+__all__ = ["ProseName", "ProseRules", "name_words", "names_in"]
 
 _MAX_TEXT_CHARS = 20_000
 _MOST_WORDS = 10
@@ -91,7 +91,7 @@ class _PassageDraft(Draft):
 
     def _is_name(self, first: ProseName) -> bool:
         """True if a sentence begins with a name, and not with any word in capitals."""
-        if first.date or not words_of(first.text):
+        if first.date or not name_words(first.text):
             return False
         if " " in first.text:
             return True
@@ -112,8 +112,8 @@ class _PassageDraft(Draft):
         The first one is another form of the title if they share a word: ``Neil Ellwood Peart``
         under the title ``Neil Peart``.
         """
-        words = words_of(first.text)
-        if not self.mentions and not set(words).isdisjoint(words_of(self.topic)):
+        words = name_words(first.text)
+        if not self.mentions and not set(words).isdisjoint(name_words(self.topic)):
             for word in words:
                 self._known.setdefault(word, []).append(self.topic)
             self._forms[clean_name(first.text)] = self.topic
@@ -139,14 +139,14 @@ class _PassageDraft(Draft):
         name = clean_name(text)
         if name in self._forms:
             return self._forms[name]
-        for full in self._known.get(words_of(name)[0] if words_of(name) else "", ()):
+        for full in self._known.get(name_words(name)[0] if name_words(name) else "", ()):
             if f" {name} " in f" {full} ":
                 return full
         self._learn(name)
         return name
 
     def _learn(self, name: str) -> None:
-        for word in words_of(name):
+        for word in name_words(name):
             self._known.setdefault(word, []).append(name)
 
 
@@ -274,10 +274,10 @@ def _proper(text: str, start: int, rest: str) -> list[ProseName]:
     return names
 
 
-def words_of(name: str) -> list[str]:
+def name_words(name: str) -> list[str]:
     """Return the words that distinguish a name, in lower case, without marks.
 
-    >>> words_of("Buechner & Orth, Jr.")
+    >>> name_words("Buechner & Orth, Jr.")
     ['buechner', 'orth', 'jr']
     """
     return [w for w in words(name) if w not in _NO_NAMES]

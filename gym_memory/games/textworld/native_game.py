@@ -414,7 +414,7 @@ def word_key(word: str) -> str:
     return kept
 
 
-def words_of(text: str) -> tuple[str, ...]:
+def parser_words(text: str) -> tuple[str, ...]:
     """Return the words of a name as the parser compares them."""
     return tuple(map(word_key, text.lower().split()))
 
@@ -434,7 +434,7 @@ def _vocabulary(
             continue
         _require(name.isascii() and name.translate(_MARKS_OF_NAMES).isalnum(), name)
         _require(types[entity] == "r" or printed(name) == name, name)
-        wholes = [words_of(text) for text in (name, *(info.get("synonyms") or ()))]
+        wholes = [parser_words(text) for text in (name, *(info.get("synonyms") or ()))]
         for words in wholes:
             names[words] = (*names.get(words, ()), entity)
         if kinds[entity]:

@@ -15,7 +15,7 @@ from gym_memory.games.textworld.native_game import (
     NativeGame,
     is_plain,
     matched,
-    words_of,
+    parser_words,
 )
 from gym_memory.games.textworld.native_text import Holdings, View
 
@@ -105,7 +105,7 @@ class TurnRules:
         return self._named(words, self._in_scope)
 
     def _named(self, words: list[str], in_scope: Callable[[str], bool]) -> str:
-        key = words_of(" ".join(words))
+        key = parser_words(" ".join(words))
         named = self._game.names.get(key)
         if named is None:
             raise _Unknown

@@ -28,7 +28,7 @@ __all__ = [
     "WebShopRules",
 ]
 __all__ += ["Word", "listing_of", "option_groups", "page_of", "parts_of", "queries"]
-__all__ += ["read_request", "short_name", "split_words", "stem"]
+__all__ += ["read_request", "short_name", "singular", "split_words"]
 
 SEARCH_PAGE = "search page"
 THIS = "this product"
@@ -375,10 +375,10 @@ class ShoppingRequest(NamedTuple):
                 position = max(end, position + 1)
 
 
-def stem(word: str) -> str:
+def singular(word: str) -> str:
     """Return a word without the *s* of a plural.
 
-    >>> stem("shoes"), stem("dress"), stem("gps"), stem("women's")
+    >>> singular("shoes"), singular("dress"), singular("gps"), singular("women's")
     ('shoe', 'dress', 'gps', "women's")
     """
     if len(word) > 3 and word[-1] == "s" and word[-2] not in "su'’":
@@ -388,7 +388,7 @@ def stem(word: str) -> str:
 
 def split_words(text: str) -> list[Word]:
     """Return the words of a text, in lower case."""
-    return [Word(stem(m[0]), m.start(), m.end()) for m in _WORD.finditer(text.lower())]
+    return [Word(singular(m[0]), m.start(), m.end()) for m in _WORD.finditer(text.lower())]
 
 
 @lru_cache(maxsize=256)
@@ -408,7 +408,7 @@ def read_request(text: str) -> ShoppingRequest:
         run: list[str] = []
         for word in [*_WORD.findall(part), "a"]:
             if word not in _FILLERS and (run or word != _INSIDE):
-                run.append(stem(word))
+                run.append(singular(word))
             elif run:
                 runs.append(tuple(run[:-1] if run[-1] == _INSIDE else run))
                 run = []

@@ -65,7 +65,7 @@ _FORMS = {
     (False, False): "MAY NOT CONTRIBUTE TO",
     (False, True): "DOES NOT CONTRIBUTE TO",
 }
-_SENTENCE = re.compile(
+_ABSTRACTION = re.compile(
     r"^(?P<cause>.+?)\s+"
     r"(?:(?P<necessary>(?P<may>may)(?:\s+be)?|should(?:\s+be)?|is|are)\s+nec+es+ary"
     r"|(?P<helps>may|should)(?:\s+be)?\s+contribut\w*"
@@ -97,7 +97,7 @@ class CausalAbstraction(NamedTuple):
         >>> CausalAbstraction.parse("Opening the fridge may be necessary to get juice.").effect
         'get juice'
         """
-        found = _SENTENCE.match(" ".join(sentence.split()))
+        found = _ABSTRACTION.match(" ".join(sentence.split()))
         if found is None:
             return None
         cause, effect = found["cause"].strip(), found["effect"].strip()

@@ -39,13 +39,13 @@ from gym_memory.run.results.score import table as score_table
 from gym_memory.run.results.streams import is_stream, stream_figures
 from gym_memory.run.results.sweep import at_largest, budgets, curves
 
-__all__ = ["comparison", "curve_figures", "report_page", "stem_of"]
+__all__ = ["comparison", "curve_figures", "file_name_of", "report_page"]
 
 _LONGEST_STEM = 150
 """Characters of a protocol in a file name, which has at most 255."""
 
 
-def stem_of(protocol: str) -> str:
+def file_name_of(protocol: str) -> str:
     """Return a protocol as part of a file name."""
     stem = "".join(c if c.isalnum() else "-" for c in protocol)
     if len(stem) <= _LONGEST_STEM:
@@ -125,7 +125,7 @@ def _section(protocol: str, played: Sequence[Unit], colour: dict[str, int]) -> S
     sentences += [("Who played", sentence) for sentence in labels(rows)]
     sentences += [("Calls of language models", note) for note in notes_on(own)]
     sentences += [("", sentence) for sentence in _certain(rows)]
-    return Section(f"Protocol {protocol}", stem_of(protocol), sentences, figures)
+    return Section(f"Protocol {protocol}", file_name_of(protocol), sentences, figures)
 
 
 def _certain(rows: Sequence[TableRow]) -> list[str]:

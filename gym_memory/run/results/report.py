@@ -24,7 +24,7 @@ from gym_memory.run.results.folder import (
     read_replaced,
 )
 from gym_memory.run.results.labels import labels
-from gym_memory.run.results.pages import curve_figures, report_page, stem_of
+from gym_memory.run.results.pages import curve_figures, file_name_of, report_page
 from gym_memory.run.results.score import (
     GAP_NUMBERS,
     SCALE,
@@ -206,7 +206,7 @@ def _head(
 
 def _section(path: Path, protocol: str, own: Sequence[Unit], gaps: Sequence[Difference]) -> str:
     rows = table(own)
-    stem = stem_of(protocol)
+    stem = file_name_of(protocol)
     colour = colours(unit.memory for unit in own)
     legend = {label_of(memory): number for memory, number in colour.items()}
 

@@ -99,12 +99,12 @@ class Voice:
         rng, styles = self._rng, self.data["names"][kind]
         for _ in range(_UNPAIRED):
             style = rng.choice(styles) if rng.random() < _REPEATED else self._styles[kind]
-            slots = {slot: self._word(kind, slot) for slot in _SLOT.findall(style)}
+            slots = {slot: self._draw_word(kind, slot) for slot in _SLOT.findall(style)}
             if self.take(name := style.format(**slots)):
                 return Name(name, proper="n" in slots or "letter" in slots)
         raise ValueError(f"the voice has too few words for so many names of a {kind}")
 
-    def _word(self, kind: str, slot: str) -> str:
+    def _draw_word(self, kind: str, slot: str) -> str:
         if slot == "n":
             return str(self._rng.randint(1, _MOST_NUMBERS))
         if slot == "letter":
