@@ -284,7 +284,8 @@ def _heading(line: str) -> str:
     return _HEADINGS.get(line.strip(" *#:").lower(), "")
 
 
-def sections(text: str) -> dict[str, list[str]]:
+@lru_cache(maxsize=8)  # memory and its roles read the same notes at one step
+def sections(text: str) -> dict[str, tuple[str, ...]]:
     r"""Return the lines under each heading; those under none have the key ``""``."""
     lines_of: dict[str, list[str]] = {name: [] for name in ("", *_HEADINGS.values())}
     heading = ""
@@ -293,7 +294,7 @@ def sections(text: str) -> dict[str, list[str]]:
             heading = _heading(line)
         elif line.strip():
             lines_of[heading].append(line)
-    return lines_of
+    return {name: tuple(lines) for name, lines in lines_of.items()}
 
 
 class ParsedText(NamedTuple):

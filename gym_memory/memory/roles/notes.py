@@ -83,12 +83,12 @@ def _parsed(text: str) -> tuple[TemporalGraph, dict[str, None], tuple[str, ...]]
     """Return the facts of notes, their subjects, latest last, and the lines that state no fact."""
     parts = sections(text)
     lines = [line for part in ("", READ, PLACES, EARLIER) for line in parts[part]]
-    graph, order = TemporalGraph(), dict[str, None]()
-    for line in reversed(lines):
-        for fact in read_line(line):
-            subject = graph.add(fact, 0).triple.subject
-            order.pop(subject, None)
-            order[subject] = None
+    facts = [fact for line in reversed(lines) for fact in read_line(line)]
+    graph, order = TemporalGraph.of(facts), dict[str, None]()
+    for fact in facts:
+        subject = graph.normalize(fact.subject)
+        order.pop(subject, None)
+        order[subject] = None
     for fact in list(graph.live()):
         direction = direction_of(fact.relation)  # a way is written in one direction only
         if direction is not None and graph.value(fact.subject, OPPOSITE[direction]) is None:
@@ -173,7 +173,7 @@ class BeliefNotes:
     def __call__(self, previous: str, trace: Sequence[Step], task: Task) -> str:
         """Return the new temporal belief."""
         notes = Notes(previous)
-        done = sections(previous)[ACTIONS]
+        done = [*sections(previous)[ACTIONS]]
         for step in trace[-1:] if previous else trace:
             before = current_place(notes.graph)
             notes.take(step, task)
