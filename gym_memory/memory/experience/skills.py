@@ -54,6 +54,8 @@ class Skills(ExperienceMemory):
     New skills, at most one for the task and one for a step, are written only while the success of
     the group is below ``threshold``. Beyond the capacity the lowest ``u + bonus`` goes, never a
     young skill. What differs from the paper: an episode is paired with the mean of its group.
+    Written by rules, skills gain hardly anything over ``none`` in a stream of households; ``llm``
+    has a model write them.
     """
 
     name: ClassVar[str] = "skills"
