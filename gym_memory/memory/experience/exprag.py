@@ -36,7 +36,7 @@ class ExpRAG(ExperienceMemory):
 
 
 class ExpRecent(ExpRAG):
-    """The last ``k`` episodes, whatever their goals: a control, which equals ``none`` in streams."""
+    """The last ``k`` episodes, whatever their goals: a control, level with ``none`` in streams."""
 
     name: ClassVar[str] = "exprecent"
 
