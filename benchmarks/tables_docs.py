@@ -446,6 +446,12 @@ def paper_pairs() -> Table:
     return heads, 4, rows
 
 
+def paper_prompts() -> Table:
+    """Return the last prompt of a trial, cut and whole; see papers/prompt.py."""
+    rows = [[f"`{most}`", *map(str, more)] for most, *more in measured("papers/prompt")]
+    return ["`history_tokens`", "steps", "tokens of the last prompt", "steps in it"], 1, rows
+
+
 def door_faults() -> Table:
     """Return the line that each mistake gives at a door; see doors/calls.py."""
     titles = {"token": "a wrong token", "handle": "a wrong handle, a lost session or a wrong split",

@@ -473,7 +473,12 @@ def credit(
             write_atomic(out / "credit.json", json.dumps(rows, indent=1) + "\n")
         except OSError as error:
             raise ResultsError(f"cannot write to {str(out)!r}: {error}") from error
-        progress().print(f"Written: {out / 'credit.json'}", markup=False, soft_wrap=True)
+        progress().print(
+            f"Written: {out / 'credit.json'}. See each recall: gym-memory view "
+            f"{shlex.quote(str(out / 'steps.jsonl.gz'))}",
+            markup=False,
+            soft_wrap=True,
+        )
 
 
 def _print_credit(episodes: Sequence[EpisodeCredit], title: str) -> None:
