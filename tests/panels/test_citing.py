@@ -130,6 +130,15 @@ def test_departure_from_the_protocol_is_noted(
     assert (state, said in text) == ("note" if change else "ok", True)
 
 
+def test_failed_episode_is_noted(panel_file: str) -> None:
+    env = str(Spec.of("Panel", {"panel": panel_file}))
+    version = f"panel mine@{load_panel(panel_file).digest} qa 1"
+    rows = rows_with(panel_file, version, 3)
+    rows[1] = [dataclasses.replace(r, result=EpisodeResult(failed="lost")) for r in rows[1]]
+    ((state, _, text),) = panel_findings(rows, {"backends": {env: version}})
+    assert (state, "1 of 3 episodes failed" in text) == ("note", True)
+
+
 def test_file_under_the_name_of_another_panel_is_noted(panel_file: str) -> None:
     panel = dataclasses.replace(load_panel(panel_file), name="gata-1")
     write_panel(panel, panel_file)

@@ -89,6 +89,9 @@ def _departures(panel: Panel, rows: Sequence[EpisodeRow]) -> Iterator[str]:
     protocols = {row.job.protocol for row in rows} - {panel.protocol}
     if protocols:
         yield f"played under {', '.join(sorted(protocols))}, not under {panel.protocol}"
+    failed = sum(bool(row.result.failed) for row in rows)
+    if failed:
+        yield f"{failed} of {len(rows)} episodes failed"
     cells = grouped(rows, lambda row: (row.job.memory, row.job.policy, row.job.budget))
     fewest = min(len({row.result.task_id for row in cell}) for cell in cells.values())
     if fewest < len(panel.tasks):
