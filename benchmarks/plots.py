@@ -10,7 +10,9 @@ from __future__ import annotations
 import re
 
 from keep import read_rows
-from tables import HERE, LEARNT, learnt_worlds, otherwise, stream_units
+from tables import stream_units
+from tables_kept import HERE
+from tables_learners import LEARNT, learnt_worlds, otherwise
 
 from gym_memory.draw.figures import budget_figure, colours
 from gym_memory.draw.svg import Line, label_of, line_figure, picture
