@@ -21,7 +21,7 @@ from gym_memory.baselines.rl.shared.learner import Experience, LearnedPolicy
 from gym_memory.baselines.rl.shared.replay import RaggedLists, gather_distinct, torch
 from gym_memory.baselines.rl.shared.rollouts import cells
 from gym_memory.baselines.rl.shared.teachers import PlannerTeacher, RecordedTeacher, TeacherAdvice
-from gym_memory.baselines.rules.beliefs import Plan
+from gym_memory.baselines.rules.plan import Plan
 from gym_memory.core.records import Observation
 from gym_memory.core.settings import Help
 

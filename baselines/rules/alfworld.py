@@ -16,7 +16,8 @@ from importlib.resources import files
 import numpy as np
 
 from gym_memory.baselines.rules.base import AdvisedPolicy
-from gym_memory.baselines.rules.beliefs import Aim, Beliefs, Kind, Move, only
+from gym_memory.baselines.rules.beliefs import Beliefs
+from gym_memory.baselines.rules.plan import Aim, Kind, Move, only
 from gym_memory.core.records import Triple
 from gym_memory.core.settings import check_flag
 from gym_memory.games.alfworld.rules import HouseholdTask, goal_in

@@ -10,8 +10,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from gym_memory.baselines.base import Policy
-from gym_memory.baselines.rules.beliefs import Aim, Beliefs, Kind, Move, Plan, Transcript
-from gym_memory.baselines.rules.plan import saw
+from gym_memory.baselines.rules.beliefs import Beliefs, Transcript
+from gym_memory.baselines.rules.plan import Aim, Kind, Move, Plan, saw
 from gym_memory.core.records import Observation, PlanState, Step, Task
 from gym_memory.extract import get_extractor
 from gym_memory.graph import TemporalGraph

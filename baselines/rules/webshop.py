@@ -13,8 +13,8 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 from gym_memory.baselines.rules.base import RulePolicy
-from gym_memory.baselines.rules.beliefs import Beliefs, Plan
-from gym_memory.baselines.rules.plan import RulePlan, saw
+from gym_memory.baselines.rules.beliefs import Beliefs
+from gym_memory.baselines.rules.plan import Plan, RulePlan, saw
 from gym_memory.core.records import Observation
 from gym_memory.core.settings import check_int
 from gym_memory.extract import get_extractor

@@ -14,7 +14,8 @@ import pytest
 
 import gym_memory  # noqa: F401 - registers the environments
 from gym_memory.baselines.rules.base import explore
-from gym_memory.baselines.rules.beliefs import Aim, Beliefs, Kind, Move, Plan
+from gym_memory.baselines.rules.beliefs import Beliefs
+from gym_memory.baselines.rules.plan import Aim, Kind, Move, Plan
 from gym_memory.baselines.rules.textworld.planner import Planner
 from gym_memory.core.records import Observation, Task, Triple
 from gym_memory.extract import get_extractor

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from gym_memory.baselines.rules.beliefs import Aim, Beliefs, Kind, Move, Plan
-from gym_memory.baselines.rules.plan import saw
+from gym_memory.baselines.rules.beliefs import Beliefs
+from gym_memory.baselines.rules.plan import Aim, Kind, Move, Plan, saw
 from gym_memory.baselines.rules.textworld.errands import carry, run_errands
 from gym_memory.baselines.rules.textworld.hunting import Round
 from gym_memory.baselines.rules.textworld.plan_text import read_plan, write_plan

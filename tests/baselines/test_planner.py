@@ -11,7 +11,8 @@ from heirs import heirs_go_on_as_the_first_would
 
 import gym_memory  # noqa: F401 - registers the environments
 from gym_memory.baselines.rules.base import explore, follow, seek_new, step_towards
-from gym_memory.baselines.rules.beliefs import Aim, Beliefs, Plan
+from gym_memory.baselines.rules.beliefs import Beliefs
+from gym_memory.baselines.rules.plan import Aim, Plan
 from gym_memory.baselines.rules.textworld.errands import is_open
 from gym_memory.baselines.rules.textworld.places import misfits
 from gym_memory.baselines.rules.textworld.planner import Planner

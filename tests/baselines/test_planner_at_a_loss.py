@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from gym_memory.baselines.rules.beliefs import Aim, Beliefs, Kind, Plan
-from gym_memory.baselines.rules.plan import saw
+from gym_memory.baselines.rules.beliefs import Beliefs
+from gym_memory.baselines.rules.plan import Aim, Kind, Plan, saw
 from gym_memory.baselines.rules.textworld.cooking import cook
 from gym_memory.baselines.rules.textworld.hunting import try_keys, use_keys
 from gym_memory.baselines.rules.textworld.planner import Planner

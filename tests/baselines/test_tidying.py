@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gym_memory.baselines.rules.beliefs import Aim, Beliefs, Kind, Move, Plan
+from gym_memory.baselines.rules.beliefs import Beliefs
+from gym_memory.baselines.rules.plan import Aim, Kind, Move, Plan
 from gym_memory.baselines.rules.textworld.places import known_kinds, suits
 from gym_memory.baselines.rules.textworld.tidying import Tidier, Tidying
 from gym_memory.core.errors import MissingDependencyError

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from gym_memory.baselines.base import make_policy
-from gym_memory.baselines.rules.beliefs import Plan
+from gym_memory.baselines.rules.plan import Plan
 from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.records import Observation
 from gym_memory.core.trajectory import read_trajectory

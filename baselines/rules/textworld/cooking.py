@@ -10,7 +10,8 @@ from collections.abc import Iterator, Mapping
 from itertools import chain
 
 from gym_memory.baselines.rules.base import explore, go_to, open_here
-from gym_memory.baselines.rules.beliefs import Aim, Beliefs, Kind, Move, only
+from gym_memory.baselines.rules.beliefs import Beliefs
+from gym_memory.baselines.rules.plan import Aim, Kind, Move, only
 from gym_memory.baselines.rules.textworld.hunting import is_portable, tour
 from gym_memory.baselines.rules.textworld.tidying import is_about_tidying
 from gym_memory.extract.notes.recipes import (

@@ -15,7 +15,8 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from gym_memory.baselines.rules.base import explore, follow, go_to
-from gym_memory.baselines.rules.beliefs import Aim, Beliefs, Kind, Move, canonical, only
+from gym_memory.baselines.rules.beliefs import Beliefs, canonical
+from gym_memory.baselines.rules.plan import Aim, Kind, Move, only
 from gym_memory.core.records import Triple
 from gym_memory.core.text import words as split_words
 from gym_memory.graph.map import distances

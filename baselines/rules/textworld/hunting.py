@@ -11,7 +11,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from gym_memory.baselines.rules.base import explore, follow, go_to
-from gym_memory.baselines.rules.beliefs import Aim, Beliefs, Kind, Move, only
+from gym_memory.baselines.rules.beliefs import Beliefs
+from gym_memory.baselines.rules.plan import Aim, Kind, Move, only
 from gym_memory.baselines.rules.textworld.errands import is_asked_for
 from gym_memory.graph.schema import INVENTORY, PLAYER, QUOTED, head_noun, is_readable
 

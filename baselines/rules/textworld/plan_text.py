@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from gym_memory.baselines.rules.beliefs import Aim, Kind, Plan
+from gym_memory.baselines.rules.plan import Aim, Kind, Plan
 from gym_memory.baselines.rules.textworld.errands import Delivery
 from gym_memory.baselines.rules.textworld.hunting import Reading, Round
 from gym_memory.baselines.rules.textworld.tidying import Tidying

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gym_memory.baselines.rules.base import AdvisedPolicy, explore, open_here, seek_new
-from gym_memory.baselines.rules.beliefs import Aim, Beliefs, Kind, Move, only
+from gym_memory.baselines.rules.beliefs import Beliefs
+from gym_memory.baselines.rules.plan import Aim, Kind, Move, only
 from gym_memory.baselines.rules.textworld.cooking import cook, find_recipe
 from gym_memory.baselines.rules.textworld.errands import carry, deliver, is_open, run_errands
 from gym_memory.baselines.rules.textworld.hunting import (

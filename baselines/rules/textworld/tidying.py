@@ -17,7 +17,8 @@ from typing import NamedTuple
 import numpy as np
 
 from gym_memory.baselines.rules.base import explore, open_here, step_towards
-from gym_memory.baselines.rules.beliefs import Aim, Beliefs, Kind, Move
+from gym_memory.baselines.rules.beliefs import Beliefs
+from gym_memory.baselines.rules.plan import Aim, Kind, Move
 from gym_memory.baselines.rules.textworld.hunting import is_key, read_here
 from gym_memory.baselines.rules.textworld.places import homes, likeness, misfits
 from gym_memory.core.errors import MissingDependencyError

@@ -14,9 +14,10 @@ from dataclasses import replace
 
 from gym_memory.baselines.rules.alfworld import Searcher
 from gym_memory.baselines.rules.base import AdvisedPolicy, step_towards
-from gym_memory.baselines.rules.beliefs import Aim, Beliefs, Kind, Plan
+from gym_memory.baselines.rules.beliefs import Beliefs
 from gym_memory.baselines.rules.learner import Course, LessonFollower
 from gym_memory.baselines.rules.nethack import Descender, Descent
+from gym_memory.baselines.rules.plan import Aim, Kind, Plan
 from gym_memory.baselines.rules.qa import answer_to, bridge_from, evidence_in
 from gym_memory.baselines.rules.textworld.hunting import Reading
 from gym_memory.baselines.rules.textworld.plan_text import read_aim, read_plan, write_plan
