@@ -29,7 +29,7 @@ PORT = 8141
 """The address is part of a results folder, which goes on only with the same one."""
 _COUNT = re.compile(r"^0 of (\d+) lines can be compared with the paper's numbers\.(.*)$", re.M)
 _STEPS = "Steps of an episode: at most 2."
-_PAPER_ALONE = "the paper's number"
+_PAPER_ALONE = "published"
 _WHO = ("answered by scripted rules", "answered by none")
 
 

@@ -18,7 +18,11 @@ if TYPE_CHECKING:
     from gym_memory.papers.experiments import PaperExperiment
     from gym_memory.run.config import EpisodeRow
 
-__all__ = ["paper", "transfer"]
+__all__ = ["paper", "print_records", "transfer"]
+
+
+_NO_BREAK = "\u00a0"
+"""Space inside a name, which is no sentence that wraps."""
 
 
 @options.grouped
@@ -86,15 +90,16 @@ def paper(
     if playing.json_lines:
         print_json(found)
     else:
-        _print(experiment, found)
+        print_records(experiment, found)
         progress().print(experiment.note, markup=False)
     for path in draw(experiment, played, folder):
         progress().print(f"Figure: {path}", markup=False, soft_wrap=True)
     raise typer.Exit(int(any(record.get("n_failed") for record in found)))
 
 
-def _print(experiment: PaperExperiment, found: list[dict[str, Any]]) -> None:
-    from gym_memory.papers.results import labels_of, measures_of, short_names
+def print_records(experiment: PaperExperiment, found: list[dict[str, Any]]) -> None:
+    """Print a line a record, and below them who answered and what cannot be compared."""
+    from gym_memory.papers.results import labels_of, measures_of, row_names, short_names
     from gym_memory.run.results.report import format_interval
 
     measures = measures_of(experiment)
@@ -106,13 +111,14 @@ def _print(experiment: PaperExperiment, found: list[dict[str, Any]]) -> None:
     played = [record for record in found if record["memory"]]
     named = ("env", "memory", "policy")
     short = {key: short_names(record[key] for record in played) for key in named}
+    short["env"] = row_names(experiment, (record["env"] for record in played))
     lines = [
         (
             record.get("part", ""),
-            *(short[key].get(record[key], record[key]) for key in named),
+            *(short[key].get(record[key], record[key]).replace(" ", _NO_BREAK) for key in named),
             record["model"] or "no model",
             *(str(record.get(key, "")) for key in ("n", "n_failed")),
-            *(_beside(record, name, name in published) for name in measures),
+            *(_beside(record, name) for name in measures),
             format_interval(record.get("score_ci")),
             f"{_tokens(record.get('tokens'))} ({_tokens(record.get('paper_tokens'))})",
             _number(record.get("cost_usd")),
@@ -121,23 +127,24 @@ def _print(experiment: PaperExperiment, found: list[dict[str, Any]]) -> None:
         for record in found
     ]
     header = ("part", "environment", "memory", "policy", "answers", *numbers, "comparable")
-    minor = ("USD", "part", "95 %", "failed", "tokens (paper)")
+    minor = ("USD", "part", "95 %", "failed", "tokens (paper)", "answers")
     print_table(header, lines, right=numbers, minor=minor, title=experiment.title)
     for sentence in labels_of(found):
         output().print(sentence, markup=False)
 
 
-def _beside(record: dict[str, Any], name: str, published: bool) -> str:
-    """Return ours and, where it is published, the paper's and the difference if they compare."""
-    if not published:
+def _beside(record: dict[str, Any], name: str) -> str:
+    """Return ours; the paper's if there is one, and the difference if the two can be compared."""
+    theirs = record[f"paper_{name}"]
+    if theirs is None:
         return _number(record[name])
-    gap = record[f"difference_{name}"] if record.get("comparable") else None
-    return f"{_number(record[name])} ({_number(record[f'paper_{name}'])}, {_number(gap, '+')})"
+    gap = f", {_number(record[f'difference_{name}'], '+')}" if record.get("comparable") else ""
+    return f"{_number(record[name])} ({_number(theirs)}{gap})"
 
 
 def _comparable(record: dict[str, Any]) -> str:
     if "comparable" not in record:
-        return "the paper's number"
+        return "published"
     return "yes" if record["comparable"] else "not comparable"
 
 

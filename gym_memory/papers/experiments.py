@@ -51,6 +51,7 @@ class PaperExperiment(NamedTuple):
         groups: Names to environments, for means beside that over all.
         best: Names to policies, of which the one with the best mean success gets a row.
         shown: Measures to show beside those of the paper.
+        rows: Values of an environment's parameter to the paper's names of rows.
         ours: Beginnings of task ids to what they say: that our data replaces the paper's.
     """
 
@@ -69,6 +70,7 @@ class PaperExperiment(NamedTuple):
     best: Mapping[str, tuple[str, ...]] = {}
     ours: Mapping[str, str] = {}
     shown: tuple[str, ...] = ()
+    rows: Mapping[str, str] = {}
 
     def plan(
         self,
@@ -136,6 +138,7 @@ def load_experiment(name: str) -> PaperExperiment:
             {name: tuple(map(Spec, own)) for name, own in record.get("best", {}).items()},
             record.get("ours", {}),
             tuple(record.get("show", ())),
+            record.get("rows") or {row.task: row.short for row in CLIN},
         )
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise InvalidArgumentError(f"experiment {name!r} is not well formed: {error!r}") from error

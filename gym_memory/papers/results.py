@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -31,11 +31,12 @@ from gym_memory.run.results.score import (
     units,
 )
 
-__all__ = ["Played", "draw", "labels_of", "measures_of", "records", "short_names"]
+__all__ = ["Played", "draw", "labels_of", "measures_of", "records", "row_names", "short_names"]
 
 Played = Sequence[tuple[Comparison, Sequence[EpisodeRow]]]
 """Comparisons that were played, with their episodes."""
 _ALL = "all"
+_ABSENT = object()
 
 
 def measures_of(experiment: PaperExperiment) -> list[str]:
@@ -47,19 +48,46 @@ def measures_of(experiment: PaperExperiment) -> list[str]:
 
 
 def short_names(specs: Iterable[str]) -> dict[str, str]:
-    """Return specs without the parameters that all specs of their name share.
+    """Return specs without the parameters that say nothing: those in which no two specs differ.
+
+    A parameter that some lack stays if the names would be equal without it.
 
     >>> list(short_names(["rag?by=hash&k=5", "rag?by=hash&k=9", "clin?past=2"]).values())
     ['rag?k=5', 'rag?k=9', 'clin']
+    >>> list(short_names(["stma?hops=2", "stma?critic=false&hops=2", "stma?memory=false"]).values())
+    ['stma', 'stma?critic=false', 'stma?memory=false']
     """
     short: dict[str, str] = {}
-    for name, own in grouped(dict.fromkeys(specs), lambda spec: Spec(spec).name).items():
+    for own in grouped(dict.fromkeys(specs), lambda spec: Spec(spec).name).values():
         given = {spec: Spec(spec).kwargs for spec in own}
-        shared = [i for i in given[own[0]].items() if all(i in g.items() for g in given.values())]
-        for spec, kwargs in given.items():
-            short[spec] = Spec.of(
-                name, {k: kwargs[k] for k in kwargs if (k, kwargs[k]) not in shared}
-            )
+        values = {
+            key: [kwargs.get(key, _ABSENT) for kwargs in given.values()]
+            for key in dict.fromkeys(key for kwargs in given.values() for key in kwargs)
+        }
+        idle = {k for k, found in values.items() if len({*map(repr, found)} - {repr(_ABSENT)}) < 2}
+        # What only some have tells one from another: of these go those that most have.
+        idle = {k for k in idle if 2 * values[k].count(_ABSENT) < len(own)}
+        names = _without(idle, given)
+        if len({*names.values()}) < len(own):
+            names = _without({k for k in idle if _ABSENT not in values[k]}, given)
+        short |= names
+    return short
+
+
+def _without(idle: Container[str], given: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
+    return {
+        spec: Spec.of(Spec(spec).name, {k: v for k, v in kwargs.items() if k not in idle})
+        for spec, kwargs in given.items()
+    }
+
+
+def row_names(experiment: PaperExperiment, envs: Iterable[str]) -> dict[str, str]:
+    """Return environments by the paper's names of rows, such as Temp1, and short names."""
+    short = short_names(envs)
+    for env in short:
+        for value in Spec(env).kwargs.values():
+            if value in experiment.rows:
+                short[env] = f"{experiment.rows[value]}:{value}"
     return short
 
 

@@ -18,11 +18,14 @@ from rich.cells import cell_len
 from gym_memory.cli import doctor, main
 from gym_memory.cli.compare import print_episodes
 from gym_memory.cli.judge import print_exam
+from gym_memory.cli.paper import print_records
 from gym_memory.cli.show import print_scores
 from gym_memory.cli.tables import shorten
 from gym_memory.cli.train import print_curve
 from gym_memory.core.names import specs
 from gym_memory.evaluate.exam.scores import ALL, ExamScore
+from gym_memory.papers.experiments import load_experiment
+from gym_memory.papers.results import records
 from gym_memory.run import EpisodeResult
 from gym_memory.run.config import EpisodeRow, Job
 from gym_memory.run.results.score import TableRow
@@ -114,12 +117,24 @@ def curve() -> list[dict[str, Any]]:
             for n in (1, 2)]  # fmt: skip
 
 
+def print_experiment(name: str) -> None:
+    """Print a published experiment whose games all ended alike."""
+    pytest.importorskip("yaml", reason="pip install 'gym-memory[llm]'")
+    experiment = load_experiment(name)
+    parts = experiment.plan({"model": "scripted"}, memory_llm=True, seeds="0:1", max_steps=2)
+    result = EpisodeResult("a/0", score=1, max_score=4, normalized=0.25, models=("scripted",))
+    played = [(p, [EpisodeRow(job, 0, result) for job in p.config.jobs()]) for p in parts]
+    print_records(experiment, records(experiment, played))
+
+
 PRINTED: dict[str, Callable[[], None]] = {
     "scores": lambda: print_scores(rows()),
     "episodes": lambda: print_episodes(episodes()),
     "doctor": lambda: doctor.print_findings(findings()),
     "exam": lambda: print_exam(answers()),
     "curve": lambda: print_curve(curve(), Path("runs/first")),
+    "paper-ldm2": lambda: print_experiment("ldm2-table1"),
+    "paper-stma": lambda: print_experiment("stma-table2"),
 }
 
 
