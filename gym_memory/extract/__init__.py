@@ -1,6 +1,6 @@
-"""Extraction: text of one step in, facts with their evidence out.
+"""Extraction: from the text of one step to facts with their evidence.
 
-The rules for any English text are in ``plain.py``, those of a dialect with the game that speaks it.
+The rules for any English text are in ``plain.py``, those of a dialect with its game.
 """
 
 from __future__ import annotations

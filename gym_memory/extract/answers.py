@@ -1,4 +1,4 @@
-"""Short answers to an action: what is done is what the action was about.
+"""Short answers to an action, which state that the action was done.
 
 *Closed.*, *Okay.* and *It catches at once.* name nothing, so the action says what changed. An
 answer that refuses, in any wording, changes nothing.
@@ -29,7 +29,7 @@ _DONE = re.compile(
     r")(?:[,.!](?! but\b)|$)",
     re.IGNORECASE,
 )
-"""The first words of a line that grants what was wanted."""
+"""First words of a line that grants the action."""
 _REFUSED = re.compile(
     r"\b(?:can|could|would|should|must|might|need|fail\w*|refuse\w*|unable|already|nothing|no|not"
     r"|never"
@@ -51,7 +51,7 @@ _BY_PRONOUN = frozenset(
 
 
 def read_answer(draft: Scene, text: str) -> None:
-    """Read what a short answer says of the action, or of a named thing each."""
+    """Read what a short answer states about the action, or about each named thing."""
     listed = "aken" in text or "ropped" in text
     several = list(_ONE_OF_SEVERAL.finditer(text)) if listed else []
     for found in several:
@@ -85,7 +85,7 @@ def _granted(text: str) -> tuple[int, int] | None:
 
 
 def _grants(event: Event, answer: str) -> bool:
-    """True if an answer without a refusal names nothing but what the action was about."""
+    """True if an answer without a refusal names nothing except the action's object."""
     if len(answer) > _MOST_CHARS or _REFUSED.search(answer) or _NAMES.search(answer):
         return False
     kinds = set(event.kinds)
@@ -93,7 +93,7 @@ def _grants(event: Event, answer: str) -> bool:
 
 
 def _perform(draft: Scene, event: Event, start: int, end: int) -> None:
-    """State and end what an action does, with the answer as the evidence."""
+    """State and end the effects of an action, with the answer as the evidence."""
     before = dict(draft.mentions)
     if "throw" in event.verb and not event.holder.text:
         event = event._replace(kinds=("drop",))

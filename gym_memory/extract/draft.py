@@ -88,7 +88,7 @@ class Draft:
         self.add(thing.name, relation, place, thing.start, thing.end)
 
     def describe(self, thing: Phrase) -> None:
-        """Add the states that stand beside the name of a thing."""
+        """Add the states beside the name of a thing."""
         for state in thing.states:
             self.add(thing.name, "is", state, thing.start, thing.end)
 
@@ -101,7 +101,7 @@ class Draft:
             self.add(self.left, way_relation(OPPOSITE[direction]), room, *span)
 
     def add_reported(self, mentions: Iterable[Mention], said_by: str = "") -> None:
-        """Add what a note or a goal says; it does not overrule where a thing was seen."""
+        """Add the statement of a note or a goal; it does not overrule where a thing was seen."""
         for triple, start, end in mentions:
             known = triple in self.mentions and triple not in self.said
             if triple[1] not in LOCATIONS or self.graph.value(triple[0], "location") is None:
@@ -122,7 +122,7 @@ class Draft:
                     self.add(thing, f"belongs {where}", holder)
 
     def note_loss(self) -> None:
-        """Note that what was taken for a negative reward belonged where it was."""
+        """Note that a thing taken for a negative reward belonged where it was."""
         for thing, _, holder in tuple(self.moved.values()):
             before = self.graph.value(thing, "location")
             if holder == INVENTORY and before is not None and before.object != INVENTORY:
@@ -137,7 +137,7 @@ class Draft:
         self.outdated[Pattern(subject, relation, obj)] = None
 
     def keep_only(self, holder: str, names: Collection[str], *, by: str = "text") -> None:
-        """End what the complete contents of a holder leave out."""
+        """End the facts that the complete contents of a holder leave out."""
         for fact in self.contents(holder):
             if fact.subject not in names:
                 self.outdated[Pattern(*fact, by)] = None
@@ -156,7 +156,7 @@ class Draft:
         return meant[0] if len(meant) == 1 else name
 
     def kind_of(self, name: str) -> str | None:
-        """Return what is known of a name, see :func:`kind_in`; None for an unknown one."""
+        """Return the kind of a name, see :func:`kind_in`; None for an unknown one."""
         return kind_in(self.graph, name, self.room)
 
 
@@ -301,7 +301,7 @@ def without_words(step: Step, goal: str) -> Step:
 
 
 def trusted(found: Extraction, goal: str) -> Extraction:
-    """Return an extraction without what untrusted sources say; see :func:`is_trusted`."""
+    """Return an extraction without the statements of untrusted sources; see :func:`is_trusted`."""
     return found._replace(
         mentions=tuple(m for m in found.mentions if is_trusted(found.said.get(m[0], ""), goal))
     )

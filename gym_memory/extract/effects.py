@@ -41,7 +41,7 @@ _FLOOR = ("floor", "ground")
 
 
 def perform(draft: Scene, event: Event) -> bool:
-    """State and end what an event does; return whether it is one after all."""
+    """State and end the effects of an event; return True if it is one after all."""
     own = event.subject.text.lower() in SELVES
     for kind in event.kinds:
         if kind in RESULTS:
@@ -90,14 +90,14 @@ def _who(draft: Scene, event: Event) -> str:
 
 
 def _is_actor(draft: Scene, event: Event) -> bool:
-    """True if the subject acts: a person, a name, or what is known to be here."""
+    """True if the subject acts: a person, a name, or a thing known to be here."""
     name = _who(draft, event)
     bare = event.subject.text[:1].isupper() and name == event.subject.text.lower()
     return bare or names_person(name) or draft.graph.knows(name)
 
 
 def remove(draft: Scene, name: str) -> None:
-    """End the place of a thing, and of what is in or on it."""
+    """End the place of a thing, and of its contents."""
     for place in LOCATIONS:
         draft.outdate(name, place, None)
     for fact in draft.contents(name):

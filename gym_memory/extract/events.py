@@ -24,9 +24,9 @@ _DATA = tomllib.loads(Path(__file__).with_name("events.toml").read_text(encoding
 RESULTS: dict[str, str] = _DATA["states"]
 """Kind of event to the state of the thing after it."""
 INTANGIBLE = frozenset(_DATA["words"]["intangible"].split())
-"""Nouns of what nobody carries and no place holds."""
+"""Nouns of things that nobody carries and no place holds."""
 CONDITIONS = frozenset(_DATA["words"]["conditions"].split())
-"""Words that begin what one is in without being in a place: *in no hurry*."""
+"""First words of conditions that one is in, which are no places: *in no hurry*."""
 SELVES = frozenset(("you", "i", "we", "you've", "i've", "we've"))
 """Subjects that mean the agent."""
 _ADVERBS = frozenset(_DATA["words"]["adverbs"].split())
@@ -139,7 +139,7 @@ def events_in(sentence: str) -> tuple[Event, ...]:
 
 @lru_cache(maxsize=1024)
 def action_event(action: str) -> Event | None:
-    """Return what an action does to a thing; None for another action.
+    """Return the effect of an action on a thing; None for another action.
 
     >>> action_event("put the ring on altar").holder.text
     'altar'
@@ -176,7 +176,7 @@ def _events(words: _SentenceWords) -> Iterator[Event]:
 
 
 def _next_clause(words: _SentenceWords, at: int, subject: ClausePart) -> int | None:
-    """Return where the next clause with an event begins, behind a conjunction or a comma."""
+    """Return where the next clause with an event begins, after a conjunction or a comma."""
     lower = words.lower
     for joint in range(at, len(lower) - 1):
         begins = lower[joint] in _JOINTS and lower[joint + 1] not in _JOINTS

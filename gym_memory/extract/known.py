@@ -73,7 +73,7 @@ def another(name: str) -> str:
 
 
 def _is_near(around: Surroundings, name: str, *, carried: bool | None) -> bool:
-    """True if a thing is in hand, here, or in or on what is."""
+    """True if a thing is in hand, here, or in or on such a thing."""
     place = around.graph.value(name, "location")
     if place is None:
         return False

@@ -42,7 +42,7 @@ _ADVICE = re.compile(
     r"(?:e\.g|examples?|notes?|hints?|tips?|warning|for|to|type|use|format|enter|write|reply|respond|"
     r"choose|taken|dropped|your (?:task|goal) is|i|you|we)\b"
 )
-"""Labels of advice and of what was just done, which state no fact."""
+"""Labels of advice and of the last action, which state no fact."""
 _SUMMARIES = ("status", "stats", "state", "condition")
 _PAIR = re.compile(
     r"(?:^|, |; )(?P<name>[A-Za-z][\w ]*?):? (?P<value>\d+ of \d+|[\w/%.-]+)(?=\.?$|[,;])"
@@ -108,7 +108,7 @@ def read_label(draft: Scene, labelled: LabelItems) -> None:
 
 
 def _read_here(draft: Scene, items: tuple[LayoutItem, ...]) -> None:
-    """Read a list of what is here: things, things some steps away, and ways to other places."""
+    """Read a list of the things here: things, distant things, and ways to other places."""
     exits, things = [], []
     for item in items:
         way = _WAY_TO.match(item.text)
@@ -160,7 +160,7 @@ def _read_exits(draft: Scene, items: tuple[LayoutItem, ...], *, names: bool) -> 
 
 
 def read_carried(draft: Scene, items: tuple[LayoutItem, ...], *, whole: bool) -> None:
-    """Read a list of all that is carried: what it leaves out is carried no more."""
+    """Read a complete list of carried things: what it leaves out is carried no more."""
     held = set()
     for phrase in _listed(draft, items):
         held.add(draft.carry(phrase))

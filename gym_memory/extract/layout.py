@@ -74,7 +74,7 @@ _FRAME = re.compile(
     r"(?P<name>[^\W\d_](?:[\w',&.() /-]*[\w')])?)"
     r"[ \t]*(?:={2,}|=-.*|\*\*|__|>>|#{0,4}|\]|-{2,}|~{2,})"
 )
-"""A name between marks, perhaps with a status behind it."""
+"""A name between marks, perhaps followed by a status."""
 _FRAMES = "=-*_<#[~"
 _BARE = re.compile(
     r"(?P<name>(?:[A-Z][a-z]{0,2}\. )?[A-Z][\w',&/ -]{0,58}?[\w')])"
@@ -98,7 +98,7 @@ _INSCRIBED = re.compile(
     r"|scrawled|printed)\b[^.]*$",
     re.IGNORECASE,
 )
-"""The line above what is no title but an inscription."""
+"""The line above an inscription, which is no title."""
 _SMALL = re.compile(
     r"[A-Z0-9(]|(?:of|the|in|at|on|to|and|a|an|by|with|from|for|le|la|de|du|near|under)$"
 )
@@ -180,7 +180,7 @@ _DIRECTED = re.compile(rf"(?:{'|'.join(DIRECTIONS)})\b", re.IGNORECASE)
 _CLAUSE = re.compile(r"(?:you|your|i|my|it|there)\b", re.IGNORECASE)
 """A line below a label that begins so is a sentence, not an item."""
 CONTENTS = r"(?:,? (?:that|which)\b| (?:contains?|holds?|consists? of)\b).*"
-"""Regular expression of what follows a holder in a label."""
+"""Regular expression of the words after a holder in a label."""
 _FIRST = re.compile(r"[^.!?]+[.!?](?=[ \t]+[A-Z])")
 """First of several sentences: it names a thing, the others describe it."""
 _LISTING = re.compile(
@@ -326,7 +326,7 @@ def _title(text: str, lines: Sequence[re.Match[str]], at: int) -> Title | None:
 
 
 def _is_choice(lines: Sequence[re.Match[str]], at: int) -> bool:
-    """True of one of several lines that number what one may do next."""
+    """True if a line is one of several that number the possible actions."""
     if _CHOICE.match(lines[at].group()) is None:
         return False
     near = (lines[other].group() for other in (at - 1, at + 1) if 0 <= other < len(lines))
@@ -423,7 +423,7 @@ def _list(
     head: LabelItems,
     labels: list[LabelItems],
 ) -> int:
-    """Read the lines of a list below its label; lists inside it stand further to the right."""
+    """Read the lines of a list below its label; inner lists are indented further."""
     own = _indent(lines[at])
     items: list[LayoutItem] = []
     end, at = lines[at].end(), at + 1
@@ -469,7 +469,7 @@ def _list(
 
 
 def _trimmed(value: str) -> str:
-    """Return a value without marks behind it and brackets that close what began before it."""
+    """Return a value without marks after it and brackets that close earlier text."""
     value = value.rstrip(" \t\r|`*_")
     while (
         value and value[-1] in ")]" and value.count(value[-1]) > value.count("(["[value[-1] == "]"])

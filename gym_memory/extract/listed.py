@@ -1,4 +1,4 @@
-"""Lists of what is here: which of them are complete, by what became of things that they left out.
+"""Lists of the things here, and which of them are complete.
 
 A game's lists count as complete until they leave out things that show up again where they were.
 """
@@ -21,7 +21,7 @@ _PRIOR_RIGHT = 3
 
 
 def end_unlisted(draft: Draft) -> None:
-    """End what the text leaves out, and all in it, if the lists of this game are complete."""
+    """End facts about things that the text leaves out, if this game's lists are complete."""
     stated = {mention.subject for mention in draft.mentions}
     gone = [fact for fact in draft.contents(draft.room) if fact.subject not in stated]
     if gone and not are_partial(draft.graph):

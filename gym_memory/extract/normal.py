@@ -1,7 +1,7 @@
-"""The normal form of a text: plain lines, whatever markup a game writes around them.
+"""The normal form of a text: plain lines, without the markup of a game.
 
-Terminal colours, tags, boxes, JSON and dotted leaders become the lines that any reader knows, with
-the way back from each character to the original. See :func:`normal`.
+Terminal colours, tags, boxes, JSON and dotted leaders become plain lines, with the way back from
+each character to the original. See :func:`normal`.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class MappedText(NamedTuple):
         return found._replace(mentions=tuple(mentions))
 
     def replaced(self, pattern: re.Pattern[str], new: Callable[[re.Match[str]], str]) -> MappedText:
-        """Return the text with other words for what a pattern matches."""
+        """Return the text with matches of a pattern replaced."""
         text, positions = self
         parts: list[str] = []
         places: list[int] = []
@@ -192,7 +192,7 @@ _SPEAKER = re.compile(
     rf"(?:^|(?<=[.!?] ))(?:{'|'.join(_SPEAKERS)}):[ \t]+(?=(?-i:[A-Z\"(])[^\n]*[.!?])",
     re.IGNORECASE | re.MULTILINE,
 )
-"""A label before prose; it says only who speaks."""
+"""A label before prose that only names the speaker."""
 _BAR = re.compile(r"\[[#=*.|█▓▒░ -]{3,}\] ?")
 _COLUMNS = re.compile(r"(?<=[^\s:.,-]) {3,}(?=[A-Z$][\w ]{0,20}: ?\S)")
 """Gap of a status line before a label."""

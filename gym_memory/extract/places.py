@@ -89,7 +89,7 @@ _REFUSAL = re.compile(
 )
 """Words of short answers to a move that did not succeed."""
 _SHUT = re.compile(r"\b(?:door|gate|closed|shut|lock\w*|open|hatch|lid)\b", re.IGNORECASE)
-"""Words of what bars a way for now."""
+"""Words for things that bar a way at present."""
 _DARK = re.compile(r"\bdark(?:ness)?\b|pitch.black", re.IGNORECASE)
 _MAX_REFUSAL_CHARS = 160
 _GOING = frozenset(("travel", "leave", "come"))
@@ -160,7 +160,7 @@ def _acts(sentences: Sequence[tuple[str, int]]) -> bool:
 
 
 def _is_place(draft: Scene, title: Title) -> bool:
-    """True if a title names a place: by its form, by what follows, by a visit or a move."""
+    """True if a title names a place: by its form, by the next lines, by a visit or a move."""
     name = place_name(title.name)
     if not is_name(name):
         return False

@@ -1,4 +1,4 @@
-"""The draft of one text: the place, what is there, and the way that was taken."""
+"""The draft of one text: the place, the things there, and the way taken."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ STATE_WORD = (
 )
 SAME = {"opened": "open", "shut": "closed", "burnt": "burned"}
 _UNLIKE = {"locked": "unlocked", "unlocked": "locked"}
-"""States that exclude each other without being all of a slot: what is unlocked may be closed."""
+"""States that exclude each other without filling a slot: an unlocked thing may be closed."""
 _SPLIT = re.compile(rf"(?:,? and |, )(?={ARTICLE}|[A-Z][a-z])(?![^()]{{0,200}}\))")
 _SENTENCE = re.compile(r"(?:[^.!?\n]+|\.(?=\w))+[.!?]*[\"']?")
 """A dot inside a number or a name ends nothing."""
@@ -69,7 +69,7 @@ _ANY_COUNT = re.compile(r"(?:[Aa]n? single|\d+) (?=[^\W\d])")
 _PROPOSED = re.compile(
     r"\bthat (?:an?|the|you|it|he|she|they|someone|there|no|\w+ (?:is|are|was)) "
 )
-"""Begins what a rumour or a doubt is about."""
+"""First words of a rumour or a doubt."""
 NOTHING = re.compile(r"(?:nothing|no one|nobody|no|not|none|empty)\b", re.IGNORECASE)
 _VAGUE_WORDS = (
     *("that", "which", "who", "it", "they", "them", "this", "these", "those", "he", "she", "him"),
@@ -171,14 +171,14 @@ WITH_CONTENTS = re.compile(
     rf"|(?P<sure>{_THAT} (?:contains?|holds?)|,? containing)|,? with(?=.* (?:on|in) it\.?$))"
     r" (?P<items>.+?)(?: (?P<where>on|in|inside|under) (?:it|them))?\.?$"
 )
-"""A thing and what it holds; *sure* by the verb alone."""
+"""A thing and its contents; *sure* by the verb alone."""
 ROOM_ITSELF = re.compile(
     r"(?:floor|ground|room|area)(?: of (?:the |this )?room)?"
     r"|(?:\w+ )?(?:corner|cent(?:er|re)|middle|side|end)(?: of (?:the|this) (?P<of>[\w ]+))?"
 )
 POSSESSION = re.compile(r"your (?:inventory|hands?|pockets?|backpack|possession)")
 _FAR = ("distance", "background")
-"""Words for what is in view, which hold nothing."""
+"""Words for distant things in view, which hold nothing."""
 _TRAVEL = re.compile(
     r"(?:(?:go|walk|run|head|travel|ride|sail|drive|fly|enter)\b|move(?= to\b))"
     r"(?: (?:to|into|in))? ?(?P<to>.*)"
@@ -316,14 +316,14 @@ class Scene(Draft):
             self.add(self.room, EXIT, way, start, end)
 
     def see_behind(self, way: str, place: str, start: int, end: int) -> None:
-        """Add what is in view along a way that was not taken yet."""
+        """Add things in view along a way that was not taken yet."""
         if self.room and is_name(place) and self.graph.value(self.room, way) is None:
             self.add(place, seen_relation(way), self.room, start, end)
 
     def put(self, phrase: Phrase, *, moved: bool = False) -> None:
-        """Add what is here; where the place is unknown, that it is seen.
+        """Add a thing here; if the place is unknown, that it is seen.
 
-        A thing of a name that is in hand is another one, unless it was ``moved``.
+        A thing with the name of one in hand is another one, unless it was ``moved``.
         """
         name = phrase.name
         if name in self.held or name in self.moved or not self.graph.knows(name):
@@ -340,7 +340,7 @@ class Scene(Draft):
             self.place(phrase, RELATIVE, "here")
 
     def carry(self, phrase: Phrase) -> str:
-        """Add what is in hand, and return its name.
+        """Add a thing in hand, and return its name.
 
         A thing of that name which the text shows here is another one.
         """
@@ -396,7 +396,7 @@ def place_name(text: str) -> str:
 
 
 def here(draft: Scene, text: str, start: int, *, bare: bool = False) -> None:
-    """Add the things of an enumeration to what is here."""
+    """Add the things of an enumeration to those here."""
     for phrase in find_things(draft, text, start, bare=bare):
         draft.put(phrase)
 
@@ -444,7 +444,7 @@ def find_things(draft: Scene, text: str, start: int, *, bare: bool = False) -> I
 
 
 def read_contents(draft: Scene, text: str, start: int) -> str:
-    """Read what a part of a list holds; return it with blanks in the place of the contents."""
+    """Read the contents in a part of a list; return the part with blanks in their place."""
     if not has_any(text, ("(", " that ", " which ", " containing ", " with ")):
         return text
     whole = WITH_CONTENTS.fullmatch(text)
@@ -456,7 +456,7 @@ def read_contents(draft: Scene, text: str, start: int) -> str:
 
 
 def hold(draft: Scene, whole: re.Match[str], start: int, holder: Phrase) -> None:
-    """Read what a thing holds by a match of :data:`WITH_CONTENTS`."""
+    """Read the contents of a thing by a match of :data:`WITH_CONTENTS`."""
     if NOTHING.match(whole["items"]):
         draft.add(holder.name, "is", "empty", holder.start, holder.end)
         return

@@ -1,4 +1,4 @@
-"""Forms of sentences that text games share, each with what it states."""
+"""Forms of sentences that text games share, each with its statement."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ _BY = (
     r"(?:above|against|among|at|behind|below|beneath|beside|between|by|in front of|near|next to"
     r"|(?:on|in)(?= (?:the|a|one) (?:far |other |near )?(?:corner|side|end|middle)))"
 )
-"""Before what a thing is close to."""
+"""Prepositions before a thing that another one is close to."""
 _ON_IN = r"(?:on top of|in(?:side)?|on|under(?:neath)?|upon)"
 _SEEN = re.compile(
     r"(?:(?:[Ii]n (?:one|another|the other) (?:part|side|corner) of the room|[Nn]earby"
@@ -91,7 +91,7 @@ _DOORWAY = re.compile(
 _BEHIND = re.compile(
     rf"(?:wards?)?,? (?:leads? )?to (?P<place>the {NAME})(?=,|;| and | from |[.!]*$)"
 )
-"""Place behind a way: *north to the mill*."""
+"""Place at the end of a way: *north to the mill*."""
 _POSED_HERE = re.compile(
     rf"(?P<items>{ARTICLE} {_THINGS}) (?:{_BE}(?: {_POSED})?|{_LIE})(?: now)? "
     rf"(?:{_HERE}\b(?:,[^.!?]*)?|{_BY} {ARTICLE} {NAME}){_STOP}"
@@ -188,7 +188,7 @@ def read_sentence(draft: Scene, sentence: str, offset: int) -> None:
 
 
 def _see(draft: Scene, found: re.Match[str]) -> None:
-    """Read things that are here, in a named place, or so many steps away."""
+    """Read things that are here, in a named place, or some steps away."""
     text, start = found["things"], found.start("things")
     if read_away(draft, text, start):
         return
@@ -239,7 +239,7 @@ def _inside(draft: Scene, found: re.Match[str]) -> None:
 
 
 def _way(draft: Scene, found: re.Match[str]) -> bool:
-    """Read what is seen in a direction: a place, or a door."""
+    """Read the view in a direction: a place, or a door."""
     direction = found["way"].lower()
     if direction not in DIRECTIONS:
         return False
@@ -276,7 +276,7 @@ def _clock(draft: Scene, found: re.Match[str]) -> None:
 
 
 def _change(draft: Scene, found: re.Match[str]) -> None:
-    """Read what was opened, and what that shows."""
+    """Read an opening, and the contents that it shows."""
     groups = found.groupdict()
     shown = "more" if groups.get("more") else "items"
     for phrase in find_things(draft, found["thing"], found.start("thing")):
@@ -288,7 +288,7 @@ def _change(draft: Scene, found: re.Match[str]) -> None:
 
 
 def _carry(draft: Scene, found: re.Match[str]) -> None:
-    """Read what is carried; a list without *now* or *the* names all of it."""
+    """Read carried things; a list without *now* or *the* names all of them."""
     things = tuple(find_things(draft, found["items"], found.start("items")))
     held = [draft.carry(phrase) for phrase in things]
     if held and _WHOLE.match(found.group()):

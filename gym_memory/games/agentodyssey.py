@@ -110,7 +110,7 @@ class Engine:
         return self.world.area_instances[self.env.curr_agents_state["area"][_AGENT]]
 
     def name(self, thing: str) -> str:
-        """Return what texts and commands call an object, container or paper."""
+        """Return the name of an object, container or paper in texts and commands."""
         world = self.world
         for kind in (world.container_instances, world.writable_instances, world.objects):
             if thing in kind:
@@ -375,7 +375,7 @@ def true_facts(engine: Engine) -> frozenset[Triple]:
 
 
 def _inside(engine: Engine, things: Mapping[str, float], holder: str) -> Iterator[Triple]:
-    """Yield what is in a holder, and what is in the containers in it."""
+    """Yield the contents of a holder, and of the containers in it."""
     for thing in things:
         name = engine.name(thing).lower()
         yield Triple(name, "is in", holder)
@@ -385,6 +385,6 @@ def _inside(engine: Engine, things: Mapping[str, float], holder: str) -> Iterato
 
 
 def place_name(world: Any, area: Any) -> str:
-    """Return what texts call an area: its place and its own name."""
+    """Return the name of an area in texts: its place and its own name."""
     place = world.place_instances[world.auxiliary["area_to_place"][area.id]]
     return f"{place.name}, {area.name}".lower()

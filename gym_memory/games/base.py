@@ -131,7 +131,7 @@ class TextEnv(gym.Env[dict[str, Any], str]):
         return env
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Return what makes this environment again, in any process: arguments and actions."""
+        """Return the parts that rebuild this environment in any process: arguments and actions."""
         state = self.snapshot()._replace(native=None) if self.task_id else None
         return _remake, (type(self), *self._made_with, state, self._np_random)
 

@@ -1,4 +1,4 @@
-"""Fetch: bring one thing after another; where it was seen is worth remembering.
+"""Fetch: bring one thing after another; their places are worth remembering.
 
 The game needs no package beyond the core and speaks like TextWorld, so that all memories and the
 planner read it.
@@ -171,7 +171,7 @@ class Fetch(TextEnv):
         self._places = dict(places)
 
     def goal(self) -> str:
-        """Return what is wanted now."""
+        """Return the present goal."""
         if self._brought == len(self._house.requests):
             return "All was brought."
         thing, piece = self._house.requests[self._brought]

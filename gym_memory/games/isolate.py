@@ -321,7 +321,7 @@ def _error(name: str, text: str) -> Exception:
 
 
 class _EnvHost:
-    """A raw environment behind plain values: what it answers, and what its other side reads."""
+    """A raw environment behind plain values, which cross the pipe."""
 
     def __init__(self, plugins: list[str], module: str, name: str, kwargs: dict[str, Any]) -> None:
         for plugin in plugins:
@@ -366,7 +366,7 @@ def _imported(module: str, name: str) -> Any:
 
 
 def _host(memory: str, cpu_s: str, folder: str, workplace: str) -> None:
-    """Read calls from stdin, answer on what was stdout; engines print to stderr.
+    """Read calls from stdin, answer on the former stdout; engines print to stderr.
 
     The first call builds the object, later ones are of its methods.
     """

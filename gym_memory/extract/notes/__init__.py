@@ -1,7 +1,7 @@
-"""Reading of notes, recipes and goals, whose words nobody knows in advance.
+"""Reading of notes, recipes and goals, whose words are not known in advance.
 
-``words.py`` knows what names, nouns and verbs mean, ``clause.py`` tags a clause,
-``statements.py`` and ``recipes.py`` interpret the tags.
+``words.py`` knows what names, nouns and verbs mean, ``clause.py`` tags a clause, ``statements.py``
+and ``recipes.py`` interpret the tags.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def read_writing(
 
 
 def _read_recipe(name: str, text: str, kind_of: KindOf, *, sure: bool) -> tuple[Mention, ...]:
-    """Read a recipe in sentences; it is one by what it says of food, whatever it is written on."""
+    """Read a recipe in sentences, recognized by its statements about food, on any thing."""
     instructs = calls_itself_recipe(text)
     if not (sure or instructs or speaks_of_preparing(text)):
         return ()
@@ -124,5 +124,5 @@ def read_report(
     text = text[:_MAX_TEXT_CHARS]
     facts, names = read_statements(text, kind_of, note=note)
     kitchen = read_kitchen(text, kind_of)
-    named = {"meal", *(m.triple.subject for m in kitchen)}  # what it says of these it says here
+    named = {"meal", *(m.triple.subject for m in kitchen)}  # statements about these are made here
     return Report((*(m for m in facts if m.triple.subject not in named), *kitchen), names)

@@ -143,7 +143,7 @@ class Clause:
         return any(not found.isdisjoint(wanted) for _, found in self.verbs)
 
     def opens(self, *, surely: bool = False) -> bool:
-        """True if it may speak of opening, or surely does: what a lock needs may open it."""
+        """True if it may speak of opening, or surely does: a thing that a lock needs may open it."""
         perhaps = not surely and self.has("require", "insert")
         return perhaps or self.has("open") or _OPENS_SURELY.search(self.cues) is not None
 
@@ -177,7 +177,7 @@ class Clause:
         return at
 
     def moved(self, thing: NamedThing, at: int) -> NamedThing:
-        """Return a thing of an earlier clause where a pronoun stands for it."""
+        """Return a thing of an earlier clause in place of a pronoun."""
         return thing._replace(first=at, last=at + 1, preposition=_preposition(self.lower, at))
 
 
@@ -246,7 +246,7 @@ _SUPPOSES = re.compile(
     r"|\b(?:was|were) once\b|\bseems? (?:made|right|meant|as)\b|\? ?no ?[.!]?$",
     re.IGNORECASE,
 )
-"""An opinion, or what was so once: the next clause says what is."""
+"""An opinion or a past state: the next clause states the present."""
 _REFUSES = re.compile(
     r"\b(?:not(?! far\b| only\b| just\b)|cannot|never(?! left\b| move[sd]?\b))\b|n['’]t\b",
     re.IGNORECASE,
@@ -295,7 +295,7 @@ _ASIDE = (
     (2, lambda before, after: _is_negated(before)),
     (0, lambda before, after: True),
 )  # fmt: skip
-"""Weight of what speaks against a thing; the first that fits counts."""
+"""Weights of signs against a thing; the first that fits counts."""
 
 
 def _meant(things: tuple[NamedThing, ...]) -> tuple[NamedThing, ...]:
@@ -389,7 +389,7 @@ class _Finder:
         return end
 
     def _is_gone_to(self, at: int) -> bool:
-        """True if the clause sends the reader to the name: it is a room then, whatever its noun."""
+        """True if the clause sends the reader to the name: then it is a room, whatever its noun."""
         while at and self._lower[at - 1] in ARTICLES:
             at -= 1
         return _GO_TO.search(" ".join(self._lower[:at])) is not None
@@ -405,7 +405,7 @@ class _Finder:
         return 0
 
     def _known_within(self, first: int, end: int) -> tuple[int, int]:
-        """Return a name, or a known one that begins in it and goes on: *a grilled leg of lamb*."""
+        """Return a name, or a known one that begins in it and is longer: *a grilled leg of lamb*."""
         longer = ((at, self._known(at)) for at in range(first + 1, end))
         return next(((at, known) for at, known in longer if known > end), (first, end))
 
@@ -461,7 +461,7 @@ class _Finder:
         return True
 
     def _acts(self, at: int, first: int) -> bool:
-        """True if a word of no list ends like a verb, behind what is a name already."""
+        """True if a word of no list ends like a verb, after a complete name."""
         word = self._words[at]
         named = at - first > 1 or self._words[at - 1][0].isupper()
         return named and word.islower() and re.search(r"[^sui]s$", word) is not None
@@ -515,12 +515,12 @@ class _Finder:
 
 
 def _bare(word: str) -> str:
-    """Return a word or a name without the ``'s`` of what it owns."""
+    """Return a word or a name without a possessive ``'s``."""
     return word.removesuffix("'s").removesuffix("’s")
 
 
 def _is_no_thing(name: str) -> bool:
-    """True if an unknown name stands for nothing that can be found: *place*, *old gardener*."""
+    """True if an unknown name cannot be found as a thing: *place*, *old gardener*."""
     first, _, rest = name.partition(" ")
     if names_person(name) or (rest and first in _VAGUE):
         return True

@@ -1,6 +1,6 @@
-"""Readings that are kept: the same text, with the same kinds of its names, says the same.
+"""Cached readings: the same text, with the same kinds of its names, states the same.
 
-A memory reads each text, and so does a player who goes by that memory.
+A memory reads each text, and so does a player with that memory.
 """
 
 from __future__ import annotations

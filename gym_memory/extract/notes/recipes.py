@@ -42,7 +42,7 @@ __all__ += ["read_prose_recipe", "read_recipe", "speaks_of_preparing"]
 
 CUTS = {"chopped": "chop", "sliced": "slice", "diced": "dice"}
 HEATS = {"fried": "frying", "roasted": "roasting", "grilled": "grilling"}
-"""States of food, with the verb that makes them and with what appliances are used for."""
+"""States of food, with the verb that causes them and the use of appliances for it."""
 APPLIANCES = {use: word_group("appliances", use) for use in HEATS.values()}
 BLADES = word_group("cooking", "blades")
 
@@ -91,13 +91,13 @@ def preparation(word: str) -> str:
 
 
 def is_tool(name: str) -> bool:
-    """True if a thing is called like what food is cut with or heated on."""
+    """True if the name of a thing is that of a cutting tool or a heater."""
     noun = head_noun(name)
     return noun in BLADES or any(noun in nouns for nouns in APPLIANCES.values())
 
 
 def preparations(words: Sequence[str], named: Collection[int] = ()) -> list[Preparation]:
-    """Return what a sentence says is done, in its order.
+    """Return the preparations that a sentence states, in its order.
 
     Args:
         words: Its words and marks, in lower case.
@@ -120,7 +120,7 @@ def preparations(words: Sequence[str], named: Collection[int] = ()) -> list[Prep
 
 
 def _is_denied(words: Sequence[str], at: int) -> bool:
-    """True if a sentence says that what the word at a position names is not to be done."""
+    """True if a sentence denies the preparation that the word at a position names."""
     start = max((i + 1 for i in range(at) if words[i] in _NEW_CLAUSE), default=0)
     reproached = not _REPROACHES.isdisjoint(words)
     opener = words[start - 1] if start else ""
@@ -163,7 +163,7 @@ _COOKING = re.compile(
     r"|chef\S*)\b",
     re.IGNORECASE,
 )
-"""Words of cooking; a *cook* may speak of anything."""
+"""Words of cooking; without *cook*, which may speak of anything."""
 _INSTRUCTS = re.compile(
     r"\b(?:ingredients?|recipe)\b"
     r"|\b(?:meal|dish)\b[^.]{0,20}\b(?:is|be|are) (?:prepared|made|cooked)\b"
@@ -343,14 +343,14 @@ def _is_state(word: str) -> bool:
 
 
 def _again(clause: Clause, before: list[NamedThing]) -> list[NamedThing]:
-    """Return what a sentence without a food means by *it*: what was named last."""
+    """Return the food that *it* means in a sentence without a food: the one named last."""
     said = [word for word in clause.lower if word in _PRONOUNS]
     chosen = (before[-1:] if said[0] == "it" else before) if said else []
     return [thing._replace(first=-1, last=0) for thing in chosen]
 
 
 def _is_about_first(clause: Clause, foods: list[NamedThing], done: list[Preparation]) -> bool:
-    """True if the first of foods is what the others are for: *the basis is the egg*."""
+    """True if the other foods are for the first one: *the basis is the egg*."""
     if len(foods) < 2 or any(food == foods[0] for food, _ in _matched(clause, foods, done)):
         return False
     between = clause.lower[foods[0].last : foods[1].first]
@@ -377,7 +377,7 @@ def _matched(
 
 
 def _group_of(clause: Clause, groups: list[list[NamedThing]], at: int) -> int:
-    """Return which foods something is done to: those right behind the verb, else those before."""
+    """Return the foods that are prepared: those right after the verb, else those before."""
     after = next((i for i, group in enumerate(groups) if group[0].first > at), -1)
     before = max((i for i, group in enumerate(groups) if group[-1].last <= at), default=-1)
     if -1 in (after, before):
@@ -419,7 +419,7 @@ def read_kitchen(text: str, kind_of: KindOf | None = None) -> tuple[Mention, ...
 
 
 def _uses(text: str, kind_of: KindOf) -> Iterator[Mention]:
-    """Yield the tools of a sentence, in order, with what each is used for."""
+    """Yield the tools of a sentence, in order, with their uses."""
     for clause in _clauses(text, kind_of, 0, owns=True) if speaks_of_preparing(text) else ():
         done = preparations(clause.lower, clause.named)
         uses = [HEATS[found.state] for found in done if found.state in HEATS]
@@ -427,13 +427,13 @@ def _uses(text: str, kind_of: KindOf) -> Iterator[Mention]:
         sure = [t for t in tools if is_tool(t.name) or kind_of(t.name) is not None]
         if not sure and len(tools) == 1:
             sure = tools
-        if len(sure) == len(uses) == len(set(uses)):  # else it does not say which does what
+        if len(sure) == len(uses) == len(set(uses)):  # else the pairing is not stated
             for tool, use in zip(sure, uses, strict=True):
                 yield Mention(Triple(tool.name, "used for", use), *tool.span)
 
 
 def _appliances(text: str) -> Iterator[tuple[Triple, tuple[int, int]]]:
-    """Yield pairs of an appliance, by its full name, and what it does, in either order."""
+    """Yield pairs of an appliance, by its full name, and its use, in either order."""
     for begin, end in sentence_spans(text) if _APPLIANCE.search(text) else ():
         things = named_in(text, begin, end, lambda name: None)
         first = {thing.span[1]: thing.span[0] for thing in things}

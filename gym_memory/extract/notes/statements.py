@@ -93,12 +93,12 @@ class _Pair(NamedTuple):
     note: bool
 
     def surely(self) -> bool:
-        """True if the clause speaks of opening, whatever else it says."""
+        """True if the clause surely speaks of opening."""
         return self.clause.opens(surely=True)
 
 
 class _ConditionRule(NamedTuple):
-    """A condition and what follows where it holds: yes, no, or what another test says."""
+    """A condition and its conclusion: yes, no, or that of another test."""
 
     reason: str
     fits: Callable[[_Pair], bool]
@@ -168,7 +168,7 @@ def _keeps(clause: Clause, holder: NamedThing, thing: NamedThing) -> bool:
 
 
 def _seeks(clause: Clause) -> bool:
-    """True if a clause speaks of what is found in a thing."""
+    """True if a clause speaks of things found in another."""
     in_it = any(word in PLACED and after == "it" for word, after in pairwise(clause.lower))
     return in_it or "where" in clause.lower or clause.has("seek")
 
@@ -402,7 +402,7 @@ class _TextReader:
         return placed and 0 <= clause.pronoun < things[0].first
 
     def _it(self, clause: Clause) -> list[NamedThing]:
-        """Return what *it* stands for: the thing named last, or the key if something is opened."""
+        """Return the referent of *it*: the thing named last, or the key if something is opened."""
         if clause.pronoun < 0:
             return []
         earlier = [thing for thing in self._before if thing.kind != ROOM]
@@ -447,13 +447,13 @@ class _TextReader:
     def _key_and_lock(
         self, clause: Clause, things: list[NamedThing]
     ) -> tuple[NamedThing, NamedThing] | None:
-        """Return the key and what it opens, if the clause says so of two of its things."""
+        """Return the key and its lock, if the clause says so of two of its things."""
         others = [t for t in things if t.kind not in (KEY, ROOM)]
         keys = [t for t in things if t.kind == KEY]
         sure = [t for t in others if t.kind in (CONTAINER, DOOR)]
         locks = sure or [t for t in others if t.kind == "" and is_known(t, self._kind_of)]
         pairs = [(keys[0], lock) for lock in locks[:1]] if keys else []
-        if not keys and len(others) == 2:  # what cannot be a lock is the key
+        if not keys and len(others) == 2:  # the thing that cannot be a lock is the key
             pairs = [
                 (key, lock)
                 for key, lock in (others, others[::-1])
@@ -495,7 +495,7 @@ class _TextReader:
         return [place] if goes or is_where or _keeps(clause, place, holder) else []
 
     def _there(self, clause: Clause) -> list[NamedThing]:
-        """Return the room that was named last, where a clause speaks of what is there."""
+        """Return the room that was named last, if a clause speaks of things there."""
         earlier = [t for t in self._before if t.kind == ROOM][:1]
         if not _THERE.search(clause.cues):
             return []
@@ -541,7 +541,7 @@ class _TextReader:
                 self.names.setdefault(room.name, room.span)
 
     def learnt(self) -> dict[str, str]:
-        """Return what the text shows of unknown names: which are keys, and which lock."""
+        """Return the kinds of unknown names that the text shows: keys, and locks."""
         pairs = [(fact.subject, fact.object) for fact in self.facts if fact.relation == "opens"]
         kinds = {lock: CONTAINER for _, lock in pairs if not kind_of_noun(lock)}
         kinds |= {key: KEY for key, _ in pairs if not kind_of_noun(key)}

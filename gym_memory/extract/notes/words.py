@@ -25,9 +25,9 @@ KindOf = Callable[[str], str | None]
 
 KEY, ROOM, CONTAINER, SUPPORTER, DOOR = "key", "room", "container", "supporter", "door"
 THING = "thing"
-"""Kind of what seems to be portable, to judge by where it was seen."""
+"""Kind of a thing that seems portable, by the places where it was seen."""
 CARRIED = "carried"
-"""Kind of what is surely portable."""
+"""Kind of a thing that is surely portable."""
 
 _DATA = tomllib.loads(Path(__file__).with_name("words.toml").read_text(encoding="utf-8"))
 
@@ -155,7 +155,7 @@ VERBS = frozenset(_SENSES)
 
 
 def senses(word: str) -> frozenset[str]:
-    """Return what a word in lower case may mean as a verb; empty if it is none.
+    """Return the possible meanings of a lower-case word as a verb; empty if it is none.
 
     >>> sorted(senses("shelters")), sorted(senses("stashed"))
     (['keep'], ['put'])

@@ -151,7 +151,7 @@ def _bytes(file: Path) -> bytes:
     try:
         return read_bytes(file, LARGEST_JSON)
     except OSError:
-        return b""  # opening it will say what is wrong
+        return b""  # opening it reports the fault
 
 
 # ------------------------------------------------------------ the environment

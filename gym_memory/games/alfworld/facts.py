@@ -46,7 +46,7 @@ def triples_of(play: HouseholdPlay) -> frozenset[Triple]:
 
 
 def goal_triples(game: Game) -> Iterator[Triple]:
-    """Yield what the task requires."""
+    """Yield the requirements of the task."""
     wanted: dict[int, str] = {}
     states: dict[int, str] = {}
     lamps: set[int] = set()

@@ -162,7 +162,7 @@ def _floors(name: str) -> tuple[Mapping[str, int], ...]:
 def _furnish(
     kind: str, room: _Room, counts: Mapping[str, int], rng: random.Random
 ) -> tuple[_DrawnTask | None, _HouseholdPlan]:
-    """Return a furnished room with a task not done from the start; None where there is none."""
+    """Return a furnished room with a task not done from the start; None if there is none."""
     furniture = [kind for kind, n in counts.items() for _ in range(n)]
     kinds = dict(zip(_ids(furniture, "_bar__plus_00_dot_00"), furniture, strict=True))
     things = [kind for kind, n in _counts(room.things, rng).items() for _ in range(n)]

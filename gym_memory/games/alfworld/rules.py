@@ -220,7 +220,7 @@ _DONE = {"clean": "clean", "heat": "hot", "cool": "cool", "hot": "hot"}
 
 
 class HouseholdTask(NamedTuple):
-    """A task: kinds of things, not single ones; empty where it says nothing of it."""
+    """A task: kinds of things, not single ones; empty for kinds that it does not name."""
 
     thing: str
     number: int = 1

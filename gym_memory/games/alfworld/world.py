@@ -82,7 +82,7 @@ def parse_grammar(text: str) -> Grammar:
 def _closed(
     begin: re.Pattern[str], end: re.Pattern[str], text: str
 ) -> Iterator[tuple[re.Match[str], str]]:
-    """Yield each beginning with what follows it up to the next end, in linear time."""
+    """Yield each beginning with the text up to the next end, in linear time."""
     for piece in end.split(text)[:-1]:
         found = begin.search(piece)
         if found is not None:

@@ -90,7 +90,7 @@ class Caller:
 def _takes(function: Any, name: str) -> bool:
     try:
         parameters = inspect.signature(function).parameters
-    except (TypeError, ValueError):  # what C or Java made has no signature
+    except (TypeError, ValueError):  # objects of C or Java have no signature
         return False
     return name in parameters or any(
         parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values()

@@ -251,7 +251,7 @@ class ForeignEnv(TextEnv):
             score, reward = reward, reward - before
         elif reported["score"] is not MISSING and self._scoring is None:
             score = as_number("score", reported["score"])
-            if result.old:  # what old text games return is a reward or the score so far
+            if result.old:  # old text games return a reward or the score so far
                 reward = score - before
         else:
             score = before + reward

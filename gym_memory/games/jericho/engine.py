@@ -43,7 +43,7 @@ _DEBUGGING = frozenset((
     "purloin", "random", "relations", "responses", "routines", "rules", "scenes", "scope",
     "showdict", "showheap", "showme", "showobj", "showverb", "test", "timers", "trace", "tree",
 ))  # fmt: skip
-"""Inform's verbs for authors: they change or show the world behind the player's back."""
+"""Inform's verbs for authors, which change or show the world beyond the player's means."""
 _SCORE = re.compile(
     r"(?:scored|(?:score|potential) (?:is|of|was)|have)\s+(?:so far\s+)?(?:scored\s+)?(-?\d+)"
 )
@@ -166,7 +166,7 @@ class ParserEngine(StoryEngine):
         return tuple(self._machine.frotz.get_walkthrough()) if self._machine.supported else ()
 
     def truth(self) -> frozenset[Triple]:
-        """Return what is true in the present state; every direction is walked in a copy."""
+        """Return the facts of the present state; every direction is walked in a copy."""
         facts, self._player = in_copy(self._truth, COMMAND_CPU_S)
         return frozenset(Triple(*fact) for fact in facts)
 

@@ -60,7 +60,7 @@ class Tree:
         """True for Infocom, by the serial number: one object holds all rooms."""
 
     def around(self, number: int) -> Iterator[int]:
-        """Yield what holds an object, from the inside to the outside."""
+        """Yield the holders of an object, from the inside to the outside."""
         seen = {0}
         while (number := self.holders[number]) not in seen:
             seen.add(number)

@@ -154,7 +154,7 @@ class Listing:
         return things, [name for name in things if name in inside]
 
     def _found(self, name: str) -> list[str]:
-        """Return the longest part of a run of words that names a thing, or what it may mean."""
+        """Return the longest part of a run of words that names a thing, or its possible meaning."""
         for part in parts_of(name):
             if self._is_here(part):
                 return [part]
@@ -236,7 +236,7 @@ class Listing:
 
     @property
     def doomed(self) -> bool:
-        """True if the story ends whatever one does."""
+        """True if the story ends after any action."""
         return self._wait.ends
 
 

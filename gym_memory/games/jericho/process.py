@@ -1,4 +1,4 @@
-"""A story in a process of its own: what breaks the interpreter ends an episode, never Python.
+"""A story in a process of its own: a fault of the interpreter ends an episode, never Python.
 
 Frotz trusts its input: a story may make it write outside of its memory, or never answer.
 """
@@ -96,7 +96,7 @@ class StoryProcess:
         return self._walkthrough
 
     def truth(self) -> frozenset[Triple]:
-        """Return what is true in the present state; nothing if the story broke."""
+        """Return the facts of the present state; nothing if the story broke."""
         return (
             frozenset(Triple(*fact) for fact in self._call("truth")) if self._runs else frozenset()
         )
@@ -195,7 +195,7 @@ class StoryHost:
         return self._engine.searches
 
     def truth(self) -> list[Triple]:
-        """Return what is true now."""
+        """Return the facts of the present state."""
         return sorted(self._engine.truth())
 
     def save(self) -> list[Any]:

@@ -1,4 +1,4 @@
-"""Commands typed from one state of a story, each in turn, to see what it changes."""
+"""Commands typed from one state of a story, each in turn, to see their effects."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class StateTrials:
         """The last answer that the player read."""
 
     def result(self, command: str) -> CommandResult:
-        """Return what a command leads to; nothing if it must not be typed."""
+        """Return the result of a command; nothing if it must not be typed."""
         if not self._attempt(command):
             return CommandResult("", self.memory, ends=False)
         self._rewind()

@@ -1,4 +1,4 @@
-"""The words of a parser: names in a text, commands to try, and what an answer means."""
+"""The words of a parser: names in a text, commands to try, and meanings of answers."""
 
 from __future__ import annotations
 
@@ -169,7 +169,7 @@ ENDING = re.compile(r"\*\*\*+\s*(.+?)\s*\*\*\*+")
 
 
 def is_refused_verb(text: str) -> bool:
-    """True if a parser refused the form of a command, with whatever things."""
+    """True if a parser refused the form of a command, with any things."""
     return _REFUSED_VERB.search(text) is not None
 
 
@@ -205,7 +205,7 @@ def preference(command: str) -> tuple[bool, int, int, str]:
 
 
 def shape_of(line: Sequence[str]) -> str:
-    """Return a template whatever its slots may hold."""
+    """Return a template without the contents of its slots."""
     return " ".join(line).replace(HELD, NOUN)
 
 

@@ -1,4 +1,4 @@
-"""NetHack as a text environment, and what it says in words."""
+"""NetHack as a text environment, and its descriptions in words."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ def _folded(facts: Iterable[Triple]) -> frozenset[Triple]:
 
 
 def _own(tracker: Tracker) -> Iterator[Triple]:
-    """Yield where the player is and what it carries."""
+    """Yield the player's place and belongings."""
     level = tracker.level
     if level.current:
         yield Triple(PLAYER, "is in", title(level, level.current))

@@ -1,4 +1,4 @@
-"""The map: what each glyph means, and arithmetic on all cells at once.
+"""The map: the meanings of glyphs, and arithmetic on all cells at once.
 
 Cells are numbered row by row, ``row * 79 + column``; masks are flat bool arrays of 1659 cells.
 """
@@ -271,7 +271,7 @@ Area = int
 """Number of a room (positive) or a corridor (negative); 0 for neither."""
 
 SHIFT = 1000
-"""More than any level has corridors: what makes every number of an area positive."""
+"""A number above the corridors of any level, which makes every number of an area positive."""
 _NONE = np.int32(1 << 20)
 _FEW = 8
 """Cells that are looked at one by one; more are quicker all at once."""

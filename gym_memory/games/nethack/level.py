@@ -67,7 +67,7 @@ def _being(words: str) -> tuple[str, str]:
 
 
 class ReachableArea(NamedTuple):
-    """A mask of the cells that can be walked to, and the areas with such a cell."""
+    """A mask of reachable cells, and the areas with such a cell."""
 
     cells: grid.Mask
     areas: frozenset[Area]
@@ -104,7 +104,7 @@ class Level(AreaMap):
         self._within_reach: tuple[int, ReachableArea] | None = None
         self._frontier: tuple[int, grid.Mask] | None = None
         self._unexplored: frozenset[Area] | None = None
-        self._roads = 0  # changes whenever what can be walked on does
+        self._roads = 0  # changes with the walkable cells
 
     # ------------------------------------------------------------ the screen
 
@@ -130,7 +130,7 @@ class Level(AreaMap):
         return tuple(news)
 
     def _take(self, cells: list[int], glyphs: list[int], screen: Screen, news: list[str]) -> None:
-        """Take in the cells that changed; of the player's own, only who and what is not there."""
+        """Update the changed cells; of the player's own, only creatures and missing things."""
         table, terrain, blocked = grid.glyph_tables().shown, self.terrain, self._blocked
         other: list[int] = []  # cells with other terrain than before
         roads = False

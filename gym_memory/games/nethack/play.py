@@ -87,7 +87,7 @@ class NetHackPlay:
     # ------------------------------------------------------------ keys
 
     def press(self, key: int | str, *, asks: bool = False) -> Screen:
-        """Press a key, take in its result, and stop if that is reason enough.
+        """Press a key, read its result, and stop if that is reason enough.
 
         ``asks`` is True if the game is expected to ask something.
         """
@@ -111,7 +111,7 @@ class NetHackPlay:
             self._look_around()
 
     def _look_around(self) -> None:
-        """Look at what is under the player, which the map does not show; takes no time."""
+        """Look at the things under the player, which the map does not show; takes no time."""
         if self.screen.prompt is None and not self.screen.done:
             self._take_silently(ord(":"))
             self.tracker.stairs_here(self.screen.message)

@@ -111,7 +111,7 @@ def _arrive(
 
 
 def _merge(draft: Draft, found: re.Match[str]) -> None:
-    """Move what was known of one area to the one that it is part of."""
+    """Move facts of one area to the one that it is part of."""
     old = scoped(found["old"].lower(), found["level"])
     new = scoped(found["new"], found["level"])
     for fact in draft.graph.incident(old):
@@ -125,7 +125,7 @@ def _merge(draft: Draft, found: re.Match[str]) -> None:
 
 
 def _carry(draft: Draft, inventory: str) -> None:
-    """State what is new in the pack, and end what is gone from it."""
+    """State new things in the pack, and end those gone from it."""
     facts = _carried(inventory)
     graph = draft.graph
     before = {fact for fact in graph.incoming(INVENTORY) if fact[1] == "is in"}
@@ -165,7 +165,7 @@ class _AreaBlock(NamedTuple):
 def _take(
     draft: Draft, block: _AreaBlock, here: str, doors: dict[tuple[str, str], list[str]]
 ) -> None:
-    """State all that a block lists, and end what it leaves out."""
+    """State all that a block lists, and end facts that it leaves out."""
     area, level, graph, stated = block.area, block.level, draft.graph, draft.mentions
     offset = draft.offset
     for fact, number in block.facts:

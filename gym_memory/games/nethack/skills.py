@@ -235,7 +235,7 @@ def _kick(play: NetHackPlay, word: str) -> None:
 
 
 def push_through(play: NetHackPlay, word: str) -> str:
-    """Go one step in a direction, whatever is there."""
+    """Go one step in a direction, through anything."""
     play.press(DIRECTION_KEYS[word])
     return ""
 
@@ -337,7 +337,7 @@ def use(play: NetHackPlay, verb: str, words: str, direction: str = "", other: st
             return letters.pop(0)
         if "direction" in prompt.text and direction:
             return DIRECTION_KEYS[direction]
-        # The question is about what is here; the pack was meant.
+        # The question is about things here; the pack was meant.
         here = re.search(r"(?:here|fountain|sink|pool)\b.*\[yn", prompt.text)
         return "n" if here else ()
 
@@ -369,7 +369,7 @@ def _converse(
 
 
 def use_here(play: NetHackPlay, verb: str) -> str:
-    """Eat or quaff what is here, not in the pack."""
+    """Eat or quaff a thing here, not in the pack."""
 
     def answer(prompt: GamePrompt) -> Keys:
         return (ESCAPE,) if prompt.kind == "key" and "or ?*]" in prompt.text else ()

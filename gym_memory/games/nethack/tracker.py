@@ -151,7 +151,7 @@ class Tracker:
             self.passed[level.name, area] = listing(level, area)
 
     def _read(self, screen: Screen) -> None:
-        """Read what the messages say about the map."""
+        """Read the messages' information about the map."""
         message, level, here = screen.message, self.level, screen.here
         if "locked" in message and _LOCKED.search(message):
             level.lock(self.facing)
@@ -177,7 +177,7 @@ class Tracker:
     # ------------------------------------------------------------ reports
 
     def here(self) -> AreaListing:
-        """Return what is where the player is."""
+        """Return the things at the player's place."""
         return listing(self.level, self.level.current)
 
     def unreported(self) -> list[tuple[Level, AreaListing]]:
@@ -204,7 +204,7 @@ class Tracker:
 
 
 def listing(level: Level, area: Area) -> AreaListing:
-    """List what is known to be in an area."""
+    """List the known contents of an area."""
 
     def inside(cell: int) -> bool:
         own = int(level.area[cell])

@@ -79,7 +79,7 @@ def find_task(name: str) -> str:
 
 
 def clin_task(task: str) -> ClinTask | None:
-    """Return CLIN's row of a task; None where the paper leaves the task out."""
+    """Return CLIN's row of a task; None if the paper leaves the task out."""
     return next((row for row in CLIN if row.task == task), None)
 
 

@@ -248,7 +248,7 @@ class _Watch:
 
 
 def _without_tracebacks() -> None:
-    """Keep py4j from printing a traceback for each fault; the error says what it was."""
+    """Keep py4j from printing a traceback for each fault, which the error describes."""
     logging.getLogger("py4j").setLevel(logging.CRITICAL)
     root = logging.getLogger()
     if _is_not_of_py4j not in root.filters:
@@ -285,7 +285,7 @@ def acquire() -> ScienceWorldEngine:
 
 
 def release(engine: ScienceWorldEngine) -> None:
-    """Give an engine back; what was loaded in it is of no use to anyone."""
+    """Return an engine to the pool; its loaded world is not reused."""
     if not engine.usable:
         return
     if len(_idle) < _KEEP:

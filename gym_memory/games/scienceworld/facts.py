@@ -82,7 +82,7 @@ class EngineThing:
         self.called = entity(self.name, within)
 
     def states(self) -> Iterator[Triple]:
-        """Yield what is true of it alone."""
+        """Yield facts about it alone."""
         if "l" in self.flags:
             yield Triple(self.called, "is", "open" if "o" in self.flags else "closed")
         power = _POWER.match(self.text)
@@ -96,7 +96,7 @@ class EngineThing:
             yield Triple(self.called, "is", "empty")
 
     def contents(self) -> Iterator[tuple[EngineThing, Triple]]:
-        """Yield what is in it, with the fact that says so."""
+        """Yield its contents, with the fact that states them."""
         numbers = Counter(thing.called for thing in self.inside)
         for thing in self.inside:
             if roams(thing.name) or is_plant(self.name):
@@ -154,7 +154,7 @@ class EngineWorld:
     # ------------------------------------------------------------ what was shown
 
     def shown(self, text: str, action: str, inventory: str) -> frozenset[Triple]:
-        """Return what an answer to a command has shown, with the inventory text beside it."""
+        """Return the facts that an answer to a command has shown, with the inventory text."""
         seen = {Triple(PLAYER, "is in", self.room.name)}
         answer, did = _squeezed(text), _squeezed(action)
         for place in (self.room, self.inventory):
@@ -172,7 +172,7 @@ class EngineWorld:
         return frozenset(seen) & self.facts
 
     def _listed(self, holder: EngineThing, text: str) -> Iterator[Triple]:
-        """Yield what a list of all that is in a place shows."""
+        """Yield the facts in a complete list of a place's contents."""
         for thing, fact in holder.contents():
             if thing.text in text:
                 yield fact
@@ -185,7 +185,7 @@ class EngineWorld:
             yield Triple(holder.called, "is", "empty")
 
     def _changed(self, answer: str, did: str) -> Iterator[Triple]:
-        """Yield what an action has changed, by the answer."""
+        """Yield the changes by an action, according to the answer."""
         for door in self.room.doors:
             if answer.startswith("the door is ") and door.to in did:
                 yield Triple(self.room.name, door_state(opened="o" in door.flags), door.to)

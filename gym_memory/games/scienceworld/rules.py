@@ -154,7 +154,7 @@ class _HouseDraft(Draft):
         self._numbers: dict[tuple[str, str], int] = {}
 
     def extraction(self) -> Extraction:
-        """End what a listed holder no longer lists, and return all facts."""
+        """End the facts that a listed holder no longer lists, and return all facts."""
         for holder, listed in self._listed.items():
             for fact in self.contents(holder):
                 if fact not in listed:
@@ -194,10 +194,10 @@ class _HouseDraft(Draft):
         self.add(room, door_state(opened=opened), to, *span)
         self.retire(Triple(room, door_state(opened=not opened), to))
 
-    # Things and what they hold
+    # Things and their contents
 
     def contents(self, holder: str) -> Iterator[Triple]:
-        """Yield what the graph has in or on a holder."""
+        """Yield the contents of a holder in the graph."""
         if holder == INVENTORY:
             for fact in self.graph.incoming(INVENTORY):
                 if fact.relation == "is in":
@@ -329,7 +329,7 @@ class _HouseDraft(Draft):
         return (exact or found or [unknown])[0]
 
     def _places(self) -> list[str]:
-        """Return the room, what is in it and what is carried, as far as the graph knows."""
+        """Return the room, its contents and the carried things, as far as the graph knows."""
         places = [self.room, *(fact.subject for fact in self.contents(INVENTORY))]
         for place in places:
             places += [f.object for f in self.contents(place) if f.object not in places]
@@ -366,7 +366,7 @@ def _held(holder: str, thing: str, number: int) -> Triple:
 
 
 def _read_result(text: str, action: str, draft: _HouseDraft) -> bool:
-    """Add what an answer says of the action; False if it has none of the known forms."""
+    """Add the statements of an answer about the action; False if it has no known form."""
     text = text.rstrip()
     start = 0
     while (wire := _UNWIRED.match(text, start)) is not None:

@@ -36,7 +36,7 @@ _GROWING = frozenset({"tree", "plant"})
 
 
 def entity(name: str, holder: str) -> str:
-    """Return what facts call a thing; its holder is empty where that is unknown.
+    """Return the name of a thing in facts; its holder is empty if unknown.
 
     >>> entity("table", "kitchen"), entity("orange", "bowl")
     ('table in kitchen', 'orange')
@@ -45,7 +45,7 @@ def entity(name: str, holder: str) -> str:
 
 
 def base_of(called: str) -> str:
-    """Return the name of a thing without where it stands.
+    """Return the name of a thing without its place.
 
     >>> base_of("drawer in desk in bedroom"), base_of("fish in a bowl")
     ('drawer', 'fish in a bowl')
@@ -78,7 +78,7 @@ def exit_to(room: str) -> str:
 
 
 def door_state(*, opened: bool) -> str:
-    """Return the relation of a room to the one behind a door."""
+    """Return the relation of a room to the one beyond a door."""
     return f"has {'open' if opened else 'closed'} door to"
 
 

@@ -44,7 +44,7 @@ HOUSE = {
 """Kinds of rooms; a house has nine of them."""
 
 _KEPT = 3
-"""Things of its own that every room keeps, to show what it is for."""
+"""Typical things that every room keeps, to show its use."""
 _CONDITIONS = ("clean", "dusty", "modern", "old", "well used", "brand new", "plain")
 
 

@@ -251,7 +251,7 @@ class Kitchen:
         return len(self.held) >= self.capacity
 
     def appliance(self, heat: str) -> str:
-        """Return the name of what fries, roasts or grills."""
+        """Return the name of the appliance that fries, roasts or grills."""
         return self._appliances[_APPLIANCE[heat]]
 
 

@@ -1,4 +1,4 @@
-"""One TextWorld game in play: the tracked logic, and who answers.
+"""One TextWorld game in play: the tracked logic, and the source of answers.
 
 By default the rules of :mod:`~.native_turn` answer. A command outside of their grammar is answered
 by the Z-machine, which is started only then and catches up by replaying the episode.
@@ -209,7 +209,7 @@ class TextWorldEngine:
 
     @property
     def is_native(self) -> bool:
-        """True if the rules answer what they can."""
+        """True if the rules answer where they can."""
         return self._answers == "auto"
 
     @property
@@ -285,7 +285,7 @@ class TextWorldEngine:
         return machine
 
     def _caught_up(self) -> Interpreter:
-        """Return the interpreter in the present state: it hears what it has not heard."""
+        """Return the interpreter in the present state, after the commands that it missed."""
         if self._story == "":
             raise BackendError("no game is running: call reset() first")
         if self._machine is None:
@@ -389,7 +389,7 @@ class TextWorldEngine:
         return () if self._over else self.game.world.admissible_commands(self._state)
 
     def inventory(self) -> str:
-        """Return the game's answer to ``inventory``; kept until what is carried changes."""
+        """Return the game's answer to ``inventory``; cached until the carried things change."""
         if self._over:
             return ""
         if self._inventory is None:

@@ -22,7 +22,7 @@ _STATES = {
 }  # fmt: skip
 """Predicate to its word in texts, which call nothing else raw."""
 _USES = {"stove": "frying", "oven": "roasting", "toaster": "grilling"}
-"""Type of an appliance to what it is for."""
+"""Type of an appliance to its use."""
 _CONTAINER_TYPES = frozenset({"c", "oven"})
 _SUPPORTER_TYPES = frozenset({"s", "stove", "toaster"})
 _RECIPE = "recipe"
@@ -92,7 +92,7 @@ def _exits(facts: frozenset[Fact], names: Mapping[str, str]) -> Iterator[Triple]
 
 
 def _recipe(facts: frozenset[Fact], names: Mapping[str, str]) -> Iterator[Triple]:
-    """Yield what the recipe of a cooking game requires."""
+    """Yield the requirements of a cooking game's recipe."""
     ingredient = {f[2]: names[f[1]].lower() for f in facts if f[0] == "base" and f[1] in names}
     for food in ingredient.values():
         yield Triple(_RECIPE, "requires", food)

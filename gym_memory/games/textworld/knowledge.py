@@ -23,14 +23,14 @@ _FORMAT = 1
 
 
 class FactPattern(NamedTuple):
-    """A predicate over slots: argument ``i`` is what is bound to ``slots[i]``."""
+    """A predicate over slots: argument ``i`` is the binding of ``slots[i]``."""
 
     predicate: str
     slots: tuple[int, ...]
 
 
 class Slot(NamedTuple):
-    """A placeholder of a rule; ``fixed`` is the one entity that it stands for, None if open."""
+    """A placeholder of a rule; ``fixed`` is its one entity, None if open."""
 
     name: str
     type: str

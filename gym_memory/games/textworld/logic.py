@@ -154,7 +154,7 @@ _FIELD = re.compile(r"\{([^{}]+)\}")
 _PLAYER = "P"
 _PLAYER_AT = FactPattern("at", (0, 1))
 _MAX_KEPT = 1024
-"""Entries that a game keeps of what its rules allow, as many games are kept at once."""
+"""Cached entries of a game on what its rules allow, as many games are cached at once."""
 
 
 class RuleMove(NamedTuple):
@@ -261,7 +261,7 @@ class Rule:
         return any(p.predicate == "at" and self._start[p.slots[0]] == _PLAYER for p in self.added)
 
     def move(self, binding: Binding) -> RuleMove:
-        """Return what the rule changes under a binding."""
+        """Return the changes of the rule under a binding."""
 
         def ground(patterns: Iterable[FactPattern]) -> tuple[Fact, ...]:
             return tuple((p.predicate, *(str(binding[s]) for s in p.slots)) for p in patterns)

@@ -99,7 +99,7 @@ class NativeGame(NamedTuple):
 
 
 def rules_digest(logic: str) -> str:
-    """Return a digest of a knowledge base, whatever the order of its files."""
+    """Return a digest of a knowledge base, independent of the order of its files."""
     lines = sorted(filter(None, map(str.strip, logic.splitlines())))
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()
 

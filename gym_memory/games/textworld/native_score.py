@@ -71,7 +71,7 @@ class ScoreBoard:
         return ScoreChange(gained, won=bool(self._required) and self._required <= done)
 
     def text(self, outcome: ScoreChange) -> str:
-        """Return what Inform adds to the answer: a notice of points, and the ending."""
+        """Return Inform's addition to the answer: a notice of points, and the ending."""
         parts = []
         if outcome.gained and not outcome.lost:
             parts.append(notice(outcome.gained))

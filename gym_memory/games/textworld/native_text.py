@@ -17,7 +17,7 @@ from gym_memory.games.textworld.zmachine import tidy_lines
 __all__ = ["NOWHERE", "Holdings", "UnknownTextError", "Wording", "enumeration", "printed"]
 
 NOWHERE = ""
-"""Place of what is not in play."""
+"""Place of things that are not in play."""
 _CUT_WORDS = ("sliced", "diced", "chopped")
 _HEAT_WORDS = ("needs_cooking", "burned", "fried", "roasted", "grilled")
 """Predicates of food that its printed name states; of each kind the first that holds counts."""
@@ -48,7 +48,7 @@ class Holdings:
         return self._start.get(place, ()) if held is None else held
 
     def place_of(self, thing: str) -> str:
-        """Return what a thing is directly in or on."""
+        """Return the direct holder of a thing."""
         place = self._moved.get(thing)
         return self._places.get(thing, NOWHERE) if place is None else place
 
@@ -63,7 +63,7 @@ class Holdings:
 
     @property
     def changes(self) -> tuple[dict[str, tuple[str, ...]], dict[str, str]]:
-        """Return what changed since the start."""
+        """Return the changes since the start."""
         return self._held.copy(), self._moved.copy()
 
     def become(self, changes: tuple[dict[str, tuple[str, ...]], dict[str, str]]) -> None:
@@ -194,7 +194,7 @@ class Wording:
         return f"-= {printed(self.name(room).title())} =-"
 
     def room(self, room: str, view: View, floor: Sequence[str]) -> str:
-        """Return a room's heading and description, and the list of what is on the floor."""
+        """Return a room's heading and description, and the list of things on the floor."""
         text = f"{self.heading(room)}\n{self._describe(room, view)}"
         if floor:
             text = f"{text}\n\nThere is {self.listed(floor, view.state)} on the floor."

@@ -141,7 +141,7 @@ class TurnRules:
         return self._is_open(place) and self._holdings.place_of(place) == self.room
 
     def _is_open(self, place: str) -> bool:
-        """True if what is in or on a piece of furniture can be reached."""
+        """True if the contents of a piece of furniture can be reached."""
         kind = self._game.kinds.get(place)
         return kind == "s" or (kind == "c" and ("open", place) in self._state)
 
@@ -173,7 +173,7 @@ class TurnRules:
     # ------------------------------------------------------------ looking
 
     def describe_room(self, room: str) -> str:
-        """Return what a look around shows."""
+        """Return the text of a look around."""
         kinds = self._game.kinds
         floor = [x for x in self._holdings.within(room) if kinds[x] == "o"]
         return self._wording.room(room, self._view(), floor)

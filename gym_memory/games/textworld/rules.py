@@ -133,7 +133,7 @@ class _StepDraft(Draft):
         self.unlocking = False
 
     def add(self, subject: str, relation: str, obj: str, start: int = -1, end: int = -1) -> None:
-        """Add a fact, unless it says less than what is known."""
+        """Add a fact, unless it is less specific than a known one."""
         if obj == "closed" and not self.unlocking and self._was(subject) == "locked":
             return  # a text that shows a locked thing may call it closed
         if obj == "empty" and is_door(self.graph, subject):
@@ -141,7 +141,7 @@ class _StepDraft(Draft):
         super().add(subject, relation, obj, start, end)
 
     def take(self, reading: SentenceFacts) -> None:
-        """Add what a text says, of things as commands call them."""
+        """Add the facts of a text, with things named as in commands."""
         reading = renamed(reading, called(reading, self._spoken))
         for (subject, relation, obj), start, end in reading.mentions:
             self.add(subject, relation, obj, start, end)
@@ -150,7 +150,7 @@ class _StepDraft(Draft):
             self.keep_only(holder, names)
 
     def goal(self, text: str) -> tuple[Mention, ...]:
-        """Read what a goal explains."""
+        """Read the facts that a goal states."""
         return read_report(text, self.kind_of).facts
 
     # Names
@@ -229,7 +229,7 @@ class _StepDraft(Draft):
                 self.outdate(short, "needs to be")
 
     def _kind_in_view(self, name: str) -> str | None:
-        """Return what is known of a name, with what this step shows."""
+        """Return the kind of a name, with the evidence of this step."""
         known = self.kind_of(name)
         if known is not None:
             return known
@@ -256,7 +256,7 @@ class _StepDraft(Draft):
         self.enter(room, span, direction)
 
     def note_use(self, tool: str, answer: str) -> None:
-        """Note what food was heated with, as in *You fried the egg*."""
+        """Note the appliance with which food was heated, as in *You fried the egg*."""
         words = answer.split()
         done = preparation(words[1]) if len(words) > 1 else ""
         if done in HEATS:
@@ -291,7 +291,7 @@ class _StepDraft(Draft):
                 self.add(name, "is", state)
 
     def note_locked(self) -> None:
-        """Note that what is shut in view and cannot be opened is locked."""
+        """Note that a closed thing in view that cannot be opened is locked."""
         for name in self._in_view():
             named = f"examine {name}" in self._actions  # commands call it so too
             shut = named and f"open {name}" not in self._actions
@@ -340,12 +340,12 @@ class _StepDraft(Draft):
         return fact in self.mentions or fact in self.graph
 
     def _inside(self, holder: str) -> list[str]:
-        """Return what is directly in a room or the inventory."""
+        """Return the direct contents of a room or the inventory."""
         kept = [f.subject for f in self.contents(holder) if f.subject not in self.moved]
         return kept + [n for n, now in self.moved.items() if now.object == holder and n != PLAYER]
 
     def _in_view(self) -> tuple[str, ...]:
-        """Return what is in the room and in its exits."""
+        """Return the things in the room and in its exits."""
         about = (*self.graph.outgoing(self.room), *self.mentions)
         doors = (f.object for f in about if f.subject == self.room and f.relation.endswith(" door"))
         return tuple(dict.fromkeys((*self._inside(self.room), *doors)))

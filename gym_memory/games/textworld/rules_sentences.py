@@ -49,7 +49,7 @@ class SentenceFacts(NamedTuple):
 
 
 Rule = tuple[re.Pattern[str], Callable[[re.Match[str]], SentenceFacts]]
-"""A form of sentence and what it says."""
+"""A form of sentence and its statement."""
 
 
 def sentences(text: str) -> Iterator[tuple[str, int]]:
@@ -116,12 +116,12 @@ _DONE = {
 
 
 def gone(name: str) -> tuple[Pattern, ...]:
-    """Return what ends when a thing is nowhere any more: its place and its states."""
+    """Return the facts that end when a thing ceases to exist: its place and its states."""
     return (*(Pattern(name, relation) for relation in sorted(LOCATIONS)), Pattern(name, "is"))
 
 
 def _one(found: re.Match[str], group: str = "name") -> Phrase:
-    """Return a single name, its leading states taken apart."""
+    """Return a single name, and its leading states."""
     things = split_things(found[group], found.start(group))
     return things[0] if things else Phrase("", (), *found.span(group))
 
@@ -522,7 +522,7 @@ class _DescriptionState:
                 self.mentions[i] = Mention(Triple(new, relation, obj), start, end)
 
     def reading(self) -> SentenceFacts:
-        """Return all facts, with what follows from what was left unsaid."""
+        """Return all facts, with conclusions from what was left unsaid."""
         described = {listing.holder for listing in self.listings}
         described.update(m.triple.subject for m in self.mentions if m.triple.relation == "is")
         for name, begin in self.furniture.items():

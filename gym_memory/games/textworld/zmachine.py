@@ -1,4 +1,4 @@
-"""A Z-machine in this process, and its answers taken apart.
+"""A Z-machine in this process, and the parts of its answers.
 
 The answer of a game that TextWorld made carries a status line (room, score, turns) and, if asked
 for, a trace of actions.
@@ -26,7 +26,7 @@ _HEADER = 64
 _FACTOR = {3: 2, 4: 4, 5: 4, 6: 8, 7: 8, 8: 8}
 """Version of a story file to the unit of its length field, in bytes."""
 _REACH = _FACTOR | {6: 12, 7: 12}
-"""Version to what addresses of routines and strings can name, in units of 65,536 bytes."""
+"""Version to the largest address of routines and strings, in units of 65,536 bytes."""
 _BEYOND = b"\0\0\x80\0"
 """Filler after the story: strings that end, routines whose first instruction is invalid."""
 _READ_CHAR = 0xF6

@@ -178,7 +178,7 @@ class WebShop(TextEnv):
         return Oracle(frozenset(facts), walkthrough(shop, goal), objects)
 
     def _known(self) -> frozenset[Triple]:
-        """Return what the pages so far have shown; adds those since the last call."""
+        """Return the facts that pages have shown so far; adds those since the last call."""
         ideal, count = self._ideal or (IdealShopper(self.shop, self._goal.instruction), 0)
         for view in self._trail[count:]:
             ideal.see(view)

@@ -14,7 +14,7 @@ __all__ = ["IdealShopper", "page_facts", "product_facts"]
 
 
 def page_facts(shop: Shop, view: ShopView, request: str) -> Iterator[Triple]:
-    """Yield what a page shows, where it is, and what was chosen on it."""
+    """Yield the contents of a page, its position, and the choices made on it."""
     product = shop.product(view)
     if view.page == "search":
         yield Triple(PLAYER, "is in", SEARCH_PAGE)

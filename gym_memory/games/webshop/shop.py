@@ -1,4 +1,4 @@
-"""The shop: its search, its pages as text and as links, and what each action leads to.
+"""The shop: its search, its pages as text and as links, and the effect of each action.
 
 A page is one line of parts separated by ``[SEP]``, the request first, as in the official engine's
 text mode. Clicks ignore case.
@@ -376,7 +376,7 @@ def find_listing(shop: Shop, product: Product, searches: tuple[str, ...]) -> Res
 
 
 def walkthrough(shop: Shop, goal: Goal) -> tuple[str, ...]:
-    """Return actions that buy a right product; empty where no search lists one."""
+    """Return actions that buy a right product; empty if no search lists one."""
     for product in right_products(shop, goal):
         listing = find_listing(shop, product, queries(goal.instruction))
         if listing is not None:
