@@ -143,7 +143,7 @@ class Clause:
         return any(not found.isdisjoint(wanted) for _, found in self.verbs)
 
     def opens(self, *, surely: bool = False) -> bool:
-        """True if it may speak of opening, or surely does: a thing that a lock needs may open it."""
+        """True if it may speak of opening, or surely does: a thing that a lock needs may open."""
         perhaps = not surely and self.has("require", "insert")
         return perhaps or self.has("open") or _OPENS_SURELY.search(self.cues) is not None
 
@@ -405,7 +405,7 @@ class _Finder:
         return 0
 
     def _known_within(self, first: int, end: int) -> tuple[int, int]:
-        """Return a name, or a known one that begins in it and is longer: *a grilled leg of lamb*."""
+        """Return a name, or a longer known one that begins in it: *a grilled leg of lamb*."""
         longer = ((at, self._known(at)) for at in range(first + 1, end))
         return next(((at, known) for at, known in longer if known > end), (first, end))
 
