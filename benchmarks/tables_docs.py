@@ -125,12 +125,12 @@ def readers() -> Table:
 
 
 def batteries() -> Table:
-    """Return the score of the plain reader on both batteries; see battery/run.py."""
-    from battery.run import BATTERIES, HALVES, rows_of, score, summary
+    """Return the score of the plain reader on its batteries; see battery/run.py."""
+    from battery.run import BATTERIES, halves_of, rows_of, score, summary
 
     rows = []
     for battery in BATTERIES:
-        for half in HALVES:
+        for half in halves_of(battery):
             results = [score(row) for row in rows_of(half, battery)]
             shares = (f"{share:.2f}" for share in summary(results))
             rows.append([battery, half, str(len(results)), *shares])

@@ -298,7 +298,7 @@ class AdvisedPolicy(RulePolicy):
         rules = get_extractor(self._dialect)
         t = info.get("moves")
         beliefs = Beliefs(obs, rules, self._task(obs), plan, self.rng, self._transcript, t)
-        if self._dialect != "textworld":  # in textworld, giving up aims ends every circle
+        if not getattr(rules, "complete", False):  # else giving up aims ends every circle
             plan = beliefs.plan = plan.in_situation(beliefs.here, obs)
         move = self._decide(beliefs, plan)
         forgets = not (obs["memory"] or obs["triples"])

@@ -70,6 +70,8 @@ EXTRACTORS = Registry("dialect", "gym_memory.extractors", components.EXTRACTORS)
 class _InTurn:
     """Rules of a dialect, and others for a text in which these find no fact."""
 
+    complete = False
+
     def __init__(self, first: Extractor, second: Extractor):
         self._first, self._second = first, second
 

@@ -38,6 +38,8 @@ _REFUSED = re.compile(
     re.IGNORECASE,
 )
 _VAGUE = re.compile(r"\b(?:it|that|they|them)\b", re.IGNORECASE)
+_SOUND = re.compile(r"\w+(?<!ed)(?:[-,] ?\w+)?[.!]*")
+"""One word or two that are no state: *Click*."""
 _NAMES = re.compile(r"\b(?:an?|the|your|some|my) \w|(?<=[a-z,] )[A-Z][a-z]|\d")
 _MOST_CHARS = 80
 _MOST_CHARS_BEFORE = 400
@@ -89,7 +91,8 @@ def _grants(event: Event, answer: str) -> bool:
     if len(answer) > _MOST_CHARS or _REFUSED.search(answer) or _NAMES.search(answer):
         return False
     kinds = set(event.kinds)
-    return bool(kinds & _INHERENT or (kinds & _BY_PRONOUN and _VAGUE.search(answer)))
+    short = _VAGUE.search(answer) or _SOUND.fullmatch(answer)
+    return bool(kinds & _INHERENT or (kinds & _BY_PRONOUN and short))
 
 
 def _perform(draft: Scene, event: Event, start: int, end: int) -> None:

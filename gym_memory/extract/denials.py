@@ -43,6 +43,10 @@ _GONE = re.compile(
     rf"{_THING} (?:is|are|has|have) (?:now )?"
     rf"(?:dead|gone|destroyed|missing|no more|vanished|disappeared){_STOP}"
 )
+_NO_SIGN = re.compile(
+    rf"There(?: is|'s| was) no(?: longer any)? (?:sign|trace) of {_THING}"
+    rf"(?: any ?more| any longer| here)?{_STOP}"
+)
 _HINTS = (
     *("n't", " no", "no ", "not", "empty", " dead", " gone", " destroyed", " missing", " vanished"),
     " disappeared",
@@ -101,4 +105,5 @@ _FORMS: tuple[tuple[re.Pattern[str], _Read], ...] = (
     (_NOT_HELD, _lack),
     (_NOT_SO, _end),
     (_GONE, _remove),
+    (_NO_SIGN, _remove),
 )

@@ -15,6 +15,7 @@ from gym_memory.core.records import Step, Task, Triple
 from gym_memory.core.text import words
 from gym_memory.extract import Extraction, Mention, Pattern
 from gym_memory.extract.notes.words import Phrase, kind_in
+from gym_memory.extract.records import record_lines
 from gym_memory.graph import TemporalGraph
 from gym_memory.graph.schema import (
     INVENTORY,
@@ -171,6 +172,8 @@ _QUOTE = re.compile(
     r"|“(?=[^“”\w]*\w+[^“”\w]+\w+[^“”\w]+\w)[^“”]*”"
 )
 """Quotation of three words or more; fewer are a name."""
+_ESCAPED_QUOTE = re.compile(r'(?<=\\")[^"\\]*(?=\\")')
+"""Quotation inside a string of JSON."""
 _SENTENCE_ENDS = frozenset(".!?\n")
 
 Extract = Callable[[Any, Step, TemporalGraph, Task], Extraction]
@@ -207,8 +210,7 @@ def attributed(extract: Extract, *, by_spans: bool = False) -> Extract:
         for mention in found.mentions:
             if not source and mention.triple.relation in VERBATIM and mention.start >= 0:
                 source = mention.triple.subject
-        speaks = '"' in step.text or "\N{LEFT DOUBLE QUOTATION MARK}" in step.text
-        report = _QUOTE.sub(_hushed, step.text) if speaks else step.text
+        report = _without_quotations(step.text)
         if report != step.text and by_spans:
             reported = found._replace(mentions=tuple(_unquoted(found.mentions, step.text)))
         elif report != step.text:
@@ -227,6 +229,14 @@ def attributed(extract: Extract, *, by_spans: bool = False) -> Extract:
         return Extraction(tuple(kept), () if source else reported.outdated, said)
 
     return extract_attributed
+
+
+def _without_quotations(text: str) -> str:
+    """Return a text of the same length in which nobody speaks."""
+    if '"' not in text and "\N{LEFT DOUBLE QUOTATION MARK}" not in text:
+        return text
+    is_record = text.lstrip()[:1] in ("{", "[") and record_lines(text) is not None
+    return (_ESCAPED_QUOTE if is_record else _QUOTE).sub(_hushed, text)
 
 
 def _unquoted(mentions: Iterable[Mention], text: str) -> Iterator[Mention]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from gym_memory.core.records import Triple
 from gym_memory.extract.events import INTANGIBLE, RESULTS, SELVES, ClausePart, Event
 from gym_memory.extract.known import meant
 from gym_memory.extract.notes.words import Phrase, names_person
@@ -30,6 +31,11 @@ __all__ = ["end_state", "lose", "perform", "remove", "things_of"]
 _IN_ON = frozenset(("in", "inside", "into", "on", "onto", "upon", "under", "beneath"))
 _TO_YOU = re.compile(r"(?:you|me|us) ", re.IGNORECASE)
 _OWN = re.compile(r"(?:his|her|its|their|my) ", re.IGNORECASE)
+_RECEIVED = re.compile(
+    r"(?P<who>(?:the|an?|his|her) \w+|[A-Z]\w+) "
+    r"(?P<thing>(?:an?|the|your|my|his|her|some|one|two|\d+) .+)"
+)
+"""To whom a thing is given, and the thing."""
 _HANDS = re.compile(r"(?:your|my) (?:\w+ )?(?:hands?|arms|palm|pack|pocket|inventory)|you|me")
 _PUSHED = ("press", "push", "thrust", "slide", "slip", "stick", "move")
 """Verbs that put a thing somewhere only *into* or *onto* it."""
@@ -152,7 +158,8 @@ def _put(draft: Scene, event: Event, own: bool) -> bool:
         return _gain(draft, event, own=True)
     if where == "to" or (where in ("in", "on", "under") and event.verb.startswith(_PUSHED)):
         return False
-    things = list(things_of(draft, event.thing)) if own else _known_things(draft, event.thing)
+    acts = own or _is_actor(draft, event)
+    things = list(things_of(draft, event.thing)) if acts else _known_things(draft, event.thing)
     for phrase in things:
         if ROOM_ITSELF.fullmatch(clean_name(place)):
             lose(draft, phrase.name)
@@ -171,7 +178,15 @@ def _give(draft: Scene, event: Event, own: bool) -> bool:
         rest = ClausePart(event.thing.text[to_you.end() :], event.thing.start + to_you.end())
         return _gain(draft, event._replace(thing=rest), own=True)
     if event.preposition != "to":
-        return False
+        found = _RECEIVED.fullmatch(event.thing.text)
+        if event.preposition or found is None:
+            return False
+        start = event.thing.start
+        event = event._replace(
+            preposition="to",
+            thing=ClausePart(found["thing"], start + found.start("thing")),
+            holder=ClausePart(found["who"], start),
+        )
     if not own and _HANDS.fullmatch(event.holder.text.lower()):
         return _gain(draft, event, own=True)
     receiver = meant(draft, clean_name(event.holder.text))
@@ -263,6 +278,9 @@ def _extinguish(draft: Scene, event: Event, own: bool) -> bool:
     names = [name for name in names if _is_light(name) or draft.graph.value(name, "power")]
     for name in names:
         end_state(draft, name, "lit", "on")
+        if Triple(name, "is", "on") in draft.graph:
+            part = event.thing if event.thing.text else event.subject
+            draft.add(name, "is", "off", part.start, part.start + len(part.text))
     return bool(names)
 
 

@@ -31,11 +31,12 @@ SELVES = frozenset(("you", "i", "we", "you've", "i've", "we've"))
 """Subjects that mean the agent."""
 _ADVERBS = frozenset(_DATA["words"]["adverbs"].split())
 _PREPOSITIONS = frozenset(_DATA["words"]["prepositions"].split())
-_PARTICLES = frozenset(("up", "down", "on", "off", "out", "away", "over"))
+_PARTICLES = frozenset(("up", "down", "on", "off", "out", "away", "over", "back"))
 _DETERMINERS = frozenset(
     ("a", "an", "the", "your", "my", "his", "her", "its", "their", "some", "one", "two", "three")
 )
 _PRONOUNS = frozenset(("it", "them", "this", "that"))
+_OBJECTS = frozenset(("you", "me", "us", "him", "her", "them"))
 _STANDINS = frozenset(("it", "they", "he", "she"))
 _JOINTS = frozenset(("and", "but", "until", "then", "as", ",", ";"))
 _UNINFLECTED = ("no", "now", "longer")
@@ -67,10 +68,27 @@ def _verb_table() -> dict[str, dict[str, tuple[str, ...]]]:
 
 
 _VERBS = _verb_table()
+_ORDERING = frozenset(
+    word
+    for verbs in _DATA["verbs"].values()
+    for word in (verb.split()[0] for verb in verbs.split(","))
+    if word not in tuple(verb_forms(word))[1:]
+)
+"""First words of verbs in the form that orders: *the thief* or a name does not go with it."""
 _EFFECTIVE = frozenset(
     head for head, row in _VERBS.items() if any(kinds != ("nothing",) for kinds in row.values())
 )
 """First words of verbs that do something to a thing, as a fast test."""
+
+
+_ENDED = frozenset(
+    form
+    for kind in ("destroy", "consume")
+    for verb in _DATA["verbs"][kind].split(",")
+    for form in tuple(verb_forms(verb.strip()))[1:]
+    if not form.endswith(("s", "ing"))
+)
+"""Participles of what ceases to be."""
 
 
 class ClausePart(NamedTuple):
@@ -190,7 +208,8 @@ def _clause(
 ) -> tuple[ClausePart, tuple[str, ...], int] | None:
     """Return subject, kinds and the position after the verb of a clause that begins there."""
     lower, first, verb_at = words.lower, words.lower[at], at
-    is_name = words.sentence[words.spans[at][0]].isupper() and first not in _VERBS
+    is_name = words.sentence[words.spans[at][0]].isupper()
+    is_name = is_name and first not in _VERBS and first not in _ADVERBS
     if first in SELVES or first in _STANDINS:
         verb_at = at + 1
     elif first in _DETERMINERS or is_name:
@@ -198,7 +217,7 @@ def _clause(
         end = min(at + _MOST_SUBJECT_WORDS + 1, len(lower))
         while verb_at < end and lower[verb_at] not in _VERBS and lower[verb_at] not in _ADVERBS:
             if lower[verb_at] in _BREAKS:
-                return None
+                return _passive(words, at, verb_at)
             verb_at += 1
         if verb_at >= end:
             return None
@@ -210,7 +229,28 @@ def _clause(
             break
         verb_at += 1
     found = _verb(words, verb_at)
-    return None if found is None else (subject, *found)
+    if found is None or (lower[verb_at] in _ORDERING and not _is_plural(subject)):
+        return None
+    return subject, *found
+
+
+def _passive(
+    words: _SentenceWords, at: int, be_at: int
+) -> tuple[ClausePart, tuple[str, ...], int] | None:
+    """Return a clause by which a thing ceases to be: *the jackal is killed*."""
+    after = words.first(be_at + 1, len(words.lower), _is_no_adverb)
+    ended = words.lower[be_at] in _BE and _ENDED.issuperset(words.lower[after : after + 1])
+    return (words.part(at, be_at), ("vanish",), after + 1) if ended else None
+
+
+def _is_no_adverb(words: _SentenceWords, at: int) -> bool:
+    return words.lower[at] not in _ADVERBS
+
+
+def _is_plural(subject: ClausePart) -> bool:
+    """True if a subject goes with the base form of a verb: *you, they, the guards*."""
+    text = subject.text.lower()
+    return text in SELVES or text == "they" or re.search(r"s\b| and ", text) is not None
 
 
 def _verb(words: _SentenceWords, at: int) -> tuple[tuple[str, ...], int] | None:
@@ -267,7 +307,13 @@ def _ends_name(words: _SentenceWords, at: int) -> bool:
     if word in ",;:(":
         after = words.lower[at + 1] if at + 1 < len(words.lower) else ""
         return word != "," or (after not in _DETERMINERS and after != "and")
-    return word in _PREPOSITIONS
+    return word in _PREPOSITIONS or (word == "and" and _begins_clause(words, at + 1))
+
+
+def _begins_clause(words: _SentenceWords, at: int) -> bool:
+    """True if a verb follows *and*, for an object or a place follows it."""
+    verb, after = [*words.lower[at : at + 2], "", ""][:2]
+    return verb not in _DETERMINERS and after in _DETERMINERS | _PRONOUNS | _OBJECTS
 
 
 def _ends_holder(words: _SentenceWords, at: int) -> bool:

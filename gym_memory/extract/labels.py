@@ -40,7 +40,7 @@ _MAX_VALUE_CHARS = 100
 _ADVICE = re.compile(
     r".*\b(?:actions?|commands?|options?|choices?|input|error)$|"
     r"(?:e\.g|examples?|notes?|hints?|tips?|warning|for|to|type|use|format|enter|write|reply|respond|"
-    r"choose|taken|dropped|your (?:task|goal) is|i|you|we)\b"
+    r"choose|taken|dropped|your (?:task|goal) is|i|you|we|chapter|act|scene|part)\b"
 )
 """Labels of advice and of the last action, which state no fact."""
 _SUMMARIES = ("status", "stats", "state", "condition")
@@ -63,10 +63,10 @@ _SPACE = r"(?:(?<!\s)|(?<=and ))\s+"
 """White space from its first character on, so that a long run is tried once."""
 _EXIT_SPLIT = re.compile(
     rf"(?:,\s*(?:and |or )?|{_SPACE}(?:and|or)\s+)(?![^()]{{0,200}}\))|(?:{_SPACE})?[|/]\s*|;\s*"
-    r"|(?<=\b[NSEWUDnsewud]) [-·] (?=[NSEWUDnsewud]\b)"
-    r"|(?:(?<=\b[nsewud])|(?<=\b[ns][ew])) (?=[nsewud][ew]?\b)",
-    re.IGNORECASE,
 )
+_WAY_WORDS = "|".join((*DIRECTIONS, *SHORT_DIRECTIONS))
+_ONLY_WAYS = re.compile(rf"(?:\W*\b(?:{_WAY_WORDS})\b){{2,}}\W*", re.IGNORECASE)
+_BETWEEN_WAYS = re.compile(r"\W+")
 _ITEM_SPLIT = re.compile(
     rf"(?:,\s*(?:and )?|{_SPACE}and\s+)(?![^()]{{0,200}}\))|(?:{_SPACE})?\|\s*|;\s*"
 )
@@ -103,6 +103,8 @@ def read_label(draft: Scene, labelled: LabelItems) -> None:
             draft.place(phrase, relation(found["where"]), holder)
             draft.describe(phrase)
         draft.keep_only(holder, [phrase.name for phrase in listed])
+    elif kind == STATE and _are_ways(label.text, items):
+        _read_exits(draft, items, names=False)
     elif kind == STATE:
         _read_state(draft, label.text, items[0])
 
@@ -137,6 +139,12 @@ def _read_state(draft: Scene, label: str, item: LayoutItem) -> None:
     value = item.text[:_MAX_VALUE_CHARS].partition(". ")[0].lower().rstrip(".,;!")
     draft.outdate(name, relation, None)
     draft.add(name, relation, value, *item.span)
+
+
+def _are_ways(label: str, items: tuple[LayoutItem, ...]) -> bool:
+    """True if the values of a label are all directions; one alone may be where something faces."""
+    ways = [_BRACKETED_STATE.sub("", part.text.rstrip(" .")) for part in _parts(items, _EXIT_SPLIT)]
+    return (len(ways) > 1 or label.endswith("s")) and all(way.lower() in DIRECTIONS for way in ways)
 
 
 def _read_exits(draft: Scene, items: tuple[LayoutItem, ...], *, names: bool) -> None:
@@ -181,7 +189,7 @@ def _things(parts: tuple[LayoutItem, ...]) -> tuple[Phrase, ...]:
         counted = _NUMBERED.match(part.text)
         begin = counted.end() if counted else 0
         text, at = (
-            _TIMES.sub("", part.text[begin:].strip("\"'[]").rstrip(".,!")),
+            _TIMES.sub("", _unwrapped(part.text[begin:]).strip("\"'[]").rstrip(".,!")),
             part.start + begin,
         )
         if not text.lower().startswith("your "):
@@ -192,10 +200,17 @@ def _things(parts: tuple[LayoutItem, ...]) -> tuple[Phrase, ...]:
     return tuple(found)
 
 
+def _unwrapped(text: str) -> str:
+    """Return a text without the brackets around all of it."""
+    return text[1:-1] if text[:1] == "(" and text.find(")") == len(text) - 1 else text
+
+
 def _parts(items: Sequence[LayoutItem], split: re.Pattern[str]) -> Iterator[LayoutItem]:
     """Yield the parts of a value on one line; the lines of a list are parts themselves."""
     for item in items:
         begin = 0
+        if split is _EXIT_SPLIT and _ONLY_WAYS.fullmatch(item.text):
+            split = _BETWEEN_WAYS
         for cut in [*(split.finditer(item.text) if len(items) == 1 else ()), None]:
             end = cut.start() if cut else len(item.text)
             text = item.text[begin:end]

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from gym_memory.graph.schema import DIRECTIONS
 
 __all__ = ["CARRIED", "CONTENTS", "EXITS", "GAINED", "HERE", "HOLDER", "LOST", "PLACE", "STATE"]
-__all__ += ["LabelItems", "Layout", "LayoutItem", "Title", "layout_of"]
+__all__ += ["LabelItems", "Layout", "LayoutItem", "Title", "kind_of_label", "layout_of"]
 
 PLACE, EXITS, CARRIED, GAINED, LOST = "place", "exits", "carried", "gained", "lost"
 HERE, HOLDER, STATE = "here", "holder", "state"
@@ -115,7 +115,7 @@ _NO_PLACE = re.compile(
 """Lines that head something else."""
 _BANNER = re.compile(r"(?:an? |infocom )?interactive |copyright\b|\(c\)", re.IGNORECASE)
 """Line below the name of a story."""
-_BULLET = re.compile(r"[ \t]*(?:[-*+•·>]|\d{1,2}[.)])[ \t]+")
+_BULLET = re.compile(r"[ \t]*(?:[-*+•·>]|\d{1,2}[.)]|[a-zA-Z]\))[ \t]+")
 _CHOICE = re.compile(r"[ \t]*(?:\[?(?:\d{1,2}|[a-z])[.):\]]|>)[ \t]+[A-Z]")
 _COUNTED = re.compile(
     rf"{_BULLET.pattern}[a-z][\w ]*: \d"
@@ -137,31 +137,41 @@ _STARTS = " \t-*+•·>=_~<#[0123456789abcdefghijklmnopqrstuvwxyz"
 _NEXT = re.compile(
     r"(?:, (?=[A-Z])|(?<![ \t])(?:[ \t]*[|;][ \t]*|[ \t]{2,}| (?=/ [A-Z])/ ))"
     r"(?=(?:[A-Za-z]|\$)[\w' ]{0,20}(?:: ?|=| = )[^|])"
-    r"|(?<=\S) (?=[A-Z$]\w{0,8}:\S)"
+    r"|(?<=\S) (?=[A-Za-z$]\w{0,8}:\S)"
 )
 """Between two pairs of a line."""
 _THINGS = (
     r"(?:items?|objects?|things?|characters?|people|persons?|npcs?|creatures?|enemies|monsters?)"
 )
+_BAG = r"(?:your |my |the )?(?:inventory|backpack|bag|pack|pockets?)"
 _KINDS = tuple(
     (kind, re.compile(words, re.IGNORECASE))
     for kind, words in (
-        (PLACE, r"(?:your |current )?(?:location|room|place|area|position)(?: name)?|you are here"
-                r"|where"),
+        (PLACE, r"(?:(?:your|my|the|current|agent|player)(?:'s)? ){0,2}"
+                r"(?:location|room|place|area|position)(?: name)?"
+                r"|(?:you|i)(?:'re|'m| are| am) (?:here|in|at)|where"),
         (EXITS, r"(?:there are )?(?:[a-z]+ )?(?:exits?|paths|ways(?: out)?)(?: (?:are|here))?"
                 r"|[a-z]+ directions|(?:from here )?you can (?:go|move|travel|walk)(?: to)?"
                 r"|(?:neighbou?ring|nearby|connected|adjacent|reachable|linked)"
                 r" (?:areas?|locations?|rooms?|places?)"),
-        (CARRIED, r"(?:in )?(?:your |my )?inventory(?:,? you see| contains)?"
-                  r"|(?:(?:you|i)(?:'re|'m| are| am) )?(?:now |currently )?(?:carrying|holding)"
-                  r"(?: the following)?|(?:you|i) (?:have|carry|hold)"
-                  r"|(?:items|things) (?:held|carried)|in your (?:hands?|pockets?|bag|possession)"
+        (CARRIED, r"(?:in )?(?:(?:your|my|the|current|agent|player)(?:'s)? ){0,2}inventory"
+                  r"(?:,? you see| contains)?"
+                  r"|(?:(?:you|i)(?:'re|'m| are| am) )?(?:now |currently )?"
+                  r"(?:carrying|holding|wearing|wielding)"
+                  r"(?: the following)?|(?:you|i) (?:now )?(?:have|carry|hold|wear|wield)"
+                  r"|(?:(?:items|things) )?(?:held|carried|worn|wielded|equipped)"
+                  r"|in your (?:hands?|pockets?|bag|possession)"
                   r"|(?:your )?(?:backpack|rucksack|satchel|bag)(?: contains)?"),
         (GAINED, r"(?:(?:you|i) )?(?:gain|receive|get|obtain|acquire|find|earn|take)(?:ed|d)?"
-                 r"|(?:(?:you|i) )?(?:got|found|took|picked up|gained|obtained)|new items?"),
-        (LOST, r"(?:(?:you|i) )?(?:lose|lost|used up)|items? lost"),
+                 r"|(?:(?:you|i) )?(?:got|found|took|picked up|gained|obtained)|new items?"
+                 r"|(?:items? )?(?:gained|received|acquired|obtained|found|added)"
+                 rf"(?: to {_BAG})?"),
+        (LOST, r"(?:(?:you|i) )?(?:lose|lost|used up|no longer (?:have|carry|hold))"
+               r"|items? (?:lost|removed)"
+               rf"|(?:items? )?(?:removed|lost|taken) from {_BAG}"),
         (HERE, rf"(?:(?:(?:in|on|at|inside) [\w' -]+|around (?:you|me)),? )?"
                r"(?:you|i) (?:can )?(?:also )?(?:see|notice|find)(?: here| the following(?: \w+)?)?"
+               r"|visible|nearby|contents|(?:in )?view|in sight|sees?"
                rf"|(?:(?:visible|nearby|other|present|available) )?{_THINGS}"
                r"(?: (?:here|nearby|in view|present|on the map|around(?: (?:you|me))?"
                r"|(?:in|on) (?:the |this )?(?:room|area|location|place|floor|ground)"
@@ -171,11 +181,15 @@ _KINDS = tuple(
                  r"|(?:on|in|inside|under) (?:the|a|an) [\w' -]+"),
     )
 )  # fmt: skip
+_WORD_JOINTS = re.compile(r"_|(?<=[a-z])(?=[A-Z])")
+"""Where the words of an identifier meet."""
 _SENTENCE_END = (".", "!", "?", '."', '!"', '?"', ":")
 _DESCRIPTION = re.compile(r"[ \t]*[A-Z\"'(*_][^\n]*[.!?]")
 _LONG = 45
 """Characters from which a line without a stop is taken for a wrapped one."""
 _ANSWERS = re.compile(r"(?:taken|dropped)\b", re.IGNORECASE)
+_SAYS = re.compile(r"(?:the|you|it|there) [^:]* (?:is|are|was|were) [^:]*[.!]$")
+"""A sentence behind a colon: *Failure: the box is locked.*"""
 _DIRECTED = re.compile(rf"(?:{'|'.join(DIRECTIONS)})\b", re.IGNORECASE)
 _CLAUSE = re.compile(r"(?:you|your|i|my|it|there)\b", re.IGNORECASE)
 """A line below a label that begins so is a sentence, not an item."""
@@ -264,7 +278,7 @@ def _is_prose(text: str, lines: Sequence[re.Match[str]], at: int) -> bool:
 def _alone(found: re.Match[str]) -> str:
     """Return a label and its value on a line of their own."""
     short = len(found["value"].split()) <= _MOST_STATE_WORDS
-    if _kind(found["label"]) == STATE and not (short and found["gap"]):
+    if kind_of_label(found["label"]) == STATE and not (short and found["gap"]):
         return found[0]
     begin, end = found.start("label") - found.start(), len(found[0]) - len(found["gap"] or "")
     return "\n" * len(found["before"]) + found[0][begin:end] + "\n" * len(found["gap"] or "")
@@ -361,16 +375,24 @@ def _labelled(text: str, lines: Sequence[re.Match[str]], at: int, labels: list[L
         found = _LABEL.match(text, line.start() + (begin.end() if begin else 0), line.end())
     if found is None:
         return at
-    kind = _kind(found["label"])
+    kind = kind_of_label(found["label"])
     value = _trimmed(found["value"])
-    if _ANSWERS.match(value) or (
-        kind == STATE
-        and (
-            not value
-            or len(found["label"].split()) > _MOST_STATE_WORDS
-            or "," in found["label"]
-            or not (
-                found["label"][0].isupper() or found["label"] == "$" or _COUNTED.match(line.group())
+    if kind == PLACE:
+        value = value.removesuffix(".")
+    if (
+        _ANSWERS.match(value)
+        or _SAYS.match(value)
+        or (
+            kind == STATE
+            and (
+                not value
+                or len(found["label"].split()) > _MOST_STATE_WORDS
+                or "," in found["label"]
+                or not (
+                    found["label"][0].isupper()
+                    or found["label"] == "$"
+                    or _COUNTED.match(line.group())
+                )
             )
         )
     ):
@@ -389,7 +411,7 @@ def _labelled(text: str, lines: Sequence[re.Match[str]], at: int, labels: list[L
             end = found.start("value") + (more.start() if more else len(value))
             named = LayoutItem(pair["label"], pair.start("label"))
             value_item = LayoutItem(_trimmed(text[pair.start("value") : end]), pair.start("value"))
-            labels.append(LabelItems(_kind(pair["label"]), named, (value_item,)))
+            labels.append(LabelItems(kind_of_label(pair["label"]), named, (value_item,)))
         return at + 1
     return _list(text, lines, at, LabelItems(kind, label, ()), labels)
 
@@ -403,13 +425,13 @@ def _headed(text: str, lines: Sequence[re.Match[str]], at: int, labels: list[Lab
         label = LayoutItem("here", lines[at].start())
         return _list(text, lines, at, LabelItems(HERE, label, ()), labels)
     below = lines[at + 1].group()
-    if below[:1] in _RULES and _RULE.fullmatch(below) and _kind(line.strip()) == EXITS:
+    if below[:1] in _RULES and _RULE.fullmatch(below) and kind_of_label(line.strip()) == EXITS:
         label = LayoutItem(line, lines[at].start())
         return _list(text, lines, at + 1, LabelItems(EXITS, label, ()), labels)
     if not _BULLET.match(below):
         return at
     name = lines[at].group().strip(" \t#*_=[]")
-    kind = _kind(name)
+    kind = kind_of_label(name)
     if kind in (PLACE, STATE):
         return at
     label = LayoutItem(name, lines[at].start() + lines[at].group().index(name))
@@ -446,7 +468,7 @@ def _list(
         if body.endswith(_SENTENCE_END) and not named:
             break
         inner = _LABEL.match(body) if _DIVIDER.search(body) else None
-        if inner is not None and not inner["value"] and _kind(inner["label"]) == HOLDER:
+        if inner is not None and not inner["value"] and kind_of_label(inner["label"]) == HOLDER:
             nested = LabelItems(
                 HOLDER, LayoutItem(inner["label"], line.end() - len(line.group().lstrip())), ()
             )
@@ -483,5 +505,7 @@ def _indent(line: re.Match[str]) -> int:
 
 
 @lru_cache(maxsize=1024)
-def _kind(label: str) -> str:
-    return next((kind for kind, words in _KINDS if words.fullmatch(label)), STATE)
+def kind_of_label(label: str) -> str:
+    """Return what the items of a label are."""
+    words = _WORD_JOINTS.sub(" ", label)
+    return next((kind for kind, named in _KINDS if named.fullmatch(words)), STATE)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -55,8 +55,12 @@ class MappedText(NamedTuple):
         )
 
 
-def _aligned(word: str, text: str, begin: int, end: int) -> Iterator[int]:
-    """Yield where each character of a word is in the part of the text that it replaces."""
+def _aligned(word: str, text: str, begin: int, end: int) -> Iterable[int]:
+    """Return where each character of a word is in the part of the text that it replaces."""
+    return range(begin, end) if len(word) == end - begin else _sought(word, text, begin, end)
+
+
+def _sought(word: str, text: str, begin: int, end: int) -> Iterator[int]:
     at = begin
     for character in word:
         found = text.find(character, at, end)
@@ -113,6 +117,8 @@ _EMPHASIS = re.compile(
     r"|(?<![^\n])(?P<first>\*\*?|__?|`)(?=\w)([^*_`\n]*[\w:])(?P=first)(?=[ ,.;:!?)]))",
 )
 """Marks around words inside of a line; around a whole line they make a title."""
+_LINK = re.compile(r"\[(?P<word>[^\[\]\n]+)\]\([^()\s]*\)")
+_STRUCK = re.compile(r"~~[^~\n]+~~ ?")
 _EITHER_ARTICLE = re.compile(r"\b[Aa]\(n\)")
 _ENTITY = re.compile(r"&(?:amp|lt|gt|quot|apos|nbsp|#\d+);")
 _FRAME_RULE = re.compile(r"[┌┐└┘├┤┬┴┼╔╗╚╝╠╣╦╩╬╭╮╰╯─━═]{3,}")
@@ -163,6 +169,8 @@ _STEPS: _Steps = (
     ("<", [((), _PROMPT, _prompt), ((), _TAG, _tag)]),
     ("&", [((), _ENTITY, lambda found: html.unescape(found[0]))]),
     ("[", [(("[/",), _PAIR, _pair)]),
+    ("](", [((), _LINK, lambda found: found["word"])]),
+    ("~~", [((), _STRUCK, _nothing)]),
     ("{{", [((), _TEMPLATE, lambda found: found["word"])]),
     ("(n)", [((), _EITHER_ARTICLE, lambda found: found[0][0])]),
     ("*", [((), _EMPHASIS, _inner)]),
@@ -183,19 +191,50 @@ and by what."""
 # Lines
 
 _ANY_TAG = re.compile(r"</?[a-zA-Z][\w-]*(?:[ =][^<>]*)?/?>")
-_LED = r"^[ \t]*(?P<label>[A-Z][\w']*(?: [\w']+){0,3}) ?\.{3,} ?(?P<value>[^\s.][^\n]*)$"
+_LED = (
+    r"^[ \t]*(?P<label>[A-Z][\w']*(?: [\w']+){0,3}) ?(?:\.{3,}|->|=>|→) ?"
+    r"(?P<value>[^\s.][^\n]*)$"
+)
 _LEADER = re.compile(_LED, re.MULTILINE)
 _ID = re.compile(r"[ \t]*\((?:id|ID|Id|#)[:= #]*[\w-]+\)")
-_SPEAKER_ENDS = ("bservation:", "BSERVATION:", "Obs:", "eedback:", "esponse:", "utput:", "Game:")
+_SPEAKER_ENDS = ("bservation:", "BSERVATION:", "bs:", "eedback:", "esponse:", "utput:", "ame:")
 _SPEAKERS = ("observation", "obs", "feedback", "response", "game", "output", "narrator")
 _SPEAKER = re.compile(
     rf"(?:^|(?<=[.!?] ))(?:{'|'.join(_SPEAKERS)}):[ \t]+(?=(?-i:[A-Z\"(])[^\n]*[.!?])",
     re.IGNORECASE | re.MULTILINE,
 )
 """A label before prose that only names the speaker."""
+_FINAL_PROMPT = re.compile(r"\s+>[ \t]*\Z")
+_COUNT_BEFORE = re.compile(
+    r"^\[(?P<label>[A-Z][a-z]+):? (?P<value>\d[\w/:]*)\][ \t]+(?=\S)", re.MULTILINE
+)
+"""A count in brackets before prose: *[Turn 9] You are in the granary*."""
+_THING_SAID = re.compile(r"^[a-z][\w' -]{0,40}: (?=You [a-z]+ [^\n]*[.!]$)", re.MULTILINE)
+"""The thing of several that the sentence is about."""
 _BAR = re.compile(r"\[[#=*.|█▓▒░ -]{3,}\] ?")
 _COLUMNS = re.compile(r"(?<=[^\s:.,-]) {3,}(?=[A-Z$][\w ]{0,20}: ?\S)")
 """Gap of a status line before a label."""
+_STATUS_LINE = re.compile(
+    r"^[ \t]*[\[<(]?[A-Z$][A-Za-z]{0,11}(?:: ?| )[$-]?\d[^\n]*$", re.MULTILINE
+)
+_OUTER_BRACKETS = re.compile(r"^[ \t]*[\[<(]|[\])>][ \t]*$")
+_COLUMN_GAP = re.compile(r"[ \t]*[|;][ \t]*|[ \t]{2,}")
+_NAMED_VALUE = re.compile(r"[A-Z$][\w ]{0,20}: ?[^\s:][^:]*")
+_COUNT = re.compile(
+    r"(?P<label>[A-Z$][A-Za-z]{0,11})(?P<gap>: ?| )(?P<value>[$-]?\d[\w/%().]*)(?P<end> |$)"
+)
+_TITLE_OF_STATUS = re.compile(
+    r"\A[ \t]*(?![A-Z][A-Za-z]{0,11} \d)(?P<place>[A-Z][\w',.& -]{1,40}?(?: \([^()\n]{1,20}\))?)(?: {3,}| *\|) *"
+    r"(?=[A-Z$][\w ]{0,15}: ?\S|[A-Z][a-z]+ \d|\d+/\d+[ \t]*(?:\n|$))"
+)
+"""Place at the left end of the first line, with counts at the right."""
+_QUOTED_LINE = re.compile(r"^> (?=[*_]?[A-Z][^\n]*[.!?][*_]*$)", re.MULTILINE)
+_BAGGED = re.compile(
+    r"^(?:\[\W\] ?|\W)?(?P<things>[\w',\d -]{2,60}?)"
+    r"(?: (?:is|are|was|were|has been|have been))? (?P<how>added to|removed from) "
+    r"(?:your |my |the )?(?:inventory|(?:back)?pack|bag|pockets?)\W*$",
+    re.MULTILINE,
+)
 _KEY = re.compile(r"[(\[](?P<letter>[nsewudNSEWUD])[)\]](?=orth|outh|ast|est|p\b|own\b)")
 _LETTER = re.compile(r"[(\[](\w)[)\]]")
 _KEY_LINE = re.compile(
@@ -228,6 +267,48 @@ def _key_line(found: re.Match[str]) -> str:
     return f"Exits: {', '.join(key.lower() for key in re.findall(_LETTER, found[0]))}"
 
 
+def _status(found: re.Match[str]) -> str:
+    """Return a line of counts, some without a colon, as a label a line, of the same length."""
+    line = found[0]
+    if line.lstrip()[0] in "[<(":
+        line = _OUTER_BRACKETS.sub(lambda bracket: " " * len(bracket[0]), line).rstrip()
+    parts = []
+    for part in _COLUMN_GAP.sub(_broken, line).split("\n"):
+        bare = part.strip()
+        counted = "".join(count[0] for count in _COUNT.finditer(bare)) == bare
+        if bare and not counted and not _NAMED_VALUE.fullmatch(bare):
+            return found[0]
+        parts.append(_COUNT.sub(_count, part) if counted else part)
+    pairs = "\n".join(parts)
+    return pairs.ljust(len(found[0])) if "\n" in pairs.strip() else found[0]
+
+
+def _broken(gap: re.Match[str]) -> str:
+    return "\n".rjust(len(gap[0]))
+
+
+def _count(found: re.Match[str]) -> str:
+    gap = ":" if found["gap"] == " " else found["gap"]
+    return f"{found['label']}{gap}{found['value']}" + "\n" * len(found["end"])
+
+
+def _title_of_status(found: re.Match[str]) -> str:
+    return f"{found['place']}\n---\n"
+
+
+def _quoted_line(found: re.Match[str]) -> str:
+    alone = found.string.count("\n> ") + found.string.startswith("> ") == 1
+    return "" if alone else found[0]  # several are choices
+
+
+def _count_before(found: re.Match[str]) -> str:
+    return f"{found['label']}: {found['value']}\n"
+
+
+def _bagged(found: re.Match[str]) -> str:
+    return f"{'Gained' if found['how'] == 'added to' else 'Lost'}: {found['things']}"
+
+
 def _own_state(found: re.Match[str]) -> str:
     state = "open" if found["state"] == "ajar" else found["state"]
     return f"{found['head']}{found['rest']} {found['head']} is {state}."
@@ -240,9 +321,20 @@ _OWN_STATE = re.compile(
 _LINE_STEPS: _Steps = (
     ("</", [((), _ANY_TAG, _nothing)]),
     ("...", [((), _LEADER, _leader)]),
+    ("->", [((), _LEADER, _leader)]),
+    ("=>", [((), _LEADER, _leader)]),
+    ("→", [((), _LEADER, _leader)]),
+    (">", [(("> ",), _QUOTED_LINE, _quoted_line)]),
+    (" added to ", [((), _BAGGED, _bagged)]),
+    (" removed from ", [((), _BAGGED, _bagged)]),
+    ("   ", [((), _TITLE_OF_STATUS, _title_of_status)]),
+    ("|", [((), _TITLE_OF_STATUS, _title_of_status)]),
+    ("", [((), _STATUS_LINE, _status)]),
     ("(", [(("(id", "(ID", "(Id", "(#"), _ID, _nothing)]),
     (":", [(_SPEAKER_ENDS, _SPEAKER, _nothing)]),
-    ("[", [((), _BAR, _nothing)]),
+    ("[", [((), _COUNT_BEFORE, _count_before), ((), _BAR, _nothing)]),
+    (": You ", [((), _THING_SAID, _nothing)]),
+    (" >", [((), _FINAL_PROMPT, _nothing)]),
     ("   ", [((), _COLUMNS, lambda found: "\n")]),
     ("]", [
         (("]o", "]O", "]a", "]A", "]e", "]E"), _KEY_LINE, _key_line),
@@ -276,7 +368,7 @@ _PAST = re.compile(rf"\b(?:{'|'.join(_TENSE)})\b")
 
 
 def _in_sentence_case(text: str) -> str:
-    if not text.isupper():
+    if not text.isupper() or _STATUS_LINE.fullmatch(text):
         return text
     lower = text.lower()
     if len(lower) != len(text):

@@ -7,12 +7,13 @@ from collections.abc import Sequence
 
 from gym_memory.extract.events import CONDITIONS, SELVES, events_in
 from gym_memory.extract.layout import PLACE, Layout, Title
-from gym_memory.extract.notes.words import CONTAINER, ROOM, SUPPORTER, kind_of_noun
+from gym_memory.extract.notes.words import CONTAINER, ROOM, SUPPORTER, kind_of_noun, verb_forms
 from gym_memory.extract.scene import COMPASS, NAME, Scene, has_any, is_name, place_name
 
 __all__ = ["ARE", "MOVED", "PASSABLE", "YOU", "is_denied", "read_place", "ways_in"]
 
 YOU = r"(?:You|I|We)"
+_YOU = r"(?:[Yy]ou|I|[Ww]e)"
 ARE = r"(?:'re| are|'m| am)"
 _END = (
     r"(?: (?:above|along|at|before|behind|below|beneath|beside|facing|filled|from|full|in|near|on"
@@ -21,35 +22,53 @@ _END = (
 )
 """Words after the name of a place in a sentence, left out on a second visit."""
 _ROOM = re.compile(
-    rf"{YOU}(?:{ARE}| stand| wake(?: up)?)"
+    rf"{_YOU}(?:{ARE}| stand| wake(?: up)?)"
     r"(?: now| currently| standing| back| again| outside)* "
     r"(?:in |inside |at |(?P<other>on (?=an? |the )|(?=(?:above|behind|below|beneath|beside|near"
     rf"|outside|under) )))(?P<name>{NAME}){_END}"
 )
 _CALLED = re.compile(
-    rf"This (?:\w+ )?(?:room|location|place|area) is (?:called )?(?P<name>{NAME}){_END}"
+    r"(?:This|The current|Your(?: current)?) (?:\w+ )?(?:room|location|place|area|position) is "
+    rf"(?:called |named )?(?P<name>{NAME}){_END}"
 )
-_GO = (
-    r"(?:go|goes|went|walk|step|head|climb|come|came|crawl|move|travel|descend|wander|stumble|squeeze"
-    r"|swim|run|ride|sail|fly|hurry|slip|emerge|continue|proceed)(?:ed|ped)?"
+_MOVES = (
+    *(
+        "go",
+        "walk",
+        "step",
+        "head",
+        "climb",
+        "come",
+        "crawl",
+        "move",
+        "travel",
+        "descend",
+        "wander",
+    ),
+    *("stumble", "squeeze", "swim", "run", "ride", "sail", "fly", "hurry", "slip", "emerge"),
+    *("continue", "proceed"),
 )
+_GO = rf"(?:{'|'.join(form for verb in _MOVES for form in verb_forms(verb))})"
 MOVED = re.compile(
     rf"{YOU} (?:{_GO}|enter|return|arrive|follow|(?:make|find) (?:your|my) way"
     r"|(?:try|want|attempt) to)\b"
 )
 _BACK = r"(?: (?:out|up|down|back|over|on|along|north|south|east|west|inside|through))*"
 _ENTERED = re.compile(
-    rf"(?:{YOU}(?: have|'ve| are)?(?: \w+ly)? "
+    rf"(?:{_YOU}(?: have|'ve| are)?(?: \w+ly)? "
     r"(?:[^.,]{1,80}?,? (?:and|until|then|to) (?:you |I |we )?)?"
     rf"(?:enter(?:ed)?|reach(?:ed)?|arrived? (?:at|in|on)|(?:return|teleport)(?:ed)? (?:in)?to"
     rf"|(?:find|found) (?:your|my|our)sel(?:f|ves)(?: back)? (?:in|at|on)"
     rf"|end(?:ed)? up (?:in|at|on)|{_GO} out (?:in|at|on(?:to)?)|{_GO}{_BACK} (?:in)?to"
     rf"|{_GO} from {NAME} to)"
+    rf"|(?:The|An?) {NAME} (?:brings?|leads?|takes?|carries) (?:you|me|us){_BACK} (?:in)?to"
     rf"|(?:Moved|Went|Travell?ed|Teleported|Walked|Returned)(?: back)? (?:in)?to|Entered|Entering"
     rf"|Arrived (?:at|in)|Arriving (?:at|in)) (?P<name>{NAME}){_END}"
 )
 _NO_ROOM = re.compile(
-    rf"(?:(?:the|a|an|your|my) )?(?:{'|'.join(sorted(CONDITIONS))}|\d\w*)\b", re.IGNORECASE
+    rf"(?:(?:the|a|an|your|my) )?(?:(?:{'|'.join(sorted(CONDITIONS))}|\d\w*)\b"
+    r"|dark(?:ness| place)?$)",
+    re.IGNORECASE,
 )
 """Words that follow *in*, *at* or *of* and name no place."""
 _DENIED = re.compile(
@@ -80,7 +99,15 @@ _CLAUSE = re.compile(r";|,? \bbut\b|, (?:although|though|where|which|while)\b")
 _OF_LAST = re.compile(r",? (?:which|but it)\b")
 _DIRECTED = ("north", "south", "east", "west", "up", "down")
 _PLACES = (_ROOM, _CALLED, _ENTERED)
-_PLACE_WORDS = re.compile(r"You|I\b|I'|We|This|Moved|Went|Trav|Telep|Walked|Returned|Enter|Arriv")
+_LEAD = re.compile(
+    r"(?:[A-Z][a-z]+ly|After|At|By|From|Here|In|Next|Now|On|Soon|Then|Through|With)"
+    r"(?: [a-z]+){0,5}?,? (?=(?:you|we) )"
+)
+"""Words before *you* that say when or how: *at last you reach the summit*."""
+_PLACE_WORDS = re.compile(
+    r"You|I\b|I'|We|This|The current|Moved|Went|Trav|Telep|Walked|Returned|Enter|Arriv"
+    r"|(?:The|An?) [\w' -]{2,40} (?:you|me|us) "
+)
 _REFUSAL = re.compile(
     r"\b(?:cannot|\w+'d|no|not|nothing|nowhere|\w+n't|block\w*|locked|closed|shut|bump|wall"
     r"|invalid|impossible|fail\w*|refuse\w*|unknown|must|unable|already|which|fatal|unclear|obstacle"
@@ -109,8 +136,10 @@ def read_place(draft: Scene, layout: Layout, sentences: Sequence[tuple[str, int]
             return
     for at in () if draft.is_look else reversed(range(len(sentences))):
         sentence, offset = sentences[at]
-        for pattern in _PLACES if _PLACE_WORDS.match(sentence) else ():
-            found = pattern.match(sentence)
+        lead = _LEAD.match(sentence)
+        begin = lead.end() if lead is not None else 0
+        for pattern in _PLACES if begin or _PLACE_WORDS.match(sentence) else ():
+            found = pattern.match(sentence, begin)
             if found is None or _is_doubtful(sentence) or _NO_ROOM.match(found["name"]):
                 continue
             aside = found.groupdict().get("other") is not None and draft.room and not draft.is_move

@@ -7,6 +7,8 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from gym_memory.extract.layout import CARRIED, HERE, PLACE, STATE, kind_of_label
+
 __all__ = ["RecordLines", "record_lines"]
 
 _JSON_TOKEN = re.compile(
@@ -19,6 +21,12 @@ _ATTRIBUTE = re.compile(r"[\w-]+=[\"'](?P<value>[^\"'<>]*)[\"']")
 _SENTENCE_END = (".", "!", "?")
 _ANONYMOUS = ("", "id")
 """Keys whose values name nothing."""
+_NAMING = ("name", "item", "object", "entity", "thing")
+"""Keys of an object whose values name it."""
+_STATES = ("state", "status")
+"""Keys of a thing whose values are states of it."""
+_SELVES = ("player", "agent", "you", "character")
+_ESCAPED = re.compile(r"\\(?:u[0-9a-fA-F]{4}|.)")
 
 
 class RecordLines(NamedTuple):
@@ -28,11 +36,35 @@ class RecordLines(NamedTuple):
     positions: Sequence[int]
 
 
-class _RecordLine(NamedTuple):
-    """A label and its values, each with the position of its first character."""
+class _Word(NamedTuple):
+    """A word or sentence, and where each character of it is in the original."""
 
-    label: tuple[str, int]
-    values: list[tuple[str, int]]
+    text: str
+    at: Sequence[int]
+
+
+class _RecordLine(NamedTuple):
+    """A label with its values, or prose without any."""
+
+    label: _Word
+    values: list[_Word]
+
+
+class _Fields(NamedTuple):
+    """The pairs of a JSON object."""
+
+    pairs: list[tuple[_Word, _Node]]
+
+    @property
+    def name(self) -> _Word | None:
+        """The name of what the object describes."""
+        named = {key.text: value for key, value in self.pairs}
+        found = (named[key] for key in _NAMING if isinstance(named.get(key), _Word))
+        return next(found, None)  # type: ignore[return-value]
+
+
+_Node = _Word | _Fields | list["_Node"]
+_NO_WORD = _Word("", ())
 
 
 def record_lines(text: str) -> RecordLines | None:
@@ -40,72 +72,156 @@ def record_lines(text: str) -> RecordLines | None:
 
     >>> record_lines('{"room": "Dairy", "exits": ["south", "west"]}').text
     'Room: Dairy\nExits: south, west'
+    >>> record_lines('[{"name": "gate", "state": "shut", "location": "Dairy"}]').text
+    'Gate: shut\nThe gate is in the Dairy.'
     >>> record_lines("<room name='Vault'><item>ledger</item></room>").text
     'Room: Vault\nItem: ledger'
     """
     lines = _xml_lines(text) if text.lstrip().startswith("<") else _json_lines(text)
     if not lines:
         return None
-    parts: list[str] = []
-    positions: list[int] = []
+    written: list[_Word] = []
+    for label, values in lines:
+        if written:
+            written.append(_fixed("\n", label))
+        if values:
+            words = label.text[:1].upper() + label.text[1:].replace("_", " ")
+            label = label._replace(text=words)
+        written.append(label)
+        for n, value in enumerate(values):
+            written += [_fixed(", " if n else ": ", value), value]
+    return RecordLines(
+        "".join(word.text for word in written), [at for word in written for at in word.at]
+    )
 
-    def write(words: str, at: int, *, fixed: bool = False) -> None:
-        parts.append(words)
-        positions.extend([at] * len(words) if fixed else range(at, at + len(words)))
 
-    for n, (label, values) in enumerate(lines):
-        write("\n" if n else "", label[1], fixed=True)
-        write(label[0][:1].upper() + label[0][1:].replace("_", " "), label[1])
-        for m, (value, at) in enumerate(values):
-            write(", " if m else ": ", at, fixed=True)
-            write(value, at)
-    return RecordLines("".join(parts), positions)
+# JSON
 
 
 def _json_lines(text: str) -> list[_RecordLine]:
     try:
         json.loads(text)
+        lines: list[_RecordLine] = []
+        _write_node(_NO_WORD, _tree(_JSON_TOKEN.finditer(text)), lines)
     except (ValueError, RecursionError):
         return []
-    return [line for line in _json_pairs(text) if line.values and line.label[0] not in _ANONYMOUS]
+    return lines
 
 
-def _json_pairs(text: str) -> Iterator[_RecordLine]:
-    """Yield the pairs of all objects; the name of an object goes under the key of the object."""
-    line, word = _RecordLine(("", 0), []), ("", 0)
-    above: list[tuple[str, int]] = []
-    for found in _JSON_TOKEN.finditer(text):
-        mark = found["mark"]
-        if mark == ":":
-            yield line
-            line, word = (
-                _RecordLine(above[-1] if word[0] == "name" and above[-1][0] else word, []),
-                ("", 0),
-            )
-        elif mark is None:
-            group = "bare" if found["text"] is None else "text"
-            word = (found[group], found.start(group))
-        else:
-            if word[0]:
-                line.values.append(word)
-                word = ("", 0)
-            if mark == "{":
-                above.append(line.label)
-            elif mark == "}":
-                above.pop()
-    yield line
+def _tree(tokens: Iterator[re.Match[str]]) -> _Node:
+    """Return the next value of JSON that is known to be valid."""
+    return _value(next(tokens), tokens)
+
+
+def _value(found: re.Match[str], tokens: Iterator[re.Match[str]]) -> _Node:
+    if found["mark"] == "{":
+        pairs = []
+        while (key := next(tokens))["mark"] != "}":
+            if key["mark"] is None:
+                next(tokens)  # the colon
+                pairs.append((_word(key), _tree(tokens)))
+        return _Fields(pairs)
+    if found["mark"] == "[":
+        items = []
+        while (item := next(tokens))["mark"] != "]":
+            if item["mark"] != ",":
+                items.append(_value(item, tokens))
+        return items
+    return _word(found)
+
+
+def _word(found: re.Match[str]) -> _Word:
+    group = "bare" if found["text"] is None else "text"
+    text, start = found[group], found.start(group)
+    if "\\" not in text:
+        return _Word(text, range(start, start + len(text)))
+    letters, at, end = "", [], 0
+    for escape in _ESCAPED.finditer(text):
+        letter = json.loads(f'"{escape[0]}"')
+        letters += text[end : escape.start()] + letter
+        at += [*range(start + end, start + escape.start()), *[start + escape.start()] * len(letter)]
+        end = escape.end()
+    return _Word(letters + text[end:], [*at, *range(start + end, start + len(text))])
+
+
+def _write_node(label: _Word, node: _Node, lines: list[_RecordLine]) -> None:
+    """Write a value below its key: words of a list on one line, sentences as prose."""
+    if isinstance(node, _Fields):
+        _write_fields(label, node, lines)
+        return
+    values = node if isinstance(node, list) else [node]
+    words = [v.name if isinstance(v, _Fields) else v for v in values if not isinstance(v, list)]
+    named = [word for word in words if word is not None and word.text]
+    if len(named) == 1 and _is_prose(named[0].text):
+        lines.append(_RecordLine(named[0], []))
+    elif label.text not in _ANONYMOUS and named:
+        lines.append(_RecordLine(label, named))
+    elif not values and kind_of_label(label.text) not in (STATE, PLACE):
+        lines.append(_RecordLine(label, [_fixed("none", label)]))
+    for value in values:
+        if isinstance(value, _Fields):
+            _write_attributes(label, value, lines)
+        elif isinstance(value, list):
+            _write_node(label, value, lines)
+
+
+def _write_fields(label: _Word, fields: _Fields, lines: list[_RecordLine]) -> None:
+    name = None if label.text in _SELVES else fields.name
+    if name is not None and label.text:
+        lines.append(_RecordLine(label, [name]))
+    _write_attributes(label, fields, lines)
+
+
+def _write_attributes(label: _Word, fields: _Fields, lines: list[_RecordLine]) -> None:
+    """Write what an object says of what it names: states, a place, and what else is in it."""
+    name = None if label.text in _SELVES else fields.name
+    if name is None or kind_of_label(label.text) == PLACE or _is_prose(name.text):
+        for key, value in fields.pairs:
+            if value is not name:
+                _write_node(key, value, lines)
+        return
+    for key, value in fields.pairs:
+        if value is name or not isinstance(value, _Word):
+            if value is not name:
+                _write_node(key, value, lines)
+        elif key.text in _STATES:
+            lines.append(_RecordLine(name, [value]))
+        elif kind_of_label(key.text) == PLACE:
+            lines.append(_RecordLine(_sentence(name, value), []))
+        elif kind_of_label(label.text) not in (CARRIED, HERE) and key.text not in _ANONYMOUS:
+            _write_node(key, value, lines)
+
+
+def _is_prose(text: str) -> bool:
+    return "\n" in text or (" " in text and text.endswith(_SENTENCE_END))
+
+
+def _sentence(name: _Word, place: _Word) -> _Word:
+    """Return a sentence that puts a thing somewhere."""
+    owner = "your" if kind_of_label(place.text) == CARRIED else "the"
+    words = [_fixed("The ", name), name, _fixed(f" is in {owner} ", place), place]
+    words.append(_fixed(".", place))
+    return _Word("".join(w.text for w in words), [at for w in words for at in w.at])
+
+
+def _fixed(text: str, near: _Word) -> _Word:
+    """Return words that are not in the original, at the beginning of others that are."""
+    return _Word(text, list(near.at[:1] or [0]) * len(text))
+
+
+# XML
 
 
 def _xml_lines(text: str) -> list[_RecordLine]:
     """Return short contents and attributes by their tags, sentences alone; [] for other text."""
     lines: list[_RecordLine] = []
-    opened: list[tuple[str, int]] = []
+    opened: list[_Word] = []
     for found in _ELEMENT.finditer(text):
         words = (found["text"] or "").strip()
         if found["text"] is None and not found["close"]:
-            tag = (found["tag"], found.start("tag"))
+            tag = _at(found["tag"], found.start("tag"))
             values = [
-                (a["value"], found.start("more") + a.start("value"))
+                _at(a["value"], found.start("more") + a.start("value"))
                 for a in _ATTRIBUTE.finditer(found["more"])
             ]
             if values:
@@ -113,14 +229,18 @@ def _xml_lines(text: str) -> list[_RecordLine]:
             if not found["empty"]:
                 opened.append(tag)
         elif found["close"]:
-            if not opened or opened.pop()[0] != found["tag"]:
+            if not opened or opened.pop().text != found["tag"]:
                 return []
         elif words:
             start = found.start() + found["text"].index(words)
             if words.endswith(_SENTENCE_END) and (opened or "\n" in text[found.start() : start]):
-                lines.append(_RecordLine((words, start), []))
+                lines.append(_RecordLine(_at(words, start), []))
             elif opened:
-                lines.append(_RecordLine(opened[-1], [(words, start)]))
+                lines.append(_RecordLine(opened[-1], [_at(words, start)]))
             else:
                 return []  # tags within prose
     return [] if opened else lines
+
+
+def _at(text: str, start: int) -> _Word:
+    return _Word(text, range(start, start + len(text)))

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from gym_memory.extract.denials import read_denial
 from gym_memory.extract.effects import perform
-from gym_memory.extract.events import Event, events_in
+from gym_memory.extract.events import SELVES, Event, events_in
 from gym_memory.extract.known import meant
 from gym_memory.extract.places import ARE, MOVED, PASSABLE, YOU, is_denied, ways_in
 from gym_memory.extract.scene import (
@@ -94,7 +94,7 @@ _BEHIND = re.compile(
 """Place at the end of a way: *north to the mill*."""
 _POSED_HERE = re.compile(
     rf"(?P<items>{ARTICLE} {_THINGS}) (?:{_BE}(?: {_POSED})?|{_LIE})(?: now)? "
-    rf"(?:{_HERE}\b(?:,[^.!?]*)?|{_BY} {ARTICLE} {NAME}){_STOP}"
+    rf"(?:{_HERE}\b(?:,(?! and\b)[^.!?]*)?|{_BY} (?:{ARTICLE}|his|her|its|their) {NAME}){_STOP}"
 )
 _LEADS = (
     r"(?:leads?|led|goes|runs?|winds?|climbs?|opens?|heads?|descends?|slopes?|continues?|twists?)\b"
@@ -107,7 +107,7 @@ _POSED_BY = re.compile(
 )
 _DOES_BY = re.compile(
     rf"{_BY} (?:the|one|a) {NAME},? (?P<items>an? (?:[\w'-]+ ){{1,3}}?)(?!{_LEADS})"
-    rf"(?=[a-z]+(?:s|ed) ).*{_STOP}",
+    rf"(?=[a-z]+(?:s|ed)\b).*{_STOP}",
     re.IGNORECASE,
 )
 """A thing at another that does something: *by the window a clock ticks softly*."""
@@ -127,13 +127,15 @@ _HOLDS = re.compile(
     re.IGNORECASE,
 )
 _INSIDE = re.compile(
-    rf"Inside,? (?:(?:is|are|there (?:is|are))|(?:you|I) (?:see|find)) (?P<items>{_THINGS}){_STOP}"
+    rf"(?:Inside|(?P<where>In|Inside|On) it),? "
+    rf"(?:(?:is|are|there (?:is|are))|(?:you|I) (?:can )?(?:see|find)) (?P<items>{_THINGS}){_STOP}"
 )
 _CONTAINS = re.compile(
     rf"(?P<place>{ARTICLE} {NAME}|It) (?:contains?|holds?|(?P<has>has)) (?P<items>{_THINGS}){_STOP}"
 )
 _IS = re.compile(
-    rf"(?P<thing>{ARTICLE} {NAME}|[Ii]t|[Tt]hey|[Tt]his)(?: is| are|(?<=[Ii]t)'s)"
+    rf"(?P<thing>(?:{ARTICLE}|[Tt]h(?:is|at)) {NAME}|[Ii]t|[Tt]hey|[Tt]his)"
+    r"(?: is| are|(?<=[Ii]t)'s| \w+s(?= (?:open|shut|closed)\b))"
     rf"(?: now| currently| already)?(?: turned| switched)? "
     rf"(?P<state>{STATE_WORD}|-?\d(?:[\w.]*\w)?)"
     rf"(?: inside|(?<=\d) (?:\(|of |out of )[^.]*| now)?{_STOP}"
@@ -235,7 +237,8 @@ def _away(draft: Scene, found: re.Match[str]) -> bool:
 def _inside(draft: Scene, found: re.Match[str]) -> None:
     """Read ``Inside, you find a key``; of the last topic."""
     if draft.topic:
-        put_in(draft, found["items"], found.start("items"), "in", draft.topic)
+        where = (found["where"] or "in").lower()
+        put_in(draft, found["items"], found.start("items"), where, draft.topic)
 
 
 def _way(draft: Scene, found: re.Match[str]) -> bool:
@@ -260,7 +263,7 @@ def _way(draft: Scene, found: re.Match[str]) -> bool:
 def _state(draft: Scene, found: re.Match[str]) -> None:
     """Read ``The fridge is closed``; *it* is the last topic."""
     thing = clean_name(found["thing"])
-    name = draft.topic if thing in _PRONOUNS else meant(draft, thing.removeprefix("your "))
+    name = draft.topic if thing in _PRONOUNS else meant(draft, _OWNED.sub("", thing))
     state = found["state"].lower()
     if state[-1].isdigit():
         draft.outdate(name, "is", None)
@@ -331,7 +334,7 @@ _FORMS: tuple[tuple[frozenset[str] | None, _Form], ...] = (
     (frozenset(("there", "you")), (_DOORWAY, _way, _WAYS)),
     (_ALL, (_ALL_WAYS, _open_up, (" all four",))),
     (_SEEING, (_SEEN, _see, ())),
-    (frozenset(("inside",)), (_INSIDE, _inside, ())),
+    (frozenset(("inside", "in", "on")), (_INSIDE, _inside, ("nside", " it"))),
     (_PLACED, (_HOLDS, _hold, ())),
     (_NEAR, (_POSED_BY, _posed, ())),
     (_NEAR, (_DOES_BY, _posed, ())),
@@ -341,7 +344,7 @@ _FORMS: tuple[tuple[frozenset[str] | None, _Form], ...] = (
     (frozenset(("opening", "the")), (_OPENS, _change, (" open", " reveals"))),
     (frozenset(("it", "it's")), (_CLOCK, _clock, ())),
     (None, (_STEPS_AWAY, _away, (" step",))),
-    (None, (_IS, _state, (" is", " are", "'s"))),
+    (None, (_IS, _state, (" is", " are", "'s", "s open", "s shut", "s closed"))),
     (None, (_POSED_HERE, _posed, _HERE_WORDS)),
     (None, (_CONTAINS, _hold, (" contain", " hold", " has "))),
     (None, (_WHERE, _hold, (" in", " on", " under", " upon", " from"))),
@@ -354,7 +357,9 @@ the form. Both are fast tests for slow patterns: without them a new text takes a
 _LOST = re.compile(r"no longer (?=have|carry|hold)")
 _DOUBTFUL = (_way, _hold, _carry_listed, _away)
 """Readers that may return False, so that a later form is tried too."""
-_GENERAL = re.compile(ARTICLE + "|it|it's|they|this")
+_MOVING = frozenset(("come", "leave"))
+_OWNED = re.compile(r"(?:your|this|that) ")
+_GENERAL = re.compile(ARTICLE + "|it|it's|they|this|that")
 
 
 @lru_cache(maxsize=4096)
@@ -378,7 +383,15 @@ def _analysis(
         clauses.append(_matches(sentence, lower, begin, cut.start() if cut else len(sentence)))
         begin = cut.end() if cut else begin
     sure = clauses[0] and clauses[0][-1][1] not in _DOUBTFUL
-    return ways_in(lower), clauses, () if sure else events_in(sentence)
+    events = () if sure else events_in(sentence)
+    return () if any(map(_moves, events)) else ways_in(lower), clauses, events
+
+
+def _moves(event: Event) -> bool:
+    """True if somebody comes or leaves, so that a direction is no more than where from or to."""
+    who = event.subject.text.lower()
+    named = PASSABLE.search(f"{who} {event.tail}")  # the vandals left by the north exit
+    return named is None and who not in SELVES and not _MOVING.isdisjoint(event.kinds)
 
 
 def _matches(sentence: str, lower: str, begin: int, end: int) -> list[_Match]:

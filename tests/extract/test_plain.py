@@ -31,12 +31,21 @@ def read(text: str, action: str = "", known: str = "", inventory: str = "", rewa
 def test_second_thing_of_name_keeps_its_place_in_text() -> None:
     text = (
         "Current Location: Tutorial, room\n\nTutorial Step 8 — Drop the coin.\n"
-        "Required action: `drop coin`\n\nI am holding 1 coin, 1 bag.\nI see no one nearby."
+        "I am holding 1 coin, 1 bag.\nI see 1 coin near me.\nI see no one nearby."
     )
     extraction, found = read(text, "inspect bag", "you|is in|tutorial, room")
     assert "another coin|is in|tutorial, room" in found
     words = {m.triple.subject: text[m.start : m.end] for m in extraction.mentions if m.start >= 0}
     assert words["another coin"] == words["coin"] == "coin"
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Tutorial Step 8 — Drop the coin.", "First, take the coin. Then drop the coin.",
+     "Please drop the coin here.", "Next put the coin in the box."],
+)  # fmt: skip
+def test_orders_state_no_facts(text: str) -> None:
+    assert read(text, known="you|is in|hall")[1] == {"you|is in|hall"}
 
 
 def test_bracketed_remark_after_label_is_not_part_of_it() -> None:

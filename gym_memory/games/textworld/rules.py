@@ -64,6 +64,9 @@ class TextWorldRules:
     egg, is, raw
     """
 
+    complete = True
+    """True: a text says all that an action changed, so beliefs show what was done in vain."""
+
     @attributed
     def extract(self, step: Step, graph: TemporalGraph, task: Task) -> Extraction:
         """See :class:`~gym_memory.extract.Extractor`."""
