@@ -33,7 +33,7 @@ from gym_memory.extract.scene import place_name
 from gym_memory.games.jericho.facts import holders_of, object_names
 from gym_memory.games.jericho.vocabulary import object_region
 from gym_memory.graph import TemporalGraph
-from gym_memory.graph.schema import INVENTORY, PLAYER, head_noun
+from gym_memory.graph.schema import INVENTORY, PLAYER, head_noun, is_contents
 
 HERE = Path(__file__).parent
 STORIES = HERE.parents[2] / "shared" / "data" / "stories"
@@ -120,13 +120,15 @@ class Watch:
         self.counts["pairs"] += sum(1 for _ in pairs_alive(graph))
         facts = [f for f in graph.related("is") if f.object in STATES]
         facts += [f for relation in PLACES for f in graph.related(relation)]
+        held = (f for f in graph.live() if is_contents(f.relation))
+        facts += [Triple(f.object, "is in", f.subject) for f in held]
         for fact in facts:
             verdict = None if fact.subject == PLAYER else judge(fact, engine)
             if verdict is not None:
                 self.counts["judged"] += 1
                 self.counts["true"] += verdict
                 if not verdict:
-                    began = graph.fact(fact)
+                    began = graph.fact(fact)  # None for contents
                     since = began.intervals[-1][0] if began else -1
                     self.wrong[fact, f"since step {since}"] += 1
 
