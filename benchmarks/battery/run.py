@@ -5,10 +5,11 @@
     python -m benchmarks battery --llm        # SmolLM2 as the reader, on every tenth sentence
 
 *sentences* has 300 sentences in ten categories, *styles* 300 texts in fifteen styles of games, and
-*kinds* 180 texts in ten styles, all used in development. A line of a table has a category, the action, what was known, the text (``\\n`` a line break,
-``\\e`` an escape character), and its facts; ``-`` before a fact says that it must end. *Recall* is
-the share of expected facts that hold after the text, *precision* the share of the facts read that
-are expected, *exact* the share of texts with both. What a letter or a speaker says does not count.
+*kinds* 180 texts in ten styles, all used in development. A line of a table has a category, the
+action, what was known, the text (``\\n`` a line break, ``\\e`` an escape character), and its facts;
+``-`` before a fact says that it must end. *Recall* is the share of expected facts that hold after
+the text, *precision* the share of the facts read that are expected, *exact* the share of texts with
+both. What a letter or a speaker says does not count.
 """
 
 from __future__ import annotations

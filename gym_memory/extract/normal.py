@@ -224,7 +224,8 @@ _COUNT = re.compile(
     r"(?P<label>[A-Z$][A-Za-z]{0,11})(?P<gap>: ?| )(?P<value>[$-]?\d[\w/%().]*)(?P<end> |$)"
 )
 _TITLE_OF_STATUS = re.compile(
-    r"\A[ \t]*(?![A-Z][A-Za-z]{0,11} \d)(?P<place>[A-Z][\w',.& -]{1,40}?(?: \([^()\n]{1,20}\))?)(?: {3,}| *\|) *"
+    r"\A[ \t]*(?![A-Z][A-Za-z]{0,11} \d)"
+    r"(?P<place>[A-Z][\w',.& -]{1,40}?(?: \([^()\n]{1,20}\))?)(?: {3,}| *\|) *"
     r"(?=[A-Z$][\w ]{0,15}: ?\S|[A-Z][a-z]+ \d|\d+/\d+[ \t]*(?:\n|$))"
 )
 """Place at the left end of the first line, with counts at the right."""
