@@ -160,12 +160,17 @@ def command(
 
 
 def train(
-    folder: Path, baseline: str, env: str, valid_split: str = "valid", **settings: Any
+    folder: Path,
+    baseline: str,
+    env: str,
+    valid_split: str = "valid",
+    memory: str = DEFAULT_MEMORY,
+    **settings: Any,
 ) -> None:
     """Train a baseline with its defaults into a folder, for what is played with it next."""
     training = TrainSettings(**settings)
     learner = _learner(baseline, [], training.seed, "cpu")
-    arena = Arena(env, DEFAULT_MEMORY, DEFAULT_BUDGET, valid_split, 100)
+    arena = Arena(env, memory, DEFAULT_BUDGET, valid_split, 100)
     with (
         _shown(training, (), arena.record(), folder) as listener,
         _trainer(learner, arena, training, folder, listener, None) as trainer,

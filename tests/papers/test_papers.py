@@ -103,7 +103,8 @@ def test_a_learner_is_trained_for_each_task() -> None:
     assert boil.learn[folder]["env"] == "ScienceWorld?simplification=easy&task=boil"
     assert boil.learn[folder]["steps"] == 40
     assert [str(folder) in policy for policy in boil.config.policies] == [True] * 3
-    assert boil.config.memories == ("arigraph",), "the memory that it was trained with"
+    assert boil.config.memories == ("none",), "the paper's learner has no memory"
+    assert boil.learn[folder]["memory"] == "none"
     assert all("trained for 40 steps" in doubts for doubts in boil.doubts.values())
 
 
