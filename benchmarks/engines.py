@@ -255,7 +255,7 @@ class Pair:
         self._confirmed: set[str] = set()
 
     def begin(self) -> None:
-        """Start the game anew."""
+        """Start the game again."""
         one, two = self.rules.start(self.story), self.inform.start(self.story)
         self._compare("", one, two)
 

@@ -36,7 +36,7 @@ _NUMBER = re.compile(
 )
 _YEAR = re.compile(r"\b[12]\d{3}\b")
 _YES_NO = re.compile(r"(?:is|are|was|were|did|do|does|has|have|had|can|could) ", re.IGNORECASE)
-_KIND_ASKED = re.compile(r"\b(?:which|what) ((?:\w+ )?\w+)", re.IGNORECASE)
+_KIND_WANTED = re.compile(r"\b(?:which|what) ((?:\w+ )?\w+)", re.IGNORECASE)
 _LATER = re.compile(r"\b(?:later|latest|younger|youngest|newer|after|recently)\b", re.IGNORECASE)
 _BY_DATE = re.compile(
     r"\b(?:first|earlier|earliest|older|oldest|before|later|latest|younger|after|recently)\b",
@@ -249,9 +249,9 @@ def _fits(question: str, text: str, before: str, evidence: Sequence[Evidence]) -
         score += 0.5
     if re.search(r"\b(?:where|town|city|village|country)\b", lowered) and _PLACE.search(before):
         score += 1.0
-    asked = _KIND_ASKED.search(lowered)
-    if asked:
-        kinds = set(_beginnings(asked[1]))
+    kind = _KIND_WANTED.search(lowered)
+    if kind:
+        kinds = set(_beginnings(kind[1]))
         said = " ".join(e.text for e in evidence if e.title.lower() == text.lower())
         near = f"{before[-_NEAR // 2 :]} {said[:200]} {text}"
         score += 1.5 * bool(kinds & set(_beginnings(near)))
@@ -295,7 +295,7 @@ def _verdict(question: str, evidence: Sequence[Evidence]) -> str:
         years = [_year_of(name, evidence) for name in names[:2]]
         if all(years):
             return "yes" if (years[0] > years[1]) == bool(_LATER.search(question)) else "no"
-    asked = set(_beginnings(question)) - {stem for name in names for stem in _beginnings(name)}
-    asked -= {stem for stem in asked if stem in ("both", "same")}
-    said = [asked & set(_beginnings(_about(name, evidence))) for name in names]
+    sought = set(_beginnings(question)) - {stem for name in names for stem in _beginnings(name)}
+    sought -= {stem for stem in sought if stem in ("both", "same")}
+    said = [sought & set(_beginnings(_about(name, evidence))) for name in names]
     return "yes" if said and all(said) else "no"

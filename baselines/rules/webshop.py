@@ -273,10 +273,10 @@ class Shopper(RulePolicy):
             return (f"click[{product.code}]", ClickAim(_LOOK))
         if "click[next >]" in shelf.actions and page_of(obs["text"]) < self.pages:
             return ("click[next >]", ClickAim("see more"))
-        asked = list(queries(obs["task"]))[: self.searches]
+        searches = list(queries(obs["task"]))[: self.searches]
         now = shelf.listing(shelf.here)
-        if now is not None and now[0] in asked[:-1]:
-            following = asked[asked.index(now[0]) + 1]
+        if now is not None and now[0] in searches[:-1]:
+            following = searches[searches.index(now[0]) + 1]
             return ("click[back to search]", ClickAim(_SEARCH, following))
         return self._settle(shelf)
 

@@ -127,11 +127,11 @@ def print_exam(table: Sequence[ExamScore]) -> None:
     others = {w: f"all, {w}" for w in wordings if w != main}
     columns = ("95 % of all", "wrong", "unproven", "used", *others.values())
     also = {(m.budget, m.memory, m.wording): m.right for m in table if m.kind == ALL}
-    asked = list(dict.fromkeys((mark.budget, mark.memory) for mark in table))
+    readers = list(dict.fromkeys((mark.budget, mark.memory) for mark in table))
     numbers = {mark.kind: mark.n for mark in cells.values()}
     shares = [
         (*(str(budget), memory), *(_best_share(cells, budget, memory, kind) for kind in kinds))
-        for budget, memory in asked
+        for budget, memory in readers
     ]
     print_table(
         ("tokens", "memory", *kinds),
@@ -150,7 +150,7 @@ def print_exam(table: Sequence[ExamScore]) -> None:
                 *totals(cells.get((budget, memory, ALL))),
                 *(format_number(also.get((budget, memory, wording)), ".2f") for wording in others),
             )
-            for budget, memory in asked
+            for budget, memory in readers
         ],
         right=("tokens", *columns),
         title="all kinds",

@@ -249,12 +249,12 @@ def nearest(
     Words of a demonstration's goal that the present one lacks count against it. They count most if
     its moves do not name them: an action on a named thing transfers to another thing.
     """
-    asked = words(goal)
+    goal_words = words(goal)
 
     def near(one: Demonstration) -> float:
-        alike = len(asked & words(one.goal)) / len(asked | words(one.goal))
+        alike = len(goal_words & words(one.goal)) / len(goal_words | words(one.goal))
         named = {word for move in one.moves for thing in move.act.things for word in words(thing)}
-        other = words(one.goal) - asked
+        other = words(one.goal) - goal_words
         return alike - 0.3 * len(other - named) / len(other or "-")
 
     found = [(one, near(one)) for one in demonstrations]

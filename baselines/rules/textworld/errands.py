@@ -126,14 +126,14 @@ def is_open(goal: str) -> bool:
 
 def run_errands(beliefs: Beliefs) -> Iterator[Move]:
     """Yield the next request that can be done."""
-    asked = _errands(beliefs.task.goal)
+    requests = _errands(beliefs.task.goal)
     for action in _quoted(beliefs):
         yield Move(action, Aim(f"do as told: {action}"))
     first = beliefs.plan.done
-    while first < len(asked) and _is_done(beliefs, asked[first]):
+    while first < len(requests) and _is_done(beliefs, requests[first]):
         first += 1
-    for number in range(first, len(asked)):
-        errand = asked[number]
+    for number in range(first, len(requests)):
+        errand = requests[number]
         if errand.way and beliefs.plan.astray:
             continue
         action = _action_for(beliefs, errand)
@@ -168,8 +168,8 @@ def _reported(beliefs: Beliefs) -> Iterator[tuple[str, _ErrandClause]]:
 def carry(beliefs: Beliefs) -> Iterator[Move]:
     """Carry a held thing to the place that the task, or a text that was read, names."""
     distances = beliefs.distances
-    asked = (*_errands(beliefs.task.goal), *(errand for _, errand in _reported(beliefs)))
-    for errand in asked:
+    requests = (*_errands(beliefs.task.goal), *(errand for _, errand in _reported(beliefs)))
+    for errand in requests:
         if errand.verb not in _CARRIED:
             continue
         for thing in beliefs.held():
@@ -202,8 +202,8 @@ def _named_places(beliefs: Beliefs, text: str) -> Iterator[str]:
 
 def is_asked_for(beliefs: Beliefs, thing: str, *verbs: str) -> bool:
     """True if the task requests one of these actions with a thing."""
-    asked = _errands(beliefs.task.goal)
-    return any(errand.verb in verbs and beliefs.is_named(thing, errand.text) for errand in asked)
+    requests = _errands(beliefs.task.goal)
+    return any(errand.verb in verbs and beliefs.is_named(thing, errand.text) for errand in requests)
 
 
 def _quoted(beliefs: Beliefs) -> Iterator[str]:
@@ -250,7 +250,7 @@ def _is_done(beliefs: Beliefs, errand: _ErrandClause) -> bool:
 
 # ------------------------------------------------------------ delivering
 
-_ASKED = re.compile(
+_DELIVERY = re.compile(
     r"\bbring (?:the (?P<thing>[\w -]+?)|what stood on the (?P<was>[\w -]+?) on the first day)"
     r" (?:back to where it stood on the first day|to the (?P<holder>[\w -]+?))\.",
     re.IGNORECASE,
@@ -272,19 +272,19 @@ class Delivery(Aim):
 
 def deliver(beliefs: Beliefs) -> Iterator[Move]:
     """Yield the next step of a delivery that the task wants; none if it wants none."""
-    asked = _ASKED.search(beliefs.task.goal.lower())
-    if asked is None:
+    delivery = _DELIVERY.search(beliefs.task.goal.lower())
+    if delivery is None:
         return
     plan = beliefs.plan
     brought = plan.action.startswith(("put ", "insert "))
     last = plan.aim if isinstance(plan.aim, Delivery) and not brought else None
-    thing, holder = asked["thing"] or "", asked["holder"] or ""
+    thing, holder = delivery["thing"] or "", delivery["holder"] or ""
     if last is not None and (last.thing == thing or last.holder == holder):
         thing, holder = thing or last.thing, holder or last.holder
     else:
         last = None
     if not (thing and holder):
-        subject = thing or asked["was"]
+        subject = thing or delivery["was"]
         question = f"where did {thing} stand first?" if thing else f"what was first on {subject}?"
         if plan.aim.text != question:
             if plan.aim.text != _unknown(subject).text:

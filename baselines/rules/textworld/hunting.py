@@ -168,8 +168,8 @@ def use_keys(beliefs: Beliefs) -> Iterator[Move]:
 def _recollect(beliefs: Beliefs, aim: Aim) -> Move | None:
     """Pause for the memory to answer the plan, unless it had no answer before."""
     last = beliefs.plan.aim
-    asked = str(last) == str(aim) or last.kind in (Kind.SEARCH, Kind.TRY)
-    return None if asked else Move("look", aim)
+    paused = str(last) == str(aim) or last.kind in (Kind.SEARCH, Kind.TRY)
+    return None if paused else Move("look", aim)
 
 
 def try_keys(beliefs: Beliefs) -> Iterator[Move]:

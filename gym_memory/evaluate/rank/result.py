@@ -142,10 +142,10 @@ def build(
 
 def same_for_all(cells: Sequence[SuiteCell]) -> tuple[Any, ...]:
     """Return what must be equal for two memories to compare: the games and the questions."""
-    asked = [sorted(m for m in c.marks.items() if m[0].startswith("asked ")) for c in cells]
+    marks = [sorted(m for m in c.marks.items() if m[0].startswith("asked ")) for c in cells]
     return tuple(
         (c.part, c.env, c.policy, c.budget, c.tasks, tuple(questions))
-        for c, questions in zip(cells, asked, strict=True)
+        for c, questions in zip(cells, marks, strict=True)
     )
 
 

@@ -179,8 +179,8 @@ def names_offered(text: str) -> list[str]:
     >>> names_offered("Which button do you mean, the red button or the up button?")
     ['red button', 'up button']
     """
-    asked = _WHICH.search(text)
-    names = re.split(r",? or |, ", asked["names"].lower()) if asked else []
+    question = _WHICH.search(text)
+    names = re.split(r",? or |, ", question["names"].lower()) if question else []
     return [name.strip().removeprefix("the ") for name in names]
 
 

@@ -46,7 +46,7 @@ _JAVA_OPTIONS = (
 """A bounded heap (unbounded, it grows to 1.8 GB), no collector threads, repeatable hash codes, no
 files of counters, which a killed process leaves behind; and a method has to be called some sixteen
 times as often as usual before it is compiled with all care: over 80 episodes that compiling takes
-5 CPU-s (10 at four times as often, more at once), which each of two processes pays anew."""
+5 CPU-s (10 at four times as often, more at once), which each of two processes pays."""
 _ANSWER_SECONDS = 120.0
 """Time that a call may take; a step takes milliseconds, a world some seconds on a busy machine."""
 _KEEP = 2

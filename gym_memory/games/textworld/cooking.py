@@ -137,10 +137,10 @@ def _made(settings: Mapping[str, Any], seed: int) -> Any:
     cooking = require("textworld.challenges.tw_cooking.cooking", "textworld")
     options = textworld.GameOptions()
     options.seeds = seed
-    asked = {**settings, "recipe_seed": 0}
-    asked.pop("steps")
+    chosen = {**settings, "recipe_seed": 0}
+    chosen.pop("steps")
     with no_trial_run():
-        return cooking.make(asked, options)
+        return cooking.make(chosen, options)
 
 
 _CUT = {"chopped": "chop", "sliced": "slice", "diced": "dice"}

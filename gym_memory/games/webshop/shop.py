@@ -281,8 +281,10 @@ def rate(product: Product, chosen: Mapping[str, str], goal: Goal) -> Reward:
     attributes = sum(_has_attribute(product, wanted) for wanted in goal.attributes)
     options = sum(any(matches_option(v, one) for v in chosen.values()) for one in goal.options)
     price = product.price <= goal.price_limit
-    asked = len(goal.attributes) + len(goal.options) + 1
-    return Reward(kind * (attributes + options + price) / asked, kind, attributes, options, price)
+    criteria = len(goal.attributes) + len(goal.options) + 1
+    return Reward(
+        kind * (attributes + options + price) / criteria, kind, attributes, options, price
+    )
 
 
 def _kind(product: Product, goal: Goal) -> float:
