@@ -38,12 +38,13 @@ MEASURES: Mapping[str, Callable[[Sequence[Unit]], float | None]] = {
     ),
     "steps": lambda own: _mean([unit.steps for unit in own if not unit.failed]),
     "levels": lambda own: _mean(
-        [unit.counters["max_depth"] for unit in own if "max_depth" in unit.counters]
+        [unit.counters["max_depth"] - 1 for unit in own if "max_depth" in unit.counters]
     ),
 }
 """Name to a number of one cell: mean, share won, standard deviation over five jobs or more (sigma),
 mean of the best three (top3), first trial, trials to a win, share of jobs whose last trial beats
-the first, steps of the last trial, deepest dungeon level reached."""
+the first, steps of the last trial, dungeon levels completed, which
+are one fewer than the deepest one reached."""
 
 GAINS: Mapping[str, Callable[[Sequence[tuple[Unit, Unit]]], float | None]] = {
     "gain": lambda pairs: _mean([one.score - base.score for one, base in pairs]),

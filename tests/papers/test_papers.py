@@ -155,6 +155,9 @@ def test_measures_by_hand() -> None:
     assert found["trials"] == 2
     assert found["improved"] == 0.5
     assert found["first"] == pytest.approx(0.325)
+    assert found["levels"] is None
+    deep = [unit(0.1)._replace(counters={"max_depth": depth}) for depth in (1.0, 4.0)]
+    assert MEASURES["levels"](deep) == 1.5, "levels completed"
     pairs = [(unit(0.9), unit(0.5)), (unit(0.1), unit(0.5)), (unit(0.5), unit(0.5))]
     gains = [GAINS[name](pairs) for name in ("gain", "better", "worse")]
     assert gains == pytest.approx([0.0, 1 / 3, 1 / 3])
