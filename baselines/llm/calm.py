@@ -25,7 +25,7 @@ __all__ = ["Calm", "CalmSettings"]
 
 _BASICS = ("look", "inventory", "take <>", "open <>", "examine <>")
 """Forms to begin with, where no valid action was ever listed."""
-_THINGS = 12
+_MOST_THINGS = 12
 """Things that fill a form, so that forms of two stay few."""
 _MARK = re.compile(r"^\W*(?:\d+[.):]\s*)?")
 _MAX_CHARS = 100
@@ -149,7 +149,7 @@ class Calm(LanguagePolicy):
         """Yield the known forms filled with the things in sight, and moves; each once."""
         sight = compounds(f"{obs['text']} {obs['memory']}")
         ways = [way for way in DIRECTIONS if way in sight] or list(DIRECTIONS)
-        things = things_of(obs)[:_THINGS]
+        things = things_of(obs)[:_MOST_THINGS]
         filled = itertools.chain(
             *(_filled(form, things) for form in self._forms if form != "go <>")
         )

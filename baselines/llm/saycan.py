@@ -31,7 +31,7 @@ Score = Literal["sum", "char", "token", "pmi"]
 State = tuple[str, str, tuple[str, ...]]
 """Place, inventory, and the valid actions, or the text where none are listed."""
 
-_LEAST = 1e-3
+_LEAST_AFFORDANCE = 1e-3
 """Least affordance: no likelihood makes up for an action of value zero or below."""
 
 
@@ -226,7 +226,7 @@ class SayCan(Choose):
         if self._learner is None:
             return np.array([self.learnt.of(obs, action) for action in obs["valid_actions"]])
         (values,) = self._learner.values([self._learner.see(obs)])
-        return np.maximum(values.astype(np.float64), _LEAST)
+        return np.maximum(values.astype(np.float64), _LEAST_AFFORDANCE)
 
 
 def overlap(obs: Observation) -> NDArray[np.float64]:

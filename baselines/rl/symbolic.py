@@ -29,7 +29,7 @@ Literals = frozenset[str]
 Counts = Counter[Literals]
 
 _FILE = "symbolic.json"
-_MOST = 40
+_MOST_EXAMPLES = 40
 """Examples that paid from which bodies are made, the latest ones."""
 _NO_NAME = 2.0
 """Share of games in which a name must occur to be a literal: none ever does."""
@@ -66,7 +66,7 @@ def induce(paid: Counts, not_paid: Counts) -> list[ActionRule]:
     A body is what two examples that paid have in common, or one of them. The best one is a rule;
     the next is sought for the examples that it leaves.
     """
-    latest = list(paid)[-_MOST:]
+    latest = list(paid)[-_MOST_EXAMPLES:]
     bodies = dict.fromkeys(one & other for one in latest for other in latest)
     candidates = [_rule(body, paid, not_paid) for body in bodies]
     rules: list[ActionRule] = []

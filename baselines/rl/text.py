@@ -42,11 +42,11 @@ PARTS = ("task", "text", "inventory", "memory")
 """Texts of an observation that are read, beside its actions."""
 _ACTION = len(PARTS)
 _TOKEN = re.compile(r"[a-z0-9]+(?:['-][a-z0-9]+)*|[>:;,.\n]")
-_GAP = 3
+_BLANKS_BETWEEN_TEXTS = 3
 """Blanks between two texts, so that a convolution sees no word of another."""
-_AGES = 16
-_STEM = 4
-_LEAST = 0.05
+_AGE_CLASSES = 16
+_STEM_CHARS = 4
+_LEAST_PRIORITY = 0.05
 """Priority of a state whose label is certain."""
 
 
@@ -142,8 +142,8 @@ def lines_of(seen: Sequence[Words], ends: frozenset[int]) -> Lines:
     own = np.zeros(len(texts), bool)  # the others are actions
     own[np.cumsum(counts + 1) - counts - 1] = True
     sizes = np.array([len(text) for text in texts], np.int64)
-    which = np.repeat(np.arange(len(texts)), sizes + _GAP)
-    ends_at = np.cumsum(sizes + _GAP) - _GAP
+    which = np.repeat(np.arange(len(texts)), sizes + _BLANKS_BETWEEN_TEXTS)
+    ends_at = np.cumsum(sizes + _BLANKS_BETWEEN_TEXTS) - _BLANKS_BETWEEN_TEXTS
     left = ends_at[which] - np.arange(len(which))  # words to the end, this one included
     real = left > 0
     own_word = real & own[which]
@@ -152,7 +152,7 @@ def lines_of(seen: Sequence[Words], ends: frozenset[int]) -> Lines:
     words[real] = np.concatenate(texts)
     parts[real] = _ACTION
     parts[own_word] = np.concatenate([one.parts for one in seen])
-    ages[own_word] = np.minimum(np.log2(left[own_word]).astype(int), _AGES - 1)
+    ages[own_word] = np.minimum(np.log2(left[own_word]).astype(int), _AGE_CLASSES - 1)
     owners = np.repeat(np.arange(len(seen)), counts + 1)[which]
     rows = np.where(real & ~own[which], (np.cumsum(~own) - 1)[which], -1)
     sentences = np.cumsum(np.isin(words, [-1, *ends]), dtype=np.int64)
@@ -207,7 +207,9 @@ class Layer(torch.nn.Module):
         super().__init__()
         self.heads = heads
         self.norm = torch.nn.LayerNorm(dim)
-        self.near = torch.nn.Conv1d(dim, dim, 2 * _GAP + 1, padding=_GAP, groups=dim)
+        self.near = torch.nn.Conv1d(
+            dim, dim, 2 * _BLANKS_BETWEEN_TEXTS + 1, padding=_BLANKS_BETWEEN_TEXTS, groups=dim
+        )
         self.mix = torch.nn.Sequential(
             torch.nn.Linear(dim, 2 * dim), torch.nn.GELU(), torch.nn.Linear(2 * dim, dim)
         )
@@ -266,7 +268,7 @@ class CopyReader(torch.nn.Module):
         minilm = settings.words == "minilm"
         self.words = MiniLM(dim, stretched=True) if minilm else OwnWords(settings.vocabulary, dim)
         self.parts = torch.nn.Embedding(len(PARTS) + 1, dim)
-        self.ages = torch.nn.Embedding(_AGES, dim)
+        self.ages = torch.nn.Embedding(_AGE_CLASSES, dim)
         self.layers = torch.nn.ModuleList(Layer(dim, heads) for _ in range(settings.layers))
         self.norm = torch.nn.LayerNorm(dim)
         self.salience = torch.nn.Linear(dim, 2 * heads)
@@ -291,7 +293,7 @@ class CopyReader(torch.nn.Module):
         vectors = self.words(written)
         vectors = torch.cat([torch.zeros_like(vectors[:1]), vectors])
         blank = lines.words < 0
-        hashes = [-1, *(zlib.crc32(word[:_STEM].encode()) for word in written)]
+        hashes = [-1, *(zlib.crc32(word[:_STEM_CHARS].encode()) for word in written)]
         stems = np.unique(hashes, return_inverse=True)[1]
         _, groups = np.unique(lines.owners * len(used) + stems[which], return_inverse=True)
         total = int(groups.max()) + 1
@@ -447,7 +449,7 @@ class TextLearner(Learner):
 
     def _clone(self) -> dict[str, float]:
         """Make one update by cross-entropy, on states drawn by their loss when last drawn."""
-        wrong = np.array(self.losses) + _LEAST
+        wrong = np.array(self.losses) + _LEAST_PRIORITY
         drawn = self.rng.choice(len(wrong), self.settings.batch, p=wrong / wrong.sum()).tolist()
         seen = [self.shown[number] for number in drawn]
         logits = self.read(seen, self.rng).logits

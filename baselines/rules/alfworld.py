@@ -25,7 +25,7 @@ from gym_memory.graph.schema import PLAYER
 
 __all__ = ["Chance", "HouseholdStep", "Searcher", "chance", "kind_of"]
 
-_ELSEWHERE = 0.005
+_CHANCE_ELSEWHERE = 0.005
 """Probability of a kind of furniture where a thing of the kind was never seen."""
 
 
@@ -47,7 +47,7 @@ def kind_of(name: str) -> str:
 
 def chance(thing: str, furniture: str) -> float:
     """Return how likely furniture (``desk 2``) holds a thing of a kind (``mug``), in (0, 1]."""
-    return max(_shares().get(thing, {}).get(kind_of(furniture), 0.0), _ELSEWHERE)
+    return max(_shares().get(thing, {}).get(kind_of(furniture), 0.0), _CHANCE_ELSEWHERE)
 
 
 Chance = Callable[[str, str], float]

@@ -18,12 +18,12 @@ Option = tuple[object, str]
 """An action with its place if it is a move, since moves differ from place to place."""
 Sign = tuple[str, object]
 """A possible sign of a loss: its kind (place, word or verb) and its value."""
-_POSITIVES = 3
-_GREED = 3.0
+_MOST_POSITIVES = 3
+_VALUE_NATS = 3.0
 """Weight of a state's value, in nats between the best and none."""
-_BEST = 8
+_MOST_UNTRIED = 8
 """Untried actions that count for a state: about as many as an attempt takes."""
-_LUCK = 5.0
+_LUCKY_FACTOR = 5.0
 """Factor on an action whose object or manner always gained points before."""
 _PROMISING, _DOUBTFUL, _RISKY, _IDLE = 2.0, 0.3, 0.1, 0.05
 _PRIORS = {
@@ -201,10 +201,12 @@ class Archive:
         in its place and losses under similar texts lower it.
         """
         key = cell.key
-        untried = sum(sorted(self._novelty(cell, action) for action in cell.options)[-_BEST:])
+        untried = sum(
+            sorted(self._novelty(cell, action) for action in cell.options)[-_MOST_UNTRIED:]
+        )
         value = (self._values.get(key, cell.score) + cell.score) / (2 * self.top)
         lived = self.survival(_signs(cell))
-        worth = math.exp(_GREED * value) * untried * (1 + self._stalls[key]) * lived**2
+        worth = math.exp(_VALUE_NATS * value) * untried * (1 + self._stalls[key]) * lived**2
         return worth / (1 + len(cell.gains)) / math.sqrt(1 + self._taken[cell.where])
 
     def _novelty(self, cell: Cell, action: str) -> float:
@@ -219,7 +221,9 @@ class Archive:
         rarest = min(self._words[word] for word in words)
         often = self._words[frame] if " " in frame else 0
         prior = (
-            _prior(action) * (1 + _LUCK * lucky) * self.survival((("verb", _verb(action)),)) ** 2
+            _prior(action)
+            * (1 + _LUCKY_FACTOR * lucky)
+            * self.survival((("verb", _verb(action)),)) ** 2
         )
         return prior / tried / math.sqrt((1 + rarest) * (1 + often))
 
@@ -237,7 +241,7 @@ class Archive:
         """
         near = sorted((_alike(seen, cell.words), a, g) for (seen, a), g in self._gains.items())
         gains: dict[str, float] = defaultdict(float)
-        for likeness, action, gain in near[-_POSITIVES:]:
+        for likeness, action, gain in near[-_MOST_POSITIVES:]:
             gains[action] += likeness * gain / self.top
         weights = []
         for action in actions:

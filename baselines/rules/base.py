@@ -33,12 +33,12 @@ _KINDS = {
     **dict.fromkeys((*_FINAL, "jump", "cook", "chop", "slice", "dice", "close", "lock"), _RISKY),
 }
 """First words of actions; others are usual until they are tried."""
-_WEIGHT = 2
+_KINDS_A_TRY = 2
 """Kinds by which each earlier try makes an action less promising."""
 
 
 _DARK = re.compile(r"\b(?:pitch[- ](?:black|dark)|too dark to see)\b", re.IGNORECASE)
-_OFTEN = 3
+_MOST_REPETITIONS = 3
 """Repetitions of an action, or steps without news, after which it leads nowhere."""
 
 
@@ -62,7 +62,7 @@ def try_new(beliefs: Beliefs, rng: np.random.Generator) -> Move:
         if kind == _USUAL and any(f" {thing} " in f"{action} " for thing in wanted):
             dull[action] = _PROMISING
         if not action.startswith("go "):
-            dull[action] += _WEIGHT * beliefs.tried(action)
+            dull[action] += _KINDS_A_TRY * beliefs.tried(action)
     least = [action for action in dull if dull[action] == min(dull.values())]
     return Move(least[int(rng.integers(len(least)))], _WANDERING)
 
@@ -92,7 +92,7 @@ def seek_new(beliefs: Beliefs, rng: np.random.Generator) -> Iterator[Move]:
     ):
         yield Move(action, Aim(f"try to {action}", Kind.TRY))
     far = explore(beliefs, Aim("explore", Kind.EXPLORE))
-    if far is not None and max(tried.get(far.action, 0), beliefs.plan.idle) < _OFTEN:
+    if far is not None and max(tried.get(far.action, 0), beliefs.plan.idle) < _MOST_REPETITIONS:
         yield far
     for action in (*puts, *ways):
         yield Move(action, Aim(f"try to {action} again", Kind.EXPLORE))

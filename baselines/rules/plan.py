@@ -12,7 +12,7 @@ from gym_memory.graph.schema import OPPOSITE
 
 __all__ = ["Aim", "Exit", "Kind", "Move", "Plan", "RulePlan", "only", "saw"]
 
-_LATEST = 24
+_RECOGNIZED_OBSERVATIONS = 24
 """Number of latest observations that are recognized."""
 _HASHES = 26 * 26
 """Number of hashes: so few that two observations may share one, so they are no memory."""
@@ -40,7 +40,7 @@ def saw(state: RulePlan, text: str, inventory: str) -> tuple[int, tuple[int, ...
     mark = zlib.crc32(f"{text}\n{inventory}".encode("utf-8", "replace")) % _HASHES
     others = tuple(one for one in state.seen if one != mark)
     again = len(others) < len(state.seen)
-    return state.idle + 1 if again else 0, (*others, mark)[-_LATEST:]
+    return state.idle + 1 if again else 0, (*others, mark)[-_RECOGNIZED_OBSERVATIONS:]
 
 
 # ------------------------------------------------------------ typed aims
@@ -49,9 +49,9 @@ Exit = tuple[str, str]
 """(place, direction)."""
 
 _MOST_AIMS = 4
-_MOST_VAIN = 8
+_MOST_VAIN_ACTIONS = 8
 _MAX_KEY_CHARS = 60
-_ENOUGH = 3
+_MOST_FAILURES = 3
 
 
 class Kind(enum.Enum):
@@ -159,7 +159,7 @@ class Plan(RulePlan):
         if situation != self.situation:
             vain = ()
         elif self.idle:
-            vain = (*vain, self.action)[-_MOST_VAIN:]
+            vain = (*vain, self.action)[-_MOST_VAIN_ACTIONS:]
         return dataclasses.replace(self, situation=situation, vain=vain)
 
     def is_vain(self, move: Move) -> bool:
@@ -169,13 +169,15 @@ class Plan(RulePlan):
 
     def has_given_up(self, aim: Aim) -> bool:
         """True if an aim failed often enough to try something else."""
-        enough = 1 if aim.kind is Kind.READ else _ENOUGH
+        enough = 1 if aim.kind is Kind.READ else _MOST_FAILURES
         return dict(self.given_up).get(aim.key, 0) >= enough
 
     def give_up(self, aim: Aim) -> Plan:
         """Return the plan without an aim, which failed."""
         others = tuple(one for one in self.given_up if one[0] != aim.key)
-        return dataclasses.replace(self, given_up=(*others, (aim.key, _ENOUGH))[-_MOST_AIMS:])
+        return dataclasses.replace(
+            self, given_up=(*others, (aim.key, _MOST_FAILURES))[-_MOST_AIMS:]
+        )
 
     def take_up(self) -> Plan:
         """Return the plan after something new: exploring makes sense again."""
@@ -194,7 +196,7 @@ class Plan(RulePlan):
         given_up = dict(self.given_up)
         if self._leads_nowhere(move):
             times = given_up.pop(aim.key, 0) + 1
-            given_up[aim.key] = min(times, _ENOUGH)
+            given_up[aim.key] = min(times, _MOST_FAILURES)
         over = self.aim.kind is Kind.SEARCH and aim.kind in _AFTER_SEARCH
         return dataclasses.replace(
             self,

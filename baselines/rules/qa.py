@@ -26,8 +26,8 @@ __all__ = ["Evidence", "Inquiry", "Reader", "answer_to", "before_answering", "br
 __all__ += ["evidence_in"]
 
 _NEXT, _LOOK = "read next", "look"
-_STEM = 5
-_NEAR = 60
+_STEM_CHARS = 5
+_NEAR_CHARS = 60
 _sentences = partial(split_sentences, before='"“A-Z0-9')
 _NUMBER = re.compile(
     r"(?<![\w.])(?:every )?\d[\d,.]*\d?\s"
@@ -145,7 +145,7 @@ def evidence_in(memory: str) -> list[Evidence]:
 
 def _beginnings(text: str) -> list[str]:
     """Return the beginnings of the words that carry meaning."""
-    return [word[:_STEM].replace("y", "i") for word in name_words(text) if word not in _STOP]
+    return [word[:_STEM_CHARS].replace("y", "i") for word in name_words(text) if word not in _STOP]
 
 
 class _Weights:
@@ -206,7 +206,10 @@ def answer_to(question: str, evidence: Sequence[Evidence]) -> str:
         for sentence in item.sentences:
             shared = weights.of(sentence) + weights.of(item.title) + lead
             for text, start, end in _candidates(question, item, sentence):
-                near = sentence[max(start - _NEAR, 0) : start] + sentence[end : end + _NEAR // 2]
+                near = (
+                    sentence[max(start - _NEAR_CHARS, 0) : start]
+                    + sentence[end : end + _NEAR_CHARS // 2]
+                )
                 score = shared + weights.of(near)
                 score += _fits(question, text, sentence[:start], evidence)
                 score -= bridges.get(_key(text), 0.0)  # a question continues from what it describes
@@ -253,7 +256,7 @@ def _fits(question: str, text: str, before: str, evidence: Sequence[Evidence]) -
     if kind:
         kinds = set(_beginnings(kind[1]))
         said = " ".join(e.text for e in evidence if e.title.lower() == text.lower())
-        near = f"{before[-_NEAR // 2 :]} {said[:200]} {text}"
+        near = f"{before[-_NEAR_CHARS // 2 :]} {said[:200]} {text}"
         score += 1.5 * bool(kinds & set(_beginnings(near)))
     return score
 

@@ -37,7 +37,7 @@ _LOOK, _DECIDE, _BUY = "look at it", "decide", "buy it"
 _READ, _LEAVE = "read the ", "look for another than "
 _RETURN, _SEARCH = "go back to ", "search for "
 _DETAILS = ("features", "description")
-_SATISFIED = 2
+_ENOUGH_WORDS = 2
 """Words of the request that suffice on a page of details if nothing else is known."""
 _NUMBER = re.compile(r"\$(\d+(?:\.\d+)?)")
 _REPORTED = ("costs", "was read", "mentions")
@@ -248,7 +248,7 @@ class Shopper(RulePolicy):
     def _on_details(self, shelf: Shelf, aim: ClickAim) -> Choice:
         product = shelf.products.get(shelf.here)
         if shelf.here == THIS:  # the product, and so its first page, is forgotten
-            satisfies = product is not None and len(product.covered) >= _SATISFIED
+            satisfies = product is not None and len(product.covered) >= _ENOUGH_WORDS
             return ("click[< prev]", ClickAim(_BUY if satisfies else _LEAVE))
         page = aim.what if aim.purpose == _READ else ""
         unread = _DETAILS[_DETAILS.index(page) + 1 :] if page in _DETAILS else ()

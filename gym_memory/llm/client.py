@@ -53,7 +53,7 @@ _REJECTED = frozenset({400, 405, 406, 413, 415, 422, 429, 500, 501})
 """Statuses by which servers refuse a part of a request."""
 _HOPELESS = frozenset({401, 402, 403, 404, 410, 451})
 """Statuses of requests that no other one helps: the key, the money or the model is missing."""
-_MARGIN = 1.2
+_PROMPT_MARGIN = 1.2
 """Factor on an estimated prompt where the context of a server is known."""
 _LEAST_ANSWER = 16
 _NAME_CHARS = 100
@@ -361,7 +361,7 @@ class OpenAIChat(BaseChatModel):
         if dialect.most:
             limit = min(limit, dialect.most)
         if dialect.context:
-            room = dialect.context - int(_MARGIN * tokens_of(request.messages))
+            room = dialect.context - int(_PROMPT_MARGIN * tokens_of(request.messages))
             limit = min(limit, max(room, _LEAST_ANSWER))
         return limit
 

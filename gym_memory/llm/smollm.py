@@ -216,7 +216,7 @@ def _tokenizer(about: dict[str, Any]) -> Any:
 
 # --- a llama.cpp server -------------------------------------------------------------------------
 
-_POLL = 0.1
+_POLL_SECONDS = 0.1
 
 
 def _serve(path: str, context: str, slots: str, threads: str) -> None:
@@ -321,7 +321,7 @@ class LlamaServer:
                 pass  # it is loading
             if time.monotonic() > deadline:
                 raise ModelSetupError(f"the llama.cpp server is not ready after {self.wait} s")
-            time.sleep(_POLL)
+            time.sleep(_POLL_SECONDS)
 
     def _get(self, path: str) -> bytes:
         with urllib.request.urlopen(self._address + path, timeout=30) as answer:

@@ -31,7 +31,7 @@ from gym_memory.memory.stores.store import Store
 __all__ = ["Clin"]
 
 _QUOTED = re.compile(r'"([^"]*)"')
-_LINE = 2000
+_LINE_CHARS = 2000
 _MOST_LINES = 120
 _MOST_IDLE = 10
 _PLAN = "Do this first, in this order: "
@@ -153,11 +153,11 @@ class Clin(LessonMemory):
         if self.advice:
             text = self._advise(trace, outcome, self._lessons(), self._task)
             lines = [unmarked(line) for line in text.splitlines()]
-            memory = [line[:_LINE] for line in lines if line][:_MOST_LINES]
+            memory = [line[:_LINE_CHARS] for line in lines if line][:_MOST_LINES]
         else:
             previous = [_parsed(sentences) for sentences in self._memories]
             found = self._abstract(trace, outcome, previous, self._task)
-            memory = [str(abstraction)[:_LINE] for abstraction in found][:_MOST_LINES]
+            memory = [str(abstraction)[:_LINE_CHARS] for abstraction in found][:_MOST_LINES]
         self._memories = [*self._memories, memory][-self.past :]
         if self.lifetime == "trial" or self.use == "read":
             return

@@ -31,7 +31,7 @@ from gym_memory.memory.stores.stream import (
 
 __all__ = ["Simulacra", "rule_insights"]
 
-_STATEMENTS = 100
+_LATEST_STATEMENTS = 100
 """Most records that a reflection looks at, as in Park et al."""
 _MOST_INSIGHTS = 5
 
@@ -117,7 +117,9 @@ class Simulacra(Memory):
 
     def _since(self, t: int) -> list[str]:
         """Return the observations after step ``t`` as a transcript shows them, oldest first."""
-        latest = (self._stream.records[row] for row in islice(self._stream.latest(), _STATEMENTS))
+        latest = (
+            self._stream.records[row] for row in islice(self._stream.latest(), _LATEST_STATEMENTS)
+        )
         new = list(takewhile(lambda record: record.t > t, latest))
         return [render_episode(Step(r.t, r.text, r.action)) for r in reversed(new)]
 

@@ -50,7 +50,7 @@ _MAX_RECORD_CHARS = 20_000
 _MAX_QUERY_CHARS = 4_000
 _ACTIONS_SHARE = 8
 """An eighth of the budget is reserved for the latest actions."""
-_TRIES = 3
+_MOST_TRIES = 3
 
 
 class STMA(Memory):
@@ -277,7 +277,7 @@ class STMA(Memory):
         subgraph = self.retrieve(cue, most=max(left // CHARS_PER_TOKEN, self.entities))
         fresh = [fact for fact in subgraph if fact not in stated]
         _, facts = fit_facts(fresh, left - left % CHARS_PER_TOKEN)
-        for _ in range(_TRIES):
+        for _ in range(_MOST_TRIES):
             if not facts:
                 return "", ()
             if self.aggregator:

@@ -41,18 +41,18 @@ __all__ = ["DemonstrationProgress", "Guide", "choose", "decided", "progress"]
 # ------------------------------------------------------------ progress
 
 _LATEST = 60
-_SKIP = 0.4
+_SKIP_COST = 0.4
 """Cost, in agreeing moves, of leaving out a demonstrated move or of adding one."""
-_FOCUS = 2.0
+_FOCUS_SKIP_COST = 2.0
 """Cost, in agreeing moves, of leaving out a focus."""
-_ROUND = 0.02
+_ROUND_COST = 0.02
 """Cost, in agreeing moves, of one repetition more or less than was demonstrated."""
-_ANSWER = 0.4
+_ANSWER_WEIGHT = 0.4
 """Weight of the answer to a move beside the move."""
-_EFFECT = 0.3
-_ROOM = 0.5
+_EFFECT_WEIGHT = 0.3
+_ROOM_WEIGHT = 0.5
 """Weight of a move's being made in the room where it was demonstrated."""
-_GIVEN_UP = 1000.0
+_GIVEN_UP_COST = 1000.0
 """Cost, in agreeing moves, of a next move that was given up: more than all others."""
 _OWN, _MATCH, _AGAIN, _LEAVE_OUT, _BACK = range(5)
 
@@ -98,11 +98,14 @@ def progress(
         acts = _acts(shown, terms)
         first = {act: number for number, act in reversed([*enumerate(acts)])}
         found = np.array(
-            [_EFFECT * (first[a] == n and _reported(a, scene.facts)) for n, a in enumerate(acts)]
+            [
+                _EFFECT_WEIGHT * (first[a] == n and _reported(a, scene.facts))
+                for n, a in enumerate(acts)
+            ]
         )
         score[1:] += np.cumsum(found)
         score[:-1] -= np.cumsum(found[::-1])[::-1]
-    score -= _GIVEN_UP * _vain(shown, terms, abandoned)
+    score -= _GIVEN_UP_COST * _vain(shown, terms, abandoned)
     best = np.flatnonzero(score >= score.max() - 1e-9)
     behind = int(best[rng.integers(len(best))])
     return DemonstrationProgress(behind, float(score.max()), tuple(alignment.pairs(behind)))
@@ -133,7 +136,9 @@ class _Alignment:
 
     def __init__(self, shown: Demonstration, terms: Translation, *, outset: float):
         self._shown, self._terms = shown, terms
-        cost = np.where(shown.repeats, _ROUND, np.where(shown.focuses, _FOCUS, _SKIP))
+        cost = np.where(
+            shown.repeats, _ROUND_COST, np.where(shown.focuses, _FOCUS_SKIP_COST, _SKIP_COST)
+        )
         self._cost = np.concatenate([[0.0], np.cumsum(cost)])
         self._made: list[Act] = []
         self._steps: list[tuple[NDArray[np.int8], NDArray[np.bool_], dict[int, int]]] = []
@@ -142,12 +147,12 @@ class _Alignment:
     def add(self, act: Act, answer: str) -> None:
         """Add the next move made, with its answer."""
         fits = _fits(self._shown, self._terms, act)
-        agree = fits + _ANSWER * np.where(fits > 0, _answers(self._shown, answer), 0.0)
-        new = self.row - _SKIP
+        agree = fits + _ANSWER_WEIGHT * np.where(fits > 0, _answers(self._shown, answer), 0.0)
+        new = self.row - _SKIP_COST
         how = np.full(len(new), _OWN, dtype=np.int8)
         matched = np.where(fits > 0, self.row[:-1] + agree, -np.inf)
         same = self._shown.repeated & (fits > 0.6)
-        again = np.where(same, self.row[1:] + agree - _ROUND, -np.inf)
+        again = np.where(same, self.row[1:] + agree - _ROUND_COST, -np.inf)
         for kind, value in ((_AGAIN, again), (_MATCH, matched)):
             better = value >= new[1:]
             new[1:] = np.where(better, value, new[1:])
@@ -155,8 +160,8 @@ class _Alignment:
         base = how.copy()
         back: dict[int, int] = {}
         for start, end in self._shown.rounds:
-            if new[end] - _ROUND > new[start]:
-                new[start], back[start] = new[end] - _ROUND, end
+            if new[end] - _ROUND_COST > new[start]:
+                new[start], back[start] = new[end] - _ROUND_COST, end
         free = np.maximum.accumulate(new + self._cost) - self._cost
         left_out = free > new + 1e-9
         self.row = np.where(left_out, free, new)
@@ -244,7 +249,7 @@ def _present(shown: Demonstration, terms: Translation, scene: ScienceScene) -> S
         score[:-1] += 2 * fits
     elif not is_refused(scene.text) or scene.again:
         here = np.array([scene.room == move.room for move in shown.moves])
-        score[1:] += fits + _answers(shown, masked(scene.text)) + _ROOM * here
+        score[1:] += fits + _answers(shown, masked(scene.text)) + _ROOM_WEIGHT * here
     return score
 
 
@@ -255,13 +260,13 @@ def _shared(one: frozenset[str], other: frozenset[str]) -> float:
 
 # ------------------------------------------------------------ the guide
 
-_COMPARED = 10
+_MOST_COMPARED = 10
 """Demonstrations of the task, nearest by their goals, that are compared with what happened."""
-_NEAR = 4.0
+_GOAL_WEIGHT = 4.0
 """Weight of an equal goal, in agreeing moves."""
-_LOOKS = 2.0
+_LOOKS_WEIGHT = 2.0
 """Weight, in agreeing moves, of the next move's things looking as they did then."""
-_SAME = 0.5
+_LEAST_AGREEMENT = 0.5
 """Least agreement of two moves for the things of one to replace those of the other."""
 _BOUND = ("focus on", "pick up", "move", "pour", "mix", "look at", "examine", "use")
 """Verbs whose things show which thing replaces which."""
@@ -308,11 +313,11 @@ def choose(
     ranked = nearest(goal, demonstrations)
     task = ranked[0][0].task
     found: list[tuple[float, Demonstration, Translation, DemonstrationProgress]] = []
-    for shown, alike in [pair for pair in ranked if pair[0].task == task][:_COMPARED]:
+    for shown, alike in [pair for pair in ranked if pair[0].task == task][:_MOST_COMPARED]:
         how = terms(shown.goal, goal, shown.recipe, scene.recipe)
         standing = progress(shown, how, scene, rng, abandoned)
-        value = standing.value + _NEAR * alike
-        value += _LOOKS * resemblance(how, shown, standing.done, scene, goal)
+        value = standing.value + _GOAL_WEIGHT * alike
+        value += _LOOKS_WEIGHT * resemblance(how, shown, standing.done, scene, goal)
         found.append((round(value, 9), shown, how, standing))
     found.sort(key=lambda one: -one[0])
     return [
@@ -369,7 +374,7 @@ def _bound(
     """Yield replaced things with their replacements, by the moves in memory, latest first."""
     for act, number in reversed(standing.pairs):
         meant = how.put(shown.moves[number].act)
-        if act.verb in _BOUND and fit(act, meant) >= _SAME:
+        if act.verb in _BOUND and fit(act, meant) >= _LEAST_AGREEMENT:
             for there, here in zip(meant.things, act.things, strict=True):
                 core = there.partition(" containing ")[0]
                 if here not in (there, core):

@@ -150,7 +150,7 @@ _BOX = re.compile(r"\w+ box")
 _FOCUS = re.compile(r"focus on the ([^.,]+)")
 _STEPS = ("First,", "Next,", "Then,")
 _TASK = ["your", "task", "is", "to"]
-_BETWEEN = 2
+_MOST_TOKENS_BETWEEN = 2
 """Tokens between two differences that two goals may share by chance."""
 
 
@@ -199,7 +199,11 @@ def _changes(there: str, here: str) -> list[tuple[str, str]]:
     for kind, a, b, c, d in SequenceMatcher(None, first, second, autojunk=False).get_opcodes():
         if kind == "equal":
             continue
-        if merged and a - merged[-1][1] <= _BETWEEN and (a == b or c == d or merged[-1][4]):
+        if (
+            merged
+            and a - merged[-1][1] <= _MOST_TOKENS_BETWEEN
+            and (a == b or c == d or merged[-1][4])
+        ):
             merged[-1][1], merged[-1][3] = b, d
         else:
             merged.append([a, b, c, d, int(a == b or c == d)])

@@ -28,10 +28,10 @@ __all__ = ["WAIT", "ScienceDecision", "Sight"]
 
 _VESSELS = ("mix", "pour", "move")
 """Verbs whose things may differ in every house: a jug here, a cup there."""
-_SAME_LOOK = 0.6
+_LEAST_SHARED_LOOK = 0.6
 """Least share of words, without its name, that a vessel's look has in common with another's."""
 _STATES = frozenset({"liquid", "solid", "gaseous"})
-_ALIKE = 0.34
+_LEAST_LIKENESS = 0.34
 """Least likeness of a thing in sight that replaces a demonstrated one."""
 
 
@@ -69,7 +69,7 @@ class Sight:
             and not words(thing.name) <= others
         ]  # fmt: skip
         value, name = max(ranked, default=(0.0, ""), key=lambda pair: pair[0])
-        return name if value >= _ALIKE else ""
+        return name if value >= _LEAST_LIKENESS else ""
 
     def _to_focus_on(self, phrase: str, things: tuple[Thing, ...]) -> str:
         """Return the thing in sight that is meant; if the goal leaves it open, the most liked one.
@@ -105,7 +105,7 @@ class Sight:
             )
         ]
         value, name = max(fitting, default=(0.0, ""), key=lambda pair: pair[0])
-        return name if value >= _ALIKE else ""
+        return name if value >= _LEAST_LIKENESS else ""
 
     def empty_vessel(self, phrase: str, act: Act) -> str:
         """Return a thing in sight that looks, without its name, as the demonstrated vessel did."""
@@ -117,7 +117,7 @@ class Sight:
         for thing in self._scene.view:
             rest = words(thing.line) - words(thing.name)
             shared = len(look & rest) / max(1, len(look | rest))
-            if thing.name not in act.things and shared > _SAME_LOOK:
+            if thing.name not in act.things and shared > _LEAST_SHARED_LOOK:
                 return thing.name
         return ""
 
@@ -129,7 +129,7 @@ class Sight:
             for thing in self._scene.view
         ]  # fmt: skip
         value, name = max(likings, default=(0.0, ""), key=lambda pair: pair[0])
-        return name if value >= _ALIKE else ""
+        return name if value >= _LEAST_LIKENESS else ""
 
     def focused_name(self, held: str) -> str:
         """Return a content, or the thing focused on here where the demonstration has that."""
@@ -148,7 +148,7 @@ LOOK = "look around"
 WAIT = "wait1"
 GIVE_UP = 0.05
 """Chance that a search ends in trying without a find; with no memory nothing else ends it."""
-_ANYWHERE = 0.02
+_CHANCE_ELSEWHERE = 0.02
 """Probability that a room holds a thing that demonstrations did not see there."""
 _SHUT = re.compile(r"because the ([\w ]+?) isn't open")
 _CLOSED = re.compile(r"The ([\w ]+?) door is closed")
@@ -397,7 +397,9 @@ class ScienceDecision:
             room for room in sorted(house.exits)
             if room != scene.room and f"room {room}" not in scene.sights
         ]  # fmt: skip
-        weights = np.array([_ANYWHERE + likely[room] / max(1, likely.total()) for room in rooms])
+        weights = np.array(
+            [_CHANCE_ELSEWHERE + likely[room] / max(1, likely.total()) for room in rooms]
+        )
         sought = self._is_sought(phrase, act)
         if not sought or not rooms or self._rng.random() < GIVE_UP:
             if act.verb == "focus on":  # a wrong one would end the task

@@ -255,7 +255,7 @@ _DELIVERY = re.compile(
     r" (?:back to where it stood on the first day|to the (?P<holder>[\w -]+?))\.",
     re.IGNORECASE,
 )
-_NEAR = 2
+_NEAR_ROOMS = 2
 """Rooms around its last known place in which a missing thing is sought."""
 
 
@@ -362,7 +362,7 @@ def _go_where(beliefs: Beliefs, sought: str, aim: Delivery) -> Iterator[Move]:
 def _search(beliefs: Beliefs, aim: Delivery, been: list[str]) -> Iterator[Move]:
     """Search the rooms around one, nearest first; the aim lists those seen."""
     near = distances(aim.room, beliefs.ways)
-    around = {room: moves for room, moves in near.items() if moves <= _NEAR}
+    around = {room: moves for room, moves in near.items() if moves <= _NEAR_ROOMS}
     if beliefs.here in around and beliefs.here not in been:
         been.append(beliefs.here)
     away = beliefs.distances

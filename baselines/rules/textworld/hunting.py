@@ -19,7 +19,7 @@ from gym_memory.graph.schema import INVENTORY, PLAYER, QUOTED, head_noun, is_rea
 __all__ = ["fetch_wanted", "is_key", "is_portable", "open_locks", "read_here", "search"]
 __all__ += ["take_wanted", "tour", "try_keys", "use_keys"]
 
-_FEW = 3
+_MOST_LEFT_TOGETHER = 3
 """Most things in one place that were probably left there on purpose."""
 _TELLING = re.compile(
     r"\b(?:tells?|says?|reads?|study|consult|follow|explain(?:s|ed)?|describe[sd]?|written|check"
@@ -104,7 +104,9 @@ def _is_guarded(beliefs: Beliefs, thing: str) -> bool:
     if beliefs.subjects("opens", holder):
         return True
     beside = [t for t in beliefs.contents(holder) if beliefs.holder(t) == holder]
-    return len(beside) <= _FEW and any(is_key(beliefs, t) or _is_page(beliefs, t) for t in beside)
+    return len(beside) <= _MOST_LEFT_TOGETHER and any(
+        is_key(beliefs, t) or _is_page(beliefs, t) for t in beside
+    )
 
 
 def is_key(beliefs: Beliefs, thing: str) -> bool:

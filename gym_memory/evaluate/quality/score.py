@@ -308,7 +308,7 @@ def odd_command(rng: np.random.Generator, names: Iterable[str]) -> str:
     return _ON_TWO[rng.integers(len(_ON_TWO))].format(thing(), thing())
 
 
-_WINDOW = 5
+_WINDOW_STEPS = 5
 """Steps over which the curve of updates is averaged."""
 
 
@@ -369,12 +369,12 @@ def growth_picture(shown: Mapping[str, Mapping[str, Sequence[float]]]) -> str:
     rate: list[Line] = []
     for name, series in shown.items():
         updates = np.asarray(series["updates"], dtype=float)
-        window = np.ones(min(_WINDOW, len(updates)))
+        window = np.ones(min(_WINDOW_STEPS, len(updates)))
         smooth = np.convolve(updates, window, "same")
         smooth /= np.convolve(np.ones(len(updates)), window, "same")
         for lines, values in ((size, series["live"]), (rate, smooth.tolist())):
             points = [(float(step), float(value)) for step, value in enumerate(values)]
             lines.append(Line("", "", "", name, colour[name], points))
-    panels = [("live facts", size), (f"facts retired a step (mean of {_WINDOW})", rate)]
+    panels = [("live facts", size), (f"facts retired a step (mean of {_WINDOW_STEPS})", rate)]
     figure = line_figure("growth", "Size of the graph and its updates", panels, "step", "facts")
     return picture(figure, colour)

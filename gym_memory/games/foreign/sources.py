@@ -191,9 +191,9 @@ def message_text(message: Mapping[str, Any]) -> str:
 
 
 GENERAL = "plain"
-_LEAST = 0.15
+_LEAST_SHARE = 0.15
 """Share of a text that a dialect must explain."""
-_BESIDE = 0.6
+_LEAST_SHARE_OF_GENERAL = 0.6
 """Share of what general rules explain that a dialect must explain: they read more words."""
 _MAX_TEXT_CHARS = 20_000
 _LOOKED = "look"
@@ -215,7 +215,11 @@ def detect_dialect(*texts: str) -> str:
     scores = {name: explained(texts, rules) for name, rules in _candidates().items()}
     own = explained(texts, get_extractor(GENERAL))
     best = max(scores, key=lambda name: scores[name], default=GENERAL)
-    return best if scores.get(best, 0.0) >= max(_LEAST, own * _BESIDE) else GENERAL
+    return (
+        best
+        if scores.get(best, 0.0) >= max(_LEAST_SHARE, own * _LEAST_SHARE_OF_GENERAL)
+        else GENERAL
+    )
 
 
 @cache

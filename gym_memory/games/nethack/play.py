@@ -31,7 +31,7 @@ DIRECTION_KEYS = {
 _OFFSETS = {word: row * COLUMNS + column for word, (row, column) in DIRECTIONS.items()}
 """Word of a direction to the difference of the cells' numbers."""
 _BY_KEY = {ord(DIRECTION_KEYS[word]): offset for word, offset in _OFFSETS.items()}
-_LOW = 0.4
+_LOW_HP_SHARE = 0.4
 _MAX_TURNS = 100
 _CHOOSING = "(For instructions type a "
 _FORBIDDEN = re.compile(r"Really (?:quit|save)|explore mode|debug mode|suspend", re.IGNORECASE)
@@ -132,7 +132,7 @@ class NetHackPlay:
             raise Stop("You were moved to another place.")
         if screen.prompt is not None and not asks:
             raise Stop("")
-        if status.hp < self._hp and status.hp < _LOW * status.max_hp:
+        if status.hp < self._hp and status.hp < _LOW_HP_SHARE * status.max_hp:
             raise Stop("You stop: your hit points are low.")
         if self._walking and status.hp < self._hp:
             raise Stop("You stop: you were hurt.")

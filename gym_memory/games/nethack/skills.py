@@ -23,12 +23,12 @@ Keys = Sequence[int | str]
 """Keys, or their codes, to press one after another."""
 _YES: Keys = "y"
 
-_TRIES = 5
-_SEARCH = 10
+_MOST_TRIES = 5
+_SEARCH_TURNS = 10
 _PATIENCE = 3
 _GIVEN_UP = 60
-_ROUNDS = 400
-_KICKS = 8
+_MOST_ROUNDS = 400
+_MOST_KICKS = 8
 
 
 # ------------------------------------------------------------ exploring
@@ -39,7 +39,7 @@ _MOST_QUESTIONS = 8
 def explore_level(play: NetHackPlay) -> str:
     """Explore: unvisited ends, then closed doors, then hidden ways."""
     searched = 0
-    for _ in range(_ROUNDS):
+    for _ in range(_MOST_ROUNDS):
         level = play.level
         paths = play.paths()
         target = paths.nearest(level.frontier())
@@ -62,7 +62,7 @@ def _shut_door(level: Level, paths: grid.PathMap) -> tuple[int, int] | None:
     """Return the nearest closed door not tried in vain, and the cell to open it from."""
     best: tuple[int, int, int] | None = None
     for cell, state in level.door_states.items():
-        if state == "closed" and level.door_tries.get(cell, 0) < _TRIES:
+        if state == "closed" and level.door_tries.get(cell, 0) < _MOST_TRIES:
             for beside in grid.FOUR[cell].tolist():
                 if beside < grid.CELLS and paths.reaches(beside):
                     best = min(filter(None, (best, (int(paths.steps[beside]), cell, beside))))
@@ -102,7 +102,7 @@ def _search_somewhere(play: NetHackPlay) -> None:
         raise Stop("You find nothing left to explore on this level.")
     if target != play.here:
         play.walk_to(target)
-    search(play, _SEARCH)
+    search(play, _SEARCH_TURNS)
 
 
 def search(play: NetHackPlay, turns: int) -> str:
@@ -221,7 +221,7 @@ def kick(play: NetHackPlay, what: str) -> str:
     if not play.is_shut(cell):
         raise Impossible(f"There is nothing to kick at {what}.")
     _stand_beside(play, cell)
-    for _ in range(_KICKS):
+    for _ in range(_MOST_KICKS):
         _kick(play, grid.direction_to(play.here, cell))
         if not play.is_shut(cell):
             return "The way is open."
@@ -248,7 +248,7 @@ def fight(play: NetHackPlay, name: str) -> str:
     target = _nearest(play, name)
     if target is None:
         raise Impossible(f"You see no {name} to fight.")
-    for _ in range(_ROUNDS):
+    for _ in range(_MOST_ROUNDS):
         if grid.distance(play.here, target.cell) > 1:
             _approach(play, target)
         else:

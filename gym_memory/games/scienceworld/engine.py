@@ -49,7 +49,7 @@ times as often as usual before it is compiled with all care: over 80 episodes th
 5 CPU-s (10 at four times as often, more at once), which each of two processes pays."""
 _ANSWER_SECONDS = 120.0
 """Time that a call may take; a step takes milliseconds, a world some seconds on a busy machine."""
-_KEEP = 2
+_MOST_IDLE = 2
 """Processes that wait for their next environment, at most."""
 _PURPOSE = "ScienceWorld"
 _FAST_JAR = Path(__file__).parent / "java" / "fast.jar"
@@ -288,7 +288,7 @@ def release(engine: ScienceWorldEngine) -> None:
     """Return an engine to the pool; its loaded world is not reused."""
     if not engine.usable:
         return
-    if len(_idle) < _KEEP:
+    if len(_idle) < _MOST_IDLE:
         _idle.append(engine)
     else:
         engine.kill()

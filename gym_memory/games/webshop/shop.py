@@ -233,7 +233,7 @@ def _clicked(view: ShopView, link: Button) -> ShopView:
 # ------------------------------------------------------------ the reward
 
 
-_ALIKE = 85
+_LEAST_LIKENESS_PERCENT = 85
 _KEPT = 1 << 16
 """Pairs of texts whose comparison is kept."""
 _COLORS = (
@@ -339,7 +339,10 @@ def _alike(one: str, other: str) -> bool:
     """True if thefuzz's ratio, rounded to a whole number as it does, is above 85."""
     fuzz: Any = require("rapidfuzz.fuzz", "webshop", "the reward of WebShop")
     utils: Any = require("rapidfuzz.utils", "webshop", "the reward of WebShop")
-    return round(fuzz.token_set_ratio(one, other, processor=utils.default_process)) > _ALIKE
+    return (
+        round(fuzz.token_set_ratio(one, other, processor=utils.default_process))
+        > _LEAST_LIKENESS_PERCENT
+    )
 
 
 class ResultPage(NamedTuple):

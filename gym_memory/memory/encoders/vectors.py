@@ -49,11 +49,11 @@ def unit(vectors: Vectors) -> Vectors:
     return vectors / np.maximum(norms, np.float32(1e-12))
 
 
-_WORDS = 4
+_SKETCH_WORDS = 4
 """Words of 64 bits a sketch: the number of different bits fits into a byte, except for 256."""
 _BLOCK = 1 << 15
 """Sketches compared at a time, 1 MB, so that all queries find them in the processor's cache."""
-_EVERY = 16
+_SAMPLING_INTERVAL = 16
 """Sampling interval of sketches, to guess how far the nearest ones reach."""
 
 
@@ -65,14 +65,14 @@ class Sketches:
     """
 
     def __init__(self, dim: int):
-        bits = 64 * _WORDS
+        bits = 64 * _SKETCH_WORDS
         size = 1 << (max(dim, bits) - 1).bit_length()
         noise = np.frombuffer(hashlib.shake_256(b"planes").digest(8 * size), "<u8")
         columns = np.argsort(noise, kind="stable")[:dim, None]
         odd = np.bitwise_count(columns & np.arange(bits)) & 1
         self.planes = 1 - 2 * odd.astype(np.float32)
         """Normals of the planes, 1 or -1, shape (dim, bits)."""
-        self._words = np.zeros((16, _WORDS), dtype=np.uint64)
+        self._words = np.zeros((16, _SKETCH_WORDS), dtype=np.uint64)
 
     def put(self, rows: Sequence[int], vectors: NDArray[np.floating]) -> None:
         """Sketch vectors of whole numbers, shape (len(rows), dim), for these rows."""
@@ -94,8 +94,10 @@ class Sketches:
         if most >= count:
             return [np.arange(count)] * len(vectors)
         queries, sketches = self._sketch(vectors), self._words[:count]
-        sample = sketches[::_EVERY].copy()
-        rank = min(most // _EVERY + 3 * math.isqrt(most // _EVERY), len(sample) - 1)  # 3 sigma
+        sample = sketches[::_SAMPLING_INTERVAL].copy()
+        rank = min(
+            most // _SAMPLING_INTERVAL + 3 * math.isqrt(most // _SAMPLING_INTERVAL), len(sample) - 1
+        )  # 3 sigma
         cuts = np.partition(_distances(queries, sample), rank, axis=1)[:, rank].astype(np.int64)
         found: dict[int, NDArray[np.int64]] = {}
         while missing := [number for number in range(len(queries)) if number not in found]:
@@ -153,7 +155,9 @@ def _search_with_faiss(
     faiss = find_faiss()
     result = faiss.RangeSearchResult(len(queries))
     pointers = (faiss.swig_ptr(a.view(np.uint8)) for a in (queries, block))
-    faiss.hamming_range_search(*pointers, len(queries), len(block), cut + 1, 8 * _WORDS, result)
+    faiss.hamming_range_search(
+        *pointers, len(queries), len(block), cut + 1, 8 * _SKETCH_WORDS, result
+    )
     ends = faiss.rev_swig_ptr(result.lims, len(queries) + 1).tolist()
     rows = faiss.rev_swig_ptr(result.labels, ends[-1]).copy()
     differ = faiss.rev_swig_ptr(result.distances, ends[-1]).astype(np.int64)
@@ -166,7 +170,7 @@ def _distances(queries: NDArray[np.uint64], sketches: NDArray[np.uint64]) -> NDA
     differ = np.empty((len(queries), len(sketches)), dtype=np.int32)
     if (faiss := find_faiss()) is not None:
         pointers = (faiss.swig_ptr(a.view(np.uint8)) for a in (queries, sketches))
-        faiss.hammings(*pointers, *differ.shape, 8 * _WORDS, faiss.swig_ptr(differ))
+        faiss.hammings(*pointers, *differ.shape, 8 * _SKETCH_WORDS, faiss.swig_ptr(differ))
         return differ
     words = sketches.T.copy()
     for query, line in zip(queries, differ, strict=True):

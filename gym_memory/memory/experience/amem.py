@@ -30,7 +30,7 @@ from gym_memory.memory.stores.stream import LONGEST, StreamRecord, fit_records
 
 __all__ = ["AMem", "LinkedNote", "annotate", "link_notes"]
 
-_SHARED = 2
+_LEAST_SHARED_KEYWORDS = 2
 _MOST_KEYWORDS = 30
 _MAX_ENCODED_CHARS = 4000
 
@@ -246,4 +246,4 @@ def link_notes(
     """
     own = set(keywords)
     shared = (len(own.intersection(other)) for _, other in neighbours)
-    return [n for n, count in enumerate(shared) if count >= _SHARED], {}
+    return [n for n, count in enumerate(shared) if count >= _LEAST_SHARED_KEYWORDS], {}

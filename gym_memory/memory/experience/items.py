@@ -230,7 +230,7 @@ class Bank:
 # ------------------------------------------------------------ writers
 
 
-_LAST = 5
+_LAST_STEPS = 5
 _MOST_STEPS = 60
 _MOST_REFUSED = 5
 _GOAL_CHARS = 300
@@ -299,7 +299,9 @@ def write_lesson(trace: Sequence[Step], outcome: Outcome, task: Task, other: Seq
         for action, answer in list(refused.items())[-_MOST_REFUSED:]:
             lines.append(f'Do not do "{action}": {_first(answer)}.')
         if own:
-            lines.append(f"An attempt failed; its end may not contribute: {listed(own[-_LAST:])}.")
+            lines.append(
+                f"An attempt failed; its end may not contribute: {listed(own[-_LAST_STEPS:])}."
+            )
     return "\n".join(lines)
 
 

@@ -26,7 +26,7 @@ from gym_memory.memory.roles.text import score_in_words, trace_text
 __all__ = ["ReasoningBank", "ReasoningBankSettings", "compare_attempts", "extract_items"]
 
 _MOST_ITEMS, _MOST_COMPARED = 3, 5
-_TRACES = 4000
+_TRACES_TOKENS = 4000
 """Tokens of all attempts that are compared."""
 _MOST_STEPS = 40
 _GOAL_CHARS = 300
@@ -105,7 +105,7 @@ class ReasoningBank(ExperienceMemory):
         checked = self.settings.scaling == "sequential"
         extract = self._extract if checked else extract_items
         note = "\n".join(extract(trial.trace, trial.outcome, trial.task)[:_MOST_ITEMS])
-        trace = trace_text(trial.trace, _TRACES // self.settings.attempts).replace('"', "'")
+        trace = trace_text(trial.trace, _TRACES_TOKENS // self.settings.attempts).replace('"', "'")
         text = "\n".join([score_in_words(trial.outcome), *[note] * checked, trace])
         steps = effective_actions(trial.trace, read_acts(trial.trace, trial.task))
         more = ["\n".join(script(actions)) for actions in (steps, actions_of(trial.trace))]

@@ -16,7 +16,7 @@ from gym_memory.memory.lessons.causes import read_acts
 __all__ = ["Skills", "SkillsSettings"]
 
 _TASK, _STEP, _WITH, _WITHOUT = "task", "step", "with", "without"
-_LEAD = 4
+_LEAD_STEPS = 4
 """Steps before an error that a step skill is written from."""
 _SEEN_CHARS = 1000
 
@@ -108,7 +108,7 @@ class Skills(ExperienceMemory):
         yield trial.draft(self._lesson(trial.trace, trial.outcome, trial.task, ()), kind=_TASK)
         if not trial.success:
             at = _error(trial)
-            part = trial.trace[max(at - _LEAD, 0) : at + 1]
+            part = trial.trace[max(at - _LEAD_STEPS, 0) : at + 1]
             text = self._lesson(part, trial.outcome, trial.task, ())
             key = _key(trial.task.goal, trial.trace[max(at - 1, 0)].text)
             yield trial.draft(text, key, _STEP, step=trial.trace[at].t)

@@ -43,14 +43,14 @@ __all__ += ["recordings", "summarize"]
 
 LONGEST = 512
 """Steps of a process that are looked at; older ones are forgotten."""
-_TEXT = 32_000
+_TEXT_CHARS = 32_000
 """Most characters of a text: more than pages have, so that an untrusted recording stays bounded."""
-_ACTION = 1000
+_ACTION_CHARS = 1000
 _LATEST_ACTIONS = 10
-_SUBGOALS = 12
-_SUBGOAL = 160
-_SUMMARY = 8000
-_ENOUGH = 0.75
+_MOST_SUBGOALS = 12
+_SUBGOAL_CHARS = 160
+_SUMMARY_CHARS = 8000
+_ENOUGH_SHARE = 0.75
 _CLAUSE = re.compile(r"[.;!?\n]+|,? (?:and then|then|and) ")
 _DIRECTIONS = re.compile(
     r"^[ \t]*(?:directions|instructions|steps|method)[ \t]*:[ \t]*\n"
@@ -88,9 +88,11 @@ def evaluate(trace: Sequence[Step], task: Task) -> list[Subgoal]:
         line for step in trace for block in _directions(step.text) for line in block.splitlines()
     ]
     split = getattr(get_extractor(task.dialect), "subgoals", None)
-    parts = read or (split and split(task.goal[:_TEXT])) or _CLAUSE.split(task.goal[:_TEXT])
-    subgoals = list(dict.fromkeys(" ".join(part.split())[:_SUBGOAL] for part in parts))
-    judged = [(text, words) for text in subgoals if (words := _meaning(text))][-_SUBGOALS:]
+    parts = (
+        read or (split and split(task.goal[:_TEXT_CHARS])) or _CLAUSE.split(task.goal[:_TEXT_CHARS])
+    )
+    subgoals = list(dict.fromkeys(" ".join(part.split())[:_SUBGOAL_CHARS] for part in parts))
+    judged = [(text, words) for text in subgoals if (words := _meaning(text))][-_MOST_SUBGOALS:]
     done = {_done(step.action, _first_line(step.text)): None for step in trace if step.action}
     return [Subgoal(text, any(_covers(did, words) for did in done)) for text, words in judged]
 
@@ -101,7 +103,7 @@ def _directions(text: str) -> tuple[str, ...]:
 
 
 def _first_line(text: str) -> str:
-    return text.lstrip()[:_SUBGOAL].partition("\n")[0]
+    return text.lstrip()[:_SUBGOAL_CHARS].partition("\n")[0]
 
 
 def _meaning(text: str) -> frozenset[str]:
@@ -122,7 +124,7 @@ def _forms(word: str) -> tuple[str, ...]:
 def _covers(did: frozenset[str], words: frozenset[str]) -> bool:
     if not did:
         return False
-    return sum(any(f in did for f in _forms(word)) for word in words) > _ENOUGH * len(words)
+    return sum(any(f in did for f in _forms(word)) for word in words) > _ENOUGH_SHARE * len(words)
 
 
 # ---------------------------------------------------------------- history and tuples
@@ -137,18 +139,18 @@ class Historian(NamedTuple):
     def __call__(self, trace: Sequence[Step], task: Task) -> str:
         """Return the history after the steps of ``trace``, the last of which is the present one."""
         lines = [
-            f"Subgoal {n}: {' '.join(s.text.split())[:_SUBGOAL]} - "
+            f"Subgoal {n}: {' '.join(s.text.split())[:_SUBGOAL_CHARS]} - "
             f"{'complete' if s.complete else 'incomplete'}"
-            for n, s in enumerate(self.evaluate(trace, task)[:_SUBGOALS], 1)
+            for n, s in enumerate(self.evaluate(trace, task)[:_MOST_SUBGOALS], 1)
         ]
         past = len(trace) > 1  # nothing to summarize before the first action
         summary = self.summarize("", trace, task) if past else "nothing was done yet"
-        return "\n".join([*lines, f"Summary: {' '.join(summary.split())[:_SUMMARY]}"])
+        return "\n".join([*lines, f"Summary: {' '.join(summary.split())[:_SUMMARY_CHARS]}"])
 
 
 def clipped(step: Step) -> Step:
     """Return a step with its texts clipped."""
-    return Step(step.t, step.text[:_TEXT].strip(), step.action[:_ACTION], step.reward)
+    return Step(step.t, step.text[:_TEXT_CHARS].strip(), step.action[:_ACTION_CHARS], step.reward)
 
 
 def examples_of(
@@ -158,7 +160,7 @@ def examples_of(
     kept = [clipped(step) for step in steps]
     return [
         Example(
-            task.goal[:_TEXT],
+            task.goal[:_TEXT_CHARS],
             historian(kept[max(at + 1 - LONGEST, 0) : at + 1], task),
             kept[at].text,
             kept[at + 1].action,

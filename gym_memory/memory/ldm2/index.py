@@ -25,8 +25,8 @@ SAME_SIGHT = 0.9
 
 _DECIMALS = 5
 """Digits of a cosine that count, so that the last bits of a matrix product never do."""
-_ROUNDS = 10
-_NAMING = 400
+_MOST_ROUNDS = 10
+_NAME_CHARS = 400
 """Characters of a text that its type is named after."""
 
 
@@ -56,7 +56,7 @@ class EncodedTypes:
     def _labels(self, vectors: Vectors, weights: NDArray[np.float32]) -> list[int]:
         centers = self._starts(vectors, weights)
         labels = np.zeros(len(vectors), dtype=np.int64)
-        for turn in range(_ROUNDS):
+        for turn in range(_MOST_ROUNDS):
             found = np.round(vectors @ centers.T, _DECIMALS).argmax(axis=1)
             if turn and np.array_equal(found, labels):
                 break
@@ -82,7 +82,7 @@ def _names(texts: Sequence[str], labels: Sequence[int]) -> dict[int, str]:
     words: dict[int, Counter[str]] = {}
     everywhere: Counter[str] = Counter()
     for text, label in zip(texts, labels, strict=True):
-        found = sorted(set(letter_words(text[:_NAMING], least=3)))
+        found = sorted(set(letter_words(text[:_NAME_CHARS], least=3)))
         words.setdefault(label, Counter()).update(found)
         everywhere.update(found)
     sizes = Counter(labels)
@@ -115,7 +115,7 @@ class NearestType:
 
 _EXAMPLES_OF_A_TYPE = 3
 _SUBGOAL = re.compile(r"^Subgoal \d+: (.*) - (incomplete|complete)$", re.MULTILINE)
-_PROGRESS = 1.0
+_PROGRESS_WEIGHT = 1.0
 """Weight of what remains to be done beside the observation, in a tuple's vector."""
 
 Said = tuple[str, str, str]
@@ -297,7 +297,7 @@ class Library:
     def keys(self, observations: Vectors, histories: Sequence[str]) -> Vectors:
         """Return the vectors that tuples are compared by: observation and remaining subgoals."""
         left = self.encoder.encode([pending(history) for history in histories])
-        return unit(observations + np.float32(_PROGRESS) * left)
+        return unit(observations + np.float32(_PROGRESS_WEIGHT) * left)
 
     # ------------------------------------------------------------ the first level
 

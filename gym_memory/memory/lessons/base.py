@@ -21,9 +21,9 @@ from gym_memory.memory.roles.llm import role_counts
 
 __all__ = ["LessonMemory"]
 
-_STEPS = 1000
+_TRACE_STEPS = 1000
 """Latest steps of a trial that lessons are made of."""
-_TEXT = 4000
+_TEXT_CHARS = 4000
 """Characters of an observation that are kept for it."""
 _INNER_SHARE = 4
 """A quarter of the budget is kept free for the inner memory."""
@@ -57,7 +57,7 @@ class LessonMemory(Memory):
                 f"got {inner!r}"
             )
         self._task = Task("", "")
-        self._trace: deque[Step] = deque(maxlen=_STEPS)
+        self._trace: deque[Step] = deque(maxlen=_TRACE_STEPS)
 
     # ------------------------------------------------------------ what a subclass gives
 
@@ -96,7 +96,9 @@ class LessonMemory(Memory):
 
     def observe(self, step: Step) -> None:
         """Note a step; lessons are made when the trial is over."""
-        self._trace.append(step._replace(text=step.text[:_TEXT], inventory=step.inventory[:_TEXT]))
+        self._trace.append(
+            step._replace(text=step.text[:_TEXT_CHARS], inventory=step.inventory[:_TEXT_CHARS])
+        )
         self.inner.observe(step)
 
     def end(self, outcome: Outcome) -> None:
@@ -154,7 +156,7 @@ class LessonMemory(Memory):
             for *step, valid in state["trace"]["steps"]
         ]
         self._task = typed(Task, state["task"])
-        self._trace = deque(trace, _STEPS)
+        self._trace = deque(trace, _TRACE_STEPS)
         self.inner.load_state(state["inner"])
         self._relearn(state)
 
@@ -165,7 +167,7 @@ class LessonMemory(Memory):
     def restore(self, snapshot: Any) -> None:
         """Return to a snapshot."""
         self._task, trace, inner, learnt = snapshot
-        self._trace = deque(trace, _STEPS)
+        self._trace = deque(trace, _TRACE_STEPS)
         self.inner.restore(inner)
         self._relearn(learnt)
 

@@ -47,7 +47,7 @@ Rule = TypeVar("Rule", bound=Callable[..., Any])
 
 GOAL = 1000
 """Tokens of a goal that is shown."""
-_OBSERVATION = 2000
+_OBSERVATION_TOKENS = 2000
 _LEAST_ROOM = 400
 """Characters of a slot that are not cut any further."""
 _TOO_LONG = (
@@ -227,10 +227,10 @@ class LLMExtractor(LLMRole[Callable[[Step, TemporalGraph, Task], Extraction]]):
         around = [INVENTORY] if here is None else [here.object, INVENTORY]
         reply = self.ask(
             known=fact_lines(graph.k_hop(around, 2)[:_KNOWN_FACTS]),
-            task=clip(task.goal, _OBSERVATION),
+            task=clip(task.goal, _OBSERVATION_TOKENS),
             action=step.action,
-            observation=clip(step.text, _OBSERVATION),
-            inventory=clip(step.inventory, _OBSERVATION),
+            observation=clip(step.text, _OBSERVATION_TOKENS),
+            inventory=clip(step.inventory, _OBSERVATION_TOKENS),
         )
         found = read_triples(reply.text)
         if reply.finish == "length":
@@ -303,10 +303,10 @@ class LLMRelevantEntities(LLMRole[RelevantEntities]):
         """Return search texts with depth 1 or 2, as the model orders them."""
         reply = self.ask(
             schema=_depths(),
-            task=clip(cue.task, _OBSERVATION),
-            plan=clip(cue.focus, _OBSERVATION),
-            observation=clip(cue.text, _OBSERVATION),
-            inventory=clip(cue.inventory, _OBSERVATION),
+            task=clip(cue.task, _OBSERVATION_TOKENS),
+            plan=clip(cue.focus, _OBSERVATION_TOKENS),
+            observation=clip(cue.text, _OBSERVATION_TOKENS),
+            inventory=clip(cue.inventory, _OBSERVATION_TOKENS),
         )
         return [(" ".join(name.lower().split()), hops) for name, hops in reply.parsed.root.items()]
 
@@ -329,7 +329,7 @@ class LLMExplore(LLMRole[Explore]):
 
     def answer(self, plan: str, task: Task) -> bool:
         """True when unexplored exits should be shown."""
-        return read_flag(self.ask(plan=clip(plan, _OBSERVATION), task=task.goal).text)
+        return read_flag(self.ask(plan=clip(plan, _OBSERVATION_TOKENS), task=task.goal).text)
 
 
 # --- STMA ---------------------------------------------------------------------------------------
@@ -343,7 +343,7 @@ class LLMExtractRelations(LLMRole[ExtractRelations]):
 
     def answer(self, belief: str, task: Task) -> list[Triple]:
         """Return the latest relations stated in ``belief``."""
-        return read_triple_lists(self.ask(belief=clip(belief, 2 * _OBSERVATION)).text)
+        return read_triple_lists(self.ask(belief=clip(belief, 2 * _OBSERVATION_TOKENS)).text)
 
 
 class LLMAggregate(LLMRole[Aggregate]):

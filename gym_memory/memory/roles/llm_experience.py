@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 __all__ = ["LLMAnnotate", "LLMCurate", "LLMEditRules", "LLMEvolve", "LLMExtractItems"]
 __all__ += ["LLMCompareAttempts", "LLMInduceWorkflows", "LLMLinkNotes", "LLMTagBullets"]
 
-_PAST = 1500
-_TRACE = 4000
+_PAST_TOKENS = 1500
+_TRACE_TOKENS = 4000
 _TITLED = re.compile(
     r"^#+ *Title:? *\n?(?P<title>.+)\n+#+ *Description:? *\n?(?P<description>.+)\n+"
     r"#+ *Content:? *\n?(?P<content>(?:(?!#).+\n?)+)",
@@ -40,7 +40,7 @@ class LLMExtractItems(LLMRole[Callable[[Sequence[Step], Outcome, Task], list[str
     """ReasoningBank's items; ``reasoning_success`` or ``reasoning_failure``, for the outcome."""
 
     prompt = "reasoning_success"
-    trace_tokens = _TRACE
+    trace_tokens = _TRACE_TOKENS
 
     def answer(self, trace: Sequence[Step], outcome: Outcome, task: Task) -> list[str]:
         """Return items, each as title, description and content."""
@@ -65,7 +65,7 @@ class LLMInduceWorkflows(LLMRole[Callable[[Sequence[Step], Task], list[Workflow]
     """AWM's workflows of a successful trajectory."""
 
     prompt = "workflows"
-    trace_tokens = _TRACE
+    trace_tokens = _TRACE_TOKENS
     max_tokens = 2048
 
     def answer(self, trace: Sequence[Step], task: Task) -> list[Workflow]:
@@ -86,7 +86,7 @@ class LLMEditRules(LLMRole[Callable[..., list[tuple[str, int, str]]]]):
     ) -> list[tuple[str, int, str]]:
         """Return operations: verb, number of the rule from 1, 0 for ADD, and text."""
         text = self.ask(
-            trials=clip_start("\n\n".join(trials), _TRACE),
+            trials=clip_start("\n\n".join(trials), _TRACE_TOKENS),
             rules=numbered(rules) or "none",
             room="The list is full: prefer REMOVE, and ADD only what matters more." if full else "",
         ).text
@@ -98,7 +98,7 @@ class LLMTagBullets(LLMRole[Callable[..., dict[str, str]]]):
     """ACE's reflector: judges the bullets that a trial used."""
 
     prompt = "bullets_reflect"
-    trace_tokens = _TRACE
+    trace_tokens = _TRACE_TOKENS
     max_tokens = 1024
 
     def answer(
@@ -106,7 +106,7 @@ class LLMTagBullets(LLMRole[Callable[..., dict[str, str]]]):
     ) -> dict[str, str]:
         """Return ``helpful``, ``harmful`` or ``neutral`` by the id of a bullet."""
         playbook = "\n".join(f"[{id}] {text}" for id, text in bullets.items())
-        answer = self.ask_about(task, trace, outcome, playbook=clip(playbook, _PAST))
+        answer = self.ask_about(task, trace, outcome, playbook=clip(playbook, _PAST_TOKENS))
         return {
             str(tag.get("id")): str(tag.get("tag"))
             for tag in _listed_in(answer, "bullet_tags")
@@ -118,14 +118,14 @@ class LLMCurate(LLMRole[Callable[..., list[tuple[str, str]]]]):
     """ACE's curator: adds bullets to sections."""
 
     prompt = "bullets_curate"
-    trace_tokens = _TRACE
+    trace_tokens = _TRACE_TOKENS
     max_tokens = 1024
 
     def answer(
         self, trace: Sequence[Step], outcome: Outcome, task: Task, playbook: str, counts: str
     ) -> list[tuple[str, str]]:
         """Return pairs of a section and the text of a new bullet."""
-        book = clip_start(playbook, _PAST) or "empty"
+        book = clip_start(playbook, _PAST_TOKENS) or "empty"
         text = self.ask_about(task, trace, outcome, playbook=book, counts=counts)
         return [
             (str(one.get("section", "")), " ".join(str(one["content"]).split()))
@@ -138,7 +138,7 @@ class LLMEvolve(LLMRole[Callable[[str, Sequence[Step], Outcome, Task, Sequence[s
     """EvoTest's evolver: the guidance for the next attempt."""
 
     prompt = "evolve"
-    trace_tokens = _TRACE
+    trace_tokens = _TRACE_TOKENS
 
     def answer(
         self,
@@ -149,7 +149,7 @@ class LLMEvolve(LLMRole[Callable[[str, Sequence[Step], Outcome, Task, Sequence[s
         loops: Sequence[str],
     ) -> str:
         """Return new guidance, given that of the parent and the loops to avoid."""
-        past = clip(guidance, _PAST) or "none"
+        past = clip(guidance, _PAST_TOKENS) or "none"
         avoid = numbered(loops) or "none"
         return prose(self.ask_about(task, trace, outcome, guidance=past, loops=avoid))
 
@@ -161,7 +161,7 @@ class LLMAnnotate(LLMRole[Callable[[Step, Task], tuple[list[str], list[str], str
 
     def answer(self, step: Step, task: Task) -> tuple[list[str], list[str], str]:
         """Return keywords, tags and one sentence of context."""
-        text = self.ask(action=step.action, observation=clip(step.text, _PAST)).text
+        text = self.ask(action=step.action, observation=clip(step.text, _PAST_TOKENS)).text
         found = _record(text, "keywords")
         return _texts(found["keywords"]), _texts(found.get("tags")), str(found.get("context", ""))
 
@@ -176,7 +176,8 @@ class LLMLinkNotes(LLMRole[Callable[..., tuple[list[int], dict[int, str]]]]):
     ) -> tuple[list[int], dict[int, str]]:
         """Return positions of neighbours to link, and new contexts by position."""
         text = self.ask(
-            note=clip(note, _PAST), neighbours=numbered(clip(text, 200) for text, _ in neighbours)
+            note=clip(note, _PAST_TOKENS),
+            neighbours=numbered(clip(text, 200) for text, _ in neighbours),
         ).text
         found, places = _record(text, "should_evolve"), range(len(neighbours))
         if not found["should_evolve"]:

@@ -41,8 +41,8 @@ __all__ = ["LLMAbstractCauses", "LLMAdjustProcedure", "LLMClassify", "LLMCluster
 __all__ += ["LLMEvaluateSubgoals", "LLMGeneralizeCauses", "LLMImportance", "LLMInsights"]
 __all__ += ["LLMReflect", "LLMSummarize", "LLMWriteLesson", "read_abstractions"]
 
-_PAST = 4000
-_TRACE = 16_000
+_PAST_TOKENS = 4000
+_TRACE_TOKENS = 16_000
 
 
 class LLMSummarize(LLMRole[Summarize]):
@@ -53,7 +53,7 @@ class LLMSummarize(LLMRole[Summarize]):
 
     def answer(self, previous: str, trace: Sequence[Step], task: Task) -> str:
         """Return the new summary."""
-        text = self.ask_about(task, trace, previous=clip_start(previous, _PAST))
+        text = self.ask_about(task, trace, previous=clip_start(previous, _PAST_TOKENS))
         return prose(re.sub(r"^\s*\**(?:new )?summary\**\s*:", "", text, flags=re.I))
 
 
@@ -68,7 +68,7 @@ class LLMImportance(LLMRole[Importance]):
 
     def answer(self, text: str, task: Task) -> float:
         """Return a whole number in [1, 10]."""
-        reply = self.ask(task=clip(task.goal, GOAL), memory=clip(text, _PAST))
+        reply = self.ask(task=clip(task.goal, GOAL), memory=clip(text, _PAST_TOKENS))
         return float(read_number(reply.text, 1, 10))
 
 
@@ -79,7 +79,7 @@ class LLMInsights(LLMRole[Insights]):
 
     def answer(self, statements: Sequence[str], task: Task) -> list[str]:
         """Return conclusions, each one sentence."""
-        shown = clip_start(numbered(statements), _TRACE)
+        shown = clip_start(numbered(statements), _TRACE_TOKENS)
         return read_items(self.ask(task=clip(task.goal, GOAL), statements=shown).text)
 
 
@@ -92,7 +92,7 @@ class LLMReflect(LLMRole[Reflect]):
         self, trace: Sequence[Step], outcome: Outcome, previous: Sequence[str], task: Task
     ) -> str:
         """Return the plan or the advice."""
-        past = clip_start(numbered(previous), _PAST)
+        past = clip_start(numbered(previous), _PAST_TOKENS)
         return prose(self.ask_about(task, trace, outcome, previous=past))
 
 
@@ -110,7 +110,7 @@ class LLMWriteLesson(LLMRole[WriteLesson]):
     ) -> str:
         """Return the script or lesson."""
         own = None if outcome.success else "lesson_failure"
-        more = {"other": clip_start(numbered(other), _PAST)} if other else {}
+        more = {"other": clip_start(numbered(other), _PAST_TOKENS)} if other else {}
         prompt = "lesson_contrast" if other else own
         return prose(self.ask_about(task, trace, outcome, prompt=prompt, **more))
 
@@ -122,7 +122,7 @@ class LLMAdjustProcedure(LLMRole[AdjustProcedure]):
 
     def answer(self, text: str, trace: Sequence[Step], outcome: Outcome, task: Task) -> str:
         """Return the procedure in its new form."""
-        return prose(self.ask_about(task, trace, outcome, procedure=clip(text, _PAST)))
+        return prose(self.ask_about(task, trace, outcome, procedure=clip(text, _PAST_TOKENS)))
 
 
 # --- CLIN ---------------------------------------------------------------------------------------
@@ -146,7 +146,7 @@ class LLMAbstractCauses(LLMRole[AbstractCauses]):
             f"LEARNINGS after trial {number} of the last {len(previous)}:\n{numbered(memory)}"
             for number, memory in enumerate(previous, 1)
         ]
-        past = clip_start("\n".join(memories), _PAST) or "No learnings available"
+        past = clip_start("\n".join(memories), _PAST_TOKENS) or "No learnings available"
         return read_abstractions(self.ask_about(task, trace, outcome, previous=past))
 
 
@@ -167,7 +167,7 @@ class LLMGeneralizeCauses(LLMRole[GeneralizeCauses]):
         ]
         reply = self.ask(
             prompt=None if same_task else "causes_task",
-            archive=clip("\n".join(lists), _TRACE) or "No learnings available",
+            archive=clip("\n".join(lists), _TRACE_TOKENS) or "No learnings available",
             task=clip(task.goal, GOAL),
         )
         return read_abstractions(reply.text)
@@ -182,11 +182,11 @@ def read_abstractions(text: str) -> list[CausalAbstraction]:
 
 # --- LDM2 ---------------------------------------------------------------------------------------
 
-_TEXT = 4000
+_TEXT_TOKENS = 4000
 _TEXTS_A_CALL = 50
 _TOKENS_A_CALL = 16_000
 """Tokens of the texts of one call; of more there are several calls."""
-_EXAMPLES = 3
+_MOST_EXAMPLES = 3
 _SUBGOAL = re.compile(
     r"^\W*sub-?goal\s*\d*\s*[:.]\s*(.{1,500}?)\s*[-–—:]\s*(in\W?complete|complete)d?\W*$",
     re.IGNORECASE | re.MULTILINE,
@@ -218,7 +218,7 @@ class LLMCluster(LLMRole[Cluster]):
     def answer(self, texts: Sequence[str]) -> list[str]:
         """Return the name of each text's type, ``other`` for a text that the model left out."""
         names: list[str] = []
-        for batch in _calls([clip(text, _TEXT) for text in texts]):
+        for batch in _calls([clip(text, _TEXT_TOKENS) for text in texts]):
             answer = self.ask(texts=numbered(batch)).text
             labels: dict[int, str] = {}
             for found in _TYPE.finditer(answer):
@@ -256,10 +256,12 @@ class LLMClassify(LLMRole[Classify]):
         names = list(types)
         shown = numbered(
             f"{name}. Examples: "
-            + " / ".join(clip(" ".join(e.split()), _TEXT) for e in types[name][:_EXAMPLES])
+            + " / ".join(
+                clip(" ".join(e.split()), _TEXT_TOKENS) for e in types[name][:_MOST_EXAMPLES]
+            )
             for name in names
         )
-        answer = self.ask(types=shown, text=clip(text, 4 * _TEXT)).text
+        answer = self.ask(types=shown, text=clip(text, 4 * _TEXT_TOKENS)).text
         return names[read_number(answer, 1, len(names)) - 1]
 
 
@@ -273,7 +275,7 @@ class LLMCompare(LLMRole[Compare]):
         """Return an index into ``better``."""
         reply = self.ask(
             task=clip(task.goal, GOAL),
-            first=trace_text(better, _TRACE, first=True),
-            second=trace_text(worse, _TRACE, first=True),
+            first=trace_text(better, _TRACE_TOKENS, first=True),
+            second=trace_text(worse, _TRACE_TOKENS, first=True),
         )
         return read_number(reply.text, 0, len(better) - 1)

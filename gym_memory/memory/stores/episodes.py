@@ -212,7 +212,7 @@ def weight(episode: Episode) -> float:
 _MOST_TRIED = 12
 _MOST_STEPS = 4
 _NONE = array("i")
-_AGE = 1e-13
+_AGE_SCORE = 1e-13
 """Addition to a score by id: less than scores differ by, enough to put the newest first."""
 _LEAST = 1e-6
 
@@ -255,7 +255,7 @@ class EpisodicIndex(Follower[Episode]):
                 self._link(number, episode)
             self._newest[number] = episode.id
             self._numbers.append(number)
-            self._ages[number] = episode.id * _AGE
+            self._ages[number] = episode.id * _AGE_SCORE
 
     def _link(self, number: int, episode: Episode) -> None:
         if number == len(self._weights):

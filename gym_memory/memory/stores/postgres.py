@@ -38,9 +38,9 @@ PATIENCE = 300.0
 ANSWER_SECONDS = 60.0
 """Seconds for an answer, beyond those for other writers: a frozen server sends none."""
 _LOG = logging.getLogger("gym_memory")
-_LOOKED_AT = 800
+_EF_SEARCH = 800
 """Candidates of an index search, `ef_search`; the stock 40 miss three of ten (benchmarks/scale)."""
-_MORE = 4
+_CANDIDATES_FACTOR = 4
 """Factor on the answers taken from an index, before equals are put in order."""
 _PREPARED_AFTER = 2
 """Uses of a query after which the server keeps its plan."""
@@ -146,9 +146,9 @@ class PostgresDatabase:
             return []
         with self.reading() as connection:
             connection.execute("SET LOCAL hnsw.iterative_scan = strict_order")
-            connection.execute(f"SET LOCAL hnsw.ef_search = {_LOOKED_AT}")
+            connection.execute(f"SET LOCAL hnsw.ef_search = {_EF_SEARCH}")
             query = _NEAREST.format(*_indexed(len(vector)))
-            return list(connection.execute(query, (wanted, partitions, k * _MORE)))
+            return list(connection.execute(query, (wanted, partitions, k * _CANDIDATES_FACTOR)))
 
     def index(self, connection: Any, dim: int) -> None:
         """Build a graph of near neighbours (HNSW) over all vectors of a length."""

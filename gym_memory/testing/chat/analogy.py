@@ -30,13 +30,13 @@ _POINTS = re.compile(r" \([\d.e+-]+ points\)$")
 _WORD = re.compile(r"[a-z0-9'-]+")
 _SMALL = frozenset({"the", "a", "an", "some", "it", "in", "on", "from", "with", "to", "of", "and"})
 _CANDIDATES = 4
-_FADE = 0.6
+_FADE_FACTOR = 0.6
 """Factor of the weight of an example for every example before it."""
-_ABSENT = 0.05
+_ABSENT_FACTOR = 0.05
 """Factor of an action that does not name the thing."""
-_OTHER_VERB = 0.4
+_OTHER_VERB_FACTOR = 0.4
 """Factor of an action where something else is left to do with the thing."""
-_TRIED = 0.2
+_TRIED_FACTOR = 0.2
 """Factor of an action that was done in this very situation already."""
 
 Words = tuple[str, ...]
@@ -118,14 +118,14 @@ def analogies(
     weight = 1.0
     for example in examples:
         likeness = weight * (0.5 + _alike(example, present))
-        weight *= _FADE
+        weight *= _FADE_FACTOR
         reworded = _reworded(example, present)
         for action in possible:
             value = max(
                 near * _match(wanted, thing, words[action]) for wanted, thing, near in reworded
             )
             if value > 0:
-                value *= _TRIED if action in in_vain else 1.0
+                value *= _TRIED_FACTOR if action in in_vain else 1.0
                 worth[action] = worth.get(action, 0.0) + likeness * value**3
     return worth
 
@@ -161,7 +161,7 @@ def _reworded(example: SituationWords, present: SituationWords) -> list[tuple[Wo
             fits = serves == ours
             if serves == wanted[0] and ours:
                 wanted, fits = (ours, *wanted[1:]), True
-            found.append((wanted, mine, (0.5 + alike / 2) * (1.0 if fits else _OTHER_VERB)))
+            found.append((wanted, mine, (0.5 + alike / 2) * (1.0 if fits else _OTHER_VERB_FACTOR)))
     return found or [(example.action, (), 1.0)]
 
 
@@ -175,7 +175,7 @@ def _match(wanted: Words, thing: Words, action: Words) -> float:
     """Return how near a possible action comes to the one that is wanted, in [0, 1]."""
     if not wanted or not action or wanted[0] != action[0]:
         return 0.0
-    here = 1.0 if not thing or _find(thing, action) is not None else _ABSENT
+    here = 1.0 if not thing or _find(thing, action) is not None else _ABSENT_FACTOR
     return here * _share(frozenset(wanted), frozenset(action))
 
 
