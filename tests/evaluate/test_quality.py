@@ -158,7 +158,7 @@ NOTE = ("note", "Of all locks the tin key minds the chest's. Be in the hall for 
 
 
 @pytest.mark.parametrize(
-    ("text", "action", "told"),
+    ("text", "action", "stated"),
     [
         ("You open 'it': take what follows:\n egg\n\nand then:\n fry the egg\n", "read it",
          "recipe|requires|egg;egg|needs to be|fried"),
