@@ -182,7 +182,7 @@ _KINDS = tuple(
     )
 )  # fmt: skip
 _WORD_JOINTS = re.compile(r"_|(?<=[a-z])(?=[A-Z])")
-"""Where the words of an identifier meet."""
+"""Joints between the words of an identifier."""
 _SENTENCE_END = (".", "!", "?", '."', '!"', '?"', ":")
 _DESCRIPTION = re.compile(r"[ \t]*[A-Z\"'(*_][^\n]*[.!?]")
 _LONG = 45

@@ -57,7 +57,7 @@ class _Fields(NamedTuple):
 
     @property
     def name(self) -> _Word | None:
-        """The name of what the object describes."""
+        """Return the name of what the object describes."""
         named = {key.text: value for key, value in self.pairs}
         found = (named[key] for key in _NAMING if isinstance(named.get(key), _Word))
         return next(found, None)  # type: ignore[return-value]
