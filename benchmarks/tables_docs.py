@@ -419,6 +419,8 @@ def doors() -> Table:
             f"{way} {ms:.1f} (+{ms - calls['bare']:.1f}, {ms / calls['bare']:.0f} x)"
             for way, ms in calls.get("ms", {}).items()
         ]
+        if "cpu_s" in calls:
+            ways.append(f"an update: {calls['cpu_s']:.0f} CPU-s")
         rows.append([name, _line(row["before"]), _line(row["now"]), bare, ", ".join(ways) or "–"])
     return ["door", "before", "now", "bare step, ms", "through the door, ms"], 3, rows
 
