@@ -443,9 +443,13 @@ def papers() -> Table:
 
 def paper_pairs() -> Table:
     """Return how each half of CLIN's pairs begins, and what it got; see papers/pairs.py."""
-    heads = ["pair", "played", "begins in", "got what was learnt from", "learnings"]
-    rows = [[number, f"`{task}`", *more] for number, task, *more in measured("papers/pairs")]
-    return heads, 4, rows
+    heads = ["pair", "learnt in", "which begins in", "played", "which begins in", "learnings got"]
+    cut = len("scienceworld/")
+    rows = [
+        [number, f"`{learnt[cut:]}`", first, f"`{task[cut:]}`", *more]
+        for number, learnt, first, task, *more in measured("papers/pairs")
+    ]
+    return heads, 5, rows
 
 
 def paper_prompts() -> Table:

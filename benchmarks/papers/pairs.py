@@ -21,7 +21,6 @@ from gym_memory.papers.experiments import load_experiment
 
 _ARCHIVE = re.compile(r"<archive>\n(.*?)\n</archive>", re.DOTALL)
 _PLACE = re.compile(r"called the ([^.]+)\.|^This (outside) location", re.MULTILINE)
-_GOAL = re.compile(r"^TASK: ([^.]+)\.", re.MULTILINE)
 _LEARNT = re.compile(r"^\d+\. ", re.MULTILINE)
 
 
@@ -46,7 +45,9 @@ def half(folder: Path) -> PlayedHalf:
     row = next(iter(read_rows(file)))
     texts = [message["content"] for call in row.get("calls", ()) for message in call["messages"]]
     found = [match[1] for text in texts if (match := _ARCHIVE.search(text))]
-    return PlayedHalf(row["task_id"], row["text"], "\n".join(found), row["memory"])
+    return PlayedHalf(
+        row["task_id"], row["text"], "\n".join(dict.fromkeys(found)), row.get("memory", "")
+    )
 
 
 def main() -> None:
@@ -58,14 +59,15 @@ def main() -> None:
     names = [part["name"] for part in load_experiment("clin-gentask").parts]
     pairs = sorted(name.split("-")[1] for name in names if name.startswith("first-"))
     for number in (pair.removesuffix("b") for pair in pairs):
-        for name in (f"first-{number}b", f"second-{number}a"):
-            one = half(folder / name)
-            print(f"## Pair {number}: {one.task}\n\nBegins with:\n\n{one.seen}\n")
-            print(f"Got:\n\n{one.archive}\n\nRecalled:\n\n{one.recalled}\n")
-            place, goal = _PLACE.search(one.seen), _GOAL.search(one.archive)
-            begins = (place[1] or place[2]) if place else one.seen.splitlines()[0]
+        for name, train in (("first", f"second-{number}b"), ("second", f"first-{number}a")):
+            one = half(folder / f"{name}-{number}{train[-1]}")
+            before = half(folder / f"train-{train}")
+            print(f"## Pair {number}: {one.task}, after {before.task}\n\nBegins with:\n")
+            print(f"{one.seen}\n\nGot:\n\n{one.archive}\n\nRecalled:\n\n{one.recalled}\n")
             learnt = str(len(_LEARNT.findall(one.archive)))
-            lines.append([number, one.task, begins, goal[1] if goal else "nothing", learnt])
+            rooms = [_PLACE.search(each.seen) for each in (before, one)]
+            places = [(room[1] or room[2]) if room else "" for room in rooms]
+            lines.append([number, before.task, places[0], one.task, places[1], learnt])
     write_measured("papers/pairs", lines)
 
 
