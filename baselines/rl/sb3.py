@@ -10,6 +10,7 @@ from __future__ import annotations
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
@@ -63,7 +64,8 @@ def lexicon_of(names: Iterable[str]) -> Lexicon:
     return lexicon
 
 
-def _hashed(features: Iterable[str], size: int, rows: int) -> NDArray[np.int32]:
+@lru_cache(maxsize=1 << 12)
+def _hashed(features: tuple[str, ...], size: int, rows: int) -> NDArray[np.int32]:
     found = [1 + zlib.crc32(feature.encode()) % (rows - 1) for feature in features][:size]
     return np.array(found + [0] * (size - len(found)), np.int32)
 
@@ -134,7 +136,7 @@ def _encode(
     actions = np.zeros((count, action), np.int32)
     for row, features in zip(actions, described.actions, strict=False):
         row[:] = _hashed(features, action, rows)
-    return {"state": _hashed(described.state, state, rows), "actions": actions}
+    return {"state": _hashed(described.state, state, rows).copy(), "actions": actions}
 
 
 class ActionLogits(torch_layers.BaseFeaturesExtractor):
@@ -159,18 +161,31 @@ class ActionLogits(torch_layers.BaseFeaturesExtractor):
         """Return float32 of shape (batch, numbered actions + 1)."""
         state, actions = observations["state"].long(), observations["actions"].long()
         of_state, of_action, head = self.actor
-        # Most rows are empty, and the same action occurs in many observations.
-        distinct, where = torch.unique(actions.flatten(0, 1), dim=0, return_inverse=True)
+        filled = actions.any(2)
+        distinct, where = _distinct(actions.flatten(0, 1), filled.flatten())
         s, a = self.bag(state), self.bag(distinct)
 
         def spread(values: torch.Tensor) -> torch.Tensor:
             return values[where].unflatten(0, actions.shape[:2])
 
         mixed = torch.tanh(of_state(s)[:, None] + spread(of_action(a)))
-        logits = head(mixed).squeeze(2).masked_fill(~actions.any(2), _NEVER)
+        logits = head(mixed).squeeze(2).masked_fill(~filled, _NEVER)
         of_state, of_action, head = self.critic
         best = spread(of_action(a)).max(dim=1).values
         return torch.cat([logits, head(torch.tanh(of_state(s) + best))], dim=1)
+
+
+def _distinct(rows: torch.Tensor, filled: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return the distinct rows in order, and which of them each is.
+
+    Most rows are empty, and the same action occurs in many observations.
+    """
+    found, numbers = torch.unique(rows[filled], dim=0, return_inverse=True)
+    if filled.all():
+        return found, numbers
+    where = torch.zeros(len(rows), dtype=torch.long, device=rows.device)
+    where[filled] = numbers + 1
+    return torch.cat([torch.zeros_like(rows[:1]), found]), where
 
 
 def _mixer(dim: int, hidden: int) -> list[torch.nn.Linear]:

@@ -23,6 +23,7 @@ from gym_memory.extract.notes.clause import (
     named_in,
     sentence_spans,
 )
+from gym_memory.extract.notes.kept import kept
 from gym_memory.extract.notes.words import (
     CONTAINER,
     DOOR,
@@ -418,8 +419,10 @@ def read_kitchen(text: str, kind_of: KindOf | None = None) -> tuple[Mention, ...
     return tuple(Mention(fact, *span) for fact, span in facts.items())
 
 
-def _uses(text: str, kind_of: KindOf) -> Iterator[Mention]:
-    """Yield the tools of a sentence, in order, with their uses."""
+@kept
+def _uses(text: str, kind_of: KindOf) -> tuple[Mention, ...]:
+    """Return the tools of each sentence, in order, with their uses."""
+    mentions: list[Mention] = []
     for clause in _clauses(text, kind_of, 0, owns=True) if speaks_of_preparing(text) else ():
         done = preparations(clause.lower, clause.named)
         uses = [HEATS[found.state] for found in done if found.state in HEATS]
@@ -429,7 +432,8 @@ def _uses(text: str, kind_of: KindOf) -> Iterator[Mention]:
             sure = tools
         if len(sure) == len(uses) == len(set(uses)):  # else the pairing is not stated
             for tool, use in zip(sure, uses, strict=True):
-                yield Mention(Triple(tool.name, "used for", use), *tool.span)
+                mentions.append(Mention(Triple(tool.name, "used for", use), *tool.span))
+    return tuple(mentions)
 
 
 def _appliances(text: str) -> Iterator[tuple[Triple, tuple[int, int]]]:
