@@ -1,66 +1,98 @@
 """Play the reference of `gym-memory rank` memory by memory, and keep what ships.
 
 Plays what a folder lacks, so the same command goes on after a stop, then merges all finished
-memories into what ships and draws the figure of exam against play::
+memories into what ships. The games of `smoke` are among those of `standard`: two memories play
+them, to check that they are the same, and the others' results come from `standard`::
 
     python -m benchmarks rank standard results/rank/standard
     python -m benchmarks rank streams results/rank/streams
+    python -m benchmarks rank smoke results/rank/smoke
     python -m benchmarks tables
 """
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import re
 import subprocess
 import sys
+from collections.abc import Iterable, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from gym_memory.core.errors import ResultsError
-from gym_memory.draw.figures import colours
-from gym_memory.draw.svg import picture
 from gym_memory.evaluate.rank.card import Card, cards
-from gym_memory.evaluate.rank.result import build, exam_figure, load_reference
-from gym_memory.evaluate.rank.suite import SuiteCell, load_suite
+from gym_memory.evaluate.rank.result import build, load_reference
+from gym_memory.evaluate.rank.suite import Suite, SuiteCell, load_suite
+from gym_memory.run.config import parse_seeds
 
 ROOT = Path(__file__).parents[1]
 REFERENCE = ROOT / "gym_memory" / "evaluate" / "rank" / "reference"
-FIGURE = ROOT / "docs" / "pictures" / "exam-and-play.svg"
-
-
 LARGEST = next(t for t in ("full", "standard", "smoke") if load_reference(t)["memories"])
 """The largest tier of single episodes whose results ship."""
+_SMALL, _PLAYED = "smoke", ("history", "arigraph")
+"""The tier whose games another one has, and the memories that play it."""
 
 
+def shipped_cells(tier: str) -> dict[str, list[SuiteCell]]:
+    """Return the cells of the results that ship for a tier."""
+    known = load_reference(tier)["memories"]
+    return {memory: [SuiteCell.from_json(c) for c in found] for memory, found in known.items()}
+
+
+@cache
 def shipped(tier: str) -> list[Card]:
     """Return the cards of the results that ship for a tier."""
-    known = load_reference(tier)["memories"]
-    cells = {memory: [SuiteCell.from_json(c) for c in found] for memory, found in known.items()}
-    return cards(load_suite(tier), cells)
+    return cards(load_suite(tier), shipped_cells(tier))
 
 
-def play(tier: str, folder: Path) -> None:
-    """Rank every control and memory of the suite alone, each in a folder of its own."""
-    suite = load_suite(tier)
-    for memory in (*suite.controls, *suite.memories):
-        command = [
-            sys.executable,
-            "-P",
-            "-m",
-            "gym_memory",
-            "rank",
-            memory,
-            "--tier",
-            tier,
-            "--alone",
-        ]
+def taken(cells: Iterable[SuiteCell], larger: Suite, smaller: Suite) -> list[SuiteCell]:
+    """Return the cells of a smaller tier; costs are means over the games of the larger one."""
+    wanted = {part.name: part for part in smaller.parts}
+    known = {part.name: part for part in larger.parts}
+    found = []
+    for cell in cells:
+        part = wanted.get(cell.part)
+        if part is None or cell.env not in part.envs or cell.budget not in part.budgets:
+            continue
+        if cell.failed:
+            raise ResultsError(f"expected no failure in {cell.part} of {cell.env}")
+        seeds = parse_seeds(known[cell.part].seeds)
+        places = [seeds.index(seed) for seed in parse_seeds(part.seeds)]
+        found.append(
+            dataclasses.replace(
+                cell,
+                tasks=tuple(cell.tasks[n] for n in places),
+                scores=tuple(cell.scores[n] for n in places),
+                marks={
+                    name: tuple(counts[n] for n in places) for name, counts in cell.marks.items()
+                },
+            )
+        )
+    return found
+
+
+def outcome(cells: Iterable[SuiteCell]) -> list[tuple[Any, ...]]:
+    """Return what must be equal where the same games are played again: all but costs."""
+    return [
+        (c.part, c.env, c.policy, c.budget, c.tasks, c.scores, sorted(c.marks.items()))
+        for c in cells
+    ]
+
+
+def play(tier: str, memories: Sequence[str], folder: Path) -> None:
+    """Rank memories alone, each in a folder of its own."""
+    for memory in memories:
+        command = [sys.executable, "-P", "-m", "gym_memory", "rank", memory]
+        command += ["--tier", tier, "--alone", "--json"]
         out = folder / re.sub(r"\W", "-", memory)
-        subprocess.run([*command, "--out", str(out), "--json"], stdout=subprocess.DEVNULL)
+        subprocess.run([*command, "--out", str(out)], stdout=subprocess.DEVNULL)
 
 
-def merge(tier: str, folders: list[Path]) -> None:
-    """Write the reference of a tier, and draw the figure of the largest one."""
+def merge(tier: str, folders: Iterable[Path]) -> None:
+    """Write the reference of a tier."""
     suite, found = load_suite(tier), load_reference(tier)
     for folder in folders:
         try:
@@ -74,6 +106,8 @@ def merge(tier: str, folders: list[Path]) -> None:
                 sys.exit(f"{folder}: other {name} than those before it; delete them to start again")
             found[name] = manifest[name]
         found["memories"] |= record["memories"]
+    if tier == _SMALL:
+        _complete(found["memories"], load_suite(LARGEST), suite)
     order = [m for m in (*suite.controls, *suite.memories) if m in found["memories"]]
     lines: list[Any] = [f'"{m}": {json.dumps(found["memories"][m])}' for m in order]
     head = {"suite": suite.version}
@@ -82,12 +116,26 @@ def merge(tier: str, folders: list[Path]) -> None:
     text = json.dumps(head)[:-1] + ', "memories": {\n' + ",\n".join(lines) + "\n}}\n"
     (REFERENCE / f"{tier}.json").write_text(text, encoding="utf-8")
     print(f"{len(order)} memories")
-    made = shipped(LARGEST)
-    figure = picture(exam_figure(made), colours(card.memory for card in made))
-    FIGURE.write_text(figure, encoding="utf-8")
+
+
+def _complete(memories: dict[str, Any], larger: Suite, smaller: Suite) -> None:
+    """Take what was not played from the larger tier, once what was played equals it."""
+    for memory, cells in shipped_cells(larger.tier).items():
+        found = taken(cells, larger, smaller)
+        if memory in memories:
+            again = [SuiteCell.from_json(cell) for cell in memories[memory]]
+            if outcome(again) != outcome(found):
+                sys.exit(f"{memory} plays otherwise than in {larger.tier}: play that tier again")
+        memories[memory] = json.loads(json.dumps([dataclasses.asdict(cell) for cell in found]))
+
+
+def main() -> None:
+    """Play a tier into a folder and write its reference."""
+    tier, place = sys.argv[1], Path(sys.argv[2])
+    suite = load_suite(tier)
+    play(tier, _PLAYED if tier == _SMALL else (*suite.controls, *suite.memories), place)
+    merge(tier, sorted(place.iterdir()))
 
 
 if __name__ == "__main__":
-    place = Path(sys.argv[2])
-    play(sys.argv[1], place)
-    merge(sys.argv[1], sorted(place.iterdir()))
+    main()

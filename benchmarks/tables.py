@@ -1,4 +1,4 @@
-"""Write the tables of README.md, docs/results and benchmark pages from the kept data.
+"""Write the tables and figures of README.md, docs/results and benchmark pages from the kept data.
 
 A table stands between ``<!-- table NAME -->`` and ``<!-- end -->``; what stands there is written by
 this script and by nobody else. Run in the root of the repository::
@@ -17,11 +17,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import figures
 import leads
 import numpy as np
 import speed
 import tables_docs
-from rank import LARGEST, shipped
+import tables_rank
 from tables_budgets import (
     AGENT_WORLDS,
     RIVALS,
@@ -45,8 +46,6 @@ from tables_learners import (
 )
 
 from gym_memory.core.names import Spec
-from gym_memory.evaluate.rank.result import main_table, more_tables
-from gym_memory.evaluate.rank.suite import load_suite
 from gym_memory.papers.experiments import load_experiment
 from gym_memory.run.config import EpisodeRow
 from gym_memory.run.results import intervals
@@ -307,16 +306,6 @@ def models() -> str:
     return markdown_table(["reader", "n", *(f"`{memory}`" for memory in memories)], 1, rows)
 
 
-def ranking(tier: str) -> str:
-    """The results of `gym-memory rank` that ship for a tier."""
-    made = shipped(tier)
-    shown = (main_table(made), *more_tables(made))
-    tables = [f"**{title}**\n\n{markdown_table(head, 1, rows)}" for title, head, rows in shown]
-    left = [f"`{m}`" for m in load_suite(tier).memories if m not in {card.memory for card in made}]
-    said = f"Tier `{tier}`." + f" Not played yet: {', '.join(left)}." * bool(left)
-    return f"{said}\n\n" + "\n".join(tables)
-
-
 def stream_units(part: str) -> list[Unit]:
     """Return the jobs of a part of streams/run.py, each with the short name of its memory."""
     rows = (EpisodeRow.from_json({**row, "memory": row["run"]})
@@ -343,8 +332,7 @@ PAGES: dict[Path, dict[str, Callable[[], str]]] = {
                                          "published": partial(_made, tables_docs.published)},
     RESULTS / "budgets.md": {"together": together, "budgets": partial(budgets, WORLDS)},
     RESULTS / "exam.md": {"exam": exam, "names": names, "everyday": everyday},
-    RESULTS / "ranking.md": {"ranking": partial(ranking, LARGEST),
-                             "ranking_streams": partial(ranking, "streams")},
+    RESULTS / "ranking.md": tables_rank.TABLES,
     speed.PAGE: {name: partial(_made, make) for name, make in speed.TABLES.items()},
     RESULTS / "streams.md": {
         "stream_alfworld": partial(stream, "alfworld", "Score", "Gain", "Store"),
@@ -389,6 +377,14 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--check", action="store_true", help="change nothing")
     check, status = parser.parse_args().check, 0
+    for path, draw in figures.FIGURES.items():
+        drawn = draw()
+        if path.exists() and path.read_text(encoding="utf-8") == drawn:
+            continue
+        if not check:
+            path.write_text(drawn, encoding="utf-8")
+        print(f"{path.relative_to(HERE.parent)}: {'differs' if check else 'drawn again'}")
+        status |= check
     for path, tables in PAGES.items():
         new, wrong = differing(path.read_text(encoding="utf-8"), tables)
         if not check:
@@ -396,7 +392,7 @@ def main() -> int:
         if wrong:
             name, done = path.relative_to(HERE.parent), "differs" if check else "rewritten"
             print(f"{name}: {done}: {', '.join(wrong)}")
-            status = int(check)
+            status |= check
     return status
 
 

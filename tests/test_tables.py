@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
+from figures import FIGURES
 from tables import PAGES, RESULTS, differing
 
 from gym_memory import __version__
@@ -20,6 +21,11 @@ def test_a_page_has_the_tables_that_the_numbers_make(path: Path) -> None:
     new, wrong = differing(page, PAGES[path])
     assert not wrong, f"run 'python benchmarks/tables.py': {', '.join(wrong)}"
     assert new == page
+
+
+@pytest.mark.parametrize("path", FIGURES, ids=lambda path: path.stem)
+def test_a_figure_is_what_the_numbers_draw(path: Path) -> None:
+    assert FIGURES[path]() == path.read_text(encoding="utf-8"), "run 'python benchmarks/tables.py'"
 
 
 def test_a_number_that_was_changed_by_hand_is_found() -> None:

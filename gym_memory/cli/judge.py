@@ -163,8 +163,8 @@ def print_exam(table: Sequence[ExamScore]) -> None:
 def _best_share(
     cells: dict[tuple[int, str, str], ExamScore], budget: int, memory: str, kind: str
 ) -> str | Text:
-    """Format a share; bold where no other memory but the upper bound has a higher one."""
-    from gym_memory.evaluate.exam.scores import UPPER_BOUND
+    """Format a share; bold where no other memory but ``oracle`` has a higher one."""
+    from gym_memory.run.results.score import ENGINE_MEMORY
 
     mark = cells.get((budget, memory, kind))
     if mark is None:
@@ -172,7 +172,7 @@ def _best_share(
     best = max(
         other.right
         for (tokens, name, what), other in cells.items()
-        if (tokens, what) == (budget, kind) and name != UPPER_BOUND
+        if (tokens, what) == (budget, kind) and name != ENGINE_MEMORY
     )
     return Text(f"{mark.right:.2f}", "bold" if mark.right >= best else "")
 
@@ -282,8 +282,8 @@ def rank(
     tier: Annotated[
         str,
         Option(
-            help="smoke (2 minutes), standard (30 minutes) or full (8 hours, two cores); streams: "
-            "over tasks (2 minutes)."
+            help="check (20 seconds), smoke (2 minutes), standard (30 minutes) or full (8 hours, "
+            "two cores); streams: over tasks (2 minutes)."
         ),
     ] = "standard",
     alone: Annotated[
@@ -304,16 +304,8 @@ def rank(
     Example: `gym-memory rank ./my_memory.py:Mine --tier standard`
     """
     from gym_memory.evaluate.rank.card import cards
-    from gym_memory.evaluate.rank.result import (
-        build,
-        code_hash,
-        load_reference,
-        main_table,
-        more_tables,
-        numbers,
-        page,
-        write,
-    )
+    from gym_memory.evaluate.rank.page import main_table, more_tables, numbers, page, sentences
+    from gym_memory.evaluate.rank.result import build, code_hash, load_reference, write
     from gym_memory.evaluate.rank.suite import SuiteCell, load_suite
 
     suite = load_suite(tier)
@@ -344,6 +336,8 @@ def rank(
         for title, header, lines in (main_table(made), *more_tables(made)):
             shown = [_highlighted(line, line[0] in own_memories) for line in lines]
             print_table(header, shown, right=numbers(header), title=title)
+        for sentence in sentences(made):
+            output().print(sentence, markup=False)
         if own_memories:
             _print_losses(record["memories"], made, tier, own_memories)
     raise typer.Exit(int(failed))

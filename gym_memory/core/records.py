@@ -194,7 +194,7 @@ def value_of(info: Mapping[str, Any]) -> float:
 
 
 class Oracle(NamedTuple):
-    """Engine facts of the present state; for scoring and upper bounds, never for a memory.
+    """Engine facts of the present state; for scoring, and for the control ``oracle`` alone.
 
     ``facts`` are in the vocabulary of the family's extraction rules; ``walkthrough`` wins from the
     initial state; ``objects`` has further data of the family (kinds of entities, goals, ...).

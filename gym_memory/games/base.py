@@ -197,7 +197,7 @@ class TextEnv(gym.Env[dict[str, Any], str]):
 
     @abstractmethod
     def oracle(self) -> Oracle:
-        """Return the engine's facts of the present state; only for scoring and upper bounds."""
+        """Return the engine's facts of the present state; only for scoring and ``oracle``."""
 
     @abstractmethod
     def versions(self) -> dict[str, str]:

@@ -1,7 +1,7 @@
-"""Controls: no memory, a perfect one, and memories of equal size with other content.
+"""Controls: no memory, one of the engine's facts, and memories of equal size with other content.
 
 A memory helps if the policy plays better with it than with ``none`` and all of these. The gap to
-``oracle`` is the cost of exploring and remembering.
+``oracle`` is the cost of exploring and remembering, where facts of things are all that counts.
 """
 
 from __future__ import annotations

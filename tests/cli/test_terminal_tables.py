@@ -171,7 +171,7 @@ def test_wide_shows_every_column(monkeypatch: Any, capsys: Any) -> None:
     monkeypatch.setenv("FORCE_COLOR", "1")
     with pytest.raises(SystemExit):
         main(["rank", "--tier", "standard", "--wide"])
-    assert "bytes" in capsys.readouterr().out.splitlines()[2]
+    assert "exam" in capsys.readouterr().out.splitlines()[2]
 
 
 def test_pipe_shows_every_column(capsys: Any) -> None:

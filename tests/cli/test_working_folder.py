@@ -44,7 +44,7 @@ LINES = {
     "serve-scripted": ("--port", "0"),
     "mcp": ("-e", "Fetch"),
     "check": ("arigraph",),
-    "rank": ("none", "--tier", "smoke", "--out", "GAMES"),
+    "rank": ("none", "--tier", "check", "--out", "GAMES"),
     "exam": ("-e", "Fetch", "-m", "arigraph", "--seeds", "0:1"),
     "quality": ("-e", "Fetch", "-m", "arigraph", "--seeds", "0:1"),
     "credit": ("-e", "Fetch", "-p", "random", "--seeds", "1"),

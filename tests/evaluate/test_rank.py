@@ -19,15 +19,16 @@ import pytest
 from gym_memory.core.errors import UnknownNameError
 from gym_memory.core.names import PLUGINS, import_plugin
 from gym_memory.core.records import Triple
-from gym_memory.evaluate.rank.card import Card, cards, correlation, ranks
-from gym_memory.evaluate.rank.result import load_reference, main_table, page, same_for_all
+from gym_memory.evaluate.rank.card import Card, cards, correlation, played_alike, ranks
+from gym_memory.evaluate.rank.page import main_table, page, sentences
+from gym_memory.evaluate.rank.result import load_reference, same_for_all
 from gym_memory.evaluate.rank.suite import SuiteCell, SuitePart, cells_of, load_suite
 from gym_memory.evaluate.rank.textual import read_text
 from gym_memory.run.play import play_job
 
 ENV = "TreasureHunt?level=easy&split=test"
-SUITE = load_suite("smoke")
-EPISODES = ("smoke", "standard", "full")
+SUITE = load_suite("check")
+EPISODES = ("check", "smoke", "standard", "full")
 TIERS = (*EPISODES, "streams")
 
 MEMORIES = '''
@@ -307,7 +308,8 @@ def test_a_card_says_what_was_measured() -> None:
     assert mine.area.n == 20
     assert mine.gains["none"].value == pytest.approx(0.6)
     assert none.gains["none"].value is None
-    assert mine.over_worlds.n == 2
+    assert mine.gains["none"].n == 2  # worlds
+    assert (mine.behind.value, none.behind.value) == (None, pytest.approx(0.6))
     assert mine.exam.value == pytest.approx(0.75)
     assert mine.abilities["what is"].value == pytest.approx(0.75)
     assert mine.abilities["how"].value is None
@@ -352,11 +354,60 @@ def test_what_ships_was_played_on_the_same_games(tier: str) -> None:
     assert set(reference["memories"]) <= {*suite.controls, *suite.memories}
     made = cards(suite, known)
     best: Card = made[0]
-    assert main_table(made)[2][0][0] == best.memory
+    lines = main_table(made)[2]
+    assert [line[0] for line in lines[:3]] == ["none", "placebo?of=memrl", best.memory]
+    assert len(lines[0]) <= 8
     audited = [card for card in made if not card.control]
     assert not [card.faults for card in audited if card.faults]
     controls = {card.memory for card in made if card.faults and card.control}
     assert controls <= {"oracle", "shuffled"}  # reads the engine; exchanged names may be longer
+
+
+def test_memories_of_a_group_are_one_line_where_they_play_alike() -> None:
+    alike = {memory: record(0.5) for memory in SUITE.groups["memories over tasks"]}
+    made = cards(SUITE, {**alike, "best": record(0.9, spread=0.05), "none": record(0.1)})
+    assert [line[:2] for line in main_table(made)[2]] == [
+        ["none", "control"], ["best", "1"], ["13 memories over tasks", "2"],
+    ]  # fmt: skip
+    first, group = sentences(made)
+    assert (
+        first == "Over 2 worlds, the lead of best over each other memory excludes 0: it is first."
+    )
+    assert group.startswith("13 memories over tasks play a first episode")
+    apart = cards(SUITE, {**alike, "memrl": record(0.6)})
+    assert {card.group for card in apart} == {""}
+
+
+def test_memory_is_first_only_if_worlds_agree() -> None:
+    def played(*scores: float) -> list[SuiteCell]:
+        by_world = zip("ABC", scores, strict=True)
+        return [
+            *(
+                cell("play", [score] * 10, budget, env=env)
+                for env, score in by_world
+                for budget in (300, 1000)
+            ),
+            record(0)[-1],
+        ]
+
+    found = {"mine": played(0.9, 0.9, 0.9), "near": played(0.9, 0.9, 0.2)}
+    found["far"] = played(0.2, 0.3, 0.2)
+    made = cards(SUITE, found)
+    assert (made[0].memory, made[0].rank) == ("mine", (1, 1))
+    assert sentences(made) == [
+        "No memory is surely first. Over 3 worlds, the lead of mine does not exclude 0 over near."
+    ]
+
+
+@pytest.mark.parametrize("tier", EPISODES)
+def test_memories_over_tasks_play_first_episodes_alike(tier: str) -> None:
+    suite, reference = load_suite(tier), load_reference(tier)["memories"]
+    found = {m: [SuiteCell.from_json(cell) for cell in cells] for m, cells in reference.items()}
+    groups = played_alike(suite, found)
+    assert bool(groups) == bool(found)
+    for members in suite.groups.values():
+        assert set(members) <= set(suite.memories)
+        assert set(groups) in (set(members), set())
 
 
 def without_clocks(folder: Path) -> Any:
@@ -370,7 +421,7 @@ def without_clocks(folder: Path) -> Any:
 @pytest.mark.slow
 def test_killed_twice_it_gives_the_same_card(own: Path, tmp_path: Path) -> None:
     def call(out: str, *more: str) -> subprocess.Popen[bytes]:
-        words = ["rank", f"{own}:Mine", "--tier", "smoke", "--out", out, *more]
+        words = ["rank", f"{own}:Mine", "--tier", "check", "--out", out, *more]
         command = [sys.executable, "-m", "gym_memory", *words]
         return subprocess.Popen(
             command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL

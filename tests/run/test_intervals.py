@@ -125,10 +125,11 @@ def test_holm_multiplies_the_smallest_by_their_number() -> None:
 
 
 def test_world_is_the_unit_whatever_its_number_of_games() -> None:
-    few, many = over_worlds([0.1, 0.4], "AB"), over_worlds([0.1] * 9 + [0.4], "AAAAAAAAAB")
-    assert (few.mean, few.clusters) == (many.mean, many.clusters) == (0.25, 2)
-    assert few.interval() == many.interval() == pytest.approx((-1.656, 2.156), abs=0.01)
+    few, many = over_worlds([0.0, 0.1], "AB"), over_worlds([0.0] * 9 + [0.1], "AAAAAAAAAB")
+    assert (few.mean, few.clusters) == (many.mean, many.clusters) == (0.05, 2)
+    assert few.interval() == many.interval() == pytest.approx((-0.585, 0.685), abs=0.001)
     assert over_worlds([0.1, 0.2], "AA").interval() is None
+    assert over_worlds([-0.5, 0.5], "AB").interval() == (-1, 1)
 
 
 @pytest.mark.parametrize("worlds", [2, 5, 7])

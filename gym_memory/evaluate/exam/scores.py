@@ -20,16 +20,16 @@ from gym_memory.evaluate.exam.questions import WORDINGS
 from gym_memory.evaluate.exam.session import KINDS, SILENCE, ExamAnswer, ExamConfig
 from gym_memory.run.config import format_seeds
 from gym_memory.run.results import intervals
-from gym_memory.run.results.score import format_interval
+from gym_memory.run.results.score import ENGINE_MEMORY, format_interval
 
-__all__ = ["AGES", "ALL", "REFERENCE", "UPPER_BOUND", "ExamScore", "age_picture", "ahead"]
+__all__ = ["AGES", "ALL", "REFERENCE", "ExamScore", "age_picture", "ahead"]
 __all__ += ["budget_picture", "by_age", "by_game", "by_length", "exam_record", "exam_scores"]
 __all__ += ["leads", "main_wording", "totals", "write_exam"]
 
 ALL = "all"
 """All kinds that have an answer."""
-REFERENCE, UPPER_BOUND = "arigraph", "oracle"
-"""The memory that others are compared with, and the one left out of comparisons."""
+REFERENCE = "arigraph"
+"""The memory that others are compared with."""
 AGES = (5, 15, 50, 150, 500)
 """Upper ends, in steps, of the ranges of ages by which answers are sorted."""
 _LETTERS = {"right": "+", "wrong": "x", "unproven": "?", "silent": "."}
@@ -172,12 +172,12 @@ def ahead(
 
 
 def leads(table: Iterable[ExamScore]) -> list[str]:
-    """Return a sentence for each memory but the upper bound that beats ``arigraph`` somewhere."""
+    """Return a sentence for each memory but ``oracle`` that beats ``arigraph`` somewhere."""
     table = list(table)
     wording = main_wording(dict.fromkeys(mark.wording for mark in table) or ("seen",))
     table = [mark for mark in table if mark.wording == wording]
     gaps: dict[str, list[str]] = {}
-    for mark, other in ahead(table, REFERENCE, apart=(UPPER_BOUND,)):
+    for mark, other in ahead(table, REFERENCE, apart=(ENGINE_MEMORY,)):
         gap = f"{mark.kind} at {mark.budget} ({mark.right:.2f}, {other.right:.2f})"
         gaps.setdefault(mark.memory, []).append(gap)
     return [

@@ -2,9 +2,13 @@
 
 Memories compare by the area under their score against the logarithm of the budget, game by game:
 all play the same games under the same budgets. A rank is the range that the gaps to all others
-allow: one more than those surely better, to all that are not surely worse. The intervals of the
-gaps are corrected for their number, so the ranges hold together (Mogstad et al. 2024, marginal
-confidence sets of ranks). Memories whose ranges overlap tie.
+allow, over the games of these worlds: one more than those surely better, to all that are not surely
+worse. The intervals of the gaps are corrected for their number, so the ranges hold together
+(Mogstad et al. 2024, marginal confidence sets of ranks). Memories whose ranges overlap tie.
+
+What holds in other worlds has the world as its unit: the gap to the best memory and to the
+controls. A memory is first if its gap to each other excludes 0; a claim over all of them needs no
+correction (Berger 1982, intersection-union test).
 """
 
 from __future__ import annotations
@@ -12,15 +16,17 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from gym_memory.evaluate.exam.session import SILENCE
 from gym_memory.evaluate.rank.suite import NAMES, Measure, Suite, SuiteCell
 from gym_memory.run.results import intervals
 from gym_memory.run.results.intervals import LEVEL, Estimate, Interval
-from gym_memory.run.results.score import grouped
+from gym_memory.run.results.score import ENGINE_MEMORY, grouped
 from gym_memory.run.results.sweep import area
 
-__all__ = ["Card", "Number", "Rank", "cards", "correlation", "ranks"]
+__all__ = ["Card", "Games", "Number", "Rank", "areas_of", "cards", "correlation", "played_alike"]
+__all__ += ["ranks"]
 
 Rank = tuple[int, int]
 """The best and worst rank that the intervals allow."""
@@ -31,7 +37,6 @@ Games = dict[tuple[str, str], float]
 MAIN_BUDGET = 1000
 _PLAY: tuple[Measure, ...] = ("play", "stream")
 """Measures by which memories rank: the score in play, or over streams of tasks."""
-_BOUND = "oracle"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -55,22 +60,22 @@ class Number:
 class Card:
     """The measured qualities of a memory.
 
-    ``faults`` are reasons not to rank it. ``score`` is at 1,000 tokens, ``area`` over all budgets;
-    ``gains`` are gaps of areas to controls, ``over_worlds`` that to ``none`` with a world as the
-    unit. ``text`` is play by the rendered text alone, ``names`` the exam by
-    how things are named, ``bytes`` those of the state a step, ``left_
-    out`` the best and worst rank as each world is left out.
+    ``faults`` are reasons not to rank it. ``group`` names memories that played all games alike and
+    count as one. ``score`` is at 1,000 tokens, ``area`` over all budgets; ``behind`` is the gap of
+    areas to the best memory and ``gains`` are those to controls, with the world as the unit where
+    there are several. ``text`` is play by the rendered text alone, ``names`` the exam by how things
+    are named, ``bytes`` those of the state a step.
     """
 
     memory: str
     control: str
+    group: str
     faults: tuple[str, ...]
     rank: Rank | None
-    left_out: Rank | None
     score: Number
     area: Number
+    behind: Number
     gains: dict[str, Number]
-    over_worlds: Number
     worlds: dict[str, float]
     text: Number
     exam: Number
@@ -85,38 +90,31 @@ class Card:
 
 def cards(suite: Suite, found: Cells) -> list[Card]:
     """Return the cards of all memories, the best area first, controls last."""
-    areas = {memory: _areas(suite, cells) for memory, cells in found.items()}
+    areas = {memory: areas_of(suite, cells) for memory, cells in found.items()}
     faults = {memory: tuple(_faults(suite, cells)) for memory, cells in found.items()}
+    groups = played_alike(suite, found)
     ranked = {m: a for m, a in areas.items() if a and not faults[m] and m not in suite.controls}
-    whole = ranks(ranked)
-    worlds = dict.fromkeys(env for games in ranked.values() for env, _ in games)
-    left: dict[str, list[Rank]] = {memory: [] for memory in ranked}
-    for world in worlds if len(worlds) > 1 else ():
-        rest = {m: {g: v for g, v in a.items() if g[0] != world} for m, a in ranked.items()}
-        for memory, rank in ranks(rest).items():
-            left[memory].append(rank)
+    whole = ranks({groups.get(memory, memory): own for memory, own in ranked.items()})
+    best = max(ranked, key=lambda m: _mean(ranked[m].values()), default="")
     made = []
     for memory, cells in found.items():
         play, exam = _measured(suite, cells, *_PLAY), _measured(suite, cells, "exam")
-        others = {c: areas.get(c, {}) if c != memory else {} for c in suite.rivals}
-        gains = {c: _gap(areas[memory], other) for c, other in others.items()}
-        gaps = _differences(areas[memory], others["none"])
-        by_world = {env: _mean(v for g, v in gaps.items() if g[0] == env) for env, _ in gaps}
+        group = groups.get(memory, "")
         moments, size = (
             sum(sum(cell.marks.get(name, ())) for cell in cells) for name in ("moments", "bytes")
         )
-        sides = left.get(memory) or []
+        others = {c: areas.get(c, {}) if c != memory else {} for c in suite.rivals}
         made.append(
             Card(
                 memory=memory,
                 control=suite.controls.get(memory, ""),
+                group=group,
                 faults=faults[memory],
-                rank=whole.get(memory),
-                left_out=(min(r[0] for r in sides), max(r[1] for r in sides)) if sides else None,
+                rank=whole.get(group or memory) if memory in ranked else None,
                 score=_number(_scores(play)),
                 area=_number(areas[memory]),
-                gains={name: Number.of(intervals.gaps(*gap)) for name, gap in gains.items()},
-                over_worlds=Number.of(intervals.gaps(list(by_world.values()), list(by_world))),
+                behind=_lead(areas.get(best, {}) if memory != best else {}, areas[memory]),
+                gains={name: _lead(areas[memory], other) for name, other in others.items()},
                 worlds={
                     env: round(_mean(v for g, v in areas[memory].items() if g[0] == env), 4)
                     for env in dict.fromkeys(env for env, _ in areas[memory])
@@ -133,6 +131,24 @@ def cards(suite: Suite, found: Cells) -> list[Card]:
             )
         )
     return sorted(made, key=lambda c: (bool(c.control), -(c.area.value or 0.0), c.memory))
+
+
+def played_alike(suite: Suite, found: Cells) -> dict[str, str]:
+    """Return the group of each memory whose group played all games and exams alike."""
+
+    def results(memory: str) -> list[Any]:
+        return [(cell.part, cell.budget, cell.scores, _answers(cell)) for cell in found[memory]]
+
+    alike: dict[str, str] = {}
+    for name, members in suite.groups.items():
+        known = [memory for memory in members if memory in found]
+        if len(known) > 1 and all(results(memory) == results(known[0]) for memory in known):
+            alike |= dict.fromkeys(known, name)
+    return alike
+
+
+def _answers(cell: SuiteCell) -> list[tuple[str, tuple[int, ...]]]:
+    return sorted(mark for mark in cell.marks.items() if mark[0].startswith("right "))
 
 
 def ranks(areas: Mapping[str, Games], level: float = LEVEL) -> dict[str, Rank]:
@@ -155,9 +171,9 @@ def ranks(areas: Mapping[str, Games], level: float = LEVEL) -> dict[str, Rank]:
 def correlation(made: Iterable[Card]) -> Number:
     """Return the rank correlation of exam and play over memories, and its interval.
 
-    Memories that score alike in both count once, and the upper bound not at all.
+    Memories that score alike in both count once, and the memory of the engine's facts not at all.
     """
-    points = sorted({p for card in made if card.memory != _BOUND and (p := place(card))})
+    points = sorted({p for card in made if card.memory != ENGINE_MEMORY and (p := place(card))})
     found = intervals.rank_correlation([exam for exam, _ in points], [play for _, play in points])
     if found is None:
         return Number(None, None, len(points))
@@ -177,7 +193,7 @@ def _measured(suite: Suite, cells: Sequence[SuiteCell], *measures: Measure) -> l
     return [cell for cell in cells if cell.part in parts]
 
 
-def _areas(suite: Suite, cells: Sequence[SuiteCell]) -> Games:
+def areas_of(suite: Suite, cells: Sequence[SuiteCell]) -> Games:
     """Return the area of each game; none where a budget is missing or exceeded."""
     found: Games = {}
     play = _measured(suite, cells, *_PLAY)
@@ -244,14 +260,20 @@ def _named(suite: Suite) -> dict[str, list[str]]:
     return {"full": full, **{name: [name] for name in NAMES}}
 
 
-def _differences(one: Games, other: Games) -> Games:
-    return {game: one[game] - other[game] for game in one if game in other}
+def _lead(one: Games, other: Games) -> Number:
+    """Return the gap of two areas: over worlds if there are several, else over games."""
+    gaps, games = _gap(one, other)
+    worlds = [env for env, _ in games]
+    several = len(set(worlds)) > 1
+    return Number.of(
+        intervals.over_worlds(gaps, worlds) if several else intervals.gaps(gaps, games)
+    )
 
 
 def _gap(one: Games, other: Games) -> tuple[list[float], list[tuple[str, str]]]:
     """Return the differences of the games that both played, and these games."""
-    gaps = _differences(one, other)
-    return list(gaps.values()), list(gaps)
+    games = [game for game in one if game in other]
+    return [one[game] - other[game] for game in games], games
 
 
 def _number(games: Games) -> Number:

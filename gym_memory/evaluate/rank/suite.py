@@ -72,13 +72,17 @@ class SuitePart(NamedTuple):
 
 
 class Suite(NamedTuple):
-    """One tier of the suite; ``controls`` and ``memories`` have results that ship."""
+    """One tier of the suite; ``controls`` and ``memories`` have results that ship.
+
+    A group is of memories that recall in a first episode what their inner memory recalls.
+    """
 
     version: int
     tier: str
     parts: tuple[SuitePart, ...]
     controls: Mapping[str, str]
     memories: tuple[str, ...]
+    groups: Mapping[str, Sequence[str]]
     abilities: Mapping[str, Sequence[str]]
 
     @property
@@ -94,7 +98,7 @@ class Suite(NamedTuple):
 
 @cache
 def load_suite(tier: str) -> Suite:
-    """Read a tier: ``smoke``, ``standard``, ``full`` or ``streams``."""
+    """Read a tier: ``check``, ``smoke``, ``standard``, ``full`` or ``streams``."""
     record = json.loads((files(_HERE) / "suite.json").read_text("utf-8"))
     if tier not in record["tiers"]:
         raise UnknownNameError("tier", tier, record["tiers"])
@@ -105,7 +109,8 @@ def load_suite(tier: str) -> Suite:
                 f"expected a measure of {get_args(Measure)}, got {part.measure!r}"
             )
     memories = tuple(Spec(memory) for memory in record["memories"])
-    return Suite(record["version"], tier, parts, record["controls"], memories, record["abilities"])
+    shared = (memories, record["groups"], record["abilities"])
+    return Suite(record["version"], tier, parts, record["controls"], *shared)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""The engine's facts in the words of the rules, seen or not; for scoring and upper bounds only.
+"""The engine's facts in the words of the rules, seen or not; for scoring and ``oracle`` only.
 
 ``docs/alfworld.md`` lists the facts.
 """

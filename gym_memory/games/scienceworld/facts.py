@@ -1,8 +1,8 @@
 """From the engine's objects to the vocabulary of facts, and what of them a step has shown.
 
-Only for scoring and upper bounds: these are the engine's own facts, seen or not. What was shown
-follows from a comparison of the text with the engine's description of each object: a thing is seen
-where the description of its holder contains its own.
+Only for scoring and the control ``oracle``: these are the engine's own facts, seen or not. What was
+shown follows from a comparison of the text with the engine's description of each object: a thing is
+seen where the description of its holder contains its own.
 """
 
 from __future__ import annotations

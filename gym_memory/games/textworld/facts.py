@@ -1,6 +1,6 @@
 """TextWorld's propositions as triples: the engine's own facts, whether seen or not.
 
-They are only for scoring and upper bounds.
+They are only for scoring and the control ``oracle``.
 """
 
 from __future__ import annotations

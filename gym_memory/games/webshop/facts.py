@@ -1,4 +1,4 @@
-"""The engine's facts in the words of the rules; for scoring and upper bounds only."""
+"""The engine's facts in the words of the rules; for scoring and the control ``oracle`` only."""
 
 from __future__ import annotations
 

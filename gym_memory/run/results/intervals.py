@@ -130,7 +130,7 @@ def values(data: Values, tasks: Labels = None, runs: Labels = None) -> Estimate:
 
 
 def over_worlds(data: Values, worlds: Sequence[Hashable]) -> Estimate:
-    """Estimate a mean over worlds, given the world of each value; a world weighs as any other.
+    """Estimate the mean of differences over worlds, given the world of each; all weigh the same.
 
     Student's interval of the means of the worlds. It keeps its level with few worlds, and where
     their variances differ (Ibragimov and Müller 2010).
@@ -138,7 +138,15 @@ def over_worlds(data: Values, worlds: Sequence[Hashable]) -> Estimate:
     found: dict[Hashable, list[float]] = {}
     for value, world in zip(data, worlds, strict=True):
         found.setdefault(world, []).append(float(value))
-    return values([math.fsum(own) / len(own) for own in found.values()])
+    mean, number, ends = values([math.fsum(own) / len(own) for own in found.values()])
+    if ends is None:
+        return Estimate(mean, number, None)
+
+    def inside(z: float) -> Interval:
+        low, high = ends(z)
+        return max(-1.0, low), min(1.0, high)
+
+    return Estimate(mean, number, inside)
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

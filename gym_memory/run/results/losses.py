@@ -8,12 +8,9 @@ from typing import NamedTuple
 import numpy as np
 
 from gym_memory.core.names import Spec
-from gym_memory.run.results.score import Unit, grouped
+from gym_memory.run.results.score import ENGINE_MEMORY, Unit, grouped
 
 __all__ = ["Loss", "losses"]
-
-_UPPER_BOUND = "oracle"
-"""A memory that knows unseen facts, so nothing counts as lost against it."""
 
 
 class Loss(NamedTuple):
@@ -38,7 +35,7 @@ def losses(all_units: Sequence[Unit], most: int = 3) -> list[Loss]:
     means = {
         memory: float(np.mean([unit.score for unit in own]))
         for memory, own in by_memory.items()
-        if Spec(memory).name != _UPPER_BOUND
+        if Spec(memory).name != ENGINE_MEMORY
     }
     if len(means) < 2:
         return []

@@ -23,11 +23,22 @@ from gym_memory.run.results import intervals
 from gym_memory.run.results.intervals import Interval
 from gym_memory.run.results.labels import models_of, step_limit
 
-__all__ = ["GAP_NUMBERS", "MOST_FALLBACKS", "SCALE", "Difference", "ScoreTable", "TableRow"]
-__all__ += ["Unit", "combination", "differences", "estimate", "format_interval", "format_number"]
+__all__ = ["ENGINE_MEMORY", "GAP_NUMBERS", "MOST_FALLBACKS", "SCALE", "Difference", "ScoreTable"]
+__all__ += [
+    "TableRow",
+    "Unit",
+    "combination",
+    "differences",
+    "estimate",
+    "format_interval",
+    "format_number",
+]
 __all__ += ["format_p", "format_score", "grouped", "is_raw", "mean_counters", "score_by_trial"]
 __all__ += ["score_cells", "score_lines", "seeds_go_round", "step_curve", "table", "tasks"]
 __all__ += ["format_cost", "notes_on", "stopped_jobs", "total_cost", "units", "with_fallbacks"]
+
+ENGINE_MEMORY = "oracle"
+"""The control that has the engine's facts, seen or not: comparisons of memories leave it out."""
 
 Axis = Literal["memory", "policy"]
 ALL_ENVS = "all"

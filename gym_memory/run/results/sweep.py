@@ -9,14 +9,20 @@ from typing import NamedTuple
 import numpy as np
 
 from gym_memory.run.results.intervals import Interval
-from gym_memory.run.results.score import TableRow, Unit, combination, estimate, grouped, table
+from gym_memory.run.results.score import (
+    ENGINE_MEMORY,
+    TableRow,
+    Unit,
+    combination,
+    estimate,
+    grouped,
+    table,
+)
 
 __all__ = ["NEARLY", "Curve", "area", "at_largest", "budgets", "comparable", "curves"]
 
 NEARLY = 0.95
 """Share of the best score that counts as reached."""
-_UPPER_BOUND = "oracle"
-"""A memory that knows unseen facts, so the best score is that of the others."""
 
 
 class Curve(NamedTuple):
@@ -62,7 +68,7 @@ def curves(own: Sequence[Unit]) -> list[Curve]:
     cells = grouped(table(own), combination)
     best: dict[tuple[str, str], float] = {}
     for (env, memory, policy), rows in cells.items():
-        if memory.partition("?")[0] != _UPPER_BOUND:
+        if memory.partition("?")[0] != ENGINE_MEMORY:
             top = max(row.score for row in rows)
             best[env, policy] = max(best.get((env, policy), 0.0), top)
     found = []

@@ -1,0 +1,242 @@
+"""Show the cards of a ranking: sentences, tables, ``rank.html`` and figures.
+
+One line stands for memories that played alike. The controls ``none`` and ``placebo`` come first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import compress
+
+from gym_memory.core.names import Spec
+from gym_memory.draw.comparison import COMPARISON, TitledTable, wide_table
+from gym_memory.draw.escape import text
+from gym_memory.draw.figures import colours
+from gym_memory.draw.forest import ForestRow, forest_figure
+from gym_memory.draw.page import frame, inline_page, table
+from gym_memory.draw.svg import Figure, Line, label_of, line_figure
+from gym_memory.evaluate.rank.card import Card, Number, Rank, correlation, place
+from gym_memory.evaluate.rank.suite import Suite
+from gym_memory.run.results.score import format_interval
+
+__all__ = [
+    "Table",
+    "exam_figure",
+    "first_of",
+    "lead_figure",
+    "main_table",
+    "more_tables",
+    "numbers",
+    "page",
+]
+__all__ += ["sentences"]
+
+Table = tuple[str, list[str], list[list[str]]]
+"""Title, header and lines."""
+
+_FIRST_LINES = ("none", "placebo?of=memrl")
+"""Controls that stand above the memories."""
+_MOST_NAMED = 5
+_RANKS = (
+    "Area: the score under all budgets, over their logarithm. Intervals are 95 %. Those of scores"
+    " are over games; those of gaps (behind, over) take the world as the unit where there are"
+    " several.",
+    "Ranks here are ranges, over the games of these worlds; memories whose ranges overlap tie. They"
+    " are corrected for the number of gaps, and memories that played alike count once.",
+    "Controls and memories that failed the audit have no rank.",
+)
+_EPISODES = (
+    "Planner results measure the retrieval of typed facts; the text arm has the rendered text"
+    " alone, whose statements it reads by a grammar that no memory uses.",
+)
+_STREAMS = (
+    "A game is a task that the learner plays after others, with the memory of all before it: the"
+    " mean over the orders.",
+    "The learner follows a plan that lessons give, else it explores; it cannot use facts.",
+)
+
+
+def first_of(cards: Sequence[Card]) -> Card | None:
+    """Return the ranked memory with the largest area."""
+    return max((c for c in cards if c.rank), key=lambda card: card.area.value or 0.0, default=None)
+
+
+def sentences(cards: Sequence[Card]) -> list[str]:
+    """Say which memory is first, or over which it is not sure to be, and which played alike."""
+    first, found = first_of(cards), []
+    lines = [card for card in _lines(cards) if card.rank and card is not first]
+    if first is not None and lines:
+        unsure = [_name(card, cards) for card in lines if card.behind.ci is None or
+                  card.behind.ci[0] <= 0]  # fmt: skip
+        unit = f"{len(first.worlds)} worlds" if len(first.worlds) > 1 else "the games of one world"
+        lead = f"Over {unit}, the lead of {_name(first, cards)}"
+        if not unsure:
+            found.append(f"{lead} over each other memory excludes 0: it is first.")
+        else:
+            named = ", ".join(unsure[:_MOST_NAMED])
+            more = len(unsure) - _MOST_NAMED
+            named += f" and {more} more" * (more > 0)
+            found.append(f"No memory is surely first. {lead} does not exclude 0 over {named}.")
+    for group in dict.fromkeys(card.group for card in cards if card.group):
+        members = [card.memory for card in cards if card.group == group]
+        found.append(
+            f"{len(members)} {group} play a first episode as their inner memory does, all alike: "
+            f"{', '.join(members)}."
+        )
+    return found
+
+
+def main_table(cards: Sequence[Card]) -> Table:
+    """Return the ranking: what is played, with the gap to the best memory and to controls."""
+    first = first_of(cards)
+    over = [f"over {Spec(control).name}" for control in cards[0].gains] if cards else []
+    behind = f"behind {first.memory}" if first else "behind"
+    header = ["memory", "rank here", "area", behind, *over, "text", "exam"]
+    lines = [
+        [
+            _name(card, cards),
+            _rank(card.rank) if card.rank else "control" if card.control else "not ranked",
+            *(_number(n) for n in (card.area, card.behind)),
+            *(_number(n, "+") for n in card.gains.values()),
+            *(_number(n) for n in (card.text, card.exam)),
+        ]
+        for card in _lines(cards)
+    ]
+    return "Ranking", *_kept(header, lines)
+
+
+def more_tables(cards: Sequence[Card]) -> list[Table]:
+    """Return worlds, the exam by ability and by names, costs, and why memories are not ranked."""
+    worlds = list(dict.fromkeys(env for card in cards for env in card.worlds))
+    abilities, names = (cards[0].abilities, cards[0].names) if cards else ({}, {})
+    faults = [[card.memory, fault] for card in cards for fault in card.faults if not card.control]
+    lines = _lines(cards)
+    tables: list[Table] = [
+        (
+            "Area by world",
+            ["memory", *map(label_of, worlds)],
+            [
+                [
+                    _name(card, cards),
+                    *(f"{card.worlds[env]:.2f}" if env in card.worlds else "–" for env in worlds),
+                ]
+                for card in lines
+            ],
+        ),
+        *(
+            (
+                f"Exam by {what}: right answers at 500 tokens, no language model",
+                ["memory", *kinds],
+                [
+                    [_name(card, cards), *map(_number, getattr(card, attribute).values())]
+                    for card in lines
+                ],
+            )
+            for what, attribute, kinds in (
+                ("ability", "abilities", abilities),
+                ("how things are named", "names", names),
+            )
+        ),
+        (
+            "Score at 1,000 tokens, and costs",
+            ["memory", "score", "tokens", "ms", "bytes", "calls", "failed"],
+            [
+                [
+                    *(card.memory, _number(card.score), f"{card.tokens:.0f}", f"{card.ms:.1f}"),
+                    *(f"{card.bytes:,.0f}", f"{card.calls:g}", str(card.failed)),
+                ]
+                for card in cards
+            ],
+        ),
+        ("Not ranked", ["memory", "reason"], faults),
+    ]
+    asked = any(card.exam.n for card in cards)
+    return list(compress(tables, (len(worlds) > 1, asked, asked, bool(cards), bool(faults))))
+
+
+def numbers(header: Sequence[str]) -> Sequence[str]:
+    """Return the columns that hold numbers: all but a memory, or a memory and a reason."""
+    return header[1:] if len(header) > 2 else ()
+
+
+def lead_figure(cards: Sequence[Card]) -> Figure:
+    """Return how far each memory is behind the best one, in each world and over worlds."""
+    first = first_of(cards)
+    worlds = list(dict.fromkeys(env for card in cards for env in card.worlds))
+    rows = [
+        ForestRow(
+            _name(card, cards),
+            card.behind.value,
+            card.behind.ci,
+            {label_of(env): first.worlds[env] - area for env, area in card.worlds.items()},
+        )
+        for card in _lines(cards)
+        if first and card is not first and card.behind.value is not None
+    ]
+    name = first.memory if first else "the best"
+    return forest_figure("leads", f"How far behind {name}?", rows, [*map(label_of, worlds)])
+
+
+def exam_figure(cards: Sequence[Card]) -> Figure:
+    """Return exam against play, a point a memory."""
+    found = correlation(cards)
+    points = [(card.memory, at) for card in cards if (at := place(card))]
+    colour = colours(memory for memory, _ in points)
+    lines = [Line("", m, "", m, colour[m], [at]) for m, at in points]
+    said = f"Rank correlation {_number(found)} over {found.n} memories"
+    panel = (said if found.ci else "Too few memories for a correlation", lines)
+    title = "Does the exam predict play?"
+    return line_figure("exam-and-play", title, [panel], "exam", "area", (0.0, 1.0))
+
+
+def page(suite: Suite, cards: Sequence[Card], own: Sequence[str] = ()) -> str:
+    """Return ``rank.html``; the rows of the user's memories are highlighted."""
+    tables = "".join(
+        wide_table(TitledTable(title, table(header, lines, numbers=numbers(header), marked=own)))
+        for title, header, lines in (main_table(cards), *more_tables(cards))
+    )
+    notes = [*_RANKS, *(_STREAMS if suite.is_stream else _EPISODES)]
+    said = "".join(f"<p>{text(sentence)}</p>" for sentence in sentences(cards))
+    exam = _figure(exam_figure(cards)) if any(card.exam.n for card in cards) else ""
+    lead = _figure(lead_figure(cards)) if any(card.behind.n for card in cards) else ""
+    title = f"The ranking, tier {suite.tier}, suite {suite.version}"
+    main = (
+        f"{lead}{said}{tables}<ul>{''.join(f'<li>{text(note)}</li>' for note in notes)}</ul>{exam}"
+    )
+    return inline_page(title, frame(title, f'<div class="page">{main}</div>'), COMPARISON)
+
+
+def _figure(figure: Figure) -> str:
+    caption = f"<figcaption>{text(figure.title)}</figcaption>"
+    return f"<figure>{caption}{''.join(figure.panels)}</figure>"
+
+
+def _lines(cards: Sequence[Card]) -> list[Card]:
+    """Return one card for each line: of a group the first, and the first controls above all."""
+    shown = {card.group or card.memory: card for card in reversed(cards)}
+    above = [shown[name] for name in _FIRST_LINES if name in shown]
+    return above + [card for card in cards if card in shown.values() and card not in above]
+
+
+def _name(card: Card, cards: Sequence[Card]) -> str:
+    """Return what a line is called: a memory, or how many of which group."""
+    if not card.group:
+        return card.memory
+    return f"{sum(other.group == card.group for other in cards)} {card.group}"
+
+
+def _kept(header: list[str], lines: list[list[str]]) -> tuple[list[str], list[list[str]]]:
+    """Leave out columns without a number."""
+    kept = [any(line[n] != "–" for line in lines) for n in range(len(header))]
+    return list(compress(header, kept)), [list(compress(line, kept)) for line in lines]
+
+
+def _number(number: Number, sign: str = "") -> str:
+    if number.value is None:
+        return "–"
+    ends = f" {format_interval(number.ci, sign)}" if number.ci else ""
+    return f"{number.value:{sign}.2f}{ends}"
+
+
+def _rank(rank: Rank) -> str:
+    return str(rank[0]) if rank[0] == rank[1] else f"{rank[0]}–{rank[1]}"
