@@ -40,7 +40,9 @@ def write_measured(name: str, value: Any, path: Path = MEASURED) -> None:
     found = json.loads(path.read_text("utf-8")) if path.exists() else {}
     found[name] = value
     lines = (f"{json.dumps(k)}: {json.dumps(found[k])}" for k in sorted(found))
-    path.write_text("{\n" + ",\n".join(lines) + "\n}\n", "utf-8")
+    part = path.with_suffix(".part")  # others may read it meanwhile
+    part.write_text("{\n" + ",\n".join(lines) + "\n}\n", "utf-8")
+    part.replace(path)
 
 
 def pack(path: Path, run: str, new: Iterable[dict[str, Any]]) -> None:
