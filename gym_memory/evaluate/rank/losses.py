@@ -12,7 +12,7 @@ from gym_memory.evaluate.rank.suite import SuiteCell
 __all__ = ["LostGame", "best_of", "lost_abilities", "lost_games"]
 
 _LOST_SHARE = 0.1
-"""Difference of right answers above which an ability counts as lost."""
+"""Least difference of right answers at which an ability counts as lost."""
 
 
 class LostGame(NamedTuple):
