@@ -85,7 +85,8 @@ def normal(text: str) -> MappedText:
         at = worded.positions
         worded = MappedText(lines.text, [at[p] for p in lines.positions] if at else lines.positions)
     worded = _stepped(worded, _LINE_STEPS)
-    if _NARRATED.search(worded.text) and not _PRESENT.search(worded.text):
+    past = any(map(worded.text.__contains__, _PAST_HINTS))
+    if past and _NARRATED.search(worded.text) and not _PRESENT.search(worded.text):
         worded = worded.replaced(_PAST, lambda found: _TENSE[found[0]])
     return worded
 
@@ -330,7 +331,7 @@ _LINE_STEPS: _Steps = (
     (" removed from ", [((), _BAGGED, _bagged)]),
     ("   ", [((), _TITLE_OF_STATUS, _title_of_status)]),
     ("|", [((), _TITLE_OF_STATUS, _title_of_status)]),
-    ("", [((), _STATUS_LINE, _status)]),
+    ("", [(tuple("0123456789"), _STATUS_LINE, _status)]),
     ("(", [(("(id", "(ID", "(Id", "(#"), _ID, _nothing)]),
     (":", [(_SPEAKER_ENDS, _SPEAKER, _nothing)]),
     ("[", [((), _COUNT_BEFORE, _count_before), ((), _BAR, _nothing)]),
@@ -357,6 +358,8 @@ _LINE_STEPS: _Steps = (
 _NARRATED = re.compile(
     r"(?:You|I|We) (?:were|was|stood|saw|came|went|walked|stepped|entered|could see|noticed)\b"
 )
+_PAST_HINTS = (" w", " stood", " saw", " came", " stepped", " entered", " could", " noticed")
+"""Letters without one of which :data:`_NARRATED` is not found, as a fast test."""
 _PRESENT = re.compile(r"\b(?:is|are|am|can|see)\b|'(?:re|m)\b")
 _TENSE = {
     "was": "is", "were": "are", "could": "can", "saw": "see", "stood": "stand", "lay": "lies",

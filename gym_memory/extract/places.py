@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 
 from gym_memory.extract.events import CONDITIONS, SELVES, events_in
 from gym_memory.extract.layout import PLACE, Layout, Title
@@ -136,12 +137,7 @@ def read_place(draft: Scene, layout: Layout, sentences: Sequence[tuple[str, int]
             return
     for at in () if draft.is_look else reversed(range(len(sentences))):
         sentence, offset = sentences[at]
-        lead = _LEAD.match(sentence)
-        begin = lead.end() if lead is not None else 0
-        for pattern in _PLACES if begin or _PLACE_WORDS.match(sentence) else ():
-            found = pattern.match(sentence, begin)
-            if found is None or _is_doubtful(sentence) or _NO_ROOM.match(found["name"]):
-                continue
+        for found in _named_places(sentence):
             aside = found.groupdict().get("other") is not None and draft.room and not draft.is_move
             if aside and " now " not in sentence:
                 continue  # on a chair, beside a table
@@ -166,6 +162,19 @@ def read_place(draft: Scene, layout: Layout, sentences: Sequence[tuple[str, int]
             draft.lose_place()
         elif draft.direction and not _SHUT.search(layout.prose):
             draft.lose_way(draft.direction)
+
+
+@lru_cache(maxsize=4096)
+def _named_places(sentence: str) -> tuple[re.Match[str], ...]:
+    """Return the forms in which a sentence says where the agent is."""
+    lead = _LEAD.match(sentence)
+    begin = lead.end() if lead is not None else 0
+    if not (begin or _PLACE_WORDS.match(sentence)):
+        return ()
+    found = tuple(filter(None, (form.match(sentence, begin) for form in _PLACES)))
+    if not found or _is_doubtful(sentence):
+        return ()
+    return tuple(one for one in found if not _NO_ROOM.match(one["name"]))
 
 
 def _arrive(draft: Scene, title: Title) -> None:
