@@ -45,6 +45,8 @@ _NO_SUBJECTS = (_PREPOSITIONS - {"with", "at", "before"}) | {"there", "this", "h
 """First words of sentences that describe."""
 _BREAKS = _PREPOSITIONS | _BE | {",", ";", ":", "("}
 """Words and marks at which a subject ends."""
+_NO_SUBJECT_ENDS = _DETERMINERS | _BE | (_PREPOSITIONS - _PARTICLES)
+"""Words that no verb of an event follows."""
 _TOKEN = re.compile(r"[^\s,;:.!?\"()]+|[,;:(]")
 _MOST_SUBJECT_WORDS = 5
 _MOST_VERB_WORDS = 4
@@ -152,7 +154,14 @@ def events_in(sentence: str) -> tuple[Event, ...]:
         return ()
     if words[0] in SELVES and words[1:2] and words[1] in _BE and _JOINTS.isdisjoint(words):
         return ()
+    if not any(map(_may_happen, words, words[1:])):
+        return ()
     return tuple(_events(_words_of(sentence)))
+
+
+def _may_happen(before: str, word: str) -> bool:
+    """True if a word can be the verb of an event: no *open door*, and no *is locked*."""
+    return word in _EFFECTIVE and (before not in _NO_SUBJECT_ENDS or word in _ENDED)
 
 
 @lru_cache(maxsize=1024)
