@@ -13,16 +13,7 @@ __all__ = ["mcp"]
 
 
 def mcp(
-    env: Annotated[
-        str,
-        Option(
-            "--env",
-            "-e",
-            metavar="ENV",
-            callback=options.named,
-            help="Environment to play; without one the memory is served alone.",
-        ),
-    ] = "",
+    env: options.Env = "",
     memory: options.Memory = DEFAULT_MEMORY,
     budget: options.Budget = DEFAULT_BUDGET,
     http: Annotated[bool, Option("--http", help="Serve HTTP at /mcp; default: stdio.")] = False,
@@ -32,7 +23,7 @@ def mcp(
     idle: options.Idle = 600.0,
     plugins: options.Plugins = None,
 ) -> None:
-    """Serve games, or a memory alone, to MCP clients by stdio or HTTP.
+    """Serve games, or without --env a memory alone, to MCP clients by stdio or HTTP.
 
     Tools of a game: new_game, act, valid_actions, recall, map, what_is_where, save, go_back,
     close_game. Of a memory: begin, observe, recall, end, close and the others. Over HTTP a request

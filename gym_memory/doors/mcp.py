@@ -213,9 +213,5 @@ def _places(graph: TemporalGraph) -> list[MapPlace]:
     for place in graph.entities():
         ways, new = ordered_ways(graph, place), unexplored_exits(graph, place)
         if ways or new or place == here:
-            found.append(
-                MapPlace(
-                    place=place, here=place == here, ways=ways, unexplored=[f.object for f in new]
-                )
-            )
+            found.append(MapPlace(place, place == here, ways, [f.object for f in new]))
     return found
