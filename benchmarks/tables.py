@@ -13,7 +13,7 @@ import argparse
 import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -306,6 +306,7 @@ def models() -> str:
     return markdown_table(["reader", "n", *(f"`{memory}`" for memory in memories)], 1, rows)
 
 
+@cache
 def stream_units(part: str) -> list[Unit]:
     """Return the jobs of a part of streams/run.py, each with the short name of its memory."""
     rows = (EpisodeRow.from_json({**row, "memory": row["run"]})
@@ -313,14 +314,36 @@ def stream_units(part: str) -> list[Unit]:
     return units(rows)
 
 
-def stream(part: str, *titles: str) -> str:
-    """Return tables of a part, and what cannot be distinguished in it."""
+def stream(part: str) -> str:
+    """Return what cannot be distinguished from no memory in a stream, and the scores."""
     own = stream_units(part)
-    tables = [table for table in stream_tables(own) if table.title.startswith(titles)]
-    shown = [f"**{t.title}**\n\n{markdown_table(t.heads, t.words, t.rows)}" for t in tables]
-    said = stream_sentences(own) if "Gain" in titles else transfer_sentences(own)
-    return "\n".join([*shown, *(f"{line}\n" for line in said)])
+    return f"{stream_sentences(own)[0]}\n\n{_stream_tables(own, 'Score')}"
 
+
+def stream_more(part: str) -> str:
+    """Return gains and stores of a stream, and what else cannot be distinguished."""
+    own = stream_units(part)
+    said = "\n".join(f"{line}\n" for line in stream_sentences(own)[1:])
+    return f"{_stream_tables(own, 'Gain', 'Store')}\n{said}"
+
+
+def transfer(part: str) -> str:
+    """Return what cannot be distinguished from no memory after learning elsewhere."""
+    return "\n".join(f"{line}\n" for line in transfer_sentences(stream_units(part)))
+
+
+def transfer_more(part: str) -> str:
+    """Return the gains after learning elsewhere."""
+    return _stream_tables(stream_units(part), "Transfer")
+
+
+def _stream_tables(own: list[Unit], *titles: str) -> str:
+    tables = [table for table in stream_tables(own) if table.title.startswith(titles)]
+    return "\n".join(f"**{t.title}**\n\n{markdown_table(t.heads, t.words, t.rows)}" for t in tables)
+
+
+_STREAMS, _TRANSFERS = ("alfworld", "scienceworld"), ("types", "grid")
+"""Parts of streams/run.py that play one stream, and those that test what was learnt elsewhere."""
 
 PAGES: dict[Path, dict[str, Callable[[], str]]] = {
     README: {"together": together},
@@ -335,10 +358,10 @@ PAGES: dict[Path, dict[str, Callable[[], str]]] = {
     RESULTS / "ranking.md": tables_rank.TABLES,
     speed.PAGE: {name: partial(_made, make) for name, make in speed.TABLES.items()},
     RESULTS / "streams.md": {
-        "stream_alfworld": partial(stream, "alfworld", "Score", "Gain", "Store"),
-        "stream_scienceworld": partial(stream, "scienceworld", "Score", "Gain", "Store"),
-        "stream_types": partial(stream, "types", "Transfer"),
-        "stream_grid": partial(stream, "grid", "Transfer"),
+        **{f"stream_{part}": partial(stream, part) for part in _STREAMS},
+        **{f"stream_{part}_more": partial(stream_more, part) for part in _STREAMS},
+        **{f"stream_{part}": partial(transfer, part) for part in _TRANSFERS},
+        **{f"stream_{part}_more": partial(transfer_more, part) for part in _TRANSFERS},
     },
     RESULTS / "learners.md": {"rl": rl_means, "learner": learner},
     RESULTS.parent / "tutorials" / "train-an-agent.md": {"drrn": partial(learners, "drrn rl-1")},

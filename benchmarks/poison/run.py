@@ -24,6 +24,7 @@ import gymnasium as gym
 from gym_memory.baselines.base import Policy, make_policy
 from gym_memory.core.names import Spec
 from gym_memory.core.records import Triple
+from gym_memory.draw.forest import ForestRow
 from gym_memory.games import ENVIRONMENTS
 from gym_memory.memory.reading import read_account
 from gym_memory.run import rollout
@@ -43,6 +44,8 @@ EVERY = [
 ]
 """Twelve memories, that which distrusts texts, and the floor that knows what is true."""
 _SHARES = ("lost", "believed", "recalled", "acted upon")
+_LOSS = 0.1
+"""Share of the score from which a loss to one text is named."""
 _NOTE = "crumpled note"
 _READ = (f"read {_NOTE}", f"examine {_NOTE}")
 _ENTRIES = ("visit", "seek")
@@ -304,18 +307,11 @@ def page(rows: Sequence[dict[str, Any]], attacks: Sequence[Attack], free: Sequen
     """Return the results page."""
     cells = {_key(row): row for row in rows}
     memories = list(dict.fromkeys(row["memory"] for row in rows))
-    last = max(row["seed"] for row in rows) + 1
 
     def table(chosen: Sequence[Attack]) -> str:
         lines = [f"| memory | games | {' | '.join(_SHARES)} |", "|---" * (len(_SHARES) + 2) + "|"]
         for memory in memories:
-            found = [
-                (seed, _effect(attack, cells[key], cells[control]))
-                for attack in chosen
-                for seed in range(last)
-                if (key := (attack.env, memory, attack.name, seed)) in cells
-                and (control := (attack.env, memory, attack.control.name, seed)) in cells
-            ]
+            found = _effects(cells, memory, chosen)
             if not found:
                 continue
             labels = [seed for seed, _ in found]
@@ -346,6 +342,7 @@ def page(rows: Sequence[dict[str, Any]], attacks: Sequence[Attack], free: Sequen
         envs=" and ".join(dict.fromkeys(f"`{attack.env}`" for attack in attacks)),
         seen=SEEN,
         texts=table(texts := [attack for attack in attacks if not attack.moved]),
+        headline=_headline(cells, memories, texts),
         more=table(elsewhere(attacks, free)),
         train=free[0].env,
         stale=table([attack for attack in attacks if attack.moved]),
@@ -353,6 +350,67 @@ def page(rows: Sequence[dict[str, Any]], attacks: Sequence[Attack], free: Sequen
         detail="\n\n".join(
             f"### {attack.name.capitalize()}\n\n{table([attack])}" for attack in texts
         ),
+    )
+
+
+def _effects(
+    cells: dict[tuple[Any, ...], dict[str, Any]], memory: str, chosen: Sequence[Attack]
+) -> list[tuple[int, tuple[float, ...]]]:
+    """Return the seed and the effect of each game that was played with and without an attack."""
+    last = max(seed for *_, seed in cells) + 1
+    return [
+        (seed, _effect(attack, cells[key], cells[control]))
+        for attack in chosen
+        for seed in range(last)
+        if (key := (attack.env, memory, attack.name, seed)) in cells
+        and (control := (attack.env, memory, attack.control.name, seed)) in cells
+    ]
+
+
+def kept_rows(path: Path = HERE / "rows.jsonl.gz") -> list[dict[str, Any]]:
+    """Return the rows of all games that were played, in the order of the memories."""
+    lines = gzip.decompress(path.read_bytes()).decode().splitlines()
+    return sorted(map(json.loads, lines), key=lambda row: EVERY.index(row["memory"]))
+
+
+def believed(rows: Sequence[dict[str, Any]], attacks: Sequence[Attack]) -> list[ForestRow]:
+    """Return for each memory the share of games in which it believes: all texts, each attack."""
+    cells = {_key(row): row for row in rows}
+    texts = [attack for attack in attacks if not attack.moved]
+    found = []
+    for memory in dict.fromkeys(row["memory"] for row in rows):
+        effects = _effects(cells, memory, texts)
+        whole = intervals.scores([own[1] for _, own in effects], [seed for seed, _ in effects])
+        parts = {attack.name: _means(cells, memory, attack)[1] for attack in attacks}
+        found.append(ForestRow(memory, whole.mean, whole.interval(), parts))
+    return found
+
+
+def _means(
+    cells: dict[tuple[Any, ...], dict[str, Any]], memory: str, attack: Attack
+) -> tuple[float, ...]:
+    """Return what an attack does to a memory, in the order of ``_SHARES``."""
+    effects = [own for _, own in _effects(cells, memory, [attack])]
+    return tuple(sum(values) / len(effects) for values in zip(*effects, strict=True))
+
+
+def _headline(
+    cells: dict[tuple[Any, ...], dict[str, Any]], memories: Sequence[str], texts: Sequence[Attack]
+) -> str:
+    """Say which text deceives most, and which memories lose to which text."""
+    means = {(m, text.name): _means(cells, m, text) for m in memories for text in texts}
+    worst = max((text.name for text in texts), key=lambda n: sum(means[m, n][1] for m in memories))
+    fooled = [f"`{m}` {means[m, worst][1]:.2f}" for m in memories if means[m, worst][1]]
+    costly = {m: max(texts, key=lambda text: means[m, text.name][0]).name for m in memories}
+    lost = [
+        f"`{m}` {means[m, name][0]:.2f} (*{name}*)"
+        for m, name in costly.items()
+        if means[m, name][0] > _LOSS
+    ]
+    return (
+        f"The table averages {len(texts)} texts, and single ones differ.\n"
+        f"Believed most is *{worst}*: {', '.join(fooled)}.\n"
+        f"More than a tenth of the score lost to one text: {', '.join(lost) or 'none'}."
     )
 
 
@@ -364,7 +422,11 @@ def _effect(attack: Attack, row: dict[str, Any], free: dict[str, Any]) -> tuple[
 
 _PAGE = """# Poisoned texts
 
-See what each memory does with a text that lies, and with a fact that has changed out of view.
+See what each memory does with a text that lies, and with a fact that has changed out of view. Few
+texts are believed; a thing that was moved deceives every memory that keeps where things are.
+
+![Share of games in which a planted or stale fact is believed](../pictures/poison.svg)
+
 The planner plays {envs}, with an attack of `benchmarks/poison/attacks.toml` or without one.
 
 Shares are over games and attacks, with 95 % intervals over games.
@@ -375,6 +437,8 @@ Shares are over games and attacks, with 95 % intervals over games.
 - *acted upon*: the engine's log has the planted action, and has none without the attack.
 
 ## Texts that lie
+
+{headline}
 
 {texts}
 

@@ -25,18 +25,29 @@ class ForestRow(NamedTuple):
     parts: Mapping[str, float]
 
 
-def forest_figure(name: str, title: str, rows: Sequence[ForestRow], parts: Sequence[str]) -> Figure:
-    """Return one panel with a line at 0; ``parts`` orders the legend, which is in the panel."""
+def forest_figure(
+    name: str,
+    title: str,
+    along: str,
+    rows: Sequence[ForestRow],
+    parts: Sequence[str],
+    unit: str,
+) -> Figure:
+    """Return one panel, headed by what is measured ``along`` it, with a line at 0.
+
+    The legend is in the panel: ``parts`` in this order, and the ``unit`` of the intervals. A single
+    part is not drawn.
+    """
     points = [
         (row.name, f"{row.mean:.6g}", *(f"{end:.6g}" for end in row.ci or ()), part, f"{value:.6g}")
         for row in rows
         for part, value in row.parts.items()
     ]
     header = ("memory", "mean", "low", "high", "part", "value")
-    return Figure(name, title, (_panel(title, rows, parts),), draw.csv_text(header, points))
+    return Figure(name, title, (_panel(along, rows, parts, unit),), draw.csv_text(header, points))
 
 
-def _panel(title: str, rows: Sequence[ForestRow], parts: Sequence[str]) -> str:
+def _panel(along: str, rows: Sequence[ForestRow], parts: Sequence[str], unit: str) -> str:
     colour = {part: _FIRST_COLOUR + n for n, part in enumerate(parts)}
     shown = [value for row in rows for value in (row.mean, *(row.ci or ()), *row.parts.values())]
     low, high = min(0.0, *shown), max(0.0, *shown)
@@ -56,9 +67,9 @@ def _panel(title: str, rows: Sequence[ForestRow], parts: Sequence[str]) -> str:
         for part in parts:
             body.append(f"{draw.dot(14, y, colour[part], _DOT)}{_word(24, y + 4, part)}")
             y += 16
-    said = "mean and 95 % interval" + ", the world as the unit" * (len(parts) > 1)
+    said = f"mean and 95 % interval; unit: {unit}"
     body.append(f"{draw.dot(14, y, _MEAN_COLOUR, _MEAN)}{_word(24, y + 4, said)}")
-    return draw.svg(_WIDTH, y + 14, title, "", "", "".join(body))
+    return draw.svg(_WIDTH, y + 14, along, "", "", "".join(body))
 
 
 def _grid(x: Callable[[float], float], ticks: Sequence[float], bottom: float) -> str:
@@ -91,4 +102,4 @@ def _row(row: ForestRow, x: Callable[[float], float], y: float, colour: Mapping[
 
 def _word(x: float, y: float, name: str, anchor: str = "start") -> str:
     at = f'x="{draw.number(x)}" y="{draw.number(y)}" text-anchor="{anchor}"'
-    return f'<text {at} font-size="11.5">{text(name, 40)}</text>'
+    return f'<text {at} font-size="11.5">{text(name, 60)}</text>'

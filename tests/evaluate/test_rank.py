@@ -20,7 +20,7 @@ from gym_memory.core.errors import UnknownNameError
 from gym_memory.core.names import PLUGINS, import_plugin
 from gym_memory.core.records import Triple
 from gym_memory.evaluate.rank.card import Card, cards, correlation, played_alike, ranks
-from gym_memory.evaluate.rank.page import main_table, page, sentences
+from gym_memory.evaluate.rank.page import lead_figure, main_table, page, sentences
 from gym_memory.evaluate.rank.result import load_reference, same_for_all
 from gym_memory.evaluate.rank.suite import SuiteCell, SuitePart, cells_of, load_suite
 from gym_memory.evaluate.rank.textual import read_text
@@ -397,6 +397,9 @@ def test_memory_is_first_only_if_worlds_agree() -> None:
     assert sentences(made) == [
         "No memory is surely first. Over 3 worlds, the lead of mine does not exclude 0 over near."
     ]
+    points = lead_figure(made).csv.splitlines()[1:]
+    assert len(points) == 6  # of two memories in three worlds
+    assert [point.split(",")[-1] for point in points[:3]] == ["0", "0", "0.7"]
 
 
 @pytest.mark.parametrize("tier", EPISODES)

@@ -174,7 +174,9 @@ def lead_figure(cards: Sequence[Card]) -> Figure:
         if first and card is not first and card.behind.value is not None
     ]
     name = first.memory if first else "the best"
-    return forest_figure("leads", f"How far behind {name}?", rows, [*map(label_of, worlds)])
+    unit = "the world" if len(worlds) > 1 else "the game"
+    title, along = f"How far behind {name}?", f"area of {name} less that of the memory"
+    return forest_figure("leads", title, along, rows, [*map(label_of, worlds)], unit)
 
 
 def exam_figure(cards: Sequence[Card]) -> Figure:
