@@ -448,7 +448,8 @@ def _plain(message: Mapping[str, Any]) -> dict[str, Any]:
     """Return a message whose content is one text, even if it came in parts."""
     found = dict(message)
     if isinstance(parts := found.get("content"), list):
-        found["content"] = "".join(part["text"] for part in parts if part["type"] == "text")
+        texts = (part.get("text") for part in parts if isinstance(part, Mapping))
+        found["content"] = "".join(text for text in texts if isinstance(text, str))
     return found
 
 
