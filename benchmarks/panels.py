@@ -16,7 +16,7 @@ import argparse
 import dataclasses
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -98,19 +98,21 @@ def replayed(name: str) -> dict[str, Any]:
     return {"panel": cited, "episodes": len(jobs), "differ": differ, "cpu_s": round(seconds, 1)}
 
 
-def leaks(names: Sequence[str]) -> dict[str, Any]:
-    """Compare panels with all training splits; return tasks and leaks by environment."""
-    report: dict[str, Any] = {}
+def leaks(names: Sequence[str]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Compare panels with all training splits; yield each environment with tasks and leaks."""
     panels = [panel for panel in map(load_panel, names) if not panel.unplayed]
-    for found in find_leaks(panels):
-        entry = report.setdefault(found.world.name, {"splits": 0, "tasks": 0, "shared": []})
-        entry["splits"] += 1
-        entry["tasks"] += found.tasks
-        entry["shared"] += [*found.shared]
-        print(f"{found.world}: {found.tasks} tasks, {len(found.shared)} shared", flush=True)
-    for name, entry in report.items():
-        entry["panels"] = [p.name for p in panels if any(w.name == name for w in p.worlds)]
-    return report
+    for env in dict.fromkeys(panel.worlds[0].name for panel in panels):
+        own = [panel for panel in panels if panel.worlds[0].name == env]
+        found = list(find_leaks(own))
+        if found:
+            yield (
+                env,
+                {
+                    **{"panels": [panel.name for panel in own], "splits": len(found)},
+                    **{"tasks": sum(report.tasks for report in found)},
+                    "shared": [pair for report in found for pair in report.shared],
+                },
+            )
 
 
 def main() -> None:
@@ -127,9 +129,9 @@ def main() -> None:
         panel = expect(folder)
         write_panel(panel, FOLDER / f"{panel.name}.json.gz")
         print(f"{panel.name}: {len(panel.rows)} rows")
-    if chosen.leaks:
-        record = {**measured("panel_leaks"), **leaks(names)}
-        write_measured("panel_leaks", record)
+    for env, found in leaks(names) if chosen.leaks else ():
+        write_measured("panel_leaks", {**measured("panel_leaks"), env: found})
+        print(env, found, flush=True)
     for name in names if chosen.replay else ():
         if load_panel(name).rows:
             record = {**measured("panel_replay"), name: replayed(name)}
