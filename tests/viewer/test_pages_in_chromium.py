@@ -17,8 +17,8 @@ from gym_memory.core.names import specs
 from gym_memory.core.trajectory import read_trajectory
 from gym_memory.draw.page import inline_page
 from gym_memory.evaluate.rank.card import cards
+from gym_memory.evaluate.rank.page import page as rank_page
 from gym_memory.evaluate.rank.result import load_reference
-from gym_memory.evaluate.rank.result import page as rank_page
 from gym_memory.evaluate.rank.suite import SuiteCell, load_suite
 from gym_memory.run import EpisodeResult
 from gym_memory.run.config import EpisodeRow, Job, RunConfig
