@@ -109,7 +109,7 @@ PANELS = (
         "scienceworld-test",
         "ScienceWorld, the first three test variations of each of the 30 tasks.",
         (_world("ScienceWorld", {"split": "test", "max_steps": 100}, 90),),
-        "Official test variations; published agents play 3 to 10 a task of the 1,819.",
+        "Official variations, in their order; all 1,819 of the test split take hours.",
         "pip install scienceworld, and Java",
     ),
     PlannedPanel(
