@@ -188,7 +188,7 @@ _DESCRIPTION = re.compile(r"[ \t]*[A-Z\"'(*_][^\n]*[.!?]")
 _LONG = 45
 """Characters from which a line without a stop is taken for a wrapped one."""
 _ANSWERS = re.compile(r"(?:taken|dropped)\b", re.IGNORECASE)
-_SAYS = re.compile(r"(?:the|you|it|there) [^:]* (?:is|are|was|were) [^:]*[.!]$")
+_SAYS = re.compile(r"(?:the|you|it|there) [^:]{1,80} (?:is|are|was|were) [^:]{1,80}[.!]$")
 """A sentence behind a colon: *Failure: the box is locked.*"""
 _DIRECTED = re.compile(rf"(?:{'|'.join(DIRECTIONS)})\b", re.IGNORECASE)
 _CLAUSE = re.compile(r"(?:you|your|i|my|it|there)\b", re.IGNORECASE)

@@ -205,7 +205,7 @@ _SPEAKER = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 """A label before prose that only names the speaker."""
-_FINAL_PROMPT = re.compile(r"\s+>[ \t]*\Z")
+_FINAL_PROMPT = re.compile(r"(?<!\s)\s+>[ \t]*\Z")
 _COUNT_BEFORE = re.compile(
     r"^\[(?P<label>[A-Z][a-z]+):? (?P<value>\d[\w/:]*)\][ \t]+(?=\S)", re.MULTILINE
 )
@@ -299,7 +299,8 @@ def _title_of_status(found: re.Match[str]) -> str:
 
 
 def _quoted_line(found: re.Match[str]) -> str:
-    alone = found.string.count("\n> ") + found.string.startswith("> ") == 1
+    first = 0 if found.string.startswith("> ") else found.string.find("\n> ") + 1
+    alone = first == found.start() and found.string.find("\n> ", found.end()) < 0
     return "" if alone else found[0]  # several are choices
 
 
