@@ -77,6 +77,8 @@ def things_of(draft: Scene, part: ClausePart, *, carried: bool | None = None) ->
     bare = bare or draft.graph.knows(text)
     for phrase in find_things(draft, text, start + len(part.text) - len(text), bare=bare):
         name = meant(draft, phrase.name, carried=carried)
+        if name == phrase.name and draft.is_handled(name):
+            name = draft.handled
         noun = head_noun(phrase.name.partition(" and ")[0])
         if noun not in INTANGIBLE or draft.graph.knows(name):
             draft.topic = name

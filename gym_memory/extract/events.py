@@ -232,7 +232,10 @@ def _clause(
             return None
     elif last is _NO_PART:
         return None
-    subject = words.part(at, verb_at) if verb_at > at else last
+    named = verb_at
+    while named > at + 2 and lower[named - 1].endswith("ly"):  # the door reluctantly opens
+        named -= 1
+    subject = words.part(at, named) if verb_at > at else last
     while verb_at < len(lower) and (lower[verb_at] in _ADVERBS or lower[verb_at].endswith("ly")):
         if _verb(words, verb_at) is not None:
             break

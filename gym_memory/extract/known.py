@@ -13,6 +13,8 @@ __all__ = ["ANOTHER", "Surroundings", "another", "meant"]
 ANOTHER = "another "
 """Begins the name of a second thing that a text calls as the first."""
 _MOST_HOLDERS = 4
+_LEAST_PART = 3
+"""Letters of the parts of a word that may be written apart."""
 
 
 class Surroundings(Protocol):
@@ -54,7 +56,7 @@ def meant(
     longer = [other for other in called if words < set(other.split())]
     shorter = [other for other in called if set(other.split()) < words]
     if not (longer or shorter):
-        return name
+        return _spelt_otherwise(graph, name)
     near = [o for o in called if o != name and _is_near(around, o, carried=carried)]
     fit = [other for other in longer if other in near]
     if not fit and anywhere and len(words) > 1:
@@ -65,6 +67,15 @@ def meant(
         alone = around.text.count(near[0]) > around.text.count(name)
         return name if alone else near[0]
     return name
+
+
+def _spelt_otherwise(graph: TemporalGraph, name: str) -> str:
+    """Return a known name that differs in one blank, as *trapdoor* and *trap door* do."""
+    if " " in name:
+        joined = name.replace(" ", "")
+        return joined if graph.knows(joined) else name
+    parted = (f"{name[:at]} {name[at:]}" for at in range(_LEAST_PART, len(name) - _LEAST_PART + 1))
+    return next(filter(graph.knows, parted), name)
 
 
 def another(name: str) -> str:

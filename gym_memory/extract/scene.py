@@ -21,6 +21,7 @@ from gym_memory.graph.schema import (
     clean_name,
     direction_in,
     direction_of,
+    head_noun,
     way_relation,
 )
 
@@ -227,6 +228,17 @@ class Scene(Draft):
             return ""
         carried = True if "drop" in event.kinds else False if "take" in event.kinds else None
         return meant(self, clean_name(event.thing.text), carried=carried)
+
+    def is_handled(self, name: str) -> bool:
+        """True if an unknown name is short for what the action is about: *door, trapdoor*."""
+        handled = self.handled
+        if name == handled or self.graph.knows(name):
+            return False
+        words = name.split()
+        known = head_noun(name) == head_noun(handled) and self.graph.knows(handled)
+        return (known and set(words) < set(handled.split())) or (
+            " " not in handled and len(words) == 1 and handled.endswith(name)
+        )
 
     @property
     def topic(self) -> str:

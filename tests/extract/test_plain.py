@@ -298,3 +298,10 @@ def test_rules_that_find_nothing_give_way() -> None:
     }  # fmt: skip
     opening = "You wake. There is a bed here. The door is locked. To the north is a hall."
     assert detect_dialect(opening) == "plain"
+
+
+def test_name_written_apart_or_short_is_one_thing() -> None:
+    known = "you|is in|hall; trapdoor|is|closed; trapdoor|is in|hall"
+    opened = "The door reluctantly opens to reveal a stair."
+    assert "trapdoor|is|open" in read(opened, "open trapdoor", known)[1]
+    assert "trapdoor|is|open" in read("The trap door is open.", "look", known)[1]
