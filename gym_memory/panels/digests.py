@@ -11,7 +11,7 @@ import gymnasium as gym
 
 from gym_memory.core.errors import GymMemoryError
 from gym_memory.core.files import read_bytes
-from gym_memory.panels.panel import DIGITS, PARTS, PanelTask, Shown
+from gym_memory.panels.panel import DIGITS, PARTS, ObservationDigests, PanelTask
 
 __all__ = ["FILE", "MOST_STEPS", "TextDifference", "check_panel", "content_of", "differences"]
 __all__ += ["observe", "shown"]
@@ -47,9 +47,9 @@ def texts(obs: Mapping[str, Any], step: int) -> tuple[str, str, str]:
     return text, obs["inventory"], "\n".join(obs["valid_actions"])
 
 
-def shown(obs: Mapping[str, Any], step: int) -> Shown:
+def shown(obs: Mapping[str, Any], step: int) -> ObservationDigests:
     """Return the digests of an observation."""
-    return Shown(*map(_digest, texts(obs, step)))
+    return ObservationDigests(*map(_digest, texts(obs, step)))
 
 
 def observe(env: gym.Env[Any, str], task_id: str) -> Iterator[Mapping[str, Any]]:

@@ -26,7 +26,15 @@ from gym_memory.core.files import parse_json, read_bytes, write_atomic
 from gym_memory.core.names import Spec
 from gym_memory.games.base import ENVIRONMENTS
 
-__all__ = ["DIGITS", "PARTS", "Panel", "PanelTask", "Shown", "load_panel", "panel_names"]
+__all__ = [
+    "DIGITS",
+    "PARTS",
+    "ObservationDigests",
+    "Panel",
+    "PanelTask",
+    "load_panel",
+    "panel_names",
+]
 __all__ += ["shared_plan", "write_panel"]
 
 DIGITS = 6
@@ -40,7 +48,7 @@ _LARGEST = 64 << 20
 _NOT_IN_PANELS = ("Foreign", "Panel")
 
 
-class Shown(NamedTuple):
+class ObservationDigests(NamedTuple):
     """Digests of one observation, by part."""
 
     text: str
@@ -61,7 +69,7 @@ class PanelTask(NamedTuple):
 
     env: Spec
     task_id: str
-    shown: tuple[Shown, ...] = ()
+    shown: tuple[ObservationDigests, ...] = ()
     content: str = ""
 
     def to_json(self) -> dict[str, str]:
@@ -73,7 +81,7 @@ class PanelTask(NamedTuple):
     def from_json(cls, env: Spec, record: Mapping[str, str]) -> PanelTask:
         """Build a task from :meth:`to_json`'s record."""
         split = [_cut(record[part]) for part in PARTS]
-        shown = tuple(Shown(*each) for each in zip(*split, strict=True))
+        shown = tuple(ObservationDigests(*each) for each in zip(*split, strict=True))
         return cls(env, str(record["id"]), shown, str(record["content"]))
 
 
