@@ -111,7 +111,11 @@ def compare_part(part: Mapping[str, Any], given: PlanChoices) -> Comparison:
         }
     training = {"steps": given.train_steps} if given.train_steps else {}
     learn = {
-        given.folder / f"{name.lower()}{suffix}": {**what, **training}
+        given.folder / f"{name.lower()}{suffix}": {
+            **what,
+            **training,
+            "env": _with(what["env"], limits),
+        }
         for name, what in part.get("learn", {}).items()
     }
     form = tuple(part.get("form", ()))

@@ -106,6 +106,8 @@ def test_a_learner_is_trained_for_each_task() -> None:
     assert boil.config.memories == ("none",), "the paper's learner has no memory"
     assert boil.learn[folder]["memory"] == "none"
     assert all("trained for 40 steps" in doubts for doubts in boil.doubts.values())
+    (short,) = load_experiment("arigraph-fig4").plan({}, memory_llm=False, max_steps=2)[2:3]
+    assert all("max_steps=2" in what["env"] for what in short.learn.values())
 
 
 def test_each_half_of_a_pair_reads_what_the_other_learnt() -> None:
