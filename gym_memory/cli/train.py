@@ -170,7 +170,8 @@ def train(
     """Train a baseline with its defaults into a folder, for what is played with it next."""
     training = TrainSettings(**settings)
     learner = _learner(baseline, [], training.seed, "cpu")
-    arena = Arena(env, memory, DEFAULT_BUDGET, valid_split, 100)
+    longest = int(Spec(env).kwargs.get("max_steps", 100))
+    arena = Arena(env, memory, DEFAULT_BUDGET, valid_split, longest)
     with (
         _shown(training, (), arena.record(), folder) as listener,
         _trainer(learner, arena, training, folder, listener, None) as trainer,
