@@ -260,7 +260,7 @@ def sdk(stack: ExitStack) -> Calls:
         {"its client": way(player(url)), "our client": way(player(url, "prompted"))},
         {
             "token": lambda: reason(url, "wrong"),
-            "schema": lambda: make_policy(f"{path}:Player?modell=scripted"),
+            "schema": lambda: make_policy(f"{path}:Player?models=scripted"),
             "dead": lambda: reason(DEAD),
         },
     )
