@@ -188,6 +188,7 @@ PANELS = (
         ),
         "The preset of the challenge: 500 steps, main quest.",
         "pip install --no-deps agentodyssey==0.1.0 termcolor",
+        unplayed="not expected: later steps differ with the hash seed of the process",
     ),
     PlannedPanel(
         "multihop-qa",

@@ -100,7 +100,7 @@ def replayed(name: str) -> dict[str, Any]:
 
 def leaks(names: Sequence[str]) -> Iterator[tuple[str, dict[str, Any]]]:
     """Compare panels with all training splits; yield each environment with tasks and leaks."""
-    panels = [panel for panel in map(load_panel, names) if not panel.unplayed]
+    panels = [panel for panel in map(load_panel, names) if any(t.shown for t in panel.tasks)]
     for env in dict.fromkeys(panel.worlds[0].name for panel in panels):
         own = [panel for panel in panels if panel.worlds[0].name == env]
         found = list(find_leaks(own))
