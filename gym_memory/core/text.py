@@ -28,7 +28,7 @@ def words(text: str, marks: str = "") -> list[str]:
 
 
 def word_spans(text: str, marks: str = "") -> Iterator[tuple[str, int, int]]:
-    """Yield the words of a text, lower case, with their first and last but one character.
+    """Yield the words of a text, lower case, with the offsets of their start and end.
 
     >>> list(word_spans("Tom's steak", "'"))
     [("tom's", 0, 5), ('steak', 6, 11)]
