@@ -43,7 +43,15 @@ STATED = {
     "starts at .5": ("gym_memory/memory/experience/simutil.py", "utility=0.5"),
     "at temperature .5": ("gym_memory/memory/experience/simutil.py", "_TEMPERATURE = 0.5"),
     "| 6, 0.5 |": ("packages/belief/gym_memory_belief/memory.py", 'recall.", 0, 1)] = 0.5'),
-    "fall below 40 %": ("gym_memory/games/nethack/play.py", "_LOW = 0.4"),
+    "fall below 40 %": ("gym_memory/games/nethack/play.py", "_LOW_HP_SHARE = 0.4"),
+    "the 120 seconds that a solution may take": (
+        "gym_memory/games/scienceworld/engine.py",
+        "_ANSWER_SECONDS = 120.0",
+    ),
+    ".65 and .81, .69 and .88, and .84 and .90": (
+        "benchmarks/battery/first_readings.json",
+        '"third": {"recall": 0.84, "precision": 0.9}',
+    ),
     "vector search, .6,": (
         "packages/external/gym_memory_external/graphiti.py",
         "least similarity of .6",
