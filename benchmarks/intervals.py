@@ -183,7 +183,7 @@ _GAMES = 10
 
 
 def leads_over_worlds() -> list[str]:
-    """The table of leads whose unit is the world, and beside it games as the unit, as lines."""
+    """Return lines of a table of leads, with worlds and with games as the unit."""
     rng = np.random.default_rng(1)
     lines = [
         f"| worlds differ by | {' | '.join(f'{n} worlds' for n in WORLDS)} |",

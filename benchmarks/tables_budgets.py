@@ -37,7 +37,7 @@ def budgets(worlds: Mapping[str, Sequence[str]]) -> str:
 
 
 def played_worlds(worlds: Mapping[str, Sequence[str]]) -> list[list[Unit]]:
-    """What was played in each world, with the rows that take no notice of a budget."""
+    """Return the rows of each world, with those that take no notice of a budget."""
     return [
         [*units([row for path in bounded for row in _traces(path)]), *units(_traces(free))]
         for free, bounded in worlds.items()
@@ -53,7 +53,7 @@ def by_task(played: Sequence[Unit]) -> dict[str, dict[str, float]]:
 
 
 def areas_line(played: Sequence[Unit], rivals: Sequence[str]) -> list[str]:
-    """The line of a world."""
+    """Return the line of a world."""
     areas = by_task(played)
     shown = {curve.memory: curve for curve in sweep.curves(played)}
     known = [memory for memory in rivals if memory in areas]

@@ -70,7 +70,7 @@ def rl() -> str:
 
 
 def rl_means() -> str:
-    """The same over trainings, a row for what the learner sees, with 100 training games."""
+    """Return the same over trainings, a row for each input of the learner, with 100 games."""
     shown = {"rl-4": "100", "rl-3": "100", "hunt-easy": "100-cloned"}
     rows = []
     for arm, features in LEARNT.items():
@@ -129,7 +129,7 @@ def otherwise(kind: str) -> str:
 
 
 def elsewhere() -> str:
-    """What was trained on one level, played on others."""
+    """Return the scores of players on levels on which they were not trained."""
     rows = []
     for (kind, level, memory), runs in _trained().items():
         for other in sorted({name for run in runs.values() for name in run.elsewhere}):
@@ -143,7 +143,7 @@ def elsewhere() -> str:
 
 
 def learners(only: str = "") -> str:
-    """The other learners and memories, of one learner and level or of all; see rl/others.sh."""
+    """Return other learners and memories, of one learner and level or of all; see rl/others.sh."""
     rows = []
     for (kind, level, memory), runs in sorted(_trained().items()):
         if kind.partition("-")[0] in {facts for facts, _ in LEARNT}:
@@ -198,7 +198,7 @@ def learner() -> str:
 
 
 def learnt_worlds() -> list[list[Unit]]:
-    """The test games of each level of which text/run.py has a curve; one training, greedily."""
+    """Return the test games of each level of which text/run.py has a curve; one greedy training."""
     found: dict[str, dict[str, list[Unit]]] = {env: {} for env, _ in _CURVES.values()}
     for row in rows_of("text/arms.jsonl"):
         env, steps = _CURVES.get(row["game"], ("", 0))
@@ -240,20 +240,20 @@ def _learnt(env: str, row: Mapping[str, Any]) -> Iterable[Unit]:
 
 
 def by_seed(trainings: Mapping[int, Sequence[float]]) -> str:
-    """The mean of each training over games, and the interval."""
+    """Return the mean of each training over games, and the interval."""
     means = ", ".join(f"{np.mean(scores):.2f}" for scores in trainings.values())
     return f"{means} {_sure(intervals.scores, trainings)}"
 
 
 def _gap(trainings: Mapping[int, Sequence[float]]) -> str:
-    """The mean of the gaps and its interval; nothing where there are none."""
+    """Return the mean of the gaps and its interval; nothing where there are none."""
     if not trainings:
         return ""
     return f"{np.mean([*trainings.values()]):+.2f} {_sure(intervals.gaps, trainings)}"
 
 
 def _sure(kind: Callable[..., Any], trainings: Mapping[int, Sequence[float]]) -> str:
-    """The interval over games, and over trainings where there are several."""
+    """Return the interval over games, and over trainings where there are several."""
     labelled = [(seed, game, x) for seed, one in trainings.items() for game, x in enumerate(one)]
     seeds, games, scores = zip(*labelled, strict=True)
     return format_interval(kind(scores, games, seeds if len(trainings) > 1 else None).interval())

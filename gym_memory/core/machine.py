@@ -1,4 +1,4 @@
-"""Faults of the machine, which say nothing about an agent, told apart from those of an episode."""
+"""Faults of the machine, which say nothing about an agent, apart from those of an episode."""
 
 from __future__ import annotations
 

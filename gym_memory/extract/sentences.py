@@ -388,7 +388,7 @@ def _analysis(
 
 
 def _moves(event: Event) -> bool:
-    """True if somebody comes or leaves, so that a direction is no more than where from or to."""
+    """True if a person comes or leaves, so that a direction is only where from or to."""
     who = event.subject.text.lower()
     named = PASSABLE.search(f"{who} {event.tail}")  # the vandals left by the north exit
     return named is None and who not in SELVES and not _MOVING.isdisjoint(event.kinds)

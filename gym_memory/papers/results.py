@@ -65,7 +65,7 @@ def short_names(specs: Iterable[str]) -> dict[str, str]:
             for key in dict.fromkeys(key for kwargs in given.values() for key in kwargs)
         }
         idle = {k for k, found in values.items() if len({*map(repr, found)} - {repr(_ABSENT)}) < 2}
-        # What only some have tells one from another: of these go those that most have.
+        # Parts that only some have distinguish the names; of these the commonest go.
         idle = {k for k in idle if 2 * values[k].count(_ABSENT) < len(own)}
         names = _without(idle, given)
         if len({*names.values()}) < len(own):
