@@ -442,7 +442,7 @@ def _date(file: Path) -> str:
         return ""
 
 
-_TOKENS = ("prompt_tokens", "completion_tokens")
+_TOKENS = ("llm_prompt_tokens", "llm_completion_tokens")
 """Counters of language models."""
 
 

@@ -20,11 +20,13 @@ from gym_memory.draw.page import table
 from gym_memory.graph import TemporalGraph
 from gym_memory.llm import logged_calls
 from gym_memory.memory.base import make_memory
-from gym_memory.run.config import Job
+from gym_memory.run.compare import compare
+from gym_memory.run.config import Job, RunConfig
 from gym_memory.run.play import play_job
 from gym_memory.testing.chat import ScriptedServer
 from gym_memory.testing.fake_env import FAKE_ID
 from gym_memory.viewer.recordings import Recording, choose, find, head_of, load
+from gym_memory.viewer.server import run_rows
 from gym_memory.viewer.story import CHUNK, Story, build_story
 from gym_memory.wrappers.record import RecordTrajectory, StepDetail
 
@@ -219,6 +221,16 @@ def test_prompts_and_answers_are_recorded(tmp_path: Path, server: ScriptedServer
     # The prompt that led to the action shows what was seen before it.
     assert story.beats[0].heavy["text"].split("\n")[0] in str(first.heavy["calls"][0]["messages"])
     assert first.heavy["calls"][0]["answer"]
+
+
+def test_list_of_runs_counts_the_tokens_of_models(tmp_path: Path, server: ScriptedServer) -> None:
+    policy = f"react?model=scripted&base_url={server.base_url}"
+    config = RunConfig(("Fetch?level=easy&max_steps=3",), ("none",), (policy,), (0,))
+    (row,) = compare(config, tmp_path / "run", workers=1)
+    (listed,) = run_rows(find([tmp_path / "run"]))
+    counters = row.result.counters
+    used = counters["llm_prompt_tokens"] + counters["llm_completion_tokens"]
+    assert listed["tokens"] == used > 0
 
 
 def test_recorder_without_memory_records_the_rest(tmp_path: Path) -> None:
