@@ -121,9 +121,11 @@ def learn_word(draft: Scene) -> None:
     if event is None:
         return
     word = draft.handled
-    states = {state for kind in event.kinds for state in _EFFECTS.get(kind, ())}
-    if not states or word in draft.text or not draft.graph.knows(word):
+    if not word or _EFFECTS.keys().isdisjoint(event.kinds):
         return
+    if word in draft.text or not draft.graph.knows(word):
+        return
+    states = {state for kind in event.kinds for state in _EFFECTS.get(kind, ())}
     found = {m.triple.subject for m in draft.mentions.values() if m.triple.relation == "is"
              and m.triple.object in states and m.start >= 0}  # fmt: skip
     if len(found) != 1:

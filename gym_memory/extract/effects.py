@@ -106,7 +106,7 @@ def _is_actor(draft: Scene, event: Event) -> bool:
 
 def remove(draft: Scene, name: str) -> None:
     """End the place of a thing, and of its contents."""
-    for place in LOCATIONS:
+    for place in sorted(LOCATIONS):
         draft.outdate(name, place, None)
     for fact in draft.contents(name):
         draft.outdate(*fact)

@@ -49,7 +49,6 @@ _NO_SUBJECT_ENDS = _DETERMINERS | _BE | (_PREPOSITIONS - _PARTICLES)
 """Words that no verb of an event follows."""
 _TOKEN = re.compile(r"[^\s,;:.!?\"()]+|[,;:(]")
 _MOST_SUBJECT_WORDS = 5
-_MOST_VERB_WORDS = 4
 _LEAD = re.compile(
     r"(?:As|When|After|Before|With|At|Without) (?:[^,.]{3,80}, (?=[a-zA-Z])|an? \w+ (?=the |your ))"
 )
@@ -70,6 +69,8 @@ def _verb_table() -> dict[str, dict[str, tuple[str, ...]]]:
 
 
 _VERBS = _verb_table()
+_LONGEST = {head: max(verb.count(" ") + 1 for verb in row) for head, row in _VERBS.items()}
+"""First words of verbs to the words of the longest verb with it."""
 _ORDERING = frozenset(
     word
     for verbs in _DATA["verbs"].values()
@@ -121,19 +122,36 @@ class Event(NamedTuple):
     """All words after the verb, in lower case."""
 
 
-class _SentenceWords(NamedTuple):
+class _SentenceWords:
     """The words and marks of a sentence in lower case, and where they are."""
 
-    sentence: str
-    lower: list[str]
-    spans: list[tuple[int, int]]
+    def __init__(self, sentence: str, begin: int):
+        self._text = sentence.lower()
+        self._sentence = sentence if len(self._text) == len(sentence) else self._text
+        self.lower: list[str] = _TOKEN.findall(self._text, begin)
+        self._starts: list[int] = []
+        self._begin = begin
+
+    def _start(self, at: int) -> int:
+        """Return where a word begins: between two words are only characters of no word."""
+        starts, lower = self._starts, self.lower
+        while len(starts) <= at:
+            n = len(starts)
+            after = starts[-1] + len(lower[n - 1]) if n else self._begin
+            starts.append(self._text.index(lower[n], after))
+        return starts[at]
+
+    def is_capital(self, at: int) -> bool:
+        """True if a word begins with a capital letter."""
+        return self._sentence[self._start(at)].isupper()
 
     def part(self, begin: int, end: int) -> ClausePart:
         """Return the words from one position up to another."""
         if begin >= end:
             return _NO_PART
-        start = self.spans[begin][0]
-        return ClausePart(self.sentence[start : self.spans[end - 1][1]], start)
+        start = self._start(begin)
+        last = self._start(end - 1) + len(self.lower[end - 1])
+        return ClausePart(self._sentence[start:last], start)
 
     def first(self, begin: int, end: int, is_wanted: Callable[[_SentenceWords, int], bool]) -> int:
         """Return the first position of a word that is wanted; the end if none is."""
@@ -150,18 +168,19 @@ def events_in(sentence: str) -> tuple[Event, ...]:
     ()
     """
     words = split_words(sentence, "'")
-    if not words or words[0] in _NO_SUBJECTS or _EFFECTIVE.isdisjoint(words):
+    verbs = [at for at, word in enumerate(words) if word in _EFFECTIVE]
+    if not verbs or words[0] in _NO_SUBJECTS:
         return ()
     if words[0] in SELVES and words[1:2] and words[1] in _BE and _JOINTS.isdisjoint(words):
         return ()
-    if not any(map(_may_happen, words, words[1:])):
+    if not any(_may_happen(words, at) for at in verbs):
         return ()
     return tuple(_events(_words_of(sentence)))
 
 
-def _may_happen(before: str, word: str) -> bool:
+def _may_happen(words: list[str], at: int) -> bool:
     """True if a word can be the verb of an event: no *open door*, and no *is locked*."""
-    return word in _EFFECTIVE and (before not in _NO_SUBJECT_ENDS or word in _ENDED)
+    return at > 0 and (words[at - 1] not in _NO_SUBJECT_ENDS or words[at] in _ENDED)
 
 
 @lru_cache(maxsize=1024)
@@ -178,8 +197,7 @@ def action_event(action: str) -> Event | None:
 
 def _words_of(sentence: str) -> _SentenceWords:
     lead = _LEAD.match(sentence)
-    found = list(_TOKEN.finditer(sentence, lead.end() if lead else 0))
-    return _SentenceWords(sentence, [m.group().lower() for m in found], [m.span() for m in found])
+    return _SentenceWords(sentence, lead.end() if lead else 0)
 
 
 def _events(words: _SentenceWords) -> Iterator[Event]:
@@ -217,12 +235,11 @@ def _clause(
 ) -> tuple[ClausePart, tuple[str, ...], int] | None:
     """Return subject, kinds and the position after the verb of a clause that begins there."""
     lower, first, verb_at = words.lower, words.lower[at], at
-    is_name = words.sentence[words.spans[at][0]].isupper()
-    is_name = is_name and first not in _VERBS and first not in _ADVERBS
+    determined = first in _DETERMINERS
     if first in SELVES or first in _STANDINS:
         verb_at = at + 1
-    elif first in _DETERMINERS or is_name:
-        verb_at = at + 1 + (first in _DETERMINERS)
+    elif determined or (first not in _VERBS and first not in _ADVERBS and words.is_capital(at)):
+        verb_at = at + 1 + determined
         end = min(at + _MOST_SUBJECT_WORDS + 1, len(lower))
         while verb_at < end and lower[verb_at] not in _VERBS and lower[verb_at] not in _ADVERBS:
             if lower[verb_at] in _BREAKS:
@@ -274,7 +291,7 @@ def _verb(words: _SentenceWords, at: int) -> tuple[tuple[str, ...], int] | None:
     known = _VERBS.get(lower[at]) if at < len(lower) else None
     if known is None:
         return None
-    for end in range(min(at + _MOST_VERB_WORDS, len(lower)), at, -1):
+    for end in range(min(at + _LONGEST[lower[at]], len(lower)), at, -1):
         kinds = known.get(" ".join(lower[at:end]))
         if kinds is not None:
             return kinds, end

@@ -194,7 +194,7 @@ def _things(parts: tuple[LayoutItem, ...]) -> tuple[Phrase, ...]:
         )
         if not text.lower().startswith("your "):
             found += [
-                phrase._replace(start=at + phrase.start, end=at + phrase.end)
+                Phrase(*phrase[:2], at + phrase.start, at + phrase.end)
                 for phrase in things_in(text, bare=True)
             ]
     return tuple(found)

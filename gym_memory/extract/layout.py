@@ -294,10 +294,12 @@ def _prose(text: str, lines: Sequence[re.Match[str]], cut: Sequence[bool]) -> st
             and line.start() - 1 - lines[n - 1].start() >= _LONG
         ):
             gap = gap if lines[n - 1].group().rstrip().endswith(_SENTENCE_END) else " "
-        begin = _indent(line)
-        first = _FIRST.match(line.group(), begin) if cut[n] and begin else None
-        blank = first.end() if first else len(line.group()) if cut[n] else 0
-        parts += [gap, " " * blank, line.group()[blank:]]
+        words, blank = line.group(), 0
+        if cut[n]:
+            begin = _indent(line)
+            first = _FIRST.match(words, begin) if begin else None
+            blank = first.end() if first else len(words)
+        parts += [gap, " " * blank, words[blank:]]
         end = line.end()
     return "".join(parts)
 

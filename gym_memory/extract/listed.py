@@ -6,6 +6,7 @@ A game's lists count as complete until they leave out things that show up again 
 from __future__ import annotations
 
 from itertools import islice
+from operator import itemgetter
 
 from gym_memory.extract.draft import Draft
 from gym_memory.graph import TemporalGraph
@@ -32,8 +33,7 @@ def end_unlisted(draft: Draft) -> None:
 
 def are_partial(graph: TemporalGraph) -> bool:
     """True if most things that lists left out were still where they had been."""
-    left_out = back = 0
-    for event in islice(reversed(graph.events), _MOST_EVENTS):
-        left_out += event[2] == LISTED
-        back += event[4] == LISTED
+    events = tuple(islice(reversed(graph.events), _MOST_EVENTS))
+    left_out = tuple(map(itemgetter(2), events)).count(LISTED)
+    back = tuple(map(itemgetter(4), events)).count(LISTED)
     return back > (left_out + _PRIOR_RIGHT) * _WRONG_SHARE

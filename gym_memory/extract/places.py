@@ -9,7 +9,7 @@ from functools import lru_cache
 from gym_memory.extract.events import CONDITIONS, SELVES, events_in
 from gym_memory.extract.layout import PLACE, Layout, Title
 from gym_memory.extract.notes.words import CONTAINER, ROOM, SUPPORTER, kind_of_noun, verb_forms
-from gym_memory.extract.scene import COMPASS, NAME, Scene, has_any, is_name, place_name
+from gym_memory.extract.scene import COMPASS, NAME, Scene, has_any, is_name, place_name, spoken
 
 __all__ = ["ARE", "MOVED", "PASSABLE", "YOU", "is_denied", "read_place", "ways_in"]
 
@@ -94,8 +94,8 @@ _BARRED = re.compile(
     r"\b(?:no|nothing|not|never|can't|cannot|blocked|blocks|barred|impossible|\w*unclimbable|impassable"
     r"|sealed|nailed|prevents?|boarded|rubble|locked|collapsed|once|might|would|could|if|wall)\b"
 )
-_DENYING = ("no", "never", "n't", "if", "ould")
-"""Letters without one of which :data:`_DENIED` is not found, as a fast test."""
+_DENYING = frozenset(("not", "never", "longer", "cannot", "t", "if", "would", "could", "should"))
+"""Words without one of which :data:`_DENIED` is not found; *t* is that of *can't*."""
 _CLAUSE = re.compile(r";|,? \bbut\b|, (?:although|though|where|which|while)\b")
 _OF_LAST = re.compile(r",? (?:which|but it)\b")
 _DIRECTED = ("north", "south", "east", "west", "up", "down")
@@ -211,7 +211,7 @@ def _is_place(draft: Scene, title: Title) -> bool:
 
 def is_denied(sentence: str) -> bool:
     """True if a sentence in lower case denies or supposes something."""
-    return has_any(sentence, _DENYING) and _DENIED.search(sentence) is not None
+    return not _DENYING.isdisjoint(spoken(sentence)) and _DENIED.search(sentence) is not None
 
 
 def _is_refusal(text: str) -> bool:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator
-from functools import cached_property, lru_cache
+from functools import lru_cache
 
 from gym_memory.core.records import Triple
+from gym_memory.core.text import words
 from gym_memory.extract import Pattern
 from gym_memory.extract.draft import NOWHERE, Draft
 from gym_memory.extract.events import action_event
@@ -28,7 +29,7 @@ from gym_memory.graph.schema import (
 __all__ = ["ARTICLE", "COMPASS", "LOOKING", "NAME", "NOTHING", "POSSESSION", "RELATIVE"]
 __all__ += ["ROOM_ITSELF", "SAME", "STATE_WORD", "VAGUE", "Scene", "find_things", "has_any", "here"]
 __all__ += ["is_name", "one_thing", "place_name", "put_in", "relation", "seen_relation"]
-__all__ += ["split_sentences", "things_in"]
+__all__ += ["split_sentences", "spoken", "things_in"]
 
 
 _MAX_NAME_WORDS = 6
@@ -102,7 +103,7 @@ def things_in(text: str, bare: bool) -> tuple[Phrase, ...]:
     for cut in [*(_SPLIT.finditer(text) if several else ()), None]:
         phrase = one_thing(text[begin : cut.start() if cut else len(text)], bare)
         if phrase is not None:
-            found.append(phrase._replace(start=begin + phrase.start, end=begin + phrase.end))
+            found.append(Phrase(*phrase[:2], begin + phrase.start, begin + phrase.end))
         begin = cut.end() if cut else len(text)
     return tuple(found)
 
@@ -131,12 +132,18 @@ def one_thing(text: str, bare: bool) -> Phrase | None:
         return None
     named = phrases[0]
     own = tuple(SAME.get(state, state) for state in (*named.states, *states))
-    return named._replace(name=clean_name(named.name).removeprefix("your "), states=own)
+    return Phrase(clean_name(named.name).removeprefix("your "), own, *named[2:])
 
 
 def has_any(text: str, parts: Iterable[str]) -> bool:
     """True if a text has one of the parts; a fast test before a slow pattern."""
     return any(map(text.__contains__, parts))
+
+
+@lru_cache(maxsize=4096)
+def spoken(sentence: str) -> frozenset[str]:
+    """Return the words of a sentence; sets of words are the fastest tests before slow patterns."""
+    return frozenset(words(sentence))
 
 
 def is_name(name: str) -> bool:
@@ -212,17 +219,27 @@ class Scene(Draft):
         """The action's effect on a thing; None for another action."""
         self._topic = ""
         self._has_second = False
+        self._lower: str | None = None
+        self._handled: str | None = None
+        self._held: frozenset[str] | None = None
         if action:
             self.outdate(None, RELATIVE, None)
 
-    @cached_property
+    @property
     def text(self) -> str:
         """Return the text in lower case, to see which names it uses."""
-        return self._text.lower()
+        if self._lower is None:
+            self._lower = self._text.lower()
+        return self._lower
 
-    @cached_property
+    @property
     def handled(self) -> str:
         """Return the thing that the action is about; empty for none."""
+        if self._handled is None:
+            self._handled = self._find_handled()
+        return self._handled
+
+    def _find_handled(self) -> str:
         event = self.event
         if event is None or not event.thing.text or self.direction is not None:
             return ""
@@ -396,10 +413,12 @@ class Scene(Draft):
         super().add(name, *fact[1:], *span)
         self.offset = offset
 
-    @cached_property
+    @property
     def held(self) -> frozenset[str]:
         """Return the names of what was carried before the action."""
-        return frozenset(fact.subject for fact in self.contents(INVENTORY))
+        if self._held is None:
+            self._held = frozenset(fact.subject for fact in self.contents(INVENTORY))
+        return self._held
 
 
 def place_name(text: str) -> str:

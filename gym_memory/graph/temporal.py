@@ -277,12 +277,14 @@ class TemporalGraph(VersionedFacts):
                 for word in name.split():
                     self._by_word.setdefault(word, {})[name] = None
         self._worded = len(self._facts)
+        if len(words) == 1:
+            named = self._by_word.get(next(iter(words)), {})
+            return [name for name in named if name in self._out or name in self._in]
         fewest, *others = sorted((self._by_word.get(word, {}) for word in words), key=len) or ({},)
         return [
             name
             for name in fewest
-            if (name in self._out or name in self._in)
-            and (not others or all(name in row for row in others))
+            if (name in self._out or name in self._in) and all(name in row for row in others)
         ]
 
     # The past
