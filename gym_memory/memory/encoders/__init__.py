@@ -55,7 +55,12 @@ class CachedEncoder:
 
     def __init__(self, encoder: Encoder, cache: VectorCache):
         self._encoder, self._cache = encoder, cache
-        self.id, self.dim = encoder.id, encoder.dim
+        self.id = encoder.id
+
+    @property
+    def dim(self) -> int:
+        """Return the length of a vector."""
+        return self._encoder.dim
 
     def encode(self, texts: Sequence[str]) -> Vectors:
         """Return unit vectors of ``texts``; each distinct new text is encoded once, in one call."""

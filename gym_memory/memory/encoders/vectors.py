@@ -36,7 +36,11 @@ class Encoder(Protocol):
     """An encoder of texts; two of one ``id`` give the same vectors, of length ``dim``."""
 
     id: str
-    dim: int
+
+    @property
+    def dim(self) -> int:
+        """Return the length of a vector."""
+        ...
 
     def encode(self, texts: Sequence[str]) -> Vectors:
         """Return unit vectors of ``texts``: float32 of shape (len(texts), dim)."""
