@@ -58,7 +58,7 @@ class Browser:
         """Run a script in the page."""
         return self.driver.execute_script(script, *arguments)
 
-    def wait(self, script: str, *arguments: Any, seconds: float = 120) -> Any:
+    def wait(self, script: str, *arguments: Any, seconds: float = 600) -> Any:
         """Wait until a script returns something true; return it."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:
@@ -134,7 +134,7 @@ def open_window(width: int = 1440, height: int = 900) -> Iterator[Browser]:
         driver = webdriver.Chrome(options=options, service=service(shutil.which("chromedriver")))
         size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
         driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
-        driver.set_script_timeout(120)
+        driver.set_script_timeout(600)
         try:
             yield Browser(driver, Path(downloads))
         finally:
@@ -162,7 +162,7 @@ def serving(*words: str, cwd: Path) -> Iterator[str]:
             env={**os.environ, "PYTHONUNBUFFERED": "1"},
         )
     try:
-        end = time.monotonic() + 90
+        end = time.monotonic() + 600
         while "Pages at " not in log.read_text():
             assert process.poll() is None, log.read_text()
             assert time.monotonic() < end, log.read_text()
@@ -170,4 +170,4 @@ def serving(*words: str, cwd: Path) -> Iterator[str]:
         yield log.read_text().split("Pages at ")[1].split(" ")[0].rstrip("/")
     finally:
         process.terminate()
-        process.wait(30)
+        process.wait(600)

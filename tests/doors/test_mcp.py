@@ -83,7 +83,7 @@ def serving(*words: str) -> Iterator[int]:
         [sys.executable, *words, "--http", "--port", str(number)],
         env={**os.environ, "GYM_MEMORY_TOKEN": TOKEN},
     )
-    end = time.monotonic() + 120
+    end = time.monotonic() + 600
     try:
         while True:
             try:
@@ -96,7 +96,7 @@ def serving(*words: str) -> Iterator[int]:
         yield number
     finally:
         process.terminate()
-        process.wait(30)
+        process.wait(600)
 
 
 @pytest.fixture(scope="module")
@@ -108,7 +108,7 @@ def port() -> Iterator[int]:
 @asynccontextmanager
 async def over_http(port: int, token: str = TOKEN) -> AsyncIterator[Any]:
     headers = {"Authorization": f"Bearer {token}"}
-    async with httpx.AsyncClient(headers=headers, timeout=120) as http:
+    async with httpx.AsyncClient(headers=headers, timeout=600) as http:
         transport = streamable_http_client(f"http://127.0.0.1:{port}/mcp", http_client=http)
         async with mcp.Client(transport) as client:
             yield client

@@ -33,7 +33,7 @@ SUMMARY = load_prompt("summary").messages(
 def post(url: str, body: bytes, **headers: str) -> tuple[int, dict]:
     request = urllib.request.Request(url, body, {"Content-Type": "application/json", **headers})
     try:
-        with urllib.request.urlopen(request, timeout=5) as response:
+        with urllib.request.urlopen(request, timeout=600) as response:
             return response.status, json.load(response)
     except urllib.error.HTTPError as error:
         with error:
@@ -151,7 +151,7 @@ def test_a_request_may_ask_for_its_fault(serve, fault):
 )
 def test_bad_requests_are_answered(serve, path, body, status):
     server = serve()
-    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=5)
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=600)
     with contextlib.closing(connection):
         connection.request("POST", path if path[0] != "/" else f"/v1{path}", body, {"Host": "x"})
         response = connection.getresponse()
@@ -170,10 +170,10 @@ def test_slow_clients_are_cut_off(serve):
     def held() -> int:
         return len(set(threading.enumerate()) - others)
 
-    deadline = time.monotonic() + 40
+    deadline = time.monotonic() + 600
     with contextlib.ExitStack() as stack:
         clients = [
-            stack.enter_context(socket.create_connection(("127.0.0.1", server.port), 5))
+            stack.enter_context(socket.create_connection(("127.0.0.1", server.port), 600))
             for _ in range(40)
         ]
         clients[0].setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1024)
@@ -208,10 +208,10 @@ def test_the_prefix_cache_is_bounded(serve):
 
 def test_health_and_unknown_paths(serve):
     server = serve()
-    with urllib.request.urlopen(f"{server.base_url}/health", timeout=5) as response:
+    with urllib.request.urlopen(f"{server.base_url}/health", timeout=600) as response:
         assert json.load(response) == {"status": "ok"}
     with pytest.raises(urllib.error.HTTPError):
-        urllib.request.urlopen(f"{server.base_url}/nothing", timeout=5)
+        urllib.request.urlopen(f"{server.base_url}/nothing", timeout=600)
 
 
 def test_faults_are_drawn_at_their_rates_and_repeat():
@@ -257,7 +257,9 @@ def test_the_command_serves():
             assert post(f"{url}/chat/completions", body)[0] == 200
         finally:
             process.terminate()
-    wrong = subprocess.run([*command, "--fault", "500"], capture_output=True, text=True, timeout=60)
+    wrong = subprocess.run(
+        [*command, "--fault", "500"], capture_output=True, text=True, timeout=600
+    )
     assert (wrong.returncode, wrong.stderr.count("\n")) == (2, 1)
 
 

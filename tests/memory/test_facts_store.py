@@ -188,7 +188,7 @@ def test_processes_append_whole_episodes(place):
     for writer in writers:
         writer.start()
     for writer in writers:
-        writer.join(60)
+        writer.join(600)
         assert writer.exitcode == 0
     graph, episodes, _ = FactStore(place).partition("house", TASK.goal).copy()
     assert [e.t for e in episodes] == list(range(30))

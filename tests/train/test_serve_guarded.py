@@ -37,7 +37,7 @@ def port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
         env={**os.environ, "GYM_MEMORY_TOKEN": TOKEN},
     )
     try:
-        end = time.monotonic() + 90
+        end = time.monotonic() + 600
         while True:
             try:
                 socket.create_connection(("127.0.0.1", number)).close()
@@ -49,11 +49,11 @@ def port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
         yield number
     finally:
         process.terminate()
-        process.wait(30)
+        process.wait(600)
 
 
 def ask(port: int, path: str, body: bytes = b"", **headers: str) -> tuple[int, str]:
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=600)
     given = {"Authorization": f"Bearer {TOKEN}", "Content-Type": "application/json", **headers}
     connection.request("POST" if body else "GET", path, body or None, given)
     answer = connection.getresponse()

@@ -441,7 +441,7 @@ def check_comparison(browser: Browser) -> None:
 
 
 def downloaded(browser: Browser, form: str) -> bytes:
-    end = time.monotonic() + 30
+    end = time.monotonic() + 600
     while time.monotonic() < end:
         files = [p for p in browser.downloads.iterdir() if p.suffix == f".{form}"]
         if files and files[0].stat().st_size:

@@ -35,11 +35,11 @@ def test_times_leave_out_what_the_person_took(
     request = {"env": house, "memory": "arigraph", "seed": 0, "budget": 500}
     game = PlayedGame(request, PlayDefaults(env=house, out=tmp_path / "out"), said.put)
     game.start()
-    while "over" not in (message := said.get(timeout=60)):
+    while "over" not in (message := said.get(timeout=600)):
         assert "error" not in message, message
         if "heavy" in message and not message["light"]["end"]:
             game.say("look")
-    game.join(10)
+    game.join(600)
     assert clock == [300.0]
     (row,) = read_source(game.folder).rows
     assert row.result.seconds == 0

@@ -163,7 +163,7 @@ def test_escaping() -> None:
 
 def ask(site: str, path: str = "/", **headers: str) -> tuple[int, dict[str, str], str]:
     where = urlsplit(site)
-    connection = http.client.HTTPConnection(where.hostname or "", where.port, timeout=60)
+    connection = http.client.HTTPConnection(where.hostname or "", where.port, timeout=600)
     names = {name.replace("_", "-"): value for name, value in headers.items()}
     connection.putrequest("GET", path, skip_host="Host" in names)
     for name, value in names.items():

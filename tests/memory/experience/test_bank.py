@@ -170,7 +170,7 @@ def test_several_processes_and_a_kill_lose_no_item(tmp_path: Path) -> None:
     os.kill(killed.pid, signal.SIGKILL)
     killed.wait()
     reported = 3 + len(killed.stdout.read().splitlines())
-    assert whole.wait(120) == 0
+    assert whole.wait(600) == 0
     memory = made(f"exprag?store={place}")
     begin(memory, "put a thing in shelf")
     goals = [item.goal for item in items(memory)]
