@@ -29,8 +29,6 @@ from gym_memory.run.config import Job
 Parts = dict[str, tuple[Any, str, Any]]
 """Part to its module or class, its public name there, and its replacement."""
 
-RECORDED = Path(__file__).parent / "scienceworld/learner/demonstrations.jsonl.gz"
-
 
 class Player(NamedTuple):
     """A policy, the games it plays, the modules whose caches know its parts, and the parts."""
@@ -51,7 +49,7 @@ def _weight(**changes: float) -> tuple[ModuleType, str, places.PlaceWeights]:
 
 PLAYERS = {
     "imitator": Player(
-        f"imitator?checkpoint={RECORDED}",
+        "imitator?checkpoint=shipped",
         ("ScienceWorld?split=dev&max_steps=150&valid_actions=false",),
         (demonstrations, guide, phrases, scene, turn),
         {

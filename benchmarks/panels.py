@@ -14,18 +14,20 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+import os
 import sys
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import psutil
 from keep import measured, write_measured
 from panel_list import PANELS, PlannedPanel, PlannedWorld
 
 from gym_memory.core.errors import GymMemoryError
 from gym_memory.core.names import Spec
-from gym_memory.panels.digests import content_of, observe, shown
+from gym_memory.panels.digests import MOST_STEPS, content_of, observe, shown
 from gym_memory.panels.env import make_world
 from gym_memory.panels.leaks import find_leaks
 from gym_memory.panels.panel import Panel, PanelTask, load_panel, panel_names, write_panel
@@ -34,6 +36,7 @@ from gym_memory.run.results.folder import iter_folders
 from gym_memory.run.results.report import read_source
 
 FOLDER = Path(__file__).parents[1] / "gym_memory" / "panels" / "data"
+_COUNTS = ("tasks", "alike")
 
 
 def made(plan: PlannedPanel) -> Panel:
@@ -63,7 +66,8 @@ def _played(draft: Panel, world: PlannedWorld) -> list[PanelTask]:
             for step, obs in enumerate(observe(env, task_id)):
                 digests.append(shown(obs, step))
                 content = content or content_of(env, obs)
-            tasks.append(PanelTask(spec, task_id, tuple(digests), content))
+            way = env.get_wrapper_attr("oracle")().walkthrough[:MOST_STEPS] if world.solved else ()
+            tasks.append(PanelTask(spec, task_id, tuple(digests), content, tuple(way)))
         env.close()
     except (GymMemoryError, ImportError, OSError) as error:
         if not world.known:
@@ -88,14 +92,20 @@ def expect(folder: Path) -> Panel:
 def replayed(name: str) -> dict[str, Any]:
     """Play all expected rows of a panel again; return how many differ, and the CPU seconds."""
     panel = load_panel(name)
-    started = time.process_time()
+    started = _cpu_seconds()
     jobs = list(replay(panel, name, None))
     for job in jobs:
         if not job.equal:
             print(f"{name}: {job}")
-    differ, seconds = sum(not job.equal for job in jobs), time.process_time() - started
+    differ, seconds = sum(not job.equal for job in jobs), _cpu_seconds() - started
     cited = f"{name}@{panel.digest}"
     return {"panel": cited, "episodes": len(jobs), "differ": differ, "cpu_s": round(seconds, 1)}
+
+
+def _cpu_seconds() -> float:
+    """Return the CPU seconds of this process and of the engines that it started."""
+    running = psutil.Process().children(recursive=True)
+    return sum(os.times()[:4]) + sum(sum(child.cpu_times()[:2]) for child in running)
 
 
 def leaks(names: Sequence[str]) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -109,7 +119,7 @@ def leaks(names: Sequence[str]) -> Iterator[tuple[str, dict[str, Any]]]:
                 env,
                 {
                     **{"panels": [panel.name for panel in own], "splits": len(found)},
-                    **{"tasks": sum(report.tasks for report in found)},
+                    **{kind: sum(getattr(report, kind) for report in found) for kind in _COUNTS},
                     "shared": [pair for report in found for pair in report.shared],
                 },
             )

@@ -19,6 +19,7 @@ sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tests" / "games")]
 import test_extract_hostile as hostile  # noqa: E402 - pages of each dialect
 
 from gym_memory.baselines.llm.answers import read_action  # noqa: E402
+from gym_memory.baselines.rules.scienceworld.imitator import SHIPPED  # noqa: E402
 from gym_memory.core.errors import GymMemoryError, ModelError  # noqa: E402
 from gym_memory.core.files import parse_json  # noqa: E402
 from gym_memory.core.names import Spec  # noqa: E402
@@ -107,8 +108,7 @@ def texts() -> list[str]:
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.Constant) and isinstance(node.value, str):
                 found.setdefault(node.value)
-    learnt = ROOT / "benchmarks/scienceworld/learner/demonstrations.jsonl.gz"
-    with gzip.open(learnt, "rt") as lines:
+    with gzip.open(SHIPPED, "rt") as lines:
         for _, line in zip(range(200), lines, strict=False):
             found.setdefault(json.loads(line)["text"])
     return [text for text in found if 20 < len(text) < 3000]

@@ -6,10 +6,10 @@ world). Variations are spread over the train split. What the file holds already 
 same command goes on with a run that was stopped.
 
     python benchmarks/scienceworld/demonstrate.py --a-task 9 \\
-        --out benchmarks/scienceworld/learner/demonstrations.jsonl.gz
+        --out gym_memory/baselines/rules/scienceworld/demonstrations.jsonl.gz
     python benchmarks/scienceworld/demonstrate.py --a-task 30 \\
         --task lifespan-longest-lived --task lifespan-shortest-lived \\
-        --out benchmarks/scienceworld/learner/demonstrations.jsonl.gz
+        --out gym_memory/baselines/rules/scienceworld/demonstrations.jsonl.gz
 """
 
 from __future__ import annotations

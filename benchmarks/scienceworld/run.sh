@@ -39,7 +39,7 @@ learner)
   run=${RUN:-results/scienceworld/learner}
   gym-memory compare -e "ScienceWorld?split=clin&max_steps=150&valid_actions=false" \
     -m none -m history -m arigraph -m clin \
-    -p "imitator?checkpoint=$out/learner/demonstrations.jsonl.gz" \
+    -p "imitator?checkpoint=shipped" \
     --seeds "${SEEDS:-0:164}" --workers "${WORKERS:-1}" --out "$run"
   python benchmarks/keep.py "$run" $out --name learner
   gzip -9nc "$run/episodes.jsonl" > $out/learner/episodes.jsonl.gz

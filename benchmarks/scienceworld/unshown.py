@@ -11,7 +11,6 @@ the task as the unit. ``--seeds 0:2`` are the variations that the imitator was d
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 from statistics import fmean
 from typing import Any
 
@@ -20,13 +19,13 @@ from keep import write_measured
 from gym_memory.baselines import Policy
 from gym_memory.baselines.base import make_policy
 from gym_memory.baselines.rules.scienceworld.demonstrations import learn
+from gym_memory.baselines.rules.scienceworld.imitator import SHIPPED
 from gym_memory.baselines.scripted import Random
 from gym_memory.games.scienceworld import catalog
 from gym_memory.run import rollout
 from gym_memory.run.config import Job
 from gym_memory.run.results import intervals
 
-RECORDED = Path(__file__).parent / "learner/demonstrations.jsonl.gz"
 STEPS = 50
 
 
@@ -62,10 +61,10 @@ def main() -> None:
     parser.add_argument("--seeds", default="2:6", help="variations a task: FIRST:END")
     args = parser.parse_args()
     first, end = map(int, args.seeds.split(":"))
-    shown = {one.task for one in learn(RECORDED).demonstrations}
+    shown = {one.task for one in learn(SHIPPED).demonstrations}
     tasks = sorted(name for name in catalog.TASKS if name not in shown)
     players = {
-        "imitator": make_policy(f"imitator?checkpoint={RECORDED}"),
+        "imitator": make_policy("imitator?checkpoint=shipped"),
         "idle": Random(fallback="look around"),  # it is shown no valid action
         "random": Random(),
     }

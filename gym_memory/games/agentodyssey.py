@@ -10,10 +10,9 @@ import functools
 import hashlib
 import importlib
 import logging
-import re
 import sys
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from importlib.metadata import distribution, version
 from itertools import product
 from pathlib import Path
@@ -40,7 +39,6 @@ _TOPS = ("games", "tools", "utils")
 _LOGGERS = ("EnvLogger", "ExpansionLogger", "RewardLogger", "RuleEngine", "WorldLogger")
 _WRITERS = {"export_graph", "_save_goal_tree_png"}
 _AGENT = "agent_adam_davis"
-_CRAFTS = re.compile(r"(can be used to craft: )([^\n]*)\)")
 
 
 class OdysseyAnswer(NamedTuple):
@@ -91,8 +89,7 @@ class Engine:
         reward = rewards[_AGENT]
         parts = dict(vars(reward), total=reward.score_total)
         accepted = not flags["step_invalid_action"][_AGENT]
-        text = _CRAFTS.sub(_sorted_crafts, str(seen[_AGENT]["text"]))
-        return OdysseyAnswer(text, parts, accepted, bool(done))
+        return OdysseyAnswer(str(seen[_AGENT]["text"]), parts, accepted, bool(done))
 
     def copy(self) -> Engine:
         """Return a copy whose further course is its own."""
@@ -118,9 +115,35 @@ class Engine:
         return thing
 
 
-def _sorted_crafts(found: re.Match[str]) -> str:
-    """Sort a list that the engine writes in the order of a set."""
-    return found[1] + "), ".join(sorted(found[2].split("), "))) + ")"
+class _SortedSet(set[Any]):
+    """A set in sorted order, for modules that place things in the order of a set of names.
+
+    That of a plain set differs from process to process.
+    """
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(sorted(super().__iter__(), key=str))
+
+    def pop(self) -> Any:
+        first = next(iter(self))
+        self.remove(first)
+        return first
+
+
+def _sorted_result(name: str) -> Callable[..., Any]:
+    method = getattr(set, name)
+
+    def combine(*sets: Any) -> Any:
+        found = method(*sets)
+        return found if found is NotImplemented else _SortedSet(found)
+
+    return combine
+
+
+for _name in ("and", "or", "sub", "xor", "rand", "ror", "rsub", "rxor"):
+    setattr(_SortedSet, f"__{_name}__", _sorted_result(f"__{_name}__"))
+for _name in ("copy", "difference", "intersection", "symmetric_difference", "union"):
+    setattr(_SortedSet, _name, _sorted_result(_name))
 
 
 def _write_nothing(*_: Any, **__: Any) -> None:
@@ -146,6 +169,9 @@ def _load(world: str) -> tuple[Any, Any, Path]:
         for kind in (module.World, *vars(quest).values()):
             for name in _WRITERS & set(dir(kind)):
                 setattr(kind, name, _write_nothing)
+        for name, loaded in list(sys.modules.items()):
+            if name.startswith("games."):
+                vars(loaded)["set"] = _SortedSet  # in place of the builtin
         return module, importlib.import_module(f"games.generated.{world}.agent"), folder
     finally:
         sys.path.remove(str(folder))

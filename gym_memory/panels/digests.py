@@ -52,19 +52,22 @@ def shown(obs: Mapping[str, Any], step: int) -> ObservationDigests:
     return ObservationDigests(*map(_digest, texts(obs, step)))
 
 
-def observe(env: gym.Env[Any, str], task_id: str) -> Iterator[Mapping[str, Any]]:
-    """Yield the observations of a task at reset and along its walkthrough.
+def observe(
+    env: gym.Env[Any, str], task_id: str, way: Sequence[str] = (), way_of: str | None = None
+) -> Iterator[Mapping[str, Any]]:
+    """Yield the observations of a task at reset and along a way, by default its walkthrough.
 
-    Without a walkthrough, the digest of task and step chooses among the valid actions.
+    Without a walkthrough, the digest of task and step chooses among the valid actions; ``way_of``
+    is another task whose choices are made.
     """
     obs, _ = env.reset(options={"task_id": task_id})
     yield obs
-    way: Sequence[str] = env.get_wrapper_attr("oracle")().walkthrough
+    way = way or env.get_wrapper_attr("oracle")().walkthrough
     for step in range(min(len(way), MOST_STEPS) or _BLIND_STEPS):
         actions = env.get_wrapper_attr("valid_actions")() if not way else ()
         if not way and not actions:
             return
-        draw = int(_digest(f"{task_id} {step}"), 16)
+        draw = int(_digest(f"{way_of or task_id} {step}"), 16)
         action = way[step] if way else actions[draw % len(actions)]
         obs, _, terminated, truncated, _ = env.step(action)
         yield obs
@@ -107,7 +110,7 @@ def differences(env: gym.Env[Any, str], task: PanelTask) -> Iterator[TextDiffere
             yield TextDifference(task.task_id, 0, "file", f"MD5 {found_file}")
         if not task.shown:
             return
-        for step, obs in enumerate(observe(env, task.task_id)):
+        for step, obs in enumerate(observe(env, task.task_id, task.way)):
             if step >= len(task.shown):
                 yield TextDifference(task.task_id, step, "task", "goes on beyond the panel's end")
                 return

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+import gymnasium as gym
 
 from gym_memory.core.errors import GymMemoryError
 from gym_memory.core.names import Spec
-from gym_memory.panels.digests import FILE, content_of, shown
+from gym_memory.panels.digests import FILE, content_of, observe, shown
 from gym_memory.panels.env import make_world
 from gym_memory.panels.panel import Panel, PanelTask, load_panel, panel_names
 
@@ -24,11 +26,13 @@ class LeakReport(NamedTuple):
     Attributes:
         world: A panel's world with the other split.
         tasks: Tasks compared.
+        alike: Pairs of tasks that begin alike, by goal, first text and engine facts.
         shared: Panel, its task, and the same task of the split by its id there.
     """
 
     world: Spec
     tasks: int
+    alike: int
     shared: tuple[tuple[str, str, str], ...]
 
 
@@ -36,6 +40,8 @@ def find_leaks(panels: Iterable[Panel], most: int | None = None) -> Iterator[Lea
     """Compare panels with the training splits of all their worlds, by content and not by name.
 
     A panel is compared with the splits of every world of the same environment, whatever its level.
+    Where an engine has neither a solution nor facts beyond what was seen, tasks that begin alike
+    are the same if they also answer alike along the panel's way.
 
     Args:
         panels: The panels.
@@ -44,7 +50,7 @@ def find_leaks(panels: Iterable[Panel], most: int | None = None) -> Iterator[Lea
     panels = tuple(panels)
     for other, drawn_from in _training_worlds(panels).items():
         own = [(p.name, t) for p in panels for t in p.tasks if t.env.name == other.name]
-        known = _by_content(own)
+        known, alike = _by_content(own), 0
         first = {t.shown[0].text if t.shown else None for _, t in own if t.content}
         try:
             made = make_world(drawn_from, other)
@@ -56,9 +62,23 @@ def find_leaks(panels: Iterable[Panel], most: int | None = None) -> Iterator[Lea
             for task_id in ids:
                 obs, _ = env.reset(options={"task_id": task_id})
                 if None in first or shown(obs, 0).text in first:  # facts may take a second
-                    same = known.get(content_of(env, obs), ())
-                    shared += [(name, own_id, task_id) for name, own_id in same]
-        yield LeakReport(other, len(ids), tuple(shared))
+                    candidates = known.get(content_of(env, obs), ())
+                    alike += len(candidates)
+                    for name, task in candidates:
+                        if _goes_alike(env, task, task_id):
+                            shared.append((name, task.task_id, task_id))
+        yield LeakReport(other, len(ids), alike, tuple(shared))
+
+
+def _goes_alike(env: gym.Env[Any, str], task: PanelTask, task_id: str) -> bool:
+    """True unless another task, which begins as a panel's does, answers differently on its way."""
+    if not task.shown or env.get_wrapper_attr("oracle")().walkthrough:
+        return True
+    seen = observe(env, task_id, way_of=task.task_id)
+    return all(
+        shown(obs, step) == known
+        for (step, obs), known in zip(enumerate(seen), task.shown, strict=False)
+    )
 
 
 def _training_worlds(panels: Iterable[Panel]) -> dict[Spec, Panel]:
@@ -77,11 +97,13 @@ def _training_worlds(panels: Iterable[Panel]) -> dict[Spec, Panel]:
     return found
 
 
-def _by_content(tasks: Iterable[tuple[str, PanelTask]]) -> dict[str, list[tuple[str, str]]]:
-    known: dict[str, list[tuple[str, str]]] = {}
+def _by_content(
+    tasks: Iterable[tuple[str, PanelTask]],
+) -> dict[str, list[tuple[str, PanelTask]]]:
+    known: dict[str, list[tuple[str, PanelTask]]] = {}
     for name, task in tasks:
         if task.content and not task.content.startswith(FILE):
-            known.setdefault(task.content, []).append((name, task.task_id))
+            known.setdefault(task.content, []).append((name, task))
     return known
 
 

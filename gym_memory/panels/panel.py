@@ -65,24 +65,28 @@ class PanelTask(NamedTuple):
             was not available when the panel was made.
         content: Digest of what makes the task: goal, first text, engine facts; ``md5:`` and the
             sum of a story file; empty if unknown.
+        way: Actions of the walkthrough, if its engine takes long to find them; else empty.
     """
 
     env: Spec
     task_id: str
     shown: tuple[ObservationDigests, ...] = ()
     content: str = ""
+    way: tuple[str, ...] = ()
 
-    def to_json(self) -> dict[str, str]:
+    def to_json(self) -> dict[str, Any]:
         """Return plain values without the world."""
         parts = {part: "".join(getattr(s, part) for s in self.shown) for part in PARTS}
-        return {"id": self.task_id, **parts, "content": self.content}
+        way = {"way": list(self.way)} if self.way else {}
+        return {"id": self.task_id, **parts, "content": self.content, **way}
 
     @classmethod
-    def from_json(cls, env: Spec, record: Mapping[str, str]) -> PanelTask:
+    def from_json(cls, env: Spec, record: Mapping[str, Any]) -> PanelTask:
         """Build a task from :meth:`to_json`'s record."""
         split = [_cut(record[part]) for part in PARTS]
         shown = tuple(ObservationDigests(*each) for each in zip(*split, strict=True))
-        return cls(env, str(record["id"]), shown, str(record["content"]))
+        way = tuple(map(str, record.get("way", ())))
+        return cls(env, str(record["id"]), shown, str(record["content"]), way)
 
 
 def _cut(digits: str) -> list[str]:

@@ -29,7 +29,7 @@ from gym_memory.baselines.rules.scienceworld.guide import (
     decided,
     progress,
 )
-from gym_memory.baselines.rules.scienceworld.imitator import Imitator
+from gym_memory.baselines.rules.scienceworld.imitator import SHIPPED, Imitator
 from gym_memory.baselines.rules.scienceworld.phrases import (
     Translation,
     condition_of,
@@ -47,13 +47,12 @@ from gym_memory.core.records import Observation, Triple
 from gym_memory.games.scienceworld import catalog
 from gym_memory.run import rollout
 
-RECORDED = Path(__file__).parents[2] / "benchmarks/scienceworld/learner/demonstrations.jsonl.gz"
 GOAL = "Your task is to find a(n) living thing. First, focus on the thing."
 
 
 @pytest.fixture(scope="module")
 def knowledge() -> ShownKnowledge:
-    return learn(RECORDED)
+    return learn(SHIPPED)
 
 
 def shown(knowledge: ShownKnowledge, task: str) -> Demonstration:
@@ -82,7 +81,7 @@ def test_knows_which_tasks_nobody_showed(knowledge: ShownKnowledge, goal: str, k
 
 
 def play_dev(task: str, steps: int) -> tuple[Imitator, Any]:
-    policy = Imitator(RECORDED)
+    policy = Imitator(SHIPPED)
     try:
         env = gym.make(
             "gym_memory/ScienceWorld-v0", task=task, split="dev", max_steps=steps,
@@ -115,7 +114,7 @@ def test_focuses_on_what_goal_names_though_nobody_showed_it() -> None:
         "This room is called the workshop. In it, you see: \n\ta red lamp\n"
         "\ta red box (containing nothing)\nYou also see:\n\tA door to the hallway (that is open)"
     )
-    policy = Imitator(RECORDED)
+    policy = Imitator(SHIPPED)
     policy.reset({}, 0)
     observed = seen(view, task=goal.format("create a circuit."))
     assert policy.act(observed, {}) == "focus on red lamp"
@@ -138,10 +137,10 @@ def seen(text: str, memory: str = "", *facts: str, task: str = GOAL, held: str =
 def test_was_shown_train_variations_only() -> None:
     from gym_memory.core.trajectory import read_trajectory
 
-    for trajectory in read_trajectory(RECORDED):
+    for trajectory in read_trajectory(SHIPPED):
         _, task, number = trajectory.task.id.split("/")
         assert int(number) in catalog.variations(task, "train")
-    assert {one.task for one in learn(RECORDED).demonstrations} == {r.task for r in catalog.CLIN}
+    assert {one.task for one in learn(SHIPPED).demonstrations} == {r.task for r in catalog.CLIN}
 
 
 @pytest.mark.parametrize(
@@ -285,7 +284,7 @@ def test_focuses_on_nothing_of_another_stage(knowledge: ShownKnowledge) -> None:
     one = shown(knowledge, "identify-life-stages-1")
     assert "turtle" in one.goal
     first = next(i for i, move in enumerate(one.moves) if move.act.verb == "focus on")
-    policy = Imitator(RECORDED)
+    policy = Imitator(SHIPPED)
     policy.reset({}, 0)
     policy.focus = Experiment(Pursuit(parse("focus on hatchling turtle"), "outside", later=True))
     view = "This outside location is called the outside. Here you see: \n\ta adult turtle"
@@ -407,7 +406,7 @@ def test_goes_on_in_the_room_where_it_is(knowledge: ShownKnowledge) -> None:
 def test_given_up_aim_is_sought_first_then_noted(
     knowledge: ShownKnowledge,
 ) -> None:
-    policy = Imitator(RECORDED)
+    policy = Imitator(SHIPPED)
     policy.reset({}, 0)
     view = KITCHEN.format("\n\ta metal pot (containing a substance called soap)")
     policy.focus = Experiment(Pursuit(parse("examine soap"), "kitchen"))
@@ -439,7 +438,7 @@ def test_name_in_many_rooms_means_the_thing_here() -> None:
 
 
 def test_decides_by_the_observation_alone() -> None:
-    policy = Imitator(RECORDED)
+    policy = Imitator(SHIPPED)
     obs = seen("This room is called the hallway. In it, you see: \n\tthe agent")
     policy.reset({}, 3)
     twin = copy.deepcopy(policy)
@@ -448,7 +447,7 @@ def test_decides_by_the_observation_alone() -> None:
 
 
 def test_answers_a_question_by_its_first_choice() -> None:
-    policy = Imitator(RECORDED)
+    policy = Imitator(SHIPPED)
     policy.reset({}, 0)
     assert policy.act(seen("Ambiguous request: Please enter the number"), {}) == "0"
 
@@ -480,7 +479,7 @@ def test_after_giving_up_only_named_things_get_focus(
     goal = GOAL + " Then, move it to the red box in the kitchen."
     actions = []
     for given_up in ((), (parse("open door"),)):
-        policy = Imitator(RECORDED)
+        policy = Imitator(SHIPPED)
         policy.reset({}, 0)
         later = Pursuit(parse("focus on blue jay"), "outside", later=True)
         policy.focus = Experiment(later, abandoned=given_up)

@@ -19,11 +19,12 @@ REQUIRED = re.compile(r"Required action: `(.*)`")
 TRANSCRIPT = """
 import random
 from gym_memory.games.agentodyssey import AgentOdyssey
-env, rng = AgentOdyssey(tutorial=False), random.Random(0)
-obs, _ = env.reset(seed=0)
-for _ in range(60):
-    print(obs)
-    obs = env.step(rng.choice(obs["valid_actions"]))[0]
+for world, seed, steps in (("remnant", 0, 60), ("metropolis", 1, 30)):
+    env, rng = AgentOdyssey(world, tutorial=False), random.Random(0)
+    obs, _ = env.reset(seed=seed)
+    for _ in range(steps):
+        print(obs)
+        obs = env.step(rng.choice(obs["valid_actions"]))[0]
 """
 
 

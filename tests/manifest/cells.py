@@ -11,8 +11,8 @@ __all__ = ["cell_name", "cells"]
 register_fake()
 
 SCIENCE = "ScienceWorld?split=dev&valid_actions=false"
-DEMONSTRATIONS = "benchmarks/scienceworld/learner/demonstrations.jsonl.gz"
-IMITATOR = f"imitator?checkpoint={DEMONSTRATIONS}"
+DEMONSTRATIONS = "gym_memory/baselines/rules/scienceworld/demonstrations.jsonl.gz"
+IMITATOR = "imitator?checkpoint=shipped"
 
 EVERY_MEMORY = {
     "Cooking?level=medium": "planner",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -39,6 +40,11 @@ def of_world(spec: Spec, name: str) -> Panel:
         tasks.append(PanelTask(spec, task_id, digests, content_of(env, obs)))
     env.close()
     return Panel(name, draft.about, tuple(tasks))
+
+
+@pytest.fixture
+def panel_of() -> Callable[[Spec, str], Panel]:
+    return of_world
 
 
 @pytest.fixture

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import dataclasses
+from collections.abc import Callable
+
 import pytest
 
 from gym_memory.cli.train import Arena
 from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.names import Spec, specs
+from gym_memory.core.records import Oracle
+from gym_memory.games.base import ENVIRONMENTS, Feedback
 from gym_memory.memory.base import make_memory
 from gym_memory.panels.digests import content_of
 from gym_memory.panels.env import make_world
@@ -15,6 +20,7 @@ from gym_memory.panels.panel import Panel, PanelTask
 from gym_memory.run.config import Job, RunConfig
 from gym_memory.run.mixtures import mixtures, training_mixtures
 from gym_memory.run.play import play_job
+from gym_memory.testing.fake_env import FakeHouse
 
 
 @pytest.mark.slow
@@ -31,7 +37,35 @@ def test_same_task_under_another_name_is_found() -> None:
     ):
         panel = Panel("asked", "", (PanelTask(valid, "cooking/rl-1/valid/0", (), known),))
         found = {r.world.kwargs["split"]: r for r in find_leaks([panel], 2)}
-        assert found["train"][1:] == (2, shared)
+        assert (found["train"].tasks, found["train"].shared) == (2, shared)
+
+
+class BlindHouse(FakeHouse):
+    """A house in three variants, of which neither facts nor a solution are known."""
+
+    splits = ("train", "valid", "test")
+
+    def _open(self, task_id: str) -> Feedback:
+        head, _, number = task_id.rpartition("/")
+        return super()._open(f"{head}/{int(number) % 3 * 3}")
+
+    def goal(self) -> str:
+        return "Explore."
+
+    def oracle(self) -> Oracle:
+        return Oracle(frozenset(), ())
+
+
+def test_tasks_that_begin_alike_are_compared_further(
+    monkeypatch: pytest.MonkeyPatch, panel_of: Callable[[Spec, str], Panel]
+) -> None:
+    monkeypatch.setitem(ENVIRONMENTS.loaded, "BlindHouse", BlindHouse)
+    panel = panel_of(Spec("BlindHouse?split=test"), "asked")
+    panel = dataclasses.replace(panel, tasks=panel.tasks[2:3])
+    train, valid = find_leaks([panel])
+    assert (train.tasks, train.alike, valid.alike) == (8, 8, 2)
+    same = [other for _, own, other in (*train.shared, *valid.shared)]
+    assert same == [*(f"fakehouse/train/{n}" for n in (0, 3, 6)), "fakehouse/valid/9"]
 
 
 def test_panel_of_a_task_is_found() -> None:

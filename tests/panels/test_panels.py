@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import gzip
 import json
 from pathlib import Path
@@ -31,6 +32,23 @@ def test_panel_is_read_as_written(panel_file: str, tmp_path: Path) -> None:
     write_panel(panel, tmp_path / "again.json.gz")
     assert (tmp_path / "again.json.gz").read_bytes() == Path(panel_file).read_bytes()
     assert load_panel(str(tmp_path / "again.json.gz")).digest == panel.digest
+
+
+def test_kept_way_is_followed_without_a_solution(
+    panel_file: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    panel = load_panel(panel_file)
+    env = make_world(panel, panel.worlds[0])
+    tasks = []
+    for task in panel.tasks:
+        env.reset(options={"task_id": task.task_id})
+        tasks.append(task._replace(way=env.get_wrapper_attr("oracle")().walkthrough))
+    write_panel(dataclasses.replace(panel, tasks=tuple(tasks)), panel_file)
+    monkeypatch.setattr(env.unwrapped, "oracle", None)
+    kept = load_panel(panel_file)
+    assert kept.tasks == tuple(tasks)
+    assert kept.digest != panel.digest
+    assert [d for _, found in check_panel(kept.tasks, env) for d in found] == []
 
 
 def test_one_changed_word_is_exactly_one_text(panel_file: str, questions: Path) -> None:
