@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import re
+import shutil
 import socket
 import subprocess
 import sys
@@ -145,19 +146,36 @@ def free_port() -> int:
         return int(found.getsockname()[1])
 
 
+@pytest.fixture(scope="module")
+def first(tmp_path_factory: pytest.TempPathFactory, environment: dict[str, str]) -> Path:
+    """Return the folder in which the commands of the first page ran; the second page reads it."""
+    folder = tmp_path_factory.mktemp("first")
+    follow("first-comparison", folder, environment)
+    return folder
+
+
 @pytest.mark.parametrize("page", TUTORIALS)
-def test_tutorial(page: str, tmp_path: Path, environment: dict[str, str]) -> None:
+def test_tutorial(
+    page: str, tmp_path: Path, environment: dict[str, str], request: pytest.FixtureRequest
+) -> None:
     for package in {"train-an-agent": ["torch"], "language-model-agent": ["openai"]}.get(page, []):
         pytest.importorskip(package)
-    if page == "reading-a-report":  # it reads the folder of the first page
-        (_, first), *_ = (b for b in blocks("first-comparison") if "compare" in b[1])
-        run(["sh", "-ec", first], tmp_path, environment)
+    if page in ("first-comparison", "reading-a-report"):
+        played = request.getfixturevalue("first") / "results"
+        assert (played / "first" / "report.md").is_file()
+        shutil.copytree(played, tmp_path / "results")
+    if page != "first-comparison":
+        follow(page, tmp_path, environment)
+
+
+def follow(page: str, folder: Path, environment: dict[str, str]) -> None:
+    """Run what a page says to type."""
     port, variables, serving = str(free_port()), dict(environment), []
     try:
         for language, block in blocks(page):
             block = block.replace("8000", port)
             if language == "python":
-                run([sys.executable, "-c", block], tmp_path, variables)
+                run([sys.executable, "-c", block], folder, variables)
                 continue
             for line in block.replace("\\\n", " ").splitlines():
                 set_here = re.fullmatch(r"export (\w+)='?(.*?)'?", line)
@@ -165,10 +183,10 @@ def test_tutorial(page: str, tmp_path: Path, environment: dict[str, str]) -> Non
                     variables[set_here[1]] = set_here[2]
                 elif line.endswith(" &"):
                     words = ["sh", "-c", f"exec {line.removesuffix(' &')}"]
-                    serving.append(subprocess.Popen(words, cwd=tmp_path, env=variables))
+                    serving.append(subprocess.Popen(words, cwd=folder, env=variables))
                     wait_for(int(port))
                 elif not SERVES.match(line):
-                    run(["sh", "-ec", line], tmp_path, variables)
+                    run(["sh", "-ec", line], folder, variables)
     finally:
         for process in serving:
             process.terminate()
