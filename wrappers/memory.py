@@ -47,6 +47,9 @@ class MemoryObservation(gym.Wrapper[Observation, str, Obs, str], gym.utils.Recor
     reward 0. Any other takes a step in which nothing is said. Info: ``operations`` where the memory
     takes any; ``written``, the result of one.
 
+    What a step earned is shown to every memory (:class:`.SharedSettings`, ``rewards``), and
+    ``text`` stays the game's. Info: ``rewards``, ``"hidden"`` where that is set.
+
     Args:
         env: A raw text environment.
         memory: Name of a memory with optional parameters, e.g. ``"history?window=5"``.
@@ -202,7 +205,11 @@ class MemoryObservation(gym.Wrapper[Observation, str, Obs, str], gym.utils.Recor
             "episodes": recall.episodes,
             "lessons": recall.lessons,
         }
-        extra = {"operations": self.memory.operations} if self.memory.operations else {}
+        extra: dict[str, Any] = {}
+        if self.memory.operations:
+            extra["operations"] = self.memory.operations
+        if self.memory.rewards == "hidden":
+            extra["rewards"] = "hidden"
         return shown, {**info, "memory_stats": stats, **extra}
 
     def _repr_html_(self) -> str:

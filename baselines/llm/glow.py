@@ -77,10 +77,8 @@ class Glow(React):
     def update(self, transition: Transition) -> None:
         """Keep the step."""
         super().update(transition)
-        step = Step(
-            len(self._trace), transition.next_obs["text"], transition.action, transition.reward
-        )
-        self._trace.append(step)
+        text, reward = transition.next_obs["text"], self.reward_of(transition)
+        self._trace.append(Step(len(self._trace), text, transition.action, reward))
         self.search.update(transition)
 
     def counters(self) -> dict[str, float]:

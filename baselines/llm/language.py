@@ -22,6 +22,7 @@ from gym_memory.core.errors import ContextExceededError, InvalidArgumentError, M
 from gym_memory.core.names import Spec
 from gym_memory.core.records import Observation, PlanState, Substitute, Transition
 from gym_memory.core.settings import Help, Settings
+from gym_memory.core.text import with_reward
 from gym_memory.core.tokens import CHARS_PER_TOKEN, fitting_chars, size_of
 from gym_memory.llm import MODELS, ChatModel, Message, Reply, Request, model_spec
 from gym_memory.llm.base import Form
@@ -155,6 +156,8 @@ class LanguagePolicy(Policy):
         self._past: list[str] = []  # the turns of the transcript
         self._acted = False
         self._head = _head(0, "")  # the action that led to the present observation
+        self._earned: list[str] = []  # the line that says what that action earned, if anything
+        self._rewards_hidden = False
         self._thought = ""
         self._operations: tuple[str, ...] = ()
         self._primer = {"knowledge": "", "examples": ""}  # knowledge before the game
@@ -164,6 +167,7 @@ class LanguagePolicy(Policy):
         """Start an episode without a plan and without a past."""
         self._begin(seed)
         self._operations = info.get("operations", ())
+        self._rewards_hidden = info.get("rewards") == "hidden"
         task = info.get("task_id", "")
         self._primer = {
             "knowledge": rules_of(self.settings.knowledge, task),
@@ -174,9 +178,15 @@ class LanguagePolicy(Policy):
         """Keep the observation that was acted on."""
         shown = quoted(_shown_text(transition.obs))
         lines = [line for line in shown.splitlines() if line.strip()]
-        self._keep("\n".join([self._head, *lines]))
+        self._keep("\n".join([self._head, *lines, *self._earned]))
         self._head = _head(transition.info["moves"], transition.action, self._thought)
+        reward = self.reward_of(transition)
+        self._earned = [with_reward("", reward)] if reward else []
         self._thought, self._acted = "", True
+
+    def reward_of(self, transition: Transition) -> float:
+        """Return what a step earned; 0 where rewards are hidden from the memory, too."""
+        return 0.0 if self._rewards_hidden else float(transition.reward)
 
     def _keep(self, turn: str) -> None:
         most_tokens = self.settings.history_tokens
@@ -220,7 +230,7 @@ class LanguagePolicy(Policy):
 
     def transcript(self) -> str:
         """Return the latest past observations, oldest first, each after its action."""
-        return "\n".join([*self._past, self._head]) if self._acted else ""
+        return "\n".join([*self._past, self._head, *self._earned]) if self._acted else ""
 
     def think(self, thought: str) -> None:
         """Note a thought, for the transcript before the next action."""

@@ -75,7 +75,7 @@ class Ldm2(LanguagePolicy):
         self._goal = obs["task"]
         process = self.processes[-1]
         process += [] if process else [Step(0, obs["text"])]
-        process.append(Step(len(process), after["text"], action))
+        process.append(Step(len(process), after["text"], action, self.reward_of(transition)))
 
     def choose(self) -> int | None:
         """Return the process of this task instance that looks best (Eq. 5); None on failure."""

@@ -125,10 +125,12 @@ class Reflexion(React):
     def update(self, transition: Transition) -> None:
         """Keep the step; reflect when the trial is over and not won."""
         super().update(transition)
-        obs, action, reward, after, terminated, truncated, info = transition
+        obs, action, _, after, terminated, truncated, info = transition
         if not self._trace:
             self._trace.append(Step(0, obs["text"]))
-        self._trace.append(Step(len(self._trace), after["text"], action, reward))
+        self._trace.append(
+            Step(len(self._trace), after["text"], action, self.reward_of(transition))
+        )
         if (terminated or truncated) and not info["success"]:
             reflection = self.attempt(lambda: self._reflect(obs["task"], info), "")
             if reflection:

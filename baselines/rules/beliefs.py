@@ -96,7 +96,7 @@ class Transcript:
         for position, entry in enumerate(entries[known:], known):
             if position and _is_gap(entries[position - 1].t, entry.t):
                 self._graph.retire_matching(subject=PLAYER, t=position, by="gap")
-            step = Step(position, entry.text, entry.action)
+            step = Step(position, entry.text, entry.action, entry.reward)
             apply(extractor.extract(step, self._graph, task), self._graph, position)
         self._task, self._entries = task, entries
         return self._graph.fork()
@@ -131,7 +131,7 @@ class Beliefs:
         t: int | None = None,
     ):
         self.text, self.task, self.plan = obs["text"], task, plan or Plan()
-        action = self.plan.action
+        action, reward = self.plan.action, 0.0
         self._rng, self._came = rng, action.removeprefix("go ")
         self.recalled = obs["memory"]
         self._spelling: dict[str, str] = {}
@@ -147,10 +147,10 @@ class Beliefs:
             text = obs["memory"]
             for lesson in obs["lessons"]:  # lessons are about other games
                 text = text.replace(lesson, "")
-            last = self._read(text, extractor, transcript or Transcript(), t)
+            last, reward = self._read(text, extractor, transcript or Transcript(), t)
             action = last or action
         now = self.graph.now + 1
-        step = Step(now, self.text, action, 0.0, obs["inventory"], obs["valid_actions"])
+        step = Step(now, self.text, action, reward, obs["inventory"], obs["valid_actions"])
         seen = extractor.extract(step, self.graph, task)
         self.tells_place = any(m.triple[:2] == (PLAYER, "is in") for m in seen.mentions)
         apply(seen, self.graph, now)
@@ -159,19 +159,21 @@ class Beliefs:
         self._known: dict[str, dict[str, str]] = {}
         self._leaving: dict[str, list[str]] = {}
 
-    def _read(self, text: str, extractor: Extractor, transcript: Transcript, t: int | None) -> str:
-        """Read recalled text; return the last action if the text ends in one."""
+    def _read(
+        self, text: str, extractor: Extractor, transcript: Transcript, t: int | None
+    ) -> tuple[str, float]:
+        """Read recalled text; if it ends in an action, return that and what it earned."""
         before, entries = split_entries(text)
-        dangling = ""
+        dangling, reward = "", 0.0
         if entries and entries[-1].action and not entries[-1].text:
-            dangling = entries.pop().action
+            _, dangling, _, reward = entries.pop()
         entries.insert(0, TranscriptStep(None, "", before))
         dated = [(i if e.t is None else e.t, e) for i, e in enumerate(entries) if any(e[1:])]
         entries = [entry for _, entry in sorted(dated, key=itemgetter(0))]
         self.graph = transcript.read(entries, extractor, self.task)
         if entries and not dangling and _is_gap(entries[-1].t, t):
             self.graph.retire_matching(subject=PLAYER, t=self.graph.now, by="gap")
-        return dangling
+        return dangling, reward
 
     # ------------------------------------------------------------ actions
 

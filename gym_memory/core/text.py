@@ -9,11 +9,35 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
-__all__ = ["a_or_an", "compounds", "letter_words", "split_sentences", "stem", "without_article"]
-__all__ += ["without_articles", "word_spans", "words"]
+__all__ = ["a_or_an", "compounds", "letter_words", "split_reward", "split_sentences", "stem"]
+__all__ += ["with_reward", "without_article", "without_articles", "word_spans", "words"]
 
 _COMPOUND = re.compile(r"[^\W_]+(?:['-][^\W_]+)*")
 _ARTICLES = re.compile(r"\b(?:the|an?)\s+")
+_REWARD = re.compile(r"(?:\A|\n)\(([+-]\d+(?:\.\d+)?(?:e[+-]\d+)?)\)\s*\Z")
+_LONGEST_REWARD = 32
+
+
+def with_reward(text: str, reward: float) -> str:
+    r"""Return the text of a step, with a last line that says what the step earned, if anything.
+
+    >>> with_reward("You put the apple in the fridge.", 1)
+    'You put the apple in the fridge.\n(+1)'
+    """
+    return "\n".join(filter(None, (text.rstrip(), f"({reward:+g})"))) if reward else text
+
+
+def split_reward(text: str) -> tuple[str, float]:
+    r"""Return the text of a step without the line of :func:`with_reward`, and the reward.
+
+    >>> split_reward("You put the apple in the fridge.\n(+1)")
+    ('You put the apple in the fridge.', 1.0)
+    """
+    end = text.rstrip()
+    if not end.endswith(")"):
+        return text, 0.0
+    found = _REWARD.search(end, max(len(end) - _LONGEST_REWARD, 0))
+    return (text[: found.start()], float(found[1])) if found else (text, 0.0)
 
 
 def words(text: str, marks: str = "") -> list[str]:

@@ -12,7 +12,7 @@ from functools import lru_cache, wraps
 from typing import Any
 
 from gym_memory.core.records import Step, Task, Triple
-from gym_memory.core.text import words
+from gym_memory.core.text import split_reward, words
 from gym_memory.extract import Extraction, Mention, Pattern
 from gym_memory.extract.notes.words import Phrase, kind_in
 from gym_memory.extract.records import record_lines
@@ -199,12 +199,17 @@ def attributed(extract: Extract, *, by_spans: bool = False) -> Extract:
     by a speaker. Words about the agent are dropped, and end no fact. So is a recipe of a text
     that is not trusted, see :func:`is_trusted`: its words are kept as what the text *says*.
 
+    Rules see a text without the line that says what the step earned, and the reward in its place.
+
     A step with quotations is extracted again without them; with ``by_spans``, for models, the
     spans of its facts decide instead.
     """
 
     @wraps(extract)
     def extract_attributed(self: Any, step: Step, graph: TemporalGraph, task: Task) -> Extraction:
+        text, reward = split_reward(step.text)
+        if reward and not by_spans:
+            step = step._replace(text=text, reward=reward)
         found = extract(self, step, graph, task)
         source = written_on(step.action)
         for mention in found.mentions:

@@ -35,6 +35,7 @@ from gym_memory.core.records import (
     Task,
 )
 from gym_memory.core.settings import Help, Settings, make_settings
+from gym_memory.core.text import split_reward, with_reward
 from gym_memory.core.tokens import CHARS_PER_TOKEN, count_tokens, truncate_tokens
 from gym_memory.draw.page import memory_table
 from gym_memory.graph import TemporalGraph
@@ -69,6 +70,7 @@ MEMORIES = Registry(
 _FORMAT = 1
 
 Trust = Literal["all", "seen"]
+Rewards = Literal["shown", "hidden"]
 
 
 @dataclass(frozen=True)
@@ -82,6 +84,13 @@ class SharedSettings(Settings):
             "of any text if it names none."
         ),
     ] = "all"
+    rewards: Annotated[
+        Rewards,
+        Help(
+            "Whether the memory sees what a step earned: shown ends the step's text with it, as in "
+            "(+1); hidden gives it a reward of 0."
+        ),
+    ] = "shown"
 
 
 class Memory(ABC):
@@ -109,7 +118,9 @@ class Memory(ABC):
     operations: tuple[str, ...] = ()
     """Forms of the texts that :meth:`write` takes, for a policy to see; e.g. ``note: TEXT``."""
     trust: Trust = "all"
-    """See :class:`SharedSettings`; a memory around another one takes over its value."""
+    """See :class:`SharedSettings`; a memory around others takes over their values."""
+    rewards: Rewards = "shown"
+    """See :class:`SharedSettings`."""
 
     _room = sys.maxsize
     """Budget of the last recall, reduced so that its text fits into the caller's."""
@@ -128,14 +139,26 @@ class Memory(ABC):
     def admit(self, step: Step, goal: str) -> Step:
         """Return a step as the memory may see it: no text of the game passes for its own records.
 
-        With ``trust="seen"``, untrusted words are left out.
+        The text ends with the reward, if any; with ``rewards="hidden"`` the step has none. With
+        ``trust="seen"``, untrusted words are left out.
         """
-        step = step._replace(text=quoted(step.text), inventory=quoted(step.inventory))
-        if self.trust == "all":
-            return step
-        from gym_memory.extract.draft import without_words  # a tenth of the time of `list`
+        text, shown = split_reward(step.text)
+        if not shown or shown != step.reward:  # unless the step was admitted by a remote memory
+            text = step.text
+        step = step._replace(text=quoted(text), inventory=quoted(step.inventory))
+        if self.trust == "seen":
+            from gym_memory.extract.draft import without_words  # a tenth of the time of `list`
 
-        return without_words(step, goal)
+            step = without_words(step, goal)
+        if not step.reward:
+            return step
+        reward = step.reward if self.rewards == "shown" else 0.0
+        return step._replace(text=with_reward(step.text, reward), reward=reward)
+
+    def share_settings(self, *inner: Memory) -> None:
+        """Take over the shared settings of the memories within: of each the strictest value."""
+        self.trust = max(memory.trust for memory in inner)
+        self.rewards = min(memory.rewards for memory in inner)
 
     @abstractmethod
     def observe(self, step: Step) -> None:

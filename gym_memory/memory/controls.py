@@ -117,7 +117,8 @@ class AlteredMemory(Memory):
     """
 
     def __init__(self, of: Memory):
-        self._of, self.trust, self.lifetimes = of, of.trust, of.lifetimes
+        self._of, self.lifetimes = of, of.lifetimes
+        self.share_settings(of)
         self._task = Task("", "")
         self._seed: int | None = None
         self._steps = 0

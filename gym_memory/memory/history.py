@@ -9,6 +9,7 @@ from typing import Annotated, Any, ClassVar, NamedTuple
 from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.records import Cue, MemoryStats, Recall, Step, Task
 from gym_memory.core.settings import Help, check_text, checked
+from gym_memory.core.text import split_reward, with_reward
 from gym_memory.memory.base import CHARS_PER_TOKEN, Lifetime, Memory, check_budget
 from gym_memory.memory.reading import entry_head
 
@@ -30,11 +31,16 @@ def _head(action: str) -> str:
     return f"{entry_head(None, action)}\n" if action else ""
 
 
+def _reward_line(text: str) -> str:
+    return with_reward("", split_reward(text)[1])
+
+
 class History(Memory):
     """The latest (action, observation) pairs of the episode that fit, as a transcript.
 
-    Leaves out the observation that the cue shows. Pairs are whole and without gaps; if not even the
-    newest fits, its beginning is shown. ``full`` does not keep the budget: compare its tokens, too.
+    Leaves out the observation that the cue shows, but not what its action earned. Pairs are whole
+    and without gaps; if not even the newest fits, its beginning is shown. ``full`` does not keep
+    the budget: compare its tokens, too.
     """
 
     name: ClassVar[str] = "history"
@@ -86,7 +92,7 @@ class History(Memory):
         stop, tail = len(entries), ""
         if stop and entries[-1].text == cue.text.strip():
             stop, end = stop - 1, entries[-1].start
-            tail = _head(entries[-1].action)[:room]
+            tail = f"{_head(entries[-1].action)}{_reward_line(entries[-1].text)}"[:room]
         first = bisect_left(entries, end - (room - len(tail)), 0, stop, key=lambda e: e.start)
         if self.window is not None:
             first = max(first, stop - self.window)

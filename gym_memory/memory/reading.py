@@ -11,6 +11,7 @@ note says: Go east.                 a text that was read, whole
 - hall is east of kitchen.          a fact as an item of a list
 [hall, is east of, kitchen]         a fact as STMA lists its subgraph
 12. go east (hall to kitchen)       an action, below the heading ``Completed actions:``
+(+1)                                what the step of an entry earned, below its text
 | [step 3] > open fridge            a line of the game's text that has one of these forms
 """
 
@@ -24,6 +25,7 @@ from operator import itemgetter
 from typing import Any, Literal, NamedTuple
 
 from gym_memory.core.records import Step, Triple
+from gym_memory.core.text import split_reward
 from gym_memory.core.tokens import letters_size, size_of
 from gym_memory.graph.schema import (
     ACTION_RESULTS,
@@ -95,6 +97,7 @@ class TranscriptStep(NamedTuple):
     t: int | None
     action: str
     text: str = ""
+    reward: float = 0.0
 
 
 def entry_head(t: int | None, action: str, times: int = 1) -> str:
@@ -130,9 +133,9 @@ def _read_run(line: str) -> list[TranscriptStep]:
 def split_entries(text: str) -> tuple[str, list[TranscriptStep]]:
     r"""Return the text before the first entry of a transcript, and the entries.
 
-    >>> before, entries = split_entries("[step 3-4] > wait\nIt dawns.")
+    >>> before, entries = split_entries("[step 3-4] > wait\nIt dawns.\n(+1)")
     >>> [tuple(entry) for entry in entries]
-    [(3, 'wait', ''), (4, 'wait', 'It dawns.')]
+    [(3, 'wait', '', 0.0), (4, 'wait', 'It dawns.', 1.0)]
     """
     before: list[str] = []
     entries: list[tuple[list[TranscriptStep], list[str]]] = []
@@ -140,6 +143,9 @@ def split_entries(text: str) -> tuple[str, list[TranscriptStep]]:
         run = _read_run(line)
         if run:
             entries.append((run, []))
+        elif entries and (reward := split_reward(line)[1]):
+            run = entries[-1][0]
+            run[-1] = run[-1]._replace(reward=reward)
         else:
             (entries[-1][1] if entries else before).append(line)
     found: list[TranscriptStep] = []
@@ -179,8 +185,9 @@ def quoted(text: str) -> str:
 
 
 def _passes_for_ours(line: str) -> bool:
-    ours = _FORGED.match(line) or _heading(line) or read_head(line) or read_line(line.strip())
-    return bool(ours)
+    if _FORGED.match(line) or _heading(line) or read_head(line):
+        return True
+    return bool(read_line(line.strip()) or split_reward(line.strip())[1])
 
 
 # ------------------------------------------------------------ lines of facts

@@ -12,6 +12,7 @@ from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.files import typed
 from gym_memory.core.records import Cue, MemoryStats, Recall, Step, Task, Triple
 from gym_memory.core.settings import Help, check_text, checked
+from gym_memory.core.text import with_reward
 from gym_memory.extract.draft import is_whole
 from gym_memory.graph import TemporalGraph
 from gym_memory.graph.map import current_place, ways_out
@@ -259,7 +260,7 @@ class STMA(Memory):
         texts: list[str] = []
         for step in reversed(self._records):
             if not pieces and step.text.strip() == cue.text.strip():
-                step = step._replace(text="")
+                step = step._replace(text=with_reward("", step.reward))
             piece = render_episode(step).rstrip("\n") + "\n"
             if len(piece) > left:
                 break

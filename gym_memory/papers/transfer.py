@@ -14,7 +14,7 @@ from pathlib import Path
 from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.names import Spec, specs
 from gym_memory.core.settings import check_known, check_name
-from gym_memory.memory.base import MEMORIES
+from gym_memory.memory.base import MEMORIES, SharedSettings
 from gym_memory.run.config import SINGLE_EPISODE, RunConfig
 
 __all__ = ["SETUPS", "trained_on", "transfer"]
@@ -93,6 +93,6 @@ def _archived(memories: Sequence[Spec], archive: Path, use: str) -> tuple[Spec, 
         name, kwargs = spec.parts
         path = archive.with_stem(f"{archive.stem}-{number}") if number else archive
         kwargs = {**kwargs, "lifetime": "forever", "store": str(path), "use": use}
-        check_known(f"memory {name!r}", MEMORIES.get(name), kwargs, ("trust",))
+        check_known(f"memory {name!r}", MEMORIES.get(name), kwargs, [*vars(SharedSettings())])
         found.append(Spec.of(name, kwargs))
     return tuple(found)

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from work import guarded
 
 from gym_memory.core.records import Cue, Step, Task, Triple
+from gym_memory.core.text import with_reward
 from gym_memory.graph.schema import DIRECTIONS, OPPOSITE, direction_of, door_relation, way_relation
 from gym_memory.memory.history import History
 from gym_memory.memory.reading import (
@@ -39,9 +40,13 @@ TEXT = st.text("Bcdf1;:., ", max_size=12).map(lambda text: " ".join(f"B{text}.".
 SAID = st.builds(Triple, NAME, st.just("says"), TEXT)
 STEP = st.integers(0, 500)
 ACTION = st.one_of(st.just(""), NAME)
-ENTRY = st.builds(
-    TranscriptStep, STEP, ACTION, st.lists(TEXT, min_size=1, max_size=3).map("\n".join)
-)
+LINES = st.lists(TEXT, min_size=1, max_size=3).map("\n".join)
+REWARD = st.sampled_from([0.0, 0.0, 1.0, -1.0, 0.25, -1e-07, 1e100])
+ENTRY = st.builds(TranscriptStep, STEP, ACTION, LINES, REWARD)
+
+
+def earned(entry: TranscriptStep) -> str:
+    return with_reward(entry.text, entry.reward)
 
 
 def stated(text: str) -> list[Triple]:
@@ -77,7 +82,7 @@ def test_notes_items_and_lists_are_read_back(facts: list[Triple]) -> None:
 def test_episodes_below_facts_are_read_back(
     entries: list[TranscriptStep], facts: list[Triple]
 ) -> None:
-    episodes = [render_episode(Episode(0, e.t or 0, e.text, e.action)) for e in entries]
+    episodes = [render_episode(Episode(0, e.t or 0, earned(e), e.action)) for e in entries]
     text = "\n".join([render_facts(facts), *episodes] if facts else episodes)
     assert split_entries(text) == (render_facts(facts), entries)
     account = read_account(text)
@@ -90,11 +95,12 @@ def test_a_history_is_read_back(entries: list[TranscriptStep]) -> None:
     memory = History()
     memory.begin(Task("house/0", "Eat."), 0)
     steps = [e._replace(action=e.action if t else "") for t, e in enumerate(entries)]
+    steps[0] = steps[0]._replace(reward=0.0)
     for t, entry in enumerate(steps):
-        memory.observe(Step(t, entry.text, entry.action or "wait" * bool(t)))
+        memory.observe(Step(t, earned(entry), entry.action or "wait" * bool(t)))
     before, read = split_entries(memory.recall(Cue("now"), 10_000).text)
     assert before == steps[0].text
-    assert read == [TranscriptStep(None, e.action or "wait", e.text) for e in steps[1:]]
+    assert read == [TranscriptStep(None, e.action or "wait", e.text, e.reward) for e in steps[1:]]
 
 
 @given(st.integers(0, 500) | st.none(), ACTION)

@@ -103,7 +103,7 @@ def test_recorded_steps_form_the_same_memory_as_playing(path: str) -> None:
     (episode,) = read_trajectory(path)
     memory.begin(episode.task, 0)
     for step in episode.steps:
-        memory.observe(step)
+        memory.observe(memory.admit(step, episode.task.goal))
     memory.end(episode.outcome)
     assert memory.state() == played.state()
 

@@ -226,7 +226,7 @@ def _transcript(memory: str) -> tuple[tuple[tuple[Act, str], ...], int, bool]:
     while gap and reported[gap].t == _after(reported[gap - 1].t):
         gap -= 1
     for i in range(len(reported) - 1, 0, -1):  # of repeated actions a memory shows the last answer
-        if reported[i - 1][1:] == (reported[i].action, "") and reported[i].t is not None:
+        if reported[i - 1][1:3] == (reported[i].action, "") and reported[i].t is not None:
             reported[i - 1] = reported[i - 1]._replace(text=reported[i].text)
     outset = reported[gap].t in (0, 1) or not reported[gap].action if reported else False
     steps = tuple((parse(one.action), one.text.strip()) for one in reported)

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.names import Spec, specs
-from gym_memory.core.records import Cue, Oracle, Recall, Task, Triple
+from gym_memory.core.records import Cue, Oracle, Recall, Step, Task, Triple
 from gym_memory.core.settings import check_int, check_name
 from gym_memory.evaluate.exam import events, questions
 from gym_memory.evaluate.exam.account import Account, PlayedEpisode, record
@@ -216,7 +216,8 @@ def answer_questions(
     memory.begin(task, recording.job.seed)
     for t, moment in enumerate(recording.moments):
         current = moment
-        memory.observe(memory.admit(moment.step, task.goal))
+        seen = memory.admit(moment.step, task.goal)
+        memory.observe(seen)
         if t in sheets:
             length, account, questions = sheets[t]
             questions_in_words = [
@@ -225,7 +226,7 @@ def answer_questions(
                 for wording in wordings
                 if (text := getattr(question.text, wording))
             ]
-            for graded in _grade_all(memory, account, task, questions_in_words, budgets):
+            for graded in _grade_all(memory, seen, account, task, questions_in_words, budgets):
                 yield length, *graded
         if t == max(sheets):
             return
@@ -233,12 +234,12 @@ def answer_questions(
 
 def _grade_all(
     memory: Memory,
+    step: Step,
     account: Account,
     task: Task,
     questions: Sequence[tuple[ExamQuestion, str, str]],
     budgets: Sequence[int],
 ) -> Iterator[tuple[ExamQuestion, str, int, int, Verdict]]:
-    step = account.moment.step
     for budget in budgets:
         read: dict[tuple[str, tuple[Triple, ...]], RecallReading] = {}  # many recalls are the same
         for question, wording, text in questions:

@@ -32,6 +32,7 @@ from gym_memory.baselines.base import make_policy
 from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.files import json_by_entry, write_atomic
 from gym_memory.core.records import Triple
+from gym_memory.core.text import split_reward
 from gym_memory.draw.svg import PALETTE, Line, line_figure, picture
 from gym_memory.evaluate.observe import ObserveOracle, StepSight
 from gym_memory.evaluate.quality.observer import IdealObserver
@@ -240,7 +241,7 @@ class GraphScorer:
         self.needed += len(hidden)
         for i, k in enumerate(KS):
             self.found[i] += len(hidden & set(recalled[:k]))
-        episodes = [_squeezed(text) for text in self._obs["episodes"]]
+        episodes = [_squeezed(split_reward(text)[0]) for text in self._obs["episodes"]]
         for fact in hidden:
             texts = self._stated.get(fact, ())
             self.observed += any(text.startswith(seen) for text in texts for seen in episodes)

@@ -181,7 +181,7 @@ class AuditedMemory(_MeasuredMemory):
         super().__init__(of)
         self._memory = make_memory(of)
         self.uses_oracle = self._memory.uses_oracle  # type: ignore[misc]
-        self.trust = self._memory.trust
+        self.share_settings(self._memory)
         self._steps: list[Step] = []
         self._cues: list[Cue] = []
         self._recalls: list[Recall] = []

@@ -79,7 +79,7 @@ class Fusion(Memory):
             for layer, lifetime in part.lifetimes.items()
         }
         self.keeps_budget = all(part.keeps_budget for part in self._parts)
-        self.trust = max(part.trust for part in self._parts)  # "seen" if one part has it
+        self.share_settings(*self._parts)
         self.operations = tuple(o for part in self._parts for o in part.operations)
 
     @property

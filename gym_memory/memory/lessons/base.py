@@ -49,7 +49,8 @@ class LessonMemory(Memory):
     def __init__(self, inner: str, **own: Lifetime):
         self.lifetimes = {"trace": "episode", "inner": "episode", **own}
         self.inner = make_memory(inner)
-        self.keeps_budget, self.trust = self.inner.keeps_budget, self.inner.trust
+        self.keeps_budget = self.inner.keeps_budget
+        self.share_settings(self.inner)
         lasting = set(self.inner.lifetimes.values()) - {"step", "episode"}
         if lasting or self.inner.uses_oracle:
             raise InvalidArgumentError(

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from itertools import groupby, islice
-from operator import attrgetter
 from typing import NamedTuple
 
+from gym_memory.core.text import split_reward, with_reward
 from gym_memory.memory.reading import (
     MAX_RUN,
     entry_head,
@@ -32,16 +32,21 @@ class Attempt(NamedTuple):
 def last_attempts(episodes: Iterable[Episode], most: int) -> list[Attempt]:
     """Return at most ``most`` attempts; ``episodes`` are the steps, latest first."""
     attempts = []
-    for action, run in islice(groupby(episodes, key=attrgetter("action")), most):
+    for (action, _), run in islice(groupby(episodes, key=_kind), most):
         last, *before = islice(run, MAX_RUN)
         attempts.append(_attempt(last.t, action, 1 + len(before), last.text))
     return attempts
 
 
+def _kind(episode: Episode) -> tuple[str, float]:
+    return episode.action, split_reward(episode.text)[1]
+
+
 @lru_cache(maxsize=1 << 10)
 def _attempt(t: int, action: str, times: int, text: str) -> Attempt:
     shown = without_empty_lines(text)
-    answer = shown.partition("\n")[0][:_MAX_ANSWER_CHARS]
+    bare, reward = split_reward(shown)
+    answer = with_reward(bare.partition("\n")[0][:_MAX_ANSWER_CHARS], reward)
     return Attempt(f"{entry_head(t, action, times)}\n{answer}", text if answer == shown else "")
 
 

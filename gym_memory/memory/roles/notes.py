@@ -152,8 +152,8 @@ def stated_facts(text: str, task: Task) -> list[Triple]:
     notes = Notes(before)
     if notes.prose:
         notes.take(Step(0, "\n".join(notes.prose)), task._replace(dialect="plain"))
-    for t, action, answer in entries:
-        notes.take(Step(t or 0, answer, action), task)
+    for t, action, answer, reward in entries:
+        notes.take(Step(t or 0, answer, action, reward), task)
     return list(notes.graph.live())
 
 

@@ -13,6 +13,7 @@ from typing import TypeVar
 
 from gym_memory.core.errors import ModelError
 from gym_memory.core.records import Outcome, Step, Triple
+from gym_memory.core.text import split_reward
 from gym_memory.core.tokens import CHARS_PER_TOKEN, fitting_chars, size_of
 from gym_memory.llm.base import json_values
 
@@ -55,7 +56,8 @@ def trace_text(trace: Sequence[Step], tokens: int, *, first: bool = False) -> st
         thought = f"Thought: {' '.join(step.thought.split())}\n" if step.thought else ""
         action = f"{thought}Action: {step.action}\n" if step.action else ""
         reward = f" (reward {step.reward:+g})" if step.reward else ""
-        piece = f"Step {index}\n{action}Observation: {step.text.strip()}{reward}"
+        text = split_reward(step.text)[0].strip()
+        piece = f"Step {index}\n{action}Observation: {text}{reward}"
         if not pieces:
             piece = clip(piece, tokens)
         room -= size_of(piece) + 1

@@ -26,7 +26,7 @@ from gym_memory.core.records import Observation, Step, Task, Triple
 from gym_memory.extract import get_extractor
 from gym_memory.games.alfworld.rules import goal_in
 from gym_memory.graph.schema import DIRECTIONS, EXIT, way_relation
-from gym_memory.memory.reading import read_head, read_line, read_operation, split_entries
+from gym_memory.memory.reading import read_line, read_operation, split_entries
 from gym_memory.memory.roles.notes import read_description
 from gym_memory.testing.chat.memories import (
     LESSON_FACT,
@@ -107,8 +107,8 @@ def observation_of(slots: Slots, facts: Sequence[Triple] | None = None) -> Obser
 
 
 def _last_action(slots: Slots) -> str:
-    head = read_head(slots["history"].rpartition("\n")[2])
-    return head.action if head else ""
+    entries = split_entries(slots["history"])[1]
+    return entries[-1].action if entries else ""
 
 
 def _beliefs(slots: Slots) -> Beliefs:
@@ -386,9 +386,9 @@ def _choice_by_lessons(slots: Slots, aim: str) -> tuple[str, str]:
     facts = list(_facts_in(lessons_of(slots["memory"])))
     if facts:
         _, entries = split_entries(slots["history"])
-        for _, action, text in entries:
+        for _, action, text, reward in entries:
             if text.strip():
-                facts += facts_in(Step(1, text.strip(), action), slots["task"])
+                facts += facts_in(Step(1, text.strip(), action, reward), slots["task"])
         facts = list(graph_of(facts).live())
     else:
         facts = facts_of(slots["memory"])

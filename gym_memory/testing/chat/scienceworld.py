@@ -269,9 +269,9 @@ class Scientist:
 def _steps(slots: Mapping[str, str]) -> Iterator[Step]:
     """Yield the latest steps that a prompt shows, the present one last."""
     action = ""
-    for _, action, text in split_entries(_THOUGHT.sub("", slots["history"]))[1]:
+    for _, action, text, reward in split_entries(_THOUGHT.sub("", slots["history"]))[1]:
         if text.strip():
-            yield Step(0, text.strip(), action)
+            yield Step(0, text.strip(), action, reward)
     yield Step(0, slots["observation"], action, inventory=slots["inventory"])
 
 

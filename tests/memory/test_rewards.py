@@ -1,0 +1,80 @@
+"""What a step earned is shown to every memory, or to none."""
+
+from __future__ import annotations
+
+import pytest
+
+from gym_memory.baselines.rules.beliefs import Beliefs
+from gym_memory.core.records import Cue, Observation, Step, Task, Triple
+from gym_memory.extract import get_extractor
+from gym_memory.memory.base import Memory, make_memory
+
+TASK = Task("house/0", "Tidy up.")
+PUT = "put red apple on white shelf"
+STEPS = [
+    Step(0, "-= Hall =-\nYou see a white shelf. There is a red apple on the floor."),
+    Step(1, "You pick up the red apple.", "take red apple"),
+    Step(2, "You put the red apple on the white shelf.", PUT, 1.0),
+    Step(3, "Time passes.", "wait"),
+]
+BELONGS = Triple("red apple", "belongs on", "white shelf")
+
+
+def taught(spec: str, steps: list[Step]) -> tuple[Memory, Cue]:
+    memory = make_memory(spec)
+    memory.begin(TASK, 0)
+    for step in steps:
+        seen = memory.admit(step, TASK.goal)
+        memory.observe(seen)
+    return memory, Cue(seen.text, TASK.goal)
+
+
+def believed(spec: str, steps: list[Step]) -> bool:
+    memory, cue = taught(spec, steps)
+    recall = memory.recall(cue, 1000)
+    obs = Observation(
+        text=steps[-1].text,
+        task=TASK.goal,
+        inventory="",
+        valid_actions=(),
+        memory=recall.text,
+        triples=recall.triples,
+        episodes=recall.episodes,
+        lessons=recall.lessons,
+    )
+    return BELONGS in Beliefs(obs, get_extractor(TASK.dialect), TASK).graph
+
+
+MEMORIES = ["history", "arigraph", "summary", "stma", "rag", "fusion?of=history%2Brag"]
+
+
+@pytest.mark.parametrize("memory", MEMORIES)
+def test_praise_is_believed_where_rewards_are_shown(memory: str) -> None:
+    assert believed(memory, STEPS)
+    joined = "&" if "?" in memory else "?"
+    assert not believed(f"{memory}{joined}rewards=hidden", STEPS)
+
+
+def test_transcript_shows_reward_of_present_step() -> None:
+    assert believed("history", STEPS[:3])
+    memory, cue = taught("history", STEPS[:3])
+    assert memory.recall(cue, 1000).text.endswith(f"> {PUT}\n(+1)")
+
+
+@pytest.mark.parametrize("name", ["history", "arigraph", "reflexion", "amem", "stma"])
+def test_hidden_reward_leaves_the_state_of_none(name: str) -> None:
+    bare = [step._replace(reward=0.0) for step in STEPS]
+    hidden = taught(f"{name}?rewards=hidden", STEPS)[0].state()
+    assert hidden == taught(name, bare)[0].state()
+
+
+def test_admitted_step_is_admitted_again_unchanged() -> None:
+    memory = make_memory("history")
+    once = memory.admit(STEPS[2], TASK.goal)
+    assert once.text.endswith("\n(+1)")
+    assert memory.admit(once, TASK.goal) == once
+
+
+def test_reward_line_of_the_game_is_quoted() -> None:
+    seen = make_memory("history").admit(Step(1, "A note.\n(+5)", "wait"), TASK.goal)
+    assert seen.text == "A note.\n| (+5)"
