@@ -124,7 +124,7 @@ class House:
         return step, Cue(text, "Find the golden key.", carrying, valid, "look into chest 7")
 
     def tour(self) -> Iterator[str]:
-        """Every room once, row by row, to and fro."""
+        """Yield every room once, row by row, to and fro."""
         for row in range((self.rooms + self.width - 1) // self.width):
             across = "east" if row % 2 == 0 else "west"
             while across in self.exits(self.here):
@@ -135,7 +135,7 @@ class House:
                 yield "go south"
 
     def stroll(self) -> str:
-        """Mostly walking on, every third time taking or dropping something."""
+        """Walk on mostly, every third time take or drop something."""
         if self.t % 3 == 0 and (self.held or self.floor[self.here]):
             if len(self.held) > 3 or not self.floor[self.here]:
                 return f"drop {self.held[0]}"
@@ -149,7 +149,7 @@ def begun(memory: AriGraph) -> AriGraph:
 
 
 def played(memory: AriGraph, house: House, action: str) -> tuple[float, float, Recall]:
-    """Milliseconds of ``observe`` and ``recall``, and the recall."""
+    """Return milliseconds of ``observe`` and ``recall``, and the recall."""
     step, cue = house.step(action)
     started = clock()
     memory.observe(step)
@@ -426,7 +426,7 @@ def minilm(length: int = 150) -> list[dict[str, Any]]:
 
 
 def noting(function: Callable[..., Any]) -> Any:
-    """The function, noting the milliseconds of each call in ``costs``."""
+    """Return the function; each call adds its milliseconds to ``costs``."""
 
     def call(*args: Any) -> Any:
         started = clock()
@@ -510,7 +510,7 @@ def rl(episodes: int = 6, length: int = 100) -> list[dict[str, Any]]:
 
 
 def random_play(env: Any, seed: int, length: int) -> tuple[str, list[str]]:
-    """The game file and the actions of a random episode that does not end early."""
+    """Return the game file and the actions of a random episode that does not end early."""
     obs, info = env.reset(seed=seed)
     chance, actions, done = random.Random(seed), [], False
     while not done and len(actions) < length:
@@ -521,7 +521,7 @@ def random_play(env: Any, seed: int, length: int) -> tuple[str, list[str]]:
 
 
 def bare_textworld(story: str) -> Any:
-    """TextWorld's own environment, asked for the same infos as ours."""
+    """Return TextWorld's own environment, with the same infos as ours."""
     import textworld
 
     infos = textworld.EnvInfos(
@@ -532,7 +532,7 @@ def bare_textworld(story: str) -> Any:
 
 
 def timed(env: Any, seed: int | None, actions: list[str]) -> list[float]:
-    """CPU seconds of each step."""
+    """Return the function; each call adds its milliseconds to ``costs``."""
     if seed is None:
         env.reset()
     else:
@@ -561,7 +561,7 @@ def minilm_here() -> bool:
 
 
 def markdown(results: dict[str, Any]) -> str:
-    """The results as tables."""
+    """Return the results as tables."""
     lines = ["# Speed of the AriGraph memory", "", f"Made by `{results['command']}`.", ""]
     for name in (*PARTS, "authors"):
         if name in results:

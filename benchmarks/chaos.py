@@ -56,7 +56,7 @@ TRAINING = (
 
 
 def command(out: Path, seeds: int, part: str = "compare") -> list[str]:
-    """The run as a user would start it."""
+    """Return the command of the run, as a user would start it."""
     if part == "train":
         words = [sys.executable, "-P", "-m", "gym_memory", "train", "drrn", "--out", str(out)]
         return words + TRAINING.split()
@@ -80,12 +80,12 @@ def command(out: Path, seeds: int, part: str = "compare") -> list[str]:
 
 
 def environments(part: str) -> tuple[str, ...]:
-    """The games of a part: under Ray those without processes of their own."""
+    """Return the games of a part; under Ray those without processes of their own."""
     return ENVIRONMENTS[::4] if part == "ray" else ENVIRONMENTS
 
 
 def children(process: int) -> list[int]:
-    """The processes that a process has started."""
+    """Return the processes that a process has started."""
     try:
         tasks = list(Path(f"/proc/{process}/task").glob("*/children"))
         return [int(child) for task in tasks for child in task.read_text().split()]
@@ -94,7 +94,7 @@ def children(process: int) -> list[int]:
 
 
 def victims(driver: int) -> dict[str, list[int]]:
-    """Who can be killed."""
+    """Return the processes that can be killed."""
     found: dict[str, list[int]] = {"driver": [driver], "worker": [], "java": []}
     todo = children(driver)
     for process in todo:
@@ -139,7 +139,7 @@ def disturb(part: str, out: Path, seeds: int, kills: int, chance: random.Random)
 
 
 def written(out: Path) -> int:
-    """When a row or a checkpoint was last written."""
+    """Return the time at which a row or a checkpoint was last written."""
     files = [out / name for name in ("episodes.jsonl", checkpoints.TRAINING)]
     return max((file.stat().st_mtime_ns for file in files if file.exists()), default=0)
 
@@ -152,7 +152,7 @@ def complete(out: Path, seeds: int, part: str) -> bool:
 
 
 def table(out: Path) -> dict[str, dict[str, object]]:
-    """All episodes by job, without what a clock wrote."""
+    """Return all episodes by job, without clocks."""
     rows = [row for rows in read_episodes(out) for row in rows]
     assert len({row.job.key for row in rows}) == len(rows)
     return {
@@ -164,7 +164,7 @@ def table(out: Path) -> dict[str, dict[str, object]]:
 
 
 def steps(out: Path) -> dict[str, object]:
-    """What happened in every recorded step, by file."""
+    """Return all recorded steps, by file."""
     return {
         path.name: [(t.task, t.steps, t.outcome) for t in read_trajectory(path)]
         for path in sorted((out / "steps").glob("*.jsonl.gz"))
@@ -172,7 +172,7 @@ def steps(out: Path) -> dict[str, object]:
 
 
 def trained(out: Path) -> dict[str, object]:
-    """All tensors of a training and its curve, without what a clock wrote."""
+    """Return all tensors of a training and its curve, without clocks."""
     found: dict[str, object] = {}
     for file in (checkpoints.LAST, checkpoints.BEST, checkpoints.TRAINING):
         tensors, record = checkpoints.read(out / file)

@@ -125,7 +125,7 @@ def _made(number: int) -> Path | None:
 
 @cache
 def _read_rules() -> None:
-    """Have TextWorld read its two sets of rules, which takes longer than most games do."""
+    """Make TextWorld read its two sets of rules, which takes longer than most games do."""
     for family in (Cooking, TreasureHunter):
         generate(family, next(iter(family.levels.values())), "train", 0)
 

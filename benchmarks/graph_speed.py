@@ -35,7 +35,7 @@ SIZES = (200, 1_000, 5_000, 100_000)
 
 
 def world(facts: int) -> list[Triple]:
-    """That many facts that hold together: things with a place and a state, rooms with exits."""
+    """Return that many consistent facts: things with a place and a state, rooms with exits."""
     chance = random.Random(facts)
     rooms = max(facts // 20, 4)
     triples: list[Triple] = []
@@ -165,7 +165,7 @@ class Networkx:
 
 
 def cost(call: Callable[[], object], number: int, rounds: int = 5) -> float:
-    """Least CPU microseconds of a call over several rounds."""
+    """Return the least CPU microseconds of a call over several rounds."""
     gc.collect()
     best = float("inf")
     for _ in range(rounds):
@@ -177,7 +177,7 @@ def cost(call: Callable[[], object], number: int, rounds: int = 5) -> float:
 
 
 def stepping(player: Ours | Networkx, triples: list[Triple], steps: int = 300) -> float:
-    """CPU microseconds of a step; the plan is made outside the clock."""
+    """Return the CPU microseconds of a step, without those of planning it."""
     plan = list(itertools.islice(Plan(triples).steps(), steps * 4))
     best, t = float("inf"), 0
     gc.collect()
@@ -191,7 +191,7 @@ def stepping(player: Ours | Networkx, triples: list[Triple], steps: int = 300) -
 
 
 def growth(triples: list[Triple], steps: int = 1000) -> float:
-    """Bytes that a graph grows by a step, its whole history kept."""
+    """Return the bytes that a graph grows by per step, with its whole history."""
     ours = Ours(triples)
     plan = list(itertools.islice(Plan(triples, seed=3).steps(), steps))
     gc.collect()
@@ -205,7 +205,7 @@ def growth(triples: list[Triple], steps: int = 1000) -> float:
 
 
 def single(triples: list[Triple], steps: int) -> dict[str, float]:
-    """Microseconds of single operations on a graph with a history of ``steps`` steps."""
+    """Return the microseconds of single operations on a graph with a history of ``steps`` steps."""
     ours = Ours(triples)
     t = 0
     for work in itertools.islice(Plan(triples, seed=1).steps(), steps):

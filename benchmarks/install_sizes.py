@@ -27,7 +27,7 @@ def needs(found: Distribution, extras: set[str]) -> list[Requirement]:
 
 
 def closure(extras: set[str]) -> tuple[set[str], set[str]]:
-    """Packages that gym-memory brings with these extras, and those that are not installed."""
+    """Return the packages that these extras install, and those that are not installed."""
     seen: set[tuple[str, frozenset[str]]] = set()
     missing: set[str] = set()
     waiting = [("gym-memory", frozenset(extras))]
@@ -47,7 +47,7 @@ def closure(extras: set[str]) -> tuple[set[str], set[str]]:
 
 
 def megabytes(names: set[str]) -> int:
-    """Size of the files of packages."""
+    """Return the size of the files of packages in MB."""
     total = 0
     for name in names:
         for file in distribution(name).files or ():

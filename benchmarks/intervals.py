@@ -48,7 +48,7 @@ def shares() -> Iterator[tuple[str, float, Draw]]:
 
 
 def tried(rng: np.random.Generator, n: int, a: float, b: float) -> Estimate:
-    """Games that differ in how hard they are, each tried several times."""
+    """Draw games of different difficulty, each tried several times."""
     won = rng.random((TRIES, n)) < rng.beta(a, b, n)
     return scores(won.ravel() * 1.0, np.tile(range(n), TRIES).tolist())
 
@@ -124,13 +124,13 @@ def crossed() -> Iterator[tuple[str, float, Callable[[np.random.Generator, int, 
 
 
 def labelled(values: NDArray[np.float64]) -> tuple[NDArray[np.float64], list[int], list[int]]:
-    """Values of shape (trainings, games) with the game and the training of each."""
+    """Draw values of shape (trainings, games) with the game and the training of each."""
     runs, games = np.indices(values.shape)
     return values.ravel(), games.ravel().tolist(), runs.ravel().tolist()
 
 
 def coverage(mean: float, draw: Callable[[], Estimate], draws: int) -> tuple[float, float]:
-    """The share of intervals that hold the true mean, and how wide they are."""
+    """Return the share of intervals that hold the true mean, and their width."""
     hits, width = 0, 0.0
     for _ in range(draws):
         low, high = draw().interval() or (0.0, 1.0)
@@ -140,7 +140,7 @@ def coverage(mean: float, draw: Callable[[], Estimate], draws: int) -> tuple[flo
 
 
 def games_alone(rng: np.random.Generator) -> list[str]:
-    """The table of scores and gaps over games, as lines."""
+    """Return the table of scores and gaps over games, as lines."""
     held: dict[str, dict[int, list[float]]] = {}
     for name, mean, draw in (*shares(), *differences()):
         for n in SIZES:
@@ -158,7 +158,7 @@ def games_alone(rng: np.random.Generator) -> list[str]:
 
 
 def over_trainings(rng: np.random.Generator) -> list[str]:
-    """The table of trainings that play the same games, as lines."""
+    """Return the table of trainings that play the same games, as lines."""
     held: dict[str, dict[tuple[int, int], list[tuple[float, float]]]] = {}
     for name, mean, draw in sorted(crossed(), key=lambda one: one[0].split(",")[0]):
         for runs, n in TRAININGS:

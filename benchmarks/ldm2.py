@@ -71,7 +71,7 @@ def record(path: Path, level: str, split: str, seeds: Sequence[int]) -> list[Tra
 
 
 def shuffled(memory: LDM2) -> LDM2:
-    """The same memory with the actions permuted among its tuples."""
+    """Return the same memory with the actions permuted among its tuples."""
     state = memory.state()
     entries = [entry for addition in state["tuples"] for entry in addition["entries"]]
     actions = [entry[-1] for entry in entries]
@@ -119,7 +119,7 @@ def guessing(memory: LDM2, games: Sequence[Trajectory], draws: int = 200) -> dic
 
 
 def names(text: str) -> list[str]:
-    """The names that several subgoals of a text share, longest first."""
+    """Return the names that several subgoals of a text share, longest first."""
     subgoals = [s.lower().split() for s in _SUBGOAL.findall(text)]
     shared = {w for w, n in Counter(w for s in subgoals for w in set(s)).items() if n > 1}
     shared -= {"the", "a"}
@@ -128,7 +128,7 @@ def names(text: str) -> list[str]:
 
 
 def skeleton(action: str, things: Sequence[str]) -> frozenset[str]:
-    """The words of an action with the names in it replaced by one mark."""
+    """Return the words of an action with the names in it replaced by one mark."""
     for name in things:
         action = action.replace(name, "*")
     return frozenset(action.split())
@@ -220,7 +220,7 @@ def imitation() -> list[dict[str, Any]]:
 
 
 def varied(games: Sequence[Trajectory], tuples: int, seed: int = 0) -> list[Trajectory]:
-    """Trajectories with about that many tuples, each with words of its own."""
+    """Return trajectories with about that many tuples, each with words of its own."""
     chance = random.Random(seed)
     made: list[Trajectory] = []
     while tuples > 0:

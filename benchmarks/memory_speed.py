@@ -52,7 +52,7 @@ class House:
         self.held: list[str] = []
 
     def exits(self, room: int) -> dict[str, int]:
-        """Directions that stay in the grid, with the room that each leads to."""
+        """Return directions that stay in the grid, with the room that each leads to."""
         row, column = divmod(room, SIDE)
         inside = {
             "north": row > 0, "south": row < SIDE - 1, "east": column < SIDE - 1, "west": column > 0
@@ -60,7 +60,7 @@ class House:
         return {way: room + step for way, step in MOVES.items() if inside[way]}
 
     def look(self) -> str:
-        """The room as TextWorld describes it."""
+        """Return the room as TextWorld describes it."""
         exits = " ".join(f"There is an exit to the {way}." for way in self.exits(self.room))
         things = [f"a {name}" for name in self.floor[self.room]]
         listed = " and ".join([*([", ".join(things[:-1])] if things[1:] else []), *things[-1:]])
@@ -90,7 +90,7 @@ class House:
         return Step(self.t - 1, text_shown, action, 0.0, f"You are carrying: {held}.", valid)
 
     def oracle(self) -> Oracle:
-        """All that is true."""
+        """Return all that is true."""
         facts = {Triple(PLAYER, "is in", f"room {self.room}")}
         for room, things in self.floor.items():
             facts.update(Triple(name, "is in", f"room {room}") for name in things)
@@ -102,7 +102,7 @@ class House:
 
 
 def play(memory: Memory, records: int) -> Iterator[float]:
-    """Milliseconds of each of the ``STEPS`` steps after ``records`` observations."""
+    """Yield milliseconds of each of the ``STEPS`` steps after ``records`` observations."""
     house = House()
     memory.oracle = house.oracle if memory.uses_oracle else None
     lasting = not {"step", "episode"}.issuperset(memory.lifetimes.values())
@@ -133,7 +133,7 @@ def warm() -> None:
 
 
 def measure(spec: str, records: int) -> dict[str, object]:
-    """One row: a memory at one size."""
+    """Measure one row: a memory at one size."""
     memory = make_memory(spec)
     gc.collect()
     gc.freeze()  # as a worker does after its first job; else a step pays for the rows before
@@ -148,7 +148,7 @@ def measure(spec: str, records: int) -> dict[str, object]:
 
 
 def with_items(name: str, items: int = 1_000) -> dict[str, object]:
-    """One row: an experience memory with many items, vectors of all-MiniLM's length, cached.
+    """Measure one row: a memory of experience with many items, whose vectors are cached.
 
     The items are copies of those that it wrote itself, each with a number in its key and text.
     """

@@ -79,7 +79,7 @@ class Processor:
 
 
 def children(process: int) -> list[int]:
-    """The processes that a process has started, and those that they have."""
+    """Return the processes that a process has started, and their children."""
     try:
         children = [task.read_text() for task in Path(f"/proc/{process}/task").glob("*/children")]
     except OSError:  # it ended meanwhile
@@ -89,7 +89,7 @@ def children(process: int) -> list[int]:
 
 
 def measure(env: str, episodes: int, workers: int) -> dict[str, float]:
-    """One run, its start included."""
+    """Measure one run, its start included."""
     config = RunConfig((env,), ("arigraph",), ("random",), tuple(range(episodes)))
     with tempfile.TemporaryDirectory() as out, Processor() as processor:
         before = time.monotonic()
@@ -101,7 +101,7 @@ def measure(env: str, episodes: int, workers: int) -> dict[str, float]:
 
 
 def main() -> None:
-    """Each environment with one worker, then with two."""
+    """Run each environment with one worker, then with two."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--episodes", type=int, help="40 of TextWorld, 400 of ScienceWorld")
     parser.add_argument("--only", choices=list(ENVIRONMENTS))

@@ -34,7 +34,7 @@ MOST_GROWTH = 0.05
 
 
 def resident(process: int) -> float:
-    """MB of resident memory."""
+    """Return the resident memory in MB."""
     for line in Path(f"/proc/{process}/status").read_text().splitlines():
         if line.startswith("VmRSS:"):
             return int(line.split()[1]) / 1000
@@ -42,7 +42,7 @@ def resident(process: int) -> float:
 
 
 def children(process: int) -> list[int]:
-    """The processes that a process has started, and those that they have."""
+    """Return the processes that a process has started, and their children."""
     own = [
         int(child)
         for tasks in Path(f"/proc/{process}/task").glob("*/children")
@@ -52,7 +52,7 @@ def children(process: int) -> list[int]:
 
 
 def play(spec: str, steps: int) -> None:
-    """Body of a process: plays, and prints a line of JSON every thousand steps."""
+    """Play in this process, and print a line of JSON every thousand steps."""
     from gym_memory.baselines.base import make_policy
     from gym_memory.core.names import Spec
     from gym_memory.run import rollout
@@ -81,7 +81,7 @@ def play(spec: str, steps: int) -> None:
 
 
 def growth(rows: list[dict[str, float]]) -> float:
-    """How far the largest of a tenth of the run is above that of the first one after warm-up."""
+    """Return the largest tenth of the run minus the first one after warm-up."""
     sizes = [row["mb"] + row["children_mb"] for row in rows[int(len(rows) * WARM_UP) :]]
     parts = max(1, len(sizes) // 8)
     peaks = [max(sizes[at : at + parts]) for at in range(0, len(sizes) - parts + 1, parts)]

@@ -60,7 +60,7 @@ def _made(make: Callable[[], tables_docs.Table]) -> str:
 
 
 def foreign_games() -> str:
-    """Games of other authors, and of TextWorld's own makers; every score is kept."""
+    """Tabulate games of other authors, and of TextWorld's own makers; every score is kept."""
     kept = read("foreign_games/tidy_up.json") + read("foreign_games/tw_make/scores.json")
     heads = ("random", "none", "`shuffled`", "history", "`arigraph`", "oracle")
     rows = []
@@ -92,7 +92,7 @@ _FOREIGN = {
 
 
 def fiction() -> str:
-    """Every player of a story under each protocol, in points; see jericho/run.py."""
+    """Tabulate every player of a story under each protocol, in points; see jericho/run.py."""
     heads = ("protocol", "policy", "memory", "jobs", "points [95 %]", "best of any job", "replayed")
     jobs: dict[str, list[dict[str, Any]]] = {}
     for row in read("jericho/scores.json"):
@@ -129,7 +129,7 @@ def fiction_trials() -> str:
 
 
 def makers() -> str:
-    """TextWorld's own makers, one by one; see foreign_games/tw_make."""
+    """Tabulate TextWorld's own makers, one by one; see foreign_games/tw_make."""
     kept = read("foreign_games/tw_make/scores.json")
 
     def cells(games: str, maker: str) -> list[str]:
@@ -156,7 +156,7 @@ _MAKERS = {
 
 
 def _by_maker(rows: Sequence[Mapping[str, Any]], games: str, arm: str, maker: str) -> list[float]:
-    """Of each game of a maker, the mean of its episodes."""
+    """Return the mean of the episodes of each game of a maker."""
     found = {
         (row["games"], row["memory" if row["policy"] == "planner" else "policy"]): row
         for row in rows
@@ -167,7 +167,7 @@ def _by_maker(rows: Sequence[Mapping[str, Any]], games: str, arm: str, maker: st
 
 
 def planner() -> str:
-    """The planner on games of our own generators."""
+    """Tabulate the planner on games of our own generators."""
     kept = {(row["env"], row["memory"]): row for row in rows_of("planner/table.jsonl.gz")}
     paper = {
         short_name(cell.env): f"{numbers['top3']}"
@@ -190,7 +190,7 @@ def planner() -> str:
 
 
 def voices() -> str:
-    """The planner on wordings of our own."""
+    """Tabulate the planner on wordings of our own."""
     scores = {
         (row["env"], row["memory"] if row["policy"] == "planner" else row["policy"]): row["score"]
         for row in rows_of("voices/table.jsonl.gz")
@@ -204,7 +204,7 @@ def voices() -> str:
 
 
 def together() -> str:
-    """By how much the graph is above its rivals, with the world as the unit, by who decides."""
+    """Tabulate the lead of the graph over its rivals, with the world as the unit, by player."""
     players = {
         "`planner`, `shopper`: rules": played_worlds(WORLDS),
         "`ariadne`: the planner's rules, served": played_worlds(AGENT_WORLDS),
@@ -220,7 +220,7 @@ def together() -> str:
 
 
 def exam() -> str:
-    """What memories still know at 500 tokens, in words that development did not see."""
+    """Tabulate the exam at 500 tokens, in words that development did not see."""
     marks = {
         (mark["memory"], mark["wording"]): mark
         for mark in read("exam/exam.json.gz")["marks"]
@@ -238,7 +238,7 @@ def exam() -> str:
 
 
 def names() -> str:
-    """Answers at 500 tokens by how things are named, and by kinds of events."""
+    """Tabulate answers at 500 tokens by kind of name, and by kind of event."""
     marks: dict[str, dict[tuple[str, str], Any]] = {}
     for mark in read("exam/names.json.gz")["marks"]:
         marks.setdefault(mark["memory"], {})[mark["wording"], mark["kind"]] = mark
@@ -259,7 +259,7 @@ def names() -> str:
 
 
 def everyday() -> str:
-    """The questions that a person wrote, answered at 500 tokens."""
+    """Tabulate the questions that a person wrote, answered at 500 tokens."""
     found: dict[str, list[dict[str, Any]]] = {}
     kept = read("exam/everyday_rows.json")
     for row in kept["rows"]:
@@ -285,7 +285,7 @@ _READERS = {
 
 
 def models() -> str:
-    """The same memories and prompt before several readers; see agents/models.sh."""
+    """Tabulate the same memories and prompt with several readers; see agents/models.sh."""
     found: dict[str, dict[str, dict[str, float]]] = {}
     for run, rows in by_run("agents/models.jsonl.gz").items():
         for row in rows:
@@ -382,7 +382,7 @@ PAGES: dict[Path, dict[str, Callable[[], str]]] = {
 
 
 def differing(page: str, tables: Mapping[str, Callable[[], str]]) -> tuple[str, list[str]]:
-    """The page with all tables made again, and the names of those that were otherwise."""
+    """Return the page with all tables made again, and the names of the changed ones."""
     wrong: list[str] = []
 
     def made(block: re.Match[str]) -> str:

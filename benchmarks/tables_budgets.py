@@ -32,7 +32,7 @@ RIVALS = ("history", "rag", "summary", "stma")
 
 
 def budgets(worlds: Mapping[str, Sequence[str]]) -> str:
-    """Areas under score against token budget, and what the uncut transcript comes to."""
+    """Tabulate areas under score against token budget, and those of the uncut transcript."""
     return areas_table([areas_line(world, RIVALS) for world in played_worlds(worlds)], RIVALS)
 
 
@@ -45,7 +45,7 @@ def played_worlds(worlds: Mapping[str, Sequence[str]]) -> list[list[Unit]]:
 
 
 def by_task(played: Sequence[Unit]) -> dict[str, dict[str, float]]:
-    """Memory to the area of each game."""
+    """Return a map from memory to the area of each game."""
     return {
         memory.partition("?")[0]: {unit.task_id: unit.score for unit in group}
         for memory, group in grouped(sweep.comparable(played), lambda u: u.memory).items()

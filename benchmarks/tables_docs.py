@@ -46,7 +46,7 @@ def _lines(path: str) -> list[list[str]]:
 
 
 def passages() -> Table:
-    """Which memory finds the passages of a question; see qa/retrieval.py."""
+    """Tabulate the share of passages that each memory finds; see qa/retrieval.py."""
     sets = {"isles": "isles", "hotpotqa": "HotpotQA", "musique": "MuSiQue"}
     found = {(row["memory"], row["dataset"]): row for row in _read("qa/retrieval.json")["rows"]}
     heads = [head for name in sets.values() for head in (f"{name} recall@5", "all@5")]
@@ -164,7 +164,7 @@ def bytesized() -> Table:
 
 
 def listed() -> Table:
-    """Which effective actions a list from a story file holds; see valid_actions.py."""
+    """Tabulate the share of effective actions in a list from a story file; see valid_actions.py."""
     rows = [
         [
             *(str(row[key]) for key in ("game", "states", "effects")),
@@ -179,7 +179,7 @@ def listed() -> Table:
 
 
 def prompt_size() -> Table:
-    """Tokens of a prompt early and late; see serving/prompt_size.py."""
+    """Tabulate the tokens of a prompt early and late; see serving/prompt_size.py."""
     rows = []
     for row in measured("serving/prompt_size"):
         sizes = [
@@ -193,7 +193,7 @@ def prompt_size() -> Table:
 
 
 def shop() -> Table:
-    """The shopper with each memory, from the reports of webshop/run.sh."""
+    """Tabulate the shopper with each memory, from the reports of webshop/run.sh."""
     rows: list[list[str]] = []
     for cells in _lines("webshop/report.md"):
         if cells[0] == "`WebShop`" and len(cells) == 12:
@@ -279,7 +279,7 @@ def defences() -> Table:
 
 
 def viewer() -> Table:
-    """How fast the pages open and move, in ms of Chromium; see viewer_speed.py."""
+    """Tabulate the speed of the pages, in ms of Chromium; see viewer_speed.py."""
     rows = [
         [what.removesuffix(", ms"), str(times["best"]), str(times["median"]), str(times["worst"])]
         for what, times in measured("viewer_speed").items()

@@ -39,7 +39,7 @@ class Trained(NamedTuple):
 
 @cache
 def _trained() -> dict[tuple[str, str, str], dict[int, Trained]]:
-    """(kind, level, memory) to seed to player; a kind is the name that `one.sh` gave it."""
+    """Return (kind, level, memory) to seed to player; a kind is the name that `one.sh` gave it."""
     played: dict[str, dict[str, list[float]]] = {}
     for name, episodes in by_run("rl/episodes.jsonl.gz").items():
         run, _, level = name.partition("/")
@@ -56,7 +56,7 @@ def _trained() -> dict[tuple[str, str, str], dict[int, Trained]]:
 
 
 def rl() -> str:
-    """DRRN under equal reward: what memories are worth to it, and features made by hand."""
+    """Tabulate DRRN under equal reward, with memories and with features made by hand."""
     rows = []
     for protocol, level in itertools.product(PROTOCOLS, LEARNT_LEVELS):
         named = f"{level}, {protocol.partition('-')[0]}{otherwise(protocol)}"
@@ -87,7 +87,7 @@ def rl_means() -> str:
 def _beside_the_graph(
     protocol: str, level: str, arm: tuple[str, str]
 ) -> tuple[dict[int, list[float]], dict[int, list[float]]]:
-    """Scores by training, and by how much the graph is above them.
+    """Return scores by training, and the lead of the graph over them.
 
     Its learner sees the same features; bare ones where the other has none or is the graph's too.
     """
@@ -161,7 +161,7 @@ def learners(only: str = "") -> str:
 
 
 def text() -> str:
-    """A transformer over words by level, memory and length of training; see text/run.py."""
+    """Tabulate a transformer over words by level, memory and training length; see text/run.py."""
     arms: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
     for row in rows_of("text/arms.jsonl"):
         arms.setdefault(tuple(row[field] for field in _ARM), []).append(row)
@@ -193,7 +193,7 @@ _ARM = ("game", "steps", "words", "memory", "budget")
 
 
 def learner() -> str:
-    """Areas under score against token budget of the transformer over words."""
+    """Tabulate areas under score against token budget of the transformer over words."""
     return areas_table([areas_line(world, RIVALS) for world in learnt_worlds()], RIVALS)
 
 
@@ -208,7 +208,7 @@ def learnt_worlds() -> list[list[Unit]]:
 
 
 def _under_its_budgets(memories: Mapping[str, Sequence[Unit]]) -> list[Unit]:
-    """Those played under all of the graph's budgets, and those that take no notice of any."""
+    """Return the arms under all of the graph's budgets, and those without a budget."""
     budgets = {unit.budget for unit in memories["arigraph"]}
     found: list[Unit] = []
     for memory, group in memories.items():
@@ -260,7 +260,7 @@ def _sure(kind: Callable[..., Any], trainings: Mapping[int, Sequence[float]]) ->
 
 
 def smollm() -> str:
-    """SmolLM2 cloned by memory; see smollm/clone.py."""
+    """Tabulate SmolLM2 cloned by memory; see smollm/clone.py."""
     kept = [row for row in rows_of("smollm/clone.jsonl") if row["game"] is not None]
     rows = []
     for level in dict.fromkeys(row["level"] for row in kept):
@@ -280,7 +280,7 @@ def smollm() -> str:
 
 
 def smollm_gpu() -> str:
-    """Trainings of smollm/gpu.py."""
+    """Tabulate the trainings of smollm/gpu.py."""
     rows = [[r["level"], f"`{r['memory']}`", r["device"], f"{r['states']:,}", f"{r['updates']:,}",
              f"{r['held_out_agreed']:.3f}", f"{r['seconds']:,}"]
             for r in rows_of("smollm/gpu.jsonl")]  # fmt: skip

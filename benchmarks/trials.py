@@ -96,7 +96,7 @@ def _rounded(ci: tuple[float, float] | None) -> list[float] | None:
 
 
 def markdown(summary: dict[str, Any]) -> str:
-    """The table of the summary."""
+    """Return the table of the summary."""
     k = len(summary["cells"][0]["trials"])
     heads = ["environment", "memory", *(f"trial {t + 1}" for t in range(k)), "won last"]
     heads += GAPS

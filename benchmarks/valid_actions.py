@@ -88,7 +88,7 @@ def compare(family: str, settings: dict[str, Any], seeds: int, steps: int) -> di
 
 
 def effects(truth: Any, actions: tuple[str, ...] | list[str]) -> dict[str, str]:
-    """What each command that does something leads to, with the first command that does it."""
+    """Return the state after each effective command, with the first command that leads to it."""
     here = truth.snapshot()
     before = (sorted(truth.oracle().facts), truth._feedback.score)
     found: dict[str, str] = {}

@@ -62,7 +62,7 @@ def parse() -> Args:
 
 
 def make(args: Args, split: str) -> gym.Env:
-    """An environment whose observations are word ids and whose actions are numbers."""
+    """Make an environment whose observations are word ids and whose actions are numbers."""
     level = {"level": args.level} if args.level else {}
     env = gym.make(args.env, split=split, memory=args.memory, max_steps=args.episode_steps, **level)
     return EncodeText(
@@ -83,7 +83,7 @@ class QNetwork(nn.Module):
         )
 
     def forward(self, states: torch.Tensor, actions: torch.Tensor, of: torch.Tensor):
-        """Values of shape (pairs,): words of situations, words of actions, whose action each is."""
+        """Return Q of shape (pairs,); ``of`` gives each action's situation."""
         s, a = self.state(states)[of], self.action(actions)
         return self.head(torch.cat([s, a, s * a], 1)).squeeze(1)
 
@@ -103,7 +103,7 @@ def see(args: Args, obs: dict[str, np.ndarray], info: dict) -> Seen:
 
 
 def values(network: QNetwork, seen: Sequence[Seen]) -> tuple[torch.Tensor, torch.Tensor]:
-    """Q of all actions of all observations end to end, and where those of each begin."""
+    """Return Q of all actions of all observations end to end, and where those of each begin."""
     counts = torch.tensor([len(one.actions) for one in seen])
     found = network(
         torch.from_numpy(np.stack([one.state for one in seen])),
@@ -119,7 +119,7 @@ def greedy(network: QNetwork, seen: Seen) -> int:
 
 
 def update(args: Args, online: QNetwork, target: QNetwork, optimizer, drawn: list) -> float:
-    """One step of double DQN: the online network chooses the next action, the target values it."""
+    """Update by double DQN: the online network chooses the next action, the target values it."""
     seen, actions, rewards, next_seen, ended = zip(*drawn, strict=True)
     with torch.no_grad():
         liked, starts = values(online, next_seen)
@@ -138,7 +138,7 @@ def update(args: Args, online: QNetwork, target: QNetwork, optimizer, drawn: lis
 
 
 def evaluate(args: Args, network: QNetwork | None, split: str, games: int) -> float:
-    """Mean score of one greedy episode a game; without a network, of one at random."""
+    """Return the mean score of one greedy episode per game, or of random play without a network."""
     env, scores, chance = make(args, split), [], random.Random(0)
     for game in range(games):
         obs, info = env.reset(seed=game)

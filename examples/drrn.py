@@ -17,7 +17,7 @@ from gym_memory.wrappers import make_env
 
 
 def make(split: str):
-    """An environment with memory; GATA's action list has no `look`."""
+    """Make an environment with memory; GATA's action list has no `look`."""
     return make_env("Cooking", level="rl-1", gata_actions=True, split=split, memory="arigraph")
 
 

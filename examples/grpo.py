@@ -72,7 +72,7 @@ class Curve(TrainerCallback):
 
 
 def train(given: argparse.Namespace, memory: str) -> None:
-    """One run: the same games and the same seeds for every memory."""
+    """Train once per memory, on the same games and seeds."""
     folder = weights(given.model)
     tokenizer = AutoTokenizer.from_pretrained(folder, padding_side="left")
     model = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32)

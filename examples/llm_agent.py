@@ -20,7 +20,7 @@ from gym_memory.wrappers import make_env
 
 
 def play(base_url: str, model: str, memory: str, games: int) -> None:
-    """Games with one memory: score, steps, calls, tokens and money."""
+    """Play games with one memory; print score, steps, calls, tokens and money."""
     env = make_env("TreasureHunt", level="hard", split="test", memory=memory)
     policy = make_policy(f"ariadne?model={model}&base_url={base_url}")
     budget = Budget(max_cost_usd=1.0)  # ends a run before it costs more

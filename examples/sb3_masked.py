@@ -16,13 +16,13 @@ from gym_memory.wrappers import EncodeText, IndexActions
 
 
 def make(split: str = "train") -> gym.Env:
-    """One environment; every argument is a plain value, so vectors and workers can make it."""
+    """Make one environment; all arguments are plain values, so vectors and workers can make it."""
     env = gym.make("gym_memory/Cooking-v0", level="rl-1", split=split, memory="arigraph")
     return EncodeText(IndexActions(env), vocabulary=2048, text=40, memory=60, max_triples=16)
 
 
 def play(model: MaskablePPO, games: int) -> float:
-    """Mean score of the trained player on test games."""
+    """Return the mean score of the trained player on test games."""
     env, scores = make("test"), []
     for seed in range(games):
         obs, info = env.reset(seed=seed)

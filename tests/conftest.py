@@ -129,7 +129,7 @@ def postgres(postgres_server: Any) -> str:
 
 @pytest.fixture(scope="session")
 def python() -> Python:
-    """``python(code, *args, hashseed=0)`` runs code in a new interpreter; gives its stdout."""
+    """Return ``python(code, *args, hashseed=0)``, which runs code and returns its stdout."""
 
     def run(code: str, *args: str, hashseed: int = 0) -> str:
         done = subprocess.run(

@@ -12,7 +12,7 @@ from gym_memory.baselines.rules.base import RulePolicy
 def heirs_go_on_as_the_first_would(
     env: Any, make: Callable[[], RulePolicy], seed: int = 5, longest: int = 10_000
 ) -> tuple[list[str], dict[str, Any]]:
-    """At every step, one that is given only the plan, and the same chance, acts as the first.
+    """True if at every step a player given only the plan and the same chance acts as the first.
 
     Args:
         env: Any environment; it is closed.

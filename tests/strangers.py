@@ -36,7 +36,7 @@ def set_trap(folder: Path) -> list[str]:
 
 @contextlib.contextmanager
 def listener() -> Iterator[socket.socket]:
-    """A port that a stranger listens on."""
+    """Yield a port that a stranger listens on."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         server.settimeout(0.0)
         yield server

@@ -40,7 +40,7 @@ print(json.dumps(found))
 
 @pytest.fixture(scope="module")
 def packages(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with links to the core's packages, and what they need, and nothing else."""
+    """Return a folder with links to the core's packages and their requirements alone."""
     folder = tmp_path_factory.mktemp("core")
     todo, done = list(CORE), set()
     while todo:

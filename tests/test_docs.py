@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[1]
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The built site; a warning (broken link, missing docstring or page) fails the build."""
+    """Return the built site; a warning (broken link, missing docstring or page) fails the build."""
     for package in ("mkdocs", "material", "mkdocstrings_handlers.python", "textworld"):
         pytest.importorskip(package, reason="needs the extras docs and textworld")
     folder = tmp_path_factory.mktemp("site")

@@ -73,7 +73,7 @@ pytest.importorskip("textworld", reason="needs the extra textworld")
 
 @pytest.fixture(scope="module")
 def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """Variables for a process that finds this tree, and `gym-memory` as a command of it."""
+    """Return variables for a process that finds this tree and the command `gym-memory`."""
     folder = tmp_path_factory.mktemp("bin")
     command = folder / "gym-memory"
     command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m gym_memory "$@"\n')
@@ -108,7 +108,7 @@ def test_script(name: str, tmp_path: Path, environment: dict[str, str]) -> None:
 
 
 def printed(book: Any) -> list[str]:
-    """What the cells of a notebook print, and the last lines that are no tables."""
+    """Return what the cells of a notebook print, and the last lines that are no tables."""
     return [
         "".join(out.get("text") or out.get("data", {}).get("text/plain", ""))
         for cell in book.cells

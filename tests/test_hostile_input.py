@@ -158,7 +158,7 @@ def test_recorded_steps(tmp_path: Path, wrong: dict[str, Any]) -> None:
 
 
 def described(**changes: Any) -> dict[str, Any]:
-    """A game's description that is whole but for the changes."""
+    """Return a valid description of a game, with these changes."""
     from textworld.generator.data import KnowledgeBase
 
     record = {"KB": KnowledgeBase.default().serialize(), "world": [], "infos": [], "quests": []}

@@ -70,7 +70,7 @@ class Import(NamedTuple):
 
 
 def sources() -> dict[str, Path]:
-    """Dotted name to file, the linked folders included."""
+    """Return a map from dotted name to file, linked folders included."""
     files = [*PACKAGE.rglob("*.py")]
     for linked in ("wrappers", "baselines"):
         files += [p for p in (PACKAGE / linked).rglob("*.py") if p not in files]
@@ -130,7 +130,7 @@ def within(target: str, *modules: str) -> bool:
 
 @functools.cache
 def optional() -> set[str]:
-    """Top-level modules of everything that only an extra installs."""
+    """Return the top-level modules that only an extra installs."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     names = {
         re.match(r"[\w.-]+", requirement).group().lower()  # type: ignore[union-attr]
@@ -187,7 +187,7 @@ def test_no_circle() -> None:
 
 
 def cycle_in(edges: dict[str, set[str]]) -> list[str]:
-    """The names along a circle, none if there is no circle."""
+    """Return the names along an import cycle, if any."""
     done: set[str] = set()
     way: dict[str, None] = {}
 
@@ -245,7 +245,7 @@ def test_policies_know_no_game_and_no_loop() -> None:
 
 
 def own_rules(found: Import) -> bool:
-    """Whether a player imports the rules of its own game."""
+    """True if a player imports the rules of its own game."""
     rules, player = RULES.match(found.target), PLAYERS.match(found.importer)
     return bool(rules and player and rules[1] == player[1])
 

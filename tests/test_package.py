@@ -21,7 +21,7 @@ BUILT_FROM = ("pyproject.toml", "README.md", "LICENSE", "NOTICE.md")
 
 
 def files() -> list[str]:
-    """Files of the packages as they lie here, whatever git knows; caches and the links excluded."""
+    """Return the files of the packages on disk, without caches and links."""
     names = [
         path.relative_to(ROOT).as_posix()
         for folder in FOLDERS
@@ -34,7 +34,7 @@ def files() -> list[str]:
 
 @pytest.fixture(scope="module")
 def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of the working tree."""
+    """Return a copy of the working tree."""
     folder = tmp_path_factory.mktemp("checkout")
     for name in [*files(), *BUILT_FROM]:
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
@@ -58,7 +58,7 @@ def run(folder: Path, *words: str, check: bool = True) -> subprocess.CompletedPr
 
 
 def wheel_of(folder: Path, to: Path) -> Path:
-    """The wheel that pip builds."""
+    """Return the wheel that pip builds."""
     words = ["-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation", "--no-index"]
     run(folder, *words, "--disable-pip-version-check", "-w", str(to), str(folder))
     (wheel,) = to.glob("*.whl")

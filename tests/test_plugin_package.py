@@ -40,7 +40,7 @@ diary = "lighthouse.diary:Diary"
 
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder that pip installed the page's package into, with a memory beside the game."""
+    """Return the folder with the page's package as pip installs it, and a memory."""
     source, target = (tmp_path_factory.mktemp(name) for name in ("source", "site"))
     files = {**FILES, "lighthouse/__init__.py": "", "lighthouse/diary.py": DIARY}
     files["pyproject.toml"] += MEMORY
@@ -55,7 +55,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def fresh(installed: Path, *words: str, cwd: Path) -> str:
-    """Standard output of a new interpreter that finds the package."""
+    """Return standard output of a new interpreter that finds the package."""
     done = subprocess.run(
         [sys.executable, *words],
         cwd=cwd,

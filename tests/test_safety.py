@@ -35,7 +35,7 @@ ALLOWED = {
 
 
 def called(tree: ast.AST) -> Iterator[tuple[str, ast.Call]]:
-    """Full names of what is called, through whatever name it was imported."""
+    """Yield full names of what is called, through whatever name it was imported."""
     names: dict[str, str] = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):

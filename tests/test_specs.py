@@ -68,7 +68,7 @@ scalars = st.one_of(
 
 
 def stays_text(value: object) -> bool:
-    """A string that reads as a JSON scalar comes back as that scalar; this is documented."""
+    """True unless the value is a string that reads as a JSON scalar and becomes one."""
     if not isinstance(value, str):
         return True
     try:

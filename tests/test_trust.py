@@ -29,7 +29,7 @@ from gym_memory.wrappers.record import RecordTrajectory
 
 
 def recorded(file: Path) -> None:
-    """A few steps without what the memory held."""
+    """Record a few steps without the content of the memory."""
     env = RecordTrajectory(gym.make(FAKE_ID, memory="none", max_steps=9), str(file), detail=False)
     obs, _ = env.reset(seed=3)
     for _ in range(4):
@@ -38,7 +38,7 @@ def recorded(file: Path) -> None:
 
 
 def results_of(folder: Path, **named: str) -> Path:
-    """A results folder whose configuration names something."""
+    """Return a results folder whose configuration names something."""
     parts = {"envs": "FakeHouse", "memories": "none", "policies": "random", **named}
     config = RunConfig(**{k: (v,) for k, v in parts.items()}, seeds=(0,))  # type: ignore[arg-type]
     (job,) = config.jobs()

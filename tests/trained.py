@@ -10,7 +10,7 @@ from gym_memory.baselines.rl.shared import checkpoints
 
 
 def assert_same_training(first: Path, second: Path) -> None:
-    """All tensors that going on with a training needs are the same in two folders."""
+    """Assert that two folders have the same tensors for resuming a training."""
     one, two = (checkpoints.read(path / checkpoints.TRAINING)[0] for path in (first, second))
     assert one.keys() == two.keys()
     assert all(np.array_equal(one[name], two[name]) for name in one)

@@ -33,7 +33,7 @@ def games(tmp_path_factory: pytest.TempPathFactory) -> Games:
 
 
 def observation(row: Any) -> dict[str, Any]:
-    """What prompts show of a recorded step."""
+    """Return the parts of a recorded step that prompts show."""
     keys = ("text", "task", "inventory", "memory")
     valid = tuple(row.get("valid_actions", ()))
     return {k: row.get(k, "") for k in keys} | {"valid_actions": valid}

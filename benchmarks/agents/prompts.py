@@ -70,13 +70,13 @@ class OneRole:
 
 
 def arigraph_by_model(role: str = "", base_url: str = "") -> AriGraph:
-    """AriGraph with one role, or all of them, played by the scripted model."""
+    """Return AriGraph with one role, or all of them, played by the scripted model."""
     model = make_model(Spec.of("openai", {"model": "scripted", "base_url": base_url}))
     return AriGraph(llm=OneRole(model, role))  # type: ignore[arg-type]
 
 
 def measure(env: str, memory: str, policy: str) -> dict[str, Any]:
-    """One row: a combination over all seeds."""
+    """Measure one row: a combination over all seeds."""
     total = {"calls": 0, "prompt": 0, "cached": 0, "answer": 0}
     roles: dict[str, dict[str, int]] = {}
     scores, wins, steps = [], 0, 0

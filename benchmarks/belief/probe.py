@@ -61,7 +61,7 @@ class Question(NamedTuple):
 
 
 def play(spec: str, split: str, seed: int, weights: dict[str, str], spent: list[float]) -> Iterator:
-    """Questions of one game, by belief."""
+    """Yield the questions of one game, by belief."""
     name, parameters = Spec(spec).parts
     env = make_env(name, memory="none", **{**parameters, "split": split, "max_steps": STEPS})
     memories = {belief: Belief(weights[belief]) for belief in BELIEFS}
@@ -114,7 +114,7 @@ def questions(
 
 
 def fit(questions: list[Question]) -> np.ndarray:
-    """Weights of a softmax over names, linear in the edges, by gradient ascent (L2 1e-3)."""
+    """Fit weights of a softmax over names, linear in the edges, by gradient ascent (L2 1e-3)."""
     weights = np.zeros(questions[0].edges.shape[1])
     momentum = np.zeros_like(weights)
     for _ in range(200):
@@ -129,7 +129,7 @@ def fit(questions: list[Question]) -> np.ndarray:
 
 
 def right(questions: list[Question], weights: np.ndarray) -> np.ndarray:
-    """Share of a right answer: names that tie with it share it."""
+    """Return the share of a right answer: names that tie with it share it."""
     shares = []
     for _, edges, answer, _ in questions:
         scores = edges @ weights
@@ -139,7 +139,7 @@ def right(questions: list[Question], weights: np.ndarray) -> np.ndarray:
 
 
 def mean_over(games: np.ndarray, hits: np.ndarray) -> list[float]:
-    """Mean over games of their means, and its interval."""
+    """Return the mean over games of their means, and its interval."""
     means = [float(hits[games == game].mean()) for game in sorted({*games.tolist()})]
     return [
         round(value, 4)

@@ -8,7 +8,7 @@ from textworld_express import TextWorldExpressEnv
 
 
 def cooking() -> Any:
-    """TextWorldExpress' CookingWorld with five rooms and three ingredients, its test games."""
+    """Make the test games of TextWorldExpress' CookingWorld, five rooms and three ingredients."""
     games = TextWorldExpressEnv(envStepLimit=1000)
     games.load("cookingworld", "numLocations=5, numIngredients=3")
     games.gameFold = "test"

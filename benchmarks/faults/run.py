@@ -212,7 +212,7 @@ def backed_up(folder: Path) -> list[Any]:
 
 
 def cache_vectors(folder: Path, ack: Ack) -> None:
-    """A cache may forget; what it gives must be right."""
+    """Check a cache of vectors: it may forget, but what it returns must be right."""
     import numpy as np
 
     from gym_memory.memory.encoders.vectors import VectorCache

@@ -103,12 +103,12 @@ _SNIPPET = re.compile(r"^### (?P<name>[\w-]+)\n.*?```python\n(?P<code>.*?)```", 
 
 
 def snippets() -> dict[str, str]:
-    """The code under each heading of the documentation."""
+    """Return the code under each heading of the documentation."""
     return {m["name"]: m["code"] for m in _SNIPPET.finditer(DOCS.read_text(encoding="utf-8"))}
 
 
 def environment(name: str, changes: dict[str, str] | None = None) -> Any:
-    """What the snippet of that name makes, with some words changed."""
+    """Make the environment of the snippet of that name, with some words changed."""
     if name in OURS:
         game, settings = OURS[name]
         return gym.make(f"gym_memory/{game}", memory="arigraph", **settings)
@@ -141,7 +141,7 @@ class LeastTried(Policy):
 def facts(
     env: Any, game: int, seeds: range, steps: int, *, has_truth: bool
 ) -> list[dict[str, Any]]:
-    """Every fact of every episode once, where it was stated first."""
+    """Return every fact of every episode once, where it was stated first."""
     rows = []
     for seed in seeds:
         texts: list[tuple[str, str]] = []

@@ -22,7 +22,7 @@ JAVA = ("scienceworld", "textworld-express")
 
 
 def plan(env: Any) -> list[str]:
-    """Random valid actions of an episode."""
+    """Return random valid actions of an episode."""
     rng, actions = random.Random(0), []
     obs, _ = env.reset(seed=0)
     for _ in range(STEPS):
@@ -36,7 +36,7 @@ def plan(env: Any) -> list[str]:
 def milliseconds(
     reset: Callable[[], Any], step: Callable[[str], Any], actions: list[str], clock: Any
 ) -> float:
-    """The mean time of a step over one round."""
+    """Return the mean time of a step over one round."""
     reset()
     began = clock()
     for action in actions:
@@ -45,7 +45,7 @@ def milliseconds(
 
 
 def row(name: str) -> str:
-    """A line of the table."""
+    """Return a line of the table."""
     made = environment(name)
     raw = made.unwrapped
     actions = plan(made)

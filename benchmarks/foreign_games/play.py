@@ -22,7 +22,7 @@ MEMORIES = ("none", "history", "arigraph", "shuffled", "oracle")
 
 
 def play(story: Path, policy: str, memory: str, seed: int, steps: int) -> float:
-    """The normalized score of one episode."""
+    """Play one episode; return its normalized score."""
     env = gym.make("gym_memory/TextWorld-v0", path=str(story), memory=memory, max_steps=steps)
     try:
         return rollout(env, make_policy(policy), seed).normalized

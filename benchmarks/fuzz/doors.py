@@ -80,7 +80,7 @@ def _wrong(answer: bytes) -> str:
 
 
 def openenv(seed: int) -> Iterator[Play]:
-    """An OpenEnv server: requests, and messages on the socket of one session."""
+    """Yield a target for an OpenEnv server: requests, and messages on the socket of one session."""
     client: Any = require("websockets.sync.client", "openenv", "sockets")
     closed: Any = require("websockets.exceptions", "openenv", "sockets").ConnectionClosed
     door: Any = require("gym_memory.train.openenv", "openenv", "the OpenEnv server")
@@ -127,7 +127,7 @@ def openenv(seed: int) -> Iterator[Play]:
 
 
 def mcp(seed: int) -> Iterator[Play]:
-    """An MCP server of games: raw requests, and changed calls of its tools."""
+    """Yield a target for an MCP server of games: raw requests, and changed calls of its tools."""
     door: Any = require("gym_memory.doors.mcp", "mcp", "the MCP server")
     server = door.game_server(GAME, "arigraph", 300, most=2)
     app = server.streamable_http_app(host="127.0.0.1")

@@ -44,7 +44,7 @@ def hang(*_: object) -> None:
 
 
 def play(target: Target, data: Any, cases: list[str]) -> float:
-    """CPU seconds that an input takes; notes what is wrong with it."""
+    """Return the CPU seconds that an input takes, and note what is wrong with it."""
     signal.setitimer(signal.ITIMER_VIRTUAL, HUNG)
     before = time.process_time()
     try:
@@ -61,7 +61,7 @@ def play(target: Target, data: Any, cases: list[str]) -> float:
 
 
 def changed(data: Any, target: Target, chance: random.Random) -> Any:
-    """An input with one to six changes."""
+    """Return an input with one to six changes."""
     pieces: list[Any] = [*target.samples[:50], *PIECES]
     if isinstance(data, bytes):
         pieces = [b"\0", b"\xff", b"\x7f\xff", b"\x80", b"\0\0\0\1", bytes([chance.randrange(256)])]
@@ -94,7 +94,7 @@ def changed(data: Any, target: Target, chance: random.Random) -> Any:
 
 
 def reshaped(value: Any, chance: random.Random) -> Any:
-    """A JSON value with another part somewhere in its tree."""
+    """Return a JSON value with another part at a random place of its tree."""
     parts: list[tuple[Any, Any]] = []
     todo = [value] if isinstance(value, dict | list) else []
     while todo:
@@ -124,7 +124,7 @@ def reshaped(value: Any, chance: random.Random) -> Any:
 
 
 def invented(target: Target, chance: random.Random) -> Any:
-    """A new input."""
+    """Return a new input."""
     data = chance.choice(target.samples)
     if target.form in ("text", "bytes") or chance.random() < 0.2:
         return changed(data, target, chance)
@@ -142,7 +142,7 @@ def invented(target: Target, chance: random.Random) -> Any:
 
 
 def grow(target: Target, chance: random.Random, cases: list[str]) -> int:
-    """Pieces repeated to three lengths, behind the beginning of a real input."""
+    """Repeat pieces to three lengths, behind the beginning of a real input."""
     data = chance.choice(target.samples)
     cut = chance.randrange(len(data) + 1)
     head, tail = data[:cut], data[cut:] * chance.randrange(2)

@@ -61,7 +61,7 @@ BODY = json.dumps(
 
 
 def folders(seed: int) -> Iterator[Play]:
-    """Commands that read a results folder."""
+    """Yield commands that read a results folder."""
     register_fake()
     source, victim = FOLDER / "source", FOLDER / "victim"
     config = RunConfig(("FakeHouse?max_steps=4",), ("history", "arigraph"), ("random",), (0, 1))
@@ -128,7 +128,7 @@ def _command(words: list[str]) -> str:
 
 
 def replies(seed: int) -> Iterator[Play]:
-    """A client of a server that answers every request with the same bytes."""
+    """Yield a client of a server that answers every request with the same bytes."""
     listener = serving.listen("127.0.0.1", 0)
     answer = [b""]
 
@@ -164,7 +164,7 @@ def replies(seed: int) -> Iterator[Play]:
 
 
 def messages(seed: int) -> Iterator[Play]:
-    """A server of pages that starts games: raw HTTP, and what a socket says."""
+    """Yield a target for a server that starts games: raw HTTP, and messages on a socket."""
     client = require("websockets.sync.client", "viewer", "pages")
     token = "token"
     play_here = PlayDefaults("Fetch", "none", 0, 100, "", FOLDER / "human")

@@ -94,7 +94,7 @@ PAGES = {**hostile.PAGES, "plain": hostile.PAGES["textworld"]}
 
 
 def written(data: str | bytes, name: str) -> Path:
-    """A file that holds the input."""
+    """Return a file that holds the input."""
     path = FOLDER / name
     path.parent.mkdir(exist_ok=True)
     path.write_bytes(data if isinstance(data, bytes) else data.encode("utf-8", "surrogatepass"))
@@ -102,7 +102,7 @@ def written(data: str | bytes, name: str) -> Path:
 
 
 def texts() -> list[str]:
-    """Texts of games in the tests, and of recorded steps."""
+    """Return texts of games in the tests, and of recorded steps."""
     found: dict[str, None] = {}
     for path in sorted((ROOT / "tests").glob("*/test_extract_*.py")):
         for node in ast.walk(ast.parse(path.read_text())):
@@ -118,7 +118,7 @@ def texts() -> list[str]:
 
 
 def extraction(dialect: str) -> Read:
-    """Three steps whose text, action and inventory are the input; the graph goes on."""
+    """Extract three steps whose text, action and inventory are the input, into one graph."""
 
     def read(text: str) -> None:
         rules, graph = get_extractor(dialect), TemporalGraph()
@@ -131,17 +131,17 @@ def extraction(dialect: str) -> Read:
 
 
 def of_file(name: str, read: Read) -> Read:
-    """Reads the input from a file of that name."""
+    """Return a target that reads the input from a file of that name."""
     return lambda data: read(written(data, name))
 
 
 def alfworld(path: Path) -> None:
-    """A game file, new each time."""
+    """Play the input as a new game file."""
     load_game(path, next(_numbers()))
 
 
 def keyed(action: str) -> None:
-    """A command of NetHack."""
+    """Send the input as a command of NetHack."""
     commands.read(action, whole_level=True)
     commands.read(action, whole_level=False)
 
@@ -152,7 +152,7 @@ CONFIG = RunConfig(("E",), ("none", "history"), ("random",), (0, 1), protocol="t
 
 
 def run_folder() -> dict[str, str]:
-    """The files of a finished run."""
+    """Return the files of a finished run."""
     with ResultsFolder(FOLDER / "run", CONFIG) as folder:
         folder.set_backends({"E": "engine 1"})
         for job in folder.todo():
@@ -169,7 +169,7 @@ RUN = run_folder()
 
 
 def results(name: str) -> Read:
-    """The input as one file of a run; what verify mends is read again."""
+    """Read the input as one file of a run, and again after verify has repaired it."""
 
     def read(text: str) -> None:
         for other, content in RUN.items():
@@ -182,7 +182,7 @@ def results(name: str) -> Read:
 
 
 def recorded() -> str:
-    """Steps as a run records them: two episodes."""
+    """Return steps of two episodes as a run records them."""
     row = {
         "episode": 0, "t": 0, "task_id": "t", "task": "Eat.", "dialect": "textworld", "action": "",
         "text": "-= Hall =-\nYou see a fridge.", "inventory": "You are carrying: a red apple.",
@@ -195,12 +195,12 @@ def recorded() -> str:
 
 
 def steps(text: str) -> None:
-    """The input as recorded steps, read whole, by a memory, and gone on with."""
+    """Read the input as recorded steps: whole, into a memory, and continued."""
     packed(gzip.compress(text.encode("utf-8", "surrogatepass"), 1))
 
 
 def packed(data: bytes) -> None:
-    """The input as the gzip file of recorded steps."""
+    """Read the input as the gzip file of recorded steps."""
     path = written(data, "steps.jsonl.gz")
     try:
         list(read_trajectory(path))
@@ -223,7 +223,7 @@ MEMORIES = [
 
 
 def memory_states() -> Iterator[str]:
-    """Saved memories, with two episodes behind them."""
+    """Yield saved memories after two episodes."""
     for name in MEMORIES:
         env, memory = FakeHouse(), make_memory(name)
         for episode in range(2):
@@ -238,7 +238,7 @@ def memory_states() -> Iterator[str]:
 
 
 def saved(text: str) -> None:
-    """The input as a saved memory."""
+    """Load the input as a saved memory."""
     opened = open_memory(written(text, "saved.json"))
     opened.recall(300)
     if opened.memory.graph is not None:
@@ -246,7 +246,7 @@ def saved(text: str) -> None:
 
 
 def imported(text: str) -> None:
-    """The input as exported records."""
+    """Import the input as exported records."""
     (FOLDER / "import.db").unlink(missing_ok=True)
     store = Store(FOLDER / "import.db")
     store.import_jsonl(written(text, "records.jsonl"))
@@ -254,7 +254,7 @@ def imported(text: str) -> None:
 
 
 def stores() -> tuple[bytes, str]:
-    """A store with records and facts, and its records exported."""
+    """Yield a store with records and facts, and its records exported."""
     path = FOLDER / "store.db"
     store = Store(path)
     store.add("clin", "cooking", "lesson", "Opening the fridge may be necessary.", {"a": [1, None]})
@@ -276,7 +276,7 @@ def _numbers() -> Iterator[int]:
 
 
 def database(data: bytes) -> None:
-    """The input as the file of a store; a new name each time, for replicas are kept by name."""
+    """Open the input as a store under a new name, since replicas are kept by name."""
     path = written(data, f"s{next(_numbers())}.db")
     try:
         store = Store(path)
@@ -359,7 +359,7 @@ TEXTS = texts()
 
 
 def answer(read: Callable[[str], Any]) -> Target:
-    """A reader of what a model writes."""
+    """Return a reader of what a model writes."""
     return Target(read, "text", ANSWERS, (ModelError,))
 
 

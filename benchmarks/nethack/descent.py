@@ -30,7 +30,7 @@ CONDITIONS = {
 
 
 def play(condition: str, seed: int, steps: int) -> dict[str, Any]:
-    """One game under one condition."""
+    """Play one game under one condition."""
     env = gym.make("gym_memory/NetHack-v0", max_steps=steps, **CONDITIONS[condition])
     last: dict[str, Any] = {}
     result = rollout(env, make_policy("descender"), seed, on_step=lambda _, info: last.update(info))
@@ -48,7 +48,7 @@ def play(condition: str, seed: int, steps: int) -> dict[str, Any]:
 
 
 def interval(values: np.ndarray) -> list[float]:
-    """95 % interval of the mean."""
+    """Return the 95 % interval of the mean."""
     return [round(bound, 2) for bound in intervals.values(values.tolist()).interval() or ()]
 
 

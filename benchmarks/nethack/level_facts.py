@@ -41,7 +41,7 @@ STATES = ("open", "closed", "locked", "broken")
 
 
 def kind_of(fact: Triple) -> str:
-    """Which kind of fact is compared; "" for those that are not."""
+    """Return the compared kind of a fact; "" for a fact that is not compared."""
     if fact.relation == HAS_EXIT:
         return "exits"
     if fact.relation == "is" and fact.object in STATES:
@@ -52,7 +52,7 @@ def kind_of(fact: Triple) -> str:
 
 
 def stated(facts: Iterable[Triple], level: str) -> set[Triple]:
-    """Facts of the compared kinds about a level, with the exits that ways imply."""
+    """Return the compared facts about a level, with the exits that ways imply."""
     found: set[Triple] = set()
     for fact in facts:
         subject, relation, obj = fact
@@ -70,7 +70,7 @@ def stated(facts: Iterable[Triple], level: str) -> set[Triple]:
 
 
 def facts_in(text: str) -> list[Triple]:
-    """What a text states."""
+    """Return the facts that a text states."""
     extraction = get_extractor("nethack").extract(Step(0, text), TemporalGraph(), TASK)
     return [mention.triple for mention in extraction.mentions]
 
@@ -86,7 +86,7 @@ class Shot(NamedTuple):
 
 
 def play(seed: int, steps: int, budget: int) -> Iterator[Shot]:
-    """The last step on each level of one game."""
+    """Yield the last step on each level of one game."""
     actions = script(seed, steps)
     room = gym.make("gym_memory/NetHack-v0", view="room", memory="arigraph", budget=budget)
     whole = gym.make("gym_memory/NetHack-v0", view="level", memory="none")
@@ -113,7 +113,7 @@ def play(seed: int, steps: int, budget: int) -> Iterator[Shot]:
 
 
 def script(seed: int, steps: int) -> list[str]:
-    """The actions: the descender's, who reads the room view alone."""
+    """Return the actions of the descender, who reads the room view alone."""
     env = gym.make("gym_memory/NetHack-v0", view="room", memory="none", max_steps=steps)
     policy = make_policy("descender")
     obs, info = env.reset(seed=seed)
@@ -128,7 +128,7 @@ def script(seed: int, steps: int) -> list[str]:
 
 
 def measure(shot: Shot, seed: int) -> dict[str, Any]:
-    """How much of the level view each condition has, by kind."""
+    """Return the share of the level view that each condition has, by kind."""
     wanted = stated(facts_in(shot.whole["text"]), shot.level)
     conditions = {
         "room view": stated(facts_in(shot.room["text"]), shot.level),
@@ -150,7 +150,7 @@ def measure(shot: Shot, seed: int) -> dict[str, Any]:
 
 
 def summary(rows: list[dict[str, Any]]) -> dict[str, Any]:
-    """Shares over all facts, means over levels with their 95 % interval."""
+    """Return shares over all facts, and means over levels with their 95 % interval."""
     total = sum(row["facts"] for row in rows)
     found: dict[str, Any] = {"levels": len(rows), "facts": total}
     for name in ("room view", "memory", "recall"):

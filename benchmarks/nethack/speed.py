@@ -40,7 +40,7 @@ KEYS = {10: "ctrl-j", 13: "enter", 27: "escape", 32: "space", 4: "ctrl-d"}
 
 @contextlib.contextmanager
 def noted(method: str) -> Iterator[list[int]]:
-    """The keys that a method of the engine is given in the meantime."""
+    """Yield the list of keys that a method of the engine gets from now on."""
     keys: list[int] = []
     original = getattr(NetHackEngine, method)
 
@@ -56,7 +56,7 @@ def noted(method: str) -> Iterator[list[int]]:
 
 
 def recorded(seed: int, steps: int) -> list[str]:
-    """The keys that the descender's skills pressed in one game, as actions."""
+    """Return the keys that the descender's skills pressed in one game, as actions."""
     env = gym.make(ID, memory="none", max_steps=steps)
     policy = make_policy("descender")
     obs, info = env.reset(seed=seed)
@@ -71,7 +71,7 @@ def recorded(seed: int, steps: int) -> list[str]:
 
 
 def received(seed: int, actions: list[str]) -> list[int]:
-    """The keys that NLE gets when they are played one by one, those that turn pages included."""
+    """Return the keys that NLE gets when played one by one, page turns included."""
     env = gym.make(ID, memory="none", max_steps=10**6, valid_actions=False)
     env.reset(seed=seed)
     with noted("_key") as keys:
@@ -81,14 +81,14 @@ def received(seed: int, actions: list[str]) -> list[int]:
 
 
 def name_of(code: int) -> str:
-    """A key as an action."""
+    """Return a key as an action."""
     if code >= 128:
         return f"press key meta-{chr(code & 127)}"
     return f"press key {KEYS.get(code, chr(code))}"
 
 
 def timed(steps: Iterable[Callable[[], bool]]) -> list[tuple[int, float]]:
-    """Number of steps and CPU seconds of each stretch; ends with the game."""
+    """Return the steps and CPU seconds of each stretch, until the game ends."""
     stretches, count, started = [], 0, time.process_time()
     for step in steps:
         over = step()
@@ -107,7 +107,7 @@ def _over(env: Any, action: Any) -> bool:
 
 
 def played(case: dict[str, Any], games: dict[int, list[str]]) -> list[tuple[int, float]]:
-    """The stretches of all games under one descriptor and memory."""
+    """Return the stretches of all games under one descriptor and memory."""
     env = gym.make(ID, max_steps=10**6, **case)
     found = []
     for seed, actions in games.items():
@@ -118,7 +118,7 @@ def played(case: dict[str, Any], games: dict[int, list[str]]) -> list[tuple[int,
 
 
 def bare(games: dict[int, list[int]]) -> list[tuple[int, float]]:
-    """The same games in NLE alone."""
+    """Play the same games in NLE alone."""
     env = gym.make(ID, memory="none").unwrapped
     found = []
     for seed, codes in games.items():

@@ -129,7 +129,7 @@ def read(env: MemoryObservation, task_id: str) -> str:
 
 
 def recalled(env: MemoryObservation, question: Question) -> list[int]:
-    """Positions of the passages recalled when nothing is cut."""
+    """Return the positions of the recalled passages without a budget."""
     positions: dict[str, int] = {}
     for i, passage in enumerate(question.passages):
         positions.setdefault(passage.text, i)

@@ -34,7 +34,7 @@ CACHES = (_describe, read_room_sentence, read_result_sentence, read_inventory)
 
 
 def record(env: str, seed: int) -> list[Step]:
-    """The steps of an episode of random play, one in five an odd command."""
+    """Record an episode of random play, one command in five an odd one."""
     import numpy as np
 
     rng = np.random.default_rng(seed)
@@ -57,7 +57,7 @@ def record(env: str, seed: int) -> list[Step]:
 
 
 def read(steps: list[Step]) -> list[float]:
-    """Microseconds of CPU time that each step takes to read."""
+    """Return the microseconds of CPU time to read each step."""
     rules, graph, task = TextWorldRules(), TemporalGraph(), Task("", "")
     times = []
     for step in steps:

@@ -29,7 +29,7 @@ LEVEL, GAMES, ROUNDS, UPDATES = "rl-2", 20, 20, 10
 
 
 def choose(actions: tuple[str, ...], rng: np.random.Generator) -> int:
-    """Any action, or half of the time something to take."""
+    """Choose any action, or half of the time something to take."""
     takes = [i for i, action in enumerate(actions) if action.startswith("take ")]
     return int(rng.choice(takes) if takes and rng.random() < 0.5 else rng.integers(len(actions)))
 

@@ -51,7 +51,7 @@ class Shown(NamedTuple):
 def demonstrate(
     level: str, memory: str, facts: str, games: Sequence[int]
 ) -> tuple[Lexicon, list[Shown]]:
-    """What a learner sees of the planner's games."""
+    """Return the planner's games as a learner sees them."""
     env: Any = AdvisedObservation(_env(level, "train", memory, 50))
     lexicon = Lexicon(0.8)
     played: list[tuple[Any, int]] = []
@@ -71,7 +71,7 @@ def demonstrate(
 
 
 def fit(shown: Sequence[Shown], decay: float = 1e-3, steps: int = 300) -> dict[str, float]:
-    """The weight of each feature: a softmax over the actions, by maximum likelihood."""
+    """Fit the weight of each feature: a softmax over the actions, by maximum likelihood."""
     rows = {
         name: i for i, name in enumerate(sorted({f for s in shown for a in s.actions for f in a}))
     }
@@ -97,7 +97,7 @@ def fit(shown: Sequence[Shown], decay: float = 1e-3, steps: int = 300) -> dict[s
 def play(
     level: str, memory: str, facts: str, lexicon: Lexicon, weights: dict[str, float]
 ) -> Iterator[dict[str, Any]]:
-    """The test games, greedily."""
+    """Play the test games greedily."""
     env = _env(level, "test", memory, TEST_STEPS)
     for game in range(TEST_GAMES):
         obs, info = env.reset(seed=game)
@@ -124,7 +124,7 @@ def _env(level: str, split: str, memory: str, steps: int) -> Any:
 
 
 def foods(level: str, split: str, games: Sequence[int]) -> list[frozenset[str]]:
-    """The foods of the recipes of some games, by what the engine says."""
+    """Return the foods of the recipes of some games, from the engine."""
     env = _env(level, split, "none", 1)
     found = []
     for game in games:
@@ -136,7 +136,7 @@ def foods(level: str, split: str, games: Sequence[int]) -> list[frozenset[str]]:
 
 
 def page(rows: Sequence[dict[str, Any]]) -> str:
-    """The table: a line for each arm, a column for each number of demonstrations."""
+    """Return the table: a row for each arm, a column for each number of demonstrations."""
     heads = ["level", "training foods", "memory", "facts", *(f"{n} shown" for n in DEMONSTRATIONS)]
     out = [f"| {' | '.join(heads)} |", "|---" * 4 + "|---" * 3 + "|"]
     for level, training in dict.fromkeys((row["level"], row["foods"]) for row in rows):

@@ -64,7 +64,7 @@ def queries(count: int, parts: int) -> list[str]:
 
 
 def used_by(backend: int) -> float:
-    """CPU seconds of a process of the server."""
+    """Return the CPU seconds of a process of the server."""
     fields = Path(f"/proc/{backend}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
@@ -127,7 +127,7 @@ def in_process(parts: int, texts: list[str]) -> dict:
 
 
 def one_partition() -> dict:
-    """Ten thousand facts in this process."""
+    """Measure ten thousand facts in this process."""
     encoder, graph = make_encoder("hash"), TemporalGraph()
     for fact in facts_of(0):
         graph.add(fact, 0)
@@ -157,7 +157,7 @@ def one_partition() -> dict:
 
 
 def episode(store_place: str, number: int) -> None:
-    """Fifty steps of a memory that is kept in the store."""
+    """Play fifty steps with a memory that is kept in the store."""
     memory = AriGraph(lifetime="forever", store=store_place, recall="semantic", encoder="hash")
     memory.begin(Task(f"part0/{number}", "Find the brass key.", "plain"), 0)
     for t in range(50):

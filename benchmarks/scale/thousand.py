@@ -25,7 +25,7 @@ EPISODES = 20
 
 
 def simulate(workers: int, partitions: int, play_s: float, cores: int, read: float, append: float):
-    """Event by event: (episodes a second, share of the server used, waits in ms, ascending)."""
+    """Simulate events; return episodes a second, share of the server used, sorted waits in ms."""
     chance = random.Random(0)
     free = [0.0] * cores  # when each core of the server is free
     last = [0.0] * partitions  # when each partition's last append ended

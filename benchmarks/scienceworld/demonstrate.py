@@ -29,7 +29,7 @@ LOOK = "look around"
 
 
 def spread(task: str, turn: int) -> int | None:
-    """The train variation of a turn: the first, the last, the middle, then between these.
+    """Return the train variation of a turn: first, last, middle, then between these.
 
     None where the train split has fewer variations than that.
     """

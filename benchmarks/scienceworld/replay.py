@@ -78,7 +78,7 @@ class Server:
 
 
 def plays(env: ScienceWorld, task: str, variation: int) -> dict[str, list[str]]:
-    """The engine's solution, and a random play."""
+    """Return the engine's solution, and random play."""
     env.reset(options={"task_id": f"scienceworld/{task}/{variation}"})
     solution = list(env.oracle().walkthrough)
     rng, wandering = random.Random(variation), []
@@ -90,13 +90,13 @@ def plays(env: ScienceWorld, task: str, variation: int) -> dict[str, list[str]]:
 
 
 def _sensible(actions: tuple[str, ...]) -> list[str]:
-    """Nine in ten are wirings, and a wrong focus ends the play: left out of most choices."""
+    """Leave out most wirings, nine in ten of all choices, and a focus, which may end the play."""
     dull = ("connect", "disconnect", "focus", "mix", "reset", "wait")
     return [a for a in actions if not a.startswith(dull)] or list(actions)
 
 
 def compare(env: ScienceWorld, server: Server, name: tuple[str, int], play: list[str]) -> dict:
-    """Steps and differences of one replay."""
+    """Replay once; return steps and differences."""
     env.reset(options={"task_id": f"scienceworld/{name[0]}/{name[1]}"})
     server.load(*name)
     differ = {"text": 0, "score": 0, "end": 0, "valid": int(env.valid_actions() != server.valid())}
@@ -128,7 +128,7 @@ class Clock:
 
 
 def timed(clock: Clock, step: Callable[[str], bool], play: list[str]) -> tuple[float, int]:
-    """CPU seconds and steps until the play or the episode ends."""
+    """Return CPU seconds and steps until the play or the episode ends."""
     start, steps = clock(), 0
     for action in play:
         steps += 1
@@ -155,7 +155,7 @@ def main() -> None:
 
 
 def same(env: ScienceWorld, recorded: dict) -> dict[str, Any]:
-    """Steps and differences of all replays."""
+    """Replay all; return steps and differences."""
     server, rows = Server(ScienceWorldEngine()), []
     for name, both in recorded.items():
         for kind, play in both.items():
@@ -170,7 +170,7 @@ def same(env: ScienceWorld, recorded: dict) -> dict[str, Any]:
 
 
 def speed(bare: ScienceWorld, recorded: dict, rounds: int, first: int) -> dict[str, Any]:
-    """CPU milliseconds a step, and the ratios to the package's step."""
+    """Return the CPU milliseconds of a step, and the ratios to the package's step."""
     from scienceworld import ScienceWorldEnv
 
     listing = ScienceWorld(split="test", max_steps=10_000)

@@ -30,7 +30,7 @@ STEPS = 50
 
 
 def play(name: str, policy: Policy, memory: str, task: str, seed: int) -> dict[str, Any]:
-    """One episode: its score in points, -100 for a wrong focus."""
+    """Play one episode; return its score in points, -100 for a wrong focus."""
     shown = str(name == "random").lower()
     env = f"ScienceWorld?task={task}&split=dev&max_steps={STEPS}&valid_actions={shown}"
     made = Job(env, memory, name, seed).make_env()
@@ -42,12 +42,12 @@ def play(name: str, policy: Policy, memory: str, task: str, seed: int) -> dict[s
 
 
 def floored(row: dict[str, Any]) -> float:
-    """The score in [0, 1], a wrong focus as 0."""
+    """Return the score in [0, 1], a wrong focus as 0."""
     return max(0.0, row["score"]) / 100
 
 
 def difference(rows: list[dict[str, Any]], others: list[dict[str, Any]]) -> dict[str, Any]:
-    """How far the mean of ``rows`` is above that of ``others``, in points."""
+    """Return the mean of ``rows`` minus that of ``others``, in points."""
     gap = [floored(one) - floored(other) for one, other in zip(rows, others, strict=True)]
     found = intervals.gaps(gap, [row["task"] for row in rows])
     ends = found.interval() or (float("nan"), float("nan"))

@@ -29,7 +29,7 @@ PATIENCE = 600.0
 
 
 def play(llama: LlamaServer, agent: str, *, held: bool, steps: int) -> dict[str, Any]:
-    """One episode."""
+    """Play one episode."""
     model = make_model(f"openai?model=smollm&base_url={llama.base_url}&timeout={PATIENCE}")
     policy = POLICIES.build(
         agent, {"llm": model, "constrain": held, "temperature": 0.0, "history": 1}

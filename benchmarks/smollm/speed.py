@@ -39,7 +39,7 @@ ACTIONS = [
 
 
 def cpu(work: Callable[[], Any]) -> float:
-    """CPU seconds, the smaller of two tries."""
+    """Return CPU seconds, the smaller of two tries."""
     took = []
     for _ in range(2):
         before = time.process_time()

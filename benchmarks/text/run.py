@@ -57,7 +57,7 @@ class Arm(NamedTuple):
 
 
 def arms() -> list[Arm]:
-    """All of them, the most important first."""
+    """Return all arms, the most important first."""
     first = [Arm(game, memory, 500, "own", 0) for game in LONGEST + UNHINTED for memory in MEMORIES]
     again = [arm._replace(seed=1) for arm in first[:10]]
 

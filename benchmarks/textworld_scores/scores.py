@@ -74,7 +74,7 @@ class Row(NamedTuple):
 
 
 def make_game(number: int) -> tuple[str, Any]:
-    """Game ``number`` and what it is."""
+    """Make game ``number``; return it and its description."""
     rng = random.Random(_SEED + number)
     kind = KINDS[0] if number % 5 < 2 else KINDS[number % 5 - 1]
     while True:
@@ -87,7 +87,7 @@ def make_game(number: int) -> tuple[str, Any]:
 
 
 def plays(story: Path, number: int) -> Iterator[tuple[str, list[str]]]:
-    """Ways to play a game: name and commands."""
+    """Yield ways to play a game: name and commands."""
     env = StoryFile(story, max_steps=500)
     env.reset(seed=0)
     walkthrough = list(env.oracle().walkthrough)
@@ -119,7 +119,7 @@ def plays(story: Path, number: int) -> Iterator[tuple[str, list[str]]]:
 
 
 def stock_scores(story: Path, commands: Sequence[str]) -> list[float]:
-    """The scores that TextWorld's own environment gives, the start first."""
+    """Return the scores that TextWorld's own environment gives, the start first."""
     env = textworld.start(str(story), textworld.EnvInfos(score=True))
     scores = [env.reset().score]
     for command in commands:
@@ -132,7 +132,7 @@ def stock_scores(story: Path, commands: Sequence[str]) -> list[float]:
 
 
 def our_scores(story: Path, commands: Sequence[str]) -> tuple[list[float], str]:
-    """The scores of a :class:`StoryFile`, the start first, and how it ended."""
+    """Return the scores of a :class:`StoryFile`, the start first, and how it ended."""
     env = StoryFile(story, max_steps=len(commands) + 1)
     _, info = env.reset(seed=0)
     scores, ended = [info["score"]], "cut"
@@ -147,7 +147,7 @@ def our_scores(story: Path, commands: Sequence[str]) -> tuple[list[float], str]:
 
 
 def compare(number: int, folder: Path) -> list[Row]:
-    """All ways to play game ``number`` under all names."""
+    """Compare all ways to play game ``number`` under all names."""
     label, game = make_game(number)
     made = folder / "made.z8"
     compile_game(game, made)

@@ -57,7 +57,7 @@ def stated(link: KeyAndLock, rooms: Mapping[Any, voices.Name]) -> set[Fact]:
 
 
 def known(plan: VoicedHunt) -> dict[str, str]:
-    """What is known of the names of a game once all of it was seen."""
+    """Return the known names of a game once all of it was seen."""
     kinds = {name.name: "room" for name in plan.rooms.values()}
     kinds |= {name.name: "container" for name, _ in plan.decoys}
     for link in plan.links:
@@ -68,7 +68,7 @@ def known(plan: VoicedHunt) -> dict[str, str]:
 
 
 def plans(level: str, split: str, games: int, *, rare: bool) -> Iterator[VoicedHunt]:
-    """The games of a level, perhaps with rare words."""
+    """Yield the games of a level, perhaps with rare words."""
     data = dict(copy.deepcopy(voices.load_voices(split)))
     if rare:
         data["words"], data["names"] = data["words"] | RARE_WORDS, data["names"] | RARE_NAMES

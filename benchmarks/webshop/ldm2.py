@@ -43,7 +43,7 @@ _KINDS = {
 
 
 def kind(action: str) -> str:
-    """What sort of action it is."""
+    """Return the kind of an action."""
     if action.startswith("search["):
         return "search"
     known = _KINDS.get(action)
@@ -61,7 +61,7 @@ def demonstrate(path: Path, split: str, seeds: Iterable[int]) -> list[Trajectory
 
 
 def hits(memory: LDM2, unseen: list[Trajectory]) -> dict[str, float]:
-    """Share of the steps whose kind of action is among the k nearest."""
+    """Return the share of steps whose kind of action is among the k nearest."""
     found, count = Counter[int](), 0
     for game in unseen:
         memory.begin(game.task, 0)
@@ -74,7 +74,7 @@ def hits(memory: LDM2, unseen: list[Trajectory]) -> dict[str, float]:
 
 
 def guesses(memory: LDM2, unseen: list[Trajectory]) -> dict[str, float]:
-    """The same for tuples drawn by chance."""
+    """Return the same share for tuples drawn at random."""
     rng = random.Random(0)
     actions = [
         kind(entry[-1]) for addition in memory.state()["tuples"] for entry in addition["entries"]

@@ -37,7 +37,7 @@ HOSTILE = (
 
 @pytest.fixture(autouse=True)
 def key(environment: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A key that must never be found."""
+    """Set a key that must appear nowhere."""
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
 
 

@@ -50,7 +50,7 @@ def train(folder: Path, settings: BcSettings, **changes: Any) -> Trainer:
 
 @pytest.fixture(scope="module")
 def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The walkthrough of the first four training games."""
+    """Return the walkthrough of the first four training games."""
     path = tmp_path_factory.mktemp("recorded") / "games.jsonl.gz"
     env = RecordTrajectory(make_env("train"), str(path))
     for seed in range(4):

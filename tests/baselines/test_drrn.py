@@ -45,7 +45,7 @@ def obs(place: str, *actions: str) -> Any:
 
 
 def values(learner: DrrnLearner, seen: ObservationBags) -> Any:
-    """Q of every action, by one plain batch without anything shared."""
+    """Return Q of every action, by one plain batch."""
     found = []
     for bag in seen.bags[1:]:
         lengths = np.array([len(seen.bags[0]), len(bag)])
@@ -57,7 +57,7 @@ def values(learner: DrrnLearner, seen: ObservationBags) -> Any:
 
 
 def corridor(learner: DrrnLearner, episodes: int, rng: np.random.Generator) -> None:
-    """Rooms a, b, c; going on from c wins a point, going back leads to a."""
+    """Learn rooms a, b, c: going on from c wins a point, going back leads to a."""
     rooms = {"a": ("b", "a"), "b": ("c", "a"), "c": ("", "a")}
     for _ in range(episodes):
         here, before, choice = "a", None, -1

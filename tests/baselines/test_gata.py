@@ -45,7 +45,7 @@ def kitchen(wanted: str, other: str) -> Any:
 
 
 def values(learner: GataLearner, *seen: Any) -> Any:
-    """Q of every action of some observations, in one batch."""
+    """Return Q of every action of some observations, in one batch."""
     store = GraphStore()
     records = [[store.add(bag) for bag in one.bags] for one in seen]
     states = np.array([r[0] for r in records for _ in r[1:]])
@@ -56,7 +56,7 @@ def values(learner: GataLearner, *seen: Any) -> Any:
 
 
 def shaken(settings: GataSettings = SMALL) -> GataLearner:
-    """A learner that has met a kitchen and whose weights say something."""
+    """Return a learner that has seen a kitchen, with random weights."""
     learner = GataLearner(settings, seed=1)
     for game in range(8):
         learner.see(kitchen(f"food{game}", f"other{game}"), f"game {game}")

@@ -240,7 +240,7 @@ def test_sees_the_rounds_of_a_demonstration(knowledge: ShownKnowledge) -> None:
 
 
 def decide(one: Demonstration, goal: str, text: str, plan: Pursuit) -> str:
-    """The last move of a demonstration where the goal is another."""
+    """Return the last move of a demonstration where the goal is another."""
     last = len(one.moves) - 1
     guide = Guide(one, terms(one.goal, goal), DemonstrationProgress(last, 0.0, ()), {})
     scene = read_scene(seen(text, task=goal), plan)
@@ -350,7 +350,7 @@ KITCHEN = (
 
 
 def followed(knowledge: ShownKnowledge, obs: Any, plan: Pursuit, abandoned: Any = ()) -> str:
-    """What is due by the demonstration that agrees best."""
+    """Return the next action by the demonstration that agrees best."""
     scene = read_scene(obs, plan)
     rng = np.random.default_rng(0)
     best = choose(knowledge.demonstrations, obs["task"], scene, rng, abandoned)[0]
@@ -358,7 +358,7 @@ def followed(knowledge: ShownKnowledge, obs: Any, plan: Pursuit, abandoned: Any 
 
 
 def packed(knowledge: ShownKnowledge) -> str:
-    """What was done until the pot is at hand, which all ways to boil begin with."""
+    """Return the actions until the pot is held, with which every boiling begins."""
     return told_by(shown(knowledge, "boil").moves[:3])
 
 

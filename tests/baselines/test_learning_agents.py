@@ -77,7 +77,7 @@ def shown(**fields: Any) -> Observation:
 
 @pytest.fixture(scope="module")
 def demonstrations(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Walkthroughs of twenty training games."""
+    """Return walkthroughs of twenty training games."""
     path = tmp_path_factory.mktemp("demos") / "rl-2.jsonl.gz"
     env = RecordTrajectory(
         gym.make("gym_memory/Cooking-v0", level="rl-2", split="train", memory="none"), str(path)

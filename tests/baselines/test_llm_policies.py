@@ -59,7 +59,7 @@ def chat(server: ScriptedServer, **options: Any) -> OpenAIChat:
 
 
 def spec(policy: str, server: ScriptedServer, history: int | None = -1, **model: Any) -> str:
-    """The policy as a user names it, its model's parameters quoted inside."""
+    """Return the policy as a user names it, with its model's parameters quoted."""
     llm = Spec.of("openai", {"model": "scripted", "base_url": server.base_url, **model})
     more: dict[str, Any] = {"encoder": "hash"} if policy == "clin" else {}  # weights are slow
     if history != -1:

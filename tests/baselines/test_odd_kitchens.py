@@ -40,7 +40,7 @@ FORMS = {
 
 
 def kitchen(path: Path, monkeypatch: pytest.MonkeyPatch, goal: str, **settings: Any) -> Path:
-    """A compiled game of two ingredients, which are to be cut and heated."""
+    """Return a compiled game of two ingredients to cut and heat."""
     words = copy.deepcopy(dict(voices.load_voices("train")))
     words["kitchen"] = {**words["kitchen"], **WORDS}
     words["forms"] = {**words["forms"], **FORMS, "cook goal": [goal]}

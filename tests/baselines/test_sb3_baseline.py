@@ -52,7 +52,7 @@ def make() -> Any:
 
 @pytest.fixture(scope="module")
 def trained() -> tuple[Any, list[dict[str, Any]]]:
-    """MaskablePPO after two short rollouts and, for every step, its info.
+    """Return MaskablePPO after two short rollouts and, for every step, its info.
 
     Into the info go the mask that MaskablePPO chose by (``used``), its choice and the length of
     the episode so far.

@@ -29,7 +29,7 @@ def facts(text: str) -> tuple[Triple, ...]:
 def advised(
     triples: str, actions: str, goal: str = TIDY, plan: Plan | None = None, **kwargs: Any
 ) -> Move:
-    """The first move that the tidier says and that can be done; an empty one for none."""
+    """Return the first possible move that the tidier suggests, or an empty text."""
     empty = dict.fromkeys(("text", "task", "inventory", "memory"), "")
     lists: dict[str, Any] = dict.fromkeys(("episodes", "lessons"), ())
     known = {"valid_actions": tuple(filter(None, actions.split("; "))), "triples": facts(triples)}
@@ -206,7 +206,7 @@ def test_thing_named_in_vain_by_text_is_put_away() -> None:
 
 
 def house() -> str:
-    """Six rooms in a row with what belongs there, for the most part put away already."""
+    """Return six rooms in a row with what belongs there, mostly tidy already."""
     rooms = [kind for kind in known_kinds() if len(kind.things) > 5][:6]
     lines = ["you | is in | room 0"]
     for i, kind in enumerate(rooms):

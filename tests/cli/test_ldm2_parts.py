@@ -26,7 +26,7 @@ def part(name: str, path: Path, **stages: object) -> Comparison:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A folder in which the part ``demos`` was played; its last episode did not win."""
+    """Return a folder in which the part ``demos`` was played and its last episode lost."""
     env = RecordTrajectory(FakeHouse(), str(tmp_path / "demos" / "steps" / "a.jsonl.gz"))
     for seed in range(3):
         env.reset(seed=seed)

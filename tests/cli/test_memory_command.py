@@ -43,7 +43,7 @@ def run(capsys: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Run:
 
 @pytest.fixture
 def steps(tmp_path: Path) -> Path:
-    """Two recorded trials of random play in the fake house."""
+    """Return two recorded trials of random play in the fake house."""
     path = tmp_path / "steps.jsonl.gz"
     job = Job("FakeHouse?max_steps=30", "arigraph", "random", 0, protocol="trials?k=2")
     assert not any(row.result.failed for row in play_job(job, record=str(path)))

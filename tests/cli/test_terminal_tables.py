@@ -69,7 +69,7 @@ def terminal(request: Any, monkeypatch: Any, capsys: Any) -> Callable[[Callable[
 
 
 def rows() -> list[TableRow]:
-    """Three memories in two environments, as a report shows them."""
+    """Return rows of three memories in two environments, as in a report."""
     made = []
     for env in ("Cooking?level=hard&split=test", "TreasureHunt?level=hardest&split=test"):
         for n, memory in enumerate(("none", "history?window=5", "arigraph")):

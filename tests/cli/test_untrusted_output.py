@@ -20,7 +20,7 @@ RAW = ("\x1b", "\x07", "\x9b", "\u202e")
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A results folder with such a name, task and file."""
+    """Return a results folder whose name, task and file hold control characters."""
     config = RunConfig(("FakeHouse?max_steps=5",), (EVIL,), ("random",), (0,), task_id=EVIL)
     made = tmp_path / "runs" / EVIL
     (job,) = config.jobs()

@@ -74,7 +74,7 @@ HELLO = {
 
 @pytest.fixture(scope="module")
 def old(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A results folder with steps, made elsewhere."""
+    """Return a results folder with steps, made elsewhere."""
     folder = tmp_path_factory.mktemp("elsewhere")
     done = subprocess.run(
         [SCRIPT, "run", *RUN, "--out", "old"], cwd=folder, capture_output=True, text=True

@@ -32,7 +32,7 @@ LONG = 100_000
 
 @pytest.fixture(scope="module")
 def accounts() -> list[Account]:
-    """Random play in the fake house, after different numbers of steps."""
+    """Return accounts of random play in the fake house after different numbers of steps."""
     found = []
     for seed in range(4):
         recording = record(Job("FakeHouse?max_steps=60", "none", "random", seed))
@@ -160,7 +160,7 @@ KNOWN = {
 
 @pytest.fixture(autouse=True)
 def _first_wording(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Questions in the first of the seen wordings, so that a test can name them."""
+    """Use the first of the seen wordings, so that a test can name questions."""
 
     def first(sort: str, rng: random.Random, **named: Any) -> QuestionText:
         return QuestionText(templates()[sort]["seen"][0].format(**named), sort)
@@ -174,7 +174,7 @@ def only(kind: str, *moments: Moment) -> dict[str, ExamQuestion]:
 
 
 def grade(question: ExamQuestion, *facts: tuple[str, str, str], text: str = "", t: int = 9) -> str:
-    """The verdict on facts and a text, of one who sees nothing."""
+    """Return the verdict on facts and a text for an agent that sees nothing."""
     later = Account([Moment(Step(i, ""), *[frozenset[Triple]()] * 3) for i in range(t + 1)])
     return question.grade(RecallReading(Recall(text, tuple(Triple(*f) for f in facts)), later))
 
@@ -340,7 +340,7 @@ def test_age_is_that_of_the_oldest_evidence_needed() -> None:
 
 
 def carried(t: int, place: str, action: str, **more: Any) -> Moment:
-    """A moment at which the egg is in a place."""
+    """Return a moment at which the egg is in a place."""
     known = KNOWN - {("egg", "is in", "fridge")} | {("egg", "is in", place)}
     return moment(t, known, action=action, **more)
 

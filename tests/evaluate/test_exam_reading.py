@@ -39,7 +39,7 @@ WENT = {("you", "is in", "hall"), ("hall", "has exit", "west"), ("apple", "is in
 
 
 def account(later: int = 0) -> Account:
-    """The episode, after so many more steps of waiting."""
+    """Return the episode after that many more steps of waiting."""
     shown = [START, TOOK, WENT | WAYS, *[WENT] * (later + 1)]
     steps = [*STEPS, *(Step(3 + n, "Time passes.", "wait") for n in range(1, later + 1))]
     known: frozenset[Triple] = frozenset()

@@ -64,7 +64,7 @@ def play(env: Any, actions: tuple[str, ...], task_id: str) -> dict[str, Any]:
 
 
 def with_put(data: dict[str, Any]) -> dict[str, Any]:
-    """A game in the grammar before ALFWorld 0.4."""
+    """Return a game in the grammar before ALFWorld 0.4."""
     grammar = data["grammar"]
     for new, old in (
         ("move {o} to {r}", "put {o} in/on {r}"),
@@ -81,7 +81,7 @@ def with_put(data: dict[str, Any]) -> dict[str, Any]:
 
 
 def lay_out(root: Path, change: Callable[[dict[str, Any]], dict[str, Any]] = dict) -> Path:
-    """Households in the folders of the official data: one of each type."""
+    """Return households in the folders of the official data: one of each type."""
     for number, kind in enumerate(TASK_TYPES):
         folder = (
             root / "json_2.1.1" / "valid_seen" / f"{kind}-Thing-None-Place-{number}" / "trial_1"

@@ -201,7 +201,7 @@ def env():
 
 
 def homes_by_facts(env):
-    """Where everything is, from all engine facts; None for what is carried."""
+    """Return the place of everything from the engine's facts; None for what is carried."""
     places = {f.subject: f.object for f in env.oracle().facts if f.relation in ("is in", "is on")}
     homes = env.oracle().objects["homes"]
     rooms = {t: None if places[t] == "inventory" else room_of(places[t]) for t in homes}

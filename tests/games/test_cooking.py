@@ -36,7 +36,7 @@ def logic_of(game):
 
 
 def move_of(world, state, command):
-    """The rule instance that a command stands for."""
+    """Return the rule instance that a command stands for."""
     for rule in world.logic.rules.values():
         for binding in rule.solutions(state, world.types):
             names = {f: world.names.get(str(binding[i])) for f, i in rule.fields.items()}

@@ -68,7 +68,7 @@ def play(env, actions, seen):
 
 
 def wander(env, seed, steps):
-    """Random valid actions, chosen by a generator of our own; what was seen, and the actions."""
+    """Play random valid actions; return what was seen, and the actions."""
     rng = random.Random(seed)
     seen, actions = [], []
     for _ in range(steps):
@@ -287,7 +287,7 @@ def test_free_text_costs_a_step_and_nothing_else(name, text, request, tmp_path, 
 
 
 def _shared(request, name):
-    """One environment for all the garbage: what breaks it for the next is found, too."""
+    """Return one environment for all odd input, so that lasting damage is found, too."""
     cache = request.config.stash.setdefault(_STASH, {})
     if name not in cache:
         cache[name] = make(name)

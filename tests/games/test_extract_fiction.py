@@ -19,7 +19,7 @@ SHED = (
 
 
 def facts_after(*steps):
-    """The live facts after steps (action, text) or (action, text, inventory)."""
+    """Return the live facts after steps (action, text) or (action, text, inventory)."""
     graph, rules = TemporalGraph(), get_extractor("fiction")
     for t, (action, text, *inventory) in enumerate(steps):
         step = Step(t, text, action, inventory=inventory[0] if inventory else "")

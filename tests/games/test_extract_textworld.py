@@ -24,7 +24,7 @@ TASK = Task("tw/1", "win")
 
 
 def facts_of(lines: str) -> set[Triple]:
-    """``apple | is in | fridge; fridge | is | open`` as facts."""
+    """Return facts parsed from text such as ``apple | is in | fridge; fridge | is | open``."""
     return {Triple(*(p.strip() for p in f.split("|"))) for f in lines.split(";") if f.strip()}
 
 
@@ -50,12 +50,12 @@ def extract(
 
 
 def said(text: str, action: str = "", before: str = "", **known) -> set[Triple]:
-    """The facts that a step states."""
+    """Return the facts that a step states."""
     return {mention.triple for mention in extract(text, action, before, **known)[0].mentions}
 
 
 def after(text: str, action: str, before: str, **known) -> set[Triple]:
-    """What is live in the graph once the step is learnt."""
+    """Return the live facts of the graph after the step."""
     extraction, graph = extract(text, action, before, **known)
     apply(extraction, graph, 1)
     return set(graph.live())
@@ -65,7 +65,7 @@ HERE = facts_of("you | is in | attic")
 
 
 def described(sentence: str) -> set[Triple]:
-    """What a sentence in the description of the attic says."""
+    """Return the facts of a sentence in the description of the attic."""
     return said(f"-= Attic =-\n{sentence}") - HERE
 
 

@@ -74,7 +74,7 @@ class Dying(Hostile):
 
 @pytest.fixture
 def hostile() -> Any:
-    """A world whose starts and harmless steps have time on a busy machine."""
+    """Yield a world that has time to start and step on a busy machine."""
     world = {"id": f"{__name__}:Hostile"}
     env = IsolatedEnv("Foreign", world, memory=1 << 30, reset_s=600.0, step_s=600.0)
     yield env

@@ -31,7 +31,7 @@ def env():
 
 
 def descend(env, seed, steps):
-    """A game of the descender: (action, observation, info) of every step."""
+    """Return a game of the descender: (action, observation, info) of every step."""
     policy = Descender()
     obs, info = env.reset(seed=seed)
     policy.reset(info, seed)

@@ -29,7 +29,7 @@ Status: HP 16 of 16, AC 6, experience level 1, power 2 of 2, gold 0, turn 1."""
 
 
 def learn(*steps):
-    """The graph after some texts, each with its inventory."""
+    """Return the graph after these texts, each with its inventory."""
     graph = TemporalGraph()
     for t, step in enumerate(steps):
         text, inventory = (step, "") if isinstance(step, str) else step

@@ -54,7 +54,7 @@ WORDS = {
 
 
 def screen(drawing: str, at: tuple[int, int]) -> Screen:
-    """A screen with a drawing in its upper left corner; ``k`` is a kobold, ``)`` a thing."""
+    """Return a screen with a drawing in its upper left corner; ``k`` is a kobold, ``)`` a thing."""
     glyphs = np.full(CELLS, CMAP, np.int16)
     words = np.zeros((CELLS, 80), np.uint8)
     for row, line in enumerate(drawing.strip("\n").split("\n")):
@@ -119,7 +119,7 @@ def test_dilation_is_that_of_every_neighbour(mask):
 
 
 def brute(passable, doors, start):
-    """Breadth first, cell by cell."""
+    """Search breadth first, cell by cell."""
     steps = {start: 0}
     queue = deque([start])
     while queue:

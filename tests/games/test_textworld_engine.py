@@ -35,7 +35,7 @@ def story():
 
 @pytest.fixture
 def lone_story(story, tmp_path):
-    """A .z8 without its .json."""
+    """Return a .z8 without its .json."""
     return shutil.copy(story, tmp_path / "lone.z8")
 
 
@@ -352,7 +352,7 @@ Array parse -> 65;
 
 @pytest.fixture(scope="module")
 def plain_story(tmp_path_factory):
-    """A Z-machine story that TextWorld knows nothing of, compiled by its Inform 6."""
+    """Return a Z-machine story that TextWorld knows nothing of, compiled by its Inform 6."""
     inform = pytest.importorskip("textworld.generator.inform7.world2inform7")
     folder = tmp_path_factory.mktemp("plain")
     (folder / "plain.inf").write_text(PLAIN)

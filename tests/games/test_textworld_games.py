@@ -37,7 +37,7 @@ LEVEL = Cooking.levels["rl-1"]
 
 @pytest.fixture
 def cache(tmp_path, monkeypatch):
-    """An empty cache of our own."""
+    """Return an empty cache folder."""
     monkeypatch.setenv("GYM_MEMORY_CACHE", str(tmp_path / "cache"))
     return tmp_path / "cache"
 

@@ -30,7 +30,7 @@ def game():
 
 @pytest.fixture(params=NAMES, ids=lambda name: ascii(name)[1:25])
 def named(request, game, tmp_path):
-    """The story under another name, with its .json beside it."""
+    """Return the story under another name, with its .json beside it."""
     path = tmp_path / request.param
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

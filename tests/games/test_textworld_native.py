@@ -78,7 +78,7 @@ def test_free_text_is_answered_equally(family, level):
 
 @pytest.fixture
 def started(monkeypatch):
-    """The interpreters that were started."""
+    """Return the list of started interpreters."""
     machines = []
     begin = Interpreter.__init__
     monkeypatch.setattr(
@@ -164,7 +164,7 @@ def test_new_challenge_needs_no_compiler(tmp_path, monkeypatch):
 
 
 def changed(tmp_path, change):
-    """A hunt's description after a change."""
+    """Return a hunt's description after a change."""
     env = TreasureHunt("hard", "train")
     data = json.loads(Path(env.description(env.task_ids[0])).read_text())
     change(data)

@@ -215,7 +215,7 @@ def explore(world, keys):
 
 
 def shortest(ways, here, goal):
-    """Directions to a known room, or, without one, through the nearest exit not yet taken."""
+    """Return directions to a known room or, without one, through the nearest exit not yet taken."""
     queue, reached = deque([(here, ())]), {here}
     while queue:
         room, path = queue.popleft()

@@ -32,7 +32,7 @@ SPOKEN = "{a} {b} {c} {d} {e}"
 
 @cache
 def forms(split):
-    """Relation to its forms, all choices made, without case and stops."""
+    """Return a map from relation to its forms, all choices made, without case and full stops."""
     data = load_voices(split)["forms"]
     found = {}
     for relation, kept in data.items():
@@ -50,7 +50,7 @@ def plain(form):
 
 @cache
 def words(split):
-    """All words of names that a game of the split can have."""
+    """Return all words of names that a game of the split can have."""
     data = load_voices(split)
     names = [name for group in data["words"].values() for name in group]
     names += [name for group in data["rooms"].values() for name in group]

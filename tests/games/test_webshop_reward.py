@@ -26,7 +26,7 @@ def score(one, other):
 
 
 def transcribed(item, attributes, price, chosen, goal, wanted_item):
-    """reward = r_type * (matched attributes + matched options + price ok) / (asked + 1)."""
+    """Return r_type * (matched attributes + matched options + price ok) / (asked + 1)."""
     n_attributes = 0
     for wanted in goal["attributes"]:
         hit = False

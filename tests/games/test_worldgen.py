@@ -60,7 +60,7 @@ def family_games():
 
 
 def digest(cls, level, seed=7):
-    """Of all that is written to disk for a game: what TextWorld knows and the Inform 7 source."""
+    """Return a digest of a game's files: TextWorld's JSON and the Inform 7 source."""
     from textworld.generator import generate_inform7_source
 
     game = cls.make_game(cls.levels[level], "train", seed)

@@ -26,7 +26,7 @@ Op = tuple[int, str, Triple]
 
 
 def replay(ops: list[Op], until: int | None = None) -> list[Triple]:
-    """Facts true after the operations up to and including step ``until``, oldest first."""
+    """Return facts true after the operations up to and including step ``until``, oldest first."""
     live: list[Triple] = []
     for t, op, triple in ops:
         if until is not None and t > until:
@@ -41,13 +41,13 @@ def replay(ops: list[Op], until: int | None = None) -> list[Triple]:
 
 
 def steps_of(ops: list[Op], triple: Triple) -> list[int]:
-    """Steps at whose end the fact was true, up to the last one told."""
+    """Return the steps at whose end the fact was true, up to the last one learnt."""
     last = ops[-1][0] if ops else 0
     return [t for t in range(last + 1) if triple in replay(ops, t)]
 
 
 def check(graph: TemporalGraph, ops: list[Op]) -> None:
-    """Everything that the graph says of present and past is what the model says."""
+    """Assert that the graph agrees with the model on present and past."""
     live = replay(ops)
     last = ops[-1][0] if ops else 0
     assert list(graph.live()) == live
@@ -371,7 +371,7 @@ def test_sources_lead_back_and_forth():
 
 @pytest.fixture
 def house() -> TemporalGraph:
-    """kitchen -east- hall -north- study, hall -east- yard -north- gate -west- study."""
+    """Return kitchen -east- hall -north- study, hall -east- yard -north- gate -west- study."""
     graph = TemporalGraph()
     for a, way, back, b in (
         ("kitchen", "east", "west", "hall"),

@@ -26,7 +26,7 @@ FEW = (APPLE_FRIDGE, APPLE_TABLE, Triple("apple", "is", "edible"), OPEN, CLOSED)
 
 
 def a_script(seed: int, length: int = 80) -> Iterator[tuple]:
-    """Random work on versions; drawn by `random`, whose draws are spread more evenly."""
+    """Draw random work on versions by `random`, whose draws are spread more evenly."""
     chance = random.Random(seed)
     for _ in range(length):
         kind = chance.choices(
@@ -72,7 +72,7 @@ def test_versions_are_independent(seed):
 
 
 def look(graph: TemporalGraph) -> list:
-    """All that can be seen of a graph."""
+    """Return everything visible of a graph."""
     now = graph.now
     return [
         json.dumps(graph.state()),

@@ -14,7 +14,7 @@ from gym_memory.testing.chat import Faults, ScriptedServer
 
 @pytest.fixture
 def serve() -> Iterator[Callable[..., ScriptedServer]]:
-    """``serve("429", "", latency=...)``: a running server whose first requests meet faults."""
+    """Yield ``serve("429", "", latency=...)``, which starts a server with faults at first."""
     with ExitStack() as stack:
 
         def start(*schedule: str, **options: Any) -> ScriptedServer:
@@ -25,7 +25,7 @@ def serve() -> Iterator[Callable[..., ScriptedServer]]:
 
 @pytest.fixture
 def connect() -> Callable[..., OpenAIChat]:
-    """``connect(server, ...)``: a model that talks to it and does not wait long."""
+    """Return ``connect(server, ...)``, which makes a model with short waits."""
 
     def make(server: ScriptedServer, **options: Any) -> OpenAIChat:
         settings = {"retries": 0, "backoff": 0.01, "timeout": 5.0, **options}

@@ -37,7 +37,7 @@ def url(port: int) -> str:
 
 
 def silent() -> socket.socket:
-    """A socket that takes connections and answers nothing."""
+    """Return a socket that takes connections and answers nothing."""
     found = socket.socket()
     found.bind(("127.0.0.1", 0))
     found.listen(16)

@@ -42,7 +42,7 @@ EXPLORE = load_prompt("explore").messages(task="", plan="find the red key")
 
 @pytest.fixture(autouse=True)
 def key(environment: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A key that must never be found anywhere."""
+    """Set a key that must appear nowhere."""
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
 
 
@@ -452,12 +452,12 @@ class _Endless(http.server.BaseHTTPRequestHandler):
             yield _whole("[" * 100_000 + "]" * 100_000)
 
     def log_message(self, *args: object) -> None:
-        """Quiet."""
+        """Print nothing."""
 
 
 @pytest.fixture(scope="module")
 def endless() -> Iterator[str]:
-    """The address of a server of such answers."""
+    """Yield the address of a server of such answers."""
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), _Endless)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     yield f"http://127.0.0.1:{server.server_port}/v1"
@@ -517,7 +517,7 @@ class _Echo(http.server.BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def log_message(self, *args: object) -> None:
-        """Quiet."""
+        """Print nothing."""
 
 
 def test_the_key_is_nowhere(serve, connect, tmp_path):

@@ -23,7 +23,7 @@ def outcome(score: float, steps: int = 3) -> Outcome:
 
 
 def process(task: Task, *played: tuple[str, str, float], score: float = 2.0) -> Trajectory:
-    """A trajectory from (action, answer, reward), the first of them the reset observation."""
+    """Return a trajectory from (action, answer, reward), beginning with the reset observation."""
     steps = tuple(Step(t, text, a, r) for t, (a, text, r) in enumerate(played))
     return Trajectory(0, task, steps, outcome(score, len(steps) - 1), True)
 
@@ -48,7 +48,7 @@ def meal(food: str = "egg", number: int = 0) -> Trajectory:
 
 
 def walkthroughs(split: str) -> list[Trajectory]:
-    """The fake house's own solutions."""
+    """Return the fake house's own solutions."""
     played = []
     for number in range({"train": 8, "test": 4}[split]):
         env = FakeHouse(split=split)
@@ -69,7 +69,7 @@ def formed(*trajectories: Trajectory, **arguments: Any) -> LDM2:
 
 
 def shown(memory: LDM2, trajectory: Trajectory, at: int = 0) -> list[Example]:
-    """The examples after the first ``at`` actions of a trajectory."""
+    """Return the examples after the first ``at`` actions of a trajectory."""
     memory.begin(trajectory.task, 0)
     for step in trajectory.steps[: at + 1]:
         memory.observe(step)
@@ -82,7 +82,7 @@ def actions(memory: LDM2, trajectory: Trajectory, at: int = 0) -> list[str]:
 
 
 def play(memory: LDM2, trajectory: Trajectory) -> None:
-    """What a wrapper does with a memory in one episode."""
+    """Drive a memory through one episode as the wrapper does."""
     memory.begin(trajectory.task, 0)
     for step in trajectory.steps:
         memory.observe(step)

@@ -91,7 +91,7 @@ def test_algorithm_2_by_hand() -> None:
 
 
 def literal_search(edges, encoder, query, depth, width):
-    """Algorithm 2 line by line, re-encoding every edge for every query."""
+    """Search by Algorithm 2 line by line, encoding every edge again for every query."""
     found, queue, distance = [], [query], {query: 0}
     steps = 0
     while queue:

@@ -39,7 +39,7 @@ DETOUR += ["close fridge", "open fridge", "take apple from fridge", "go west"]
 
 
 def trial_of(actions: Iterable[str], seed: int = 0) -> tuple[list[Step], Outcome, Task]:
-    """What an agent sees that does these actions in the house."""
+    """Return what an agent sees that takes these actions in the house."""
     env = FakeHouse(max_steps=1000)
     obs, info = env.reset(seed=0, options={"task_id": f"fakehouse/train/{seed}"})
     task = Task(info["task_id"], obs["task"], env.dialect)
@@ -57,7 +57,7 @@ def trial_of(actions: Iterable[str], seed: int = 0) -> tuple[list[Step], Outcome
 
 
 def play(memory: Memory, actions: Iterable[str], seed: int = 0) -> None:
-    """One trial, as the wrapper would hand it to a memory."""
+    """Play one trial as the wrapper would."""
     trace, outcome, task = trial_of(actions, seed)
     memory.begin(task, 0)
     for step in trace:
@@ -72,7 +72,7 @@ def begin(memory: Clin, seed: int) -> None:
 
 
 def lessons(memory: Clin, **cue: object) -> list[str]:
-    """All lessons in the order of their ids, without these."""
+    """Return all lessons in the order of their ids, except these."""
     sentences = memory.recall(Cue("", **cue), 10_000).lessons
     numbered = sorted((int(line.partition(". ")[0]), line.partition(". ")[2]) for line in sentences)
     assert [number for number, _ in numbered] == list(range(1, len(sentences) + 1))
@@ -80,7 +80,7 @@ def lessons(memory: Clin, **cue: object) -> list[str]:
 
 
 def wandering(rng: random.Random, steps: int, seed: int = 0) -> list[str]:
-    """Actions of a random walk that does not lose."""
+    """Return actions of a random walk that does not lose."""
     env = FakeHouse(max_steps=steps + 1)
     env.reset(seed=0, options={"task_id": f"fakehouse/train/{seed}"})
     actions = []

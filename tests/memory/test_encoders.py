@@ -46,13 +46,13 @@ def needs(*modules: str) -> None:
 
 @pytest.fixture(scope="session")
 def reached_out() -> list[str]:
-    """Whatever was asked of the network while encoders were made: filled by the fixtures below."""
+    """Return the network calls while encoders were made; the fixtures below fill it."""
     return []
 
 
 @contextlib.contextmanager
 def watched(reached_out: list[str]) -> Iterator[None]:
-    """Within it the network is refused, and every attempt is noted."""
+    """Refuse the network, and note every attempt."""
 
     def refuse(*args: Any, **kwargs: Any) -> None:
         reached_out.append(repr(args))

@@ -137,7 +137,7 @@ def fingerprint(spec: str) -> list[str]:
 
 @pytest.fixture(scope="session")
 def processes(python) -> list[dict[str, list[str]]]:
-    """What two fresh processes with different hash seeds make of every memory."""
+    """Return the states and recalls of every memory in two processes with different hash seeds."""
     outputs = [python(PROGRAM, HERE, *SPECS, hashseed=seed) for seed in (1, 2)]
     return [json.loads(output) for output in outputs]
 

@@ -36,7 +36,7 @@ def opened(name: str, budget: int = 600) -> gym.Env[Any, Any]:
 
 
 def play(env: gym.Env[Any, Any], steps: int = STEPS, seed: int = 0) -> list[dict[str, Any]]:
-    """Random valid moves; returns what was shown, the reset first."""
+    """Play random valid moves; return what was shown, beginning with the reset."""
     rng = random.Random(seed)
     shown = [env.reset(seed=seed)[0]]
     for _ in range(steps):

@@ -74,7 +74,7 @@ CAUSES = (
 
 
 def rule(*_: Any) -> str:
-    """Stands for a rule whose answer is told apart from the model's."""
+    """Return a fixed answer that differs from the model's."""
     return "the rule's answer"
 
 
@@ -204,7 +204,7 @@ def model(server: ScriptedServer) -> OpenAIChat:
 
 @pytest.fixture
 def failing() -> Iterator[Callable[[str], OpenAIChat]]:
-    """``failing("500")``: a model whose every call meets the fault."""
+    """Yield ``failing("500")``, which makes a model whose every call meets the fault."""
     with ExitStack() as stack:
 
         def make(fault: str, **options: Any) -> OpenAIChat:

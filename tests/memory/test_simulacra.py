@@ -31,7 +31,7 @@ def lived(memory: Simulacra, texts, action="go on") -> Simulacra:
 
 @pytest.fixture
 def importance(monkeypatch) -> dict[str, float]:
-    """Importance by the first word of a text, for memories made later; 1 for other words."""
+    """Rate a text by its first word, 1 for unknown words, in memories made later."""
     words: dict[str, float] = {}
     monkeypatch.setattr(simulacra, "importance", lambda text, task: words.get(text.split()[0], 1.0))
     return words

@@ -87,7 +87,7 @@ def test_the_subgraph_is_induced() -> None:
 
 
 def literal_algorithm_1(triples, query, n, k, in_edges):
-    """The paper's pseudo code, line by line, with the words of a text as its embedding."""
+    """Run the paper's pseudo code line by line, with the words of a text as its embedding."""
     vertices = list(dict.fromkeys(v for t in triples for v in (t.subject, t.object)))
 
     def embed(text):

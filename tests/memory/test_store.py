@@ -30,7 +30,7 @@ def path(tmp_path):
 
 @pytest.fixture(params=["file", "server"])
 def place(request):
-    """Where a store is: a path, or the URL of a database."""
+    """Return the place of a store: a path, or the URL of a database."""
     return request.getfixturevalue("path" if request.param == "file" else "postgres")
 
 

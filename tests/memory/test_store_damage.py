@@ -49,7 +49,7 @@ def fill(place: str, episodes: int = 3, encoder: Any = None) -> None:
 
 
 def content(place: str, encoder: Any = None) -> Any:
-    """What a process sees that has read nothing before."""
+    """Return what a new process reads from the store."""
     module.forget_replicas()
     graph, seen, last = FactStore(place).partition("cooking", "eat", encoder).copy()
     return Store(place).records(), graph.state(), seen.state(), last

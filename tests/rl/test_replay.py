@@ -20,7 +20,7 @@ pytestmark = pytest.mark.slow
 
 
 def by_definition(rewards: list[float], n: int, gamma: float, end: str) -> list[StoredTransition]:
-    """The n-step transitions of one episode, written down as the papers define them.
+    """Return the n-step transitions of one episode as the papers define them.
 
     Observation t is number t, its action 10 + t. A cut episode ends one step early.
     """

@@ -24,7 +24,7 @@ SETTINGS = {"dim": 8, "hidden": 8, "vocabulary": 16, "batch": 2, "learn_start": 
 
 
 def step(learner: DrrnLearner, number: int) -> None:
-    """One step of an endless game, and what is learnt from it."""
+    """Take one step of an endless game, and learn from it."""
     names = ("task", "inventory", "memory")
     shown: list[Any] = [
         {

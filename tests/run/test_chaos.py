@@ -21,7 +21,7 @@ HERE = Path(__file__).parent
 
 @pytest.fixture
 def chaos(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    """The benchmark with one short game and one worker."""
+    """Return the benchmark with one short game and one worker."""
     path = HERE.parents[1] / "benchmarks" / "chaos.py"
     spec = importlib.util.spec_from_file_location("chaos_benchmark", path)
     assert spec is not None
@@ -40,7 +40,7 @@ def chaos(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
 
 @contextlib.contextmanager
 def playing(chaos: ModuleType, out: Path, gate: str = "") -> Iterator[subprocess.Popen[bytes]]:
-    """The run; seeds from ``gate`` on wait for ever."""
+    """Yield the run; seeds from ``gate`` on wait without end."""
     paths = [str(HERE), *filter(None, [os.environ.get("PYTHONPATH")])]
     env = {**os.environ, "PYTHONPATH": os.pathsep.join(paths), "SLEEPY_GATE": gate}
     words = [*chaos.command(out, 4), "--import", "run_plugin"]

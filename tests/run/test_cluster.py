@@ -36,7 +36,7 @@ def config(*envs: str, seeds: int) -> RunConfig:
 
 @pytest.fixture(scope="module")
 def cluster():
-    """Three nodes on this machine, one of them the driver's."""
+    """Yield three nodes on this machine, one of them the driver's."""
     from ray.cluster_utils import Cluster
 
     with pytest.MonkeyPatch.context() as nodes:  # they must find the plugin, as on real machines
@@ -55,7 +55,7 @@ def _running(made):
 
 
 def episodes(folder: Path) -> list[str]:
-    """The episodes but for their clocks, in one order."""
+    """Return the episodes without their clocks, in one order."""
     lines = []
     for line in (folder / "episodes.jsonl").read_bytes().splitlines():
         record = {k: v for k, v in unseal(line).items() if k not in CLOCKS}
@@ -64,7 +64,7 @@ def episodes(folder: Path) -> list[str]:
 
 
 def played(folder: Path) -> dict[str, list]:
-    """What happened in every step, by file."""
+    """Return the recorded steps by file."""
     return {
         path.name: [(t.task, t.steps, t.outcome) for t in read_trajectory(path)]
         for path in sorted((folder / "steps").glob("*.jsonl.gz"))

@@ -38,7 +38,7 @@ CONFIG = RunConfig(("E",), ("none",), ("random",), (0, 1), protocol="trials?k=2"
 
 
 def damaged(value: Any, n: int, seed: int = 0) -> Iterator[Any]:
-    """Copies of a JSON value with one part each replaced by something else, or taken out."""
+    """Yield copies of a JSON value with one part each replaced or removed."""
     chance = random.Random(seed)
     for _ in range(n):
         copy = json.loads(json.dumps(value))
@@ -68,7 +68,7 @@ def filled(path: Path) -> None:
 
 
 def use(path: Path) -> None:
-    """All that reads a results folder."""
+    """Read a results folder in every way."""
     read_config(path)
     with ResultsFolder(path, CONFIG) as folder:
         folder.rows()

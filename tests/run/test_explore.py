@@ -142,7 +142,7 @@ def test_wrong_arguments() -> None:
 
 @pytest.fixture(scope="module")
 def demonstrations(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Three walkthroughs: too few to know all preparations."""
+    """Return three walkthroughs: too few to know all preparations."""
     path = tmp_path_factory.mktemp("demos") / "few.jsonl.gz"
     env = RecordTrajectory(
         gym.make("gym_memory/Cooking-v0", level="rl-2", split="train", memory="none"), str(path)

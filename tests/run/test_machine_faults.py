@@ -70,7 +70,7 @@ def test_full_disk_ends_run_and_leaves_no_row(tmp_path: Path) -> None:
 
 @pytest.fixture
 def full(tmp_path: Path) -> Iterator[Path]:
-    """A temporary folder without a free byte."""
+    """Yield a temporary folder without a free byte."""
     place = tmp_path / "small"
     place.mkdir()
     mount = ["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(place)]

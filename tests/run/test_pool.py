@@ -370,7 +370,7 @@ class Running:
 
 
 def worker_ids(out: Path) -> set[int]:
-    """Process ids of all workers that ever played, as ``Sleepy`` writes them to the log."""
+    """Return the process ids of all workers, as ``Sleepy`` logs them."""
     logs = [path.read_text() for path in (out / "logs").glob("*.log")]
     return {int(line[7:]) for log in logs for line in log.splitlines() if line[:7] == "sleepy "}
 

@@ -28,7 +28,7 @@ from gym_memory.run.results.score import units
 def write(
     path: Path, config: RunConfig, version: str = "engine 1", jobs: int | None = None
 ) -> None:
-    """A results folder whose scores follow from the job: the graph memory is always better."""
+    """Write a results folder in which the graph memory is always better."""
     with ResultsFolder(path, config) as folder:
         folder.set_backends(dict.fromkeys(config.envs, version))
         for job in folder.todo()[:jobs]:
@@ -97,7 +97,7 @@ def test_report_shows_scores_differences_failures_and_command(tmp_path: Path) ->
 
 
 def marks(path: Path) -> Counter[str]:
-    """How many elements of each class a picture has."""
+    """Return the number of elements of each class in a picture."""
     found = ElementTree.fromstring(path.read_text(encoding="utf-8")).iter()
     return Counter(element.get("class", "").partition(" ")[0] for element in found)
 

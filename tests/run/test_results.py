@@ -21,7 +21,7 @@ CONFIG = RunConfig(("E",), ("none",), ("random",), (0, 1, 2), protocol="trials?k
 
 
 def rows_of(job: Job, n: int = 2, failed: str = "") -> list[EpisodeRow]:
-    """``n`` trials; the last one failed, if so."""
+    """Return ``n`` trials; the last one has ``failed`` as its failure."""
     return [
         EpisodeRow(
             job,

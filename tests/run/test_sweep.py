@@ -22,7 +22,7 @@ NEEDS = {"small": 50, "large": 2000, "oracle": 10, "whole": 3000}
 
 
 def episode(job: Job) -> EpisodeRow:
-    """A memory has 0.9 from the budget on that it needs; ``whole`` takes what it needs."""
+    """Return a row that scores 0.9 if the budget covers what the memory needs."""
     need = NEEDS.get(job.memory, math.inf)
     score = 1.0 if job.memory == "oracle" else 0.9 * (need <= job.budget or job.memory == "whole")
     tokens = need if job.memory == "whole" else min(need, job.budget)

@@ -48,7 +48,7 @@ CONFIG = RunConfig(
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A run that no test changes."""
+    """Return a run that no test changes."""
     assert POLICIES.get("sleepy") is Sleepy
     folder = tmp_path_factory.mktemp("finished") / "run"
     compare(CONFIG, folder)
@@ -61,7 +61,7 @@ def run(finished: Path, tmp_path: Path) -> Path:
 
 
 def states(folder: Path, **options: bool) -> dict[str, list[str]]:
-    """Kinds of findings that are not all right, and what they say."""
+    """Return the kinds and messages of findings that report a fault."""
     findings: dict[str, list[str]] = {}
     for finding in verify(folder, **options):
         if finding.state != "ok":

@@ -29,7 +29,7 @@ NUMBERS = st.floats() | st.integers() | st.sampled_from([10**400, -(10**400), 10
 
 
 def results_of(numbers: st.SearchStrategy[Any], counts: st.SearchStrategy[int]) -> Any:
-    """Results whose numbers and counts are these."""
+    """Return results with these numbers and counts."""
     kinds = {str: TEXT, int: counts, float: numbers, bool: st.booleans()}
     fields = dataclasses.fields(EpisodeResult)
     return st.builds(

@@ -32,7 +32,7 @@ SPECIAL = ["<|endoftext|>", "<|im_start|>", "<|im_end|>"]
 
 
 def tokenizer() -> Any:
-    """One token a byte, and a chat template that can tell of tools."""
+    """Return a tokenizer of one token per byte, with a chat template for tools."""
     from trl.chat_template_utils import qwen2_5_chat_template
 
     letters = sorted(tokenizers.pre_tokenizers.ByteLevel.alphabet())
@@ -88,7 +88,7 @@ def trainer(folder: Path, data: list[dict[str, Any]], **given: Any) -> Any:
 
 
 def short(completions: list[Any], **others: Any) -> list[float]:
-    """A reward that a tiny model can earn: few letters beyond ASCII's first half."""
+    """Return a reward that a tiny model can earn: few letters beyond ASCII's first half."""
     return [float(sum(c < "n" for c in each[0]["content"])) for each in completions]
 
 

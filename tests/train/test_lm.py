@@ -54,7 +54,7 @@ def trainer(folder: Path, settings: LmSettings, steps: int) -> Trainer:
 
 
 def teach(learner: LmLearner) -> tuple[float, float]:
-    """A dozen labelled states of the house, then updates; the first losses and the last ones."""
+    """Label a dozen states of the house, update, and return the first and the last losses."""
     env = AdvisedObservation(house())
     obs, _ = env.reset(seed=0)
     for _ in range(12):
@@ -85,7 +85,7 @@ def test_student_learns_from_teacher_into_its_own_weights(tiny: LmSettings, meth
 
 
 def adapted(learner: LmLearner, prompt: list[int], answer: list[int]) -> Any:
-    """Logits of an answer's tokens, where all but the prompt's last token is read unadapted.
+    """Return logits of an answer's tokens, the prompt but for its last token read unadapted.
 
     What was read is rounded to 16 bits, as it is kept.
     """
@@ -100,14 +100,14 @@ def adapted(learner: LmLearner, prompt: list[int], answer: list[int]) -> Any:
 
 
 def whole(learner: LmLearner, prompt: list[int], answer: list[int]) -> Any:
-    """Logits of an answer's tokens, where all is read by the weights that learn."""
+    """Return logits of an answer's tokens, with everything read by the trained weights."""
     with torch.no_grad():
         logits = learner.network(torch.tensor([[*prompt, *answer]]), use_cache=False).logits
     return logits[0, len(prompt) - 1 : -1]
 
 
 def taught(tiny: LmSettings) -> LmLearner:
-    """A learner with what the teacher says in twelve states, after fifty updates."""
+    """Return a learner after fifty updates on the teacher's labels of twelve states."""
     learner = LmLearner(tiny)
     teach(learner)
     return learner
@@ -116,7 +116,7 @@ def taught(tiny: LmSettings) -> LmLearner:
 def assert_as_alone(
     learner: LmLearner, several: list[int], alone: Callable[..., Any], atol: float
 ) -> None:
-    """Several texts that go through together have the logits that each has alone."""
+    """Assert that texts in one batch have the logits that each has alone."""
     with torch.no_grad():
         together = list(learner.logits(several))
     assert len({len(learner.shown[n][0]) for n in several}) > 1  # so that some are padded
@@ -127,7 +127,7 @@ def assert_as_alone(
 
 
 def counted(learner: LmLearner, monkeypatch: pytest.MonkeyPatch) -> list[Any]:
-    """The prompts that went through the frozen model since, whole or in part."""
+    """Return the list of prompts that the frozen model reads from now on, whole or in part."""
     prefix, reads = learner.frozen.latest, []  # type: ignore[union-attr]
 
     def start(ids: list[int], **kwargs: Any) -> Any:

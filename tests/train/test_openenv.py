@@ -75,7 +75,7 @@ def server() -> Iterator[Running]:
 
 @pytest.fixture
 def alive(monkeypatch: pytest.MonkeyPatch) -> set[int]:
-    """The sessions' games that are open."""
+    """Return the sessions' games that are open."""
     from gym_memory.train.session import Session
 
     held: set[int] = set()

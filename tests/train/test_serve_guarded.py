@@ -24,7 +24,7 @@ TOKEN = "a-token-of-ours"
 
 @pytest.fixture(scope="module")
 def port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
-    """The port of a server for the fake house."""
+    """Yield the port of a server for the fake house."""
     cwd = tmp_path_factory.mktemp("serve")
     plugin = "from gym_memory.testing.fake_env import register_fake\nregister_fake()\n"
     (cwd / "house_plugin.py").write_text(plugin)

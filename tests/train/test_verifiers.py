@@ -69,7 +69,7 @@ def replay() -> Iterator[Replay]:
 
 @pytest.fixture
 def taskset(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
-    """The taskset under the name of a module, as verifiers wants it."""
+    """Return the taskset under the name of a module, as verifiers wants it."""
     source = "from gym_memory.train.verifiers import *\n"
     source += "from gym_memory.train.verifiers import __all__\n"
     (tmp_path / "text_games.py").write_text(source)
@@ -78,7 +78,7 @@ def taskset(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
 
 
 def play(config: dict[str, Any], replay: Replay, scripts: list[list[str]]) -> list[Any]:
-    """One episode a script; gives verifiers' own records, and what the model was asked in each."""
+    """Play one episode per script; return verifiers' records and the prompts of each."""
     from gym_memory.train.verifiers import GameEnv, GameEnvConfig
 
     async def episodes() -> list[Any]:

@@ -16,7 +16,7 @@ from gym_memory.run.config import RunConfig
 
 @pytest.fixture(scope="session")
 def window() -> Iterator[Browser]:
-    """A window for all tests."""
+    """Yield a browser for all tests."""
     if not shutil.which("chromedriver"):
         pytest.skip(GET_CHROMIUM)
     pytest.importorskip("selenium", reason=GET_CHROMIUM)
@@ -26,7 +26,7 @@ def window() -> Iterator[Browser]:
 
 @pytest.fixture
 def browser(window: Browser) -> Iterator[Browser]:
-    """The window, off the last test's page; at the end no error may stand in its console."""
+    """Yield a blank window; at the end its console must have no error."""
     window.open("about:blank", ready=False)
     window.dark(False)
     window.errors()
@@ -36,7 +36,7 @@ def browser(window: Browser) -> Iterator[Browser]:
 
 @pytest.fixture(scope="session")
 def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Two memories on the same games."""
+    """Return a results folder of two memories on the same games."""
     pytest.importorskip("textworld", reason="pip install 'gym-memory[textworld]'")
     folder = tmp_path_factory.mktemp("runs") / "memories"
     config = RunConfig(
@@ -49,7 +49,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def site(runs: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The address of a server for ``runs``."""
+    """Yield the address of a server for ``runs``."""
     with serving("view", str(runs), cwd=tmp_path_factory.mktemp("site")) as address:
         yield address
 
@@ -59,7 +59,7 @@ AXE = "4.14.1"
 
 @pytest.fixture(scope="session")
 def axe(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """The source of axe-core, from the npm registry."""
+    """Return the source of axe-core, from the npm registry."""
     npm = shutil.which("npm")
     if npm is None:
         pytest.skip("no npm to get axe-core with: apt-get install npm")

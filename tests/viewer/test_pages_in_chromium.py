@@ -50,7 +50,7 @@ def walkthrough() -> list[str]:
 
 @pytest.fixture(scope="module")
 def table(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path]]:
-    """A server to play at, and the folder that games go to."""
+    """Yield a server to play at, and the folder that games go to."""
     pytest.importorskip("textworld", reason="pip install 'gym-memory[textworld]'")
     cwd = tmp_path_factory.mktemp("play")
     with serving("play", "--web", "-e", LEVEL, "-m", "arigraph", cwd=cwd) as address:
@@ -275,7 +275,7 @@ return { labels, lines, under: cy.edges(':visible').every((e) => e.numericStyle(
 
 @pytest.fixture(scope="module")
 def rooms36(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A replay of the largest hunt, as one file."""
+    """Return a replay of the largest hunt, as one file."""
     pytest.importorskip("textworld", reason="pip install 'gym-memory[textworld]'")
     folder = tmp_path_factory.mktemp("rooms")
     file = folder / "hunt.jsonl.gz"
@@ -285,7 +285,7 @@ def rooms36(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def check_map(browser: Browser) -> list[dict[str, Any]]:
-    """Every label can be read, none covers another, no way crosses one."""
+    """Check that every label can be read, none covers another and no way crosses one."""
     shown = browser.run(MAP)
     labels: list[dict[str, Any]] = shown["labels"]
     assert shown["under"]  # what crosses a box is drawn below it

@@ -30,7 +30,7 @@ async def hello(scope: Any, receive: Any, send: Any) -> None:
 
 @pytest.fixture
 def port(monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
-    """The port of a server that leaves a silent client after half a second."""
+    """Yield the port of a server that leaves a silent client after half a second."""
     monkeypatch.setattr(serving, "HEADER_SECONDS", 0.5)
     monkeypatch.setattr(serving, "_MOST_CONNECTIONS", 40)
     listener = listen("127.0.0.1", 0)

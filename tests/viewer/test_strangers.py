@@ -33,7 +33,7 @@ PLAIN = {"env": "Cooking", "memory": "none", "seed": 0, "budget": 100, "task_id"
 
 @pytest.fixture(scope="module")
 def table(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path]]:
-    """The address of a server that starts games, with its token, and the folder that it runs in."""
+    """Yield the address of a server that starts games, with its token, and its folder."""
     cwd = tmp_path_factory.mktemp("table")
     plugin = "from gym_memory.testing.fake_env import register_fake\nregister_fake()\n"
     (cwd / "house_plugin.py").write_text(plugin)
@@ -44,7 +44,7 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path]
 
 
 def talk(address: str, query: str, *messages: str) -> list[dict[str, Any]]:
-    """The answers to messages of a page, one each."""
+    """Return the answers to messages of a page, one each."""
     host = urlsplit(address).netloc
     where, answers = f"ws://{host}/talk{query}", []
     with client.connect(where, origin=f"http://{host}", proxy=None) as socket:

@@ -23,7 +23,7 @@ HERE = Path(__file__).parent
 
 
 def rounded(mean: float, interval: Sequence[float] | None) -> dict[str, Any]:
-    """A mean and its 95 % interval."""
+    """Return a mean and its 95 % interval."""
     return {"mean": round(mean, 3), "interval": [round(bound, 3) for bound in interval or ()]}
 
 
@@ -57,7 +57,7 @@ def cells(played: Sequence[Unit], label: str = "") -> list[dict[str, Any]]:
 
 
 def number(value: dict[str, Any] | None) -> str:
-    """A mean with its interval, for a table."""
+    """Return a mean with its interval, for a table."""
     return f"{value['mean']:.2f} {value['interval']}" if value else ""
 
 

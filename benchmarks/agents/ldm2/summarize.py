@@ -17,7 +17,7 @@ HERE = Path(__file__).parent
 
 
 def exploration(folder: Path) -> dict[str, Any]:
-    """The tasks that were explored: what the trees found, and what the memory gained."""
+    """Summarize the explored tasks: what the trees found, and what the memory gained."""
     lines = (folder / "explored.jsonl").read_text("utf-8").splitlines()
     rows = [json.loads(line) for line in lines]
     return {
@@ -34,7 +34,7 @@ def exploration(folder: Path) -> dict[str, Any]:
 
 
 def tested(folder: Path) -> dict[str, Any]:
-    """Scores on unseen games by memory, and the refined memory against the initial one."""
+    """Return scores on unseen games by memory, and the refined memory against the initial one."""
     played = units([row for rows in read_episodes(folder) for row in rows])
     cells = {}
     for row in table(played):

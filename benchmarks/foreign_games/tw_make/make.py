@@ -24,7 +24,7 @@ _CPU_SECONDS = 30
 
 
 def custom(rng: random.Random) -> Options:
-    """Worlds of 1 to 25 rooms and quests of 1 to 15 actions, stated in all of TextWorld's ways."""
+    """Draw worlds of 1 to 25 rooms and quests of 1 to 15 actions, stated in every way."""
     size = rng.choice((1, 2, 3, 5, 8, 12, 17, 25))
     options = ["--theme", rng.choice(("house", "house", "basic")), "--world-size", str(size)]
     options += ["--nb-objects", str(size + rng.choice((4, 10, 20)))]
@@ -44,23 +44,23 @@ def custom(rng: random.Random) -> Options:
 
 
 def simple(rng: random.Random) -> Options:
-    """The apartment, with each goal and each way of giving points."""
+    """Draw the apartment, with each goal and each way of giving points."""
     goal = rng.choice(("detailed", "brief", "none"))
     return ["--rewards", rng.choice(("dense", "balanced", "sparse")), "--goal", goal]
 
 
 def coin_collector(rng: random.Random) -> Options:
-    """All three modes: no dead ends, dead ends, and longer ones."""
+    """Draw from all three modes: no dead ends, dead ends, and longer ones."""
     return ["--level", str(rng.choice((0, 100, 200)) + rng.choice((5, 12, 20, 30)))]
 
 
 def treasure_hunter(rng: random.Random) -> Options:
-    """All thirty levels."""
+    """Draw from all thirty levels."""
     return ["--level", str(rng.randint(1, 30))]
 
 
 def cooking(rng: random.Random) -> Options:
-    """Kitchens with each option; only food and preparations of the splits train and valid."""
+    """Draw kitchens with each option, with food and preparations of the splits train and valid."""
     recipe = rng.randint(1, 5)
     options = ["--recipe", str(recipe), "--take", str(rng.randint(1, recipe))]
     options += [

@@ -29,12 +29,12 @@ PARTS = {
 
 
 def task_of(unit: Unit) -> str:
-    """ScienceWorld's name of the task."""
+    """Return ScienceWorld's name of the task."""
     return unit.task_id.split("/")[1]
 
 
 def summary(group: Sequence[Unit], base: dict[str, float]) -> dict[str, Any]:
-    """Scores by trial, and the gain of the last one over the base on the same instances."""
+    """Return scores by trial, and the gain of the last one over the base on the same instances."""
     gains = [unit.trials[-1] - base[unit.task_id] for unit in group]
     low, high = intervals.gaps(gains).interval() or (None, None)
     tasks = dict.fromkeys(task_of(unit) for unit in group)

@@ -39,27 +39,27 @@ Scores = dict[str, list[float]]
 
 
 def floored(row: dict[str, Any]) -> float:
-    """The last score, a wrong focus as 0."""
+    """Return the last score, a wrong focus as 0."""
     return max(0.0, row["score"])
 
 
 def last(row: dict[str, Any]) -> float:
-    """The last score as it is."""
+    """Return the last score as it is."""
     return float(row["score"])
 
 
 def before(row: dict[str, Any]) -> float:
-    """The highest score, which only a wrong focus lowers."""
+    """Return the highest score, which only a wrong focus lowers."""
     return 100 * max((value for _, value in row["curve"]), default=0.0)
 
 
 def early(row: dict[str, Any]) -> float:
-    """The last score within the usual limit of steps, a wrong focus as 0."""
+    """Return the last score within the usual limit of steps, a wrong focus as 0."""
     return 100 * [0.0, *(value for step, value in row["curve"] if step <= USUAL)][-1]
 
 
 def by_task(rows: Sequence[dict[str, Any]], score: Callable[[dict[str, Any]], float]) -> Scores:
-    """Scores of a memory's episodes by their task."""
+    """Return scores of a memory's episodes by their task."""
     found: Scores = defaultdict(list)
     for row in rows:
         found[row["task_id"].split("/")[1]].append(0.0 if row["failed"] else score(row))
@@ -67,7 +67,7 @@ def by_task(rows: Sequence[dict[str, Any]], score: Callable[[dict[str, Any]], fl
 
 
 def mean(scores: Scores) -> str:
-    """The mean of the tasks with its interval."""
+    """Return the mean of the tasks with its interval."""
     rng = np.random.default_rng(0)
     parts = [np.array(part) for part in scores.values()]
     drawn = [part[rng.integers(len(part), size=(RESAMPLES, len(part)))].mean(1) for part in parts]
@@ -76,20 +76,20 @@ def mean(scores: Scores) -> str:
 
 
 def shown(mean: float, interval: tuple[float, float] | None, sign: str = "") -> str:
-    """A mean in points with its interval."""
+    """Return a mean in points with its interval."""
     ends = f" [{100 * interval[0]:.0f}, {100 * interval[1]:.0f}]" if interval else ""
     return f"{100 * mean:{sign}.1f}{ends}"
 
 
 def cell(part: Sequence[float]) -> str:
-    """The mean of a task with its interval."""
+    """Return the mean of a task with its interval."""
     if not part:
         return "–"
     return shown(fmean(part) / 100, intervals.scores([score / 100 for score in part]).interval())
 
 
 def gain(rows: dict[str, list[dict[str, Any]]], task: str) -> str:
-    """How far the mean with ``arigraph`` is above that with ``none``, by variation."""
+    """Return the mean with ``arigraph`` minus that with ``none``, by variation."""
     scores: dict[str, dict[str, float]] = defaultdict(dict)
     for memory in ("arigraph", "none"):
         for row in rows[memory]:
