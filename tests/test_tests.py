@@ -16,6 +16,7 @@ ALLOWED = {
     "_temporary": "the folder of a pool, in which a test leaves a file",
     "_rng": "the order of games, which a test fixes",
     "_MOST_CONNECTIONS": "a limit that a test reaches", "_protocol": "the class that has it",
+    "_step_s": "a limit that a test lowers for the step that hangs",
     "_cli_utils": "the check behind openenv validate",
 }  # fmt: skip
 PATCHES = re.compile("attr|patch|import")
