@@ -274,7 +274,7 @@ def test_optional_packages_go_through_require() -> None:
 
 
 def test_rules_can_fail() -> None:
-    """The checks above see what they are meant to see."""
+    """Find faults that the checks above must see."""
     assert layer("gym_memory.memory.base") < layer("gym_memory.games") < layer("gym_memory.run")
     assert cycle_in({"a": {"b"}, "b": {"c"}, "c": {"b"}}) == ["b", "c", "b"]
     assert cycle_in({"a": {"b", "c"}, "b": {"c"}, "c": set()}) == []

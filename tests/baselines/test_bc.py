@@ -87,7 +87,7 @@ def test_no_record_is_said_at_once(tmp_path: Path) -> None:
 
 
 def test_the_planner_labels_what_the_learner_visits() -> None:
-    """The same state has the same label, whatever was asked before; wrong turns are labelled."""
+    """Label a state alike after any history, wrong turns included."""
     one, two = PlannerTeacher("textworld"), PlannerTeacher("textworld")
     env = make_env("train")
     obs, info = env.reset(seed=1)

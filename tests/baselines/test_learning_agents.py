@@ -181,7 +181,7 @@ def test_clin_improves_over_trials(server: ScriptedServer) -> None:
 
 
 def test_the_executor_compares_meanings() -> None:
-    """Exact, then most similar above 0.9, else told why and asked again."""
+    """Match exactly, then by similarity above 0.9; else give the reason and ask again."""
     try:
         make_encoder(DEFAULT_MODEL).encode(["a"])
     except MissingDependencyError as missing:

@@ -38,7 +38,7 @@ def house(memory: str = "arigraph", split: str = "train") -> Any:
 
 
 def test_it_copies_to_words_that_it_never_saw() -> None:
-    """What the memory says to fry is to be fried, whatever it is called."""
+    """Fry what the memory says, under any name."""
     chance = np.random.default_rng(0)
     made = ["".join(chance.choice(list("abcdefghijklmnop"), 6)) for _ in range(1200)]
 
@@ -74,7 +74,7 @@ def test_answer_is_independent_of_the_batch() -> None:
 
 
 def test_the_teacher_goes_by_its_own_memory() -> None:
-    """A learner that is shown nothing is advised as one that is shown all."""
+    """Give a learner without a memory the same labels as one with everything."""
     shown, blind = AdvisedObservation(house()), AdvisedObservation(house("none"))
     rounds = 0
     for seed in range(3):

@@ -85,7 +85,7 @@ def test_prose_says_what_its_names_say() -> None:
 
 
 def test_the_reader_needs_no_rule_of_a_dialect() -> None:
-    """Other words for the same: what names stand in a text is all that counts."""
+    """Read the same facts from other words: only the names in a text count."""
     odd = "Kitchen, dear me! A fridge yawns; egg and apple, apple and egg, blush within."
     moments = account().moments
     seen_now = Account([moments[0]._replace(step=Step(0, odd)), *moments[1:]])

@@ -48,7 +48,7 @@ def test_words_are_drawn_by_chance_alone() -> None:
 
 
 def test_no_other_file_has_an_unseen_wording() -> None:
-    """What no rule and no test was made by: longer pieces of them stand nowhere else."""
+    """Find no long piece of an unseen wording in rules or tests."""
     pieces = {
         piece.strip().lower()
         for halves in templates().values()

@@ -152,7 +152,7 @@ def test_an_errand_that_takes_too_long_is_taken_away(env):
 
 
 def test_day_does_not_depend_on_what_was_done_before(env):
-    """Nor does anything that was carried stay in hand overnight."""
+    """Begin each day with empty hands, too."""
     _, info = env.reset(seed=0)
     walkthrough = env.oracle().walkthrough
     snapshot = None

@@ -111,7 +111,7 @@ def test_repeated_pieces(dialect: str, field: str) -> None:
     ],
 )  # fmt: skip
 def test_cases_found(dialect: str, step: Step) -> None:
-    """Each took seconds to minutes, or raised RecursionError."""
+    """Read texts that once took seconds to minutes, or raised RecursionError."""
     read(step, dialect)
 
 

@@ -160,7 +160,7 @@ def test_a_wrong_focus_loses_and_counts_zero(env):
 
 
 def test_walkthrough_stays_out_of_the_way_of_the_episode(env):
-    """To ask for it in the middle of an episode loads another world, and comes back."""
+    """Load another world for the walkthrough during an episode, and come back."""
     engine_solution = env.oracle
     _ = start(env, "melt", 3), env.step("look around"), env.step("open door to kitchen")
     before = env.valid_actions()

@@ -81,7 +81,7 @@ PHRASES = (
 
 @pytest.mark.slow
 def test_free_text_does_not_lose_track_of_the_game(env):
-    """What the logic allows the game carries out, and what it says is held is held."""
+    """Compare with the game: it takes what the logic allows, and holds what the logic holds."""
     env.max_steps = 10_000
     engine = env.engine
     checked = 0
@@ -230,7 +230,7 @@ def test_new_process_neither_imports_textworld_nor_parses_its_rules(python, tmp_
     ],
 )  # fmt: skip
 def test_rules_from_the_cache_are_the_parsed_ones(damage, tmp_path, monkeypatch):
-    """A damaged file is not believed, and is replaced."""
+    """Replace a damaged file."""
     monkeypatch.setenv("GYM_MEMORY_CACHE", str(tmp_path))
     kb = json.dumps(KnowledgeBase.default().serialize(), sort_keys=True)
     parsed = load_knowledge(kb)

@@ -206,7 +206,7 @@ def test_the_clock_does_not_go_back():
 
 @pytest.mark.slow
 def test_checkpoints_change_no_answer():
-    """Long enough for several checkpoints, asked in an order that lays them unevenly."""
+    """Play long enough for several checkpoints, and query in an order that spaces them unevenly."""
 
     def play(graph: TemporalGraph, steps: range, rooms: int) -> list[list[Triple]]:
         live = {triple.subject: triple for triple in graph.live()}

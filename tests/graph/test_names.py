@@ -53,7 +53,7 @@ def test_commands_are_found_in_full_alone() -> None:
 
 
 def test_cost_is_that_of_words_not_of_the_names() -> None:
-    """A noun that a thousand things share is looked up, not gone through."""
+    """Look up a noun that a thousand things share, without a scan."""
     names = NameIndex(partial=True)
     for number in range(1000):
         names.learn(f"model{number} key")

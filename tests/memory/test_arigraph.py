@@ -404,7 +404,7 @@ def changes(draw: st.DrawFn) -> list[tuple]:
 @settings(derandomize=True, max_examples=200, deadline=None)
 @given(changes(), st.integers(0, 120))
 def test_index_that_follows_is_a_fresh_index(steps, budget) -> None:
-    """Whatever was kept from earlier steps, the answer is that of an index made now."""
+    """Answer as a new index would, whatever was kept from earlier steps."""
     graph = TemporalGraph()
     index = StructuralIndex(graph)
     saved = [graph.snapshot()]

@@ -160,7 +160,7 @@ def test_sentence_encoder(sentence) -> None:
 
 
 def test_known_texts_need_no_model(sentence, python) -> None:
-    """What makes such a process fast: it imports neither torch nor the library around it."""
+    """Import neither torch nor sentence-transformers for known texts."""
     make_encoder("all-MiniLM-L6-v2").encode(["a key that was encoded before"])
     program = (
         "import sys\nfrom gym_memory.memory.encoders import make_encoder\n"
@@ -279,7 +279,7 @@ def test_absent_package_is_one_line_that_names_the_extra(name, monkeypatch) -> N
 
 
 def test_no_network(sentence, reached_out) -> None:
-    """A model is loaded, and an absent one reported, without a single look at the network."""
+    """Load a model, and report an absent one, without the network."""
     named_encoder.cache_clear()  # or it might be loaded already
     with watched(reached_out):
         with pytest.raises(MissingDependencyError, match="offline"):

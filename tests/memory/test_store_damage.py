@@ -283,7 +283,7 @@ ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)"
     ],
 )
 def test_a_store_of_a_stranger_runs_nothing(tmp_path: Path, statements: tuple[str, ...]) -> None:
-    """Reading such a view does not end; the trigger takes away what others have learnt."""
+    """Refuse a view whose reading never ends, and a trigger that deletes what others learnt."""
     path = tmp_path / "memory.db"
     fill(str(path))
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:

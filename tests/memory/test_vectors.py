@@ -68,7 +68,7 @@ def test_rows_grow_and_last_takes_place_of_removed_one() -> None:
 
 
 def test_answers_do_not_depend_on_shape_of_the_product() -> None:
-    """A thousand random vectors, asked one by one, in groups, and in another order."""
+    """Query a thousand random vectors one by one, in groups, and in another order."""
     chance = np.random.default_rng(0)
     rows = chance.normal(size=(1000, 384)).astype(np.float32)
     rows /= np.linalg.norm(rows, axis=1, keepdims=True)

@@ -102,7 +102,7 @@ def test_a_lost_node_changes_nothing(cluster, tmp_path):
 
 
 def test_a_node_is_waited_for(cluster, monkeypatch, caplog):
-    """Where none has room, as after the last one was lost, and for so long only."""
+    """Wait, for a limited time, if no node has room or the last one was lost."""
     need = TextEnv.worker_gib * 1000
     monkeypatch.setattr(TextEnv, "worker_gib", need)
     leave = module.connect(cluster.address)

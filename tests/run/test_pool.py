@@ -188,7 +188,7 @@ def test_what_a_worker_has_started_dies_with_it(tmp_path: Path) -> None:
 
 
 def test_the_log_of_a_worker_stays_short(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """19 MB are printed within one episode; its end is kept, for it tells why."""
+    """Print 19 MB within one episode, and keep the end, which has the reason."""
     monkeypatch.setattr("gym_memory.run.pool.LOOK_SECONDS", 0.1)
     rows = compare(config("bad?how=noise"), tmp_path)
     (failed,) = [row.result for row in rows if row.result.failed]
@@ -447,7 +447,7 @@ def test_an_interrupted_run_says_so_and_goes_on(tmp_path: Path) -> None:
 
 
 def test_a_full_disk_is_one_line_and_loses_nothing(tmp_path: Path) -> None:
-    """As a limit on the size of files has it; what was whole stays whole."""
+    """Limit the size of files, and keep what was complete."""
     words = ["compare", "--import", "run_plugin", "-e", "FakeHouse", "-m", "none", "-p", "greedy"]
     words += ["--seeds", "0:12", "-w", "1", "--out", str(tmp_path / "run")]
     command = [sys.executable, "-m", "gym_memory", *words]

@@ -114,7 +114,7 @@ def test_trials_before_the_error_are_kept() -> None:
 
 
 def test_a_life_that_the_budget_cuts_is_learnt_from(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The memory is told of the end of the last life, too."""
+    """Report the end of the last life to the memory, too."""
     ended: list[int] = []
     monkeypatch.setattr(History, "end", lambda _, outcome: ended.append(outcome.steps))
     rows = list(play_job(job("restart_budget?steps=120", "sleepy?delay=0")))

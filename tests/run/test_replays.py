@@ -164,7 +164,7 @@ def test_recall_loses_an_item_in_text_and_parts_alike() -> None:
 
 @pytest.mark.slow
 def test_killed_credit_leaves_no_half_episode(tmp_path: Path) -> None:
-    """What it had recorded is neither shown as a result nor gone on with."""
+    """Neither show nor continue what it had recorded."""
     words = ["credit", "-e", "Fetch?max_steps=3", "-p", "random", "--kinds", "lesson"]
     words += ["--out", str(tmp_path)]
     script = Path(sys.executable).with_name("gym-memory")

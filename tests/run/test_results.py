@@ -111,7 +111,7 @@ def test_another_configuration_is_refused_and_harms_nothing(tmp_path: Path) -> N
 
 
 def test_run_interrupted_before_first_step_is_replaced(tmp_path: Path) -> None:
-    """At a mistyped name, say: the same folder takes the right one."""
+    """Take another configuration in the same folder, as after a mistyped name."""
     with ResultsFolder(tmp_path, CONFIG):
         pass
     other = RunConfig(("E",), ("none",), ("random",), (0, 1), protocol="trials?k=2")

@@ -99,7 +99,7 @@ def test_every_recalled_fact_has_a_reason(tmp_path: Path, memory: str) -> None:
 
 
 def test_reasons_ask_no_model_again(server: ScriptedServer) -> None:
-    """What a model was asked for the recall is not asked for the reasons: it costs."""
+    """Show reasons without new calls of the model, which cost."""
     llm = f"openai?model=scripted&base_url={server.base_url}"
     memory = make_memory("arigraph?recall=semantic&encoder=hash")
     asked = type(memory)(recall="semantic", encoder="hash", llm=llm)  # type: ignore[call-arg]
