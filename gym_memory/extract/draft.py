@@ -76,7 +76,8 @@ class Draft:
         if relation in LOCATIONS:
             self.moved[subject] = triple
         mentions = self.mentions
-        self.said.pop(triple, None)
+        if self.said:
+            self.said.pop(triple, None)
         if triple not in mentions:
             if self.offset and start >= 0:
                 start, end = start + self.offset, end + self.offset

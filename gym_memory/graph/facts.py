@@ -6,7 +6,7 @@ from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from operator import itemgetter
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self, cast
 
 from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.records import Triple
@@ -198,13 +198,14 @@ class VersionedFacts:
     def __init__(self) -> None:
         self.now = 0
         """The last step that the graph knows of."""
-        self._facts: list[Fact] = []
+        self._facts: list[Fact | Triple] = []  # a triple that began at step 0 needs no record yet
+        self._bare = 0  # facts of which some have no record
         self._index: dict[Triple, int] = {}
         self._live: dict[Triple, int] = {}
         self._live_in_order = True
         self._out: dict[str, _Rows] = {}
         self._in: dict[str, _Rows] = {}
-        self._related: dict[str, _Rows] = {}  # by relation, in no order
+        self._related: dict[str, _Rows] | None = None  # by relation, in no order; once it is used
         self._slots: dict[Slot, Triple] = {}
         self._aliases: dict[str, str] = {}
         self._timeline = Timeline()
@@ -225,7 +226,29 @@ class VersionedFacts:
 
     def facts(self) -> Iterator[Fact]:
         """Iterate over all facts ever held, by id."""
-        return iter(self._facts)
+        if self._bare:
+            for number in range(self._bare):
+                self._fact(number)
+            self._bare = 0
+        return iter(cast("list[Fact]", self._facts))
+
+    def _fact(self, number: int) -> Fact:
+        fact = self._facts[number]
+        if isinstance(fact, Triple):
+            fact = self._facts[number] = Fact(number, fact, slot_of(fact), self._owner, 0)
+        return fact
+
+    def _triple(self, number: int) -> Triple:
+        fact = self._facts[number]
+        return fact if isinstance(fact, Triple) else fact.triple
+
+    def _relations(self) -> dict[str, _Rows]:
+        if self._related is None:
+            lists = defaultdict[str, list[Triple]](list)
+            for triple in self._live:
+                lists[triple[1]].append(triple)
+            self._related = self._rows_of(lists)
+        return self._related
 
     def _open(self, triple: Triple, t: int) -> Fact:
         """Begin a fact and end the one that fills its slot."""
@@ -251,30 +274,28 @@ class VersionedFacts:
 
     def _begin_all(self, filed: Sequence[tuple[Triple, Slot | None]]) -> bool:
         """Begin facts at step 0 in an empty graph; return False, untouched, if two are rivals."""
-        slots = {slot: triple for triple, slot in filed if slot is not None}
+        in_slots = [(slot, triple) for triple, slot in filed if slot is not None]
+        slots = dict(in_slots)
         index = {triple: number for number, (triple, _) in enumerate(filed)}
-        in_slots = sum(slot is not None for _, slot in filed)
-        if len(index) < len(filed) or len(slots) < in_slots:
+        if len(index) < len(filed) or len(slots) < len(in_slots):
             return False
-        owner = self._owner
-        self._facts += [Fact(n, triple, slot, owner, 0) for n, (triple, slot) in enumerate(filed)]
+        self._facts += index
+        self._bare = len(index)
         self._timeline.events += [(0, triple, "", False, "", n) for triple, n in index.items()]
-        out, into, related = (defaultdict[str, list[Triple]](list) for _ in range(3))
+        out, into = (defaultdict[str, list[Triple]](list) for _ in range(2))
         for triple in index:
             subject, relation, obj = triple
             out[subject].append(triple)
-            related[relation].append(triple)
             if relation not in VERBATIM:
                 into[obj].append(triple)
         self._index, self._live, self._slots = index, index.copy(), slots
-        self._out, self._in, self._related = map(self._rows_of, (out, into, related))
+        self._out, self._in = self._rows_of(out), self._rows_of(into)
         return True
 
     def _rows_of(self, lists: Mapping[str, list[Triple]]) -> dict[str, _Rows]:
-        rows: dict[str, _Rows] = {}
-        for key, triples in lists.items():
-            rows[key] = tuple(triples)
-            if len(triples) > _FEW:
+        rows: dict[str, _Rows] = dict(zip(lists, map(tuple, lists.values()), strict=True))
+        for key, row in rows.items():
+            if len(row) > _FEW:
                 self._own_row(rows, key)
         return rows
 
@@ -285,21 +306,20 @@ class VersionedFacts:
         fact.retired_by = by
         self._timeline.events.append((t, triple, by, empty, "", opened))
 
-    def _mention(self, number: int, source: Source) -> None:
-        fact = self._facts[number]
-        if fact._owner is not self._owner:
-            fact = self._own_fact(number)
-        if fact.sources and fact.sources[-1] == source:
-            return
-        fact.sources = _with(fact.sources, source)
-        self._mentioned.append(number)
-        self._sources.append(source)
+    def _mention(self, number: int, source: Source) -> Fact:
+        fact = self._own_fact(number)
+        if not fact.sources or fact.sources[-1] != source:
+            fact.sources = _with(fact.sources, source)
+            self._mentioned.append(number)
+            self._sources.append(source)
+        return fact
 
     def _show(self, fact: Fact, opened: int) -> None:
         triple = fact.triple
         self._live[triple] = opened
         self._enter(self._out, triple[0], triple, opened)
-        self._enter(self._related, triple[1], triple, opened)
+        if self._related is not None:
+            self._enter(self._related, triple[1], triple, opened)
         if triple[1] not in VERBATIM:
             self._enter(self._in, triple[2], triple, opened)
         if fact._slot is not None:
@@ -309,7 +329,8 @@ class VersionedFacts:
         """Remove a fact from the live ones; return the position of the event that began it."""
         triple = fact.triple
         self._drop(self._out, triple[0], triple)
-        self._drop(self._related, triple[1], triple)
+        if self._related is not None:
+            self._drop(self._related, triple[1], triple)
         if triple[1] not in VERBATIM:
             self._drop(self._in, triple[2], triple)
         if fact._slot is not None:
@@ -335,7 +356,7 @@ class VersionedFacts:
             table[key] = tuple(other for other in row if other != triple)
 
     def _own_fact(self, number: int) -> Fact:
-        fact = self._facts[number]
+        fact = self._fact(number)
         if fact._owner is not self._owner:
             fact = self._facts[number] = fact._copy(self._owner)
         return fact
@@ -343,7 +364,7 @@ class VersionedFacts:
     def _own_row(self, table: dict[str, _Rows], key: str) -> _TripleRow:
         row = table[key]
         if isinstance(row, tuple):
-            row = _TripleRow((triple, self._live[triple]) for triple in row)
+            row = _TripleRow(zip(row, map(self._live.__getitem__, row), strict=True))
         elif row.owner is not self._owner:
             row = _TripleRow(row)
         else:
@@ -397,7 +418,8 @@ class VersionedFacts:
         twin = type(self).__new__(type(self))
         vars(twin).update(vars(self))
         for name in _TABLES:
-            setattr(twin, name, getattr(self, name).copy())
+            table = getattr(self, name)
+            setattr(twin, name, None if table is None else table.copy())
         self._owner, twin._owner = object(), object()
         return twin
 
@@ -445,7 +467,7 @@ class VersionedFacts:
                 self._facts.pop()
                 del self._index[triple]
         self._timeline.truncate(len(self._timeline.events))
-        self._worded = min(self._worded, len(self._facts))
+        self._worded, self._bare = (min(n, len(self._facts)) for n in (self._worded, self._bare))
 
     def _redo(self, changes: _Changes) -> None:
         for t, triple, by, *_ in changes.events:

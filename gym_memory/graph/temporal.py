@@ -92,18 +92,19 @@ class TemporalGraph(VersionedFacts):
             rival = self._slots.get(slot) if slot else None
             if rival in (None, renamed) or self._live[rival] < opened:
                 number = self.add(renamed, self.now).id
-                for source in self._facts[self._index[triple]].sources:
+                for source in self._fact(self._index[triple]).sources:
                     self._mention(number, source)
 
     def _canonical(self, triple: Triple) -> Triple:
         number = self._index.get(triple)
         if number is not None and not self._aliases:
-            return self._facts[number].triple
+            return self._triple(number)
         subject, relation, obj = triple
-        relation = _fold_relation(relation)
-        subject = self.normalize(subject)
-        if relation not in VERBATIM:
-            obj = self.normalize(obj)
+        if self._aliases or not _is_filed(triple):
+            relation = _fold_relation(relation)
+            subject = self.normalize(subject)
+            if relation not in VERBATIM:
+                obj = self.normalize(obj)
         if not (subject and relation and obj):
             raise InvalidArgumentError(
                 f"expected a triple of three non-empty strings, got {tuple(triple)!r}"
@@ -138,12 +139,12 @@ class TemporalGraph(VersionedFacts):
         if number is None or self._aliases:
             triple = self._canonical(triple)
             number = self._index.get(triple)
-        fact = None if number is None else self._facts[number]
+        fact = None if number is None else self._fact(number)
         if fact is None or fact.retired_by:
             fact = self._open(triple, t)
         if episode >= 0 or said_by:
-            self._mention(fact.id, Source(episode, start, end, said_by))
-        return self._facts[fact.id]
+            fact = self._mention(fact.id, Source(episode, start, end, said_by))
+        return fact
 
     def retire(self, triple: Triple, t: int, by: str = "text") -> bool:
         """State that a fact is not true from step ``t`` on; return True if it was live; O(1)."""
@@ -187,7 +188,7 @@ class TemporalGraph(VersionedFacts):
         ]
         for triple in matching:
             self.retire(triple, t, by)
-        return [self._facts[self._index[triple]] for triple in matching]
+        return [self._fact(self._index[triple]) for triple in matching]
 
     def tick(self, t: int) -> None:
         """Set the clock to step ``t``, >= ``now``."""
@@ -210,6 +211,8 @@ class TemporalGraph(VersionedFacts):
             return False
         if triple in self._live:
             return True
+        if not self._aliases and _is_filed(Triple(*triple)):
+            return False
         try:
             return self._canonical(Triple(*triple)) in self._live
         except InvalidArgumentError:  # a part is empty: no such fact is ever held
@@ -226,12 +229,14 @@ class TemporalGraph(VersionedFacts):
     def fact(self, triple: Triple) -> Fact | None:
         """Return the record of a fact that is or was held."""
         number = self._index.get(self._canonical(triple))
-        return None if number is None else self._facts[number]
+        return None if number is None else self._fact(number)
 
     def value(self, entity: str, slot: str) -> Triple | None:
         """Return the live fact in a functional slot, e.g. ``value("apple", "location")``; O(1)."""
-        name = entity if entity in self._out else self.normalize(entity)
-        return self._slots.get((name, slot))
+        fact = self._slots.get((entity, slot))
+        if fact is None and entity not in self._out:
+            fact = self._slots.get((self.normalize(entity), slot))
+        return fact
 
     def knows(self, entity: str) -> bool:
         """True if a live fact is about an entity, in lower case and without article; O(1)."""
@@ -239,7 +244,7 @@ class TemporalGraph(VersionedFacts):
 
     def uses(self, relation: str) -> bool:
         """True if a live fact has a relation, in lower case; O(1)."""
-        return relation in self._related
+        return relation in self._relations()
 
     def outgoing(self, entity: str) -> tuple[Triple, ...]:
         """Return the live facts about an entity."""
@@ -248,12 +253,12 @@ class TemporalGraph(VersionedFacts):
 
     def incoming(self, entity: str) -> tuple[Triple, ...]:
         """Return the live facts whose object is the entity."""
-        name = entity if entity in self._out else self.normalize(entity)
-        return tuple(self._in.get(name, ()))
+        row = self._in.get(entity)
+        return tuple(self._in.get(self.normalize(entity), ()) if row is None else row)
 
     def related(self, relation: str) -> tuple[Triple, ...]:
         """Return the live facts with a relation; O(those facts)."""
-        row: Iterable[Triple] = self._related.get(_fold_relation(relation), ())
+        row: Iterable[Triple] = self._relations().get(_fold_relation(relation), ())
         return tuple(sorted(row, key=self._live.__getitem__))
 
     def incident(self, entity: str) -> tuple[Triple, ...]:
@@ -271,8 +276,8 @@ class TemporalGraph(VersionedFacts):
 
     def entities_with(self, words: Collection[str]) -> list[str]:
         """Return the entities of live facts whose names have all these words; O(names with one)."""
-        for fact in self._facts[self._worded :]:
-            subject, relation, obj = fact.triple
+        for number in range(self._worded, len(self._facts)):
+            subject, relation, obj = self._triple(number)
             for name in (subject,) if relation in VERBATIM else (subject, obj):
                 for word in name.split():
                     self._by_word.setdefault(word, {})[name] = None
@@ -309,7 +314,7 @@ class TemporalGraph(VersionedFacts):
     def facts_of_episode(self, episode: int) -> list[Fact]:
         """Return the facts that an observation stated, in order, each once; O(statements)."""
         numbers = dict.fromkeys(n for n, source in self.mentions() if source.episode == episode)
-        return [self._facts[number] for number in numbers]
+        return [self._fact(number) for number in numbers]
 
     def episodes_of(self, triple: Triple) -> tuple[int, ...]:
         """Return the observations that stated a fact, in order, each once."""
@@ -375,7 +380,7 @@ class TemporalGraph(VersionedFacts):
         return {
             "now": self.now,
             "aliases": [list(pair) for pair in self._aliases.items()],
-            "facts": [list(fact.triple) for fact in self._facts],
+            "facts": [list(fact.triple) for fact in self.facts()],
             "events": [[t, self._index[f], by] for t, f, by, *_ in self._timeline.events],
             "mentions": [
                 [number, *(source if source.said_by else source[:3])]
@@ -411,7 +416,7 @@ class TemporalGraph(VersionedFacts):
         exported = require("networkx", "dev", "exporting a graph to networkx").MultiDiGraph()
         for triple in self.live():
             subject, relation, obj = triple
-            since = self._facts[self._index[triple]].intervals[-1][0]
+            since = self._fact(self._index[triple]).intervals[-1][0]
             exported.add_edge(subject, obj, key=relation, relation=relation, since=since)
         return exported
 
@@ -471,6 +476,11 @@ def _filed(triple: Triple) -> tuple[Triple, Slot | None]:
     relation = _fold_relation(relation)
     named = Triple(_fold(subject), relation, obj if relation in VERBATIM else _fold(obj))
     return named, slot_of(named)
+
+
+def _is_filed(triple: Triple) -> bool:
+    """True if a fact has the names under which a graph without aliases keeps it."""
+    return _filed(triple)[0] == triple
 
 
 @lru_cache(maxsize=1 << 10)

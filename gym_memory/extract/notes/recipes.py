@@ -439,6 +439,9 @@ def _uses(text: str, kind_of: KindOf) -> tuple[Mention, ...]:
 def _appliances(text: str) -> Iterator[tuple[Triple, tuple[int, int]]]:
     """Yield pairs of an appliance, by its full name, and its use, in either order."""
     for begin, end in sentence_spans(text) if _APPLIANCE.search(text) else ():
+        kinds = {word.lastgroup for word in _APPLIANCE.finditer(text, begin, end)}
+        if len(kinds) < 2:
+            continue  # no pair
         things = named_in(text, begin, end, lambda name: None)
         first = {thing.span[1]: thing.span[0] for thing in things}
         at: tuple[int, int] | None = None

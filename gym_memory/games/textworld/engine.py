@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 from gym_memory.core.errors import BackendError, CorruptGameError, UnknownNameError
 from gym_memory.core.files import parse_json, read_bytes
 from gym_memory.games.textworld.games import compiled
-from gym_memory.games.textworld.knowledge import FactPattern, load_knowledge
+from gym_memory.games.textworld.knowledge import FactPattern
 from gym_memory.games.textworld.logic import Fact, Index, RuleMove, State, World, load_logic
 from gym_memory.games.textworld.native_game import NativeGame, read_native
 from gym_memory.games.textworld.native_score import ScoreBoard, Standing
@@ -134,13 +134,13 @@ def _load_game(path: str, mtime: int, size: int) -> GameData:
     infos = dict(data["infos"])
     types.update((entity, info["type"]) for entity, info in infos.items())
     names = {entity: info["name"] for entity, info in infos.items() if info["name"]}
-    rules = json.dumps(data["KB"], sort_keys=True)
+    logic = load_logic(json.dumps(data["KB"], sort_keys=True))
     quests = [q for q in data["quests"] if not q.get("optional") or q["reward"] > 0]
     endless = any(q.get("repeatable") and q["reward"] > 0 for q in quests)
     metadata = data.get("metadata", {})
     best = metadata.get("max_score", sum(q["reward"] for q in quests))
     return GameData(
-        world=World(load_logic(rules), types, names),
+        world=World(logic, types, names),
         facts=Index((f["name"], *(a["name"] for a in f["arguments"])) for f in data["world"]),
         objective=data.get("objective") or "",
         max_score=0.0 if endless or not math.isfinite(best) else float(best),
@@ -150,7 +150,7 @@ def _load_game(path: str, mtime: int, size: int) -> GameData:
             for info in infos.values()
             if info["name"] and info["desc"] and info["type"] != "r"
         },
-        native=read_native(data, types, load_knowledge(rules).subtypes),
+        native=read_native(data, types, logic.subtypes),
     )
 
 

@@ -57,8 +57,15 @@ _META_VERBS = frozenset({
     "superbrief", "transcript", "undo", "unscript", "noscript", "verbose", "verify", "version",
 })  # fmt: skip
 """Commands to the interpreter: they end, save, or change how a game is shown."""
+_META_MARKS = ("tw-", "$", "#", "@")
+"""First letters of other such commands."""
 _READ = 9
 """Letters of a word that the interpreter looks at."""
+
+
+@cache
+def _as_read(words: frozenset[str]) -> frozenset[str]:
+    return frozenset(word[:_READ] for word in words)
 
 
 class GameEngine(Protocol):
@@ -203,8 +210,7 @@ class TextWorldEnv(TextEnv):
 
     def is_meta(self, verb: str) -> bool:
         """True if a verb is about the interpreter and not about the world."""
-        known = verb[:_READ] in {word[:_READ] for word in self.meta_verbs}
-        return known or verb.startswith(("tw-", "$", "#", "@"))
+        return verb[:_READ] in _as_read(self.meta_verbs) or verb.startswith(_META_MARKS)
 
     def _save(self) -> _Native:
         return _Native(self.engine.save(), self.tally)

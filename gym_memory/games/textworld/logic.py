@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterable, Mapping
 from functools import lru_cache
 from hashlib import blake2b
 from itertools import product
+from types import MappingProxyType
 from typing import Any, NamedTuple, cast
 
 from gym_memory.games.textworld.knowledge import FactPattern, RuleText, load_knowledge
@@ -273,12 +274,17 @@ class Logic:
     """The compiled rules of a knowledge base.
 
     Attributes:
+        subtypes: Each type with its subtypes.
         walks: Rules that take the player to another room.
         groups: Rules by the changeable predicates that they depend on.
     """
 
-    def __init__(self, rules: Mapping[str, Rule]):
-        self.rules = dict(rules)
+    def __init__(
+        self,
+        rules: Mapping[str, Rule],
+        subtypes: Mapping[str, frozenset[str]] = MappingProxyType({}),
+    ):
+        self.rules, self.subtypes = dict(rules), subtypes
         # TextWorld tries the rules with many preconditions first.
         self._changing = sorted(
             (r for r in self.rules.values() if r.added or r.removed),
@@ -309,7 +315,8 @@ class Logic:
 def load_logic(serialized_kb: str) -> Logic:
     """Compile the JSON text of a game's ``KB`` entry; kept for the process."""
     knowledge = load_knowledge(serialized_kb)
-    return Logic({rule.name: Rule(rule, knowledge.subtypes) for rule in knowledge.rules})
+    rules = {rule.name: Rule(rule, knowledge.subtypes) for rule in knowledge.rules}
+    return Logic(rules, knowledge.subtypes)
 
 
 class World:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping
 from functools import lru_cache
+from itertools import chain
 from typing import NamedTuple
 
 from gym_memory.core.records import Step, Task, Triple
@@ -188,15 +189,20 @@ class _StepDraft(Draft):
         Where names have adjectives, the grammar also writes *chest* of a rusty chest; the valid
         actions show which one.
         """
+        unspoken = {
+            subject
+            for (subject, _, place), _, _ in room.mentions
+            if place == self.room and subject not in self._spoken
+        }
+        if not unspoken:
+            return room
         names: dict[str, str] = {}
         described = {mention.triple.subject for mention in room.mentions}
-        for (subject, _, place), _, _ in room.mentions:
-            if place != self.room or subject in self._spoken:
-                continue
+        visible = {a.removeprefix("examine ") for a in self._actions if a[:8] == "examine "}
+        for subject in unspoken:
             before = self.graph.value(subject, "location")
-            if before is not None and before.object == place:
+            if before is not None and before.object == self.room:
                 continue
-            visible = {a.removeprefix("examine ") for a in self._actions if a[:8] == "examine "}
             longer = [n for n in visible if n.endswith(f" {subject}") and n not in described]
             if len(longer) == 1:
                 names[subject] = longer[0]
@@ -295,10 +301,15 @@ class _StepDraft(Draft):
 
     def note_locked(self) -> None:
         """Note that a closed thing in view that cannot be opened is locked."""
+        stated: dict[str, str] = {}
+        for subject, relation, obj in self.mentions:
+            if relation == "is" and obj in _OPENNESS:
+                stated.setdefault(subject, obj)
         for name in self._in_view():
+            if (stated.get(name) or self._was(name)) != "closed":
+                continue
             named = f"examine {name}" in self._actions  # commands call it so too
-            shut = named and f"open {name}" not in self._actions
-            if shut and self._openness(name) == "closed":
+            if named and f"open {name}" not in self._actions:
                 self.mentions.pop(Triple(name, "is", "closed"), None)
                 self.add(name, "is", "locked")
 
@@ -335,9 +346,10 @@ class _StepDraft(Draft):
 
     def _is_riddle(self, key: str) -> bool:
         """True if it is a key, and nothing is known that it opens."""
+        if not head_noun(key).endswith("key"):
+            return False
         known = (*self.graph.outgoing(key), *self.mentions)
-        opens = any(f.subject == key and f.relation == "opens" for f in known)
-        return head_noun(key).endswith("key") and not opens
+        return not any(f.subject == key and f.relation == "opens" for f in known)
 
     def _holds(self, fact: Triple) -> bool:
         return fact in self.mentions or fact in self.graph
@@ -430,11 +442,13 @@ def names_in(actions: tuple[str, ...]) -> frozenset[str]:
     >>> sorted(names_in(("take Key 1 from red box", "look")))
     ['key 1', 'key 1 from red box', 'red box']
     """
-    found: set[str] = set()
-    for action in actions:
-        rest = action.lower().partition(" ")[2]
-        found.update((rest, *_BETWEEN.split(rest)))
-    return frozenset(found - {""})
+    return frozenset(chain.from_iterable(map(_arguments, actions)))
+
+
+@lru_cache(maxsize=1 << 12)
+def _arguments(action: str) -> tuple[str, ...]:
+    rest = action.lower().partition(" ")[2]
+    return tuple(filter(None, (rest, *_BETWEEN.split(rest))))
 
 
 def called(reading: SentenceFacts, spoken: Collection[str]) -> dict[str, str]:
@@ -446,10 +460,10 @@ def called(reading: SentenceFacts, spoken: Collection[str]) -> dict[str, str]:
             states[subject].append(obj)
     names: dict[str, str] = {}
     for name, worn in states.items():
-        whole = " ".join((*worn, name))
-        measured = _MEASURE.fullmatch(name)
         if name in spoken:
             continue
+        whole = " ".join((*worn, name))
+        measured = _MEASURE.fullmatch(name)
         if worn and whole in spoken:
             names[name] = whole
         elif measured is not None and (measured["rest"] in spoken or not spoken):

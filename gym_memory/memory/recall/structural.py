@@ -383,12 +383,16 @@ class _Ranking:
         self.show_named(self.cue.focus)
 
     def put_knowledge(self) -> None:
+        shown = self.shown
         for fact in reversed(self.index.knowledge):
+            subject, _, obj = fact
+            if subject in shown and obj in shown:
+                continue
             if self.is_spent():
                 return
             if not self.index.is_quoted(fact):
-                self.show_where(fact.subject)
-                self.show_where(fact.object)
+                self.show_where(subject)
+                self.show_where(obj)
 
     def put_first_unexplored(self) -> None:
         here = self.here
