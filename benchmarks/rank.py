@@ -2,11 +2,13 @@
 
 Plays what a folder lacks, so the same command goes on after a stop, then merges all finished
 memories into what ships. The games of `smoke` are among those of `standard`: two memories play
-them, to check that they are the same, and the others' results come from `standard`::
+them, to check that they are the same, and the others' results come from `standard`. With a world
+and memories it plays only these, and replaces their cells in what ships::
 
     python -m benchmarks rank standard results/rank/standard
     python -m benchmarks rank streams results/rank/streams
     python -m benchmarks rank smoke results/rank/smoke
+    python -m benchmarks rank standard results/rank/Cleaning Cleaning history rag
     python -m benchmarks tables
 """
 
@@ -17,15 +19,17 @@ import json
 import re
 import subprocess
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from gym_memory.core.errors import ResultsError
+from gym_memory.core.names import Spec
 from gym_memory.evaluate.rank.card import Card, cards
 from gym_memory.evaluate.rank.result import build, load_reference
-from gym_memory.evaluate.rank.suite import Suite, SuiteCell, load_suite
+from gym_memory.evaluate.rank.suite import Suite, SuiteCell, cells_of, load_suite
+from gym_memory.run.compare import compare
 from gym_memory.run.config import parse_seeds
 
 ROOT = Path(__file__).parents[1]
@@ -91,6 +95,25 @@ def play(tier: str, memories: Sequence[str], folder: Path) -> None:
         subprocess.run([*command, "--out", str(out)], stdout=subprocess.DEVNULL)
 
 
+def replay(tier: str, folder: Path, world: str, memories: Sequence[str]) -> None:
+    """Play one world again, and replace its cells in what ships."""
+    suite, found = load_suite(tier), load_reference(tier)
+    part = next(part for part in suite.parts if part.measure == "play")
+    part = part._replace(envs=[env for env in part.envs if Spec(env).name == world])
+    for memory in memories:
+        own = folder / re.sub(r"\W", "-", memory)
+        rows = compare(part.config([memory], ()), own)
+        again = {
+            (cell.part, cell.env, cell.budget): dataclasses.asdict(cell)
+            for cell in cells_of(part, rows, own / "steps")[memory]
+        }
+        shipped_before = found["memories"][memory]
+        found["memories"][memory] = [
+            again.get((cell["part"], cell["env"], cell["budget"]), cell) for cell in shipped_before
+        ]
+    _write(tier, suite, found)
+
+
 def merge(tier: str, folders: Iterable[Path]) -> None:
     """Write the reference of a tier."""
     suite, found = load_suite(tier), load_reference(tier)
@@ -108,6 +131,10 @@ def merge(tier: str, folders: Iterable[Path]) -> None:
         found["memories"] |= record["memories"]
     if tier == _SMALL:
         _complete(found["memories"], load_suite(LARGEST), suite)
+    _write(tier, suite, found)
+
+
+def _write(tier: str, suite: Suite, found: Mapping[str, Any]) -> None:
     order = [m for m in (*suite.controls, *suite.memories) if m in found["memories"]]
     lines: list[Any] = [f'"{m}": {json.dumps(found["memories"][m])}' for m in order]
     head = {"suite": suite.version}
@@ -132,6 +159,9 @@ def _complete(memories: dict[str, Any], larger: Suite, smaller: Suite) -> None:
 def main() -> None:
     """Play a tier into a folder and write its reference."""
     tier, place = sys.argv[1], Path(sys.argv[2])
+    if sys.argv[3:]:
+        replay(tier, place, sys.argv[3], sys.argv[4:])
+        return
     suite = load_suite(tier)
     play(tier, _PLAYED if tier == _SMALL else (*suite.controls, *suite.memories), place)
     merge(tier, sorted(place.iterdir()))

@@ -7,10 +7,12 @@ from functools import partial
 
 from agreement import agreement
 from rank import LARGEST, shipped
-from tables_kept import markdown_table
+from tables_kept import by_run, markdown_table
 
 from gym_memory.evaluate.rank.page import Table, main_table, more_tables, sentences
 from gym_memory.evaluate.rank.suite import load_suite
+from gym_memory.run.results.intervals import gaps, scores
+from gym_memory.run.results.score import format_interval
 
 
 def first(tier: str) -> str:
@@ -32,6 +34,23 @@ def smoke() -> str:
     return markdown_table(["`smoke` and `standard`", ""], 1, agreement())
 
 
+def rewards() -> str:
+    """Return what memories come to where they see what a step earned, and where none does."""
+    kept = by_run("rewards.jsonl.gz")
+    lines = []
+    for memory in dict.fromkeys(name.partition("?")[0] for name in kept):
+        shown, hidden = (
+            {row["task_id"]: row["value"] for row in kept[f"{memory}{setting}"]}
+            for setting in ("", "?rewards=hidden")
+        )
+        gap = gaps([shown[task] - score for task, score in hidden.items()])
+        means = (scores([*found.values()]) for found in (shown, hidden))
+        line = [f"{one.mean:.2f} {format_interval(one.interval())}" for one in means]
+        lines.append([memory, *line, f"{gap.mean:+.2f} {format_interval(gap.interval(), '+')}"])
+    heads = ["memory", "rewards shown", "`rewards=hidden`", "shown - hidden"]
+    return markdown_table(heads, 1, lines)
+
+
 def _titled(tables: Iterable[Table]) -> str:
     return "\n".join(
         f"**{title}**\n\n{markdown_table(header, 1, lines)}" for title, header, lines in tables
@@ -44,4 +63,5 @@ TABLES: dict[str, Callable[[], str]] = {
     "ranking_streams": partial(first, "streams"),
     "ranking_streams_more": partial(rest, "streams"),
     "smoke": smoke,
+    "ranking_rewards": rewards,
 }

@@ -11,7 +11,7 @@ from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.files import typed
 from gym_memory.core.records import Cue, MemoryStats, Outcome, Reasons, Recall, Step, Task, Triple
 from gym_memory.core.settings import make_settings
-from gym_memory.extract import get_extractor
+from gym_memory.extract import Extraction, get_extractor
 from gym_memory.extract.draft import apply, trusted
 from gym_memory.graph import TemporalGraph
 from gym_memory.graph.schema import INVENTORY, PLAYER
@@ -138,12 +138,13 @@ class AriGraph(Memory):
         self.store.add(self._origin + step.t, step.text, step.action, triples)
 
     def _learn(self, step: Step, t: int) -> list[Triple]:
+        return apply(self._extract(step), self.graph, t, episode=len(self.store))
+
+    def _extract(self, step: Step) -> Extraction:
         extractor = self._extractor or get_extractor(self._task.dialect)
-        found = extractor.extract(step, self.graph, self._task)
         self._calls += 1
-        if self.trust == "seen":
-            found = trusted(found, self._task.goal)
-        return apply(found, self.graph, t, episode=len(self.store))
+        found = extractor.extract(step, self.graph, self._task)
+        return trusted(found, self._task.goal) if self.trust == "seen" else found
 
     def recall(self, cue: Cue, budget: int) -> Recall:
         """Recall facts and observations that matter now, within ``budget`` tokens."""

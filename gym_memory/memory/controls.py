@@ -17,13 +17,14 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.files import typed
-from gym_memory.core.records import Cue, MemoryStats, Outcome, Recall, Step, Task, Triple
+from gym_memory.core.records import Cue, MemoryStats, Outcome, Reasons, Recall, Step, Task, Triple
 from gym_memory.core.settings import Help, check_text, checked
-from gym_memory.graph.schema import PLAYER, VERBATIM, direction_of
+from gym_memory.graph.schema import ACTION_RESULTS, PLAYER, VERBATIM, direction_of
 from gym_memory.memory.arigraph import AriGraph, AriGraphSettings
 from gym_memory.memory.base import (
     CHARS_PER_TOKEN,
     Memory,
+    check_budget,
     count_tokens,
     is_over,
     make_memory,
@@ -32,9 +33,11 @@ from gym_memory.memory.base import (
 from gym_memory.memory.experience.base import ExperienceMemory
 from gym_memory.memory.reading import fit_facts, render_facts, without_numbers
 
-__all__ = ["Adversarial", "AlteredMemory", "NoMemory", "Noise", "OracleGraph", "Placebo", "Present"]
-__all__ += ["ShuffledGraph"]
+__all__ = ["ORACLE_TOKENS", "Adversarial", "AlteredMemory", "NoMemory", "Noise", "OracleGraph"]
+__all__ += ["Placebo", "Present", "ShuffledGraph"]
 
+ORACLE_TOKENS = 4000
+"""Least tokens of a recall of the engine's facts; more than a memory needs in any shipped world."""
 _QUOTED = re.compile(r'"([^"]*)"')
 _MOST_ACTIONS = 5000
 _HALLS = ("airlock", "bridge", "cargo deck", "reactor", "galley hatch", "observatory", "med bay")
@@ -67,13 +70,15 @@ class NoMemory(Memory):
 
 
 class OracleGraph(AriGraph):
-    """A graph of exactly the engine's facts, seen or not; recalls and ranks as AriGraph does.
+    """An upper bound: the engine's facts, seen or not, what the game praises, and what was tried.
 
-    Ties an observation to the facts that changed in its step. Takes the settings of AriGraph.
+    Recalls and ranks as AriGraph does, in :data:`ORACLE_TOKENS` where the budget is smaller. Ties
+    an observation to the facts that changed in its step. Takes the settings of AriGraph.
     """
 
     name: ClassVar[str] = "oracle"
     uses_oracle: ClassVar[bool] = True
+    keeps_budget = False
 
     def _learn(self, step: Step, t: int) -> list[Triple]:
         if self.oracle is None:
@@ -81,12 +86,24 @@ class OracleGraph(AriGraph):
                 "expected memory.oracle to be set to a callable that gives the engine's facts, "
                 "got None: use the memory in an environment made by gym.make"
             )
-        graph, facts = self.graph, self.oracle().facts
-        gone = [fact for fact in graph.live() if fact not in facts]
-        for fact in gone:
+        graph, oracle = self.graph, self.oracle()
+        praised = [Triple(*fact) for fact in oracle.objects.get("praised", ())]
+        came = [m.triple for m in self._extract(step).mentions if m.triple[1] in ACTION_RESULTS]
+        facts = {*oracle.facts, *praised, *came}
+        known = set(graph.live())
+        gone = [fact for fact in known - facts if fact.relation not in ACTION_RESULTS]
+        for fact in sorted(gone):
             graph.retire(fact, t, by="oracle")
-        new = sorted(fact for fact in facts if fact not in graph)
-        return gone + [graph.add(fact, t, episode=len(self.store)).triple for fact in new]
+        new = sorted(facts - known)
+        return sorted(gone) + [graph.add(fact, t, episode=len(self.store)).triple for fact in new]
+
+    def recall(self, cue: Cue, budget: int) -> Recall:
+        """Recall facts and observations that matter now, whatever the budget."""
+        return super().recall(cue, max(check_budget(budget), ORACLE_TOKENS))
+
+    def reasons(self, cue: Cue, budget: int) -> Reasons:
+        """Give the part of the ranking, or similarity and path; for observations equation 1."""
+        return super().reasons(cue, max(budget, ORACLE_TOKENS))
 
 
 class Present(AriGraph):

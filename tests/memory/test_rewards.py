@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gym_memory.baselines.rules.beliefs import Beliefs
-from gym_memory.core.records import Cue, Observation, Step, Task, Triple
+from gym_memory.core.records import Cue, Observation, Oracle, Step, Task, Triple
 from gym_memory.extract import get_extractor
 from gym_memory.memory.base import Memory, make_memory
 
@@ -78,3 +78,13 @@ def test_admitted_step_is_admitted_again_unchanged() -> None:
 def test_reward_line_of_the_game_is_quoted() -> None:
     seen = make_memory("history").admit(Step(1, "A note.\n(+5)", "wait"), TASK.goal)
     assert seen.text == "A note.\n| (+5)"
+
+
+def test_oracle_knows_what_is_praised_whatever_the_budget() -> None:
+    shelf, other = Triple("white shelf", "is in", "hall"), Triple("pear", "is in", "hall")
+    memory = make_memory("oracle")
+    memory.oracle = lambda: Oracle(frozenset([shelf, other]), objects={"praised": (BELONGS,)})
+    memory.begin(TASK, 0)
+    memory.observe(STEPS[0])
+    recalled = memory.recall(Cue("Where does the red apple belong?", TASK.goal), 1).triples
+    assert {BELONGS, shelf, other} <= set(recalled)

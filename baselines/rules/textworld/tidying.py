@@ -128,7 +128,7 @@ class Tidier:
         if took and not is_large(beliefs):
             plan = [entry for entry in plan if beliefs.holds(entry[0])]  # the others wait
         plan = [(thing, right.get(thing, target)) for thing, target in plan]
-        plan += [(t, right[t]) for t in beliefs.held() if t in right and t not in dict(plan)]
+        plan += [entry for entry in right.items() if entry[0] not in dict(plan)]
         plan = [e for e in plan if _is_open(beliefs, *e) and not is_fixed(beliefs, e[0])]
         action = self._next(beliefs, plan)
         if action is None and (plan := self._decide_again(beliefs)):

@@ -90,7 +90,10 @@ class Card:
 
 def cards(suite: Suite, found: Cells) -> list[Card]:
     """Return the cards of all memories, the best area first, controls last."""
-    areas = {memory: areas_of(suite, cells) for memory, cells in found.items()}
+    areas = {  # controls have no rank, so they may exceed a budget
+        memory: areas_of(suite, cells, bounded=memory not in suite.controls)
+        for memory, cells in found.items()
+    }
     faults = {memory: tuple(_faults(suite, cells)) for memory, cells in found.items()}
     groups = played_alike(suite, found)
     ranked = {m: a for m, a in areas.items() if a and not faults[m] and m not in suite.controls}
@@ -193,11 +196,11 @@ def _measured(suite: Suite, cells: Sequence[SuiteCell], *measures: Measure) -> l
     return [cell for cell in cells if cell.part in parts]
 
 
-def areas_of(suite: Suite, cells: Sequence[SuiteCell]) -> Games:
-    """Return the area of each game; none where a budget is missing or exceeded."""
+def areas_of(suite: Suite, cells: Sequence[SuiteCell], *, bounded: bool = True) -> Games:
+    """Return the area of each game; none where a budget is missing or, if bounded, exceeded."""
     found: Games = {}
     play = _measured(suite, cells, *_PLAY)
-    if any(cell.tokens > cell.budget for cell in play):
+    if bounded and any(cell.tokens > cell.budget for cell in play):
         return {}
     for (env, _), group in grouped(play, lambda c: (c.env, c.policy)).items():
         group = sorted(group, key=lambda cell: cell.budget)

@@ -245,7 +245,16 @@ class Cleaning(TextWorldFamily):
         return feedback._replace(score=float(self.tally.score), won=not self.tally.away)
 
     def oracle(self) -> Oracle:
-        """Add ``homes`` (thing to place) and ``misplaced`` (at the start) to ``objects``."""
+        """Add ``homes`` (thing to place), ``misplaced`` (at the start) and ``praised``.
+
+        ``praised`` are facts of ``objects`` that say where each misplaced thing belongs.
+        """
         oracle = super().oracle()
         extra = {key: self.game.metadata[key] for key in ("homes", "misplaced")}
+        types = oracle.objects["types"]
+        extra["praised"] = tuple(
+            Triple(thing, "belongs on" if types.get(home) == "s" else "belongs in", home)
+            for thing in extra["misplaced"]
+            for home in [extra["homes"][thing].lower()]
+        )
         return oracle._replace(objects={**oracle.objects, **extra})
