@@ -37,7 +37,7 @@ def by_run(path: str) -> dict[str, list[dict[str, Any]]]:
 
 
 def markdown_table(heads: Sequence[str], words: int, rows: Iterable[Sequence[str]]) -> str:
-    """Tabulate a table in Markdown; the first columns are words, the others numbers."""
+    """Return a table in Markdown; the first columns are words, the others numbers."""
     line = "|---" * words + "|--:" * (len(heads) - words) + "|"
     return "\n".join([_row(heads), line, *map(_row, rows), ""])
 
