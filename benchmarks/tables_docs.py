@@ -379,7 +379,7 @@ def panel_rows() -> Table:
     again = measured("panel_replay")
     for panel in map(load_panel, panel_names()):
         found = {(row.memory, row.policy): row for row in expected_rows(panel)}
-        player = next((p for m, p in found if m == "history"), "")
+        player = next((p for _, p in found if p not in ("walkthrough", "random")), "")
         cells = []
         for memory, policy in _EXPECTED:
             row = found.get((memory, policy or player))
@@ -407,6 +407,16 @@ def panel_leaks() -> Table:
     ]
     heads = ["environment", "panels", "training splits", "their tasks", "begin alike", "in a panel"]
     return heads, 2, rows
+
+
+def panel_ways() -> Table:
+    """Return the ways of playing a panel, and how many of its rows differ."""
+    rows = [
+        [f"`{name}`", f"`{entry['player']}`", way, str(found["rows"]), str(found["differ"])]
+        for name, entry in sorted(measured("panel_ways").items())
+        for way, found in entry["ways"].items()
+    ]
+    return ["panel", "player", "way", "rows", "differ"], 3, rows
 
 
 def doors() -> Table:
@@ -474,7 +484,10 @@ def door_faults() -> Table:
 
 
 PAGES: dict[str, dict[str, Callable[[], Table]]] = {
-    "cite-a-number": {"panels": panels, "panel_rows": panel_rows, "panel_leaks": panel_leaks},
+    "cite-a-number": {
+        **{"panels": panels, "panel_rows": panel_rows},
+        **{"panel_ways": panel_ways, "panel_leaks": panel_leaks},
+    },
     "agentodyssey": {"odyssey": odyssey},
     "foreign-environments": {"arena": arena},
     "install": {"sizes": sizes},
