@@ -295,6 +295,41 @@ def test_an_unknown_description_is_refused(text):
         described(text).check()
 
 
+@pytest.mark.slow
+def test_empty_list_is_worded_as_the_interpreter_words_it(tmp_path):
+    env = Cooking("rl-1", "test")
+    data = json.loads(Path(env.description(env.task_ids[0])).read_text())
+    infos = dict(data["infos"])
+    fridge = next(entity for entity, info in infos.items() if info["name"] == "fridge")
+    inside = [
+        infos[fact["arguments"][0]["name"]]["name"]
+        for fact in data["world"]
+        if fact["name"] == "in" and fact["arguments"][1]["name"] == fridge
+    ]
+    room = next(info for info in infos.values() if info["type"] == "r")
+    room["desc"] += f" There [is-are a list of things in the {fridge}] in the fridge."
+    (tmp_path / "list.json").write_text(json.dumps(data))
+    engines = TextWorldEngine("auto"), TextWorldEngine("inform")
+    assert len({engine.start(tmp_path / "list.json") for engine in engines}) == 1
+    for command in ("look", *(f"take {thing} from fridge" for thing in inside), "look"):
+        one, two = (engine.send(command).text for engine in engines)
+        assert one == two, command
+    assert len(inside) > 1
+    assert "There are nothing in the fridge." in one
+
+
+def test_used_slot_without_thing_in_hand_is_the_interpreters(tmp_path):
+    env = Cooking("hardest", "test")
+    data = json.loads(Path(env.description(env.task_ids[0])).read_text())
+    story = tmp_path / "slots.json"
+    for changes, is_native in ((0, True), (1, False)):
+        free = [f for f in data["world"] if f["name"] == "free" and len(f["arguments"]) == 1]
+        for slot in free[:changes]:
+            slot["name"] = "used"
+        story.write_text(json.dumps(data))
+        assert (load_game(story).native is not None) is is_native
+
+
 @pytest.mark.parametrize("change", ["[if open]" * 10_000, "[one of]", 'a "quote"', "\\"])
 def test_a_game_with_an_unknown_description_is_the_interpreters(change, tmp_path):
     env = Cooking("rl-1", "train")

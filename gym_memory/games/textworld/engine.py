@@ -22,7 +22,7 @@ from gym_memory.games.textworld.knowledge import FactPattern
 from gym_memory.games.textworld.logic import Fact, Index, RuleMove, State, World, load_logic
 from gym_memory.games.textworld.native_game import NativeGame, read_native
 from gym_memory.games.textworld.native_score import ScoreBoard, Standing
-from gym_memory.games.textworld.native_text import NOWHERE, Holdings
+from gym_memory.games.textworld.native_text import NOWHERE, Holdings, UnknownTextError
 from gym_memory.games.textworld.native_turn import EngineTurn, TurnRules
 from gym_memory.games.textworld.zmachine import (
     Interpreter,
@@ -241,8 +241,11 @@ class TextWorldEngine:
             self._score = opening.answer.score
             return opening.answer
         self._inventory, self._score = None, 0.0
-        text = f"{native.objective}\n\n{self._rules.describe_room(self._room)}"
-        return Answer(tidy_lines(text))
+        try:
+            room = self._rules.describe_room(self._room)
+        except UnknownTextError:
+            return self._opening().answer
+        return Answer(tidy_lines(f"{native.objective}\n\n{room}"))
 
     @property
     def _is_held(self) -> bool:

@@ -151,14 +151,17 @@ def _read(
     names, phrases = _vocabulary(infos, types, kinds)
     quests = tuple(_quest(quest, set(_open_ways(exits))) for quest in data["quests"])
     endless = any(q.repeatable for q in quests)
-    slots = sum(kind == "slot" for kind in types.values())
+    slots = [entity for entity, kind in types.items() if kind == "slot"]
+    contents = _contents(facts, types)
+    held = len(contents.get("I", ()))
+    _require(not slots or held == sum(("used", slot) in known for slot in slots), "slots")
     return NativeGame(
         wording=wording,
         objective=printed_objective(objective),
         cooking=cooking,
         kinds=kinds,
         foods=foods,
-        contents=_contents(facts, types),
+        contents=contents,
         exits=exits,
         sides=sides,
         keys={lock: key for name, key, *lock_ in facts if name == "match" for lock in lock_},
@@ -167,7 +170,7 @@ def _read(
             for e, kind in types.items()
             if kind in ("stove", "oven", "toaster")
         },
-        capacity=slots or _CAPACITY,
+        capacity=len(slots) or _CAPACITY,
         recipe=_recipe(facts, types) if cooking else None,
         quests=quests,
         max_score=None if endless else sum(_most(q) for q in data["quests"]),

@@ -300,6 +300,8 @@ class Wording:
         def write(view: View) -> str:
             things = view.holdings.within(place)
             say = self.indefinite if article else self.noun
+            if verb and not things:  # Inform takes the number of the list that it last printed so
+                raise UnknownTextError(code)
             text = enumeration([say(thing, view.state) for thing in things]) or "nothing"
             return f"{'are' if len(things) > 1 else 'is'} {text}" if verb else text
 

@@ -17,7 +17,7 @@ from gym_memory.games.textworld.native_game import (
     matched,
     parser_words,
 )
-from gym_memory.games.textworld.native_text import Holdings, View
+from gym_memory.games.textworld.native_text import Holdings, UnknownTextError, View
 
 __all__ = ["EngineTurn", "TurnRules"]
 
@@ -73,7 +73,7 @@ class TurnRules:
             return self._answer(words)
         except _OutOfScope:
             return EngineTurn(_UNSEEN, counts=False)
-        except _Unknown:
+        except (_Unknown, UnknownTextError):
             return None
 
     def _answer(self, words: list[str]) -> EngineTurn:
