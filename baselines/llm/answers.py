@@ -1,8 +1,8 @@
-"""Read the action in a model's answer, whatever dress is around it.
+"""Read the action in a model's answer, in whatever format it comes.
 
 An answer names its action in a field of JSON, between tags, after a label such as ``Action:``, on a
-line of its own or in a sentence. The most explicit kind that occurs decides, and it must name one
-action alone.
+line of its own or in a sentence. The most explicit of these that occurs counts, and it must name
+exactly one action.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ _WHICH = (
     r"|immediate|current|present|new|planned|intended|concrete|logical|sensible|reasonable|safest|safe|wise"
     r"|(?:turn|step|round) \d+)[ _-])"
 )
-"""Words that may qualify the action to take; others introduce a past, a bad or a possible one."""
+"""Words that may qualify the action to take; others introduce past, bad or possible ones."""
 _MADE = (
     r"(?:[ _](?:to (?:take|do|perform|execute|play|make)|(?:that )?i(?:['’]ll)? "
     r"(?:will )?(?:take|choose|pick|select|do|perform)|taken|chosen|selected|decided|now|next|text"
@@ -93,9 +93,9 @@ _OTHER_KEY = re.compile(
     r"|\b(?:not|never|no|without|unless|if|but|don'?t)\b).*",
     re.IGNORECASE,
 )
-"""A field of JSON that holds another text than the action to take."""
+"""Keys of JSON whose value is not the action to take."""
 _MADE_UP = re.compile(r"^[^\w\n]*(?:observation|obs)\W*\d*\W*:", re.IGNORECASE | re.MULTILINE)
-"""Start of text in which a model goes on to write the game's answer."""
+"""Beginning of a game's answer that the model made up."""
 _THOUGHT = re.compile(
     r"^\W*(?:thoughts?|reason(?:ing)?|rationale|think(?:ing)?)(?: \d+)?\W{0,3}[:：]\W*",
     re.IGNORECASE,
@@ -107,10 +107,10 @@ _ASIDE = re.compile(
     r".*\b(?:logs?|transcript|so far|before|did|was|were|went|took|played|done)\b)",
     re.IGNORECASE,
 )
-"""A line that introduces other actions than the one to take."""
+"""Line that introduces actions which are not the one to take."""
 _STRUCK = re.compile(r"(?<!~)~~(?!~)[^~\n]+~~(?!~)|<(del|strike)>.*?</\1>", re.IGNORECASE)
 
-# The dress of one action.
+# Marks around one action.
 _MARKS = " \t\r\n\xa0\"'`*_.!>“”‘’«»👉,:|"
 _NOISE = " \t\n\"'`*.!>"
 _BRACKETS = {"[": "]", "(": ")", "<": ">", "{": "}"}
@@ -122,10 +122,10 @@ _CALL = re.compile(
     re.IGNORECASE,
 )
 _JOINT = re.compile(r"(?<=\w)\\?[_-](?=\w)|\\ |(?<=[a-z])(?=\d)")
-"""Joints of words that an action writes apart: ``go_east``, ``cabinet1``."""
+"""Joints where an action has a space: ``go_east``, ``cabinet1``."""
 _SAME: dict[int, str | None] = dict.fromkeys(map(ord, "‐‑‒–"), "-")
 _SAME |= dict.fromkeys(map(ord, "*`\u200b\u200c\u200d\u2060\ufeff\xad"))
-"""Hyphens, and characters that do not show or mark words."""
+"""Hyphens, invisible characters and marks of emphasis, with what replaces them."""
 _WORDS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 _NUMBERS = {word: str(number) for number, word in enumerate(_WORDS)}
 _SIGNS = re.compile(r"^[^\w\[({<\"'`?]+|[^\w\])}>\"'`?]+$")
@@ -142,7 +142,7 @@ _INTENT = re.compile(
     r"(?<=[\w:,.!’'] )?[: ]*(?<=[ :])",
     re.IGNORECASE,
 )
-"""Beginning of a sentence that decides."""
+"""Beginning of a sentence that states a decision."""
 _REMARK = re.compile(
     r"\s+(?:[(\[{#→]|//|->|=>)|\t|\s+[-–—]+\s+|[;.:]\s+"
     r"|,?\s+(?:because|since|as|so|in order|which|to|for)\b|\n"
@@ -161,7 +161,7 @@ _DOUBT = re.compile(
     r"|n't\b|n’t\b|\?",
     re.IGNORECASE,
 )
-"""Words of a sentence that decides nothing, or rejects what it names."""
+"""Words of a sentence that states no decision, or rejects what it names."""
 _AGAINST = re.compile(
     rf"\W*(?:\w+\W+){{0,2}}?(?:(?:not?|never|nicht|kein\w*|nie|pas|jamais|nunca|n[ãa]o|non|не|нет"
     rf"|{_BAD})\b|[不别勿])",
@@ -222,13 +222,13 @@ Kind = Callable[[str, Match], Iterator[_Claim]]
 def read_action(
     text: str, valid: Sequence[str], operations: Sequence[str] = (), *, cut: bool = False
 ) -> Decision:
-    r"""Return the one action that an answer decides for.
+    r"""Return the one action that an answer decides on.
 
     Args:
         text: The answer; thoughts between tags are left out.
-        valid: The valid actions; where there are none, any text is one.
+        valid: The valid actions; if there are none, any text is one.
         operations: Forms of operations on the memory, such as ``note: TEXT``.
-        cut: True if the answer ended at its limit, so that its last line may be half of one.
+        cut: True if the answer ended at its limit, so that its last line may be incomplete.
 
     Raises:
         UnreadableAnswerError: The answer names no such action, or several.
@@ -277,7 +277,7 @@ def _claims(answer: str, kinds: Sequence[Kind], match: Match) -> list[_Claim]:
 
 
 def _structured(answer: str, match: Match) -> Iterator[_Claim]:
-    """Yield the fields of JSON that are named like an action, else those that match one."""
+    """Yield the fields of JSON named like an action, else those that match an action."""
     values = list(json_values(answer))
     start, end = answer.find("{"), answer.rfind("}") + 1
     if not values and 0 <= start < end <= start + _LITERAL_CHARS:
@@ -299,7 +299,7 @@ def _structured(answer: str, match: Match) -> Iterator[_Claim]:
 
 
 def _leaves(key: str, value: Any) -> Iterator[tuple[str, str]]:
-    """Yield the texts in a value of JSON, and an action of another type, with their keys."""
+    """Yield the texts in a value of JSON with their keys; a non-text under an action's key, too."""
     if isinstance(value, str):
         yield key, value
     elif isinstance(value, Mapping):
@@ -313,7 +313,7 @@ def _leaves(key: str, value: Any) -> Iterator[tuple[str, str]]:
 
 
 def _fields(answer: str) -> Iterator[tuple[str, str]]:
-    """Yield the fields of an answer that is no JSON for a mark too few or too many."""
+    """Yield the fields of an answer that is almost JSON."""
     for field in _FIELD.finditer(answer):
         if _KEY.fullmatch(_CAMEL.sub(" ", field[1])):
             yield field[1], field[2]

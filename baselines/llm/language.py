@@ -175,7 +175,7 @@ class LanguagePolicy(Policy):
         }
 
     def update(self, transition: Transition) -> None:
-        """Keep the observation that was acted on."""
+        """Add the observation that was acted on to the transcript."""
         shown = quoted(_shown_text(transition.obs))
         lines = [line for line in shown.splitlines() if line.strip()]
         self._keep("\n".join([self._head, *lines, *self._earned]))
@@ -201,7 +201,7 @@ class LanguagePolicy(Policy):
             self._forget(most, room)
 
     def _forget(self, most: int, room: int) -> None:
-        """Drop the oldest turns down to half of a number and of a size in characters."""
+        """Drop the oldest turns until half of a number and of a size in characters is left."""
         while len(self._past) > (most + 1) // 2 or (
             len(self._past) > 1 and _length(self._past) > room // 2
         ):
@@ -245,7 +245,7 @@ class LanguagePolicy(Policy):
     def _fitted(
         self, prompt: str, slots: dict[str, str], schema: Any, turns: Sequence[Message] = ()
     ) -> Reply:
-        """Call the model; where its context is exceeded, without the oldest part of the past."""
+        """Call the model; if its context is exceeded, again without the oldest part of the past."""
         while True:
             messages = [*fill(load_prompt(prompt), slots), *turns]
             try:
@@ -258,7 +258,7 @@ class LanguagePolicy(Policy):
                     meter.note(_TOO_LONG)
 
     def _shorten(self, slots: dict[str, str]) -> bool:
-        """Halve the history in the slots, and from now on; else what a memory recalls."""
+        """Halve the history, now and in later prompts; if it is short, memory or observation."""
         history = slots.get("history", "")
         if len(history) >= _LEAST_CHARS and self._past:
             self._room = len(history) // 2
@@ -319,7 +319,7 @@ class LanguagePolicy(Policy):
         )
 
     def held_to(self, obs: Observation) -> tuple[str, ...]:
-        """Return the actions that answers are restricted to; none if they are free."""
+        """Return the actions to which answers are restricted; empty if they are free."""
         return tuple(obs["valid_actions"]) if self.settings.constrain else ()
 
     def form(self, template: str, obs: Observation) -> Form | None:
@@ -336,7 +336,7 @@ class LanguagePolicy(Policy):
         field: str = "",
         **slots: str,
     ) -> Decision:
-        """Request an action; where the answer names none that is possible, once more.
+        """Request an action; if the answer names no possible one, request it once more.
 
         Args:
             prompt: Name of the prompt.
@@ -383,10 +383,10 @@ class LanguagePolicy(Policy):
         return otherwise
 
     def act_on(self, answer: str, obs: Observation) -> str:
-        """Return the valid action or operation on the memory of an answer, else a random action.
+        """Return the valid action, or operation on the memory, in an answer; else a random action.
 
-        The empty answer is one that :meth:`attempt` has counted. With ``strict`` there is no random
-        action, but a ModelError.
+        An empty answer was counted by :meth:`attempt`. With ``strict`` a ModelError replaces the
+        random action.
         """
         valid = obs["valid_actions"]
         action = undressed(answer, valid, self._operations) if answer else ""
@@ -403,16 +403,16 @@ class LanguagePolicy(Policy):
         return valid[int(self._rng.integers(len(valid)))] if valid else "look"
 
     def decided_otherwise(self, reason: str, answer: str = "") -> None:
-        """Mark the present step as none that the model decides; with ``strict`` a ModelError."""
+        """Mark that the model did not decide this step; with ``strict`` raise a ModelError."""
         self.substitute = Substitute(reason, answer[:_KEPT_CHARS])
         if self.settings.strict:
             raise ModelError("answer", f"strict=true, and {reason}")
 
 
 def fill(prompt: Prompt, slots: Mapping[str, str]) -> list[Message]:
-    """Fill a prompt; where it shows lessons apart, take them out of the memory.
+    """Fill a prompt; if it has a slot for lessons, take them out of the memory.
 
-    Rules of the game follow the task where a prompt has no slot for them, examples come first.
+    Rules of the game follow the task if the prompt has no slot for them; examples come first.
     """
     if slots.get("knowledge") and "knowledge" not in prompt.slots:
         slots = {**slots, "task": f"{slots['task']}\n\n{_RULES}\n{slots['knowledge']}"}
@@ -431,7 +431,7 @@ def _shown_text(obs: Observation) -> str:
 
 
 def _lessons_of(obs: Observation) -> str:
-    """Return the beginning of a recall, as far as it is a heading and lessons."""
+    """Return the heading and lessons at the beginning of a recall."""
     memory, end = obs["memory"], 0
     at = memory.find("\n") + 1
     while lesson := next((x for x in obs["lessons"] if x and memory.startswith(x, at)), ""):

@@ -1,7 +1,7 @@
-"""A searcher for household tasks: it finds things, treats them and brings them to their target.
+"""An ALFWorld player that finds things, cleans, heats or cools them, and brings them to a target.
 
-It reads the observation only and keeps nothing but its published plan. It knows where things
-usually are, counted over ALFWorld's train games, and what cleans, heats and cools.
+It reads the observation and keeps only its published plan. It knows where things usually are, from
+counts over ALFWorld's train games, and which appliance cleans, heats and cools.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from gym_memory.graph.schema import PLAYER
 __all__ = ["Chance", "HouseholdStep", "Searcher", "chance", "kind_of"]
 
 _CHANCE_ELSEWHERE = 0.005
-"""Probability of a kind of furniture where a thing of the kind was never seen."""
+"""Probability of a find in furniture where no train game has a thing of the kind."""
 
 
 @lru_cache(maxsize=1)
@@ -58,18 +58,18 @@ _APPLIANCE = {
     "hot": ("heat", "microwave"),
     "cool": ("cool", "fridge"),
 }
-"""State to the verb that causes it, and the appliance for it."""
+"""States, each with the verb that causes it and the appliance for it."""
 _NUMBER = re.compile(r"\d+")
 
 
 class HouseholdStep:
-    """The choice of a task's next step, by what is seen now.
+    """The choice of the next step of a task.
 
     Args:
-        beliefs: What the observation shows.
+        beliefs: Beliefs from the observation.
         goal: The task.
-        chance: Where things usually are.
-        rng: Draws where to look when nothing is known of what was looked at.
+        chance: Probabilities of where things are.
+        rng: Draws where to look if the memory does not know which places were searched.
     """
 
     def __init__(
@@ -78,8 +78,8 @@ class HouseholdStep:
         self.beliefs, self.goal, self._chance, self._rng = beliefs, goal, chance, rng
         self.here = beliefs.here
         self.held = beliefs.held()
-        reported = [a.removeprefix("go to ") for a in beliefs.options("go")]
-        known = [*reported, *beliefs.subjects("is in", "room"), self.here]
+        offered = [a.removeprefix("go to ") for a in beliefs.options("go")]
+        known = [*offered, *beliefs.subjects("is in", "room"), self.here]
         self.furniture = sorted(
             (name for name in dict.fromkeys(known) if _NUMBER.search(name)), key=_in_order
         )
@@ -221,7 +221,7 @@ class HouseholdStep:
         return bool(self._inside(place)) or self.beliefs.is_state(place, "empty")
 
     def _is_shut(self, place: str) -> bool:
-        """True if it must be opened first, judged by another of its kind if it was not seen."""
+        """True if it must be opened first; one not seen yet is taken to be like its kind."""
         like = [place, *(p for p in self.furniture if kind_of(p) == kind_of(place))]
         states = [self.beliefs.openness(p) for p in like]
         return next((state == "closed" for state in states if state), False)
@@ -239,10 +239,10 @@ def _in_order(name: str) -> tuple[str, int]:
 
 
 class Searcher(AdvisedPolicy):
-    """An ALFWorld player for all six task types; wanders where the task is another.
+    """An ALFWorld player for all six task types; it wanders if the task is another.
 
     Args:
-        habits: True if it knows where things usually are; else all furniture is alike to it.
+        habits: True to know where things usually are; else all furniture is equally likely.
     """
 
     def __init__(self, habits: bool = True) -> None:

@@ -24,29 +24,32 @@ __all__ += ["seek_new", "shows_only", "step_towards", "try_any", "try_new"]
 
 _WANDERING = Aim("wander", Kind.WANDER)
 _PROMISING, _USUAL, _IDLE, _RISKY = range(4)
+"""Ranks of verbs, in the order in which they are tried."""
 _SAME_AGAIN = ("look", "inventory", "wait", "help")
 _SHOWING = (*_SAME_AGAIN, "examine", "read", "goal")
+"""Verbs that change nothing."""
 _FINAL = ("eat", "drink", "burn", "break", "throw", "attack", "kill")
+"""Verbs that cannot be undone."""
 _KINDS = {
     **dict.fromkeys(("take", "open", "unlock", "read", "get", "search"), _PROMISING),
     **dict.fromkeys((*_SAME_AGAIN, "drop"), _IDLE),
     **dict.fromkeys((*_FINAL, "jump", "cook", "chop", "slice", "dice", "close", "lock"), _RISKY),
 }
-"""First words of actions; others are usual until they are tried."""
-_KINDS_A_TRY = 2
-"""Kinds by which each earlier try makes an action less promising."""
+"""Ranks of the first words of actions; all others are usual."""
+_RANKS_A_TRY = 2
+"""Ranks that an action loses by each earlier try."""
 
 
 _DARK = re.compile(r"\b(?:pitch[- ](?:black|dark)|too dark to see)\b", re.IGNORECASE)
 _MOST_REPETITIONS = 3
-"""Repetitions of an action, or steps without news, after which it leads nowhere."""
+"""Repetitions of an action, or steps without anything new, after which it is given up."""
 
 
 def try_new(beliefs: Beliefs, rng: np.random.Generator) -> Move:
     """Return the most promising valid action that was tried least here; ties are drawn.
 
-    Actions on a thing that the task or a text names promise more. Actions that only show what is in
-    view come late, irreversible ones last. Actions without effect in the present situation are
+    Actions on a held thing that the task or a text names come earlier, those that only show what is
+    in view late, irreversible ones last. Actions without effect in the present situation are
     repeated only if nothing else is left, the oldest first.
     """
     vain = beliefs.plan.vain
@@ -57,12 +60,12 @@ def try_new(beliefs: Beliefs, rng: np.random.Generator) -> Move:
         return Move(min(actions, key=vain.index), _WANDERING)
     actions = tuple(action for action in actions if action not in vain)
     dull = {a: _KINDS.get(a.split(" ")[0], _USUAL) for a in actions}
-    wanted = [thing for thing in beliefs.held() if beliefs.is_spoken_of(thing)]
+    wanted = [thing for thing in beliefs.held() if beliefs.is_mentioned(thing)]
     for action, kind in dull.items():
         if kind == _USUAL and any(f" {thing} " in f"{action} " for thing in wanted):
             dull[action] = _PROMISING
         if not action.startswith("go "):
-            dull[action] += _KINDS_A_TRY * beliefs.tried(action)
+            dull[action] += _RANKS_A_TRY * beliefs.tried(action)
     least = [action for action in dull if dull[action] == min(dull.values())]
     return Move(least[int(rng.integers(len(least)))], _WANDERING)
 
@@ -106,7 +109,7 @@ def shows_only(action: str) -> bool:
 def try_any(beliefs: Beliefs, rng: np.random.Generator) -> Move | None:
     """Return a random action that may change something; None if there is none.
 
-    A player without memory would read the same page forever, and does better by acting.
+    A player without memory would otherwise read the same page forever.
     """
     vain = beliefs.plan.vain
     actions = [action for action in beliefs.actions if action not in vain]
@@ -169,14 +172,14 @@ def _open_way(beliefs: Beliefs, direction: str) -> str | None:
 def explore(beliefs: Beliefs, aim: Aim) -> Move | None:
     """Return a move towards an unexplored exit, or through it.
 
-    The nearest exit counts, unless the plan is on its way to another: a recall changes from place
-    to place, and turning round at every step leads nowhere. The exit becomes part of the aim.
+    The nearest exit is chosen unless the plan leads to another: recalls differ from place to place,
+    and the player would turn back at every step. The exit becomes part of the aim.
     """
     frontier = [exit_ for _, exit_ in beliefs.frontier()]
     plan = beliefs.plan
     planned = plan.aim.exit
     here = planned is not None and planned[0] == beliefs.here
-    failed = here and not beliefs.tells_place  # a move that succeeds shows the new place
+    failed = here and not beliefs.shows_place  # a move that succeeds shows the new place
     if planned and failed and plan.action == f"go {planned[1]}":
         opening = _open_way(beliefs, planned[1]) if beliefs.actions else None
         if opening:  # a door believed open, or of unknown name
@@ -201,7 +204,7 @@ def explore(beliefs: Beliefs, aim: Aim) -> Move | None:
 
 
 def _wait_for_way(beliefs: Beliefs, aim: Aim) -> Move | None:
-    """Pause for a memory that knows an exit and not the way to it; the aim now names the exit."""
+    """Wait a step for the way to an exit that the memory knows; the aim names the exit."""
     far = beliefs.far_exits()
     if not far:
         return None
@@ -262,20 +265,20 @@ class RulePolicy(Policy):
 # ------------------------------------------------------------ advisors
 
 Advisor = Callable[[Beliefs], Iterable[Move]]
-"""A function from beliefs to moves, the best first; to none if it knows none."""
+"""A function from beliefs to possible moves, the best first."""
 
 _PATIENCE = 10
 """Steps without anything new, after which an aim is given up."""
 _RESTLESS = 3
 """Steps without anything new, after which a player without memory stops looking at things."""
 _WITHOUT_EFFECT_TWICE = ("examine ", "read ", "take ", "open ", "unlock ")
-"""Actions that, repeated at once, are refused again or show the same again."""
+"""Actions that change nothing when repeated at once."""
 
 
 class AdvisedPolicy(RulePolicy):
-    """A policy that takes the first possible advice of its advisors, else tries new things.
+    """A policy that follows the first possible advice of its advisors, else tries new things.
 
-    It gives an aim up that led nowhere a few times, or brought nothing new for many steps.
+    It gives up an aim that failed a few times, or that brought nothing new for many steps.
     ``advisors`` are in order, the most urgent first.
     """
 

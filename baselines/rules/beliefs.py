@@ -103,20 +103,20 @@ class Transcript:
 
 
 def _is_gap(before: int | None, after: int | None) -> bool:
-    """True if steps are missing between two, so that the agent may have gone elsewhere."""
+    """True if steps are missing between two, so that the agent may have moved."""
     return before is not None and after is not None and after > before + 1
 
 
 class Beliefs:
-    """The conclusions from one observation.
+    """The conclusions of a player from one observation.
 
     Args:
         obs: The observation.
         extractor: Rules that read the game's text.
         task: The task.
         plan: The policy's plan, with its last action.
-        rng: Order of equal exits; None keeps their order.
-        transcript: Recalled text that was read at earlier steps.
+        rng: Draws the order of equal exits; None keeps it.
+        transcript: Reader of recalled text, which keeps what it read at earlier steps.
         t: The present step; None if unknown.
     """
 
@@ -132,14 +132,14 @@ class Beliefs:
     ):
         self.text, self.task, self.plan = obs["text"], task, plan or Plan()
         action, reward = self.plan.action, 0.0
-        self._rng, self._came = rng, action.removeprefix("go ")
+        self._rng, self._last_way = rng, action.removeprefix("go ")
         self.recalled = obs["memory"]
         self._spelling: dict[str, str] = {}
         for spelled in obs["valid_actions"]:
             self._spelling.setdefault(canonical(spelled), spelled)
         self.actions = tuple(self._spelling)
         if obs["triples"]:
-            # Of rival facts the first counts.
+            # Of facts that contradict each other the first one counts.
             self.graph = TemporalGraph.of(reversed(obs["triples"]))
             if " " not in action or action.startswith("go "):
                 action = "look"  # the facts already have what an opening showed, and the new place
@@ -152,7 +152,7 @@ class Beliefs:
         now = self.graph.now + 1
         step = Step(now, self.text, action, reward, obs["inventory"], obs["valid_actions"])
         seen = extractor.extract(step, self.graph, task)
-        self.tells_place = any(m.triple[:2] == (PLAYER, "is in") for m in seen.mentions)
+        self.shows_place = any(m.triple[:2] == (PLAYER, "is in") for m in seen.mentions)
         apply(seen, self.graph, now)
         self.here = current_place(self.graph) or ""
         self._named: dict[str, frozenset[str]] = {}
@@ -304,8 +304,8 @@ class Beliefs:
             named = self._named[text] = named_in(text, self.graph.entities())
         return named
 
-    def is_spoken_of(self, thing: str) -> bool:
-        """True if the task or a text that was read names a thing."""
+    def is_mentioned(self, thing: str) -> bool:
+        """True if the task or a text that was read mentions a thing."""
         texts = (self.task.goal, *self.texts_read())
         return any(self.is_named(thing, text.lower()) for text in texts)
 
@@ -379,7 +379,7 @@ class Beliefs:
         for place, distance in self.distances.items():
             for direction in self.unexplored(place):
                 if self.openness(self.door(place, direction)) != "locked":
-                    back = place == self.here and direction == OPPOSITE.get(self._came)
+                    back = place == self.here and direction == OPPOSITE.get(self._last_way)
                     known = back or beyond(self._squares.get(place), direction) in taken
                     exits.append((known, distance, place, direction))
         if self._rng is not None:

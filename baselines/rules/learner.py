@@ -1,9 +1,9 @@
-"""A learner: it does what the lessons in its observation say, and tries what is left.
+"""A player that follows the lessons in its observation and explores where they say nothing.
 
-It knows nothing of any game and keeps nothing but its published plan, so two runs that differ in
-their memory differ in nothing else. Lessons are read as sentences with actions in quotes: CLIN's
-abstractions, Reflexion's plans, or a model's advice. ``"take ..."`` stands for a verb, and in a
-world of numbered things ``"go to shelf"`` for any shelf.
+It knows no game and keeps only its published plan, so runs with different memories differ in
+nothing else. A lesson is read as sentences with actions in quotes: CLIN's abstractions,
+Reflexion's plans, or a model's advice. ``"take ..."`` means the verb with anything, and
+``"go to shelf"`` any numbered shelf.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ _THING = re.compile(r"(?:^|\s)(?:with|from|into|onto|in|on|to|at)\s.*")
 class Advice(NamedTuple):
     """The advice in the lessons.
 
-    ``plan`` has pairs (action, place) to do in order, the place empty where none is named;
-    ``avoid`` and ``doubt`` actions, or verbs with ``...``, that are or may be bad; ``ways`` a
-    place to the next places, with the action that leads there; ``verbs`` those that help.
+    ``plan`` lists pairs (action, place) in order, with an empty place where none is named;
+    ``avoid`` and ``doubt`` have actions, or verbs with ``...``, that are or may be bad; ``ways``
+    maps a place to the next places and the action that leads there; ``verbs`` are recommended.
     """
 
     plan: list[Errand]
@@ -50,7 +50,7 @@ class Advice(NamedTuple):
 
     @classmethod
     def read(cls, lessons: Sequence[str]) -> Advice:
-        """Read lessons in the order of their numbers; of several plans the last counts."""
+        """Read lessons in the order of their numbers; the last of several plans counts."""
         advice = cls([], set(), set(), {}, set())
         for lesson in sorted(lessons, key=_number):
             plan: list[tuple[str, str]] = []
@@ -64,21 +64,21 @@ class Advice(NamedTuple):
     def _read_sentence(self, sentence: str) -> list[tuple[str, str]]:
         effect = _EFFECT.search(sentence)
         cause = sentence[: effect.start()] if effect else sentence
-        reported = [(found[1], found[2] or "") for found in _QUOTED.finditer(cause)]
+        quoted = [(found[1], found[2] or "") for found in _QUOTED.finditer(cause)]
         if _NEGATIVE.search(_QUOTED.sub("", cause)):
             fatal = _FATAL.search(sentence)
-            for action, _ in reported:
+            for action, _ in quoted:
                 unsure = _UNSURE.search(sentence) or action.endswith(" ...")
                 sure = fatal or _SURE.search(sentence) or not unsure
                 (self.avoid if sure else self.doubt).add(action)
             return []
         reaching = _REACHING.search(sentence, effect.start()) if effect else None
-        if reaching and reported and reported[0][1]:
-            action, place = reported[0]
+        if reaching and quoted and quoted[0][1]:
+            action, place = quoted[0]
             self.ways.setdefault(place, {}).setdefault(reaching[1], action)
             return []
-        self.verbs.update(_verb(action) for action, _ in reported if action.endswith(" ..."))
-        return [item for item in reported if not item[0].endswith(" ...")]
+        self.verbs.update(_verb(action) for action, _ in quoted if action.endswith(" ..."))
+        return [item for item in quoted if not item[0].endswith(" ...")]
 
     def way(self, here: str, there: str) -> str:
         """Return the first move on the shortest known way; empty where none is known."""
@@ -129,14 +129,14 @@ class Course(PlanState):
 
 
 class LessonFollower(RulePolicy):
-    """A player that follows its lessons, then explores what they do not speak against.
+    """A player that follows its lessons, then explores what they do not advise against.
 
-    Exploring prefers actions that the shown transcript does not hold, among them those that act
-    on a thing of the plan, and among these those with a recommended verb; chance decides.
+    Exploring prefers actions that the recalled transcript does not have, among them those on a
+    thing of the plan, and among these those with a recommended verb; ties are drawn.
 
     Args:
-        boldness: How often, in [0, 1], it tries what the lessons only doubt.
-        fallback: What to say where no valid action is shown.
+        boldness: Share of choices, in [0, 1], that include actions which the lessons doubt.
+        fallback: Action if no valid one is listed.
     """
 
     start: ClassVar[Course] = Course()

@@ -1,8 +1,8 @@
-"""A descender: it explores NetHack's levels, fights, and goes down.
+"""A NetHack player that explores levels, fights, and goes down.
 
-It reads the observation and keeps nothing but its published plan. It gains some experience before
-it goes deeper, so it often leaves stairs and must find them again: in the text, in the recall, or
-by walking round.
+It reads the observation and keeps only its published plan. It gains some experience before it goes
+deeper, so it often leaves stairs and must find them again: in the text, in the recall, or by
+walking around.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Descent(RulePlan):
 
 
 class DungeonView:
-    """A view of a dungeon, with what one observation allows to conclude.
+    """A dungeon as one observation with its recall shows it.
 
     ``here`` is the full name of the room or corridor, "" if unknown; ``hp`` a share in [0, 1];
     ``near`` the creatures next to the player.
@@ -80,7 +80,7 @@ class DungeonView:
 
     @property
     def depth(self) -> int:
-        """Return number of the level."""
+        """Return the number of the level, from 1."""
         found = _DEPTH.search(self.level)
         return int(found[1]) if found else 1
 
@@ -97,7 +97,7 @@ class DungeonView:
         return ""
 
     def locked_door(self) -> tuple[str, str]:
-        """Return a locked door of this level and an area that it leads out of; empty if unknown."""
+        """Return a locked door of this level and the area that it is in; empty if unknown."""
         for fact in self.graph.live():
             door, _, level = fact.subject.partition(" of ")
             if fact.relation == "is" and fact.object == "locked" and level == self.level:
@@ -131,15 +131,19 @@ _PROVISIONS = frozenset((
 ))  # fmt: skip
 """Food that does not rot."""
 _PRAYER_PAUSE, _FIRST_PRAYER = 800, 150
-_HEALTHY, _IDLE = 0.6, 2
+"""Turns between two prayers, and before the first."""
+_HEALTHY = 0.6
+"""Share of the hit points below which it rests."""
+_MOST_IDLE = 2
+"""Actions in a row that take no time, after which it tries something else."""
 
 
 class Descender(RulePolicy):
     """A NetHack player: explores, fights, rests, prays in need, and goes down when fit for it.
 
     Args:
-        eager: Experience level that is enough at dungeon level ``d``: ``d + 1 - eager``, at most
-            8. The higher, the sooner it goes down; in [0, 20].
+        eager: Experience levels, in [0, 20], by which it goes down sooner: it leaves dungeon level
+            ``d`` at experience level ``d + 1 - eager``, at most 8.
     """
 
     dialect: ClassVar[str] = "nethack"
@@ -165,7 +169,7 @@ class Descender(RulePolicy):
         if now.actions and "explore level" not in now.actions:
             known = [a for a in ("answer n", "cancel") if a in now.actions]
             return "get rid of a question", known[0] if known else now.actions[0]
-        if plan.idle > _IDLE:
+        if plan.idle > _MOST_IDLE:
             moves = [*now.options("go "), "search"]
             return "try something else", moves[int(self.rng.integers(len(moves)))]
         for advise in (
@@ -221,7 +225,7 @@ class Descender(RulePolicy):
         return ("take food along", ways[0]) if ways and not plan.idle else None
 
     def _give_back(self, now: DungeonView, plan: Descent) -> tuple[str, str] | None:
-        """Drop things picked up in a shop, so that the shopkeeper lets the player leave."""
+        """Drop unpaid things, so that the shopkeeper lets the player leave."""
         for line in now.inventory.splitlines():
             if "(unpaid" in line:
                 drops = [a for a in now.options("drop ") if a.endswith(f"({line[0]})")]

@@ -1,8 +1,8 @@
-"""A reader of passages, which then answers from the recall, without a model.
+"""A reader of passages that answers from the recall, without a model.
 
-It keeps nothing but its published focus: the question, and after the first look a name that leads
-from one passage to the next. An answer is a name, date or number in a recalled sentence that shares
-words with the question, of the kind that the question word wants.
+It keeps only its published focus: the question, and after the first look a name that leads from
+one passage to the next. An answer is a name, date or number in a recalled sentence that shares
+words with the question, of the kind that the question word calls for.
 """
 
 from __future__ import annotations
@@ -79,11 +79,11 @@ class Inquiry(PlanState):
 
 
 class Reader(Policy):
-    """A player of MultiHopQA that reads all, then answers.
+    """A player of MultiHopQA that reads everything, then answers.
 
     Args:
-        hops: How often to look at what the memory recalls, in [1, 4]: once for the question,
-            then each time with the name to go on with.
+        hops: Looks at what the memory recalls, in [1, 4]: one for the question, each further one
+            for a name that leads on.
     """
 
     def __init__(self, hops: int = 2):
@@ -95,7 +95,7 @@ class Reader(Policy):
         self.focus = PlanState()
 
     def act(self, obs: Observation, info: dict[str, Any]) -> str:
-        """Read on, look, look with a name that leads further, answer."""
+        """Read on, look, look again with a name that leads on, or answer."""
         question = obs["task"]
         plan = self.focus = Inquiry.about(question, self.focus)
         command = before_answering(obs)
@@ -111,7 +111,7 @@ class Reader(Policy):
 
 
 def before_answering(obs: Observation) -> str:
-    """Return the action before an answer: reading on, a look at the question; else ""."""
+    """Return the action that is due before an answer: read on, or look; else ""."""
     if _NEXT in obs["valid_actions"]:
         return _NEXT
     return "" if obs["text"] == obs["task"] else _LOOK
@@ -132,15 +132,15 @@ def evidence_in(memory: str) -> list[Evidence]:
     for line in first.splitlines():
         subject, colon, facts = line.partition(": ")
         if colon:
-            reported = [fact.removeprefix("says ") for fact in facts.split("; ")]
-            parts = [part for fact in reported for part in _sentences(fact)]
+            stated = [fact.removeprefix("says ") for fact in facts.split("; ")]
+            parts = [part for fact in stated for part in _sentences(fact)]
             found.append(Evidence(subject, tuple(parts)))
         elif line.strip():
             found.append(Evidence("", tuple(_sentences(line.strip()))))
     return found
 
 
-# ---------------------------------------------------------------- which words matter
+# ---------------------------------------------------------------- weights of words
 
 
 def _beginnings(text: str) -> list[str]:
@@ -149,7 +149,7 @@ def _beginnings(text: str) -> list[str]:
 
 
 class _Weights:
-    """Weights of the question's words: the rarer in the evidence, the larger."""
+    """Weights of the question's words: the rarer in the evidence, the higher."""
 
     def __init__(self, question: str, evidence: Sequence[Evidence]):
         texts = [set(_beginnings(e.text)) for e in evidence]
@@ -165,7 +165,7 @@ class _Weights:
 
 
 def _key(name: str) -> str:
-    """Return a name without small words and marks, for comparison."""
+    """Return a name without function words and marks, for comparison."""
     return " ".join(name_words(name))
 
 
@@ -174,7 +174,7 @@ def _said_in(name: str, question: str) -> bool:
 
 
 def bridge_from(question: str, evidence: Sequence[Evidence], *, but: str = "") -> str:
-    """Return a name that leads further: in the sentence closest to the question, not in ``but``."""
+    """Return a name that leads on: from the sentence closest to the question, not in ``but``."""
     weights = _Weights(question, evidence)
     best, chosen = 0.0, ""
     for item in evidence:
@@ -212,7 +212,7 @@ def answer_to(question: str, evidence: Sequence[Evidence]) -> str:
                 )
                 score = shared + weights.of(near)
                 score += _fits(question, text, sentence[:start], evidence)
-                score -= bridges.get(_key(text), 0.0)  # a question continues from what it describes
+                score -= bridges.get(_key(text), 0.0)  # the question leads beyond what it describes
                 totals[text] = max(totals.get(text, 0.0), score)
     return max(totals, key=lambda text: totals[text]) if totals else "unknown"
 

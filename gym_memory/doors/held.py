@@ -19,7 +19,7 @@ _MOST_SNAPSHOTS = 100
 
 
 class Lease(Generic[T]):
-    """A thing in use by a client, with the snapshots that it took."""
+    """A game or memory that a client uses, with its snapshots."""
 
     thing: T
 
@@ -38,18 +38,20 @@ class Lease(Generic[T]):
     def kept(self, handle: str) -> Any:
         """Return the snapshot of a handle."""
         if handle not in self.snapshots:
-            raise InvalidArgumentError(f"unknown snapshot {handle!r:.40}: expected one of save")
+            raise InvalidArgumentError(
+                f"unknown snapshot {handle!r:.40}: expected a handle that save returned"
+            )
         return self.snapshots[handle]
 
 
 class LeaseShelf(Generic[T]):
-    """The things of all clients, by handles that cannot be guessed.
+    """The games or memories of all clients, by handles that cannot be guessed.
 
     Args:
-        kind: What they are called in messages.
-        close: Called with each thing that is taken off.
-        most: Things at once; one more is refused.
-        idle_s: Seconds without a call after which a thing is taken off.
+        kind: Their name in messages.
+        close: Closes one that is removed.
+        most: Most of them at once; a further one is refused.
+        idle_s: Seconds without a call after which one is removed.
     """
 
     def __init__(self, kind: str, close: Callable[[T], None], most: int, idle_s: float):
@@ -59,7 +61,7 @@ class LeaseShelf(Generic[T]):
         self._lock = threading.Lock()
 
     def put(self, make: Callable[[], T], handle: str = "") -> str:
-        """Make a thing and return its handle; the thing of a known handle stays as it is."""
+        """Make one and return its handle; a known handle keeps what it has."""
         self._drop_idle(but=handle)
         lease = Lease[T]()
         with lease.lock:  # a call that finds the lease waits until its thing is made
@@ -81,7 +83,7 @@ class LeaseShelf(Generic[T]):
 
     @contextlib.contextmanager
     def use(self, handle: str) -> Iterator[Lease[T]]:
-        """Give a thing to one call at a time."""
+        """Yield the lease of a handle, to one call at a time."""
         self._drop_idle(but=handle)
         lease = self._leases.get(handle) or Lease[T]()
         with lease.lock:
@@ -95,7 +97,7 @@ class LeaseShelf(Generic[T]):
             lease.used = time.monotonic()
 
     def take(self, handle: str) -> None:
-        """Close a thing and forget its handle."""
+        """Close the one with this handle, and forget the handle."""
         with self.use(handle) as lease:
             del self._leases[handle]
             self._close(lease.thing)

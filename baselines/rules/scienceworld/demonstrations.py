@@ -148,8 +148,8 @@ class ShownKnowledge(NamedTuple):
     def liking(self, task: str, name: str) -> float:
         """Return the probability in (0, 1] that a thing so named is the one to focus on."""
         chosen, passed = self.chosen.get(task, Counter()), self.passed.get(task, Counter())
-        reported = [(chosen[word] + 0.1) / (passed[word] + 0.5) for word in sorted(words(name))]
-        return min(1.0, sum(reported) / len(reported)) if reported else 0.0
+        shares = [(chosen[word] + 0.1) / (passed[word] + 0.5) for word in sorted(words(name))]
+        return min(1.0, sum(shares) / len(shares)) if shares else 0.0
 
 
 def learn(path: str | os.PathLike[str]) -> ShownKnowledge:
@@ -165,7 +165,7 @@ def _demonstration(trajectory: Trajectory, knowledge: ShownKnowledge) -> Demonst
     moves: list[ShownMove] = []
     room, view, focused = "", "", ""
     recipe: tuple[str, ...] = ()
-    reported = [(parse(step.action), step.text) for step in trajectory.steps if step.action]
+    steps = [(parse(step.action), step.text) for step in trajectory.steps if step.action]
     plan, pause = RulePlan(), 0
     for step in trajectory.steps:
         idle, seen = saw(plan, step.text, step.inventory)
@@ -195,7 +195,7 @@ def _demonstration(trajectory: Trajectory, knowledge: ShownKnowledge) -> Demonst
         moves.append(ShownMove(act, room, masked(step.text), carried, looks))
     goal = trajectory.task.goal
     mark = is_shown(goal, view)
-    return Demonstration(task, goal, tuple(moves), recipe, measured(reported), mark, pause)
+    return Demonstration(task, goal, tuple(moves), recipe, measured(steps), mark, pause)
 
 
 def _look_of(phrase: str, view: str) -> str:

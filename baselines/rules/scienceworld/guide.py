@@ -1,7 +1,7 @@
-"""Choice of the demonstration that agrees best with the goal and with what happened.
+"""Choice of the demonstration that agrees best with the goal and with the moves made so far.
 
-Progress along it is inferred from the moves, facts and views that the memory has. If a measurement
-decides on the thing to focus on, the measured value is used.
+Progress along it is inferred from the moves, facts and views in the memory. Where a measurement
+decides what to focus on, the value measured here replaces the demonstrated one.
 """
 
 from __future__ import annotations
@@ -42,18 +42,18 @@ __all__ = ["DemonstrationProgress", "Guide", "choose", "decided", "progress"]
 
 _LATEST = 60
 _SKIP_COST = 0.4
-"""Cost, in agreeing moves, of leaving out a demonstrated move or of adding one."""
+"""Cost of a demonstrated move left out, or of one added, in agreeing moves."""
 _FOCUS_SKIP_COST = 2.0
-"""Cost, in agreeing moves, of leaving out a focus."""
+"""Cost of a focus left out, in agreeing moves."""
 _ROUND_COST = 0.02
-"""Cost, in agreeing moves, of one repetition more or less than was demonstrated."""
+"""Cost of a repetition more or less than demonstrated, in agreeing moves."""
 _ANSWER_WEIGHT = 0.4
 """Weight of the answer to a move beside the move."""
 _EFFECT_WEIGHT = 0.3
 _ROOM_WEIGHT = 0.5
-"""Weight of a move's being made in the room where it was demonstrated."""
+"""Weight of a move in the room where it was demonstrated."""
 _GIVEN_UP_COST = 1000.0
-"""Cost, in agreeing moves, of a next move that was given up: more than all others."""
+"""Cost of a next move that was given up, in agreeing moves: above all others together."""
 _OWN, _MATCH, _AGAIN, _LEAVE_OUT, _BACK = range(5)
 
 Scores = NDArray[np.float64]
@@ -99,7 +99,7 @@ def progress(
         first = {act: number for number, act in reversed([*enumerate(acts)])}
         found = np.array(
             [
-                _EFFECT_WEIGHT * (first[a] == n and _reported(a, scene.facts))
+                _EFFECT_WEIGHT * (first[a] == n and _has_effect(a, scene.facts))
                 for n, a in enumerate(acts)
             ]
         )
@@ -129,8 +129,8 @@ def _counted(scene: ScienceScene) -> tuple[tuple[Act, str], ...]:
 class _Alignment:
     """An alignment of the moves made with demonstrated ones, in order.
 
-    A demonstrated move left out costs, and so does an additional move; repeated moves may be
-    repeated more or less often. ``row`` has the agreement for each number of finished demonstrated
+    Moves left out or added have a cost; repeated moves may be repeated more or less often at
+    little cost. ``row`` has the agreement for each number of finished demonstrated
     moves.
     """
 
@@ -205,7 +205,7 @@ def _answers(shown: Demonstration, answer: str) -> Scores:
     return np.array([likeness(answer, move.answer) for move in shown.moves])
 
 
-def _reported(act: Act, facts: Sequence[Triple]) -> bool:
+def _has_effect(act: Act, facts: Sequence[Triple]) -> bool:
     if not act.things:
         return False
     first, last = act.things[0], act.things[-1]
@@ -265,9 +265,9 @@ _MOST_COMPARED = 10
 _GOAL_WEIGHT = 4.0
 """Weight of an equal goal, in agreeing moves."""
 _LOOKS_WEIGHT = 2.0
-"""Weight, in agreeing moves, of the next move's things looking as they did then."""
+"""Weight of things of the next move that look as demonstrated, in agreeing moves."""
 _LEAST_AGREEMENT = 0.5
-"""Least agreement of two moves for the things of one to replace those of the other."""
+"""Least agreement of two moves at which the things of one replace those of the other."""
 _BOUND = ("focus on", "pick up", "move", "pour", "mix", "look at", "examine", "use")
 """Verbs whose things show which thing replaces which."""
 
@@ -306,9 +306,9 @@ def choose(
     rng: np.random.Generator,
     abandoned: tuple[Act, ...] = (),
 ) -> list[Guide]:
-    """Return the demonstrations of the nearest task, the one that agrees best first.
+    """Return the demonstrations of the nearest task, best agreement first, then nearest goal.
 
-    Of equal ones the nearest goal comes first. ``abandoned`` moves may not be due.
+    ``abandoned`` moves may not be due.
     """
     ranked = nearest(goal, demonstrations)
     task = ranked[0][0].task

@@ -34,10 +34,7 @@ _NO_ITEM = re.compile(
 
 
 class Act(NamedTuple):
-    """An action as a verb, up to two phrases that it is done to, and the word between.
-
-    An action that takes no thing is all verb.
-    """
+    """An action as a verb, up to two phrases for things, and the word between them."""
 
     verb: str
     things: tuple[str, ...] = ()
@@ -48,7 +45,7 @@ class Act(NamedTuple):
 
 
 THE_SAME = 0.75
-"""Least agreement of a move with an abandoned one for both to be the same."""
+"""Agreement of two actions above which they count as the same."""
 
 
 def is_among(act: Act, acts: Iterable[Act]) -> bool:
@@ -65,7 +62,7 @@ class Thing(NamedTuple):
 
 @lru_cache(maxsize=1 << 14)
 def parse(action: str) -> Act:
-    """Return an action's parts; a place counts only if it is another thing.
+    """Return an action's parts, without the places of its things.
 
     >>> parse("use thermometer in inventory on lead")
     Act(verb='use', things=('thermometer', 'lead'), link='on')
@@ -111,7 +108,7 @@ def likeness(one: str, other: str) -> float:
 
 @lru_cache(maxsize=1 << 16)
 def fit(one: Act, other: Act) -> float:
-    """Return how far two actions are the same one, in [0, 1]; 0 where their verbs differ."""
+    """Return the agreement of two actions, in [0, 1]; 0 if their verbs differ."""
     if one.verb != other.verb or len(one.things) != len(other.things):
         return 0.0
     if not one.things:
@@ -128,7 +125,7 @@ def masked(text: str) -> str:
 
 @lru_cache(maxsize=1 << 10)
 def things_in(view: str) -> tuple[Thing, ...]:
-    """Return the things that a view or an inventory names, in order; doors to rooms left out."""
+    """Return the things that a view or an inventory names, in order, without doors to rooms."""
     found: dict[str, Thing] = {}
     for line in view.lower().split("\n"):
         if "door to the" in line or line.startswith(("this ", "you also", "in your")):
@@ -151,7 +148,7 @@ _FOCUS = re.compile(r"focus on the ([^.,]+)")
 _STEPS = ("First,", "Next,", "Then,")
 _TASK = ["your", "task", "is", "to"]
 _MOST_TOKENS_BETWEEN = 2
-"""Tokens between two differences that two goals may share by chance."""
+"""Tokens, at most, that two goals share by chance between two differences."""
 
 
 class Translation(NamedTuple):
@@ -177,7 +174,7 @@ class Translation(NamedTuple):
 def terms(
     there: str, here: str, mixed_there: tuple[str, ...] = (), mixed_here: tuple[str, ...] = ()
 ) -> Translation:
-    """Return the names that differ, by two goals and the recipes of both.
+    """Return the names in which two goals, and the recipes for both, differ.
 
     >>> terms("Boil tin in the red pot.", "Boil ice cream in the red pot.").changes
     (('tin', 'ice cream'),)
@@ -272,7 +269,7 @@ def is_named(goal: str, name: str) -> bool:
 
 
 def recipe_in(text: str) -> tuple[str, ...]:
-    """Return what a recipe says to mix; nothing where the text is no recipe.
+    """Return the ingredients of a recipe; empty if the text is none.
 
     >>> recipe_in("The recipe reads: To make dough, you need to mix flour, water.")
     ('flour', 'water')

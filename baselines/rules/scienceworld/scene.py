@@ -34,10 +34,10 @@ NOTHING = Act("")
 
 @dataclasses.dataclass(frozen=True)
 class Pursuit:
-    """An action that is due; without a verb there is none.
+    """An action that is due; an empty verb means none.
 
-    ``until`` is the action that it is repeated for; ``later`` is True if a step on the way was done
-    instead, ``again`` if it was refused and is to be repeated once.
+    ``until`` is the action that it is repeated for; ``later`` is True if a step towards it was
+    taken instead, ``again`` if it was refused and is to be repeated once.
     """
 
     act: Act = NOTHING
@@ -61,7 +61,7 @@ class Experiment(RulePlan):
     """Actions that led nowhere, the latest last."""
 
     def giving_up(self, acts: Iterable[Act]) -> Experiment:
-        """Return the plan with more abandoned actions; no demonstration leads to one of them."""
+        """Return the plan with further abandoned actions."""
         more = tuple(dict.fromkeys(acts))
         kept = (*(one for one in self.abandoned if one not in more), *more)[-_MOST_ABANDONED:]
         return dataclasses.replace(self, abandoned=tuple(parse(str(one)) for one in kept))
@@ -75,10 +75,10 @@ class Experiment(RulePlan):
 class ScienceScene(NamedTuple):
     """The knowledge at the present step.
 
-    ``sights`` has things by the room in which they were seen, ``kept`` things by the line of a view
-    or by their container. ``gap`` counts the actions before the last gap in the memory; ``cut`` is
-    True if there is one or the beginning is missing. ``plan`` was planned at the last step for the
-    room ``bound``, and sent if ``made``.
+    ``sights`` maps things to the room where they were seen, ``kept`` to the line of a view or the
+    container that they were in. ``gap`` counts the actions before the last gap in the memory;
+    ``cut`` is True if there is one or the beginning is missing. ``plan`` is the action planned at
+    the last step for the room ``bound``; ``made`` is True if it was taken.
     """
 
     text: str
@@ -113,9 +113,9 @@ class ScienceScene(NamedTuple):
 
     @property
     def recipe(self) -> tuple[str, ...]:
-        """Return what a recipe that was read says to mix."""
-        reported = [*(answer for _, answer in self.done), self.text]
-        return next((found for answer in reported if (found := recipe_in(answer))), ())
+        """Return the ingredients of a recipe that was read."""
+        answers = [*(answer for _, answer in self.done), self.text]
+        return next((found for answer in answers if (found := recipe_in(answer))), ())
 
 
 def measured(done: Iterable[tuple[Act, str]]) -> dict[str, int]:
@@ -157,10 +157,10 @@ def room_of(text: str) -> str:
 def read_scene(obs: Observation, aim: Pursuit) -> ScienceScene:
     """Read an observation, with the aim of the last step."""
     text = obs["text"].strip()
-    reported, gap, cut = _transcript(obs["memory"])
+    steps, gap, cut = _transcript(obs["memory"])
     facts = tuple(sorted(set(obs["triples"])))
     planned = parse(str(aim.act)) if aim.act.verb else None
-    rooms = [room for _, answer in reported if (room := room_of(answer))]
+    rooms = [room for _, answer in steps if (room := room_of(answer))]
     stands = [fact.object for fact in facts if fact[:2] == (PLAYER, "is in")]
     room = room_of(text) or next(iter(stands + rooms[::-1]), "") or aim.room
     sights: dict[str, str] = {}
@@ -170,7 +170,7 @@ def read_scene(obs: Observation, aim: Pursuit) -> ScienceScene:
             kept[fact.object] = f"{fact.subject} {fact.relation} {fact.object}"
             sights[fact.object] = room_holding(fact.subject, facts, room)
     where = ""
-    for _, answer in reported:
+    for _, answer in steps:
         where = room_of(answer) or where
         if is_view(answer):
             sights.update((thing.name, where) for thing in things_in(answer))
@@ -180,7 +180,7 @@ def read_scene(obs: Observation, aim: Pursuit) -> ScienceScene:
         if relation == "contains":
             sights[f"room {subject}"] = subject
     made = planned is not None and not aim.later and not (is_view(text) or _MOVED.match(text))
-    long_ago, done = settled(reported[:gap]), settled(reported[gap:])
+    long_ago, done = settled(steps[:gap]), settled(steps[gap:])
     if done and (not done[-1][1] or done[-1][1].startswith(AMBIGUOUS)):
         done[-1] = (done[-1][0], text)  # the present text answers it
     elif planned is not None and made:
@@ -194,9 +194,9 @@ def read_scene(obs: Observation, aim: Pursuit) -> ScienceScene:
     )  # fmt: skip
 
 
-def settled(reported: Iterable[tuple[Act, str]]) -> list[tuple[Act, str]]:
+def settled(steps: Iterable[tuple[Act, str]]) -> list[tuple[Act, str]]:
     done: list[tuple[Act, str]] = []
-    for act, answer in reported:
+    for act, answer in steps:
         if done and act.verb.isdigit():
             done[-1] = (done[-1][0], answer)
         elif act.verb:
@@ -206,30 +206,30 @@ def settled(reported: Iterable[tuple[Act, str]]) -> list[tuple[Act, str]]:
 
 @lru_cache(maxsize=64)
 def _transcript(memory: str) -> tuple[tuple[tuple[Act, str], ...], int, bool]:
-    """Return the actions and answers that a memory shows, by their steps where it has these.
+    """Return the actions and answers in a memory, in the order of their steps where it has these.
 
-    A step without a verb is an observation only. Then how many steps are before the last gap, and
-    True if there is one or the beginning is missing.
+    An action without a verb is an observation alone. The second value counts the steps before the
+    last gap; the third is True if there is a gap or the beginning is missing.
     """
     before, entries = split_entries(memory)
     if before.startswith("This "):
         entries.insert(0, TranscriptStep(None, "", before))
     numbered: dict[int, TranscriptStep] = {}
-    reported = []
+    shown = []
     for entry in entries:
         if entry.t is None:
-            reported.append(entry)
+            shown.append(entry)
         elif entry.t not in numbered or len(entry.text) > len(numbered[entry.t].text):
             numbered[entry.t] = entry
-    reported += [numbered[t] for t in sorted(numbered)]
-    gap = len(reported) - 1 if reported else 0
-    while gap and reported[gap].t == _after(reported[gap - 1].t):
+    shown += [numbered[t] for t in sorted(numbered)]
+    gap = len(shown) - 1 if shown else 0
+    while gap and shown[gap].t == _after(shown[gap - 1].t):
         gap -= 1
-    for i in range(len(reported) - 1, 0, -1):  # of repeated actions a memory shows the last answer
-        if reported[i - 1][1:3] == (reported[i].action, "") and reported[i].t is not None:
-            reported[i - 1] = reported[i - 1]._replace(text=reported[i].text)
-    outset = reported[gap].t in (0, 1) or not reported[gap].action if reported else False
-    steps = tuple((parse(one.action), one.text.strip()) for one in reported)
+    for i in range(len(shown) - 1, 0, -1):  # of repeated actions a memory shows the last answer
+        if shown[i - 1][1:3] == (shown[i].action, "") and shown[i].t is not None:
+            shown[i - 1] = shown[i - 1]._replace(text=shown[i].text)
+    outset = shown[gap].t in (0, 1) or not shown[gap].action if shown else False
+    steps = tuple((parse(one.action), one.text.strip()) for one in shown)
     return steps, gap, not outset
 
 
@@ -238,7 +238,7 @@ def _after(t: int | None) -> int | None:
 
 
 def room_holding(holder: str, facts: tuple[Triple, ...], here: str) -> str:
-    """Return the room of a thing's holder, up to two holders up; of several, the present one."""
+    """Return the room of a holder, or of what contains it; the present one of several."""
     if " in " in holder:
         return holder.rpartition(" in ")[2]
     rooms = [

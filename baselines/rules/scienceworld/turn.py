@@ -72,7 +72,7 @@ class Sight:
         return name if value >= _LEAST_LIKENESS else ""
 
     def _to_focus_on(self, phrase: str, things: tuple[Thing, ...]) -> str:
-        """Return the thing in sight that is meant; if the goal leaves it open, the most liked one.
+        """Return the thing in sight that the goal means; if it names none, the most liked one.
 
         A thing with other marks than the meant one, such as another stage or colour, is excluded.
         """
@@ -132,14 +132,14 @@ class Sight:
         return name if value >= _LEAST_LIKENESS else ""
 
     def focused_name(self, held: str) -> str:
-        """Return a content, or the thing focused on here where the demonstration has that."""
+        """Return what a vessel holds; the thing focused on here replaces the demonstrated one."""
         moves = self._guide.shown.moves
         shown = next((m.act.things[0] for m in moves if m.act.verb == "focus on"), "")
         if words(shown) & words(self._guide.shown.goal) or not words(shown) & words(held):
             return held
-        reported = [act.things[0] for act, answer in self._scene.done if act.verb == "focus on"]
-        reported = reported or [f.object for f in self._scene.facts if f.relation == "focused on"]
-        return reported[-1].partition(" in the ")[0] if reported else held
+        focused = [act.things[0] for act, answer in self._scene.done if act.verb == "focus on"]
+        focused = focused or [f.object for f in self._scene.facts if f.relation == "focused on"]
+        return focused[-1].partition(" in the ")[0] if focused else held
 
 
 # ------------------------------------------------------------ the turn
@@ -147,7 +147,7 @@ class Sight:
 LOOK = "look around"
 WAIT = "wait1"
 GIVE_UP = 0.05
-"""Chance that a search ends in trying without a find; with no memory nothing else ends it."""
+"""Chance that a search ends without a find; without a memory nothing else ends it."""
 _CHANCE_ELSEWHERE = 0.02
 """Probability that a room holds a thing that demonstrations did not see there."""
 _SHUT = re.compile(r"because the ([\w ]+?) isn't open")
@@ -192,10 +192,10 @@ class ScienceDecision:
             shut = _SHUT.search(scene.text)
             self.plan = Pursuit(scene.plan or Act(""), later=bool(shut), again=not shut)
             return f"open {shut[1]}" if shut else LOOK
-        reported = None if self._is_shown else self._reported()
-        if reported is not None:
+        focus = None if self._is_shown else self._named_focus()
+        if focus is not None:
             rooms = [room for room in sorted(self._knowledge.house.exits) if room in self._goal]
-            return self._fulfil(reported, next(iter(rooms), ""))
+            return self._fulfil(focus, next(iter(rooms), ""))
         number = self._next_move()
         act = decided(self._guide.here(number), self._goal, self._guide, scene)
         start = {end: first for first, end in shown.rounds}.get(number)
@@ -249,7 +249,7 @@ class ScienceDecision:
         return not is_among(guide.here(self._next_move()), self._abandoned)
 
     def is_needless(self, number: int) -> bool:
-        """True if a demonstrated move would change nothing: the thing is held, or put already."""
+        """True if a demonstrated move would change nothing: the thing is held or in its place."""
         if self._guide.terms.needless(self._guide.shown.moves[number].act):
             return True
         act = self._guide.here(number)
@@ -282,7 +282,8 @@ class ScienceDecision:
     def _ready(self, act: Act) -> bool:
         return not self._scene.view or all(self._sight.names_of(act))
 
-    def _reported(self) -> Act | None:
+    def _named_focus(self) -> Act | None:
+        """Return the next focus that the goal names; None if there is none."""
         done = {act.things[0] for act, _ in self._scene.done if act.verb == "focus on"}
         done |= {fact.object for fact in self._scene.facts if fact.relation == "focused on"}
         seen = self._knowledge.house.seen

@@ -1,6 +1,6 @@
 """Cooking by a recipe: read it, gather, cut, heat, prepare, eat.
 
-Tools are recognized by texts and sights, by their names, or by trying.
+Tools are known by texts, by their names, or by a trial.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ __all__ += ["unclear_appliances"]
 
 # ------------------------------------------------------------ tools
 
-_SURE = ("stove", "oven", "bbq", "barbecue", "toaster", "grill", "hob")
-"""Appliances whose effect is common knowledge."""
+_WELL_KNOWN = ("stove", "oven", "bbq", "barbecue", "toaster", "grill", "hob")
+"""Appliances whose use is common knowledge."""
 
 
 def is_food(beliefs: Beliefs, thing: str) -> bool:
@@ -41,7 +41,7 @@ def is_food(beliefs: Beliefs, thing: str) -> bool:
 
 
 def blade(beliefs: Beliefs, foods: list[str]) -> str:
-    """Return a tool that cuts ``foods``: offered by the actions, named as a blade, or untried."""
+    """Return a tool to cut ``foods``: one that an action names, a blade, or an untried thing."""
     cutting = [action.rpartition(" with ")[2] for action in beliefs.options(*CUTS.values())]
     known = [name for name in beliefs.things if head_noun(name) in BLADES]
     if cutting or known:
@@ -69,19 +69,21 @@ def offered(beliefs: Beliefs, food: str) -> list[str]:
 
 def appliance(beliefs: Beliefs, use: str) -> str:
     """Return the appliance for ``frying``, ``roasting`` or ``grilling``; empty if unknown."""
-    reported = beliefs.subjects("used for", use)
+    stated = beliefs.subjects("used for", use)
     named = (
         name
         for name in beliefs.things
         if head_noun(name) in APPLIANCES[use] and not beliefs.objects(name, "used for")
     )
-    return next(iter((*reported, *named)), "")
+    return next(iter((*stated, *named)), "")
 
 
 def unclear_appliances(beliefs: Beliefs) -> list[str]:
-    """Return appliances in reach whose effect neither a text nor the name surely states."""
+    """Return appliances in reach whose use neither a text nor their name states."""
     here = dict.fromkeys(a.rpartition(" with ")[2] for a in beliefs.options("cook"))
-    return [x for x in here if not beliefs.objects(x, "used for") and head_noun(x) not in _SURE]
+    return [
+        x for x in here if not beliefs.objects(x, "used for") and head_noun(x) not in _WELL_KNOWN
+    ]
 
 
 # ------------------------------------------------------------ cooking
@@ -145,7 +147,7 @@ def _find_recipe(beliefs: Beliefs) -> Move | None:
 
 
 def find_recipe(beliefs: Beliefs) -> Iterator[Move]:
-    """Look for a recipe if none is mentioned and yet food is to be prepared."""
+    """Look for a recipe if there is food to prepare and no recipe is known."""
     if not beliefs.ingredients() and (
         beliefs.options("cook") or any(is_food(beliefs, thing) for thing in beliefs.things)
     ):
@@ -155,15 +157,15 @@ def find_recipe(beliefs: Beliefs) -> Iterator[Move]:
 def _read_all(beliefs: Beliefs) -> Iterator[Move]:
     for thing in beliefs.contents(beliefs.here):
         looking = f"examine {thing}"
-        reported = is_food(beliefs, thing) or not is_portable(beliefs, thing)
-        if not reported and looking in beliefs.actions and not beliefs.tried(looking):
+        is_known = is_food(beliefs, thing) or not is_portable(beliefs, thing)
+        if not is_known and looking in beliefs.actions and not beliefs.tried(looking):
             yield Move(looking, Aim(f"look at {thing}", Kind.READ))
     if not beliefs.frontier():  # unseen things come first
         yield from tour(beliefs, _TEXTS, (r for r in beliefs.distances if beliefs.contents(r)))
 
 
 def _heat_wanted(beliefs: Beliefs) -> Move | None:
-    """Heat a thing wanted *grilled* without a recipe, on one appliance after another."""
+    """Heat a thing that a text calls for *grilled*, without a recipe: try each appliance."""
     texts = " ".join((beliefs.task.goal, *beliefs.texts_read())).lower()
     known = beliefs.things
     for state, use in HEATS.items():
@@ -186,7 +188,7 @@ def _heat_wanted(beliefs: Beliefs) -> Move | None:
 
 
 class _CookingView:
-    """The view of one decision: needs, finished parts, and the places of things."""
+    """The state of a recipe for one decision: what is needed, done, held and missing."""
 
     def __init__(self, beliefs: Beliefs, needed: list[str]):
         self.b = beliefs
@@ -219,7 +221,7 @@ class _CookingView:
         """Yield the first possible step, then others that may help."""
         yield from self._look_at_appliances()
         action = self._cut() or self._heat() or self._take_knife() or self._take_ingredient()
-        for doing in (action, self._make_room()):  # the game may offer a take that the hands refuse
+        for doing in (action, self._make_room()):  # a listed take may fail with full hands
             if doing:
                 yield Move(doing, self.aim)
         yield from only(self._search_here() or self._go())
@@ -248,7 +250,7 @@ class _CookingView:
         return None
 
     def _look_at_appliances(self) -> Iterator[Move]:
-        """Examine an appliance if its use matters and neither text nor name states it."""
+        """Examine an appliance whose use matters and is not known."""
         uses = {HEATS[heat] for heat in self.heats.values()}
         if all(self.b.subjects("used for", use) for use in uses):
             return
@@ -257,7 +259,7 @@ class _CookingView:
                 yield Move(f"examine {tool}", Aim(f"look at {tool}", Kind.READ))
 
     def _try_appliances(self) -> Iterator[Move]:
-        """Find out the effect of appliances, on an unneeded thing if possible."""
+        """Try the effect of appliances, on something that is not needed if possible."""
         spare = [x for x in self.b.held() if x not in self.needed]
         for thing in (*spare, *(x for x in self.held if x in self.heats)):
             for tool in offered(self.b, thing):
@@ -268,7 +270,7 @@ class _CookingView:
         return self.b.taking(self.knife) if self.cuts and not self.b.holds(self.knife) else None
 
     def _take_ingredient(self) -> str | None:
-        """Take a needed thing; one to be cut comes first, since the knife may have to go."""
+        """Take an ingredient; one to cut comes first, as the knife may have to be dropped."""
         for thing in sorted(self.missing, key=lambda x: x not in self.cuts):
             action = self.b.taking(thing)
             if action:
@@ -345,8 +347,8 @@ class _CookingView:
             yield Move("prepare meal", Aim("prepare meal"))
             return
         stoves = [self.b.room_of(self._appliance(heat)) for heat in HEATS]
-        reported = [*self.b.objects("meal", "is prepared in"), "kitchen", *stoves]
-        for room in reported:
+        kitchens = [*self.b.objects("meal", "is prepared in"), "kitchen", *stoves]
+        for room in kitchens:
             if self.b.is_place(room):
                 yield from only(go_to(self.b, room, Aim(f"prepare meal in {room}")))
                 break

@@ -1,8 +1,8 @@
 """Requests that the task, or a text that was read, makes in plain words.
 
 *Place the milk on the stove* requests the valid action ``put milk on stove``. Requests are done in
-order; directions count until the player has gone elsewhere. For *bring the bell back to where it
-stood* the memory must supply the place: the plan is then a question, and the player pauses for its
+order; directions apply until the player leaves that way. *Bring the bell back to where it stood*
+needs a place from the memory: the plan becomes a question, and the player waits a step for the
 answer.
 """
 
@@ -23,7 +23,7 @@ from gym_memory.graph.map import distances
 from gym_memory.graph.schema import DIRECTIONS, INVENTORY, LOCATIONS, VERBATIM
 from gym_memory.memory.reading import read_account
 
-__all__ = ["carry", "deliver", "is_asked_for", "is_open", "run_errands"]
+__all__ = ["carry", "deliver", "is_open", "is_requested", "run_errands"]
 
 _VERBS = {
     "unlock": "unlock unlocked unbolt",
@@ -41,7 +41,7 @@ _VERBS = {
     "push": "push press", "pull": "pull tug",
     "go": "go head travel move walk venture proceed run journey enter",
 }  # fmt: skip
-_CLASS = {word: verb for verb, words in _VERBS.items() for word in words.split()}
+_VERB_OF = {word: verb for verb, words in _VERBS.items() for word in words.split()}
 _PUTTING = ("put", "insert")
 _CARRIED = (*_PUTTING, "drop")
 _MEANS = {"insert": ("insert", "put"), "put": _PUTTING, "lock": ("lock", "close")}
@@ -54,11 +54,11 @@ _WISH = re.compile(
     r"\b(?:should|must|ought|has to|have to|needs? to|belongs?|goes|go)\b"
     r".*\b(?:on|in|into|onto|upon|inside|atop|to)\b"
 )
-"""A wish about a thing's place, which is no instruction to put it there."""
+"""Wishes about a thing's place, which are read as requests to put it there."""
 _FLOOR = re.compile(r"\b(?:on|onto|to) (?:the )?(?:floor|ground)\b")
 _OPEN = re.compile(r"\b(?:explor|score|points\b)", re.IGNORECASE)
 _REPEATED = re.compile(r"\b(?:repeat\w*|again|each time|over and over)\b", re.IGNORECASE)
-"""Words by which a task says that it is to be done more than once."""
+"""Words of a task that is to be done more than once."""
 _TRIP = frozenset(
     ("go", "head", "travel", "move", "walk", "venture", "proceed", "run", "journey", "trip", "way")
 )
@@ -71,20 +71,20 @@ _DONE = {
 }  # fmt: skip
 """States of a thing after each action."""
 _PREPARING = ("cook", "slice", "dice", "chop", "eat", "drink")
-"""Verbs that are done by a recipe that was understood, or not at all."""
+"""Verbs that are left to the recipe once one is known."""
 _STATES = ("lock", "close")
-"""Verbs that only state how things are in a text that is no task: *it was locked*."""
+"""Verbs that describe a state, except in the task: *it was locked*."""
 
 
 @dataclass(frozen=True)
 class Order(Aim):
-    """An order that a text gives; ``source`` names the text."""
+    """An order from a text of the game; ``source`` names the text."""
 
     source: str = ""
 
 
 class _ErrandClause(NamedTuple):
-    """A clause that requests something; ``way`` is the direction that it names, if any."""
+    """A clause with a request; ``way`` is the direction that it names, empty for none."""
 
     verb: str
     text: str
@@ -104,7 +104,7 @@ def _errands(text: str) -> tuple[_ErrandClause, ...]:
         else:
             before = clause
         way = next((word for word in words if word in DIRECTIONS), "")
-        verb = next((_CLASS[word] for word in words if word in _CLASS), "")
+        verb = next((_VERB_OF[word] for word in words if word in _VERB_OF), "")
         if way and not _TRIP.isdisjoint(words):
             verb = "go"
         way = way if verb == "go" else ""
@@ -144,7 +144,7 @@ def run_errands(beliefs: Beliefs) -> Iterator[Move]:
             yield Move(action, Aim(text, instruction=done * (number + 1)))
         if errand.way:
             break
-    for subject, errand in _reported(beliefs):
+    for subject, errand in _requests_of_texts(beliefs):
         action = _action_for(beliefs, errand)
         if action and not beliefs.tried(action):
             text = f"do as {subject} says: {errand.text[:_MAX_ERRAND_CHARS]}"
@@ -156,8 +156,8 @@ def run_errands(beliefs: Beliefs) -> Iterator[Move]:
                 yield Move(action, Aim(f"read {last.source} again"))
 
 
-def _reported(beliefs: Beliefs) -> Iterator[tuple[str, _ErrandClause]]:
-    """Yield requests of texts that were read, with their source; no directions, no states."""
+def _requests_of_texts(beliefs: Beliefs) -> Iterator[tuple[str, _ErrandClause]]:
+    """Yield the requests of texts that were read, except directions and states, by source."""
     aside = _PREPARING if beliefs.ingredients() else ()
     for subject, relation, text in beliefs.graph.live():
         for errand in _errands(text) if relation in VERBATIM else ():
@@ -168,7 +168,10 @@ def _reported(beliefs: Beliefs) -> Iterator[tuple[str, _ErrandClause]]:
 def carry(beliefs: Beliefs) -> Iterator[Move]:
     """Carry a held thing to the place that the task, or a text that was read, names."""
     distances = beliefs.distances
-    requests = (*_errands(beliefs.task.goal), *(errand for _, errand in _reported(beliefs)))
+    requests = (
+        *_errands(beliefs.task.goal),
+        *(errand for _, errand in _requests_of_texts(beliefs)),
+    )
     for errand in requests:
         if errand.verb not in _CARRIED:
             continue
@@ -183,7 +186,7 @@ def carry(beliefs: Beliefs) -> Iterator[Move]:
 
 
 def _floor(errand: _ErrandClause) -> str | None:
-    """Return the room on whose floor to drop a thing; None if it goes on no floor."""
+    """Return the room on whose floor a thing is to be dropped; None if it is not."""
     floor = _FLOOR.search(errand.text) if errand.verb == "drop" else None
     return errand.text[floor.end() :].strip() if floor else None
 
@@ -200,7 +203,7 @@ def _named_places(beliefs: Beliefs, text: str) -> Iterator[str]:
             yield room
 
 
-def is_asked_for(beliefs: Beliefs, thing: str, *verbs: str) -> bool:
+def is_requested(beliefs: Beliefs, thing: str, *verbs: str) -> bool:
     """True if the task requests one of these actions with a thing."""
     requests = _errands(beliefs.task.goal)
     return any(errand.verb in verbs and beliefs.is_named(thing, errand.text) for errand in requests)
@@ -255,13 +258,13 @@ _DELIVERY = re.compile(
     r" (?:back to where it stood on the first day|to the (?P<holder>[\w -]+?))\.",
     re.IGNORECASE,
 )
-_NEAR_ROOMS = 2
-"""Rooms around its last known place in which a missing thing is sought."""
+_SEARCH_MOVES = 2
+"""Moves from its last known place within which a missing thing is sought."""
 
 
 @dataclass(frozen=True)
 class Delivery(Aim):
-    """A thing on its way to its target; ``room`` is the room where it is sought."""
+    """A thing to bring to a place; ``room`` is the room around which it is sought."""
 
     thing: str = ""
     holder: str = ""
@@ -307,7 +310,7 @@ def deliver(beliefs: Beliefs) -> Iterator[Move]:
 
 
 def _past(beliefs: Beliefs) -> list[Triple]:
-    """Return where things were, earliest first, as the memory dates or orders them."""
+    """Return the past places of things, earliest first, as the memory dates or orders them."""
     dated = [(t, fact) for t, fact in read_account(beliefs.recalled).dated]
     if not dated:
         dated = [(f.intervals[0][0], f.triple) for f in beliefs.graph.facts() if f.intervals]
@@ -347,7 +350,7 @@ def _fetch(beliefs: Beliefs, thing: str, holder: str, last: Delivery | None) -> 
 
 
 def _go_where(beliefs: Beliefs, sought: str, aim: Delivery) -> Iterator[Move]:
-    """Go to the room of a thing: by a known way, by the planned way, or by one to recall."""
+    """Go to the room of a thing by a known or planned way; else wait for a recall of one."""
     room = beliefs.room_of(sought)
     there = replace(aim, text=f"{aim.text} in {room}", room=room)
     if room and room != beliefs.here:
@@ -362,7 +365,7 @@ def _go_where(beliefs: Beliefs, sought: str, aim: Delivery) -> Iterator[Move]:
 def _search(beliefs: Beliefs, aim: Delivery, been: list[str]) -> Iterator[Move]:
     """Search the rooms around one, nearest first; the aim lists those seen."""
     near = distances(aim.room, beliefs.ways)
-    around = {room: moves for room, moves in near.items() if moves <= _NEAR_ROOMS}
+    around = {room: moves for room, moves in near.items() if moves <= _SEARCH_MOVES}
     if beliefs.here in around and beliefs.here not in been:
         been.append(beliefs.here)
     away = beliefs.distances
@@ -377,7 +380,7 @@ def _unknown(subject: str) -> Aim:
 
 
 def _roam(beliefs: Beliefs, subject: str) -> Iterator[Move]:
-    """Look around while nothing is known of the things that the task names."""
+    """Explore while nothing is known of the things that the task names."""
     aim = _unknown(subject)
     yield from only(explore(beliefs, aim))
     away = beliefs.distances

@@ -1,6 +1,6 @@
 """Keys, locks, notes and wanted things, and a search if nothing is known of them.
 
-A key need not be called a key, nor a note a note. After all rooms, with a lock still shut, the
+Keys and notes are also recognized under other names. If a lock is still shut after all rooms, the
 player makes another round: it examines and takes what it can, and carries it to the locks.
 """
 
@@ -13,15 +13,15 @@ from dataclasses import dataclass
 from gym_memory.baselines.rules.base import explore, follow, go_to
 from gym_memory.baselines.rules.beliefs import Beliefs
 from gym_memory.baselines.rules.plan import Aim, Kind, Move, only
-from gym_memory.baselines.rules.textworld.errands import is_asked_for
+from gym_memory.baselines.rules.textworld.errands import is_requested
 from gym_memory.graph.schema import INVENTORY, PLAYER, QUOTED, head_noun, is_readable
 
 __all__ = ["fetch_wanted", "is_key", "is_portable", "open_locks", "read_here", "search"]
 __all__ += ["take_wanted", "tour", "try_keys", "use_keys"]
 
 _MOST_LEFT_TOGETHER = 3
-"""Most things in one place that were probably left there on purpose."""
-_TELLING = re.compile(
+"""Things in one place, at most, that were probably put there together on purpose."""
+_INFORMATIVE = re.compile(
     r"\b(?:tells?|says?|reads?|study|consult|follow|explain(?:s|ed)?|describe[sd]?|written|check"
     r"|according|instruct\w*|look (?:at|for))\b"
 )
@@ -36,7 +36,7 @@ class Reading(Aim):
 
 
 def is_portable(beliefs: Beliefs, thing: str) -> bool:
-    """True if it may be carried: it neither opens nor holds things."""
+    """True if a thing is probably portable: it neither opens nor contains things."""
     fixed = beliefs.openness(thing) or beliefs.is_state(thing, "empty") or beliefs.contents(thing)
     return not fixed
 
@@ -63,10 +63,10 @@ def read_here(beliefs: Beliefs) -> Iterator[Move]:
 
 
 def _is_informative(beliefs: Beliefs, thing: str) -> bool:
-    """True if the task says that this thing, which is no furniture, has information."""
+    """True if the task says that this portable thing has information."""
     goal = beliefs.task.goal.lower()
-    spoken_of = _TELLING.search(goal) is not None and beliefs.is_named(thing, goal)
-    return spoken_of and is_portable(beliefs, thing)
+    mentioned = _INFORMATIVE.search(goal) is not None and beliefs.is_named(thing, goal)
+    return mentioned and is_portable(beliefs, thing)
 
 
 def _is_read(beliefs: Beliefs, thing: str) -> bool:
@@ -76,28 +76,28 @@ def _is_read(beliefs: Beliefs, thing: str) -> bool:
 
 
 def take_wanted(beliefs: Beliefs) -> Iterator[Move]:
-    """Take a key, a thing that the task or a text names, or one that a key was needed for."""
+    """Take keys, things that the task or a text names, and things that were locked up."""
     for action in beliefs.options("take"):
         thing = action.removeprefix("take ").split(" from ")[0]
-        wanted = beliefs.is_spoken_of(thing) or _is_guarded(beliefs, thing)
+        wanted = beliefs.is_mentioned(thing) or _is_guarded(beliefs, thing)
         wanted = wanted and (not _is_page(beliefs, thing) or _is_to_be_moved(beliefs, thing))
         if (is_key(beliefs, thing) or wanted) and not _placed(beliefs, thing):
             yield Move(action, Aim(f"take {thing}"))
 
 
 def _is_page(beliefs: Beliefs, thing: str) -> bool:
-    """True if it is to be read and was not examined in vain."""
+    """True if it is readable, unless it was examined and has no text."""
     return is_readable(thing) and not (
         beliefs.tried(f"examine {thing}") and not beliefs.objects(thing, "says")
     )
 
 
 def _is_to_be_moved(beliefs: Beliefs, thing: str) -> bool:
-    return is_asked_for(beliefs, thing, "take", "put", "insert")
+    return is_requested(beliefs, thing, "take", "put", "insert")
 
 
 def _is_guarded(beliefs: Beliefs, thing: str) -> bool:
-    """True if it is in something that a key is known to open, or, for a key, beside a note."""
+    """True if a thing is in something that a known key opens, or beside a key or note."""
     holder = beliefs.holder(thing)
     if not holder or holder == INVENTORY or not is_portable(beliefs, thing):
         return False
@@ -123,10 +123,10 @@ def _placed(beliefs: Beliefs, thing: str) -> bool:
 
 
 def open_locks(beliefs: Beliefs) -> Iterator[Move]:
-    """Open closed things here, and unlock locks that a held key fits."""
+    """Open what is closed here, and try held keys on its locks."""
     for thing in beliefs.contents(beliefs.here):
         shut = beliefs.openness(thing) == "closed" and f"open {thing}" in beliefs.actions
-        if shut and not is_asked_for(beliefs, thing, "close", "lock"):
+        if shut and not is_requested(beliefs, thing, "close", "lock"):
             yield Move(f"open {thing}", Aim(f"open {thing}"))
     others = []
     for action in beliefs.options("unlock"):
@@ -168,7 +168,7 @@ def use_keys(beliefs: Beliefs) -> Iterator[Move]:
 
 
 def _recollect(beliefs: Beliefs, aim: Aim) -> Move | None:
-    """Pause for the memory to answer the plan, unless it had no answer before."""
+    """Wait a step for the memory to answer the plan, unless it had no answer before."""
     last = beliefs.plan.aim
     paused = str(last) == str(aim) or last.kind in (Kind.SEARCH, Kind.TRY)
     return None if paused else Move("look", aim)
@@ -202,17 +202,17 @@ def try_keys(beliefs: Beliefs) -> Iterator[Move]:
 
 
 def _may_fit(beliefs: Beliefs, key: str, lock: str) -> bool:
-    """True if it may be a key and nothing is known except locks that it does not open."""
+    """True if it may be a key to this lock, as no lock is known that it opens."""
     # The text may have another name for a lock that is nowhere.
     opened = _opened_by(beliefs, key)
-    known = any(beliefs.room_of(reported) or beliefs.openness(reported) for reported in opened)
+    known = any(beliefs.room_of(other) or beliefs.openness(other) for other in opened)
     if known or not (_KEY.search(head_noun(key)) or _are_mentioned(beliefs, key, lock)):
         return False
     return lock not in beliefs.objects(key, "does not open")
 
 
 def _go_together(beliefs: Beliefs, key: str, lock: str) -> bool:
-    """True if a text names both, or their names share a word that sets each apart from others."""
+    """True if a text names both, or their names share a word besides their nouns."""
     if _are_mentioned(beliefs, key, lock):
         return True
     apart = (set(name.split()) - {head_noun(name)} for name in (key, lock))
@@ -238,7 +238,7 @@ def fetch_wanted(beliefs: Beliefs) -> Iterator[Move]:
         elif _is_page(beliefs, thing) and not _is_to_be_moved(beliefs, thing):
             continue
         else:
-            wanted = beliefs.is_spoken_of(thing) and is_portable(beliefs, thing)
+            wanted = beliefs.is_mentioned(thing) and is_portable(beliefs, thing)
         if wanted and not _placed(beliefs, thing):
             targets.append((distances[room], room, f"fetch {thing}"))
     for _, room, text in sorted(targets):
@@ -276,7 +276,7 @@ _ROOMS, _LOCKS = "search all rooms", "search what fits the locks"
 
 @dataclass(frozen=True)
 class Round(Aim):
-    """The rooms of a round."""
+    """A round through rooms, for a purpose."""
 
     purpose: str = ""
     been: tuple[str, ...] = ()
@@ -290,7 +290,7 @@ class Round(Aim):
 
 
 def search(beliefs: Beliefs) -> Iterator[Move]:
-    """Visit all rooms with things, then all locks; once, until a lock opens."""
+    """Visit all rooms with things, then all locks; only once, unless a lock opens."""
     if beliefs.plan.searched:
         return
     known = list(beliefs.graph.entities())
@@ -307,7 +307,7 @@ def search(beliefs: Beliefs) -> Iterator[Move]:
 
 
 def _handle(beliefs: Beliefs, *, look_at_held: bool, carry: bool) -> Iterator[str]:
-    """Examine things here that were not examined; take them if there is a lock to try."""
+    """Yield actions that examine new things here and, if there is a lock, that take them."""
     for thing in (*beliefs.contents(beliefs.here), *(beliefs.held() if look_at_held else ())):
         action = f"examine {thing}"
         known = beliefs.objects(thing, "says") or beliefs.tried(action)

@@ -36,15 +36,15 @@ _PRINTED = re.compile(
 _ROOMS_TO_SURVEY = 3
 """Rooms of a house that is surveyed before deciding, so that the memory recalls all of it."""
 _ROOMS_OF_LARGE_HOUSE = 6
-"""Rooms from which trying one place after another costs more steps than it gains points."""
+"""Rooms of a house that is too large to try one place after another."""
 _THINGS_PER_CROWDED_ROOM = 4
-"""Mean number of things in a room from which neighbours show which of them is misplaced."""
+"""Mean number of things a room at which the others show which one is misplaced."""
 PRIOR_SHARE = 0.3
 """Expected share of misplaced things if the task gives no number."""
 PRIOR_COUNT = 6
 """Pseudo-count behind the prior share of misplaced things."""
 _LEAST_UNREQUESTED = 0.1
-"""Least probability of a placement by a player whose task does not mention tidying."""
+"""Least probability of a placement if the task does not mention tidying."""
 _PLACED_IN_TIME = 0.85
 """Probability that a misplaced thing reaches its place within a few attempts."""
 MOST_PLANNED = 5
@@ -82,11 +82,11 @@ class Tidier:
     """An advisor that infers where things belong and carries them there.
 
     It plans after exploring, and again once the game has rewarded some placements. In a large,
-    full house it compares a thing with rooms, elsewhere with furniture: by Bayes' rule from
-    similarity and from the expected share of misplaced things. The best ratio of probability to
-    steps comes first. If the game rewards only some placements, each other thing goes to its next
-    best place, never twice to the same one. Before deciding on several rooms it looks once with a
-    plan that names them all, for memories whose recall is steered by the plan.
+    full house it compares a thing with rooms, elsewhere with furniture. Bayes' rule combines
+    similarity with the expected share of misplaced things; the best ratio of probability to steps
+    comes first. A thing that gained nothing goes to its next best place, never twice to the same.
+    Before it decides on several rooms it looks once with a plan that names them all, as the plan
+    steers the recall of some memories.
 
     Args:
         encoder: Name of a semantic encoder (see :func:`make_encoder`); built on first use.
@@ -183,7 +183,7 @@ class Tidier:
     def _is_movable(self, beliefs: Beliefs, thing: str, known: _Outcomes) -> bool:
         if thing in known.praised or is_fixed(beliefs, thing):
             return False
-        if self._unrequested and (is_key(beliefs, thing) or beliefs.is_spoken_of(thing)):
+        if self._unrequested and (is_key(beliefs, thing) or beliefs.is_mentioned(thing)):
             searched = beliefs.plan.searched or beliefs.plan.aim.kind is Kind.SEARCH
             left_over = searched and not is_key(beliefs, thing)
             if not (known.praised & known.placed or left_over):
@@ -205,7 +205,7 @@ class Tidier:
     ) -> list[Chance]:
         """Return the likeliest untried target of each thing, with its probability.
 
-        Bayes' rule combines similarity with the share of misplaced things.
+        Bayes' rule combines similarity with the expected share of misplaced things.
         """
         large = is_large(beliefs)
         if large and not known.praised:  # no sign yet of what is misplaced
@@ -287,7 +287,7 @@ class Tidier:
 
 
 class _Outcomes(NamedTuple):
-    """The outcomes of tidying so far: things tried with their holders, praised, placed, held."""
+    """The outcomes of tidying so far: placings tried, and things praised, placed and held."""
 
     tried: frozenset[tuple[str, str]]
     praised: frozenset[str]
@@ -317,7 +317,7 @@ def _share(known: _Outcomes, odds: Sequence[float], count: int | None) -> float:
     """Return the expected share of misplaced things among those that were not touched.
 
     Args:
-        known: What came of tidying so far.
+        known: Outcomes of tidying so far.
         odds: For each thing, how much likelier its present place is if it is misplaced.
         count: Misplaced things according to the task; None if it gives no number.
     """
@@ -368,12 +368,12 @@ def rooms_apart(distances: dict[str, int], start: str, room: str) -> int:
 
 
 def _survey(beliefs: Beliefs) -> Move:
-    """Look with all rooms in the plan, so that the memory recalls what is in them."""
+    """Return a look whose plan names all rooms, so that the memory recalls their contents."""
     return Move("look", Aim("survey: " + ", ".join(beliefs.distances), Kind.SURVEY))
 
 
 def is_large(beliefs: Beliefs) -> bool:
-    """True if a house has too many rooms and things to try one place after another."""
+    """True if a house is too large and full to try one place after another."""
     rooms = beliefs.distances
     things = sum(len(_things(beliefs, room, _furniture(beliefs, room))) for room in rooms)
     return len(rooms) >= _ROOMS_OF_LARGE_HOUSE and things >= _THINGS_PER_CROWDED_ROOM * len(rooms)
@@ -405,7 +405,7 @@ def _go(beliefs: Beliefs, plan: Placings) -> str | None:
 
 
 def is_message(thing: str) -> bool:
-    """True if a thing is a message, which belongs nowhere; books and papers may belong."""
+    """True if a thing is a message, which belongs nowhere, unlike books and papers."""
     return is_readable(thing) and _PRINTED.search(thing) is None
 
 
@@ -425,8 +425,8 @@ def is_fixed(beliefs: Beliefs, thing: str) -> bool:
 
 
 def count_in_task(beliefs: Beliefs) -> int | None:
-    reported = _COUNT.search(beliefs.task.goal)
-    return int(reported[1]) if reported else None
+    number = _COUNT.search(beliefs.task.goal)
+    return int(number[1]) if number else None
 
 
 def _placings(beliefs: Beliefs, relation: str) -> list[tuple[str, str]]:
