@@ -126,11 +126,11 @@ def readers() -> Table:
 
 def batteries() -> Table:
     """Return the score of the plain reader on its batteries; see battery/run.py."""
-    from battery.run import BATTERIES, halves_of, rows_of, score, summary
+    from battery.run import BATTERIES, HALVES, rows_of, score, summary
 
     rows = []
     for battery in BATTERIES:
-        for half in halves_of(battery):
+        for half in HALVES:
             results = [score(row) for row in rows_of(half, battery)]
             shares = (f"{share:.2f}" for share in summary(results))
             rows.append([battery, half, str(len(results)), *shares])
@@ -139,12 +139,17 @@ def batteries() -> Table:
 
 def state_truth() -> Table:
     """Return the share of live facts that the engines confirm; see state_truth/run.py."""
+    table = json.loads((HERE / "state_truth/table.json").read_text("utf-8"))
+    names = next(iter(table.values()))["relations"]
     rows = [
         [world, *(f"{row[key]:,}" for key in ("steps", "judged")),
-         f"{row['true'] / max(row['judged'], 1):.3f}", str(row["pairs"])]
-        for world, row in json.loads((HERE / "state_truth/table.json").read_text("utf-8")).items()
+         f"{row['true'] / max(row['judged'], 1):.3f}",
+         *(f"{true / judged:.3f}" if judged else ""
+           for judged, true in (row.get("relations", {}).get(name, (0, 0)) for name in names)),
+         str(row["pairs"])]
+        for world, row in table.items()
     ]  # fmt: skip
-    return ["world", "steps", "facts judged", "true", "pairs that exclude each other"], 1, rows
+    return ["world", "steps", "judged", "true", *names, "pairs"], 1, rows
 
 
 def bytesized() -> Table:

@@ -48,9 +48,9 @@ STATED = {
         "gym_memory/games/scienceworld/engine.py",
         "_ANSWER_SECONDS = 120.0",
     ),
-    ".65 and .81, .69 and .88, and .84 and .90": (
+    ".65 and .81, .69 and .88,\n.84 and .90, and .76 and .81": (
         "benchmarks/battery/first_readings.json",
-        '"third": {"recall": 0.84, "precision": 0.9}',
+        '"fourth": {"recall": 0.76, "precision": 0.81}',
     ),
     "vector search, .6,": (
         "packages/external/gym_memory_external/graphiti.py",

@@ -19,6 +19,7 @@ from gym_memory.baselines.rules.archive import Archive, Cell, Key, Option, Reach
 from gym_memory.core.records import Observation, Transition
 from gym_memory.core.settings import Help, checked
 from gym_memory.core.text import letter_words
+from gym_memory.extract import get_extractor
 from gym_memory.graph.schema import (
     DIRECTIONS,
     EXIT,
@@ -88,7 +89,8 @@ class Explorer(Policy):
     def reset(self, info: dict[str, Any], seed: int | None = None) -> None:
         """Start a trial; another task instance starts with an empty archive."""
         self._rng = np.random.default_rng(seed)
-        self._go = "go " * (info.get("dialect") == "textworld")
+        rules = get_extractor(info.get("dialect", "plain"))
+        self._go = getattr(rules, "move_prefix", "")
         if info["task_id"] != self._task_id:
             self._task_id, self.archive = info["task_id"], Archive(self._frontier)
             self._texts.clear()

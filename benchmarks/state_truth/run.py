@@ -5,7 +5,8 @@
 
 Judged are live facts of five relations: what a thing is in or on, what is carried, and whether a
 thing is open or closed, or locked. *Judged* counts those whose subject the engine knows, *true* is
-the share that the engine confirms, *pairs* counts facts alive at once that exclude each other.
+the share that the engine confirms, also for each relation, *pairs* counts facts alive at once that
+exclude each other.
 Episodes are played by a wanderer that moves, looks, and takes, drops, opens and closes what the
 memory knows to be near; every second one in a story begins with a part of its walkthrough.
 """
@@ -67,12 +68,26 @@ class Engine(NamedTuple):
 
 
 class Score(NamedTuple):
-    """Counts over the steps of a world."""
+    """Counts over the steps of a world; of each relation the facts judged and those true."""
 
     steps: int
     judged: int
     true: int
     pairs: int
+    relations: dict[str, tuple[int, int]]
+
+
+RELATIONS = ("is in", "is on", "carried", "open or closed", "locked")
+"""What the facts that are judged are about."""
+
+
+def relation_of(fact: Triple) -> str:
+    """Return what a fact is about, one of :data:`RELATIONS`."""
+    if fact.relation == "is":
+        return "locked" if STATES[fact.object] == "lock" else "open or closed"
+    if fact.object == INVENTORY or fact.relation == "is carried by":
+        return "carried"
+    return "is on" if fact.relation == "is on" else "is in"
 
 
 def judge(fact: Triple, engine: Engine) -> bool | None:
@@ -112,6 +127,8 @@ class Watch:
 
     def __init__(self) -> None:
         self.counts: Counter[str] = Counter()
+        self.judged: Counter[str] = Counter()
+        self.true: Counter[str] = Counter()
         self.wrong: Counter[tuple[Triple, str]] = Counter()
 
     def see(self, graph: TemporalGraph, engine: Engine, action: str) -> None:
@@ -125,8 +142,9 @@ class Watch:
         for fact in facts:
             verdict = None if fact.subject == PLAYER else judge(fact, engine)
             if verdict is not None:
-                self.counts["judged"] += 1
-                self.counts["true"] += verdict
+                relation = relation_of(fact)
+                self.judged[relation] += 1
+                self.true[relation] += verdict
                 if not verdict:
                     began = graph.fact(fact)  # None for contents
                     since = began.intervals[-1][0] if began else -1
@@ -134,7 +152,9 @@ class Watch:
 
     def score(self) -> Score:
         """Return the counts."""
-        return Score(*(self.counts[name] for name in Score._fields))
+        relations = {name: (self.judged[name], self.true[name]) for name in RELATIONS}
+        judged, true = self.judged.total(), self.true.total()
+        return Score(self.counts["steps"], judged, true, self.counts["pairs"], relations)
 
 
 class Wanderer:
@@ -359,6 +379,9 @@ def main() -> None:
         share = score.true / max(score.judged, 1)
         counts = f"{score.steps:5} {score.judged:7} {share:6.3f} {score.pairs:5}"
         print(f"{world:14} {counts}", flush=True)
+        for relation, (judged, true) in score.relations.items():
+            if judged:
+                print(f"    {relation:14} {judged:12} {true / judged:6.3f}")
         for (fact, since), times in watch.wrong.most_common(args.wrong):
             print(f"    {times:4} {' | '.join(fact)} ({since})")
         table[world] = score._asdict()

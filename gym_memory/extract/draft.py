@@ -171,8 +171,10 @@ _LOOKING = re.compile(
 _QUOTE = re.compile(
     r'"(?=[^"\w]*\w+[^"\w]+\w+[^"\w]+\w)[^"]*"'
     r"|“(?=[^“”\w]*\w+[^“”\w]+\w+[^“”\w]+\w)[^“”]*”"
+    r"|(?:(?<=\w )|(?<=\w[,:] ))'(?:\w[\w']*[^\w'\n]+){2}(?:[^'\n]|(?<=\w)'(?=\w))*'(?!\w)"
 )
 """Quotation of three words or more; fewer are a name."""
+_QUOTATION_MARKS = ('"', "\N{LEFT DOUBLE QUOTATION MARK}", " '")
 _ESCAPED_QUOTE = re.compile(r'(?<=\\")[^"\\]*(?=\\")')
 """Quotation inside a string of JSON."""
 _SENTENCE_ENDS = frozenset(".!?\n")
@@ -239,7 +241,7 @@ def attributed(extract: Extract, *, by_spans: bool = False) -> Extract:
 
 def _without_quotations(text: str) -> str:
     """Return a text of the same length in which nobody speaks."""
-    if '"' not in text and "\N{LEFT DOUBLE QUOTATION MARK}" not in text:
+    if not any(map(text.__contains__, _QUOTATION_MARKS)):
         return text
     is_record = text.lstrip()[:1] in ("{", "[") and record_lines(text) is not None
     return (_ESCAPED_QUOTE if is_record else _QUOTE).sub(_hushed, text)

@@ -44,6 +44,8 @@ _LIGHTS = frozenset(
 )
 _AWAY = re.compile(rf"(?:{'|'.join(DIRECTIONS)}|away|off|out|through|toward|the room|the area)\b")
 _FLOOR = ("floor", "ground")
+_NO_ARRIVALS = ("to ", "as ", "too ", "early", "late", "on time", "every ", "only ")
+"""Words after *arrive* or *appear* that make nothing come now."""
 
 
 def perform(draft: Scene, event: Event) -> bool:
@@ -261,8 +263,25 @@ def _travel(draft: Scene, event: Event, own: bool) -> bool:
     return event.tail != "" and _leave(draft, event, own)
 
 
+def _settle(draft: Scene, event: Event, own: bool) -> bool:
+    """Read ``The coin drops into the slot``: a known thing moves by itself."""
+    if own or event.thing.text or event.preposition not in _IN_ON:
+        return False
+    name, place = _who(draft, event), clean_name(event.holder.text)
+    if not (draft.graph.knows(name) and is_name(place)) or place.startswith("your "):
+        return False
+    start = max(event.subject.start, 0)
+    phrase = Phrase(name, (), start, start + len(event.subject.text))
+    if ROOM_ITSELF.fullmatch(place):
+        lose(draft, name)
+        draft.put(phrase, moved=True)
+    else:
+        draft.place(phrase, relation(event.preposition), meant(draft, place))
+    return True
+
+
 def _come(draft: Scene, event: Event, own: bool) -> bool:
-    if own or event.tail.startswith(("to ", "as ")) or event.subject.is_pronoun:
+    if own or event.tail.startswith(_NO_ARRIVALS) or event.subject.is_pronoun:
         return False
     name = _who(draft, event)
     if not is_name(name) or head_noun(name) in INTANGIBLE:
@@ -306,6 +325,6 @@ def _change(draft: Scene, event: Event, state: str, own: bool) -> bool:
 _EFFECTS = {
     "take": _take, "drop": _drop, "put": _put, "give": _give, "gain": _gain, "make": _make,
     "lose": _lose, "accept": _accept, "consume": _consume, "destroy": _destroy,
-    "vanish": _vanish, "leave": _leave, "travel": _travel, "come": _come,
+    "vanish": _vanish, "leave": _leave, "travel": _travel, "come": _come, "settle": _settle,
     "extinguish": _extinguish, "nothing": _nothing,
 }  # fmt: skip

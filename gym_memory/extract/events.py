@@ -17,14 +17,25 @@ from typing import NamedTuple
 from gym_memory.core.text import words as split_words
 from gym_memory.extract.notes.words import verb_forms
 
-__all__ = ["CONDITIONS", "INTANGIBLE", "RESULTS", "SELVES", "ClausePart", "Event", "action_event"]
+__all__ = [
+    "CONDITIONS",
+    "IMMATERIAL",
+    "INTANGIBLE",
+    "RESULTS",
+    "SELVES",
+    "ClausePart",
+    "Event",
+    "action_event",
+]
 __all__ += ["events_in"]
 
 _DATA = tomllib.loads(Path(__file__).with_name("events.toml").read_text(encoding="utf-8"))
 RESULTS: dict[str, str] = _DATA["states"]
 """Kind of event to the state of the thing after it."""
-INTANGIBLE = frozenset(_DATA["words"]["intangible"].split())
-"""Nouns of things that nobody carries and no place holds."""
+IMMATERIAL = frozenset(_DATA["words"]["immaterial"].split())
+"""Nouns that are in no place and are none, also in a description."""
+INTANGIBLE = IMMATERIAL | frozenset(_DATA["words"]["intangible"].split())
+"""Nouns of what nobody takes, gives or brings."""
 CONDITIONS = frozenset(_DATA["words"]["conditions"].split())
 """First words of conditions that one is in, which are no places: *in no hurry*."""
 SELVES = frozenset(("you", "i", "we", "you've", "i've", "we've"))
@@ -40,13 +51,20 @@ _OBJECTS = frozenset(("you", "me", "us", "him", "her", "them"))
 _STANDINS = frozenset(("it", "they", "he", "she"))
 _JOINTS = frozenset(("and", "but", "until", "then", "as", ",", ";"))
 _UNINFLECTED = ("no", "now", "longer")
+_NO_ONE = frozenset(("nobody", "nothing", "none", "neither", "no"))
+"""First words of subjects that do nothing."""
+_UNCERTAIN = frozenset(
+    ("nearly", "hardly", "barely", "scarcely", "possibly", "probably", "supposedly", "reportedly")
+)
+"""Adverbs of what did not happen, or may not have."""
 _BE = frozenset(("is", "are", "was", "were", "am", "be", "isn't", "aren't"))
 _NO_SUBJECTS = (_PREPOSITIONS - {"with", "at", "before"}) | {"there", "this", "here", "exits"}
 """First words of sentences that describe."""
-_BREAKS = _PREPOSITIONS | _BE | {",", ";", ":", "("}
-"""Words and marks at which a subject ends."""
+_BREAKS = _PREPOSITIONS | _BE | {"had", ",", ";", ":", "("}
+"""Words and marks at which a subject ends; what *had* happened may be over."""
 _NO_SUBJECT_ENDS = _DETERMINERS | _BE | (_PREPOSITIONS - _PARTICLES)
 """Words that no verb of an event follows."""
+_MODIFIER = re.compile(rf" (?:{'|'.join(sorted(_PREPOSITIONS))}) ")
 _TOKEN = re.compile(r"[^\s,;:.!?\"()]+|[,;:(]")
 _MOST_SUBJECT_WORDS = 5
 _LEAD = re.compile(
@@ -236,6 +254,8 @@ def _clause(
     """Return subject, kinds and the position after the verb of a clause that begins there."""
     lower, first, verb_at = words.lower, words.lower[at], at
     determined = first in _DETERMINERS
+    if first in _NO_ONE:
+        return None
     if first in SELVES or first in _STANDINS:
         verb_at = at + 1
     elif determined or (first not in _VERBS and first not in _ADVERBS and words.is_capital(at)):
@@ -250,10 +270,14 @@ def _clause(
     elif last is _NO_PART:
         return None
     named = verb_at
+    if not _UNCERTAIN.isdisjoint(lower[at:verb_at]):
+        return None
     while named > at + 2 and lower[named - 1].endswith("ly"):  # the door reluctantly opens
         named -= 1
     subject = words.part(at, named) if verb_at > at else last
     while verb_at < len(lower) and (lower[verb_at] in _ADVERBS or lower[verb_at].endswith("ly")):
+        if lower[verb_at] in _UNCERTAIN:
+            return None
         if _verb(words, verb_at) is not None:
             break
         verb_at += 1
@@ -279,7 +303,8 @@ def _is_no_adverb(words: _SentenceWords, at: int) -> bool:
 def _is_plural(subject: ClausePart) -> bool:
     """True if a subject goes with the base form of a verb: *you, they, the guards*."""
     text = subject.text.lower()
-    return text in SELVES or text == "they" or re.search(r"s\b| and ", text) is not None
+    head = _MODIFIER.split(text, maxsplit=1)[0]
+    return text in SELVES or text == "they" or head.endswith("s") or " and " in text
 
 
 def _verb(words: _SentenceWords, at: int) -> tuple[tuple[str, ...], int] | None:
@@ -342,7 +367,8 @@ def _ends_name(words: _SentenceWords, at: int) -> bool:
 def _begins_clause(words: _SentenceWords, at: int) -> bool:
     """True if a verb follows *and*, for an object or a place follows it."""
     verb, after = [*words.lower[at : at + 2], "", ""][:2]
-    return verb not in _DETERMINERS and after in _DETERMINERS | _PRONOUNS | _OBJECTS
+    goes = after in ("away", "off") and verb.endswith("s")
+    return verb not in _DETERMINERS and (goes or after in _DETERMINERS | _PRONOUNS | _OBJECTS)
 
 
 def _ends_holder(words: _SentenceWords, at: int) -> bool:

@@ -38,11 +38,17 @@ __all__ = ["read_carried", "read_label"]
 
 _MAX_VALUE_CHARS = 100
 _ADVICE = re.compile(
-    r".*\b(?:actions?|commands?|options?|choices?|input|error)$|"
+    r".*\b(?:actions?|commands?|options?|choices?|input|error|unlocked|completed|failed|started)$|"
     r"(?:e\.g|examples?|notes?|hints?|tips?|warning|for|to|type|use|format|enter|write|reply|respond|"
-    r"choose|taken|dropped|your (?:task|goal) is|i|you|we|chapter|act|scene|part)\b"
+    r"choose|taken|dropped|i|you|we|chapter|act|scene|part|authors?|version|release|copyright|credits)\b"
+    r"|(?:(?:your|the|current|main|new) )?(?:tasks?|goals?|objectives?|quests?|mission|aim)\b"
 )
 """Labels of advice and of the last action, which state no fact."""
+_SPOKEN = re.compile(
+    r"(?:i|you|we|he|she|they|it|there|your|my|our|let's)(?:'\w+)? \w|['\"“]\w[^'\"”]* \w",
+    re.IGNORECASE,
+)
+"""First words of what a person or a reminder says, which is no value."""
 _SUMMARIES = ("status", "stats", "state", "condition")
 _PAIR = re.compile(
     r"(?:^|, |; )(?P<name>[A-Za-z][\w ]*?):? (?P<value>\d+ of \d+|[\w/%.-]+)(?=\.?$|[,;])"
@@ -56,7 +62,7 @@ _ARROW = re.compile(
     r"(?:the )?(?P<there>[^()]+)\)?"
 )
 _BRACKETED_STATE = re.compile(rf"(?<=\w) \({STATE_WORD}\)$")
-_AREAS = re.compile(r"exit|area|location|room|place|\bgo\b|travel|move", re.IGNORECASE)
+_AREAS = re.compile(r"exit|path|way|area|location|room|place|\bgo\b|travel|move", re.IGNORECASE)
 """Labels below which an exit may go by the name of a place; *cooking directions* is none."""
 _WAY_TO = re.compile(r"an? (?:way|path|exit|passage|road) (?:leading )?to (?:the )?(?=\w)")
 _SPACE = r"(?:(?<!\s)|(?<=and ))\s+"
@@ -132,7 +138,8 @@ def _read_state(draft: Scene, label: str, item: LayoutItem) -> None:
             at = item.start + pair.start("value")
             _read_state(draft, pair["name"], LayoutItem(pair["value"], at))
         return
-    if VAGUE.search(name) or _ADVICE.match(name) or item.text.endswith((":", "?")):
+    spoken = _SPOKEN.match(item.text) is not None
+    if spoken or VAGUE.search(name) or _ADVICE.match(name) or item.text.endswith((":", "?")):
         return
     head, _, verb = name.rpartition(" ")
     name, relation = (head, verb) if verb in _VERBS else (name, "is")

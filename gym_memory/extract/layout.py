@@ -105,7 +105,8 @@ _SMALL = re.compile(
 _NO_PLACE = re.compile(
     r"(?:(?:turn|day|time|round|step|level|chapter|act|part|game|move)s?"
     r"(?: (?:\d|of\b|[ivx]+\b).*)?"
-    r"|(?:taken|dropped|ok|okay|done|opened|closed|yes|no|help|the end|game over|it|you|darkness)"
+    r"|(?:taken|dropped|ok|okay|done|opened|closed|yes|no|help|the end|game over|it|you|darkness"
+    r"|more|continue)"
     r"|(?:you're|i'm|welcome|instructions?|commands?|hints?|goals?|tasks?|quests?|objectives?|mission|score"
     r"|status|inventory|exits?|items?|notes?|warning|error|stats?|press|type|your|release|copyright|version"
     r"|observation|action|result|feedback|history|legend|available|possible|current|description"
@@ -120,6 +121,7 @@ _CHOICE = re.compile(r"[ \t]*(?:\[?(?:\d{1,2}|[a-z])[.):\]]|>)[ \t]+[A-Z]")
 _COUNTED = re.compile(
     rf"{_BULLET.pattern}[a-z][\w ]*: \d"
     r"|[ \t]*[a-z][\w' ]{0,20}: [\w/%]+(?:[;,|] [a-z][\w' ]{0,20}: [\w/%]+)*$"
+    r"|[ \t]*[a-z][\w.]{0,20}=[\w/%]+(?:[;,|]? [a-z][\w.]{0,20}=[\w/%]+)+$"
 )
 """A list of numbers, and a line of pairs of one word each, may have labels in lower case."""
 _MARK = re.compile(rf"(?:{_BULLET.pattern}|[ \t]*)[\[(|`]*[ \t]*(?:(?:\*\*|__)[ \t]*)?")
@@ -137,7 +139,7 @@ _STARTS = " \t-*+•·>=_~<#[0123456789abcdefghijklmnopqrstuvwxyz"
 _NEXT = re.compile(
     r"(?:, (?=[A-Z])|(?<![ \t])(?:[ \t]*[|;][ \t]*|[ \t]{2,}| (?=/ [A-Z])/ ))"
     r"(?=(?:[A-Za-z]|\$)[\w' ]{0,20}(?:: ?|=| = )[^|])"
-    r"|(?<=\S) (?=[A-Za-z$]\w{0,8}:\S)"
+    r"|(?<=\S) (?=[A-Za-z$]\w{0,8}[:=]\S)"
 )
 """Between two pairs of a line."""
 _THINGS = (
@@ -160,6 +162,7 @@ _KINDS = tuple(
                   r"(?:carrying|holding|wearing|wielding)"
                   r"(?: the following)?|(?:you|i) (?:now )?(?:have|carry|hold|wear|wield)"
                   r"|(?:(?:items|things) )?(?:held|carried|worn|wielded|equipped)"
+                  r"(?: (?:items|things))?"
                   r"|in your (?:hands?|pockets?|bag|possession)"
                   r"|(?:your )?(?:backpack|rucksack|satchel|bag)(?: contains)?"),
         (GAINED, r"(?:(?:you|i) )?(?:gain|receive|get|obtain|acquire|find|earn|take)(?:ed|d)?"
@@ -188,7 +191,9 @@ _DESCRIPTION = re.compile(r"[ \t]*[A-Z\"'(*_][^\n]*[.!?]")
 _LONG = 45
 """Characters from which a line without a stop is taken for a wrapped one."""
 _ANSWERS = re.compile(r"(?:taken|dropped)\b", re.IGNORECASE)
-_SAYS = re.compile(r"(?:the|you|it|there) [^:]{1,80} (?:is|are|was|were) [^:]{1,80}[.!]$")
+_SAYS = re.compile(
+    r"(?:the|you|it|there) (?:[^:]{1,80} )?(?:is|are|was|were) [^:]{1,80}$", re.IGNORECASE
+)
 """A sentence behind a colon: *Failure: the box is locked.*"""
 _DIRECTED = re.compile(rf"(?:{'|'.join(DIRECTIONS)})\b", re.IGNORECASE)
 _CLAUSE = re.compile(r"(?:you|your|i|my|it|there)\b", re.IGNORECASE)
@@ -256,9 +261,14 @@ _MARKED = re.compile(r"[\n:=|\[#*]")
 """Without one of these a text that ends a sentence is prose."""
 _INLINE = re.compile(
     r"(?P<before>^|(?<=[.!?])[ \t])(?P<label>[A-Z][\w']*(?: [\w']+){0,4}):[ \t]+"
-    r"(?P<value>[^\n.:!?]*)(?P<stop>[.!?]?)(?:(?P<gap>[ \t])(?=[A-Z])|$)"
+    r"(?P<value>(?:[^\n.:!?]|\.(?=\d))*)(?<!\b[A-Z])(?P<stop>[.!?]?)(?:(?P<gap>[ \t])(?=[A-Z])|$)"
 )
 """A label in a line of sentences, with its value up to the full stop."""
+_GOAL = re.compile(
+    r"(?:(?:your|the|current|main|new) )?(?:tasks?|goals?|objectives?|quests?|mission)",
+    re.IGNORECASE,
+)
+"""Labels of what is to be done, in a sentence of any length."""
 _LAST_OF_LINE = re.compile(
     r"(?<=[.!?])([ \t]*)[ \t]"
     r"(?=\w[^.!?:\n]*:[ \t]*\n|Exits:)"
@@ -277,7 +287,7 @@ def _is_prose(text: str, lines: Sequence[re.Match[str]], at: int) -> bool:
 
 def _alone(found: re.Match[str]) -> str:
     """Return a label and its value on a line of their own."""
-    short = len(found["value"].split()) <= _MOST_STATE_WORDS
+    short = len(found["value"].split()) <= _MOST_STATE_WORDS or _GOAL.fullmatch(found["label"])
     if kind_of_label(found["label"]) == STATE and not (short and found["gap"]):
         return found[0]
     begin, end = found.start("label") - found.start(), len(found[0]) - len(found["gap"] or "")

@@ -242,8 +242,14 @@ _LED = (
 )
 _LEADER = re.compile(_LED, re.MULTILINE)
 _ID = re.compile(r"[ \t]*\((?:id|ID|Id|#)[:= #]*[\w-]+\)")
-_SPEAKER_ENDS = ("bservation:", "BSERVATION:", "bs:", "eedback:", "esponse:", "utput:", "ame:")
-_SPEAKERS = ("observation", "obs", "feedback", "response", "game", "output", "narrator")
+_SPEAKER_ENDS = (
+    *("bservation:", "BSERVATION:", "bs:", "eedback:", "esponse:", "utput:", "ame:", "esult:"),
+    *("essage:", "utcome:", "vent:"),
+)
+_SPEAKERS = (
+    *("observation", "obs", "feedback", "response", "game", "output", "narrator", "result"),
+    *("message", "outcome", "event"),
+)
 _SPEAKER = re.compile(
     rf"(?:^|(?<=[.!?] ))(?:{'|'.join(_SPEAKERS)}):[ \t]+(?=(?-i:[A-Z\"(])[^\n]*[.!?])",
     re.IGNORECASE | re.MULTILINE,
@@ -257,6 +263,8 @@ _COUNT_BEFORE = re.compile(
 _THING_SAID = re.compile(r"^[a-z][\w' -]{0,40}: (?=You [a-z]+ [^\n]*[.!]$)", re.MULTILINE)
 """The thing of several that the sentence is about."""
 _BAR = re.compile(r"\[[#=*.|█▓▒░ -]{3,}\] ?")
+_BRACKETED_PAIRS = re.compile(r"\][ \t]*\[(?=[A-Z$][\w ]{0,20}: ?\S)")
+"""Between two pairs that each have brackets."""
 _COLUMNS = re.compile(r"(?<=[^\s:.,-]) {3,}(?=[A-Z$][\w ]{0,20}: ?\S)")
 """Gap of a status line before a label."""
 _STATUS_LINE = re.compile(
@@ -383,6 +391,7 @@ _LINE_STEPS = _Steps(
     (": You ", [((), _THING_SAID, _nothing)]),
     (" >", [((), _FINAL_PROMPT, _nothing)]),
     ("   ", [((), _COLUMNS, lambda found: "\n")]),
+    ("[", [(("][", "] ["), _BRACKETED_PAIRS, lambda found: "]\n[")]),
     ("]", [
         (("]o", "]O", "]a", "]A", "]e", "]E"), _KEY_LINE, _key_line),
         (("]o", "]O", "]a", "]A", "]e", "]E", "]p"), _KEY, lambda found: found["letter"]),

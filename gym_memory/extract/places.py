@@ -6,10 +6,11 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
-from gym_memory.extract.events import CONDITIONS, SELVES, events_in
+from gym_memory.extract.events import CONDITIONS, IMMATERIAL, SELVES, events_in
 from gym_memory.extract.layout import PLACE, Layout, Title
 from gym_memory.extract.notes.words import CONTAINER, ROOM, SUPPORTER, kind_of_noun, verb_forms
 from gym_memory.extract.scene import COMPASS, NAME, Scene, has_any, is_name, place_name, spoken
+from gym_memory.graph.schema import head_noun
 
 __all__ = ["ARE", "MOVED", "PASSABLE", "YOU", "is_denied", "read_place", "ways_in"]
 
@@ -57,7 +58,7 @@ MOVED = re.compile(
 _BACK = r"(?: (?:out|up|down|back|over|on|along|north|south|east|west|inside|through))*"
 _ENTERED = re.compile(
     rf"(?:{_YOU}(?: have|'ve| are)?(?: \w+ly)? "
-    r"(?:[^.,]{1,80}?,? (?:and|until|then|to) (?:you |I |we )?)?"
+    r"(?:[^.,]{1,80}?,? (?:and|until|then|(?:manage|continue|go on) to) (?:you |I |we )?)?"
     rf"(?:enter(?:ed)?|reach(?:ed)?|arrived? (?:at|in|on)|(?:return|teleport)(?:ed)? (?:in)?to"
     rf"|(?:find|found) (?:your|my|our)sel(?:f|ves)(?: back)? (?:in|at|on)"
     rf"|end(?:ed)? up (?:in|at|on)|{_GO} out (?:in|at|on(?:to)?)|{_GO}{_BACK} (?:in)?to"
@@ -82,7 +83,7 @@ _WAY = re.compile(
     r"|(?:\b(?:lead(?:s|ing)?|go(?:es|ing)?|runs?|head(?:s|ing)?|climb(?:s|ing)?|slopes?|winds?"
     r"|twist(?:s|ing)|dips?|stairs?|staircase|stairway|steps|ladder|ramp|path|passage|scramble|slide"
     r"|chute|ways?|exits?|or|and)|,)(?: steeply| sharply| back| off| out| also| is)? "
-    r"(?P<steep>up|down)(?:wards?)?\b(?! to the (?:floor|ceiling))"
+    r"(?P<steep>up|down)(?:wards?)?\b(?! to the (?:floor|ceiling)| (?:your|my|his|her|their)\b)"
 )
 PASSABLE = re.compile(
     r"\b(?:paths?|passage(?:way)?s?|doors?|doorways?|exits?|stairs?|staircase|stairway|steps|corridors?"
@@ -174,7 +175,12 @@ def _named_places(sentence: str) -> tuple[re.Match[str], ...]:
     found = tuple(filter(None, (form.match(sentence, begin) for form in _PLACES)))
     if not found or _is_doubtful(sentence):
         return ()
-    return tuple(one for one in found if not _NO_ROOM.match(one["name"]))
+    return tuple(one for one in found if _may_be_room(one["name"]))
+
+
+def _may_be_room(name: str) -> bool:
+    """True if one can be there: in no hurry, at no conclusion."""
+    return not _NO_ROOM.match(name) and head_noun(name) not in IMMATERIAL
 
 
 def _arrive(draft: Scene, title: Title) -> None:

@@ -25,6 +25,10 @@ _NAMING = ("name", "item", "object", "entity", "thing")
 """Keys of an object whose values name it."""
 _STATES = ("state", "status")
 """Keys of a thing whose values are states of it."""
+_SPEAKING = ("speaker", "said_by", "sender", "author", "from")
+"""Keys of an object that is what somebody says, not a report."""
+_TRUTHS = ("open", "closed", "locked", "lit", "broken", "empty")
+"""Keys of a thing that are states of it where their value is true."""
 _SELVES = ("player", "agent", "you", "character")
 _ESCAPED = re.compile(r"\\(?:u[0-9a-fA-F]{4}|.)")
 
@@ -61,6 +65,19 @@ class _Fields(NamedTuple):
         named = {key.text: value for key, value in self.pairs}
         found = (named[key] for key in _NAMING if isinstance(named.get(key), _Word))
         return next(found, None)  # type: ignore[return-value]
+
+    @property
+    def is_placed(self) -> bool:
+        """True if the object says where the thing is that it names."""
+        return self.name is not None and any(
+            kind_of_label(key.text) == PLACE and isinstance(value, _Word)
+            for key, value in self.pairs
+        )
+
+    @property
+    def is_speech(self) -> bool:
+        """True if the object is what someone says."""
+        return any(key.text in _SPEAKING for key, _ in self.pairs)
 
 
 _Node = _Word | _Fields | list["_Node"]
@@ -150,11 +167,18 @@ def _write_node(label: _Word, node: _Node, lines: list[_RecordLine]) -> None:
         _write_fields(label, node, lines)
         return
     values = node if isinstance(node, list) else [node]
+    if kind_of_label(label.text) == HERE:
+        for value in values:
+            if isinstance(value, _Fields) and value.is_placed:
+                _write_attributes(label, value, lines)
+        values = [v for v in values if not (isinstance(v, _Fields) and v.is_placed)]
+        if not values:
+            return
     words = [v.name if isinstance(v, _Fields) else v for v in values if not isinstance(v, list)]
     named = [word for word in words if word is not None and word.text]
     if len(named) == 1 and _is_prose(named[0].text):
         lines.append(_RecordLine(named[0], []))
-    elif label.text not in _ANONYMOUS and named:
+    elif label.text not in _ANONYMOUS and named and not _describes_each(label, values):
         lines.append(_RecordLine(label, named))
     elif not values and kind_of_label(label.text) not in (STATE, PLACE):
         lines.append(_RecordLine(label, [_fixed("none", label)]))
@@ -163,6 +187,11 @@ def _write_node(label: _Word, node: _Node, lines: list[_RecordLine]) -> None:
             _write_attributes(label, value, lines)
         elif isinstance(value, list):
             _write_node(label, value, lines)
+
+
+def _describes_each(label: _Word, values: Sequence[_Node]) -> bool:
+    """True of a list of objects below a label that says nothing of where they are."""
+    return kind_of_label(label.text) == STATE and all(isinstance(v, _Fields) for v in values)
 
 
 def _write_fields(label: _Word, fields: _Fields, lines: list[_RecordLine]) -> None:
@@ -174,6 +203,8 @@ def _write_fields(label: _Word, fields: _Fields, lines: list[_RecordLine]) -> No
 
 def _write_attributes(label: _Word, fields: _Fields, lines: list[_RecordLine]) -> None:
     """Write what an object says of what it names: states, a place, and what else is in it."""
+    if fields.is_speech:
+        return
     name = None if label.text in _SELVES else fields.name
     if name is None or kind_of_label(label.text) == PLACE or _is_prose(name.text):
         for key, value in fields.pairs:
@@ -186,6 +217,10 @@ def _write_attributes(label: _Word, fields: _Fields, lines: list[_RecordLine]) -
                 _write_node(key, value, lines)
         elif key.text in _STATES:
             lines.append(_RecordLine(name, [value]))
+        elif key.text in _TRUTHS and value.text == "true":
+            lines.append(_RecordLine(_is_so(name, key), []))
+        elif key.text in _TRUTHS:
+            continue
         elif kind_of_label(key.text) == PLACE:
             lines.append(_RecordLine(_sentence(name, value), []))
         elif kind_of_label(label.text) not in (CARRIED, HERE) and key.text not in _ANONYMOUS:
@@ -201,6 +236,12 @@ def _sentence(name: _Word, place: _Word) -> _Word:
     owner = "your" if kind_of_label(place.text) == CARRIED else "the"
     words = [_fixed("The ", name), name, _fixed(f" is in {owner} ", place), place]
     words.append(_fixed(".", place))
+    return _Word("".join(w.text for w in words), [at for w in words for at in w.at])
+
+
+def _is_so(name: _Word, state: _Word) -> _Word:
+    """Return a sentence that a thing is in a state."""
+    words = [_fixed("The ", name), name, _fixed(" is ", state), state, _fixed(".", state)]
     return _Word("".join(w.text for w in words), [at for w in words for at in w.at])
 
 

@@ -10,7 +10,7 @@ from gym_memory.core.records import Triple
 from gym_memory.core.text import words
 from gym_memory.extract import Pattern
 from gym_memory.extract.draft import NOWHERE, Draft
-from gym_memory.extract.events import action_event
+from gym_memory.extract.events import IMMATERIAL, action_event
 from gym_memory.extract.known import another, meant
 from gym_memory.extract.notes.words import ROOM, Phrase, kind_of_noun, split_things
 from gym_memory.graph import TemporalGraph
@@ -61,6 +61,7 @@ _STATE_FIRST = re.compile(
 _REMARK = re.compile(
     r"(?: \((?![^()]*\d\))[^()]*\)| (?:here|nearby)\b.*|,? (?:whose|that|which) .*"
     r"| on the (?:floor|ground)"
+    r"| (?:tied|wrapped|covered|filled|decorated|bound|adorned) (?:up )?(?:with|in|by) .*"
     r"|, (?:\w+ing|\w+ed|open) .*)$"
 )
 _ONE = re.compile(rf"^(?:{ARTICLE}) ", re.IGNORECASE)
@@ -183,6 +184,7 @@ WITH_CONTENTS = re.compile(
 ROOM_ITSELF = re.compile(
     r"(?:floor|ground|room|area)(?: of (?:the |this )?room)?"
     r"|(?:\w+ )?(?:corner|cent(?:er|re)|middle|side|end)(?: of (?:the|this) (?P<of>[\w ]+))?"
+    r"|(?:your |the )?(?:left|right)"
 )
 POSSESSION = re.compile(r"your (?:inventory|hands?|pockets?|backpack|possession)")
 _FAR = ("distance", "background")
@@ -451,7 +453,8 @@ def put_in(
     draft: Scene, text: str, start: int, where: str | None, place: str, *, bare: bool = False
 ) -> None:
     """Put things in, on or under something; those without an article only if ``bare``."""
-    if not is_name(place) or place in _FAR:
+    immaterial = head_noun(place) in IMMATERIAL and not draft.graph.knows(place)
+    if not is_name(place) or place in _FAR or immaterial:
         return
     itself = ROOM_ITSELF.fullmatch(place)
     if itself is not None and (not itself["of"] or kind_of_noun(itself["of"]) == ROOM):
@@ -470,6 +473,8 @@ def find_things(draft: Scene, text: str, start: int, *, bare: bool = False) -> I
     if "(" in text:
         text = _read_brackets(draft, text, start, _BRACKETED)
     for name, states, first, last in things_in(text, bare):
+        if head_noun(name) in IMMATERIAL and not draft.graph.knows(name):
+            continue
         draft.topic = name
         yield Phrase(name, states, start + first, start + last)
 

@@ -8,8 +8,9 @@ from functools import lru_cache
 
 from gym_memory.extract.denials import read_denial
 from gym_memory.extract.effects import perform
-from gym_memory.extract.events import SELVES, Event, events_in
+from gym_memory.extract.events import IMMATERIAL, INTANGIBLE, SELVES, Event, events_in
 from gym_memory.extract.known import meant
+from gym_memory.extract.notes.words import names_person, verb_forms
 from gym_memory.extract.places import ARE, MOVED, PASSABLE, YOU, is_denied, ways_in
 from gym_memory.extract.scene import (
     ARTICLE,
@@ -27,8 +28,9 @@ from gym_memory.extract.scene import (
     put_in,
     read_away,
     seen_relation,
+    spoken,
 )
-from gym_memory.graph.schema import DIRECTIONS, INVENTORY, clean_name, door_relation
+from gym_memory.graph.schema import DIRECTIONS, INVENTORY, clean_name, door_relation, head_noun
 
 __all__ = ["CARRYING", "HAVING", "read_sentence"]
 
@@ -59,7 +61,9 @@ _HERE_WORDS = (
 )
 _POSED = (
     r"(?:lying|sitting|standing|resting|hanging|leaning|sleeping|waiting|mounted|placed|put|inserted"
-    r"|discarded|left|dropped|shining|glowing|burning|floating|nestled|perched|wedged|tucked|hidden|stuck)"
+    r"|discarded|left|dropped|shining|glowing|burning|floating|nestled|perched|wedged|tucked"
+    r"|hidden|stuck|curled(?: up)?|coiled(?: up)?|seated|asleep|propped(?: up)?|piled(?: up)?"
+    r"|stacked|draped|balanced)"
 )
 _BE = r"(?:is|are|has been|have been)"
 _LIE = (
@@ -75,7 +79,8 @@ _SEEN = re.compile(
     r"(?:(?:[Ii]n (?:one|another|the other) (?:part|side|corner) of the room|[Nn]earby"
     r"|[Aa]round you),? )?"
     rf"(?:(?:[Yy]ou|I|[Ww]e) (?:can )?(?:also )?(?:see|notice|spot|find)(?: here)?"
-    rf"|[Hh]ere (?:you|I) (?:see|find)|[Tt]here(?: is| are|'s)(?: also)?) "
+    rf"|[Hh]ere (?:you|I) (?:see|find)|[Tt]here(?: is| are|'s)(?: also)?"
+    rf"|[Aa]round (?:you|me) (?:is|are)) "
     rf"(?P<things>{_THINGS}){_STOP}"
 )
 _TO_THE = re.compile(
@@ -155,6 +160,8 @@ _OPENS = re.compile(
     rf"(?:(?: opens| \w+s open)(?:, revealing (?P<items>{_THINGS})| with [^.!?]+)?"
     rf"| reveals (?P<more>{_THINGS})){_STOP}"
 )
+_NAMED = re.compile(rf"(?:{ARTICLE}|(?:[Ii]t|my|his|her|their|this|that|each|every)\b)|.*[A-Z0-9]")
+"""Words that name a thing; bare ones, as in *on fire*, must be known."""
 _STEPS_AWAY = re.compile(rf"{ARTICLE} .+? steps? .+")
 CARRYING = re.compile(
     rf"(?:{YOU}{ARE} (?:now |currently )?(?:carrying|holding|wearing)|{YOU} (?:carry|hold|wear)"
@@ -221,11 +228,17 @@ def _posed(draft: Scene, found: re.Match[str]) -> None:
 def _hold(draft: Scene, found: re.Match[str]) -> bool:
     """Read ``On the table is a lamp``, ``You put the lamp on it``, ``The box contains a coin``."""
     groups, place = found.groupdict(), clean_name(found["place"])
+    if not (_NAMED.match(found["place"]) or draft.graph.knows(place)):
+        return False  # in good condition, on sale
     place = draft.topic if place == "it" else meant(draft, place)
     if groups.get("has"):  # of things it names parts
         if place == draft.room:
             _posed(draft, found)
         return place == draft.room
+    if "where" not in groups and names_person(place):
+        for phrase in find_things(draft, found["items"], found.start("items")):
+            draft.place(phrase, "is carried by", place)
+        return True
     put_in(draft, found["items"], found.start("items"), groups.get("where"), place)
     return True
 
@@ -252,7 +265,8 @@ def _way(draft: Scene, found: re.Match[str]) -> bool:
             named = found[group].lower().startswith("the ")  # the hall, not an opening
             if not named and PASSABLE.search(phrase.name) and not _DOOR.search(phrase.name):
                 continue
-            if group == "door" or _DOOR.search(phrase.name):
+            through = "lead" in found.group() or found.group().startswith("Through")
+            if (group == "door" and through) or _DOOR.search(phrase.name):
                 draft.add(draft.room, door_relation(direction), phrase.name, *found.span(group))
                 draft.describe(phrase)
             else:
@@ -293,6 +307,8 @@ def _change(draft: Scene, found: re.Match[str]) -> None:
 def _carry(draft: Scene, found: re.Match[str]) -> None:
     """Read carried things; a list without *now* or *the* names all of them."""
     things = tuple(find_things(draft, found["items"], found.start("items")))
+    if found["items"].startswith(("your ", "my ")):  # one's ground, one's nose
+        things = tuple(phrase for phrase in things if head_noun(phrase.name) not in INTANGIBLE)
     held = [draft.carry(phrase) for phrase in things]
     if held and _WHOLE.match(found.group()):
         draft.keep_only(INVENTORY, held)
@@ -354,6 +370,26 @@ _FORMS: tuple[tuple[frozenset[str] | None, _Form], ...] = (
 None stands for an article, *it* and *this*. A sentence without any of the last parts does not have
 the form. Both are fast tests for slow patterns: without them a new text takes a quarter longer.
 """
+_OPINIONS = frozenset(
+    form
+    for verb in (
+        "believe",
+        "claim",
+        "suspect",
+        "suppose",
+        "assume",
+        "insist",
+        "swear",
+        "reckon",
+        "doubt",
+        "pretend",
+        "imagine",
+        "wonder",
+        "guess",
+    )
+    for form in verb_forms(verb)
+) | {"legend", "rumour", "rumor", "according"}
+"""Words by which what follows may be untrue."""
 _LOST = re.compile(r"no longer (?=have|carry|hold)")
 _DOUBTFUL = (_way, _hold, _carry_listed, _away)
 """Readers that may return False, so that a later form is tried too."""
@@ -368,7 +404,7 @@ def _analysis(
 ) -> tuple[Sequence[tuple[int, int]], Sequence[Sequence[_Match]], Sequence[Event]]:
     """Return the ways that a sentence names, the forms of its clauses, and its events."""
     lower = sentence.lower()
-    if lower[-1] == "?" or sentence[0] in "\"'":
+    if lower[-1] == "?" or sentence[0] in "\"'" or not _OPINIONS.isdisjoint(spoken(lower)):
         return (), (), ()
     denial = read_denial(sentence, lower)
     if denial is not None:
@@ -384,7 +420,14 @@ def _analysis(
         begin = cut.end() if cut else begin
     sure = clauses[0] and clauses[0][-1][1] not in _DOUBTFUL
     events = () if sure else events_in(sentence)
-    return () if any(map(_moves, events)) else ways_in(lower), clauses, events
+    aside = any(map(_moves, events)) or _is_immaterial(lower)
+    return () if aside else ways_in(lower), clauses, events
+
+
+def _is_immaterial(lower: str) -> bool:
+    """True if a sentence is about what leads nowhere: *the wind blows from the west*."""
+    article, _, rest = lower.partition(" ")
+    return article in ("a", "an", "the") and rest.partition(" ")[0] in IMMATERIAL
 
 
 def _moves(event: Event) -> bool:

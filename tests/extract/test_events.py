@@ -37,6 +37,17 @@ def after(known: str, *steps: tuple[str, str] | tuple[str, str, str]) -> set[str
         "Did the thief take the lamp?",
         "There is a rumour that the king is ill.",
         "You are in no hurry.",
+        "You come to a conclusion.",
+        "You gain confidence.",
+        "You obtain permission to enter the palace.",
+        "There is a smell of smoke in the air.",
+        "The wind blows from the west.",
+        "A chill runs down your spine.",
+        "The map is in good condition.",
+        "Nobody has opened the chest for years.",
+        "The guard nearly drops the map.",
+        "The guard believes that the gate is closed.",
+        "BOB: I left the torch in the cellar.",
     ],
 )
 def test_idiom_or_attempt_states_nothing(text: str) -> None:

@@ -67,6 +67,8 @@ class TextWorldRules:
 
     complete = True
     """True: a text says all that an action changed, so beliefs show what was done in vain."""
+    move_prefix = "go "
+    """Words before a direction in a command; elsewhere a direction is a command."""
 
     @attributed
     def extract(self, step: Step, graph: TemporalGraph, task: Task) -> Extraction:
