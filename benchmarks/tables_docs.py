@@ -140,16 +140,15 @@ def batteries() -> Table:
 def state_truth() -> Table:
     """Return the share of live facts that the engines confirm; see state_truth/run.py."""
     table = json.loads((HERE / "state_truth/table.json").read_text("utf-8"))
-    names = next(iter(table.values()))["relations"]
     rows = [
         [world, *(f"{row[key]:,}" for key in ("steps", "judged")),
          f"{row['true'] / max(row['judged'], 1):.3f}",
-         *(f"{true / judged:.3f}" if judged else ""
-           for judged, true in (row.get("relations", {}).get(name, (0, 0)) for name in names)),
+         *(f"{true / judged:.3f}" if judged else "" for judged, true in row["relations"].values()),
          str(row["pairs"])]
         for world, row in table.items()
     ]  # fmt: skip
-    return ["world", "steps", "judged", "true", *names, "pairs"], 1, rows
+    relations = next(iter(table.values()))["relations"]
+    return ["world", "steps", "judged", "true", *relations, "pairs"], 1, rows
 
 
 def bytesized() -> Table:
