@@ -390,6 +390,7 @@ _OPINIONS = frozenset(
     for form in verb_forms(verb)
 ) | {"legend", "rumour", "rumor", "according"}
 """Words by which what follows may be untrue."""
+_NEXT_CLAUSE = re.compile(r";|, (?:and|but|while) ")
 _LOST = re.compile(r"no longer (?=have|carry|hold)")
 _DOUBTFUL = (_way, _hold, _carry_listed, _away)
 """Readers that may return False, so that a later form is tried too."""
@@ -420,12 +421,15 @@ def _analysis(
         begin = cut.end() if cut else begin
     sure = clauses[0] and clauses[0][-1][1] not in _DOUBTFUL
     events = () if sure else events_in(sentence)
-    aside = any(map(_moves, events)) or _is_immaterial(lower)
-    return () if aside else ways_in(lower), clauses, events
+    ways = () if any(map(_moves, events)) else ways_in(lower)
+    if ways and _is_immaterial(lower):
+        rest = _NEXT_CLAUSE.search(lower)
+        ways = [way for way in ways if rest and way[0] > rest.start()]
+    return ways, clauses, events
 
 
 def _is_immaterial(lower: str) -> bool:
-    """True if a sentence is about what leads nowhere: *the wind blows from the west*."""
+    """True if a sentence begins with what leads nowhere: *the wind blows from the west*."""
     article, _, rest = lower.partition(" ")
     return article in ("a", "an", "the") and rest.partition(" ")[0] in IMMATERIAL
 
