@@ -27,6 +27,7 @@ from panel_list import PANELS, PlannedPanel, PlannedWorld
 
 from gym_memory.core.errors import GymMemoryError
 from gym_memory.core.names import Spec
+from gym_memory.core.optional import git_commit
 from gym_memory.panels.digests import MOST_STEPS, content_of, observe, shown
 from gym_memory.panels.env import make_world
 from gym_memory.panels.leaks import find_leaks
@@ -90,7 +91,7 @@ def expect(folder: Path) -> Panel:
 
 
 def replayed(name: str) -> dict[str, Any]:
-    """Play all expected rows of a panel again; return how many differ, and the CPU seconds."""
+    """Play all expected rows of a panel again; return how many differ, CPU seconds and commit."""
     panel = load_panel(name)
     started = _cpu_seconds()
     jobs = list(replay(panel, name, None))
@@ -99,7 +100,10 @@ def replayed(name: str) -> dict[str, Any]:
             print(f"{name}: {job}")
     differ, seconds = sum(not job.equal for job in jobs), _cpu_seconds() - started
     cited = f"{name}@{panel.digest}"
-    return {"panel": cited, "episodes": len(jobs), "differ": differ, "cpu_s": round(seconds, 1)}
+    return {
+        **{"panel": cited, "episodes": len(jobs), "differ": differ},
+        **{"cpu_s": round(seconds, 1), "commit": git_commit(FOLDER.parent)[:8]},
+    }
 
 
 def _cpu_seconds() -> float:

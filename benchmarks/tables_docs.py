@@ -389,14 +389,14 @@ def panel_rows() -> Table:
             row = found.get((memory, policy or player))
             ends = row and row.estimate.interval()
             cells.append(f"{row.estimate.mean:.2f} {format_interval(ends)}" if row else "–")
-        seconds = again.get(panel.name, {}).get("cpu_s")
-        cells.append("–" if seconds is None else f"{seconds / 60:.1f}")
+        replay = again.get(panel.name)
+        cells += [f"{replay['cpu_s'] / 60:.1f}", f"`{replay['commit']}`"] if replay else ["–", "–"]
         if found:
             lines.append([f"`{panel.name}`", f"`{player}`", *cells])
         else:
             lines.append([f"`{panel.name}`", panel.unplayed or "no rows yet", *["–"] * len(cells)])
     arms = ["none", "history", "arigraph", "walkthrough", "random"]
-    return ["panel", "player", *arms, "CPU min"], 2, lines
+    return ["panel", "player", *arms, "CPU min", "commit"], 2, lines
 
 
 def panel_leaks() -> Table:
