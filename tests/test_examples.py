@@ -26,7 +26,7 @@ SAYS = {
     "grpo.py": r"arigraph: 1 updates, curve in results/grpo$",
     "ppo.py": r"arigraph \{'mode': 'sample', .*\}: [01]\.\d\d after \d+ CPU-seconds$",
     "drrn.py": r"drrn: score on 6 test games: (?:0\.[5-9]|1).*\nrandom: .*: 0\.[0-4]\d$",
-    "llm_agent.py": r"none, .*: score 0\..*\narigraph, .*: score 1\.00 in .* 0\.0[1-9]\d\d USD$",
+    "llm_agent.py": r"none, .* 1\.00 in 91 .*\narigraph, .* 1\.00 in 65 .* 0\.0[1-9]\d\d USD$",
     "own_memory.py": r"none: score 0\.2.*\nbrief: score 0\.[4-9].*\nhistory: .*\narigraph: score 1",
     "own_policy.py": r"none: mean score 0\.07.*\nhistory: .*\narigraph: mean score 0\.42",
     "sb3_masked.py": r"score on 2 test games: [01]\.\d\d$",

@@ -30,7 +30,7 @@ from gym_memory.graph.schema import (
 )
 
 __all__ = ["NOWHERE", "PUTTING", "SPEECH", "Draft", "apply", "attributed", "is_trusted", "is_whole"]
-__all__ += ["trusted", "without_words", "written_on"]
+__all__ += ["trusted", "unrewarded", "without_words", "written_on"]
 
 
 PUTTING = re.compile(r"(?:put|place|insert) ", re.IGNORECASE)
@@ -210,9 +210,7 @@ def attributed(extract: Extract, *, by_spans: bool = False) -> Extract:
 
     @wraps(extract)
     def extract_attributed(self: Any, step: Step, graph: TemporalGraph, task: Task) -> Extraction:
-        text, reward = split_reward(step.text)
-        if reward and not by_spans:
-            step = step._replace(text=text, reward=reward)
+        step = step if by_spans else _unrewarded(step)
         found = extract(self, step, graph, task)
         source = written_on(step.action)
         for mention in found.mentions:
@@ -237,6 +235,24 @@ def attributed(extract: Extract, *, by_spans: bool = False) -> Extract:
         return Extraction(tuple(kept), () if source else reported.outdated, said)
 
     return extract_attributed
+
+
+def unrewarded(extract: Extract) -> Extract:
+    """Decorate the method ``extract`` of rules: hide the line that says what the step earned.
+
+    Rules see the reward in its place. Those that are :func:`attributed` need it not.
+    """
+
+    @wraps(extract)
+    def extract_unrewarded(self: Any, step: Step, graph: TemporalGraph, task: Task) -> Extraction:
+        return extract(self, _unrewarded(step), graph, task)
+
+    return extract_unrewarded
+
+
+def _unrewarded(step: Step) -> Step:
+    text, reward = split_reward(step.text)
+    return step._replace(text=text, reward=reward) if reward else step
 
 
 def _without_quotations(text: str) -> str:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from gym_memory.core.records import Step, Task, Triple
 from gym_memory.extract import Extraction, Mention, Pattern
-from gym_memory.extract.draft import Draft
+from gym_memory.extract.draft import Draft, unrewarded
 from gym_memory.graph import TemporalGraph
 from gym_memory.graph.schema import INVENTORY, PLAYER, direction_of, way_relation
 
@@ -52,6 +52,7 @@ class NetHackRules:
     door 3 of level 2, is, closed
     """
 
+    @unrewarded
     def extract(self, step: Step, graph: TemporalGraph, task: Task) -> Extraction:
         """See :class:`~gym_memory.extract.Extractor`."""
         draft = Draft(graph)

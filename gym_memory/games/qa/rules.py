@@ -13,7 +13,7 @@ from typing import NamedTuple
 from gym_memory.core.records import Step, Task
 from gym_memory.core.text import words
 from gym_memory.extract import Extraction
-from gym_memory.extract.draft import Draft
+from gym_memory.extract.draft import Draft, unrewarded
 from gym_memory.graph import TemporalGraph
 from gym_memory.graph.schema import clean_name
 
@@ -45,6 +45,7 @@ class ProseRules:
     general = True
     """True: any English text may be read, so finding facts does not show which game wrote it."""
 
+    @unrewarded
     def extract(self, step: Step, graph: TemporalGraph, task: Task) -> Extraction:
         """See :class:`~gym_memory.extract.Extractor`."""
         title, _, body = step.text[:_MAX_TEXT_CHARS].partition("\n")

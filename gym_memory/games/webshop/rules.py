@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from gym_memory.core.records import Step, Task, Triple
 from gym_memory.extract import Extraction
-from gym_memory.extract.draft import Draft
+from gym_memory.extract.draft import Draft, unrewarded
 from gym_memory.graph.map import current_place
 from gym_memory.graph.schema import PLAYER, clean_name
 from gym_memory.graph.temporal import TemporalGraph
@@ -68,6 +68,7 @@ class WebShopRules:
     led there, from the title, or from where the agent was.
     """
 
+    @unrewarded
     def extract(self, step: Step, graph: TemporalGraph, task: Task) -> Extraction:
         """See :class:`~gym_memory.extract.Extractor`."""
         page = _PageDraft(step, graph, task)
