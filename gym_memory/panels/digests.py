@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import gymnasium as gym
 
-from gym_memory.core.errors import GymMemoryError
+from gym_memory.core.errors import GymMemoryError, MissingDependencyError
 from gym_memory.core.files import read_bytes
 from gym_memory.panels.panel import DIGITS, PARTS, ObservationDigests, PanelTask
 
@@ -103,7 +103,11 @@ def _other_file(env: gym.Env[Any, str], task: PanelTask) -> str:
 
 
 def differences(env: gym.Env[Any, str], task: PanelTask) -> Iterator[TextDifference]:
-    """Play the way of a task in its world; yield what differs from the panel."""
+    """Play the way of a task in its world; yield what differs from the panel.
+
+    Raises:
+        MissingDependencyError: The game's package is not installed.
+    """
     step = -1
     try:
         if found_file := _other_file(env, task):
@@ -118,6 +122,8 @@ def differences(env: gym.Env[Any, str], task: PanelTask) -> Iterator[TextDiffere
             for part, text, known in zip(PARTS, found, task.shown[step], strict=True):
                 if _digest(text) != known:
                     yield TextDifference(task.task_id, step, part, text)
+    except MissingDependencyError:
+        raise
     except (GymMemoryError, LookupError, OSError) as error:
         yield TextDifference(task.task_id, step + 1, "task", f"cannot be played: {error}")
         return

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import gzip
+import importlib.util
 import json
 from pathlib import Path
 from typing import Any
@@ -189,6 +190,16 @@ def test_missing_data_says_where_to_get_it(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.delenv("ALFWORLD_DATA", raising=False)
     with pytest.raises(BackendError, match="run alfworld-download, and name its folder in"):
         make_world(panel, world)
+
+
+def test_panel_of_a_missing_package_is_not_checked(capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("nle", reason="pip install 'gym-memory[nethack]'")
+    if importlib.util.find_spec("minihack"):
+        pytest.skip("MiniHack is installed")
+    assert run(["panel", "check", "minihack-balrog"]) == 0
+    shown, why = capsys.readouterr()
+    assert "not checked" in shown
+    assert "pip install minihack" in why
 
 
 @pytest.mark.parametrize("name", panel_names())
