@@ -22,8 +22,6 @@ from gym_memory.run.protocols import make_protocol
 from gym_memory.testing.chat import ScriptedServer
 from gym_memory.wrappers import MemoryObservation
 
-from .known import KnownPlays
-
 __all__ = ["hashed", "play", "scripted_model"]
 
 ROOT = Path(__file__).parents[2]
@@ -65,7 +63,6 @@ class Watched(gym.Wrapper[dict[str, Any], str, dict[str, Any], str]):
 def _make_env(job: Job, known: dict[tuple[Any, ...], Any]) -> Any:
     env = job.make_env()
     inner = env if isinstance(env, MemoryObservation) else env.env
-    inner.env = KnownPlays(inner.env, known)
     if inner.memory.uses_oracle:
         inner.memory.oracle = inner.env.get_wrapper_attr("oracle")
     return env
