@@ -17,7 +17,6 @@ ALLOWED = {
     "_rng": "the order of games, which a test fixes",
     "_MOST_CONNECTIONS": "a limit that a test reaches", "_protocol": "the class that has it",
     "_step_s": "a limit that a test lowers for the step that hangs",
-    "_made_with": "the arguments of a game, by which the record knows it again",
     "_cli_utils": "the check behind openenv validate",
 }  # fmt: skip
 PATCHES = re.compile("attr|patch|import")

@@ -240,7 +240,7 @@ def attributed(extract: Extract, *, by_spans: bool = False) -> Extract:
 def unrewarded(extract: Extract) -> Extract:
     """Decorate the method ``extract`` of rules: hide the line that says what the step earned.
 
-    Rules see the reward in its place. Those that are :func:`attributed` need it not.
+    Rules see the reward in its place; :func:`attributed` includes this.
     """
 
     @wraps(extract)

@@ -26,7 +26,7 @@ _NAMING = ("name", "item", "object", "entity", "thing")
 _STATES = ("state", "status")
 """Keys of a thing whose values are states of it."""
 _SPEAKING = ("speaker", "said_by", "sender", "author", "from")
-"""Keys of an object that is what somebody says, not a report."""
+"""Keys of an object that holds what a person says, not a report."""
 _TRUTHS = ("open", "closed", "locked", "lit", "broken", "empty")
 """Keys of a thing that are states of it where their value is true."""
 _SELVES = ("player", "agent", "you", "character")

@@ -20,7 +20,6 @@ from gym_memory.run import rollout
 from gym_memory.run.config import Job
 from gym_memory.run.protocols import make_protocol
 from gym_memory.testing.chat import ScriptedServer
-from gym_memory.wrappers import MemoryObservation
 
 __all__ = ["hashed", "play", "scripted_model"]
 
@@ -60,19 +59,10 @@ class Watched(gym.Wrapper[dict[str, Any], str, dict[str, Any], str]):
         self._seen["observation"].append([shown, came_with])
 
 
-def _make_env(job: Job, known: dict[tuple[Any, ...], Any]) -> Any:
-    env = job.make_env()
-    inner = env if isinstance(env, MemoryObservation) else env.env
-    if inner.memory.uses_oracle:
-        inner.memory.oracle = inner.env.get_wrapper_attr("oracle")
-    return env
-
-
-def play(first: Job, known: dict[tuple[Any, ...], Any]) -> dict[str, str]:
+def play(first: Job) -> dict[str, str]:
     """Play the job with each of the seeds; return a hash of what was seen, by kind.
 
-    The job names files relative to the repository, so its key is the same everywhere. ``known``
-    holds the plays of the jobs before.
+    The job names files relative to the repository, so its key is the same everywhere.
     """
     seen: dict[str, list[Any]] = {
         kind: [] for kind in ("observation", "recall", "action", "plan", "key")
@@ -81,7 +71,7 @@ def play(first: Job, known: dict[tuple[Any, ...], Any]) -> dict[str, str]:
         for seed in SEEDS:
             job = dataclasses.replace(first, seed=seed)
             policy = make_policy(job.policy)
-            env = Watched(_make_env(job, known), policy, seen)
+            env = Watched(job.make_env(), policy, seen)
             with contextlib.closing(env):
                 episode = functools.partial(rollout, env, policy, seed, limit=STEPS)
                 list(make_protocol(job.protocol).episodes(episode))

@@ -6,7 +6,6 @@ import functools
 import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
 
 from gym_memory.core.names import Spec
 
@@ -23,16 +22,12 @@ TRAINING = "training"
 Record = dict[str, str]
 
 
-Make = Callable[[dict[tuple[Any, ...], Any]], Record]
-"""A function of what was played before, see :class:`.KnownPlays`."""
-
-
-def _plays() -> dict[str, dict[str, Make]]:
-    found: dict[str, dict[str, Make]] = {}
+def _plays() -> dict[str, dict[str, Callable[[], Record]]]:
+    found: dict[str, dict[str, Callable[[], Record]]] = {}
     for job in cells():
         game = found.setdefault(Spec(job.env).name, {})
         game[cell_name(job)] = functools.partial(play, job)
-    trained = {f"{TRAINING} | {name}": lambda known, name=name: train(name) for name in LEARNERS}
+    trained = {f"{TRAINING} | {name}": functools.partial(train, name) for name in LEARNERS}
     return {**found, TRAINING: trained}
 
 
@@ -42,9 +37,8 @@ PLAYS = _plays()
 
 def replay(game: str) -> dict[str, Record]:
     """Play all cells of a game."""
-    known: dict[tuple[Any, ...], Any] = {}
     with scripted_model():
-        return {name: make(known) for name, make in PLAYS[game].items()}
+        return {name: make() for name, make in PLAYS[game].items()}
 
 
 def read() -> dict[str, Record]:
