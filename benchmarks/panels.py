@@ -148,9 +148,9 @@ def main() -> None:
         print(env, found, flush=True)
     for name in names if chosen.replay else ():
         if load_panel(name).rows:
-            record = {**measured("panel_replay"), name: replayed(name)}
-            write_measured("panel_replay", record)
-            print(record[name], flush=True)
+            played = replayed(name)
+            write_measured("panel_replay", {**measured("panel_replay"), name: played})
+            print(played, flush=True)
     if chosen.rows or chosen.leaks or chosen.replay:
         return
     for plan in PANELS:
