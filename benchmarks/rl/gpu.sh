@@ -1,23 +1,22 @@
 #!/bin/sh
-# Measure DRRN with a frozen MiniLM at batch 512 on a device.
+# Measure the training of a learner on a device, in environment steps a second.
 #
-# 32 games side by side: environment steps and updates a second of wall clock, and of CPU time.
+# 32 games side by side, no measurement between; drrn with a frozen MiniLM at batch 512.
 #
-#   sh benchmarks/rl/gpu.sh cuda
-#   sh benchmarks/rl/gpu.sh cpu
+#   sh benchmarks/rl/gpu.sh cuda text            also: drrn, lm, sb3, gata, a2c, bc; default: drrn
+#   sh benchmarks/rl/gpu.sh cpu text             OMP_NUM_THREADS=4 for four threads
 #   STEPS=20000 sh benchmarks/rl/gpu.sh cuda     longer than the 2,000 steps of a measurement
 set -e
-device="${1:-cuda}"
+device="${1:-cuda}" learner="${2:-drrn}" steps="${STEPS:-2000}"
 gym_memory="${GYM_MEMORY:-gym-memory}"
-folder="results/rl/minilm-$device"
+folder="results/rl/gpu-$learner-$device"
+[ "$learner" = drrn ] && set -- --set encoder=minilm --set batch=512 --set learn_start=512 --set update_every=4 || set --
 rm -rf "$folder"
 started="$(date +%s.%N)"
-$gym_memory train drrn -e "Cooking?gata_actions=true&level=rl-4" -m arigraph --games 20 \
-  --steps "${STEPS:-2000}" --valid-games 1 --evaluate-every 1000000 --envs 32 --device "$device" \
-  --set encoder=minilm --set batch=512 --set learn_start=512 --set update_every=4 --out "$folder"
+$gym_memory train "$learner" -e "Cooking?gata_actions=true&level=rl-4" -m arigraph --games 20 \
+  --steps "$steps" --valid-games 1 --evaluate-every 1000000 --envs 32 --device "$device" "$@" --out "$folder"
 ended="$(date +%s.%N)"
 cpu="$(sed -n 's/^  "cpu_seconds": \([0-9.]*\).*/\1/p' "$folder/result.json")"
-awk -v s="${STEPS:-2000}" -v w="$started $ended" -v c="$cpu" -v d="$device" 'BEGIN {
-  split(w, t, " "); wall = t[2] - t[1]; u = (s - 512) / 4
-  printf "%s: %.0f s, %.1f steps/s, %.1f updates/s; ", d, wall, s / wall, u / wall
-  printf "%.0f CPU s, %.1f steps/CPU s, %.1f updates/CPU s\n", c, s / c, u / c }'
+awk -v s="$steps" -v w="$started $ended" -v c="$cpu" -v d="$learner on $device" 'BEGIN {
+  split(w, t, " "); wall = t[2] - t[1]
+  printf "%s: %.0f s, %.1f steps/s; %.0f CPU s, %.1f steps/CPU s\n", d, wall, s / wall, c, s / c }'

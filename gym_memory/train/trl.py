@@ -7,12 +7,14 @@ of its own. No TRL is imported.
 from __future__ import annotations
 
 import functools
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from gym_memory.core.errors import InvalidArgumentError
+from gym_memory.core.names import Spec
 from gym_memory.core.optional import require
 from gym_memory.core.records import value_of
 from gym_memory.core.settings import check_int
@@ -327,7 +329,15 @@ def _plain(turn: GameTurn) -> dict[str, Any]:
 
 
 def task_rows(env: str, split: str = "", limit: int | None = None) -> list[dict[str, Any]]:
-    """Return rows of a data set for :class:`StepwiseRollout`: the prompt names the task."""
+    """Return rows of a data set for :class:`StepwiseRollout`: the prompt names the task.
+
+    Warns if ``env`` is a panel: its tasks are for tests, so their rows are for ``eval_dataset``.
+    """
+    if Spec(env).name == "Panel":
+        warnings.warn(
+            f"{env!r} holds test tasks: give its rows as eval_dataset, and train on its world",
+            stacklevel=2,
+        )
     return [
         {"prompt": [{"role": "user", "content": name}]} for name in task_names(env, split)[:limit]
     ]

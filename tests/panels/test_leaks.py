@@ -21,6 +21,7 @@ from gym_memory.run.config import Job, RunConfig
 from gym_memory.run.mixtures import mixtures, training_mixtures
 from gym_memory.run.play import play_job
 from gym_memory.testing.fake_env import FakeHouse
+from gym_memory.train.trl import task_rows
 
 
 @pytest.mark.slow
@@ -81,6 +82,8 @@ def test_training_on_a_panel_is_warned_of() -> None:
     assert "20 of the valid games are those of panel:cooking-medium" in warning
     with pytest.raises(InvalidArgumentError, match="a panel is for tests"):
         Arena("panel:cooking-medium", "none", 100, "valid", 9)
+    with pytest.warns(UserWarning, match="holds test tasks: give its rows as eval_dataset"):
+        assert len(task_rows("panel:cooking-medium")) == 20
 
 
 def test_run_that_learns_on_its_panel_is_warned_of(panel_file: str) -> None:
