@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import re
 
+from gym_memory.core.text import words as split_words
 from gym_memory.extract.effects import perform
 from gym_memory.extract.events import ClausePart, Event
 from gym_memory.extract.known import meant
 from gym_memory.extract.notes.words import Phrase
 from gym_memory.extract.scene import Scene
-from gym_memory.graph.schema import INVENTORY, MEANS, clean_name
+from gym_memory.graph.schema import INVENTORY, MEANS, clean_name, head_noun
 
 __all__ = ["learn_word", "read_answer"]
 
@@ -87,10 +88,17 @@ def _granted(text: str) -> tuple[int, int] | None:
 
 
 def _grants(event: Event, answer: str) -> bool:
-    """True if an answer without a refusal names nothing except the action's object."""
-    if len(answer) > _MOST_CHARS or _REFUSED.search(answer) or _NAMES.search(answer):
+    """True if an answer without a refusal names nothing except the action's object.
+
+    One that says that the agent did something with the thing and its new place grants it, too.
+    """
+    if len(answer) > _MOST_CHARS or _REFUSED.search(answer):
         return False
     kinds = set(event.kinds)
+    if _NAMES.search(answer):
+        words = set(split_words(answer.lower()))
+        parts = {head_noun(part.text.lower()) for part in (event.thing, event.holder)}
+        return "put" in kinds and answer.startswith(("You ", "I ")) and parts <= words
     short = _VAGUE.search(answer) or _SOUND.fullmatch(answer)
     return bool(kinds & _INHERENT or (kinds & _BY_PRONOUN and short))
 
@@ -131,6 +139,8 @@ def learn_word(draft: Scene) -> None:
     if len(found) != 1:
         return
     thing = meant(draft, found.pop(), anywhere=True)
+    if thing == word:  # the text calls it by fewer words
+        return
     place = draft.graph.value(word, "location")
     if place is not None and place.object == INVENTORY:
         draft.add(thing, "is in", INVENTORY)

@@ -42,7 +42,10 @@ SELVES = frozenset(("you", "i", "we", "you've", "i've", "we've"))
 """Subjects that mean the agent."""
 _ADVERBS = frozenset(_DATA["words"]["adverbs"].split())
 _PREPOSITIONS = frozenset(_DATA["words"]["prepositions"].split())
+_RESULTS_OF_MOVING = {"open": "open", "shut": "close", "closed": "close"}
+"""Words after a verb of moving to the kind of event."""
 _PARTICLES = frozenset(("up", "down", "on", "off", "out", "away", "over", "back"))
+_PARTICLES |= _RESULTS_OF_MOVING.keys()
 _DETERMINERS = frozenset(
     ("a", "an", "the", "your", "my", "his", "her", "its", "their", "some", "one", "two", "three")
 )
@@ -73,16 +76,26 @@ _LEAD = re.compile(
 """A clause or phrase before the main clause, which says what happens."""
 
 
+_KINDS_OF_VERBS = (
+    *((k, verb.split()) for k, verbs in _DATA["verbs"].items() for verb in verbs.split(",")),
+    *(
+        (kind, [verb, word])
+        for verb in _DATA["words"]["moving"].split()
+        for word, kind in _RESULTS_OF_MOVING.items()
+    ),
+)
+"""Kinds of events, each with the words of a verb."""
+
+
 def _verb_table() -> dict[str, dict[str, tuple[str, ...]]]:
     """Return the kinds of each verb in all its forms, by the first word of the verb."""
     table: dict[str, dict[str, tuple[str, ...]]] = {}
-    for kind, verbs in _DATA["verbs"].items():
-        for words in (verb.split() for verb in verbs.split(",")):
-            at = next(n for n, word in enumerate(words) if word not in _UNINFLECTED)
-            for form in verb_forms(words[at]):
-                verb = " ".join((*words[:at], form, *words[at + 1 :]))
-                row = table.setdefault(verb.partition(" ")[0], {})
-                row[verb] = tuple(dict.fromkeys((*row.get(verb, ()), kind)))
+    for kind, words in _KINDS_OF_VERBS:
+        at = next(n for n, word in enumerate(words) if word not in _UNINFLECTED)
+        for form in verb_forms(words[at]):
+            verb = " ".join((*words[:at], form, *words[at + 1 :]))
+            row = table.setdefault(verb.partition(" ")[0], {})
+            row[verb] = tuple(dict.fromkeys((*row.get(verb, ()), kind)))
     return table
 
 
@@ -90,10 +103,7 @@ _VERBS = _verb_table()
 _LONGEST = {head: max(verb.count(" ") + 1 for verb in row) for head, row in _VERBS.items()}
 """First words of verbs to the words of the longest verb with it."""
 _ORDERING = frozenset(
-    word
-    for verbs in _DATA["verbs"].values()
-    for word in (verb.split()[0] for verb in verbs.split(","))
-    if word not in tuple(verb_forms(word))[1:]
+    verb[0] for _, verb in _KINDS_OF_VERBS if verb[0] not in tuple(verb_forms(verb[0]))[1:]
 )
 """First words of verbs in the form that orders: *the thief* or a name does not go with it."""
 _EFFECTIVE = frozenset(
@@ -335,7 +345,11 @@ def _event(
     begin = at
     after = at if at < end and lower[at] in _PREPOSITIONS else words.first(at + 1, end, _ends_name)
     if after < end and lower[after] in _PARTICLES:
-        is_last = after + 1 == end or lower[after + 1] in _PREPOSITIONS
+        is_last = (
+            after + 1 >= end
+            or lower[after + 1] in _PREPOSITIONS
+            or (lower[after] in _RESULTS_OF_MOVING)
+        )
         if is_last or after == at:
             kinds = _VERBS.get(verb, {}).get(f"{verb} {lower[after]}", kinds)
             if after == at:
@@ -361,6 +375,9 @@ def _ends_name(words: _SentenceWords, at: int) -> bool:
     if word in ",;:(":
         after = words.lower[at + 1] if at + 1 < len(words.lower) else ""
         return word != "," or (after not in _DETERMINERS and after != "and")
+    if word in _RESULTS_OF_MOVING:  # pull the door open and go in, but: take the open box
+        after = words.lower[at + 1] if at + 1 < len(words.lower) else ","
+        return after in _PREPOSITIONS or after in _JOINTS
     return word in _PREPOSITIONS or (word == "and" and _begins_clause(words, at + 1))
 
 

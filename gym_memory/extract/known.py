@@ -84,10 +84,10 @@ def another(name: str) -> str:
 
 
 def _is_near(around: Surroundings, name: str, *, carried: bool | None) -> bool:
-    """True if a thing is in hand, here, or in or on such a thing."""
+    """True if a thing is in hand, here, a door of this place, or in or on such a thing."""
     place = around.graph.value(name, "location")
     if place is None:
-        return False
+        return any(fact.subject == around.room for fact in around.graph.incoming(name))
     if carried is not None and (place.object == INVENTORY) != carried:
         return False
     for _ in range(_MOST_HOLDERS):

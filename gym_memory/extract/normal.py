@@ -373,6 +373,16 @@ _OWN_STATE = re.compile(
     r"(?<![\w,] )(?<!\w)(?P<head>(?:An?|The) [^.,\n]{2,40}), (?:its|whose) \w+(?: is)? "
     r"(?P<state>ajar|open|closed|shut|locked),(?P<rest>[^.\n]*\.)"
 )
+_STATE_IN_BRACKETS = re.compile(
+    r"(?<=\w )\[(?P<state>open|closed|shut|locked|unlocked|empty|lit|unlit|on|off|broken)\]"
+)
+_ITEMS_IN_BRACKETS = re.compile(r"(?<=: )\[[\w' -]{1,30}\](?:,? ?\[[\w' -]{1,30}\])+")
+
+
+def _bare_items(found: re.Match[str]) -> str:
+    return ", ".join(re.findall(r"\[(.+?)\]", found[0]))
+
+
 _LINE_STEPS = _Steps(
     ("</", [((), _ANY_TAG, _nothing)]),
     ("...", [((), _LEADER, _leader)]),
@@ -392,6 +402,10 @@ _LINE_STEPS = _Steps(
     (" >", [((), _FINAL_PROMPT, _nothing)]),
     ("   ", [((), _COLUMNS, lambda found: "\n")]),
     ("[", [(("][", "] ["), _BRACKETED_PAIRS, lambda found: "]\n[")]),
+    (" [", [
+        ((), _STATE_IN_BRACKETS, lambda found: f"({found['state']})"),
+        ((), _ITEMS_IN_BRACKETS, _bare_items),
+    ]),
     ("]", [
         (("]o", "]O", "]a", "]A", "]e", "]E"), _KEY_LINE, _key_line),
         (("]o", "]O", "]a", "]A", "]e", "]E", "]p"), _KEY, lambda found: found["letter"]),

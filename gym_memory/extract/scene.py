@@ -28,7 +28,7 @@ from gym_memory.graph.schema import (
 
 __all__ = ["ARTICLE", "COMPASS", "LOOKING", "NAME", "NOTHING", "POSSESSION", "RELATIVE"]
 __all__ += ["ROOM_ITSELF", "SAME", "STATE_WORD", "VAGUE", "Scene", "find_things", "has_any", "here"]
-__all__ += ["is_name", "one_thing", "place_name", "put_in", "relation", "seen_relation"]
+__all__ += ["is_name", "items_in", "one_thing", "place_name", "put_in", "relation", "seen_relation"]
 __all__ += ["split_sentences", "spoken", "things_in"]
 
 
@@ -48,7 +48,8 @@ _SENTENCE = re.compile(r"(?:[^.!?\n]+|\.(?=\w))+[.!?]*[\"']?")
 """A dot inside a number or a name ends nothing."""
 _ANY_STATE = re.compile(rf"\b{STATE_WORD}\b")
 _WITH_STATE = re.compile(
-    rf"(?P<thing>.+?),? (?:that|which) (?:is|are)(?: currently| now)? (?P<state>{STATE_WORD})"
+    r"(?P<thing>.+?)(?:,? (?:that|which) (?:is|are)(?: currently| now)?|,) "
+    rf"(?P<state>{STATE_WORD})"
     r"(?: and .*)?$"
 )
 _IN_BRACKETS = re.compile(
@@ -99,21 +100,28 @@ def split_sentences(text: str) -> tuple[tuple[str, int], ...]:
 @lru_cache(maxsize=4096)
 def things_in(text: str, bare: bool) -> tuple[Phrase, ...]:
     """Return the things of an enumeration; those without an article only if ``bare``."""
-    begin, found = 0, []
-    several = "," in text or " and " in text
-    for cut in [*(_SPLIT.finditer(text) if several else ()), None]:
-        phrase = one_thing(text[begin : cut.start() if cut else len(text)], bare)
+    found = []
+    for begin, item in items_in(text):
+        phrase = one_thing(item, bare)
         if phrase is not None:
             found.append(Phrase(*phrase[:2], begin + phrase.start, begin + phrase.end))
-        begin = cut.end() if cut else len(text)
     return tuple(found)
+
+
+def items_in(text: str) -> Iterator[tuple[int, str]]:
+    """Yield the items of an enumeration, each with where it begins."""
+    begin = 0
+    several = "," in text or " and " in text
+    for cut in [*(_SPLIT.finditer(text) if several else ()), None]:
+        yield begin, text[begin : cut.start() if cut else len(text)]
+        begin = cut.end() if cut else len(text)
 
 
 def one_thing(text: str, bare: bool) -> Phrase | None:
     """Read one thing, its states before the name, in a clause or in brackets."""
     states: list[str] = []
     end = len(text)
-    clause = has_any(text, (" that ", " which ", ")"))
+    clause = has_any(text, (" that ", " which ", ")", ", "))
     for pattern in (_WITH_STATE, _IN_BRACKETS) if clause else ():
         found = pattern.fullmatch(text[:end])
         if found is not None:

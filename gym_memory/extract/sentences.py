@@ -10,7 +10,7 @@ from gym_memory.extract.denials import read_denial
 from gym_memory.extract.effects import perform
 from gym_memory.extract.events import IMMATERIAL, INTANGIBLE, SELVES, Event, events_in
 from gym_memory.extract.known import meant
-from gym_memory.extract.notes.words import names_person, verb_forms
+from gym_memory.extract.notes.words import PLACED, names_person, verb_forms
 from gym_memory.extract.places import ARE, MOVED, PASSABLE, YOU, is_denied, ways_in
 from gym_memory.extract.scene import (
     ARTICLE,
@@ -24,6 +24,7 @@ from gym_memory.extract.scene import (
     here,
     hold,
     is_name,
+    items_in,
     place_name,
     put_in,
     read_away,
@@ -75,10 +76,11 @@ _BY = (
 )
 """Prepositions before a thing that another one is close to."""
 _ON_IN = r"(?:on top of|in(?:side)?|on|under(?:neath)?|upon)"
+_SEE = r"(?:see|notice|spot|find|discover)"
 _SEEN = re.compile(
     r"(?:(?:[Ii]n (?:one|another|the other) (?:part|side|corner) of the room|[Nn]earby"
     r"|[Aa]round you),? )?"
-    rf"(?:(?:[Yy]ou|I|[Ww]e) (?:can )?(?:also )?(?:see|notice|spot|find)(?: here)?"
+    rf"(?:(?:[Yy]ou|I|[Ww]e) (?:can )?(?:also )?{_SEE}(?: here)?"
     rf"|[Hh]ere (?:you|I) (?:see|find)|[Tt]here(?: is| are|'s)(?: also)?"
     rf"|[Aa]round (?:you|me) (?:is|are)) "
     rf"(?P<things>{_THINGS}){_STOP}"
@@ -106,7 +108,7 @@ _LEADS = (
 )
 _POSED_BY = re.compile(
     rf"(?:(?:[Hh]alf[- ])?[Hh]idden |{_POSED} )?{_BY} (?:{ARTICLE} {NAME}|it|them),? "
-    rf"(?:{_LIE}|{_BE}|(?:you|I) (?:can )?(?:see|find)) "
+    rf"(?:{_LIE}|{_BE}|(?:you|I) (?:can )?{_SEE}) "
     rf"(?P<items>{ARTICLE} {_THINGS}){_STOP}",
     re.IGNORECASE,
 )
@@ -118,7 +120,8 @@ _DOES_BY = re.compile(
 """A thing at another that does something: *by the window a clock ticks softly*."""
 _WHERE = re.compile(
     rf"(?P<items>{ARTICLE} {_THINGS}) (?:{_BE}(?: now)?(?: {_POSED})?|{_LIE}) "
-    rf"(?P<where>{_ON_IN}|(?:(?<=hangs )|(?<=hung )|(?<=hanging ))from) (?P<place>{NAME}){_STOP}"
+    rf"(?P<where>{_ON_IN}|(?:(?<=hangs )|(?<=hung )|(?<=hanging ))from) (?P<place>{NAME})"
+    rf"(?:, (?:half|almost|nearly|still|only|quite|very)\b[^,.!?]*)?{_STOP}"
 )
 _ALL_WAYS = re.compile(
     r"(?:There are |You see )?(?P<ways>(?:exits|paths|passages|doors|roads|tunnels|corridors) "
@@ -127,13 +130,14 @@ _ALL_WAYS = re.compile(
 )
 _HOLDS = re.compile(
     rf"(?:{_POSED} )?(?P<where>{_ON_IN}|(?<=ing )from) (?P<place>{ARTICLE} {NAME}),? "
-    rf"(?:is|are|there (?:is|are)|(?:you|I) (?:can )?(?:also )?see|{_LIE}) "
+    rf"(?:is|are|there (?:is|are)|(?:you|I) (?:can )?(?:also )?{_SEE}|{_LIE}) "
     rf"(?P<items>{_THINGS}){_STOP}",
     re.IGNORECASE,
 )
 _INSIDE = re.compile(
     rf"(?:Inside|(?P<where>In|Inside|On) it),? "
-    rf"(?:(?:is|are|there (?:is|are))|(?:you|I) (?:can )?(?:see|find)) (?P<items>{_THINGS}){_STOP}"
+    rf"(?:(?:is|are|there (?:is|are))|(?:you|I) (?:can )?{_SEE}) (?P<items>{_THINGS}){_STOP}"
+    rf"|(?P<shown>{ARTICLE} {_THINGS}) (?:is|are|lies?) inside(?: it)?{_STOP}"
 )
 _CONTAINS = re.compile(
     rf"(?P<place>{ARTICLE} {NAME}|It) (?:contains?|holds?|(?P<has>has)) (?P<items>{_THINGS}){_STOP}"
@@ -156,7 +160,7 @@ _CHANGED = re.compile(
     rf"{YOU} open (?P<thing>{ARTICLE} {NAME})(?: with {NAME})?, revealing (?P<items>[^.!?]+){_STOP}"
 )
 _OPENS = re.compile(
-    rf"(?:Opening )?(?P<thing>[Tt]he {NAME})"
+    rf"(?:(?P<doing>[A-Z]\w+ing) )?(?P<thing>[Tt]he {NAME})"
     rf"(?:(?: opens| \w+s open)(?:, revealing (?P<items>{_THINGS})| with [^.!?]+)?"
     rf"| reveals (?P<more>{_THINGS})){_STOP}"
 )
@@ -215,7 +219,13 @@ def _see(draft: Scene, found: re.Match[str]) -> None:
     if place is not None:
         put_in(draft, place["things"], start, place["where"], clean_name(place["place"]))
     elif bare == text or _ONE.match(bare):
-        here(draft, bare, start, bare=bare != text)
+        for begin, item in [(0, bare)] if "(" in bare else items_in(bare):
+            place = _LOCATED.fullmatch(item)
+            if place is not None:
+                holder = clean_name(place["place"])
+                put_in(draft, place["things"], start + begin, place["where"], holder)
+            else:
+                here(draft, item, start + begin, bare=bare != text)
     else:
         for name in _NAMES.finditer(bare):  # no articles, so every comma divides
             here(draft, name.group(), start + name.start(), bare=True)
@@ -250,8 +260,8 @@ def _away(draft: Scene, found: re.Match[str]) -> bool:
 def _inside(draft: Scene, found: re.Match[str]) -> None:
     """Read ``Inside, you find a key``; of the last topic."""
     if draft.topic:
-        where = (found["where"] or "in").lower()
-        put_in(draft, found["items"], found.start("items"), where, draft.topic)
+        where, items = (found["where"] or "in").lower(), "shown" if found["shown"] else "items"
+        put_in(draft, found[items], found.start(items), where, draft.topic)
 
 
 def _way(draft: Scene, found: re.Match[str]) -> bool:
@@ -276,12 +286,15 @@ def _way(draft: Scene, found: re.Match[str]) -> bool:
 
 def _state(draft: Scene, found: re.Match[str]) -> None:
     """Read ``The fridge is closed``; *it* is the last topic."""
-    thing = clean_name(found["thing"])
+    placed = PLACED.search(found["thing"].lower())
+    thing = clean_name(found["thing"][: placed.start() if placed else None])
     name = draft.topic if thing in _PRONOUNS else meant(draft, _OWNED.sub("", thing))
     state = found["state"].lower()
     if state[-1].isdigit():
         draft.outdate(name, "is", None)
     if is_name(name):
+        if placed is not None and draft.room and _DOOR.search(name) and placed["way"] in DIRECTIONS:
+            draft.add(draft.room, door_relation(placed["way"]), name, *found.span("thing"))
         draft.add(name, "is", SAME.get(state, state), *found.span("state"))
         if state == "empty":
             draft.keep_only(name, ())
@@ -296,9 +309,11 @@ def _change(draft: Scene, found: re.Match[str]) -> None:
     """Read an opening, and the contents that it shows."""
     groups = found.groupdict()
     shown = "more" if groups.get("more") else "items"
+    opens = (groups.get("doing") or "Opening").startswith(("Open", "Un"))  # not: Searching the box
     for phrase in find_things(draft, found["thing"], found.start("thing")):
         name = meant(draft, phrase.name)
-        draft.add(name, "is", "open", phrase.start, phrase.end)
+        if opens:
+            draft.add(name, "is", "open", phrase.start, phrase.end)
         if groups.get(shown) and not _DOOR.search(name):
             put_in(draft, found[shown], found.start(shown), "in", name)
         draft.topic = name
@@ -351,13 +366,14 @@ _FORMS: tuple[tuple[frozenset[str] | None, _Form], ...] = (
     (_ALL, (_ALL_WAYS, _open_up, (" all four",))),
     (_SEEING, (_SEEN, _see, ())),
     (frozenset(("inside", "in", "on")), (_INSIDE, _inside, ("nside", " it"))),
+    (None, (_INSIDE, _inside, (" inside",))),
     (_PLACED, (_HOLDS, _hold, ())),
     (_NEAR, (_POSED_BY, _posed, ())),
     (_NEAR, (_DOES_BY, _posed, ())),
     (_SUBJECTS, (CARRYING, _carry, ())),
     (_SUBJECTS, (HAVING, _carry_listed, ())),
     (_SUBJECTS, (_CHANGED, _change, ())),
-    (frozenset(("opening", "the")), (_OPENS, _change, (" open", " reveals"))),
+    (None, (_OPENS, _change, (" open", " reveals"))),
     (frozenset(("it", "it's")), (_CLOCK, _clock, ())),
     (None, (_STEPS_AWAY, _away, (" step",))),
     (None, (_IS, _state, (" is", " are", "'s", "s open", "s shut", "s closed"))),
@@ -367,8 +383,9 @@ _FORMS: tuple[tuple[frozenset[str] | None, _Form], ...] = (
 )
 """Forms of sentences, special ones before general ones, with the words that may begin them.
 
-None stands for an article, *it* and *this*. A sentence without any of the last parts does not have
-the form. Both are fast tests for slow patterns: without them a new text takes a quarter longer.
+None stands for an article, *it*, *this* and a verb in *-ing*. A sentence without any of the last
+parts does not have the form. Both are fast tests for slow patterns: without them a new text takes a
+quarter longer.
 """
 _OPINIONS = frozenset(
     form
@@ -396,7 +413,7 @@ _DOUBTFUL = (_way, _hold, _carry_listed, _away)
 """Readers that may return False, so that a later form is tried too."""
 _MOVING = frozenset(("come", "leave"))
 _OWNED = re.compile(r"(?:your|this|that) ")
-_GENERAL = re.compile(ARTICLE + "|it|it's|they|this|that")
+_GENERAL = re.compile(ARTICLE + r"|it|it's|they|this|that|\w+ing")
 
 
 @lru_cache(maxsize=4096)

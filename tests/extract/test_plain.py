@@ -163,6 +163,17 @@ def test_reward_says_whether_a_thing_is_where_it_belongs(
         ("You are in the den. You put the hat in your inventory. The cap is put in the left side "
          "of the trunk. A mug lies in one corner of the room.",
          "you|is in|den; hat|is in|inventory; cap|is in|left side of the trunk; mug|is in|den"),
+        ("Shed\nThere's a saw on top of the crate, and a torch, unlit, in the corner. An old gate "
+         "to the west is locked. A jug of milk stands on the shelf, half empty.",
+         "you|is in|shed; saw|is on|crate; torch|is in|shed; torch|is|unlit;"
+         " shed|has west door|old gate; old gate|is|locked; jug of milk|is on|shelf"),
+        ("Shed\nUnzipping the bag reveals a map. The chest is open. A rope is inside. Under the "
+         "mat you discover a key. Searching the coat reveals a pin.",
+         "you|is in|shed; bag|is|open; map|is in|bag; chest|is|open; rope|is in|chest;"
+         " key|is under|mat; pin|is in|coat"),
+        ("Engine Room\nA toolbox [closed] sits by the boiler.\n> Exits: [fore] [aft]",
+         "you|is in|engine room; toolbox|is in|engine room; toolbox|is|closed;"
+         " engine room|has exit|fore; engine room|has exit|aft"),
     ],
 )  # fmt: skip
 def test_what_a_text_says(text: str, facts: str) -> None:
@@ -305,3 +316,24 @@ def test_name_written_apart_or_short_is_one_thing() -> None:
     opened = "The door reluctantly opens to reveal a stair."
     assert "trapdoor|is|open" in read(opened, "open trapdoor", known)[1]
     assert "trapdoor|is|open" in read("The trap door is open.", "look", known)[1]
+
+
+@pytest.mark.parametrize(
+    ("known", "action", "text", "facts"),
+    [
+        ("you|is in|hut; small mailbox|is in|hut", "open mailbox", "You open the mailbox.",
+         "small mailbox|is in|hut; small mailbox|is|open"),
+        ("you|is in|hut; desk|is|closed", "open desk", "You pull the desk open and look in.",
+         "desk|is|open"),
+        ("you|is in|hut; desk|is|open", "close desk", "You push the desk shut.", "desk|is|closed"),
+        ("you|is in|hut; iron gate|is|locked; hut|has west door|iron gate", "unlock gate", "Click!",
+         "iron gate|is|unlocked; hut|has west door|iron gate"),
+        ("you|is in|hut; oak box|is|open; oak box|is in|hut; rope|is in|inventory",
+         "put rope in box", "You coil the rope and stow it in the box.",
+         "rope|is in|oak box; oak box|is in|hut; oak box|is|open"),
+    ],
+)  # fmt: skip
+def test_answer_changes_what_the_action_names(
+    known: str, action: str, text: str, facts: str
+) -> None:
+    assert read(text, action, known)[1] == {"you|is in|hut", *facts.split("; ")}

@@ -17,7 +17,17 @@ from gym_memory.graph.map import is_door
 from gym_memory.graph.schema import DIRECTIONS, INVENTORY, PLAYER, direction_of, head_noun
 
 __all__ = ["CARRIED", "CONTAINER", "DIRECTION_LIST", "DOOR", "KEY", "NAME", "ROOM", "STATES"]
-__all__ += ["SUPPORTER", "THING", "VERBS", "KindOf", "Phrase", "is_base", "kind_in", "kind_of_noun"]
+__all__ += [
+    "PLACED",
+    "SUPPORTER",
+    "THING",
+    "VERBS",
+    "KindOf",
+    "Phrase",
+    "is_base",
+    "kind_in",
+    "kind_of_noun",
+]
 __all__ += ["names_person", "phrase_pattern", "senses", "split_things", "verb_forms", "word_group"]
 
 KindOf = Callable[[str], str | None]
@@ -191,6 +201,11 @@ DIRECTION_LIST = rf"{_ONE_WAY}(?:(?:, and |, | and ){_ONE_WAY})*"
 _SPLIT = re.compile(r"(?:,? and |, )(?=(?:an?|some|the|one|two|\d+)\s)", re.IGNORECASE)
 _HEAD = re.compile(r"\s*(?:an?|some|the)\s+", re.IGNORECASE)
 _REMARK = re.compile(r"(?<!\s)\s*\([^()]*\)\s*$")  # a run of blanks is tried once
+PLACED = re.compile(
+    rf"\s+(?:to|on|in|at) (?:the|your) (?P<way>{_ONE_WAY}|left|right)(?:ern)?"
+    r"(?: (?:wall|side|end))?$"
+)
+"""Words after a name that say where it is: *a gate to the west*."""
 _MOST = 200
 
 
@@ -227,6 +242,9 @@ def _phrase(text: str, begin: int, end: int, start: int) -> Phrase | None:
     remark = _REMARK.search(text, begin, end)
     if remark is not None and remark.start() > begin:
         end = remark.start()
+    placed = PLACED.search(text.lower(), begin, end)
+    if placed is not None and placed.start() > begin:
+        end = placed.start()
     words = text[begin:end].lower().split()
     states = []
     while len(words) > 1 and words[0] in STATES:
