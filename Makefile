@@ -7,7 +7,7 @@ export OMP_NUM_THREADS ?= 1
 # Images often forbid bytecode; without it each of the many processes compiles everything again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo check test lint docs clean help
+.PHONY: demo check fast test lint docs clean help
 
 help:
 	@echo "make demo   install what the demo needs, compare policies and memories on real games"
@@ -38,7 +38,10 @@ test: $(VENV)/.test
 	@command -v chromedriver >/dev/null || echo "The pages are not tried in a browser: apt-get install chromium chromium-driver"
 	$(BIN)/python -m pytest -n auto --dist worksteal
 
-check: lint
+check: $(VENV)/.test
+	@$(MAKE) --no-print-directory -j 2 lint fast
+
+fast: $(VENV)/.test
 	$(BIN)/python -m pytest tests -m "not slow" -n 2 --dist worksteal
 
 lint: $(VENV)/.test

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import re
 import subprocess
 from pathlib import Path
@@ -28,6 +29,12 @@ def tracked(*patterns: str) -> list[Path]:
     except (OSError, subprocess.CalledProcessError):
         pytest.skip("needs a git checkout")
     return [path for name in names.stdout.split("\0") if name and (path := ROOT / name).is_file()]
+
+
+@functools.cache
+def parsed() -> dict[Path, ast.Module]:
+    """Parse our sources once."""
+    return {path: ast.parse(path.read_text("utf-8")) for path in tracked("*.py") if is_ours(path)}
 
 
 def documented(docstring: str) -> list[str]:
@@ -62,7 +69,7 @@ def fields(node: ast.ClassDef, classes: dict[str, ast.ClassDef]) -> set[str]:
 
 
 def test_args_entry_is_a_parameter() -> None:
-    trees = {path: ast.parse(path.read_text("utf-8")) for path in tracked("*.py") if is_ours(path)}
+    trees = parsed()
     classes = {
         node.name: node
         for tree in trees.values()
@@ -111,9 +118,7 @@ def wrong_beginnings(tree: ast.Module) -> list[str]:
 
 
 def test_docstring_of_library_begins_with_verb_or_noun() -> None:
-    ours = [path for path in tracked("*.py") if is_ours(path)]
-    ours = [path for path in ours if path.parts[-3:-1] != MADE_FROM]
-    trees = {path: ast.parse(path.read_text("utf-8")) for path in ours}
+    trees = {path: tree for path, tree in parsed().items() if path.parts[-3:-1] != MADE_FROM}
     wrong = [
         f"{path.relative_to(ROOT)}:{entry}"
         for path, tree in trees.items()

@@ -459,7 +459,7 @@ class _Endless(http.server.BaseHTTPRequestHandler):
 def endless() -> Iterator[str]:
     """Yield the address of a server of such answers."""
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), _Endless)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+    threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
     yield f"http://127.0.0.1:{server.server_port}/v1"
     server.shutdown()
     server.server_close()
@@ -531,7 +531,7 @@ def test_the_key_is_nowhere(serve, connect, tmp_path):
         pickle.dumps(model)
     assert copy.deepcopy(model) is model
     echo = http.server.HTTPServer(("127.0.0.1", 0), _Echo)
-    threading.Thread(target=echo.serve_forever, daemon=True).start()
+    threading.Thread(target=echo.serve_forever, args=(0.02,), daemon=True).start()
     try:
         with pytest.raises(ModelError) as caught:
             ask(OpenAIChat("m", f"http://127.0.0.1:{echo.server_port}/v1", retries=0))

@@ -200,7 +200,7 @@ class _Answers(BaseHTTPRequestHandler):
 @pytest.fixture
 def liar() -> Iterator[Liar]:
     with Liar() as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+        threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
         yield server
         server.shutdown()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -20,12 +21,9 @@ from gym_memory.train.trl import (
 
 pytestmark = pytest.mark.slow
 
-trl = pytest.importorskip("trl")
-torch = pytest.importorskip("torch")
-transformers = pytest.importorskip("transformers")
-tokenizers = pytest.importorskip("tokenizers")
-datasets = pytest.importorskip("datasets")
-pytest.importorskip("textworld")
+for package in ("trl", "torch", "transformers", "tokenizers", "datasets", "textworld"):
+    if find_spec(package) is None:  # imported by the tests: each worker reads all files
+        pytest.skip(f"{package} is not installed", allow_module_level=True)
 
 ENV = "Cooking?level=rl-1&split=train"
 SPECIAL = ["<|endoftext|>", "<|im_start|>", "<|im_end|>"]
@@ -33,6 +31,8 @@ SPECIAL = ["<|endoftext|>", "<|im_start|>", "<|im_end|>"]
 
 def tokenizer() -> Any:
     """Return a tokenizer of one token per byte, with a chat template for tools."""
+    import tokenizers
+    import transformers
     from trl.chat_template_utils import qwen2_5_chat_template
 
     letters = sorted(tokenizers.pre_tokenizers.ByteLevel.alphabet())
@@ -51,6 +51,11 @@ def tokenizer() -> Any:
 
 
 def trainer(folder: Path, data: list[dict[str, Any]], **given: Any) -> Any:
+    import datasets
+    import torch
+    import transformers
+    import trl
+
     words = tokenizer()
     torch.manual_seed(0)
     model = transformers.LlamaForCausalLM(
@@ -93,6 +98,8 @@ def short(completions: list[Any], **others: Any) -> list[float]:
 
 
 def test_steps_of_constant_size_train(tmp_path: Path) -> None:
+    import torch
+
     kept: list[dict[str, Any]] = []
     rollout = StepwiseRollout(
         ENV, "arigraph", 50, max_steps=2, max_actions=4, max_tokens=8, on_rows=kept.extend

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -28,8 +29,9 @@ from gym_memory.wrappers import MemoryObservation
 
 pytestmark = pytest.mark.slow
 
-pytest.importorskip("transformers", reason="transformers is not installed")
-pytest.importorskip("peft", reason="peft is not installed")
+for package in ("transformers", "peft"):
+    if find_spec(package) is None:  # imported by the tests: each worker reads all files
+        pytest.skip(f"{package} is not installed", allow_module_level=True)
 
 
 @pytest.fixture(scope="module")

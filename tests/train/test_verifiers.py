@@ -62,7 +62,7 @@ class _Handler(BaseHTTPRequestHandler):
 @pytest.fixture
 def replay() -> Iterator[Replay]:
     with Replay() as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+        threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
         yield server
         server.shutdown()
 
