@@ -36,6 +36,7 @@ def run(*words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
 
 
+@pytest.mark.slow
 def test_every_benchmark_is_listed_with_what_it_does() -> None:
     lines = run().stdout.partition("\n\n")[2].splitlines()
     about = dict(line.split(maxsplit=1) for line in lines)

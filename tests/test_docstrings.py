@@ -68,6 +68,7 @@ def fields(node: ast.ClassDef, classes: dict[str, ast.ClassDef]) -> set[str]:
     return found
 
 
+@pytest.mark.slow
 def test_args_entry_is_a_parameter() -> None:
     trees = parsed()
     classes = {
@@ -117,6 +118,7 @@ def wrong_beginnings(tree: ast.Module) -> list[str]:
     return found
 
 
+@pytest.mark.slow
 def test_docstring_of_library_begins_with_verb_or_noun() -> None:
     trees = {path: tree for path, tree in parsed().items() if path.parts[-3:-1] != MADE_FROM}
     wrong = [

@@ -152,6 +152,7 @@ def optional() -> set[str]:
     }
 
 
+@pytest.mark.slow
 def test_the_sources_are_all_seen() -> None:
     assert {
         "gym_memory",
@@ -304,6 +305,7 @@ print(json.dumps([sorted(sys.modules), events]))
 """
 
 
+@pytest.mark.slow
 def test_import_and_list_load_nothing_optional_nor_open_sockets(python) -> None:
     modules, events = json.loads(python(IMPORT_ONLY))
     tops = {name.split(".")[0] for name in modules}

@@ -77,6 +77,7 @@ def stays_text(value: object) -> bool:
         return True
 
 
+@pytest.mark.slow
 @settings(derandomize=True, max_examples=200, deadline=None)
 @given(kwargs=st.dictionaries(keys, scalars, max_size=4))
 def test_format_is_the_inverse(kwargs: dict) -> None:

@@ -7,6 +7,8 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[1]
 FILES = sorted({*ROOT.glob("tests/**/*.py"), *ROOT.glob("packages/*/tests/**/*.py")})
 ALLOWED = {
@@ -38,6 +40,7 @@ def private(tree: ast.AST) -> Iterator[str]:
         yield from (name for name in names if re.fullmatch(r"_[A-Za-z]\w*", name))
 
 
+@pytest.mark.slow
 def test_tests_touch_nothing_private_and_assert_no_time() -> None:
     for path in FILES:
         text = path.read_text(encoding="utf-8")

@@ -28,6 +28,7 @@ def rows_of(*lengths: int) -> list[list[dict]]:
     ]
 
 
+@pytest.mark.slow
 def test_cut_at_every_byte(tmp_path) -> None:
     """Whatever is left of a file holds the first rows, and can be continued."""
     path = tmp_path / "rows"

@@ -167,6 +167,7 @@ def test_an_answer_never_seen_lets_an_action_be_repeated() -> None:
         assert policy.archive.tried["", "hit orc"] == (1 if left else 2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("restore", ["snapshot", "replay"])
 def test_going_back_is_counted(restore: str) -> None:
     job = Job("FakeHouse", "arigraph", f"explorer?restore={restore}", 0, "interactions?steps=150")
@@ -189,6 +190,7 @@ def test_a_house_is_won_by_exploring(seed: int, memory: str) -> None:
     assert rows[-1].success
 
 
+@pytest.mark.slow
 def test_trials_get_better_without_going_back() -> None:
     spec, values = "evotest?k=12&steps=15&actions=true", []
     for seed in range(4):

@@ -108,6 +108,7 @@ def test_similar_task_is_played_as_far_as_demonstrated() -> None:
     assert result.score >= 70
 
 
+@pytest.mark.slow
 def test_focuses_on_what_goal_names_though_nobody_showed_it() -> None:
     goal = "Your task is to turn on the red lamp. First, focus on the red lamp. Then, {}"
     view = (
@@ -186,6 +187,7 @@ def test_says_a_demonstration_in_terms_of_another_goal() -> None:
     assert condition_of(goal, "red box") == ("it is above 10.0 degrees", "use the tin")
 
 
+@pytest.mark.slow
 def test_prefers_the_demonstration_of_the_same_kind(knowledge: ShownKnowledge) -> None:
     for one in knowledge.demonstrations:
         assert nearest(one.goal, knowledge.demonstrations)[0][0].task == one.task

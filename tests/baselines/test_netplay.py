@@ -127,6 +127,7 @@ def test_over_http_it_plays_as_the_descender_does(server: ScriptedServer) -> Non
     env.close()
 
 
+@pytest.mark.slow
 def test_a_faulty_server_does_not_end_the_game() -> None:
     pytest.importorskip("nle", reason="NLE is not installed")
     schedule = [name for fault in ("500", "wrong_json", "empty") for name in (fault, "")]

@@ -73,6 +73,7 @@ def test_without_words_it_helps(run: Run) -> None:
     assert "Commands" in run()[1]
 
 
+@pytest.mark.slow
 def test_it_runs_as_a_module_and_as_a_script() -> None:
     script = Path(sys.executable).with_name("gym-memory")
     for command in ([sys.executable, "-m", "gym_memory"], [str(script)]):
@@ -296,6 +297,7 @@ except SystemExit as end:
 """
 
 
+@pytest.mark.slow
 def test_the_overview_names_all_and_imports_nothing_heavy() -> None:
     done = subprocess.run([sys.executable, "-c", HEAVY], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
@@ -304,6 +306,7 @@ def test_the_overview_names_all_and_imports_nothing_heavy() -> None:
     assert "Remembers nothing" in done.stdout
 
 
+@pytest.mark.slow
 def test_help_is_whole_at_80_columns(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "80")
     commands = [(name,) for name in COMMANDS]
@@ -319,6 +322,7 @@ def test_help_is_whole_at_80_columns(run: Run, monkeypatch: pytest.MonkeyPatch) 
     assert "OPENAI_BASE_URL" in run("compare", "--help")[1]
 
 
+@pytest.mark.slow
 def test_an_environment_may_be_named_by_its_id(run: Run) -> None:
     words = ("-m", "none", "-p", "walkthrough", "-s", "0", "-w", "1", "-o", "out", "--json")
     env = "gym_memory/FakeHouse-v0?max_steps=9"
@@ -374,6 +378,7 @@ def test_list_shows_what_is_not_installed(run: Run, monkeypatch: pytest.MonkeyPa
     assert "pip install 'gym-memory[rl]'" in flat(out)
 
 
+@pytest.mark.slow
 def test_doctor_finds_what_is_here_and_what_is_not(
     run: Run, tmp_path: Path, monkeypatch: Any
 ) -> None:
@@ -406,6 +411,7 @@ def test_doctor_reports_a_fault_by_its_status(run: Run, tmp_path: Path, monkeypa
     assert out.splitlines()[-1].startswith("gym-memory does not work here: cache folder: set")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("script", ["#!/bin/sh\nexit 1\n", "#!/no/such/shell\n"])
 def test_doctor_notices_a_java_that_fails(
     run: Run, tmp_path: Path, monkeypatch: Any, script: str

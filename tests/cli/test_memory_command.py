@@ -226,6 +226,7 @@ def test_store_on_server_is_looked_into_as_file_is(run: Run, store, postgres) ->
     assert shown[0] == shown[1]
 
 
+@pytest.mark.slow
 def test_mistakes_are_one_line(run: Run, steps: Path, store: Path) -> None:
     Path("junk.json").write_text("{}")
     run("memory", "save", steps, "a.json")

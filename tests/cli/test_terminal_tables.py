@@ -160,12 +160,14 @@ def test_command_fits_the_terminal(
     assert len(text.splitlines()) > 4
 
 
+@pytest.mark.slow
 def test_doctor_leaves_commands_whole(terminal: Any) -> None:
     text = terminal(lambda: main(["doctor"]))
     for command in re.findall(r"pip install.*", text):
         assert re.match(r"pip install '[^']+'", command), command
 
 
+@pytest.mark.slow
 def test_wide_shows_every_column(monkeypatch: Any, capsys: Any) -> None:
     monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.setenv("FORCE_COLOR", "1")

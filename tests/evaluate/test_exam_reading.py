@@ -188,6 +188,7 @@ def test_the_present_observation_is_read_too() -> None:
     assert way.ways("kitchen") == {"east": "hall"}
 
 
+@pytest.mark.slow
 @given(st.text(max_size=300), st.integers(0, 20))
 def test_any_text_can_be_read(text: str, t: int) -> None:
     reading = read(text, now=account(later=t))

@@ -47,6 +47,7 @@ def test_words_are_drawn_by_chance_alone() -> None:
     assert all("egg" in asked.seen and "egg" in asked.unseen for asked in drawn)
 
 
+@pytest.mark.slow
 def test_no_other_file_has_an_unseen_wording() -> None:
     """Find no long piece of an unseen wording in rules or tests."""
     pieces = {

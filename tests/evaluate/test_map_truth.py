@@ -50,6 +50,7 @@ def test_counts_of_a_step() -> None:
     assert all(map(math.isnan, MapWatch().truth.shares.values()))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("style", worlds.World.__subclasses__())
 def test_a_world_of_any_style_is_mapped(style: type[worlds.World]) -> None:
     for seed in range(3):

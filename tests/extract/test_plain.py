@@ -242,6 +242,7 @@ PIECES = (
 )
 
 
+@pytest.mark.slow
 @given(text=st.lists(st.sampled_from(PIECES), max_size=60).map("".join) | st.text(max_size=200))
 def test_any_text_gives_facts_with_valid_spans(text: str) -> None:
     for triple, start, end in read(text, "go north", "you|is in|hall")[0].mentions:

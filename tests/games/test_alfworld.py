@@ -117,6 +117,7 @@ def test_all_types_take_turns_and_the_splits_are_disjoint() -> None:
         ids.update(env.task_ids)
 
 
+@pytest.mark.slow
 def test_tasks_begin_undone_and_households_differ() -> None:
     seen = set()
     for kind in TASK_TYPES:
@@ -127,6 +128,7 @@ def test_tasks_begin_undone_and_households_differ() -> None:
     assert len(seen) == 8 * len(TASK_TYPES)
 
 
+@pytest.mark.slow
 def test_unseen_rooms_have_floors_of_their_own() -> None:
     def floors(split: str) -> set[str]:
         found = set()
@@ -359,6 +361,7 @@ _WORDS = "define :action :init :goal ?x - object and not exists or = a when fora
 PIECES = st.sampled_from([*_WORDS.split(), "\n"])
 
 
+@pytest.mark.slow
 @given(st.lists(PIECES, max_size=40).map(" ".join))
 @settings(max_examples=150)
 def test_any_planning_text_is_read_or_refused(text: str) -> None:

@@ -22,6 +22,7 @@ def lives(request):
     return settings, [plan_life(settings, seed)[0] for seed in range(40)]
 
 
+@pytest.mark.slow
 def test_a_house_of_the_size_that_is_said(lives):
     settings, found = lives
     for life in found:
@@ -90,6 +91,7 @@ def test_what_errands_ask_for(lives):
     assert what > len(found)
 
 
+@pytest.mark.slow
 def test_walkthroughs_leave_room_for_looking_around():
     lengths = [len(plan_life(Errands.levels["long"], seed)[0].walkthrough()) for seed in range(40)]
     assert sorted(lengths)[20] < 800

@@ -99,6 +99,7 @@ PIECES = st.sampled_from(
 )  # fmt: skip
 
 
+@pytest.mark.slow
 @settings(derandomize=True, max_examples=200, deadline=None)
 @given(st.lists(PIECES, max_size=40).map("".join))
 def test_every_fact_can_be_held_and_shows_its_evidence(text):

@@ -633,6 +633,7 @@ text_like = st.one_of(
 )
 
 
+@pytest.mark.slow
 @settings(derandomize=True, max_examples=150, deadline=None)
 @given(text=text_like, action=text_like, inventory=text_like)
 def test_any_text_gives_facts_with_valid_spans(text: str, action: str, inventory: str) -> None:

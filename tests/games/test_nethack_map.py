@@ -107,6 +107,7 @@ def test_offsets_and_directions_in_words():
     assert direction_to(500, 502) == ""
 
 
+@pytest.mark.slow
 @settings(max_examples=15)
 @given(masks)
 def test_dilation_is_that_of_every_neighbour(mask):

@@ -216,6 +216,7 @@ def machines():
     return sum(type(one) is Interpreter for one in gc.get_objects())
 
 
+@pytest.mark.slow
 def test_old_machines_are_let_go_and_come_back():
     before = machines()
     env = Cooking("rl-1", "train", engine="inform", valid_actions=False)

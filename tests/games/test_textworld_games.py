@@ -247,6 +247,7 @@ def test_digest_does_not_depend_on_the_process(python):
     assert found == [digest for digest in listed for _ in range(2)]
 
 
+@pytest.mark.slow
 def test_digest_sees_what_a_player_would_see():
     data = make().serialize()
     for change in ("world", "objective", "infos", "walkthrough"):
@@ -363,6 +364,7 @@ class Tiny(TextWorldFamily):
         return game
 
 
+@pytest.mark.slow
 def test_writing_passes_over_doubles_and_games_too_long(tmp_path, monkeypatch):
     from gym_memory.games.base import ENVIRONMENTS
 

@@ -139,6 +139,7 @@ def test_walking_through_a_door_by_name_is_noticed():
 FACTS = st.tuples(st.sampled_from(["at", "in"]), st.sampled_from("abc"), st.sampled_from("xyz"))
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(
     st.frozensets(FACTS), st.lists(st.tuples(st.booleans(), FACTS), max_size=20), st.integers(0, 20)

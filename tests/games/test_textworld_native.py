@@ -122,6 +122,7 @@ def test_an_answer_to_a_question_is_the_interpreters():
         assert auto.step(action)[0] == inform.step(action)[0]
 
 
+@pytest.mark.slow
 def test_option_of_story_is_the_interpreters_from_then_on():
     auto, inform = Cooking("rl-1", "train"), Cooking("rl-1", "train", engine="inform")
     for env in (auto, inform):

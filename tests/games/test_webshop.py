@@ -186,6 +186,7 @@ def test_search_ranks_by_bm25():
         assert len(found) == len(expected)
 
 
+@pytest.mark.slow
 def test_search_finds_nothing_for_unknown_words():
     search = ProductSearch(synthetic_catalogue())
     assert search.find("xyzzy") == ()

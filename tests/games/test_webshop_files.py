@@ -242,6 +242,7 @@ def test_the_synthetic_catalogue_is_written_in_the_official_form(tmp_path):
     assert again.goals == made.goals
 
 
+@pytest.mark.slow
 def test_the_synthetic_catalogue_stays_the_same():
     """Scores are comparable only on the same catalogue: a change here needs WebShop-v1."""
     catalogue = synthetic_catalogue()

@@ -207,6 +207,7 @@ def test_json_modes_are_sent(serve, connect, mode):
 # --- cache --------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_an_exact_repeat_makes_no_call(serve, connect, tmp_path, python):
     server, path = serve(), tmp_path / "sub" / "answers.sqlite"
     options = {"cache": str(path), "prompt_price": 1.0, "completion_price": 1.0}

@@ -191,6 +191,7 @@ def test_slow_clients_are_cut_off(serve):
     assert post(f"{server.base_url}/chat/completions", body)[0] == 200
 
 
+@pytest.mark.slow
 def test_the_prefix_cache_is_bounded(serve):
     url = f"{serve().base_url}/chat/completions"
 

@@ -121,6 +121,7 @@ relations = st.sampled_from(["is near", "mentions", "opens", "used for"])
 triples = st.lists(st.builds(Triple, names, relations, names), min_size=1, max_size=14, unique=True)
 
 
+@pytest.mark.slow
 @settings(derandomize=True, max_examples=60, deadline=None)
 @given(triples, st.lists(names, min_size=1, max_size=3), st.integers(0, 3), st.integers(1, 4))
 def test_algorithm_2_is_the_union_of_literal_searches(edges, queries, depth, width) -> None:
@@ -147,6 +148,7 @@ def test_each_text_is_encoded_once_over_many_searches() -> None:
     assert len(texts) == len(set(texts))
 
 
+@pytest.mark.slow
 @settings(derandomize=True, max_examples=100, deadline=None)
 @given(
     st.lists(st.tuples(st.booleans(), st.integers(0, 11), names), max_size=40),
@@ -218,6 +220,7 @@ held = st.lists(st.sampled_from(facts(*(f"{x} | is | y" for x in "abcdef"))), ma
 episodes = st.lists(st.tuples(st.sampled_from("vwxyz"), held), max_size=25)
 
 
+@pytest.mark.slow
 @settings(derandomize=True, max_examples=150, deadline=None)
 @given(episodes, held, st.integers(0, 4), st.integers(0, 25))
 def test_episodic_index_is_equation_1_without_repeats(seen, recalled, hidden, back) -> None:
@@ -444,6 +447,7 @@ def test_index_that_follows_is_a_fresh_index(steps, budget) -> None:
 texts = st.text(st.characters(codec="utf-8", exclude_characters="\n"), min_size=1, max_size=30)
 
 
+@pytest.mark.slow
 @settings(derandomize=True, max_examples=150, deadline=None)
 @given(
     st.lists(st.builds(Triple, st.sampled_from(["a", "bb", "ccc"]), texts, texts), max_size=12),

@@ -34,6 +34,7 @@ def formula(texts: list[str], query: str, k1: float = 1.2, b: float = 0.75) -> l
     return scores
 
 
+@pytest.mark.slow
 @given(st.lists(words, min_size=1, max_size=8), words)
 def test_the_formula(texts: list[str], query: str) -> None:
     index = BM25()
@@ -77,6 +78,7 @@ def test_a_cut_index_is_the_one_that_never_grew() -> None:
     assert pickle.dumps(index) == pickle.dumps(small)
 
 
+@pytest.mark.slow
 def test_adding_costs_the_text_alone() -> None:
     """The tenth thousand texts make as many calls as the first."""
     index = BM25()

@@ -217,6 +217,7 @@ STEPS = st.lists(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(st.lists(st.tuples(STEPS, st.booleans()), min_size=1, max_size=4))
 def test_any_traces(trials: list[tuple[list[tuple[str, float, str, bool]], bool]]) -> None:

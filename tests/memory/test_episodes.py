@@ -91,6 +91,7 @@ def look(store: EpisodeStore) -> tuple:
     )
 
 
+@pytest.mark.slow
 @settings(derandomize=True, max_examples=60, deadline=None)
 @given(st.integers(0, 2**32))
 def test_versions_are_independent(seed):

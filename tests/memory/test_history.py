@@ -135,6 +135,7 @@ def test_reset_forgets() -> None:
 texts = st.text(st.sampled_from("ab \n>"), max_size=12)
 
 
+@pytest.mark.slow
 @settings(derandomize=True, max_examples=150, deadline=None)
 @given(
     pairs=st.lists(st.tuples(texts, texts), max_size=8),
@@ -188,6 +189,7 @@ def test_snapshot_equals_replay(pairs, cut) -> None:
     assert memory.recall(Cue("b"), 9) == filled(pairs).recall(Cue("b"), 9)
 
 
+@pytest.mark.slow
 def test_step_costs_its_own_text_however_long_the_episode() -> None:
     memory = History()
     memory.begin(TASK, 0)

@@ -311,6 +311,7 @@ def test_examples_say_what_is_to_be_imitated() -> None:
     assert sum("Goal: " in lesson for lesson in same.lessons) == 1, "only where it differs"
 
 
+@pytest.mark.slow
 @given(st.integers(0, 400), st.integers(1, 8), st.text(max_size=200))
 @settings(max_examples=60)
 def test_budget(budget: int, examples: int, text: str) -> None:

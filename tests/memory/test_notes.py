@@ -24,6 +24,7 @@ relation = st.sampled_from(["is in", "is", "is east of", "has exit", "says", "we
 fact = st.builds(Triple, name, relation, name)
 
 
+@pytest.mark.slow
 @settings(max_examples=300)
 @given(st.lists(fact, max_size=4), name)
 def test_lines_say_facts_that_were_written_and_no_others(facts, subject) -> None:

@@ -80,6 +80,7 @@ def test_the_oldest_go_where_the_notes_are_full() -> None:
     assert lines(notes) == ("2. " + "d" * 60,)
 
 
+@pytest.mark.slow
 @given(
     st.lists(
         st.tuples(st.sampled_from(["note: ", "note 1: ", "note 3: ", "forget: 2", "find: "]),

@@ -29,6 +29,7 @@ TEXTS = st.lists(st.tuples(LINES, st.sampled_from(BREAKS)), max_size=6).map(
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("memory", ["history?full=true", "rag"])
 @given(st.lists(TEXTS, min_size=1, max_size=5))
 def test_only_real_steps_are_read_from_a_recall(memory: str, texts: list[str]) -> None:

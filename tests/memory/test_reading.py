@@ -53,6 +53,7 @@ def stated(text: str) -> list[Triple]:
     return [fact for line in text.split("\n") for fact in read_line(line)]
 
 
+@pytest.mark.slow
 @given(st.lists(FACT | SAID, max_size=12))
 def test_rendered_facts_are_read_back(facts: list[Triple]) -> None:
     assert stated(render_facts(facts)) == facts
@@ -61,6 +62,7 @@ def test_rendered_facts_are_read_back(facts: list[Triple]) -> None:
     assert read_account(text) == (tuple(facts), (), (), (), "")
 
 
+@pytest.mark.slow
 @given(st.lists(FACT | SAID, max_size=12), st.integers(0, 240))
 def test_what_a_budget_leaves_of_facts_is_read_back(facts: list[Triple], left: int) -> None:
     text, shown = fit_facts(facts, left)
@@ -78,6 +80,7 @@ def test_notes_items_and_lists_are_read_back(facts: list[Triple]) -> None:
     assert stated("\n".join(map(listed_fact, facts))) == facts
 
 
+@pytest.mark.slow
 @given(st.lists(ENTRY, max_size=6), st.lists(FACT, max_size=3))
 def test_episodes_below_facts_are_read_back(
     entries: list[TranscriptStep], facts: list[Triple]
@@ -109,6 +112,7 @@ def test_heads_of_entries_are_read_back(t: int | None, action: str) -> None:
     assert head == (None if t is None and not action else TranscriptStep(t, action))
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(STEP, FACT), max_size=8))
 def test_dated_facts_are_read_back(dated: list[tuple[int, Triple]]) -> None:
     assert read_account(dated_lines(dated, 10_000)).dated == tuple(dated)
@@ -119,6 +123,7 @@ LOGGED = st.builds(LoggedAction, STEP, NAME, NOWHERE, NOWHERE)
 MOVED = st.builds(LoggedAction, STEP, NAME, NAME, NAME)
 
 
+@pytest.mark.slow
 @given(st.lists(LOGGED | MOVED, min_size=1, max_size=8))
 def test_a_log_of_actions_is_read_back(actions: list[LoggedAction]) -> None:
     text = "\n".join(["Completed actions:", *map(str, actions)])

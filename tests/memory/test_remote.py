@@ -76,6 +76,7 @@ def test_name_without_url_gives_one_line() -> None:
         make_memory("remote?url=127.0.0.1:8700")
 
 
+@pytest.mark.slow
 def test_twenty_games_equal_those_of_the_twin(url: str, tmp_path: Path) -> None:
     MEMORIES.register("twin", Twin)
     found: dict[str, list[Any]] = {}
@@ -277,6 +278,7 @@ def test_a_dead_or_slow_service_fails_its_episode_alone(liar: Liar, url: str) ->
     assert not well.failed
 
 
+@pytest.mark.slow
 def test_a_service_that_restarts_names_the_lost_session(url: str) -> None:
     process, place = serve()
     see(memory := Remote(place), "You are in the hall.")

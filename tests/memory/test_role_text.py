@@ -42,6 +42,7 @@ anything = st.text(max_size=300) | st.text(alphabet='[](){}"“”,;->|. \n12a',
 # --- facts --------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @quick
 @given(st.lists(triples, min_size=1, max_size=6, unique=True))
 @example([Triple("note", "says", "go east, then north; dig")])

@@ -348,6 +348,7 @@ def test_prompts_carry_what_extraction_needs(model):
     assert (stats.extraction_calls, stats.fallbacks) == (30, 0)
 
 
+@pytest.mark.slow
 def test_a_memory_works_through_every_fault(server):
     rates = {"429": 0.1, "500": 0.1, "cut": 0.1, "half_answer": 0.1, "huge": 0.1, "wrong_json": 0.1}
     with ScriptedServer(faults=Faults(rates=rates)) as broken:

@@ -136,6 +136,7 @@ def test_the_recipe_is_reflected_on_in_play() -> None:
     assert "recipe: requires egg; requires red onion" in recall.lessons
 
 
+@pytest.mark.slow
 def test_growth_is_that_of_what_differs() -> None:
     memory = lived(Simulacra(), (f"Room {t % 40}. A note." for t in range(5_000)))
     assert memory.stats().episodes == 40

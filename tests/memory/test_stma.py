@@ -112,6 +112,7 @@ entity = st.sampled_from(["red key", "blue key", "box", "red box", "hall", "atti
 edge = st.builds(Triple, entity, st.sampled_from(["near", "under"]), entity)
 
 
+@pytest.mark.slow
 @settings(max_examples=200)
 @given(
     st.lists(edge, min_size=1, max_size=14, unique=True),
@@ -277,6 +278,7 @@ fact_strategy = st.builds(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=200)
 @given(st.lists(fact_strategy, max_size=12))
 def test_the_description_leaves_nothing_out(triples) -> None:
@@ -306,6 +308,7 @@ def test_recall_holds_both_beliefs() -> None:
     assert len(recall.triples) == len(set(recall.triples))
 
 
+@pytest.mark.slow
 @given(st.integers(0, 400))
 def test_every_budget(budget) -> None:
     recall = lived(STMA()).recall(CUE, budget)
@@ -397,6 +400,7 @@ def test_a_snapshot_of_an_earlier_episode() -> None:
     assert memory.recall(cue, 500) == recall
 
 
+@pytest.mark.slow
 def test_steps_that_repeat_change_only_the_place() -> None:
     memory = STMA()
     memory.begin(TASK, 0)

@@ -34,6 +34,7 @@ def array(rows: list[list[float]]) -> np.ndarray:
     return np.array(rows, dtype=np.float32).reshape(-1, DIM)
 
 
+@pytest.mark.slow
 @settings(derandomize=True, max_examples=150, deadline=None)
 @given(operations, st.lists(vectors, min_size=1, max_size=4), st.integers(1, 6))
 def test_search_is_that_of_a_dict(steps, queries, k) -> None:
@@ -85,6 +86,7 @@ def test_answers_do_not_depend_on_shape_of_the_product() -> None:
     assert np.abs(one.similarities(rows[:50])[:, np.argsort(one.ids)] - exact).max() < 1e-3
 
 
+@pytest.mark.slow
 def test_many_rows_are_found_by_their_sketches() -> None:
     """Beyond the size of a scan: near rows are found, whatever the order, moves and removals."""
     chance = np.random.default_rng(0)
@@ -239,6 +241,7 @@ def test_nothing_on_disk(tmp_path, monkeypatch) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_oldest_vectors_of_a_process_go_first_and_fast(monkeypatch):
     monkeypatch.setattr("gym_memory.memory.encoders.vectors.MOST_KEPT", 20_000)
     cache, vector = VectorCache(), np.ones(2, dtype=np.float32)

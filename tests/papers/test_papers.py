@@ -89,11 +89,13 @@ def test_every_figure_and_table_has_a_command_or_a_reason() -> None:
     assert played == set(experiment_names())
 
 
+@pytest.mark.slow
 def test_the_page_has_the_tables_that_the_code_makes() -> None:
     page = (ROOT / "docs" / "papers.md").read_text("utf-8")
     assert fill(page) == page, "run 'python docs/paper_tables.py'"
 
 
+@pytest.mark.slow
 def test_a_learner_is_trained_for_each_task() -> None:
     parts = load_experiment("clin-table1").plan({"model": "m"}, memory_llm=True, train_steps=40)
     learners = {part.name: part for part in parts if part.learn}

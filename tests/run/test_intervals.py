@@ -15,6 +15,7 @@ SCORES = st.lists(st.floats(0, 1, allow_subnormal=False), min_size=2, max_size=3
 GAPS = st.lists(st.floats(-1, 1, allow_subnormal=False), min_size=2, max_size=30)
 
 
+@pytest.mark.slow
 @settings(derandomize=True, max_examples=100, deadline=None)
 @given(SCORES, GAPS)
 def test_an_interval_holds_the_mean_and_stays_in_range(one: list[float], two: list[float]) -> None:

@@ -23,6 +23,7 @@ def poison() -> ModuleType:
     return module
 
 
+@pytest.mark.slow
 def test_no_memory_believes_a_recipe_in_a_note(poison: ModuleType) -> None:
     attacks = {attack.name: attack for attack in poison.read_attacks()[0]}
     for memory in ("arigraph", "arigraph?trust=seen"):
@@ -33,6 +34,7 @@ def test_no_memory_believes_a_recipe_in_a_note(poison: ModuleType) -> None:
             assert row["score"] == blank["score"] == 1.0
 
 
+@pytest.mark.slow
 def test_a_place_in_a_note_is_believed_unless_distrusted(poison: ModuleType) -> None:
     place = next(attack for attack in poison.read_attacks()[0] if attack.name == "false place")
     naive, careful = (
@@ -50,6 +52,7 @@ def test_no_forged_step_is_believed(poison: ModuleType) -> None:
         assert (row["recalled"], row["believed"]) == (True, False), memory
 
 
+@pytest.mark.slow
 def test_memory_sends_agent_to_old_place_of_moved_thing(
     poison: ModuleType,
 ) -> None:
@@ -61,6 +64,7 @@ def test_memory_sends_agent_to_old_place_of_moved_thing(
         assert (free["believed"], free["did"]) == (False, [])
 
 
+@pytest.mark.slow
 def test_the_page_is_what_the_rows_make(poison: ModuleType) -> None:
     given = poison.read_attacks()
     none_more = Namespace(seeds=0, memories=poison.EVERY, rows=FOLDER / "rows.jsonl.gz")

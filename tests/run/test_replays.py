@@ -79,6 +79,7 @@ def test_leaving_one_out_misses_what_another_item_also_gives() -> None:
     assert all(0 < w.shapley < 1 for w in worths)
 
 
+@pytest.mark.slow
 def test_replays_from_a_snapshot_and_from_the_reset_agree() -> None:
     whole = Replays(hunt(), make_policy("planner"), 3)
     later = Replays(hunt(), make_policy("planner"), 3, step=4)
@@ -134,6 +135,7 @@ def test_exact_utility_follows_the_replays() -> None:
         fresh.step("look")
 
 
+@pytest.mark.slow
 def test_worths_are_recorded_beside_the_recall(tmp_path: Any) -> None:
     from gym_memory.core.trajectory import read_rows
     from gym_memory.viewer.recordings import find, load

@@ -223,6 +223,7 @@ def test_an_episode_counts_once(tmp_path: Path) -> None:
         build_report([tmp_path / "a", tmp_path / "b"], tmp_path / "both")
 
 
+@pytest.mark.slow
 def test_backend_versions_do_not_mix(tmp_path: Path) -> None:
     write(tmp_path / "a", config(range(3)))
     write(tmp_path / "b", config(range(3, 6)), version="engine 2")
@@ -306,6 +307,7 @@ def test_markup_of_an_error_is_text_in_the_report(tmp_path: Path) -> None:
     assert "&lt;script>alert(1)&lt;/script> \\| a b &amp; c" in report
 
 
+@pytest.mark.slow
 def test_failures_that_were_played_again_are_told(tmp_path: Path) -> None:
     run = config(policies=("weak",))
     write(tmp_path, run)

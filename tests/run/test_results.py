@@ -148,6 +148,7 @@ def test_killed_start_leaves_a_folder_that_can_be_used(tmp_path: Path) -> None:
     assert len(read_episodes(tmp_path)) == 3
 
 
+@pytest.mark.slow
 def test_one_process_at_a_time(tmp_path: Path) -> None:
     code = (
         "import sys; from gym_memory.run.results import *; from gym_memory.run.config import *\n"
@@ -194,6 +195,7 @@ def test_failed_jobs_are_kept_by_default(tmp_path: Path) -> None:
     assert (tmp_path / "episodes.failed.jsonl").read_bytes() == kept
 
 
+@pytest.mark.slow
 def test_other_backend_versions_are_refused(tmp_path: Path) -> None:
     with ResultsFolder(tmp_path, CONFIG) as folder:
         folder.set_backends({"E": "engine 1"})

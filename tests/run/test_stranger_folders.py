@@ -133,6 +133,7 @@ def test_setting_of_tokens_beside_url_is_no_key() -> None:
         Spec("stma?base_url=http://host/v1&id_token=S&history_tokens=4000")
 
 
+@pytest.mark.slow
 def test_pool_removes_what_its_engines_leave(tmp_path: Path) -> None:
     """A killed game leaves its folder in the pool's, which ends with the pool."""
     from gym_memory.run.pool import Limits, WorkerPool

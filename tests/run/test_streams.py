@@ -27,6 +27,7 @@ def play(spec: str, memory: str = "memrl?inner=history", seed: int = 0) -> list[
     return rows
 
 
+@pytest.mark.slow
 def test_only_the_stream_changes_what_the_memory_keeps() -> None:
     pytest.importorskip("alfworld", reason="needs the extra alfworld")
     rows = play(SPEC)
@@ -64,6 +65,7 @@ def test_orders_by_length(order: str) -> None:
     assert len(set(lengths)) > 1
 
 
+@pytest.mark.slow
 def test_blocks_play_one_environment_after_the_other() -> None:
     pytest.importorskip("alfworld", reason="needs the extra alfworld")
     spec = "stream?tasks=8&shown=4&also=FakeHouse"

@@ -58,6 +58,7 @@ def test_wrong_experiments(tmp_path: Path) -> None:
     assert trained_on(Spec("Cooking")) == "Cooking?split=train"
 
 
+@pytest.mark.slow
 def test_testing_starts_from_the_archive_and_leaves_it(tmp_path: Path) -> None:
     archive = tmp_path / "archive.db"
     runs = transfer("gen-env", CONFIG, archive, train_seeds=(0, 1), trials=2)

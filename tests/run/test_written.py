@@ -87,6 +87,7 @@ def test_record_of_a_store_is_read_back_or_refused(
     assert again.records() == store.records()
 
 
+@pytest.mark.slow
 @given(record=st.dictionaries(TEXT, VALUES, min_size=1, max_size=3))
 def test_a_sealed_record_is_read_back(record: dict[str, Any]) -> None:
     try:
@@ -148,6 +149,7 @@ class Crossroads(OddHouse):
 WAYS = range(300_000)
 
 
+@pytest.mark.slow
 def test_very_many_actions_do_not_stop_a_run() -> None:
     env = make_env("Foreign", memory="history", id=f"{__name__}:Crossroads", part="", value="")
     env.reset(seed=0)

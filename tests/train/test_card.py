@@ -21,6 +21,7 @@ def front_of(card: Path) -> dict[str, object]:
     return dict(yaml.safe_load(front))
 
 
+@pytest.mark.slow
 def test_card_of_run_has_its_scores_command_and_files(tmp_path: Path) -> None:
     rows = compare(CONFIG, tmp_path / "a: b")
     place, count = export(tmp_path / "a: b", "card")

@@ -46,6 +46,7 @@ def test_interface_is_that_of_the_published_base() -> None:
     assert [*inspect.signature(GameManager.step).parameters] == ["self", "text_actions"]
 
 
+@pytest.mark.slow
 def test_players_of_a_group_share_game_and_anchor() -> None:
     envs = GameManager("Fetch?level=easy&max_steps=6", "arigraph", 100, groups=2, group_size=2)
     batches, _, success = collect(envs, lambda texts: ["<action>look</action>"] * 4, 10)
@@ -60,6 +61,7 @@ def test_players_of_a_group_share_game_and_anchor() -> None:
     envs.close()
 
 
+@pytest.mark.slow
 def test_reply_becomes_the_command_in_its_tags() -> None:
     envs = GameManager("Fetch?level=easy", "none", groups=1)
     envs.reset()

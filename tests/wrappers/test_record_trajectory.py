@@ -215,6 +215,7 @@ for seed in range(10**9):
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="needs SIGKILL")
 @pytest.mark.parametrize("steps", [3, 400])
 def test_a_killed_recording_is_read_and_continued(path: str, steps: int) -> None:
