@@ -42,6 +42,11 @@ _VAGUE = re.compile(r"\b(?:it|that|they|them)\b", re.IGNORECASE)
 _SOUND = re.compile(r"\w+(?<!ed)(?:[-,] ?\w+)?[.!]*")
 """One word or two that are no state: *Click*."""
 _NAMES = re.compile(r"\b(?:an?|the|your|some|my) \w|(?<=[a-z,] )[A-Z][a-z]|\d")
+_LEAVES = re.compile(
+    r"The [\w' -]+? (?:falls?|drops?|lands?|thuds?|clatters?|clangs?|rolls?|tumbles?|hits?"
+    r"|flies|bounces?|crashes|skitters?|flutters?|vanishes|disappears?|lies?)\b"
+)
+"""Beginning of an answer in which a thing leaves the hand."""
 _MOST_CHARS = 80
 _MOST_CHARS_BEFORE = 400
 """Characters of a text among which an acknowledgement ends."""
@@ -90,15 +95,18 @@ def _granted(text: str) -> tuple[int, int] | None:
 def _grants(event: Event, answer: str) -> bool:
     """True if an answer without a refusal names nothing except the action's object.
 
-    One that says that the agent did something with the thing and its new place grants it, too.
+    One that says what the agent did with the thing and its new place grants it, too, and one in
+    which a dropped thing falls.
     """
     if len(answer) > _MOST_CHARS or _REFUSED.search(answer):
         return False
     kinds = set(event.kinds)
     if _NAMES.search(answer):
         words = set(split_words(answer.lower()))
-        parts = {head_noun(part.text.lower()) for part in (event.thing, event.holder)}
-        return "put" in kinds and answer.startswith(("You ", "I ")) and parts <= words
+        parts = {head_noun(part.text.lower()) for part in (event.thing, event.holder) if part.text}
+        own = "put" in kinds and event.holder.text and answer.startswith(("You ", "I "))
+        leaves = "drop" in kinds and _LEAVES.match(answer)
+        return bool((own or leaves) and parts <= words)
     short = _VAGUE.search(answer) or _SOUND.fullmatch(answer)
     return bool(kinds & _INHERENT or (kinds & _BY_PRONOUN and short))
 

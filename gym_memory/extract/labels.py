@@ -54,7 +54,8 @@ _PAIR = re.compile(
     r"(?:^|, |; )(?P<name>[A-Za-z][\w ]*?):? (?P<value>\d+ of \d+|[\w/%.-]+)(?=\.?$|[,;])"
 )
 """One of several values on the line of a status."""
-_VERBS = ("shows", "has", "holds", "contains", "starts", "needs")
+_VERBS = ("shows", "has", "holds", "contains", "starts", "needs", "says")
+_SAYING = re.compile(r"(?<=\w) (?:says?|said|reads?|states?|announces?|declares?|whispers?)$")
 _NUMBERED = re.compile(r"\d+ ?x (?=\w)")
 _TIMES = re.compile(r"(?: x ?\d+| \(x ?\d+\)| ?: \d+)$")
 _ARROW = re.compile(
@@ -141,7 +142,7 @@ def _read_state(draft: Scene, label: str, item: LayoutItem) -> None:
     spoken = _SPOKEN.match(item.text) is not None
     if spoken or VAGUE.search(name) or _ADVICE.match(name) or item.text.endswith((":", "?")):
         return
-    head, _, verb = name.rpartition(" ")
+    head, _, verb = _SAYING.sub(" says", name).rpartition(" ")
     name, relation = (head, verb) if verb in _VERBS else (name, "is")
     value = item.text[:_MAX_VALUE_CHARS].partition(". ")[0].lower().rstrip(".,;!")
     draft.outdate(name, relation, None)

@@ -63,7 +63,7 @@ _REMARK = re.compile(
     r"(?: \((?![^()]*\d\))[^()]*\)| (?:here|nearby)\b.*|,? (?:whose|that|which) .*"
     r"| on the (?:floor|ground)"
     r"| (?:tied|wrapped|covered|filled|decorated|bound|adorned) (?:up )?(?:with|in|by) .*"
-    r"|, (?:\w+ing|\w+ed|open) .*)$"
+    r"|, (?:\w+ing|\w+ed|open) .*|, [^,]*,)$"
 )
 _ONE = re.compile(rf"^(?:{ARTICLE}) ", re.IGNORECASE)
 _COUNT = re.compile(r"(?:[Aa]n? single|1|\d+(?!.*s$)) (?=[^\W\d])")

@@ -76,7 +76,7 @@ _BY = (
 )
 """Prepositions before a thing that another one is close to."""
 _ON_IN = r"(?:on top of|in(?:side)?|on|under(?:neath)?|upon)"
-_SEE = r"(?:see|notice|spot|find|discover)"
+_SEE = r"(?:see|notice|spot|find|discover|observe|spy|make out)"
 _SEEN = re.compile(
     r"(?:(?:[Ii]n (?:one|another|the other) (?:part|side|corner) of the room|[Nn]earby"
     r"|[Aa]round you),? )?"
@@ -136,7 +136,7 @@ _HOLDS = re.compile(
 )
 _INSIDE = re.compile(
     rf"(?:Inside|(?P<where>In|Inside|On) it),? "
-    rf"(?:(?:is|are|there (?:is|are))|(?:you|I) (?:can )?{_SEE}) (?P<items>{_THINGS}){_STOP}"
+    rf"(?:(?:is|are|there(?: is| are|'s))|(?:you|I) (?:can )?{_SEE}) (?P<items>{_THINGS}){_STOP}"
     rf"|(?P<shown>{ARTICLE} {_THINGS}) (?:is|are|lies?) inside(?: it)?{_STOP}"
 )
 _CONTAINS = re.compile(

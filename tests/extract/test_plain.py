@@ -171,6 +171,10 @@ def test_reward_says_whether_a_thing_is_where_it_belongs(
          "mat you discover a key. Searching the coat reveals a pin.",
          "you|is in|shed; bag|is|open; map|is in|bag; chest|is|open; rope|is in|chest;"
          " key|is under|mat; pin|is in|coat"),
+        ("You are in a crypt. A chest, half buried, is here. Inside the urn you can make out a "
+         "ring.\nThe book says: The vault lies north of here.",
+         "you|is in|crypt; chest|is in|crypt; ring|is in|urn;"
+         " book|says|the vault lies north of here"),
         ("Engine Room\nA toolbox [closed] sits by the boiler.\n> Exits: [fore] [aft]",
          "you|is in|engine room; toolbox|is in|engine room; toolbox|is|closed;"
          " engine room|has exit|fore; engine room|has exit|aft"),
@@ -332,6 +336,10 @@ def test_name_written_apart_or_short_is_one_thing() -> None:
         ("you|is in|hut; oak box|is|open; oak box|is in|hut; rope|is in|inventory",
          "put rope in box", "You coil the rope and stow it in the box.",
          "rope|is in|oak box; oak box|is in|hut; oak box|is|open"),
+        ("you|is in|hut; bar|is in|inventory", "drop bar", "The gold bar thuds onto the floor.",
+         "bar|is in|hut"),
+        ("you|is in|hut; bar|is in|inventory", "drop bar", "The bar slips, but you catch it.",
+         "bar|is in|inventory"),
     ],
 )  # fmt: skip
 def test_answer_changes_what_the_action_names(
