@@ -54,8 +54,9 @@ _PAIR = re.compile(
     r"(?:^|, |; )(?P<name>[A-Za-z][\w ]*?):? (?P<value>\d+ of \d+|[\w/%.-]+)(?=\.?$|[,;])"
 )
 """One of several values on the line of a status."""
-_VERBS = ("shows", "has", "holds", "contains", "starts", "needs", "says")
+_VERBS = ("shows", "has", "holds", "contains", "starts", "needs")
 _SAYING = re.compile(r"(?<=\w) (?:says?|said|reads?|states?|announces?|declares?|whispers?)$")
+"""Last word of a label before what is said: *the book says*."""
 _NUMBERED = re.compile(r"\d+ ?x (?=\w)")
 _TIMES = re.compile(r"(?: x ?\d+| \(x ?\d+\)| ?: \d+)$")
 _ARROW = re.compile(
@@ -140,9 +141,15 @@ def _read_state(draft: Scene, label: str, item: LayoutItem) -> None:
             _read_state(draft, pair["name"], LayoutItem(pair["value"], at))
         return
     spoken = _SPOKEN.match(item.text) is not None
-    if spoken or VAGUE.search(name) or _ADVICE.match(name) or item.text.endswith((":", "?")):
+    if (
+        spoken
+        or VAGUE.search(name)
+        or _SAYING.search(name)
+        or _ADVICE.match(name)
+        or item.text.endswith((":", "?"))
+    ):
         return
-    head, _, verb = _SAYING.sub(" says", name).rpartition(" ")
+    head, _, verb = name.rpartition(" ")
     name, relation = (head, verb) if verb in _VERBS else (name, "is")
     value = item.text[:_MAX_VALUE_CHARS].partition(". ")[0].lower().rstrip(".,;!")
     draft.outdate(name, relation, None)

@@ -173,8 +173,7 @@ def test_reward_says_whether_a_thing_is_where_it_belongs(
          " key|is under|mat; pin|is in|coat"),
         ("You are in a crypt. A chest, half buried, is here. Inside the urn you can make out a "
          "ring.\nThe book says: The vault lies north of here.",
-         "you|is in|crypt; chest|is in|crypt; ring|is in|urn;"
-         " book|says|the vault lies north of here"),
+         "you|is in|crypt; chest|is in|crypt; ring|is in|urn"),
         ("Engine Room\nA toolbox [closed] sits by the boiler.\n> Exits: [fore] [aft]",
          "you|is in|engine room; toolbox|is in|engine room; toolbox|is|closed;"
          " engine room|has exit|fore; engine room|has exit|aft"),
