@@ -41,6 +41,8 @@ def cluster():
 
     with pytest.MonkeyPatch.context() as nodes:  # they must find the plugin, as on real machines
         nodes.setenv("RAY_USAGE_STATS_ENABLED", "0")
+        # A dead node refuses each check at once, five in a second; a busy one has its time.
+        nodes.setenv("RAY_health_check_period_ms", "200")
         paths = [str(Path(__file__).parent), *filter(None, [os.environ.get("PYTHONPATH")])]
         nodes.setenv("PYTHONPATH", os.pathsep.join(paths))
         yield from _running(Cluster())
