@@ -11,7 +11,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 help:
 	@echo "make demo   install what the demo needs, compare policies and memories on real games"
-	@echo "make check  lint, types and the fast tests, in under a minute"
+	@echo "make check  lint, types and the fast tests, in about a minute"
 	@echo "make test   install every backend and run all tests"
 	@echo "make lint   ruff, codespell and mypy"
 	@echo "make docs   build the site into build/site, without the network once .venv is there"
