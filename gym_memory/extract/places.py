@@ -91,6 +91,14 @@ PASSABLE = re.compile(
     r"|ways?|crawl(?:way)?|entrances?|ladder|ramp|chimney|bridge|street|alley|window|scramble|slide"
     r"|lead(?:s|ing)?|go(?:es)?|runs?|head(?:s|ing)?|continues?|leave|reach|exit|winds?|climbs?|descends?)\b"
 )
+_RISES = re.compile(r"\b(?:go|goes|going|climbs?|climbing|heads?|heading)\b[\w ]*$")
+"""Verbs before *up* and *down* of things that lead nowhere too: *the price goes up*."""
+_WAY_NOUN = re.compile(
+    r"\b(?:paths?|passage(?:way)?s?|doors?|doorways?|exits?|stairs?|staircases?|stairways?|steps"
+    r"|corridors?|tunnels?|halls?|hallways?|openings?|holes?|gates?|gateways?|arch|archways?|roads?"
+    r"|trails?|tracks?|ways?|crawl(?:way)?s?|entrances?|ladders?|ramps?|chimneys?|bridges?|streets?"
+    r"|alleys?|windows?|scramble|slides?|slopes?|shafts?|chutes?|ropes?|it|which|that|you)\b"
+)
 _BARRED = re.compile(
     r"\b(?:no|nothing|not|never|can't|cannot|blocked|blocks|barred|impossible|\w*unclimbable|impassable"
     r"|sealed|nailed|prevents?|boarded|rubble|locked|collapsed|once|might|would|could|if|wall)\b"
@@ -241,9 +249,17 @@ def ways_in(sentence: str) -> Sequence[tuple[int, int]]:
         end = cut.start() if cut else len(sentence)
         if not _BARRED.search(sentence, begin, end):
             ways += [
-                found.span(found.lastgroup or 0) for found in _WAY.finditer(sentence, begin, end)
+                found.span(found.lastgroup or 0)
+                for found in _WAY.finditer(sentence, begin, end)
+                if not (found["steep"] and _only_rises(sentence, begin, found.start("steep"), end))
             ]
         elif _OF_LAST.match(sentence, begin):  # a door to the west, which is nailed shut
             del ways[-1:]
         begin = end
     return ways
+
+
+def _only_rises(sentence: str, begin: int, at: int, end: int) -> bool:
+    """True if what goes up or down in a clause is no way: *the curtain goes up*."""
+    rises = _RISES.search(sentence, begin, at) is not None
+    return rises and not _WAY_NOUN.search(sentence, begin, end)

@@ -10,7 +10,7 @@ from gym_memory.extract.denials import read_denial
 from gym_memory.extract.effects import perform
 from gym_memory.extract.events import IMMATERIAL, INTANGIBLE, SELVES, Event, events_in
 from gym_memory.extract.known import meant
-from gym_memory.extract.notes.words import PLACED, names_person, verb_forms
+from gym_memory.extract.notes.words import PEOPLE, PLACED, names_person, verb_forms
 from gym_memory.extract.places import ARE, MOVED, PASSABLE, YOU, is_denied, ways_in
 from gym_memory.extract.scene import (
     ARTICLE,
@@ -142,6 +142,9 @@ _INSIDE = re.compile(
 _CONTAINS = re.compile(
     rf"(?P<place>{ARTICLE} {NAME}|It) (?:contains?|holds?|(?P<has>has)) (?P<items>{_THINGS}){_STOP}"
 )
+_OWNS = re.compile(rf"(?P<place>[\w-]+) (?:has|have|holds?) (?P<items>{ARTICLE} {_THINGS}){_STOP}")
+"""A person without an article: *innkeeper has a key*."""
+_ON_PERSON = re.compile(r" (?:on|in|at|around|over|under) (?:his|her|its|their) .*")
 _IS = re.compile(
     rf"(?P<thing>(?:{ARTICLE}|[Tt]h(?:is|at)) {NAME}|[Ii]t|[Tt]hey|[Tt]his)"
     r"(?: is| are|(?<=[Ii]t)'s| \w+s(?= (?:open|shut|closed)\b))"
@@ -238,18 +241,25 @@ def _posed(draft: Scene, found: re.Match[str]) -> None:
 def _hold(draft: Scene, found: re.Match[str]) -> bool:
     """Read ``On the table is a lamp``, ``You put the lamp on it``, ``The box contains a coin``."""
     groups, place = found.groupdict(), clean_name(found["place"])
-    if not (_NAMED.match(found["place"]) or draft.graph.knows(place)):
+    if not (_NAMED.match(found["place"]) or draft.graph.knows(place) or names_person(place)):
         return False  # in good condition, on sale
     place = draft.topic if place == "it" else meant(draft, place)
+    if "where" not in groups and names_person(place):
+        return _own(draft, found, place)
     if groups.get("has"):  # of things it names parts
         if place == draft.room:
             _posed(draft, found)
         return place == draft.room
-    if "where" not in groups and names_person(place):
-        for phrase in find_things(draft, found["items"], found.start("items")):
-            draft.place(phrase, "is carried by", place)
-        return True
     put_in(draft, found["items"], found.start("items"), groups.get("where"), place)
+    return True
+
+
+def _own(draft: Scene, found: re.Match[str], person: str) -> bool:
+    """Read what a person has in hand: no part of a body, no thought and no relative."""
+    items = _ON_PERSON.sub("", found["items"])
+    for phrase in find_things(draft, items, found.start("items")):
+        if head_noun(phrase.name) not in INTANGIBLE and not names_person(phrase.name):
+            draft.place(phrase, "is carried by", person)
     return True
 
 
@@ -379,6 +389,7 @@ _FORMS: tuple[tuple[frozenset[str] | None, _Form], ...] = (
     (None, (_IS, _state, (" is", " are", "'s", "s open", "s shut", "s closed"))),
     (None, (_POSED_HERE, _posed, _HERE_WORDS)),
     (None, (_CONTAINS, _hold, (" contain", " hold", " has "))),
+    (PEOPLE, (_OWNS, _hold, (" hold", " has ", " have "))),
     (None, (_WHERE, _hold, (" in", " on", " under", " upon", " from"))),
 )
 """Forms of sentences, special ones before general ones, with the words that may begin them.

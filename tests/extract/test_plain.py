@@ -177,6 +177,10 @@ def test_reward_says_whether_a_thing_is_where_it_belongs(
         ("Engine Room\nA toolbox [closed] sits by the boiler.\n> Exits: [fore] [aft]",
          "you|is in|engine room; toolbox|is in|engine room; toolbox|is|closed;"
          " engine room|has exit|fore; engine room|has exit|aft"),
+        ("You are in a den. The curtain goes up. The guard has a scar and a spear on his back.",
+         "you|is in|den; spear|is carried by|guard"),
+        ("You are in a den. A path goes down. Innkeeper has a key.",
+         "you|is in|den; den|has exit|down; key|is carried by|innkeeper"),
     ],
 )  # fmt: skip
 def test_what_a_text_says(text: str, facts: str) -> None:

@@ -16,18 +16,9 @@ from gym_memory.graph import TemporalGraph
 from gym_memory.graph.map import is_door
 from gym_memory.graph.schema import DIRECTIONS, INVENTORY, PLAYER, direction_of, head_noun
 
-__all__ = ["CARRIED", "CONTAINER", "DIRECTION_LIST", "DOOR", "KEY", "NAME", "ROOM", "STATES"]
-__all__ += [
-    "PLACED",
-    "SUPPORTER",
-    "THING",
-    "VERBS",
-    "KindOf",
-    "Phrase",
-    "is_base",
-    "kind_in",
-    "kind_of_noun",
-]
+__all__ = ["CARRIED", "CONTAINER", "DIRECTION_LIST", "DOOR", "KEY", "NAME", "PEOPLE", "PLACED"]
+__all__ += ["ROOM", "STATES", "SUPPORTER", "THING", "VERBS", "KindOf", "Phrase", "is_base"]
+__all__ += ["kind_in", "kind_of_noun"]
 __all__ += ["names_person", "phrase_pattern", "senses", "split_things", "verb_forms", "word_group"]
 
 KindOf = Callable[[str], str | None]
@@ -77,7 +68,8 @@ STATES = frozenset(
 # Kinds
 
 _KINDS = {word: kind for kind in _DATA["kinds"] for word in word_group("kinds", kind)}
-_PEOPLE = frozenset(word_group("names", "people"))
+PEOPLE = frozenset(word_group("names", "people"))
+"""Nouns for persons."""
 _NO_KEYS = word_group("names", "no_keys")
 _ROOM_ENDINGS = ("room", "yard", "shop", "house", "hall", "atory", "arium")
 
@@ -89,7 +81,7 @@ def names_person(name: str) -> bool:
     (True, False)
     """
     noun = head_noun(name)
-    return noun in _PEOPLE or noun.removesuffix("s") in _PEOPLE
+    return noun in PEOPLE or noun.removesuffix("s") in PEOPLE
 
 
 def kind_of_noun(name: str) -> str:
