@@ -26,6 +26,7 @@ from gym_memory.extract.scene import (
     VAGUE,
     Scene,
     is_name,
+    may_hold,
     place_name,
     read_away,
     read_contents,
@@ -193,8 +194,18 @@ def read_carried(draft: Scene, items: tuple[LayoutItem, ...], *, whole: bool) ->
 
 def _listed(draft: Scene, items: tuple[LayoutItem, ...]) -> tuple[Phrase, ...]:
     """Return the things of a list; names may stand without an article."""
-    parts = tuple(_parts(items, _ITEM_SPLIT))
+    things = _without_contents(items)
+    if things is not None:
+        return things
+    parts = _parts(items, _ITEM_SPLIT)
     return _things(tuple(LayoutItem(read_contents(draft, *part), part.start) for part in parts))
+
+
+@lru_cache(maxsize=1024)
+def _without_contents(items: tuple[LayoutItem, ...]) -> tuple[Phrase, ...] | None:
+    """Return the things of a list; None if one may have contents."""
+    parts = tuple(_parts(items, _ITEM_SPLIT))
+    return None if any(may_hold(part.text) for part in parts) else _things(parts)
 
 
 @lru_cache(maxsize=1024)

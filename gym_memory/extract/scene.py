@@ -28,8 +28,8 @@ from gym_memory.graph.schema import (
 
 __all__ = ["ARTICLE", "COMPASS", "LOOKING", "NAME", "NOTHING", "POSSESSION", "RELATIVE"]
 __all__ += ["ROOM_ITSELF", "SAME", "STATE_WORD", "VAGUE", "Scene", "find_things", "has_any", "here"]
-__all__ += ["is_name", "items_in", "one_thing", "place_name", "put_in", "relation", "seen_relation"]
-__all__ += ["split_sentences", "spoken", "things_in"]
+__all__ += ["is_name", "items_in", "may_hold", "one_thing", "place_name", "put_in", "relation"]
+__all__ += ["seen_relation", "split_sentences", "spoken", "things_in"]
 
 
 _MAX_NAME_WORDS = 6
@@ -487,9 +487,17 @@ def find_things(draft: Scene, text: str, start: int, *, bare: bool = False) -> I
         yield Phrase(name, states, start + first, start + last)
 
 
+@lru_cache(maxsize=4096)
+def may_hold(text: str) -> bool:
+    """True if a part of a list has the form of a thing with contents."""
+    return has_any(text, ("(", " that ", " which ", " containing ", " with ")) and (
+        WITH_CONTENTS.fullmatch(text) is not None or _HOLDING.search(text) is not None
+    )
+
+
 def read_contents(draft: Scene, text: str, start: int) -> str:
     """Read the contents in a part of a list; return the part with blanks in their place."""
-    if not has_any(text, ("(", " that ", " which ", " containing ", " with ")):
+    if not may_hold(text):
         return text
     whole = WITH_CONTENTS.fullmatch(text)
     phrase = one_thing(whole["thing"], bare=True) if whole is not None else None
