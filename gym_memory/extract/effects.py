@@ -78,8 +78,7 @@ def things_of(draft: Scene, part: ClausePart, *, carried: bool | None = None) ->
     bare = owner is not None or part.start < 0 or text[:1].isupper() or text[:1].isdigit()
     bare = bare or draft.graph.knows(text)
     for phrase in find_things(draft, text, start + len(part.text) - len(text), bare=bare):
-        handled = draft.is_handled(phrase.name)
-        name = draft.handled if handled else meant(draft, phrase.name, carried=carried)
+        name = draft.thing_called(phrase.name, carried=carried)
         noun = head_noun(phrase.name.partition(" and ")[0])
         if noun not in INTANGIBLE or draft.graph.knows(name):
             draft.topic = name

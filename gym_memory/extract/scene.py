@@ -267,6 +267,10 @@ class Scene(Draft):
             " " not in handled and len(words) == 1 and handled.endswith(name)
         )
 
+    def thing_called(self, name: str, *, carried: bool | None = None) -> str:
+        """Return the thing that a name means: the action's, if the name is short for it."""
+        return self.handled if self.is_handled(name) else meant(self, name, carried=carried)
+
     @property
     def topic(self) -> str:
         """Return what *it* means: the thing named last, or what the action is about."""

@@ -298,7 +298,7 @@ def _state(draft: Scene, found: re.Match[str]) -> None:
     """Read ``The fridge is closed``; *it* is the last topic."""
     placed = PLACED.search(found["thing"].lower())
     thing = clean_name(found["thing"][: placed.start() if placed else None])
-    name = draft.topic if thing in _PRONOUNS else meant(draft, _OWNED.sub("", thing))
+    name = draft.topic if thing in _PRONOUNS else draft.thing_called(_OWNED.sub("", thing))
     state = found["state"].lower()
     if state[-1].isdigit():
         draft.outdate(name, "is", None)
@@ -321,7 +321,7 @@ def _change(draft: Scene, found: re.Match[str]) -> None:
     shown = "more" if groups.get("more") else "items"
     opens = (groups.get("doing") or "Opening").startswith(("Open", "Un"))  # not: Searching the box
     for phrase in find_things(draft, found["thing"], found.start("thing")):
-        name = meant(draft, phrase.name)
+        name = draft.thing_called(phrase.name)
         if opens:
             draft.add(name, "is", "open", phrase.start, phrase.end)
         if groups.get(shown) and not _DOOR.search(name):
