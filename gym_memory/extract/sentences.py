@@ -296,15 +296,16 @@ def _way(draft: Scene, found: re.Match[str]) -> bool:
 
 def _state(draft: Scene, found: re.Match[str]) -> None:
     """Read ``The fridge is closed``; *it* is the last topic."""
-    placed = PLACED.search(found["thing"].lower())
+    placed = PLACED.search(found["thing"])
     thing = clean_name(found["thing"][: placed.start() if placed else None])
     name = draft.topic if thing in _PRONOUNS else draft.thing_called(_OWNED.sub("", thing))
     state = found["state"].lower()
     if state[-1].isdigit():
         draft.outdate(name, "is", None)
     if is_name(name):
-        if placed is not None and draft.room and _DOOR.search(name) and placed["way"] in DIRECTIONS:
-            draft.add(draft.room, door_relation(placed["way"]), name, *found.span("thing"))
+        way = placed["way"].lower() if placed is not None else ""
+        if draft.room and _DOOR.search(name) and way in DIRECTIONS:
+            draft.add(draft.room, door_relation(way), name, *found.span("thing"))
         draft.add(name, "is", SAME.get(state, state), *found.span("state"))
         if state == "empty":
             draft.keep_only(name, ())

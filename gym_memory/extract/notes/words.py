@@ -194,8 +194,9 @@ _SPLIT = re.compile(r"(?:,? and |, )(?=(?:an?|some|the|one|two|\d+)\s)", re.IGNO
 _HEAD = re.compile(r"\s*(?:an?|some|the)\s+", re.IGNORECASE)
 _REMARK = re.compile(r"(?<!\s)\s*\([^()]*\)\s*$")  # a run of blanks is tried once
 PLACED = re.compile(
-    rf"\s+(?:to|on|in|at) (?:the|your) (?P<way>{_ONE_WAY}|left|right)(?:ern)?"
-    r"(?: (?:wall|side|end))?$"
+    rf"(?<!\s)\s+(?:to|on|in|at) (?:the|your) (?P<way>{_ONE_WAY}|left|right)(?:ern)?"
+    r"(?: (?:wall|side|end))?$",
+    re.IGNORECASE,
 )
 """Words after a name that say where it is: *a gate to the west*."""
 _MOST = 200
@@ -234,7 +235,7 @@ def _phrase(text: str, begin: int, end: int, start: int) -> Phrase | None:
     remark = _REMARK.search(text, begin, end)
     if remark is not None and remark.start() > begin:
         end = remark.start()
-    placed = PLACED.search(text.lower(), begin, end)
+    placed = PLACED.search(text, begin, end)
     if placed is not None and placed.start() > begin:
         end = placed.start()
     words = text[begin:end].lower().split()
