@@ -103,7 +103,9 @@ _VERBS = _verb_table()
 _LONGEST = {head: max(verb.count(" ") + 1 for verb in row) for head, row in _VERBS.items()}
 """First words of verbs to the words of the longest verb with it."""
 _ORDERING = frozenset(
-    verb[0] for _, verb in _KINDS_OF_VERBS if verb[0] not in tuple(verb_forms(verb[0]))[1:]
+    word
+    for word in {verb[0] for _, verb in _KINDS_OF_VERBS}
+    if word not in tuple(verb_forms(word))[1:]
 )
 """First words of verbs in the form that orders: *the thief* or a name does not go with it."""
 _EFFECTIVE = frozenset(
@@ -348,7 +350,7 @@ def _event(
         is_last = (
             after + 1 >= end
             or lower[after + 1] in _PREPOSITIONS
-            or (lower[after] in _RESULTS_OF_MOVING)
+            or lower[after] in _RESULTS_OF_MOVING
         )
         if is_last or after == at:
             kinds = _VERBS.get(verb, {}).get(f"{verb} {lower[after]}", kinds)

@@ -87,7 +87,8 @@ def _is_near(around: Surroundings, name: str, *, carried: bool | None) -> bool:
     """True if a thing is in hand, here, a door of this place, or in or on such a thing."""
     place = around.graph.value(name, "location")
     if place is None:
-        return any(fact.subject == around.room for fact in around.graph.incoming(name))
+        here = any(fact.subject == around.room for fact in around.graph.incoming(name))
+        return here and carried is not True
     if carried is not None and (place.object == INVENTORY) != carried:
         return False
     for _ in range(_MOST_HOLDERS):

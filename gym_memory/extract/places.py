@@ -85,20 +85,19 @@ _WAY = re.compile(
     r"|chute|ways?|exits?|or|and)|,)(?: steeply| sharply| back| off| out| also| is)? "
     r"(?P<steep>up|down)(?:wards?)?\b(?! to the (?:floor|ceiling)| (?:your|my|his|her|their)\b)"
 )
-PASSABLE = re.compile(
-    r"\b(?:paths?|passage(?:way)?s?|doors?|doorways?|exits?|stairs?|staircase|stairway|steps|corridors?"
+_WAYS = (
+    r"paths?|passage(?:way)?s?|doors?|doorways?|exits?|stairs?|staircase|stairway|steps|corridors?"
     r"|tunnels?|halls?|hallway|openings?|holes?|gates?|gateway|arch|archway|roads?|trails?|tracks?"
     r"|ways?|crawl(?:way)?|entrances?|ladder|ramp|chimney|bridge|street|alley|window|scramble|slide"
-    r"|lead(?:s|ing)?|go(?:es)?|runs?|head(?:s|ing)?|continues?|leave|reach|exit|winds?|climbs?|descends?)\b"
+)
+"""Nouns for what one goes through or along."""
+PASSABLE = re.compile(
+    rf"\b(?:{_WAYS}|lead(?:s|ing)?|go(?:es)?|runs?|head(?:s|ing)?|continues?|leave|reach|exit"
+    r"|winds?|climbs?|descends?)\b"
 )
 _RISES = re.compile(r"\b(?:go|goes|going|climbs?|climbing|heads?|heading)\b[\w ]*$")
 """Verbs before *up* and *down* of things that lead nowhere too: *the price goes up*."""
-_WAY_NOUN = re.compile(
-    r"\b(?:paths?|passage(?:way)?s?|doors?|doorways?|exits?|stairs?|staircases?|stairways?|steps"
-    r"|corridors?|tunnels?|halls?|hallways?|openings?|holes?|gates?|gateways?|arch|archways?|roads?"
-    r"|trails?|tracks?|ways?|crawl(?:way)?s?|entrances?|ladders?|ramps?|chimneys?|bridges?|streets?"
-    r"|alleys?|windows?|scramble|slides?|slopes?|shafts?|chutes?|ropes?|it|which|that|you)\b"
-)
+_WAY_NOUN = re.compile(rf"\b(?:(?:{_WAYS})s?|slopes?|shafts?|chutes?|ropes?|it|which|that|you)\b")
 _BARRED = re.compile(
     r"\b(?:no|nothing|not|never|can't|cannot|blocked|blocks|barred|impossible|\w*unclimbable|impassable"
     r"|sealed|nailed|prevents?|boarded|rubble|locked|collapsed|once|might|would|could|if|wall)\b"

@@ -218,11 +218,9 @@ def _see(draft: Scene, found: re.Match[str]) -> None:
     bare = _AT_HERE.sub("", text)
     if bare != text and found.group()[:3] != "The":
         draft.is_listed = True
-    place = _LOCATED.fullmatch(bare) if bare == text else None
-    if place is not None:
-        put_in(draft, place["things"], start, place["where"], clean_name(place["place"]))
-    elif bare == text or _ONE.match(bare):
-        for begin, item in [(0, bare)] if "(" in bare else items_in(bare):
+    if bare == text or _ONE.match(bare):
+        undivided = "(" in bare or (bare == text and _LOCATED.fullmatch(bare))
+        for begin, item in [(0, bare)] if undivided else items_in(bare):
             place = _LOCATED.fullmatch(item)
             if place is not None:
                 holder = clean_name(place["place"])
