@@ -34,6 +34,7 @@ class StateTrials:
     def __init__(self, machine: Interpreter, vocabulary: Vocabulary, attempt: Attempt):
         self._machine, self._vocabulary, self._attempt = machine, vocabulary, attempt
         self._begun = machine.save()
+        self._ram, self._stack = (part.ctypes.data for part in self._begun[:2])
         self.memory: Bytes = self._begun[0]
         """Dynamic memory before any command."""
         self.awaits_key = machine.awaits_key
@@ -54,11 +55,11 @@ class StateTrials:
         """Return to the state, without the copies that ``FrotzEnv.set_state`` makes of it."""
         if self._machine.halted:
             return self._machine.load(self._begun)
-        ram, stack, pc, sp, fp, frames, opcode, chance, narrative = self._begun
+        _, _, pc, sp, fp, frames, opcode, chance, narrative = self._begun
         library = self._machine.frotz.frotz_lib
         library.setRng(*chance)
-        library.setRAM(ram.ctypes.data)
-        library.setStack(stack.ctypes.data)
+        library.setRAM(self._ram)
+        library.setStack(self._stack)
         library.setPC(pc)
         library.setSP(sp)
         library.setFP(fp)

@@ -128,12 +128,15 @@ def commands(
 
     Of two slots one takes a name of ``held``, the carried ones of ``things``.
     """
-    choices = {NOUN: things, HELD: held}
+    choices, carried = {NOUN: things, HELD: held}, frozenset(held)
     for line in sorted(templates, key=lambda line: sum(map(_is_slot, line)) == 2):
-        for filled in product(*(choices.get(word, (word,)) for word in line)):
-            names = [name for name, word in zip(filled, line, strict=True) if _is_slot(word)]
-            if len(names) < 2 or (len(set(names)) == 2 and not set(names).isdisjoint(held)):
-                yield " ".join(filled)
+        words = list(line)
+        slots = [at for at, word in enumerate(line) if _is_slot(word)]
+        for names in product(*(choices[line[at]] for at in slots)):
+            if len(names) < 2 or (names[0] != names[1] and not carried.isdisjoint(names)):
+                for at, name in zip(slots, names, strict=True):
+                    words[at] = name
+                yield " ".join(words)
 
 
 _NOT_UNDERSTOOD = re.compile(
@@ -155,11 +158,11 @@ def understood(text: str) -> bool:
     return _NOT_UNDERSTOOD.search(text) is None
 
 
-_REFUSED_VERB = re.compile(
-    r"not a verb I|didn't understand|only understood you|in a way that I don't|"
-    r"can't use multiple objects|sentence isn't one I|verb I recogni[sz]e",
-    re.IGNORECASE,
-)
+_REFUSED_VERB = (
+    "not a verb i", "didn't understand", "only understood you", "in a way that i don't",
+    "can't use multiple objects", "sentence isn't one i", "verb i recognise", "verb i recognize",
+)  # fmt: skip
+"""Words with which a parser refuses the form of a command."""
 _WHICH = re.compile(r"\bWhich (?:\w+ )*do you mean,? (?P<names>[^?]+)\?", re.IGNORECASE)
 _STATUS = re.compile(
     r"\A>[^\n]*[ ]{12,}(?:Score|Time):[^\n]*\n*|\n?>?[ ]{12,}[^\n]*\Z|\n>\s*\Z|\A>\s*\Z"
@@ -170,7 +173,8 @@ ENDING = re.compile(r"\*\*\*+\s*(.+?)\s*\*\*\*+")
 
 def is_refused_verb(text: str) -> bool:
     """True if a parser refused the form of a command, with any things."""
-    return _REFUSED_VERB.search(text) is not None
+    lower = text.lower()  # ten times as fast as a pattern, for each of a thousand answers
+    return any(map(lower.__contains__, _REFUSED_VERB))
 
 
 def names_offered(text: str) -> list[str]:
