@@ -10,14 +10,13 @@ import numpy as np
 from gym_memory.baselines.rl.shared.bags import (
     BagEncoder,
     BagLearner,
-    BagNetwork,
     BagSettings,
     ObservationBags,
     Scenes,
     scenes_of,
 )
 from gym_memory.baselines.rl.shared.learner import Experience, LearnedPolicy
-from gym_memory.baselines.rl.shared.replay import torch
+from gym_memory.baselines.rl.shared.replay import Batch, torch
 from gym_memory.baselines.rl.shared.rollouts import NEVER, LogitTable, Rollouts, cells
 from gym_memory.core.settings import Help
 
@@ -44,14 +43,15 @@ class A2cSettings(BagSettings):
     ] = 0.0
 
 
-class ActorCritic(BagNetwork):
+class ActorCritic(torch.nn.Module):
     """Both heads over one encoder.
 
     The critic sees the situation and the best that each unit finds among the actions.
     """
 
-    def __init__(self, settings: A2cSettings, encoder: BagEncoder):
-        super().__init__(encoder)
+    def __init__(self, settings: A2cSettings):
+        super().__init__()
+        self.encoder = BagEncoder(settings.vocabulary, settings.dim)
         hidden = settings.hidden
         self.of_state = torch.nn.Linear(settings.dim, hidden)
         self.of_action = torch.nn.Linear(settings.dim, hidden, bias=False)
@@ -64,7 +64,7 @@ class ActorCritic(BagNetwork):
 
     def forward(self, scenes: Scenes) -> LogitTable:
         """Return logits and values of observations with at least one action each."""
-        encoded = self.encoder(scenes.bags)
+        encoded = self.encoder(Batch.of(scenes.bags))
         device, counts = encoded.device, scenes.counts
         rows, columns = cells(counts, device)
         s = self.of_state(encoded[torch.from_numpy(scenes.states).to(device)])
@@ -83,18 +83,15 @@ class A2cLearner(BagLearner):
     name = "a2c"
     settings_class = A2cSettings
     settings: A2cSettings
+    network_class = ActorCritic
 
     def __init__(self, settings: A2cSettings, *, seed: int = 0, device: str = "cpu"):
         super().__init__(settings, seed=seed, device=device)
         self.rollouts = Rollouts()
 
-    def network(self, encoder: BagEncoder) -> BagNetwork:
-        """Build actor and critic."""
-        return ActorCritic(self.settings, encoder)
-
     def table(self, seen: list[ObservationBags]) -> LogitTable:
         """Return logits, with the penalty for repeated actions, and values."""
-        table: LogitTable = self.online(scenes_of(seen, self.store_class()))
+        table: LogitTable = self.online(scenes_of(seen))
         tried = np.zeros(table.logits.shape, np.float32)
         for row, one in zip(tried, seen, strict=True):
             row[: len(one.commands)] = one.times

@@ -16,9 +16,8 @@ import numpy as np
 
 from gym_memory.baselines.rl.drrn import DrrnLearner, DrrnSettings
 from gym_memory.baselines.rl.shared.bags import ObservationBags
-from gym_memory.baselines.rl.shared.checkpoints import arrays, prefixed
 from gym_memory.baselines.rl.shared.learner import Experience, LearnedPolicy
-from gym_memory.baselines.rl.shared.replay import RaggedLists, gather_distinct, torch
+from gym_memory.baselines.rl.shared.replay import BagStore, StoredBags, distinct, numbers_of, torch
 from gym_memory.baselines.rl.shared.rollouts import cells
 from gym_memory.baselines.rl.shared.teachers import PlannerTeacher, RecordedTeacher, TeacherAdvice
 from gym_memory.baselines.rules.plan import Plan
@@ -82,9 +81,9 @@ class BcLearner(DrrnLearner):
     def __init__(self, settings: BcSettings, *, seed: int = 0, device: str = "cpu"):
         super().__init__(settings, seed=seed, device=device)
         self.teacher: PlannerTeacher | RecordedTeacher | None = None
-        # Own stores: shown states stay when the replay forgets.
-        self.shown_bags, self.shown = RaggedLists(), RaggedLists()
-        self.labelled: list[tuple[int, int]] = []
+        # Its own store: shown states stay when the replay forgets.
+        self.shown_bags = BagStore()
+        self.labelled: list[tuple[StoredBags, int]] = []
 
     # ------------------------------------------------------------ acting
 
@@ -151,8 +150,7 @@ class BcLearner(DrrnLearner):
         later = experience.next_seen.seen
         super().observe(slot, experience._replace(seen=taught.seen, next_seen=later))
         if taught.label >= 0 and len(self.labelled) < self.settings.shown:
-            bags = tuple(self.shown_bags.add(bag) for bag in taught.seen.bags)
-            self.labelled.append((self.shown.add(bags), taught.label))
+            self.labelled.append((self.shown_bags.add(taught.seen.bags), taught.label))
 
     def update(self) -> dict[str, float]:
         """Make one update by cloning, or by RL with cloning between; return what to log."""
@@ -175,14 +173,14 @@ class BcLearner(DrrnLearner):
         """Make one update by cross-entropy on states drawn evenly."""
         s = self.settings
         drawn = self.rng.integers(len(self.labelled), size=s.batch)
-        numbers, labels = np.array(self.labelled, np.int64)[drawn].T
-        states, actions = self.shown.gather(numbers).split()
-        counts = actions.lengths
-        bags, pairs = gather_distinct(self.shown_bags, np.repeat(states, counts), actions.values)
+        shown, labels = zip(*(self.labelled[number] for number in drawn), strict=True)
+        counts = np.array([len(obs) - 1 for obs in shown], np.int64)
+        states = [obs[0] for obs in shown for _ in obs[1:]]
+        bags, pairs = distinct(states, [action for obs in shown for action in obs[1:]])
         values = self.online(bags, *pairs)
         logits = values.new_full((s.batch, int(counts.max())), -torch.inf)
         logits[cells(counts, values.device)] = values / s.temperature
-        target = torch.from_numpy(labels).to(logits.device)
+        target = torch.tensor(labels, device=logits.device)
         loss = torch.nn.functional.cross_entropy(logits, target)
         self.descend(loss)
         agreed = (logits.argmax(1) == target).float().mean()
@@ -193,16 +191,14 @@ class BcLearner(DrrnLearner):
     def progress(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """Return also the shown states."""
         tensors, record = super().progress()
-        tensors |= prefixed("shown_bags", self.shown_bags.state())
-        tensors |= prefixed("shown", self.shown.state())
-        return tensors, {**record, "labelled": self.labelled}
+        labelled = [[numbers_of(obs), label] for obs, label in self.labelled]
+        return tensors, {**record, "shown": self.shown_bags.state(), "labelled": labelled}
 
     def load_progress(self, tensors: dict[str, Any], record: dict[str, Any]) -> None:
         """Replace them."""
         super().load_progress(tensors, record)
-        self.shown_bags.load_state(arrays(tensors, "shown_bags"))
-        self.shown.load_state(arrays(tensors, "shown"))
-        self.labelled = [(number, label) for number, label in record["labelled"]]
+        read = self.shown_bags.load_state(record["shown"], self.bag_of)
+        self.labelled = [(read(numbers), label) for numbers, label in record["labelled"]]
 
 
 class Bc(LearnedPolicy):

@@ -10,6 +10,7 @@ are described by relations of the recalled facts without names
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterator
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -18,22 +19,22 @@ from numpy.typing import NDArray
 from gym_memory.baselines.rl.shared.bags import (
     BagEncoder,
     BagLearner,
-    BagNetwork,
     BagSettings,
     ObservationBags,
     scenes_of,
 )
-from gym_memory.baselines.rl.shared.checkpoints import arrays, part, prefixed
+from gym_memory.baselines.rl.shared.checkpoints import part, prefixed
 from gym_memory.baselines.rl.shared.learner import Experience, LearnedPolicy
 from gym_memory.baselines.rl.shared.replay import (
+    BagStore,
     Batch,
     Ints,
     NStep,
-    RaggedLists,
     Replay,
-    Sample,
-    first_best,
-    gather_distinct,
+    StoredBags,
+    StoredTransition,
+    distinct,
+    numbers_of,
     torch,
 )
 from gym_memory.core.settings import Help, check_int
@@ -89,29 +90,30 @@ class DrrnSettings(BagSettings):
         check_int("capacity", self.capacity, self.batch)
 
 
-class QNetwork(BagNetwork):
+class QNetwork(torch.nn.Module):
     """Q = w . relu(A s + B a + c), with one more layer between: cheap with many actions.
 
     ``value="inner"``: Q = tanh(A s + c) . tanh(B a), DRRN's interaction function (He et al.).
     """
 
-    def __init__(self, settings: DrrnSettings, encoder: BagEncoder):
-        super().__init__(encoder)
+    def __init__(self, settings: DrrnSettings):
+        super().__init__()
+        self.encoder = BagEncoder(settings.vocabulary, settings.dim)
         self.inner = settings.value == "inner"
         self.of_state = torch.nn.Linear(settings.dim, settings.hidden)
         self.of_action = torch.nn.Linear(settings.dim, settings.hidden, bias=False)
         self.layer = torch.nn.Linear(settings.hidden, settings.hidden)
         self.head = torch.nn.Linear(settings.hidden, 1)
 
-    def forward(self, bags: Batch, states: Ints, actions: Ints) -> torch.Tensor:
+    def forward(self, bags: list[Any], states: Ints, actions: Ints) -> torch.Tensor:
         """Return the values of pairs, float32 of shape (pairs,).
 
         Args:
             bags: Distinct bags.
-            states: Number of each pair's situation, shape (pairs,).
-            actions: Number of each pair's action, shape (pairs,).
+            states: Place of each pair's situation among the bags, shape (pairs,).
+            actions: Place of each pair's action, shape (pairs,).
         """
-        encoded = self.encoder(bags)
+        encoded = self.encoder(Batch.of(bags))
         used, where = np.unique(states, return_inverse=True)
         device = encoded.device
         s = self.of_state(encoded[torch.from_numpy(used).to(device)])
@@ -129,18 +131,15 @@ class DrrnLearner(BagLearner):
     name = "drrn"
     settings_class = DrrnSettings
     settings: DrrnSettings
+    network_class: type[torch.nn.Module] = QNetwork
 
     def __init__(self, settings: DrrnSettings, *, seed: int = 0, device: str = "cpu"):
         super().__init__(settings, seed=seed, device=device)
         self.target = self.new_network()
-        self.bags, self.observations = self.store_class(), RaggedLists()
+        self.bags = BagStore()
         self.replay = Replay(settings.capacity, settings.alpha)
         self.slots: dict[int, NStep] = {}
         self.counts: dict[str, int] = {}
-
-    def network(self, encoder: BagEncoder) -> BagNetwork:
-        """Build the Q network."""
-        return QNetwork(self.settings, encoder)
 
     # ------------------------------------------------------------ acting
 
@@ -173,7 +172,7 @@ class DrrnLearner(BagLearner):
         """Return Q of every action of each observation."""
         if not seen:
             return []
-        scenes = scenes_of(seen, self.store_class())
+        scenes = scenes_of(seen)
         states = np.repeat(scenes.states, scenes.counts)
         with torch.inference_mode():
             values = self.online(scenes.bags, states, scenes.actions).cpu().numpy()
@@ -194,34 +193,26 @@ class DrrnLearner(BagLearner):
             reward += s.discovery_bonus
         queue = self.slots.setdefault(slot, NStep(s.n_steps, s.gamma))
         for stored in queue.add(
-            self._keep(e.seen),
+            self.bags.add(e.seen.bags),
             e.action,
             reward,
-            self._keep(e.next_seen) if not (e.terminated or e.truncated) else -1,
+            self.bags.add(e.next_seen.bags) if not (e.terminated or e.truncated) else None,
             terminated=e.terminated,
             truncated=e.truncated,
         ):
             self.replay.add(stored, s.reward_boost if stored.reward > 0 else 1.0)
         if self.steps % self.replay.capacity == 0:
-            self._forget()
+            # The replay has overwritten the others.
+            used = {bag.number: bag for obs in self._stored_observations() for bag in obs}
+            self.bags.keep(used.values())
 
-    def _keep(self, seen: ObservationBags) -> int:
-        return self.observations.add(tuple(self.bags.add(bag) for bag in seen.bags))
-
-    def _forget(self) -> None:
-        """Drop observations that the replay has overwritten, so that the stores stop growing."""
-        waiting = [obs for queue in self.slots.values() for obs in queue.observations()]
-        used = np.union1d(self.replay.observations(), np.array(waiting, np.int64))
-        records = self.observations.gather(used)
-        bags = self.bags.keep(np.unique(records.values))
-        self.observations = RaggedLists()
-        for start, length in zip(records.offsets, records.lengths, strict=True):
-            self.observations.add(tuple(bags[records.values[start : start + length]].tolist()))
-        renamed = np.full(int(used[-1]) + 1, -1, np.int64)
-        renamed[used] = np.arange(len(used))
-        self.replay.rename(renamed)
+    def _stored_observations(self) -> Iterator[StoredBags]:
+        for stored in self.replay.transitions:
+            yield stored.obs
+            yield stored.next_obs or ()
         for queue in self.slots.values():
-            queue.rename(renamed)
+            for obs, _, _ in queue.steps:
+                yield obs
 
     def learn(self) -> dict[str, float]:
         """Make one update for every ``update_every`` steps since the start."""
@@ -239,11 +230,13 @@ class DrrnLearner(BagLearner):
         """Make one update on transitions drawn from the replay; return what to log."""
         s = self.settings
         drawn = self.replay.draw(s.batch, s.beta, self.rng)
-        goals = drawn.rewards + drawn.discounts * self.next_values(drawn)
-        now = self.observations.gather(drawn.obs)
-        states = now.values[now.offsets]
-        actions = now.values[now.offsets + 1 + drawn.actions]
-        bags, (states, actions) = gather_distinct(self.bags, states, actions)
+        transitions = drawn.transitions
+        rewards = np.array([t.reward for t in transitions])
+        discounts = np.array([t.discount for t in transitions])
+        goals = rewards + discounts * self.next_values(transitions)
+        bags, (states, actions) = distinct(
+            [t.obs[0] for t in transitions], [t.obs[1 + t.action] for t in transitions]
+        )
         values = self.online(bags, states, actions)
         target = torch.from_numpy(goals.astype(np.float32)).to(values.device)
         weights = torch.from_numpy(drawn.weights.astype(np.float32)).to(values.device)
@@ -262,20 +255,22 @@ class DrrnLearner(BagLearner):
             "epsilon": self.epsilon,
         }
 
-    def next_values(self, drawn: Sample) -> NDArray[np.float64]:
+    def next_values(self, transitions: list[StoredTransition]) -> NDArray[np.float64]:
         """Return the values of next states; the online network chooses, the target values it."""
-        found = np.zeros(len(drawn.obs))
-        alive = np.flatnonzero(drawn.next_obs >= 0)
-        if not len(alive):
+        found = np.zeros(len(transitions))
+        alive = [n for n, stored in enumerate(transitions) if stored.next_obs]
+        if not alive:
             return found
-        states, actions = self.observations.gather(drawn.next_obs[alive]).split()
-        each = np.repeat(states, actions.lengths)
+        situations = [transitions[n].next_obs[0] for n in alive]
+        actions = [transitions[n].next_obs[1:] for n in alive]
+        counts = [len(one) for one in actions]
         with torch.inference_mode():
-            bags, (s, a) = gather_distinct(self.bags, each, actions.values)
-            values = self.online(bags, s, a).cpu().numpy()
-            best = first_best(values, actions)
-            bags, (s, a) = gather_distinct(self.bags, states, actions.values[best])
-            found[alive] = self.target(bags, s, a).cpu().numpy()
+            each = [s for s, count in zip(situations, counts, strict=True) for _ in range(count)]
+            bags, pairs = distinct(each, [action for one in actions for action in one])
+            values = np.split(self.online(bags, *pairs).cpu().numpy(), np.cumsum(counts)[:-1])
+            best = [one[int(v.argmax())] for one, v in zip(actions, values, strict=True)]
+            bags, pairs = distinct(situations, best)
+            found[alive] = self.target(bags, *pairs).cpu().numpy()
         return found
 
     # ------------------------------------------------------------ checkpoints
@@ -283,26 +278,28 @@ class DrrnLearner(BagLearner):
     def progress(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """Return also target network and replay."""
         tensors, record = super().progress()
-        stored, record["replay"] = self.replay.state()
-        tensors |= prefixed("replay", stored)
-        tensors |= prefixed("bags", self.bags.state())
-        tensors |= prefixed("observations", self.observations.state())
-        tensors |= prefixed("target", self.target.state_dict())
-        record["slots"] = {str(slot): queue.state() for slot, queue in self.slots.items()}
-        record["counts"] = self.counts
-        return tensors, record
+        return tensors | prefixed("target", self.target.state_dict()), {
+            **record,
+            "bags": self.bags.state(),
+            "replay": self.replay.state(numbers_of),
+            "slots": {
+                str(slot): [[numbers_of(obs), *rest] for obs, *rest in queue.steps]
+                for slot, queue in self.slots.items()
+            },
+            "counts": self.counts,
+        }
 
     def load_progress(self, tensors: dict[str, Any], record: dict[str, Any]) -> None:
         """Replace them."""
         super().load_progress(tensors, record)
-        self.replay.load_state(arrays(tensors, "replay"), record["replay"])
-        self.bags.load_state(arrays(tensors, "bags"))
-        self.observations.load_state(arrays(tensors, "observations"))
         self.target.load_state_dict(part(tensors, "target"))
+        read = self.bags.load_state(record["bags"], self.bag_of)
+        self.replay.load_state(record["replay"], read)
         s = self.settings
-        self.slots = {int(slot): NStep(s.n_steps, s.gamma) for slot in record["slots"]}
-        for slot, queue in record["slots"].items():
-            self.slots[int(slot)].load_state(queue)
+        self.slots = {
+            int(slot): NStep(s.n_steps, s.gamma, [(read(obs), *rest) for obs, *rest in steps])
+            for slot, steps in record["slots"].items()
+        }
         self.counts = record["counts"]
 
 

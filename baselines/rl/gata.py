@@ -6,23 +6,22 @@ import dataclasses
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gym_memory.baselines.rl.drrn import DrrnLearner, DrrnSettings
-from gym_memory.baselines.rl.shared.bags import BagEncoder, BagNetwork, ObservationBags
+from gym_memory.baselines.rl.shared.bags import BagEncoder, ObservationBags
 from gym_memory.baselines.rl.shared.features import (
     ATTRIBUTES,
     RecalledScene,
     parse_action,
 )
 from gym_memory.baselines.rl.shared.learner import LearnedPolicy
-from gym_memory.baselines.rl.shared.replay import Batch, Ints, RaggedLists, torch
+from gym_memory.baselines.rl.shared.replay import Batch, Ints, torch
 from gym_memory.core.records import Observation
 from gym_memory.core.settings import Help
 from gym_memory.core.text import compounds, stem
 from gym_memory.graph.schema import PLAYER
 
-__all__ = ["Gata", "GataLearner", "GataSettings", "GraphBag", "GraphBags", "GraphStore"]
+__all__ = ["Gata", "GataLearner", "GataSettings", "GraphBag", "GraphBags"]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -44,7 +43,7 @@ class GraphBag(NamedTuple):
     """A situation with its graph, or an action with the nodes that it names.
 
     Attributes:
-        bag: Number of the text and rows of the features.
+        bag: Rows of the features.
         nodes: All nodes of a situation; those that an action names.
         edges: Node, row of the relation, node; one edge after another.
         marks: Node, row of one of its features; one mark after another.
@@ -67,62 +66,20 @@ class GraphBags(NamedTuple):
     marks: Batch
     words: Batch
 
+    @classmethod
+    def of(cls, bags: list[GraphBag]) -> GraphBags:
+        """Lay graphs end to end."""
+        return cls(*(Batch.of(field) for field in zip(*bags, strict=True)))
+
     def take(self, which: Ints) -> GraphBags:
         """Return some of them, in the order given."""
         return GraphBags(*(field.take(which) for field in self))
 
 
-class GraphStore:
-    """A store of distinct :class:`GraphBag` by number, as :class:`.RaggedLists` is of lists."""
-
-    def __init__(self) -> None:
-        self._records = RaggedLists()
-        self._fields = {name: RaggedLists() for name in GraphBag._fields}
-
-    def __len__(self) -> int:
-        return len(self._records)
-
-    def add(self, bag: GraphBag) -> int:
-        """Return its number; store it if it is new."""
-        stores = self._fields.values()
-        return self._records.add(tuple(s.add(part) for s, part in zip(stores, bag, strict=True)))
-
-    def gather(self, numbers: Ints) -> GraphBags:
-        """Return those of these numbers."""
-        columns = self._columns(numbers)
-        stores = self._fields.values()
-        return GraphBags(*(s.gather(column) for s, column in zip(stores, columns, strict=True)))
-
-    def _columns(self, numbers: Ints) -> Ints:
-        return self._records.gather(numbers).values.reshape(-1, len(self._fields)).T
-
-    def keep(self, numbers: Ints) -> Ints:
-        """Forget all but these; return old to new number, -1 for the forgotten."""
-        columns = self._columns(numbers)
-        for store, column in zip(self._fields.values(), columns, strict=True):
-            column[:] = store.keep(np.unique(column))[column]
-        renamed = np.full(len(self), -1, np.int64)
-        renamed[numbers] = np.arange(len(numbers))
-        self._records = RaggedLists()
-        for record in columns.T.tolist():
-            self._records.add(tuple(record))
-        return renamed
-
-    def state(self) -> dict[str, NDArray[Any]]:
-        """Return everything as arrays."""
-        stores = {"records": self._records, **self._fields}
-        return {f"{n}.{key}": a for n, s in stores.items() for key, a in s.state().items()}
-
-    def load_state(self, arrays: dict[str, NDArray[Any]]) -> None:
-        """Replace everything by what :meth:`state` returned."""
-        for name, store in {"records": self._records, **self._fields}.items():
-            store.load_state({key: arrays[f"{name}.{key}"] for key in ("values", "starts")})
-
-
 # ------------------------------------------------------------ the network
 
 
-class GataNetwork(BagNetwork):
+class GataNetwork(torch.nn.Module):
     """A network of Q over graphs, words and actions.
 
     Differences from GATA:
@@ -136,9 +93,10 @@ class GataNetwork(BagNetwork):
       them that DRRN sees; ``neighbourhood=false`` leaves these out.
     """
 
-    def __init__(self, settings: GataSettings, encoder: BagEncoder):
-        super().__init__(encoder)
+    def __init__(self, settings: GataSettings):
+        super().__init__()
         dim, hidden = settings.dim, settings.hidden
+        self.encoder = BagEncoder(settings.vocabulary, dim)
         self.anyone = torch.nn.Parameter(torch.randn(dim) / dim**0.5)
         self.own = torch.nn.ModuleList(torch.nn.Linear(dim, dim) for _ in range(settings.layers))
         self.others = torch.nn.ModuleList(
@@ -152,20 +110,20 @@ class GataNetwork(BagNetwork):
         self.layer = torch.nn.Linear(hidden, hidden)
         self.head = torch.nn.Linear(hidden, 1)
 
-    def forward(self, bags: GraphBags, states: Ints, actions: Ints) -> torch.Tensor:
+    def forward(self, bags: list[GraphBag], states: Ints, actions: Ints) -> torch.Tensor:
         """Return the values of pairs, float32 of shape (pairs,); as DRRN's network."""
-        device = self.anyone.device
+        device, every = self.anyone.device, GraphBags.of(bags)
         used, state = np.unique(states, return_inverse=True)
-        graphs = bags.take(used)
+        graphs = every.take(used)
         nodes, summary = self._read(graphs)
         s = self.of_state(torch.cat([self.encoder(graphs.bag), summary], 1))
 
         acts, action = np.unique(actions, return_inverse=True)
-        a = self.of_bag(self.encoder(bags.bag.take(acts)))
+        a = self.of_bag(self.encoder(every.bag.take(acts)))
         mixed = s[_on(state, device)] + a[_on(action, device)]
 
         # The nodes that each pair's action names are those of the pair's own situation.
-        named = bags.nodes.take(actions)
+        named = every.nodes.take(actions)
         which = named.values + np.repeat(graphs.nodes.offsets[state], named.lengths)
         pairs = _on(np.repeat(np.arange(len(actions)), named.lengths), device)
         mixed = mixed.index_add(0, pairs, self.of_nodes(nodes)[_on(which, device)])
@@ -239,11 +197,7 @@ class GataLearner(DrrnLearner):
     name = "gata"
     settings_class = GataSettings
     settings: GataSettings
-    store_class = GraphStore
-
-    def network(self, encoder: BagEncoder) -> BagNetwork:
-        """Build the Q network."""
-        return GataNetwork(self.settings, encoder)
+    network_class = GataNetwork
 
     def see(
         self,
@@ -257,12 +211,12 @@ class GataLearner(DrrnLearner):
         numbers: dict[str, int] = {PLAYER: 0}
         state, *actions = seen.bags
         bags = [self._situation(obs, task_id, numbers, state)]
-        for command, (text, *features) in zip(obs["valid_actions"], actions, strict=True):
+        for command, features in zip(obs["valid_actions"], actions, strict=True):
             phrase = parse_action(command)
             named = tuple(numbers[name] for name in phrase.names if name in numbers)
             kept = features if self.settings.neighbourhood else ()
             verb = (f"a {phrase.verb} {phrase.template}", _said(phrase.verb))
-            bags.append(GraphBag((text, *self.vocabulary.rows(verb), *kept), named))
+            bags.append(GraphBag((*self.vocabulary.rows(verb), *kept), named))
         return seen._replace(bags=tuple(bags))
 
     def _situation(
@@ -303,10 +257,9 @@ class GataLearner(DrrnLearner):
         """Return further features of a node; a subclass may have some."""
         return []
 
-    def unpack(self, packed: list[Any]) -> ObservationBags:
-        """Return the inverse of :meth:`pack`."""
-        seen = super().unpack(packed)
-        return seen._replace(bags=tuple(GraphBag(*map(tuple, bag)) for bag in seen.bags))
+    def bag_of(self, packed: list[Any]) -> GraphBag:
+        """Return a graph from its JSON-able values."""
+        return GraphBag(*map(tuple, packed))
 
 
 def _said(word: str) -> str:

@@ -18,7 +18,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gym_memory.baselines.rl.shared.bags import Discount, Texts
+from gym_memory.baselines.rl.shared.bags import Discount
 from gym_memory.baselines.rl.shared.learner import (
     Checkpoint,
     Device,
@@ -26,12 +26,12 @@ from gym_memory.baselines.rl.shared.learner import (
     LearnedPolicy,
     Learner,
 )
-from gym_memory.baselines.rl.shared.readers import MiniLM
 from gym_memory.baselines.rl.shared.replay import torch
 from gym_memory.baselines.rl.shared.rollouts import NEVER, LogitTable, Rollouts, cells
 from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.records import Observation
 from gym_memory.core.settings import Help, Settings, checked
+from gym_memory.memory.encoders import DEFAULT_MODEL, make_encoder
 
 __all__ = ["CopyReader", "Text", "TextLearner", "TextSettings", "Words"]
 
@@ -113,6 +113,33 @@ class Words(NamedTuple):
     label: int
 
 
+class Texts:
+    """Texts by number, each once; number 0 is no text."""
+
+    def __init__(self) -> None:
+        self.load_state([])
+
+    def number(self, text: str) -> int:
+        """Return the number of a text."""
+        found = self._numbers.get(text)
+        if found is None:
+            found = self._numbers[text] = len(self._texts)
+            self._texts.append(text)
+        return found
+
+    def __getitem__(self, number: int) -> str:
+        return self._texts[number]
+
+    def state(self) -> list[str]:
+        """Return all texts in their order."""
+        return self._texts[1:]
+
+    def load_state(self, texts: list[str]) -> None:
+        """Replace all texts."""
+        self._texts = ["", *texts]
+        self._numbers = {text: number for number, text in enumerate(self._texts)}
+
+
 class Lines(NamedTuple):
     """Observations as one long line of places, texts apart by blanks (word -1).
 
@@ -192,6 +219,30 @@ class OwnWords(torch.nn.Module):
         return found
 
 
+class FrozenMiniLM(torch.nn.Module):
+    """Vectors of words by a trained layer over MiniLM's frozen embeddings, each computed once.
+
+    Unit vectors are stretched, so that each number is about 1 in size.
+    """
+
+    def __init__(self, dim: int):
+        super().__init__()
+        self._encoder = make_encoder(DEFAULT_MODEL)
+        self._scale = self._encoder.dim**0.5
+        self._kept: dict[str, torch.Tensor] = {}
+        self.layer = torch.nn.Linear(self._encoder.dim, dim)
+
+    def forward(self, words: Sequence[str]) -> torch.Tensor:
+        """Return vectors, float32 of shape (words, dim)."""
+        new = [word for word in words if word not in self._kept]
+        if new:
+            vectors = torch.from_numpy(np.asarray(self._encoder.encode(new), np.float32))
+            self._kept.update(zip(new, vectors * self._scale, strict=True))
+        stacked = torch.stack([self._kept[word] for word in words])
+        read: torch.Tensor = self.layer(stacked.to(self.layer.weight.device))
+        return read
+
+
 class Groups(NamedTuple):
     """Group of each place, the places whose values enter the means, and groups in all."""
 
@@ -264,9 +315,8 @@ class CopyReader(torch.nn.Module):
         super().__init__()
         self._texts, self._forget = texts, settings.forget
         dim, heads = settings.dim, settings.heads
-        # Unit vectors of 384 numbers are stretched to be as large as those that are learnt.
         minilm = settings.words == "minilm"
-        self.words = MiniLM(dim, stretched=True) if minilm else OwnWords(settings.vocabulary, dim)
+        self.words = FrozenMiniLM(dim) if minilm else OwnWords(settings.vocabulary, dim)
         self.parts = torch.nn.Embedding(len(PARTS) + 1, dim)
         self.ages = torch.nn.Embedding(_AGE_CLASSES, dim)
         self.layers = torch.nn.ModuleList(Layer(dim, heads) for _ in range(settings.layers))

@@ -168,7 +168,7 @@ class Sb3Trainer(Trainer):
         """Count a step of every environment; return True to continue."""
         self.steps = steps
         ended = [value_of(info) for done, info in zip(dones, infos, strict=True) if done]
-        self._recent += ended
+        self.recent += ended
         self.finished += len(ended)
         self.listener(steps, None)
         return not self._ended()
@@ -177,14 +177,14 @@ class Sb3Trainer(Trainer):
         """True at a limit other than that in steps, which SB3 counts."""
         s = self.settings
         late = s.max_cpu_minutes and self.cpu_seconds >= 60 * s.max_cpu_minutes
-        return self._stopped or bool(late) or bool(self._best and self._best[0] >= s.stop_at)
+        return self._stopped or bool(late) or bool(self.best and self.best[0] >= s.stop_at)
 
     def _log(self) -> None:
         model = self.learner.model
         values = model.logger.name_to_value if hasattr(model, "_logger") else {}
         found = {name: float(values[key]) for name, key in _LOGGED.items() if key in values}
         if found:
-            self._logged = {"updates": float(model._n_updates), **found}
+            self.logged = {"updates": float(model._n_updates), **found}
 
     # ------------------------------------------------------------ the model
 
@@ -220,9 +220,9 @@ class Sb3Trainer(Trainer):
 
     def _deal(self) -> int:
         """Return the next training game."""
-        if not self._queue:
-            self._queue = self._rng.permutation(self.settings.games).tolist()
-        return self._queue.pop()
+        if not self.queue:
+            self.queue = self._rng.permutation(self.settings.games).tolist()
+        return self.queue.pop()
 
     # ------------------------------------------------------------ beginning and checkpoints
 

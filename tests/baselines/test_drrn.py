@@ -13,7 +13,6 @@ import torch
 from gym_memory.baselines.rl.drrn import DrrnLearner, DrrnSettings
 from gym_memory.baselines.rl.shared.bags import ObservationBags
 from gym_memory.baselines.rl.shared.learner import Experience
-from gym_memory.baselines.rl.shared.replay import Batch
 from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.records import Triple
 
@@ -48,11 +47,9 @@ def values(learner: DrrnLearner, seen: ObservationBags) -> Any:
     """Return Q of every action, by one plain batch."""
     found = []
     for bag in seen.bags[1:]:
-        lengths = np.array([len(seen.bags[0]), len(bag)])
-        flat = np.array([*seen.bags[0], *bag], np.int64)
-        batch = Batch(flat, np.array([0, lengths[0]]), lengths)
+        pair = [seen.bags[0], bag]
         with torch.no_grad():
-            found.append(float(learner.online(batch, np.array([0]), np.array([1]))))
+            found.append(float(learner.online(pair, np.array([0]), np.array([1]))))
     return np.array(found)
 
 
@@ -107,15 +104,14 @@ def test_double_dqn_targets() -> None:
             parameter.add_(torch.randn(parameter.shape, generator=torch.manual_seed(1)) * 0.3)
         for parameter in learner.online.parameters():
             parameter.add_(torch.randn(parameter.shape, generator=torch.manual_seed(2)) * 0.3)
-    drawn = learner.replay.draw(12, 0.4, np.random.default_rng(0))
+    drawn = learner.replay.draw(12, 0.4, np.random.default_rng(0)).transitions
     found = learner.next_values(drawn)
-    for number, next_obs in enumerate(drawn.next_obs):
-        if next_obs < 0:
+    for number, stored in enumerate(drawn):
+        if stored.next_obs is None:
             assert found[number] == 0
             continue
-        bags = learner.observations.gather(np.array([next_obs])).values
-        pairs = learner.bags.gather(bags)
-        index = np.arange(1, len(bags))
+        pairs = [bag.content for bag in stored.next_obs]
+        index = np.arange(1, len(pairs))
         with torch.no_grad():
             online = learner.online(pairs, np.zeros(len(index), np.int64), index)
             target = learner.target(pairs, np.zeros(len(index), np.int64), index)
@@ -156,8 +152,8 @@ def test_a_new_text_is_worth_something() -> None:
     one, two = (learner.see(obs(room, "x"), "game") for room in "ab")
     for _ in range(4):
         learner.observe(0, Experience("game", one, 0, 0.0, two, False, False))
-    arrays, _ = learner.replay.state()
-    np.testing.assert_allclose(arrays["floats"][:, 0], 0.5 / np.sqrt([1, 2, 3, 4]))
+    rewards = [stored.reward for stored in learner.replay.transitions]
+    np.testing.assert_allclose(rewards, 0.5 / np.sqrt([1, 2, 3, 4]))
 
 
 @pytest.mark.parametrize("facts", [True, False])
@@ -170,8 +166,8 @@ def test_what_episode_has_not_shown_before_is_worth_something(facts: bool) -> No
         if seen is not None:
             learner.observe(0, Experience("game", seen, 0, 1.0, later, False, False))
         seen = learner.unpack(json.loads(json.dumps(learner.pack(later))))
-    arrays, _ = learner.replay.state()
-    assert arrays["floats"][:, 0].tolist() == [1.5, 1.0, 1.0, 1.5, 1.0]
+    rewards = [stored.reward for stored in learner.replay.transitions]
+    assert rewards == [1.5, 1.0, 1.0, 1.5, 1.0]
 
 
 def test_what_is_counted_is_the_same_whatever_the_memory() -> None:
@@ -200,11 +196,10 @@ def test_what_is_overwritten_is_forgotten() -> None:
         seen = learner.see(obs(f"room {number}", "x", f"y{number}"), "game")
         later = learner.see(obs(f"room {number + 1}", "x", f"y{number + 1}"), "game")
         learner.observe(0, Experience("game", seen, 1, 1.0, later, False, False))
-    assert len(learner.observations) <= 2 * 32 + 4
-    drawn = learner.replay.draw(16, 0.4, np.random.default_rng(0))
+    assert len(learner.bags) <= 3 * (2 * 32 + 4)
+    drawn = learner.replay.draw(16, 0.4, np.random.default_rng(0)).transitions
     assert learner.next_values(drawn).shape == (16,)
-    records = learner.observations.gather(drawn.obs)
-    assert (records.lengths == 3).all()
+    assert all(len(stored.obs) == 3 for stored in drawn)
 
 
 def test_the_global_random_state_is_left_alone() -> None:

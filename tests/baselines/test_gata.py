@@ -13,7 +13,8 @@ import torch
 from trained import assert_same_training
 
 from gym_memory.baselines.base import make_policy
-from gym_memory.baselines.rl.gata import GataLearner, GataSettings, GraphStore
+from gym_memory.baselines.rl.gata import GataLearner, GataSettings, GraphBags
+from gym_memory.baselines.rl.shared.bags import scenes_of
 from gym_memory.baselines.rl.shared.learner import Experience
 from gym_memory.baselines.rl.shared.training import Trainer, TrainSettings
 from gym_memory.core.records import Triple
@@ -46,12 +47,10 @@ def kitchen(wanted: str, other: str) -> Any:
 
 def values(learner: GataLearner, *seen: Any) -> Any:
     """Return Q of every action of some observations, in one batch."""
-    store = GraphStore()
-    records = [[store.add(bag) for bag in one.bags] for one in seen]
-    states = np.array([r[0] for r in records for _ in r[1:]])
-    actions = np.array([number for r in records for number in r[1:]])
+    scenes = scenes_of(list(seen))
     with torch.no_grad():
-        found = learner.online(store.gather(np.arange(len(store))), states, actions)
+        states = np.repeat(scenes.states, scenes.counts)
+        found = learner.online(scenes.bags, states, scenes.actions)
     return found.numpy()
 
 
@@ -67,21 +66,12 @@ def shaken(settings: GataSettings = SMALL) -> GataLearner:
     return learner
 
 
-def test_a_store_gives_graphs_back() -> None:
+def test_graphs_are_laid_end_to_end() -> None:
     learner = shaken()
     seen = [learner.see(kitchen("leek", "plum")), learner.see(obs("", "wait"))]
-    store = GraphStore()
-    numbers = np.array([store.add(bag) for one in seen for bag in one.bags])
-    assert len(store) == 5 == len(set(numbers.tolist()))
-    assert store.add(seen[0].bags[0]) == numbers[0]
-    twin = GraphStore()
-    twin.load_state(store.state())
-    kept = GraphStore()
-    kept.load_state(store.state())
-    renamed = kept.keep(numbers[[3, 0]])
-    assert renamed[numbers[[3, 0]]].tolist() == [0, 1]
-    assert (np.delete(renamed, numbers[[3, 0]]) == -1).all()
-    for graphs in (twin.gather(numbers[[0, 3]]), kept.gather(np.array([1, 0]))):
+    bags = scenes_of(seen).bags
+    assert bags == [bag for one in seen for bag in one.bags]
+    for graphs in (GraphBags.of([bags[0], bags[3]]), GraphBags.of(bags).take(np.array([0, 3]))):
         # you, kitchen, leek, plum, recipe, diced; then only you.
         assert graphs.nodes.lengths.tolist() == [6, 1]
         assert graphs.nodes.values.tolist() == [*range(6), 0]
@@ -90,7 +80,6 @@ def test_a_store_gives_graphs_back() -> None:
         assert (edges[:, 1][:, [2, 0]] == edges[:, 0][:, [0, 2]]).all()
         assert set(graphs.marks.values[::2].tolist()) == set(range(6))
         assert graphs.words.lengths[1] == 0 < graphs.words.lengths[0]
-        assert graphs.bag.values[graphs.bag.offsets].tolist() == [0, 0]
     assert [bag.nodes for bag in seen[0].bags[1:]] == [(2,), (3,)]
 
 

@@ -150,7 +150,11 @@ def test_the_nearest_docstring_counts() -> None:
         ("drrn", {"capacity": 63}, "capacity as an int >= 64, got 63"),
         ("drrn", {"alpha": 3}, r"alpha as a number in \[0, 1\], got 3"),
         ("drrn", {"words": "never"}, "unknown words 'never': expected one of always, auto"),
-        ("drrn", {"encoder": "lstm"}, "unknown encoder 'lstm': expected one of bag, gru"),
+        (
+            "drrn",
+            {"explore": "greedy"},
+            "unknown explore 'greedy': expected one of epsilon, softmax",
+        ),
         ("drrn", {"explore": "soft"}, "unknown explore 'soft'.*Did you mean 'softmax'"),
         ("gata", {"neighbourhood": "maybe"}, "neighbourhood as True or False, got 'maybe'"),
         ("gata", {"tokens": 0}, "tokens as an int >= 1"),

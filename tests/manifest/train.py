@@ -21,10 +21,10 @@ TINY = {"vocabulary": 256, "hidden": 8, "dim": 8}
 REPLAY = {**TINY, "batch": 8, "capacity": 64, "learn_start": 20}
 
 
-def _drrn(**settings: Any) -> Any:
+def _drrn() -> Any:
     from gym_memory.baselines.rl.drrn import DrrnLearner, DrrnSettings
 
-    return DrrnLearner(DrrnSettings(**REPLAY, epsilon_steps=60, target_every=5, **settings))
+    return DrrnLearner(DrrnSettings(**REPLAY, epsilon_steps=60, target_every=5))
 
 
 def _bc() -> Any:
@@ -60,7 +60,6 @@ def _text() -> Any:
 
 LEARNERS: dict[str, Callable[[], Any]] = {
     "drrn": _drrn,
-    "drrn?encoder=gru": lambda: _drrn(encoder="gru"),
     "bc": _bc,
     "gata": _gata,
     "ltl-gata": _ltl_gata,

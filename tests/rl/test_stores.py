@@ -1,14 +1,15 @@
-"""Numbers for features and lists, each thing once."""
+"""Numbers of features and bags: equal ones share a number."""
 
 from __future__ import annotations
 
-import numpy as np
+import json
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gym_memory.baselines.rl.shared.features import FeatureRows
-from gym_memory.baselines.rl.shared.replay import RaggedLists
+from gym_memory.baselines.rl.shared.replay import BagStore, Batch, distinct, numbers_of
 from gym_memory.core.errors import InvalidArgumentError
 
 pytestmark = pytest.mark.slow
@@ -31,37 +32,34 @@ def test_a_vocabulary_needs_room() -> None:
         FeatureRows(2, ["a", "b"])
 
 
-lists = st.lists(st.lists(st.integers(0, 2**31 - 1), max_size=6).map(tuple), max_size=30)
+bags = st.lists(st.lists(st.integers(0, 2**31 - 1), max_size=6).map(tuple), max_size=30)
 
 
-@given(lists)
+@given(bags)
 @settings(max_examples=60)
-def test_lists_come_back_and_equal_ones_share_a_number(items: list[tuple[int, ...]]) -> None:
-    store = RaggedLists()
-    numbers = [store.add(item) for item in items]
+def test_equal_bags_share_a_number_and_come_back(items: list[tuple[int, ...]]) -> None:
+    store = BagStore()
+    obs = store.add(items)
     assert len(store) == len(set(items))
-    batch = store.gather(np.array(numbers, np.int64))
-    found = [
-        tuple(batch.values[start : start + length].tolist())
-        for start, length in zip(batch.offsets, batch.lengths, strict=True)
-    ]
-    assert found == items
-    twin = RaggedLists()
-    twin.load_state(store.state())
-    assert [twin.add(item) for item in items] == numbers
+    contents, (places,) = distinct(obs)
+    assert contents == list(dict.fromkeys(items))
+    assert [contents[place] for place in places] == items
+    batch = Batch.of(items)
+    ends = batch.offsets + batch.lengths
+    spans = zip(batch.offsets, ends, strict=True)
+    assert [tuple(batch.values[start:end].tolist()) for start, end in spans] == items
+    twin = BagStore()
+    read = twin.load_state(json.loads(json.dumps(store.state())), tuple)
+    assert twin.add(items) == obs == (read(numbers_of(obs)) or ())
 
 
-@given(lists, st.data())
+@given(bags, st.data())
 @settings(max_examples=40)
-def test_the_others_can_be_forgotten(items: list[tuple[int, ...]], data: st.DataObject) -> None:
-    store = RaggedLists()
-    for item in items:
-        store.add(item)
-    known = list(dict.fromkeys(items))
-    kept = data.draw(st.lists(st.sampled_from(range(len(known))), unique=True)) if known else []
-    renamed = store.keep(np.array(kept, np.int64))
+def test_forgotten_bags_get_new_numbers(items: list[tuple[int, ...]], data: st.DataObject) -> None:
+    store = BagStore()
+    obs = dict(zip(items, store.add(items), strict=True))
+    kept = data.draw(st.lists(st.sampled_from(items), unique=True)) if items else []
+    store.keep(obs[item] for item in kept)
     assert len(store) == len(kept)
-    for new, old in enumerate(kept):
-        assert renamed[old] == new
-        assert store.add(known[old]) == new
-    assert (np.delete(renamed, kept) == -1).all()
+    for item, again in zip(obs, store.add(obs), strict=True):
+        assert (again == obs[item]) == (item in kept)

@@ -72,22 +72,17 @@ def equal(one: dict[str, Any], two: dict[str, Any]) -> bool:
 
 
 # The stores are cleaned up twice on the way: the replay holds 64 of the 180 steps.
-@pytest.mark.parametrize(
-    ("memory", "encoder"), [("arigraph", "bag"), ("none", "gru"), ("clin", "bag")]
-)
-def test_resumed_run_ends_with_weights_of_an_unbroken_one(
-    tmp_path: Path, memory: str, encoder: str
-) -> None:
-    settings = dataclasses.replace(TINY, encoder=encoder)
-    whole = trainer(tmp_path / "whole", settings=settings, memory=memory).run()
-    trainer(tmp_path / "half", settings=settings, memory=memory, steps=90).run()
-    rest = trainer(tmp_path / "half", settings=settings, memory=memory).run()
+@pytest.mark.parametrize("memory", ["arigraph", "none", "clin"])
+def test_resumed_run_ends_with_weights_of_an_unbroken_one(tmp_path: Path, memory: str) -> None:
+    whole = trainer(tmp_path / "whole", memory=memory).run()
+    trainer(tmp_path / "half", memory=memory, steps=90).run()
+    rest = trainer(tmp_path / "half", memory=memory).run()
     assert equal(weights(tmp_path / "whole"), weights(tmp_path / "half"))
     compared = ("steps", "updates", "loss", "valid_score", "valid_steps")
     assert [[row[key] for key in compared] for row in whole] == [
         [row[key] for key in compared] for row in rest if row["steps"] != 90
     ]
-    other = trainer(tmp_path / "other", settings=settings, memory=memory, seed=1)
+    other = trainer(tmp_path / "other", memory=memory, seed=1)
     other.run()
     assert not equal(weights(tmp_path / "whole"), weights(tmp_path / "other"))
 

@@ -14,8 +14,9 @@ from gym_memory.core.files import parse_json, read_json, write_atomic
 from gym_memory.core.optional import require
 from gym_memory.core.settings import check_name
 
-__all__ = ["BEST", "LAST", "SHIPPED", "TRAINING", "arrays", "check_config", "load_moments"]
-__all__ += ["locate", "moments", "part", "prefixed", "read", "write", "write_config", "write_curve"]
+__all__ = ["BEST", "LAST", "SHIPPED", "TRAINING", "check_config", "load_moments"]
+__all__ += ["locate", "moments", "packed", "part", "prefixed", "read", "unpacked", "write"]
+__all__ += ["write_config", "write_curve"]
 
 BEST, LAST, TRAINING = "best.safetensors", "last.safetensors", "training.safetensors"
 """Files with the best player on valid games, the last one, and all that a training resumes from."""
@@ -98,9 +99,15 @@ def part(tensors: dict[str, Any], name: str) -> dict[str, Any]:
     return {k.removeprefix(prefix): t for k, t in tensors.items() if k.startswith(prefix)}
 
 
-def arrays(tensors: dict[str, Any], name: str) -> dict[str, Any]:
-    """Return the tensors of one part as arrays."""
-    return {key: tensor.numpy() for key, tensor in part(tensors, name).items()}
+def packed(record: Any) -> Any:
+    """Return JSON-able values as a tensor, as a header takes 100 MB at most."""
+    torch = require("torch", "rl", "checkpoints")
+    return torch.frombuffer(bytearray(json.dumps(record).encode()), dtype=torch.uint8)
+
+
+def unpacked(tensor: Any) -> Any:
+    """Return the inverse of :func:`packed`."""
+    return parse_json(tensor.numpy().tobytes())
 
 
 def moments(optimizer: Any) -> dict[str, Any]:

@@ -1,9 +1,10 @@
-"""Experience kept for off-policy updates: distinct lists of numbers, a prioritized replay."""
+"""Experience kept for off-policy updates: bags, n-step transitions, a prioritized replay."""
 
 from __future__ import annotations
 
 import itertools
 from collections import deque
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -18,14 +19,14 @@ if TYPE_CHECKING:
 else:
     torch = require("torch", "rl", "the RL baselines")
 
-__all__ = ["Batch", "Ints", "NStep", "RaggedLists", "Replay", "Sample", "StoredTransition"]
-__all__ += ["first_best", "gather_distinct", "torch"]
+__all__ = ["Bag", "BagStore", "Batch", "Ints", "NStep", "Replay", "Sample", "StoredBags"]
+__all__ += ["StoredTransition", "distinct", "numbers_of", "torch"]
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 
-# ------------------------------------------------------------ lists of numbers
+# ------------------------------------------------------------ bags
 
 
 class Batch(NamedTuple):
@@ -35,124 +36,113 @@ class Batch(NamedTuple):
     offsets: Ints
     lengths: Ints
 
-    def split(self) -> tuple[Ints, Batch]:
-        """Return the first number of each list, and the lists without it; no list is empty."""
-        is_rest = np.ones(len(self.values), bool)
-        is_rest[self.offsets] = False
-        offsets = self.offsets - np.arange(len(self.offsets))
-        return self.values[self.offsets], Batch(self.values[is_rest], offsets, self.lengths - 1)
+    @classmethod
+    def of(cls, lists: Sequence[Sequence[int]]) -> Batch:
+        """Lay lists end to end."""
+        lengths = np.fromiter(map(len, lists), np.int64, len(lists))
+        numbers = itertools.chain.from_iterable(lists)
+        values = np.fromiter(numbers, np.int64, int(lengths.sum()))
+        return cls(values, np.cumsum(lengths) - lengths, lengths)
 
     def take(self, which: Ints) -> Batch:
         """Return some of the lists, in the order given."""
-        return _gather(self.values, self.offsets[which], self.lengths[which])
+        starts, lengths = self.offsets[which], self.lengths[which]
+        offsets = np.cumsum(lengths) - lengths
+        where = np.arange(int(lengths.sum())) + np.repeat(starts - offsets, lengths)
+        return Batch(self.values[where], offsets, lengths)
 
 
-def _gather(values: NDArray[Any], starts: Ints, lengths: Ints) -> Batch:
-    offsets = np.cumsum(lengths) - lengths
-    where = np.arange(int(lengths.sum())) + np.repeat(starts - offsets, lengths)
-    return Batch(values[where].astype(np.int64), offsets, lengths)
+class Bag(NamedTuple):
+    """A situation or an action as a network sees it, with its number in a store."""
+
+    number: int
+    content: Any
 
 
-class RaggedLists:
-    """Distinct lists of non-negative numbers, each stored once under its own number.
+StoredBags = tuple[Bag, ...]
+"""An observation: the bag of the situation, then that of every valid action."""
 
-    The same action in the same relations occurs in most observations of an episode.
-    """
+
+class BagStore:
+    """Distinct bags, numbered as they come; the same action occurs in most observations."""
 
     def __init__(self) -> None:
-        self._clear()
-
-    def _clear(self) -> None:
-        self._ids: dict[tuple[int, ...], int] = {}
-        self._values = np.zeros(1024, np.int32)
-        self._starts = np.zeros(257, np.int64)
-        self._used = 0
+        self._bags: dict[Any, Bag] = {}
+        self._next = 0
 
     def __len__(self) -> int:
-        return len(self._ids)
+        return len(self._bags)
 
-    def add(self, values: tuple[int, ...]) -> int:
-        """Return the number of a list; store it if it is new."""
-        number = self._ids.get(values)
-        if number is None:
-            number = self._ids[values] = len(self._ids)
-            end = self._used + len(values)
-            if end > len(self._values):
-                self._values = np.resize(self._values, max(end, 2 * len(self._values)))
-            if number + 2 > len(self._starts):
-                self._starts = np.resize(self._starts, 2 * len(self._starts))
-            self._values[self._used : end] = values
-            self._starts[number + 1] = self._used = end
-        return number
+    def add(self, contents: Iterable[Any]) -> StoredBags:
+        """Return the bags of an observation; store those that are new."""
+        return tuple(self._bags.get(content) or self._new(content) for content in contents)
 
-    def gather(self, numbers: Ints) -> Batch:
-        """Return the lists of these numbers."""
-        starts = self._starts[numbers]
-        return _gather(self._values, starts, self._starts[numbers + 1] - starts)
+    def _new(self, content: Any) -> Bag:
+        bag = self._bags[content] = Bag(self._next, content)
+        self._next += 1
+        return bag
 
-    def keep(self, numbers: Ints) -> Ints:
-        """Forget all lists but these, which become 0, 1, ...; return old number to new, or -1."""
-        kept = self.gather(numbers)
-        renamed = np.full(len(self), -1, np.int64)
-        renamed[numbers] = np.arange(len(numbers))
-        starts = np.concatenate([kept.offsets, [len(kept.values)]])
-        self.load_state({"values": kept.values.astype(np.int32), "starts": starts})
-        return renamed
+    def keep(self, bags: Iterable[Bag]) -> None:
+        """Forget all bags but these."""
+        self._bags = {bag.content: bag for bag in bags}
 
-    def state(self) -> dict[str, NDArray[Any]]:
-        """Return all lists end to end, and the start of each with the end of the last."""
-        return {
-            "values": self._values[: self._used].copy(),
-            "starts": self._starts[: len(self) + 1].copy(),
-        }
+    def state(self) -> list[Any]:
+        """Return the next number, then every bag, as JSON-able values."""
+        return [self._next, *self._bags.values()]
 
-    def load_state(self, arrays: dict[str, NDArray[Any]]) -> None:
-        """Replace everything by what :meth:`state` returned."""
-        self._clear()
-        flat = arrays["values"].tolist()
-        for start, end in itertools.pairwise(arrays["starts"].tolist()):
-            self.add(tuple(flat[start:end]))
+    def load_state(
+        self, state: list[Any], content: Callable[[Any], Any]
+    ) -> Callable[[list[int] | None], Any]:
+        """Replace everything; return a reader of observations that :func:`numbers_of` wrote.
+
+        ``content`` makes a bag of JSON-able values.
+        """
+        self._next, *bags = state
+        found = {number: Bag(number, content(stored)) for number, stored in bags}
+        self.keep(found.values())
+        return lambda numbers: tuple(found[n] for n in numbers) if numbers else None
 
 
-def gather_distinct(store: Any, *columns: Ints) -> tuple[Any, list[Ints]]:
-    """Return the distinct items that some columns name, and the columns as numbers of these."""
-    used, where = np.unique(np.concatenate(columns), return_inverse=True)
-    return store.gather(used), np.split(where, np.cumsum([len(c) for c in columns])[:-1])
+def numbers_of(obs: StoredBags | None) -> list[int] | None:
+    """Return the numbers of an observation's bags."""
+    return [bag.number for bag in obs] if obs else None
 
 
-def first_best(values: NDArray[Any], lists: Batch) -> Ints:
-    """Return where the greatest value of each list is, the first of equal ones; none is empty."""
-    greatest = np.maximum.reduceat(values, lists.offsets)
-    found = np.flatnonzero(values == np.repeat(greatest, lists.lengths))
-    return found[np.searchsorted(found, lists.offsets)]
+def distinct(*columns: Sequence[Bag]) -> tuple[list[Any], list[Ints]]:
+    """Return the distinct bags of some columns, and the columns as places among these."""
+    found = {bag.number: bag.content for column in columns for bag in column}
+    place = {number: n for n, number in enumerate(sorted(found))}
+    places = [np.array([place[bag.number] for bag in column], np.int64) for column in columns]
+    return [found[number] for number in place], places
 
 
 # ------------------------------------------------------------ off-policy
 
 
 class StoredTransition(NamedTuple):
-    """A transition over up to n steps; ``next_obs`` is -1 and ``discount`` 0 at the end."""
+    """A transition over up to n steps; at the end ``next_obs`` is None and ``discount`` 0."""
 
-    obs: int
+    obs: Any
     action: int
     reward: float
-    next_obs: int
+    next_obs: Any
     discount: float
 
 
 class NStep:
     """A queue that turns the steps of one episode into n-step transitions."""
 
-    def __init__(self, n: int, gamma: float):
+    def __init__(self, n: int, gamma: float, steps: Iterable[tuple[Any, int, float]] = ()):
         self.n, self.gamma = n, gamma
-        self._steps: deque[tuple[int, int, float]] = deque()
+        self.steps = deque(steps)
+        """Steps not yet given out, oldest first: observation, action, reward."""
 
     def add(
         self,
-        obs: int,
+        obs: Any,
         action: int,
         reward: float,
-        next_obs: int,
+        next_obs: Any,
         *,
         terminated: bool = False,
         truncated: bool = False,
@@ -160,51 +150,31 @@ class NStep:
         """Add a step; return the transitions that it completes, oldest first."""
         if truncated and not terminated:
             return self._flush(obs, end=False)
-        self._steps.append((obs, action, reward))
+        self.steps.append((obs, action, reward))
         if terminated:
-            return self._flush(-1, end=True)
-        if len(self._steps) < self.n:
+            return self._flush(None, end=True)
+        if len(self.steps) < self.n:
             return []
         return [self._oldest(next_obs, end=False)]
 
-    def _flush(self, next_obs: int, *, end: bool) -> list[StoredTransition]:
-        return [self._oldest(next_obs, end=end) for _ in range(len(self._steps))]
+    def _flush(self, next_obs: Any, *, end: bool) -> list[StoredTransition]:
+        return [self._oldest(next_obs, end=end) for _ in range(len(self.steps))]
 
-    def _oldest(self, next_obs: int, *, end: bool) -> StoredTransition:
+    def _oldest(self, next_obs: Any, *, end: bool) -> StoredTransition:
         total, discount = 0.0, 1.0
-        for _, _, reward in self._steps:
+        for _, _, reward in self.steps:
             total += discount * reward
             discount *= self.gamma
-        obs, action, _ = self._steps.popleft()
+        obs, action, _ = self.steps.popleft()
         return StoredTransition(obs, action, total, next_obs, 0.0 if end else discount)
-
-    def observations(self) -> list[int]:
-        """Return the observations of steps not yet given out."""
-        return [obs for obs, _, _ in self._steps]
-
-    def rename(self, renamed: Ints) -> None:
-        """Give the observations other numbers: ``renamed[old]`` is the new one."""
-        self._steps = deque((int(renamed[obs]), a, r) for obs, a, r in self._steps)
-
-    def state(self) -> list[list[float]]:
-        """Return the steps not yet given out."""
-        return [list(step) for step in self._steps]
-
-    def load_state(self, state: list[list[float]]) -> None:
-        """Replace everything by what :meth:`state` returned."""
-        self._steps = deque((int(o), int(a), float(r)) for o, a, r in state)
 
 
 class Sample(NamedTuple):
-    """Transitions drawn, with their places and importance weights; columns of shape (batch,)."""
+    """Transitions drawn, with their places and importance weights, of shape (batch,)."""
 
     places: Ints
     weights: Floats
-    obs: Ints
-    actions: Ints
-    rewards: Floats
-    next_obs: Ints
-    discounts: Floats
+    transitions: list[StoredTransition]
 
 
 class Replay:
@@ -223,29 +193,26 @@ class Replay:
         self.capacity = 1 << (check_int("capacity", capacity, 1) - 1).bit_length()
         self.alpha, self.epsilon = check_share("alpha", alpha), epsilon
         self._tree = np.zeros(2 * self.capacity)
-        self._ints = np.zeros((self.capacity, 3), np.int64)
-        self._floats = np.zeros((self.capacity, 2))
-        self._next = self._size = 0
+        self.transitions: list[StoredTransition] = []
+        self._next = 0
         self._largest = 1.0
 
     def __len__(self) -> int:
-        return self._size
+        return len(self.transitions)
 
     def add(self, stored: StoredTransition, boost: float = 1.0) -> None:
         """Put a transition in the place of the oldest, its first priority times ``boost``."""
         place = self._next
-        self._ints[place] = stored.obs, stored.action, stored.next_obs
-        self._floats[place] = stored.reward, stored.discount
-        self._set_one(place, self._largest * boost)
+        self.transitions[place : place + 1] = [stored]
+        self._set(np.array([place]), np.array([self._largest * boost]))
         self._next = (place + 1) % self.capacity
-        self._size = min(self._size + 1, self.capacity)
 
     def draw(self, batch: int, beta: float, rng: np.random.Generator) -> Sample:
         """Draw transitions, one from each of ``batch`` equal shares of the priorities' sum.
 
         ``beta`` in [0, 1] corrects the uneven draw by importance sampling.
         """
-        if not self._size:
+        if not self.transitions:
             raise InvalidArgumentError("expected a replay with transitions, got an empty one")
         total = self._tree[1]
         mass = (np.arange(batch) + rng.random(batch)) / batch * total
@@ -260,10 +227,9 @@ class Replay:
             places += right
         chance = self._tree[places] / total
         places -= self.capacity
-        weights = (self._size * chance) ** -beta
-        obs, actions, next_obs = self._ints[places].T
-        rewards, discounts = self._floats[places].T
-        return Sample(places, weights / weights.max(), obs, actions, rewards, next_obs, discounts)
+        weights = (len(self) * chance) ** -beta
+        drawn = [self.transitions[place] for place in places.tolist()]
+        return Sample(places, weights / weights.max(), drawn)
 
     def update(self, places: Ints, errors: Floats) -> None:
         """Set the priorities of drawn transitions to their absolute errors."""
@@ -271,20 +237,9 @@ class Replay:
         self._largest = max(self._largest, float(priorities.max()))
         self._set(places, priorities)
 
-    def observations(self) -> Ints:
-        """Return the observations that are stored, distinct and in order."""
-        found = np.unique(self._ints[: self._size, ::2])
-        return found[found >= 0]
-
-    def rename(self, renamed: Ints) -> None:
-        """Give the observations other numbers: ``renamed[old]`` is the new one."""
-        for column in (0, 2):
-            old = self._ints[: self._size, column]
-            self._ints[: self._size, column] = np.where(old >= 0, renamed[old], -1)
-
     def probabilities(self) -> Floats:
         """Return the chance of each stored transition to be drawn, by place, shape (size,)."""
-        return self._tree[self.capacity : self.capacity + self._size] / self._tree[1]
+        return self._tree[self.capacity : self.capacity + len(self)] / self._tree[1]
 
     def _set(self, places: Ints, priorities: Floats) -> None:
         tree, nodes = self._tree, places + self.capacity
@@ -293,29 +248,26 @@ class Replay:
             nodes >>= 1  # a node that is there twice is summed twice, which is faster than sorting
             tree[nodes] = tree[2 * nodes] + tree[2 * nodes + 1]
 
-    def _set_one(self, place: int, priority: float) -> None:
-        tree, node = self._tree, place + self.capacity
-        tree[node] = (np.array([priority]) ** self.alpha)[0]  # as _set raises many
-        while node > 1:
-            node >>= 1
-            tree[node] = tree[2 * node] + tree[2 * node + 1]
-
-    def state(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
-        """Return arrays and plain values."""
-        size = self._size
-        arrays = {
-            "ints": self._ints[:size].copy(),
-            "floats": self._floats[:size].copy(),
-            "leaves": self._tree[self.capacity : self.capacity + size].copy(),
+    def state(self, pack: Callable[[Any], Any]) -> dict[str, Any]:
+        """Return JSON-able values; ``pack`` makes such of an observation."""
+        return {
+            "transitions": [
+                [pack(t.obs), t.action, t.reward, pack(t.next_obs), t.discount]
+                for t in self.transitions
+            ],
+            "leaves": self._tree[self.capacity : self.capacity + len(self)].tolist(),
+            "next": self._next,
+            "largest": self._largest,
         }
-        return arrays, {"next": self._next, "largest": self._largest}
 
-    def load_state(self, arrays: dict[str, NDArray[Any]], record: dict[str, Any]) -> None:
+    def load_state(self, record: dict[str, Any], unpack: Callable[[Any], Any]) -> None:
         """Replace everything by what :meth:`state` returned."""
-        size = len(arrays["ints"])
-        self._size, self._next, self._largest = size, record["next"], record["largest"]
-        self._ints[:size], self._floats[:size] = arrays["ints"], arrays["floats"]
+        self.transitions = [
+            StoredTransition(unpack(obs), action, reward, unpack(next_obs), discount)
+            for obs, action, reward, next_obs, discount in record["transitions"]
+        ]
+        self._next, self._largest = record["next"], record["largest"]
         self._tree[:] = 0
-        self._tree[self.capacity : self.capacity + size] = arrays["leaves"]
+        self._tree[self.capacity : self.capacity + len(self)] = record["leaves"]
         for node in range(self.capacity - 1, 0, -1):
             self._tree[node] = self._tree[2 * node] + self._tree[2 * node + 1]

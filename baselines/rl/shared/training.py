@@ -134,6 +134,8 @@ class LocalEnvs:
 _WHAT = "training run"
 _LIMITS = ("steps", "max_cpu_minutes", "stop_at")
 """Settings that may change from one start of a run to the next; all else must stay."""
+_COUNTS = ("steps", "finished", "curve", "recent", "best", "logged", "queue")
+"""Attributes of a trainer that say how far it is, plain values."""
 
 
 class Score(NamedTuple):
@@ -232,13 +234,13 @@ class Trainer:
         }
         self._stopped = False
         self._rng = np.random.default_rng([settings.seed, 1])
-        self._queue: list[int] = []
+        self.queue: list[int] = []
         self.episodes = [_RunningEpisode() for _ in range(settings.envs)]
         self.versions: dict[str, str] = self._all("versions")[0]
         self.curve: list[dict[str, Any]] = []
-        self._recent: list[float] = []
-        self._best: list[float] = []
-        self._logged: dict[str, float] = {}
+        self.recent: list[float] = []
+        self.best: list[float] = []
+        self.logged: dict[str, float] = {}
         self._cpu_before, self._cpu_start = 0.0, time.process_time()
         self.steps = self.finished = 0
 
@@ -280,7 +282,7 @@ class Trainer:
             self._stopped
             or self.steps >= s.steps
             or bool(s.max_cpu_minutes and self.cpu_seconds >= 60 * s.max_cpu_minutes)
-            or bool(self._best and self._best[0] >= s.stop_at)
+            or bool(self.best and self.best[0] >= s.stop_at)
         )
 
     # ------------------------------------------------------------ playing
@@ -288,10 +290,18 @@ class Trainer:
     def _begin(self) -> None:
         defaults = _kept(TrainSettings())
         known = checkpoints.check_config(self.folder, self._identity, _WHAT, defaults)
-        if (self.folder / checkpoints.TRAINING).exists():
-            self._resume()
-        else:
+        path = self.folder / checkpoints.TRAINING
+        if not path.exists():
             self._start()
+        else:
+            tensors, record = checkpoints.read(path)
+            try:
+                self._load(tensors, record)
+            except (KeyError, TypeError, ValueError, RuntimeError) as error:
+                raise CheckpointError(
+                    f"expected a training checkpoint of this version at {str(path)!r}: {error!r}"
+                ) from error
+            checkpoints.write_curve(self.folder, self.curve)
         # Last, so that a wrong setting can be corrected in the same folder.
         if not known:
             checkpoints.write_config(self.folder, self._identity, _WHAT)
@@ -308,9 +318,9 @@ class Trainer:
     ) -> dict[int, tuple[Any, dict[str, Any]]]:
         """Deal games and reset; return the first observations, which the learner has not seen."""
         for slot in slots.values():
-            if not self._queue:
-                self._queue = self._rng.permutation(self.settings.games).tolist()
-            slot.game, slot.actions = self._queue.pop(), []
+            if not self.queue:
+                self.queue = self._rng.permutation(self.settings.games).tolist()
+            slot.game, slot.actions = self.queue.pop(), []
         seeds = {number: (slot.game,) for number, slot in slots.items()}
         return dict(zip(slots, self._envs.call("train", "reset", seeds), strict=True))
 
@@ -341,13 +351,13 @@ class Trainer:
                 Experience(task_id, slot.seen, choice, worth, seen, terminated, truncated),
             )
             if number in over:
-                self._recent.append(value_of(info))
+                self.recent.append(value_of(info))
                 self.finished += 1
                 self._see_start(slot, *started[number])
             else:
                 slot.obs, slot.info, slot.seen = obs, info, seen
         self.steps += len(self.episodes)
-        self._logged = self.learner.learn() or self._logged
+        self.logged = self.learner.learn() or self.logged
 
     # ------------------------------------------------------------ measuring
 
@@ -360,18 +370,18 @@ class Trainer:
         row = {
             "steps": self.steps,
             "episodes": self.finished,
-            "train_score": float(np.mean(self._recent)) if self._recent else None,
+            "train_score": float(np.mean(self.recent)) if self.recent else None,
             "valid_score": score.score,
             "valid_success": score.success,
             "valid_steps": score.steps,
-            **self._logged,
+            **self.logged,
             "cpu_seconds": round(self.cpu_seconds, 2),
         }
         self.curve.append(row)
-        self._recent = []
+        self.recent = []
         rank = [score.score, -score.steps]
-        if not self._best or rank > self._best:
-            self._best = rank
+        if not self.best or rank > self.best:
+            self.best = rank
             self._save_player(checkpoints.BEST, row)
         checkpoints.write_curve(self.folder, self.curve)
         return row
@@ -387,7 +397,6 @@ class Trainer:
         tensors, progress = self.learner.progress()
         record = {
             "learnt": learnt,
-            "progress": progress,
             **self._counts(),
             "slots": [
                 {
@@ -402,51 +411,28 @@ class Trainer:
         parts = {
             **checkpoints.prefixed("weights", weights),
             **checkpoints.prefixed("progress", tensors),
+            "record": checkpoints.packed(progress),
         }
         checkpoints.write(self.folder / checkpoints.TRAINING, parts, record)
 
     def _counts(self) -> dict[str, Any]:
         """Return how far the training is, as plain values."""
-        return {
-            "steps": self.steps,
-            "episodes": self.finished,
-            "curve": self.curve,
-            "recent": self._recent,
-            "best": self._best,
-            "logged": self._logged,
-            "rng": self._rng.bit_generator.state,
-            "queue": self._queue,
-            "cpu_seconds": self.cpu_seconds,
-        }
+        rng = {"rng": self._rng.bit_generator.state, "cpu_seconds": self.cpu_seconds}
+        return {name: getattr(self, name) for name in _COUNTS} | rng
 
     def _load_counts(self, record: dict[str, Any]) -> None:
-        self.steps, self.finished = record["steps"], record["episodes"]
-        self.curve, self._recent = record["curve"], record["recent"]
-        self._best, self._logged = record["best"], record["logged"]
+        for name in _COUNTS:
+            setattr(self, name, record[name])
         self._rng.bit_generator.state = record["rng"]
-        self._queue = record["queue"]
         self._cpu_before = record["cpu_seconds"]
 
-    def _resume(self) -> None:
-        path = self.folder / checkpoints.TRAINING
-        tensors, record = checkpoints.read(path)
-        try:
-            self._load(tensors, record)
-        except (KeyError, TypeError, ValueError, RuntimeError) as error:
-            raise CheckpointError(
-                f"expected a training checkpoint of this version at {str(path)!r}: {error!r}"
-            ) from error
-        checkpoints.write_curve(self.folder, self.curve)
-
     def _load(self, tensors: dict[str, Any], record: dict[str, Any]) -> None:
-        """Restore what :meth:`_save` wrote."""
+        """Restore what :meth:`_save` wrote; play the episodes in progress up to their step."""
         weights, progress = (checkpoints.part(tensors, n) for n in ("weights", "progress"))
         self.learner.load_weights(weights, record["learnt"])
-        self.learner.load_progress(progress, record["progress"])
+        self.learner.load_progress(progress, checkpoints.unpacked(tensors["record"]))
         self._load_counts(record)
-        self._replay(record["slots"])
-
-    def _replay(self, slots: list[dict[str, Any]]) -> None:
+        slots = record["slots"]
         calls = {n: (kept["game"], kept["actions"], kept["memory"]) for n, kept in enumerate(slots)}
         came = self._envs.call("train", "replay", calls)
         for slot, kept, (obs, info) in zip(self.episodes, slots, came, strict=True):
