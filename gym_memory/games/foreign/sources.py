@@ -16,6 +16,7 @@ import numpy as np
 from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.records import Step, Task, check_bounded
 from gym_memory.core.settings import shown
+from gym_memory.core.text import letter_words
 from gym_memory.extract import EXTRACTORS, Extractor, get_extractor
 from gym_memory.graph import TemporalGraph
 
@@ -199,7 +200,6 @@ _MAX_TEXT_CHARS = 20_000
 _LOOKED = "look"
 """Action of the texts: the goal of a first text is plain English in any dialect."""
 _UNIT = re.compile(r"[^.!?\n]+")
-_WORD = re.compile(r"[A-Za-z]{2,}")
 
 
 @lru_cache(maxsize=256)
@@ -245,7 +245,7 @@ def explained(texts: tuple[str, ...], rules: Extractor) -> float:
         apply(extraction, graph, t)
         spans = [(m.start, m.end) for m in extraction.mentions if m.start >= 0]
         for unit in _UNIT.finditer(text):
-            weight = len(_WORD.findall(unit.group()))
+            weight = len(letter_words(unit.group(), least=2))
             words += weight
             if any(start < unit.end() and end > unit.start() for start, end in spans):
                 hit += weight

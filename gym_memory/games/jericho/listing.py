@@ -9,6 +9,7 @@ from functools import cached_property
 
 import numpy as np
 
+from gym_memory.core.text import letter_words
 from gym_memory.games.jericho.facts import holders_of, is_circular
 from gym_memory.games.jericho.trials import CommandResult, StateTrials
 from gym_memory.games.jericho.vocabulary import HELD, NOUN, Bytes, Region, Vocabulary
@@ -39,7 +40,6 @@ _ONE_THING = 4
 """Words of the longest command about one thing: *open iron mill door*."""
 _VERBS_OF_TIME, _SHARE_OF_TIME = 5, 0.05
 """Verbs, and share of the commands tried, of an effect that is none of theirs."""
-_WORD = re.compile(r"[a-z]+")
 _MOST_THINGS = 24
 _MOST_NAMES = 80
 """Names examined in one state."""
@@ -184,7 +184,7 @@ class Listing:
                 kept.clear()
                 kept.update(entries)
                 return
-            if not others & words and others & set(_WORD.findall(look.lower())):
+            if not others & words and others & set(letter_words(look)):
                 return
         kept[name] = look
 

@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from gym_memory.core.text import words as words_of
 from gym_memory.memory.reading import split_entries
 from gym_memory.testing.chat.registry import Slots, answers
 
@@ -27,7 +28,7 @@ _SUBGOAL = re.compile(r"^Subgoal \d+: (.*) - (incomplete|complete)$", re.MULTILI
 _SUMMARY = re.compile(r"^Summary: (.*)$", re.MULTILINE)
 _SEEN = re.compile(r"^Observation: (.*)^Action: (.*)\Z", re.MULTILINE | re.DOTALL)
 _POINTS = re.compile(r" \([\d.e+-]+ points\)$")
-_WORD = re.compile(r"[a-z0-9'-]+")
+_WORD_MARKS = "'-"
 _SMALL = frozenset({"the", "a", "an", "some", "it", "in", "on", "from", "with", "to", "of", "and"})
 _CANDIDATES = 4
 _FADE_FACTOR = 0.6
@@ -93,13 +94,13 @@ def _situation(history: str, seen: str, action: str) -> SituationWords:
     named = {word for subgoal in subgoals for word in subgoal.thing}
     words = frozenset(_words(seen)) - named
     return SituationWords(
-        tuple(subgoals), _words(last), words, tuple(_WORD.findall(action.lower()))
+        tuple(subgoals), _words(last), words, tuple(words_of(action, _WORD_MARKS))
     )
 
 
 @functools.lru_cache(maxsize=1 << 12)
 def _words(text: str) -> Words:
-    return tuple(word for word in _WORD.findall(text.lower()) if word not in _SMALL)
+    return tuple(word for word in words_of(text, _WORD_MARKS) if word not in _SMALL)
 
 
 def analogies(
@@ -113,7 +114,7 @@ def analogies(
     ``tried`` are actions that led back to this very situation.
     """
     worth: dict[str, float] = {}
-    words = {action: tuple(_WORD.findall(action.lower())) for action in possible}
+    words = {action: tuple(words_of(action, _WORD_MARKS)) for action in possible}
     in_vain = set(tried)
     weight = 1.0
     for example in examples:
