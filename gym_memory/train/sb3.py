@@ -6,13 +6,16 @@ played and a checkpoint is written.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import functools
-from collections.abc import Callable, Sequence
+import signal
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import gymnasium as gym
+import numpy as np
 
 from gym_memory.baselines.rl.sb3 import (
     POLICY,
@@ -27,8 +30,9 @@ from gym_memory.baselines.rl.sb3 import (
 from gym_memory.baselines.rl.shared import checkpoints
 from gym_memory.baselines.rl.shared.learner import check_device
 from gym_memory.baselines.rl.shared.training import LocalEnvs, MakeEnv, Trainer, TrainSettings
-from gym_memory.core.errors import InvalidArgumentError
+from gym_memory.core.errors import BackendError, InvalidArgumentError
 from gym_memory.core.optional import require
+from gym_memory.core.process import child_environment
 from gym_memory.core.records import Observation, value_of
 from gym_memory.core.settings import Help, Settings
 from gym_memory.wrappers import IndexActions
@@ -37,12 +41,13 @@ if TYPE_CHECKING:
     import stable_baselines3
     import torch
     from stable_baselines3.common.callbacks import BaseCallback
-    from stable_baselines3.common.vec_env import DummyVecEnv
+    from stable_baselines3.common.vec_env import DummyVecEnv, SubprocVecEnv
 else:
     torch = require("torch", "rl", "the RL baselines")
     stable_baselines3 = require("stable_baselines3", "rl", "SB3's PPO")
     BaseCallback = require("stable_baselines3.common.callbacks", "rl", "SB3's PPO").BaseCallback
-    DummyVecEnv = require("stable_baselines3.common.vec_env", "rl", "SB3's PPO").DummyVecEnv
+    _vectors = require("stable_baselines3.common.vec_env", "rl", "SB3's PPO")
+    DummyVecEnv, SubprocVecEnv = _vectors.DummyVecEnv, _vectors.SubprocVecEnv
 
 __all__ = ["Sb3Learner", "Sb3Player", "Sb3Settings", "Sb3Trainer"]
 
@@ -57,13 +62,20 @@ class Sb3Settings(Settings):
     algorithm: Annotated[
         Literal["maskable_ppo", "ppo"], Help("MaskablePPO of sb3-contrib, or PPO.")
     ] = "maskable_ppo"
+    vector: Annotated[
+        Literal["dummy", "subproc"],
+        Help(
+            "dummy: this process steps the training games; subproc: a process each, by SB3's "
+            "SubprocVecEnv. The weights are the same."
+        ),
+    ] = "dummy"
     learning_rate: Annotated[float, Help("Step size of Adam.", above=0)] = 1e-3
     n_steps: Annotated[int, Help("Steps of each environment between updates.", low=2)] = 64
     batch_size: Annotated[int, Help("Steps of a minibatch.", low=2)] = 64
     n_epochs: Annotated[int, Help("Passes over the steps at each update.", low=1)] = 4
     gamma: Annotated[float, Help("Discount.", low=0, high=1)] = 0.9
     ent_coef: Annotated[float, Help("Weight of the entropy.", low=0)] = 0.01
-    max_actions: Annotated[int, Help("Numbers of actions; more are left out.", low=1)] = 64
+    max_actions: Annotated[int, Help("Numbers of actions; more are left out.", low=1)] = 96
     dim: Annotated[int, Help("Size of an embedding.", low=1)] = 64
     hidden: Annotated[int, Help("Units of the hidden layer.", low=1)] = 64
 
@@ -132,7 +144,9 @@ class Sb3Trainer(Trainer):
             )
         local = LocalEnvs(make_env)
         super().__init__(learner, make_env, settings, folder, config, listener, local)  # type: ignore[arg-type]
+        del self._identity["settings"]["vector"]
         self._callbacks = callbacks
+        self._make = make_env
         self._games = local.opened("train")
         self._measured_at = self._saved_at = 0
 
@@ -143,13 +157,26 @@ class Sb3Trainer(Trainer):
         left = self.settings.steps - self.steps
         if left > 0 and not self._ended():
             callback = [_TrainerCallback(self), *self._callbacks]
-            self.learner.model.learn(left, callback=callback, reset_num_timesteps=False)
+            try:
+                self.learner.model.learn(left, callback=callback, reset_num_timesteps=False)
+            except (EOFError, ConnectionError) as error:
+                raise BackendError(
+                    "a process that stepped training games ended. The weights are kept up to the "
+                    "last checkpoint: run the same command again"
+                ) from error
         measured = bool(self.curve) and self.curve[-1]["steps"] == self.steps
         if not (measured or self._stopped):
             self._log()
             self.listener(self.steps, self._measure())
         self._save()
         return self.curve
+
+    def close(self) -> None:
+        """Close the environments, and the processes that step them."""
+        if self.learner.model is not None:
+            with contextlib.suppress(EOFError, ConnectionError):  # of a process that ended
+                self.learner.model.get_env().close()
+        super().close()
 
     # ------------------------------------------------------------ called by SB3's loop
 
@@ -193,11 +220,10 @@ class Sb3Trainer(Trainer):
         torch.set_num_threads(1)  # the batches are small
         contrib = require("sb3_contrib", "rl", "MaskablePPO")
         kind = contrib.MaskablePPO if own.algorithm == "maskable_ppo" else stable_baselines3.PPO
-        vector = DummyVecEnv([functools.partial(self._wrapped, env, names) for env in self._games])
         model = pointed(
             kind(
                 "MultiInputPolicy",
-                vector,
+                self._vector(names),
                 policy_kwargs={
                     **POLICY,
                     "features_extractor_kwargs": {"dim": own.dim, "hidden": own.hidden},
@@ -214,15 +240,19 @@ class Sb3Trainer(Trainer):
         )
         self.learner.attach(model, names)
 
-    def _wrapped(self, env: Any, names: Sequence[str]) -> Any:
-        numbered = RelationFeatures(IndexActions(env, self.learner.settings.max_actions), names)
-        return _DealtGames(numbered, self._deal, self.settings.reward_scale)
-
-    def _deal(self) -> int:
-        """Return the next training game."""
-        if not self.queue:
-            self.queue = self._rng.permutation(self.settings.games).tolist()
-        return self.queue.pop()
+    def _vector(self, names: Sequence[str]) -> Any:
+        """Return the training games as SB3 steps them, each with its features."""
+        s, own = self.settings, self.learner.settings
+        deals = [_Deal(s.games, s.seed, slot, self.steps) for slot in range(s.envs)]
+        wrapped = functools.partial(_wrapped, names, own.max_actions, s.reward_scale)
+        if own.vector == "dummy":
+            pairs = zip(self._games, deals, strict=True)
+            return DummyVecEnv([functools.partial(wrapped, env, deal) for env, deal in pairs])
+        opened: list[Any] = [
+            functools.partial(_opened, self._make, wrapped, deal) for deal in deals
+        ]
+        with child_environment(OMP_NUM_THREADS="1"):
+            return SubprocVecEnv(opened, start_method="spawn")
 
     # ------------------------------------------------------------ beginning and checkpoints
 
@@ -270,16 +300,43 @@ class _TrainerCallback(BaseCallback):
         return self._trainer.stepped(self.num_timesteps, own["dones"], own["infos"])
 
 
-class _DealtGames(gym.Wrapper[Any, Any, Any, Any]):
-    """An environment whose episodes are the training games in the order of the trainer."""
+def _wrapped(
+    names: Sequence[str], max_actions: int, scale: float, env: Any, deal: Iterator[int]
+) -> Any:
+    return _DealtGames(RelationFeatures(IndexActions(env, max_actions), names), deal, scale)
 
-    def __init__(self, env: Any, deal: Callable[[], int], scale: float):
+
+def _opened(make: MakeEnv, wrapped: Callable[..., Any], deal: Iterator[int]) -> Any:
+    """Make the environment of a process; the trainer alone handles Ctrl-C."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    return wrapped(make("train"), deal)
+
+
+class _Deal:
+    """An endless order of the training games: each once, in an order by chance, then again."""
+
+    def __init__(self, games: int, *seed: int):
+        self._games, self._rng = games, np.random.default_rng(seed)
+        self._left: list[int] = []
+
+    def __next__(self) -> int:
+        self._left = self._left or self._rng.permutation(self._games).tolist()
+        return self._left.pop()
+
+    def __iter__(self) -> _Deal:
+        return self
+
+
+class _DealtGames(gym.Wrapper[Any, Any, Any, Any]):
+    """An environment whose episodes are the training games as they are dealt."""
+
+    def __init__(self, env: Any, deal: Iterator[int], scale: float):
         super().__init__(env)
         self._deal, self._scale = deal, scale
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> Any:
         """Start the next game; SB3 names no seed of its own."""
-        return self.env.reset(seed=self._deal(), options=options)
+        return self.env.reset(seed=next(self._deal), options=options)
 
     def step(self, action: Any) -> Any:
         """Take a step; scale its reward."""

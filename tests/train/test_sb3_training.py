@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from gym_memory.core.errors import CheckpointError, InvalidArgumentError
+from gym_memory.core.errors import BackendError, CheckpointError, InvalidArgumentError
 from gym_memory.run import rollout
 from gym_memory.testing.fake_env import FakeHouse
 from gym_memory.wrappers import MemoryObservation
@@ -25,6 +26,7 @@ from stable_baselines3.common.monitor import Monitor  # noqa: E402
 
 from gym_memory.baselines.base import POLICIES  # noqa: E402
 from gym_memory.baselines.rl.sb3 import Sb3  # noqa: E402
+from gym_memory.baselines.rl.shared.checkpoints import TRAINING, read  # noqa: E402
 from gym_memory.baselines.rl.shared.training import TrainSettings  # noqa: E402
 from gym_memory.train.sb3 import Sb3Learner, Sb3Settings, Sb3Trainer  # noqa: E402
 
@@ -71,6 +73,23 @@ def test_stopped_training_continues_where_it_was(tmp_path: Path) -> None:
     second.run()
     assert second.steps >= 64
     assert second.learner.model.num_timesteps == second.steps
+
+
+def test_processes_learn_the_same_and_one_that_ends_loses_little(tmp_path: Path) -> None:
+    with contextlib.closing(trainer(tmp_path / "processes", 64, vector="subproc")) as run:
+        run.listener = lambda steps, row: steps < 20 or _kill(run.learner.model.get_env())
+        with pytest.raises(BackendError, match="run the same command again"):
+            run.run()
+    trainer(tmp_path / "one", 16).run()
+    kept, other = (read(tmp_path / name / TRAINING)[0] for name in ("processes", "one"))
+    weights = [name for name in other if name.startswith("weights.")]
+    assert all(torch.equal(kept[name], other[name]) for name in weights)
+    assert trainer(tmp_path / "processes", 64).run()[-1]["steps"] == 64
+
+
+def _kill(vector: Any) -> None:
+    vector.processes[0].kill()
+    vector.processes[0].join()
 
 
 def test_callbacks_and_evaluation_of_sb3_work(tmp_path: Path) -> None:
