@@ -20,6 +20,9 @@ from gym_memory.run import rollout
 from gym_memory.run.config import Job
 from gym_memory.run.protocols import make_protocol
 from gym_memory.testing.chat import ScriptedServer
+from gym_memory.wrappers import MemoryObservation
+
+from .known import Known, KnownPlays
 
 __all__ = ["hashed", "play", "scripted_model"]
 
@@ -59,10 +62,21 @@ class Watched(gym.Wrapper[dict[str, Any], str, dict[str, Any], str]):
         self._seen["observation"].append([shown, came_with])
 
 
-def play(first: Job) -> dict[str, str]:
+def _make_env(job: Job, known: Known) -> Any:
+    made = holder = job.make_env()
+    while not isinstance(holder, MemoryObservation):
+        holder = holder.env
+    holder.env = KnownPlays(holder.env, (job.env, job.protocol), known)
+    if holder.memory.uses_oracle:
+        holder.memory.oracle = holder.env.get_wrapper_attr("oracle")
+    return made
+
+
+def play(first: Job, known: Known) -> dict[str, str]:
     """Play the job with each of the seeds; return a hash of what was seen, by kind.
 
-    The job names files relative to the repository, so its key is the same everywhere.
+    The job names files relative to the repository, so its key is the same everywhere. ``known``
+    has the plays of the jobs before.
     """
     seen: dict[str, list[Any]] = {
         kind: [] for kind in ("observation", "recall", "action", "plan", "key")
@@ -71,7 +85,7 @@ def play(first: Job) -> dict[str, str]:
         for seed in SEEDS:
             job = dataclasses.replace(first, seed=seed)
             policy = make_policy(job.policy)
-            env = Watched(job.make_env(), policy, seen)
+            env = Watched(_make_env(job, known), policy, seen)
             with contextlib.closing(env):
                 episode = functools.partial(rollout, env, policy, seed, limit=STEPS)
                 list(make_protocol(job.protocol).episodes(episode))

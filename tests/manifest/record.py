@@ -10,6 +10,7 @@ from pathlib import Path
 from gym_memory.core.names import Spec
 
 from .cells import cell_name, cells
+from .known import Known
 from .play import play, scripted_model
 from .train import LEARNERS, train
 
@@ -20,14 +21,16 @@ TRAINING = "training"
 """Name under which trainings are listed among the games."""
 
 Record = dict[str, str]
+Make = Callable[[Known], Record]
+"""A function of what was played before, see :class:`.KnownPlays`."""
 
 
-def _plays() -> dict[str, dict[str, Callable[[], Record]]]:
-    found: dict[str, dict[str, Callable[[], Record]]] = {}
+def _plays() -> dict[str, dict[str, Make]]:
+    found: dict[str, dict[str, Make]] = {}
     for job in cells():
         game = found.setdefault(Spec(job.env).name, {})
         game[cell_name(job)] = functools.partial(play, job)
-    trained = {f"{TRAINING} | {name}": functools.partial(train, name) for name in LEARNERS}
+    trained = {f"{TRAINING} | {name}": lambda known, name=name: train(name) for name in LEARNERS}
     return {**found, TRAINING: trained}
 
 
@@ -37,8 +40,9 @@ PLAYS = _plays()
 
 def replay(game: str) -> dict[str, Record]:
     """Play all cells of a game."""
+    known: Known = {}
     with scripted_model():
-        return {name: make() for name, make in PLAYS[game].items()}
+        return {name: make(known) for name, make in PLAYS[game].items()}
 
 
 def read() -> dict[str, Record]:
