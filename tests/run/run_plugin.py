@@ -86,7 +86,9 @@ class Bad(Walkthrough):
             if self.how == "noise":
                 for _ in range(400):
                     os.write(1, b"noise " * 8000)
-                    time.sleep(0.02)
+                    if os.fstat(1).st_size > 9 << 20:  # until the parent has cut it to 1 MB
+                        while not 1 << 20 < os.fstat(1).st_size < 9 << 20:
+                            time.sleep(0.01)
                 print("the end", flush=True)
                 os._exit(5)
             if self.how == "surrogate":

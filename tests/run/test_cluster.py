@@ -27,6 +27,14 @@ pytestmark = pytest.mark.slow
 ray = pytest.importorskip("ray", reason="ray is not installed")
 
 CLOCKS = ("seconds", "memory_ms")
+PATIENCE = 600
+"""Seconds that a part of Ray may take to start, where Ray itself gives it 30."""
+PATIENT = {
+    "RAY_USAGE_STATS_ENABLED": "0",
+    "RAY_gcs_server_port_wait_time_s": f"{PATIENCE}",
+    "RAY_agent_register_timeout_ms": f"{PATIENCE * 1000}",
+    "RAY_worker_register_timeout_seconds": f"{PATIENCE}",
+}
 
 
 def config(*envs: str, seeds: int) -> RunConfig:
@@ -37,23 +45,46 @@ def config(*envs: str, seeds: int) -> RunConfig:
 @pytest.fixture(scope="module")
 def cluster():
     """Yield three nodes on this machine, one of them the driver's."""
+    from ray._private import services
     from ray.cluster_utils import Cluster
 
     with pytest.MonkeyPatch.context() as nodes:  # they must find the plugin, as on real machines
-        nodes.setenv("RAY_USAGE_STATS_ENABLED", "0")
+        nodes.setattr(services, "get_node", patiently(services.get_node))
+        for name, value in PATIENT.items():
+            nodes.setenv(name, value)
         # A dead node refuses each check at once, five in a second; a busy one has its time.
         nodes.setenv("RAY_health_check_period_ms", "200")
         paths = [str(Path(__file__).parent), *filter(None, [os.environ.get("PYTHONPATH")])]
         nodes.setenv("PYTHONPATH", os.pathsep.join(paths))
-        yield from _running(Cluster())
+        made = Cluster()
+        add_node(made, num_cpus=0, include_dashboard=False)  # where the driver is
+        for _ in range(2):
+            add_node(made, num_cpus=1)
+        yield made
+        made.shutdown()
 
 
-def _running(made):
-    made.add_node(num_cpus=0, include_dashboard=False)  # where the driver is
-    for _ in range(2):
-        made.add_node(num_cpus=1)
-    yield made
-    made.shutdown()
+def patiently(get_node):
+    """Return ``get_node`` that waits for a node on a busy machine."""
+
+    def get(*args, **kwargs):
+        deadline = time.monotonic() + PATIENCE
+        while True:
+            try:
+                return get_node(*args, **kwargs)
+            except RuntimeError:
+                if time.monotonic() > deadline:
+                    raise
+                time.sleep(0.1)
+
+    return get
+
+
+def add_node(cluster, **resources):
+    """Add a node and wait until the cluster has it."""
+    node = cluster.add_node(wait=False, **resources)
+    cluster._wait_for_node(node, PATIENCE)
+    return node
 
 
 def episodes(folder: Path) -> list[str]:
@@ -83,7 +114,7 @@ def test_a_lost_node_changes_nothing(cluster, tmp_path):
         if finished == 3:
             cluster.remove_node(next(iter(cluster.worker_nodes)), allow_graceful=False)
         if finished == 5:
-            cluster.add_node(num_cpus=1)
+            add_node(cluster, num_cpus=1)
 
     compare(asked, tmp_path / "here", workers=1)
     compare(asked, tmp_path / "there", workers=None, ray=cluster.address, on_progress=on_progress)
@@ -112,9 +143,11 @@ def test_a_node_is_waited_for(cluster, monkeypatch, caplog):
         module.room_for(Spec("FakeHouse"))
     with ThreadPoolExecutor() as pool:
         room = pool.submit(module.room_for, Spec("FakeHouse"), 600.0)
-        time.sleep(2)
+        while "waiting at most 600 s" not in caplog.text:
+            assert not room.done()
+            time.sleep(0.05)
         assert not room.done()
-        node = cluster.add_node(num_cpus=1, memory=int((need + 1) * (1 << 30)))
+        node = add_node(cluster, num_cpus=1, memory=int((need + 1) * (1 << 30)))
         assert room.result() == need * (1 << 30)
     assert caplog.text.count("waiting at most 600 s for a node of the Ray cluster") == 1
     leave()
@@ -124,11 +157,14 @@ def test_a_node_is_waited_for(cluster, monkeypatch, caplog):
 def test_local_cluster_serves_this_machine_and_ends_at_sigterm(tmp_path):
     psutil = pytest.importorskip("psutil")
     words = [sys.executable, "-m", "gym_memory", "compare", "--ray", "local", "--workers", "2"]
-    words += ["-e", "FakeHouse", "-m", "none", "-p", "sleepy?delay=0.2", "--seeds", "0:20"]
+    words += ["-e", "FakeHouse", "-m", "none", "-p", "sleepy", "--seeds", "0:20"]
     words += ["--import", "run_plugin", "--out", str(tmp_path / "run")]
     paths = [str(Path(__file__).parent), *filter(None, [os.environ.get("PYTHONPATH")])]
     short = Path(tempfile.mkdtemp(dir="/tmp"))  # a path of Ray's sockets has 107 bytes at most
-    env = {**os.environ, "PYTHONPATH": os.pathsep.join(paths), "TMPDIR": str(short)}
+    gate = tmp_path / "gate"
+    gate.write_text("3")  # the run waits in the middle
+    env = {**os.environ, **PATIENT, "SLEEPY_GATE": str(gate)}
+    env |= {"PYTHONPATH": os.pathsep.join(paths), "TMPDIR": str(short)}
     with subprocess.Popen(words, env=env, stderr=subprocess.PIPE, text=True) as process:
         rows, deadline = tmp_path / "run" / "episodes.jsonl", time.monotonic() + 600
         while not (rows.exists() and rows.read_bytes().count(b"\n") > 1):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from test_pool import clockless, config, outcomes
@@ -37,9 +38,10 @@ def test_who_was_beside_a_death_is_played_again(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_who_was_beside_one_that_hangs_is_played_again(tmp_path: Path) -> None:
+def test_who_was_beside_one_that_hangs_is_played_again(tmp_path: Path, clock: Any) -> None:
     setup = config("bad?how=hang", "walkthrough", seeds=3)
-    rows = compare(setup, tmp_path, workers=1, concurrency=6, timeout=6.0)
+    at_once = {"workers": 1, "concurrency": 6, "on_progress": clock.progress}
+    rows = compare(setup, tmp_path, timeout=6.0, **at_once)
     failed = {key: reason for key, reason in outcomes(rows).items() if reason}
     assert failed == {("bad?how=hang", 1): "timeout: no end within 6 s"}
     hung = next(row.result for row in rows if row.result.failed)

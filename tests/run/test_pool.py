@@ -120,10 +120,11 @@ def test_kept_workers_with_other_settings_are_others(tmp_path: Path) -> None:
     assert first is again is not other
 
 
-def test_dying_hanging_and_failing_workers_cost_an_episode_each(tmp_path: Path) -> None:
+def test_dying_hanging_and_failing_workers_cost_an_episode_each(tmp_path: Path, clock: Any) -> None:
     bad = ("exit", "kill", "abort", "hang", "backend", "raise")
     policies = [f"bad?how={how}" for how in bad]
-    rows = compare(config(*policies, "walkthrough"), tmp_path, workers=2, timeout=5)
+    jobs = config(*policies, "walkthrough")
+    rows = compare(jobs, tmp_path, workers=2, timeout=5, on_progress=clock.progress)
     assert len(rows) == 21
     found = outcomes(rows)
     reasons = {how: found[f"bad?how={how}", 1] for how in bad}
@@ -149,13 +150,15 @@ def test_dying_hanging_and_failing_workers_cost_an_episode_each(tmp_path: Path) 
 
 
 @pytest.mark.parametrize("how", ["spin", "step", "reset"])
-def test_step_or_reset_that_hangs_ends_its_episode_alone(tmp_path: Path, how: str) -> None:
+def test_step_or_reset_that_hangs_ends_its_episode_alone(
+    tmp_path: Path, how: str, clock: Any
+) -> None:
     """In C code that never lets go of the interpreter too; others may take longer in all."""
     policy = "bad?how=spin" if how == "spin" else "slow"
     env = "FakeHouse" if how == "spin" else f"Stuck?where={how}"
     setup = dataclasses.replace(config(policy), envs=(env,))
     limits = {f"{'reset' if how == 'reset' else 'step'}_timeout": 2.0}
-    rows = compare(setup, tmp_path, workers=2, **limits)
+    rows = compare(setup, tmp_path, workers=2, on_progress=clock.progress, **limits)
     reason = "timeout: no reset within 2 s" if how == "reset" else "timeout: no step within 2 s"
     assert [row.result.failed for row in rows] == ["", reason, ""]
     assert rows[1].result.task_id == ("" if how == "reset" else "fakehouse/train/1")
