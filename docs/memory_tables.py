@@ -61,4 +61,7 @@ def page(name: str) -> str:
 
 def fill(markdown: str) -> str:
     """Put the tables in place of their marks in docs/memories.md."""
-    return markdown.replace("<!-- overview -->", overview()).replace("<!-- layers -->", layers())
+    for mark, table in (("<!-- overview -->", overview), ("<!-- layers -->", layers)):
+        if mark in markdown:
+            markdown = markdown.replace(mark, table())
+    return markdown

@@ -7,6 +7,7 @@ page ends with what it recalls in a real game (`recalls.py`) and with its class.
 
 from __future__ import annotations
 
+import gc
 import logging
 import os
 import re
@@ -33,6 +34,7 @@ recalled: dict[str, Recalled] = {}
 
 
 def on_startup(**_: Any) -> None:
+    gc.disable()  # hundreds of syntax trees are kept to the end of a build: nothing to collect
     recalled.update(recall_all())
 
 
