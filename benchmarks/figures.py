@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
 
+import numpy as np
 from poison import run as poison
 from rank import LARGEST, shipped
-from tables_kept import read
+from tables_docs import who_decided
+from tables_kept import read, rows_of, short_name
 
 from gym_memory.draw.figures import colours
 from gym_memory.draw.forest import ForestRow, forest_figure
 from gym_memory.draw.svg import picture
 from gym_memory.evaluate.exam.session import KINDS, SILENCE
 from gym_memory.evaluate.rank.page import exam_figure, lead_figure
+from gym_memory.run.results import intervals
 
 PICTURES = Path(__file__).parents[1] / "docs" / "pictures"
 
@@ -60,9 +63,93 @@ def deceived() -> str:
     return picture(forest_figure("poison", title, along, rows, names, unit), {})
 
 
+def _scores(rows: Iterable[tuple[str, str, float]], name: str, title: str, unit: str) -> str:
+    """Return the mean score of each name over its worlds, best first, a dot a world."""
+    found: dict[str, dict[str, list[float]]] = {}
+    for who, world, score in rows:
+        found.setdefault(who, {}).setdefault(world, []).append(score)
+    lines = []
+    for who, worlds in found.items():
+        parts = {world: float(np.mean(scores)) for world, scores in worlds.items()}
+        low, high = intervals.values([*parts.values()]).interval()
+        ends = max(low, 0.0), min(high, 1.0)  # no score is outside
+        lines.append(ForestRow(who, float(np.mean([*parts.values()])), ends, parts))
+    lines.sort(key=lambda line: -line.mean)
+    names = [*dict.fromkeys(world for line in lines for world in line.parts)]
+    return picture(forest_figure(name, title, "mean score", lines, names, unit), {})
+
+
+_PLANNER = ("none", "shuffled", "history", "arigraph", "oracle")
+
+
+def planned() -> str:
+    """Return the planner's score by memory: our generators, and the same in other words."""
+    kept = [*rows_of("planner/table.jsonl.gz"), *rows_of("voices/table.jsonl.gz")]
+    easy = {row["env"] for row in kept if row["memory"] == "none" and row["score"] == 1}
+    rows = []
+    for row in kept:
+        if row["memory"] in _PLANNER and row["policy"] == "planner" and row["env"] not in easy:
+            game, _, level = short_name(row["env"]).partition(" ")
+            words = ", other words" if level.startswith("voices") else ""
+            rows.append((row["memory"], f"{game}{words}", row["score"]))
+    return _scores(rows, "planner", "Does memory help the planner?", "the kind of game")
+
+
+def by_others() -> str:
+    """Return the planner's score by memory in games of other authors."""
+    kept = read("foreign_games/tidy_up.json") + read("foreign_games/tw_make/scores.json")
+    titles = {"easy": "tidying, easy", "medium": "tidying, medium", "hard": "tidying, hard"}
+    titles |= {"set1": "TextWorld's makers, used", "set2": "TextWorld's makers, not looked at"}
+    rows = [
+        (row["memory"] if row["policy"] == "planner" else "random", titles[row["games"]], score)
+        for row in kept
+        if row["games"] in titles
+        for score in np.concatenate([np.atleast_1d(one) for one in row["scores"]])
+    ]
+    whole = {who for who, world, _ in rows if world == titles["set2"]}
+    rows = [row for row in rows if row[0] in whole]
+    return _scores(rows, "others", "Games by other authors", "the set of games")
+
+
+def in_zork() -> str:
+    """Return the points of each player of Zork I, 1,000 interactions."""
+    lines = []
+    jobs: dict[str, list[float]] = {}
+    for row in read("jericho/scores.json"):
+        if row["arm"].startswith("interactions "):
+            jobs.setdefault(row["arm"].partition(" ")[2].replace(" ", ", "), []).append(
+                row["score"]
+            )
+    for arm, points in jobs.items():
+        ci = intervals.values(points).interval()
+        lines.append(ForestRow(arm, float(np.mean(points)), ci, {}))
+    lines.sort(key=lambda line: -line.mean)
+    title, along = "How far does it get in Zork I?", "points of 350 in 1,000 interactions"
+    return picture(forest_figure("fiction", title, along, lines, [], "the job"), {})
+
+
+def beside_learners() -> str:
+    """Return the score of each policy with the graph, ten games of Cooking rl-4."""
+    lines = []
+    for row in read("agents/beside.json")["rows"]:
+        if (row["protocol"], row["memory"]) == ("single_episode", "arigraph"):
+            found = intervals.scores(row["first"], [str(game) for game in range(len(row["first"]))])
+            mean = float(np.mean(row["first"]))
+            lines.append(
+                ForestRow(f"{row['policy']}: {who_decided(row['by'])}", mean, found.interval(), {})
+            )
+    lines.sort(key=lambda line: -line.mean)
+    title, along = "Learners, rules and agents with arigraph", "mean score, and who decided"
+    return picture(forest_figure("beside", title, along, lines, [], "the game"), {})
+
+
 FIGURES: dict[Path, Callable[[], str]] = {
+    PICTURES / "beside-rl.svg": beside_learners,
     PICTURES / "exam-and-play.svg": exam,
     PICTURES / "exam.svg": knows,
+    PICTURES / "fiction.svg": in_zork,
+    PICTURES / "other-authors.svg": by_others,
+    PICTURES / "planner.svg": planned,
     PICTURES / "poison.svg": deceived,
     PICTURES / "ranking.svg": partial(leads, LARGEST),
     PICTURES / "ranking-streams.svg": partial(leads, "streams"),

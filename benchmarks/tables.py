@@ -315,16 +315,21 @@ def stream_units(part: str) -> list[Unit]:
 
 
 def stream(part: str) -> str:
-    """Return what cannot be distinguished from no memory in a stream, and the scores."""
+    """Return the scores of a stream with the gain over none, best first, and what gains nothing."""
     own = stream_units(part)
-    return f"{stream_sentences(own)[0]}\n\n{_stream_tables(own, 'Score')}"
+    score, gain = (table for table in stream_tables(own) if table.title in ("Score", "Gain"))
+    over = gain.heads.index("over none")
+    rows = sorted(
+        ([*row, more[over]] for row, more in zip(score.rows, gain.rows, strict=True)),
+        key=lambda row: -float(row[score.heads.index("learning")].split()[0]),
+    )
+    heads, rows = _without_constants([*score.heads, "over none"], rows)
+    return f"{stream_sentences(own)[0]}\n\n{markdown_table(heads, 1, rows)}"
 
 
 def stream_more(part: str) -> str:
-    """Return gains and stores of a stream, and what else cannot be distinguished."""
-    own = stream_units(part)
-    said = "\n".join(f"{line}\n" for line in stream_sentences(own)[1:])
-    return f"{_stream_tables(own, 'Gain', 'Store')}\n{said}"
+    """Return the gains over each rival, and the stores, of a stream."""
+    return _stream_tables(stream_units(part), "Gain", "Store")
 
 
 def transfer(part: str) -> str:
@@ -338,8 +343,22 @@ def transfer_more(part: str) -> str:
 
 
 def _stream_tables(own: list[Unit], *titles: str) -> str:
-    tables = [table for table in stream_tables(own) if table.title.startswith(titles)]
-    return "\n".join(f"**{t.title}**\n\n{markdown_table(t.heads, t.words, t.rows)}" for t in tables)
+    shown = []
+    for table in stream_tables(own):
+        if table.title.startswith(titles):
+            heads, rows = _without_constants(table.heads, table.rows)
+            words = sum(head in heads for head in table.heads[: table.words])
+            shown.append(f"**{table.title}**\n\n{markdown_table(heads, words, rows)}")
+    return "\n".join(shown)
+
+
+def _without_constants(
+    heads: Sequence[str], rows: Sequence[Sequence[str]]
+) -> tuple[list[str], list[list[str]]]:
+    """Return a table without its columns of words that are the same in each row."""
+    fixed = [n for n in range(3) if len({row[n] for row in rows}) == 1]
+    kept = [n for n in range(len(heads)) if n not in fixed]
+    return [heads[n] for n in kept], [[row[n] for n in kept] for row in rows]
 
 
 _STREAMS, _TRANSFERS = ("alfworld", "scienceworld"), ("types", "grid")
@@ -359,8 +378,10 @@ PAGES: dict[Path, dict[str, Callable[[], str]]] = {
     speed.PAGE: {name: partial(_made, make) for name, make in speed.TABLES.items()},
     RESULTS / "streams.md": {
         **{f"stream_{part}": partial(stream, part) for part in _STREAMS},
-        **{f"stream_{part}_more": partial(stream_more, part) for part in _STREAMS},
         **{f"stream_{part}": partial(transfer, part) for part in _TRANSFERS},
+    },
+    HERE / "streams" / "README.md": {
+        **{f"stream_{part}_more": partial(stream_more, part) for part in _STREAMS},
         **{f"stream_{part}_more": partial(transfer_more, part) for part in _TRANSFERS},
     },
     RESULTS / "learners.md": {"rl": rl_means, "learner": learner},

@@ -315,13 +315,17 @@ def beside() -> Table:
     for row in _read("agents/beside.json")["rows"]:
         if row["protocol"] == "single_episode":
             column = row["memory"] if row["memory"] in memories else "own"
-            found.setdefault((_decider(row["by"]), row["policy"]), {})[column] = _mean(row["first"])
+            found.setdefault((who_decided(row["by"]), row["policy"]), {})[column] = _mean(
+                row["first"]
+            )
     clone: dict[str, list[float]] = {}
     for line in (HERE / "smollm/clone.jsonl").read_text(encoding="utf-8").splitlines():
         row = json.loads(line)
         if (row["level"], row["memory"]) in (("rl-4-gpu", "none"), ("rl-4-gpu", "arigraph")):
             clone.setdefault(row["memory"], []).append(row["score"])
-    found[_decider("cloning"), "lm"] = {memory: _mean(scores) for memory, scores in clone.items()}
+    found[who_decided("cloning"), "lm"] = {
+        memory: _mean(scores) for memory, scores in clone.items()
+    }
     rows = [
         [f"`{policy}`", by, *(cells.get(column, "") for column in (*memories, "own"))]
         for (by, policy), cells in sorted(found.items())
@@ -330,7 +334,7 @@ def beside() -> Table:
     return heads, 2, rows
 
 
-def _decider(by: str) -> str:
+def who_decided(by: str) -> str:
     """Return who decided, for a reader: where a model answers, what stood behind the calls."""
     model = _read("agents/beside.json")["about"]["model"]
     return {"language model": decider([model]), "cloning": "a cloned model"}.get(by, by)
@@ -339,7 +343,7 @@ def _decider(by: str) -> str:
 def beside_trials() -> Table:
     """Return what learns from trial to trial, first and third trial; see agents/beside.py."""
     rows = [
-        [f"`{row['policy']}`", _decider(row["by"]), f"`{row['memory']}`", str(len(row["first"])),
+        [f"`{row['policy']}`", who_decided(row["by"]), f"`{row['memory']}`", str(len(row["first"])),
          _mean(row["first"]), _mean(row["last"])]
         for row in _read("agents/beside.json")["rows"]
         if row["protocol"] != "single_episode"

@@ -14,6 +14,8 @@ __all__ = ["ForestRow", "forest_figure"]
 _WIDTH, _LEFT, _RIGHT, _LINE = 760, 190, 120, 20
 _DOT, _MEAN = 4.0, 5.5
 _MEAN_COLOUR, _FIRST_COLOUR = 14, 1
+_LARGE = 10.0
+"""Numbers from this on are written without decimals."""
 
 
 class ForestRow(NamedTuple):
@@ -84,7 +86,8 @@ def _grid(x: Callable[[float], float], ticks: Sequence[float], bottom: float) ->
 
 def _row(row: ForestRow, x: Callable[[float], float], y: float, colour: Mapping[str, int]) -> str:
     low, high = row.ci or (row.mean, row.mean)
-    ends = f" [{low:.2f}, {high:.2f}]" if row.ci else ""
+    digits = 2 if max(abs(low), abs(high)) < _LARGE else 0
+    ends = f" [{low:.{digits}f}, {high:.{digits}f}]" if row.ci else ""
     dots = "".join(
         f"<g><title>{text(f'{row.name}, {part}: {value:.2f}')}</title>"
         f"{draw.dot(x(value), y, colour[part], _DOT)}</g>"
@@ -96,7 +99,7 @@ def _row(row: ForestRow, x: Callable[[float], float], y: float, colour: Mapping[
         f"{_word(_LEFT - 8, y + 4, row.name, 'end')}"
         f"{draw.rule(f'interval k{_MEAN_COLOUR}', x(low), y, x(high), y)}"
         f"{draw.dot(x(row.mean), y, _MEAN_COLOUR, _MEAN)}{dots}"
-        f"{_word(_WIDTH - _RIGHT + 8, y + 4, f'{row.mean:.2f}{ends}')}</g>"
+        f"{_word(_WIDTH - _RIGHT + 8, y + 4, f'{row.mean:.{digits}f}{ends}')}</g>"
     )
 
 
