@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -69,11 +70,35 @@ def teach(learner: LmLearner) -> tuple[float, float]:
     return float(np.mean(losses[:5])), float(np.mean(losses[-5:]))
 
 
+class Student(NamedTuple):
+    """A learner after fifty updates on the teacher's labels of twelve states."""
+
+    learner: LmLearner
+    before: dict[str, torch.Tensor]
+    """Its weights before the first of them."""
+    first: float
+    last: float
+    """Its losses."""
+
+
+@pytest.fixture(scope="module")
+def student(tiny: LmSettings) -> Callable[[str], Student]:
+    """Return a function of the method, which teaches each student once."""
+
+    @functools.cache
+    def taught(method: str) -> Student:
+        learner = LmLearner(dataclasses.replace(tiny, method=method))
+        before = {name: p.detach().clone() for name, p in learner.network.named_parameters()}
+        return Student(learner, before, *teach(learner))
+
+    return taught
+
+
 @pytest.mark.parametrize("method", ["alora", "full", "lora"])
-def test_student_learns_from_teacher_into_its_own_weights(tiny: LmSettings, method: str) -> None:
-    learner = LmLearner(dataclasses.replace(tiny, method=method))
-    before = {name: p.detach().clone() for name, p in learner.network.named_parameters()}
-    first, last = teach(learner)
+def test_student_learns_from_teacher_into_its_own_weights(
+    tiny: LmSettings, student: Callable[[str], Student], method: str
+) -> None:
+    learner, before, first, last = student(method)
     changed = {n for n, p in learner.network.named_parameters() if not torch.equal(p, before[n])}
     assert changed == set(learner.weights()[0])
     assert method == "full" or all(".lora_" in name for name in changed)
@@ -108,13 +133,6 @@ def whole(learner: LmLearner, prompt: list[int], answer: list[int]) -> Any:
     return logits[0, len(prompt) - 1 : -1]
 
 
-def taught(tiny: LmSettings) -> LmLearner:
-    """Return a learner after fifty updates on the teacher's labels of twelve states."""
-    learner = LmLearner(tiny)
-    teach(learner)
-    return learner
-
-
 def assert_as_alone(
     learner: LmLearner, several: list[int], alone: Callable[..., Any], atol: float
 ) -> None:
@@ -141,25 +159,27 @@ def counted(learner: LmLearner, monkeypatch: pytest.MonkeyPatch) -> list[Any]:
 
 
 def test_prompts_are_read_once_and_answers_go_through_together(
-    tiny: LmSettings, monkeypatch: pytest.MonkeyPatch
+    student: Callable[[str], Student], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    learner, several = taught(tiny), [0, 5, 3]
+    learner, several = student("alora").learner, [0, 5, 3]
     assert_as_alone(learner, several, adapted, 2e-2)
     reads = counted(learner, monkeypatch)
     list(learner.logits(several))
     assert not reads
     frozen: Any = learner.frozen
     frozen.kept.clear()
-    frozen.most = 2
+    monkeypatch.setattr(frozen, "most", 2)
     for _ in range(2):
         list(learner.logits([0, 5, 3, 4]))
     assert len(reads) == 4 + 2  # the first two are kept, the others are read again
 
 
 @pytest.mark.parametrize("method", ["lora", "full"])
-def test_whole_texts_may_go_through_together(tiny: LmSettings, method: str) -> None:
+def test_whole_texts_may_go_through_together(
+    student: Callable[[str], Student], method: str
+) -> None:
     """As they do on a GPU."""
-    assert_as_alone(taught(dataclasses.replace(tiny, method=method)), [0, 5, 3], whole, 1e-3)
+    assert_as_alone(student(method).learner, [0, 5, 3], whole, 1e-3)
 
 
 def test_state_that_was_acted_in_is_not_read_again(
@@ -184,9 +204,9 @@ def test_state_that_was_acted_in_is_not_read_again(
     ("method", "logits"), [("alora", adapted), ("lora", whole), ("full", whole)]
 )
 def test_the_played_action_is_the_likeliest_whole_answer(
-    tiny: LmSettings, method: str, logits: Callable[..., Any]
+    student: Callable[[str], Student], method: str, logits: Callable[..., Any]
 ) -> None:
-    learner = taught(dataclasses.replace(tiny, method=method))
+    learner = student(method).learner
     seen = learner.see(house().reset(seed=1)[0])
     scores = []
     for answer in seen.actions:
