@@ -23,6 +23,7 @@ from gym_memory.games.base import TextEnv
 from gym_memory.testing.chat import ScriptedServer
 from gym_memory.testing.fake_env import register_fake
 
+gc.disable()  # until all is imported: modules are no garbage
 register_fake()
 # The same examples in every run, wherever it is; no time limit on a busy machine.
 settings.register_profile("repeatable", derandomize=True, database=None, deadline=None)
@@ -45,6 +46,13 @@ def pytest_collection_finish() -> None:
     """Collect garbage more rarely, and never look again at what the imports made."""
     gc.set_threshold(50_000, 20, 100)
     gc.freeze()
+    gc.enable()
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """Start a worker more than there are processors: a quarter of the time, one waits."""
+    return len(os.sched_getaffinity(0)) + 1 if hasattr(os, "sched_getaffinity") else 3
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:

@@ -80,13 +80,13 @@ def test_args_entry_is_a_parameter() -> None:
     wrong, seen = [], 0
     for path, tree in trees.items():
         for node in ast.walk(tree):
-            if isinstance(node, ast.ClassDef):
-                known = fields(node, classes)
-            elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-                known = parameters(node)
-            else:
+            if not isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
                 continue
             names = documented(ast.get_docstring(node) or "")
+            if not names:
+                continue
+            is_class = isinstance(node, ast.ClassDef)
+            known = fields(node, classes) if is_class else parameters(node)
             seen += len(names)
             where = f"{path.relative_to(ROOT)}:{node.lineno} {node.name}"
             wrong += [f"{where}: {name}" for name in names if name not in known]

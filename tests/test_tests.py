@@ -20,6 +20,9 @@ ALLOWED = {
     "_MOST_CONNECTIONS": "a limit that a test reaches", "_protocol": "the class that has it",
     "_step_s": "a limit that a test lowers for the step that hangs",
     "_cli_utils": "the check behind openenv validate",
+    "_Play": "what a pool hears, by which its clock runs in tests",
+    "_private": "of Ray, which gives a node 30 seconds to start",
+    "_wait_for_node": "of Ray, with more patience",
 }  # fmt: skip
 PATCHES = re.compile("attr|patch|import")
 TIMED = re.compile(r"assert\b.*\b(perf_counter|process_time|thread_time)\(")

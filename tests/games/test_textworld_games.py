@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import multiprocessing
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -157,6 +158,16 @@ def test_a_killed_compile_leaves_only_whole_games(cache, monkeypatch):
     assert leftovers(cache) == []
 
 
+@pytest.fixture(scope="module")
+def whole_cache(tmp_path_factory):
+    """Return a cache with one game of Inform, to be copied."""
+    with pytest.MonkeyPatch.context() as variables:
+        made = tmp_path_factory.mktemp("compiled")
+        variables.setenv("GYM_MEMORY_CACHE", str(made))
+        Cooking("rl-1", "train", engine="inform").reset(seed=0)
+    return made
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "damage"),
@@ -167,7 +178,8 @@ def test_a_killed_compile_leaves_only_whole_games(cache, monkeypatch):
         ("game.json", "hollow"), ("sha256.json", "flipped"), ("sha256.json", "empty"),
     ],
 )  # fmt: skip
-def test_a_damaged_game_is_made_anew(cache, name, damage):
+def test_a_damaged_game_is_made_anew(cache, whole_cache, name, damage):
+    shutil.copytree(whole_cache, cache)
     env = Cooking("rl-1", "train", engine="inform")
     first = env.reset(seed=0)[0]
     (folder,) = (cache / "textworld" / "cooking").iterdir()
