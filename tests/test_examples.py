@@ -37,7 +37,7 @@ SAYS = {
 SERVERS = {"memory_service.py"}
 """Examples that do not end; tests/memory/test_remote.py plays with them."""
 SHORT = {
-    "cleanrl_drrn.py": "--games 1 --test-games 1 --steps 1200 --epsilon-steps 600",
+    "cleanrl_drrn.py": "--games 1 --test-games 1 --steps 800 --epsilon-steps 300",
     "dqn.py": "400",
     "own_memory.py": "--games 3",
     "ppo.py": "512",

@@ -50,7 +50,8 @@ class KnownPlays(gym.Wrapper[dict[str, Any], str, dict[str, Any], str]):
             self._known[self._path] = play()
         else:
             self._behind.append(play)
-        return copy.deepcopy(self._known[self._path])
+        obs, *others = self._known[self._path]
+        return dict(obs), *copy.deepcopy(others)  # what an observation holds cannot change
 
     def _catch_up(self) -> None:
         for play in self._behind:
