@@ -1,7 +1,7 @@
-"""Say how far the tier `smoke` orders memories as `standard` does on other seeds.
+"""Say how far the tier `smoke` orders memories as `standard` does on other games.
 
 Plays nothing: both orders come from the rows that ship with `standard`. Memories that played alike
-count once. The order of `standard` leaves out the seeds that `smoke` plays::
+count once. The order of `standard` leaves out the games that `smoke` plays::
 
     python -m benchmarks agreement
 """
@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import itertools
 import random
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 from rank import shipped, shipped_cells
@@ -42,33 +42,34 @@ def agreement() -> list[tuple[str, str]]:
     lines = {card.group or card.memory: card for card in shipped(_LARGE) if card.rank}
     cells = shipped_cells(_LARGE)
     areas = [areas_of(large, cells[card.memory]) for card in lines.values()]
-    play, wide = (next(p for p in s.parts if p.measure == "play") for s in (small, large))
-    seeds, used = parse_seeds(wide.seeds), parse_seeds(play.seeds)
+    worlds: dict[str, list[str]] = {}
+    for world, task in areas[0]:  # in the order of the seeds
+        worlds.setdefault(world, []).append(task)
+    play = next(part for part in small.parts if part.measure == "play")
+    used = range(len(parse_seeds(play.seeds)))
+    most = min(len(worlds[world]) for world in play.envs)
 
-    def tau(chosen: Sequence[int]) -> float:
-        rest = [seed for seed in seeds if seed not in chosen]
-        orders = [
-            [_mean(own, envs, [seeds.index(seed) for seed in part]) for own in areas]
-            for envs, part in ((play.envs, chosen), (wide.envs, rest))
-        ]
-        return kendall(*orders)
+    def tau(chosen: Collection[int]) -> float:
+        here = {world: [worlds[world][n] for n in chosen] for world in play.envs}
+        there = {w: [t for t in tasks if t not in here.get(w, ())] for w, tasks in worlds.items()}
+        return kendall(*([_mean(own, games) for own in areas] for games in (here, there)))
 
     draw = random.Random(0)
-    others = [tau(draw.sample(seeds, len(used))) for _ in range(DRAWS)]
+    others = [tau(draw.sample(range(most), len(used))) for _ in range(DRAWS)]
     ranked = {card.group or card.memory: card.rank for card in shipped(_SMALL) if card.rank}
     top = sum(rank[0] == 1 for rank in ranked.values())
     return [
-        ("Kendall's tau of `smoke` with `standard` on its other seeds", f"{tau(used):.2f}"),
+        ("Kendall's tau of `smoke` with `standard` on its other games", f"{tau(used):.2f}"),
         (f"mean of {DRAWS} draws of the seeds of `smoke`", f"{np.mean(others):.2f}"),
         ("lowest twentieth of these draws", f"{np.quantile(others, 0.05):.2f}"),
         ("lines that tie at the top of `smoke`", f"{top} of {len(ranked)}"),
     ]
 
 
-def _mean(games: Games, envs: Sequence[str], places: Sequence[int]) -> float:
+def _mean(areas: Games, worlds: Mapping[str, Sequence[str]]) -> float:
     """Return the mean over worlds of the means over games."""
-    by_world = [[area for (env, _), area in games.items() if env == world] for world in envs]
-    return float(np.mean([np.mean([own[place] for place in places]) for own in by_world]))
+    means = [np.mean([areas[world, task] for task in tasks]) for world, tasks in worlds.items()]
+    return float(np.mean(means))
 
 
 if __name__ == "__main__":

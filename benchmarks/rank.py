@@ -2,13 +2,13 @@
 
 Plays what a folder lacks, so the same command goes on after a stop, then merges all finished
 memories into what ships. The games of `smoke` are among those of `standard`: two memories play
-them, to check that they are the same, and the others' results come from `standard`. With a world
+them, to check that they are the same, and the others' results come from `standard`. With a measure
 and memories it plays only these, and replaces their cells in what ships::
 
     python -m benchmarks rank standard results/rank/standard
     python -m benchmarks rank streams results/rank/streams
     python -m benchmarks rank smoke results/rank/smoke
-    python -m benchmarks rank standard results/rank/Cleaning Cleaning history rag
+    python -m benchmarks rank standard results/rank/play play history rag
     python -m benchmarks tables
 """
 
@@ -25,7 +25,6 @@ from pathlib import Path
 from typing import Any
 
 from gym_memory.core.errors import ResultsError
-from gym_memory.core.names import Spec
 from gym_memory.evaluate.rank.card import Card, cards
 from gym_memory.evaluate.rank.result import build, load_reference
 from gym_memory.evaluate.rank.suite import Suite, SuiteCell, cells_of, load_suite
@@ -95,22 +94,19 @@ def play(tier: str, memories: Sequence[str], folder: Path) -> None:
         subprocess.run([*command, "--out", str(out)], stdout=subprocess.DEVNULL)
 
 
-def replay(tier: str, folder: Path, world: str, memories: Sequence[str]) -> None:
-    """Play one world again, and replace its cells in what ships."""
+def replay(tier: str, folder: Path, measure: str, memories: Sequence[str]) -> None:
+    """Play what one measure needs again, and replace its cells in what ships."""
     suite, found = load_suite(tier), load_reference(tier)
-    part = next(part for part in suite.parts if part.measure == "play")
-    part = part._replace(envs=[env for env in part.envs if Spec(env).name == world])
+    parts = [part for part in suite.parts if part.measure == measure]
     for memory in memories:
-        own = folder / re.sub(r"\W", "-", memory)
-        rows = compare(part.config([memory], ()), own)
-        again = {
-            (cell.part, cell.env, cell.budget): dataclasses.asdict(cell)
-            for cell in cells_of(part, rows, own / "steps")[memory]
-        }
-        shipped_before = found["memories"][memory]
-        found["memories"][memory] = [
-            again.get((cell["part"], cell["env"], cell["budget"]), cell) for cell in shipped_before
-        ]
+        again: list[dict[str, Any]] = []
+        for part in parts:
+            own = folder / re.sub(r"\W", "-", memory) / part.name
+            rows = compare(part.config([memory], ()), own)
+            again += map(dataclasses.asdict, cells_of(part, rows, own / "steps")[memory])
+        names = {part.name for part in parts}
+        rest = [cell for cell in found["memories"][memory] if cell["part"] not in names]
+        found["memories"][memory] = [*again, *rest]
     _write(tier, suite, found)
 
 

@@ -203,10 +203,14 @@ def voices() -> str:
     return markdown_table(["game", *heads], 1, rows)
 
 
-def together() -> str:
-    """Tabulate the lead of the graph over its rivals, with the world as the unit, by player."""
+def together(*, ranked: bool = False) -> str:
+    """Tabulate the lead of the graph over its rivals, with the world as the unit, by player.
+
+    The rules play the worlds of the ranking if ``ranked``, else those of the budgets.
+    """
+    rules = "`planner`, `shopper`: rules"
     players = {
-        "`planner`, `shopper`: rules": played_worlds(WORLDS),
+        rules: played_worlds(WORLDS),
         "`ariadne`: the planner's rules, served": played_worlds(AGENT_WORLDS),
         "`text`: the planner, cloned": learnt_worlds(),
     }
@@ -214,6 +218,8 @@ def together() -> str:
         player: {short_name(world[0].env): by_task(world) for world in worlds}
         for player, worlds in players.items()
     }
+    if ranked:
+        named[rules] = tables_rank.played_worlds()
     heads = ["who decides", "worlds", *(f"`arigraph` - `{rival}`" for rival in RIVALS)]
     made = markdown_table(heads, 1, leads.lead_rows(named, "arigraph", RIVALS))
     return "\n".join([made, *leads.lead_sentences(named, "arigraph", RIVALS), ""])
@@ -365,7 +371,7 @@ _STREAMS, _TRANSFERS = ("alfworld", "scienceworld"), ("types", "grid")
 """Parts of streams/run.py that play one stream, and those that test what was learnt elsewhere."""
 
 PAGES: dict[Path, dict[str, Callable[[], str]]] = {
-    README: {"together": together},
+    README: {"leads": partial(together, ranked=True)},
     README.with_name("SECURITY.md"): {"defences": partial(_made, tables_docs.defences)},
     RESULTS / "planner.md": {"planner": planner, "voices": voices,
                              "worlds": partial(_made, tables_docs.worlds)},

@@ -6,9 +6,13 @@ from collections.abc import Callable, Iterable
 from functools import partial
 
 from agreement import agreement
-from rank import LARGEST, shipped
+from leads import World
+from poison import run as poison
+from rank import LARGEST, shipped, shipped_cells
 from tables_kept import by_run, markdown_table
 
+from gym_memory.core.names import Spec
+from gym_memory.evaluate.rank.card import areas_of
 from gym_memory.evaluate.rank.page import Table, main_table, more_tables, sentences
 from gym_memory.evaluate.rank.suite import load_suite
 from gym_memory.run.results.intervals import gaps, scores
@@ -21,7 +25,72 @@ def first(tier: str) -> str:
     missing = set(load_suite(tier).memories) - {card.memory for card in made}
     said = [*sentences(made), *(f"Not played yet: {memory}." for memory in sorted(missing))]
     _, header, lines = main_table(made)
+    if not load_suite(tier).is_stream:
+        header, lines = _with_harm(header, lines)
     return "\n\n".join([*said, markdown_table(header, 1, lines)])
+
+
+_LEFT_OUT = ("over present", "exam")
+"""Columns that give way to those of harm; the exam has a figure and tables of its own."""
+
+
+def _with_harm(header: list[str], lines: list[list[str]]) -> tuple[list[str], list[list[str]]]:
+    """Add who states what no longer holds, and who believes a text that lies."""
+    found = poison.harm(poison.kept_rows(), poison.read_attacks()[0])
+    kept = [n for n, head in enumerate(header) if head not in _LEFT_OUT]
+    rows = []
+    for line in lines:
+        harm = found.get(Spec(line[0]).name)
+        shown = [f"{one.mean:.2f} {format_interval(one.interval())}" for one in harm or ()]
+        rows.append([*(line[n] for n in kept), *(shown or ["–", "–"])])
+    return [*(header[n] for n in kept), "stale", "poisoned"], rows
+
+
+def played_worlds() -> dict[str, World]:
+    """Return the area of each memory in each game of the largest tier, by world."""
+    suite, found = load_suite(LARGEST), dict[str, dict[str, dict[str, float]]]()
+    for memory, cells in shipped_cells(LARGEST).items():
+        for (env, task), area in areas_of(suite, cells, bounded=False).items():
+            world = found.setdefault(_world(env), {})
+            world.setdefault(Spec(memory).name, {})[task] = area
+    return found
+
+
+_MAKERS = {"Cooking": "TextWorld", "TextWorld": "TextWorld"}
+"""Environments whose games a program of other authors makes."""
+
+
+def worlds() -> str:
+    """Return the worlds of the largest tier, with the best memory and the bound of each."""
+    found = shipped_cells(LARGEST)
+    known = {card.memory: card for card in shipped(LARGEST)}
+    lines, below = [], []
+    for part in load_suite(LARGEST).parts:
+        for env in part.envs if part.measure == "play" else ():
+            own = {m: [c for c in cells if c.env == env and c.part == part.name]
+                   for m, cells in found.items()}  # fmt: skip
+            best = max((c for c in known.values() if c.rank), key=lambda card: card.worlds[env])
+            areas = [known[name].worlds[env] for name in ("none", best.memory, "oracle")]
+            old = sum(any(not cell.rewards for cell in cells) for cells in own.values())
+            games = len(own["none"][0].tasks)
+            lines.append(
+                [
+                    *(_world(env), _MAKERS.get(Spec(env).name, "ours"), str(games)),
+                    *(f"{area:.2f}" for area in areas),
+                    str(old),
+                ]
+            )
+            if areas[2] < areas[1]:
+                below.append(f"{_world(env)} ({best.memory})")
+    heads = ["world", "maker of its games", "games", "`none`", "best memory", "`oracle`"]
+    said = f"`oracle` is below a memory in {', '.join(below) or 'no world'}."
+    return f"{markdown_table([*heads, 'memories before rewards'], 2, lines)}\n{said}\n"
+
+
+def _world(env: str) -> str:
+    name, settings = Spec(env).parts
+    shown = (settings.get(key) for key in ("challenge", "level"))
+    return " ".join([name, *(str(value) for value in shown if value is not None)])
 
 
 def rest(tier: str) -> str:
@@ -64,4 +133,5 @@ TABLES: dict[str, Callable[[], str]] = {
     "ranking_streams_more": partial(rest, "streams"),
     "smoke": smoke,
     "ranking_rewards": rewards,
+    "ranking_worlds": worlds,
 }

@@ -379,11 +379,29 @@ def believed(rows: Sequence[dict[str, Any]], attacks: Sequence[Attack]) -> list[
     texts = [attack for attack in attacks if not attack.moved]
     found = []
     for memory in dict.fromkeys(row["memory"] for row in rows):
-        effects = _effects(cells, memory, texts)
-        whole = intervals.scores([own[1] for _, own in effects], [seed for seed, _ in effects])
+        whole = _share_believed(cells, memory, texts)
         parts = {attack.name: _means(cells, memory, attack)[1] for attack in attacks}
         found.append(ForestRow(memory, whole.mean, whole.interval(), parts))
     return found
+
+
+def harm(
+    rows: Sequence[dict[str, Any]], attacks: Sequence[Attack]
+) -> dict[str, tuple[intervals.Estimate, intervals.Estimate]]:
+    """Return for each memory the share of games in which it believes a stale fact, and a text."""
+    cells = {_key(row): row for row in rows}
+    stale, texts = ([a for a in attacks if bool(a.moved) == moved] for moved in (True, False))
+    return {
+        memory: (_share_believed(cells, memory, stale), _share_believed(cells, memory, texts))
+        for memory in dict.fromkeys(row["memory"] for row in rows)
+    }
+
+
+def _share_believed(
+    cells: dict[tuple[Any, ...], dict[str, Any]], memory: str, attacks: Sequence[Attack]
+) -> intervals.Estimate:
+    effects = _effects(cells, memory, attacks)
+    return intervals.scores([own[1] for _, own in effects], [seed for seed, _ in effects])
 
 
 def _means(
@@ -478,6 +496,7 @@ With a blank note, `{seen}` loses {lost} against `arigraph`, over {games} games 
 ## Limits
 
 - Most memories have three games: read their intervals, or play more by the command.
+- The games were played before [rewards were shown to every memory](ranking.md#what-a-step-earned).
 - The first eight games were seen while the defences were built, and the last four texts were
   written with them; in the games of training, game 16 led to one more
   repair, after which only its text was played again.

@@ -282,10 +282,10 @@ def rank(
     tier: Annotated[
         str,
         Option(
-            help="check (20 seconds), smoke (2 minutes), standard (30 minutes) or full (8 hours, "
-            "two cores); streams: over tasks (2 minutes)."
+            help="check (20 seconds), smoke (2 minutes), standard (5 minutes, two cores) or full "
+            "(hours); streams: over tasks (2 minutes)."
         ),
-    ] = "standard",
+    ] = "smoke",
     alone: Annotated[
         bool, Option("--alone", help="Rank only what is named, without the results that ship.")
     ] = False,

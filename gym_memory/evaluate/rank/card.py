@@ -60,16 +60,20 @@ class Number:
 class Card:
     """The measured qualities of a memory.
 
-    ``faults`` are reasons not to rank it. ``group`` names memories that played all games alike and
-    count as one. ``score`` is at 1,000 tokens, ``area`` over all budgets; ``behind`` is the gap of
-    areas to the best memory and ``gains`` are those to controls, with the world as the unit where
-    there are several. ``text`` is play by the rendered text alone, ``names`` the exam by how things
-    are named, ``bytes`` those of the state a step.
+    ``faults`` are reasons not to rank it. ``group`` names memories that play a first episode alike
+    and count as one, ``stands_for`` the others of them. ``unshown`` has the measures that were
+    played when only memories of facts saw what a step earned. ``score`` is at 1,000 tokens,
+    ``area`` over all budgets; ``behind`` is the gap of areas to the best memory and ``gains`` are
+    those to controls, with the world as the unit where there are several. ``text`` is play by the
+    rendered text alone, ``names`` the exam by how things are named, ``bytes`` those of the state a
+    step.
     """
 
     memory: str
     control: str
     group: str
+    stands_for: tuple[str, ...]
+    unshown: tuple[Measure, ...]
     faults: tuple[str, ...]
     rank: Rank | None
     score: Number
@@ -103,6 +107,7 @@ def cards(suite: Suite, found: Cells) -> list[Card]:
     for memory, cells in found.items():
         play, exam = _measured(suite, cells, *_PLAY), _measured(suite, cells, "exam")
         group = groups.get(memory, "")
+        members = next((m for m in suite.groups.values() if memory in m), ()) if group else ()
         moments, size = (
             sum(sum(cell.marks.get(name, ())) for cell in cells) for name in ("moments", "bytes")
         )
@@ -112,6 +117,8 @@ def cards(suite: Suite, found: Cells) -> list[Card]:
                 memory=memory,
                 control=suite.controls.get(memory, ""),
                 group=group,
+                stands_for=tuple(other for other in members if other != memory),
+                unshown=_unshown(suite, cells),
                 faults=faults[memory],
                 rank=whole.get(group or memory) if memory in ranked else None,
                 score=_number(_scores(play)),
@@ -137,17 +144,24 @@ def cards(suite: Suite, found: Cells) -> list[Card]:
 
 
 def played_alike(suite: Suite, found: Cells) -> dict[str, str]:
-    """Return the group of each memory whose group played all games and exams alike."""
+    """Return the group of each memory whose group played all games and exams alike, if known."""
 
     def results(memory: str) -> list[Any]:
         return [(cell.part, cell.budget, cell.scores, _answers(cell)) for cell in found[memory]]
 
     alike: dict[str, str] = {}
-    for name, members in suite.groups.items():
+    for name, members in suite.groups.items() if not suite.is_stream else ():
         known = [memory for memory in members if memory in found]
-        if len(known) > 1 and all(results(memory) == results(known[0]) for memory in known):
-            alike |= dict.fromkeys(known, name)
+        if known[:1] == [*members[:1]] and all(results(m) == results(known[0]) for m in known):
+            alike |= dict.fromkeys(known, f"{len(members)} {name}")
     return alike
+
+
+def _unshown(suite: Suite, cells: Sequence[SuiteCell]) -> tuple[Measure, ...]:
+    """Return the measures, apart from the audit, with a cell that does not say its rewards."""
+    old = {cell.part for cell in cells if not cell.rewards}
+    measures = {part.measure: None for part in suite.parts if part.name in old}
+    return tuple(measure for measure in measures if measure != "audit")
 
 
 def _answers(cell: SuiteCell) -> list[tuple[str, tuple[int, ...]]]:

@@ -5,7 +5,7 @@ One line stands for memories that played alike. The controls ``none`` and ``plac
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import compress
 
 from gym_memory.core.names import Spec
@@ -17,7 +17,7 @@ from gym_memory.draw.page import frame, inline_page, table
 from gym_memory.draw.svg import Figure, Line, label_of, line_figure
 from gym_memory.evaluate.rank.card import Card, Number, Rank, correlation, place
 from gym_memory.evaluate.rank.suite import Suite
-from gym_memory.run.results.score import format_interval
+from gym_memory.run.results.score import format_interval, grouped
 
 __all__ = [
     "Table",
@@ -66,10 +66,10 @@ def sentences(cards: Sequence[Card]) -> list[str]:
     first, found = first_of(cards), []
     lines = [card for card in _lines(cards) if card.rank and card is not first]
     if first is not None and lines:
-        unsure = [_name(card, cards) for card in lines if card.behind.ci is None or
+        unsure = [_name(card) for card in lines if card.behind.ci is None or
                   card.behind.ci[0] <= 0]  # fmt: skip
         unit = f"{len(first.worlds)} worlds" if len(first.worlds) > 1 else "the games of one world"
-        lead = f"Over {unit}, the lead of {_name(first, cards)}"
+        lead = f"Over {unit}, the lead of {_name(first)}"
         if not unsure:
             found.append(f"{lead} over each other memory excludes 0: it is first.")
         else:
@@ -77,12 +77,21 @@ def sentences(cards: Sequence[Card]) -> list[str]:
             more = len(unsure) - _MOST_NAMED
             named += f" and {more} more" * (more > 0)
             found.append(f"No memory is surely first. {lead} does not exclude 0 over {named}.")
-    for group in dict.fromkeys(card.group for card in cards if card.group):
-        members = [card.memory for card in cards if card.group == group]
+    for card in {card.group: card for card in reversed(cards) if card.group}.values():
+        members = ", ".join((card.memory, *card.stands_for))
         found.append(
-            f"{len(members)} {group} play a first episode as their inner memory does, all alike: "
-            f"{', '.join(members)}."
+            f"{card.group} play a first episode as their inner memory does, all alike: {members}."
         )
+    for measures, memories in grouped(cards, lambda card: card.unshown).items():
+        if measures:
+            others = [card for card in cards if card not in memories]
+            whose = _names(memories)
+            if len(others) < len(memories):
+                whose = f"all but {_names(others)}" if others else "all memories"
+            found.append(
+                f"Partly from before every memory saw what a step earned: {', '.join(measures)} of"
+                f" {whose}."
+            )
     return found
 
 
@@ -94,7 +103,7 @@ def main_table(cards: Sequence[Card]) -> Table:
     header = ["memory", "rank here", "area", behind, *over, "text", "exam"]
     lines = [
         [
-            _name(card, cards),
+            _name(card),
             _rank(card.rank) if card.rank else "control" if card.control else "not ranked",
             *(_number(n) for n in (card.area, card.behind)),
             *(_number(n, "+") for n in card.gains.values()),
@@ -117,7 +126,7 @@ def more_tables(cards: Sequence[Card]) -> list[Table]:
             ["memory", *map(label_of, worlds)],
             [
                 [
-                    _name(card, cards),
+                    _name(card),
                     *(f"{card.worlds[env]:.2f}" if env in card.worlds else "–" for env in worlds),
                 ]
                 for card in lines
@@ -127,10 +136,7 @@ def more_tables(cards: Sequence[Card]) -> list[Table]:
             (
                 f"Exam by {what}: right answers at 500 tokens, no language model",
                 ["memory", *kinds],
-                [
-                    [_name(card, cards), *map(_number, getattr(card, attribute).values())]
-                    for card in lines
-                ],
+                [[_name(card), *map(_number, getattr(card, attribute).values())] for card in lines],
             )
             for what, attribute, kinds in (
                 ("ability", "abilities", abilities),
@@ -165,7 +171,7 @@ def lead_figure(cards: Sequence[Card]) -> Figure:
     worlds = list(dict.fromkeys(env for card in cards for env in card.worlds))
     rows = [
         ForestRow(
-            _name(card, cards),
+            _name(card),
             card.behind.value,
             card.behind.ci,
             {label_of(env): first.worlds[env] - area for env, area in card.worlds.items()},
@@ -220,11 +226,13 @@ def _lines(cards: Sequence[Card]) -> list[Card]:
     return above + [card for card in cards if card in shown.values() and card not in above]
 
 
-def _name(card: Card, cards: Sequence[Card]) -> str:
+def _name(card: Card) -> str:
     """Return what a line is called: a memory, or how many of which group."""
-    if not card.group:
-        return card.memory
-    return f"{sum(other.group == card.group for other in cards)} {card.group}"
+    return card.group or card.memory
+
+
+def _names(cards: Iterable[Card]) -> str:
+    return ", ".join(card.memory for card in cards)
 
 
 def _kept(header: list[str], lines: list[list[str]]) -> tuple[list[str], list[list[str]]]:

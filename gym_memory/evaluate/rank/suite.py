@@ -14,9 +14,9 @@ from gym_memory.core.errors import InvalidArgumentError, ResultsError, UnknownNa
 from gym_memory.core.names import Spec, specs
 from gym_memory.core.records import Recall, Triple
 from gym_memory.core.trajectory import read_rows
-from gym_memory.memory.base import count_tokens
+from gym_memory.memory.base import SharedSettings, count_tokens
 from gym_memory.memory.reading import render_facts
-from gym_memory.run.config import EpisodeRow, RunConfig, parse_seeds
+from gym_memory.run.config import EpisodeRow, Job, RunConfig, parse_seeds
 from gym_memory.run.protocols import make_protocol
 from gym_memory.run.results.score import grouped
 from gym_memory.run.streams import Stream
@@ -74,7 +74,8 @@ class SuitePart(NamedTuple):
 class Suite(NamedTuple):
     """One tier of the suite; ``controls`` and ``memories`` have results that ship.
 
-    A group is of memories that recall in a first episode what their inner memory recalls.
+    A group is of memories that recall in a first episode what their inner memory recalls, so in
+    tiers of single episodes its first member plays for all.
     """
 
     version: int
@@ -108,9 +109,13 @@ def load_suite(tier: str) -> Suite:
             raise InvalidArgumentError(
                 f"expected a measure of {get_args(Measure)}, got {part.measure!r}"
             )
-    memories = tuple(Spec(memory) for memory in record["memories"])
-    shared = (memories, record["groups"], record["abilities"])
-    return Suite(record["version"], tier, parts, record["controls"], *shared)
+    memories, groups = tuple(map(Spec, record["memories"])), record["groups"]
+    suite = Suite(
+        *(record["version"], tier, parts, record["controls"], memories, groups, record["abilities"])
+    )
+    later = {memory for members in groups.values() for memory in members[1:]}
+    played = tuple(memory for memory in memories if suite.is_stream or memory not in later)
+    return suite._replace(memories=played)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -122,7 +127,8 @@ class SuiteCell:
     failed. The others are means over the episodes that did not fail (``tokens`` an observation,
     ``calls`` of language models an episode, ``ms`` a step), but ``failed`` counts. ``marks`` has
     what an exam or an audit counted, and as ``over`` the observations whose recall took more than
-    the budget, one number a seed.
+    the budget, one number a seed. ``rewards`` is the setting of the memory; empty for results from
+    before it existed, when only memories of facts saw what a step earned.
     """
 
     part: str
@@ -137,11 +143,13 @@ class SuiteCell:
     failed: int
     marks: Mapping[str, tuple[int, ...]]
     ms: float
+    rewards: str = "shown"
 
     @classmethod
     def from_json(cls, record: Mapping[str, Any]) -> SuiteCell:
         """Build a cell from its plain values; any others are a ResultsError."""
         try:
+            record = {"rewards": "", **record}
             values = {f.name: record[f.name] for f in dataclasses.fields(cls)}
             values |= {name: tuple(values[name]) for name in ("tasks", "scores")}
             values["marks"] = {name: tuple(v) for name, v in values["marks"].items()}
@@ -155,12 +163,16 @@ def cells_of(
 ) -> dict[str, list[SuiteCell]]:
     """Return the cells of each memory, from the rows of a part and the folder of their steps."""
     found: dict[str, list[SuiteCell]] = {}
-    around = _AROUND.get(part.measure)
     cells = grouped(rows, lambda r: (r.job.memory, r.job.env, r.job.policy, r.job.budget))
-    for (memory, *_), group in cells.items():
-        spec = Spec(memory).kwargs["of"] if around else memory
-        found.setdefault(spec, []).append(_cell(part, group, steps))
+    for group in cells.values():
+        memory = _played_memory(part, group[0].job)
+        found.setdefault(memory, []).append(_cell(part, group, steps))
     return found
+
+
+def _played_memory(part: SuitePart, job: Job) -> str:
+    """Return the memory that is ranked, without what measures it."""
+    return str(job.memory.kwargs["of"]) if part.measure in _AROUND else job.memory
 
 
 def _cell(part: SuitePart, rows: Sequence[EpisodeRow], steps: Path) -> SuiteCell:
@@ -195,6 +207,7 @@ def _cell(part: SuitePart, rows: Sequence[EpisodeRow], steps: Path) -> SuiteCell
         failed=len(failed),
         marks=marks,
         ms=mean(row.result.memory_ms for row in played),
+        rewards=Spec(_played_memory(part, job)).kwargs.get("rewards", SharedSettings().rewards),
     )
 
 
