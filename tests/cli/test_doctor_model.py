@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 
 import pytest
+from waited import Clock
 
 from gym_memory.cli import main
+from gym_memory.llm import client
 from gym_memory.testing.chat import ZooServer
 
 
@@ -24,7 +26,10 @@ def test_model_that_answers_is_found_well(dialect: str, capsys: pytest.CaptureFi
     assert ("estimated" in found["tokens"]) == (dialect == "no_usage")
 
 
-def test_model_that_is_away_ends_with_status_2(capsys: pytest.CaptureFixture[str]) -> None:
+def test_model_that_is_away_ends_with_status_2(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(client, "time", Clock())
     with pytest.raises(SystemExit) as ended:
         main(["doctor", "--model", "m", "--base-url", "http://127.0.0.1:9/v1"])
     assert ended.value.code == 2

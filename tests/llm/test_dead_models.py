@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from waited import Clock
 
 from gym_memory.core.errors import ModelError, ModelSetupError
 from gym_memory.core.names import Spec
@@ -53,19 +54,6 @@ def waiting(listening: socket.socket) -> int:
         except BlockingIOError:
             return number
     raise AssertionError
-
-
-class Clock:
-    """Count the seconds that are waited for, instead of waiting."""
-
-    def __init__(self) -> None:
-        self.now = 0.0
-
-    def monotonic(self) -> float:
-        return self.now
-
-    def sleep(self, seconds: float) -> None:
-        self.now += seconds
 
 
 def agent(base_url: str, **model: object) -> str:

@@ -38,7 +38,9 @@ def ask(chat: OpenAIChat, **options: object) -> str:
     return chat.complete(Request(CHAT, role="react", temperature=0.2, **options)).text
 
 
-@pytest.mark.parametrize("name", ZOO)
+@pytest.mark.parametrize(
+    "name", [pytest.param(n, marks=[pytest.mark.slow] * (n == "slow")) for n in ZOO]
+)
 def test_answer_is_that_of_plain_server_in_every_dialect(name: str) -> None:
     with ZooServer("plain") as plain:
         expected = ask(model(plain))

@@ -225,7 +225,9 @@ def test_a_model_plays_the_role(name, server, model):
     assert make(model)(*arguments) == got, "the same question has the same answer"
 
 
-@pytest.mark.parametrize("fault", ["500", "cut", "refusal", "empty", "huge"])
+@pytest.mark.parametrize(
+    "fault", ["500", "cut", "refusal", "empty", pytest.param("huge", marks=pytest.mark.slow)]
+)
 def test_the_rule_stands_in_for_a_failed_call(failing, fault):
     model = failing(fault)
     for make, arguments, _ in CASES.values():
