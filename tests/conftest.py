@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,6 @@ from gym_memory.games.base import TextEnv
 from gym_memory.testing.chat import ScriptedServer
 from gym_memory.testing.fake_env import register_fake
 
-gc.disable()  # until all is imported: modules are no garbage
 register_fake()
 # The same examples in every run, wherever it is; no time limit on a busy machine.
 settings.register_profile("repeatable", derandomize=True, database=None, deadline=None)
@@ -42,11 +41,16 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     return True if _SLOW_FILE.search(collection_path.read_text("utf-8")) else None
 
 
-def pytest_collection_finish() -> None:
-    """Collect garbage more rarely, and never look again at what the imports made."""
-    gc.set_threshold(50_000, 20, 100)
-    gc.freeze()
-    gc.enable()
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Look for no garbage while files are imported, rarely later, and never in what they made."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.set_threshold(50_000, 20, 100)
+        gc.freeze()
+        gc.enable()
 
 
 @pytest.hookimpl(optionalhook=True)
