@@ -358,7 +358,8 @@ def shipped() -> Table:
     for path in sorted((HERE.parent / "baselines/rl/trained").glob("*.safetensors")):
         content = path.read_bytes()
         head = json.loads(content[8 : 8 + int.from_bytes(content[:8], "little")])
-        about = json.loads(head["__metadata__"]["record"]).get("about", {}).get("measured", {})
+        record = json.loads(head["__metadata__"]["record"])
+        about = record.get("about", record).get("measured", {})
         valid = f"{about['valid_score']:.2f}" if about else ""
         digest = hashlib.sha256(content).hexdigest()
         rows.append([f"`{path.stem}`", f"`{digest}`", f"{len(content) / 1e3:,.0f}", valid])

@@ -40,7 +40,7 @@ SHORT = {
     "cleanrl_drrn.py": "--games 1 --test-games 1 --steps 800 --epsilon-steps 300",
     "dqn.py": "400",
     "own_memory.py": "--games 3",
-    "ppo.py": "512",
+    "ppo.py": "512 arigraph rl-1",
 }
 """Arguments of the examples that take longer as they stand."""
 NEEDS = {

@@ -11,7 +11,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from argparse import Namespace
 from pathlib import Path
 
 from gym_memory.baselines.rl.shared import checkpoints
@@ -22,25 +21,14 @@ COMMANDS = {
     "drrn": "--games 20 --steps 8000 --evaluate-every 2000 --valid-games 10",
     "gata": "--games 100 --steps 12000 --evaluate-every 3000 --valid-games 20",
     "ltl-gata": "--games 100 --steps 3600 --evaluate-every 3600 --valid-games 10",
+    "sb3": "--games 100 --steps 50000 --evaluate-every 10000",
     "text": "--games 100 --steps 4800 --evaluate-every 2400 --valid-games 20 --budget 500"
     " --set update_every=2 --set beta_steps=2400",
 }
 
 
-def ppo() -> Path:
-    """Train SB3's PPO for 5,120 steps on all training games; return its file."""
-    from rl import sb3_cooking
-
-    options = Namespace(level="rl-4", memory="arigraph", steps=5120, games=1, seed=0, out=OUT)
-    names = sb3_cooking.common_names(sb3_cooking.text(options, "train"))
-    sb3_cooking.trained(options, "ppo", names)
-    return OUT / "ppo.safetensors"
-
-
 def train(name: str) -> Path:
     """Train a player; return its file."""
-    if name == "sb3":
-        return ppo()
     words = ["gym-memory", "train", name, "-e", ENV, "-m", "arigraph", "--out", str(OUT / name)]
     subprocess.run([*words, *COMMANDS[name].split(), "--stop-at", "1.0"], check=True)
     return OUT / name / checkpoints.BEST
@@ -49,7 +37,7 @@ def train(name: str) -> Path:
 def main() -> None:
     """Train, then ship."""
     os.environ["OMP_NUM_THREADS"] = "1"
-    for name in sys.argv[1:] or [*COMMANDS, "sb3"]:
+    for name in sys.argv[1:] or COMMANDS:
         tensors, record = checkpoints.read(train(name))
         halves = {key: tensor.half() for key, tensor in tensors.items()}
         checkpoints.write(checkpoints.SHIPPED / f"{name}.safetensors", halves, record)
