@@ -15,7 +15,7 @@ from tables_budgets import (
     areas_line,
     areas_table,
 )
-from tables_kept import by_run, markdown_table, rows_of
+from tables_kept import by_run, markdown_table, read, rows_of
 
 from gym_memory.run.results import intervals
 from gym_memory.run.results.score import Unit, format_interval
@@ -286,3 +286,21 @@ def smollm_gpu() -> str:
             for r in rows_of("smollm/gpu.jsonl")]  # fmt: skip
     heads = ["level", "memory", "on", "states", "updates", "held-out states answered", "seconds"]
     return markdown_table(heads, 3, rows)
+
+
+def sb3() -> str:
+    """Tabulate SB3's PPO on Cooking rl-4 by memory; see rl/sb3.py."""
+    names = {"arigraph": "MaskablePPO, `arigraph`", "ppo": "PPO, `arigraph`",
+             "none": "MaskablePPO, `none`"}  # fmt: skip
+    found: dict[str, list[dict[str, Any]]] = {}
+    for row in read("rl/sb3.json"):
+        found.setdefault(row["arm"], []).append(row)
+    rows = []
+    for arm, title in names.items():
+        if own := found.get(arm):
+            steps = ", ".join(f"{row['curve'][-1][0]:,}" for row in own)
+            minutes = ", ".join(f"{row['cpu_seconds'] / 60:.0f}" for row in own)
+            scores = by_seed({row["seed"]: row["scores"] for row in own})
+            rows.append([title, steps, minutes, str(len(own[0]["scores"])), scores])
+    heads = ["learner, memory", "steps", "CPU minutes", "n", "score by training, 95 %"]
+    return markdown_table(heads, 1, rows)
