@@ -14,6 +14,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +41,13 @@ pytestmark = pytest.mark.slow
 
 HERE = Path(__file__).parent
 PLUGIN = ("run_plugin",)
+
+
+@pytest.fixture(scope="module")
+def worker() -> Iterator[KeptWorkers]:
+    """Yield a worker for all jobs that leave it as it was."""
+    with KeptWorkers() as kept:
+        yield kept
 
 
 def config(
@@ -76,8 +84,8 @@ def test_results_do_not_depend_on_the_number_of_workers(tmp_path: Path) -> None:
         assert list(read_trajectory(first)) == list(read_trajectory(second))
 
 
-def test_the_steps_are_recorded(tmp_path: Path) -> None:
-    rows = compare(config("random", seeds=1, protocol="trials?k=2"), tmp_path)
+def test_the_steps_are_recorded(tmp_path: Path, worker: KeptWorkers) -> None:
+    rows = compare(config("random", seeds=1, protocol="trials?k=2"), tmp_path, kept=worker)
     (path,) = (tmp_path / "steps").iterdir()
     episodes = list(read_trajectory(path))
     assert [len(e.steps) - 1 for e in episodes] == [row.result.steps for row in rows]
@@ -167,9 +175,9 @@ def test_step_or_reset_that_hangs_ends_its_episode_alone(
         assert all(row.result.seconds > 2.5 for row in (rows[0], rows[2]))
 
 
-def test_a_message_that_utf_8_cannot_hold_is_kept(tmp_path: Path) -> None:
+def test_a_message_that_utf_8_cannot_hold_is_kept(tmp_path: Path, worker: KeptWorkers) -> None:
     setup = config("bad?how=surrogate", memories=("none", "history"))
-    rows = compare(setup, tmp_path)
+    rows = compare(setup, tmp_path, kept=worker)
     assert {r.result.failed for r in rows if r.job.seed == 1} == {"ValueError: bad \ud800 text"}
     assert compare(setup, tmp_path) == rows
     assert r"bad \ud800 text" in (tmp_path / "report.md").read_text(encoding="utf-8")
@@ -211,8 +219,8 @@ def test_trials_before_a_death_are_kept(tmp_path: Path) -> None:
     assert len(read_episodes(tmp_path)) == 1
 
 
-def test_a_second_call_plays_nothing(tmp_path: Path) -> None:
-    first = compare(config("random"), tmp_path)
+def test_a_second_call_plays_nothing(tmp_path: Path, worker: KeptWorkers) -> None:
+    first = compare(config("random"), tmp_path, kept=worker)
     seen: list[tuple[int, int]] = []
     second = compare(
         config("random"), tmp_path, on_progress=lambda done, total, rows: seen.append((done, total))
@@ -231,16 +239,16 @@ def test_failed_jobs_can_be_played_again(tmp_path: Path) -> None:
     assert len(read_episodes(tmp_path)) == 3
 
 
-def test_another_backend_version_is_refused_on_resume(tmp_path: Path) -> None:
-    compare(config("random"), tmp_path)
+def test_another_backend_version_is_refused_on_resume(tmp_path: Path, worker: KeptWorkers) -> None:
+    compare(config("random"), tmp_path, kept=worker)
     lines = (tmp_path / "episodes.jsonl").read_bytes().splitlines(keepends=True)
     (tmp_path / "episodes.jsonl").write_bytes(b"".join(lines[:2]))
     record = read_json(tmp_path / "environment.json")
     record["backends"] = {"FakeHouse": "fakehouse 0"}
     (tmp_path / "environment.json").write_text(json.dumps(record))
     with pytest.raises(ResultsError, match=r"'fakehouse 0' .* here it is 'fakehouse 1'"):
-        compare(config("random"), tmp_path)
-    rows = compare(config("random"), tmp_path, allow_version_mismatch=True)
+        compare(config("random"), tmp_path, kept=worker)
+    rows = compare(config("random"), tmp_path, kept=worker, allow_version_mismatch=True)
     assert len(rows) == 3
 
 
@@ -259,10 +267,14 @@ def test_another_backend_version_is_refused_on_resume(tmp_path: Path) -> None:
     ],
 )
 def test_mistakes_are_told_before_anything_is_played(
-    tmp_path: Path, change: dict[str, Any], error: type[Exception], message: str
+    tmp_path: Path,
+    worker: KeptWorkers,
+    change: dict[str, Any],
+    error: type[Exception],
+    message: str,
 ) -> None:
     with pytest.raises(error, match=message):
-        compare(dataclasses.replace(config("random"), **change), tmp_path)
+        compare(dataclasses.replace(config("random"), **change), tmp_path, kept=worker)
     assert read_episodes(tmp_path) == []
 
 
