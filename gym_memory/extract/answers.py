@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from gym_memory.core.text import words as split_words
-from gym_memory.extract.effects import perform
+from gym_memory.extract.effects import lose, perform
 from gym_memory.extract.events import ClausePart, Event
 from gym_memory.extract.known import meant
 from gym_memory.extract.notes.words import Phrase
@@ -23,7 +23,7 @@ _ONE_OF_SEVERAL = re.compile(
 )
 _DONE = re.compile(
     r"[ \t]*(?P<words>ok(?:ay)?|done|taken|dropped|got (?:it|them)|sure|as you wish|very well"
-    r"|opened|closed|shut|locked|unlocked|lit|extinguished|eaten|drunk|placed"
+    r"|opened|closed|shut|locked|unlocked|lit|extinguished|eaten|drunk|placed|thrown"
     r"|(?:you|i) (?:now )?\w+ (?:it|them)(?: \w+){0,2}"
     r"|(?:it|that|they)(?:'s|'re| is| are) (?:now )?"
     r"(?:on|off|open|closed|shut|locked|unlocked|lit|done)(?: now)?"
@@ -44,12 +44,18 @@ _SOUND = re.compile(r"\w+(?<!ed)(?:[-,] ?\w+)?[.!]*")
 _NAMES = re.compile(r"\b(?:an?|the|your|some|my) \w|(?<=[a-z,] )[A-Z][a-z]|\d")
 _LEAVES = re.compile(
     r"The [\w' -]+? (?:falls?|drops?|lands?|thuds?|clatters?|clangs?|rolls?|tumbles?|hits?"
-    r"|flies|bounces?|crashes|skitters?|flutters?|vanishes|disappears?|lies?)\b"
+    r"|bounces?|crashes|skitters?|flutters?|vanishes|disappears?|lies?)\b"
 )
-"""Beginning of an answer in which a thing leaves the hand."""
+"""Beginning of an answer in which a thing leaves the hand and stays near."""
+_FLIES = re.compile(
+    r"(?:The [\w' -]+?|It) (?:flies|sails?|soars?|spins?|arcs?|whirls?|hurtles?|whistles?|glides?"
+    r"|whizzes|goes flying|misses|strikes?|glances|streaks?)\b"
+)
+"""Beginning of an answer in which a thrown thing flies, perhaps far."""
 _MOST_CHARS = 80
 _MOST_CHARS_BEFORE = 400
 """Characters of a text among which an acknowledgement ends."""
+_LETTING_GO = frozenset(("drop", "cast"))
 _INHERENT = frozenset(("consume",))
 """Kinds that an answer without a refusal grants: nobody says more of a taste."""
 _BY_PRONOUN = frozenset(
@@ -79,6 +85,8 @@ def read_answer(draft: Scene, text: str) -> None:
         span = begin, begin + len(answer)
     if span is not None and draft.handled:
         _perform(draft, event, *span)
+    elif "cast" in event.kinds and _FLIES.match(answer) and draft.handled in draft.held:
+        lose(draft, draft.handled)
 
 
 def _granted(text: str) -> tuple[int, int] | None:
@@ -105,7 +113,7 @@ def _grants(event: Event, answer: str) -> bool:
         words = set(split_words(answer.lower()))
         parts = {head_noun(part.text.lower()) for part in (event.thing, event.holder) if part.text}
         own = "put" in kinds and event.holder.text and answer.startswith(("You ", "I "))
-        leaves = "drop" in kinds and _LEAVES.match(answer)
+        leaves = _LEAVES.match(answer) if kinds & _LETTING_GO else None
         return bool((own or leaves) and parts <= words)
     short = _VAGUE.search(answer) or _SOUND.fullmatch(answer)
     return bool(kinds & _INHERENT or (kinds & _BY_PRONOUN and short))
@@ -114,7 +122,7 @@ def _grants(event: Event, answer: str) -> bool:
 def _perform(draft: Scene, event: Event, start: int, end: int) -> None:
     """State and end the effects of an action, with the answer as the evidence."""
     before = dict(draft.mentions)
-    if "throw" in event.verb and not event.holder.text:
+    if "cast" in event.kinds and not event.holder.text:
         event = event._replace(kinds=("drop",))
     holder = event.holder._replace(text=_the(event.holder.text))
     thing = ClausePart(_the(draft.handled), -1) if " and " not in event.thing.text else event.thing

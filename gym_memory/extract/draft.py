@@ -30,7 +30,7 @@ from gym_memory.graph.schema import (
 )
 
 __all__ = ["NOWHERE", "PUTTING", "SPEECH", "Draft", "apply", "attributed", "is_trusted", "is_whole"]
-__all__ += ["trusted", "unrewarded", "without_words", "written_on"]
+__all__ += ["quoted_part", "trusted", "unrewarded", "without_words", "written_on"]
 
 
 PUTTING = re.compile(r"(?:put|place|insert) ", re.IGNORECASE)
@@ -198,7 +198,7 @@ def attributed(extract: Extract, *, by_spans: bool = False) -> Extract:
     """Decorate the method ``extract`` of rules: note in ``Extraction.said`` who says what.
 
     All facts that the text of a reading step states are said by what is read, except those about
-    itself. Elsewhere the game reports what its text states without quotations; the rest is said
+    itself; of another step those in the characters of what it *says*. Elsewhere the game reports what its text states without quotations; the rest is said
     by a speaker. Words about the agent are dropped, and end no fact. So is a recipe of a text
     that is not trusted, see :func:`is_trusted`: its words are kept as what the text *says*.
 
@@ -212,10 +212,11 @@ def attributed(extract: Extract, *, by_spans: bool = False) -> Extract:
     def extract_attributed(self: Any, step: Step, graph: TemporalGraph, task: Task) -> Extraction:
         step = step if by_spans else _unrewarded(step)
         found = extract(self, step, graph, task)
-        source = written_on(step.action)
-        for mention in found.mentions:
-            if not source and mention.triple.relation in VERBATIM and mention.start >= 0:
-                source = mention.triple.subject
+        source, spoken = written_on(step.action), (0, len(step.text))
+        for (subject, relation, _), start, end in found.mentions:
+            if not source and relation in VERBATIM and start >= 0:
+                source, spoken = subject, (start, end)
+        is_all = not (step.text[: spoken[0]].strip() or step.text[spoken[1] :].strip())
         report = _without_quotations(step.text)
         if report != step.text and by_spans:
             reported = found._replace(mentions=tuple(_unquoted(found.mentions, step.text)))
@@ -225,14 +226,14 @@ def attributed(extract: Extract, *, by_spans: bool = False) -> Extract:
             reported = found
         else:
             return found
-        said = _sources(found, {m.triple for m in reported.mentions}, source)
+        said = _sources(found, {m.triple for m in reported.mentions}, source, range(*spoken))
         kept = [m for m in found.mentions if not _is_claim(m.triple, said, task.goal)]
         whole = Triple(source, "says", " ".join(step.text.split()))
         if len(kept) < len(found.mentions) and not is_trusted(source, task.goal):
             said.setdefault(whole, source)
             if all(mention.triple != whole for mention in kept):
                 kept.append(Mention(whole, 0, len(step.text)))
-        return Extraction(tuple(kept), () if source else reported.outdated, said)
+        return Extraction(tuple(kept), () if source and is_all else reported.outdated, said)
 
     return extract_attributed
 
@@ -255,6 +256,12 @@ def _unrewarded(step: Step) -> Step:
     return step._replace(text=text, reward=reward) if reward else step
 
 
+def quoted_part(text: str) -> tuple[int, str] | None:
+    """Return where the first quotation of a text begins, and its words; None without one."""
+    found = _QUOTE.search(text) if any(map(text.__contains__, _QUOTATION_MARKS)) else None
+    return None if found is None else (found.start() + 1, found[0][1:-1])
+
+
 def _without_quotations(text: str) -> str:
     """Return a text of the same length in which nobody speaks."""
     if not any(map(text.__contains__, _QUOTATION_MARKS)):
@@ -270,18 +277,22 @@ def _unquoted(mentions: Iterable[Mention], text: str) -> Iterator[Mention]:
             yield mention
 
 
-def _sources(found: Extraction, reported: Container[Triple], source: str) -> dict[Triple, str]:
+def _sources(
+    found: Extraction, reported: Container[Triple], source: str, its: range
+) -> dict[Triple, str]:
     """Return who says what, of facts of which some are ``reported`` outside of quotations.
 
+    ``its`` are the characters of the words of the source; the rest of the text is the game's.
     What is read is quoted as a whole or not at all: a recipe has no part that another speaks.
     """
     said = dict(found.said)
     apart = any(m.triple.relation in RECIPE and m.triple in reported for m in found.mentions)
     for fact, start, _ in found.mentions:
-        spoken = not source or (apart and fact.relation in RECIPE)
+        own = source and (start < 0 or start in its)
+        spoken = not own or (apart and fact.relation in RECIPE)
         if spoken and fact not in reported:
             said[fact] = SPEECH
-        elif source and start >= 0 and (fact.subject != source or fact.relation in VERBATIM):
+        elif own and start >= 0 and (fact.subject != source or fact.relation in VERBATIM):
             said.setdefault(fact, source)
     return said
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from gym_memory.core.records import Triple
 from gym_memory.extract.events import INTANGIBLE, RESULTS, SELVES, ClausePart, Event
 from gym_memory.extract.known import meant
-from gym_memory.extract.notes.words import Phrase, names_person
+from gym_memory.extract.notes.words import KEY, Phrase, kind_of_noun, names_person
 from gym_memory.extract.scene import (
     POSSESSION,
     ROOM_ITSELF,
@@ -198,6 +198,15 @@ def _give(draft: Scene, event: Event, own: bool) -> bool:
     return bool(things)
 
 
+def _cast(draft: Scene, event: Event, own: bool) -> bool:
+    """Read ``You throw the knife``: wherever it lands, it is in hand no more."""
+    things = list(things_of(draft, event.thing, carried=True)) if own else []
+    thrown = [phrase for phrase in things if phrase.name in draft.held]
+    for phrase in thrown:
+        lose(draft, phrase.name)
+    return bool(thrown)
+
+
 def _gain(draft: Scene, event: Event, own: bool) -> bool:
     things = list(things_of(draft, event.thing, carried=False)) if own else []
     for phrase in things:
@@ -314,6 +323,8 @@ def _nothing(draft: Scene, event: Event, own: bool) -> bool:
 def _change(draft: Scene, event: Event, state: str, own: bool) -> bool:
     intransitive = not event.thing.text or _AWAY.match(event.thing.text) is not None
     part = event.subject if intransitive else event.thing
+    if not (own or intransitive) and kind_of_noun(event.subject.text) == KEY:
+        return False  # a key opens a box, now or ever
     things = [] if own and intransitive else list(things_of(draft, part))
     for phrase in things:
         draft.add(phrase.name, "is", state, phrase.start, phrase.end)
@@ -321,7 +332,7 @@ def _change(draft: Scene, event: Event, state: str, own: bool) -> bool:
 
 
 _EFFECTS = {
-    "take": _take, "drop": _drop, "put": _put, "give": _give, "gain": _gain, "make": _make,
+    "take": _take, "drop": _drop, "put": _put, "give": _give, "cast": _cast, "gain": _gain, "make": _make,
     "lose": _lose, "accept": _accept, "consume": _consume, "destroy": _destroy,
     "vanish": _vanish, "leave": _leave, "travel": _travel, "come": _come, "settle": _settle,
     "extinguish": _extinguish, "nothing": _nothing,

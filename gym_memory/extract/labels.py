@@ -56,8 +56,6 @@ _PAIR = re.compile(
 )
 """One of several values on the line of a status."""
 _VERBS = ("shows", "has", "holds", "contains", "starts", "needs")
-_SAYING = re.compile(r"(?<=\w) (?:says?|said|reads?|states?|announces?|declares?|whispers?)$")
-"""Last word of a label before what is said: *the book says*."""
 _NUMBERED = re.compile(r"\d+ ?x (?=\w)")
 _TIMES = re.compile(r"(?: x ?\d+| \(x ?\d+\)| ?: \d+)$")
 _ARROW = re.compile(
@@ -142,13 +140,7 @@ def _read_state(draft: Scene, label: str, item: LayoutItem) -> None:
             _read_state(draft, pair["name"], LayoutItem(pair["value"], at))
         return
     spoken = _SPOKEN.match(item.text) is not None
-    if (
-        spoken
-        or VAGUE.search(name)
-        or _SAYING.search(name)
-        or _ADVICE.match(name)
-        or item.text.endswith((":", "?"))
-    ):
+    if spoken or VAGUE.search(name) or _ADVICE.match(name) or item.text.endswith((":", "?")):
         return
     head, _, verb = name.rpartition(" ")
     name, relation = (head, verb) if verb in _VERBS else (name, "is")

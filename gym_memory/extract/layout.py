@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
+from gym_memory.extract.notes.words import PEOPLE
 from gym_memory.graph.schema import DIRECTIONS
 
 __all__ = ["CARRIED", "CONTENTS", "EXITS", "GAINED", "HERE", "HOLDER", "LOST", "PLACE", "STATE"]
@@ -175,6 +176,7 @@ _KINDS = tuple(
         (HERE, rf"(?:(?:(?:in|on|at|inside) [\w' -]+|around (?:you|me)),? )?"
                r"(?:you|i) (?:can )?(?:also )?(?:see|notice|find)(?: here| the following(?: \w+)?)?"
                r"|visible|nearby|contents|(?:in )?view|in sight|sees?"
+               rf"|(?:{'|'.join(sorted(PEOPLE))})s"
                rf"|(?:(?:visible|nearby|other|present|available) )?{_THINGS}"
                r"(?: (?:here|nearby|in view|present|on the map|around(?: (?:you|me))?"
                r"|(?:in|on) (?:the |this )?(?:room|area|location|place|floor|ground)"
@@ -191,6 +193,11 @@ _DESCRIPTION = re.compile(r"[ \t]*[A-Z\"'(*_][^\n]*[.!?]")
 _LONG = 45
 """Characters from which a line without a stop is taken for a wrapped one."""
 _ANSWERS = re.compile(r"(?:taken|dropped)\b", re.IGNORECASE)
+_SAYING = re.compile(
+    r"\w (?:says?|said|reads?|states?|announces?|declares?|asks?|adds?|repl(?:y|ies)|answers?"
+    r"|(?:whisper|shout|mutter|murmur|call|cr(?:y|ie)|explain|continue|growl|hiss)(?:s|e[ds])?)$"
+)
+"""Last words of a sentence before what is said, which is no label: *the book says*."""
 _SAYS = re.compile(
     r"(?:the|you|it|there) (?:[^:]{1,80} )?(?:is|are|was|were) [^:]{1,80}$", re.IGNORECASE
 )
@@ -389,6 +396,8 @@ def _labelled(text: str, lines: Sequence[re.Match[str]], at: int, labels: list[L
         return at
     kind = kind_of_label(found["label"])
     value = _trimmed(found["value"])
+    if kind == HERE and value.isdecimal():  # a count
+        kind = STATE
     if kind == PLACE:
         value = value.removesuffix(".")
     if (
@@ -400,6 +409,7 @@ def _labelled(text: str, lines: Sequence[re.Match[str]], at: int, labels: list[L
                 not value
                 or len(found["label"].split()) > _MOST_STATE_WORDS
                 or "," in found["label"]
+                or _SAYING.search(found["label"])
                 or not (
                     found["label"][0].isupper()
                     or found["label"] == "$"

@@ -12,7 +12,7 @@ from gym_memory.extract.notes.words import CONTAINER, ROOM, SUPPORTER, kind_of_n
 from gym_memory.extract.scene import COMPASS, NAME, Scene, has_any, is_name, place_name, spoken
 from gym_memory.graph.schema import head_noun
 
-__all__ = ["ARE", "MOVED", "PASSABLE", "YOU", "is_denied", "read_place", "ways_in"]
+__all__ = ["ARE", "MOVED", "PASSABLE", "WAYS", "YOU", "is_denied", "read_place", "ways_in"]
 
 YOU = r"(?:You|I|We)"
 _YOU = r"(?:[Yy]ou|I|[Ww]e)"
@@ -62,7 +62,7 @@ _ENTERED = re.compile(
     rf"(?:enter(?:ed)?|reach(?:ed)?|arrived? (?:at|in|on)|(?:return|teleport)(?:ed)? (?:in)?to"
     rf"|(?:find|found) (?:your|my|our)sel(?:f|ves)(?: back)? (?:in|at|on)"
     rf"|end(?:ed)? up (?:in|at|on)|{_GO} out (?:in|at|on(?:to)?)|{_GO}{_BACK} (?:in)?to"
-    rf"|{_GO} from {NAME} to)"
+    rf"|{_GO} from {NAME} to|follow(?:ed)? (?:the|a|an) {NAME}{_BACK} (?:in)?to)"
     rf"|(?:The|An?) {NAME} (?:brings?|leads?|takes?|carries) (?:you|me|us){_BACK} (?:in)?to"
     rf"|(?:Moved|Went|Travell?ed|Teleported|Walked|Returned)(?: back)? (?:in)?to|Entered|Entering"
     rf"|Arrived (?:at|in)|Arriving (?:at|in)) (?P<name>{NAME}){_END}"
@@ -85,19 +85,19 @@ _WAY = re.compile(
     r"|chute|ways?|exits?|or|and)|,)(?: steeply| sharply| back| off| out| also| is)? "
     r"(?P<steep>up|down)(?:wards?)?\b(?! to the (?:floor|ceiling)| (?:your|my|his|her|their)\b)"
 )
-_WAYS = (
+WAYS = (
     r"paths?|passage(?:way)?s?|doors?|doorways?|exits?|stairs?|staircase|stairway|steps|corridors?"
     r"|tunnels?|halls?|hallway|openings?|holes?|gates?|gateway|arch|archway|roads?|trails?|tracks?"
-    r"|ways?|crawl(?:way)?|entrances?|ladder|ramp|chimney|bridge|street|alley|window|scramble|slide"
+    r"|lanes?|avenue|(?:foot|path|walk)(?:path|way)|ways?|crawl(?:way)?|entrances?|ladder|ramp|chimney|bridge|street|alley|window|scramble|slide"
 )
 """Nouns for what one goes through or along."""
 PASSABLE = re.compile(
-    rf"\b(?:{_WAYS}|lead(?:s|ing)?|go(?:es)?|runs?|head(?:s|ing)?|continues?|leave|reach|exit"
+    rf"\b(?:{WAYS}|lead(?:s|ing)?|go(?:es)?|runs?|head(?:s|ing)?|continues?|leave|reach|exit"
     r"|winds?|climbs?|descends?)\b"
 )
 _RISES = re.compile(r"\b(?:go|goes|going|climbs?|climbing|heads?|heading)\b[\w ]*$")
 """Verbs before *up* and *down* of things that lead nowhere too: *the price goes up*."""
-_WAY_NOUN = re.compile(rf"\b(?:(?:{_WAYS})s?|slopes?|shafts?|chutes?|ropes?|it|which|that|you)\b")
+_WAY_NOUN = re.compile(rf"\b(?:(?:{WAYS})s?|slopes?|shafts?|chutes?|ropes?|it|which|that|you)\b")
 _BARRED = re.compile(
     r"\b(?:no|nothing|not|never|can't|cannot|blocked|blocks|barred|impossible|\w*unclimbable|impassable"
     r"|sealed|nailed|prevents?|boarded|rubble|locked|collapsed|once|might|would|could|if|wall)\b"

@@ -13,7 +13,7 @@ from gym_memory.core.records import Step, Task
 from gym_memory.extract import Extraction
 from gym_memory.extract.answers import learn_word, read_answer
 from gym_memory.extract.denials import EMPTY_HANDS
-from gym_memory.extract.draft import PUTTING, attributed, written_on
+from gym_memory.extract.draft import PUTTING, attributed, quoted_part, written_on
 from gym_memory.extract.known import meant
 from gym_memory.extract.labels import read_carried, read_label
 from gym_memory.extract.layout import CARRIED, HOLDER, STATE, LabelItems, LayoutItem, layout_of
@@ -24,7 +24,7 @@ from gym_memory.extract.places import read_place
 from gym_memory.extract.scene import LOOKING, Scene, split_sentences
 from gym_memory.extract.sentences import CARRYING, HAVING, read_sentence
 from gym_memory.graph import TemporalGraph
-from gym_memory.graph.schema import INVENTORY, clean_name
+from gym_memory.graph.schema import INVENTORY, clean_name, is_readable
 
 __all__ = ["PlainRules"]
 
@@ -74,8 +74,9 @@ class PlainRules:
             or any(labelled.kind != STATE for labelled in layout.labels)
         ):
             name = meant(draft, clean_name(step.action[looked.end() :]))
-            writing = read_writing(name, text, draft.kind_of)
-            draft.add_reported(writing, name)
+            draft.offset, words = (0, text) if is_readable(name) else quoted_part(text) or (0, text)
+            draft.add_reported(read_writing(name, words, draft.kind_of), name)
+            draft.offset = 0
         if draft.is_listed and draft.room and not draft.is_look:
             end_unlisted(draft)
         draft.link_back()

@@ -12,7 +12,7 @@ from gym_memory.extract import Pattern
 from gym_memory.extract.draft import NOWHERE, Draft
 from gym_memory.extract.events import IMMATERIAL, action_event
 from gym_memory.extract.known import another, meant
-from gym_memory.extract.notes.words import ROOM, Phrase, kind_of_noun, split_things
+from gym_memory.extract.notes.words import ROOM, Phrase, kind_of_noun, singular, split_things
 from gym_memory.graph import TemporalGraph
 from gym_memory.graph.schema import (
     EXIT,
@@ -62,12 +62,15 @@ _STATE_FIRST = re.compile(
 _REMARK = re.compile(
     r"(?: \((?![^()]*\d\))[^()]*\)| (?:here|nearby)\b.*|,? (?:whose|that|which) .*"
     r"| on the (?:floor|ground)"
+    r"| (?:near|beside|behind|below|beneath|above|against|by|next to|in front of|opposite|between)"
+    r" (?:the|an?|your|you|his|her|its|their|it|him|me)\b.*"
     r"| (?:tied|wrapped|covered|filled|decorated|bound|adorned) (?:up )?(?:with|in|by) .*"
     r"|, (?:\w+ing|\w+ed|open) .*|, [^,]*,)$"
 )
 _ONE = re.compile(rf"^(?:{ARTICLE}) ", re.IGNORECASE)
 _COUNT = re.compile(r"(?:[Aa]n? single|1|\d+(?!.*s$)) (?=[^\W\d])")
 """A count before a singular; it is no part of the name."""
+_ONE_OF = re.compile(r"(?:one|another) of (?:the|these|those|your|his|her|their) (?=\w)")
 _ANY_COUNT = re.compile(r"(?:[Aa]n? single|\d+) (?=[^\W\d])")
 """The same in a list, where it changes while the things stay."""
 _PROPOSED = re.compile(
@@ -141,7 +144,9 @@ def one_thing(text: str, bare: bool) -> Phrase | None:
         return None
     named = phrases[0]
     own = tuple(SAME.get(state, state) for state in (*named.states, *states))
-    return Phrase(clean_name(named.name).removeprefix("your "), own, *named[2:])
+    name = clean_name(named.name).removeprefix("your ")
+    one_of = _ONE_OF.match(name)
+    return Phrase(singular(name[one_of.end() :]) if one_of else name, own, *named[2:])
 
 
 def has_any(text: str, parts: Iterable[str]) -> bool:
@@ -256,6 +261,10 @@ class Scene(Draft):
         carried = True if "drop" in event.kinds else False if "take" in event.kinds else None
         return meant(self, clean_name(event.thing.text), carried=carried)
 
+    def _looked_at(self) -> str:
+        looked = LOOKING.match(self.action)
+        return meant(self, clean_name(self.action[looked.end() :])) if looked else ""
+
     def is_handled(self, name: str) -> bool:
         """True if an unknown name is short for what the action is about: *door, trapdoor*."""
         handled = self.handled
@@ -274,7 +283,7 @@ class Scene(Draft):
     @property
     def topic(self) -> str:
         """Return what *it* means: the thing named last, or what the action is about."""
-        return self._topic or self.handled
+        return self._topic or self.handled or self._looked_at()
 
     @topic.setter
     def topic(self, name: str) -> None:

@@ -10,8 +10,15 @@ from gym_memory.extract.denials import read_denial
 from gym_memory.extract.effects import perform
 from gym_memory.extract.events import IMMATERIAL, INTANGIBLE, SELVES, Event, events_in
 from gym_memory.extract.known import meant
-from gym_memory.extract.notes.words import PEOPLE, PLACED, names_person, verb_forms
-from gym_memory.extract.places import ARE, MOVED, PASSABLE, YOU, is_denied, ways_in
+from gym_memory.extract.notes.words import (
+    PEOPLE,
+    PLACED,
+    Phrase,
+    kind_of_noun,
+    names_person,
+    verb_forms,
+)
+from gym_memory.extract.places import ARE, MOVED, PASSABLE, WAYS, YOU, is_denied, ways_in
 from gym_memory.extract.scene import (
     ARTICLE,
     NAME,
@@ -103,6 +110,25 @@ _POSED_HERE = re.compile(
     rf"(?P<items>{ARTICLE} {_THINGS}) (?:{_BE}(?: {_POSED})?|{_LIE})(?: now)? "
     rf"(?:{_HERE}\b(?:,(?! and\b)[^.!?]*)?|{_BY} (?:{ARTICLE}|his|her|its|their) {NAME}){_STOP}"
 )
+_NO_NAMES = (
+    r"(?:A|An|The|It|He|She|They|We|You|I|This|That|These|Those|There|Here|Nothing|Nobody|No|None|One"
+    r"|Two|Three|Every\w*|Some\w*|Any\w*|All|Both|Each|Another|Other|Others|Many|Much|Most|Several|Few"
+    r"|Who|What|Which|Where|When|Your|My|His|Her|Its|Their|Our|And|But|Now|Then|In|On|At|Not|Only)\b"
+)
+_CALLED = rf"(?!{_NO_NAMES})(?:(?:Mr|Mrs|Ms|Dr|St)\. )?[A-Z][\w'-]+(?: (?:(?:of|the|de|van) )?[A-Z][\w'-]+){{0,3}}"
+"""A name of its own, without an article: *Miss Marsh*."""
+_CALLED_HERE = re.compile(
+    rf"(?P<names>{_CALLED}(?:(?:, {_CALLED})*,? and {_CALLED})?) "
+    rf"(?:{_BE}(?: \w+ing)?(?: {_POSED})?|(?:stand|sit|wait|sleep|lean|kneel)s?|stood|sat|knelt)"
+    rf"(?: now)? (?:{_HERE}\b(?:,(?! and\b)[^.!?]*)?|{_BY} (?:{ARTICLE}|his|her|its|their) {NAME}){_STOP}"
+)
+_BUSY = re.compile(
+    rf"(?P<people>(?:An?|Some|Two|Three|Several|\d+) {_THINGS}) "
+    r"(?:(?:is|are) (?:\w+ly )?(?!com|go|leav|miss|approach|noth|any|every|some)\w{2,}ing\b"
+    rf"|(?:stands?|keeps?) (?:guard|watch)\b|(?:guard|watch|block)s? (?:{ARTICLE}|your) ).*{_STOP}"
+)
+"""People who are here, as they do something: *two guards are playing dice*."""
+_AND = re.compile(r",? and |, ")
 _LEADS = (
     r"(?:leads?|led|goes|runs?|winds?|climbs?|opens?|heads?|descends?|slopes?|continues?|twists?)\b"
 )
@@ -123,6 +149,12 @@ _WHERE = re.compile(
     rf"(?P<where>{_ON_IN}|(?:(?<=hangs )|(?<=hung )|(?<=hanging ))from) (?P<place>{NAME})"
     rf"(?:, (?:half|almost|nearly|still|only|quite|very)\b[^,.!?]*)?{_STOP}"
 )
+_WAY_TO = re.compile(
+    rf"(?:{YOU} (?:can|may) )?(?:follow|take) {ARTICLE} [\w' -]*?\b(?:{WAYS})(?: back| down| up| on)?"
+    rf" to (?P<place>(?:the )?{NAME}){_STOP}",
+    re.IGNORECASE,
+)
+"""A way to a place, without a direction: *follow the lane to the mill*."""
 _ALL_WAYS = re.compile(
     r"(?:There are |You see )?(?P<ways>(?:exits|paths|passages|doors|roads|tunnels|corridors) "
     rf".*\ball four (?:directions|sides|walls)){_STOP}",
@@ -144,6 +176,11 @@ _CONTAINS = re.compile(
 )
 _OWNS = re.compile(rf"(?P<place>[\w-]+) (?:has|have|holds?) (?P<items>{ARTICLE} {_THINGS}){_STOP}")
 """A person without an article: *innkeeper has a key*."""
+_BEARS = re.compile(
+    rf"(?P<place>{_CALLED}|{ARTICLE} {NAME}) (?P<how>has|holds|carries|wears"
+    rf"|(?:is|are)(?: \w+ly)?(?: now)? (?:holding|carrying|wearing)) (?P<items>{ARTICLE} {_THINGS}){_STOP}"
+)
+"""A person by name, or one with a thing in hand: *Bob is holding a lamp*."""
 _ON_PERSON = re.compile(r" (?:on|in|at|around|over|under) (?:his|her|its|their) .*")
 _IS = re.compile(
     rf"(?P<thing>(?:{ARTICLE}|[Tt]h(?:is|at)) {NAME}|[Ii]t|[Tt]hey|[Tt]his)"
@@ -261,6 +298,37 @@ def _own(draft: Scene, found: re.Match[str], person: str) -> bool:
     return True
 
 
+def _bear(draft: Scene, found: re.Match[str]) -> bool:
+    """Read who holds what: by name, or a person."""
+    words = found["place"]
+    name = meant(draft, clean_name(words))
+    article = _ONE.match(words) is not None
+    if (article and not names_person(name)) or head_noun(name) in INTANGIBLE or kind_of_noun(name):
+        return False
+    return _own(draft, found, name)
+
+
+def _called_here(draft: Scene, found: re.Match[str]) -> bool:
+    """Read who is here, by name."""
+    start, done = found.start("names"), False
+    for name in _AND.split(found["names"]):
+        at = start + found["names"].index(name)
+        if head_noun(clean_name(name)) not in INTANGIBLE:
+            draft.put(Phrase(clean_name(name), (), at, at + len(name)))
+            draft.topic, done = clean_name(name), True
+    return done
+
+
+def _busy(draft: Scene, found: re.Match[str]) -> bool:
+    """Read that people are here who do something."""
+    phrases = list(find_things(draft, found["people"], found.start("people")))
+    if not phrases or not all(names_person(phrase.name) for phrase in phrases):
+        return False
+    for phrase in phrases:
+        draft.put(phrase)
+    return True
+
+
 def _away(draft: Scene, found: re.Match[str]) -> bool:
     return read_away(draft, found.group(), found.start())
 
@@ -290,6 +358,15 @@ def _way(draft: Scene, found: re.Match[str]) -> bool:
             else:
                 draft.add(phrase.name, seen_relation(direction), draft.room, *found.span(group))
     return True
+
+
+def _way_to(draft: Scene, found: re.Match[str]) -> bool:
+    """Read that a way leads to a place; it is called by the place."""
+    name = place_name(found["place"])
+    if is_name(name) and not any(word in DIRECTIONS for word in name.split()):
+        draft.has_exit(name, *found.span("place"))
+        return True
+    return False
 
 
 def _state(draft: Scene, found: re.Match[str]) -> None:
@@ -369,9 +446,13 @@ _ALL = frozenset(
     ("there", "you", "exits", "paths", "passages", "doors", "roads", "tunnels", "corridors")
 )
 _NEAR = frozenset(re.findall(r"[a-z]+", _BY + _POSED)) | {"half", "hidden"}
+_ANY: frozenset[str] = frozenset()
+"""Any first word that is none of the words that begin other forms: it may be a name."""
+_IN_HAND = (" holding ", " carrying ", " wearing ", " has ", " holds ", " carries ", " wears ")
 _FORMS: tuple[tuple[frozenset[str] | None, _Form], ...] = (
     (frozenset(("to", "through")), (_TO_THE, _way, _WAYS)),
     (frozenset(("there", "you")), (_DOORWAY, _way, _WAYS)),
+    (frozenset(("you", "follow", "take")), (_WAY_TO, _way_to, ("ollow", "ake"))),
     (_ALL, (_ALL_WAYS, _open_up, (" all four",))),
     (_SEEING, (_SEEN, _see, ())),
     (frozenset(("inside", "in", "on")), (_INSIDE, _inside, ("nside", " it"))),
@@ -385,10 +466,14 @@ _FORMS: tuple[tuple[frozenset[str] | None, _Form], ...] = (
     (None, (_OPENS, _change, (" open", " reveals"))),
     (frozenset(("it", "it's")), (_CLOCK, _clock, ())),
     (None, (_STEPS_AWAY, _away, (" step",))),
+    (None, (_BUSY, _busy, ("ing", "stand", "keep", "guard", "watch", "block"))),
     (None, (_IS, _state, (" is", " are", "'s", "s open", "s shut", "s closed"))),
     (None, (_POSED_HERE, _posed, _HERE_WORDS)),
+    (None, (_BEARS, _bear, _IN_HAND)),
     (None, (_CONTAINS, _hold, (" contain", " hold", " has "))),
     (PEOPLE, (_OWNS, _hold, (" hold", " has ", " have "))),
+    (_ANY, (_BEARS, _bear, _IN_HAND)),
+    (_ANY, (_CALLED_HERE, _called_here, _HERE_WORDS)),
     (None, (_WHERE, _hold, (" in", " on", " under", " upon", " from"))),
 )
 """Forms of sentences, special ones before general ones, with the words that may begin them.
@@ -417,9 +502,15 @@ _OPINIONS = frozenset(
     for form in verb_forms(verb)
 ) | {"legend", "rumour", "rumor", "according"}
 """Words by which what follows may be untrue."""
+_SAYS = re.compile(
+    r"(?:^|(?<=\w)) (?:says?|said|announces?|warns?|explains?|(?:tells?|told|warns?) (?:you|us|me|\w+)"
+    r"|reads?)(?: that)? (?=(?:the|an?|you|your|it|he|she|they|there|this|that|his|her|no|not|nobody"
+    r"|nothing)\b)(?!(?:the|an?|your|his|her) [\w' -]+[.!]*$)"
+)
+"""Words before what is said without quotation marks."""
 _NEXT_CLAUSE = re.compile(r";|, (?:and|but|while) ")
 _LOST = re.compile(r"no longer (?=have|carry|hold)")
-_DOUBTFUL = (_way, _hold, _carry_listed, _away)
+_DOUBTFUL = (_way, _way_to, _hold, _carry_listed, _away, _bear, _called_here, _busy)
 """Readers that may return False, so that a later form is tried too."""
 _MOVING = frozenset(("come", "leave"))
 _OWNED = re.compile(r"(?:your|this|that) ")
@@ -432,6 +523,9 @@ def _analysis(
 ) -> tuple[Sequence[tuple[int, int]], Sequence[Sequence[_Match]], Sequence[Event]]:
     """Return the ways that a sentence names, the forms of its clauses, and its events."""
     lower = sentence.lower()
+    speech = _SAYS.search(lower) if " sa" in lower or " re" in lower or " t" in lower else None
+    if speech is not None:
+        sentence, lower = sentence[: speech.start()], lower[: speech.start()]
     if lower[-1] == "?" or sentence[0] in "\"'" or not _OPINIONS.isdisjoint(spoken(lower)):
         return (), (), ()
     denial = read_denial(sentence, lower)
@@ -485,6 +579,9 @@ def _matches(sentence: str, lower: str, begin: int, end: int) -> list[_Match]:
 def _forms(first: str) -> tuple[_Form, ...]:
     """Return the forms of sentences that a word may begin."""
     general = _GENERAL.fullmatch(first) is not None
+    named = not general and first not in _SUBJECTS
     return tuple(
-        form for words, form in _FORMS if (general if words is None else first.rstrip(",") in words)
+        form
+        for words, form in _FORMS
+        if (general if words is None else named if words is _ANY else first.rstrip(",") in words)
     )

@@ -19,7 +19,8 @@ from gym_memory.graph.schema import DIRECTIONS, INVENTORY, PLAYER, direction_of,
 __all__ = ["CARRIED", "CONTAINER", "DIRECTION_LIST", "DOOR", "KEY", "NAME", "PEOPLE", "PLACED"]
 __all__ += ["ROOM", "STATES", "SUPPORTER", "THING", "VERBS", "KindOf", "Phrase", "is_base"]
 __all__ += ["kind_in", "kind_of_noun"]
-__all__ += ["names_person", "phrase_pattern", "senses", "split_things", "verb_forms", "word_group"]
+__all__ += ["names_person", "phrase_pattern", "senses", "singular", "split_things", "verb_forms"]
+__all__ += ["word_group"]
 
 KindOf = Callable[[str], str | None]
 """Return what is known of a name: one of the kinds, "" if none of them fits, None if unknown."""
@@ -125,6 +126,25 @@ def _furniture(graph: TemporalGraph, name: str) -> str:
         return CONTAINER
     holds = [f.relation for f in graph.incoming(name)]
     return SUPPORTER if "is on" in holds or Triple(name, "is", "empty") in graph else ""
+
+
+_SINGULARS = (("knives", "knife"), ("wolves", "wolf"), ("leaves", "leaf"), ("loaves", "loaf"),
+              ("shelves", "shelf"), ("men", "man"), ("ies", "y"), ("ches", "ch"), ("shes", "sh"),
+              ("xes", "x"), ("sses", "ss"), ("ss", "ss"), ("s", ""))  # fmt: skip
+"""Endings of plurals, and those of one thing."""
+
+
+def singular(name: str) -> str:
+    """Return the name of one of several things.
+
+    >>> singular("red apples"), singular("keys to the vault"), singular("knives")
+    ('red apple', 'key to the vault', 'knife')
+    """
+    noun = head_noun(name)
+    for ending, one in _SINGULARS:
+        if noun.endswith(ending):
+            return name.replace(noun, noun.removesuffix(ending) + one, 1)
+    return name
 
 
 # Verbs
