@@ -198,9 +198,10 @@ def attributed(extract: Extract, *, by_spans: bool = False) -> Extract:
     """Decorate the method ``extract`` of rules: note in ``Extraction.said`` who says what.
 
     All facts that the text of a reading step states are said by what is read, except those about
-    itself; of another step those in the characters of what it *says*. Elsewhere the game reports what its text states without quotations; the rest is said
-    by a speaker. Words about the agent are dropped, and end no fact. So is a recipe of a text
-    that is not trusted, see :func:`is_trusted`: its words are kept as what the text *says*.
+    itself; of another step those in the characters of what it *says*. Elsewhere the game reports
+    what its text states without quotations; the rest is said by a speaker. Words about the agent
+    are dropped, and end no fact. So is a recipe of a text that is not trusted, see
+    :func:`is_trusted`: its words are kept as what the text *says*.
 
     Rules see a text without the line that says what the step earned, and the reward in its place.
 

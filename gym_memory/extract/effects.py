@@ -332,8 +332,8 @@ def _change(draft: Scene, event: Event, state: str, own: bool) -> bool:
 
 
 _EFFECTS = {
-    "take": _take, "drop": _drop, "put": _put, "give": _give, "cast": _cast, "gain": _gain, "make": _make,
-    "lose": _lose, "accept": _accept, "consume": _consume, "destroy": _destroy,
+    "take": _take, "drop": _drop, "put": _put, "give": _give, "cast": _cast, "gain": _gain,
+    "make": _make, "lose": _lose, "accept": _accept, "consume": _consume, "destroy": _destroy,
     "vanish": _vanish, "leave": _leave, "travel": _travel, "come": _come, "settle": _settle,
     "extinguish": _extinguish, "nothing": _nothing,
 }  # fmt: skip

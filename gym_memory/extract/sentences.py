@@ -115,12 +115,14 @@ _NO_NAMES = (
     r"|Two|Three|Every\w*|Some\w*|Any\w*|All|Both|Each|Another|Other|Others|Many|Much|Most|Several|Few"
     r"|Who|What|Which|Where|When|Your|My|His|Her|Its|Their|Our|And|But|Now|Then|In|On|At|Not|Only)\b"
 )
-_CALLED = rf"(?!{_NO_NAMES})(?:(?:Mr|Mrs|Ms|Dr|St)\. )?[A-Z][\w'-]+(?: (?:(?:of|the|de|van) )?[A-Z][\w'-]+){{0,3}}"
+_CALLED = rf"(?!{_NO_NAMES})(?:(?:Mr|Mrs|Ms|Dr|St)\. )?[A-Z][\w'-]+"
+_CALLED += r"(?: (?:(?:of|the|de|van) )?[A-Z][\w'-]+){0,3}"
 """A name of its own, without an article: *Miss Marsh*."""
 _CALLED_HERE = re.compile(
     rf"(?P<names>{_CALLED}(?:(?:, {_CALLED})*,? and {_CALLED})?) "
     rf"(?:{_BE}(?: \w+ing)?(?: {_POSED})?|(?:stand|sit|wait|sleep|lean|kneel)s?|stood|sat|knelt)"
-    rf"(?: now)? (?:{_HERE}\b(?:,(?! and\b)[^.!?]*)?|{_BY} (?:{ARTICLE}|his|her|its|their) {NAME}){_STOP}"
+    rf"(?: now)? (?:{_HERE}\b(?:,(?! and\b)[^.!?]*)?"
+    rf"|{_BY} (?:{ARTICLE}|his|her|its|their) {NAME}){_STOP}"
 )
 _BUSY = re.compile(
     rf"(?P<people>(?:An?|Some|Two|Three|Several|\d+) {_THINGS}) "
@@ -150,8 +152,8 @@ _WHERE = re.compile(
     rf"(?:, (?:half|almost|nearly|still|only|quite|very)\b[^,.!?]*)?{_STOP}"
 )
 _WAY_TO = re.compile(
-    rf"(?:{YOU} (?:can|may) )?(?:follow|take) {ARTICLE} [\w' -]*?\b(?:{WAYS})(?: back| down| up| on)?"
-    rf" to (?P<place>(?:the )?{NAME}){_STOP}",
+    rf"(?:{YOU} (?:can|may) )?(?:follow|take) {ARTICLE} [\w' -]*?\b(?:{WAYS})"
+    rf"(?: back| down| up| on)? to (?P<place>(?:the )?{NAME}){_STOP}",
     re.IGNORECASE,
 )
 """A way to a place, without a direction: *follow the lane to the mill*."""
@@ -178,7 +180,8 @@ _OWNS = re.compile(rf"(?P<place>[\w-]+) (?:has|have|holds?) (?P<items>{ARTICLE} 
 """A person without an article: *innkeeper has a key*."""
 _BEARS = re.compile(
     rf"(?P<place>{_CALLED}|{ARTICLE} {NAME}) (?P<how>has|holds|carries|wears"
-    rf"|(?:is|are)(?: \w+ly)?(?: now)? (?:holding|carrying|wearing)) (?P<items>{ARTICLE} {_THINGS}){_STOP}"
+    rf"|(?:is|are)(?: \w+ly)?(?: now)? (?:holding|carrying|wearing)) "
+    rf"(?P<items>{ARTICLE} {_THINGS}){_STOP}"
 )
 """A person by name, or one with a thing in hand: *Bob is holding a lamp*."""
 _ON_PERSON = re.compile(r" (?:on|in|at|around|over|under) (?:his|her|its|their) .*")
@@ -503,9 +506,10 @@ _OPINIONS = frozenset(
 ) | {"legend", "rumour", "rumor", "according"}
 """Words by which what follows may be untrue."""
 _SAYS = re.compile(
-    r"(?:^|(?<=\w)) (?:says?|said|announces?|warns?|explains?|(?:tells?|told|warns?) (?:you|us|me|\w+)"
-    r"|reads?)(?: that)? (?=(?:the|an?|you|your|it|he|she|they|there|this|that|his|her|no|not|nobody"
-    r"|nothing)\b)(?!(?:the|an?|your|his|her) [\w' -]+[.!]*$)"
+    r"(?:^|(?<=\w)) (?:says?|said|announces?|warns?|explains?"
+    r"|(?:tells?|told|warns?) (?:you|us|me|\w+)|reads?)(?: that)? "
+    r"(?=(?:the|an?|you|your|it|he|she|they|there|this|that|his|her|no|not|nobody|nothing)\b)"
+    r"(?!(?:the|an?|your|his|her) [\w' -]+[.!]*$)"
 )
 """Words before what is said without quotation marks."""
 _NEXT_CLAUSE = re.compile(r";|, (?:and|but|while) ")
