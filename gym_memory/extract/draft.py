@@ -177,6 +177,8 @@ _QUOTE = re.compile(
 _QUOTATION_MARKS = ('"', "\N{LEFT DOUBLE QUOTATION MARK}", " '")
 _ESCAPED_QUOTE = re.compile(r'(?<=\\")[^"\\]*(?=\\")')
 """Quotation inside a string of JSON."""
+_QUOTE_BETWEEN_TAGS = re.compile(r'(?<=>)\s*"[^"<>]*"(?=[^"<>]*</)')
+_IN_RECORDS = {"{": _ESCAPED_QUOTE, "[": _ESCAPED_QUOTE, "<": _QUOTE_BETWEEN_TAGS}
 _SENTENCE_ENDS = frozenset(".!?\n")
 
 Extract = Callable[[Any, Step, TemporalGraph, Task], Extraction]
@@ -267,8 +269,8 @@ def _without_quotations(text: str) -> str:
     """Return a text of the same length in which nobody speaks."""
     if not any(map(text.__contains__, _QUOTATION_MARKS)):
         return text
-    is_record = text.lstrip()[:1] in ("{", "[") and record_lines(text) is not None
-    return (_ESCAPED_QUOTE if is_record else _QUOTE).sub(_hushed, text)
+    quote = _IN_RECORDS.get(text.lstrip()[:1], _QUOTE)
+    return (quote if quote is _QUOTE or record_lines(text) else _QUOTE).sub(_hushed, text)
 
 
 def _unquoted(mentions: Iterable[Mention], text: str) -> Iterator[Mention]:

@@ -39,7 +39,7 @@ __all__ = ["read_carried", "read_label"]
 
 _MAX_VALUE_CHARS = 100
 _ADVICE = re.compile(
-    r".*\b(?:actions?|commands?|options?|choices?|input|error|unlocked|completed|failed|started)$|"
+    r".*\b(?:actions?|commands?|options?|choices?|input|error|success(?:ful)?|unlocked|completed|failed|started)$|"
     r"(?:e\.g|examples?|notes?|hints?|tips?|warning|for|to|type|use|format|enter|write|reply|respond|"
     r"choose|taken|dropped|i|you|we|chapter|act|scene|part|authors?|version|release|copyright|credits)\b"
     r"|(?:(?:your|the|current|main|new) )?(?:tasks?|goals?|objectives?|quests?|mission|aim)\b"
@@ -62,7 +62,10 @@ _ARROW = re.compile(
     r"(?P<way>[\w -]+?)[ \t]*(?:->|=>|→|:| [-–—]+(?= )|\bto\b|\bleads to\b|\()[ \t]*(?:to )?"
     r"(?:the )?(?P<there>[^()]+)\)?"
 )
-_BRACKETED_STATE = re.compile(rf"(?<=\w) \({STATE_WORD}\)$")
+_BRACKETED_STATE = re.compile(
+    rf"(?<=\w) \((?:{STATE_WORD}|blocked|barred|sealed|guarded|hidden|dark|unknown|(?:un)?explored"
+    r"|visited|unvisited)\)$"
+)
 _AREAS = re.compile(r"exit|path|way|area|location|room|place|\bgo\b|travel|move", re.IGNORECASE)
 """Labels below which an exit may go by the name of a place; *cooking directions* is none."""
 _WAY_TO = re.compile(r"an? (?:way|path|exit|passage|road) (?:leading )?to (?:the )?(?=\w)")
@@ -161,7 +164,7 @@ def _read_exits(draft: Scene, items: tuple[LayoutItem, ...], *, names: bool) -> 
     With ``names`` an exit may also be a place.
     """
     for part in _parts(items, _EXIT_SPLIT):
-        text = _BRACKETED_STATE.sub("", part.text.rstrip(" ."))
+        text = _BRACKETED_STATE.sub("", part.text.rstrip(" .")).strip("[]")
         arrow = _ARROW.fullmatch(text)
         word = (arrow["way"] if arrow else text).strip(" .").lower().removeprefix("the ")
         there = place_name(arrow["there"]) if arrow else ""
@@ -207,7 +210,9 @@ def _things(parts: tuple[LayoutItem, ...]) -> tuple[Phrase, ...]:
         counted = _NUMBERED.match(part.text)
         begin = counted.end() if counted else 0
         text, at = (
-            _TIMES.sub("", _unwrapped(part.text[begin:]).strip("\"'[]").rstrip(".,!")),
+            _TIMES.sub("", _unwrapped(part.text[begin:]).strip("\"'[]").rstrip(".,!")).partition(
+                ": "
+            )[0],
             part.start + begin,
         )
         if not text.lower().startswith("your "):
@@ -219,7 +224,10 @@ def _things(parts: tuple[LayoutItem, ...]) -> tuple[Phrase, ...]:
 
 
 def _unwrapped(text: str) -> str:
-    """Return a text without the brackets around all of it."""
+    """Return a text without the brackets around all of it, or square ones behind it."""
+    name, _, remark = text.partition(" [")
+    if name and remark:
+        return name
     return text[1:-1] if text[:1] == "(" and text.find(")") == len(text) - 1 else text
 
 

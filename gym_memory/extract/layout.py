@@ -122,7 +122,8 @@ _CHOICE = re.compile(r"[ \t]*(?:\[?(?:\d{1,2}|[a-z])[.):\]]|>)[ \t]+[A-Z]")
 _COUNTED = re.compile(
     rf"{_BULLET.pattern}[a-z][\w ]*: \d"
     r"|[ \t]*[a-z][\w' ]{0,20}: [\w/%]+(?:[;,|] [a-z][\w' ]{0,20}: [\w/%]+)*$"
-    r"|[ \t]*[a-z][\w.]{0,20}=[\w/%]+(?:[;,|]? [a-z][\w.]{0,20}=[\w/%]+)+$"
+    r"|[ \t]*[a-z][\w.]{0,20}=(?:[\w/%.-]+|\[[^\[\]\n]*\])"
+    r"(?:[;,|]? [a-z][\w.]{0,20}=(?:[\w/%.-]+|\[[^\[\]\n]*\]))+$"
 )
 """A list of numbers, and a line of pairs of one word each, may have labels in lower case."""
 _MARK = re.compile(rf"(?:{_BULLET.pattern}|[ \t]*)[\[(|`]*[ \t]*(?:(?:\*\*|__)[ \t]*)?")
@@ -163,7 +164,7 @@ _KINDS = tuple(
                   r"(?:carrying|holding|wearing|wielding)"
                   r"(?: the following)?|(?:you|i) (?:now )?(?:have|carry|hold|wear|wield)"
                   r"|(?:(?:items|things) )?(?:held|carried|worn|wielded|equipped)"
-                  r"(?: (?:items|things))?"
+                  r"(?: (?:items?|things?|objects?))?"
                   r"|in your (?:hands?|pockets?|bag|possession)"
                   r"|(?:your )?(?:backpack|rucksack|satchel|bag)(?: contains)?"),
         (GAINED, r"(?:(?:you|i) )?(?:gain|receive|get|obtain|acquire|find|earn|take)(?:ed|d)?"
@@ -175,7 +176,7 @@ _KINDS = tuple(
                rf"|(?:items? )?(?:removed|lost|taken) from {_BAG}"),
         (HERE, rf"(?:(?:(?:in|on|at|inside) [\w' -]+|around (?:you|me)),? )?"
                r"(?:you|i) (?:can )?(?:also )?(?:see|notice|find)(?: here| the following(?: \w+)?)?"
-               r"|visible|nearby|contents|(?:in )?view|in sight|sees?"
+               r"|visible|nearby|contents|(?:in )?view|in sight|sees?|seen(?: here)?"
                rf"|(?:{'|'.join(sorted(PEOPLE))})s"
                rf"|(?:(?:visible|nearby|other|present|available) )?{_THINGS}"
                r"(?: (?:here|nearby|in view|present|on the map|around(?: (?:you|me))?"
@@ -486,6 +487,8 @@ def _list(
         )
         if not body or gap > (1 if items or head.kind != CARRIED else 2) or not (further or loose):
             break
+        if not (marked or further) and _begins_other(body):
+            break
         named = marked or body.endswith(":") or (further and not _CLAUSE.match(body))
         if body.endswith(_SENTENCE_END) and not named:
             break
@@ -510,6 +513,12 @@ def _list(
         end, at = line.end(), at + 1
     labels.append(head._replace(items=tuple(items)))
     return at
+
+
+def _begins_other(line: str) -> bool:
+    """True if a line below a list is a label of another kind with its value: *exits: up*."""
+    label = _LABEL.match(line) if _DIVIDER.search(line) else None
+    return label is not None and label["value"] != "" and kind_of_label(label["label"]) != STATE
 
 
 def _trimmed(value: str) -> str:

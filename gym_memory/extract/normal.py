@@ -376,6 +376,13 @@ _OWN_STATE = re.compile(
 _STATE_IN_BRACKETS = re.compile(
     r"(?<=\w )\[(?P<state>open|closed|shut|locked|unlocked|empty|lit|unlit|on|off|broken)\]"
 )
+_ONE_WAY = r"(?:[ns][ew]?|[ewud]|(?:north|south)(?:east|west)?|east|west|up|down)"
+_TITLE_WITH_WAYS = re.compile(
+    rf"^(?P<title>[A-Z][\w',. -]{{1,40}}?) \[(?P<ways>{_ONE_WAY}(?:[, /]+{_ONE_WAY})*)\]$",
+    re.IGNORECASE | re.MULTILINE,
+)
+"""A title with the exits of the place behind it: *The Quay [N, W]*."""
+_LABEL_AT_END = re.compile(r"(?<=[.!?]) \[(?P<pair>[A-Z][\w ]{0,20}: [^\[\]\n]+)\]$", re.MULTILINE)
 _ITEMS_IN_BRACKETS = re.compile(r"(?<=: )\[[\w' -]{1,30}\](?:,? ?\[[\w' -]{1,30}\])+")
 
 
@@ -403,6 +410,8 @@ _LINE_STEPS = _Steps(
     ("   ", [((), _COLUMNS, lambda found: "\n")]),
     ("[", [(("][", "] ["), _BRACKETED_PAIRS, lambda found: "]\n[")]),
     (" [", [
+        ((), _TITLE_WITH_WAYS, lambda found: f"Exits: {found['ways']}\n{found['title']}"),
+        ((), _LABEL_AT_END, lambda found: f"\n{found['pair']}"),
         ((), _STATE_IN_BRACKETS, lambda found: f"({found['state']})"),
         ((), _ITEMS_IN_BRACKETS, _bare_items),
     ]),

@@ -69,7 +69,7 @@ _ENTERED = re.compile(
 )
 _NO_ROOM = re.compile(
     rf"(?:(?:the|a|an|your|my) )?(?:(?:{'|'.join(sorted(CONDITIONS))}|\d\w*)\b"
-    r"|dark(?:ness| place)?$)",
+    r"|(?:dark(?:ness| place)?|rain|snow|drizzle|downpour|cold)$)",
     re.IGNORECASE,
 )
 """Words that follow *in*, *at* or *of* and name no place."""

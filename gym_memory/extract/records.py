@@ -27,8 +27,13 @@ _STATES = ("state", "status")
 """Keys of a thing whose values are states of it."""
 _SPEAKING = ("speaker", "said_by", "sender", "author", "from")
 """Keys of an object that holds what a person says, not a report."""
-_TRUTHS = ("open", "closed", "locked", "lit", "broken", "empty")
-"""Keys of a thing that are states of it where their value is true."""
+_TRUTHS = {
+    "open": "closed", "closed": "open", "locked": "unlocked", "unlocked": "locked", "lit": "unlit",
+    "broken": "", "empty": "", "dark": "",
+}  # fmt: skip
+"""Keys of a thing that are states of it where their value is true, and its states otherwise."""
+_HOLDING = ("contains", "holds", "inside")
+"""Keys of a thing whose values are in it, as are those below keys of what is here."""
 _SELVES = ("player", "agent", "you", "character")
 _ESCAPED = re.compile(r"\\(?:u[0-9a-fA-F]{4}|.)")
 
@@ -72,6 +77,13 @@ class _Fields(NamedTuple):
         return self.name is not None and any(
             kind_of_label(key.text) == PLACE and isinstance(value, _Word)
             for key, value in self.pairs
+        )
+
+    @property
+    def is_count(self) -> bool:
+        """True if the object says how many there are of each thing."""
+        return bool(self.pairs) and all(
+            isinstance(value, _Word) and value.text.isdecimal() for _, value in self.pairs
         )
 
     @property
@@ -136,7 +148,9 @@ def _value(found: re.Match[str], tokens: Iterator[re.Match[str]]) -> _Node:
         while (key := next(tokens))["mark"] != "}":
             if key["mark"] is None:
                 next(tokens)  # the colon
-                pairs.append((_word(key), _tree(tokens)))
+                value = _tree(tokens)
+                if not (isinstance(value, _Word) and value.text == "null"):
+                    pairs.append((_word(key), value))
         return _Fields(pairs)
     if found["mark"] == "[":
         items = []
@@ -196,6 +210,10 @@ def _describes_each(label: _Word, values: Sequence[_Node]) -> bool:
 
 def _write_fields(label: _Word, fields: _Fields, lines: list[_RecordLine]) -> None:
     name = None if label.text in _SELVES else fields.name
+    if name is None and kind_of_label(label.text) in (CARRIED, HERE) and fields.is_count:
+        counted = [key for key, count in fields.pairs if count.text != "0"]  # type: ignore[union-attr]
+        lines.append(_RecordLine(label, counted or [_fixed("none", label)]))
+        return
     if name is not None and label.text:
         lines.append(_RecordLine(label, [name]))
     _write_attributes(label, fields, lines)
@@ -207,24 +225,40 @@ def _write_attributes(label: _Word, fields: _Fields, lines: list[_RecordLine]) -
         return
     name = None if label.text in _SELVES else fields.name
     if name is None or kind_of_label(label.text) == PLACE or _is_prose(name.text):
+        own = fields.name if label.text in _SELVES else name
         for key, value in fields.pairs:
-            if value is not name:
+            if value is not own and not (key.text in _TRUTHS and isinstance(value, _Word)):
                 _write_node(key, value, lines)
         return
     for key, value in fields.pairs:
-        if value is name or not isinstance(value, _Word):
-            if value is not name:
-                _write_node(key, value, lines)
+        if value is name:
+            continue
+        if not isinstance(value, _Word):
+            _write_inside(name, key, value, lines)
         elif key.text in _STATES:
             lines.append(_RecordLine(name, [value]))
-        elif key.text in _TRUTHS and value.text == "true":
-            lines.append(_RecordLine(_is_so(name, key), []))
         elif key.text in _TRUTHS:
-            continue
+            so = key if value.text == "true" else _fixed(_TRUTHS[key.text], key)
+            if so.text:
+                lines.append(_RecordLine(_is_so(name, so), []))
         elif kind_of_label(key.text) == PLACE:
             lines.append(_RecordLine(_sentence(name, value), []))
         elif kind_of_label(label.text) not in (CARRIED, HERE) and key.text not in _ANONYMOUS:
             _write_node(key, value, lines)
+
+
+def _write_inside(name: _Word, key: _Word, node: _Node, lines: list[_RecordLine]) -> None:
+    """Write what a named thing holds, or a person carries; anything else below its own key."""
+    kind = kind_of_label(key.text)
+    if kind == HERE or key.text in _HOLDING:
+        key = _Word(f"{name.text} contains", [*name.at, *_fixed(" contains", name).at])
+    elif kind == CARRIED:
+        for thing in node if isinstance(node, list) else ():
+            if isinstance(thing, _Word):
+                words = [name, _fixed(" is holding the ", thing), thing, _fixed(".", thing)]
+                lines.append(_RecordLine(_joined(words), []))
+        return
+    _write_node(key, node, lines)
 
 
 def _is_prose(text: str) -> bool:
@@ -236,12 +270,15 @@ def _sentence(name: _Word, place: _Word) -> _Word:
     owner = "your" if kind_of_label(place.text) == CARRIED else "the"
     words = [_fixed("The ", name), name, _fixed(f" is in {owner} ", place), place]
     words.append(_fixed(".", place))
-    return _Word("".join(w.text for w in words), [at for w in words for at in w.at])
+    return _joined(words)
 
 
 def _is_so(name: _Word, state: _Word) -> _Word:
     """Return a sentence that a thing is in a state."""
-    words = [_fixed("The ", name), name, _fixed(" is ", state), state, _fixed(".", state)]
+    return _joined([_fixed("The ", name), name, _fixed(" is ", state), state, _fixed(".", state)])
+
+
+def _joined(words: Sequence[_Word]) -> _Word:
     return _Word("".join(w.text for w in words), [at for w in words for at in w.at])
 
 
@@ -261,12 +298,15 @@ def _xml_lines(text: str) -> list[_RecordLine]:
         words = (found["text"] or "").strip()
         if found["text"] is None and not found["close"]:
             tag = _at(found["tag"], found.start("tag"))
+            label = tag
+            if opened and kind_of_label(opened[-1].text) in (CARRIED, HERE):
+                label = opened[-1] if kind_of_label(tag.text) in (HERE, STATE) else tag
             values = [
                 _at(a["value"], found.start("more") + a.start("value"))
                 for a in _ATTRIBUTE.finditer(found["more"])
             ]
             if values:
-                lines.append(_RecordLine(tag, values[:1]))
+                lines.append(_RecordLine(label, values[:1]))
             if not found["empty"]:
                 opened.append(tag)
         elif found["close"]:

@@ -33,6 +33,8 @@ __all__ += ["seen_relation", "split_sentences", "spoken", "things_in"]
 
 
 _MAX_NAME_WORDS = 6
+_NAMELESS = IMMATERIAL | frozenset(("objects", "items", "things"))
+"""Nouns that name no thing: *several objects*."""
 _MAX_SENTENCE_CHARS = 1000
 NAME = r"[^\s.,;:!?()\[\]\"][^.,;:!?()\[\]\"\n]{0,59}?"
 ARTICLE = r"(?:[Aa]n?|[Tt]he|[Ss]ome|[Yy]our|[Oo]ne|[Tt]wo|[Tt]hree|\d[\w.]*)\b"
@@ -77,7 +79,7 @@ _PROPOSED = re.compile(
     r"\bthat (?:an?|the|you|it|he|she|they|someone|there|no|\w+ (?:is|are|was)) "
 )
 """First words of a rumour or a doubt."""
-NOTHING = re.compile(r"(?:nothing|no one|nobody|no|not|none|empty)\b", re.IGNORECASE)
+NOTHING = re.compile(r"(?:nothing|no one|nobody|no|not|none|null|n/a|empty)\b|\W+$", re.IGNORECASE)
 _VAGUE_WORDS = (
     *("that", "which", "who", "it", "they", "them", "this", "these", "those", "he", "she", "him"),
     *("her", "i", "we", "you", "way", "ways", "lot", "number"),
@@ -199,7 +201,10 @@ ROOM_ITSELF = re.compile(
     r"|(?:\w+ )?(?:corner|cent(?:er|re)|middle|side|end)(?: of (?:the|this) (?P<of>[\w ]+))?"
     r"|(?:your |the )?(?:left|right)"
 )
-POSSESSION = re.compile(r"your (?:inventory|hands?|pockets?|backpack|possession)")
+POSSESSION = re.compile(
+    r"your (?:inventory|hands?|pockets?|backpack|possession)"
+    r"|my (?:inventory|hands?|pockets?|backpack|possession|coat|jacket|cloak|belt|purse|bag)"
+)
 _FAR = ("distance", "background")
 """Words for distant things in view, which hold nothing."""
 _TRAVEL = re.compile(
@@ -494,7 +499,7 @@ def find_things(draft: Scene, text: str, start: int, *, bare: bool = False) -> I
     if "(" in text:
         text = _read_brackets(draft, text, start, _BRACKETED)
     for name, states, first, last in things_in(text, bare):
-        if head_noun(name) in IMMATERIAL and not draft.graph.knows(name):
+        if head_noun(name) in _NAMELESS and not draft.graph.knows(name):
             continue
         draft.topic = name
         yield Phrase(name, states, start + first, start + last)

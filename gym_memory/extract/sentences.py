@@ -86,6 +86,7 @@ _ON_IN = r"(?:on top of|in(?:side)?|on|under(?:neath)?|upon)"
 _SEE = r"(?:see|notice|spot|find|discover|observe|spy|make out)"
 _SEEN = re.compile(
     r"(?:(?:[Ii]n (?:one|another|the other) (?:part|side|corner) of the room|[Nn]earby"
+    r"|[Ii]n front of (?:you|me)"
     r"|[Aa]round you),? )?"
     rf"(?:(?:[Yy]ou|I|[Ww]e) (?:can )?(?:also )?{_SEE}(?: here)?"
     rf"|[Hh]ere (?:you|I) (?:see|find)|[Tt]here(?: is| are|'s)(?: also)?"
@@ -375,7 +376,8 @@ def _way_to(draft: Scene, found: re.Match[str]) -> bool:
 def _state(draft: Scene, found: re.Match[str]) -> None:
     """Read ``The fridge is closed``; *it* is the last topic."""
     placed = PLACED.search(found["thing"])
-    thing = clean_name(found["thing"][: placed.start() if placed else None])
+    aside = _AT_OWN.search(found["thing"]) if placed is None else placed
+    thing = clean_name(found["thing"][: aside.start() if aside else None])
     name = draft.topic if thing in _PRONOUNS else draft.thing_called(_OWNED.sub("", thing))
     state = found["state"].lower()
     if state[-1].isdigit():
@@ -517,6 +519,7 @@ _LOST = re.compile(r"no longer (?=have|carry|hold)")
 _DOUBTFUL = (_way, _way_to, _hold, _carry_listed, _away, _bear, _called_here, _busy)
 """Readers that may return False, so that a later form is tried too."""
 _MOVING = frozenset(("come", "leave"))
+_AT_OWN = re.compile(r" (?:on|in|at|under|by|near|beside) (?:my|his|her|its|their|your) ")
 _OWNED = re.compile(r"(?:your|this|that) ")
 _GENERAL = re.compile(ARTICLE + r"|it|it's|they|this|that|\w+ing")
 
