@@ -352,3 +352,51 @@ def test_answer_changes_what_the_action_names(
     known: str, action: str, text: str, facts: str
 ) -> None:
     assert read(text, action, known)[1] == {"you|is in|hut", *facts.split("; ")}
+
+
+@pytest.mark.parametrize(
+    ("action", "text", "facts"),
+    [
+        ("", "Bob has a lamp. Miss Marsh is here.", "lamp|is carried by|bob; miss marsh|is in|hut"),
+        ("", "The clerk is holding a bell. A soldier is guarding the door.",
+         "bell|is carried by|clerk; soldier|is in|hut"),
+        ("take apple", "You take one of the apples.", "apple|is in|inventory"),
+        ("", "You can follow the lane to the Smithy.", "hut|has exit|smithy"),
+        ("", "There is a button below the plaque.", "button|is in|hut"),
+        ("x safe", "It is closed.", "safe|is|closed"),
+        ("", "The red key opens the safe.", ""),
+        ("", "The crier says that the mill is closed.", ""),
+        ("", 'The crier says: "The mill is locked." He gives you a coin.', "coin|is in|inventory"),
+        ("", "Guards: Ann, Bo\nHeld object: -", "ann|is in|hut; bo|is in|hut"),
+        ("", '{"inventory": {"coin": 5}, "chest": {"name": "chest", "open": false}, "pot": null}',
+         "coin|is in|inventory; chest|is|closed"),
+        ("", '{"people": [{"name": "Ada", "inventory": ["saw"]}]}',
+         "ada|is in|hut; saw|is carried by|ada"),
+        ("", "<inventory><item name='nail'/></inventory>", "nail|is in|inventory"),
+    ],
+)  # fmt: skip
+def test_text_states_these_facts(action: str, text: str, facts: str) -> None:
+    found = read(text, action, "you|is in|hut")[1]
+    assert found == {"you|is in|hut", *filter(None, facts.split("; "))}
+
+
+def test_title_with_ways_names_place_and_exits() -> None:
+    found = read("The Quay [N, W]\nSome nets hang here.", "east", "you|is in|hut")[1]
+    assert {"you|is in|quay", "quay|has exit|north", "quay|has exit|west"} <= found
+
+
+@pytest.mark.parametrize(
+    ("answer", "held"),
+    [("The rope sails through the air.", False), ("You throw the rope.", False), ("Thrown.", False),
+     ("You'd better not.", True)],
+)  # fmt: skip
+def test_thrown_thing_is_in_hand_no_more(answer: str, held: bool) -> None:
+    found = read(answer, "throw rope at wall", "you|is in|hut; rope|is in|inventory")[1]
+    assert ("rope|is in|inventory" in found) == held
+
+
+def test_words_of_a_quotation_are_of_the_thing_alone() -> None:
+    text = 'It reads "The red key is in the oven." You take a coin from it.'
+    extraction, found = read(text, "examine safe", "you|is in|hut; safe|is in|hut")
+    assert {"coin|is in|inventory", "red key|is in|oven"} <= found
+    assert extraction.said[Triple("red key", "is in", "oven")] == "safe"
