@@ -83,7 +83,7 @@ def read_answer(draft: Scene, text: str) -> None:
     if span is None and _grants(event, answer):
         begin = text.index(answer)
         span = begin, begin + len(answer)
-    if span is not None and draft.handled:
+    if span is not None and len(draft.handled) > 1:  # no letter of an inventory
         _perform(draft, event, *span)
     elif "cast" in event.kinds and _FLIES.match(answer) and draft.handled in draft.held:
         lose(draft, draft.handled)

@@ -56,6 +56,8 @@ _PAIR = re.compile(
 )
 """One of several values on the line of a status."""
 _VERBS = ("shows", "has", "holds", "contains", "starts", "needs")
+_CLOSE_REMARK = re.compile(r"(?<=[a-z])\([^()]*\)$")
+"""A remark in brackets without a blank before it: *ghoul(8hp)*."""
 _NUMBERED = re.compile(r"\d+ ?x (?=\w)")
 _TIMES = re.compile(r"(?: x ?\d+| \(x ?\d+\)| ?: \d+)$")
 _ARROW = re.compile(
@@ -228,6 +230,7 @@ def _unwrapped(text: str) -> str:
     name, _, remark = text.partition(" [")
     if name and remark:
         return name
+    text = _CLOSE_REMARK.sub("", text)
     return text[1:-1] if text[:1] == "(" and text.find(")") == len(text) - 1 else text
 
 

@@ -145,7 +145,8 @@ _NEXT = re.compile(
 )
 """Between two pairs of a line."""
 _THINGS = (
-    r"(?:items?|objects?|things?|characters?|people|persons?|npcs?|creatures?|enemies|monsters?)"
+    r"(?:items?|objects?|things?|characters?|people|persons?|npcs?|creatures?|enemies|monsters?"
+    r"|foes?|mobs?|opponents?)"
 )
 _BAG = r"(?:your |my |the )?(?:inventory|backpack|bag|pack|pockets?)"
 _KINDS = tuple(
@@ -424,6 +425,7 @@ def _labelled(text: str, lines: Sequence[re.Match[str]], at: int, labels: list[L
     if value:
         more = _NEXT.search(value)
         first = value[: more.start()] if more else value
+        first = first.partition(" | ")[0] if kind == STATE else first
         labels.append(LabelItems(kind, label, (LayoutItem(first.strip(), found.start("value")),)))
         while more is not None:
             here = found.start("value") + more.end()

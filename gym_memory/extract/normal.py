@@ -382,7 +382,9 @@ _TITLE_WITH_WAYS = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 """A title with the exits of the place behind it: *The Quay [N, W]*."""
-_LABEL_AT_END = re.compile(r"(?<=[.!?]) \[(?P<pair>[A-Z][\w ]{0,20}: [^\[\]\n]+)\]$", re.MULTILINE)
+_LABEL_AT_END = re.compile(
+    r"(?<=[\w.!?]) \[(?P<pair>[A-Z][\w ]{0,20}: [^\[\]\n]+)\]\.?$", re.MULTILINE
+)
 _ITEMS_IN_BRACKETS = re.compile(r"(?<=: )\[[\w' -]{1,30}\](?:,? ?\[[\w' -]{1,30}\])+")
 
 

@@ -26,8 +26,9 @@ _END = (
 _ROOM = re.compile(
     rf"{_YOU}(?:{ARE}| stand| wake(?: up)?)"
     r"(?: now| currently| standing| back| again| outside)* "
-    r"(?:in |inside |at |(?P<other>on (?=an? |the )|(?=(?:above|behind|below|beneath|beside|near"
-    rf"|outside|under) )))(?P<name>{NAME}){_END}"
+    r"(?:in |inside |at |aboard |on board |(?P<other>on (?=an? |the )"
+    r"|(?=(?:above|behind|below|beneath|beside|near|outside|under) )))"
+    rf"(?P<name>{NAME}){_END}"
 )
 _CALLED = re.compile(
     r"(?:This|The current|Your(?: current)?) (?:\w+ )?(?:room|location|place|area|position) is "
@@ -100,12 +101,15 @@ _RISES = re.compile(r"\b(?:go|goes|going|climbs?|climbing|heads?|heading)\b[\w ]
 _WAY_NOUN = re.compile(rf"\b(?:(?:{WAYS})s?|slopes?|shafts?|chutes?|ropes?|it|which|that|you)\b")
 _BARRED = re.compile(
     r"\b(?:no|nothing|not|never|can't|cannot|blocked|blocks|barred|impossible|\w*unclimbable|impassable"
-    r"|sealed|nailed|prevents?|boarded|rubble|locked|collapsed|once|might|would|could|if|wall)\b"
+    r"|sealed|nailed|prevents?|boarded|rubble|locked|collapsed|once|too \w+ (?:to|for)|might|would|could|if|wall)\b"
 )
 _DENYING = frozenset(("not", "never", "longer", "cannot", "t", "if", "would", "could", "should"))
 """Words without one of which :data:`_DENIED` is not found; *t* is that of *can't*."""
-_CLAUSE = re.compile(r";|,? \bbut\b|, (?:although|though|where|which|while)\b")
-_OF_LAST = re.compile(r",? (?:which|but it)\b")
+_CLAUSE = re.compile(
+    r";|,? \bbut\b|, (?:although|though|where|which|while)\b"
+    r"| that (?=is (?:too|blocked|barred|sealed|locked|boarded)\b)"
+)
+_OF_LAST = re.compile(r",? (?:which|but it|that is)\b")
 _DIRECTED = ("north", "south", "east", "west", "up", "down")
 _PLACES = (_ROOM, _CALLED, _ENTERED)
 _LEAD = re.compile(

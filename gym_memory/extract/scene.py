@@ -94,12 +94,14 @@ _LEADS = re.compile(
 @lru_cache(maxsize=1024)
 def split_sentences(text: str) -> tuple[tuple[str, int], ...]:
     """Return sentences with the position of their first character, without overlong ones."""
-    found = ((match.group().strip(), match) for match in _SENTENCE.finditer(text))
-    return tuple(
-        (sentence, match.start() + match.group().index(sentence[0]))
-        for sentence, match in found
-        if sentence and len(sentence) <= _MAX_SENTENCE_CHARS
-    )
+    found = []
+    for match in _SENTENCE.finditer(text):
+        part = match.group()
+        bare = part.lstrip()
+        sentence = bare.rstrip()
+        if sentence and len(sentence) <= _MAX_SENTENCE_CHARS:
+            found.append((sentence, match.start() + len(part) - len(bare)))
+    return tuple(found)
 
 
 @lru_cache(maxsize=4096)
@@ -203,7 +205,8 @@ ROOM_ITSELF = re.compile(
 )
 POSSESSION = re.compile(
     r"your (?:inventory|hands?|pockets?|backpack|possession)"
-    r"|my (?:inventory|hands?|pockets?|backpack|possession|coat|jacket|cloak|belt|purse|bag)"
+    r"|my (?:inventory|hands?|pockets?|backpack|possession|coat|jacket|cloak|belt|purse|bag"
+    r"|wallet|handbag|satchel|rucksack)"
 )
 _FAR = ("distance", "background")
 """Words for distant things in view, which hold nothing."""

@@ -266,15 +266,18 @@ def _see(draft: Scene, found: re.Match[str]) -> None:
             if place is not None:
                 holder = clean_name(place["place"])
                 put_in(draft, place["things"], start + begin, place["where"], holder)
-            else:
+            elif _DOOR.search(item) or not (PLACED.search(item) and PASSABLE.search(item)):
                 here(draft, item, start + begin, bare=bare != text)
     else:
         for name in _NAMES.finditer(bare):  # no articles, so every comma divides
             here(draft, name.group(), start + name.start(), bare=True)
 
 
-def _posed(draft: Scene, found: re.Match[str]) -> None:
+def _posed(draft: Scene, found: re.Match[str]) -> bool:
+    if events_in(found["items"]):  # the door swings open and a woman stands there
+        return False
     here(draft, found["items"], found.start("items"))
+    return True
 
 
 def _hold(draft: Scene, found: re.Match[str]) -> bool:
@@ -286,9 +289,7 @@ def _hold(draft: Scene, found: re.Match[str]) -> bool:
     if "where" not in groups and names_person(place):
         return _own(draft, found, place)
     if groups.get("has"):  # of things it names parts
-        if place == draft.room:
-            _posed(draft, found)
-        return place == draft.room
+        return place == draft.room and _posed(draft, found)
     put_in(draft, found["items"], found.start("items"), groups.get("where"), place)
     return True
 
@@ -514,9 +515,13 @@ _SAYS = re.compile(
     r"(?!(?:the|an?|your|his|her) [\w' -]+[.!]*$)"
 )
 """Words before what is said without quotation marks."""
+_SAYING = frozenset(
+    ("say", "says", "said", "announce", "announces", "warn", "warns", "explain", "explains", "tell")
+) | {"tells", "told", "read", "reads"}
+"""Words without one of which nothing is said so, as a fast test."""
 _NEXT_CLAUSE = re.compile(r";|, (?:and|but|while) ")
 _LOST = re.compile(r"no longer (?=have|carry|hold)")
-_DOUBTFUL = (_way, _way_to, _hold, _carry_listed, _away, _bear, _called_here, _busy)
+_DOUBTFUL = (_way, _way_to, _hold, _carry_listed, _away, _bear, _called_here, _busy, _posed)
 """Readers that may return False, so that a later form is tried too."""
 _MOVING = frozenset(("come", "leave"))
 _AT_OWN = re.compile(r" (?:on|in|at|under|by|near|beside) (?:my|his|her|its|their|your) ")
@@ -530,7 +535,7 @@ def _analysis(
 ) -> tuple[Sequence[tuple[int, int]], Sequence[Sequence[_Match]], Sequence[Event]]:
     """Return the ways that a sentence names, the forms of its clauses, and its events."""
     lower = sentence.lower()
-    speech = _SAYS.search(lower) if " sa" in lower or " re" in lower or " t" in lower else None
+    speech = None if _SAYING.isdisjoint(spoken(lower)) else _SAYS.search(lower)
     if speech is not None:
         sentence, lower = sentence[: speech.start()], lower[: speech.start()]
     if lower[-1] == "?" or sentence[0] in "\"'" or not _OPINIONS.isdisjoint(spoken(lower)):
