@@ -101,7 +101,8 @@ _RISES = re.compile(r"\b(?:go|goes|going|climbs?|climbing|heads?|heading)\b[\w ]
 _WAY_NOUN = re.compile(rf"\b(?:(?:{WAYS})s?|slopes?|shafts?|chutes?|ropes?|it|which|that|you)\b")
 _BARRED = re.compile(
     r"\b(?:no|nothing|not|never|can't|cannot|blocked|blocks|barred|impossible|\w*unclimbable|impassable"
-    r"|sealed|nailed|prevents?|boarded|rubble|locked|collapsed|once|too \w+ (?:to|for)|might|would|could|if|wall)\b"
+    r"|sealed|nailed|prevents?|boarded|rubble|locked|collapsed|once"
+    r"|too \w+ (?:to|for)|might|would|could|if|wall)\b"
 )
 _DENYING = frozenset(("not", "never", "longer", "cannot", "t", "if", "would", "could", "should"))
 """Words without one of which :data:`_DENIED` is not found; *t* is that of *can't*."""
