@@ -365,7 +365,7 @@ def test_answer_changes_what_the_action_names(
         ("", "There is a button below the plaque.", "button|is in|hut"),
         ("x safe", "It is closed.", "safe|is|closed"),
         ("", "The red key opens the safe.", ""),
-        ("", "The crier says that the mill is closed.", ""),
+        ("", "The crier says the mill is closed. Bob warns that the well is dry.", ""),
         ("", 'The crier says: "The mill is locked." He gives you a coin.', "coin|is in|inventory"),
         ("", "Guards: Ann, Bo\nHeld object: -", "ann|is in|hut; bo|is in|hut"),
         ("", '{"inventory": {"coin": 5}, "chest": {"name": "chest", "open": false}, "pot": null}',
