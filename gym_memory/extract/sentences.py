@@ -510,7 +510,8 @@ _OPINIONS = frozenset(
 """Words by which what follows may be untrue."""
 _SAYS = re.compile(
     r"(?<=\w) (?:(?:says?|said|announces?|explains?|(?:tells?|told|warns?) (?:you|us|me|\w+))"
-    r"(?: that)? (?=(?:the|an?|you|your|it|he|she|they|there|this|that|his|her|no|not|nobody|nothing)\b)"
+    r"(?: that)? (?=(?:the|an?|you|your|it|he|she|they|there|this|that|his|her|no|not|nobody"
+    r"|nothing)\b)"
     r"|(?:warns?|reads?) that )"
 )
 """Words before what is said without quotation marks."""
