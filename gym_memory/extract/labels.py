@@ -56,6 +56,8 @@ _PAIR = re.compile(
 )
 """One of several values on the line of a status."""
 _VERBS = ("shows", "has", "holds", "contains", "starts", "needs")
+_EXPLAINED = re.compile(r"(?<=\w): [^()]*$")
+"""What is said of an item behind its name: *sword: sharp*."""
 _CLOSE_REMARK = re.compile(r"(?<=[a-z])\([^()]*\)$")
 """A remark in brackets without a blank before it: *ghoul(8hp)*."""
 _NUMBERED = re.compile(r"\d+ ?x (?=\w)")
@@ -211,12 +213,8 @@ def _things(parts: tuple[LayoutItem, ...]) -> tuple[Phrase, ...]:
     for part in parts:
         counted = _NUMBERED.match(part.text)
         begin = counted.end() if counted else 0
-        text, at = (
-            _TIMES.sub("", _unwrapped(part.text[begin:]).strip("\"'[]").rstrip(".,!")).partition(
-                ": "
-            )[0],
-            part.start + begin,
-        )
+        whole = _unwrapped(part.text[begin:]).strip("\"'[]").rstrip(".,!")
+        text, at = _EXPLAINED.sub("", _TIMES.sub("", whole)), part.start + begin
         if not text.lower().startswith("your "):
             found += [
                 Phrase(*phrase[:2], at + phrase.start, at + phrase.end)
