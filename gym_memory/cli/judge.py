@@ -411,6 +411,10 @@ def credit(
     budget: options.Budget = DEFAULT_BUDGET,
     max_steps: options.MaxSteps = None,
     out: options.Out = None,
+    export: Annotated[
+        Path | None,
+        Option(metavar="FILE", help="Parquet file of items with worth and features."),
+    ] = None,
     json_lines: options.Json = False,
     plugins: options.Plugins = None,
 ) -> None:
@@ -420,13 +424,15 @@ def credit(
     a stream: one memory goes on from episode to episode. Prints the worth of each item in score and
     steps, how far published rules are from it where there are lessons, and the replays that it
     took. `--out` keeps the numbers in `credit.json` and the episodes, with the worths beside the
-    recalls, in `steps.jsonl.gz` for `gym-memory view`.
+    recalls, in `steps.jsonl.gz` for `gym-memory view`. `--export` writes a row an item, with the
+    relation, rank, distance and age of a fact when it was first shown, to learn a ranking from.
 
     Example: `gym-memory credit --env "TreasureHunt?level=easy" --policy planner --seeds 3
     --alone --samples 4 --out results/credit`
     """
     from gym_memory.baselines.base import make_policy
     from gym_memory.evaluate.credit import credit as credited
+    from gym_memory.evaluate.credit import export_rows
     from gym_memory.run.replays import KINDS
     from gym_memory.viewer.recordings import PLAYED
     from gym_memory.wrappers.record import RecordTrajectory
@@ -461,6 +467,12 @@ def credit(
         print_json(rows)
     else:
         _print_credit(episodes, f"{memory}, {policy}, {env}")
+    if export is not None:
+        from gym_memory.train.export import to_parquet
+
+        rows_of_items = export_rows(episodes, env=str(job.env), memory=memory, policy=policy)
+        count = to_parquet(rows_of_items, export)
+        progress().print(f"Written: {export}, {count} items", markup=False, soft_wrap=True)
     if out is not None and begun is not None:
         try:
             os.replace(begun, out / "steps.jsonl.gz")

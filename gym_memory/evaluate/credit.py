@@ -13,16 +13,21 @@ import numpy as np
 
 from gym_memory.baselines.base import Policy, make_policy
 from gym_memory.memory.experience.base import ExperienceMemory
+from gym_memory.memory.recall.features import FactFeatures
 from gym_memory.run.loop import EpisodeResult, rollout
 from gym_memory.run.replays import KINDS, Key, Kind, Lens, Replays, Worth, credit_exactly
 from gym_memory.run.results.intervals import rank_correlation
 from gym_memory.run.results.score import grouped
 
-__all__ = ["RULES", "EpisodeCredit", "ItemCredit", "RuleError", "by_item", "credit", "rule_errors"]
+__all__ = ["RULES", "EpisodeCredit", "ItemCredit", "RuleError", "by_item", "credit"]
+__all__ += ["export_rows", "rule_errors"]
 
 
 class EpisodeCredit(NamedTuple):
-    """An episode with the worth of its items; ``seconds`` are CPU time."""
+    """An episode with the worth of its items; ``seconds`` are CPU time.
+
+    ``features`` are those of each fact when it was first shown.
+    """
 
     seed: int
     result: EpisodeResult
@@ -31,6 +36,7 @@ class EpisodeCredit(NamedTuple):
     replays: int
     steps: int
     seconds: float
+    features: Mapping[Key, FactFeatures] = {}
 
     def to_json(self) -> dict[str, Any]:
         """Return plain values without clocks: equal when repeated."""
@@ -92,7 +98,32 @@ def credit(
         yield EpisodeCredit(
             *(seed, result, len(replays.shown), tuple(worths)),
             *(replays.replays, replays.steps, seconds),
+            replays.features,
         )
+
+
+def export_rows(episodes: Iterable[EpisodeCredit], **named: str) -> Iterator[dict[str, Any]]:
+    """Yield a row for each measured item: what was played, its worth, and a fact's features.
+
+    An item that is no fact, or was recalled without a graph, has None in the columns of features.
+    """
+    unknown = dict.fromkeys(FactFeatures._fields)
+    for episode in episodes:
+        for worth in episode.worths:
+            features = episode.features.get(worth.key)
+            yield {
+                **named,
+                "task": episode.result.task_id,
+                "seed": episode.seed,
+                "kind": worth.key.kind,
+                "item": worth.text,
+                "shown": worth.shown,
+                "worth": worth.score,
+                "steps": worth.steps,
+                "alone": worth.alone,
+                "shapley": worth.shapley,
+                **(features._asdict() if features else unknown),
+            }
 
 
 def _note(worth: Worth) -> str:

@@ -20,6 +20,7 @@ from gym_memory.core.records import Cue, Outcome, Reason, Reasons, Recall, Tripl
 from gym_memory.memory.base import Memory
 from gym_memory.memory.experience.base import ExperienceMemory
 from gym_memory.memory.reading import fact_lines, read_head, read_line, render_facts
+from gym_memory.memory.recall.features import FactFeatures, fact_features
 from gym_memory.memory.roles.text import unmarked
 from gym_memory.run.loop import EpisodeResult, rollout
 from gym_memory.wrappers.memory import MemoryObservation
@@ -66,7 +67,8 @@ class Lens:
     """A view of a memory without the items of ``dropped``; it notes what would be shown.
 
     It passes everything else to the memory, but an outcome only if it ``learns``. ``notes`` are
-    what :meth:`reasons` adds to items.
+    what :meth:`reasons` adds to items; ``features`` those of each fact when it was first shown, if
+    the memory keeps a graph.
     """
 
     exact = False
@@ -77,6 +79,7 @@ class Lens:
         self.shown: dict[Key, int] = {}
         self.texts: dict[Key, str] = {}
         self.notes: dict[Key, str] = {}
+        self.features: dict[Key, FactFeatures] = {}
         self._keys: tuple[list[Key], ...] = ([], [], [])
 
     def __getattr__(self, name: str) -> Any:
@@ -106,8 +109,16 @@ class Lens:
             self.shown[key] = self.shown.get(key, 0) + 1
             self.texts.setdefault(key, text)
         if not self.dropped:
+            self._describe(cue, recall)
             return recall
         return without(recall, *([key in self.dropped for key in keys] for keys in self._keys))
+
+    def _describe(self, cue: Cue, recall: Recall) -> None:
+        graph = self._memory.graph
+        if graph is not None and any(key not in self.features for key in self._keys[0]):
+            found = fact_features(graph, cue, recall.triples, graph.now)
+            for key, triple in zip(self._keys[0], recall.triples, strict=True):
+                self.features.setdefault(key, found[triple])
 
     def reasons(self, cue: Cue, budget: int) -> Reasons:
         """Return the memory's reasons, with a note on each item that has one."""
@@ -238,7 +249,7 @@ class Replays:
                     "expected a policy that plays the same way again, got another outcome"
                 )
             self.whole, self.shown, lens = again, first.shown, first
-        self.texts = lens.texts
+        self.texts, self.features = lens.texts, lens.features
 
     def _keep(self, t: int, info: dict[str, Any]) -> None:
         if t == self._step and self._resumed is None:

@@ -191,7 +191,7 @@ def to_parquet(
     parquet = require("pyarrow.parquet", "export", "Parquet files")
     held = list(rows)
     if not held:
-        raise ResultsError("expected finished episodes with recorded steps, got none")
+        raise ResultsError("expected finished episodes with recorded steps or items, got none")
     table = pyarrow.Table.from_pylist(held)
     if "logprobs" in table.column_names:  # all unknown: a type nevertheless
         kind = pyarrow.list_(pyarrow.float64())

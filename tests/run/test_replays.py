@@ -16,9 +16,11 @@ pytest.importorskip("textworld")
 from gym_memory.baselines.base import Policy, make_policy
 from gym_memory.cli import main as command_line
 from gym_memory.core.errors import InvalidArgumentError
-from gym_memory.core.records import Recall, Triple
+from gym_memory.core.records import Cue, Recall, Triple
 from gym_memory.core.trajectory import read_rows
 from gym_memory.evaluate.credit import by_item, credit, rule_errors
+from gym_memory.graph import TemporalGraph
+from gym_memory.memory.recall.features import FactFeatures, fact_features
 from gym_memory.run import rollout
 from gym_memory.run.config import Job
 from gym_memory.run.play import play_job
@@ -184,3 +186,30 @@ def test_killed_credit_leaves_no_half_episode(tmp_path: Path) -> None:
     rows = list(read_rows(tmp_path / "steps.jsonl.gz"))
     assert [row["t"] for row in rows] == [0, 1, 2, 3] * 2
     assert list(tmp_path.glob("*.tmp")) == []
+
+
+@pytest.mark.slow
+def test_export_has_a_row_an_item_with_features_of_facts(tmp_path: Path) -> None:
+    parquet = pytest.importorskip("pyarrow.parquet", reason="needs the extra export")
+    file = tmp_path / "items.parquet"
+    words = ["credit", "-e", "Fetch?max_steps=6", "-p", "random", "--seeds", "0"]
+    with pytest.raises(SystemExit, match="0"):
+        command_line([*words, "--most", "4", "--export", str(file), "--json"])
+    rows = parquet.read_table(file).to_pylist()
+    assert len(rows) == 4
+    facts = [row for row in rows if row["kind"] == "fact"]
+    assert [row for row in rows if row["relation"] is None] == [r for r in rows if r not in facts]
+    assert {row["item"].split(", ")[1] for row in facts} == {row["relation"] for row in facts}
+    assert all(row["moves"] >= -1 and 0 <= row["age"] <= 6 and row["rank"] >= 0 for row in facts)
+
+
+def test_features_say_where_a_fact_is_and_who_names_it() -> None:
+    graph = TemporalGraph()
+    for t, line in enumerate(
+        ("you | is in | hall", "attic | is north of | hall", "pan | is in | attic")
+    ):
+        graph.add(Triple(*line.split(" | ")), t)
+    pan, gone = Triple("pan", "is in", "attic"), Triple("jar", "is", "open")
+    found = fact_features(graph, Cue("A hall.", focus="fetch the pan"), (gone, pan), t=5)
+    assert found[pan] == FactFeatures("is in", 1, 1, 3, True, False, False, False, False)
+    assert (found[gone].moves, found[gone].age) == (-1, -1)
