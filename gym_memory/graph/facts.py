@@ -100,15 +100,28 @@ class Timeline:
     """Fewest events between two checkpoints."""
 
     def __init__(self) -> None:
-        self.events: list[Event] = []
+        self._events: list[Event] = []
+        self._first: Sequence[Triple] = ()  # facts that began at step 0, before any event
         self.checkpoints: list[tuple[int, tuple[Triple, ...]]] = [(0, ())]
 
     def copy(self) -> Timeline:
         """Return an independent copy; O(events) at the speed of a list copy."""
         twin = Timeline()
-        twin.events = self.events.copy()
+        twin._events = self.events.copy()
         twin.checkpoints = self.checkpoints.copy()
         return twin
+
+    @property
+    def events(self) -> list[Event]:
+        """Return the events; those of a graph made at once are written when they are read."""
+        if self._first:
+            begun = [(0, triple, "", False, "", n) for n, triple in enumerate(self._first)]
+            self._first, self._events = (), begun
+        return self._events
+
+    def begin(self, triples: Sequence[Triple]) -> None:
+        """Begin facts at step 0, before any other event."""
+        self._first = triples
 
     def truncate(self, length: int) -> None:
         """Forget the events from position ``length`` on."""
@@ -281,7 +294,7 @@ class VersionedFacts:
             return False
         self._facts += index
         self._bare = len(index)
-        self._timeline.events += [(0, triple, "", False, "", n) for triple, n in index.items()]
+        self._timeline.begin(tuple(index))
         out, into = (defaultdict[str, list[Triple]](list) for _ in range(2))
         for triple in index:
             subject, relation, obj = triple

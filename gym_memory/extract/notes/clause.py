@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import NamedTuple
 
+from gym_memory.extract.notes.kept import kept
 from gym_memory.extract.notes.words import (
     CARRIED,
     CONTAINER,
@@ -115,28 +116,10 @@ class Clause:
         ``owns`` is False for a text whose things own and do nothing, such as a recipe: there
         *pig's trotter* is no pig, and *table grape* no table.
         """
-        words, names = _words_and_names(text, start, end, kind_of, owns)
-        lower = tuple(word.lower() for word in words)
-        named = frozenset(at for thing in names for at in range(thing.first, thing.last))
-        things = tuple(
-            thing._replace(
-                preposition=_preposition(lower, thing.first), against=_against(lower, thing)
-            )
-            for thing in names
-        )
-        meant = _meant(things)
-        cues = " ".join(word for at, word in enumerate(words) if at not in named)
-        return cls(
-            lower,
-            named,
-            things,
-            meant,
-            tuple(_verbs(lower, named)),
-            cues,
-            len(meant) == len(things) and _is_refusal(cues),
-            _pronoun(lower, named),
-            kind_of,
-        )
+        clause = _tagged(text[start:end], owns, kind_of)
+        things = tuple(_later(thing, start) for thing in clause.things)
+        meant = tuple(_later(thing, start) for thing in clause.meant)
+        return replace(clause, things=things, meant=meant, kind_of=kind_of)
 
     def has(self, *wanted: str) -> bool:
         """True if one of its verbs has one of these senses."""
@@ -187,6 +170,36 @@ def named_in(text: str, start: int, end: int, kind_of: KindOf) -> list[NamedThin
 
 
 # Tags
+
+
+@kept
+def _tagged(text: str, owns: bool, kind_of: KindOf) -> Clause:
+    words, names = _words_and_names(text, 0, len(text), kind_of, owns)
+    lower = tuple(word.lower() for word in words)
+    named = frozenset(at for thing in names for at in range(thing.first, thing.last))
+    things = tuple(
+        thing._replace(preposition=_preposition(lower, thing.first), against=_against(lower, thing))
+        for thing in names
+    )
+    meant = _meant(things)
+    cues = " ".join(word for at, word in enumerate(words) if at not in named)
+    return Clause(
+        lower,
+        named,
+        things,
+        meant,
+        tuple(_verbs(lower, named)),
+        cues,
+        len(meant) == len(things) and _is_refusal(cues),
+        _pronoun(lower, named),
+        kind_of,
+    )
+
+
+def _later(thing: NamedThing, start: int) -> NamedThing:
+    """Return a thing of a part of a text that begins at ``start``, as it stands in the whole."""
+    first, last = thing.span
+    return thing._replace(span=(start + first, start + last))
 
 
 def _pronoun(lower: Sequence[str], named: frozenset[int]) -> int:

@@ -1,6 +1,7 @@
 """Cached readings: the same text, with the same kinds of its names, states the same.
 
-A memory reads each text, and so does a player with that memory.
+A memory reads each text, and so does a player with that memory; the sentences of a game recur in
+others.
 """
 
 from __future__ import annotations
@@ -14,7 +15,9 @@ from gym_memory.extract.notes.words import KindOf
 __all__ = ["kept"]
 
 R = TypeVar("R")
-_MOST_READINGS = 256
+_MOST_TEXTS = 1024
+_MOST_READINGS = 4
+"""Readings that are kept of a text, each with other kinds of its names."""
 
 
 def kept(read: Callable[..., R]) -> Callable[..., R]:
@@ -23,31 +26,35 @@ def kept(read: Callable[..., R]) -> Callable[..., R]:
     Its answer is kept, with what it learnt of each name; it is given again for the same arguments
     as long as the kinds of these names are the same.
     """
-    readings: dict[Any, tuple[dict[str, str | None], R]] = {}
+    texts: dict[Any, list[tuple[dict[str, str | None], R]]] = {}
 
     @wraps(read)
     def read_once(*arguments: Any, **options: Any) -> R:
-        *texts, kind_of = arguments
-        key = (*texts, *options.items())
-        found = readings.get(key)
-        if found is None or any(kind_of(name) != kind for name, kind in found[0].items()):
-            if len(readings) >= _MOST_READINGS:
-                readings.clear()
-            found = readings[key] = _noted(read, texts, kind_of, options)
-        return found[1]
+        *about, kind_of = arguments
+        key = (*about, *options.items())
+        readings = texts.get(key)
+        if readings is None:
+            if len(texts) >= _MOST_TEXTS:
+                texts.clear()
+            readings = texts[key] = []
+        for kinds, answer in readings:
+            if all(kind_of(name) == kind for name, kind in kinds.items()):
+                return answer
+        kinds = {}
+        answer = read(*about, _noting(kind_of, kinds), **options)
+        del readings[_MOST_READINGS - 1 :]
+        readings.insert(0, (kinds, answer))
+        return answer
 
     return read_once
 
 
-def _noted(
-    read: Callable[..., R], texts: list[Any], kind_of: KindOf, options: dict[str, Any]
-) -> tuple[dict[str, str | None], R]:
-    """Read; return also the kind of each name that was looked up."""
-    kinds: dict[str, str | None] = {}
+def _noting(kind_of: KindOf, kinds: dict[str, str | None]) -> KindOf:
+    """Return the function with a record of the kind of each name that is looked up."""
 
     def look_up(name: str) -> str | None:
         if name not in kinds:
             kinds[name] = kind_of(name)
         return kinds[name]
 
-    return kinds, read(*texts, look_up, **options)
+    return look_up

@@ -61,6 +61,8 @@ _PREPARING = re.compile(
     + "|".join(f"(?P<{state}>{words})" for state, words in _VERBS.items())
     + ")"
 )
+_MAY_PREPARE = re.compile(rf"\?|{'|'.join(_VERBS.values())}", re.IGNORECASE)
+"""Words of a sentence that prepares food or, as a question, may go with one that does."""
 _NOUNS = word_group("cooking", "noun_verbs")
 _BEFORE_NOUNS = word_group("cooking", "before_nouns")
 _DENIES = frozenset(word_group("cooking", "denies"))
@@ -296,11 +298,18 @@ def _prose(
     return facts
 
 
-def _clauses(text: str, kind_of: KindOf, start: int, *, owns: bool) -> Iterator[Clause]:
-    """Yield sentences; a question that does not say what is done goes with its answer."""
+def _clauses(
+    text: str, kind_of: KindOf, start: int, *, owns: bool, preparing: bool = False
+) -> Iterator[Clause]:
+    """Yield sentences; a question that does not say what is done goes with its answer.
+
+    ``preparing`` leaves out sentences that have no word for preparing food.
+    """
     begin = -1
     for first, last in sentence_spans(text[:_MAX_TEXT_CHARS]):
         if last <= start:
+            continue
+        if preparing and begin < 0 and not _MAY_PREPARE.search(text, first, last):
             continue
         begin = max(first, start) if begin < 0 else begin
         clause = Clause.of(text, begin, last, kind_of, owns=owns)
@@ -423,7 +432,7 @@ def read_kitchen(text: str, kind_of: KindOf | None = None) -> tuple[Mention, ...
 def _uses(text: str, kind_of: KindOf) -> tuple[Mention, ...]:
     """Return the tools of each sentence, in order, with their uses."""
     mentions: list[Mention] = []
-    for clause in _clauses(text, kind_of, 0, owns=True) if speaks_of_preparing(text) else ():
+    for clause in _clauses(text, kind_of, 0, owns=True, preparing=True):
         done = preparations(clause.lower, clause.named)
         uses = [HEATS[found.state] for found in done if found.state in HEATS]
         tools = [t for t in clause.things if not preparation(t.name)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Hashable, Iterable, Iterator
 from fractions import Fraction
+from functools import lru_cache
 from itertools import count
 from typing import Any, NamedTuple
 
@@ -41,6 +42,14 @@ _KINDS = {
     **{way_relation(direction): _WAY for direction in DIRECTIONS},
     **{door_relation(direction): _DOOR for direction in DIRECTIONS},
 }
+
+
+@lru_cache(maxsize=1 << 12)
+def _both_ways(fact: Triple) -> Triple:
+    """Return one fact for a way and the way back."""
+    subject, relation, obj = fact
+    back = way_relation(OPPOSITE[direction_of(relation) or ""])
+    return min(fact, Triple(obj, back, subject))
 
 
 def _kind_of(relation: str) -> int:
@@ -513,13 +522,12 @@ class _Ranking:
 
     def put_ways(self, block: Block) -> None:
         """Put ways that were not shown yet, in this or the other direction."""
-        fresh: dict[Triple, None] = {}
-        for subject, relation, obj in block.triples:
-            back = way_relation(OPPOSITE[direction_of(relation) or ""])
-            known = (Triple(subject, relation, obj), Triple(obj, back, subject))
-            if not any(way in self.shown_ways or way in fresh for way in known):
-                fresh[known[0]] = None
-        self.shown_ways.update(fresh)
+        fresh = []
+        for fact in block.triples:
+            way = _both_ways(fact)
+            if way not in self.shown_ways:
+                self.shown_ways.add(way)
+                fresh.append(fact)
         self.page.put(block if len(fresh) == len(block.triples) else fact_block(fresh))
 
 
