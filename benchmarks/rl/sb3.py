@@ -57,9 +57,10 @@ def main() -> None:
     arms = [(given[0], int(given[1]))] if given else [(arm, s) for s in SEEDS for arm in ARMS]
     path = HERE / "sb3.json"
     for arm, seed in arms:
+        row = train(arm, seed)
         kept = read_json(path) if path.exists() else []
-        kept = [row for row in kept if (row["arm"], row["seed"]) != (arm, seed)]
-        kept = sorted([*kept, train(arm, seed)], key=lambda row: (row["arm"], row["seed"]))
+        kept = [old for old in kept if (old["arm"], old["seed"]) != (arm, seed)]
+        kept = sorted([*kept, row], key=lambda row: (row["arm"], row["seed"]))
         lines = ",\n".join(map(json.dumps, kept))
         path.write_text(f"[\n{lines}\n]\n", encoding="utf-8")
 
