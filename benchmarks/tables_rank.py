@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 
 from agreement import agreement
 from leads import World
 from poison import run as poison
 from rank import LARGEST, shipped, shipped_cells
-from tables_kept import by_run, markdown_table
+from tables_kept import by_run, markdown_table, rows_of
 
 from gym_memory.core.names import Spec
 from gym_memory.evaluate.rank.card import areas_of
 from gym_memory.evaluate.rank.page import Table, main_table, more_tables, sentences
 from gym_memory.evaluate.rank.suite import load_suite
-from gym_memory.run.results.intervals import gaps, scores
+from gym_memory.run.results.intervals import gaps, rank_correlation, scores
 from gym_memory.run.results.score import format_interval
 
 
@@ -93,6 +93,32 @@ def _world(env: str) -> str:
     return " ".join([name, *(str(value) for value in shown if value is not None)])
 
 
+def models() -> str:
+    """Return what a model that reads comes to beside the planner, and how far they agree."""
+    trained, *rows = rows_of("text/mixed.jsonl")
+    ranked = {Spec(card.memory).name: card.area.value or 0.0 for card in shipped(LARGEST)}
+    rows.sort(key=lambda row: -ranked[row["memory"]])
+    lines = []
+    for row in rows:
+        found = [scores(row[who]) for who in ("model", "rules")]
+        shown = [f"{one.mean:.2f} {format_interval(one.interval())}" for one in found]
+        lines.append([f"`{row['memory']}`", *shown, f"{ranked[row['memory']]:.2f}"])
+    table = markdown_table(["memory", "model", "planner", "planner, all worlds"], 1, lines)
+    model, rules = ([sum(row[who]) for row in rows] for who in ("model", "rules"))
+    found_by = {"these games": rules, "all worlds": [ranked[row["memory"]] for row in rows]}
+    said = ", ".join(f"in {name} {_agreement(model, by)}" for name, by in found_by.items())
+    return (
+        f"{table}\nSpearman's correlation over {len(rows)} memories of the model's order with the "
+        f"planner's: {said}. {len(rows[0]['model'])} games each; the training took "
+        f"{trained['cpu_seconds']} CPU-seconds.\n"
+    )
+
+
+def _agreement(one: Sequence[float], other: Sequence[float]) -> str:
+    found = rank_correlation(one, other)
+    return f"{found[0]:.2f} {format_interval(found[1])}" if found else "unknown"
+
+
 def rest(tier: str) -> str:
     """Return all other tables."""
     return _titled(more_tables(shipped(tier)))
@@ -134,4 +160,5 @@ TABLES: dict[str, Callable[[], str]] = {
     "smoke": smoke,
     "ranking_rewards": rewards,
     "ranking_worlds": worlds,
+    "ranking_models": models,
 }

@@ -70,7 +70,7 @@ class NoMemory(Memory):
 
 
 class OracleGraph(AriGraph):
-    """An upper bound: the engine's facts, seen or not, what the game praises, and what was tried.
+    """A control: the engine's facts, seen or not, what the game praises, and what was tried.
 
     Recalls and ranks as AriGraph does, in :data:`ORACLE_TOKENS` where the budget is smaller. Ties
     an observation to the facts that changed in its step. Takes the settings of AriGraph.
