@@ -84,6 +84,7 @@ def main() -> None:
     """Play all and keep the counts."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--stories", type=int, default=1000)
+    parser.add_argument("--step-seconds", type=float, default=STEP_SECONDS, help="more if busy")
     parser.add_argument("--out", type=Path, default=MEASURED)
     given = parser.parse_args()
     source = resources.files("gym_memory.games.jericho").joinpath("tide_mill.ni")
@@ -93,7 +94,8 @@ def main() -> None:
     shutil.copy(story, folder / "intact.z8")
     for n in range(given.stories):
         (folder / f"m{n:04}.z8").write_bytes(mutated(story.read_bytes(), chance))
-    env = IsolatedEnv("Jericho", {"path": str(folder)}, step_s=STEP_SECONDS, reset_s=60.0)
+    limits = {"step_s": given.step_seconds, "reset_s": 12 * given.step_seconds}
+    env = IsolatedEnv("Jericho", {"path": str(folder)}, **limits)
     intact = next(task for task in env.task_ids if "intact" in task)
     calm = play(env, intact, random.Random(1))
     how: Counter[str] = Counter()

@@ -172,8 +172,9 @@ def test_it_ends_with_the_process_that_made_it() -> None:
 def test_mutated_stories_cost_their_own_episodes(tmp_path: Path) -> None:
     pytest.importorskip("textworld")
     script = Path(__file__).parents[2] / "benchmarks" / "isolation.py"
-    words = [sys.executable, str(script), "--stories", "50", "--out", str(tmp_path / "out.json")]
-    done = subprocess.run(words, capture_output=True, text=True, timeout=500)
+    words = [sys.executable, str(script), "--stories", "50", "--step-seconds", "600"]
+    words += ["--out", str(tmp_path / "out.json")]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=1100)
     assert done.returncode == 0, done.stderr
     record = json.loads((tmp_path / "out.json").read_text())
     assert sum(record["isolation"]["episodes"].values()) == 50
