@@ -37,6 +37,7 @@ from gym_memory.graph.schema import (
     VERBATIM,
     direction_in,
     direction_of,
+    door_direction,
     door_relation,
     named_in,
     nouns,
@@ -229,7 +230,9 @@ class Beliefs:
     @cached_property
     def things(self) -> list[str]:
         """Return every thing with a known location."""
-        return [name for name in self.graph.entities() if name != PLAYER and self.holder(name)]
+        value = self.graph.value
+        names = self.graph.entities()
+        return [name for name in names if value(name, "location") and name != PLAYER]
 
     def holds(self, thing: str) -> bool:
         """True if the agent carries it."""
@@ -360,13 +363,23 @@ class Beliefs:
     @cached_property
     def distances(self) -> dict[str, int]:
         """Return the number of moves to every place reachable without passing a locked door."""
-        locked = set(self.subjects("is", "locked"))
+        locked = self._locked_exits
 
         def unlocked(place: str) -> dict[str, str]:
             ways = self.ways(place).items()
-            return {way: other for way, other in ways if self.door(place, way) not in locked}
+            return {way: other for way, other in ways if (place, way) not in locked}
 
         return distances(self.here, unlocked if locked else self.ways)
+
+    @cached_property
+    def _locked_exits(self) -> set[Exit]:
+        return {
+            (fact.subject, direction)
+            for door in self.subjects("is", "locked")
+            for fact in self.graph.incoming(door)
+            if (direction := door_direction(fact.relation))
+            and self.door(fact.subject, direction) == door
+        }
 
     def frontier(self) -> list[tuple[int, Exit]]:
         """Return unexplored exits with the number of moves to their place, nearest first.
@@ -378,7 +391,7 @@ class Beliefs:
         exits = []
         for place, distance in self.distances.items():
             for direction in self.unexplored(place):
-                if self.openness(self.door(place, direction)) != "locked":
+                if (place, direction) not in self._locked_exits:
                     back = place == self.here and direction == OPPOSITE.get(self._last_way)
                     known = back or beyond(self._squares.get(place), direction) in taken
                     exits.append((known, distance, place, direction))

@@ -182,7 +182,7 @@ class Plan(RulePlan):
     def take_up(self) -> Plan:
         """Return the plan after something new: exploring makes sense again."""
         kept = tuple(one for one in self.given_up if one[0].kind not in _EXPLORING)
-        return dataclasses.replace(self, given_up=kept)
+        return self if kept == self.given_up else dataclasses.replace(self, given_up=kept)
 
     def after(self, move: Move) -> Plan:
         """Return the plan after a move was chosen.

@@ -174,8 +174,13 @@ class _TripleRow(dict[Triple, int]):
 
 
 _Rows = _TripleRow | tuple[Triple, ...]
-"""Facts around a name, in the order in which they began; a few are a tuple, a fifth of the size."""
+"""Facts around a name, in the order in which they began; a few are a tuple, a fifth of the size,
+and so are many until one of them changes."""
 _FEW = 6
+
+
+def _rows_of(lists: Mapping[str, list[Triple]]) -> dict[str, _Rows]:
+    return dict(zip(lists, map(tuple, lists.values()), strict=True))
 
 
 class GraphSnapshot:
@@ -260,7 +265,7 @@ class VersionedFacts:
             lists = defaultdict[str, list[Triple]](list)
             for triple in self._live:
                 lists[triple[1]].append(triple)
-            self._related = self._rows_of(lists)
+            self._related = _rows_of(lists)
         return self._related
 
     def _open(self, triple: Triple, t: int) -> Fact:
@@ -289,7 +294,7 @@ class VersionedFacts:
         """Begin facts at step 0 in an empty graph; return False, untouched, if two are rivals."""
         in_slots = [(slot, triple) for triple, slot in filed if slot is not None]
         slots = dict(in_slots)
-        index = {triple: number for number, (triple, _) in enumerate(filed)}
+        index = dict(zip(map(_FIRST, filed), range(len(filed)), strict=True))
         if len(index) < len(filed) or len(slots) < len(in_slots):
             return False
         self._facts += index
@@ -302,15 +307,8 @@ class VersionedFacts:
             if relation not in VERBATIM:
                 into[obj].append(triple)
         self._index, self._live, self._slots = index, index.copy(), slots
-        self._out, self._in = self._rows_of(out), self._rows_of(into)
+        self._out, self._in = _rows_of(out), _rows_of(into)
         return True
-
-    def _rows_of(self, lists: Mapping[str, list[Triple]]) -> dict[str, _Rows]:
-        rows: dict[str, _Rows] = dict(zip(lists, map(tuple, lists.values()), strict=True))
-        for key, row in rows.items():
-            if len(row) > _FEW:
-                self._own_row(rows, key)
-        return rows
 
     def _close(self, triple: Triple, t: int, by: str) -> None:
         fact = self._own_fact(self._index[triple])
@@ -352,7 +350,7 @@ class VersionedFacts:
 
     def _enter(self, table: dict[str, _Rows], key: str, triple: Triple, opened: int) -> None:
         row = table.get(key, ())
-        if isinstance(row, _TripleRow) or len(row) == _FEW:
+        if isinstance(row, _TripleRow) or len(row) >= _FEW:
             self._own_row(table, key)[triple] = opened
         elif row and self._live[row[-1]] > opened:  # an undone end
             table[key] = tuple(sorted((*row, triple), key=self._live.__getitem__))
@@ -363,7 +361,7 @@ class VersionedFacts:
         row = table[key]
         if len(row) == 1:
             del table[key]
-        elif isinstance(row, _TripleRow):
+        elif isinstance(row, _TripleRow) or len(row) > _FEW:
             del self._own_row(table, key)[triple]
         else:
             table[key] = tuple(other for other in row if other != triple)

@@ -49,8 +49,8 @@ __all__ = ["ACTION_RESULTS", "DETERMINERS", "DIRECTIONS", "EXIT", "INVENTORY", "
 __all__ += ["MEANS", "OPPOSITE", "PLAYER", "QUOTED", "RECIPE", "SHORT_DIRECTIONS", "TRIED"]
 __all__ += ["UNEXPLORED", "VERBATIM"]
 __all__ += ["NameIndex", "Slot", "clean_name", "contains", "direction_in", "direction_of"]
-__all__ += ["door_relation", "head_noun", "is_contents", "is_readable", "named_in"]
-__all__ += ["nouns", "slot_of", "times_tried", "tried_relation", "way_relation"]
+__all__ += ["door_direction", "door_relation", "head_noun", "is_contents", "is_readable"]
+__all__ += ["named_in", "nouns", "slot_of", "times_tried", "tried_relation", "way_relation"]
 
 
 class _Opposites(dict[str, str]):
@@ -156,6 +156,16 @@ def way_relation(direction: str) -> str:
 def door_relation(direction: str) -> str:
     """Return the relation of a room to the door in one of its exits: ``has east door``."""
     return f"has {direction} door"
+
+
+def door_direction(relation: str) -> str:
+    """Return the direction in the relation of a room to a door; empty for every other relation.
+
+    >>> door_direction("has east door"), door_direction("has exit")
+    ('east', '')
+    """
+    is_door = relation.startswith("has ") and relation.endswith(" door")
+    return relation.removeprefix("has ").removesuffix(" door") if is_door else ""
 
 
 def direction_of(relation: str) -> str | None:

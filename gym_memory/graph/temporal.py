@@ -57,7 +57,7 @@ class TemporalGraph(VersionedFacts):
     def of(cls, triples: Iterable[Triple]) -> Self:
         """Return a graph of facts that hold from step 0 on; of two in one slot the last holds."""
         graph = cls()
-        filed = [_filed(triple) for triple in triples]
+        filed = list(map(_filed, triples))
         if not graph._begin_all(filed):
             for triple, _ in filed:
                 graph.add(triple, 0)
