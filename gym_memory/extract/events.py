@@ -372,8 +372,10 @@ def _event(
 
 
 def _ends_name(words: _SentenceWords, at: int) -> bool:
-    """True if a name ends before a word: a preposition, or a comma that no thing follows."""
+    """True if a name ends before a word: *but*, a preposition, a comma that no thing follows."""
     word = words.lower[at]
+    if word == "but":
+        return True
     if word in ",;:(":
         after = words.lower[at + 1] if at + 1 < len(words.lower) else ""
         return word != "," or (after not in _DETERMINERS and after != "and")

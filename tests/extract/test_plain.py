@@ -344,6 +344,8 @@ def test_name_written_apart_or_short_is_one_thing() -> None:
          "trapdoor|is in|hut; trapdoor|is|open; hut|has west door|iron door"),
         ("you|is in|hut; bar|is in|inventory", "drop bar", "The gold bar thuds onto the floor.",
          "bar|is in|hut"),
+        ("you|is in|hut; vase|is in|hut; pin|is in|hut", "smash vase",
+         "You smash the vase but recover nothing useful.", "pin|is in|hut"),
         ("you|is in|hut; bar|is in|inventory", "drop bar", "The bar slips, but you catch it.",
          "bar|is in|inventory"),
     ],
