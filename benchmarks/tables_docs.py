@@ -479,6 +479,16 @@ def paper_prompts() -> Table:
     return ["`history_tokens`", "steps", "tokens of the last prompt", "steps in it"], 1, rows
 
 
+def learned_rank() -> Table:
+    """Return scores under a learnt ranking of facts and under the rules'; see learned_rank.py."""
+    rows = [
+        [row["world"], str(row["budget"]), f"{row['rules']:.2f}", f"{row['learned']:.2f}",
+         "{:+.2f} [{:+.2f}, {:+.2f}]".format(*row["gain"])]
+        for row in _read("learned_rank.json")
+    ]  # fmt: skip
+    return ["world", "tokens", "ranked by rules", "learnt", "gain, 95 %"], 1, rows
+
+
 def door_faults() -> Table:
     """Return the line that each mistake gives at a door; see doors/calls.py."""
     titles = {"token": "a wrong token", "handle": "a wrong handle, a lost session or a wrong split",
@@ -498,6 +508,7 @@ PAGES: dict[str, dict[str, Callable[[], Table]]] = {
         **{"panel_ways": panel_ways, "panel_leaks": panel_leaks},
     },
     "agentodyssey": {"odyssey": odyssey},
+    "credit": {"learned_rank": learned_rank},
     "foreign-environments": {"arena": arena},
     "install": {"sizes": sizes},
     "jericho": {"listed": listed},
