@@ -23,7 +23,6 @@ from collections.abc import Iterable
 from itertools import pairwise
 
 from gym_memory.core.records import Oracle, Triple
-from gym_memory.core.text import split_sentences
 from gym_memory.graph.schema import (
     ACTION_RESULTS,
     INVENTORY,
@@ -166,7 +165,7 @@ class IdealObserver:
                 text = text.replace(writing, " ")
         in_sight = {fact.subject for fact in in_view}
         about = spaced(action)
-        for sentence in map(spaced, split_sentences(text)):
+        for sentence in map(spaced, _sentences(text)):
             if not _LOCK_WORDS.isdisjoint(sentence.split()):
                 self._locked |= {
                     thing
@@ -251,7 +250,7 @@ class _WorldFacts:
         """Return the facts all of whose names are in a writing on something."""
         said = spaced(f"{name} {writing}")
         words = said.split()
-        sentences = [spaced(sentence) for sentence in split_sentences(writing)]
+        sentences = [spaced(sentence) for sentence in _sentences(writing)]
         near = [  # sentences in which names occur together
             f"{spaced(name)}{a}{b if name or b.startswith(' it ') else ' '}"
             for a, b in pairwise([*sentences, " "])
@@ -298,3 +297,7 @@ def spaced(text: str) -> str:
     """Return the words of a text, with one blank before each and after the last."""
     spaced = "".join(letter if letter.isalnum() else " " for letter in text)
     return f" {' '.join(spaced.split())} "
+
+
+def _sentences(text: str) -> list[str]:
+    return text.replace("!", ".").replace("?", ".").split(". ")
