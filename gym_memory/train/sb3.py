@@ -10,12 +10,11 @@ import contextlib
 import dataclasses
 import functools
 import signal
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import gymnasium as gym
-import numpy as np
 
 from gym_memory.baselines.rl.sb3 import (
     POLICY,
@@ -29,7 +28,7 @@ from gym_memory.baselines.rl.sb3 import (
 )
 from gym_memory.baselines.rl.shared import checkpoints
 from gym_memory.baselines.rl.shared.learner import check_device
-from gym_memory.baselines.rl.shared.training import LocalEnvs, MakeEnv, Trainer, TrainSettings
+from gym_memory.baselines.rl.shared.training import Deal, LocalEnvs, MakeEnv, Trainer, TrainSettings
 from gym_memory.core.errors import BackendError, InvalidArgumentError
 from gym_memory.core.optional import require
 from gym_memory.core.process import child_environment
@@ -243,7 +242,7 @@ class Sb3Trainer(Trainer):
     def _vector(self, names: Sequence[str]) -> Any:
         """Return the training games as SB3 steps them, each with its features."""
         s, own = self.settings, self.learner.settings
-        deals = [_Deal(s.games, s.seed, slot, self.steps) for slot in range(s.envs)]
+        deals = [Deal(s.games, s.seed, slot, self.steps) for slot in range(s.envs)]
         wrapped = functools.partial(_wrapped, names, own.max_actions, s.reward_scale)
         if own.vector == "dummy":
             pairs = zip(self._games, deals, strict=True)
@@ -301,42 +300,27 @@ class _TrainerCallback(BaseCallback):
 
 
 def _wrapped(
-    names: Sequence[str], max_actions: int, scale: float, env: Any, deal: Iterator[int]
+    names: Sequence[str], max_actions: int, scale: float, env: Any, deal: Callable[[], int]
 ) -> Any:
     return _DealtGames(RelationFeatures(IndexActions(env, max_actions), names), deal, scale)
 
 
-def _opened(make: MakeEnv, wrapped: Callable[..., Any], deal: Iterator[int]) -> Any:
+def _opened(make: MakeEnv, wrapped: Callable[..., Any], deal: Callable[[], int]) -> Any:
     """Make the environment of a process; the trainer alone handles Ctrl-C."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     return wrapped(make("train"), deal)
 
 
-class _Deal:
-    """An endless order of the training games: each once, in an order by chance, then again."""
-
-    def __init__(self, games: int, *seed: int):
-        self._games, self._rng = games, np.random.default_rng(seed)
-        self._left: list[int] = []
-
-    def __next__(self) -> int:
-        self._left = self._left or self._rng.permutation(self._games).tolist()
-        return self._left.pop()
-
-    def __iter__(self) -> _Deal:
-        return self
-
-
 class _DealtGames(gym.Wrapper[Any, Any, Any, Any]):
     """An environment whose episodes are the training games as they are dealt."""
 
-    def __init__(self, env: Any, deal: Iterator[int], scale: float):
+    def __init__(self, env: Any, deal: Callable[[], int], scale: float):
         super().__init__(env)
         self._deal, self._scale = deal, scale
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> Any:
         """Start the next game; SB3 names no seed of its own."""
-        return self.env.reset(seed=next(self._deal), options=options)
+        return self.env.reset(seed=self._deal(), options=options)
 
     def step(self, action: Any) -> Any:
         """Take a step; scale its reward."""

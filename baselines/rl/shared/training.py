@@ -16,7 +16,7 @@ from gym_memory.core.errors import CheckpointError, InvalidArgumentError
 from gym_memory.core.records import value_of
 from gym_memory.core.settings import Help, Settings
 
-__all__ = ["Envs", "LocalEnvs", "MakeEnv", "Score", "TrainSettings", "Trainer", "evaluate"]
+__all__ = ["Deal", "Envs", "LocalEnvs", "MakeEnv", "Score", "TrainSettings", "Trainer", "evaluate"]
 
 MakeEnv = Callable[[str], Any]
 """Takes a split, returns a fresh environment with its memory."""
@@ -134,7 +134,7 @@ class LocalEnvs:
 _WHAT = "training run"
 _LIMITS = ("steps", "max_cpu_minutes", "stop_at")
 """Settings that may change from one start of a run to the next; all else must stay."""
-_COUNTS = ("steps", "finished", "curve", "recent", "best", "logged", "queue")
+_COUNTS = ("steps", "finished", "curve", "recent", "best", "logged")
 """Attributes of a trainer that say how far it is, plain values."""
 
 
@@ -200,6 +200,23 @@ def _choose(slots: Mapping[int, _RunningEpisode], chosen: Sequence[int]) -> dict
     return {number: (slot.actions[-1],) for number, slot in slots.items()}
 
 
+class Deal:
+    """An endless order of games: each once, in an order by chance, then again.
+
+    ``left`` are the games still to come of this round, the next one last.
+    """
+
+    def __init__(self, games: int, *seed: int):
+        self.left: list[int] = []
+        self.rng = np.random.default_rng(seed)
+        self._games = games
+
+    def __call__(self) -> int:
+        """Return the next game."""
+        self.left = self.left or self.rng.permutation(self._games).tolist()
+        return self.left.pop()
+
+
 class Trainer:
     """A training of one learner.
 
@@ -233,8 +250,7 @@ class Trainer:
             "training": _kept(settings),
         }
         self._stopped = False
-        self._rng = np.random.default_rng([settings.seed, 1])
-        self.queue: list[int] = []
+        self._deal = Deal(settings.games, settings.seed, 1)
         self.episodes = [_RunningEpisode() for _ in range(settings.envs)]
         self.versions: dict[str, str] = self._all("versions")[0]
         self.curve: list[dict[str, Any]] = []
@@ -318,9 +334,7 @@ class Trainer:
     ) -> dict[int, tuple[Any, dict[str, Any]]]:
         """Deal games and reset; return the first observations, which the learner has not seen."""
         for slot in slots.values():
-            if not self.queue:
-                self.queue = self._rng.permutation(self.settings.games).tolist()
-            slot.game, slot.actions = self.queue.pop(), []
+            slot.game, slot.actions = self._deal(), []
         seeds = {number: (slot.game,) for number, slot in slots.items()}
         return dict(zip(slots, self._envs.call("train", "reset", seeds), strict=True))
 
@@ -417,13 +431,14 @@ class Trainer:
 
     def _counts(self) -> dict[str, Any]:
         """Return how far the training is, as plain values."""
-        rng = {"rng": self._rng.bit_generator.state, "cpu_seconds": self.cpu_seconds}
-        return {name: getattr(self, name) for name in _COUNTS} | rng
+        dealt = {"queue": self._deal.left, "rng": self._deal.rng.bit_generator.state}
+        counts = {name: getattr(self, name) for name in _COUNTS}
+        return {**counts, **dealt, "cpu_seconds": self.cpu_seconds}
 
     def _load_counts(self, record: dict[str, Any]) -> None:
         for name in _COUNTS:
             setattr(self, name, record[name])
-        self._rng.bit_generator.state = record["rng"]
+        self._deal.left, self._deal.rng.bit_generator.state = record["queue"], record["rng"]
         self._cpu_before = record["cpu_seconds"]
 
     def _load(self, tensors: dict[str, Any], record: dict[str, Any]) -> None:
