@@ -458,7 +458,7 @@ def credit(
         for episode in credited(
             *(world, make_policy(policy), stream),
             demonstrated=demonstrated, step=step, kinds=chosen, most=most, alone=alone,
-            samples=samples,
+            samples=samples, describes=export is not None,
         ):  # fmt: skip
             episodes.append(episode)
             update(len(episodes), len(stream) - demonstrated, ())

@@ -26,7 +26,7 @@ __all__ += ["export_rows", "rule_errors"]
 class EpisodeCredit(NamedTuple):
     """An episode with the worth of its items; ``seconds`` are CPU time.
 
-    ``features`` are those of each fact when it was first shown.
+    ``features`` are those of each fact when it was first shown, if they were kept.
     """
 
     seed: int
@@ -36,7 +36,7 @@ class EpisodeCredit(NamedTuple):
     replays: int
     steps: int
     seconds: float
-    features: Mapping[Key, FactFeatures] = {}
+    features: Mapping[Key, FactFeatures]
 
     def to_json(self) -> dict[str, Any]:
         """Return plain values without clocks: equal when repeated."""
@@ -58,6 +58,7 @@ def credit(
     most: int | None = 20,
     alone: bool = False,
     samples: int = 0,
+    describes: bool = False,
 ) -> Iterator[EpisodeCredit]:
     """Play a stream of episodes with one memory; measure the items of each before it is played.
 
@@ -74,6 +75,7 @@ def credit(
         most: Items of an episode at most.
         alone: True to measure each item without all the others, too.
         samples: Orders for Shapley values.
+        describes: True to keep the features of facts, for :func:`export_rows`.
     """
     for seed in seeds[:demonstrated]:
         guide = make_policy("walkthrough")
@@ -81,7 +83,7 @@ def credit(
         rollout(env, guide, seed)
     for seed in seeds[demonstrated:]:
         started = time.process_time()
-        replays = Replays(env, policy, seed, step=step)
+        replays = Replays(env, policy, seed, step=step, describes=describes)
         worths = replays.worths(kinds, most, alone=alone, samples=samples)
         memory, holder = replays.holder.memory, replays.holder
         if isinstance(memory, ExperienceMemory) and memory.exact:

@@ -67,14 +67,22 @@ class Lens:
     """A view of a memory without the items of ``dropped``; it notes what would be shown.
 
     It passes everything else to the memory, but an outcome only if it ``learns``. ``notes`` are
-    what :meth:`reasons` adds to items; ``features`` those of each fact when it was first shown, if
-    the memory keeps a graph.
+    what :meth:`reasons` adds to items. With ``describes``, ``features`` are those of each fact when
+    it was first shown, if the memory keeps a graph.
     """
 
     exact = False
 
-    def __init__(self, memory: Memory, *, first_only: bool = False, learns: bool = False):
+    def __init__(
+        self,
+        memory: Memory,
+        *,
+        first_only: bool = False,
+        learns: bool = False,
+        describes: bool = False,
+    ):
         self._memory, self._first_only, self._learns = memory, first_only, learns
+        self._describes = describes
         self.dropped: frozenset[Key] = frozenset()
         self.shown: dict[Key, int] = {}
         self.texts: dict[Key, str] = {}
@@ -108,8 +116,9 @@ class Lens:
         for key, text in zip(chain.from_iterable(self._keys), texts, strict=True):
             self.shown[key] = self.shown.get(key, 0) + 1
             self.texts.setdefault(key, text)
-        if not self.dropped:
+        if self._describes:
             self._describe(cue, recall)
+        if not self.dropped:
             return recall
         return without(recall, *([key in self.dropped for key in keys] for keys in self._keys))
 
@@ -209,7 +218,8 @@ class Replays:
     A replay starts at the reset, and items are dropped from every recall. With ``step`` it starts
     at the engine's snapshot of that step, and items are dropped from that step's recall alone.
     ``replays`` and ``steps`` count what was played. A set of items is played once. Items that only
-    a replay recalls are shown in it. The policy must play the same way given the same seed.
+    a replay recalls are shown in it. The policy must play the same way given the same seed. With
+    ``describes``, ``features`` has those of each fact when it was first shown.
     """
 
     def __init__(
@@ -219,6 +229,7 @@ class Replays:
         seed: int,
         *,
         step: int | None = None,
+        describes: bool = False,
         **named: Any,
     ):
         while isinstance(env, RecordTrajectory):
@@ -233,7 +244,7 @@ class Replays:
         self._known: dict[frozenset[Key], EpisodeResult] = {}
         self.replays = self.steps = 0
         self.texts: dict[Key, str] = {}
-        lens = Lens(self._memory)
+        lens = Lens(self._memory, describes=describes)
         self.whole = self._rollout(lens, self._env, self._policy, self._keep)
         if step is None:
             self.shown = lens.shown
@@ -242,7 +253,7 @@ class Replays:
                 f"expected step as one before the end, below {self.whole.steps}, got {step}"
             )
         else:
-            first = Lens(self._memory, first_only=True)
+            first = Lens(self._memory, first_only=True, describes=describes)
             again = self._again(first)
             if (again.value, again.curve[-1][1]) != (self.whole.value, self.whole.curve[-1][1]):
                 raise InvalidArgumentError(
