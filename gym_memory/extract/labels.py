@@ -57,7 +57,7 @@ _PAIR = re.compile(
 """One of several values on the line of a status."""
 _VERBS = ("shows", "has", "holds", "contains", "starts", "needs")
 _EXPLAINED = re.compile(r"(?<=\w): [^()]*$")
-"""The words behind the name of an item: *sword: sharp*."""
+"""Words behind the name of an item: *sword: sharp*."""
 _CLOSE_REMARK = re.compile(r"(?<=[a-z])\([^()]*\)$")
 """A remark in brackets without a blank before it: *ghoul(8hp)*."""
 _NUMBERED = re.compile(r"\d+ ?x (?=\w)")

@@ -516,8 +516,10 @@ _SAYS = re.compile(
 )
 """Words before what is said without quotation marks."""
 _SAYING = frozenset(
-    ("say", "says", "said", "announce", "announces", "warn", "warns", "explain", "explains", "tell")
-) | {"tells", "told", "read", "reads"}
+    form
+    for verb in ("say", "announce", "warn", "explain", "tell", "read")
+    for form in verb_forms(verb)
+)
 """Words without one of which nothing is said so, as a fast test."""
 _NEXT_CLAUSE = re.compile(r";|, (?:and|but|while) ")
 _LOST = re.compile(r"no longer (?=have|carry|hold)")

@@ -12,7 +12,7 @@ import gymnasium as gym
 __all__ = ["Known", "KnownPlays"]
 
 Known = dict[tuple[Hashable, ...], Any]
-"""The name of an environment and everything done in it so far, to what the last of it gave."""
+"""Name of an environment and everything done in it so far, to what the last of it gave."""
 
 
 class KnownPlays(gym.Wrapper[dict[str, Any], str, dict[str, Any], str]):

@@ -125,7 +125,7 @@ class BagLearner(Learner):
 
     settings: BagSettings
     network_class: type[torch.nn.Module]
-    """The baseline's network, made from its settings."""
+    """Class of the baseline's network, which is made from its settings."""
 
     def __init__(self, settings: BagSettings, *, seed: int = 0, device: str = "cpu"):
         super().__init__(settings, seed=seed, device=device)

@@ -197,7 +197,7 @@ def _tagged(text: str, owns: bool, kind_of: KindOf) -> Clause:
 
 
 def _later(thing: NamedThing, start: int) -> NamedThing:
-    """Return a thing of a part of a text that begins at ``start``, as it stands in the whole."""
+    """Return a thing of a part that begins at ``start``, with its place in the whole text."""
     first, last = thing.span
     return thing._replace(span=(start + first, start + last))
 
