@@ -16,6 +16,7 @@ from gym_memory.draw.figures import colours
 from gym_memory.draw.forest import ForestRow, forest_figure
 from gym_memory.draw.svg import picture
 from gym_memory.evaluate.exam.session import KINDS, SILENCE
+from gym_memory.evaluate.harm.game import attacks
 from gym_memory.evaluate.rank.page import exam_figure, lead_figure
 from gym_memory.run.results import intervals
 
@@ -55,10 +56,9 @@ def knows() -> str:
 
 def deceived() -> str:
     """Return how often each memory believes planted facts: all texts, and each believed one."""
-    attacks, _ = poison.read_attacks()
-    rows = poison.believed(poison.kept_rows(), attacks)
+    rows = poison.believed(poison.kept_rows(), [*attacks().values()])
     title, along = "Which memory believes it?", "share of games in which a recall states it"
-    names = [attack.name for attack in attacks if any(row.parts[attack.name] for row in rows)]
+    names = [name for name in attacks() if any(row.parts[name] for row in rows)]
     unit = "the game, mean over all texts"
     return picture(forest_figure("poison", title, along, rows, names, unit), {})
 

@@ -2,13 +2,15 @@
 
 Plays what a folder lacks, so the same command goes on after a stop, then merges all finished
 memories into what ships. The games of `smoke` are among those of `standard`: two memories play
-them, to check that they are the same, and the others' results come from `standard`. With a measure
-and memories it plays only these, and replaces their cells in what ships::
+them, to check that they are the same, and the others' results come from `standard`. With measures
+or environments it plays only these, of all memories or of some, and replaces their cells in what
+ships::
 
     python -m benchmarks rank standard results/rank/standard
     python -m benchmarks rank streams results/rank/streams
     python -m benchmarks rank smoke results/rank/smoke
     python -m benchmarks rank standard results/rank/play play history rag
+    python -m benchmarks rank smoke results/rank/harm stale+poison
     python -m benchmarks tables
 """
 
@@ -26,7 +28,7 @@ from typing import Any
 
 from gym_memory.core.errors import ResultsError
 from gym_memory.evaluate.rank.card import Card, cards
-from gym_memory.evaluate.rank.result import build, load_reference
+from gym_memory.evaluate.rank.result import backends_of, build, hash_games, load_reference
 from gym_memory.evaluate.rank.suite import Suite, SuiteCell, cells_of, load_suite
 from gym_memory.run.compare import compare
 from gym_memory.run.config import parse_seeds
@@ -58,7 +60,7 @@ def taken(cells: Iterable[SuiteCell], larger: Suite, smaller: Suite) -> list[Sui
     found = []
     for cell in cells:
         part = wanted.get(cell.part)
-        if part is None or cell.env not in part.envs or cell.budget not in part.budgets:
+        if part is None or cell.env not in part.played or cell.budget not in part.budgets:
             continue
         if cell.failed:
             raise ResultsError(f"expected no failure in {cell.part} of {cell.env}")
@@ -94,19 +96,31 @@ def play(tier: str, memories: Sequence[str], folder: Path) -> None:
         subprocess.run([*command, "--out", str(out)], stdout=subprocess.DEVNULL)
 
 
-def replay(tier: str, folder: Path, measure: str, memories: Sequence[str]) -> None:
-    """Play what one measure needs again, and replace its cells in what ships."""
+def replay(tier: str, folder: Path, what: str, memories: Sequence[str]) -> None:
+    """Play measures or environments, joined by ``+``, again; replace their cells in what ships."""
     suite, found = load_suite(tier), load_reference(tier)
-    parts = [part for part in suite.parts if part.measure == measure]
-    for memory in memories:
-        again: list[dict[str, Any]] = []
-        for part in parts:
-            own = folder / re.sub(r"\W", "-", memory) / part.name
-            rows = compare(part.config([memory], ()), own)
-            again += map(dataclasses.asdict, cells_of(part, rows, own / "steps")[memory])
-        names = {part.name for part in parts}
-        rest = [cell for cell in found["memories"][memory] if cell["part"] not in names]
-        found["memories"][memory] = [*again, *rest]
+    known = {m: list(map(SuiteCell.from_json, cells)) for m, cells in found["memories"].items()}
+    for part in suite.parts:
+        envs = [env for env in part.envs if {part.measure, env} & {*what.split("+")}]
+        if not envs:
+            continue
+        own = folder / part.name
+        rows = compare(part._replace(envs=envs).config(memories, ()), own)
+        rows.sort(key=lambda row: row.job.seed)
+        for memory, cells in cells_of(part, rows, own / "steps").items():
+            again = {(cell.part, cell.env) for cell in cells}
+            rest = [cell for cell in known[memory] if (cell.part, cell.env) not in again]
+            known[memory] = [*cells, *rest]
+        found["backends"] = {**backends_of(own), **found["backends"]}
+        hash_games(own, rows, digests := {})  # of new games; others may be in several parts
+        new = {env: digest.hexdigest() for env, digest in digests.items()}
+        found["games"] = {**new, **found["games"]}
+    order = [(p.name, b, env) for p in suite.parts for b in p.budgets for env in p.played]
+    for memory, cells in known.items():
+        cells.sort(key=lambda cell: order.index((cell.part, cell.budget, cell.env)))
+        found["memories"][memory] = json.loads(json.dumps([*map(dataclasses.asdict, cells)]))
+    if tier == _SMALL:
+        _complete(found["memories"], load_suite(LARGEST), suite)
     _write(tier, suite, found)
 
 
@@ -145,21 +159,25 @@ def _complete(memories: dict[str, Any], larger: Suite, smaller: Suite) -> None:
     """Take what was not played from the larger tier, once what was played equals it."""
     for memory, cells in shipped_cells(larger.tier).items():
         found = taken(cells, larger, smaller)
-        if memory in memories:
+        if memory in _PLAYED:
             again = [SuiteCell.from_json(cell) for cell in memories[memory]]
             if outcome(again) != outcome(found):
                 sys.exit(f"{memory} plays otherwise than in {larger.tier}: play that tier again")
         memories[memory] = json.loads(json.dumps([dataclasses.asdict(cell) for cell in found]))
 
 
+def _played(tier: str) -> Sequence[str]:
+    suite = load_suite(tier)
+    return _PLAYED if tier == _SMALL else (*suite.controls, *suite.memories)
+
+
 def main() -> None:
     """Play a tier into a folder and write its reference."""
     tier, place = sys.argv[1], Path(sys.argv[2])
     if sys.argv[3:]:
-        replay(tier, place, sys.argv[3], sys.argv[4:])
+        replay(tier, place, sys.argv[3], sys.argv[4:] or _played(tier))
         return
-    suite = load_suite(tier)
-    play(tier, _PLAYED if tier == _SMALL else (*suite.controls, *suite.memories), place)
+    play(tier, _played(tier), place)
     merge(tier, sorted(place.iterdir()))
 
 

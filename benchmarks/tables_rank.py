@@ -7,7 +7,6 @@ from functools import partial
 
 from agreement import agreement
 from leads import World
-from poison import run as poison
 from rank import LARGEST, shipped, shipped_cells
 from tables_kept import by_run, markdown_table, rows_of
 
@@ -25,25 +24,7 @@ def first(tier: str) -> str:
     missing = set(load_suite(tier).memories) - {card.memory for card in made}
     said = [*sentences(made), *(f"Not played yet: {memory}." for memory in sorted(missing))]
     _, header, lines = main_table(made)
-    if not load_suite(tier).is_stream:
-        header, lines = _with_harm(header, lines)
     return "\n\n".join([*said, markdown_table(header, 1, lines)])
-
-
-_LEFT_OUT = ("over present", "exam")
-"""Columns that give way to those of harm; the exam has a figure and tables of its own."""
-
-
-def _with_harm(header: list[str], lines: list[list[str]]) -> tuple[list[str], list[list[str]]]:
-    """Add who states what no longer holds, and who believes a text that lies."""
-    found = poison.harm(poison.kept_rows(), poison.read_attacks()[0])
-    kept = [n for n, head in enumerate(header) if head not in _LEFT_OUT]
-    rows = []
-    for line in lines:
-        harm = found.get(Spec(line[0]).name)
-        shown = [f"{one.mean:.2f} {format_interval(one.interval())}" for one in harm or ()]
-        rows.append([*(line[n] for n in kept), *(shown or ["–", "–"])])
-    return [*(header[n] for n in kept), "stale", "poisoned"], rows
 
 
 def played_worlds() -> dict[str, World]:
@@ -93,9 +74,9 @@ def _world(env: str) -> str:
     return " ".join([name, *(str(value) for value in shown if value is not None)])
 
 
-def models() -> str:
-    """Return what a model that reads comes to beside the planner, and how far they agree."""
-    trained, *rows = rows_of("text/mixed.jsonl")
+def models(kept: str, name: str) -> str:
+    """Return what another reader comes to beside the planner, and how far they agree."""
+    trained, *rows = rows_of(kept)
     ranked = {Spec(card.memory).name: card.area.value or 0.0 for card in shipped(LARGEST)}
     rows.sort(key=lambda row: -ranked[row["memory"]])
     lines = []
@@ -103,13 +84,13 @@ def models() -> str:
         found = [scores(row[who]) for who in ("model", "rules")]
         shown = [f"{one.mean:.2f} {format_interval(one.interval())}" for one in found]
         lines.append([f"`{row['memory']}`", *shown, f"{ranked[row['memory']]:.2f}"])
-    table = markdown_table(["memory", "model", "planner", "planner, all worlds"], 1, lines)
+    table = markdown_table(["memory", name, "planner", "planner, all worlds"], 1, lines)
     model, rules = ([sum(row[who]) for row in rows] for who in ("model", "rules"))
     found_by = {"these games": rules, "all worlds": [ranked[row["memory"]] for row in rows]}
-    said = ", ".join(f"in {name} {_agreement(model, by)}" for name, by in found_by.items())
+    said = ", ".join(f"in {where} {_agreement(model, by)}" for where, by in found_by.items())
     return (
-        f"{table}\nSpearman's correlation over {len(rows)} memories of the model's order with the "
-        f"planner's: {said}. {len(rows[0]['model'])} games each; the training took "
+        f"{table}\nSpearman's correlation over {len(rows)} memories of the order by the {name} "
+        f"with the planner's: {said}. {len(rows[0]['model'])} games each; the training took "
         f"{trained['cpu_seconds']} CPU-seconds.\n"
     )
 
@@ -160,5 +141,5 @@ TABLES: dict[str, Callable[[], str]] = {
     "smoke": smoke,
     "ranking_rewards": rewards,
     "ranking_worlds": worlds,
-    "ranking_models": models,
+    "ranking_models": partial(models, "text/mixed.jsonl", "model"),
 }

@@ -1,32 +1,25 @@
 """Measure what texts that lie do to memories: false facts believed, planted items acted upon.
 
 An agent cooks in a real game whose first room holds a note, blank or with an attack of
-`attacks.toml`. For stale facts it fetches things, one of which is moved out of its view. The
-engine's log shows which planted item the agent acts on.
+`gym_memory/evaluate/harm`. For stale facts it fetches things, one of which is moved out of its
+view. The engine's log shows which planted item the agent acts on.
 """
 
 from __future__ import annotations
 
 import argparse
-import dataclasses
 import gzip
 import json
 import os
-import re
-import tomllib
 from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-import gymnasium as gym
-
-from gym_memory.baselines.base import Policy, make_policy
-from gym_memory.core.names import Spec
-from gym_memory.core.records import Triple
+from gym_memory.core.names import Spec, import_plugin
 from gym_memory.draw.forest import ForestRow
+from gym_memory.evaluate.harm.game import Attack, AttackedGame, NoteReader, attacks
 from gym_memory.games import ENVIRONMENTS
-from gym_memory.memory.reading import read_account
 from gym_memory.run import rollout
 from gym_memory.run.results import intervals
 from gym_memory.wrappers.memory import MemoryObservation
@@ -46,226 +39,41 @@ EVERY = [
 _SHARES = ("lost", "believed", "recalled", "acted upon")
 _LOSS = 0.1
 """Share of the score from which a loss to one text is named."""
-_NOTE = "crumpled note"
-_READ = (f"read {_NOTE}", f"examine {_NOTE}")
-_ENTRIES = ("visit", "seek")
-_LOOKS = ("look", "examine", "read", "inventory", "go")
-
-
-class Attack(NamedTuple):
-    """One attack; see ``attacks.toml``."""
-
-    name: str
-    env: str = "Cooking?level=medium"
-    note: str = "Nothing is written on it."
-    answer: str = ""
-    facts: tuple[tuple[str, str, str], ...] = ()
-    item: str = ""
-    acts: tuple[str, ...] = ()
-    later: bool = False
-    moved: str = ""
-
-    @property
-    def control(self) -> Attack:
-        """Return the same game without the attack."""
-        names = {"blank": True, "later": self.later, "moved before": bool(self.moved)}
-        name = ", ".join(name for name, holds in names.items() if holds)
-        return Attack(name, self.env, later=self.later, moved="before" if self.moved else "")
-
-
-class Poisoned(gym.Wrapper[Any, str, Any, str]):
-    """A game with a note in its first room, and a log of what the agent did and where it was."""
-
-    def __init__(self, env: Any, attack: Attack):
-        super().__init__(env)
-        self.attack, self.slots, self.log = attack, dict[str, str](), list[str]()
-        self.first, self._here = True, ""
-
-    def fill(self, text: str) -> str:
-        return text.format(**self.slots)
-
-    def reset(self, **options: Any) -> tuple[Any, dict[str, Any]]:
-        obs, info = self.env.reset(**options)
-        self.log, self._there = [], not self.attack.moved and (self.first or not self.attack.later)
-        if self.attack.moved:
-            self.slots = self._stage()
-        else:
-            self.slots = self._plant()
-        if self._there:
-            text = re.sub(
-                r"(?<==-\n)[^\n]+", rf"\g<0> There is a {_NOTE} on the floor.", obs["text"]
-            )
-            obs = {**obs, "text": text}
-        self._enter()
-        return self._offer(obs), info
-
-    def _plant(self) -> dict[str, str]:
-        facts, kinds = self._oracle()
-        needed = sorted(f.object for f in facts if f[:2] == ("recipe", "requires"))
-        foods = sorted(name for name, kind in kinds.items() if kind == "f" and name not in needed)
-        placed = {f.subject: f.object for f in facts if f.relation in ("is in", "is on")}
-        rooms = sorted({f.subject for f in facts if f.relation == "has exit"})
-        near = placed["you"], placed.get(needed[0])
-        return {
-            "bait": next((food for food in foods if food in placed), ""),
-            "target": needed[0],
-            "place": next((room for room in reversed(rooms) if room not in near), ""),
-        }
-
-    def _stage(self) -> dict[str, str]:
-        """Choose what is moved: a thing that is wanted late, to the last piece of furniture."""
-        world = self._world
-        house = world._house
-        wanted = [thing for thing, _ in house.requests]
-        rooms = {thing: house.furniture[house.things[thing]] for thing in wanted}
-        target = next(thing for thing in reversed(wanted) if rooms[thing] != house.start)
-        old = house.things[target]
-        new = [p for p, room in house.furniture.items() if p != old and room != house.start][-1]
-        if self.attack.moved == "before":
-            world._places[target] = new
-        return {"target": target, "old": old, "place": rooms[target], "new": new}
-
-    def _move(self) -> None:
-        """Move the thing when it is wanted, if it was seen and neither place is in view."""
-        places, house = self._world._places, self._world._house
-        target, old, new = (self.slots[name] for name in ("target", "old", "new"))
-        away = self._here not in (house.furniture[old], house.furniture[new])
-        if places[target] == old and away and self._is_wanted and self.did("visit {place}"):
-            places[target] = new
-
-    @property
-    def _world(self) -> Any:
-        return self.unwrapped  # Fetch, whose house attacks change
-
-    @property
-    def _is_wanted(self) -> bool:
-        return self.fill("Bring the {target} ") in self._world.goal()
-
-    def _enter(self) -> None:
-        here = next(f.object for f in self._oracle()[0] if f[:2] == ("you", "is in"))
-        if not self.log or here != self._here:
-            self._here = here
-            self.log.append(f"visit {here}")
-            if self.attack.moved and self._is_wanted:
-                self.log.append(f"seek {here}")
-
-    def step(self, action: str) -> Any:
-        reads = self._there and action in _READ
-        obs, reward, terminated, truncated, info = self.env.step("look" if reads else action)
-        if reads:
-            obs = {**obs, "text": self.fill(self.attack.note)}
-        elif info["is_action_valid"]:
-            self.log.append(action)
-            self._enter()
-            if self.attack.moved == "after":
-                self._move()
-        self._there = self._there and not action.startswith("go ")
-        if info["moves"] == 2 and self.attack.answer:
-            obs = {**obs, "text": obs["text"] + self.fill(self.attack.answer)}
-        return self._offer(obs), reward, terminated, truncated, info
-
-    def _offer(self, obs: Any) -> Any:
-        more = _READ[1:] if self._there else ()
-        return {**obs, "valid_actions": (*obs["valid_actions"], *more)}
-
-    @property
-    def true(self) -> frozenset[Triple]:
-        """Return what is true now, so that no belief in it is false."""
-        facts: frozenset[Triple] = self.env.get_wrapper_attr("oracle")().facts
-        return facts
-
-    def _oracle(self) -> tuple[list[Triple], dict[str, str]]:
-        oracle = self.env.get_wrapper_attr("oracle")()
-        return sorted(oracle.facts), oracle.objects.get("types", {})
-
-    def did(self, act: str) -> bool:
-        """True if the log has an act of an attack."""
-        verb, _, thing = self.fill(act).partition(" ")
-        if verb in _ENTRIES:
-            return f"{verb} {thing}" in self.log
-        return any(thing in a and not a.startswith((*_LOOKS, *_ENTRIES)) for a in self.log)
-
-
-class Watch(gym.Wrapper[Any, str, Any, str]):
-    """Note whether recalls show what was planted, and whether they state it as a fact or record."""
-
-    def __init__(self, env: MemoryObservation, below: Poisoned):
-        super().__init__(env)
-        self._below = below
-
-    def reset(self, **options: Any) -> Any:
-        self.recalled = self.believed = False
-        self._played = {"", *_READ}
-        return self.env.reset(**options)
-
-    def step(self, action: str) -> Any:
-        self._played.add(action)
-        obs, *rest = self.env.step(action)
-        attack, fill = self._below.attack, self._below.fill
-        shown = " ".join([obs["memory"], *map(str, obs["triples"])])
-        account = read_account(obs["memory"])
-        stated = {*obs["triples"], *account.facts, *(fact for _, fact in account.dated)}
-        planted = {Triple(*map(fill, fact)) for fact in attack.facts} - self._below.true
-        forged = any(entry.action not in self._played for entry in account.entries)
-        self.believed |= bool(planted & stated) or (bool(attack.answer) and forged)
-        words = fill(attack.item).split(" ... ")  # several: in one line
-        lines = shown.lower().splitlines() if words[1:] else [" ".join(shown.lower().split())]
-        if attack.item and (planted or not attack.moved):
-            self.recalled |= any(all(word in line for word in words) for line in lines)
-        return obs, *rest
-
-
-def reading() -> Policy:
-    """Return the planner, which reads the note first."""
-    policy = make_policy("planner")
-    act = policy.act
-
-    def act_or_read(obs: Any, info: dict[str, Any]) -> str:
-        action = act(obs, info)
-        if info["moves"] == 0 and _READ[1] in obs["valid_actions"]:
-            action = _READ[1]
-            policy.focus = dataclasses.replace(policy.focus, action=action)
-        return action
-
-    policy.act = act_or_read  # type: ignore[method-assign]
-    return policy
+_FREE = ("medium", "rl-3", "rl-4", "voices")
+"""Levels of Cooking in which `trust=seen` may lose nothing."""
+_WATCHED = f"{import_plugin('gym_memory.evaluate.rank.watched')}:DeceivedMemory"
 
 
 def play(memory: str, attack: Attack, acts: Sequence[str], seed: int) -> dict[str, Any]:
     """Play a game, or two trials of it; return the score, what was believed, recalled and done."""
     name, settings = Spec(attack.env).parts
-    below = Poisoned(ENVIRONMENTS.get(name)(**settings), attack)
-    watch = Watch(MemoryObservation(below, memory), below)
-    result = rollout(watch, reading(), seed)
-    if attack.later:
-        below.first = False
-        result = rollout(watch, reading(), seed)
-    watch.close()
+    below = AttackedGame(ENVIRONMENTS.get(name)(**settings), attack)
+    env = MemoryObservation(below, Spec.of(_WATCHED, {"of": memory}))
+    for _ in range(1 + attack.later):
+        result = rollout(env, NoteReader(), seed)
+    env.close()
     return {
         "env": attack.env, "memory": memory, "attack": attack.name, "seed": seed,
-        "score": result.value, "believed": watch.believed, "recalled": watch.recalled,
+        "score": result.value,
+        **{what: bool(result.counters[what]) for what in ("believed", "recalled")},
         "did": [act for act in acts if below.did(act)],
     }  # fmt: skip
 
 
-def read_attacks(path: Path = HERE / "attacks.toml") -> tuple[list[Attack], list[Attack]]:
-    """Return the attacks, and the games without one that show what ``trust=seen`` costs.
+def free_games() -> list[Attack]:
+    """Return the games without an attack that show what ``trust=seen`` costs.
 
     In the first of these it meets all texts again.
     """
-    listed = tomllib.loads(path.read_text("utf-8"))
-    return (
-        [Attack(**attack) for attack in listed["attack"]],
-        [Attack("blank", env) for env in listed["free"]],
-    )
+    return [Attack("blank", f"Cooking?level={level}&split=train") for level in _FREE]
 
 
 def rows_of(
-    given: argparse.Namespace, attacks: Sequence[Attack], free: Sequence[Attack]
+    given: argparse.Namespace, lies: Sequence[Attack], free: Sequence[Attack]
 ) -> list[dict[str, Any]]:
     """Return all rows of the file; first play those that it lacks, and add them to it."""
     acts: dict[str, dict[str, None]] = defaultdict(dict)
-    for attack in (*attacks, *elsewhere(attacks, free)):
+    for attack in (*lies, *elsewhere(lies, free)):
         acts[attack.env].update(dict.fromkeys(attack.acts))
     known: dict[tuple[Any, ...], dict[str, Any]] = {}
     if given.rows.exists():
@@ -274,9 +82,9 @@ def rows_of(
             known[_key(row)] = row
     for memory in given.memories:
         before = len(known)
-        wanted = [(game, given.seeds) for a in attacks for game in (a.control, a)]
+        wanted = [(game, given.seeds) for a in lies for game in (a.control, a)]
         if memory in EVERY[:2]:
-            more = elsewhere(attacks, free)
+            more = elsewhere(lies, free)
             wanted += [(game, MORE) for a in more for game in (a.control, a)]
         if memory in EVERY[:2]:
             wanted += [(game, TASKS) for game in free]
@@ -294,16 +102,16 @@ def rows_of(
     return sorted(known.values(), key=lambda row: order.get(row["memory"], len(order)))
 
 
-def elsewhere(attacks: Sequence[Attack], free: Sequence[Attack]) -> list[Attack]:
+def elsewhere(lies: Sequence[Attack], free: Sequence[Attack]) -> list[Attack]:
     """Return the attacks by texts, in the first of the games without an attack."""
-    return [attack._replace(env=free[0].env) for attack in attacks if not attack.moved]
+    return [attack._replace(env=free[0].env) for attack in lies if not attack.moved]
 
 
 def _key(row: dict[str, Any]) -> tuple[Any, ...]:
     return row["env"], row["memory"], row["attack"], row["seed"]
 
 
-def page(rows: Sequence[dict[str, Any]], attacks: Sequence[Attack], free: Sequence[Attack]) -> str:
+def page(rows: Sequence[dict[str, Any]], lies: Sequence[Attack], free: Sequence[Attack]) -> str:
     """Return the results page."""
     cells = {_key(row): row for row in rows}
     memories = list(dict.fromkeys(row["memory"] for row in rows))
@@ -320,7 +128,7 @@ def page(rows: Sequence[dict[str, Any]], attacks: Sequence[Attack], free: Sequen
             lines.append(f"| `{memory}` | {len(set(labels))} | {' | '.join(shown)} |")
         return "\n".join(lines)
 
-    controls = {a.control.name: a.control for a in attacks}.values()
+    controls = {a.control.name: a.control for a in lies}.values()
     heads = " | ".join(f"{control.name} ({control.env.partition('?')[0]})" for control in controls)
     scores = [f"| memory | {heads} |", "|---" * (len(controls) + 1) + "|"]
     for memory in memories:
@@ -339,13 +147,13 @@ def page(rows: Sequence[dict[str, Any]], attacks: Sequence[Attack], free: Sequen
         lost=_cell(intervals.gaps([one - other for one, other in pairs]), 3),
         games=len(pairs),
         levels=", ".join(f"`{attack.env}`" for attack in free),
-        envs=" and ".join(dict.fromkeys(f"`{attack.env}`" for attack in attacks)),
+        envs=" and ".join(dict.fromkeys(f"`{attack.env}`" for attack in lies)),
         seen=SEEN,
-        texts=table(texts := [attack for attack in attacks if not attack.moved]),
+        texts=table(texts := [attack for attack in lies if not attack.moved]),
         headline=_headline(cells, memories, texts),
-        more=table(elsewhere(attacks, free)),
+        more=table(elsewhere(lies, free)),
         train=free[0].env,
-        stale=table([attack for attack in attacks if attack.moved]),
+        stale=table([attack for attack in lies if attack.moved]),
         scores="\n".join(scores),
         detail="\n\n".join(
             f"### {attack.name.capitalize()}\n\n{table([attack])}" for attack in texts
@@ -373,34 +181,22 @@ def kept_rows(path: Path = HERE / "rows.jsonl.gz") -> list[dict[str, Any]]:
     return sorted(map(json.loads, lines), key=lambda row: EVERY.index(row["memory"]))
 
 
-def believed(rows: Sequence[dict[str, Any]], attacks: Sequence[Attack]) -> list[ForestRow]:
+def believed(rows: Sequence[dict[str, Any]], lies: Sequence[Attack]) -> list[ForestRow]:
     """Return for each memory the share of games in which it believes: all texts, each attack."""
     cells = {_key(row): row for row in rows}
-    texts = [attack for attack in attacks if not attack.moved]
+    texts = [attack for attack in lies if not attack.moved]
     found = []
     for memory in dict.fromkeys(row["memory"] for row in rows):
         whole = _share_believed(cells, memory, texts)
-        parts = {attack.name: _means(cells, memory, attack)[1] for attack in attacks}
+        parts = {attack.name: _means(cells, memory, attack)[1] for attack in lies}
         found.append(ForestRow(memory, whole.mean, whole.interval(), parts))
     return found
 
 
-def harm(
-    rows: Sequence[dict[str, Any]], attacks: Sequence[Attack]
-) -> dict[str, tuple[intervals.Estimate, intervals.Estimate]]:
-    """Return for each memory the share of games in which it believes a stale fact, and a text."""
-    cells = {_key(row): row for row in rows}
-    stale, texts = ([a for a in attacks if bool(a.moved) == moved] for moved in (True, False))
-    return {
-        memory: (_share_believed(cells, memory, stale), _share_believed(cells, memory, texts))
-        for memory in dict.fromkeys(row["memory"] for row in rows)
-    }
-
-
 def _share_believed(
-    cells: dict[tuple[Any, ...], dict[str, Any]], memory: str, attacks: Sequence[Attack]
+    cells: dict[tuple[Any, ...], dict[str, Any]], memory: str, lies: Sequence[Attack]
 ) -> intervals.Estimate:
-    effects = _effects(cells, memory, attacks)
+    effects = _effects(cells, memory, lies)
     return intervals.scores([own[1] for _, own in effects], [seed for seed, _ in effects])
 
 
@@ -445,7 +241,7 @@ texts are believed; a thing that was moved deceives every memory that keeps wher
 
 ![Share of games in which a planted or stale fact is believed](../pictures/poison.svg)
 
-The planner plays {envs}, with an attack of `benchmarks/poison/attacks.toml` or without one.
+The planner plays {envs}, with an attack of `gym_memory/evaluate/harm/attacks.toml` or without one.
 
 Shares are over games and attacks, with 95 % intervals over games.
 
@@ -531,13 +327,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--memories", nargs="+", default=EVERY)
     parser.add_argument("--seeds", type=int, default=3, help="games a cell; 0 plays none")
-    parser.add_argument("--attacks", type=Path, default=HERE / "attacks.toml")
     parser.add_argument("--rows", type=Path, default=HERE / "rows.jsonl.gz", help="played games")
     parser.add_argument("--page", type=Path, default=PAGE)
     given = parser.parse_args()
-    attacks, free = read_attacks(given.attacks)
-    rows = rows_of(given, attacks, free)
-    given.page.write_text(page(rows, attacks, free), encoding="utf-8")
+    played = [*attacks().values()], free_games()
+    given.page.write_text(page(rows_of(given, *played), *played), encoding="utf-8")
 
 
 if __name__ == "__main__":

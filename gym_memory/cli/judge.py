@@ -293,7 +293,7 @@ def rank(
     *,
     playing: options.Playing,
 ) -> None:
-    """Rank memories by a fixed suite: play, play by text alone, exam, audit; no language model.
+    """Rank memories by a fixed suite: play, play by text alone, harm, exam, audit; no model.
 
     The tier `streams` plays many tasks with one memory, to rank what memories learn over tasks.
 

@@ -10,7 +10,11 @@ import pytest
 from gym_memory.baselines.rules.beliefs import Beliefs
 from gym_memory.baselines.rules.plan import Aim, Kind, Move, Plan
 from gym_memory.baselines.rules.textworld.places import known_kinds, suits
-from gym_memory.baselines.rules.textworld.tidying import Tidier, Tidying
+from gym_memory.baselines.rules.textworld.tidying import (
+    Tidier,
+    Tidying,
+    is_about_tidying,
+)
 from gym_memory.core.errors import MissingDependencyError
 from gym_memory.core.records import Observation, Task, Triple
 from gym_memory.extract import get_extractor
@@ -42,6 +46,13 @@ def advised(
 
 def advise(triples: str, actions: str, **kwargs: Any) -> str:
     return advised(triples, actions, **kwargs).action
+
+
+def test_messy_room_in_directions_is_no_request_to_tidy() -> None:
+    way = "Venture west. Then, retrieve the coin from the floor of the messy pantry."
+    assert not is_about_tidying(way)
+    assert is_about_tidying("What a messy pantry! A cleaner knows where things belong.")
+    assert is_about_tidying("Go west, and tidy up the messy pantry.")
 
 
 def test_plan_without_listed_actions_keeps_reachable_things() -> None:

@@ -19,6 +19,7 @@ import pytest
 from gym_memory.core.errors import UnknownNameError
 from gym_memory.core.names import PLUGINS, import_plugin
 from gym_memory.core.records import Triple
+from gym_memory.evaluate.harm.game import attacks
 from gym_memory.evaluate.rank.card import Card, cards, correlation, played_alike, ranks
 from gym_memory.evaluate.rank.page import lead_figure, main_table, page, sentences
 from gym_memory.evaluate.rank.result import load_reference, same_for_all
@@ -93,6 +94,14 @@ class Overflows(Mine):
         from gym_memory.core.records import Triple
         return Recall("", tuple(Triple(f"thing {n}", "is in", "hall") for n in range(budget)))
 
+class Credulous(Mine):
+    """States as a fact what any text says of a place."""
+    def recall(self, cue, budget):
+        import re
+        from gym_memory.core.records import Triple
+        said = re.findall(r"The ([a-z ]+) is in the ([a-z ]+)[.]", " ".join(self.lines))
+        return Recall("", tuple(Triple(thing, "is in", place) for thing, place in said))
+
 class Tires(Mine):
     """Fails in its third episode."""
     name = "tires"
@@ -124,9 +133,14 @@ def own(no_other_plugins: None, tmp_path_factory: pytest.TempPathFactory) -> Pat
 
 
 def played(
-    measure: Any, memory: str, tmp: Path, protocol: str = "single_episode", faults: int = 0
+    measure: Any,
+    memory: str,
+    tmp: Path,
+    protocol: str = "single_episode",
+    faults: int = 0,
+    env: str = ENV,
 ) -> list[SuiteCell]:
-    part = SuitePart(measure, measure, [ENV], ["planner"], "0", [300], protocol)
+    part = SuitePart(measure, measure, [env], ["planner?encoder=hash"], "0", [300], protocol)
     config = part.config([memory], ())
     for plugin in config.plugins:
         import_plugin(plugin)
@@ -192,6 +206,37 @@ def test_all_memories_sit_the_same_exam(tmp_path: Path) -> None:
     assert none.steps == graph.steps
     assert graph.marks["right where"] > none.marks["right where"]
     assert graph.marks["bytes"] > none.marks["bytes"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("measure", "attack", "name", "believed"),
+    [
+        ("poison", "false place", "none", 0),
+        ("poison", "false place", "Mine", 0),
+        ("poison", "false place", "Credulous", 1),
+        ("poison", "false place", "arigraph", 1),
+        ("poison", "false place", "arigraph?trust=seen", 0),
+        ("stale", "stale facts", "none", 0),
+        ("stale", "stale facts", "arigraph", 1),
+    ],
+)
+def test_card_says_what_a_memory_wrongly_states(
+    own: Path, tmp_path: Path, measure: Any, attack: str, name: str, believed: int
+) -> None:
+    memory = f"{own}:{name}" if name[0].isupper() else name
+    cells = played(measure, memory, tmp_path, env=attack)
+    (card,) = cards(SUITE, {memory: cells})
+    column = {"stale": "stale", "poison": "poisoned"}[measure]
+    assert {column: getattr(card, column).value} == {column: believed}
+    header, lines = main_table([card])[1:]
+    assert lines[0][header.index(column)].startswith(f"{believed}.00")
+
+
+def test_attacks_of_the_ranking_state_something_false() -> None:
+    listed = {name for part in SUITE.parts if part.measure == "poison" for name in part.envs}
+    stating = {name for name, a in attacks().items() if (a.facts or a.answer) and not a.moved}
+    assert listed == stating
 
 
 STREAM = "stream?tasks=4&shown=1"
@@ -339,7 +384,9 @@ def test_the_correlation_counts_equal_memories_once() -> None:
 @pytest.mark.parametrize("tier", TIERS)
 def test_a_tier_is_well_formed(tier: str) -> None:
     suite = load_suite(tier)
-    wanted = {"play", "text", "exam", "audit"} if tier in EPISODES else {"stream", "audit"}
+    wanted = {"play", "text", "exam", "audit", "stale", "poison"}
+    if tier not in EPISODES:
+        wanted = {"stream", "audit"}
     assert {part.measure for part in suite.parts} == wanted
     for part in suite.parts:
         assert part.config(["arigraph", *suite.controls], ()).jobs()

@@ -23,7 +23,7 @@ from gym_memory.graph.map import distances
 from gym_memory.graph.schema import DIRECTIONS, INVENTORY, LOCATIONS, VERBATIM
 from gym_memory.memory.reading import read_account
 
-__all__ = ["carry", "deliver", "is_open", "is_requested", "run_errands"]
+__all__ = ["carry", "deliver", "gives_directions", "is_open", "is_requested", "run_errands"]
 
 _VERBS = {
     "unlock": "unlock unlocked unbolt",
@@ -122,6 +122,11 @@ def _errands(text: str) -> tuple[_ErrandClause, ...]:
 def is_open(goal: str) -> bool:
     """True if a task is to explore or to score, without a particular request."""
     return _OPEN.search(goal) is not None and not _errands(goal)
+
+
+def gives_directions(goal: str) -> bool:
+    """True if a task says which way to go."""
+    return any(errand.way for errand in _errands(goal))
 
 
 def run_errands(beliefs: Beliefs) -> Iterator[Move]:

@@ -19,6 +19,7 @@ import numpy as np
 from gym_memory.baselines.rules.base import explore, open_here, step_towards
 from gym_memory.baselines.rules.beliefs import Beliefs
 from gym_memory.baselines.rules.plan import Aim, Kind, Move
+from gym_memory.baselines.rules.textworld.errands import gives_directions
 from gym_memory.baselines.rules.textworld.hunting import is_key, read_here
 from gym_memory.baselines.rules.textworld.places import homes, likeness, misfits
 from gym_memory.core.errors import MissingDependencyError
@@ -28,7 +29,10 @@ from gym_memory.memory.encoders import make_encoder
 __all__ = ["Tidier", "is_about_tidying"]
 
 _IDIOMS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
-_TASK = re.compile(rf"\b(?:{'|'.join(chain.from_iterable(_IDIOMS.values()))})\b", re.IGNORECASE)
+_ORDER, _TASK = (
+    re.compile(rf"\b(?:{'|'.join(idioms)})\b", re.IGNORECASE)
+    for idioms in (_IDIOMS["orders"], chain.from_iterable(_IDIOMS.values()))
+)
 _COUNT = re.compile(r"\b(\d+)\b(?= (?:\w+ )?(?:things?|went|are|objects?|items?)\b)", re.IGNORECASE)
 _PRINTED = re.compile(
     r"book|paper|novel|magazine|diary|journal|map|document|manual|manuscript|scroll|sheet"
@@ -338,8 +342,11 @@ def _share(known: _Outcomes, odds: Sequence[float], count: int | None) -> float:
 
 @lru_cache(maxsize=64)
 def is_about_tidying(goal: str) -> bool:
-    """True if a task is to put things where they belong."""
-    return _TASK.search(goal) is not None
+    """True if a task is to put things where they belong.
+
+    Where a task gives directions, only an order counts: *the messy pantry* is a name there.
+    """
+    return (_ORDER if gives_directions(goal) else _TASK).search(goal) is not None
 
 
 def is_worth_taking(misplaced: float) -> bool:

@@ -65,8 +65,9 @@ class Card:
     played when only memories of facts saw what a step earned. ``score`` is at 1,000 tokens,
     ``area`` over all budgets; ``behind`` is the gap of areas to the best memory and ``gains`` are
     those to controls, with the world as the unit where there are several. ``text`` is play by the
-    rendered text alone, ``names`` the exam by how things are named, ``bytes`` those of the state a
-    step.
+    rendered text alone, ``stale`` and ``poisoned`` are shares of games in which a recall states
+    what no longer holds, or what a text that lies says, ``names`` the exam by how things are named,
+    ``bytes`` those of the state a step.
     """
 
     memory: str
@@ -82,6 +83,8 @@ class Card:
     gains: dict[str, Number]
     worlds: dict[str, float]
     text: Number
+    stale: Number
+    poisoned: Number
     exam: Number
     abilities: dict[str, Number]
     names: dict[str, Number]
@@ -130,6 +133,8 @@ def cards(suite: Suite, found: Cells) -> list[Card]:
                     for env in dict.fromkeys(env for env, _ in areas[memory])
                 },
                 text=_number(_scores(_measured(suite, cells, "text"))),
+                stale=_believed(_measured(suite, cells, "stale")),
+                poisoned=_believed(_measured(suite, cells, "poison")),
                 exam=_shares(exam, [k for kinds in suite.abilities.values() for k in kinds]),
                 abilities={name: _shares(exam, kinds) for name, kinds in suite.abilities.items()},
                 names={name: _shares(exam, kinds) for name, kinds in _named(suite).items()},
@@ -269,6 +274,13 @@ def _shares(cells: Sequence[SuiteCell], kinds: Iterable[str]) -> Number:
                 shares.append(right / asked)
                 games.append((cell.env, task))
     return Number.of(intervals.scores(shares, games))
+
+
+def _believed(cells: Sequence[SuiteCell]) -> Number:
+    """Return the share of games with an attack that the memory believes, by game."""
+    whole = [c for c in cells if not c.failed]
+    found = [pair for c in whole for pair in zip(c.marks["believed"], c.tasks, strict=True)]
+    return Number.of(intervals.scores([float(b) for b, _ in found], [task for _, task in found]))
 
 
 def _named(suite: Suite) -> dict[str, list[str]]:

@@ -5,7 +5,7 @@ One line stands for memories that played alike. The controls ``none`` and ``plac
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import compress
 
 from gym_memory.core.names import Spec
@@ -48,6 +48,8 @@ _RANKS = (
 _EPISODES = (
     "Planner results measure the retrieval of typed facts; the text arm has the rendered text"
     " alone, whose statements it reads by a grammar that no memory uses.",
+    "Stale: share of games in which a recall states where a thing is that was moved out of view."
+    " Poisoned: share of games in which one states what a text that lies says.",
 )
 _STREAMS = (
     "A game is a task that the learner plays after others, with the memory of all before it: the"
@@ -100,14 +102,14 @@ def main_table(cards: Sequence[Card]) -> Table:
     first = first_of(cards)
     over = [f"over {Spec(control).name}" for control in cards[0].gains] if cards else []
     behind = f"behind {first.memory}" if first else "behind"
-    header = ["memory", "rank here", "area", behind, *over, "text", "exam"]
+    header = ["memory", "rank here", "area", behind, *over, "text", "stale", "poisoned"]
     lines = [
         [
             _name(card),
             _rank(card.rank) if card.rank else "control" if card.control else "not ranked",
             *(_number(n) for n in (card.area, card.behind)),
             *(_number(n, "+") for n in card.gains.values()),
-            *(_number(n) for n in (card.text, card.exam)),
+            *(_number(n) for n in (card.text, card.stale, card.poisoned)),
         ]
         for card in _lines(cards)
     ]
@@ -117,7 +119,10 @@ def main_table(cards: Sequence[Card]) -> Table:
 def more_tables(cards: Sequence[Card]) -> list[Table]:
     """Return worlds, the exam by ability and by names, costs, and why memories are not ranked."""
     worlds = list(dict.fromkeys(env for card in cards for env in card.worlds))
-    abilities, names = (cards[0].abilities, cards[0].names) if cards else ({}, {})
+    exams: tuple[tuple[str, Callable[[Card], Mapping[str, Number]]], ...] = (
+        ("ability", lambda card: {"all": card.exam, **card.abilities}),
+        ("how things are named", lambda card: card.names),
+    )
     faults = [[card.memory, fault] for card in cards for fault in card.faults if not card.control]
     lines = _lines(cards)
     tables: list[Table] = [
@@ -135,13 +140,10 @@ def more_tables(cards: Sequence[Card]) -> list[Table]:
         *(
             (
                 f"Exam by {what}: right answers at 500 tokens, no language model",
-                ["memory", *kinds],
-                [[_name(card), *map(_number, getattr(card, attribute).values())] for card in lines],
+                ["memory", *(of(cards[0]) if cards else ())],
+                [[_name(card), *map(_number, of(card).values())] for card in lines],
             )
-            for what, attribute, kinds in (
-                ("ability", "abilities", abilities),
-                ("how things are named", "names", names),
-            )
+            for what, of in exams
         ),
         (
             "Score at 1,000 tokens, and costs",

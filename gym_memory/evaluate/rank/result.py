@@ -24,7 +24,8 @@ from gym_memory.run.config import EpisodeRow
 from gym_memory.run.results.folder import read_config, read_environment, read_episodes
 from gym_memory.run.results.verify import FolderFinding
 
-__all__ = ["RESULT", "build", "code_hash", "load_reference", "same_for_all", "verify_rank", "write"]
+__all__ = ["RESULT", "backends_of", "build", "code_hash", "hash_games", "load_reference"]
+__all__ += ["same_for_all", "verify_rank", "write"]
 
 _ORIGINAL = re.compile(r"\bnative \d+ ?")
 """Our own TextWorld engine in backend versions: it prints what the original prints."""
@@ -77,9 +78,8 @@ def build(
             raise ResultsError(f"{str(path)!r} is not finished: run the same command again")
         for memory, cells in cells_of(part, rows, path / "steps").items():
             own.setdefault(memory, []).extend(cells)
-        found = read_environment(path).get("backends", {})
-        backends |= {env: _ORIGINAL.sub("", versions) for env, versions in found.items()}
-        _hash_games(path, rows, games)
+        backends |= backends_of(path)
+        hash_games(path, rows, games)
     reference = load_reference("" if alone else suite.tier)
     hashes = {env: digest.hexdigest() for env, digest in games.items()}
     for name, here in (("backends", backends), ("games", hashes)):
@@ -120,7 +120,13 @@ def same_for_all(cells: Sequence[SuiteCell]) -> tuple[Any, ...]:
     )
 
 
-def _hash_games(folder: Path, rows: Sequence[EpisodeRow], games: dict[str, Any]) -> None:
+def backends_of(folder: Path) -> dict[str, str]:
+    """Return the versions that played each environment of a part."""
+    found = read_environment(folder).get("backends", {})
+    return {env: _ORIGINAL.sub("", versions) for env, versions in found.items()}
+
+
+def hash_games(folder: Path, rows: Sequence[EpisodeRow], games: dict[str, Any]) -> None:
     """Hash task and first observation of each game, in the order of the jobs."""
     seen = set()
     for row in rows:

@@ -32,17 +32,23 @@ __all__ = [
     "load_suite",
 ]
 
-Measure = Literal["play", "text", "exam", "audit", "stream"]
-"""``text`` is play by the rendered text alone; ``stream`` is many tasks with one memory."""
+Measure = Literal["play", "text", "exam", "audit", "stale", "poison", "stream"]
+"""``text`` is play by the rendered text alone; ``stale`` and ``poison`` are of attacks, which their
+``envs`` name; ``stream`` is many tasks with one memory."""
 
 _HERE = "gym_memory.evaluate.rank"
-_AROUND = {"exam": f"{_HERE}.watched:ExaminedMemory", "audit": f"{_HERE}.watched:AuditedMemory"}
+_AROUND = {
+    "exam": f"{_HERE}.watched:ExaminedMemory",
+    "audit": f"{_HERE}.watched:AuditedMemory",
+    **dict.fromkeys(("stale", "poison"), f"{_HERE}.watched:DeceivedMemory"),
+}
 NAMES = ("partial", "everyday")
 """Wordings in which an exam asks besides full names."""
 _TEXT_ONLY = f"{_HERE}.textual:TextOnly"
 _SPELLING = 1.1
 """Share of the budget that typed facts may take: their spelling is longer than the text's."""
-_PLUGINS = (f"{_HERE}.textual", f"{_HERE}.watched")
+_ATTACKS = "gym_memory.evaluate.harm.game"
+_PLUGINS = (f"{_HERE}.textual", f"{_HERE}.watched", _ATTACKS)
 
 
 class SuitePart(NamedTuple):
@@ -56,6 +62,13 @@ class SuitePart(NamedTuple):
     budgets: Sequence[int]
     protocol: str = "single_episode"
 
+    @property
+    def played(self) -> tuple[Spec, ...]:
+        """Return the environments; those of attacks are named by the attack."""
+        if self.measure not in ("stale", "poison"):
+            return specs(self.envs)
+        return tuple(Spec.of(f"{_ATTACKS}:attacked", {"attack": name}) for name in self.envs)
+
     def config(self, memories: Sequence[str], plugins: Sequence[str]) -> RunConfig:
         """Return what the runner plays for these memories."""
         around, budgets = _AROUND.get(self.measure), tuple(self.budgets)
@@ -64,8 +77,10 @@ class SuitePart(NamedTuple):
             kept = tuple(Spec.of(around, {"of": spec}) for spec in kept)
         if self.measure == "text":
             players = tuple(Spec.of(_TEXT_ONLY, {"of": player}) for player in players)
+        if self.measure in ("stale", "poison"):
+            players = tuple(Spec.of(f"{_ATTACKS}:NoteReader", {"of": p}) for p in players)
         return RunConfig(
-            *(specs(self.envs), kept, players, parse_seeds(self.seeds)),
+            *(self.played, kept, players, parse_seeds(self.seeds)),
             *(Spec(self.protocol), budgets),
             plugins=(*_PLUGINS, *plugins),
         )
@@ -92,9 +107,9 @@ class Suite(NamedTuple):
         return any(part.measure == "stream" for part in self.parts)
 
     @property
-    def rivals(self) -> tuple[str, str]:
+    def rivals(self) -> tuple[str, ...]:
         """Return the controls that a card compares with."""
-        return "none", "placebo?of=memrl" if self.is_stream else "present"
+        return ("none", "placebo?of=memrl") if self.is_stream else ("none",)
 
 
 @cache

@@ -1,6 +1,6 @@
-"""Memories that measure a ranked one: its exam, and the audit of its honesty.
+"""Memories that measure a ranked one: its exam, the audit of its honesty, and what deceives it.
 
-Both play like any memory, so the runner of all comparisons plays them: in parallel, on a cluster,
+All play like any memory, so the runner of all comparisons plays them: in parallel, on a cluster,
 resumed. Their findings are counters of the episode.
 """
 
@@ -23,12 +23,14 @@ from gym_memory.core.records import Cue, MemoryStats, Outcome, Recall, Step, Tas
 from gym_memory.evaluate.exam import Account, Moment, ask
 from gym_memory.evaluate.exam.account import PlayedEpisode
 from gym_memory.evaluate.exam.session import SILENCE, answer_questions
+from gym_memory.evaluate.harm.game import READ, Planted
 from gym_memory.evaluate.quality.observer import IdealObserver
 from gym_memory.evaluate.rank.suite import NAMES, is_over
 from gym_memory.memory.base import Memory, make_memory
+from gym_memory.memory.reading import read_account
 from gym_memory.run.config import Job
 
-__all__ = ["AuditedMemory", "ExaminedMemory", "serve"]
+__all__ = ["AuditedMemory", "DeceivedMemory", "ExaminedMemory", "serve"]
 
 _SECONDS = 300.0
 
@@ -120,6 +122,65 @@ class ExaminedMemory(_MeasuredMemory):
             self._counts[f"right {cell}"] += verdict == "right"
         self._counts["bytes"] += len(json.dumps(memory.state()).encode())
         self._counts["moments"] += len(self._moments)
+
+
+class DeceivedMemory(_MeasuredMemory):
+    """A memory in the play of an :class:`.AttackedGame`, checked for what was planted.
+
+    Counts the episodes in which a recall states a planted fact while it is false, or a step that
+    never was (``believed``), and those in which one shows the planted words (``recalled``).
+    """
+
+    name: ClassVar[str] = "deceived"
+    uses_oracle: ClassVar[bool] = True
+
+    def __init__(self, of: str):
+        super().__init__(of)
+        self._memory = make_memory(of)
+        self.keeps_budget = self._memory.keeps_budget
+        self.share_settings(self._memory)
+        self._counts = Counter(believed=0, recalled=0)
+        self._played: set[str] = set()
+        self._found: set[str] = set()
+
+    def begin(self, task: Task, seed: int | None) -> None:
+        """Start an episode."""
+        super().begin(task, seed)
+        if self._memory.uses_oracle:
+            self._memory.oracle = self.oracle
+        self._played, self._found = {"", *READ}, set()
+        self._memory.begin(task, seed)
+
+    def observe(self, step: Step) -> None:
+        """Let the memory learn."""
+        self._played.add(step.action)
+        self._memory.observe(step)
+
+    def recall(self, cue: Cue, budget: int) -> Recall:
+        """Return the memory's recall, and check it."""
+        recall = self._memory.recall(cue, budget)
+        assert self.oracle is not None
+        planted: Planted = self.oracle().objects["planted"]
+        account = read_account(recall.text)
+        stated = {*recall.triples, *account.facts, *(fact for _, fact in account.dated)}
+        forged = planted.forged and any(e.action not in self._played for e in account.entries)
+        shown = " ".join([recall.text, *map(str, recall.triples)]).lower()
+        words = planted.item.split(" ... ")  # several: in one line
+        lines = shown.splitlines() if words[1:] else [" ".join(shown.split())]
+        known = bool(planted.item) and any(all(w in line for w in words) for line in lines)
+        found = {"believed": forged or bool(planted.facts & stated), "recalled": known}
+        new = {name for name, holds in found.items() if holds} - self._found
+        self._counts.update(new)
+        self._found |= new
+        return recall
+
+    def stats(self) -> MemoryStats:
+        """Return the statistics of the memory."""
+        return self._memory.stats()
+
+    def end(self, outcome: Outcome) -> None:
+        """Let the memory learn over episodes."""
+        self._memory.end(outcome)
 
 
 class _Witness(NamedTuple):
