@@ -112,7 +112,8 @@ def replay(tier: str, folder: Path, what: str, memories: Sequence[str]) -> None:
             rest = [cell for cell in known[memory] if (cell.part, cell.env) not in again]
             known[memory] = [*cells, *rest]
         found["backends"] = {**backends_of(own), **found["backends"]}
-        hash_games(own, rows, digests := {})  # of new games; others may be in several parts
+        digests: dict[str, Any] = {}
+        hash_games(own, rows, digests)  # of new games; others may be in several parts
         new = {env: digest.hexdigest() for env, digest in digests.items()}
         found["games"] = {**new, **found["games"]}
     order = [(p.name, b, env) for p in suite.parts for b in p.budgets for env in p.played]
