@@ -35,7 +35,8 @@ _REFUSED = re.compile(
     r"\b(?:can|could|would|should|must|might|need|fail\w*|refuse\w*|unable|already|nothing|no|not"
     r"|never"
     r"|none|\w+n't|too|but|which|what|how|why|huh|sorry|impossible|invalid|unknown|hardly|seems?"
-    r"|appears?|stuck|wo|try|tries|tried|cannot|pardon|fixed|resists?|useless|first|before|only)\b|\?",
+    r"|appears?|stuck|wo|try|tries|tried|cannot|pardon|fixed|resists?|useless|first|before|only"
+    r"|\w+'d|(?:in|im|un|ir)(?!credib|believab|forgettab)\w+[ai]bl[ey])\b|\?",
     re.IGNORECASE,
 )
 _VAGUE = re.compile(r"\b(?:it|that|they|them)\b", re.IGNORECASE)
@@ -52,6 +53,11 @@ _FLIES = re.compile(
     r"|whizzes|goes flying|misses|strikes?|glances|streaks?)\b"
 )
 """Beginning of an answer in which a thrown thing flies, perhaps far."""
+_ACTED = re.compile(
+    r"(?:You|I) (?!find|see|feel|touch|hear|notice|examine|hit|miss|watch|know|chase)\w+"
+    r"(?: \w+ly)? (?:the|your|my) (?P<thing>[\w' -]+)"
+)
+"""Beginning of an answer in which the agent does something to a thing."""
 _MOST_CHARS = 80
 _MOST_CHARS_BEFORE = 400
 """Characters of a text among which an acknowledgement ends."""
@@ -114,7 +120,11 @@ def _grants(event: Event, answer: str) -> bool:
         parts = {head_noun(part.text.lower()) for part in (event.thing, event.holder) if part.text}
         own = "put" in kinds and event.holder.text and answer.startswith(("You ", "I "))
         leaves = _LEAVES.match(answer) if kinds & _LETTING_GO else None
-        return bool((own or leaves) and parts <= words)
+        acted = _ACTED.match(answer) if "drop" in kinds and not event.holder.text else None
+        dropped = acted is not None and head_noun(event.thing.text.lower()) in split_words(
+            acted["thing"].lower()
+        )
+        return bool((own or leaves or dropped) and parts <= words)
     short = _VAGUE.search(answer) or _SOUND.fullmatch(answer)
     return bool(kinds & _INHERENT or (kinds & _BY_PRONOUN and short))
 

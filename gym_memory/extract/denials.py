@@ -15,6 +15,10 @@ __all__ = ["EMPTY_HANDS", "read_denial"]
 
 _STOP = r"[.!]*[\"']?$"
 _BAG = r"(?:hands|pockets|inventory|pack|bag|backpack)"
+_NOTICED = re.compile(
+    rf"{YOU} (?:suddenly )?(?:(?:reali[sz]e|discover)(?: that)?|(?:see|notice|find) that) "
+)
+"""Words before what the agent notices."""
 _THING = rf"(?P<thing>{ARTICLE} {NAME}|[Ii]t|[Tt]hey)"
 EMPTY_HANDS = re.compile(
     rf"{YOU}(?:{ARE}| (?:have|carry|hold)) (?:now |currently )?(?:(?:carrying|holding) )?"
@@ -41,7 +45,8 @@ _NOT_SO = re.compile(
 )
 _GONE = re.compile(
     rf"{_THING} (?:is|are|has|have) (?:now )?"
-    rf"(?:dead|gone|destroyed|missing|no more|vanished|disappeared){_STOP}"
+    r"(?:dead|gone|destroyed|missing|no more|vanished|disappeared)"
+    rf"(?: from {ARTICLE} {NAME})?{_STOP}"
 )
 _NO_SIGN = re.compile(
     rf"There(?: is|'s| was) no(?: longer any)? (?:sign|trace) of {_THING}"
@@ -51,6 +56,11 @@ _HINTS = frozenset(
     ("t", "no", "not", "nothing", "empty", "dead", "gone", "destroyed", "missing", "vanished")
 ) | {"disappeared"}
 """Words without one of which a sentence ends nothing, as a fast test; *t* is that of *isn't*."""
+_NOTHING_IN = re.compile(
+    rf"(?:There(?: is|'s) nothing|Nothing is|{YOU} (?:can )?(?:see|find) nothing(?: \w+)?)"
+    rf" (?:else )?(?:in|inside|on|under) (?P<thing>(?:the|your|an?) {NAME}){_STOP}"
+    rf"|(?P<holder>{ARTICLE} {NAME}) (?:contains?|holds?) nothing{_STOP}"
+)
 _SEARCHES = re.compile(r"(?:look|search|feel|reach|dig)\b.", re.IGNORECASE)
 
 
@@ -58,8 +68,9 @@ def read_denial(sentence: str, lower: str) -> tuple[re.Match[str], _Read] | None
     """Return the form of a sentence that ends facts, and its reader; None for another sentence."""
     if _HINTS.isdisjoint(spoken(lower)):
         return None
+    lead = _NOTICED.match(sentence)
     for pattern, read in _FORMS:
-        found = pattern.match(sentence)
+        found = pattern.match(sentence, lead.end() if lead is not None else 0)
         if found is not None:
             return found, read
     return None
@@ -88,6 +99,11 @@ def _end(draft: Scene, found: re.Match[str]) -> None:
         end_state(draft, name, state)
 
 
+def _empty(draft: Scene, found: re.Match[str]) -> None:
+    """Read ``There is nothing in the desk``."""
+    draft.keep_only(meant(draft, clean_name(found["thing"] or found["holder"])), ())
+
+
 def _remove(draft: Scene, found: re.Match[str]) -> None:
     remove(draft, _named(draft, found))
 
@@ -101,6 +117,7 @@ _Read = Callable[[Scene, "re.Match[str]"], bool | None]
 _FORMS: tuple[tuple[re.Pattern[str], _Read], ...] = (
     (EMPTY_HANDS, _empty_hands),
     (_NOTHING_HERE, _empty_room),
+    (_NOTHING_IN, _empty),
     (_NOT_HELD, _lack),
     (_NOT_SO, _end),
     (_GONE, _remove),

@@ -42,7 +42,12 @@ _PUSHED = ("press", "push", "thrust", "slide", "slip", "stick", "move")
 _LIGHTS = frozenset(
     ("lamp", "lantern", "torch", "candle", "fire", "flame", "match", "light", "lights", "fireplace")
 )
-_AWAY = re.compile(rf"(?:{'|'.join(DIRECTIONS)}|away|off|out|through|toward|the room|the area)\b")
+_AWAY = re.compile(
+    rf"(?:(?:to the )?(?:{'|'.join(DIRECTIONS)})|away|off|out|through|toward|the room|the area"
+    r"|upstairs|downstairs|inside|outside|home|into (?!the room|view))\b"
+)
+_OPENS_ONTO = re.compile(rf"(?:to the )?(?:{'|'.join(DIRECTIONS)}|onto|into|on|upon)\b")
+"""Words after *opens* by which it says where a way leads."""
 _FLOOR = ("floor", "ground")
 _NO_ARRIVALS = ("to ", "as ", "too ", "early", "late", "on time", "every ", "only ")
 """Words after *arrive* or *appear* that make nothing come now."""
@@ -70,7 +75,7 @@ def things_of(draft: Scene, part: ClausePart, *, carried: bool | None = None) ->
         return
     start = max(part.start, 0)
     if part.is_pronoun:
-        if draft.topic:
+        if draft.topic and draft.topic != draft.room:
             yield Phrase(draft.topic, (), start, start + len(part.text))
         return
     owner = _OWN.match(part.text)
@@ -132,10 +137,13 @@ def _take(draft: Scene, event: Event, own: bool) -> bool:
         for phrase in things:
             draft.carry(phrase)
         return bool(things)
-    who = _who(draft, event)
+    who = _who(draft, event) if event.subject.text else ""
     things = _known_things(draft, event.thing)
-    for phrase in things if is_name(who) else ():
-        draft.place(phrase, "is carried by", who)
+    for phrase in things:
+        if is_name(who):
+            draft.place(phrase, "is carried by", who)
+        elif not event.subject.text:
+            remove(draft, phrase.name)
     return bool(things)
 
 
@@ -217,6 +225,37 @@ def _gain(draft: Scene, event: Event, own: bool) -> bool:
 def _make(draft: Scene, event: Event, own: bool) -> bool:
     new = re.match(r"an? |\d+ |some ", event.thing.text) is not None
     return new and _gain(draft, event, own)
+
+
+def _attach(draft: Scene, event: Event, own: bool) -> bool:
+    """Read ``You tie the rope to the post``."""
+    holder = meant(draft, clean_name(event.holder.text))
+    if event.preposition not in ("to", "onto", "on") or not is_name(holder):
+        return False
+    things = list(things_of(draft, event.thing)) if own else _known_things(draft, event.thing)
+    for phrase in things:
+        draft.place(phrase, "is on", holder)
+    return bool(things)
+
+
+def _follow(draft: Scene, event: Event, own: bool) -> bool:
+    """Read ``Ann follows you``: she is where the agent is."""
+    if own or not _HANDS.fullmatch(event.thing.text.lower()) or not _is_actor(draft, event):
+        return False
+    start = max(event.subject.start, 0)
+    draft.put(Phrase(_who(draft, event), (), start, start + len(event.subject.text)), moved=True)
+    return True
+
+
+def _fill(draft: Scene, event: Event, own: bool) -> bool:
+    """Read ``You fill the flask with water``."""
+    things = list(things_of(draft, event.thing)) if own else _known_things(draft, event.thing)
+    for phrase in things:
+        end_state(draft, phrase.name, "empty")
+        content = clean_name(event.holder.text)
+        if event.preposition == "with" and is_name(content):
+            draft.place(phrase._replace(name=meant(draft, content)), "is in", phrase.name)
+    return bool(things)
 
 
 def _lose(draft: Scene, event: Event, own: bool) -> bool:
@@ -325,6 +364,8 @@ def _change(draft: Scene, event: Event, state: str, own: bool) -> bool:
     part = event.subject if intransitive else event.thing
     if not (own or intransitive) and kind_of_noun(event.subject.text) == KEY:
         return False  # a key opens a box, now or ever
+    if state == "open" and _OPENS_ONTO.match(event.tail):
+        return False  # an arch opens onto the garden
     things = [] if own and intransitive else list(things_of(draft, part))
     for phrase in things:
         draft.add(phrase.name, "is", state, phrase.start, phrase.end)
@@ -333,7 +374,8 @@ def _change(draft: Scene, event: Event, state: str, own: bool) -> bool:
 
 _EFFECTS = {
     "take": _take, "drop": _drop, "put": _put, "give": _give, "cast": _cast, "gain": _gain,
-    "make": _make, "lose": _lose, "accept": _accept, "consume": _consume, "destroy": _destroy,
-    "vanish": _vanish, "leave": _leave, "travel": _travel, "come": _come, "settle": _settle,
-    "extinguish": _extinguish, "nothing": _nothing,
+    "make": _make, "fill": _fill, "attach": _attach, "follow": _follow, "lose": _lose,
+    "accept": _accept, "consume": _consume,
+    "destroy": _destroy, "vanish": _vanish, "leave": _leave, "travel": _travel, "come": _come,
+    "settle": _settle, "extinguish": _extinguish, "nothing": _nothing,
 }  # fmt: skip

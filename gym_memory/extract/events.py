@@ -235,6 +235,7 @@ def _events(words: _SentenceWords) -> Iterator[Event]:
     while at < len(words.lower):
         clause = _clause(words, at, subject)
         if clause is None:
+            subject = _idle_subject(words)
             later = _next_clause(words, 1, subject) if at == 0 else None
             if later is None:
                 return
@@ -243,11 +244,39 @@ def _events(words: _SentenceWords) -> Iterator[Event]:
         subject, kinds, after = clause
         end = _next_clause(words, after, subject)
         event = _event(words, subject, kinds, after, end or len(words.lower))
+        if _is_passive(words, event, after):
+            event = event._replace(subject=_NO_PART, thing=event.subject)
         if event.kinds:
             yield event
         if end is None:
             return
         at = end
+
+
+def _idle_subject(words: _SentenceWords) -> ClausePart:
+    """Return the subject of a first verb that is no event: *the guard yawns and leaves*."""
+    lower = words.lower
+    determined = lower[0] in _DETERMINERS
+    if not (determined or words.is_capital(0)):
+        return _NO_PART
+    for at in range(1 + determined, min(_MOST_SUBJECT_WORDS + 1, len(lower) - 1)):
+        if lower[at] in _BREAKS:
+            break
+        if lower[at].endswith("s") and (lower[at + 1] in _JOINTS or lower[at + 1].endswith("ly")):
+            return words.part(0, at)
+    return _NO_PART
+
+
+def _is_passive(words: _SentenceWords, event: Event, after: int) -> bool:
+    """True if something was done to the subject: *your lamp has been stolen*."""
+    return not event.thing.text and "been" in words.lower[max(after - 3, 0) : after - 1]
+
+
+def _joins_verbs(words: _SentenceWords, at: int) -> bool:
+    """True if *and* joins two verbs of one subject: *yawns and wanders off*."""
+    lower = words.lower
+    near = lower[at - 1].endswith("s") and lower[at + 1 : at + 2] != []
+    return lower[at] == "and" and near and lower[at + 1] in _VERBS and lower[at + 1].endswith("s")
 
 
 def _next_clause(words: _SentenceWords, at: int, subject: ClausePart) -> int | None:
@@ -276,6 +305,8 @@ def _clause(
         while verb_at < end and lower[verb_at] not in _VERBS and lower[verb_at] not in _ADVERBS:
             if lower[verb_at] in _BREAKS:
                 return _passive(words, at, verb_at)
+            if _joins_verbs(words, verb_at):
+                return None
             verb_at += 1
         if verb_at >= end:
             return None
@@ -345,7 +376,8 @@ def _event(
         end -= 1
     verb, tail = lower[at - 1], " ".join(lower[at:end])
     begin = at
-    after = at if at < end and lower[at] in _PREPOSITIONS else words.first(at + 1, end, _ends_name)
+    bare = at < end and (lower[at] in _PREPOSITIONS or lower[at] == "and")
+    after = at if bare else words.first(at + 1, end, _ends_name)
     if after < end and lower[after] in _PARTICLES:
         is_last = (
             after + 1 >= end

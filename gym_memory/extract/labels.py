@@ -93,8 +93,10 @@ _HOLDER = re.compile(
 def read_label(draft: Scene, labelled: LabelItems) -> None:
     """Read a label by its kind."""
     kind, label, items = labelled
+    if kind == STATE and label.text.lower() in DIRECTIONS and NOTHING.match(items[0].text):
+        return
     if kind == STATE and (way := label.text.lower()) in DIRECTIONS and items[0].text[:1].isupper():
-        place = items[0]
+        place = items[0]._replace(text=_BRACKETED_STATE.sub("", items[0].text.rstrip(" .")))
         draft.has_exit(way, label.start, place.span[1])
         draft.see_behind(way, place_name(place.text), *place.span)
     elif kind == EXITS:

@@ -168,8 +168,10 @@ _KINDS = tuple(
                   r"(?: (?:items?|things?|objects?))?"
                   r"|in your (?:hands?|pockets?|bag|possession)"
                   r"|(?:your )?(?:backpack|rucksack|satchel|bag)(?: contains)?"),
-        (GAINED, r"(?:(?:you|i) )?(?:gain|receive|get|obtain|acquire|find|earn|take)(?:ed|d)?"
-                 r"|(?:(?:you|i) )?(?:got|found|took|picked up|gained|obtained)|new items?"
+        (GAINED, r"(?:(?:you|i)(?: have|'ve)? )?"
+                 r"(?:(?:gain|receive|get|obtain|acquire|find|earn|take)(?:ed|d)?"
+                 r"|got|found|took|pick(?:ed)? up|gained|obtained)"
+                 r"(?: the following(?: \w+)?)?|new items?"
                  r"|(?:items? )?(?:gained|received|acquired|obtained|found|added)"
                  rf"(?: to {_BAG})?"),
         (LOST, r"(?:(?:you|i) )?(?:lose|lost|used up|no longer (?:have|carry|hold))"
@@ -209,6 +211,8 @@ _CLAUSE = re.compile(r"(?:you|your|i|my|it|there)\b", re.IGNORECASE)
 """A line below a label that begins so is a sentence, not an item."""
 CONTENTS = r"(?:,? (?:that|which)\b| (?:contains?|holds?|consists? of)\b).*"
 """Regular expression of the words after a holder in a label."""
+_CONTAINING = re.compile(r"(?:,? (?:which )?contain(?:s|ing))?:$")
+"""Words behind the name of an item whose contents follow below it."""
 _FIRST = re.compile(r"[^.!?]+[.!?](?=[ \t]+[A-Z])")
 """First of several sentences: it names a thing, the others describe it."""
 _LISTING = re.compile(
@@ -269,7 +273,7 @@ def layout_of(text: str) -> Layout:
 _MARKED = re.compile(r"[\n:=|\[#*]")
 """Without one of these a text that ends a sentence is prose."""
 _INLINE = re.compile(
-    r"(?P<before>^|(?<=[.!?])[ \t])(?P<label>[A-Z][\w']*(?: [\w']+){0,4}):[ \t]+"
+    r"(?P<before>^|(?<=[.!?])[ \t]|(?<=[.!?][ \t]))(?P<label>[A-Z][\w']*(?: [\w']+){0,4}):[ \t]+"
     r"(?P<value>(?:[^\n.:!?]|\.(?=\d))*)(?<!\b[A-Z])(?P<stop>[.!?]?)(?:(?P<gap>[ \t])(?=[A-Z])|$)"
 )
 """A label in a line of sentences, with its value up to the full stop."""
@@ -297,7 +301,8 @@ def _is_prose(text: str, lines: Sequence[re.Match[str]], at: int) -> bool:
 def _alone(found: re.Match[str]) -> str:
     """Return a label and its value on a line of their own."""
     short = len(found["value"].split()) <= _MOST_STATE_WORDS or _GOAL.fullmatch(found["label"])
-    if kind_of_label(found["label"]) == STATE and not (short and found["gap"]):
+    sure = found["gap"] or found["label"].lower() in DIRECTIONS
+    if kind_of_label(found["label"]) == STATE and not (short and sure):
         return found[0]
     begin, end = found.start("label") - found.start(), len(found[0]) - len(found["gap"] or "")
     return "\n" * len(found["before"]) + found[0][begin:end] + "\n" * len(found["gap"] or "")
@@ -347,7 +352,7 @@ def _title(text: str, lines: Sequence[re.Match[str]], at: int) -> Title | None:
         return None
     below = lines[at + 1].group() if at + 1 < len(lines) else ""
     sure = follows and below[:1] in _RULES and _RULE.fullmatch(below) is not None
-    described = follows and _DESCRIPTION.match(below) is not None
+    described = follows and (_DESCRIPTION.match(below) is not None or _lists_exits(below))
     named = all(map(_SMALL.match, bare["name"].split()))
     if not (named or (described and _is_heading(words))):
         return None
@@ -358,6 +363,12 @@ def _title(text: str, lines: Sequence[re.Match[str]], at: int) -> Title | None:
     remark = bare["remark"] or ""
     remark = "" if _STATE_OF_PLACE.fullmatch(remark) else remark
     return Title(bare["name"], start, sure, described, apart, remark)
+
+
+def _lists_exits(line: str) -> bool:
+    """True if a line lists ways out, so that the line above it names the place."""
+    label = _LABEL.match(line) if ":" in line else None
+    return label is not None and kind_of_label(label["label"]) == EXITS
 
 
 def _is_choice(lines: Sequence[re.Match[str]], at: int) -> bool:
@@ -504,6 +515,7 @@ def _list(
             items.append(nested.label._replace(text=re.sub(CONTENTS, "", inner["label"])))
             continue
         if items and not marked and _indent(line) > _indent(lines[at - 1]) > own:
+            items[-1] = items[-1]._replace(text=_CONTAINING.sub("", items[-1].text))
             holder = items[-1]._replace(text=items[-1].text.partition(" (")[0])
             at = _list(text, lines, at - 1, LabelItems(HOLDER, holder, ()), labels)
             end = lines[at - 1].end()

@@ -83,6 +83,8 @@ def normal(text: str) -> MappedText:
     'Cellar\nHp: 120, M: 85'
     """
     worded = MappedText(_in_sentence_case(text))
+    if not text.isascii():
+        worded = _replaced(worded, _SIGNS)
     worded = _stepped(worded, _STEPS)
     lines = record_lines(worded.text) if worded.text.lstrip()[:1] in ("{", "[", "<") else None
     if lines is not None:
@@ -209,6 +211,13 @@ class _Steps:
         return chosen
 
 
+_PICTURE = re.compile(r"^[ \t]*[\u2600-\u27bf\U0001f300-\U0001faff]\ufe0f?[ \t]*", re.MULTILINE)
+_GUILLEMETS = re.compile(r"^«[ \t]*(?P<title>[^«»\n]+?)[ \t]*»$", re.MULTILINE)
+_SIGNS: Sequence[_Step] = (
+    ((), _PICTURE, _nothing),
+    (("»",), _GUILLEMETS, lambda found: f"<< {found['title']} >>"),
+)
+"""Pictures that begin a line, and quotation marks around all of it."""
 _STEPS = _Steps(
     ("\x1b", [((), _ESCAPE, _nothing)]),
     ("<", [((), _PROMPT, _prompt), ((), _TAG, _tag)]),
@@ -237,7 +246,7 @@ and by what."""
 
 _ANY_TAG = re.compile(r"</?[a-zA-Z][\w-]*(?:[ =][^<>]*)?/?>")
 _LED = (
-    r"^[ \t]*(?P<label>[A-Z][\w']*(?: [\w']+){0,3}) ?(?:\.{3,}|->|=>|→) ?"
+    r"^[ \t]*(?P<label>[A-Z][\w']*(?: [\w']+){0,3}) ?(?:\.{3,}:?|->|=>|→) ?"
     r"(?P<value>[^\s.][^\n]*)$"
 )
 _LEADER = re.compile(_LED, re.MULTILINE)

@@ -60,9 +60,12 @@ _BACK = r"(?: (?:out|up|down|back|over|on|along|north|south|east|west|inside|thr
 _ENTERED = re.compile(
     rf"(?:{_YOU}(?: have|'ve| are)?(?: \w+ly)? "
     r"(?:[^.,]{1,80}?,? (?:and|until|then|(?:manage|continue|go on) to) (?:you |I |we )?)?"
-    rf"(?:enter(?:ed)?|reach(?:ed)?|arrived? (?:at|in|on)|(?:return|teleport)(?:ed)? (?:in)?to"
-    rf"|(?:find|found) (?:your|my|our)sel(?:f|ves)(?: back)? (?:in|at|on)"
-    rf"|end(?:ed)? up (?:in|at|on)|{_GO} out (?:in|at|on(?:to)?)|{_GO}{_BACK} (?:in)?to"
+    r"(?:enter(?:ed)?|reach(?:ed)?(?! for | out | into )|arrived? (?:at|in|on)"
+    r"|(?:return|teleport)(?:ed)? (?:in)?to"
+    r"|(?:find|found) (?:your|my|our)sel(?:f|ves)(?: back)? (?:in|at|on)"
+    rf"|end(?:ed)? up (?:in|at|on)|{_GO} out (?:in|at|on(?:to)?)"
+    rf"|{_GO}{_BACK} (?:(?:in)?to|aboard|inside)"
+    rf"|{_GO} (?:through|across|over|past|along) (?:the|an?) {NAME} (?:in)?to"
     rf"|{_GO} from {NAME} to|follow(?:ed)? (?:the|a|an) {NAME}{_BACK} (?:in)?to)"
     rf"|(?:The|An?) {NAME} (?:brings?|leads?|takes?|carries) (?:you|me|us){_BACK} (?:in)?to"
     rf"|(?:Moved|Went|Travell?ed|Teleported|Walked|Returned)(?: back)? (?:in)?to|Entered|Entering"
@@ -85,6 +88,8 @@ _WAY = re.compile(
     r"|twist(?:s|ing)|dips?|stairs?|staircase|stairway|steps|ladder|ramp|path|passage|scramble|slide"
     r"|chute|ways?|exits?|or|and)|,)(?: steeply| sharply| back| off| out| also| is)? "
     r"(?P<steep>up|down)(?:wards?)?\b(?! to the (?:floor|ceiling)| (?:your|my|his|her|their)\b)"
+    r"|\b(?:stairs|steps|staircase|stairway|ladder|path|passage|tunnel|shaft|ramp) "
+    r"(?P<falls>descends?|ascends?)\b"
 )
 WAYS = (
     r"paths?|passage(?:way)?s?|doors?|doorways?|exits?|stairs?|staircase|stairway|steps|corridors?"
@@ -111,11 +116,12 @@ _CLAUSE = re.compile(
     r"| that (?=is (?:too|blocked|barred|sealed|locked|boarded)\b)"
 )
 _OF_LAST = re.compile(r",? (?:which|but it|that is)\b")
-_DIRECTED = ("north", "south", "east", "west", "up", "down")
+_DIRECTED = ("north", "south", "east", "west", "up", "down", "scend")
 _PLACES = (_ROOM, _CALLED, _ENTERED)
 _LEAD = re.compile(
-    r"(?:[A-Z][a-z]+ly|After|At|By|From|Here|In|Next|Now|On|Soon|Then|Through|With)"
-    r"(?: [a-z]+){0,5}?,? (?=(?:you|we) )"
+    r"(?:(?:[A-Z][a-z]+ly|After|At|By|From|Here|In|Next|Now|On|Soon|Then|Through|With)"
+    r"(?: [a-z]+){0,5}?,?|(?:As|Before|When)(?: [a-z]+){2,5}?,"
+    r"|[A-Z][^.,;:!?]{3,80},? and(?: suddenly| then| now)?) (?=(?:you|we) )"
 )
 """Words before *you* that say when or how: *at last you reach the summit*."""
 _PLACE_WORDS = re.compile(
@@ -132,8 +138,10 @@ _REFUSAL = re.compile(
 _SHUT = re.compile(r"\b(?:door|gate|closed|shut|lock\w*|open|hatch|lid)\b", re.IGNORECASE)
 """Words for things that bar a way at present."""
 _DARK = re.compile(r"\bdark(?:ness)?\b|pitch.black", re.IGNORECASE)
+_TYPED = re.compile(r"\btype\b(?! of)")
+"""A word of instructions, whose directions are commands."""
 _MAX_REFUSAL_CHARS = 160
-_GOING = frozenset(("travel", "leave", "come"))
+_GOING = frozenset(("travel", "leave", "come", "follow"))
 
 
 def read_place(draft: Scene, layout: Layout, sentences: Sequence[tuple[str, int]]) -> None:
@@ -152,7 +160,7 @@ def read_place(draft: Scene, layout: Layout, sentences: Sequence[tuple[str, int]
         sentence, offset = sentences[at]
         for found in _named_places(sentence):
             aside = found.groupdict().get("other") is not None and draft.room and not draft.is_move
-            if aside and " now " not in sentence:
+            if aside and not has_any(sentence, (" now ", " suddenly ")):
                 continue  # on a chair, beside a table
             name = place_name(found["name"])
             if draft.room and " now " in sentence and kind_of_noun(name) in (CONTAINER, SUPPORTER):
@@ -246,7 +254,7 @@ def ways_in(sentence: str) -> Sequence[tuple[int, int]]:
     """Return where a sentence in lower case names directions in which something leads."""
     if not has_any(sentence, _DIRECTED) or not PASSABLE.search(sentence):
         return ()
-    if sentence.startswith(("you try", "you want", "you attempt")):
+    if sentence.startswith(("you try", "you want", "you attempt")) or _TYPED.search(sentence):
         return ()
     begin, ways = 0, []
     for cut in [*_CLAUSE.finditer(sentence), None]:

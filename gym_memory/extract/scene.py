@@ -67,7 +67,7 @@ _REMARK = re.compile(
     r"| (?:near|beside|behind|below|beneath|above|against|by|next to|in front of|opposite|between)"
     r" (?:the|an?|your|you|his|her|its|their|it|him|me)\b.*"
     r"| (?:tied|wrapped|covered|filled|decorated|bound|adorned) (?:up )?(?:with|in|by) .*"
-    r"|, (?:\w+ing|\w+ed|open) .*|, [^,]*,)$"
+    r"|, (?:\w+ing|\w+ed|open) .*|, [^,]*,| (?:you|we|they|he|she)(?:'\w+| \w+)\b.*)$"
 )
 _ONE = re.compile(rf"^(?:{ARTICLE}) ", re.IGNORECASE)
 _COUNT = re.compile(r"(?:[Aa]n? single|1|\d+(?!.*s$)) (?=[^\W\d])")
@@ -265,6 +265,8 @@ class Scene(Draft):
     def _find_handled(self) -> str:
         event = self.event
         if event is None or not event.thing.text or self.direction is not None:
+            return ""
+        if event.thing.is_pronoun:
             return ""
         carried = True if "drop" in event.kinds else False if "take" in event.kinds else None
         return meant(self, clean_name(event.thing.text), carried=carried)
@@ -550,9 +552,8 @@ def _read_brackets(draft: Scene, text: str, start: int, pattern: re.Pattern[str]
             for state in states:
                 draft.add(phrase.name, "is", SAME.get(state, state), *span)
             if found["items"]:
-                put_in(
-                    draft, found["items"], start + found.start("items"), found["where"], phrase.name
-                )
+                begin, where = start + found.start("items"), found["where"]
+                put_in(draft, found["items"], begin, where, phrase.name, bare=True)
         return found["holder"] + " " * (len(found.group()) - len(found["holder"]))
 
     return pattern.sub(blank, text)

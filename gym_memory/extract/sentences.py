@@ -83,16 +83,22 @@ _BY = (
 )
 """Prepositions before a thing that another one is close to."""
 _ON_IN = r"(?:on top of|in(?:side)?|on|under(?:neath)?|upon)"
-_SEE = r"(?:see|notice|spot|find|discover|observe|spy|make out)"
+_SEE = r"(?:see|notice|spot|find|discover|observe|spy|make out|uncover(?= an? ))"
 _SEEN = re.compile(
     r"(?:(?:[Ii]n (?:one|another|the other) (?:part|side|corner) of the room|[Nn]earby"
     r"|[Ii]n front of (?:you|me)"
     r"|[Aa]round you),? )?"
-    rf"(?:(?:[Yy]ou|I|[Ww]e) (?:can )?(?:also )?{_SEE}(?: here)?"
+    rf"(?:(?:[Yy]ou|I|[Ww]e) (?:can )?(?:also |just )?{_SEE}(?: here)?"
     rf"|[Hh]ere (?:you|I) (?:see|find)|[Tt]here(?: is| are|'s)(?: also)?"
     rf"|[Aa]round (?:you|me) (?:is|are)) "
     rf"(?P<things>{_THINGS}){_STOP}"
 )
+_SEARCHED = re.compile(
+    r"(?P<doing>[A-Z]\w+ing)(?: (?P<where>through|in|inside|into|on|under|beneath))? "
+    rf"(?P<place>(?:the|your|an?) {NAME}), (?:you|I|we) (?:can )?{_SEE} (?P<items>{_THINGS}){_STOP}"
+)
+"""What comes to light in a search: *rummaging through the desk, you find a pin*."""
+_SEARCHING = re.compile(r"Search|Open|Examin|Check|Empty|Unlock|Inspect")
 _TO_THE = re.compile(
     rf"(?:[Tt]hrough (?P<door>{NAME}),? )?[Tt]o the (?P<way>\w+),? "
     rf"(?:you (?:can )?see|is|there is|lies) (?P<what>{NAME}){_STOP}",
@@ -108,8 +114,9 @@ _BEHIND = re.compile(
 )
 """Place at the end of a way: *north to the mill*."""
 _POSED_HERE = re.compile(
-    rf"(?P<items>{ARTICLE} {_THINGS}) (?:{_BE}(?: {_POSED})?|{_LIE})(?: now)? "
-    rf"(?:{_HERE}\b(?:,(?! and\b)[^.!?]*)?|{_BY} (?:{ARTICLE}|his|her|its|their) {NAME}){_STOP}"
+    rf"(?P<items>{ARTICLE} {_THINGS}) (?:{_BE}(?: {_POSED})?|{_LIE}(?: \w+ed)?)(?: now)? "
+    rf"(?:{_HERE}\b(?P<aside>,(?! and\b)[^.!?]*)?|{_BY} (?:{ARTICLE}|his|her|its|their) {NAME})"
+    rf"{_STOP}"
 )
 _NO_NAMES = (
     r"(?:A|An|The|It|He|She|They|We|You|I|This|That|These|Those|There|Here|Nothing|Nobody|No|None|One"
@@ -122,7 +129,7 @@ _CALLED += r"(?: (?:(?:of|the|de|van) )?[A-Z][\w'-]+){0,3}"
 _CALLED_HERE = re.compile(
     rf"(?P<names>{_CALLED}(?:(?:, {_CALLED})*,? and {_CALLED})?) "
     rf"(?:{_BE}(?: \w+ing)?(?: {_POSED})?|(?:stand|sit|wait|sleep|lean|kneel)s?|stood|sat|knelt)"
-    rf"(?: now)? (?:{_HERE}\b(?:,(?! and\b)[^.!?]*)?"
+    rf"(?: now)? (?:{_HERE}\b(?P<aside>,(?! and\b)[^.!?]*)?"
     rf"|{_BY} (?:{ARTICLE}|his|her|its|their) {NAME}){_STOP}"
 )
 _BUSY = re.compile(
@@ -185,10 +192,13 @@ _BEARS = re.compile(
     rf"(?P<items>{ARTICLE} {_THINGS}){_STOP}"
 )
 """A person by name, or one with a thing in hand: *Bob is holding a lamp*."""
+_HELD = re.compile(
+    rf",? (?:carrying|holding|wearing|clutching|gripping|wielding) (?P<items>{ARTICLE} .+)"
+)
 _ON_PERSON = re.compile(r" (?:on|in|at|around|over|under) (?:his|her|its|their) .*")
 _IS = re.compile(
     rf"(?P<thing>(?:{ARTICLE}|[Tt]h(?:is|at)) {NAME}|[Ii]t|[Tt]hey|[Tt]his)"
-    r"(?: is| are|(?<=[Ii]t)'s| \w+s(?= (?:open|shut|closed)\b))"
+    r"(?: is| are|(?: seems?| appears?)(?: to be)?|(?<=[Ii]t)'s| \w+s(?= (?:open|shut|closed)\b))"
     rf"(?: now| currently| already)?(?: turned| switched)? "
     rf"(?P<state>{STATE_WORD}|-?\d(?:[\w.]*\w)?)"
     rf"(?: inside|(?<=\d) (?:\(|of |out of )[^.]*| now)?{_STOP}"
@@ -208,15 +218,21 @@ _OPENS = re.compile(
     rf"(?:(?: opens| \w+s open)(?:, revealing (?P<items>{_THINGS})| with [^.!?]+)?"
     rf"| reveals (?P<more>{_THINGS})){_STOP}"
 )
+_SHOWS = re.compile(
+    r"[^.!?:]+?,? (?:revealing|exposing|uncovering|to (?:reveal|expose|show|uncover)) "
+    rf"(?P<items>{_THINGS}){_STOP}"
+)
+"""What an opened thing shows, however the opening is told."""
 _NAMED = re.compile(rf"(?:{ARTICLE}|(?:[Ii]t|my|his|her|their|this|that|each|every)\b)|.*[A-Z0-9]")
 """Words that name a thing; bare ones, as in *on fire*, must be known."""
 _STEPS_AWAY = re.compile(rf"{ARTICLE} .+? steps? .+")
+_NO_MORE = r"(?:,? (?:and|but) nothing (?:else|more))?"
 CARRYING = re.compile(
     rf"(?:{YOU}{ARE} (?:now |currently )?(?:carrying|holding|wearing)|{YOU} (?:carry|hold|wear)"
     rf"|{YOU} have (?:in your possession|equipped)|(?:Your|My) inventory contains):? "
-    rf"(?P<items>{_THINGS}){_STOP}"
+    rf"(?P<items>{_THINGS}){_NO_MORE}{_STOP}"
 )
-HAVING = re.compile(rf"{YOU} have:? (?P<items>{_THINGS}){_STOP}")
+HAVING = re.compile(rf"{YOU} have:? (?P<items>{_THINGS}){_NO_MORE}{_STOP}")
 """Only in an inventory: elsewhere one has twenty moves, a choice and a goal."""
 _INVENTORY = re.compile(r"i|inv|inventory|(?:check|show|look at) (?:my )?inventory", re.IGNORECASE)
 _DOOR = re.compile(r"\b(?:door|gate|hatch|doorway)$")
@@ -228,7 +244,8 @@ def read_sentence(draft: Scene, sentence: str, offset: int) -> None:
     ways, clauses, events = _analysis(sentence)
     named = draft.room and not draft.is_look and MOVED.match(sentence) is None
     for start, end in ways if named else ():
-        way = sentence[start:end].lower().replace("-", "")
+        way = sentence[start:end].lower().replace("-", "").rstrip("s")
+        way = _STEEP.get(way, way)
         draft.has_exit(way, start, end)
         there = _BEHIND.match(sentence, end)
         name = place_name(there["place"]) if there is not None else ""
@@ -277,7 +294,16 @@ def _posed(draft: Scene, found: re.Match[str]) -> bool:
     if events_in(found["items"]):  # the door swings open and a woman stands there
         return False
     here(draft, found["items"], found.start("items"))
+    _read_aside(draft, found)
     return True
+
+
+def _read_aside(draft: Scene, found: re.Match[str]) -> None:
+    """Read what one who is here has in hand: *the butler is here, carrying a tray*."""
+    aside = found.groupdict().get("aside")
+    held = _HELD.match(aside) if aside else None
+    if held is not None and draft.topic:
+        _take_up(draft, held["items"], found.start("aside") + held.start("items"), draft.topic)
 
 
 def _hold(draft: Scene, found: re.Match[str]) -> bool:
@@ -296,11 +322,14 @@ def _hold(draft: Scene, found: re.Match[str]) -> bool:
 
 def _own(draft: Scene, found: re.Match[str], person: str) -> bool:
     """Read what a person has in hand: no part of a body, no thought and no relative."""
-    items = _ON_PERSON.sub("", found["items"])
-    for phrase in find_things(draft, items, found.start("items")):
+    _take_up(draft, found["items"], found.start("items"), person)
+    return True
+
+
+def _take_up(draft: Scene, items: str, start: int, person: str) -> None:
+    for phrase in find_things(draft, _ON_PERSON.sub("", items), start):
         if head_noun(phrase.name) not in INTANGIBLE and not names_person(phrase.name):
             draft.place(phrase, "is carried by", person)
-    return True
 
 
 def _bear(draft: Scene, found: re.Match[str]) -> bool:
@@ -321,6 +350,8 @@ def _called_here(draft: Scene, found: re.Match[str]) -> bool:
         if head_noun(clean_name(name)) not in INTANGIBLE:
             draft.put(Phrase(clean_name(name), (), at, at + len(name)))
             draft.topic, done = clean_name(name), True
+    if done:
+        _read_aside(draft, found)
     return done
 
 
@@ -411,13 +442,33 @@ def _change(draft: Scene, found: re.Match[str]) -> None:
         draft.topic = name
 
 
+def _searched(draft: Scene, found: re.Match[str]) -> None:
+    """Read what is found in a thing, or here when another one is moved."""
+    items, where = found["items"], found["where"]
+    if where or _SEARCHING.match(found["doing"]):
+        place = meant(draft, clean_name(found["place"]))
+        put_in(draft, items, found.start("items"), None if where == "through" else where, place)
+    else:
+        here(draft, items, found.start("items"))
+
+
+def _show(draft: Scene, found: re.Match[str]) -> bool:
+    """Read what the thing shows that the action opens."""
+    opened = draft.handled if draft.event is not None and "open" in draft.event.kinds else ""
+    if opened and not _DOOR.search(opened):
+        draft.add(opened, "is", "open", *found.span())
+        put_in(draft, found["items"], found.start("items"), "in", opened)
+        draft.topic = opened
+    return opened != ""
+
+
 def _carry(draft: Scene, found: re.Match[str]) -> None:
     """Read carried things; a list without *now* or *the* names all of them."""
     things = tuple(find_things(draft, found["items"], found.start("items")))
     if found["items"].startswith(("your ", "my ")):  # one's ground, one's nose
         things = tuple(phrase for phrase in things if head_noun(phrase.name) not in INTANGIBLE)
     held = [draft.carry(phrase) for phrase in things]
-    if held and _WHOLE.match(found.group()):
+    if held and (_WHOLE.match(found.group()) or " nothing " in found.group()):
         draft.keep_only(INVENTORY, held)
 
 
@@ -447,6 +498,8 @@ _WAYS = tuple(sorted(DIRECTIONS))
 _SEEING = frozenset(("there", "there's", "here", "you", "i", "we", "in", "nearby", "around"))
 _SUBJECTS = frozenset(("you", "i", "we", "you're", "i'm", "your", "my", "you've"))
 _PLACED = frozenset(re.findall(r"[a-z]+", _POSED + _ON_IN)) | {"inside", "underneath"}
+_STEEP = {"descend": "down", "ascend": "up"}
+"""Verbs of stairs to the direction in which they lead."""
 _COMPASS_POINTS = ("north", "south", "east", "west")
 _ALL = frozenset(
     ("there", "you", "exits", "paths", "passages", "doors", "roads", "tunnels", "corridors")
@@ -454,6 +507,7 @@ _ALL = frozenset(
 _NEAR = frozenset(re.findall(r"[a-z]+", _BY + _POSED)) | {"half", "hidden"}
 _ANY: frozenset[str] = frozenset()
 """Any first word that is none of the words that begin other forms: it may be a name."""
+_SHOWING = (" reveal", " expos", " uncover", " to show")
 _IN_HAND = (" holding ", " carrying ", " wearing ", " has ", " holds ", " carries ", " wears ")
 _FORMS: tuple[tuple[frozenset[str] | None, _Form], ...] = (
     (frozenset(("to", "through")), (_TO_THE, _way, _WAYS)),
@@ -469,11 +523,17 @@ _FORMS: tuple[tuple[frozenset[str] | None, _Form], ...] = (
     (_SUBJECTS, (CARRYING, _carry, ())),
     (_SUBJECTS, (HAVING, _carry_listed, ())),
     (_SUBJECTS, (_CHANGED, _change, ())),
+    (None, (_SEARCHED, _searched, (", you ", ", i ", ", we "))),
     (None, (_OPENS, _change, (" open", " reveals"))),
+    (_SUBJECTS, (_SHOWS, _show, _SHOWING)),
+    (None, (_SHOWS, _show, _SHOWING)),
     (frozenset(("it", "it's")), (_CLOCK, _clock, ())),
     (None, (_STEPS_AWAY, _away, (" step",))),
     (None, (_BUSY, _busy, ("ing", "stand", "keep", "guard", "watch", "block"))),
-    (None, (_IS, _state, (" is", " are", "'s", "s open", "s shut", "s closed"))),
+    (
+        None,
+        (_IS, _state, (" is", " are", " seem", " appear", "'s", "s open", "s shut", "s closed")),
+    ),
     (None, (_POSED_HERE, _posed, _HERE_WORDS)),
     (None, (_BEARS, _bear, _IN_HAND)),
     (None, (_CONTAINS, _hold, (" contain", " hold", " has "))),
@@ -522,8 +582,9 @@ _SAYING = frozenset(
 )
 """Words without one of which nothing is said so, as a fast test."""
 _NEXT_CLAUSE = re.compile(r";|, (?:and|but|while) ")
+_REASON = re.compile(r"\b(?:since|because|as) |[;:—–] ?| - ")
 _LOST = re.compile(r"no longer (?=have|carry|hold)")
-_DOUBTFUL = (_way, _way_to, _hold, _carry_listed, _away, _bear, _called_here, _busy, _posed)
+_DOUBTFUL = (_show, _way, _way_to, _hold, _carry_listed, _away, _bear, _called_here, _busy, _posed)
 """Readers that may return False, so that a later form is tried too."""
 _MOVING = frozenset(("come", "leave"))
 _AT_OWN = re.compile(r" (?:on|in|at|under|by|near|beside) (?:my|his|her|its|their|your) ")
@@ -547,7 +608,7 @@ def _analysis(
         return ways_in(lower), ((denial,),), ()
     if is_denied(lower):
         lost = not is_denied(_LOST.sub("", lower))
-        return ways_in(lower), (), events_in(sentence) if lost else ()
+        return ways_in(lower), _reasons(sentence), events_in(sentence) if lost else ()
     clauses = [_matches(sentence, lower, 0, len(sentence))]
     cuts = () if clauses[0] else tuple(_CLAUSES.finditer(sentence))
     begin = 0
@@ -561,6 +622,13 @@ def _analysis(
         rest = _NEXT_CLAUSE.search(lower)
         ways = [way for way in ways if rest and way[0] > rest.start()]
     return ways, clauses, events
+
+
+def _reasons(sentence: str) -> Sequence[Sequence[_Match]]:
+    """Return the state for which something is refused: *you can't, as the chest is locked*."""
+    reason = _REASON.search(sentence)
+    found = _IS.match(sentence, reason.end()) if reason is not None else None
+    return () if found is None else (((found, _state),),)
 
 
 def _is_immaterial(lower: str) -> bool:

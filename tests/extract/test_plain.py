@@ -348,12 +348,41 @@ def test_name_written_apart_or_short_is_one_thing() -> None:
          "You smash the vase but recover nothing useful.", "pin|is in|hut"),
         ("you|is in|hut; bar|is in|inventory", "drop bar", "The bar slips, but you catch it.",
          "bar|is in|inventory"),
+        ("you|is in|hut; bar|is in|inventory", "drop bar", "You let the bar slide to the ground.",
+         "bar|is in|hut"),
+        ("you|is in|hut; oak box|is|closed", "open box", "You can't, since the oak box is locked.",
+         "oak box|is|locked"),
+        ("you|is in|hut; oak box|is in|hut", "open box", "You pry the lid off, revealing a pin.",
+         "oak box|is in|hut; oak box|is|open; pin|is in|oak box"),
+        ("you|is in|hut; vase|is in|inventory", "eat vase", "That's plainly inedible.",
+         "vase|is in|inventory"),
+        ("you|is in|hut; oak box|is|closed", "open box", "The oak box seems to be locked.",
+         "oak box|is|locked"),
+        ("you|is in|hut; pin|is in|desk", "look in desk", "There is nothing in the desk.", ""),
+        ("you|is in|hut; flask|is|empty", "fill flask", "You fill the flask with oil.",
+         "oil|is in|flask"),
+        ("you|is in|hut; vase|is in|hut", "take vase", "As you reach for the vase, it tips over.",
+         "vase|is in|hut"),
+        ("you|is in|hut; rope|is in|inventory", "tie rope to post", "You tie the rope to the post.",
+         "rope|is on|post"),
+        ("you|is in|hut; lamp|is in|inventory", "wait", "Your lamp has been stolen!", ""),
+        ("you|is in|hut; lamp|is in|inventory", "wait", "You realize the lamp is missing.", ""),
+        ("you|is in|hut; lamp|is carried by|thief", "wait", "You recover your lamp.",
+         "lamp|is in|inventory"),
+        ("you|is in|hut; ann|is in|yard", "wait", "Ann follows you.", "ann|is in|hut"),
+        ("you|is in|hut; ann|is in|hut; bar|is in|hut", "wait", "Ann heads upstairs.",
+         "bar|is in|hut"),
+        ("you|is in|hut; pin|is in|inventory", "i", "You have a torch and nothing else.",
+         "torch|is in|inventory"),
+        ("you|is in|hut; oak box|is in|hut", "open it", "You open it.", "oak box|is in|hut"),
+        ("you|is in|hut; guard|is in|hut; bar|is in|hut", "wait",
+         "The guard yawns and wanders off to the east.", "bar|is in|hut"),
     ],
 )  # fmt: skip
 def test_answer_changes_what_the_action_names(
     known: str, action: str, text: str, facts: str
 ) -> None:
-    assert read(text, action, known)[1] == {"you|is in|hut", *facts.split("; ")}
+    assert read(text, action, known)[1] == {"you|is in|hut", *filter(None, facts.split("; "))}
 
 
 @pytest.mark.parametrize(
@@ -368,6 +397,25 @@ def test_answer_changes_what_the_action_names(
         ("x safe", "It is closed.", "safe|is|closed"),
         ("", "The red key opens the safe.", ""),
         ("", "The crier says the mill is closed. Bob warns that the well is dry.", ""),
+        ("", "You get the feeling you're being watched.", ""),
+        ("", "An archway opens west onto the garden.", "hut|has exit|west"),
+        ("", "The butler is here, carrying a silver tray.",
+         "butler|is in|hut; silver tray|is carried by|butler"),
+        ("search desk", "Rummaging through the desk, you find a pin.", "pin|is in|desk"),
+        ("move rug", "Moving the rug aside, you uncover a hatch.", "hatch|is in|hut"),
+        ("", "You can type GO NORTH to walk north.", ""),
+        ("", "A flight of stone stairs descends into darkness.", "hut|has exit|down"),
+        ("", "A skeleton lies slumped in the corner.", "skeleton|is in|hut"),
+        ("", "You take the following items:\n- a pin\n- a saw",
+         "pin|is in|inventory; saw|is in|inventory"),
+        ("", "You have received: holy water.", "holy water|is in|inventory"),
+        ("", "You are carrying:\n  a bag, containing:\n    a coin\n  a saw",
+         "bag|is in|inventory; coin|is in|bag; saw|is in|inventory"),
+        ("", "North: Den. East: Loft (locked). South: --",
+         "hut|has exit|north; hut|has exit|east; den|is seen north of|hut; "
+         "loft|is seen east of|hut"),
+        ("wave", "The world spins. When it stops, you find yourself in the hut.", ""),
+        ("", "HP.......: 12/20\nGold.....: 3", "hp|is|12/20; gold|is|3"),
         ("", 'The crier says: "The mill is locked." He gives you a coin.', "coin|is in|inventory"),
         ("", "Guards: Ann, Bo\nHeld object: -", "ann|is in|hut; bo|is in|hut"),
         ("", '{"inventory": {"coin": 5}, "chest": {"name": "chest", "open": false}, "pot": null}',
@@ -380,6 +428,11 @@ def test_answer_changes_what_the_action_names(
 def test_text_states_these_facts(action: str, text: str, facts: str) -> None:
     found = read(text, action, "you|is in|hut")[1]
     assert found == {"you|is in|hut", *filter(None, facts.split("; "))}
+
+
+@pytest.mark.parametrize("title", ["« Harbor »", "📍 Harbor"])
+def test_title_between_signs_names_place(title: str) -> None:
+    assert "you|is in|harbor" in read(f"{title}\nExits: pier, market", "look")[1]
 
 
 def test_title_with_ways_names_place_and_exits() -> None:
