@@ -31,6 +31,7 @@ __all__ = ["end_state", "lose", "perform", "remove", "things_of"]
 _IN_ON = frozenset(("in", "inside", "into", "on", "onto", "upon", "under", "beneath"))
 _TO_YOU = re.compile(r"(?:you|me|us) ", re.IGNORECASE)
 _OWN = re.compile(r"(?:his|her|its|their|my) ", re.IGNORECASE)
+_OWNER = re.compile(r"^[\w -]+'s ")
 _RECEIVED = re.compile(
     r"(?P<who>(?:the|an?|his|her) \w+|[A-Z]\w+) "
     r"(?P<thing>(?:an?|the|your|my|his|her|some|one|two|\d+) .+)"
@@ -99,7 +100,7 @@ def _who(draft: Scene, event: Event) -> str:
     if event.subject.is_pronoun:
         return draft.topic
     name = clean_name(event.subject.text).removeprefix("your ").removeprefix("my ")
-    return meant(draft, name)
+    return meant(draft, name if draft.graph.knows(name) else _OWNER.sub("", name))
 
 
 def _is_actor(draft: Scene, event: Event) -> bool:
@@ -204,6 +205,13 @@ def _give(draft: Scene, event: Event, own: bool) -> bool:
     for phrase in things if is_name(receiver) else ():
         draft.place(phrase, "is carried by", receiver)
     return bool(things)
+
+
+def _give_back(draft: Scene, event: Event, own: bool) -> bool:
+    """Read ``Ann returns your watch``."""
+    if own or event.preposition == "to":
+        return _give(draft, event, own)
+    return _gain(draft, event, own=True)
 
 
 def _cast(draft: Scene, event: Event, own: bool) -> bool:
@@ -374,8 +382,8 @@ def _change(draft: Scene, event: Event, state: str, own: bool) -> bool:
 
 _EFFECTS = {
     "take": _take, "drop": _drop, "put": _put, "give": _give, "cast": _cast, "gain": _gain,
-    "make": _make, "fill": _fill, "attach": _attach, "follow": _follow, "lose": _lose,
-    "accept": _accept, "consume": _consume,
+    "make": _make, "fill": _fill, "attach": _attach, "follow": _follow, "give_back": _give_back,
+    "lose": _lose, "accept": _accept, "consume": _consume,
     "destroy": _destroy, "vanish": _vanish, "leave": _leave, "travel": _travel, "come": _come,
     "settle": _settle, "extinguish": _extinguish, "nothing": _nothing,
 }  # fmt: skip

@@ -61,6 +61,7 @@ _UNCERTAIN = frozenset(
 )
 """Adverbs of what did not happen, or may not have."""
 _BE = frozenset(("is", "are", "was", "were", "am", "be", "isn't", "aren't"))
+_PASSIVE = _BE | {"been"}
 _NO_SUBJECTS = (_PREPOSITIONS - {"with", "at", "before"}) | {"there", "this", "here", "exits"}
 """First words of sentences that describe."""
 _BREAKS = _PREPOSITIONS | _BE | {"had", ",", ";", ":", "("}
@@ -82,6 +83,12 @@ _KINDS_OF_VERBS = (
         (kind, [verb, word])
         for verb in _DATA["words"]["moving"].split()
         for word, kind in _RESULTS_OF_MOVING.items()
+    ),
+    *(
+        ("leave", [verb, word])
+        for verb in _DATA["verbs"]["travel"].replace(",", " ").split()
+        if verb != "go"  # an alarm goes off
+        for word in ("off", "away")
     ),
 )
 """Kinds of events, each with the words of a verb."""
@@ -122,6 +129,15 @@ _ENDED = frozenset(
     if not form.endswith(("s", "ing"))
 )
 """Participles of what ceases to be."""
+
+
+_GIVEN = frozenset(
+    form
+    for verb in ("give", "hand", "pass", "lend", "award")
+    for form in tuple(verb_forms(verb))[1:]
+    if not form.endswith(("s", "ing"))
+)
+"""Participles of what one receives."""
 
 
 class ClausePart(NamedTuple):
@@ -201,9 +217,11 @@ def events_in(sentence: str) -> tuple[Event, ...]:
     verbs = [at for at, word in enumerate(words) if word in _EFFECTIVE]
     if not verbs or words[0] in _NO_SUBJECTS:
         return ()
-    if words[0] in SELVES and words[1:2] and words[1] in _BE and _JOINTS.isdisjoint(words):
-        return ()
-    if not any(_may_happen(words, at) for at in verbs):
+    if words[0] not in SELVES or len(words) == 1 or words[1] not in _BE:
+        done = any(_may_happen(words, at) for at in verbs)
+    else:
+        done = _is_given(words, 1) or not _JOINTS.isdisjoint(words)
+    if not done:
         return ()
     return tuple(_events(_words_of(sentence)))
 
@@ -262,14 +280,17 @@ def _idle_subject(words: _SentenceWords) -> ClausePart:
     for at in range(1 + determined, min(_MOST_SUBJECT_WORDS + 1, len(lower) - 1)):
         if lower[at] in _BREAKS:
             break
-        if lower[at].endswith("s") and (lower[at + 1] in _JOINTS or lower[at + 1].endswith("ly")):
+        after = lower[at + 1]
+        ends = after in _JOINTS or after in _PREPOSITIONS or after.endswith("ly")
+        if ends and lower[at].endswith("s") and not lower[at].endswith(("ss", "us", "is")):
             return words.part(0, at)
     return _NO_PART
 
 
 def _is_passive(words: _SentenceWords, event: Event, after: int) -> bool:
     """True if something was done to the subject: *your lamp has been stolen*."""
-    return not event.thing.text and "been" in words.lower[max(after - 3, 0) : after - 1]
+    before = words.lower[max(after - 3, 0) : after]
+    return not event.thing.text and "vanish" not in event.kinds and not _PASSIVE.isdisjoint(before)
 
 
 def _joins_verbs(words: _SentenceWords, at: int) -> bool:
@@ -299,6 +320,8 @@ def _clause(
         return None
     if first in SELVES or first in _STANDINS:
         verb_at = at + 1
+        if first in SELVES and lower[verb_at : verb_at + 1] and _is_given(lower, verb_at):
+            return words.part(at, verb_at), ("gain",), verb_at + 2
     elif determined or (first not in _VERBS and first not in _ADVERBS and words.is_capital(at)):
         verb_at = at + 1 + determined
         end = min(at + _MOST_SUBJECT_WORDS + 1, len(lower))
@@ -333,10 +356,21 @@ def _clause(
 def _passive(
     words: _SentenceWords, at: int, be_at: int
 ) -> tuple[ClausePart, tuple[str, ...], int] | None:
-    """Return a clause by which a thing ceases to be: *the jackal is killed*."""
+    """Return a clause in which a thing ceases to be, or is moved: *the gate is pushed shut*."""
     after = words.first(be_at + 1, len(words.lower), _is_no_adverb)
-    ended = words.lower[be_at] in _BE and _ENDED.issuperset(words.lower[after : after + 1])
-    return (words.part(at, be_at), ("vanish",), after + 1) if ended else None
+    if words.lower[be_at] not in _BE:
+        return None
+    if _ENDED.issuperset(words.lower[after : after + 1]):
+        return words.part(at, be_at), ("vanish",), after + 1
+    moved = _verb(words, after) if words.lower[after + 1 : after + 2] else None
+    if moved is not None and words.lower[moved[1] - 1] in _RESULTS_OF_MOVING:
+        return words.part(at, be_at), *moved
+    return None
+
+
+def _is_given(lower: list[str], at: int) -> bool:
+    """True if the words after the agent say that it is given something: *you are handed a map*."""
+    return lower[at] in _BE and not _GIVEN.isdisjoint(lower[at + 1 : at + 2])
 
 
 def _is_no_adverb(words: _SentenceWords, at: int) -> bool:
@@ -382,9 +416,10 @@ def _event(
         is_last = (
             after + 1 >= end
             or lower[after + 1] in _PREPOSITIONS
+            or lower[after + 1] == "of"
             or lower[after] in _RESULTS_OF_MOVING
         )
-        if is_last or after == at:
+        if is_last or (after == at and f"{verb} {lower[after]}" in _VERBS.get(verb, {})):
             kinds = _VERBS.get(verb, {}).get(f"{verb} {lower[after]}", kinds)
             if after == at:
                 begin = at + 1

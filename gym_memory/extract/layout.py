@@ -167,7 +167,8 @@ _KINDS = tuple(
                   r"|(?:(?:items|things) )?(?:held|carried|worn|wielded|equipped)"
                   r"(?: (?:items?|things?|objects?))?"
                   r"|in your (?:hands?|pockets?|bag|possession)"
-                  r"|(?:your )?(?:backpack|rucksack|satchel|bag)(?: contains)?"),
+                  r"|(?:your )?(?:backpack|rucksack|satchel|bag|pack)"
+                  r"(?: (?:contains|holds)(?: \d+(?: of \d+)?(?: items| things)?)?)?"),
         (GAINED, r"(?:(?:you|i)(?: have|'ve)? )?"
                  r"(?:(?:gain|receive|get|obtain|acquire|find|earn|take)(?:ed|d)?"
                  r"|got|found|took|pick(?:ed)? up|gained|obtained)"
@@ -179,7 +180,8 @@ _KINDS = tuple(
                rf"|(?:items? )?(?:removed|lost|taken) from {_BAG}"),
         (HERE, rf"(?:(?:(?:in|on|at|inside) [\w' -]+|around (?:you|me)),? )?"
                r"(?:you|i) (?:can )?(?:also )?(?:see|notice|find)(?: here| the following(?: \w+)?)?"
-               r"|visible|nearby|contents|(?:in )?view|in sight|sees?|seen(?: here)?"
+               r"|visible|nearby|also (?:here|present|nearby)|contents|(?:in )?view|in sight|sees?"
+               r"|seen(?: here)?"
                rf"|(?:{'|'.join(sorted(PEOPLE))})s"
                rf"|(?:(?:visible|nearby|other|present|available) )?{_THINGS}"
                r"(?: (?:here|nearby|in view|present|on the map|around(?: (?:you|me))?"

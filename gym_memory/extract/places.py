@@ -63,7 +63,8 @@ _ENTERED = re.compile(
     r"(?:enter(?:ed)?|reach(?:ed)?(?! for | out | into )|arrived? (?:at|in|on)"
     r"|(?:return|teleport)(?:ed)? (?:in)?to"
     r"|(?:find|found) (?:your|my|our)sel(?:f|ves)(?: back)? (?:in|at|on)"
-    rf"|end(?:ed)? up (?:in|at|on)|{_GO} out (?:in|at|on(?:to)?)"
+    r"|end(?:ed)? up (?:in|at|on)|land(?:ed)? in|(?:get|got|fall|fell|tumble) into"
+    rf"|{_GO} out (?:in|at|on(?:to)?)"
     rf"|{_GO}{_BACK} (?:(?:in)?to|aboard|inside)"
     rf"|{_GO} (?:through|across|over|past|along) (?:the|an?) {NAME} (?:in)?to"
     rf"|{_GO} from {NAME} to|follow(?:ed)? (?:the|a|an) {NAME}{_BACK} (?:in)?to)"
@@ -106,13 +107,13 @@ _RISES = re.compile(r"\b(?:go|goes|going|climbs?|climbing|heads?|heading)\b[\w ]
 _WAY_NOUN = re.compile(rf"\b(?:(?:{WAYS})s?|slopes?|shafts?|chutes?|ropes?|it|which|that|you)\b")
 _BARRED = re.compile(
     r"\b(?:no|nothing|not|never|can't|cannot|blocked|blocks|barred|impossible|\w*unclimbable|impassable"
-    r"|sealed|nailed|prevents?|boarded|rubble|locked|collapsed|once"
+    r"|sealed|nailed|except|prevents?|boarded|rubble|locked|collapsed|once"
     r"|too \w+ (?:to|for)|might|would|could|if|wall)\b"
 )
 _DENYING = frozenset(("not", "never", "longer", "cannot", "t", "if", "would", "could", "should"))
 """Words without one of which :data:`_DENIED` is not found; *t* is that of *can't*."""
 _CLAUSE = re.compile(
-    r";|,? \bbut\b|, (?:although|though|where|which|while)\b"
+    r";|,? \b(?:but|except)\b|, (?:although|though|where|which|while)\b"
     r"| that (?=is (?:too|blocked|barred|sealed|locked|boarded)\b)"
 )
 _OF_LAST = re.compile(r",? (?:which|but it|that is)\b")

@@ -115,8 +115,8 @@ _BEHIND = re.compile(
 """Place at the end of a way: *north to the mill*."""
 _POSED_HERE = re.compile(
     rf"(?P<items>{ARTICLE} {_THINGS}) (?:{_BE}(?: {_POSED})?|{_LIE}(?: \w+ed)?)(?: now)? "
-    rf"(?:{_HERE}\b(?P<aside>,(?! and\b)[^.!?]*)?|{_BY} (?:{ARTICLE}|his|her|its|their) {NAME})"
-    rf"{_STOP}"
+    rf"(?:{_HERE}\b(?P<aside>,(?! and\b)[^.!?]*)?|{_BY} (?:{ARTICLE}|his|her|its|their) {NAME}"
+    rf"(?:, \w+ing\b[^.!?]*)?){_STOP}"
 )
 _NO_NAMES = (
     r"(?:A|An|The|It|He|She|They|We|You|I|This|That|These|Those|There|Here|Nothing|Nobody|No|None|One"
@@ -199,9 +199,9 @@ _ON_PERSON = re.compile(r" (?:on|in|at|around|over|under) (?:his|her|its|their) 
 _IS = re.compile(
     rf"(?P<thing>(?:{ARTICLE}|[Tt]h(?:is|at)) {NAME}|[Ii]t|[Tt]hey|[Tt]his)"
     r"(?: is| are|(?: seems?| appears?)(?: to be)?|(?<=[Ii]t)'s| \w+s(?= (?:open|shut|closed)\b))"
-    rf"(?: now| currently| already)?(?: turned| switched)? "
+    rf"(?: now| currently| already)?(?: turned| switched| set to)? "
     rf"(?P<state>{STATE_WORD}|-?\d(?:[\w.]*\w)?)"
-    rf"(?: inside|(?<=\d) (?:\(|of |out of )[^.]*| now)?{_STOP}"
+    rf"(?: inside| (?:from|by|with) [^.!?]*|(?<=\d) (?:\(|of |out of )[^.]*| now)?{_STOP}"
 )
 _CLOCK = re.compile(rf"It is (?P<state>\d\d?:\d\d(?: ?[AaPp][Mm])?){_STOP}")
 _LOCATED = re.compile(
