@@ -98,7 +98,7 @@ _SEARCHED = re.compile(
     rf"(?P<place>(?:the|your|an?) {NAME}), (?:you|I|we) (?:can )?{_SEE} (?P<items>{_THINGS}){_STOP}"
 )
 """What comes to light in a search: *rummaging through the desk, you find a pin*."""
-_SEARCHING = re.compile(r"Search|Open|Examin|Check|Empty|Unlock|Inspect")
+_SEARCHING = re.compile(r"Search|Open|Examining|Check|Empty|Unlock|Inspect")
 _TO_THE = re.compile(
     rf"(?:[Tt]hrough (?P<door>{NAME}),? )?[Tt]o the (?P<way>\w+),? "
     rf"(?:you (?:can )?see|is|there is|lies) (?P<what>{NAME}){_STOP}",
