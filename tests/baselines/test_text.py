@@ -142,10 +142,10 @@ def test_actor_critic_alone_learns_a_corridor() -> None:
 
 
 def test_minilm_has_the_words_already() -> None:
-    from gym_memory.memory.encoders.pretrained import load_transformer
+    from gym_memory.memory.encoders import make_encoder
 
     try:
-        load_transformer("all-MiniLM-L6-v2", "test")
+        make_encoder("all-MiniLM-L6-v2")
     except Exception as error:
         pytest.skip(f"MiniLM is not at hand: {error}")
     learner = TextLearner(dataclasses.replace(SMALL, words="minilm"))

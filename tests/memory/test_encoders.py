@@ -24,6 +24,7 @@ from gym_memory.memory.encoders import (
     make_encoder,
     named_encoder,
     pretrained,
+    unit,
 )
 from gym_memory.memory.encoders.vectors import VectorCache
 
@@ -157,6 +158,23 @@ def test_sentence_encoder(sentence) -> None:
     assert sentence.encode([]).shape == (0, 384)
     grill, bbq, key = sentence.encode(["grill", "bbq, used for, grilling", "key, opens, locker"])
     assert grill @ bbq > grill @ key + 0.2
+
+
+def test_minilm_has_the_bits_of_sentence_transformers(sentence) -> None:
+    import sentence_transformers
+
+    folder = str(pretrained.find_model("all-MiniLM-L6-v2"))
+    theirs = sentence_transformers.SentenceTransformer(folder, device="cpu", local_files_only=True)
+    texts = [*TEXTS, "long " * 400, "caf\xe9 \N{RED APPLE}"]
+    assert (sentence.encode(texts) == unit(theirs.encode(texts, batch_size=1))).all()
+
+
+def test_new_texts_do_not_import_sentence_transformers(sentence, python) -> None:
+    program = (
+        "import sys\nfrom gym_memory.memory.encoders.pretrained import SentenceEncoder\n"
+        "SentenceEncoder().encode(['a key'])\nprint('sentence_transformers' in sys.modules)"
+    )
+    assert python(program) == "False\n"
 
 
 def test_known_texts_need_no_model(sentence, python) -> None:

