@@ -29,6 +29,8 @@ _MOST_THINGS = 12
 """Things that fill a form, so that forms of two stay few."""
 _MARK = re.compile(r"^\W*(?:\d+[.):]\s*)?")
 _MAX_CHARS = 100
+_TEMPERATURE = 0.1
+"""Of the softmax over Q while learning, in units of reward."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -68,7 +70,7 @@ class Calm(LanguagePolicy):
 
         self._learns = not self.settings.checkpoint
         # One game is learnt, so every name in it may be a feature.
-        own = DrrnSettings(explore="softmax", words="always", common=0.0, learn_start=64)
+        own = DrrnSettings(words="always", common=0.0, learn_start=64)
         self.learner = (
             DrrnLearner(own) if self._learns else load_player(self.settings.checkpoint, DrrnLearner)
         )
@@ -94,8 +96,16 @@ class Calm(LanguagePolicy):
         assert self._offered is not None
         if self._by_rule:
             self.decided_otherwise(self._by_rule)
-        self._index = self.learner.act([self._seen], explore=self._learns)[0]
+        self._index = self._choose()
         return self._offered["valid_actions"][self._index]
+
+    def _choose(self) -> int:
+        """Return the place of a proposal: drawn by softmax of Q, or the best one."""
+        if not self._learns:
+            return self.learner.act([self._seen], explore=False)[0]
+        (values,) = self.learner.values([self._seen])
+        drawn = values.astype(float) / _TEMPERATURE + self._rng.gumbel(size=len(values))
+        return int(np.argmax(np.round(drawn, 4)))
 
     def update(self, transition: Transition) -> None:
         """Learn from the step, with the proposals for the state that it led to."""

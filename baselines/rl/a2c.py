@@ -34,13 +34,6 @@ class A2cSettings(BagSettings):
     ] = 3e-3
     entropy: Annotated[float, Help("Weight of the policy's entropy.")] = 0.03
     value_weight: Annotated[float, Help("Weight of the critic's squared error.")] = 0.5
-    repeat_penalty: Annotated[
-        float,
-        Help(
-            "Loss of a command's logit for each time that it was given in this place in this "
-            "episode; part of the policy, in training and in play."
-        ),
-    ] = 0.0
 
 
 class ActorCritic(torch.nn.Module):
@@ -90,13 +83,9 @@ class A2cLearner(BagLearner):
         self.rollouts = Rollouts()
 
     def table(self, seen: list[ObservationBags]) -> LogitTable:
-        """Return logits, with the penalty for repeated actions, and values."""
+        """Return logits and values."""
         table: LogitTable = self.online(scenes_of(seen))
-        tried = np.zeros(table.logits.shape, np.float32)
-        for row, one in zip(tried, seen, strict=True):
-            row[: len(one.commands)] = one.times
-        penalty = self.settings.repeat_penalty * torch.from_numpy(tried).to(table.logits.device)
-        return LogitTable(table.logits - penalty, table.values)
+        return table
 
     def act(self, seen: list[ObservationBags], *, explore: bool) -> list[int]:
         """Draw from the policy, or choose its likeliest action."""

@@ -17,7 +17,7 @@ import numpy as np
 from gym_memory.baselines.rl.drrn import DrrnLearner, DrrnSettings
 from gym_memory.baselines.rl.shared.bags import ObservationBags
 from gym_memory.baselines.rl.shared.learner import Experience, LearnedPolicy
-from gym_memory.baselines.rl.shared.replay import BagStore, StoredBags, distinct, numbers_of, torch
+from gym_memory.baselines.rl.shared.replay import BagStore, Ints, torch
 from gym_memory.baselines.rl.shared.rollouts import cells
 from gym_memory.baselines.rl.shared.teachers import PlannerTeacher, RecordedTeacher, TeacherAdvice
 from gym_memory.baselines.rules.plan import Plan
@@ -48,6 +48,9 @@ class BcSettings(DrrnSettings):
         ),
     ] = 5000
     rl_after: Annotated[int, Help("Steps before RL begins; 0: never.", low=0)] = 0
+    temperature: Annotated[
+        float, Help("Of the softmax that cross-entropy raises, in units of reward.", above=0)
+    ] = 0.1
     clone_every: Annotated[int, Help("RL updates a cloning update; 0: RL alone.", low=0)] = 4
     shown: Annotated[int, Help("Labelled states kept; the first ones.", low=1)] = 65536
     learn_start: Annotated[int, Help("Steps before the first update.", low=0)] = 200
@@ -83,7 +86,7 @@ class BcLearner(DrrnLearner):
         self.teacher: PlannerTeacher | RecordedTeacher | None = None
         # Its own store: shown states stay when the replay forgets.
         self.shown_bags = BagStore()
-        self.labelled: list[tuple[StoredBags, int]] = []
+        self.labelled: list[tuple[Ints, int]] = []
 
     # ------------------------------------------------------------ acting
 
@@ -175,8 +178,8 @@ class BcLearner(DrrnLearner):
         drawn = self.rng.integers(len(self.labelled), size=s.batch)
         shown, labels = zip(*(self.labelled[number] for number in drawn), strict=True)
         counts = np.array([len(obs) - 1 for obs in shown], np.int64)
-        states = [obs[0] for obs in shown for _ in obs[1:]]
-        bags, pairs = distinct(states, [action for obs in shown for action in obs[1:]])
+        states = np.repeat([obs[0] for obs in shown], counts)
+        bags, pairs = self.shown_bags.distinct(states, np.concatenate([obs[1:] for obs in shown]))
         values = self.online(bags, *pairs)
         logits = values.new_full((s.batch, int(counts.max())), -torch.inf)
         logits[cells(counts, values.device)] = values / s.temperature
@@ -191,14 +194,14 @@ class BcLearner(DrrnLearner):
     def progress(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """Return also the shown states."""
         tensors, record = super().progress()
-        labelled = [[numbers_of(obs), label] for obs, label in self.labelled]
-        return tensors, {**record, "shown": self.shown_bags.state(), "labelled": labelled}
+        shown = {"shown": self.shown_bags.state(), "labelled": self.labelled}
+        return tensors, {**record, **shown}
 
     def load_progress(self, tensors: dict[str, Any], record: dict[str, Any]) -> None:
         """Replace them."""
         super().load_progress(tensors, record)
-        read = self.shown_bags.load_state(record["shown"], self.bag_of)
-        self.labelled = [(read(numbers), label) for numbers, label in record["labelled"]]
+        self.shown_bags.load_state(record["shown"], self.bag_of)
+        self.labelled = [(np.array(obs), label) for obs, label in record["labelled"]]
 
 
 class Bc(LearnedPolicy):

@@ -2,16 +2,15 @@
 
 Differences from the paper and from public DRRNs of text games: double DQN with a target network,
 n-step returns, prioritized replay whose priorities are really updated, a small network over both
-encodings where He et al. take an inner product (``value=inner``), and situations and actions that
-are described by relations of the recalled facts without names
-(:mod:`gym_memory.baselines.rl.shared.features`).
+encodings where He et al. take an inner product, and situations and actions that are described by
+relations of the recalled facts without names (:mod:`gym_memory.baselines.rl.shared.features`).
 """
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,10 +30,7 @@ from gym_memory.baselines.rl.shared.replay import (
     Ints,
     NStep,
     Replay,
-    StoredBags,
     StoredTransition,
-    distinct,
-    numbers_of,
     torch,
 )
 from gym_memory.core.settings import Help, check_int
@@ -51,39 +47,19 @@ class DrrnSettings(BagSettings):
     capacity: Annotated[int, Help("Transitions in the replay, at least a batch.", low=1)] = 65536
     alpha: Annotated[float, Help("Prioritization: 0 none, 1 full.", low=0, high=1)] = 0.6
     beta: Annotated[float, Help("Correction of the uneven draw.", low=0, high=1)] = 0.4
-    reward_boost: Annotated[
-        float, Help("Factor on the first priority of a transition with a reward.", above=0)
-    ] = 1.0
     learn_start: Annotated[int, Help("Steps before the first update.", low=0)] = 500
     update_every: Annotated[int, Help("Environment steps an update.", low=1)] = 4
     target_every: Annotated[int, Help("Updates between copies to the target network.", 1)] = 200
-    explore: Annotated[
-        Literal["epsilon", "softmax"],
-        Help("epsilon: greedy but for a share of random actions; softmax: drawn by value."),
-    ] = "epsilon"
     epsilon_start: Annotated[float, Help("First share of random actions.", 0, 1)] = 1.0
     epsilon_end: Annotated[float, Help("Last share of random actions.", low=0, high=1)] = 0.05
     epsilon_steps: Annotated[int, Help("Steps over which the share falls.", low=0)] = 8000
-    temperature: Annotated[float, Help("Of softmax, in units of reward.", above=0)] = 0.1
-    # The next three go by the game's bare text, so they are the same for all memories.
-    repeat_penalty: Annotated[
+    discovery_bonus: Annotated[
         float,
         Help(
-            "Value that a command loses, while acting, for each time that it was given after this "
-            "text in this episode: it breaks circles."
+            "Added reward for a text with a word that is new in the episode. It goes by the "
+            "game's bare text, so it is the same for all memories."
         ),
     ] = 0.0
-    count_bonus: Annotated[
-        float, Help("Added reward for the n-th time of a text in a task, divided by sqrt(n).")
-    ] = 0.0
-    discovery_bonus: Annotated[
-        float, Help("Added reward for a text with a word that is new in the episode.")
-    ] = 0.0
-
-    value: Annotated[
-        Literal["network", "inner"],
-        Help("Q of two encodings: a network over both (ours), or their inner product (the paper)."),
-    ] = "network"
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -91,15 +67,11 @@ class DrrnSettings(BagSettings):
 
 
 class QNetwork(torch.nn.Module):
-    """Q = w . relu(A s + B a + c), with one more layer between: cheap with many actions.
-
-    ``value="inner"``: Q = tanh(A s + c) . tanh(B a), DRRN's interaction function (He et al.).
-    """
+    """Q = w . relu(A s + B a + c), with one more layer between: cheap with many actions."""
 
     def __init__(self, settings: DrrnSettings):
         super().__init__()
         self.encoder = BagEncoder(settings.vocabulary, settings.dim)
-        self.inner = settings.value == "inner"
         self.of_state = torch.nn.Linear(settings.dim, settings.hidden)
         self.of_action = torch.nn.Linear(settings.dim, settings.hidden, bias=False)
         self.layer = torch.nn.Linear(settings.hidden, settings.hidden)
@@ -118,10 +90,7 @@ class QNetwork(torch.nn.Module):
         device = encoded.device
         s = self.of_state(encoded[torch.from_numpy(used).to(device)])
         a = self.of_action(encoded)
-        s, a = s[torch.from_numpy(where).to(device)], a[torch.from_numpy(actions).to(device)]
-        if self.inner:
-            return (torch.tanh(s) * torch.tanh(a)).sum(1)
-        mixed = s + a
+        mixed = s[torch.from_numpy(where).to(device)] + a[torch.from_numpy(actions).to(device)]
         return self.head(torch.relu(self.layer(torch.relu(mixed)))).squeeze(1)
 
 
@@ -139,7 +108,6 @@ class DrrnLearner(BagLearner):
         self.bags = BagStore()
         self.replay = Replay(settings.capacity, settings.alpha)
         self.slots: dict[int, NStep] = {}
-        self.counts: dict[str, int] = {}
 
     # ------------------------------------------------------------ acting
 
@@ -151,21 +119,15 @@ class DrrnLearner(BagLearner):
         return s.epsilon_start + done * (s.epsilon_end - s.epsilon_start)
 
     def act(self, seen: list[ObservationBags], *, explore: bool) -> list[int]:
-        """Choose greedily, or as the setting ``explore`` says."""
-        s, rng = self.settings, self.rng
+        """Choose greedily; to explore, a share of actions at random."""
         chosen = [-1] * len(seen)
-        if explore and s.explore == "epsilon":
-            epsilon = self.epsilon
-            for i, one in enumerate(seen):
-                if rng.random() < epsilon:
-                    chosen[i] = int(rng.integers(len(one.commands)))
+        for i, one in enumerate(seen if explore else ()):
+            if self.rng.random() < self.epsilon:
+                chosen[i] = int(self.rng.integers(len(one.bags) - 1))
         greedy = [i for i, choice in enumerate(chosen) if choice < 0]
         for i, values in zip(greedy, self.values([seen[i] for i in greedy]), strict=True):
-            liked = values - s.repeat_penalty * np.array(seen[i].times)
-            if explore and s.explore == "softmax":
-                liked = liked / s.temperature + rng.gumbel(size=len(liked))
             # Equal actions stay equal whatever else is in the batch: the first one is taken.
-            chosen[i] = int(np.argmax(np.round(liked, 4)))
+            chosen[i] = int(np.argmax(np.round(values.astype(float), 4)))
         return chosen
 
     def values(self, seen: list[ObservationBags]) -> list[NDArray[np.float32]]:
@@ -185,10 +147,6 @@ class DrrnLearner(BagLearner):
         s, e = self.settings, experience
         self.steps += 1
         reward = e.reward
-        if s.count_bonus:
-            key = f"{e.task_id} {e.next_seen.place}"
-            self.counts[key] = self.counts.get(key, 0) + 1
-            reward += s.count_bonus / self.counts[key] ** 0.5
         if len(e.next_seen.known) > len(e.seen.known):
             reward += s.discovery_bonus
         queue = self.slots.setdefault(slot, NStep(s.n_steps, s.gamma))
@@ -200,16 +158,15 @@ class DrrnLearner(BagLearner):
             terminated=e.terminated,
             truncated=e.truncated,
         ):
-            self.replay.add(stored, s.reward_boost if stored.reward > 0 else 1.0)
+            self.replay.add(stored)
         if self.steps % self.replay.capacity == 0:
-            # The replay has overwritten the others.
-            used = {bag.number: bag for obs in self._stored_observations() for bag in obs}
-            self.bags.keep(used.values())
+            self.bags.keep(self._stored_observations())  # the replay has overwritten the others
 
-    def _stored_observations(self) -> Iterator[StoredBags]:
+    def _stored_observations(self) -> Iterator[Ints]:
         for stored in self.replay.transitions:
             yield stored.obs
-            yield stored.next_obs or ()
+            if stored.next_obs is not None:
+                yield stored.next_obs
         for queue in self.slots.values():
             for obs, _, _ in queue.steps:
                 yield obs
@@ -234,10 +191,9 @@ class DrrnLearner(BagLearner):
         rewards = np.array([t.reward for t in transitions])
         discounts = np.array([t.discount for t in transitions])
         goals = rewards + discounts * self.next_values(transitions)
-        bags, (states, actions) = distinct(
-            [t.obs[0] for t in transitions], [t.obs[1 + t.action] for t in transitions]
-        )
-        values = self.online(bags, states, actions)
+        states, actions = zip(*((t.obs[0], t.obs[1 + t.action]) for t in transitions), strict=True)
+        bags, pairs = self.bags.distinct(np.array(states), np.array(actions))
+        values = self.online(bags, *pairs)
         target = torch.from_numpy(goals.astype(np.float32)).to(values.device)
         weights = torch.from_numpy(drawn.weights.astype(np.float32)).to(values.device)
         losses = torch.nn.functional.smooth_l1_loss(values, target, reduction="none")
@@ -258,19 +214,19 @@ class DrrnLearner(BagLearner):
     def next_values(self, transitions: list[StoredTransition]) -> NDArray[np.float64]:
         """Return the values of next states; the online network chooses, the target values it."""
         found = np.zeros(len(transitions))
-        alive = [n for n, stored in enumerate(transitions) if stored.next_obs]
-        if not alive:
+        later = {n: t.next_obs for n, t in enumerate(transitions) if t.next_obs is not None}
+        if not later:
             return found
-        situations = [transitions[n].next_obs[0] for n in alive]
-        actions = [transitions[n].next_obs[1:] for n in alive]
-        counts = [len(one) for one in actions]
+        states = np.array([obs[0] for obs in later.values()])
+        counts = np.array([len(obs) - 1 for obs in later.values()])
+        actions = np.concatenate([obs[1:] for obs in later.values()])
+        ends = np.cumsum(counts)
         with torch.inference_mode():
-            each = [s for s, count in zip(situations, counts, strict=True) for _ in range(count)]
-            bags, pairs = distinct(each, [action for one in actions for action in one])
-            values = np.split(self.online(bags, *pairs).cpu().numpy(), np.cumsum(counts)[:-1])
-            best = [one[int(v.argmax())] for one, v in zip(actions, values, strict=True)]
-            bags, pairs = distinct(situations, best)
-            found[alive] = self.target(bags, *pairs).cpu().numpy()
+            bags, pairs = self.bags.distinct(np.repeat(states, counts), actions)
+            values = np.split(self.online(bags, *pairs).cpu().numpy(), ends[:-1])
+            best = ends - counts + [one.argmax() for one in values]
+            bags, pairs = self.bags.distinct(states, actions[best])
+            found[list(later)] = self.target(bags, *pairs).cpu().numpy()
         return found
 
     # ------------------------------------------------------------ checkpoints
@@ -281,26 +237,21 @@ class DrrnLearner(BagLearner):
         return tensors | prefixed("target", self.target.state_dict()), {
             **record,
             "bags": self.bags.state(),
-            "replay": self.replay.state(numbers_of),
-            "slots": {
-                str(slot): [[numbers_of(obs), *rest] for obs, *rest in queue.steps]
-                for slot, queue in self.slots.items()
-            },
-            "counts": self.counts,
+            "replay": self.replay.state(),
+            "slots": {str(slot): list(queue.steps) for slot, queue in self.slots.items()},
         }
 
     def load_progress(self, tensors: dict[str, Any], record: dict[str, Any]) -> None:
         """Replace them."""
         super().load_progress(tensors, record)
         self.target.load_state_dict(part(tensors, "target"))
-        read = self.bags.load_state(record["bags"], self.bag_of)
-        self.replay.load_state(record["replay"], read)
+        self.bags.load_state(record["bags"], self.bag_of)
+        self.replay.load_state(record["replay"])
         s = self.settings
         self.slots = {
-            int(slot): NStep(s.n_steps, s.gamma, [(read(obs), *rest) for obs, *rest in steps])
+            int(slot): NStep(s.n_steps, s.gamma, [(np.array(obs), *rest) for obs, *rest in steps])
             for slot, steps in record["slots"].items()
         }
-        self.counts = record["counts"]
 
 
 class Drrn(LearnedPolicy):

@@ -108,19 +108,6 @@ class LtlGataLearner(GataLearner):
             experience = experience._replace(reward=reward)
         super().observe(slot, experience)
 
-    def pack(self, seen: ObservationBags) -> list[Any]:
-        """Return it as JSON-able values."""
-        return [*super().pack(seen), seen.todo]
-
-    def unpack(self, packed: list[Any]) -> ObservationBags:
-        """Return the inverse of :meth:`pack`."""
-        *rest, todo = packed
-        return super().unpack(rest)._replace(todo=_tuples(todo))
-
-
-def _tuples(value: Any) -> Any:
-    return tuple(map(_tuples, value)) if isinstance(value, list | tuple) else value
-
 
 class LtlGata(LearnedPolicy):
     """A trained LTL-GATA."""

@@ -22,7 +22,7 @@ from gym_memory.wrappers import MemoryObservation
 
 pytestmark = pytest.mark.slow
 
-SMALL = A2cSettings(dim=8, hidden=8, vocabulary=256, n_steps=4, lr=2e-2, repeat_penalty=0.0)
+SMALL = A2cSettings(dim=8, hidden=8, vocabulary=256, n_steps=4, lr=2e-2)
 
 
 def obs(place: str, *actions: str) -> Any:
@@ -77,15 +77,6 @@ def test_it_learns_a_corridor() -> None:
     chances = torch.softmax(learner.table(seen).logits.detach(), 1)[:, 0]
     assert float(chances.min()) > 0.7
     assert learner.act(seen, explore=False) == [0, 0, 0]
-
-
-def test_what_was_tried_here_is_less_likely() -> None:
-    learner = A2cLearner(dataclasses.replace(SMALL, repeat_penalty=1.0))
-    seen, taken = None, []
-    for _ in range(6):
-        seen = learner.see(obs("a", "x", "y", "z"), "", seen, taken[-1] if taken else -1)
-        taken += learner.act([seen], explore=False)
-    assert sorted(taken[:3]) == sorted(taken[3:]) == [0, 1, 2]
 
 
 def make_env(split: str) -> Any:

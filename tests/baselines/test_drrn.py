@@ -74,10 +74,9 @@ def corridor(learner: DrrnLearner, episodes: int, rng: np.random.Generator) -> N
             here, before = there, seen
 
 
-@pytest.mark.parametrize("value", ["network", "inner"])
-def test_it_learns_the_values_of_a_corridor(value: Any) -> None:
+def test_it_learns_the_values_of_a_corridor() -> None:
     learner = DrrnLearner(
-        dataclasses.replace(SMALL, lr=5e-3, update_every=1, target_every=20, value=value), seed=0
+        dataclasses.replace(SMALL, lr=5e-3, update_every=1, target_every=20), seed=0
     )
     corridor(learner, 100, np.random.default_rng(0))
     for steps_left, room in enumerate("cba"):
@@ -110,11 +109,11 @@ def test_double_dqn_targets() -> None:
         if stored.next_obs is None:
             assert found[number] == 0
             continue
-        pairs = [bag.content for bag in stored.next_obs]
-        index = np.arange(1, len(pairs))
+        pairs, (places,) = learner.bags.distinct(stored.next_obs)
+        state, index = np.repeat(places[:1], len(places) - 1), places[1:]
         with torch.no_grad():
-            online = learner.online(pairs, np.zeros(len(index), np.int64), index)
-            target = learner.target(pairs, np.zeros(len(index), np.int64), index)
+            online = learner.online(pairs, state, index)
+            target = learner.target(pairs, state, index)
         assert found[number] == pytest.approx(float(target[int(online.argmax())]), abs=1e-5)
 
 
@@ -129,31 +128,6 @@ def test_exploration_is_seeded_and_falls_off() -> None:
     assert learner.epsilon == 1.0
     corridor(learner, 3, np.random.default_rng(0))
     assert learner.epsilon == 0.0
-    soft = DrrnLearner(dataclasses.replace(SMALL, explore="softmax", temperature=100.0))
-    seen = [soft.see(obs("a", "x", "y", "z"))] * 300
-    share = np.bincount(soft.act(seen, explore=True)) / 300
-    assert share.min() > 0.25
-
-
-def test_what_was_tried_here_is_tried_less() -> None:
-    learner = DrrnLearner(dataclasses.replace(SMALL, repeat_penalty=1.0), seed=0)
-    seen, taken = None, []
-    for _ in range(6):
-        seen = learner.see(obs("a", "x", "y", "z"), "", seen, taken[-1] if taken else -1)
-        taken += learner.act([seen], explore=False)
-    assert sorted(taken[:3]) == sorted(taken[3:]) == [0, 1, 2]
-    elsewhere = learner.see(obs("b", "x", "y", "z"), "", seen, taken[-1])
-    fresh = learner.see(obs("b", "x", "y", "z"))
-    assert learner.act([elsewhere], explore=False) == learner.act([fresh], explore=False)
-
-
-def test_a_new_text_is_worth_something() -> None:
-    learner = DrrnLearner(dataclasses.replace(SMALL, count_bonus=0.5), seed=0)
-    one, two = (learner.see(obs(room, "x"), "game") for room in "ab")
-    for _ in range(4):
-        learner.observe(0, Experience("game", one, 0, 0.0, two, False, False))
-    rewards = [stored.reward for stored in learner.replay.transitions]
-    np.testing.assert_allclose(rewards, 0.5 / np.sqrt([1, 2, 3, 4]))
 
 
 @pytest.mark.parametrize("facts", [True, False])
@@ -170,24 +144,23 @@ def test_what_episode_has_not_shown_before_is_worth_something(facts: bool) -> No
     assert rewards == [1.5, 1.0, 1.0, 1.5, 1.0]
 
 
-def test_what_is_counted_is_the_same_whatever_the_memory() -> None:
-    """Bonus, penalty and counts must not carry the memory past the observation."""
+def test_known_words_are_the_same_whatever_the_memory() -> None:
+    """The bonus must not carry the memory past the observation."""
     shown = [obs(room, "x", "y") for room in "abbca"]
     bare = [{**each, "triples": (), "memory": "another text"} for each in shown]
-    counted = []
+    known = []
     for episode in (shown, bare):
         learner, seen, found = DrrnLearner(SMALL), None, []
         for each in episode:
             seen = learner.see(each, "game", seen, 1)
-            found.append((seen.place, seen.commands, seen.tried, seen.known))
-        counted.append(found)
-    assert counted[0] == counted[1]
-    assert len({place for place, *_ in counted[0]}) == 3
+            found.append(seen.known)
+        known.append(found)
+    assert known[0] == known[1]
+    assert [len(words) for words in known[0]] == [1, 2, 2, 3, 3]
 
 
 def test_reward_stays_bare_unless_a_bonus_is_set() -> None:
-    plain = DrrnSettings()
-    assert (plain.repeat_penalty, plain.count_bonus, plain.discovery_bonus) == (0, 0, 0)
+    assert DrrnSettings().discovery_bonus == 0
 
 
 def test_what_is_overwritten_is_forgotten() -> None:

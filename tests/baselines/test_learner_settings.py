@@ -152,10 +152,10 @@ def test_the_nearest_docstring_counts() -> None:
         ("drrn", {"words": "never"}, "unknown words 'never': expected one of always, auto"),
         (
             "drrn",
-            {"explore": "greedy"},
-            "unknown explore 'greedy': expected one of epsilon, softmax",
+            {"facts": "greedy"},
+            "unknown facts 'greedy': expected one of plain, related, rendered",
         ),
-        ("drrn", {"explore": "soft"}, "unknown explore 'soft'.*Did you mean 'softmax'"),
+        ("drrn", {"facts": "plane"}, "unknown facts 'plane'.*Did you mean 'plain'"),
         ("gata", {"neighbourhood": "maybe"}, "neighbourhood as True or False, got 'maybe'"),
         ("gata", {"tokens": 0}, "tokens as an int >= 1"),
         ("gata", {"gama": 0.9}, "unknown setting 'gama'.*Did you mean 'gamma'"),

@@ -103,13 +103,6 @@ def test_new_ones_take_place_of_oldest_with_largest_priority() -> None:
     assert [stored.obs for stored in replay.transitions] == [77, 1, 2, 3]
 
 
-def test_a_boost_brings_rewards_forward() -> None:
-    replay = Replay(4, alpha=1.0)
-    replay.add(StoredTransition(0, 0, 0.0, 1, 0.9))
-    replay.add(StoredTransition(1, 0, 1.0, 2, 0.9), boost=3.0)
-    np.testing.assert_allclose(replay.probabilities(), [0.25, 0.75])
-
-
 @given(st.lists(st.floats(0, 100), min_size=1, max_size=40), st.integers(0, 2**32 - 1))
 @settings(max_examples=40)
 def test_only_what_is_stored_is_drawn(errors: list[float], seed: int) -> None:
@@ -125,7 +118,7 @@ def test_only_what_is_stored_is_drawn(errors: list[float], seed: int) -> None:
 def test_state_comes_back_as_it_was() -> None:
     replay, twin = filled(11), Replay(8, alpha=1.0, epsilon=0.0)
     replay.update(np.arange(8), np.arange(1.0, 9.0))
-    twin.load_state(json.loads(json.dumps(replay.state(lambda obs: obs))), lambda obs: obs)
+    twin.load_state(json.loads(json.dumps(replay.state())))
     for _ in range(3):
         one = replay.draw(16, 0.4, np.random.default_rng(2))
         other = twin.draw(16, 0.4, np.random.default_rng(2))

@@ -37,7 +37,6 @@ TINY = DrrnSettings(
     learn_start=40,
     target_every=5,
     epsilon_steps=100,
-    count_bonus=0.05,
     n_steps=2,
 )
 SHORT = TrainSettings(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import zlib
 from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
@@ -57,9 +56,11 @@ class BagEncoder(torch.nn.Module):
 
     def __init__(self, rows: int, dim: int):
         super().__init__()
-        self.bag = torch.nn.EmbeddingBag(rows, dim, mode="sum", padding_idx=0)
+        self.bag = torch.nn.EmbeddingBag(rows, dim, mode="sum")
         # An embedding that was hardly trained should have hardly any effect.
         torch.nn.init.zeros_(self.bag.weight)
+        # Row 0 stays zero; with ``padding_idx`` torch would take eight times as long.
+        self.bag.weight.register_post_accumulate_grad_hook(_clear_row_0)
 
     def forward(self, bags: Batch) -> torch.Tensor:
         """Encode bags: float32 of shape (bags, dim)."""
@@ -68,29 +69,23 @@ class BagEncoder(torch.nn.Module):
         return found
 
 
+def _clear_row_0(weight: torch.Tensor) -> None:
+    assert weight.grad is not None
+    weight.grad[0] = 0
+
+
 class ObservationBags(NamedTuple):
     """An observation as bags of numbers.
 
     Attributes:
         bags: The situation's bag, then each action's.
-        place: Stable hash of the game's text, which is the same whatever the memory.
-        commands: Stable hash of each action's text.
-        tried: Times that each command was given in each place of the episode so far.
         known: The words of the game's texts in the episode so far.
         todo: Instructions still to be followed, where a learner keeps them.
     """
 
     bags: tuple[Any, ...]
-    place: int
-    commands: tuple[int, ...]
-    tried: dict[tuple[int, int], int]
     known: frozenset[str]
     todo: tuple[Any, ...] = ()
-
-    @property
-    def times(self) -> list[int]:
-        """Return how often each action was taken in this place of the episode so far."""
-        return [self.tried.get((self.place, command), 0) for command in self.commands]
 
 
 class Scenes(NamedTuple):
@@ -160,16 +155,9 @@ class BagLearner(Learner):
         self.vocabulary.frozen = not task_id
         s = self.settings
         state, actions = describe(obs, self.lexicon, task_id, words=s.words, facts=s.facts)
-        bags = [tuple(self.vocabulary.rows(features)) for features in (state, *actions)]
-        tried: dict[tuple[int, int], int] = {}
-        # Counts go by the bare text: a memory is to help as an observation, and only so.
+        bags = tuple(tuple(self.vocabulary.rows(features)) for features in (state, *actions))
         known = frozenset(compounds(obs["text"]))
-        if before is not None:
-            done = (before.place, before.commands[action])
-            tried = {**before.tried, done: before.tried.get(done, 0) + 1}
-            known |= before.known
-        commands = tuple(_code(command) for command in obs["valid_actions"])
-        return ObservationBags(tuple(bags), _code(obs["text"]), commands, tried, known)
+        return ObservationBags(bags, known | before.known if before is not None else known)
 
     def bag_of(self, packed: list[Any]) -> Any:
         """Return a bag from its JSON-able values."""
@@ -177,15 +165,12 @@ class BagLearner(Learner):
 
     def pack(self, seen: ObservationBags) -> list[Any]:
         """Return it as JSON-able values."""
-        tried = [[*pair, times] for pair, times in seen.tried.items()]
-        return [*seen[:3], tried, sorted(seen.known)]
+        return [seen.bags, sorted(seen.known), seen.todo]
 
     def unpack(self, packed: list[Any]) -> ObservationBags:
         """Return the inverse of :meth:`pack`."""
-        bags, place, commands, tried, known = packed
-        tried = {(there, command): times for there, command, times in tried}
-        bags = tuple(map(self.bag_of, bags))
-        return ObservationBags(bags, place, tuple(commands), tried, frozenset(known))
+        bags, known, todo = packed
+        return ObservationBags(tuple(map(self.bag_of, bags)), frozenset(known), _tuples(todo))
 
     def weights(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """Return the network, the rows of its features, the common names."""
@@ -199,5 +184,5 @@ class BagLearner(Learner):
         self.lexicon.load_state(record["lexicon"])
 
 
-def _code(text: str) -> int:
-    return zlib.crc32(text.encode())
+def _tuples(value: Any) -> Any:
+    return tuple(map(_tuples, value)) if isinstance(value, list) else value

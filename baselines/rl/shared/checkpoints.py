@@ -100,9 +100,10 @@ def part(tensors: dict[str, Any], name: str) -> dict[str, Any]:
 
 
 def packed(record: Any) -> Any:
-    """Return JSON-able values as a tensor, as a header takes 100 MB at most."""
+    """Return values as of JSON, and arrays, as a tensor: a header takes 100 MB at most."""
     torch = require("torch", "rl", "checkpoints")
-    return torch.frombuffer(bytearray(json.dumps(record).encode()), dtype=torch.uint8)
+    text = json.dumps(record, default=lambda array: array.tolist())
+    return torch.frombuffer(bytearray(text.encode()), dtype=torch.uint8)
 
 
 def unpacked(tensor: Any) -> Any:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
-from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -20,8 +19,7 @@ if TYPE_CHECKING:
 else:
     torch = require("torch", "rl", "the RL baselines")
 
-__all__ = ["Bag", "BagStore", "Batch", "Ints", "NStep", "Replay", "Sample", "StoredBags"]
-__all__ += ["StoredTransition", "distinct", "numbers_of", "torch"]
+__all__ = ["BagStore", "Batch", "Ints", "NStep", "Replay", "Sample", "StoredTransition", "torch"]
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -53,100 +51,82 @@ class Batch(NamedTuple):
         return Batch(self.values[where], offsets, lengths)
 
 
-class Bag(NamedTuple):
-    """A situation or an action as a network sees it, with its number in a store."""
-
-    number: int
-    content: Any
-
-
-StoredBags = tuple[Bag, ...]
-"""An observation: the bag of the situation, then that of every valid action."""
-
-
 class BagStore:
     """Distinct bags, numbered as they come; the same action occurs in most observations."""
 
     def __init__(self) -> None:
-        self._bags: dict[Any, Bag] = {}
+        self._bags: dict[int, Any] = {}
+        self._numbers: dict[Any, int] = {}
         self._next = 0
 
     def __len__(self) -> int:
         return len(self._bags)
 
-    def add(self, contents: Iterable[Any]) -> StoredBags:
-        """Return the bags of an observation; store those that are new."""
-        return tuple(self._bags.get(content) or self._new(content) for content in contents)
+    def add(self, bags: Iterable[Any]) -> Ints:
+        """Return the numbers of an observation's bags; store those that are new."""
+        found = []
+        for bag in bags:
+            number = self._numbers.get(bag)
+            if number is None:
+                number = self._numbers[bag] = self._next
+                self._bags[number] = bag
+                self._next += 1
+            found.append(number)
+        return np.array(found, np.int64)
 
-    def _new(self, content: Any) -> Bag:
-        bag = self._bags[content] = Bag(self._next, content)
-        self._next += 1
-        return bag
+    def distinct(self, *columns: Ints) -> tuple[list[Any], list[Ints]]:
+        """Return the distinct bags of some columns, and the columns as places among these."""
+        numbers, places = np.unique(np.concatenate(columns), return_inverse=True)
+        ends = np.cumsum([len(column) for column in columns])
+        return [self._bags[number] for number in numbers.tolist()], np.split(places, ends[:-1])
 
-    def keep(self, bags: Iterable[Bag]) -> None:
-        """Forget all bags but these."""
-        self._bags = {bag.content: bag for bag in bags}
+    def keep(self, observations: Iterable[Ints]) -> None:
+        """Forget all bags but those of some observations."""
+        used = set(np.concatenate([*observations, np.zeros(0, np.int64)]).tolist())
+        self._bags = {number: bag for number, bag in self._bags.items() if number in used}
+        self._numbers = {bag: number for number, bag in self._bags.items()}
 
     def state(self) -> list[Any]:
-        """Return the next number, then every bag, as JSON-able values."""
-        return [self._next, *self._bags.values()]
+        """Return the next number, then every bag with its own, as JSON-able values."""
+        return [self._next, *self._bags.items()]
 
-    def load_state(
-        self, state: list[Any], content: Callable[[Any], Any]
-    ) -> Callable[[list[int] | None], Any]:
-        """Replace everything; return a reader of observations that :func:`numbers_of` wrote.
-
-        ``content`` makes a bag of JSON-able values.
-        """
+    def load_state(self, state: list[Any], bag_of: Callable[[Any], Any]) -> None:
+        """Replace everything; ``bag_of`` makes a bag of JSON-able values."""
         self._next, *bags = state
-        found = {number: Bag(number, content(stored)) for number, stored in bags}
-        self.keep(found.values())
-        return lambda numbers: tuple(found[n] for n in numbers) if numbers else None
-
-
-def numbers_of(obs: StoredBags | None) -> list[int] | None:
-    """Return the numbers of an observation's bags."""
-    return [bag.number for bag in obs] if obs else None
-
-
-def distinct(*columns: Sequence[Bag]) -> tuple[list[Any], list[Ints]]:
-    """Return the distinct bags of some columns, and the columns as places among these."""
-    found: dict[int, Any] = {}
-    for column in columns:
-        found.update(column)  # a bag is a pair
-    place = {number: n for n, number in enumerate(sorted(found))}
-    numbers = (map(place.__getitem__, map(itemgetter(0), column)) for column in columns)
-    places = [np.fromiter(n, np.int64, len(c)) for n, c in zip(numbers, columns, strict=True)]
-    return [found[number] for number in place], places
+        self._bags = {number: bag_of(stored) for number, stored in bags}
+        self._numbers = {bag: number for number, bag in self._bags.items()}
 
 
 # ------------------------------------------------------------ off-policy
 
 
 class StoredTransition(NamedTuple):
-    """A transition over up to n steps; at the end ``next_obs`` is None and ``discount`` 0."""
+    """A transition over up to n steps; at the end ``next_obs`` is None and ``discount`` 0.
 
-    obs: Any
+    An observation is the numbers of its bags: that of the situation, then that of each action.
+    """
+
+    obs: Ints
     action: int
     reward: float
-    next_obs: Any
+    next_obs: Ints | None
     discount: float
 
 
 class NStep:
     """A queue that turns the steps of one episode into n-step transitions."""
 
-    def __init__(self, n: int, gamma: float, steps: Iterable[tuple[Any, int, float]] = ()):
+    def __init__(self, n: int, gamma: float, steps: Iterable[tuple[Ints, int, float]] = ()):
         self.n, self.gamma = n, gamma
         self.steps = deque(steps)
         """Steps not yet given out, oldest first: observation, action, reward."""
 
     def add(
         self,
-        obs: Any,
+        obs: Ints,
         action: int,
         reward: float,
-        next_obs: Any,
+        next_obs: Ints | None,
         *,
         terminated: bool = False,
         truncated: bool = False,
@@ -161,10 +141,10 @@ class NStep:
             return []
         return [self._oldest(next_obs, end=False)]
 
-    def _flush(self, next_obs: Any, *, end: bool) -> list[StoredTransition]:
+    def _flush(self, next_obs: Ints | None, *, end: bool) -> list[StoredTransition]:
         return [self._oldest(next_obs, end=end) for _ in range(len(self.steps))]
 
-    def _oldest(self, next_obs: Any, *, end: bool) -> StoredTransition:
+    def _oldest(self, next_obs: Ints | None, *, end: bool) -> StoredTransition:
         total, discount = 0.0, 1.0
         for _, _, reward in self.steps:
             total += discount * reward
@@ -204,11 +184,11 @@ class Replay:
     def __len__(self) -> int:
         return len(self.transitions)
 
-    def add(self, stored: StoredTransition, boost: float = 1.0) -> None:
-        """Put a transition in the place of the oldest, its first priority times ``boost``."""
+    def add(self, stored: StoredTransition) -> None:
+        """Put a transition in the place of the oldest."""
         place = self._next
         self.transitions[place : place + 1] = [stored]
-        self._set_one(place, self._largest * boost)
+        self._set_one(place, self._largest)
         self._next = (place + 1) % self.capacity
 
     def draw(self, batch: int, beta: float, rng: np.random.Generator) -> Sample:
@@ -260,23 +240,20 @@ class Replay:
             node >>= 1
             tree[node] = tree[2 * node] + tree[2 * node + 1]
 
-    def state(self, pack: Callable[[Any], Any]) -> dict[str, Any]:
-        """Return JSON-able values; ``pack`` makes such of an observation."""
+    def state(self) -> dict[str, Any]:
+        """Return values as of JSON, observations as they are."""
         return {
-            "transitions": [
-                [pack(t.obs), t.action, t.reward, pack(t.next_obs), t.discount]
-                for t in self.transitions
-            ],
+            "transitions": self.transitions,
             "leaves": self._tree[self.capacity : self.capacity + len(self)].tolist(),
             "next": self._next,
             "largest": self._largest,
         }
 
-    def load_state(self, record: dict[str, Any], unpack: Callable[[Any], Any]) -> None:
+    def load_state(self, record: dict[str, Any]) -> None:
         """Replace everything by what :meth:`state` returned."""
         self.transitions = [
-            StoredTransition(unpack(obs), action, reward, unpack(next_obs), discount)
-            for obs, action, reward, next_obs, discount in record["transitions"]
+            StoredTransition(np.array(obs), action, reward, later and np.array(later), discount)
+            for obs, action, reward, later, discount in record["transitions"]
         ]
         self._next, self._largest = record["next"], record["largest"]
         self._tree[:] = 0
