@@ -32,13 +32,18 @@ IRREGULAR |= {"Said", "Broken", "Bound", "Spoken", "Thrown", "Hidden", "Gone", "
 NOUNS = {"Seed", "Speed", "Need", "Feed", "Bed", "Deed", "Breed", "Shed"}
 """Words that end as a participle does and are none."""
 
+TEXT_HOME = "gym_memory/core/text.py"
 HELPERS = {
-    "words": r"_?(?:split_|find_)?(?:words?|tokens?)(?:_of)?|_WORDS?|_TOKENS?",
+    "words": r"_?(?:split_|find_)?(?:words?|tokens?)(?:_of)?",
     "stems": r"_?stems?(?:_of)?|_?stemmed",
-    "sentences": r"_?(?:split_)?(?:sentences?)(?:_of)?|_SENTENCES?|_SENTENCE_END",
-    "articles": r"_?(?:with_|without_|drop_|strip_|an?_)?articles?|_ARTICLES?|_LEADING_ARTICLE",
+    "sentences": r"_?(?:split_)?sentences?(?:_of)?",
+    "articles": r"_?(?:without_|drop_|strip_)?articles?",
 }
-"""Names of functions and patterns that split or change words, by concept."""
+"""Names of functions that take text apart, by concept."""
+WORDS = "the red key, in a box. It opens!"
+SENTENCES = "It is dark (the lamp is off), and cold. You see: a key. Is it yours?"
+SCORING = "scoring"
+"""Part of the name of a pattern that a score keeps for itself, so that nothing else moves it."""
 
 
 class Library:
@@ -134,20 +139,67 @@ def names(library: Library) -> dict[str, list[str]]:
 
 
 def helpers(library: Library) -> dict[str, list[str]]:
-    """Return the functions and patterns that split words or sentences, by concept."""
-    found: dict[str, list[str]] = {concept: [] for concept in HELPERS}
-    for file, tree in library.tree.items():
-        for node in ast.walk(tree):
-            name = ""
-            if isinstance(node, ast.FunctionDef) and node.args.args:
-                kinds = {ast.unparse(a.annotation) for a in node.args.args if a.annotation}
-                name = node.name if kinds <= {"str", "int", "bool"} and "str" in kinds else ""
-            elif isinstance(node, ast.Assign) and "re.compile" in ast.unparse(node.value):
-                name = ast.unparse(node.targets[0])
-            for concept, pattern in HELPERS.items():
-                if name and re.fullmatch(pattern, name):
-                    found[concept].append(f"{file}:{node.lineno} {name}")
+    """Return the homes of each concept of text.
+
+    ``core/text.py`` is one home. Each of these is another:
+
+    * a pattern with which a file finds, splits or cuts text, whatever its name, if it takes an
+      example apart as the concept does. One that finds stops beside words, or that cuts sentences
+      into clauses, is the grammar of some language; one whose name says so belongs to a score;
+    * a function named for the concept that calls ``split`` or ``sub`` and no helper of the home.
+    """
+    found = {concept: [TEXT_HOME] * (TEXT_HOME in library.text) for concept in HELPERS}
+    for file, node in library.nodes():
+        concepts: list[str] = []
+        name = ""
+        if isinstance(node, ast.FunctionDef) and _splits_text(node, library.text[file]):
+            name = node.name
+            concepts = [c for c, pattern in HELPERS.items() if re.fullmatch(pattern, name)]
+        elif isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
+            name = ast.unparse(node.targets[0])
+            uses = rf"\b{re.escape(name)}\.(findall|finditer|split|sub)\("
+            concepts = _concepts(node.value, set(re.findall(uses, library.text[file])))
+        elif isinstance(node, ast.Call):
+            name = ast.unparse(node)
+            concepts = _concepts(node, {name.partition("(")[0].removeprefix("re.")} - {"compile"})
+        if file != TEXT_HOME and SCORING not in name.lower():
+            for concept in concepts:
+                found[concept].append(f"{file}:{node.lineno} {name}")
     return found
+
+
+def _splits_text(node: ast.FunctionDef, text: str) -> bool:
+    kinds = {ast.unparse(a.annotation) for a in node.args.args if a.annotation}
+    calls = {ast.unparse(call.func) for call in ast.walk(node) if isinstance(call, ast.Call)}
+    home = re.search(r"^from gym_memory\.core\.text import (.+)$", text, re.MULTILINE)
+    helpers = set(re.findall(r"\w+", home[1])) if home else set()
+    splits = any(call.endswith((".split", ".sub")) for call in calls) and not calls & helpers
+    return splits and {"str"} <= kinds <= {"str", "int", "bool"}
+
+
+def _concepts(call: ast.Call, uses: set[str]) -> list[str]:
+    """Return what a literal pattern takes apart if it is put to such uses."""
+    source = call.args[0] if call.args and ast.unparse(call.func).startswith("re.") else None
+    if not isinstance(source, ast.Constant) or not isinstance(source.value, str):
+        return []
+    flags = re.findall(
+        r"re\.([A-Z]+)", " ".join(map(ast.unparse, (*call.args[1:], *call.keywords)))
+    )
+    pattern = re.compile(source.value, sum(re.RegexFlag[flag] for flag in flags))
+
+    def parts(text: str) -> list[str]:
+        found = [m[0] for m in pattern.finditer(text)] if uses & {"findall", "finditer"} else []
+        cut = pattern.split(text) if "split" in uses and not pattern.groups else []
+        return [part.strip(" ") for part in found or cut if part.strip()]
+
+    words, found = {"red", "key", "box", "opens"}, parts(WORDS.lower())
+    sentences = [part.rstrip(".?") for part in parts(SENTENCES)]
+    taken_apart = {
+        "words": words <= set(found) and all(re.search(r"\w", part) for part in found),
+        "sentences": sentences == re.split("[.?] ?", SENTENCES)[:-1],
+        "articles": "sub" in uses and pattern.sub("", "the box") == "box" == pattern.sub("", "box"),
+    }
+    return [concept for concept, does in taken_apart.items() if does]
 
 
 def reading_list(library: Library, *start: str) -> dict[str, int]:

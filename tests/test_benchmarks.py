@@ -81,6 +81,21 @@ def test_docstrings_are_counted() -> None:
     assert load("structure").docstring_lines(ast.parse(text)) == 5
 
 
+def test_helpers_of_text_count_by_what_they_do(tmp_path: Path) -> None:
+    (tmp_path / "gym_memory").mkdir()
+    (tmp_path / "gym_memory" / "a.py").write_text(
+        'import re\n_RUN = re.compile(r"[a-z]+")\n_TOKEN = re.compile(r"[a-z]+|,")\n'
+        'found = [*_RUN.finditer(""), *_TOKEN.finditer(""), *re.split(r"[.?]", "")]\n'
+        'def drop_article(name: str) -> str:\n    return re.sub("^the ", "", name)\n',
+        "utf-8",
+    )
+    structure = load("structure")
+    homes = structure.helpers(structure.Library(tmp_path))
+    assert {concept: len(where) for concept, where in homes.items()} == {
+        "words": 1, "stems": 0, "sentences": 1, "articles": 2,
+    }  # fmt: skip
+
+
 @pytest.mark.slow
 def test_a_step_visits_policy_environment_and_memory() -> None:
     pytest.importorskip("textworld", reason="needs the extra textworld")

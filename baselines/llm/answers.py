@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from gym_memory.core.errors import ModelError
-from gym_memory.core.text import without_articles
+from gym_memory.core.text import sentence_spans, without_articles
 from gym_memory.llm.base import json_values
 from gym_memory.llm.thinking import without_thinking
 from gym_memory.memory.reading import read_operation
@@ -153,7 +153,6 @@ _ADVERB = re.compile(
     re.IGNORECASE,
 )
 _GOES_ON = re.compile(r"[^\w([]*(?:then|and|or|but|next|after|later)\b", re.IGNORECASE)
-_SENTENCE = re.compile(r"[^.!?;\n]*(?:[.!?;](?!\s|$)[^.!?;\n]*)*[.!?;]*")
 _EMPHASIS = re.compile(r"\*\*(.+?)\*\*|`([^`\n]+)`|[\"“]([^\"“”\n]+)[\"”]")
 _DOUBT = re.compile(
     r"\b(?:not?|never|cannot|either|n?or|neither|already|tried|could|might|may|if|unless|but"
@@ -366,8 +365,7 @@ def _first_line(answer: str, match: Match) -> Iterator[_Claim]:
 
 def _spoken(answer: str, match: Match) -> Iterator[_Claim]:
     """Yield the action that a sentence decides for, or puts between marks."""
-    for sentence in _SENTENCE.finditer(answer):
-        words = sentence[0].strip()
+    for words, at in sentence_spans(answer, ".!?;"):
         spoken = _INTENT.match(words)
         marked = [
             (next(filter(None, found.groups())), words[: found.start()], words[found.end() :])
@@ -381,9 +379,9 @@ def _spoken(answer: str, match: Match) -> Iterator[_Claim]:
                 bare = not f"{before}{after}".strip(_MARKS)
                 decides = bare or bool(_DECIDES.search(before)) or bool(_PRAISED.match(after))
                 if not _DOUBT.search(rest) and (not marked or decides):
-                    yield _Claim(text, found, *sentence.span())
+                    yield _Claim(text, found, at, at + len(words))
                 elif marked:
-                    yield _Claim(text, "", *sentence.span())
+                    yield _Claim(text, "", at, at + len(words))
 
 
 # ------------------------------------------------------------ the dress of one action
@@ -421,7 +419,7 @@ def _is_against(mark: str, remark: str, valid: Sequence[str]) -> bool:
         return bool(re.search(_BAD, remark, re.IGNORECASE))
     if _AGAINST.match(remark) or _match(remark.strip(_MARKS + "-=/→"), valid):
         return True
-    sentences = (found[0].strip(_MARKS) for found in _SENTENCE.finditer(remark))
+    sentences = (one.strip(_MARKS) for one, _ in sentence_spans(remark, ".!?;"))
     return any(_match(_INTENT.sub("", one, count=1), valid) for one in sentences if one)
 
 

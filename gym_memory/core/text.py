@@ -9,11 +9,10 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
-__all__ = ["a_or_an", "compounds", "letter_words", "split_reward", "split_sentences", "stem"]
-__all__ += ["with_reward", "without_article", "without_articles", "word_spans", "words"]
+__all__ = ["a_or_an", "compound_spans", "compounds", "letter_words", "sentence_spans"]
+__all__ += ["split_reward", "split_sentences", "stem", "with_reward", "without_article"]
+__all__ += ["without_articles", "word_spans", "words"]
 
-_COMPOUND = re.compile(r"[^\W_]+(?:['-][^\W_]+)*")
-_ARTICLES = re.compile(r"\b(?:the|an?)\s+")
 _REWARD = re.compile(r"(?:\A|\n)\(([+-]\d+(?:\.\d+)?(?:e[+-]\d+)?)\)\s*\Z")
 _LONGEST_REWARD = 32
 
@@ -85,7 +84,22 @@ def compounds(text: str) -> tuple[str, ...]:
     >>> compounds("Tom's well-done steak, 2x")
     ("tom's", 'well-done', 'steak', '2x')
     """
-    return tuple(_COMPOUND.findall(text.lower()))
+    return tuple(_compound("'-").findall(text.lower()))
+
+
+def compound_spans(text: str, within: str = "'-") -> Iterator[tuple[str, int, int]]:
+    """Yield words, lower case, with their start and end; the marks ``within`` a word stay.
+
+    >>> list(compound_spans("A 2.5-inch nail.", "."))
+    [('a', 0, 1), ('2.5', 2, 5), ('inch', 6, 10), ('nail', 11, 15)]
+    """
+    for found in _compound(within).finditer(text):
+        yield found.group().lower(), found.start(), found.end()
+
+
+@lru_cache(maxsize=16)
+def _compound(within: str) -> re.Pattern[str]:
+    return re.compile(rf"[^\W_]+(?:[{re.escape(within)}][^\W_]+)*")
 
 
 @lru_cache(maxsize=100_000)
@@ -145,27 +159,48 @@ def _between_sentences(ends: str, before: str, lines: bool) -> re.Pattern[str]:
     return re.compile(rf"(?<=[{re.escape(ends)}])\s+{ahead}" + r"|\n" * lines)
 
 
-def without_articles(text: str) -> str:
-    """Return a lower-case text without its articles.
+def sentence_spans(text: str, ends: str = ".!?") -> Iterator[tuple[str, int]]:
+    r"""Yield the sentences of each line, with their stops and where they start.
 
-    >>> without_articles("put the pan on a stove")
-    'put pan on stove'
+    A dot inside a number or a name ends nothing.
+
+    >>> list(sentence_spans("It is 3.5 m long.\nIs it?"))
+    [('It is 3.5 m long.', 0), ('Is it?', 18)]
     """
-    return _ARTICLES.sub("", text)
-
-
-def without_article(name: str, *others: str) -> str:
-    """Return a lower-case name without the article, or another such word, at its beginning.
-
-    >>> without_article("the pan"), without_article("my pan", "my", "some")
-    ('pan', 'pan')
-    """
-    return _leading(others).sub("", name, count=1)
+    for found in _sentence(ends).finditer(text):
+        whole = found.group()
+        if sentence := whole.strip():
+            yield sentence, found.start() + whole.index(sentence[0])
 
 
 @lru_cache(maxsize=16)
-def _leading(others: tuple[str, ...]) -> re.Pattern[str]:
-    return re.compile(rf"^(?:{'|'.join(('the', 'a', 'an', *others))})\s+")
+def _sentence(ends: str) -> re.Pattern[str]:
+    stop = re.escape(ends)
+    return re.compile(rf"(?:[^{stop}\n]+|\.(?=\w))+[{stop}]*[\"']?")
+
+
+def without_articles(text: str, *others: str) -> str:
+    """Return a lower-case text without its articles, and without ``others`` like them.
+
+    >>> without_articles("put my pan on a stove", "my")
+    'put pan on stove'
+    """
+    return _article(others).sub("", text)
+
+
+def without_article(name: str, *others: str) -> str:
+    """Return a lower-case name without the article, or a pattern of ``others``, at its beginning.
+
+    >>> without_article("the pan"), without_article("two pans", "some", "two")
+    ('pan', 'pans')
+    """
+    found = _article(others).match(name)
+    return name[found.end() :] if found else name
+
+
+@lru_cache(maxsize=16)
+def _article(others: tuple[str, ...]) -> re.Pattern[str]:
+    return re.compile(rf"\b(?:{'|'.join(('the', 'an?', *others))})\s+")
 
 
 def a_or_an(name: str) -> str:

@@ -21,7 +21,7 @@ from gym_memory.extract.listed import end_unlisted
 from gym_memory.extract.normal import normal
 from gym_memory.extract.notes import read_writing
 from gym_memory.extract.places import read_place
-from gym_memory.extract.scene import LOOKING, Scene, split_sentences
+from gym_memory.extract.scene import LOOKING, Scene, short_sentences
 from gym_memory.extract.sentences import CARRYING, HAVING, read_sentence
 from gym_memory.graph import TemporalGraph
 from gym_memory.graph.schema import INVENTORY, clean_name, is_readable
@@ -56,7 +56,7 @@ class PlainRules:
         text = worded.text
         draft = Scene(step.action, graph, text, step.inventory)
         layout = layout_of(text)
-        sentences = split_sentences(layout.prose)
+        sentences = short_sentences(layout.prose)
         draft.sentences = len(sentences)
         if not written_on(step.action):  # words of a text do not move the agent
             read_place(draft, layout, sentences)
@@ -104,7 +104,7 @@ def _read_inventory(draft: Scene, text: str) -> None:
 def _inventory_of(text: str) -> tuple[tuple[LabelItems, ...], tuple[LayoutItem, ...], bool]:
     """Return labels of an inventory text, what its sentences say is carried, if it says nothing."""
     layout = layout_of(normal(text).text)
-    sentences = [sentence for sentence, _ in split_sentences(layout.prose)]
+    sentences = [sentence for sentence, _ in short_sentences(layout.prose)]
     matches = (CARRYING.match(sentence) or HAVING.match(sentence) for sentence in sentences)
     return (
         tuple(labelled for labelled in layout.labels if labelled.kind in (CARRIED, HOLDER)),

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator
 from functools import lru_cache
 
 from gym_memory.core.records import Triple
-from gym_memory.core.text import words
+from gym_memory.core.text import sentence_spans, words
 from gym_memory.extract import Pattern
 from gym_memory.extract.draft import NOWHERE, Draft
 from gym_memory.extract.events import IMMATERIAL, action_event
@@ -29,7 +29,7 @@ from gym_memory.graph.schema import (
 __all__ = ["ARTICLE", "COMPASS", "LOOKING", "NAME", "NOTHING", "POSSESSION", "RELATIVE"]
 __all__ += ["ROOM_ITSELF", "SAME", "STATE_WORD", "VAGUE", "Scene", "find_things", "has_any", "here"]
 __all__ += ["is_name", "items_in", "may_hold", "one_thing", "place_name", "put_in", "relation"]
-__all__ += ["seen_relation", "split_sentences", "spoken", "things_in"]
+__all__ += ["seen_relation", "short_sentences", "spoken", "things_in"]
 
 
 _MAX_NAME_WORDS = 6
@@ -46,8 +46,6 @@ SAME = {"opened": "open", "shut": "closed", "burnt": "burned"}
 _UNLIKE = {"locked": "unlocked", "unlocked": "locked"}
 """States that exclude each other without filling a slot: an unlocked thing may be closed."""
 _SPLIT = re.compile(rf"(?:,? and |, )(?={ARTICLE}|[A-Z][a-z])(?![^()]{{0,200}}\))")
-_SENTENCE = re.compile(r"(?:[^.!?\n]+|\.(?=\w))+[.!?]*[\"']?")
-"""A dot inside a number or a name ends nothing."""
 _ANY_STATE = re.compile(rf"\b{STATE_WORD}\b")
 _WITH_STATE = re.compile(
     r"(?P<thing>.+?)(?:,? (?:that|which) (?:is|are)(?: currently| now)?|,) "
@@ -92,16 +90,10 @@ _LEADS = re.compile(
 
 
 @lru_cache(maxsize=1024)
-def split_sentences(text: str) -> tuple[tuple[str, int], ...]:
-    """Return sentences with the position of their first character, without overlong ones."""
-    found = []
-    for match in _SENTENCE.finditer(text):
-        part = match.group()
-        bare = part.lstrip()
-        sentence = bare.rstrip()
-        if sentence and len(sentence) <= _MAX_SENTENCE_CHARS:
-            found.append((sentence, match.start() + len(part) - len(bare)))
-    return tuple(found)
+def short_sentences(text: str) -> tuple[tuple[str, int], ...]:
+    """Return the sentences that are short enough to read, with their starts."""
+    found = sentence_spans(text)
+    return tuple(one for one in found if len(one[0]) <= _MAX_SENTENCE_CHARS)
 
 
 @lru_cache(maxsize=4096)

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 
+from gym_memory.core.text import letter_words
 from gym_memory.extract.denials import read_denial
 from gym_memory.extract.effects import perform
 from gym_memory.extract.events import IMMATERIAL, INTANGIBLE, SELVES, Event, events_in
@@ -497,14 +498,14 @@ _Form = tuple[re.Pattern[str], _Read, Sequence[str]]
 _WAYS = tuple(sorted(DIRECTIONS))
 _SEEING = frozenset(("there", "there's", "here", "you", "i", "we", "in", "nearby", "around"))
 _SUBJECTS = frozenset(("you", "i", "we", "you're", "i'm", "your", "my", "you've"))
-_PLACED = frozenset(re.findall(r"[a-z]+", _POSED + _ON_IN)) | {"inside", "underneath"}
+_PLACED = frozenset(letter_words(_POSED + _ON_IN)) | {"inside", "underneath"}
 _STEEP = {"descend": "down", "ascend": "up"}
 """Verbs of stairs to the direction in which they lead."""
 _COMPASS_POINTS = ("north", "south", "east", "west")
 _ALL = frozenset(
     ("there", "you", "exits", "paths", "passages", "doors", "roads", "tunnels", "corridors")
 )
-_NEAR = frozenset(re.findall(r"[a-z]+", _BY + _POSED)) | {"half", "hidden"}
+_NEAR = frozenset(letter_words(_BY + _POSED)) | {"half", "hidden"}
 _ANY: frozenset[str] = frozenset()
 """Any first word that is none of the words that begin other forms: it may be a name."""
 _SHOWING = (" reveal", " expos", " uncover", " to show")

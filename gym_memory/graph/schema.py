@@ -44,6 +44,7 @@ from collections.abc import Container, Iterable, Iterator, Sequence
 from functools import lru_cache
 
 from gym_memory.core.records import Triple
+from gym_memory.core.text import words as words_of
 
 __all__ = ["ACTION_RESULTS", "DETERMINERS", "DIRECTIONS", "EXIT", "INVENTORY", "LOCATIONS"]
 __all__ += ["MEANS", "OPPOSITE", "PLAYER", "QUOTED", "RECIPE", "SHORT_DIRECTIONS", "TRIED"]
@@ -232,7 +233,8 @@ DETERMINERS = frozenset(
 )
 """Words before a partial name."""
 
-_WORD = re.compile(r"[^\s.,;:!?\"()]+")
+_NAME_MARKS = "#$%&'’*+-/<=>@[\\]^_`{|}~"
+"""Marks that are part of names; the others separate words."""
 _OF_WHAT = re.compile(r"(?<=\w)\s+(?:of|to|for|from|with|in|on)\s")
 _LABEL = re.compile(r"#?[a-z]?\d+|[a-z]|[ivx]+|no\.?|number|one|two|three|four|five|six")
 _ONE = "one"
@@ -272,7 +274,7 @@ def nouns(name: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=_MOST_TEXTS)
 def _words(text: str) -> list[str]:
-    return _WORD.findall(text.lower())
+    return words_of(text, _NAME_MARKS)
 
 
 @lru_cache(maxsize=1 << 14)

@@ -32,6 +32,7 @@ from gym_memory.baselines.rules.scienceworld.scene import (
     measured,
     room_of,
 )
+from gym_memory.core.text import compounds
 from gym_memory.core.trajectory import Trajectory, read_trajectory
 from gym_memory.graph.map import shortest_path
 
@@ -41,7 +42,6 @@ __all__ += ["nearest", "usual_pause"]
 _EXIT = re.compile(r"A door to the ([\w ]+?) \(")
 _BOX = re.compile(r"\w+ box\b")
 """A box of some colour, which differs from goal to goal."""
-_TOKEN = re.compile(r"[a-z]+(?:-[a-z]+)*")
 _MAX_ROUND_STEPS = 25
 
 
@@ -230,7 +230,8 @@ def is_shown_how(goal: str, demonstrations: tuple[Demonstration, ...]) -> bool:
 
 
 def _tokens(goal: str) -> frozenset[str]:
-    return frozenset(_TOKEN.findall(_BOX.sub("box", goal.lower())))
+    named = compounds(_BOX.sub("box", goal.lower()))
+    return frozenset(word for word in named if not word[0].isdigit())
 
 
 @lru_cache(maxsize=64)

@@ -36,8 +36,8 @@ def new(
     Example: `gym-memory new policy Scout`
     """
     check_name("kind to write", kind, list(NEXT))
-    words = re.findall(r"[A-Za-z][a-z0-9]*", name)
-    if not re.fullmatch(r"[A-Za-z][\w-]*", name) or not words:
+    words = [*filter(None, re.split(r"[_-]|(?<=[a-z0-9])(?=[A-Z])", name))]
+    if not re.fullmatch(r"[A-Za-z][\w-]*", name):
         raise InvalidArgumentError(f"expected a name such as RoomNotes or room-notes, got {name!r}")
     path = folder / f"{'_'.join(words).lower()}.py"
     title = "".join(word[0].upper() + word[1:] for word in words)

@@ -165,7 +165,7 @@ class IdealObserver:
                 text = text.replace(writing, " ")
         in_sight = {fact.subject for fact in in_view}
         about = spaced(action)
-        for sentence in map(spaced, _sentences(text)):
+        for sentence in map(spaced, _scoring_sentences(text)):
             if not _LOCK_WORDS.isdisjoint(sentence.split()):
                 self._locked |= {
                     thing
@@ -250,7 +250,7 @@ class _WorldFacts:
         """Return the facts all of whose names are in a writing on something."""
         said = spaced(f"{name} {writing}")
         words = said.split()
-        sentences = [spaced(sentence) for sentence in _sentences(writing)]
+        sentences = [spaced(sentence) for sentence in _scoring_sentences(writing)]
         near = [  # sentences in which names occur together
             f"{spaced(name)}{a}{b if name or b.startswith(' it ') else ' '}"
             for a, b in pairwise([*sentences, " "])
@@ -299,5 +299,5 @@ def spaced(text: str) -> str:
     return f" {' '.join(spaced.split())} "
 
 
-def _sentences(text: str) -> list[str]:
+def _scoring_sentences(text: str) -> list[str]:
     return text.replace("!", ".").replace("?", ".").split(". ")

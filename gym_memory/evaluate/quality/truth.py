@@ -38,7 +38,7 @@ __all__ = ["MEASURES", "MapTruth", "MapWatch"]
 MEASURES = ("place", "exit precision", "exit recall", "ways", "objects")
 """Names of the shares, in the order of their counts."""
 
-_WORD = re.compile(r"[a-z']+")
+_SCORING_WORD = re.compile(r"[a-z']+")
 _WAYS = re.compile(rf"\b({'|'.join(sorted(DIRECTIONS, key=len, reverse=True))})(?:wards?)?\b")
 
 
@@ -82,7 +82,7 @@ class MapWatch:
             self._named.setdefault(self._at, set()).add(way)
         self._at = place
         lower = text.lower()
-        self._words |= set(_WORD.findall(lower))
+        self._words |= set(_SCORING_WORD.findall(lower))
         self._named.setdefault(place, set()).update(_WAYS.findall(lower.replace("-", " ")))
         here = graph.value(PLAYER, "location")
         count = MapTruth(steps=1)
@@ -111,7 +111,7 @@ class MapWatch:
 
 def _was_named(name: str, words: set[str]) -> bool:
     """True if a text contained all words of a name."""
-    return words.issuperset(_WORD.findall(name) or [""])
+    return words.issuperset(_SCORING_WORD.findall(name) or [""])
 
 
 def _exits(facts: Iterable[Triple], place: str) -> dict[str, str]:

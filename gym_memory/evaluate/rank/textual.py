@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 
 from gym_memory.baselines.base import Policy, make_policy
 from gym_memory.core.records import Observation, Transition, Triple
+from gym_memory.core.text import split_sentences
 from gym_memory.graph.schema import DIRECTIONS, INVENTORY, PLAYER
 
 __all__ = ["TextOnly", "read_text"]
@@ -45,8 +46,8 @@ def _line(line: str) -> Iterator[Triple]:
         subject, relation, obj = line.strip("[]").split(",", 2)
         yield Triple(subject.strip(), relation.strip(), obj.strip())
     else:
-        for sentence in re.split(r"(?<=[^.])\. ?(?=[A-Z]|$)", line):
-            yield from _facts_of(sentence)
+        for sentence in split_sentences(line, ".", before="A-Z"):
+            yield from _facts_of(sentence.removesuffix("."))
 
 
 def _facts_of(sentence: str) -> Iterator[Triple]:

@@ -33,7 +33,6 @@ from gym_memory.extract.notes.words import (
 from gym_memory.graph.schema import clean_name
 
 __all__ = ["ARTICLES", "ON", "PLACED", "WITHIN", "Clause", "NamedThing", "is_known", "named_in"]
-__all__ += ["sentence_spans"]
 
 ON = ("on", "onto", "upon", "atop")
 WITHIN = ("in", "inside", "within")
@@ -53,7 +52,6 @@ _PREPOSITIONS = frozenset(word_group("clauses", "prepositions"))
 _BY = ("with", "without", "using", "by", "lacking")
 _BEGINS_WITH = {"begin", "begins", "beginning", "start", "starts", "starting"}
 _MOST_WORDS = 80
-_SENTENCE = re.compile(r"[^.!?\n]+(?:[.!?]+|\n|$)")
 _TOKEN = re.compile(r"[A-Za-z0-9_][\w'’-]*|[.,;:!?/()=–—>]")
 _LABEL = re.compile(r"[A-Z]?\d+|[A-HJ-Z]|[IVX]{2,4}")
 _SHORT = re.compile(r"n['’]t$|['’](?:ll|d|ve|re|m)$")
@@ -64,11 +62,6 @@ _SEEN_KINDS = (KEY, CONTAINER, SUPPORTER, DOOR)
 
 _OPENS_SURELY = re.compile(rf"{phrase_pattern('opens')}\b", re.IGNORECASE)
 """Phrases that mean opening without a verb of opening."""
-
-
-def sentence_spans(text: str) -> Iterator[tuple[int, int]]:
-    """Yield where the sentences of a text begin and end, each with its stop."""
-    return (found.span() for found in _SENTENCE.finditer(text))
 
 
 class NamedThing(NamedTuple):

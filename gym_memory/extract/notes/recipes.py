@@ -12,6 +12,7 @@ from itertools import takewhile
 from typing import NamedTuple
 
 from gym_memory.core.records import Triple
+from gym_memory.core.text import sentence_spans
 from gym_memory.core.text import words as split_words
 from gym_memory.extract import Mention
 from gym_memory.extract.notes.clause import (
@@ -21,7 +22,6 @@ from gym_memory.extract.notes.clause import (
     Clause,
     NamedThing,
     named_in,
-    sentence_spans,
 )
 from gym_memory.extract.notes.kept import kept
 from gym_memory.extract.notes.words import (
@@ -306,7 +306,8 @@ def _clauses(
     ``preparing`` leaves out sentences that have no word for preparing food.
     """
     begin = -1
-    for first, last in sentence_spans(text[:_MAX_TEXT_CHARS]):
+    for sentence, first in sentence_spans(text[:_MAX_TEXT_CHARS]):
+        last = first + len(sentence)
         if last <= start:
             continue
         if preparing and begin < 0 and not _MAY_PREPARE.search(text, first, last):
@@ -447,7 +448,8 @@ def _uses(text: str, kind_of: KindOf) -> tuple[Mention, ...]:
 
 def _appliances(text: str) -> Iterator[tuple[Triple, tuple[int, int]]]:
     """Yield pairs of an appliance, by its full name, and its use, in either order."""
-    for begin, end in sentence_spans(text) if _APPLIANCE.search(text) else ():
+    for sentence, begin in sentence_spans(text) if _APPLIANCE.search(text) else ():
+        end = begin + len(sentence)
         kinds = {word.lastgroup for word in _APPLIANCE.finditer(text, begin, end)}
         if len(kinds) < 2:
             continue  # no pair

@@ -13,6 +13,7 @@ from itertools import islice, pairwise
 from typing import NamedTuple
 
 from gym_memory.core.records import Triple
+from gym_memory.core.text import sentence_spans
 from gym_memory.extract import Mention
 from gym_memory.extract.notes.clause import (
     ARTICLES,
@@ -23,7 +24,6 @@ from gym_memory.extract.notes.clause import (
     NamedThing,
     is_known,
     named_in,
-    sentence_spans,
 )
 from gym_memory.extract.notes.words import (
     CONTAINER,
@@ -343,11 +343,11 @@ class _TextReader:
     def read(self) -> None:
         """Read sentence by sentence; a question goes with its answer."""
         start = -1
-        for first, last in islice(sentence_spans(self._text), _MOST_SENTENCES):
+        for sentence, first in islice(sentence_spans(self._text), _MOST_SENTENCES):
             start = first if start < 0 else start
-            if self._text[first:last].rstrip().endswith("?"):
+            if sentence.rstrip("\"'").endswith("?"):
                 continue
-            for begin, end in self._parts(start, last):
+            for begin, end in self._parts(start, first + len(sentence)):
                 self._read_clause(self._clause(begin, end))
             start = -1
         if start >= 0:

@@ -6,7 +6,6 @@ Also chats as observations, lists of ``{"role": ..., "content": ...}``, and the 
 from __future__ import annotations
 
 import contextlib
-import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, lru_cache
 from typing import Any, NamedTuple
@@ -16,7 +15,7 @@ import numpy as np
 from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.records import Step, Task, check_bounded
 from gym_memory.core.settings import shown
-from gym_memory.core.text import letter_words
+from gym_memory.core.text import letter_words, sentence_spans
 from gym_memory.extract import EXTRACTORS, Extractor, get_extractor
 from gym_memory.graph import TemporalGraph
 
@@ -199,7 +198,6 @@ _LEAST_SHARE_OF_GENERAL = 0.6
 _MAX_TEXT_CHARS = 20_000
 _LOOKED = "look"
 """Action of the texts: the goal of a first text is plain English in any dialect."""
-_UNIT = re.compile(r"[^.!?\n]+")
 
 
 @lru_cache(maxsize=256)
@@ -244,9 +242,10 @@ def explained(texts: tuple[str, ...], rules: Extractor) -> float:
         extraction = rules.extract(Step(t, text, _LOOKED), graph, Task("", ""))
         apply(extraction, graph, t)
         spans = [(m.start, m.end) for m in extraction.mentions if m.start >= 0]
-        for unit in _UNIT.finditer(text):
-            weight = len(letter_words(unit.group(), least=2))
+        for sentence, first in sentence_spans(text):
+            weight = len(letter_words(sentence, least=2))
             words += weight
-            if any(start < unit.end() and end > unit.start() for start, end in spans):
+            last = first + len(sentence)
+            if any(start < last and end > first for start, end in spans):
                 hit += weight
     return hit / words if words else 0.0

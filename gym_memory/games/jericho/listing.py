@@ -9,7 +9,7 @@ from functools import cached_property
 
 import numpy as np
 
-from gym_memory.core.text import letter_words
+from gym_memory.core.text import letter_words, words
 from gym_memory.games.jericho.facts import holders_of, is_circular
 from gym_memory.games.jericho.trials import CommandResult, StateTrials
 from gym_memory.games.jericho.vocabulary import HELD, NOUN, Bytes, Region, Vocabulary
@@ -96,8 +96,7 @@ class Listing:
             return _QUIET[-1:]
         choice = _CHOICE.search(self._look.text)
         if choice is not None:
-            offered = re.findall(r"\w+", choice[1].lower())
-            return tuple(word for word in offered if word not in _NO_CHOICE)
+            return tuple(word for word in words(choice[1]) if word not in _NO_CHOICE)
         things, held = self._things()
         effects = _Effects(self, self._noise())
         known = self._vocabulary.knows

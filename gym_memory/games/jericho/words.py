@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import product
 
+from gym_memory.core.text import compound_spans
 from gym_memory.games.jericho.vocabulary import HELD, NOUN, Vocabulary
 from gym_memory.graph.schema import DIRECTIONS
 
@@ -37,7 +38,6 @@ GENERIC = tuple(
 )  # fmt: skip
 """Templates for a story without grammar; those with unknown words are left out."""
 
-_WORD = re.compile(r"[A-Za-z][A-Za-z'-]*")
 _NO_NAMES = frozenset((
     *DIRECTIONS, "a", "all", "an", "and", "are", "both", "but", "each", "every", "everything",
     "except", "from", "go", "he", "her", "here", "him", "his", "i", "in", "inside", "is", "it",
@@ -107,17 +107,15 @@ def names_in_view(text: str, vocabulary: Vocabulary) -> list[str]:
     """
     names: dict[str, None] = {}
     run: list[str] = []
-    end = 0
-    for found in [*_WORD.finditer(text), None]:
-        word = found.group().lower() if found else ""
+    last = 0
+    for word, start, end in [*compound_spans(text), ("", -1, -1)]:
         part = word not in _NO_NAMES and bool(word) and vocabulary.names(word)
-        joined = found is not None and text[end : found.start()] == " "
-        if run and not (part and joined):
+        if run and not (part and text[last:start] == " "):
             names[" ".join(run[-_MAX_NAME_WORDS:])] = None
             run = []
         if part:
             run.append(word)
-        end = found.end() if found else 0
+        last = end
     return list(names)
 
 

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from gym_memory.core.text import without_article
 from gym_memory.games.nethack import grid
 from gym_memory.games.nethack.engine import Screen
 from gym_memory.games.nethack.grid import SHIFT, Area, AreaMap
@@ -27,7 +28,6 @@ _WALKABLE = np.isin(range(9), (grid.UNKNOWN, grid.WALL, grid.WATER, grid.CLOSED_
 _PRICE = re.compile(r" \(for sale, ([^()]+)\)$")
 _REMARK = re.compile(r" ?\([^()]*\)")
 _NAMED = re.compile(r" called | - |, ")
-_QUANTITY = re.compile(r"^(?:an?|the|some|\d+) ")
 
 
 class Creature(NamedTuple):
@@ -46,7 +46,7 @@ class Creature(NamedTuple):
 @functools.lru_cache(maxsize=1024)
 def _item_name(words: str) -> str:
     """Return the name of a thing on the floor, with its price in a shop."""
-    priced = _PRICE.sub(r" for \1", _QUANTITY.sub("", words.lower()))
+    priced = _PRICE.sub(r" for \1", without_article(words.lower(), "some", r"\d+"))
     return _REMARK.sub("", priced).replace(";", ",") or "thing"
 
 
@@ -63,7 +63,7 @@ def _being(words: str) -> tuple[str, str]:
             attitude, words = mood, words[len(mood) :].strip()
     if not words or "unseen" in words:
         words = "unseen creature"
-    return _NAMED.split(_QUANTITY.sub("", words))[0], attitude
+    return _NAMED.split(without_article(words, "some", r"\d+"))[0], attitude
 
 
 class ReachableArea(NamedTuple):

@@ -13,6 +13,7 @@ from itertools import count
 from typing import NamedTuple
 
 from gym_memory.core.records import Step, Task, Triple
+from gym_memory.core.text import without_article
 from gym_memory.extract import Extraction, Mention, Pattern
 from gym_memory.extract.draft import Draft, unrewarded
 from gym_memory.graph import TemporalGraph
@@ -35,7 +36,6 @@ _LISTS = ("- features", "- exits", "- items", "- monsters")
 _EXPLORED = ("explored", "partly explored")
 _STAIRS = re.compile(r"^(?:stairs|ladder) (up|down)$")
 _DOOR_STATES = frozenset({"open", "closed", "locked", "broken"})
-_COUNT = re.compile(r"^(?:an?|the|\d+) ")
 _REMARK = re.compile(r" \([^()]*\)")
 
 
@@ -333,7 +333,7 @@ def plain_name(item: str) -> str:
     >>> plain_name("a +1 long sword (weapon in hand)")
     '+1 long sword'
     """
-    return _REMARK.sub("", _COUNT.sub("", item))
+    return _REMARK.sub("", without_article(item, "some", r"\d+"))
 
 
 @lru_cache(maxsize=1024)

@@ -262,7 +262,7 @@ def _load(name: str, split: str, files: tuple[tuple[str, int, int], ...]) -> Dat
 CLOSED_ANSWERS = frozenset({"yes", "no", "noanswer"})
 """HotpotQA's answers that are right or wrong as a whole: they share no words with any other."""
 
-_ARTICLES = re.compile(r"\b(?:a|an|the)\b")
+_SCORING_ARTICLES = re.compile(r"\b(?:a|an|the)\b")
 _NO_PUNCTUATION = str.maketrans("", "", string.punctuation)
 
 
@@ -273,7 +273,7 @@ def normalize_answer(text: str) -> str:
     '7 habits of us people'
     """
     text = text.lower().translate(_NO_PUNCTUATION)
-    return " ".join(_ARTICLES.sub(" ", text).split())
+    return " ".join(_SCORING_ARTICLES.sub(" ", text).split())
 
 
 def exact_match(answer: str, accepted: Iterable[str]) -> float:

@@ -11,7 +11,7 @@ import re
 from typing import NamedTuple
 
 from gym_memory.core.records import Step, Task
-from gym_memory.core.text import words
+from gym_memory.core.text import compound_spans, words
 from gym_memory.extract import Extraction
 from gym_memory.extract.draft import Draft, unrewarded
 from gym_memory.graph import TemporalGraph
@@ -179,10 +179,11 @@ def _life(between: str, name: ProseName, relation: str) -> str:
 
 def _relation(between: str) -> str:
     """Return the words that lead to a name, the last ones of many."""
-    words = re.findall(r"\w[\w'’-]*", between.lower().removeprefix("'s").removeprefix("’s"))
-    while len(words) > 1 and words[0] in _PRONOUNS:
-        del words[0]
-    return " ".join(words[-_MOST_WORDS:]).removesuffix(" the").removesuffix(" a")
+    text = between.removeprefix("'s").removeprefix("’s")
+    leading = [word for word, _, _ in compound_spans(text, "'’-")]
+    while len(leading) > 1 and leading[0] in _PRONOUNS:
+        del leading[0]
+    return " ".join(leading[-_MOST_WORDS:]).removesuffix(" the").removesuffix(" a")
 
 
 # Names, titles of works and dates

@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from gym_memory.core.records import Triple
+from gym_memory.core.text import without_article
 from gym_memory.games.scienceworld.rules_items import (
     CONNECTED,
     FOCUSED,
@@ -33,7 +34,6 @@ UNDECIDED = frozenset({FOCUSED, SIGHTED, STAGE, TEMPERATURE, "requires"})
 """Relations that only texts know: of a moment, of a choice, of a recipe."""
 
 _BREAK = "\x1f"
-_ARTICLE = re.compile(r"^(?:an?|the) (?:substance called )?")
 _NAME_END = re.compile(r", which | \(|\. |, with:|, currently |\.$")
 _STAGE = re.compile(r"^(?P<name>.+?) in the (?P<stage>[a-z ]+?) stage(?P<rest>.*)$")
 _POWER = re.compile(r"^[^(.]*, which is (?:turned )?(?P<state>on|off|activated|deactivated)\b")
@@ -69,7 +69,8 @@ class EngineThing:
 
     def place(self) -> None:
         """Set its names; those of the holder must be known."""
-        phrase = _ARTICLE.sub("", _NAME_END.split(self.text, maxsplit=1)[0])
+        phrase = without_article(_NAME_END.split(self.text, maxsplit=1)[0])
+        phrase = phrase.removeprefix("substance called ")
         staged = _STAGE.match(phrase)
         if staged is not None:
             phrase, self.stage = f"{staged['name']}{staged['rest']}", staged["stage"]

@@ -11,6 +11,8 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
+from gym_memory.core.text import without_article
+
 __all__ = [
     "AMBIGUOUS", "CONNECTED", "FOCUSED", "POWERED", "SIGHTED", "STAGE", "TEMPERATURE",
     "DescribedThing", "base_of", "door_state", "entity", "exit_to", "is_plant", "name_of",
@@ -84,7 +86,6 @@ def door_state(*, opened: bool) -> str:
 
 # Things in a text
 
-_ARTICLE = re.compile(r"^(?:an?|the|A) +(?:substance called +)?")
 _REMARK = re.compile(r" \([^)]{0,200}\)|(?<=^picture|^drawing) of .*|(?<=^painting) of .*")
 """The title of a book or the motif of a picture, which only one copy shows."""
 _DRAIN = re.compile(r"\.? The drain is (?:open|closed)\.?$")
@@ -123,7 +124,7 @@ def name_of(phrase: str) -> str:
     >>> name_of("a substance called  Sodium chloride"), name_of("a picture of a farm")
     ('sodium chloride', 'picture')
     """
-    name = " ".join(_ARTICLE.sub("", phrase.strip(), count=1).lower().split())
+    name = without_article(" ".join(phrase.lower().split())).removeprefix("substance called ")
     return _REMARK.sub("", name)
 
 

@@ -13,6 +13,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from gym_memory.core.records import Triple
+from gym_memory.core.text import sentence_spans, word_spans
 from gym_memory.extract import Mention, Pattern
 from gym_memory.extract.notes.words import DIRECTION_LIST, NAME, Phrase, split_things
 from gym_memory.graph.schema import INVENTORY, LOCATIONS, clean_name, door_relation
@@ -25,7 +26,8 @@ __all__ += ["read_results", "read_room_sentence", "sentences", "stated"]
 HERE = "<here>"
 IT = "<it>"
 
-_SENTENCE = re.compile(r"[^\S\n]*Oh well(?=\s)|[^.!?\n]+[.!?]*[\"']?")
+_SIGH = "Oh well"
+"""The answer to a wrong recipe; it has no stop."""
 _MAX_SENTENCE_CHARS = 1000
 
 
@@ -58,11 +60,14 @@ def sentences(text: str) -> Iterator[tuple[str, int]]:
     >>> list(sentences("It is dark. Is it?"))
     [('It is dark.', 0), ('Is it?', 12)]
     """
-    for found in _SENTENCE.finditer(text):
-        whole = found.group()
-        sentence = whole.strip()
-        if sentence and len(sentence) <= _MAX_SENTENCE_CHARS:
-            yield sentence, found.start() + whole.index(sentence[0])
+    for sentence, start in sentence_spans(text):
+        if sentence.startswith(_SIGH) and sentence[len(_SIGH) :][:1].isspace():
+            yield _SIGH, start
+            rest = sentence.removeprefix(_SIGH).lstrip()
+            start += len(sentence) - len(rest)
+            sentence = rest
+        if len(sentence) <= _MAX_SENTENCE_CHARS:
+            yield sentence, start
 
 
 def first_match(rules: tuple[Rule, ...], sentence: str, start: int = 0) -> SentenceFacts | None:
@@ -319,13 +324,9 @@ def _door(found: re.Match[str]) -> SentenceFacts:
 
 def _ways(found: re.Match[str]) -> Iterator[Mention]:
     start = found.start("ways")
-    for way in re.finditer(r"\w+", found["ways"]):
-        if way.group() != "and":
-            yield Mention(
-                Triple(HERE, "has exit", way.group().lower()),
-                start + way.start(),
-                start + way.end(),
-            )
+    for way, begin, end in word_spans(found["ways"]):
+        if way != "and":
+            yield Mention(Triple(HERE, "has exit", way), start + begin, start + end)
 
 
 # Furniture

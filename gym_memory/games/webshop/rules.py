@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from gym_memory.core.records import Step, Task, Triple
+from gym_memory.core.text import compound_spans
 from gym_memory.extract import Extraction
 from gym_memory.extract.draft import Draft, unrewarded
 from gym_memory.graph.map import current_place
@@ -291,7 +292,6 @@ class _PageDraft(Draft):
 
 # The request
 
-_WORD = re.compile(r"[a-z0-9]+(?:[.'’][a-z0-9]+)*")
 _BELOW = r"(?:lower|less|cheaper|under|below)(?: than)? "
 _LIMIT = re.compile(
     r"(?<![\s,])[\s,]*(?:and )?(?:the )?(?:"
@@ -389,7 +389,8 @@ def singular(word: str) -> str:
 
 def split_words(text: str) -> list[Word]:
     """Return the words of a text, in lower case."""
-    return [Word(singular(m[0]), m.start(), m.end()) for m in _WORD.finditer(text.lower())]
+    found = compound_spans(text, ".'’")
+    return [Word(singular(word), start, end) for word, start, end in found]
 
 
 @lru_cache(maxsize=256)
@@ -407,7 +408,7 @@ def read_request(text: str) -> ShoppingRequest:
     text = _LIMIT.sub(" , ", text)
     for part in re.split(r"[,;:!?()]|\.(?!\d)", text):
         run: list[str] = []
-        for word in [*_WORD.findall(part), "a"]:
+        for word, _, _ in [*compound_spans(part, ".'’"), ("a", 0, 0)]:
             if word not in _FILLERS and (run or word != _INSIDE):
                 run.append(singular(word))
             elif run:

@@ -262,7 +262,7 @@ _NO_NOUNS = frozenset((
     "to", "ultra", "under", "up", "vintage", "warm", "waterproof", "wet", "wide", "wireless",
     "with", "without", "your",
 ))  # fmt: skip
-_WORD = re.compile(r"[a-z][a-z'’-]+")
+_SCORING_WORD = re.compile(r"[a-z][a-z'’-]+")
 
 
 class Reward(NamedTuple):
@@ -307,7 +307,7 @@ def title_nouns(title: str) -> set[str]:
     >>> sorted(title_nouns("Veltra Wireless Speaker for 2 Phones"))
     ['phones', 'speaker', 'veltra']
     """
-    return {word for word in _WORD.findall(title.lower()) if word not in _NO_NOUNS}
+    return {word for word in _SCORING_WORD.findall(title.lower()) if word not in _NO_NOUNS}
 
 
 def _categories(product: Product) -> set[str]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 from gym_memory.core.files import typed
 from gym_memory.core.records import Outcome, Step, Task
+from gym_memory.core.text import sentence_spans
 from gym_memory.memory.encoders import Encoder
 from gym_memory.memory.encoders.vectors import VectorIndex
 from gym_memory.memory.lessons.causes import TrialAction, plan_of, read_acts
@@ -326,5 +326,5 @@ def _on_things_of(goal: str, acts: Sequence[TrialAction], steps: Sequence[Step])
 
 
 def _first(answer: str) -> str:
-    sentence = re.split(r"[.!?\n]", answer.strip(), maxsplit=1)[0]
+    sentence = next(sentence_spans(answer), ("", 0))[0].rstrip(".!?")
     return sentence[:_ANSWER_CHARS].replace('"', "'") or "no answer"

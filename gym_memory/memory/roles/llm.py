@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import re
 import sys
 from collections.abc import Callable, Container, Sequence
 from typing import Annotated, Any, ClassVar, Generic, NamedTuple, TypeVar, cast
@@ -11,6 +10,7 @@ from typing import Annotated, Any, ClassVar, Generic, NamedTuple, TypeVar, cast
 from gym_memory.core.errors import ContextExceededError, ModelError
 from gym_memory.core.optional import require
 from gym_memory.core.records import Cue, Outcome, Step, Task, Triple
+from gym_memory.core.text import sentence_spans
 from gym_memory.extract import Extraction, Mention, Pattern, get_extractor
 from gym_memory.extract.draft import attributed
 from gym_memory.graph import TemporalGraph
@@ -54,7 +54,6 @@ _TOO_LONG = (
     "the model's context is exceeded: the oldest part of what a memory's role reads is left out"
 )
 _KNOWN_FACTS = 40
-_SENTENCE = re.compile(r"[^\s.!?][^.!?\n]*")
 
 
 class LLMRole(Generic[Rule]):
@@ -286,9 +285,9 @@ def _mention(fact: Triple, text: str) -> Mention:
     if len(folded) != len(text):
         return Mention(fact)
     subject, obj = fact.subject.lower(), fact.object.lower()
-    for sentence in _SENTENCE.finditer(folded):
-        if subject in sentence[0] and obj in sentence[0]:
-            return Mention(fact, *sentence.span())
+    for sentence, start in sentence_spans(folded):
+        if subject in sentence and obj in sentence:
+            return Mention(fact, start, start + len(sentence.rstrip(".!?")))
     start = folded.find(obj)
     return Mention(fact, start, start + len(obj)) if start >= 0 else Mention(fact)
 

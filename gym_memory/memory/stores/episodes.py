@@ -21,6 +21,7 @@ from gym_memory.core.errors import StoreError
 from gym_memory.core.files import typed
 from gym_memory.core.records import Triple
 from gym_memory.core.settings import check_int, check_text
+from gym_memory.core.text import without_articles
 from gym_memory.graph.schema import DETERMINERS, PLAYER, NameIndex, tried_relation
 
 if TYPE_CHECKING:
@@ -226,7 +227,6 @@ _IRREGULAR = {
     "ate": "eat", "drank": "drink", "found": "find", "gave": "give", "got": "get", "lit": "light",
     "said": "say", "threw": "throw", "took": "take", "went": "go", "wore": "wear",
 }  # fmt: skip
-_ARTICLE = re.compile(rf"\b(?:{'|'.join(sorted(DETERMINERS))}) ", re.IGNORECASE)
 
 
 class EpisodicIndex(Follower[Episode]):
@@ -330,7 +330,7 @@ class ActionIndex(Follower[Episode]):
         for episode in self._advance(self.store):
             action = episode.action.lower()
             if not action.isalpha():  # "look" and "wait" are words of any question
-                bare = _ARTICLE.sub("", action)
+                bare = without_articles(action, *DETERMINERS)
                 self._actions.learn(bare)
                 self._last[bare] = episode.t
                 for word in bare.split()[1:]:
@@ -349,7 +349,7 @@ class ActionIndex(Follower[Episode]):
         with one of its verbs or, if the text asks what happened, the latest with any verb.
         """
         self._sync()
-        bare = _ARTICLE.sub("", text)
+        bare = without_articles(text.lower(), *DETERMINERS)
         found = self._actions.find(bare) or self._described(text, set(things) - {PLAYER})
         return [self._last[action] for action in found]
 

@@ -17,10 +17,11 @@ from importlib.resources import files
 from itertools import product
 from typing import Any, NamedTuple
 
+from gym_memory.core.text import compounds
 from gym_memory.games.textworld.worldgen import Cell, new_holder
 
 __all__ = ["SHARED", "Holder", "Name", "Voice", "add_holders", "add_things", "expanded"]
-__all__ += ["load_voices", "things_of", "words_of"]
+__all__ += ["load_voices", "things_of"]
 
 SHARED = frozenset({"key", "note", "of"})
 """Words of names that all splits use, besides letters and numbers."""
@@ -68,11 +69,6 @@ def expanded(form: str) -> Iterator[str]:
     return ("".join(chosen) for chosen in product(*choices))
 
 
-def words_of(name: str) -> frozenset[str]:
-    """Return the words of a name, in lower case."""
-    return frozenset(name.lower().split())
-
-
 def things_of(one: Sequence[str], some: Sequence[str], pairs: Sequence[str]) -> list[Name]:
     """List names of things: single ones, *some*, and pairs."""
     return [
@@ -118,7 +114,7 @@ class Voice:
 
         TextWorld does not accept names that begin with I or P (the inventory, the player).
         """
-        words = words_of(name)
+        words = frozenset(compounds(name))
         if name[0] in "IP" or any(words <= other or other <= words for other in self._used):
             return False
         self._used.append(words)
@@ -155,13 +151,13 @@ class Voice:
         form = self._rng.choice(list(expanded(self._rng.choice(fitting))))
         if it and form.startswith(f"{{{it}}} ") and self._rng.random() < _IT:
             names[it] = "it"
-        return sentence(form.format(**names))
+        return finish_sentence(form.format(**names))
 
 
-def sentence(text: str) -> str:
+def finish_sentence(text: str) -> str:
     """Begin with a capital and end with a stop; an empty text stays empty.
 
-    >>> sentence("the key opens it")
+    >>> finish_sentence("the key opens it")
     'The key opens it.'
     """
     text = text.strip()
@@ -202,7 +198,7 @@ def add_things(
 ) -> None:
     """Put things on the floor of a cell, or in or on furniture."""
     for thing, place in things:
-        look = sentence(f"{thing} look ordinary") if thing.indefinite else None
+        look = finish_sentence(f"{thing} look ordinary") if thing.indefinite else None
         entity = maker.new("o", thing.name, look)
         entity.infos.indefinite = thing.indefinite or None
         places[place].add(entity)
