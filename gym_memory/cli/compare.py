@@ -29,7 +29,7 @@ from gym_memory.draw.svg import short_spec
 from gym_memory.papers.presets import PRESETS, Preset, make_preset
 from gym_memory.run.compare import KeptWorkers, compare
 from gym_memory.run.config import EpisodeRow, RunConfig
-from gym_memory.run.mixtures import mixtures
+from gym_memory.run.play import mixtures
 from gym_memory.run.results.labels import labels
 from gym_memory.run.results.losses import Loss, losses
 from gym_memory.run.results.report import build_report

@@ -21,7 +21,7 @@ from gym_memory.cli.show import new_progress, now_and_then, print_json, print_ta
 from gym_memory.core.errors import InvalidArgumentError, UnknownNameError
 from gym_memory.core.names import Spec
 from gym_memory.run.callbacks import following, make_callback
-from gym_memory.run.mixtures import training_mixtures
+from gym_memory.run.play import training_mixtures
 from gym_memory.wrappers.memory import DEFAULT_BUDGET, DEFAULT_MEMORY
 
 __all__ = ["command", "interrupted", "print_curve", "read_settings", "train"]

@@ -1,4 +1,4 @@
-"""Play a job: episode after episode of its protocol, each a row."""
+"""Play a job, episode after episode of its protocol; warn of jobs that learn from their tests."""
 
 from __future__ import annotations
 
@@ -11,17 +11,25 @@ from typing import Any
 import numpy as np
 
 from gym_memory.baselines.base import make_policy
-from gym_memory.core.errors import MachineError, ModelDownError, ModelError, ResultsError
+from gym_memory.core.errors import (
+    GymMemoryError,
+    MachineError,
+    ModelDownError,
+    ModelError,
+    ResultsError,
+)
 from gym_memory.core.machine import machine_fault
+from gym_memory.core.names import Spec
 from gym_memory.core.secrets import scrubbed
 from gym_memory.llm import Budget, Meter, episode_usage
 from gym_memory.llm.model import MOST_FAILURES
-from gym_memory.run.config import EpisodeRow, Job, check_result
+from gym_memory.panels.leaks import panels_with
+from gym_memory.run.config import EpisodeRow, Job, RunConfig, check_result
 from gym_memory.run.loop import EpisodeResult, OnStep, rollout
 from gym_memory.run.protocols import EpisodePlayer, make_protocol
 from gym_memory.wrappers.record import RecordTrajectory
 
-__all__ = ["JobPlayer", "Listener", "play_job"]
+__all__ = ["JobPlayer", "Listener", "mixtures", "play_job", "training_mixtures"]
 
 _DETAIL_CHARS = 4000
 
@@ -140,3 +148,44 @@ def play_job(
         yield player.row(player.failure(error))
     finally:
         player.close()
+
+
+# Warnings about runs that learn from their tests
+
+
+def mixtures(config: RunConfig) -> Iterator[str]:
+    """Yield warnings about panels whose tasks this run also learns from."""
+    tested = [env for env in config.envs if env.name == "Panel"]
+    tests = getattr(make_protocol(config.protocol), "tests", ())
+    tested += [spec for spec in map(Spec, tests) if spec.name == "Panel"]
+    names = {env.kwargs.get("panel"): env for env in tested}
+    for memory in config.memories:
+        kept = Job(config.envs[0], memory, config.policies[0], 0).kept
+        for env in tested if kept == "online" else ():
+            yield (
+                f"{memory} keeps what it learns on {env}: the row is of a memory that learns at "
+                "test. Add learn=false to freeze it"
+            )
+    for env in config.envs if names else ():
+        if env.name != "Panel":
+            for name, count in _panels_in(env).items():
+                if name in names:
+                    yield f"{count} tasks of {names[name]} are in {env}, too: play them apart"
+
+
+def training_mixtures(env: str, split: str, what: str) -> Iterator[str]:
+    """Yield warnings about panels whose tasks a training plays as ``what``."""
+    spec = Spec(env)
+    for name, count in _panels_in(Spec.of(spec.name, {**spec.kwargs, "split": split})).items():
+        yield (
+            f"{count} of the {what} games are those of panel:{name}: after this training its "
+            "number is no test"
+        )
+
+
+def _panels_in(env: Spec) -> dict[str, int]:
+    with contextlib.suppress(GymMemoryError):  # playing it reports this
+        made: Any = Job(env, Spec("none"), Spec("random"), 0).make_env()
+        with contextlib.closing(made):
+            return panels_with(env, made.get_wrapper_attr("task_ids"))
+    return {}

@@ -12,7 +12,7 @@ from gym_memory.core.records import Cue, Outcome, Step, Task
 from gym_memory.memory.arigraph import AriGraph
 from gym_memory.memory.base import count_tokens
 from gym_memory.memory.reading import MAX_RUN, TranscriptStep, entry_head, split_entries
-from gym_memory.memory.recall.attempts import fit_attempts, last_attempts
+from gym_memory.memory.recall.past import fit_attempts, last_attempts
 from gym_memory.memory.stores.episodes import Episode
 
 HALL = "You are in a hall.\nThere is an exit to the east."

@@ -18,8 +18,7 @@ from gym_memory.panels.env import make_world
 from gym_memory.panels.leaks import find_leaks, panels_with
 from gym_memory.panels.panel import Panel, PanelTask
 from gym_memory.run.config import Job, RunConfig
-from gym_memory.run.mixtures import mixtures, training_mixtures
-from gym_memory.run.play import play_job
+from gym_memory.run.play import mixtures, play_job, training_mixtures
 from gym_memory.testing.fake_env import FakeHouse
 from gym_memory.train.trl import task_rows
 

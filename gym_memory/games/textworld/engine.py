@@ -22,13 +22,12 @@ from gym_memory.games.textworld.knowledge import FactPattern
 from gym_memory.games.textworld.logic import Fact, Index, RuleMove, State, World, load_logic
 from gym_memory.games.textworld.native_game import NativeGame, read_native
 from gym_memory.games.textworld.native_score import ScoreBoard, Standing
-from gym_memory.games.textworld.native_text import NOWHERE, Holdings, UnknownTextError
+from gym_memory.games.textworld.native_text import NOWHERE, Holdings, UnknownTextError, tidy_lines
 from gym_memory.games.textworld.native_turn import EngineTurn, TurnRules
 from gym_memory.games.textworld.zmachine import (
     Interpreter,
     clean_text,
     endings,
-    tidy_lines,
     trace_on,
     turns_of,
 )

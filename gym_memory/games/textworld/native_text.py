@@ -12,12 +12,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from gym_memory.games.textworld.logic import State
-from gym_memory.games.textworld.zmachine import tidy_lines
 
 __all__ = ["NOWHERE", "Holdings", "UnknownTextError", "Wording", "enumeration", "printed"]
+__all__ += ["tidy_lines"]
 
 NOWHERE = ""
 """Place of things that are not in play."""
+_WIDE = " " * 8
+"""Blanks from which a line is centred: an answer shows it flush left."""
 _CUT_WORDS = ("sliced", "diced", "chopped")
 _HEAT_WORDS = ("needs_cooking", "burned", "fried", "roasted", "grilled")
 """Predicates of food that its printed name states; of each kind the first that holds counts."""
@@ -319,3 +321,15 @@ def _always(view: View) -> bool:
 
 def _written(pieces: Iterable[Piece], view: View) -> str:
     return "".join([piece if isinstance(piece, str) else piece(view) for piece in pieces])
+
+
+def tidy_lines(text: str) -> str:
+    """Return a text without the banner, spaces at the ends of lines, and double empty lines."""
+    lines: list[str] = []
+    for line in text.split("\n"):
+        line = (line.lstrip() if line.startswith(_WIDE) else line).rstrip()
+        if line and (lines or any(map(str.isalnum, line))):  # the banner has no letters
+            lines.append(line)
+        elif lines and lines[-1]:
+            lines.append("")
+    return "\n".join(lines).rstrip()

@@ -18,8 +18,9 @@ import numpy as np
 from gym_memory.core.errors import BackendError, CorruptGameError
 from gym_memory.core.files import read_bytes
 from gym_memory.core.optional import require
+from gym_memory.games.textworld.native_text import tidy_lines
 
-__all__ = ["Interpreter", "check_story", "clean_text", "endings", "tidy_lines", "trace_on"]
+__all__ = ["Interpreter", "check_story", "clean_text", "endings", "trace_on"]
 __all__ += ["turns_of"]
 
 _HEADER = 64
@@ -189,7 +190,6 @@ _WON, _LOST = "*** The End ***", "*** You lost! ***"
 _FINAL_SCORE = re.compile(r"You scored (-?\d+) out of")
 _TAG = re.compile(r"\[([^\]]*)\]\n?")
 _SUCCEEDED = " - succeeded"
-_WIDE = " " * 8
 _END_PROMPT = re.compile(r"Would you like to RESTART, .*\Z", re.DOTALL)
 
 
@@ -211,18 +211,6 @@ def clean_text(raw: str) -> tuple[str, list[str], str, float | None]:
     parts[-1] += raw[last:]
     text = _END_PROMPT.sub("", "".join(parts[::2]))
     return tidy_lines(text), parts[1::2], room, score
-
-
-def tidy_lines(text: str) -> str:
-    """Return a text without the banner, spaces at the ends of lines, and double empty lines."""
-    lines: list[str] = []
-    for line in text.split("\n"):
-        line = (line.lstrip() if line.startswith(_WIDE) else line).rstrip()
-        if line and (lines or any(map(str.isalnum, line))):  # the banner has no letters
-            lines.append(line)
-        elif lines and lines[-1]:
-            lines.append("")
-    return "\n".join(lines).rstrip()
 
 
 def turns_of(raw: str) -> int | None:

@@ -1,22 +1,22 @@
-"""Questions about the past, answered with dated facts."""
+"""The past as text: the last attempts without gaps, and dated facts that answer questions."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
-from itertools import groupby
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
+from itertools import groupby, islice
 from typing import NamedTuple
 
 from gym_memory.core.records import Triple
+from gym_memory.core.text import split_reward, with_reward
 from gym_memory.graph import TemporalGraph
 from gym_memory.graph.schema import LOCATIONS, PLAYER
-from gym_memory.memory.reading import (
-    entry_head,
-    fact_block,
-)
+from gym_memory.memory.reading import MAX_RUN, entry_head, fact_block, without_empty_lines
+from gym_memory.memory.stores.episodes import Episode
 
-__all__ = ["Dated", "PastQuestion", "achievements", "dated_lines", "read_past_question"]
-__all__ += ["recollect"]
+__all__ = ["Attempt", "Dated", "PastQuestion", "achievements", "dated_lines", "fit_attempts"]
+__all__ += ["last_attempts", "read_past_question", "recollect"]
 
 # A number in a question that is no part of a name is a step (*at step 12*, *12 moves ago*). Words
 # of order (*first*, *before*), or the past tense with a name, ask when something became true. A
@@ -25,6 +25,7 @@ __all__ += ["recollect"]
 Dated = tuple[int, Triple]
 """A step and a fact that was true, or became true, then."""
 
+_MAX_ANSWER_CHARS = 80
 _MOST_STEPS = 4
 
 _QUESTION = re.compile(
@@ -178,3 +179,46 @@ def dated_lines(dated: Iterable[Dated], left: int) -> str:
         lines.append(line)
         left -= len(line) + 1
     return "\n".join(lines)
+
+
+# The last attempts
+
+
+class Attempt(NamedTuple):
+    """An action taken once or repeatedly; ``whole`` is its answer if shown in full, else empty."""
+
+    text: str
+    whole: str
+
+
+def last_attempts(episodes: Iterable[Episode], most: int) -> list[Attempt]:
+    """Return at most ``most`` attempts; ``episodes`` are the steps, latest first."""
+    attempts = []
+    for (action, _), run in islice(groupby(episodes, key=_kind), most):
+        last, *before = islice(run, MAX_RUN)
+        attempts.append(_attempt(last.t, action, 1 + len(before), last.text))
+    return attempts
+
+
+def _kind(episode: Episode) -> tuple[str, float]:
+    return episode.action, split_reward(episode.text)[1]
+
+
+@lru_cache(maxsize=1 << 10)
+def _attempt(t: int, action: str, times: int, text: str) -> Attempt:
+    shown = without_empty_lines(text)
+    bare, reward = split_reward(shown)
+    answer = with_reward(bare.partition("\n")[0][:_MAX_ANSWER_CHARS], reward)
+    return Attempt(f"{entry_head(t, action, times)}\n{answer}", text if answer == shown else "")
+
+
+def fit_attempts(attempts: Sequence[Attempt], left: int) -> tuple[str, frozenset[str]]:
+    """Render the latest attempts in ``left`` characters; return what they show whole, too."""
+    count = 0
+    for attempt in attempts:
+        left -= len(attempt.text) + bool(count)
+        if left < 0:
+            break
+        count += 1
+    shown = attempts[:count]
+    return "\n".join([one.text for one in reversed(shown)]), frozenset(one.whole for one in shown)

@@ -17,11 +17,12 @@ from gym_memory.memory.reading import (
     fact_block,
     fit_episodes,
 )
-from gym_memory.memory.recall.attempts import fit_attempts, last_attempts
 from gym_memory.memory.recall.past import (
     PastQuestion,
     achievements,
     dated_lines,
+    fit_attempts,
+    last_attempts,
     read_past_question,
     recollect,
 )
