@@ -1,8 +1,7 @@
-"""Read the action in a model's answer, in whatever format it comes.
+"""Read the action in a model's answer of any format.
 
-An answer names its action in a field of JSON, between tags, after a label such as ``Action:``, on a
-line of its own or in a sentence. The most explicit of these that occurs counts, and it must name
-exactly one action.
+An answer may name its action in a JSON field, between tags, after a label such as ``Action:``, on
+its own line or in a sentence. The most explicit of these counts and must name exactly one action.
 """
 
 from __future__ import annotations
@@ -27,11 +26,11 @@ __all__ += ["undressed"]
 _SHOWN_CHARS = 200
 _THOUGHT_CHARS = 1000
 _MOST_CHARS = 8000
-"""Characters of an answer that are read, the last ones."""
+"""Number of last characters of an answer that are read."""
 _MOST_PEELS = 12
 _LITERAL_CHARS = 2000
 _LONGEST_LINE = 600
-"""Characters of a line that may hold an action and a remark."""
+"""Most characters of a line with an action and a remark."""
 
 _BAD = (
     r"worst|worse|bad|wrong|avoid\w*|danger\w*|dead\w*|fatal\w*|kill\w*|die|dies|death|useless"
@@ -49,7 +48,7 @@ _WHICH = (
     r"|immediate|current|present|new|planned|intended|concrete|logical|sensible|reasonable|safest|safe|wise"
     r"|(?:turn|step|round) \d+)[ _-])"
 )
-"""Words that may qualify the action to take; others introduce past, bad or possible ones."""
+"""Words before the action to take; other words introduce past, bad or possible actions."""
 _MADE = (
     r"(?:[ _](?:to (?:take|do|perform|execute|play|make)|(?:that )?i(?:['’]ll)? "
     r"(?:will )?(?:take|choose|pick|select|do|perform)|taken|chosen|selected|decided|now|next|text"
@@ -72,7 +71,7 @@ _PREFIX = re.compile(
     r"|(?:step|turn)(?: \d+)?|choose|play|do|next|now|therefore|here is my response)\s*[:：>]\s*",
     re.IGNORECASE,
 )
-"""Labels that name no action; the rest of the line has to be one."""
+"""Labels that do not say *action*; the rest of the line must match one."""
 _NEXT_LINE = re.compile(r"\s*(?:(?:```|~~~)[\w-]*\s*\n\s*)?([^\n]*)")
 _TAGGED = re.compile(
     rf"<(?P<tag>(?:\w+_)?(?:{_NOUN}|final)(?:_\w+)?|parameter|arg|argument)(?P<about>[^<>\n]{{0,60}}?)"
@@ -93,9 +92,9 @@ _OTHER_KEY = re.compile(
     r"|\b(?:not|never|no|without|unless|if|but|don'?t)\b).*",
     re.IGNORECASE,
 )
-"""Keys of JSON whose value is not the action to take."""
+"""JSON keys whose value is not the action to take."""
 _MADE_UP = re.compile(r"^[^\w\n]*(?:observation|obs)\W*\d*\W*:", re.IGNORECASE | re.MULTILINE)
-"""Beginning of a game's answer that the model made up."""
+"""Start of a game's reply that the model invented."""
 _THOUGHT = re.compile(
     r"^\W*(?:thoughts?|reason(?:ing)?|rationale|think(?:ing)?)(?: \d+)?\W{0,3}[:：]\W*",
     re.IGNORECASE,
@@ -107,7 +106,7 @@ _ASIDE = re.compile(
     r".*\b(?:logs?|transcript|so far|before|did|was|were|went|took|played|done)\b)",
     re.IGNORECASE,
 )
-"""Line that introduces actions which are not the one to take."""
+"""A line that introduces actions other than the chosen one."""
 _STRUCK = re.compile(r"(?<!~)~~(?!~)[^~\n]+~~(?!~)|<(del|strike)>.*?</\1>", re.IGNORECASE)
 
 # Marks around one action.
@@ -122,7 +121,7 @@ _CALL = re.compile(
     re.IGNORECASE,
 )
 _JOINT = re.compile(r"(?<=\w)\\?[_-](?=\w)|\\ |(?<=[a-z])(?=\d)")
-"""Joints where an action has a space: ``go_east``, ``cabinet1``."""
+"""Places where an action has a space instead: ``go_east``, ``cabinet1``."""
 _SAME: dict[int, str | None] = dict.fromkeys(map(ord, "‐‑‒–"), "-")
 _SAME |= dict.fromkeys(map(ord, "*`\u200b\u200c\u200d\u2060\ufeff\xad"))
 """Hyphens, invisible characters and marks of emphasis, with what replaces them."""
@@ -160,7 +159,7 @@ _DOUBT = re.compile(
     r"|n't\b|n’t\b|\?",
     re.IGNORECASE,
 )
-"""Words of a sentence that states no decision, or rejects what it names."""
+"""Words of a sentence that decides nothing or rejects an action."""
 _AGAINST = re.compile(
     rf"\W*(?:\w+\W+){{0,2}}?(?:(?:not?|never|nicht|kein\w*|nie|pas|jamais|nunca|n[ãa]o|non|не|нет"
     rf"|{_BAD})\b|[不别勿])",
@@ -191,7 +190,7 @@ class Decision(NamedTuple):
 
 
 NO_DECISION = Decision("")
-"""Decision of an answer that cannot be read."""
+"""The decision of an unreadable answer."""
 
 
 class UnreadableAnswerError(ModelError):
@@ -205,7 +204,7 @@ class UnreadableAnswerError(ModelError):
 
 
 class _Claim(NamedTuple):
-    """A part of an answer that claims to be the action; ``match`` is empty if it is none."""
+    """A part of an answer that claims to be the action; ``match`` is the valid action, if any."""
 
     said: str
     match: str
@@ -221,13 +220,13 @@ Kind = Callable[[str, Match], Iterator[_Claim]]
 def read_action(
     text: str, valid: Sequence[str], operations: Sequence[str] = (), *, cut: bool = False
 ) -> Decision:
-    r"""Return the one action that an answer decides on.
+    r"""Return the action that an answer chooses.
 
     Args:
-        text: The answer; thoughts between tags are left out.
-        valid: The valid actions; if there are none, any text is one.
+        text: The answer; thoughts between tags are ignored.
+        valid: The valid actions; if empty, every text is valid.
         operations: Forms of operations on the memory, such as ``note: TEXT``.
-        cut: True if the answer ended at its limit, so that its last line may be incomplete.
+        cut: Whether the answer reached its limit, so that its last line may be incomplete.
 
     Raises:
         UnreadableAnswerError: The answer names no such action, or several.
@@ -276,12 +275,12 @@ def _claims(answer: str, kinds: Sequence[Kind], match: Match) -> list[_Claim]:
 
 
 def _structured(answer: str, match: Match) -> Iterator[_Claim]:
-    """Yield the fields of JSON named like an action, else those that match an action."""
+    """Yield the JSON fields that are named like an action, or else those that match one."""
     values = list(json_values(answer))
     start, end = answer.find("{"), answer.rfind("}") + 1
     if not values and 0 <= start < end <= start + _LITERAL_CHARS:
         with contextlib.suppress(ValueError, SyntaxError, RecursionError, MemoryError, TypeError):
-            values = [ast.literal_eval(answer[start:end])]  # written as Python writes it
+            values = [ast.literal_eval(answer[start:end])]  # a Python literal
     start = max(min((at for at in map(answer.find, "{[") if at >= 0), default=0), 0)
     end = max(answer.rfind("}"), answer.rfind("]")) + 1
     leaves = [leaf for value in values for leaf in _leaves("", value)]
@@ -298,7 +297,7 @@ def _structured(answer: str, match: Match) -> Iterator[_Claim]:
 
 
 def _leaves(key: str, value: Any) -> Iterator[tuple[str, str]]:
-    """Yield the texts in a value of JSON with their keys; a non-text under an action's key, too."""
+    """Yield the texts in a JSON value with their keys, and any other value of an action's key."""
     if isinstance(value, str):
         yield key, value
     elif isinstance(value, Mapping):
@@ -321,7 +320,7 @@ def _fields(answer: str) -> Iterator[tuple[str, str]]:
 def _tagged(answer: str, match: Match) -> Iterator[_Claim]:
     for tag in _TAGGED.finditer(answer):
         inside = tag["box"] if tag["inside"] is None else tag["inside"]
-        if inside is None:  # it closes itself: the action is an attribute
+        if inside is None:  # a self-closing tag has the action as an attribute
             attribute = _ATTRIBUTE.search(tag["about"])
             inside = attribute[2] if attribute else ""
         elif (tag["tag"] or "").lower() in _PARAMETERS and not _NAMED.search(tag["about"]):
@@ -339,7 +338,7 @@ def _labelled(answer: str, match: Match) -> Iterator[_Claim]:
     labels = list(_LABELLED.finditer(answer)) or list(_HEADING.finditer(answer))
     for label in [*labels, *_IN_LINE.finditer(answer)]:
         rest, end = label["rest"], label.end()
-        if not rest.strip(_MARKS):  # the action is on the next line that says something
+        if not rest.strip(_MARKS):  # the action is on the next line with words
             below = _NEXT_LINE.match(answer, end)
             rest, end = (below[1], below.end()) if below else ("", end)
         yield _Claim(rest, match(rest), label.start(), end)
@@ -357,14 +356,14 @@ def _on_lines(answer: str, match: Match) -> Iterator[_Claim]:
 
 
 def _first_line(answer: str, match: Match) -> Iterator[_Claim]:
-    """Yield the first line, where any text is an action; not one that is called a thought."""
+    """Yield the first line if every text is valid, unless it is labelled as a thought."""
     line = _NEXT_LINE.match(answer)
     if line and not _THOUGHT.match(line[1]):
         yield _Claim(line[1], match(line[1]), *line.span(1))
 
 
 def _spoken(answer: str, match: Match) -> Iterator[_Claim]:
-    """Yield the action that a sentence decides for, or puts between marks."""
+    """Yield the action that a sentence chooses or puts between marks."""
     for words, at in sentence_spans(answer, ".!?;"):
         spoken = _INTENT.match(words)
         marked = [
@@ -384,11 +383,11 @@ def _spoken(answer: str, match: Match) -> Iterator[_Claim]:
                     yield _Claim(text, "", at, at + len(words))
 
 
-# ------------------------------------------------------------ the dress of one action
+# ------------------------------------------------------------ marks around one action
 
 
 def undressed(text: str, valid: Sequence[str], operations: Sequence[str] = ()) -> str:
-    """Return the action in a text that holds no more than it, its dress and a remark; else ""."""
+    """Return the action of a text that has nothing else but marks and a remark, or ""."""
     line = text = text[:_LONGEST_LINE]
     for _ in range(_MOST_PEELS):
         line = text.strip()
@@ -409,12 +408,12 @@ def undressed(text: str, valid: Sequence[str], operations: Sequence[str] = ()) -
 
 
 def _is_against(mark: str, remark: str, valid: Sequence[str]) -> bool:
-    """True if a remark continues with another action, or revokes the one before it."""
+    """True if a remark names another action or revokes the one before it."""
     if _GOES_ON.match(remark) or _TAKEN_BACK.search(remark):
         return True
     word = mark.strip(", ").lower()
     if word in ("because", "since", "as", "which"):
-        return False  # it may reject other actions
+        return False  # it may give reasons against other actions
     if word.isalpha() or word == "in order":
         return bool(re.search(_BAD, remark, re.IGNORECASE))
     if _AGAINST.match(remark) or _match(remark.strip(_MARKS + "-=/→"), valid):
@@ -424,7 +423,7 @@ def _is_against(mark: str, remark: str, valid: Sequence[str]) -> bool:
 
 
 def _peeled(line: str) -> str:
-    """Return a line without its outermost dress; the same if there is none."""
+    """Return a line without its outermost marks, if it has any."""
     if line[:1] in _BRACKETS and line.endswith(_BRACKETS[line[0]]):
         return line[1:-1]
     for dress in (_BULLET, _LABELLED, _PREFIX, _INTENT):
@@ -443,7 +442,7 @@ def _without_remark(line: str) -> str:
 
 @functools.lru_cache(maxsize=4096)
 def _plain(action: str) -> str:
-    """Return an action without differences of spelling."""
+    """Return the form in which actions are compared."""
     text = unicodedata.normalize("NFKC", action.lower()).translate(_SAME)
     words = _JOINT.sub(" ", text).split()
     words = [_NUMBERS.get(word, word) for word in words]
@@ -451,10 +450,9 @@ def _plain(action: str) -> str:
 
 
 def match_action(text: str, valid: Sequence[str]) -> str:
-    """Return the valid action that the first line of a text is, "" if it is none.
+    """Return the valid action that the first line of a text names, or "".
 
-    Case, spaces, articles and marks around the action do not count. Where a search is valid, any
-    search is.
+    Case, spaces, articles and surrounding marks are ignored. If one search is valid, all are.
 
     >>> match_action('Take the red key.', ("look", "take red key"))
     'take red key'

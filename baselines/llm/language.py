@@ -1,4 +1,4 @@
-"""Base of the policies that call a language model: the model, the transcript, the valid action."""
+"""The base of policies that call a language model: prompts, transcripts and answers."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ Answer = TypeVar("Answer")
 
 _AGAIN = "Answer again in the same form, with one of the possible actions as it is written there."
 _KEPT_CHARS = 2000
-"""Characters of an unreadable answer that are kept with the step."""
+"""Characters of an unreadable answer that the step's info keeps."""
 _RULES = "Rules of the game:"
 _TRIAL = "Answer: ok"
 _TRIAL_TOKENS = 16
@@ -47,21 +47,21 @@ _TOO_LONG = "the model's context is exceeded: the oldest steps of an agent's his
 
 @dataclasses.dataclass(frozen=True)
 class LanguageSettings(Settings):
-    """Settings of every policy that calls a chat model; one with more subclasses this.
+    """Settings of every policy that calls a chat model; subclass it to add more.
 
     A policy that fixes a setting declares it again with ``init=False``.
 
     Attributes:
-        llm: A chat model or its spec, ``openai`` (all from the environment) or
-            ``transformers?model=...``; a spec inside the name of a policy is quoted.
-        model: Shorthand for the model's ``model``; ``smollm`` comes with a package and runs in
-            this process, unless a ``base_url`` is given.
+        llm: A chat model or its spec: ``openai`` (configured by environment variables) or
+            ``transformers?model=...``. Quote a spec inside a policy's spec.
+        model: Shorthand for the model's ``model``; without ``base_url``, ``smollm`` is a package
+            that runs in this process.
         base_url: Shorthand for the model's parameter ``base_url``.
         reasoning: Shorthand for the model's parameter ``reasoning``.
-        strict: Whether an answer that names no possible action ends the episode as failed; else a
-            random valid action is played, with a mark.
-        constrain: Whether answers are held to the valid actions during generation, by local
-            weights or a server with JSON schemas; needs an environment that lists them.
+        strict: Whether an answer without a possible action fails the episode; otherwise a random
+            valid action replaces it, with a mark.
+        constrain: Whether generation is restricted to the valid actions; needs local weights or a
+            server with JSON schemas, and an environment that lists valid actions.
     """
 
     llm: str | ChatModel = "openai"
@@ -102,36 +102,36 @@ class LanguageSettings(Settings):
 class LanguagePolicy(Policy):
     """Base of the policies that call a chat model.
 
-    A subclass names its ``settings_class``, whose fields are its arguments, and prepares the
-    rest in :meth:`set_up`.
+    A subclass names its ``settings_class``, whose fields become its arguments, and prepares itself
+    in :meth:`set_up`.
 
     Args:
-        *args: The first three settings may go without their names.
+        *args: The first three settings, by position.
         **kwargs: Settings.
 
     Attributes:
         fallbacks: Calls without a usable answer.
         invalid_actions: Decisions that named no valid action, replaced by a random one.
-        asked_again: Answers that named no valid action, so that the model was called once more.
-        history_cuts: Times that the history was cut to fit into the model's context.
+        asked_again: Second calls after an answer without a valid action.
+        history_cuts: Number of cuts that made the history fit the model's context.
     """
 
     settings_class: ClassVar[type[LanguageSettings]] = LanguageSettings
     settings: LanguageSettings
     default_llm: ClassVar[str] = ""
-    """The kind of model behind ``model`` if ``llm`` is empty, for policies with rules too."""
+    """The default kind of model for ``model`` in a policy that also works without one."""
     examples: str = ""
-    """Played examples before the game, see :func:`.examples_of`."""
+    """Example episodes before the game, see :func:`.examples_of`."""
     thinks: ClassVar[bool] = False
-    """True if it writes a thought before each action, and examples show theirs."""
+    """True if the policy writes a thought before each action, as its examples do."""
     answer_tokens: int = 1024
-    """Most tokens of an answer without thoughts, unless the user sets a limit."""
+    """Token limit of an answer without thoughts, unless the user sets one."""
     _room = sys.maxsize
-    """Characters of history that the model's context holds, as far as it is known."""
+    """Characters of history that are known to fit the model's context."""
     __signature__: ClassVar[inspect.Signature]
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
-        """Let every reader of signatures see the settings: registries, presets, the list."""
+        """Show the settings in the signature, which registries and presets read."""
         super().__init_subclass__(**kwargs)
         own = vars(cls).get("__init__")
         signature = inspect.signature(own or cls.settings_class)
@@ -149,7 +149,7 @@ class LanguagePolicy(Policy):
         self.set_up()
 
     def set_up(self) -> None:
-        """Prepare a policy's own parts beyond settings and model; called at construction."""
+        """Prepare what a subclass needs beyond settings and model; called at construction."""
 
     def _begin(self, seed: int | None) -> None:
         self._rng = np.random.default_rng(seed)
@@ -164,7 +164,7 @@ class LanguagePolicy(Policy):
         self.focus = PlanState()
 
     def reset(self, info: dict[str, Any], seed: int | None = None) -> None:
-        """Start an episode without a plan and without a past."""
+        """Start an episode with neither a plan nor a past."""
         self._begin(seed)
         self._operations = info.get("operations", ())
         self._rewards_hidden = info.get("rewards") == "hidden"
@@ -175,7 +175,7 @@ class LanguagePolicy(Policy):
         }
 
     def update(self, transition: Transition) -> None:
-        """Add the observation that was acted on to the transcript."""
+        """Add the observation before the action to the transcript."""
         shown = quoted(_shown_text(transition.obs))
         lines = [line for line in shown.splitlines() if line.strip()]
         self._keep("\n".join([self._head, *lines, *self._earned]))
@@ -185,7 +185,7 @@ class LanguagePolicy(Policy):
         self._thought, self._acted = "", True
 
     def reward_of(self, transition: Transition) -> float:
-        """Return what a step earned; 0 where rewards are hidden from the memory, too."""
+        """Return the reward of a step, 0 if rewards are hidden from the memory."""
         return 0.0 if self._rewards_hidden else float(transition.reward)
 
     def _keep(self, turn: str) -> None:
@@ -201,7 +201,7 @@ class LanguagePolicy(Policy):
             self._forget(most, room)
 
     def _forget(self, most: int, room: int) -> None:
-        """Drop the oldest turns until half of a number and of a size in characters is left."""
+        """Drop the oldest turns until half of a number and half of a size in characters remain."""
         while len(self._past) > (most + 1) // 2 or (
             len(self._past) > 1 and _length(self._past) > room // 2
         ):
@@ -239,13 +239,13 @@ class LanguagePolicy(Policy):
     # ------------------------------------------------------------ the answer
 
     def ask(self, prompt: str, schema: Any = None, **slots: str) -> Reply:
-        """Fill a prompt and call the model; raises ModelError without a usable answer."""
+        """Fill a prompt and call the model; raise ModelError without a usable answer."""
         return self._fitted(prompt, slots, schema)
 
     def _fitted(
         self, prompt: str, slots: dict[str, str], schema: Any, turns: Sequence[Message] = ()
     ) -> Reply:
-        """Call the model; if its context is exceeded, again without the oldest part of the past."""
+        """Call the model; if its context is exceeded, shorten the past and call again."""
         while True:
             messages = [*fill(load_prompt(prompt), slots), *turns]
             try:
@@ -258,7 +258,7 @@ class LanguagePolicy(Policy):
                     meter.note(_TOO_LONG)
 
     def _shorten(self, slots: dict[str, str]) -> bool:
-        """Halve the history, now and in later prompts; if it is short, memory or observation."""
+        """Halve the history in this and later prompts, or a long memory or observation."""
         history = slots.get("history", "")
         if len(history) >= _LEAST_CHARS and self._past:
             self._room = len(history) // 2
@@ -293,9 +293,9 @@ class LanguagePolicy(Policy):
         )
 
     def preflight(self) -> None:
-        """Try the model with a short call that has the parameters of this agent's calls.
+        """Test the model with a short call that has this agent's parameters.
 
-        Raises ModelSetupError where it cannot be used.
+        Raises ModelSetupError if the model cannot be used.
         """
         if not hasattr(self.llm, "preflight"):
             return
@@ -319,7 +319,7 @@ class LanguagePolicy(Policy):
         )
 
     def held_to(self, obs: Observation) -> tuple[str, ...]:
-        """Return the actions to which answers are restricted; empty if they are free."""
+        """Return the only actions that an answer may name; empty if answers are free."""
         return tuple(obs["valid_actions"]) if self.settings.constrain else ()
 
     def form(self, template: str, obs: Observation) -> Form | None:
@@ -336,13 +336,13 @@ class LanguagePolicy(Policy):
         field: str = "",
         **slots: str,
     ) -> Decision:
-        """Request an action; if the answer names no possible one, request it once more.
+        """Ask for an action, and once more if the answer names no possible one.
 
         Args:
             prompt: Name of the prompt.
             obs: The observation with the valid actions.
             schema: As of :class:`gym_memory.llm.Request`.
-            field: Name of the schema's field with the action; empty reads the text.
+            field: The schema's field that has the action; empty to read the text.
             **slots: Values of the prompt's slots.
 
         Raises:
@@ -367,11 +367,11 @@ class LanguagePolicy(Policy):
         return read(self._fitted(prompt, slots, schema, turns))
 
     def read(self, text: str, obs: Observation, *, cut: bool = False) -> Decision:
-        """Return the action that a text decides for, see :func:`.read_action`."""
+        """Return the action in a text, see :func:`.read_action`."""
         return read_action(text, obs["valid_actions"], self._operations, cut=cut)
 
     def attempt(self, answer: Callable[[], Answer], otherwise: Answer) -> Answer:
-        """Return the result of ``answer``; on a ModelError, which is counted, of ``otherwise``."""
+        """Return ``answer()``; after a ModelError, which is counted, return ``otherwise``."""
         try:
             return answer()
         except UnreadableAnswerError as error:
@@ -383,10 +383,10 @@ class LanguagePolicy(Policy):
         return otherwise
 
     def act_on(self, answer: str, obs: Observation) -> str:
-        """Return the valid action, or operation on the memory, in an answer; else a random action.
+        """Return the valid action or memory operation in an answer, or else a random action.
 
-        An empty answer was counted by :meth:`attempt`. With ``strict`` a ModelError replaces the
-        random action.
+        :meth:`attempt` has counted an empty answer. With ``strict``, raise ModelError instead of
+        choosing at random.
         """
         valid = obs["valid_actions"]
         action = undressed(answer, valid, self._operations) if answer else ""
@@ -403,16 +403,16 @@ class LanguagePolicy(Policy):
         return valid[int(self._rng.integers(len(valid)))] if valid else "look"
 
     def decided_otherwise(self, reason: str, answer: str = "") -> None:
-        """Mark that the model did not decide this step; with ``strict`` raise a ModelError."""
+        """Mark a step that the model did not decide; with ``strict``, raise ModelError."""
         self.substitute = Substitute(reason, answer[:_KEPT_CHARS])
         if self.settings.strict:
             raise ModelError("answer", f"strict=true, and {reason}")
 
 
 def fill(prompt: Prompt, slots: Mapping[str, str]) -> list[Message]:
-    """Fill a prompt; if it has a slot for lessons, take them out of the memory.
+    """Fill a prompt; a slot for lessons moves them there from the memory.
 
-    Rules of the game follow the task if the prompt has no slot for them; examples come first.
+    Examples come first. Rules of the game follow the task unless the prompt has a slot for them.
     """
     if slots.get("knowledge") and "knowledge" not in prompt.slots:
         slots = {**slots, "task": f"{slots['task']}\n\n{_RULES}\n{slots['knowledge']}"}
@@ -431,7 +431,7 @@ def _shown_text(obs: Observation) -> str:
 
 
 def _lessons_of(obs: Observation) -> str:
-    """Return the heading and lessons at the beginning of a recall."""
+    """Return the lessons that begin a recall, with their heading."""
     memory, end = obs["memory"], 0
     at = memory.find("\n") + 1
     while lesson := next((x for x in obs["lessons"] if x and memory.startswith(x, at)), ""):
@@ -454,7 +454,7 @@ def _one_line(action: str) -> str:
 
 
 def _model(llm: str | ChatModel, parameters: dict[str, Any], otherwise: str) -> Any:
-    """Return the model; None for a policy with rules if no model is named."""
+    """Return the model; None for a rule-based policy without one."""
     given = {name: value for name, value in parameters.items() if value not in ("", None)}
     if llm == "" and otherwise:
         if not given:

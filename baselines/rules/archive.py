@@ -1,4 +1,4 @@
-"""The explorer's archive: states that were reached, and actions that are worth trying."""
+"""The explorer's archive of visited states and of actions worth trying."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ __all__ = ["Archive", "Cell", "Key", "Option", "Reach", "VisitTrail", "lights", 
 Key = Hashable
 """The identity of a state."""
 Option = tuple[object, str]
-"""An action with its place if it is a move, since moves differ from place to place."""
+"""An action, with its place if it is a move, since moves differ between places."""
 Sign = tuple[str, object]
-"""A possible sign of a loss: its kind (place, word or verb) and its value."""
+"""A possible cause of a loss: its kind (place, word or verb) and its value."""
 _MOST_POSITIVES = 3
 _VALUE_NATS = 3.0
-"""Weight of a state's value, in nats between the best and none."""
+"""Weight of a state's value: nats between the best state and a worthless one."""
 _MOST_UNTRIED = 8
-"""Untried actions that count for a state: about as many as an attempt takes."""
+"""Most untried actions that count for a state, about as many as an attempt takes."""
 _LUCKY_FACTOR = 5.0
-"""Factor on an action whose object or manner always gained points before."""
+"""Factor for an action whose object or preposition has always gained points."""
 _PROMISING, _DOUBTFUL, _RISKY, _IDLE = 2.0, 0.3, 0.1, 0.05
 _PRIORS = {
     word: worth
@@ -36,23 +36,23 @@ _PRIORS = {
     )
     for word in words.split()
 }
-"""Verbs with their worth in any story; others have 1. Losing a thing is worth less."""
+"""Prior worth of verbs in any story; others have 1, and giving things away has less."""
 _SHOWING = frozenset(("look", "inventory", "wait", "help", "goal", "verbose", "brief", "super"))
-"""Actions that are never worth an attempt, since they only show."""
+"""Actions that only show something, so that none is worth an attempt."""
 _LIGHTS = re.compile(r"(?:light|(?:turn|switch) on) ")
 _WITH = frozenset(("in", "into", "on", "onto", "to", "with", "at", "from", "under", "behind"))
 _PARTICLES = frozenset(("up", "down", "in", "out", "on", "off"))
 
 
 class VisitTrail(NamedTuple):
-    """The states of one attempt from the start on, and the best score on the way."""
+    """The states of one attempt from the start, and its best score."""
 
     best: float
     trail: tuple[Key, ...]
 
 
 class Reach(NamedTuple):
-    """A visit to a state: its score, the actions and states that led there, perhaps a snapshot."""
+    """A visit to a state: its score, the path to it, and perhaps a snapshot."""
 
     score: float
     path: tuple[str, ...]
@@ -61,10 +61,10 @@ class Reach(NamedTuple):
 
 
 class Cell:
-    """A state: the actions and states that lead to it, its score, and what is untried there.
+    """A state with the path to it, its score and its untried actions.
 
-    What is known of a place is coarse, so an action may be possible on some visits only. Each
-    untried action keeps the best visit that offered it.
+    States are coarse, so an action may be possible on some visits only. Each untried action keeps
+    the best visit that offered it.
     """
 
     def __init__(
@@ -85,7 +85,7 @@ class Cell:
         return next(iter(self.visits.values())).path if self.visits else ()
 
     def wants(self, actions: Iterable[str], score: float) -> bool:
-        """True if a visit with a score offers an action first, or better than a visit before."""
+        """True if a visit offers a new action, or a known one at a better score."""
         return any(
             score > self.visits[action].score if action in self.visits else action not in _SHOWING
             for action in actions
@@ -93,7 +93,7 @@ class Cell:
         )
 
     def offer(self, actions: Iterable[str], reach: Reach) -> list[Option]:
-        """Note the actions of a visit; return those that no visit offered before."""
+        """Record the actions of a visit; return those that no earlier visit offered."""
         self.score = max(self.score, reach.score)
         wanted = [action for action in actions if self.wants((action,), reach.score)]
         new = [action for action in wanted if action not in self.visits]
@@ -103,10 +103,10 @@ class Cell:
 
 
 class Archive:
-    """All states that were reached, and the best trajectories.
+    """All visited states and the best trajectories.
 
     Args:
-        k: Trajectories of the frontier.
+        k: Number of frontier trajectories.
     """
 
     def __init__(self, k: int):
@@ -132,11 +132,11 @@ class Archive:
         return max(1.0, self.frontier[0].best if self.frontier else 0.0)
 
     def hope(self, words: Iterable[str]) -> None:
-        """Count the things of a task among those that gain points."""
+        """Expect points from the objects that a task names."""
         self.lucky.update(words)
 
     def visit(self, cell: Cell, actions: Iterable[str], reach: Reach, action: str) -> bool:
-        """Note what a visit offers; True if that has a new way or names a new thing."""
+        """Record a visit; return True if it has a new exit or names a new object."""
         self.cells.setdefault(cell.key, cell)
         parts = {
             part
@@ -149,7 +149,7 @@ class Archive:
         return new
 
     def take(self, cell: Cell, action: str) -> None:
-        """Count an action that is taken in a state."""
+        """Count an action taken in a state."""
         self._taken[cell.where] += 1
         self._words.update(_objects(action))
         self.tried[cell.options.pop(action, ("", action))] += 1
@@ -158,18 +158,18 @@ class Archive:
         self._risks.update(_signs(cell, action))
 
     def again(self, cell: Cell, action: str) -> None:
-        """Offer an action again whose answer was new although the state stayed the same."""
-        if action in cell.visits:  # a visit is known at which it is possible
+        """Offer an action again, since its answer was new in an unchanged state."""
+        if action in cell.visits:  # a known visit allowed it
             cell.options[action] = option = option_of(cell.where, action)
             self.tried[option] -= 1
 
     def die(self, cell: Cell, action: str) -> None:
-        """Count an action that lost the game, with the signs that might have warned."""
+        """Count an action that lost the game, with its possible causes."""
         cell.fatal.add(action)
         self._deaths.update(_signs(cell, action))
 
     def survival(self, signs: Iterable[Sign]) -> float:
-        """Return the share of actions that did not lose the game, at the worst of some signs.
+        """Return the share of actions that did not lose the game, for the worst of some signs.
 
         A single loss proves nothing against its verb or a word of the text before it.
         """
@@ -179,26 +179,26 @@ class Archive:
         )
 
     def note(self, words: frozenset[str], action: str, gain: float) -> None:
-        """Keep an action that changed the score."""
+        """Record an action that changed the score."""
         self._fresh[_verb(action)] += gain > 0
         self._gains[words, action] = gain
         if gain > 0 and not direction_in(action):
             self.lucky.update((_frame(action), *_objects(action)))
 
     def finish(self, best: float, trail: tuple[Key, ...]) -> None:
-        """Keep a trajectory if it is among the best; of equal ones the latest."""
+        """Keep a trajectory if it is among the best; a later one wins a tie."""
         others = (t for t in self.frontier if t.trail != trail[: len(t.trail)])
         self.frontier = sorted([VisitTrail(best, trail), *others], key=lambda t: -t.best)[: self.k]
         self._stalls = Counter(t.trail[-1] for t in self.frontier)
         self._values = {key: t.best for t in reversed(self.frontier) for key in t.trail}
 
     def promise(self, cell: Cell) -> float:
-        """Return how much a state is worth exploring: its value and what is untried there.
+        """Return the worth of exploring from a state.
 
-        The value is that of the best frontier trajectory through it (v' of GLoW). Untried actions
-        and unread exits count less the more often they or their words were tried elsewhere; the sum
-        is multiplied by the frontier trajectories that end there. Attempts from the state, actions
-        in its place and losses under similar texts lower it.
+        It adds the value of the best frontier trajectory through the state (v' of GLoW) and its
+        untried actions and exits, which count less if they or their words were tried elsewhere. The
+        sum is multiplied by the number of frontier trajectories that end there. Attempts from the
+        state, actions in its place and losses under similar texts lower it.
         """
         key = cell.key
         untried = sum(
@@ -210,7 +210,7 @@ class Archive:
         return worth / (1 + len(cell.gains)) / math.sqrt(1 + self._taken[cell.where])
 
     def _novelty(self, cell: Cell, action: str) -> float:
-        """Return how much an action promises, by habits of the genre and by what was tried."""
+        """Return the promise of an action, by its prior and by earlier tries."""
         option, words, frame = cell.options[action], _objects(action), _frame(action)
         tried = 1 + self.tried[option]
         if cell.dark:
@@ -228,16 +228,16 @@ class Archive:
         return prior / tried / math.sqrt((1 + rarest) * (1 + often))
 
     def is_hopeless(self, cell: Cell) -> bool:
-        """True if it is dark and nothing gives light."""
+        """True if it is dark and no action gives light."""
         return cell.dark and not any(map(lights, cell.visits))
 
     def weights(
         self, cell: Cell, actions: Iterable[str], advantage: Mapping[Option, float]
     ) -> list[float]:
-        """Return how much each of some untried actions of a state is worth trying, > 0.
+        """Return a weight > 0 for each of a state's untried actions.
 
-        Verbs that led to something new count, actions that gained points at similar texts
-        (EvoTest's positives), and advantages of earlier attempts from the same state.
+        It reflects verbs that led to something new, actions that gained points at similar texts
+        (EvoTest's positives), and advantages of earlier attempts from the state.
         """
         near = sorted((_alike(seen, cell.words), a, g) for (seen, a), g in self._gains.items())
         gains: dict[str, float] = defaultdict(float)
@@ -252,7 +252,7 @@ class Archive:
         return weights
 
     def routes(self, start: Key) -> dict[Key, tuple[str, ...]]:
-        """Return the shortest known actions to every state that can be reached from one."""
+        """Return the shortest known path from one state to each reachable state."""
         routes: dict[Key, tuple[str, ...]] = {start: ()}
         queue = deque([start])
         while queue:
@@ -265,7 +265,7 @@ class Archive:
 
 
 def _signs(cell: Cell, action: str = "") -> list[Sign]:
-    """Return what may predict a loss: the place, the words of the text, the verb unless a move."""
+    """Return what may predict a loss: the place, words of the text, a verb unless a move."""
     verb = [("verb", _verb(action))] if action and not direction_in(action) else []
     return [("place", cell.where), *(("word", word) for word in cell.words), *verb]
 
@@ -276,7 +276,7 @@ def lights(action: str) -> bool:
 
 
 def option_of(where: object, action: str) -> Option:
-    """Return the option of an action, equal wherever the action is met."""
+    """Return an action as an option, which is the same in every place unless it is a move."""
     return where if direction_in(action) else "", action
 
 
@@ -298,7 +298,7 @@ def _verb(action: str) -> str:
 
 
 def _objects(action: str) -> list[str]:
-    """Return the words for things after the verb, or the verb if there are none."""
+    """Return the nouns after the verb, or the verb if there are none."""
     return [word for word in action.split()[1:] if word not in _WITH] or [action]
 
 

@@ -1,9 +1,8 @@
-"""A player that follows the lessons in its observation and explores where they say nothing.
+"""A player that follows the lessons in its observation, and explores otherwise.
 
-It knows no game and keeps only its published plan, so runs with different memories differ in
-nothing else. A lesson is read as sentences with actions in quotes: CLIN's abstractions,
-Reflexion's plans, or a model's advice. ``"take ..."`` means the verb with anything, and
-``"go to shelf"`` any numbered shelf.
+It has no knowledge of any game and no state but its published plan, so only the memory can make
+two runs differ. It reads sentences with quoted actions: CLIN's abstractions, Reflexion's plans or a
+model's advice. ``"take ..."`` stands for taking anything, ``"go to shelf"`` for any numbered shelf.
 """
 
 from __future__ import annotations
@@ -37,9 +36,9 @@ _THING = re.compile(r"(?:^|\s)(?:with|from|into|onto|in|on|to|at)\s.*")
 class Advice(NamedTuple):
     """The advice in the lessons.
 
-    ``plan`` lists pairs (action, place) in order, with an empty place where none is named;
-    ``avoid`` and ``doubt`` have actions, or verbs with ``...``, that are or may be bad; ``ways``
-    maps a place to the next places and the action that leads there; ``verbs`` are recommended.
+    ``plan`` lists (action, place) in order; the place may be empty. ``avoid`` has actions, or verbs
+    with ``...``, that are bad, ``doubt`` those that may be. ``ways`` maps a place to its neighbours
+    and the action that leads to each. ``verbs`` are recommended.
     """
 
     plan: list[Errand]
@@ -50,7 +49,7 @@ class Advice(NamedTuple):
 
     @classmethod
     def read(cls, lessons: Sequence[str]) -> Advice:
-        """Read lessons in the order of their numbers; the last of several plans counts."""
+        """Read lessons in numerical order; a later plan replaces an earlier one."""
         advice = cls([], set(), set(), {}, set())
         for lesson in sorted(lessons, key=_number):
             plan: list[tuple[str, str]] = []
@@ -81,23 +80,23 @@ class Advice(NamedTuple):
         return [item for item in quoted if not item[0].endswith(" ...")]
 
     def way(self, here: str, there: str) -> str:
-        """Return the first move on the shortest known way; empty where none is known."""
+        """Return the first action on the shortest known way, or an empty string."""
         path = shortest_path(here, there, lambda place: {to: to for to in self.ways.get(place, ())})
         return self.ways[here][path[0].place] if path else ""
 
     def against(self, action: str, *, doubtful: bool) -> bool:
-        """True if the lessons advise against an action; with ``doubtful`` also if they doubt it."""
+        """True if the lessons reject an action or, with ``doubtful``, doubt it."""
         forms = {action, f"{_verb(action)} ..."}
         return not forms.isdisjoint(self.avoid) or (doubtful and not forms.isdisjoint(self.doubt))
 
 
 Errand = tuple[str, str]
-"""An action, and the place where it is to be done; empty where none is named."""
+"""An action, and the place to take it in or an empty string."""
 
 
 @dataclass(frozen=True)
 class Course(PlanState):
-    """The rest of the lessons' plan, and the player's place; none at the start."""
+    """The unfinished part of the lessons' plan, and the player's place."""
 
     left: tuple[Errand, ...] = ()
     here: str = ""
@@ -113,9 +112,9 @@ class Course(PlanState):
         kinds: Sequence[str] = (),
         tried: Sequence[str] = (),
     ) -> Course:
-        """Build the plan, whose aim lists what is left.
+        """Build a plan whose aim lists the remaining items.
 
-        ``kinds`` are the done items without numbers, ``tried`` the actions taken for them.
+        ``kinds`` are the finished items without numbers, ``tried`` the actions taken for them.
         """
         items = [f'"{action}" in the {place}' if place else f'"{action}"' for action, place in left]
         aim = f"plan: {'; '.join(items)}"
@@ -124,19 +123,19 @@ class Course(PlanState):
         )
 
     def notes(self) -> dict[str, str]:
-        """Return what there is to show next to the aim, by name."""
+        """Return what to show beside the aim, by name."""
         return {"place": self.here} if self.here else {}
 
 
 class LessonFollower(RulePolicy):
-    """A player that follows its lessons, then explores what they do not advise against.
+    """A player that follows its lessons, then explores without what they reject.
 
-    Exploring prefers actions that the recalled transcript does not have, among them those on a
-    thing of the plan, and among these those with a recommended verb; ties are drawn.
+    It prefers actions missing from the recalled transcript, then those on an object of the plan,
+    then those with a recommended verb. Ties are broken at random.
 
     Args:
-        boldness: Share of choices, in [0, 1], that include actions which the lessons doubt.
-        fallback: Action if no valid one is listed.
+        boldness: Share of choices, in [0, 1], that allow doubted actions.
+        fallback: Action to take if the observation lists no valid one.
     """
 
     start: ClassVar[Course] = Course()
@@ -147,7 +146,7 @@ class LessonFollower(RulePolicy):
         self.boldness, self.fallback = check_share("boldness", boldness), fallback
 
     def act(self, obs: Observation, info: dict[str, Any]) -> str:
-        """Return the next action; what is left of the plan becomes the ``focus``."""
+        """Return the next action and publish the rest of the plan as ``focus``."""
         advice = Advice.read([_adapted(lesson, obs["task"]) for lesson in obs["lessons"]])
         plan = self.focus.left if self.focus.begun else tuple(advice.plan)
         here = self._place(obs) or self.focus.here
@@ -166,7 +165,7 @@ class LessonFollower(RulePolicy):
         return action
 
     def _explore(self, obs: Observation, advice: Advice) -> str:
-        """Return an action by chance: neither advised against nor tried, if there is one."""
+        """Return a random action, if possible one that is neither rejected nor tried."""
         valid = obs["valid_actions"]
         if not valid:
             return self.fallback
@@ -185,7 +184,7 @@ class LessonFollower(RulePolicy):
 def _next(
     item: tuple[str, str], here: str, valid: Sequence[str], advice: Advice
 ) -> tuple[str, bool]:
-    """Return the action towards an item of the plan, empty for none; True if the item is done."""
+    """Return the action for an item of the plan, if any, and whether it finishes the item."""
     action, place = item
     if place and here and place != here:
         move = advice.way(here, place)
@@ -194,7 +193,7 @@ def _next(
 
 
 def _adapted(lesson: str, task: str) -> str:
-    """Return a lesson about another goal, with that goal's words replaced by the task's.
+    """Return a lesson about another goal with the words of the task's goal.
 
     >>> _adapted('Goal: put a pan in sink. Do "take pan".', "put a red mug in sink.")
     'Goal: put a pan in sink. Do "take pan".'
@@ -210,17 +209,17 @@ def _adapted(lesson: str, task: str) -> str:
 
 
 def _is_kind(action: str, valid: Sequence[str]) -> bool:
-    """True if an action without numbers stands for any of its kind."""
+    """True if an action has no number although valid actions of its kind have one."""
     return without_numbers(action) == action and any(without_numbers(a) != a for a in valid)
 
 
 def _of_kind(
     kind: str, before: Sequence[str], tried: Sequence[str], valid: Sequence[str]
 ) -> tuple[str, bool]:
-    """Return a valid action of a kind, empty for none; True if the item of the plan is done.
+    """Return a valid action of a kind, if any, and whether it finishes the item of the plan.
 
-    If there is none, an earlier kind is tried with another thing, such as the next shelf; then any
-    action with the verb of the last one.
+    Otherwise, it tries an earlier kind with another object, such as the next shelf, and then any
+    action with the last verb.
     """
     found = _instances(kind, valid)
     if found:
@@ -235,7 +234,7 @@ def _of_kind(
 
 
 def _instances(kind: str, valid: Sequence[str]) -> list[str]:
-    """Return the actions that a kind stands for, else those of its verb on the same thing."""
+    """Return the valid actions of a kind, or else those of its verb on the same object."""
     exact = [action for action in valid if without_numbers(action) == kind]
     act = _verb(kind), _thing(kind)
     return exact or [a for a in valid if (_verb(a), without_numbers(_thing(a))) == act]

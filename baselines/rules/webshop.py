@@ -1,8 +1,8 @@
-"""A shopper that plays WebShop from the observation alone, its valid actions included.
+"""A shopper that plays WebShop from the observation and its valid actions alone.
 
-It compares products that it remembers with the request. It buys the first one that satisfies it, or
-the best after enough looks. It keeps nothing but its published plan. If it no longer knows which
-search the results come from, it takes the best after a while, by chance.
+It compares the products in its memory with the request and buys the first that satisfies it, or the
+best after enough looks. Its only state is its published plan. If it forgets which search a result
+came from, it settles for the best after a random number of steps.
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ _READ, _LEAVE = "read the ", "look for another than "
 _RETURN, _SEARCH = "go back to ", "search for "
 _DETAILS = ("features", "description")
 _ENOUGH_WORDS = 2
-"""Words of the request that suffice on a page of details if nothing else is known."""
+"""Words of the request that a page of details must have if nothing else is known."""
 _NUMBER = re.compile(r"\$(\d+(?:\.\d+)?)")
 _REPORTED = ("costs", "was read", "mentions")
 
 
 class Candidate:
-    """The facts about a product, by its code, for a request."""
+    """The known facts about a product, compared with a request."""
 
     def __init__(self, graph: TemporalGraph, code: str, request: ShoppingRequest):
         self.code, self._request = code, request
@@ -66,7 +66,7 @@ class Candidate:
 
     @cached_property
     def choice(self) -> dict[str, str]:
-        """Return the value of each option that the request names; the longest of several."""
+        """Return the longest value of each option that the request names."""
         found = {}
         for name, values in self.options.items():
             named = [v for v in values if self._request.names(v)]
@@ -76,14 +76,14 @@ class Candidate:
 
     @cached_property
     def covered(self) -> frozenset[str]:
-        """Return words of the request that the product is known to satisfy."""
+        """Return the words of the request that the product is known to satisfy."""
         chosen = " ".join(word for pair in self.choice.items() for word in pair)
         words = self._mentioned.union(word.stem for word in split_words(chosen))
         return self._request.words & words
 
     @property
     def affordable(self) -> bool:
-        """True if the price is within the limit, or unknown."""
+        """True if the price is unknown or within the limit."""
         return self.price <= self._request.limit
 
     @property
@@ -93,7 +93,7 @@ class Candidate:
 
 
 class Shelf:
-    """All known products, and the page; ``idle`` counts steps since a page was new."""
+    """The known products and the present page; ``idle`` counts steps since a new page."""
 
     def __init__(self, beliefs: Beliefs, request: ShoppingRequest, idle: int = 0):
         graph = beliefs.graph
@@ -120,22 +120,22 @@ class Shelf:
 
     @property
     def looked_at(self) -> int:
-        """Return products whose page was opened."""
+        """Return the number of products whose page was opened."""
         return len(self.refused.union(c for c, p in self.products.items() if p.read))
 
     def lacks(self, product: Candidate) -> bool:
-        """True if it cannot satisfy the request: too expensive, or without the colour or size."""
+        """True if a product is too expensive or lacks the colour or size."""
         missing = self.option_words - product.covered if product.options else frozenset()
         return not product.affordable or bool(missing)
 
     def promising(self, product: Candidate) -> bool:
-        """True if another look at it may show that it satisfies everything."""
+        """True if more details may show that a product satisfies everything."""
         if self.lacks(product) or product.code in self.refused:
             return False
         return not product.read.issuperset(_DETAILS)
 
     def best(self) -> Candidate | None:
-        """Return the product to buy if no other is examined."""
+        """Return the best product that the shopper knows how to reach."""
         known = [
             p
             for p in self.products.values()
@@ -144,18 +144,18 @@ class Shelf:
         return max(known, key=lambda p: (p.value, bool(p.read)), default=None)
 
     def complete(self) -> Candidate | None:
-        """Return a product known to satisfy the whole request, and where it is listed."""
+        """Return a product that satisfies the whole request and whose listing is known."""
         known = (p for p in self.products.values() if p.value == 1.0 and self.listing(p.place))
         return next(known, None)
 
     def listing(self, place: str) -> tuple[str, int] | None:
-        """Return the query and the number of a page of results; None if unknown."""
+        """Return the query and the page number of results; None if unknown."""
         return listing_of(self.graph, place)
 
 
 @dataclasses.dataclass(frozen=True)
 class ClickAim:
-    """The aim of a click, and the page, product or query that it is about."""
+    """The aim of a click, with its page, product or query."""
 
     purpose: str = ""
     what: str = ""
@@ -177,13 +177,13 @@ class Trip(RulePlan):
 
 
 class Shopper(RulePolicy):
-    """A WebShop player: searches, compares, buys.
+    """A WebShop player that searches, compares and buys.
 
     Args:
-        patience: Products to look at, and steps to see no new page, before it takes the best one
-            that it knows of, >= 1.
-        pages: Pages of results to look through a search, >= 1.
-        searches: Different searches to make, >= 1.
+        patience: Most products to look at, and most steps without a new page, before it buys the
+            best known product, >= 1.
+        pages: Most result pages of a search, >= 1.
+        searches: Most different searches, >= 1.
     """
 
     dialect: ClassVar[str] = "webshop"
@@ -247,7 +247,7 @@ class Shopper(RulePolicy):
 
     def _on_details(self, shelf: Shelf, aim: ClickAim) -> Choice:
         product = shelf.products.get(shelf.here)
-        if shelf.here == THIS:  # the product, and so its first page, is forgotten
+        if shelf.here == THIS:  # the product and its first page are forgotten
             satisfies = product is not None and len(product.covered) >= _ENOUGH_WORDS
             return ("click[< prev]", ClickAim(_BUY if satisfies else _LEAVE))
         page = aim.what if aim.purpose == _READ else ""
@@ -295,7 +295,7 @@ class Shopper(RulePolicy):
         )
 
     def _go_to(self, shelf: Shelf, product: Candidate) -> Choice:
-        """Make one click towards the page of a product, to buy it."""
+        """Return one click towards the page of the product to buy."""
         if f"click[{product.code}]" in shelf.actions:
             return (f"click[{product.code}]", ClickAim(_BUY))
         where, here = shelf.listing(product.place), shelf.listing(shelf.here)
@@ -318,7 +318,7 @@ class Shopper(RulePolicy):
 
 
 def _price(tag: str) -> float:
-    """Return the price of a tag, the middle of a range; 0 if it is no price.
+    """Return the price on a tag, the middle of a range; 0 if there is none.
 
     >>> _price("$10.0 to $20.0")
     15.0

@@ -1,6 +1,6 @@
-"""Extraction: from the text of one step to facts with their evidence.
+"""Extraction of facts, with their evidence, from the text of one step.
 
-The rules for any English text are in ``plain.py``, those of a dialect with its game.
+The rules for plain English are in ``plain.py``; each game has the rules of its dialect.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ __all__ = ["EXTRACTORS", "Extraction", "Extractor", "Mention", "Pattern", "get_e
 
 
 class Mention(NamedTuple):
-    """A fact and its evidence: characters of ``Step.text``.
+    """A fact and its evidence, a span of ``Step.text``.
 
-    Both are -1 where the fact comes from elsewhere (the action, the inventory text).
+    Both ends are -1 if the fact comes from the action or the inventory text.
     """
 
     triple: Triple
@@ -31,19 +31,19 @@ class Mention(NamedTuple):
 
 
 class Pattern(NamedTuple):
-    """Facts to retire; None matches anything."""
+    """A pattern of facts to retire; None matches anything."""
 
     subject: str | None = None
     relation: str | None = None
     object: str | None = None
     by: str = "text"
-    """Cause of their end: the text, or a list that leaves them out."""
+    """The cause: the text, or a list that omits the facts."""
 
 
 class Extraction(NamedTuple):
-    """Facts that a step states, and patterns of facts that it ends before.
+    """The facts that a step states, and the patterns of facts to retire before.
 
-    ``said`` has the source of each fact that is not the game's own report, such as a note.
+    ``said`` names the source of each fact that not the game itself states, such as a note.
     """
 
     mentions: tuple[Mention, ...] = ()
@@ -52,10 +52,9 @@ class Extraction(NamedTuple):
 
 
 class Extractor(Protocol):
-    """The extraction role: rules, an LLM, or the oracle.
+    """The extraction role: rules, an LLM or the oracle.
 
-    It keeps no state between calls: the past is in the graph, so a memory that is restored or
-    forked needs nothing else.
+    It is stateless: the past is in the graph, which is all that a restored or forked memory needs.
     """
 
     def extract(self, step: Step, graph: TemporalGraph, task: Task) -> Extraction:
@@ -64,11 +63,11 @@ class Extractor(Protocol):
 
 
 EXTRACTORS = Registry("dialect", "gym_memory.extractors", components.EXTRACTORS)
-"""Dialect (family of text) to its extraction rules."""
+"""Extraction rules by dialect (family of texts)."""
 
 
 class _InTurn:
-    """Rules of a dialect, and others for a text in which these find no fact."""
+    """Rules of a dialect, with others for the texts in which they find no fact."""
 
     complete = False
 
@@ -91,11 +90,12 @@ class _InTurn:
 def get_extractor(dialect: str) -> Extractor:
     """Return the extraction rules of a dialect, the same object every time.
 
-    A dialect without rules gets those for plain English, so a new backend works with every memory
-    from its first day. Register its own in :data:`EXTRACTORS` before the first call.
+    A dialect without rules gets those for plain English, so every memory works with a new backend.
+    Register rules in :data:`EXTRACTORS` before the first call.
 
     Args:
-        dialect: Name of the family of text; ``a+b`` reads by ``b`` what ``a`` finds nothing in.
+        dialect: Name of the family of texts; in ``a+b``, ``b`` reads the texts in which ``a`` finds
+            nothing.
     """
     if "+" in dialect:
         first, _, second = dialect.partition("+")

@@ -19,13 +19,13 @@ __all__ = ["MappedText", "normal"]
 
 
 class MappedText(NamedTuple):
-    """A text, and where each of its characters is in the original; empty if unchanged."""
+    """A text with the offset of each character in the original; no offsets if unchanged."""
 
     text: str
     positions: Sequence[int] = ()
 
     def in_original(self, found: Extraction) -> Extraction:
-        """Return an extraction whose spans point into the original text."""
+        """Return the extraction with spans in the original text."""
         if not self.positions:
             return found
         at = self.positions
@@ -60,7 +60,7 @@ class MappedText(NamedTuple):
 
 
 def _aligned(word: str, text: str, begin: int, end: int) -> Iterable[int]:
-    """Return where each character of a word is in the part of the text that it replaces."""
+    """Return the offset in the replaced part of the text for each character of a word."""
     return range(begin, end) if len(word) == end - begin else _sought(word, text, begin, end)
 
 
@@ -98,12 +98,12 @@ def normal(text: str) -> MappedText:
 
 
 def _stepped(worded: MappedText, steps: _Steps) -> MappedText:
-    """Take the steps whose marks are in a text."""
+    """Apply the steps whose marks are in a text."""
     text = worded.text
     for at, (mark, gated) in steps.fitting(text):
         if mark in text:
             worded = _replaced(worded, gated)
-            if worded.text != text:  # other marks may have come
+            if worded.text != text:  # which may have brought other marks
                 for mark, gated in steps.steps[at + 1 :]:
                     if mark in worded.text:
                         worded = _replaced(worded, gated)
@@ -187,9 +187,9 @@ _MOST_CHOICES = 256
 
 
 class _Steps:
-    """Steps in order, and a fast choice of those whose marks a text may have.
+    """A sequence of steps, with a fast test of which ones may apply to a text.
 
-    A mark is sought by its rarest character first, which takes a fifth of the time.
+    The test looks for a mark's rarest character first, which takes a fifth of the time.
     """
 
     def __init__(self, *steps: _MarkedStep):
@@ -238,8 +238,7 @@ _STEPS = _Steps(
     ("┃", [((), _FRAME_CELL, _cell)]),
     ("|", [((), _FRAME_CELL, _cell)]),
 )
-"""Steps by a mark that the text must have: parts of which it must have one, what is replaced,
-and by what."""
+"""By the mark that a text must have: required parts, the pattern to replace, and how."""
 
 
 # Lines
@@ -263,14 +262,14 @@ _SPEAKER = re.compile(
     rf"(?:^|(?<=[.!?] ))(?:{'|'.join(_SPEAKERS)}):[ \t]+(?=(?-i:[A-Z\"(])[^\n]*[.!?])",
     re.IGNORECASE | re.MULTILINE,
 )
-"""A label before prose that only names the speaker."""
+"""A speaker's name before prose."""
 _FINAL_PROMPT = re.compile(r"(?<!\s)\s+>[ \t]*\Z")
 _COUNT_BEFORE = re.compile(
     r"^\[(?P<label>[A-Z][a-z]+):? (?P<value>\d[\w/:]*)\][ \t]+(?=\S)", re.MULTILINE
 )
 """A count in brackets before prose: *[Turn 9] You are in the granary*."""
 _THING_SAID = re.compile(r"^[a-z][\w' -]{0,40}: (?=You [a-z]+ [^\n]*[.!]$)", re.MULTILINE)
-"""The thing of several that the sentence is about."""
+"""The one of several things that a sentence is about."""
 _BAR = re.compile(r"\[[#=*.|█▓▒░ -]{3,}\] ?")
 _BRACKETED_PAIRS = re.compile(r"\][ \t]*\[(?=[A-Z$][\w ]{0,20}: ?\S)")
 """Between two pairs that each have brackets."""
@@ -331,7 +330,7 @@ def _key_line(found: re.Match[str]) -> str:
 
 
 def _status(found: re.Match[str]) -> str:
-    """Return a line of counts, some without a colon, as a label a line, of the same length."""
+    """Return a line of counts, some without a colon, as one label per line, in equal length."""
     line = found[0]
     if line.lstrip()[0] in "[<(":
         line = _OUTER_BRACKETS.sub(lambda bracket: " " * len(bracket[0]), line).rstrip()
@@ -447,7 +446,7 @@ _NARRATED = re.compile(
     r"(?:You|I|We) (?:were|was|stood|saw|came|went|walked|stepped|entered|could see|noticed)\b"
 )
 _PAST_HINTS = (" w", " stood", " saw", " came", " stepped", " entered", " could", " noticed")
-"""Letters without one of which :data:`_NARRATED` is not found, as a fast test."""
+"""Letters of which a match of :data:`_NARRATED` has at least one, as a fast test."""
 _PRESENT = re.compile(r"\b(?:is|are|am|can|see)\b|'(?:re|m)\b")
 _TENSE = {
     "was": "is", "were": "are", "could": "can", "saw": "see", "stood": "stand", "lay": "lies",

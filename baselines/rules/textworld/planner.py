@@ -1,7 +1,7 @@
-"""A planner that plays from the observation alone and keeps only the plan that it publishes.
+"""A planner that sees only the observation and keeps only its published plan.
 
-Two runs that differ in their memory differ in nothing else. It has common knowledge (read readable
-things, use a key on its lock, cut with a knife) and no game's answers.
+So only the memory can make two runs differ. It has common knowledge (read what is readable, use a
+key on its lock, cut with a knife) and knows no game's solution.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ __all__ = ["Planner"]
 
 
 class Planner(AdvisedPolicy):
-    """A TextWorld player: explores, follows clues and recipes, fetches, unlocks, cooks, tidies.
+    """A TextWorld player that explores, follows clues and recipes, unlocks, cooks and tidies.
 
     Args:
-        encoder: Encoder by which it judges where a thing belongs; loaded only when it must tidy.
+        encoder: Encoder that judges where an object belongs; loaded for tidying only.
     """
 
     def __init__(self, encoder: str = DEFAULT_MODEL) -> None:

@@ -1,4 +1,4 @@
-"""Play episodes once, replay them into every memory, and ask questions about them."""
+"""Play episodes once, replay them into each memory, and ask it questions."""
 
 from __future__ import annotations
 
@@ -38,15 +38,15 @@ KINDS: dict[str, type[ExamQuestion]] = {
         *(events.Pitfall, events.Premise),
     )
 }
-"""All kinds, in the order of the table."""
+"""All kinds of question, in table order."""
 SILENCE = frozenset(name for name, kind in KINDS.items() if kind.wants_silence)
-"""Kinds that have no answer, and are kept out of means."""
+"""Kinds of question without an answer, which no mean includes."""
 
 
 def ask(account: Account, rng: random.Random, per_kind: int) -> list[ExamQuestion]:
     """Return questions after the last step of an account.
 
-    ``per_kind`` limits the questions of a kind in words, and those by the policy's plan.
+    ``per_kind`` limits the worded questions of each kind and the questions from the policy's plan.
     """
     without = RecallReading(Recall(), account)
     plan = account.moment.focus
@@ -71,7 +71,7 @@ def ask(account: Account, rng: random.Random, per_kind: int) -> list[ExamQuestio
 
 
 def _shortened(text: QuestionText, account: Account) -> QuestionText:
-    """Return a text with its wordings in partial names."""
+    """Return a question whose names are shortened."""
     cut = {half: account.with_short_names(getattr(text, half)) for half in ("unseen", "everyday")}
     partial = cut["unseen"] if cut["unseen"] != text.unseen else ""
     return text._replace(partial=partial, everyday=cut["everyday"])
@@ -88,12 +88,12 @@ class ExamConfig:
     Args:
         envs: Environments.
         memories: Memories to examine.
-        policies: Policies that play the episodes, with ``DEFAULT_MEMORY`` in the observation.
-        seeds: Seeds, one episode each.
-        budgets: Tokens of a recall.
-        lengths: Steps after which to ask; the longest is the step limit. An episode that ends
-            earlier is asked about at its end, once.
-        per_kind: Questions of a kind at a time, at most.
+        policies: Policies that play the episodes and observe ``DEFAULT_MEMORY``.
+        seeds: Seeds, one per episode.
+        budgets: Token budgets of a recall.
+        lengths: Numbers of steps after which to ask; the largest is the step limit. A shorter
+            episode is asked about once, at its end.
+        per_kind: Most questions of one kind at a time.
         wordings: Words ``seen`` in development, ``unseen`` ones, or the policy's plan at that
             time (``focus``).
     """
@@ -135,8 +135,8 @@ class ExamConfig:
 class ExamAnswer(NamedTuple):
     """The answer of one memory to one question.
 
-    ``length`` is the steps after which it was asked; the episode may have ended before.
-    ``budget`` and ``tokens`` are what the recall might and did take.
+    ``length`` is the step at which it was asked, or would have been if the episode ended earlier.
+    ``budget`` is the recall's limit and ``tokens`` its size.
     """
 
     env: str
@@ -152,7 +152,7 @@ class ExamAnswer(NamedTuple):
 
 
 def examine(config: ExamConfig, on_progress: OnProgress | None = None) -> Iterator[ExamAnswer]:
-    """Play, replay and ask; yield answers episode by episode."""
+    """Yield the answers of all memories, episode by episode."""
     for memory in config.memories:
         make_memory(memory)  # a wrong name is reported before play
     jobs = config.jobs()
@@ -176,7 +176,7 @@ def examine(config: ExamConfig, on_progress: OnProgress | None = None) -> Iterat
 
 
 Sheets = dict[int, tuple[int, Account, list[ExamQuestion]]]
-"""Step after which to ask: the length it stands for, the episode up to it, and the questions."""
+"""By last step: the requested length, the episode up to that step, and the questions."""
 
 
 def _sheets(recording: PlayedEpisode, config: ExamConfig) -> Sheets:
@@ -200,8 +200,8 @@ def answer_questions(
 ) -> Iterator[tuple[int, ExamQuestion, str, int, int, Verdict]]:
     """Replay an episode into a memory and ask it.
 
-    The memory learns as in play. A question is given as the focus beside the present observation,
-    as a policy's plan is.
+    The memory learns as it does in play. A question is passed as the focus, like a policy's plan,
+    together with the last observation.
 
     Yields:
         ``(length, question, wording, budget, tokens of the recall, verdict)``.

@@ -12,7 +12,7 @@ from gym_memory.evaluate.rank.suite import SuiteCell
 __all__ = ["LostGame", "best_of", "lost_abilities", "lost_games"]
 
 _LOST_SHARE = 0.1
-"""Least difference of right answers at which an ability counts as lost."""
+"""Smallest gap in the share of right answers that counts as a lost ability."""
 
 
 class LostGame(NamedTuple):
@@ -37,7 +37,7 @@ class LostGame(NamedTuple):
 
 
 def best_of(cards: Sequence[Card], own: Sequence[str]) -> str:
-    """Return the best ranked memory that is not the user's own; empty if there is none."""
+    """Return the best-ranked memory of others; empty if there is none."""
     found = (c.memory for c in cards if c.rank and not c.control and c.memory not in own)
     return next(found, "")
 
@@ -45,7 +45,7 @@ def best_of(cards: Sequence[Card], own: Sequence[str]) -> str:
 def lost_games(
     own: Mapping[str, Sequence[SuiteCell]], best: str, theirs: Sequence[SuiteCell], most: int = 3
 ) -> list[LostGame]:
-    """Return the games that cost the user's memories most, worst first; one budget a game."""
+    """Return the games that cost the user's memories most, worst first, one budget per game."""
     known = {(cell.part, cell.env, cell.policy, cell.budget): cell for cell in theirs}
     found: dict[tuple[str, ...], LostGame] = {}
     for memory, cells in own.items():
@@ -66,7 +66,7 @@ def _cost(game: LostGame) -> float:
 
 
 def lost_abilities(own: Card, best: Card) -> list[tuple[str, float, float]]:
-    """Return abilities of the exam with both shares of right answers, the worst first."""
+    """Return the abilities of the exam with both shares of right answers, worst first."""
     found = [
         (name, ours.value, best.abilities[name].value)
         for name, ours in own.abilities.items()

@@ -1,8 +1,8 @@
-"""Planning problems (PDDL): read a domain and a problem, and match their conditions.
+"""Read planning domains and problems (PDDL) and match their conditions.
 
-Supported are typed parameters, ``and or not exists =`` and conditional effects. A condition
-becomes a :class:`Query`: alternatives of patterns over numbered slots, matched against facts. PDDL
-ignores case; everything is lower case here.
+Typed parameters, ``and or not exists =`` and conditional effects are supported. A condition becomes
+a :class:`Query`: alternative patterns over numbered slots, matched against facts. PDDL ignores
+case, so everything is lower case here.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ _SYMBOL = re.compile(r"[()]|[^\s()]+")
 _COMMENT = re.compile(r";[^\n]*")
 _DEEPEST = 100
 _MOST_CASES = 1000
-"""Alternatives of a condition: they double with every ``or`` inside an ``and``."""
+"""Most alternatives of a condition; each ``or`` inside an ``and`` multiplies them."""
 _MOST_WORDS = 50
 _FIELDS = (":parameters", ":precondition", ":effect")
 
 
 class Case(NamedTuple):
-    """One way to meet a condition: patterns that are true, that are not, and unequal slots.
+    """One way to satisfy a condition: true patterns, false patterns and unequal slots.
 
-    The slots of ``fails`` are all bound by ``holds``.
+    ``holds`` binds every slot of ``fails``.
     """
 
     holds: tuple[FactPattern, ...] = ()
@@ -45,7 +45,7 @@ class Case(NamedTuple):
 
 
 class Effect(NamedTuple):
-    """A change by an action, under a condition or always."""
+    """A change that an action makes, perhaps under a condition."""
 
     when: tuple[Case, ...]
     added: tuple[FactPattern, ...]
@@ -53,16 +53,16 @@ class Effect(NamedTuple):
 
 
 class Problem(NamedTuple):
-    """The facts at the start, types of entities included (``mug:``), and the goal."""
+    """The initial facts, with the types of entities (``mug:``), and the goal."""
 
     facts: Index
     goal: Query
 
 
 class Query:
-    """A matcher of a condition over slots.
+    """A condition over slots, satisfied if any of ``cases`` is.
 
-    Meeting one of ``cases`` meets the condition; ``start`` binds the constants only.
+    ``start`` is the binding of the constants.
     """
 
     def __init__(self, parameters: Sequence[tuple[str, str]] = ()):
@@ -89,7 +89,7 @@ class Query:
         return self
 
     def _typed(self, case: Case) -> Case:
-        """Add the types of variables: a type that nothing has makes a case impossible."""
+        """Add the types of variables; no entity has the type if a case is impossible."""
         patterns = (*case.holds, *case.fails)
         used = {slot for p in patterns for slot in p.slots}.union(self.scope.values())
         typed = sorted(slot for slot in used if slot in self._types)
@@ -112,7 +112,7 @@ class Query:
     def read(
         self, condition: Expression, scope: dict[str, int], *, negated: bool = False
     ) -> list[Case]:
-        """Return the alternatives of a condition (its disjunctive normal form)."""
+        """Return the disjunctive normal form of a condition."""
         if condition == []:
             return [] if negated else [Case()]
         head, *rest = condition if isinstance(condition, list) else [condition]
@@ -144,7 +144,7 @@ class Query:
     def solutions(
         self, state: State, plans: Sequence[Sequence[FactPattern]]
     ) -> Iterator[tuple[Case, Binding]]:
-        """Yield bindings that meet the condition, each with its case; one may come in several.
+        """Yield the bindings that satisfy the condition, each with its case; some may repeat.
 
         ``plans`` come from :meth:`plan`.
         """
@@ -154,7 +154,7 @@ class Query:
                     yield case, binding
 
     def plan(self, facts: Index) -> tuple[tuple[FactPattern, ...], ...]:
-        """Order the patterns of each case, those with few candidates first."""
+        """Return the patterns of each case, those with few candidates first."""
         plans = []
         for case in self.cases:
             known = {slot for slot, value in enumerate(self.start) if value is not None}
@@ -169,7 +169,7 @@ class Query:
 
 
 def _all_of(cases: Sequence[Case]) -> Case:
-    """Join cases into one that asks for all of them."""
+    """Return the conjunction of cases."""
     return Case(
         tuple(pattern for case in cases for pattern in case.holds),
         tuple(pattern for case in cases for pattern in case.fails),
@@ -207,7 +207,7 @@ def ground(pattern: FactPattern, binding: Binding) -> Fact:
 
 
 def _allowed(state: State, case: Case, binding: Binding) -> bool:
-    """True if no fact holds that must fail and unequal slots differ."""
+    """True if all negative patterns fail and unequal slots differ."""
     return all(binding[a] != binding[b] for a, b in case.distinct) and not any(
         ground(pattern, binding) in state for pattern in case.fails
     )
@@ -245,7 +245,7 @@ class Action:
             yield Effect(when, (self.query.pattern(effect, self.query.scope),), ())
 
     def outcome(self, state: State, binding: Binding) -> tuple[list[Fact], list[Fact]]:
-        """Return the facts that become true and those that become false; true wins."""
+        """Return the added and the deleted facts; an added one is never deleted."""
         added: list[Fact] = []
         removed: list[Fact] = []
         for effect in self.effects:
@@ -255,9 +255,10 @@ class Action:
         return added, [fact for fact in removed if fact not in added]
 
     def is_idle(self, case: Case, binding: Binding) -> bool:
-        """True if it changes nothing, judged by a case of its condition alone.
+        """True if a case of the condition already implies the effects.
 
-        Fast Downward drops such instances, so they are no commands: one cannot go where one is.
+        Fast Downward drops such instances, so they are no commands: the agent cannot go to where it
+        already is.
         """
         added = {ground(p, binding) for e in self.effects for p in e.added}
         removed = {ground(p, binding) for e in self.effects for p in e.removed} - added
@@ -309,7 +310,7 @@ def _literal(expression: Expression) -> list[str]:
 
 
 def _declared(words: Iterable[str]) -> list[tuple[str, str]]:
-    """Return ``a b - t c`` as (name, type) pairs; without a type it is an object."""
+    """Return ``a b - t c`` as (name, type) pairs; the default type is ``object``."""
     found: list[tuple[str, str]] = []
     waiting: list[str] = []
     stream = iter(words)
@@ -325,7 +326,7 @@ def _declared(words: Iterable[str]) -> list[tuple[str, str]]:
 
 @lru_cache(maxsize=16)
 def parse_domain(text: str) -> tuple[Action, ...]:
-    """Parse the actions of a domain, in its order."""
+    """Parse the actions of a domain, in order."""
     actions = []
     for part in _parse(text)[2:]:
         if isinstance(part, list) and part[:1] == [":action"] and len(part) % 2 == 0:
@@ -343,7 +344,7 @@ def parse_domain(text: str) -> tuple[Action, ...]:
 
 
 def parse_problem(text: str) -> Problem:
-    """Parse a problem of some domain."""
+    """Parse a problem."""
     parts = {str(p[0]): p[1:] for p in _parse(text)[1:] if isinstance(p, list) and p}
     if not parts.get(":init") or len(parts.get(":goal", [])) != 1:
         raise CorruptGameError("expected a planning problem with :init and a :goal")

@@ -1,8 +1,7 @@
-"""From the engine's objects to the vocabulary of facts, and what of them a step has shown.
+"""Translate the engine's objects into facts, and find the facts that a step has shown.
 
-Only for scoring and the control ``oracle``: these are the engine's own facts, seen or not. What was
-shown follows from a comparison of the text with the engine's description of each object: a thing is
-seen where the description of its holder contains its own.
+Only scoring and the control ``oracle`` use this, since it reads the engine, not the text. An object
+was shown if the description of its holder, as the step printed it, contains its own description.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ from gym_memory.graph.schema import INVENTORY, PLAYER, contains, way_relation
 __all__ = ["UNDECIDED", "EngineThing", "EngineWorld", "read_world"]
 
 UNDECIDED = frozenset({FOCUSED, SIGHTED, STAGE, TEMPERATURE, "requires"})
-"""Relations that only texts know: of a moment, of a choice, of a recipe."""
+"""Relations without an engine counterpart: events, choices and recipes."""
 
 _BREAK = "\x1f"
 _NAME_END = re.compile(r", which | \(|\. |, with:|, currently |\.$")
@@ -49,8 +48,8 @@ _PARTS = frozenset({"Terminal", "Anode", "Cathode", "Agent"})
 class EngineThing:
     """An object of the engine.
 
-    ``text`` is what the engine writes of it, ``name`` its name there, ``called`` its name in facts,
-    ``flags`` those of ``FastServer.objects``, ``to`` where a door leads.
+    ``text`` is its description, ``name`` its name in the engine and ``called`` its name in facts.
+    ``flags`` are those of ``FastServer.objects``; ``to`` is the room behind a door.
     """
 
     uuid: str
@@ -68,7 +67,7 @@ class EngineThing:
     called: str = ""
 
     def place(self) -> None:
-        """Set its names; those of the holder must be known."""
+        """Set the names of the object, after those of its holder."""
         phrase = without_article(_NAME_END.split(self.text, maxsplit=1)[0])
         phrase = phrase.removeprefix("substance called ")
         staged = _STAGE.match(phrase)
@@ -83,7 +82,7 @@ class EngineThing:
         self.called = entity(self.name, within)
 
     def states(self) -> Iterator[Triple]:
-        """Yield facts about it alone."""
+        """Yield the facts about the object itself."""
         if "l" in self.flags:
             yield Triple(self.called, "is", "open" if "o" in self.flags else "closed")
         power = _POWER.match(self.text)
@@ -97,7 +96,7 @@ class EngineThing:
             yield Triple(self.called, "is", "empty")
 
     def contents(self) -> Iterator[tuple[EngineThing, Triple]]:
-        """Yield its contents, with the fact that states them."""
+        """Yield each object inside or on it, with the fact that says so."""
         numbers = Counter(thing.called for thing in self.inside)
         for thing in self.inside:
             if roams(thing.name) or is_plant(self.name):
@@ -108,7 +107,7 @@ class EngineThing:
                 yield thing, Triple(self.called, contains(numbers[thing.called]), thing.called)
 
     def all_inside(self) -> Iterator[EngineThing]:
-        """Yield everything in it, at any depth."""
+        """Yield its contents at every depth."""
         for thing in self.inside:
             yield thing
             yield from thing.all_inside()
@@ -155,7 +154,7 @@ class EngineWorld:
     # ------------------------------------------------------------ what was shown
 
     def shown(self, text: str, action: str, inventory: str) -> frozenset[Triple]:
-        """Return the facts that an answer to a command has shown, with the inventory text."""
+        """Return the facts that an answer and the inventory text show."""
         seen = {Triple(PLAYER, "is in", self.room.name)}
         answer, did = _squeezed(text), _squeezed(action)
         for place in (self.room, self.inventory):
@@ -173,7 +172,7 @@ class EngineWorld:
         return frozenset(seen) & self.facts
 
     def _listed(self, holder: EngineThing, text: str) -> Iterator[Triple]:
-        """Yield the facts in a complete list of a place's contents."""
+        """Yield the facts of a complete list of contents."""
         for thing, fact in holder.contents():
             if thing.text in text:
                 yield fact
@@ -186,7 +185,7 @@ class EngineWorld:
             yield Triple(holder.called, "is", "empty")
 
     def _changed(self, answer: str, did: str) -> Iterator[Triple]:
-        """Yield the changes by an action, according to the answer."""
+        """Yield the changes that the answer reports."""
         for door in self.room.doors:
             if answer.startswith("the door is ") and door.to in did:
                 yield Triple(self.room.name, door_state(opened="o" in door.flags), door.to)
@@ -214,7 +213,7 @@ class EngineWorld:
 
 
 def _meant(things: list[EngineThing], answer: str, did: str) -> list[EngineThing]:
-    """Return the things an answer names; of several with one name, the one the command means."""
+    """Return the objects that an answer names; the command decides between equal names."""
     named = [t for t in things if answer.startswith(f"the {t.name} ")]
     if len(named) < 2:
         return named
@@ -222,7 +221,7 @@ def _meant(things: list[EngineThing], answer: str, did: str) -> list[EngineThing
 
 
 def read_world(lines: str) -> EngineWorld:
-    """Return the objects as :meth:`Engine.objects` gives them, linked and named."""
+    """Build a world from the lines of :meth:`Engine.objects`."""
     things: dict[str, EngineThing] = {}
     path: list[EngineThing] = []
     for line in lines.splitlines():
@@ -245,7 +244,7 @@ def read_world(lines: str) -> EngineWorld:
 
 
 def _described(thing: EngineThing) -> Iterator[Triple]:
-    """Yield what the engine's description of a thing shows of it and of its contents."""
+    """Yield the facts that the engine's description of an object contains."""
     for fact in thing.states():
         if fact.object in ("open", "closed"):
             if _OWN_DOOR.match(thing.text):

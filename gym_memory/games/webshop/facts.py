@@ -1,4 +1,4 @@
-"""The engine's facts in the words of the rules; for scoring and the control ``oracle`` only."""
+"""The engine's facts in the rules' vocabulary, for scoring and the control ``oracle`` only."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["IdealShopper", "page_facts", "product_facts"]
 
 
 def page_facts(shop: Shop, view: ShopView, request: str) -> Iterator[Triple]:
-    """Yield the contents of a page, its position, and the choices made on it."""
+    """Yield the contents of a page, where it is, and the options chosen on it."""
     product = shop.product(view)
     if view.page == "search":
         yield Triple(PLAYER, "is in", SEARCH_PAGE)
@@ -42,7 +42,7 @@ def page_facts(shop: Shop, view: ShopView, request: str) -> Iterator[Triple]:
 
 
 def product_facts(product: Product, request: str) -> Iterator[Triple]:
-    """Yield all that the pages of a product say about it."""
+    """Yield the facts on all pages of a product."""
     yield from _name_facts(product, request)
     yield from _option_facts(product)
     for page in SUB_PAGES[:2]:
@@ -79,16 +79,16 @@ def _mentions(product: Product, text: str, request: str) -> Iterator[Triple]:
 
 
 class IdealShopper:
-    """A shopper who knows all pages shown so far; a memory's facts are measured against it."""
+    """A shopper that remembers every page, against which memories are scored."""
 
     def __init__(self, shop: Shop, request: str):
         self._shop, self._request = shop, request
         self._last = ShopView()
         self.known: frozenset[Triple] = frozenset()
-        """Facts that hold now, as far as they were shown."""
+        """Shown facts that are still true."""
 
     def see(self, view: ShopView) -> None:
-        """Take in a page, the first one included."""
+        """Learn the facts of a page."""
         shown = set(page_facts(self._shop, view, self._request))
         moved = {fact.subject for fact in shown if fact.relation == "is on"}
         kept = {

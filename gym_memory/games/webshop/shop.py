@@ -30,7 +30,7 @@ BACK, NEXT, PREVIOUS, BUY = "Back to Search", "Next >", "< Prev", "Buy Now"
 SUB_PAGES = ("Description", "Features", "Reviews", "Attributes")
 _SEPARATOR = " [SEP] "
 _K1, _B = 0.9, 0.4
-"""Pyserini's values, which the official engine leaves as they are."""
+"""Pyserini's defaults, which the official engine uses."""
 _DECIMALS = 4
 _KEPT_QUERIES = 4096
 _STOP_WORDS = frozenset((
@@ -44,8 +44,8 @@ _ACTION = re.compile(r"(?P<verb>search|click)\[(?P<what>.+)\]")
 class ProductSearch:
     """An index of a catalogue.
 
-    The official engine searches with Lucene, which also reduces words to their Porter stem; here
-    a plural's *s* is dropped. Of equally good products the first of the catalogue comes first.
+    The official engine uses Lucene with Porter stems; here only the plural *s* is dropped. Ties
+    keep the order of the catalogue.
     """
 
     def __init__(self, catalogue: Catalogue):
@@ -56,7 +56,7 @@ class ProductSearch:
         self.find = lru_cache(maxsize=_KEPT_QUERIES)(self._find)
 
     def _find(self, query: str) -> tuple[Product, ...]:
-        """Return the best products for a query, at most 50, each with a word of it."""
+        """Return the best products, at most 50, that share a word with the query."""
         words = [word for word in _words(query) if word in self._index.vocab_dict]
         if not words:
             return ()
@@ -79,7 +79,7 @@ def _words(text: str) -> list[str]:
 
 
 class ShopView(NamedTuple):
-    """The position of a customer.
+    """The page that a customer is on.
 
     ``page`` is ``search``, ``results``, ``item``, one of ``SUB_PAGES`` or ``done``. ``search`` is
     the number of the last of the ``searches``, from 1, and ``number`` the page of its results.
@@ -108,14 +108,16 @@ class Button(NamedTuple):
 
 @lru_cache(maxsize=4)
 def open_shop(catalogue: Catalogue, with_attributes: bool = False) -> Shop:
-    """Return the shop of a catalogue; its index is built once in a process."""
+    """Return the shop of a catalogue; its index is built once per process."""
     return Shop(catalogue, with_attributes)
 
 
 class Shop:
-    """A shop that leads from page to page of a catalogue and keeps no state of its own.
+    """The pages of a catalogue and the links between them; it is stateless.
 
-    ``with_attributes`` is True if item pages link to the annotated attributes.
+    Args:
+        catalogue: The products.
+        with_attributes: Whether item pages link to the annotated attributes.
     """
 
     def __init__(self, catalogue: Catalogue, with_attributes: bool = False):
@@ -163,7 +165,7 @@ class Shop:
     def links(self, view: ShopView) -> dict[str, Button]:
         """Return the links of a page in its order, by text in lower case.
 
-        Where two options share a value it is the last one's, as in the official engine.
+        If two options share a value, the link selects the last one, as in the official engine.
         """
         if view.page in ("search", "done"):
             return {}
@@ -180,10 +182,10 @@ class Shop:
         return {link.target.lower(): link for link in links}
 
     def follow(self, view: ShopView, action: str) -> ShopView | None:
-        """Return the page that an action leads to; None for one that leads nowhere.
+        """Return the page that an action leads to, or None.
 
-        As in the official engine a search can be typed on any page, although only the first one
-        shows where.
+        A search works on every page, as in the official engine, although only the first page shows
+        a search box.
         """
         found = _ACTION.fullmatch(action)
         if found is None:
@@ -235,7 +237,7 @@ def _clicked(view: ShopView, link: Button) -> ShopView:
 
 _LEAST_LIKENESS_PERCENT = 85
 _KEPT = 1 << 16
-"""Pairs of texts whose comparison is kept."""
+"""Size of the cache of text comparisons."""
 _COLORS = (
     "alabaster", "apricot", "aqua", "ash", "asphalt", "azure", "banana", "beige", "black", "blue",
     "blush", "bordeaux", "bronze", "brown", "burgundy", "camel", "camo", "caramel", "champagne",
@@ -266,7 +268,7 @@ _SCORING_WORD = re.compile(r"[a-z][a-z'’-]+")
 
 
 class Reward(NamedTuple):
-    """The total in [0, 1], the type's factor, what matches, and if the price does."""
+    """The total reward in [0, 1] and its parts."""
 
     total: float
     kind: float
@@ -276,7 +278,7 @@ class Reward(NamedTuple):
 
 
 def rate(product: Product, chosen: Mapping[str, str], goal: Goal) -> Reward:
-    """Rate the purchase of a product with the chosen options (name to value)."""
+    """Return the reward for buying a product with the chosen options (name to value)."""
     kind = _kind(product, goal)
     attributes = sum(_has_attribute(product, wanted) for wanted in goal.attributes)
     options = sum(any(matches_option(v, one) for v in chosen.values()) for one in goal.options)
@@ -320,13 +322,13 @@ def _has_attribute(product: Product, wanted: str) -> bool:
 
 
 def matches_option(chosen: str, wanted: str) -> bool:
-    """True if a chosen value counts as the wanted one, with colours reduced."""
+    """True if two values are alike once colours are reduced to basic ones."""
     return _alike(basic_color(chosen), basic_color(wanted))
 
 
 @lru_cache(maxsize=_KEPT)
 def basic_color(value: str) -> str:
-    """Return the alphabetically first colour word in an option's value; else the value.
+    """Return the alphabetically first colour word in a value, or else the value.
 
     >>> basic_color("navy blue stripes"), basic_color("size 7")
     ('blue', 'size 7')
@@ -336,7 +338,7 @@ def basic_color(value: str) -> str:
 
 @lru_cache(maxsize=_KEPT)
 def _alike(one: str, other: str) -> bool:
-    """True if thefuzz's ratio, rounded to a whole number as it does, is above 85."""
+    """True if the ratio of thefuzz, a whole number, exceeds 85."""
     fuzz: Any = require("rapidfuzz.fuzz", "webshop", "the reward of WebShop")
     utils: Any = require("rapidfuzz.utils", "webshop", "the reward of WebShop")
     return (
@@ -353,7 +355,7 @@ class ResultPage(NamedTuple):
 
 
 def choice_of(product: Product, goal: Goal) -> dict[str, str]:
-    """Return the options of a product that come nearest to the request: name to value."""
+    """Return the options (name to value) that come closest to the goal."""
     chosen = {}
     for name, values in product.options:
         wanted = [o for o in goal.options if o in values]
@@ -365,14 +367,14 @@ def choice_of(product: Product, goal: Goal) -> dict[str, str]:
 
 @lru_cache(maxsize=1024)
 def right_products(shop: Shop, goal: Goal) -> tuple[Product, ...]:
-    """Return the products rated 1, among those that a search for the request finds."""
+    """Return the products with reward 1 that a search for the request finds."""
     searches = (*queries(goal.instruction), goal.product.query)
     found = dict.fromkeys([goal.product, *(p for query in searches for p in shop.find(query))])
     return tuple(p for p in found if rate(p, choice_of(p, goal), goal).total == 1.0)
 
 
 def find_listing(shop: Shop, product: Product, searches: tuple[str, ...]) -> ResultPage | None:
-    """Return the first of some searches, or else that for its title, that lists a product."""
+    """Return the first result page that lists a product; its title is searched last."""
     for query in (*searches, " ".join(product.title.lower().split())):
         found = shop.find(query)
         if product in found:
@@ -381,7 +383,7 @@ def find_listing(shop: Shop, product: Product, searches: tuple[str, ...]) -> Res
 
 
 def walkthrough(shop: Shop, goal: Goal) -> tuple[str, ...]:
-    """Return actions that buy a right product; empty if no search lists one."""
+    """Return actions that buy a product with reward 1; empty if no search lists one."""
     for product in right_products(shop, goal):
         listing = find_listing(shop, product, queries(goal.instruction))
         if listing is not None:
