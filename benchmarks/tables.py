@@ -51,7 +51,12 @@ from gym_memory.papers.experiments import load_experiment
 from gym_memory.run.config import EpisodeRow
 from gym_memory.run.results import intervals
 from gym_memory.run.results.score import Unit, format_interval, units
-from gym_memory.run.results.streams import stream_sentences, stream_tables, transfer_sentences
+from gym_memory.run.results.streams import (
+    Table,
+    stream_sentences,
+    stream_tables,
+    transfer_sentences,
+)
 
 _TABLE = re.compile(r"(<!-- table (\w+) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
 
@@ -330,8 +335,8 @@ def stream(part: str) -> str:
         ([*row, more[over]] for row, more in zip(score.rows, gain.rows, strict=True)),
         key=lambda row: -float(row[score.heads.index("learning")].split()[0]),
     )
-    heads, rows = _without_constants([*score.heads, "over none"], rows)
-    return f"{stream_sentences(own)[0]}\n\n{markdown_table(heads, 1, rows)}"
+    table = _varied(Table("", [*score.heads, "over none"], score.words, rows))
+    return f"{stream_sentences(own)[0]}\n\n{markdown_table(table.heads, 1, table.rows)}"
 
 
 def stream_more(part: str) -> str:
@@ -353,19 +358,13 @@ def _stream_tables(own: list[Unit], *titles: str) -> str:
     shown = []
     for table in stream_tables(own):
         if table.title.startswith(titles):
-            heads, rows = _without_constants(table.heads, table.rows)
-            words = sum(head in heads for head in table.heads[: table.words])
-            shown.append(f"**{table.title}**\n\n{markdown_table(heads, words, rows)}")
+            shown.append(f"**{table.title}**\n\n{markdown_table(*_varied(table)[1:])}")
     return "\n".join(shown)
 
 
-def _without_constants(
-    heads: Sequence[str], rows: Sequence[Sequence[str]]
-) -> tuple[list[str], list[list[str]]]:
+def _varied(table: Table) -> Table:
     """Return a table without its columns of words that are the same in each row."""
-    fixed = [n for n in range(3) if len({row[n] for row in rows}) == 1]
-    kept = [n for n in range(len(heads)) if n not in fixed]
-    return [heads[n] for n in kept], [[row[n] for n in kept] for row in rows]
+    return table.columns(lambda n, values: n > 2 or len(values) > 1)
 
 
 _STREAMS, _TRANSFERS = ("alfworld", "scienceworld"), ("types", "grid")

@@ -1,7 +1,7 @@
-"""An ALFWorld player that finds things, cleans, heats or cools them, and brings them to a target.
+"""An ALFWorld player that finds, cleans, heats, cools and delivers objects.
 
-It reads the observation and keeps only its published plan. It knows where things usually are, from
-counts over ALFWorld's train games, and which appliance cleans, heats and cools.
+Its only state is its published plan. It knows which appliance cleans, heats or cools, and where
+objects usually are, from counts over ALFWorld's train games.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from gym_memory.graph.schema import PLAYER
 __all__ = ["Chance", "HouseholdStep", "Searcher", "chance", "kind_of"]
 
 _CHANCE_ELSEWHERE = 0.005
-"""Probability of a find in furniture where no train game has a thing of the kind."""
+"""Probability of a kind of object in furniture where no train game has one."""
 
 
 @lru_cache(maxsize=1)
@@ -37,7 +37,7 @@ def _shares() -> dict[str, dict[str, float]]:
 
 
 def kind_of(name: str) -> str:
-    """Return the kind of a numbered thing.
+    """Return the kind of a numbered object.
 
     >>> kind_of("desk 2")
     'desk'
@@ -46,19 +46,19 @@ def kind_of(name: str) -> str:
 
 
 def chance(thing: str, furniture: str) -> float:
-    """Return how likely furniture (``desk 2``) holds a thing of a kind (``mug``), in (0, 1]."""
+    """Return the probability, in (0, 1], that furniture (``desk 2``) has a kind (``mug``)."""
     return max(_shares().get(thing, {}).get(kind_of(furniture), 0.0), _CHANCE_ELSEWHERE)
 
 
 Chance = Callable[[str, str], float]
-"""Probability that a piece of furniture (second) holds a thing of a kind (first)."""
+"""Return the probability that furniture (second) has an object of a kind (first)."""
 
 _APPLIANCE = {
     "clean": ("clean", "sinkbasin"),
     "hot": ("heat", "microwave"),
     "cool": ("cool", "fridge"),
 }
-"""States, each with the verb that causes it and the appliance for it."""
+"""The verb that causes each state, and the appliance for it."""
 _NUMBER = re.compile(r"\d+")
 
 
@@ -69,7 +69,7 @@ class HouseholdStep:
         beliefs: Beliefs from the observation.
         goal: The task.
         chance: Probabilities of where things are.
-        rng: Draws where to look if the memory does not know which places were searched.
+        rng: Generator that chooses where to look if the memory forgets the searched places.
     """
 
     def __init__(
@@ -85,7 +85,7 @@ class HouseholdStep:
         )
 
     def next_move(self) -> Move | None:
-        """Return the next step; None if nothing sensible is left."""
+        """Return the next step; None if there is nothing left to try."""
         if not self.held:
             return self._fetch()
         thing = self.held[0]
@@ -112,7 +112,7 @@ class HouseholdStep:
         return self._search(self.goal.thing, aim)
 
     def _known(self, kind: str) -> list[str]:
-        """Return things of a kind whose place is known, those in reach first."""
+        """Return the located objects of a kind, those within reach first."""
         found = [
             fact.subject
             for place in self.furniture
@@ -187,7 +187,7 @@ class HouseholdStep:
         return self._go(going[0], aim) if going else None
 
     def _targets(self) -> list[str]:
-        """Return furniture of the wanted kind, open pieces and those without a door first."""
+        """Return furniture of the target kind, open pieces and those without a door first."""
         found = [place for place in self.furniture if kind_of(place) == self.goal.place]
         return sorted(found, key=lambda place: not self._searched(place))
 
@@ -199,17 +199,17 @@ class HouseholdStep:
     # ------------------------------------------------------------ searching
 
     def _search(self, kind: str, aim: Aim) -> Move | None:
-        """Look where such a thing is most likely for the steps that it takes; ties are drawn.
+        """Look where an object is most likely for the steps that it takes to get there.
 
-        A player without memory of its looks would visit the best place forever. So it draws one,
-        with a probability that grows with the chance of a find.
+        Without a memory of earlier looks the best place would be visited forever, so then the place
+        is drawn at random, weighted by probability.
         """
         if self.here and not self._searched(self.here) and self.beliefs.can(f"open {self.here}"):
             return Move(f"open {self.here}", aim)
         others = [place for place in self.furniture if place != self.here]
         left = [place for place in others if not self._searched(place)]
         knows = 0 < len(left) < len(others)
-        left = left or others  # it was overlooked or forgotten
+        left = left or others  # the object was overlooked or forgotten
         if not left:
             return None
         worth = np.array([self._chance(kind, p) / (1 + self._is_shut(p)) for p in left])
@@ -221,7 +221,7 @@ class HouseholdStep:
         return bool(self._inside(place)) or self.beliefs.is_state(place, "empty")
 
     def _is_shut(self, place: str) -> bool:
-        """True if it must be opened first; one not seen yet is taken to be like its kind."""
+        """True if a place must be opened first; an unseen one is assumed to be like its kind."""
         like = [place, *(p for p in self.furniture if kind_of(p) == kind_of(place))]
         states = [self.beliefs.openness(p) for p in like]
         return next((state == "closed" for state in states if state), False)
@@ -239,10 +239,10 @@ def _in_order(name: str) -> tuple[str, int]:
 
 
 class Searcher(AdvisedPolicy):
-    """An ALFWorld player for all six task types; it wanders if the task is another.
+    """An ALFWorld player for all six task types; it explores if the task has another type.
 
     Args:
-        habits: True to know where things usually are; else all furniture is equally likely.
+        habits: Whether it knows where objects usually are; else all furniture is equally likely.
     """
 
     def __init__(self, habits: bool = True) -> None:

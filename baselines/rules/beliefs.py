@@ -22,6 +22,7 @@ from gym_memory.graph.map import (
     beyond,
     current_place,
     distances,
+    outermost,
     positions,
     unexplored_exits,
     ways_out,
@@ -252,15 +253,10 @@ class Beliefs:
 
         A carried thing is ``here``. The room may be missing from the recalled map.
         """
-        start = thing
-        for _ in range(8):
-            place = self.graph.value(thing, "location")
-            if place is None:
-                break
-            if place.object == INVENTORY:
-                return self.here
-            thing = place.object
-        return thing if thing != start or self.is_place(thing) else ""
+        outer = outermost(self.graph, thing)
+        if outer == INVENTORY:
+            return self.here
+        return outer if outer != thing or self.is_place(thing) else ""
 
     def is_place(self, name: str) -> bool:
         """True if a name is a room: the agent is there, or ways lead from it."""

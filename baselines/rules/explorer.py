@@ -1,8 +1,8 @@
-"""A player that remembers states across attempts and returns to the most promising one.
+"""A player that archives states over attempts and returns to the most promising one.
 
-It has GLoW's loop (arXiv 2509.24116) with its two scales: states are ranked by the best
-trajectories, the attempts from one state by each other. Rules play both roles; the policy ``glow``
-gives them to a language model.
+It is the loop of GLoW (arXiv 2509.24116) with its two scales: the best trajectories rank states,
+and attempts from one state are compared with each other. Both roles are rule-based here; the policy
+``glow`` uses a language model.
 """
 
 from __future__ import annotations
@@ -47,23 +47,22 @@ _DARK = re.compile(
 _NOISE = 0.5
 _NOWHERE = Reach(0.0, (), (), None)
 _GUESSES = ("take", "open")
-"""Verbs to try on known or named things if no valid action is listed."""
+"""Verbs to try on known or named objects if no valid action is listed."""
 
 
 class Explorer(Policy):
-    """Go-Explore: archives every state with the way to it, chooses one, tries what is new.
+    """Go-Explore: an archive of states with the path to each, from which to try what is new.
 
-    A state is what the memory knows of the place and what is carried, with the valid actions; a
-    memory without facts leaves the inventory and the valid actions. An attempt ends after
-    ``patience`` steps without a new option or points. Under a protocol that lets a policy go back
-    it then does, and a known place is a coarser state (:func:`state_of`); under any other it walks
-    on by known actions, from the start in a new trial.
+    A state has the facts about the place, the inventory and the valid actions; without facts, the
+    last two. An attempt ends after ``patience`` steps without a new option or points. If the
+    protocol lets a policy go back, it then does, and states are coarser (:func:`state_of`).
+    Otherwise it walks on by known actions, in a new trial from the start.
 
     Args:
-        frontier: Best trajectories that give states their value (k = 5 in GLoW).
-        attempts: Attempts from a state before another is chosen (n = 3 in GLoW).
-        patience: Steps of an attempt without anything new.
-        restore: Go back by a snapshot, or by replaying every action from the start.
+        frontier: Number of best trajectories that give states their value (k = 5 in GLoW).
+        attempts: Attempts from a state before choosing another (n = 3 in GLoW).
+        patience: Most steps of an attempt without anything new.
+        restore: Whether to go back by a snapshot or by replaying every action.
     """
 
     @checked
@@ -136,7 +135,7 @@ class Explorer(Policy):
         return kept
 
     def act(self, obs: Observation, info: dict[str, Any]) -> str:
-        """Return the next action: of the way to a state, or one that was not tried there."""
+        """Return the next action on the way to a state, or one that is untried there."""
         cell = self._here or self._arrive(obs, info)
         self._here = None
         if self._over and self.keep_state is None:
@@ -156,7 +155,7 @@ class Explorer(Policy):
         return action
 
     def update(self, transition: Transition) -> None:
-        """Note the gain of the step, and end the attempt if it is over."""
+        """Record the gain of the step, and end the attempt if it is over."""
         gain, score = transition.reward, float(transition.info["score"])
         here = self.archive.cells[self._trail[-1]]
         if gain:
@@ -172,13 +171,13 @@ class Explorer(Policy):
             self._here = self._arrive(transition.next_obs, transition.info)
 
     def counters(self) -> dict[str, float]:
-        """Return how often it went back, in which way, and the steps that were replays."""
+        """Return the number of returns of each kind, and of replayed steps."""
         return {name: self._counts[name] for name in ("restored", "restarted", "replayed")}
 
     # ------------------------------------------------------------ attempts
 
     def _arrive(self, obs: Observation, info: dict[str, Any]) -> Cell:
-        """Return the cell of the present state; create it if it is new."""
+        """Return the cell of the present state, which may be new."""
         score = self._score = float(info["score"])
         archive = self.archive
         if not archive.cells:
@@ -210,14 +209,14 @@ class Explorer(Policy):
         return cell
 
     def _close(self) -> None:
-        """End an attempt: the frontier keeps its trajectory, its target the gain."""
+        """End an attempt: add its trajectory to the frontier and its gain to the target."""
         self.archive.finish(self._best, tuple(self._trail))
         if self._target is not None:
             self._target.gains.append(self._best - self._begun)
             self.reflect(self._target)
 
     def _choose(self, cells: Iterable[Cell]) -> Cell | None:
-        """Return the cell to explore from: the present target until its attempts are made."""
+        """Return the cell to explore from, the present target if it has attempts left."""
         target = self._target
         open_cells = [cell for cell in cells if cell.options]
         if target in open_cells and len(target.gains) % self.attempts:
@@ -244,7 +243,7 @@ class Explorer(Policy):
         return max(cells, key=lambda cell: promise[id(cell)], default=None)
 
     def decide(self, cell: Cell, obs: Observation) -> str:
-        """Return an untried action of a cell by weighted chance, or any valid one."""
+        """Return an untried action of a cell, drawn by weight, or any valid one."""
         options = _open(cell, obs)
         if options:
             return self._likeliest(cell, options)
@@ -257,26 +256,26 @@ class Explorer(Policy):
         return options[int(np.argmax(np.log(weights) + noise))]
 
     def reflect(self, target: Cell) -> None:
-        """Note the advantage of the last attempt over those before it for each of its actions."""
+        """Credit each action of the last attempt with its advantage over earlier attempts."""
         *others, gain = target.gains
         for option in self._attempt:
             self._advantage[option] += gain - sum(others) / max(1, len(others))
 
 
 def place_of(obs: Observation) -> str:
-    """Return the place that the memory knows; empty if it knows none."""
+    """Return the place according to the memory; empty if unknown."""
     return next((t.object for t in obs["triples"] if t[:2] == (PLAYER, "is in")), "")
 
 
 def state_of(obs: Observation, lucky: Container[str] | None = None) -> Key:
-    """Return what distinguishes a state: place, facts about it, what is carried, valid actions.
+    """Return the identity of a state: place, facts about it, inventory and valid actions.
 
     Args:
         obs: The observation.
-        lucky: Words for things that matter, for a coarse state: a place (in the dark, the moves),
-            with those of them that are carried and what is remarked about anything carried
-            (*providing light*), whatever lies there. It suits a policy that goes back to the very
-            visit where an action was possible, and needs a list and a memory of places for it.
+        lucky: Nouns that matter, for a coarser state: the place (in the dark, its moves), which of
+            these are carried, and remarks on carried things (*providing light*). It needs listed
+            actions, a memory of places, and a policy that returns to the exact visit at which an
+            action was possible.
     """
     place, triples, listed = place_of(obs), obs["triples"], obs["valid_actions"]
     carried = obs["inventory"] or frozenset(t.subject for t in triples if t.object == INVENTORY)
@@ -297,16 +296,16 @@ def state_of(obs: Observation, lucky: Container[str] | None = None) -> Key:
 
 
 def _open(cell: Cell, obs: Observation) -> list[str]:
-    """Return the untried actions of a cell that are possible now."""
+    """Return the untried actions of a cell that are valid now."""
     listed = obs["valid_actions"]
     return [action for action in cell.options if not listed or action in listed]
 
 
 def _options(obs: Observation, go: str) -> tuple[object, Iterable[str], frozenset[str]]:
-    """Return what identifies the place, what to try here, and the untaken exits.
+    """Return the identity of the place, the actions to try there, and its unused exits.
 
-    Without a place the listed moves identify it. Without a list, actions are guessed from facts and
-    text; ``go`` is the prefix of directions in this family of games.
+    An unknown place is identified by its listed moves. Without a list, actions are guessed from
+    facts and text; ``go`` is the prefix of directions in this family of games.
     """
     place, listed = place_of(obs), obs["valid_actions"]
     unread = frozenset(t.object for t in obs["triples"] if t[:2] == (place, UNEXPLORED))
@@ -323,7 +322,7 @@ def _moves(actions: Iterable[str]) -> tuple[str, ...]:
 
 
 def things_of(obs: Observation) -> tuple[str, ...]:
-    """Return the things that are known to be in this place, or that the text names."""
+    """Return the objects known to be here or named in the text."""
     place, text = place_of(obs), obs["text"].lower()
     known = (t.subject for t in obs["triples"] if t.object == place and t.relation in LOCATIONS)
     things = dict.fromkeys([*known, *_NAMED.findall(text)])

@@ -1,8 +1,7 @@
-"""A NetHack player that explores levels, fights, and goes down.
+"""A NetHack player that explores levels, fights and descends.
 
-It reads the observation and keeps only its published plan. It gains some experience before it goes
-deeper, so it often leaves stairs and must find them again: in the text, in the recall, or by
-walking around.
+Its only state is its published plan. It gains experience before it descends, so it often leaves
+stairs behind and must find them again in the text, in the recall or by exploring.
 """
 
 from __future__ import annotations
@@ -34,9 +33,9 @@ _DEPTH = re.compile(r"(\d+)$")
 
 @dataclass(frozen=True)
 class Descent(RulePlan):
-    """The plan of a descender, with the turns of the last action and prayer (0: none).
+    """The plan of a descender, with the turns of its last action and last prayer (0 for none).
 
-    ``idle`` counts actions in a row that took no time.
+    ``idle`` counts consecutive actions that took no game time.
     """
 
     aim: str = ""
@@ -44,16 +43,16 @@ class Descent(RulePlan):
     prayed: int = 0
 
     def notes(self) -> dict[str, str]:
-        """Return what there is to show next to the aim, by name."""
+        """Return what to show beside the aim, by name."""
         prayed = {"prayed": f"at turn {self.prayed}"} if self.prayed else {}
         return {**super().notes(), "turn": str(self.turn), **prayed}
 
 
 class DungeonView:
-    """A dungeon as one observation with its recall shows it.
+    """The dungeon as one observation and its recall show it.
 
-    ``here`` is the full name of the room or corridor, "" if unknown; ``hp`` a share in [0, 1];
-    ``near`` the creatures next to the player.
+    ``here`` is the full name of the room or corridor, "" if unknown. ``hp`` is a share in [0, 1];
+    ``near`` are the adjacent creatures.
     """
 
     def __init__(self, obs: Observation, task: Task):
@@ -85,7 +84,7 @@ class DungeonView:
         return int(found[1]) if found else 1
 
     def options(self, *starts: str) -> list[str]:
-        """Return valid actions that begin with one of the texts."""
+        """Return the valid actions that begin with one of the texts."""
         return [action for action in self.actions if action.startswith(starts)]
 
     def way_down(self) -> str:
@@ -97,7 +96,7 @@ class DungeonView:
         return ""
 
     def locked_door(self) -> tuple[str, str]:
-        """Return a locked door of this level and the area that it is in; empty if unknown."""
+        """Return a locked door of this level and its area; empty if unknown."""
         for fact in self.graph.live():
             door, _, level = fact.subject.partition(" of ")
             if fact.relation == "is" and fact.object == "locked" and level == self.level:
@@ -116,7 +115,7 @@ _KEEP_AWAY = (
     "spotted jelly", "ochre jelly", "brown mold", "yellow mold", "green mold", "red mold",
     "violet fungus", "shrieker", "gelatinous cube", "unseen creature",
 )  # fmt: skip
-"""Creatures to leave alone: harmful to touch, and slow or rooted."""
+"""Creatures to avoid: harmful to touch, and slow or rooted."""
 _DEADLY = ("floating eye", "gas spore", "cockatrice", "chickatrice", "blue jelly")
 _PREY = frozenset((
     "newt", "jackal", "sewer rat", "giant rat", "gnome", "gnome lord", "dwarf", "hill orc",
@@ -124,26 +123,26 @@ _PREY = frozenset((
     "rothe", "hyena", "wolf", "snow orc", "gecko", "baby crocodile", "iguana", "lichen", "pony",
     "dingo", "imp", "giant beetle", "dwarf lord", "gnome king", "soldier ant",
 ))  # fmt: skip
-"""Creatures that can be eaten fresh."""
+"""Creatures that are safe to eat when fresh."""
 _PROVISIONS = frozenset((
     "food ration", "cram ration", "lembas wafer", "pancake", "fortune cookie", "apple", "orange",
     "pear", "melon", "banana", "carrot", "candy bar", "cream pie", "slime mold",
 ))  # fmt: skip
 """Food that does not rot."""
 _PRAYER_PAUSE, _FIRST_PRAYER = 800, 150
-"""Turns between two prayers, and before the first."""
+"""Least number of turns before the first prayer and between prayers."""
 _HEALTHY = 0.6
-"""Share of the hit points below which it rests."""
+"""Share of hit points below which the player rests."""
 _MOST_IDLE = 2
-"""Actions in a row that take no time, after which it tries something else."""
+"""Consecutive actions without game time after which the player tries something else."""
 
 
 class Descender(RulePolicy):
-    """A NetHack player: explores, fights, rests, prays in need, and goes down when fit for it.
+    """A NetHack player that explores, fights, rests, prays when weak, and descends when ready.
 
     Args:
-        eager: Experience levels, in [0, 20], by which it goes down sooner: it leaves dungeon level
-            ``d`` at experience level ``d + 1 - eager``, at most 8.
+        eager: Haste in experience levels, in [0, 20]: it leaves dungeon level ``d`` at experience
+            level ``d + 1 - eager``, or 8 if that is less.
     """
 
     dialect: ClassVar[str] = "nethack"
@@ -225,7 +224,7 @@ class Descender(RulePolicy):
         return ("take food along", ways[0]) if ways and not plan.idle else None
 
     def _give_back(self, now: DungeonView, plan: Descent) -> tuple[str, str] | None:
-        """Drop unpaid things, so that the shopkeeper lets the player leave."""
+        """Drop unpaid items, so that the shopkeeper lets the player leave."""
         for line in now.inventory.splitlines():
             if "(unpaid" in line:
                 drops = [a for a in now.options("drop ") if a.endswith(f"({line[0]})")]

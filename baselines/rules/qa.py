@@ -1,8 +1,8 @@
-"""A reader of passages that answers from the recall, without a model.
+"""A rule-based reader of passages that answers from the recall.
 
-It keeps only its published focus: the question, and after the first look a name that leads from
-one passage to the next. An answer is a name, date or number in a recalled sentence that shares
-words with the question, of the kind that the question word calls for.
+Its only state is its published focus: the question and, after the first look, a name that leads
+from one passage to the next. Its answer is a name, date or number, as the question word requires,
+from a recalled sentence that shares words with the question.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _STOP = frozenset({"name", "called", "known", "what", "which", "many", "much", "
 
 
 class Evidence(NamedTuple):
-    """The evidence about a title: the sentences of a passage or the facts of an entity."""
+    """The sentences of a passage, or the facts of an entity, under their title."""
 
     title: str
     sentences: tuple[str, ...]
@@ -60,13 +60,13 @@ class Evidence(NamedTuple):
 
 @dataclass(frozen=True)
 class Inquiry(PlanState):
-    """The question of a reader with the names that it followed; ``done`` counts these."""
+    """A question, and the names that the reader has followed; ``done`` counts them."""
 
     done: int = 0
 
     @classmethod
     def about(cls, question: str, before: PlanState) -> Inquiry:
-        """Return the inquiry before this step, or a new one."""
+        """Return the inquiry of the last step, or a new one."""
         return before if isinstance(before, Inquiry) else cls(question)
 
     def with_name(self, name: str) -> Inquiry:
@@ -74,16 +74,16 @@ class Inquiry(PlanState):
         return replace(self, aim=f"{self.aim}; then {name}", done=self.done + 1)
 
     def notes(self) -> dict[str, str]:
-        """Return what there is to show next to the aim, by name."""
+        """Return what to show beside the aim, by name."""
         return {**super().notes(), **({"done": str(self.done)} if self.done else {})}
 
 
 class Reader(Policy):
-    """A player of MultiHopQA that reads everything, then answers.
+    """A MultiHopQA player that reads everything, then answers.
 
     Args:
-        hops: Looks at what the memory recalls, in [1, 4]: one for the question, each further one
-            for a name that leads on.
+        hops: Number of looks at the recall, in [1, 4]: one for the question and one per name that
+            it follows.
     """
 
     def __init__(self, hops: int = 2):
@@ -91,11 +91,11 @@ class Reader(Policy):
         self.hops = hops
 
     def reset(self, info: dict[str, Any], seed: int | None = None) -> None:
-        """Start without a plan."""
+        """Start an episode without a plan."""
         self.focus = PlanState()
 
     def act(self, obs: Observation, info: dict[str, Any]) -> str:
-        """Read on, look, look again with a name that leads on, or answer."""
+        """Read on, look, look again with a name to follow, or answer."""
         question = obs["task"]
         plan = self.focus = Inquiry.about(question, self.focus)
         command = before_answering(obs)
@@ -111,7 +111,7 @@ class Reader(Policy):
 
 
 def before_answering(obs: Observation) -> str:
-    """Return the action that is due before an answer: read on, or look; else ""."""
+    """Return the action needed before an answer, to read on or to look, or ""."""
     if _NEXT in obs["valid_actions"]:
         return _NEXT
     return "" if obs["text"] == obs["task"] else _LOOK
@@ -144,12 +144,12 @@ def evidence_in(memory: str) -> list[Evidence]:
 
 
 def _beginnings(text: str) -> list[str]:
-    """Return the beginnings of the words that carry meaning."""
+    """Return the first letters of each content word."""
     return [word[:_STEM_CHARS].replace("y", "i") for word in name_words(text) if word not in _STOP]
 
 
 class _Weights:
-    """Weights of the question's words: the rarer in the evidence, the higher."""
+    """Weights of the question's words, higher for words that are rare in the evidence."""
 
     def __init__(self, question: str, evidence: Sequence[Evidence]):
         texts = [set(_beginnings(e.text)) for e in evidence]
@@ -165,7 +165,7 @@ class _Weights:
 
 
 def _key(name: str) -> str:
-    """Return a name without function words and marks, for comparison."""
+    """Return the form in which names are compared, without function words and marks."""
     return " ".join(name_words(name))
 
 
@@ -174,7 +174,7 @@ def _said_in(name: str, question: str) -> bool:
 
 
 def bridge_from(question: str, evidence: Sequence[Evidence], *, but: str = "") -> str:
-    """Return a name that leads on: from the sentence closest to the question, not in ``but``."""
+    """Return a name to follow from the sentence closest to the question, none in ``but``."""
     weights = _Weights(question, evidence)
     best, chosen = 0.0, ""
     for item in evidence:
@@ -190,7 +190,7 @@ def bridge_from(question: str, evidence: Sequence[Evidence], *, but: str = "") -
 
 
 def answer_to(question: str, evidence: Sequence[Evidence]) -> str:
-    """Return an answer; ``unknown`` if nothing is known."""
+    """Return an answer, or ``unknown``."""
     if not evidence:
         return "unknown"
     options = _options(question)

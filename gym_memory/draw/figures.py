@@ -18,8 +18,8 @@ Curves = Mapping[tuple[str, str], Mapping[str, tuple[Points, Points]]]
 """Points and band of each memory, by environment and policy."""
 
 
-class ScoredRow(Protocol):
-    """A mean score as figures need it: of ``n`` jobs, with its 95 % interval."""
+class Labelled(Protocol):
+    """What a figure labels with environment, memory and policy."""
 
     @property
     def env(self) -> str:
@@ -32,6 +32,10 @@ class ScoredRow(Protocol):
     @property
     def policy(self) -> str:
         """Return the policy."""
+
+
+class ScoredRow(Labelled, Protocol):
+    """A mean score as figures need it: of ``n`` jobs, with its 95 % interval."""
 
     @property
     def n(self) -> int:
@@ -58,20 +62,8 @@ class ScoredRow(Protocol):
         """Return the limit of tokens."""
 
 
-class SweptScores(Protocol):
+class SweptScores(Labelled, Protocol):
     """The scores of one memory over token budgets."""
-
-    @property
-    def env(self) -> str:
-        """Return the environment."""
-
-    @property
-    def memory(self) -> str:
-        """Return the memory."""
-
-    @property
-    def policy(self) -> str:
-        """Return the policy."""
 
     @property
     def points(self) -> Sequence[ScoredRow]:

@@ -152,11 +152,6 @@ class Draft:
             if fact.relation in LOCATIONS and fact.subject != PLAYER:
                 yield fact
 
-    def full_name(self, name: str) -> str:
-        """Return the known thing that a short name means, if there is just one."""
-        meant = self.graph.entities_with(name.split())
-        return meant[0] if len(meant) == 1 else name
-
     def kind_of(self, name: str) -> str | None:
         """Return the kind of a name, see :func:`kind_in`; None for an unknown one."""
         return kind_in(self.graph, name, self.room)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from functools import lru_cache
+from typing import Literal
 
 from gym_memory.core.text import letter_words
 from gym_memory.extract.denials import read_denial
@@ -506,42 +507,42 @@ _ALL = frozenset(
     ("there", "you", "exits", "paths", "passages", "doors", "roads", "tunnels", "corridors")
 )
 _NEAR = frozenset(letter_words(_BY + _POSED)) | {"half", "hidden"}
-_ANY: frozenset[str] = frozenset()
-"""Any first word that is none of the words that begin other forms: it may be a name."""
 _SHOWING = (" reveal", " expos", " uncover", " to show")
 _IN_HAND = (" holding ", " carrying ", " wearing ", " has ", " holds ", " carries ", " wears ")
-_FORMS: tuple[tuple[frozenset[str] | None, _Form], ...] = (
+_Openings = frozenset[str] | Literal["general", "name"]
+"""First words of a form: some words, any article or pronoun, or a word that may be a name."""
+_FORMS: tuple[tuple[_Openings, _Form], ...] = (
     (frozenset(("to", "through")), (_TO_THE, _way, _WAYS)),
     (frozenset(("there", "you")), (_DOORWAY, _way, _WAYS)),
     (frozenset(("you", "follow", "take")), (_WAY_TO, _way_to, ("ollow", "ake"))),
     (_ALL, (_ALL_WAYS, _open_up, (" all four",))),
     (_SEEING, (_SEEN, _see, ())),
     (frozenset(("inside", "in", "on")), (_INSIDE, _inside, ("nside", " it"))),
-    (None, (_INSIDE, _inside, (" inside",))),
+    ("general", (_INSIDE, _inside, (" inside",))),
     (_PLACED, (_HOLDS, _hold, ())),
     (_NEAR, (_POSED_BY, _posed, ())),
     (_NEAR, (_DOES_BY, _posed, ())),
     (_SUBJECTS, (CARRYING, _carry, ())),
     (_SUBJECTS, (HAVING, _carry_listed, ())),
     (_SUBJECTS, (_CHANGED, _change, ())),
-    (None, (_SEARCHED, _searched, (", you ", ", i ", ", we "))),
-    (None, (_OPENS, _change, (" open", " reveals"))),
+    ("general", (_SEARCHED, _searched, (", you ", ", i ", ", we "))),
+    ("general", (_OPENS, _change, (" open", " reveals"))),
     (_SUBJECTS, (_SHOWS, _show, _SHOWING)),
-    (None, (_SHOWS, _show, _SHOWING)),
+    ("general", (_SHOWS, _show, _SHOWING)),
     (frozenset(("it", "it's")), (_CLOCK, _clock, ())),
-    (None, (_STEPS_AWAY, _away, (" step",))),
-    (None, (_BUSY, _busy, ("ing", "stand", "keep", "guard", "watch", "block"))),
+    ("general", (_STEPS_AWAY, _away, (" step",))),
+    ("general", (_BUSY, _busy, ("ing", "stand", "keep", "guard", "watch", "block"))),
     (
-        None,
+        "general",
         (_IS, _state, (" is", " are", " seem", " appear", "'s", "s open", "s shut", "s closed")),
     ),
-    (None, (_POSED_HERE, _posed, _HERE_WORDS)),
-    (None, (_BEARS, _bear, _IN_HAND)),
-    (None, (_CONTAINS, _hold, (" contain", " hold", " has "))),
+    ("general", (_POSED_HERE, _posed, _HERE_WORDS)),
+    ("general", (_BEARS, _bear, _IN_HAND)),
+    ("general", (_CONTAINS, _hold, (" contain", " hold", " has "))),
     (PEOPLE, (_OWNS, _hold, (" hold", " has ", " have "))),
-    (_ANY, (_BEARS, _bear, _IN_HAND)),
-    (_ANY, (_CALLED_HERE, _called_here, _HERE_WORDS)),
-    (None, (_WHERE, _hold, (" in", " on", " under", " upon", " from"))),
+    ("name", (_BEARS, _bear, _IN_HAND)),
+    ("name", (_CALLED_HERE, _called_here, _HERE_WORDS)),
+    ("general", (_WHERE, _hold, (" in", " on", " under", " upon", " from"))),
 )
 """Forms of sentences, special ones before general ones, with the words that may begin them.
 
@@ -662,9 +663,10 @@ def _matches(sentence: str, lower: str, begin: int, end: int) -> list[_Match]:
 def _forms(first: str) -> tuple[_Form, ...]:
     """Return the forms of sentences that a word may begin."""
     general = _GENERAL.fullmatch(first) is not None
-    named = not general and first not in _SUBJECTS
+    kinds = {"general": general, "name": not general and first not in _SUBJECTS}
+    word = first.rstrip(",")
     return tuple(
         form
         for words, form in _FORMS
-        if (general if words is None else named if words is _ANY else first.rstrip(",") in words)
+        if (kinds[words] if isinstance(words, str) else word in words)
     )

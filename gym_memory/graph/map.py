@@ -15,8 +15,8 @@ from gym_memory.graph.schema import DIRECTIONS, EXIT, PLAYER, UNEXPLORED, direct
 from gym_memory.graph.temporal import TemporalGraph
 
 __all__ = ["Leg", "Square", "Ways", "beyond", "current_place", "distances", "is_door", "lay_out"]
-__all__ += ["nearest_places", "ordered_ways", "positions", "route", "shortest_path", "spread"]
-__all__ += ["unexplored_exits", "visited_places", "ways_out"]
+__all__ += ["nearest_places", "ordered_ways", "outermost", "positions", "route"]
+__all__ += ["shortest_path", "spread", "unexplored_exits", "visited_places", "ways_out"]
 
 Ways = Callable[[str], Mapping[str, str]]
 """Return the ways out of a place: direction to the next place."""
@@ -27,6 +27,8 @@ _COMPASS: dict[str, Square] = {
     "north": (0, -1), "south": (0, 1), "east": (1, 0), "west": (-1, 0),
     "northeast": (1, -1), "southwest": (-1, 1), "northwest": (-1, -1), "southeast": (1, 1),
 }  # fmt: skip
+_MOST_HOLDERS = 8
+"""Most holders that are followed, since facts may form a circle."""
 _DRAWN = {**_COMPASS, "up": (1, -1), "down": (-1, 1), "in": (1, 1), "out": (-1, -1)}
 
 
@@ -44,6 +46,16 @@ def current_place(graph: TemporalGraph) -> str | None:
     """Return where the agent is; None if unknown."""
     fact = graph.value(PLAYER, "location")
     return fact.object if fact else None
+
+
+def outermost(graph: TemporalGraph, name: str) -> str:
+    """Return the outermost holder of a thing, or its own name if nothing holds it."""
+    for _ in range(_MOST_HOLDERS):
+        fact = graph.value(name, "location")
+        if fact is None:
+            break
+        name = fact.object
+    return name
 
 
 def ways_out(graph: TemporalGraph, place: str) -> dict[str, str]:

@@ -1,8 +1,7 @@
-"""An imitator for ScienceWorld: behaviour cloning from recorded solutions of *train* variations.
+"""A ScienceWorld imitator: behaviour cloning from recorded solutions of *train* variations.
 
-It follows the demonstration of the task that agrees best with the goal, with what the memory has
-and with what is in sight (:mod:`.guide`), and does the move that is due (:mod:`.turn`). It reads
-the observation only and keeps nothing but its published plan.
+It follows the demonstration that agrees best with the goal, the memory and the view
+(:mod:`.guide`), and takes its next move (:mod:`.turn`). Its only state is its published plan.
 """
 
 from __future__ import annotations
@@ -31,20 +30,20 @@ from gym_memory.games.scienceworld.rules_items import AMBIGUOUS
 __all__ = ["SHIPPED", "Imitator"]
 
 SHIPPED = Path(__file__).with_name("demonstrations.jsonl.gz")
-"""The demonstrations that ship; benchmarks/scienceworld/demonstrate.py records them."""
+"""The shipped demonstrations, recorded by benchmarks/scienceworld/demonstrate.py."""
 
 _PATIENCE = 12
-"""Steps without anything new after which the present move is given up."""
+"""Least number of steps without anything new before a move is given up."""
 _PAUSES = 2
-"""The same as a multiple of the demonstration's longest pause, if that is more."""
+"""The same in longest pauses of the demonstration; the larger limit counts."""
 
 
 class Imitator(Policy):
-    """A ScienceWorld player that follows the demonstration that agrees best.
+    """A ScienceWorld player that follows the best demonstration.
 
-    For a task without a demonstration it follows the nearest one, but focuses only on what the goal
-    names, since a wrong focus ends the task. After more steps without anything new than the
-    demonstrations ever had, it looks around, then gives its present move up.
+    A task without a demonstration uses the nearest one, but then it focuses only on what the goal
+    names, since a wrong focus ends the task. If nothing new happens for longer than in any
+    demonstration, it looks around and then gives up its move.
 
     Args:
         checkpoint: The recorded demonstrations, or ``shipped``: solutions of train variations of
@@ -73,7 +72,7 @@ class Imitator(Policy):
         self.focus = Experiment()
 
     def act(self, obs: Observation, info: dict[str, Any]) -> str:
-        """Return the next move of the demonstration that agrees best, or a step towards it."""
+        """Return the next move of the best demonstration, or a step towards it."""
         assert self._knowledge is not None
         if obs["text"].startswith(AMBIGUOUS):
             return "0"

@@ -1,4 +1,4 @@
-"""Phrases of ScienceWorld's actions, views, goals and recipes, compared by their words."""
+"""Parse ScienceWorld's actions, views, goals and recipes, and compare their phrases by words."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _NO_ITEM = re.compile(
 
 
 class Act(NamedTuple):
-    """An action as a verb, up to two phrases for things, and the word between them."""
+    """An action: its verb, up to two objects, and the word between them."""
 
     verb: str
     things: tuple[str, ...] = ()
@@ -45,16 +45,16 @@ class Act(NamedTuple):
 
 
 THE_SAME = 0.75
-"""Agreement of two actions above which they count as the same."""
+"""Least agreement of two actions that count as the same."""
 
 
 def is_among(act: Act, acts: Iterable[Act]) -> bool:
-    """True if an action is nearly the same as one of several."""
+    """True if an action counts as the same as one of several."""
     return any(fit(act, one) > THE_SAME for one in acts)
 
 
 class Thing(NamedTuple):
-    """The name of a thing in a view, and the line that names it."""
+    """An object in a view: its name and the line that names it."""
 
     name: str
     line: str
@@ -62,7 +62,7 @@ class Thing(NamedTuple):
 
 @lru_cache(maxsize=1 << 14)
 def parse(action: str) -> Act:
-    """Return an action's parts, without the places of its things.
+    """Return the parts of an action, without the places of its objects.
 
     >>> parse("use thermometer in inventory on lead")
     Act(verb='use', things=('thermometer', 'lead'), link='on')
@@ -90,7 +90,7 @@ def parse(action: str) -> Act:
 
 @lru_cache(maxsize=1 << 14)
 def words(phrase: str) -> frozenset[str]:
-    """Return the words of a phrase that carry meaning.
+    """Return the content words of a phrase.
 
     >>> sorted(words("a turtle egg in the pond"))
     ['egg', 'pond', 'turtle']
@@ -100,7 +100,7 @@ def words(phrase: str) -> frozenset[str]:
 
 @lru_cache(maxsize=1 << 16)
 def likeness(one: str, other: str) -> float:
-    """Return the shared words of two phrases over all their words, in [0, 1]."""
+    """Return the Jaccard similarity of the words of two phrases, in [0, 1]."""
     first, second = words(one), words(other)
     union = len(first | second)
     return len(first & second) / union if union else float(one == other)
@@ -119,13 +119,13 @@ def fit(one: Act, other: Act) -> float:
 
 @lru_cache(maxsize=1 << 14)
 def masked(text: str) -> str:
-    """Return the first line of an answer with every number alike."""
+    """Return the first line of an answer with each number replaced by 9."""
     return _NUMBER.sub("9", text.strip().partition("\n")[0].lower())
 
 
 @lru_cache(maxsize=1 << 10)
 def things_in(view: str) -> tuple[Thing, ...]:
-    """Return the things that a view or an inventory names, in order, without doors to rooms."""
+    """Return the objects in a view or an inventory, in order, without doors to rooms."""
     found: dict[str, Thing] = {}
     for line in view.lower().split("\n"):
         if "door to the" in line or line.startswith(("this ", "you also", "in your")):
@@ -148,14 +148,14 @@ _FOCUS = re.compile(r"focus on the ([^.,]+)")
 _STEPS = ("First,", "Next,", "Then,")
 _TASK = ["your", "task", "is", "to"]
 _MOST_TOKENS_BETWEEN = 2
-"""Tokens, at most, that two goals share by chance between two differences."""
+"""Most tokens between two differences of goals that are shared by chance."""
 
 
 class Translation(NamedTuple):
-    """A translation of a demonstration from its goal into the terms of another.
+    """A translation of a demonstration into the terms of another goal.
 
-    ``changes`` maps names in the demonstration to names here, the longest first; ``left_out`` are
-    things that this task does not need.
+    ``changes`` maps the demonstration's names to those of this task, longest first. This task does
+    not need the objects in ``left_out``.
     """
 
     changes: tuple[tuple[str, str], ...] = ()
@@ -166,7 +166,7 @@ class Translation(NamedTuple):
         return act._replace(things=tuple(_put(thing, self.changes) for thing in act.things))
 
     def needless(self, act: Act) -> bool:
-        """True if a demonstrated action is about something that this goal does not need."""
+        """True if this goal does not need an object of a demonstrated action."""
         return any(words(gone) <= words(thing) for gone in self.left_out for thing in act.things)
 
 
@@ -174,7 +174,7 @@ class Translation(NamedTuple):
 def terms(
     there: str, here: str, mixed_there: tuple[str, ...] = (), mixed_here: tuple[str, ...] = ()
 ) -> Translation:
-    """Return the names in which two goals, and the recipes for both, differ.
+    """Return the names by which two goals and their recipes differ.
 
     >>> terms("Boil tin in the red pot.", "Boil ice cream in the red pot.").changes
     (('tin', 'ice cream'),)
@@ -236,7 +236,7 @@ def _put(phrase: str, changes: tuple[tuple[str, str], ...]) -> str:
 
 
 def named_words(goal: str, phrase: str) -> frozenset[str]:
-    """Return the words of a phrase by which a goal names the thing.
+    """Return the words of a phrase that a goal has too.
 
     >>> sorted(named_words("Focus on an egg. Move it to the blue box.", "blue jay egg"))
     ['egg']
@@ -246,7 +246,7 @@ def named_words(goal: str, phrase: str) -> frozenset[str]:
 
 @lru_cache(maxsize=64)
 def named_to_focus_on(goal: str) -> tuple[str, ...]:
-    """Return the things that a goal unconditionally says to focus on.
+    """Return the objects that a goal says to focus on without a condition.
 
     >>> named_to_focus_on("First, focus on the battery. If it is low, focus on the red box.")
     ('battery',)
@@ -256,7 +256,7 @@ def named_to_focus_on(goal: str) -> tuple[str, ...]:
 
 
 def is_named(goal: str, name: str) -> bool:
-    """True if a goal is about a named thing, and not only about its kind.
+    """True if a goal names an object itself and not only its kind.
 
     >>> is_named("Your task is to melt ice cream. First, focus on the substance.", "ice cream")
     True
@@ -269,7 +269,7 @@ def is_named(goal: str, name: str) -> bool:
 
 
 def recipe_in(text: str) -> tuple[str, ...]:
-    """Return the ingredients of a recipe; empty if the text is none.
+    """Return the ingredients of a recipe; empty for any other text.
 
     >>> recipe_in("The recipe reads: To make dough, you need to mix flour, water.")
     ('flour', 'water')
@@ -279,7 +279,7 @@ def recipe_in(text: str) -> tuple[str, ...]:
 
 
 def condition_of(goal: str, phrase: str) -> tuple[str, str]:
-    """Return the condition on which a goal wants a thing, and the thing wanted otherwise.
+    """Return the condition under which a goal wants an object, and the alternative.
 
     >>> condition_of("If it is hot, use the red box. If it is cold, use the blue box.", "red box")
     ('it is hot', 'use the blue box')
@@ -292,7 +292,7 @@ def condition_of(goal: str, phrase: str) -> tuple[str, str]:
 
 
 def is_shown(goal: str, view: str) -> bool | None:
-    """True if most things that could show the goal's trait show it; None if none could.
+    """True if most objects that could show the goal's trait show it; None if none could.
 
     >>> goal = "Find out whether short plant height is a dominant trait."
     >>> is_shown(goal, "a pea plant with a short height, a pea plant with a tall height")

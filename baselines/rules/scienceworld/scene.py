@@ -1,4 +1,4 @@
-"""The present scene: the agent's place, things in sight, and actions done."""
+"""The present scene: the agent's room, the objects in sight, and past actions."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _REFUSED = re.compile(
     re.IGNORECASE,
 )
 _MOST_ABANDONED = 12
-"""Actions that stay abandoned; the oldest may then be tried once more."""
+"""Most abandoned actions that are remembered; the oldest one may be tried again."""
 _TICKS = re.compile(r"time reads (\d+) tick")
 _READING = re.compile(r"measures a temperature of (-?\d+)")
 NOTHING = Act("")
@@ -34,10 +34,10 @@ NOTHING = Act("")
 
 @dataclasses.dataclass(frozen=True)
 class Pursuit:
-    """An action that is due; an empty verb means none.
+    """The action to take; an empty verb means none.
 
-    ``until`` is the action that it is repeated for; ``later`` is True if a step towards it was
-    taken instead, ``again`` if it was refused and is to be repeated once.
+    ``until`` is the action for which it is repeated. ``later`` is True if a step towards it was taken
+    instead, ``again`` if it was refused and should be repeated once.
     """
 
     act: Act = NOTHING
@@ -58,10 +58,10 @@ class Experiment(RulePlan):
 
     aim: Pursuit = Pursuit()
     abandoned: tuple[Act, ...] = ()
-    """Actions that led nowhere, the latest last."""
+    """Actions without success, the latest last."""
 
     def giving_up(self, acts: Iterable[Act]) -> Experiment:
-        """Return the plan with further abandoned actions."""
+        """Return the plan with more abandoned actions."""
         more = tuple(dict.fromkeys(acts))
         kept = (*(one for one in self.abandoned if one not in more), *more)[-_MOST_ABANDONED:]
         return dataclasses.replace(self, abandoned=tuple(parse(str(one)) for one in kept))
@@ -73,12 +73,12 @@ class Experiment(RulePlan):
 
 
 class ScienceScene(NamedTuple):
-    """The knowledge at the present step.
+    """The player's knowledge at the present step.
 
-    ``sights`` maps things to the room where they were seen, ``kept`` to the line of a view or the
-    container that they were in. ``gap`` counts the actions before the last gap in the memory;
-    ``cut`` is True if there is one or the beginning is missing. ``plan`` is the action planned at
-    the last step for the room ``bound``; ``made`` is True if it was taken.
+    ``sights`` maps objects to the room where they were seen, ``kept`` to their line of a view or
+    their container. ``gap`` counts the actions before the last gap in the memory; ``cut`` is True
+    if there is a gap or the beginning is missing. ``plan`` is the action planned at the last step,
+    for the room ``bound``; ``made`` is True if it was taken.
     """
 
     text: str
@@ -99,7 +99,7 @@ class ScienceScene(NamedTuple):
 
     @property
     def readings(self) -> tuple[tuple[int, bool], ...]:
-        """Return the temperatures read, earliest first, each with True if the thing was liquid."""
+        """Return the measured temperatures in order, each with True if the object was liquid."""
         read: list[tuple[int, bool]] = []
         liquid = False
         for act, answer in self.done:
@@ -113,13 +113,13 @@ class ScienceScene(NamedTuple):
 
     @property
     def recipe(self) -> tuple[str, ...]:
-        """Return the ingredients of a recipe that was read."""
+        """Return the ingredients of the recipe, if it was read."""
         answers = [*(answer for _, answer in self.done), self.text]
         return next((found for answer in answers if (found := recipe_in(answer))), ())
 
 
 def measured(done: Iterable[tuple[Act, str]]) -> dict[str, int]:
-    """Return readings of a stopwatch, each by the thing that was looked at before it."""
+    """Return readings of a stopwatch by the object examined before."""
     found: dict[str, int] = {}
     watched = ""
     for act, answer in done:
@@ -137,19 +137,19 @@ def is_view(text: str) -> bool:
 
 
 def is_move(act: Act) -> bool:
-    """True if an action only walks or looks around."""
+    """True if an action is a move or a look around."""
     return act.verb in ("go to", "look around") or (
         act.verb in ("open", "close") and act.things[0].startswith("door to")
     )
 
 
 def is_refused(text: str) -> bool:
-    """True if an answer says that nothing happened."""
+    """True if an answer refuses the action."""
     return _REFUSED.search(text) is not None
 
 
 def room_of(text: str) -> str:
-    """Return the room that an answer names; empty where it names none."""
+    """Return the room that an answer names; empty if none."""
     found = _MOVED.match(text) or (_CALLED.search(text) if text.startswith("This ") else None)
     return found[1].lower() if found else ""
 
@@ -206,10 +206,10 @@ def settled(steps: Iterable[tuple[Act, str]]) -> list[tuple[Act, str]]:
 
 @lru_cache(maxsize=64)
 def _transcript(memory: str) -> tuple[tuple[tuple[Act, str], ...], int, bool]:
-    """Return the actions and answers in a memory, in the order of their steps where it has these.
+    """Return the actions and answers in a memory, ordered by step if it has step numbers.
 
-    An action without a verb is an observation alone. The second value counts the steps before the
-    last gap; the third is True if there is a gap or the beginning is missing.
+    An action without a verb stands for an observation alone. The second value counts the steps
+    before the last gap; the third is True if there is a gap or the beginning is missing.
     """
     before, entries = split_entries(memory)
     if before.startswith("This "):
@@ -238,7 +238,7 @@ def _after(t: int | None) -> int | None:
 
 
 def room_holding(holder: str, facts: tuple[Triple, ...], here: str) -> str:
-    """Return the room of a holder, or of what contains it; the present one of several."""
+    """Return the room of a holder or its container, preferably the present one."""
     if " in " in holder:
         return holder.rpartition(" in ")[2]
     rooms = [

@@ -1,4 +1,4 @@
-"""One decision of the imitator: the next move, and its place, things and wording."""
+"""One decision of the imitator: its next move, with place, objects and wording."""
 
 from __future__ import annotations
 
@@ -27,22 +27,22 @@ __all__ = ["WAIT", "ScienceDecision", "Sight"]
 # ------------------------------------------------------------ what is in sight
 
 _VESSELS = ("mix", "pour", "move")
-"""Verbs whose things may differ in every house: a jug here, a cup there."""
+"""Verbs whose objects differ between houses, such as a jug or a cup."""
 _LEAST_SHARED_LOOK = 0.6
-"""Least share of words, without its name, that a vessel's look has in common with another's."""
+"""Least similarity of two vessels' descriptions without their names."""
 _STATES = frozenset({"liquid", "solid", "gaseous"})
 _LEAST_LIKENESS = 0.34
-"""Least likeness of a thing in sight that replaces a demonstrated one."""
+"""Least similarity of an object in sight that replaces a demonstrated one."""
 
 
 class Sight:
-    """The names of what is in sight."""
+    """The names of the objects in sight."""
 
     def __init__(self, knowledge: ShownKnowledge, goal: str, scene: ScienceScene, guide: Guide):
         self._knowledge, self._goal, self._scene, self._guide = knowledge, goal, scene, guide
 
     def names_of(self, act: Act) -> tuple[str, ...]:
-        """Return the names of an action's things; empty for one that is not in sight."""
+        """Return the names of an action's objects; empty for one out of sight."""
         return tuple(self._name_of(phrase, act) for phrase in act.things)
 
     def _name_of(self, phrase: str, act: Act) -> str:
@@ -72,9 +72,9 @@ class Sight:
         return name if value >= _LEAST_LIKENESS else ""
 
     def _to_focus_on(self, phrase: str, things: tuple[Thing, ...]) -> str:
-        """Return the thing in sight that the goal means; if it names none, the most liked one.
+        """Return the object in sight that the goal names, or else the most chosen one.
 
-        A thing with other marks than the meant one, such as another stage or colour, is excluded.
+        Objects with another attribute, such as another stage or colour, are excluded.
         """
         asks = named_words(self._goal, phrase)
         if not asks:
@@ -108,7 +108,7 @@ class Sight:
         return name if value >= _LEAST_LIKENESS else ""
 
     def empty_vessel(self, phrase: str, act: Act) -> str:
-        """Return a thing in sight that looks, without its name, as the demonstrated vessel did."""
+        """Return an object whose description, without its name, fits the demonstrated vessel."""
         moves = enumerate(self._guide.shown.moves)
         shown = next((move for n, move in moves if self._guide.here(n) == act), None)
         if shown is None or act.verb == "mix" or phrase != act.things[-1]:
@@ -122,7 +122,7 @@ class Sight:
         return ""
 
     def most_liked(self, phrase: str) -> str:
-        """Return the thing in view that demonstrations chose most among its like; else empty."""
+        """Return the object in view that demonstrations chose most among its kind, or ""."""
         likings = [
             (self._knowledge.liking(self._guide.shown.task, thing.name)
              + 0.2 * likeness(phrase, thing.name), thing.name)
@@ -132,7 +132,7 @@ class Sight:
         return name if value >= _LEAST_LIKENESS else ""
 
     def focused_name(self, held: str) -> str:
-        """Return what a vessel holds; the thing focused on here replaces the demonstrated one."""
+        """Return the contents of a vessel, with this task's focus for the demonstrated one."""
         moves = self._guide.shown.moves
         shown = next((m.act.things[0] for m in moves if m.act.verb == "focus on"), "")
         if words(shown) & words(self._guide.shown.goal) or not words(shown) & words(held):
@@ -147,21 +147,21 @@ class Sight:
 LOOK = "look around"
 WAIT = "wait1"
 GIVE_UP = 0.05
-"""Chance that a search ends without a find; without a memory nothing else ends it."""
+"""Probability that a search ends at each step; without a memory nothing else ends it."""
 _CHANCE_ELSEWHERE = 0.02
-"""Probability that a room holds a thing that demonstrations did not see there."""
+"""Probability of an object in a room where no demonstration saw it."""
 _SHUT = re.compile(r"because the ([\w ]+?) isn't open")
 _CLOSED = re.compile(r"The ([\w ]+?) door is closed")
 _STIRRED = re.compile(r"You move to the|The (?!door)[\w ]+ is (?:now|already) open")
 _SOUGHT = ("pick up", "focus on", "pour")
-"""Verbs whose things are worth a search of the house; others need things in reach, or named."""
+"""Verbs whose objects are worth searching the house; others need a named or close object."""
 
 
 class ScienceDecision:
     """One decision of the player.
 
-    ``plan`` becomes the plan to publish; ``aim`` was pursued at the last step, and ``abandoned``
-    led nowhere.
+    ``plan`` becomes the published plan. ``aim`` was pursued at the last step; ``abandoned`` had no
+    success.
     """
 
     def __init__(
@@ -207,16 +207,16 @@ class ScienceDecision:
 
     @property
     def has_looked(self) -> bool:
-        """True if the last answer shows the room."""
+        """True if the last answer describes the room."""
         return bool(self._scene.view)
 
     def look(self) -> str:
-        """Look around first, to see if anything has changed."""
+        """Return a look around, in case something has changed."""
         self.plan = Pursuit(self._scene.plan or Act(""), until=self._scene.until, later=True)
         return LOOK
 
     def series(self) -> tuple[Act, ...]:
-        """Return the pursued action, with all actions that are repeated together with it."""
+        """Return the pursued action with all actions of its round."""
         guide, act = self._guide, self.aim
         if act is None:
             return ()
@@ -235,7 +235,7 @@ class ScienceDecision:
             number += 1
         if number >= len(shown.moves):
             again = [start for start, end in shown.rounds if end == len(shown.moves)]
-            # without a round to repeat the task should be over: something went wrong
+            # the task should be over unless a round is left, so something went wrong
             return again[0] if again else int(self._rng.integers(len(shown.moves)))
         act = shown.moves[number].act
         reads = [i for i, move in enumerate(shown.moves[:number]) if move.act.verb == "read"]
@@ -249,7 +249,7 @@ class ScienceDecision:
         return not is_among(guide.here(self._next_move()), self._abandoned)
 
     def is_needless(self, number: int) -> bool:
-        """True if a demonstrated move would change nothing: the thing is held or in its place."""
+        """True if a demonstrated move is needless: the object is held or already in place."""
         if self._guide.terms.needless(self._guide.shown.moves[number].act):
             return True
         act = self._guide.here(number)
@@ -264,7 +264,7 @@ class ScienceDecision:
         )
 
     def missed_focus(self, number: int) -> int:
-        """Return an earlier focus that was missed, if the memory knows every step."""
+        """Return an earlier focus that was not taken, if the memory knows every step."""
         scene, moves = self._scene, self._guide.shown.moves
         due = [i for i, move in enumerate(moves[:number]) if move.act.verb == "focus on"]
         made = {a for a, answer in scene.done if a.verb == "focus on" and not is_refused(answer)}
@@ -275,7 +275,7 @@ class ScienceDecision:
         return due[len(made)] if len(due) > len(made) else number
 
     def own_room(self, room: str) -> str:
-        """Return the room of this goal that stands for a demonstrated one."""
+        """Return this goal's room for a demonstrated one."""
         put = self._guide.terms.put(Act("go to", (room,))).things[0]
         return put if put in self._knowledge.house.exits else room
 
@@ -331,7 +331,7 @@ class ScienceDecision:
             return LOOK
         if not scene.view or (again and act.verb != "focus on"):
             self._publish(act, scene.room)
-            return str(act)  # unseen things may be there; a refusal shows if not
+            return str(act)  # unseen objects may be there; otherwise the action is refused
         closed = _CLOSED.findall(scene.text)
         if closed and self._is_sought(missing, act):
             self._publish(act, scene.room, later=True)
@@ -339,7 +339,7 @@ class ScienceDecision:
         return self._search(missing, act)
 
     def _place_of(self, phrase: str, room: str, act: Act) -> str:
-        """Return where to search for a thing: its usual place, else the place where it was seen."""
+        """Return where to search for an object: its usual place or where it was last seen."""
         scene = self._scene
         core = phrase.partition(" containing ")[0]
         if scene.bound in self._knowledge.house.exits and scene.plan == act and not scene.view:
@@ -374,7 +374,7 @@ class ScienceDecision:
         return f"open door to {way[0]}"
 
     def _explore(self, aim: Act) -> str:
-        """Look into closed things, the nearest first, until another move is due."""
+        """Look into closed containers, nearest first, until another move is due."""
         scene, house = self._scene, self._knowledge.house
         explore, self._until = Act("explore"), aim
         self._publish(explore, scene.room, later=True)

@@ -27,7 +27,7 @@ _ALPHABETS = (
     "ABCDEFGHIJKLMNOPQRSTUVWXYZ",
     " \n0123456789.,!?_#'\"/\\-:()",
 )
-_VERB, _META, _PREPOSITION, _NOUN = 0x01, 0x02, 0x08, 0x80
+_VERB, _META, _NOUN = 0x01, 0x02, 0x80
 _ELEMENTARY, _WORD, _FILTER, _ATTRIBUTE = 1, 2, 3, 4
 _SLOTS = {0: NOUN, 1: HELD, 2: NOUN, 3: HELD, 4: NOUN, 5: NOUN, 6: NOUN}
 """Inform's elementary tokens: noun, held, multi, multiheld, multiexcept, multiinside, creature."""

@@ -7,13 +7,10 @@ from typing import NamedTuple
 
 from gym_memory.core.records import Cue, Triple
 from gym_memory.graph import TemporalGraph
-from gym_memory.graph.map import current_place, distances, ways_out
+from gym_memory.graph.map import current_place, distances, outermost, ways_out
 from gym_memory.graph.schema import EXIT, INVENTORY, UNEXPLORED
 
 __all__ = ["FactFeatures", "fact_features"]
-
-_MOST_HOLDERS = 8
-"""Things in things that are followed to a place; facts may go in a circle."""
 
 
 class FactFeatures(NamedTuple):
@@ -49,7 +46,7 @@ def fact_features(
         kept = Triple(subject, EXIT, obj) if relation == UNEXPLORED else triple
         fact = graph.fact(kept)
         begun = fact.intervals[-1][0] if fact else t + 1
-        place = _place_of(graph, subject)
+        place = outermost(graph, subject)
         named = (subject in text or obj in text for text in (cue.focus, cue.task, actions))
         in_aim, in_task, in_actions = named
         found[triple] = FactFeatures(
@@ -57,13 +54,3 @@ def fact_features(
             held=place == INVENTORY, said=bool(graph.said_by(kept)),
         )  # fmt: skip
     return found
-
-
-def _place_of(graph: TemporalGraph, name: str) -> str:
-    """Return the outermost holder of a thing; the name itself if nothing holds it."""
-    for _ in range(_MOST_HOLDERS):
-        fact = graph.value(name, "location")
-        if fact is None:
-            break
-        name = fact.object
-    return name

@@ -40,6 +40,13 @@ class Table(NamedTuple):
     words: int
     rows: list[list[str]]
 
+    def columns(self, keep: Callable[[int, set[str]], bool]) -> Table:
+        """Return the table with the columns whose number and values are accepted."""
+        columns = ({row[n] for row in self.rows} for n in range(len(self.heads)))
+        kept = [n for n, values in enumerate(columns) if keep(n, values)]
+        heads, *rows = ([line[n] for n in kept] for line in (self.heads, *self.rows))
+        return Table(self.title, heads, sum(n < self.words for n in kept), rows)
+
 
 def is_stream(protocol: str) -> bool:
     """True for a specification of the protocol ``stream``."""
@@ -134,15 +141,7 @@ def stream_tables(own: Sequence[Unit]) -> list[Table]:
     store = ["items", "kB", "changed while reading"]
     tables = [Table("Score", heads + parts, 3, scores), Table("Gain", heads + over, 3, gains),
               Table("Store at the end of the stream", heads + store, 3, stores)]  # fmt: skip
-    return [*(_lean(table) for table in tables), *_transfer(own)]
-
-
-def _lean(table: Table) -> Table:
-    """Return a table without columns that are empty."""
-    kept = [n for n in range(len(table.heads)) if any(row[n] for row in table.rows)]
-    return table._replace(
-        heads=[table.heads[n] for n in kept], rows=[[row[n] for n in kept] for row in table.rows]
-    )
+    return [*(t.columns(lambda _, values: any(values)) for t in tables), *_transfer(own)]
 
 
 def _store(group: Sequence[Unit]) -> list[str]:
