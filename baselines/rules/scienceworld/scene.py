@@ -36,8 +36,8 @@ NOTHING = Act("")
 class Pursuit:
     """The action to take; an empty verb means none.
 
-    ``until`` is the action for which it is repeated. ``later`` is True if a step towards it was taken
-    instead, ``again`` if it was refused and should be repeated once.
+    ``until`` is the action for which it is repeated. ``later`` is True if a step towards it was
+    taken instead, ``again`` if it was refused and should be repeated once.
     """
 
     act: Act = NOTHING
