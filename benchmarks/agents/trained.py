@@ -21,7 +21,7 @@ COMMANDS = {
     "drrn": "--games 20 --steps 8000 --evaluate-every 2000 --valid-games 10",
     "gata": "--games 100 --steps 12000 --evaluate-every 3000 --valid-games 20",
     "ltl-gata": "--games 100 --steps 3600 --evaluate-every 3600 --valid-games 10",
-    "sb3": "--games 100 --steps 50000 --evaluate-every 10000",
+    "sb3": "--games 100 --steps 50000 --evaluate-every 10000 --set ent_coef=0.01",
     "text": "--games 100 --steps 4800 --evaluate-every 2400 --valid-games 20 --budget 500"
     " --set update_every=2 --set beta_steps=2400",
 }

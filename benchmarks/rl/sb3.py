@@ -35,9 +35,11 @@ def train(arm: str, seed: int) -> dict[str, Any]:
     command("run", "-e", f"{ENV}&split=held_out&max_steps=100", "-m", memory, "--seeds", "0:100",
             "-p", f"sb3?checkpoint={folder}", "--out", str(played))  # fmt: skip
     curve = [json.loads(line) for line in (folder / "curve.jsonl").read_text("utf-8").splitlines()]
+    settings = read_json(folder / "config.json")["settings"]
     rows = map(json.loads, (played / "episodes.jsonl").read_text("utf-8").splitlines())
     return {
         "arm": arm,
+        "ent_coef": settings["ent_coef"],
         "seed": seed,
         "curve": [[row["steps"], round(row["valid_score"], 4)] for row in curve],
         "cpu_seconds": round(curve[-1]["cpu_seconds"]),
@@ -51,6 +53,11 @@ def command(*words: str) -> None:
     subprocess.run(["gym-memory", *words], check=True, stdout=subprocess.DEVNULL)
 
 
+def key(row: dict[str, Any]) -> tuple[str, float, int]:
+    """Return what tells a training from the others."""
+    return row["arm"], row["ent_coef"], row["seed"]
+
+
 def main() -> None:
     """Train the given arm, or all, and keep the rows."""
     given = sys.argv[1:]
@@ -59,8 +66,7 @@ def main() -> None:
     for arm, seed in arms:
         row = train(arm, seed)
         kept = read_json(path) if path.exists() else []
-        kept = [old for old in kept if (old["arm"], old["seed"]) != (arm, seed)]
-        kept = sorted([*kept, row], key=lambda row: (row["arm"], row["seed"]))
+        kept = sorted({key(row): row for row in [*kept, row]}.values(), key=key)
         lines = ",\n".join(map(json.dumps, kept))
         path.write_text(f"[\n{lines}\n]\n", encoding="utf-8")
 

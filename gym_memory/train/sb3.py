@@ -73,7 +73,10 @@ class Sb3Settings(Settings):
     batch_size: Annotated[int, Help("Steps of a minibatch.", low=2)] = 256
     n_epochs: Annotated[int, Help("Passes over the steps at each update.", low=1)] = 4
     gamma: Annotated[float, Help("Discount.", low=0, high=1)] = 0.95
-    ent_coef: Annotated[float, Help("Weight of the entropy.", low=0)] = 0.01
+    ent_coef: Annotated[
+        float,
+        Help("Weight of the entropy; with 0.01 some trainings give up reading before it pays.", 0),
+    ] = 0.03
     max_actions: Annotated[int, Help("Numbers of actions; more are left out.", low=1)] = 128
     dim: Annotated[int, Help("Size of an embedding.", low=1)] = 64
     hidden: Annotated[int, Help("Units of the hidden layer.", low=1)] = 64
