@@ -86,11 +86,10 @@ class QNetwork(torch.nn.Module):
             actions: Place of each pair's action, shape (pairs,).
         """
         encoded = self.encoder(Batch.of(bags))
-        used, where = np.unique(states, return_inverse=True)
-        device = encoded.device
-        s = self.of_state(encoded[torch.from_numpy(used).to(device)])
-        a = self.of_action(encoded)
-        mixed = s[torch.from_numpy(where).to(device)] + a[torch.from_numpy(actions).to(device)]
+        numbers = (*np.unique(states, return_inverse=True), actions)
+        used, where, acts = (torch.from_numpy(n).to(encoded.device) for n in numbers)
+        s, a = self.of_state(encoded.index_select(0, used)), self.of_action(encoded)
+        mixed = s.index_select(0, where) + a.index_select(0, acts)
         return self.head(torch.relu(self.layer(torch.relu(mixed)))).squeeze(1)
 
 

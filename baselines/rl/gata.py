@@ -73,7 +73,15 @@ class GraphBags(NamedTuple):
 
     def take(self, which: Ints) -> GraphBags:
         """Return some of them, in the order given."""
-        return GraphBags(*(field.take(which) for field in self))
+        return GraphBags(*(_taken(field, which) for field in self))
+
+
+def _taken(lists: Batch, which: Ints) -> Batch:
+    """Return some of the lists, in the order given."""
+    starts, lengths = lists.offsets[which], lists.lengths[which]
+    offsets = np.cumsum(lengths) - lengths
+    where = np.arange(int(lengths.sum())) + np.repeat(starts - offsets, lengths)
+    return Batch(lists.values[where], offsets, lengths)
 
 
 # ------------------------------------------------------------ the network
@@ -119,11 +127,11 @@ class GataNetwork(torch.nn.Module):
         s = self.of_state(torch.cat([self.encoder(graphs.bag), summary], 1))
 
         acts, action = np.unique(actions, return_inverse=True)
-        a = self.of_bag(self.encoder(every.bag.take(acts)))
+        a = self.of_bag(self.encoder(_taken(every.bag, acts)))
         mixed = s[_on(state, device)] + a[_on(action, device)]
 
         # The nodes that each pair's action names are those of the pair's own situation.
-        named = every.nodes.take(actions)
+        named = _taken(every.nodes, actions)
         which = named.values + np.repeat(graphs.nodes.offsets[state], named.lengths)
         pairs = _on(np.repeat(np.arange(len(actions)), named.lengths), device)
         mixed = mixed.index_add(0, pairs, self.of_nodes(nodes)[_on(which, device)])

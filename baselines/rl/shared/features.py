@@ -23,15 +23,8 @@ from gym_memory.graph.schema import (
     door_relation,
 )
 
-__all__ = [
-    "ATTRIBUTES",
-    "ActionFeatures",
-    "FeatureRows",
-    "Lexicon",
-    "ParsedAction",
-    "RecalledScene",
-]
-__all__ += ["describe", "parse_action"]
+__all__ = ["ATTRIBUTES", "ActionFeatures", "FeatureRows", "Lexicon", "ParsedAction"]
+__all__ += ["RecalledScene", "describe", "parse_action"]
 
 _PREPOSITIONS = frozenset(
     ("about", "against", "at", "behind", "below", "by", "for", "from", "in", "into", "off", "on",

@@ -43,13 +43,6 @@ class Batch(NamedTuple):
         values = np.fromiter(numbers, np.int64, int(lengths.sum()))
         return cls(values, np.cumsum(lengths) - lengths, lengths)
 
-    def take(self, which: Ints) -> Batch:
-        """Return some of the lists, in the order given."""
-        starts, lengths = self.offsets[which], self.lengths[which]
-        offsets = np.cumsum(lengths) - lengths
-        where = np.arange(int(lengths.sum())) + np.repeat(starts - offsets, lengths)
-        return Batch(self.values[where], offsets, lengths)
-
 
 class BagStore:
     """Distinct bags, numbered as they come; the same action occurs in most observations."""

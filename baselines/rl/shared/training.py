@@ -69,36 +69,31 @@ class EnvSlot:
         """Return the versions of the backend."""
         return dict(self.env.get_wrapper_attr("versions")())
 
-    def reset(self, seed: int) -> tuple[Any, dict[str, Any]]:
+    def reset(self, seed: int) -> Any:
         """Start an episode."""
-        obs, info = self.env.reset(seed=seed)
-        return obs, info
+        return self.env.reset(seed=seed)
 
-    def step(self, action: str) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+    def step(self, action: str) -> Any:
         """Take a step."""
-        obs, reward, terminated, truncated, info = self.env.step(action)
-        return obs, float(reward), terminated, truncated, info
+        obs, reward, *rest = self.env.step(action)
+        return obs, float(reward), *rest
 
-    def memory(self) -> dict[str, Any]:
+    def memory(self) -> Any:
         """Return the state of the memory."""
-        state: dict[str, Any] = self.env.get_wrapper_attr("memory").state()
-        return state
+        return self.env.get_wrapper_attr("memory").state()
 
     def remember(self, state: dict[str, Any]) -> None:
         """Replace the memory's state by what :meth:`memory` returned."""
         self.env.get_wrapper_attr("memory").load_state(state)
 
-    def replay(
-        self, seed: int, actions: list[str], memory: dict[str, Any]
-    ) -> tuple[Any, dict[str, Any]]:
+    def replay(self, seed: int, actions: list[str], memory: dict[str, Any]) -> Any:
         """Replay an episode up to a step; return its observation and info."""
         self.reset(seed)
         for action in actions:
             self.step(action)
         # A memory may keep more than this episode's actions bring about.
         self.remember(memory)
-        obs, info = self.env.get_wrapper_attr("restore")(self.env.get_wrapper_attr("snapshot")())
-        return obs, info
+        return self.env.get_wrapper_attr("restore")(self.env.get_wrapper_attr("snapshot")())
 
     def close(self) -> None:
         """Close the environment."""
@@ -157,20 +152,14 @@ class _RunningEpisode:
 
 def evaluate(learner: Learner, envs: Envs, seeds: Sequence[int], at_once: int = 8) -> Score:
     """Play one greedy episode of each seed, ``at_once`` together, on fresh ``valid`` games."""
-    infos: list[dict[str, Any]] = []
-    steps = 0
+    slots: list[_RunningEpisode] = []
     for start in range(0, len(seeds), at_once):
         try:
-            slots = _play(learner, envs, seeds[start : start + at_once])
+            slots += _play(learner, envs, seeds[start : start + at_once])
         finally:
             envs.close("valid")
-        infos += [slot.info for slot in slots]
-        steps += sum(len(slot.actions) for slot in slots)
-    return Score(
-        float(np.mean([value_of(info) for info in infos])),
-        float(np.mean([bool(info["success"]) for info in infos])),
-        steps / len(seeds),
-    )
+    each = [(value_of(s.info), bool(s.info["success"]), len(s.actions)) for s in slots]
+    return Score(*np.mean(each, axis=0).tolist())
 
 
 def _play(learner: Learner, envs: Envs, seeds: Sequence[int]) -> list[_RunningEpisode]:
@@ -310,9 +299,8 @@ class Trainer:
         if not path.exists():
             self._start()
         else:
-            tensors, record = checkpoints.read(path)
             try:
-                self._load(tensors, record)
+                self._load(*checkpoints.read(path))
             except (KeyError, TypeError, ValueError, RuntimeError) as error:
                 raise CheckpointError(
                     f"expected a training checkpoint of this version at {str(path)!r}: {error!r}"
