@@ -16,11 +16,11 @@ __all__ += ["Reason", "Reasons", "Recall", "Step", "Substitute", "Task", "Transi
 __all__ += ["check_bounded", "value_of"]
 
 LARGEST = 1e100
-"""Bound of every number that is kept: sums and squares of them stay finite."""
+"""Largest number in a record, so that sums and squares stay finite."""
 
 
 class Triple(NamedTuple):
-    """A semantic fact, the paper's ``(object1, relation, object2)``."""
+    """A fact, the paper's ``(object1, relation, object2)``."""
 
     subject: str
     relation: str
@@ -31,9 +31,9 @@ class Triple(NamedTuple):
 
 
 class Task(NamedTuple):
-    """The task of an episode, as the agent may know it.
+    """The task of an episode, as known to the agent.
 
-    ``id`` is a stable name, ``cooking/hard/test/7``; ``dialect`` the family of the text.
+    ``id`` is a stable name such as ``cooking/hard/test/7``; ``dialect`` names the family of texts.
     """
 
     id: str
@@ -42,11 +42,11 @@ class Task(NamedTuple):
 
 
 class Step(NamedTuple):
-    """The agent's view of one environment step; all that a memory may learn from.
+    """The agent's view of one environment step, which is all that a memory learns from.
 
-    ``t`` counts the steps of the episode and ``action`` led here: 0 and empty at ``reset``.
-    ``inventory`` and ``valid_actions`` are empty where the backend offers none. ``done``: the
-    episode ended here. ``thought``: the policy's own words before that action, such as a goal.
+    ``action`` led to step ``t`` of the episode; they are empty and 0 at ``reset``. ``inventory``
+    and ``valid_actions`` are empty if the backend has none. ``done`` is True if the episode ended
+    here. ``thought`` is what the policy wrote before the action, such as a goal.
     """
 
     t: int
@@ -60,7 +60,7 @@ class Step(NamedTuple):
 
 
 class Cue(NamedTuple):
-    """The question behind a recall: the present situation and the policy's aim."""
+    """The query of a recall: the present situation and the policy's aim."""
 
     text: str
     task: str = ""
@@ -71,10 +71,10 @@ class Cue(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class PlanState:
-    """A policy's plan; a player adds fields of its own.
+    """A policy's plan; subclasses add fields.
 
-    The words of ``aim`` steer the recall, ``action`` is the last one, and ``thought`` may be kept
-    with the step.
+    The words of ``aim`` steer the recall, ``action`` is the last one, and a memory may keep
+    ``thought`` with the step.
     """
 
     aim: object = ""
@@ -90,16 +90,16 @@ class PlanState:
 
 
 class Substitute(NamedTuple):
-    """A step not decided by the policy's model: the reason, and the answer that was not played."""
+    """A step that the policy's model did not decide: the reason, and the unused answer."""
 
     reason: str
     answer: str = ""
 
 
 class Recall(NamedTuple):
-    """The answer of a memory to a cue, the most relevant first.
+    """The answer of a memory to a cue, most relevant items first.
 
-    ``text`` is all of it, rendered within the token budget; ``lessons`` are causal abstractions,
+    ``text`` renders all of it within the token budget; ``lessons`` are causal abstractions,
     reflections or examples.
     """
 
@@ -110,18 +110,17 @@ class Recall(NamedTuple):
 
 
 class OperationResult(NamedTuple):
-    """The result of an operation of the policy on its memory; ``free`` if it takes no step."""
+    """The result of a policy's operation on its memory; ``free`` if it takes no step."""
 
     answer: str
     free: bool
 
 
 class Reason(NamedTuple):
-    """The reason why a recall shows something.
+    """The reason for an item of a recall.
 
-    ``why`` names the part of the search that found it; ``score`` is what it was ranked by, None
-    where a search only orders; ``path`` is what led to it; ``note`` is shown beside it, such as its
-    source.
+    ``why`` names the part of the search that found it, by way of ``path``. ``score`` ranked it, or
+    is None if the search only orders items. ``note`` is shown beside it, such as its source.
     """
 
     why: str
@@ -131,7 +130,7 @@ class Reason(NamedTuple):
 
 
 class Reasons(NamedTuple):
-    """A reason for each item of a recall, in its order; empty where not reported."""
+    """A reason for each item of a recall, in order; empty if not reported."""
 
     triples: tuple[Reason, ...] = ()
     episodes: tuple[Reason, ...] = ()
@@ -139,11 +138,11 @@ class Reasons(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """The end of an episode; ``score`` is in the backend's own points.
+    """The end of an episode.
 
-    ``max_score`` is 0 where unknown; then ``normalized_score``, else in [0, 1], is None.
-    ``success`` is the backend's own win, None where nothing says what a win is, and ``lost`` its
-    own loss.
+    ``score`` is in the backend's points. ``max_score`` is 0 if unknown; then ``normalized_score``
+    is None, otherwise it is in [0, 1]. ``success`` and ``lost`` are the backend's own; ``success``
+    is None if it does not define a win.
     """
 
     score: float = 0.0
@@ -167,12 +166,12 @@ class Outcome(NamedTuple):
 
     @property
     def value(self) -> float:
-        """Return the normalized score, or the score where the best one is unknown."""
+        """Return the normalized score, or the score if the best one is unknown."""
         return value_of(self._asdict())
 
 
 def check_bounded(name: str, value: Any) -> float:
-    """Return ``value`` if it is a number that can be kept, from ``-LARGEST`` to ``LARGEST``."""
+    """Return ``value`` if it is a number from ``-LARGEST`` to ``LARGEST``."""
     if type(value) is float and -LARGEST <= value <= LARGEST:  # asking an abstract class is slow
         return value
     if isinstance(value, Real) and not isinstance(value, bool):
@@ -185,7 +184,7 @@ def check_bounded(name: str, value: Any) -> float:
 
 
 def value_of(info: Mapping[str, Any]) -> float:
-    """Return the normalized score of an info or a recorded row, the score where that is None."""
+    """Return the normalized score of an info or a recorded row, or the score if that is None."""
     normalized = info.get("normalized_score")
     name, value = "normalized_score", normalized
     if normalized is None:
@@ -194,10 +193,10 @@ def value_of(info: Mapping[str, Any]) -> float:
 
 
 class Oracle(NamedTuple):
-    """Engine facts of the present state; for scoring, and for the control ``oracle`` alone.
+    """The engine's facts about the present state, for scoring and the control ``oracle`` only.
 
-    ``facts`` are in the vocabulary of the family's extraction rules; ``walkthrough`` wins from the
-    initial state; ``objects`` has further data of the family (kinds of entities, goals, ...).
+    ``facts`` use the vocabulary of the family's extraction rules, ``walkthrough`` wins from the
+    initial state, and ``objects`` has more data of the family (kinds of entities, goals, ...).
     """
 
     facts: frozenset[Triple] = frozenset()
@@ -207,10 +206,10 @@ class Oracle(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class MemoryStats:
-    """Size and cost of a memory after a step; two runs compare equal whatever their clocks.
+    """Size and cost of a memory after a step; comparisons ignore times.
 
-    ``facts`` include retired ones, ``tokens`` are those of the last recall, ``fallbacks`` count
-    roles of a language model that failed, ``writes`` operations of the policy on the memory in this
+    ``facts`` include retired ones and ``tokens`` are those of the last recall. ``fallbacks`` counts
+    failed roles of a language model, ``writes`` the policy's operations on the memory in this
     episode.
     """
 
@@ -227,7 +226,7 @@ class MemoryStats:
 
 
 class Observation(TypedDict):
-    """The one flat observation Dict that every policy sees."""
+    """The flat observation Dict that every policy sees."""
 
     text: str
     task: str
@@ -240,7 +239,7 @@ class Observation(TypedDict):
 
 
 class Transition(NamedTuple):
-    """One step of the loop as handed to ``Policy.update``."""
+    """One step of the loop, as passed to ``Policy.update``."""
 
     obs: Observation
     action: str

@@ -1,7 +1,7 @@
-"""Controls: no memory, one of the engine's facts, and memories of equal size with other content.
+"""Controls: no memory, the engine's facts, and memories of equal size with other content.
 
-A memory helps if the policy plays better with it than with ``none`` and all of these. The gap to
-``oracle`` is the cost of exploring and remembering, where facts of things are all that counts.
+A memory helps if the policy plays better with it than with ``none`` and with the altered memories.
+In games where facts suffice, the gap to ``oracle`` is the cost of exploring and remembering.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ __all__ = ["ORACLE_TOKENS", "Adversarial", "AlteredMemory", "NoMemory", "Noise",
 __all__ += ["Placebo", "Present", "ShuffledGraph"]
 
 ORACLE_TOKENS = 4000
-"""Least tokens of a recall of the engine's facts; more than a memory needs in any shipped world."""
+"""Least budget of the oracle's recall, in tokens; no shipped world needs more."""
 _QUOTED = re.compile(r'"([^"]*)"')
 _MOST_ACTIONS = 5000
 _HALLS = ("airlock", "bridge", "cargo deck", "reactor", "galley hatch", "observatory", "med bay")
@@ -47,15 +47,15 @@ _KINDS = ("first", "second", "third", "spare", "cracked", "blue-taped", "port-si
 
 
 class NoMemory(Memory):
-    """A memory that remembers nothing; its recall is always empty."""
+    """An empty memory with an empty recall."""
 
     name: ClassVar[str] = "none"
 
     def begin(self, task: Task, seed: int | None) -> None:
-        """Clear nothing."""
+        """Do nothing."""
 
     def observe(self, step: Step) -> None:
-        """Learn nothing."""
+        """Ignore the step."""
 
     def recall(self, cue: Cue, budget: int) -> Recall:
         """Return an empty recall."""
@@ -66,14 +66,14 @@ class NoMemory(Memory):
         return {}
 
     def load_state(self, state: dict[str, Any]) -> None:
-        """Replace nothing."""
+        """Ignore the state."""
 
 
 class OracleGraph(AriGraph):
-    """A control: the engine's facts, seen or not, what the game praises, and what was tried.
+    """A control with the engine's facts, seen or not, and with past praise and attempts.
 
-    Recalls and ranks as AriGraph does, in :data:`ORACLE_TOKENS` where the budget is smaller. Ties
-    an observation to the facts that changed in its step. Takes the settings of AriGraph.
+    It recalls and ranks like AriGraph, with a budget of at least :data:`ORACLE_TOKENS`, and links
+    an observation to the facts that changed in its step. Its settings are those of AriGraph.
     """
 
     name: ClassVar[str] = "oracle"
@@ -98,18 +98,18 @@ class OracleGraph(AriGraph):
         return sorted(gone) + [graph.add(fact, t, episode=len(self.store)).triple for fact in new]
 
     def recall(self, cue: Cue, budget: int) -> Recall:
-        """Recall facts and observations that matter now, whatever the budget."""
+        """Recall the relevant facts and observations within at least the oracle's budget."""
         return super().recall(cue, max(check_budget(budget), ORACLE_TOKENS))
 
     def reasons(self, cue: Cue, budget: int) -> Reasons:
-        """Give the part of the ranking, or similarity and path; for observations equation 1."""
+        """Return the part of the ranking, or similarity and path; equation 1 for observations."""
         return super().reasons(cue, max(budget, ORACLE_TOKENS))
 
 
 class Present(AriGraph):
     """A graph of the present step alone: extraction without memory.
 
-    Takes the settings of AriGraph, but forgets everything at every step.
+    It forgets everything at each step. Its settings are those of AriGraph.
     """
 
     name: ClassVar[str] = "present"
@@ -119,7 +119,7 @@ class Present(AriGraph):
         self.lifetimes = {"graph": "step", "episodes": "step"}
 
     def observe(self, step: Step) -> None:
-        """Forget all but the agent's place, which a text may not say, and learn."""
+        """Forget all but the agent's place, which a text may omit, and learn."""
         here = self.graph.value(PLAYER, "location")
         self._clear()
         if here is not None:
@@ -128,9 +128,9 @@ class Present(AriGraph):
 
 
 class AlteredMemory(Memory):
-    """A memory that changes what another one recalls; ``of`` itself learns as always.
+    """A memory that alters the recall of another one, ``of``, which learns as usual.
 
-    Every change depends on task, seed, step and focus only, so a run can be repeated.
+    A change depends only on task, seed, step and focus, so a run can be repeated.
     """
 
     def __init__(self, of: Memory):
@@ -159,7 +159,7 @@ class AlteredMemory(Memory):
         self._of.end(outcome)
 
     def recall(self, cue: Cue, budget: int) -> Recall:
-        """Return the other memory's recall, changed."""
+        """Return the altered recall of the other memory."""
         key = f"{self._task.id}/{self._seed}/{self._steps}{cue.focus}"
         chance = random.Random(zlib.crc32(key.encode("utf-8", "replace")))
         recall = self._alter(self._of.recall(cue, budget), budget, chance)
@@ -207,15 +207,15 @@ class _AlteredGraph(AlteredMemory):
         super().__init__(AriGraph(**settings))
 
     def _rewritten(self, honest: Recall, facts: Sequence[Triple]) -> tuple[str, str]:
-        """Return the text of other facts, and the text that follows the true ones."""
+        """Return the text of the replaced facts, and the text that follows the true ones."""
         return render_facts(facts), honest.text.removeprefix(render_facts(honest.triples))
 
 
 class ShuffledGraph(_AlteredGraph):
     """A graph with names exchanged at random: the neutral control.
 
-    A name is replaced by another of the same place in the same kind of fact, so every sentence
-    could be true. Takes the settings of AriGraph.
+    A name is replaced by another from the same position in the same kind of fact, so every sentence
+    could be true. Its settings are those of AriGraph.
     """
 
     name: ClassVar[str] = "shuffled"
@@ -236,7 +236,7 @@ class ShuffledGraph(_AlteredGraph):
 
 
 def _kind(relation: str) -> str:
-    """Return the kind of a relation; objects of one kind may be exchanged."""
+    """Return the kind of a relation, within which objects are exchanged."""
     return "way" if direction_of(relation) is not None else relation
 
 
@@ -267,9 +267,9 @@ def _renamed(text: str, names: dict[str, str]) -> str:
 
 
 class Adversarial(_AlteredGraph):
-    """The recalled facts with their objects permuted among them.
+    """The recalled facts with permuted objects.
 
-    A policy that trusts it plays worse than without a memory. Takes the settings of AriGraph.
+    A policy that trusts it plays worse than without a memory. Its settings are those of AriGraph.
     """
 
     name: ClassVar[str] = "adversarial"
@@ -284,9 +284,9 @@ class Adversarial(_AlteredGraph):
 
 
 class Noise(_AlteredGraph):
-    """Facts of another world, as long as the recall of AriGraph.
+    """Facts of another world, as long as AriGraph's recall.
 
-    Takes the settings of AriGraph.
+    Its settings are those of AriGraph.
     """
 
     name: ClassVar[str] = "noise"
@@ -302,8 +302,8 @@ class Noise(_AlteredGraph):
 class Placebo(AlteredMemory):
     """Another memory's lessons with one part spoiled: the controls of memories over trials.
 
-    Equal play means that the spoiled part gives nothing. An action is exchanged for the same one
-    throughout a trial.
+    If play stays equal, the spoiled part is worth nothing. Within a trial, an action is always
+    exchanged for the same other one.
     """
 
     name: ClassVar[str] = "placebo"
@@ -345,13 +345,13 @@ class Placebo(AlteredMemory):
         super().begin(task, seed)
 
     def observe(self, step: Step) -> None:
-        """Keep the valid actions; let the other memory learn."""
+        """Record the valid actions, and let the other memory learn."""
         if len(self._seen) < _MOST_ACTIONS:
             self._seen.update(dict.fromkeys(a for a in step.valid_actions if '"' not in a))
         super().observe(step)
 
     def end(self, outcome: Outcome) -> None:
-        """Let the other memory learn, from a random episode's outcome if outcomes are mixed."""
+        """Let the other memory learn, from a random earlier outcome if outcomes are mixed."""
         if self.how == "outcomes":
             self._outcomes.append(outcome)
             outcome = self._chance("outcome").choice(self._outcomes)
@@ -375,7 +375,7 @@ class Placebo(AlteredMemory):
         return random.Random(zlib.crc32(key.encode("utf-8", "replace")))
 
     def _other(self, quoted: re.Match[str]) -> str:
-        """Return another action; during a trial the same one for the same action."""
+        """Return another action, always the same one within a trial."""
         action = quoted[1]
         if action not in self._exchanged:
             self._exchanged[action] = self._exchange(action)

@@ -1,6 +1,6 @@
-"""Cooking by a recipe: read it, gather, cut, heat, prepare, eat.
+"""Cook by a recipe: read it, gather, cut, heat, prepare and eat.
 
-Tools are known by texts, by their names, or by a trial.
+The use of a tool is known from texts, from its name or by trial.
 """
 
 from __future__ import annotations
@@ -35,18 +35,18 @@ _WELL_KNOWN = ("stove", "oven", "bbq", "barbecue", "toaster", "grill", "hob")
 
 
 def is_food(beliefs: Beliefs, thing: str) -> bool:
-    """True if a thing is known to be eaten, or to be prepared for eating."""
+    """True if an object is known to be eaten or prepared."""
     eaten = (f"eat {thing}" in beliefs.actions, f"drink {thing}" in beliefs.actions)
     return any(eaten) or any(beliefs.is_state(thing, state) for state in STATES)
 
 
 def blade(beliefs: Beliefs, foods: list[str]) -> str:
-    """Return a tool to cut ``foods``: one that an action names, a blade, or an untried thing."""
+    """Return a tool to cut ``foods``: one named in an action, a blade, or an untried object."""
     cutting = [action.rpartition(" with ")[2] for action in beliefs.options(*CUTS.values())]
     known = [name for name in beliefs.things if head_noun(name) in BLADES]
     if cutting or known:
         return [*cutting, *known][0]
-    in_vain = any(beliefs.holds(food) for food in foods)  # no thing in hand cuts
+    in_vain = any(beliefs.holds(food) for food in foods)  # nothing in hand cuts
     distances = beliefs.distances
     others = [
         (distances[room], thing)
@@ -62,7 +62,7 @@ def blade(beliefs: Beliefs, foods: list[str]) -> str:
 
 
 def offered(beliefs: Beliefs, food: str) -> list[str]:
-    """Return the appliances on which the actions offer to heat a food."""
+    """Return the appliances with which a valid action heats a food."""
     start = f"cook {food} with "
     return [a.removeprefix(start) for a in beliefs.options("cook") if a.startswith(start)]
 
@@ -79,7 +79,7 @@ def appliance(beliefs: Beliefs, use: str) -> str:
 
 
 def unclear_appliances(beliefs: Beliefs) -> list[str]:
-    """Return appliances in reach whose use neither a text nor their name states."""
+    """Return the appliances here whose use neither a text nor their name states."""
     here = dict.fromkeys(a.rpartition(" with ")[2] for a in beliefs.options("cook"))
     return [
         x for x in here if not beliefs.objects(x, "used for") and head_noun(x) not in _WELL_KNOWN
@@ -99,14 +99,14 @@ _TEXTS = "search what tells how to cook"
 
 
 def cook(beliefs: Beliefs) -> Iterator[Move]:
-    """Yield the next steps towards the meal; none if the task is not about one."""
+    """Yield the next steps towards the meal, if the task is about one."""
     needed = beliefs.ingredients()
     if not (needed or _is_about_meal(beliefs.task.goal)):
         return
     if "eat meal" in beliefs.actions:
         yield Move("eat meal", Aim("eat meal"))
     elif any(is_tool(place) for food in needed for place in beliefs.put_before(food)):
-        yield from only(_heat_wanted(beliefs))  # this game cooks things that are put on appliances
+        yield from only(_heat_wanted(beliefs))  # this game cooks what is put on an appliance
     elif needed:
         yield from _CookingView(beliefs, needed).step()
         yield from only(_heat_wanted(beliefs))
@@ -117,7 +117,7 @@ def cook(beliefs: Beliefs) -> Iterator[Move]:
 
 
 def _is_about_meal(goal: str) -> bool:
-    """True if a task is about a meal; tidying up after dinner is not."""
+    """True if a task is about a meal, not about tidying up after dinner."""
     if is_about_tidying(goal):
         return _COOKING.search(goal) is not None
     return _TASK.search(goal) is not None
@@ -160,12 +160,12 @@ def _read_all(beliefs: Beliefs) -> Iterator[Move]:
         is_known = is_food(beliefs, thing) or not is_portable(beliefs, thing)
         if not is_known and looking in beliefs.actions and not beliefs.tried(looking):
             yield Move(looking, Aim(f"look at {thing}", Kind.READ))
-    if not beliefs.frontier():  # unseen things come first
+    if not beliefs.frontier():  # exploring comes first
         yield from tour(beliefs, _TEXTS, (r for r in beliefs.distances if beliefs.contents(r)))
 
 
 def _heat_wanted(beliefs: Beliefs) -> Move | None:
-    """Heat a thing that a text calls for *grilled*, without a recipe: try each appliance."""
+    """Without a recipe, try each appliance on an object that a text wants *grilled*."""
     texts = " ".join((beliefs.task.goal, *beliefs.texts_read())).lower()
     known = beliefs.things
     for state, use in HEATS.items():
@@ -188,7 +188,7 @@ def _heat_wanted(beliefs: Beliefs) -> Move | None:
 
 
 class _CookingView:
-    """The state of a recipe for one decision: what is needed, done, held and missing."""
+    """The state of a recipe at one decision: ingredients needed, done, held and missing."""
 
     def __init__(self, beliefs: Beliefs, needed: list[str]):
         self.b = beliefs
@@ -250,7 +250,7 @@ class _CookingView:
         return None
 
     def _look_at_appliances(self) -> Iterator[Move]:
-        """Examine an appliance whose use matters and is not known."""
+        """Examine an appliance whose use matters and is unknown."""
         uses = {HEATS[heat] for heat in self.heats.values()}
         if all(self.b.subjects("used for", use) for use in uses):
             return
@@ -259,7 +259,7 @@ class _CookingView:
                 yield Move(f"examine {tool}", Aim(f"look at {tool}", Kind.READ))
 
     def _try_appliances(self) -> Iterator[Move]:
-        """Try the effect of appliances, on something that is not needed if possible."""
+        """Try out appliances, preferably on food that is not needed."""
         spare = [x for x in self.b.held() if x not in self.needed]
         for thing in (*spare, *(x for x in self.held if x in self.heats)):
             for tool in offered(self.b, thing):
@@ -270,7 +270,7 @@ class _CookingView:
         return self.b.taking(self.knife) if self.cuts and not self.b.holds(self.knife) else None
 
     def _take_ingredient(self) -> str | None:
-        """Take an ingredient; one to cut comes first, as the knife may have to be dropped."""
+        """Take an ingredient, first one to cut, since the knife may have to be dropped."""
         for thing in sorted(self.missing, key=lambda x: x not in self.cuts):
             action = self.b.taking(thing)
             if action:

@@ -1,9 +1,9 @@
-"""Requests that the task, or a text that was read, makes in plain words.
+"""Fulfil requests in plain words of the task or of a text that was read.
 
 *Place the milk on the stove* requests the valid action ``put milk on stove``. Requests are done in
-order; directions apply until the player leaves that way. *Bring the bell back to where it stood*
-needs a place from the memory: the plan becomes a question, and the player waits a step for the
-answer.
+order; directions are valid until the player leaves the given way. *Bring the bell back to where it
+stood* needs a place from the memory: the plan becomes a question, and the player waits a step for
+the answer.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _VERB_OF = {word: verb for verb, words in _VERBS.items() for word in words.split
 _PUTTING = ("put", "insert")
 _CARRIED = (*_PUTTING, "drop")
 _MEANS = {"insert": ("insert", "put"), "put": _PUTTING, "lock": ("lock", "close")}
-"""Verbs of actions that fulfil a request, or lead to it."""
+"""Verbs of actions that fulfil a request or help to."""
 _CLAUSE = re.compile(r"[.;!?\n]+|,? (?:and|then|before|after that),? |, ")
 _PRONOUN = re.compile(r"\b(?:it|them)\b")
 _NOT = re.compile(r"\b(?:not|never|avoid|without|cannot)\b|n't\b", re.IGNORECASE)
@@ -54,11 +54,11 @@ _WISH = re.compile(
     r"\b(?:should|must|ought|has to|have to|needs? to|belongs?|goes|go)\b"
     r".*\b(?:on|in|into|onto|upon|inside|atop|to)\b"
 )
-"""Wishes about a thing's place, which are read as requests to put it there."""
+"""Wishes about an object's place, which count as requests to put it there."""
 _FLOOR = re.compile(r"\b(?:on|onto|to) (?:the )?(?:floor|ground)\b")
 _OPEN = re.compile(r"\b(?:explor|score|points\b)", re.IGNORECASE)
 _REPEATED = re.compile(r"\b(?:repeat\w*|again|each time|over and over)\b", re.IGNORECASE)
-"""Words of a task that is to be done more than once."""
+"""Words of a task that must be repeated."""
 _TRIP = frozenset(
     ("go", "head", "travel", "move", "walk", "venture", "proceed", "run", "journey", "trip", "way")
 )
@@ -71,7 +71,7 @@ _DONE = {
 }  # fmt: skip
 """States of a thing after each action."""
 _PREPARING = ("cook", "slice", "dice", "chop", "eat", "drink")
-"""Verbs that are left to the recipe once one is known."""
+"""Verbs that a known recipe takes over."""
 _STATES = ("lock", "close")
 """Verbs that describe a state, except in the task: *it was locked*."""
 
@@ -120,7 +120,7 @@ def _errands(text: str) -> tuple[_ErrandClause, ...]:
 
 
 def is_open(goal: str) -> bool:
-    """True if a task is to explore or to score, without a particular request."""
+    """True if a task is to explore or to score, without a specific request."""
     return _OPEN.search(goal) is not None and not _errands(goal)
 
 
@@ -157,7 +157,7 @@ def run_errands(beliefs: Beliefs) -> Iterator[Move]:
     last = beliefs.plan.aim
     if isinstance(last, Order) and _REPEATED.search(beliefs.task.goal):
         for action in beliefs.options("read", "examine"):
-            if action.endswith(f" {last.source}"):  # its text may have changed
+            if action.endswith(f" {last.source}"):  # since its text may have changed
                 yield Move(action, Aim(f"read {last.source} again"))
 
 
@@ -171,7 +171,7 @@ def _requests_of_texts(beliefs: Beliefs) -> Iterator[tuple[str, _ErrandClause]]:
 
 
 def carry(beliefs: Beliefs) -> Iterator[Move]:
-    """Carry a held thing to the place that the task, or a text that was read, names."""
+    """Carry a held object to the place named in the task or in a text."""
     distances = beliefs.distances
     requests = (
         *_errands(beliefs.task.goal),
@@ -191,13 +191,13 @@ def carry(beliefs: Beliefs) -> Iterator[Move]:
 
 
 def _floor(errand: _ErrandClause) -> str | None:
-    """Return the room on whose floor a thing is to be dropped; None if it is not."""
+    """Return the room on whose floor to drop an object, or None."""
     floor = _FLOOR.search(errand.text) if errand.verb == "drop" else None
     return errand.text[floor.end() :].strip() if floor else None
 
 
 def _named_places(beliefs: Beliefs, text: str) -> Iterator[str]:
-    """Yield rooms of holders that a text names, longest name first, then rooms that it names."""
+    """Yield the rooms of the holders that a text names, longest name first, then named rooms."""
     named = [
         e for e in beliefs.graph.entities() if beliefs.is_named(e, text) and not beliefs.holds(e)
     ]
@@ -209,7 +209,7 @@ def _named_places(beliefs: Beliefs, text: str) -> Iterator[str]:
 
 
 def is_requested(beliefs: Beliefs, thing: str, *verbs: str) -> bool:
-    """True if the task requests one of these actions with a thing."""
+    """True if the task requests one of these actions on an object."""
     requests = _errands(beliefs.task.goal)
     return any(errand.verb in verbs and beliefs.is_named(thing, errand.text) for errand in requests)
 
@@ -237,7 +237,7 @@ def _action_for(beliefs: Beliefs, errand: _ErrandClause) -> str:
         if (floor := _floor(errand)) and not beliefs.is_named(beliefs.here or "", floor):
             continue
         if other and other in beliefs.objects(found["thing"], "opens"):
-            continue  # a key goes into the lock, not among the guarded things
+            continue  # a key goes into the lock, not among the objects behind it
         named = len(found["thing"]) + (
             len(other) if other and beliefs.is_named(other, errand.text) else 0
         )
@@ -264,22 +264,22 @@ _DELIVERY = re.compile(
     re.IGNORECASE,
 )
 _SEARCH_MOVES = 2
-"""Moves from its last known place within which a missing thing is sought."""
+"""Radius, in moves, of the search around an object's last known place."""
 
 
 @dataclass(frozen=True)
 class Delivery(Aim):
-    """A thing to bring to a place; ``room`` is the room around which it is sought."""
+    """An aim to bring an object to a place; ``room`` is the centre of the search for it."""
 
     thing: str = ""
     holder: str = ""
     room: str = ""
     been: tuple[str, ...] = ()
-    """Rooms that were searched for it."""
+    """Rooms already searched."""
 
 
 def deliver(beliefs: Beliefs) -> Iterator[Move]:
-    """Yield the next step of a delivery that the task wants; none if it wants none."""
+    """Yield the next step of a delivery that the task requests."""
     delivery = _DELIVERY.search(beliefs.task.goal.lower())
     if delivery is None:
         return
@@ -315,7 +315,7 @@ def deliver(beliefs: Beliefs) -> Iterator[Move]:
 
 
 def _past(beliefs: Beliefs) -> list[Triple]:
-    """Return the past places of things, earliest first, as the memory dates or orders them."""
+    """Return past places of objects, earliest first, by the memory's dates or order."""
     dated = [(t, fact) for t, fact in read_account(beliefs.recalled).dated]
     if not dated:
         dated = [(f.intervals[0][0], f.triple) for f in beliefs.graph.facts() if f.intervals]
@@ -355,7 +355,7 @@ def _fetch(beliefs: Beliefs, thing: str, holder: str, last: Delivery | None) -> 
 
 
 def _go_where(beliefs: Beliefs, sought: str, aim: Delivery) -> Iterator[Move]:
-    """Go to the room of a thing by a known or planned way; else wait for a recall of one."""
+    """Go to an object's room by a known or planned way, or wait for one to be recalled."""
     room = beliefs.room_of(sought)
     there = replace(aim, text=f"{aim.text} in {room}", room=room)
     if room and room != beliefs.here:
@@ -368,7 +368,7 @@ def _go_where(beliefs: Beliefs, sought: str, aim: Delivery) -> Iterator[Move]:
 
 
 def _search(beliefs: Beliefs, aim: Delivery, been: list[str]) -> Iterator[Move]:
-    """Search the rooms around one, nearest first; the aim lists those seen."""
+    """Search the rooms around one, nearest first; the aim lists the searched ones."""
     near = distances(aim.room, beliefs.ways)
     around = {room: moves for room, moves in near.items() if moves <= _SEARCH_MOVES}
     if beliefs.here in around and beliefs.here not in been:
@@ -385,7 +385,7 @@ def _unknown(subject: str) -> Aim:
 
 
 def _roam(beliefs: Beliefs, subject: str) -> Iterator[Move]:
-    """Explore while nothing is known of the things that the task names."""
+    """Explore while the objects of the task are unknown."""
     aim = _unknown(subject)
     yield from only(explore(beliefs, aim))
     away = beliefs.distances

@@ -1,7 +1,7 @@
-"""Keys, locks, notes and wanted things, and a search if nothing is known of them.
+"""Find and use keys, locks, notes and wanted objects.
 
-Keys and notes are also recognized under other names. If a lock is still shut after all rooms, the
-player makes another round: it examines and takes what it can, and carries it to the locks.
+Keys and notes are recognized under other names, too. If a lock is still shut after all rooms, the
+player makes another round, in which it examines and takes what it can and tries it on the locks.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ __all__ = ["fetch_wanted", "is_key", "is_portable", "open_locks", "read_here", "
 __all__ += ["take_wanted", "tour", "try_keys", "use_keys"]
 
 _MOST_LEFT_TOGETHER = 3
-"""Things in one place, at most, that were probably put there together on purpose."""
+"""Most objects in one place that were probably put there together on purpose."""
 _INFORMATIVE = re.compile(
     r"\b(?:tells?|says?|reads?|study|consult|follow|explain(?:s|ed)?|describe[sd]?|written|check"
     r"|according|instruct\w*|look (?:at|for))\b"
@@ -30,21 +30,21 @@ _KEY = re.compile(r"key(?:s|card|cards)?$|^fobs?$")
 
 @dataclass(frozen=True)
 class Reading(Aim):
-    """The pages that were read in this place, the present one included."""
+    """An aim that lists the pages read in this place, with the present one."""
 
     pages: tuple[str, ...] = ()
 
 
 def is_portable(beliefs: Beliefs, thing: str) -> bool:
-    """True if a thing is probably portable: it neither opens nor contains things."""
+    """True if an object is probably portable: it cannot be opened and contains nothing."""
     fixed = beliefs.openness(thing) or beliefs.is_state(thing, "empty") or beliefs.contents(thing)
     return not fixed
 
 
 def read_here(beliefs: Beliefs) -> Iterator[Move]:
-    """Read things here or just taken, once.
+    """Read each object here, or just taken, once.
 
-    A page without content leaves no fact, so the plan lists the pages read in this place.
+    An empty page leaves no fact, so the plan lists the pages read in this place.
     """
     last, aim = beliefs.plan.action, beliefs.plan.aim
     new = [thing for thing in beliefs.held() if not last or last.startswith(f"take {thing}")]
@@ -63,7 +63,7 @@ def read_here(beliefs: Beliefs) -> Iterator[Move]:
 
 
 def _is_informative(beliefs: Beliefs, thing: str) -> bool:
-    """True if the task says that this portable thing has information."""
+    """True if the task says that a portable object has information."""
     goal = beliefs.task.goal.lower()
     mentioned = _INFORMATIVE.search(goal) is not None and beliefs.is_named(thing, goal)
     return mentioned and is_portable(beliefs, thing)
@@ -76,7 +76,7 @@ def _is_read(beliefs: Beliefs, thing: str) -> bool:
 
 
 def take_wanted(beliefs: Beliefs) -> Iterator[Move]:
-    """Take keys, things that the task or a text names, and things that were locked up."""
+    """Take keys, objects named in the task or in a text, and objects that were locked up."""
     for action in beliefs.options("take"):
         thing = action.removeprefix("take ").split(" from ")[0]
         wanted = beliefs.is_mentioned(thing) or _is_guarded(beliefs, thing)
@@ -86,7 +86,7 @@ def take_wanted(beliefs: Beliefs) -> Iterator[Move]:
 
 
 def _is_page(beliefs: Beliefs, thing: str) -> bool:
-    """True if it is readable, unless it was examined and has no text."""
+    """True if an object is readable, unless it turned out to have no text."""
     return is_readable(thing) and not (
         beliefs.tried(f"examine {thing}") and not beliefs.objects(thing, "says")
     )
@@ -97,7 +97,7 @@ def _is_to_be_moved(beliefs: Beliefs, thing: str) -> bool:
 
 
 def _is_guarded(beliefs: Beliefs, thing: str) -> bool:
-    """True if a thing is in something that a known key opens, or beside a key or note."""
+    """True if an object is behind a lock with a known key, or beside a key or note."""
     holder = beliefs.holder(thing)
     if not holder or holder == INVENTORY or not is_portable(beliefs, thing):
         return False
@@ -110,7 +110,7 @@ def _is_guarded(beliefs: Beliefs, thing: str) -> bool:
 
 
 def is_key(beliefs: Beliefs, thing: str) -> bool:
-    """True if it opens something, by its name or by a text."""
+    """True if an object opens something, according to its name or a text."""
     return bool(_KEY.search(head_noun(thing)) or _opened_by(beliefs, thing))
 
 
@@ -123,7 +123,7 @@ def _placed(beliefs: Beliefs, thing: str) -> bool:
 
 
 def open_locks(beliefs: Beliefs) -> Iterator[Move]:
-    """Open what is closed here, and try held keys on its locks."""
+    """Open what is closed here, and try the held keys on locks."""
     for thing in beliefs.contents(beliefs.here):
         shut = beliefs.openness(thing) == "closed" and f"open {thing}" in beliefs.actions
         if shut and not is_requested(beliefs, thing, "close", "lock"):
@@ -135,7 +135,7 @@ def open_locks(beliefs: Beliefs) -> Iterator[Move]:
             yield Move(action, Aim(f"unlock {lock}"))
         elif not beliefs.tried(action):
             others.append(Move(action, Aim(f"try {key} on {lock}", Kind.TRY)))
-    yield from others  # a text may mean another lock, or this one by another name
+    yield from others  # a text may mean another lock, or use another name for this one
 
 
 def _opened_by(beliefs: Beliefs, key: str) -> list[str]:
@@ -143,7 +143,7 @@ def _opened_by(beliefs: Beliefs, key: str) -> list[str]:
 
 
 def use_keys(beliefs: Beliefs) -> Iterator[Move]:
-    """Go to the nearest lock that a held key is known to open, or search for it."""
+    """Go to the nearest lock that a held key opens, or search for it."""
     distances = beliefs.distances
     known: list[tuple[int, str, str]] = []
     unknown: list[str] = []
@@ -168,16 +168,16 @@ def use_keys(beliefs: Beliefs) -> Iterator[Move]:
 
 
 def _recollect(beliefs: Beliefs, aim: Aim) -> Move | None:
-    """Wait a step for the memory to answer the plan, unless it had no answer before."""
+    """Wait a step for the memory's answer, unless it had none before."""
     last = beliefs.plan.aim
     paused = str(last) == str(aim) or last.kind in (Kind.SEARCH, Kind.TRY)
     return None if paused else Move("look", aim)
 
 
 def try_keys(beliefs: Beliefs) -> Iterator[Move]:
-    """Carry a key of unknown use to the locks that nothing opens yet.
+    """Carry a key of unknown use to locks without a known key.
 
-    Locks that a text names beside it, or with a similar name, come first, then the nearest.
+    Locks that a text names with the key, or with a similar name, come first, then the nearest.
     """
     distances = beliefs.distances
     shut = [
@@ -202,8 +202,8 @@ def try_keys(beliefs: Beliefs) -> Iterator[Move]:
 
 
 def _may_fit(beliefs: Beliefs, key: str, lock: str) -> bool:
-    """True if it may be a key to this lock, as no lock is known that it opens."""
-    # The text may have another name for a lock that is nowhere.
+    """True if the key may fit, since it has no known lock."""
+    # A lock that is nowhere may be another name for this one.
     opened = _opened_by(beliefs, key)
     known = any(beliefs.room_of(other) or beliefs.openness(other) for other in opened)
     if known or not (_KEY.search(head_noun(key)) or _are_mentioned(beliefs, key, lock)):
@@ -212,7 +212,7 @@ def _may_fit(beliefs: Beliefs, key: str, lock: str) -> bool:
 
 
 def _go_together(beliefs: Beliefs, key: str, lock: str) -> bool:
-    """True if a text names both, or their names share a word besides their nouns."""
+    """True if one text names both, or their names share a word other than a noun."""
     if _are_mentioned(beliefs, key, lock):
         return True
     apart = (set(name.split()) - {head_noun(name)} for name in (key, lock))
@@ -224,7 +224,7 @@ def _are_mentioned(beliefs: Beliefs, key: str, lock: str) -> bool:
 
 
 def fetch_wanted(beliefs: Beliefs) -> Iterator[Move]:
-    """Go to the nearest unused key, or to a thing that the task or a text names."""
+    """Go to the nearest unused key, or to an object named in the task or in a text."""
     distances = beliefs.distances
     targets = []
     for thing in beliefs.graph.entities():
@@ -259,7 +259,7 @@ def _spent(beliefs: Beliefs, key: str) -> bool:
 
 
 def _is_locked_up(beliefs: Beliefs, thing: str) -> bool:
-    """True if it is in a locked thing that no key in reach opens, as far as is known."""
+    """True if an object is behind a lock without a known key within reach."""
     holder = beliefs.holder(thing)
     if beliefs.openness(holder) not in ("closed", "locked"):
         return False
@@ -276,21 +276,21 @@ _ROOMS, _LOCKS = "search all rooms", "search what fits the locks"
 
 @dataclass(frozen=True)
 class Round(Aim):
-    """A round through rooms, for a purpose."""
+    """An aim to visit all rooms for a purpose."""
 
     purpose: str = ""
     been: tuple[str, ...] = ()
-    """Rooms that were seen on this round."""
+    """Rooms visited on this round."""
 
     @classmethod
     def of(cls, purpose: str, been: Sequence[str]) -> Round:
-        """Build the aim, whose text lists the rooms that were seen."""
+        """Build the aim, whose text lists the visited rooms."""
         text = f"{purpose} after {' and '.join(been)}" if been else purpose
         return cls(text, Kind.SEARCH, purpose=purpose, been=tuple(been))
 
 
 def search(beliefs: Beliefs) -> Iterator[Move]:
-    """Visit all rooms with things, then all locks; only once, unless a lock opens."""
+    """Visit all rooms with objects, then all locks, once or until a lock opens."""
     if beliefs.plan.searched:
         return
     known = list(beliefs.graph.entities())
@@ -307,7 +307,7 @@ def search(beliefs: Beliefs) -> Iterator[Move]:
 
 
 def _handle(beliefs: Beliefs, *, look_at_held: bool, carry: bool) -> Iterator[str]:
-    """Yield actions that examine new things here and, if there is a lock, that take them."""
+    """Yield actions that examine new objects here and, if there is a lock, take them."""
     for thing in (*beliefs.contents(beliefs.here), *(beliefs.held() if look_at_held else ())):
         action = f"examine {thing}"
         known = beliefs.objects(thing, "says") or beliefs.tried(action)
@@ -318,7 +318,7 @@ def _handle(beliefs: Beliefs, *, look_at_held: bool, carry: bool) -> Iterator[st
 
 
 def _room_of(beliefs: Beliefs, lock: str) -> str:
-    """Return the room of a locked thing, or a room that a locked door leads out of."""
+    """Return the room of a locked container, or a room on one side of a locked door."""
     ways_out = (f.subject for f in beliefs.graph.incoming(lock) if f.relation.endswith(" door"))
     return next(ways_out, beliefs.room_of(lock))
 
@@ -329,7 +329,7 @@ def _been(beliefs: Beliefs, aim: str) -> list[str]:
 
 
 def tour(beliefs: Beliefs, aim: str, rooms: Iterable[str]) -> Iterator[Move]:
-    """Go to the nearest of some rooms not seen on this round; the aim lists those seen."""
+    """Go to the nearest room not yet visited on this round; the aim lists visited ones."""
     been = _been(beliefs, aim)
     if beliefs.here not in been:
         been = [*been, beliefs.here]

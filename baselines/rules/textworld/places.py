@@ -1,7 +1,7 @@
-"""Misplaced things and their homes, by kind and by the company that things keep.
+"""Find misplaced objects and their homes, by kind and by the objects around them.
 
-``kinds.json`` lists everyday things, furniture and rooms; an encoder carries it over to other
-names. A room suits a thing by the kinds kept in its furniture and by the likeness of names.
+``kinds.json`` lists everyday objects, furniture and rooms, which an encoder extends to other names.
+A room suits an object by the kinds that its furniture holds and by the similarity of names.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ __all__ += ["likeness", "misfits", "suits"]
 Floats = NDArray[np.float64]
 
 _WIDTH = 0.5
-"""Unlikeness (1 minus the cosine) over which a name is evidence for another."""
+"""Cosine distance within which one name is evidence for another."""
 _RIDGE = 0.3
-"""Ridge of the regression: the larger, the less a single listed name is trusted."""
+"""Ridge of the regression; a larger one trusts single names less."""
 
 
 @dataclass(frozen=True)
 class PlaceWeights:
-    """Weights of the signs of a thing's home, in the unit of a cosine, and of the search for it."""
+    """Weights of the evidence for an object's home, in cosines, and settings of the search."""
 
     listed_room: float = 0.3
     """Name of its room, beside that of a listed piece of furniture."""
@@ -50,9 +50,9 @@ class PlaceWeights:
     furniture_things: float = 0.4
     furniture_kinds: float = 2.0
     everyday: float = 0.7
-    """Share of a piece's likeness to everyday things that is taken off."""
+    """Share of a piece's similarity to everyday objects that is subtracted."""
     rounds: int = 4
-    """Rounds of judging rooms, each without what the one before found misplaced."""
+    """Rounds of judging rooms, each without the objects that the last found misplaced."""
     margin: float = 0.05
     """Least gain of another room, in standard deviations."""
 
@@ -61,7 +61,7 @@ WEIGHTS = PlaceWeights()
 
 
 class PlaceKind(NamedTuple):
-    """A kind of place: rooms, the furniture in them, and the things kept in or on it."""
+    """A kind of place: rooms, their furniture, and the objects kept in or on it."""
 
     rooms: tuple[str, ...]
     places: tuple[str, ...]
@@ -79,10 +79,9 @@ def known_kinds() -> tuple[PlaceKind, ...]:
 
 
 def suits(things: Sequence[str], holders: Mapping[str, str], encoder: Encoder) -> Floats:
-    """Return how well each thing (row) suits each piece of furniture (column), by their kinds.
+    """Return how well each object (row) suits each piece of furniture (column) by kind.
 
-    0.2 to 1 for what is listed together, about 0 for what has nothing to do with each other, or
-    is like nothing that is listed.
+    Listed pairs have 0.2 to 1; unrelated or unknown ones are near 0.
     """
     sense = _sense(encoder)
     of_things = sense.things(encode(encoder, "a {}", tuple(things)))
@@ -92,14 +91,14 @@ def suits(things: Sequence[str], holders: Mapping[str, str], encoder: Encoder) -
 
 
 def encode(encoder: Encoder, template: str, names: Sequence[str]) -> Floats:
-    """Return unit rows, rounded so that the batch they came in does not matter."""
+    """Return unit vectors, rounded so that batching does not change them."""
     if not names:
         return np.zeros((0, encoder.encode(["a"]).shape[1]))
     return np.round(encoder.encode([template.format(n) for n in names]).astype(float), 5)
 
 
 class _Regression:
-    """A regression from a name's vector to its fit with each kind, 0 for that of any name."""
+    """A regression from a name's vector to its fit with each kind; an average name has 0."""
 
     def __init__(self, rows: Floats, kinds: Floats):
         self._middle = rows.mean(0)
@@ -109,7 +108,7 @@ class _Regression:
         self._weights: Floats = weights
 
     def __call__(self, rows: Floats) -> Floats:
-        """Return one row a name, one column a kind."""
+        """Return a row per name and a column per kind."""
         result: Floats = _kernel(self._centred(rows), self._rows) @ self._weights
         return result
 
@@ -133,7 +132,7 @@ _fitted: dict[tuple[str, PlaceWeights], _Sense] = {}
 
 
 def _sense(encoder: Encoder) -> _Sense:
-    """Return both regressions; fitted once a process, the names encoded once a machine."""
+    """Return both regressions, fitted once per process from names encoded once per machine."""
     key = (encoder.id, WEIGHTS)
     if key not in _fitted:
         _fitted[key] = _fit(encoder)
@@ -164,9 +163,9 @@ def _listed(names: Sequence[Sequence[str]]) -> tuple[list[str], Floats]:
 # ------------------------------------------------------------ places
 
 _NEAREST = 3
-"""Things of a room that are most similar to one."""
+"""Number of most similar objects of a room that count."""
 _SPREAD = 0.1
-"""Temperature by which scores of furniture become probabilities."""
+"""Temperature of the softmax over furniture."""
 _EVERYDAY = (
     "cup", "plate", "spoon", "shirt", "shoe", "book", "pen", "lamp", "towel", "soap", "ball", "toy",
     "knife", "bottle", "apple", "bread", "hat", "coat", "pillow", "blanket", "hammer", "plant",
@@ -174,12 +173,12 @@ _EVERYDAY = (
 )  # fmt: skip
 """Things of all kinds: a piece of furniture that is like them all is like nothing in particular."""
 _STRANGERS = 0.2
-"""Cosine of two things that have nothing to do with each other."""
+"""Usual cosine of two unrelated objects."""
 _TEMPLATES = ("a {}", "used in the {}")
 
 
 class Misfit(NamedTuple):
-    """A thing out of place, where it seems to belong, and the gain over where it is."""
+    """A misplaced object, the place where it seems to belong, and the gain in score."""
 
     thing: str
     room: str
@@ -192,9 +191,9 @@ def misfits(
     encoder: Encoder,
     most: int | None = None,
 ) -> list[Misfit]:
-    """Return things that are not in their room, carried things first, then by falling gain.
+    """Return objects outside their room: carried ones, then at most ``most`` by decreasing gain.
 
-    ``where`` maps a thing to its room, "" for a carried one; ``most`` bounds the others.
+    ``where`` maps an object to its room, "" for a carried one.
     """
     things, rooms = sorted(where), sorted(furniture)
     if not things or len(rooms) < 2:
@@ -228,7 +227,7 @@ def misfits(
 def _by_room(
     things: list[str], furniture: Mapping[str, tuple[str, ...]], encoder: Encoder
 ) -> Floats:
-    """Return how well each thing suits the contents of each room, by name; 0 if none does."""
+    """Return how well each object suits the contents of each room by name, at least 0."""
     holders = {piece: room for room in sorted(furniture) for piece in furniture[room]}
     best = np.zeros((len(things), len(furniture)))
     if holders:
@@ -241,7 +240,7 @@ def _by_room(
 
 
 def _best(likeness: Floats, k: int) -> Floats:
-    """Return the mean of the k highest of each row; zeros where there are no columns."""
+    """Return the mean of the k highest values of each row; zeros without columns."""
     if not likeness.shape[1]:
         return np.zeros(len(likeness))
     highest: Floats = np.sort(likeness, axis=1)[:, -k:].mean(1)
@@ -249,7 +248,7 @@ def _best(likeness: Floats, k: int) -> Floats:
 
 
 def _company(likeness: Floats, members: NDArray[np.bool_]) -> Floats:
-    """Return how like each thing is to the members of a room, itself excluded."""
+    """Return the similarity of each object to the other members of a room."""
     result = np.zeros(len(likeness))
     for i in range(len(likeness)):
         others = members.copy()
@@ -265,10 +264,10 @@ def _company(likeness: Floats, members: NDArray[np.bool_]) -> Floats:
 def likeness(
     things: Sequence[str], holders: Mapping[str, str], company: Mapping[str, str], encoder: Encoder
 ) -> Floats:
-    """Return how well each thing (row) suits each piece of furniture (column).
+    """Return how well each object (row) suits each piece of furniture (column).
 
-    Judged by kind, by the names of the furniture and of its room (``holders``), and by what is
-    there (``company``). From a piece that is like everything, most of that is taken off.
+    It depends on kinds, on the names of the furniture and its room (``holders``), and on the
+    objects there (``company``). Furniture that is similar to everything loses most of that.
     """
     rows = encode(encoder, "a {}", tuple(things))
     pieces = encode(encoder, "a {}", tuple(holders))
@@ -289,7 +288,7 @@ def likeness(
 def homes(
     things: Sequence[str], holders: Mapping[str, str], company: Mapping[str, str], encoder: Encoder
 ) -> Floats:
-    """Return the probability that each thing, if misplaced, belongs in or on each piece.
+    """Return the probability that each object, if misplaced, belongs to each piece of furniture.
 
     Rows sum to 1. The arguments are those of :func:`likeness`, with at least one holder.
     """

@@ -1,4 +1,4 @@
-"""The planner's plan as a line of text, for a model that reads its plan back from a prompt."""
+"""Write the planner's plan as a line of text, and read it back from a model's prompt."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _DELIVERY = re.compile(
 
 
 def read_plan(text: str) -> Plan:
-    """Read a plan written by :func:`write_plan`; the player's counts are not in the text.
+    """Read a plan written by :func:`write_plan`, which omits the player's counts.
 
     >>> read_plan("fetch bowl, by east south").aim
     Aim(text='fetch bowl', kind=<Kind.OTHER: 1>, exit=None, route=('east', 'south'), instruction=0)
@@ -67,6 +67,6 @@ def read_aim(text: str) -> Aim:
 
 
 def write_plan(plan: Plan) -> str:
-    """Return a plan in words: the aim, and the aims that led nowhere."""
+    """Return a plan in words: the aim and the aims given up."""
     given_up = "; ".join(f"{aim} x{times}" for aim, times in plan.given_up)
     return f"{plan.aim} (not again: {given_up})" if given_up else str(plan.aim)

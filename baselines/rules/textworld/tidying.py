@@ -1,6 +1,6 @@
-"""Tidying: explore the rooms, infer where each thing belongs, carry it there.
+"""Tidy up: explore the rooms, infer where each object belongs, and carry it there.
 
-The expressions by which a task is about tidying are data, in ``tidying.toml``.
+The patterns of tasks about tidying are data in ``tidying.toml``.
 """
 
 from __future__ import annotations
@@ -38,35 +38,35 @@ _PRINTED = re.compile(
     r"book|paper|novel|magazine|diary|journal|map|document|manual|manuscript|scroll|sheet"
 )
 _ROOMS_TO_SURVEY = 3
-"""Rooms of a house that is surveyed before deciding, so that the memory recalls all of it."""
+"""Least number of rooms of a house that is surveyed, so that the memory recalls all of it."""
 _ROOMS_OF_LARGE_HOUSE = 6
-"""Rooms of a house that is too large to try one place after another."""
+"""Least number of rooms of a house that is too large for trying all places."""
 _THINGS_PER_CROWDED_ROOM = 4
-"""Mean number of things a room at which the others show which one is misplaced."""
+"""Mean number of objects per room at which the others reveal a misplaced one."""
 PRIOR_SHARE = 0.3
-"""Expected share of misplaced things if the task gives no number."""
+"""Prior share of misplaced objects if the task gives no number."""
 PRIOR_COUNT = 6
 """Pseudo-count behind the prior share of misplaced things."""
 _LEAST_UNREQUESTED = 0.1
-"""Least probability of a placement if the task does not mention tidying."""
+"""Least probability of a placement in a task that does not mention tidying."""
 _PLACED_IN_TIME = 0.85
-"""Probability that a misplaced thing reaches its place within a few attempts."""
+"""Probability that a misplaced object is placed right within a few attempts."""
 MOST_PLANNED = 5
-"""Placements in one plan."""
+"""Most placements in one plan."""
 LEAST_RATIO = 0.4
-"""Least probability of a placement in a plan, relative to that of the best one."""
+"""Least probability of a placement in a plan, as a share of the best one's."""
 LEAST_RATIO_AT_RISK = 0.6
-"""The same if taking a thing from its place loses a point, relative to the likeliest one."""
+"""The same share if taking an object from its place loses a point."""
 
 Chance = tuple[str, str, float]
-"""Thing, target, and the probability that it belongs there."""
+"""An object, a target, and the probability that it belongs there."""
 Placings = list[tuple[str, str]]
-"""Pairs of a thing and the room or furniture where it belongs."""
+"""Pairs of an object and the room or furniture where it belongs."""
 
 
 @dataclass(frozen=True)
 class Tidying(Aim):
-    """An aim to carry things to their places; without placings all is done."""
+    """An aim to carry objects to their places; it is done if it has no placings."""
 
     placings: tuple[tuple[str, str], ...] = ()
 
@@ -78,23 +78,22 @@ class Tidying(Aim):
 
     @property
     def waits(self) -> bool:
-        """True if all is done."""
+        """True if no placing is left."""
         return not self.placings
 
 
 class Tidier:
-    """An advisor that infers where things belong and carries them there.
+    """An advisor that infers where objects belong and carries them there.
 
-    It plans after exploring, and again once the game has rewarded some placements. In a large,
-    full house it compares a thing with rooms, elsewhere with furniture. Bayes' rule combines
-    similarity with the expected share of misplaced things; the best ratio of probability to steps
-    comes first. A thing that gained nothing goes to its next best place, never twice to the same.
-    Before it decides on several rooms it looks once with a plan that names them all, as the plan
-    steers the recall of some memories.
+    It plans after exploring, and again after some placements were rewarded. It compares an object
+    with rooms in a large, full house, and with furniture elsewhere. Bayes' rule combines similarity
+    with the expected share of misplaced objects; the best ratio of probability to steps comes
+    first. An object that gained nothing goes to its next best place. Before deciding on several
+    rooms, the player looks once with a plan that names them all, since plans steer some memories.
 
     Args:
         encoder: Name of a semantic encoder (see :func:`make_encoder`); built on first use.
-        unrequested: True to tidy although the task does not mention it; needs the encoder.
+        unrequested: Whether to tidy even if the task does not mention it; needs the encoder.
     """
 
     def __init__(self, encoder: str, *, unrequested: bool = False):
@@ -119,7 +118,7 @@ class Tidier:
         else:
             for move in read_here(beliefs) if not surveyed else ():
                 if is_message(move.action.partition(" ")[2]):
-                    yield move  # its text may name misplaced things
+                    yield move  # its text may name misplaced objects
             aim = Aim("look round", Kind.EXPLORE)
             look = open_here(beliefs, aim) or explore(beliefs, aim)
             if look is not None:
@@ -207,7 +206,7 @@ class Tidier:
         lying: dict[str, str],
         known: _Outcomes,
     ) -> list[Chance]:
-        """Return the likeliest untried target of each thing, with its probability.
+        """Return the likeliest untried target of each object, with its probability.
 
         Bayes' rule combines similarity with the expected share of misplaced things.
         """
@@ -273,7 +272,7 @@ class Tidier:
         return None
 
     def _put_anywhere(self, beliefs: Beliefs, thing: str) -> str | None:
-        """Return the action that puts a thing on the most similar furniture here, or drops it."""
+        """Return the action that puts an object on the most similar furniture here, or drops it."""
         puts = {
             action.rpartition(between)[2]: action
             for word, between in (("put", " on "), ("insert", " into "))
@@ -291,7 +290,7 @@ class Tidier:
 
 
 class _Outcomes(NamedTuple):
-    """The outcomes of tidying so far: placings tried, and things praised, placed and held."""
+    """The outcomes so far: tried placings, and objects that were praised, placed or held."""
 
     tried: frozenset[tuple[str, str]]
     praised: frozenset[str]
@@ -318,12 +317,12 @@ class _Outcomes(NamedTuple):
 
 
 def _share(known: _Outcomes, odds: Sequence[float], count: int | None) -> float:
-    """Return the expected share of misplaced things among those that were not touched.
+    """Return the expected share of misplaced objects among the untouched ones.
 
     Args:
         known: Outcomes of tidying so far.
-        odds: For each thing, how much likelier its present place is if it is misplaced.
-        count: Misplaced things according to the task; None if it gives no number.
+        odds: Likelihood ratio of each object's present place, misplaced against placed right.
+        count: Number of misplaced objects according to the task, or None.
     """
     shares, ratios = np.linspace(0.005, 0.995, 199), np.array(odds, float)
     if count is not None:
@@ -342,27 +341,27 @@ def _share(known: _Outcomes, odds: Sequence[float], count: int | None) -> float:
 
 @lru_cache(maxsize=64)
 def is_about_tidying(goal: str) -> bool:
-    """True if a task is to put things where they belong.
+    """True if a task is to put objects where they belong.
 
-    Where a task gives directions, only an order counts: *the messy pantry* is a name there.
+    In a task with directions only an order counts, since *the messy pantry* is a name there.
     """
     return (_ORDER if gives_directions(goal) else _TASK).search(goal) is not None
 
 
 def is_worth_taking(misplaced: float) -> bool:
-    """True if taking a thing gains points on average, by the probability that it is misplaced.
+    """True if taking an object with this probability of being misplaced gains points on average.
 
-    Taking a misplaced thing gains one point and placing it another; taking any other loses one.
+    Taking and placing a misplaced object gain a point each; taking any other loses one.
     """
     return misplaced * (1 + _PLACED_IN_TIME) > 1 - misplaced
 
 
 def is_worth_searching(misplaced: Sequence[float]) -> bool:
-    """True if taking things until one is misplaced gains points on average.
+    """True if taking objects until one is misplaced gains points on average.
 
-    ``misplaced`` has the probability of each thing, the highest first; at least one of them is.
+    ``misplaced`` has the probability of each object, highest first; at least one is misplaced.
     """
-    points, none = 0.0, 1.0  # expected points of the things after the present one
+    points, none = 0.0, 1.0  # expected points of the objects after the present one
     for chance in reversed(misplaced):
         none *= 1 - chance
         given = chance / (1 - none) if none < 1 else 0.0
@@ -375,12 +374,12 @@ def rooms_apart(distances: dict[str, int], start: str, room: str) -> int:
 
 
 def _survey(beliefs: Beliefs) -> Move:
-    """Return a look whose plan names all rooms, so that the memory recalls their contents."""
+    """Return a look whose plan names all rooms, to recall their contents."""
     return Move("look", Aim("survey: " + ", ".join(beliefs.distances), Kind.SURVEY))
 
 
 def is_large(beliefs: Beliefs) -> bool:
-    """True if a house is too large and full to try one place after another."""
+    """True if a house is too large and full for trying all places."""
     rooms = beliefs.distances
     things = sum(len(_things(beliefs, room, _furniture(beliefs, room))) for room in rooms)
     return len(rooms) >= _ROOMS_OF_LARGE_HOUSE and things >= _THINGS_PER_CROWDED_ROOM * len(rooms)
@@ -412,7 +411,7 @@ def _go(beliefs: Beliefs, plan: Placings) -> str | None:
 
 
 def is_message(thing: str) -> bool:
-    """True if a thing is a message, which belongs nowhere, unlike books and papers."""
+    """True if an object is a message, which has no place, unlike books and papers."""
     return is_readable(thing) and _PRINTED.search(thing) is None
 
 
@@ -423,7 +422,7 @@ def _is_open(beliefs: Beliefs, thing: str, target: str) -> bool:
 
 
 def is_fixed(beliefs: Beliefs, thing: str) -> bool:
-    """True if a thing is in view and no valid action takes it."""
+    """True if an object is in view and no valid action takes it."""
     if beliefs.holds(thing) or beliefs.room_of(thing) != beliefs.here:
         return False
     if beliefs.openness(beliefs.holder(thing)) in ("closed", "locked"):
@@ -437,7 +436,7 @@ def count_in_task(beliefs: Beliefs) -> int | None:
 
 
 def _placings(beliefs: Beliefs, relation: str) -> list[tuple[str, str]]:
-    """Return things and holders of the facts ``thing <relation> in holder`` and ``... on ...``."""
+    """Return things and holders of the facts ``thing <relation> in holder`` and ``... on``."""
     return [
         (fact.subject, fact.object)
         for fact in beliefs.graph.live()

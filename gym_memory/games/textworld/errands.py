@@ -1,8 +1,8 @@
-"""Errands: a life of several days in one house, with one errand after the other.
+"""A life of several days in one house, with one errand after another.
 
-Every day is a game of its own on the same map. Overnight errands that were not done are done,
-displaced things go back, and some things move to the next room. So a day does not depend on the
-actions of the day before. Score: 1 point for each errand.
+Each day is a game of its own on the same map. Overnight, unfinished errands are finished, displaced
+objects go back, and some objects move to the next room, so a day does not depend on the actions of
+the day before. Each errand scores 1 point.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ __all__ = ["Day", "Errand", "ErrandProgress", "Errands", "Life", "plan_life"]
 
 _WOODS = ("oak", "pine", "walnut", "bamboo")
 _PRINTED = ("calendar", "diary", "envelope")
-"""Things that look as if they had writing on them."""
+"""Objects that look as if they had writing on them."""
 _ERRAND, _BACK, _WHAT = (
     "Bring the {thing} to the {holder}.",
     "Bring the {thing} back to where it stood on the first day.",
@@ -35,7 +35,7 @@ _ERRAND, _BACK, _WHAT = (
 
 
 class Errand(NamedTuple):
-    """An errand in words, and its meaning: this thing is to be on this furniture."""
+    """An errand in words, with the object and the furniture to put it on."""
 
     text: str
     thing: str
@@ -43,7 +43,7 @@ class Errand(NamedTuple):
 
 
 class Day(NamedTuple):
-    """A day: furniture of each thing in the morning, and the errands."""
+    """A day: the furniture of each object in the morning, and the errands."""
 
     places: dict[str, str]
     errands: tuple[Errand, ...]
@@ -51,7 +51,7 @@ class Day(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class Life:
-    """A drawn game, before TextWorld writes it; not every room has furniture."""
+    """A sampled game before TextWorld builds it; some rooms have no furniture."""
 
     grid: Grid
     rooms: dict[Cell, str]
@@ -60,7 +60,7 @@ class Life:
     days: tuple[Day, ...]
 
     def walkthrough(self, first: int = 0) -> list[str]:
-        """Return the commands of every errand from a day on, by shortest ways."""
+        """Return the commands of all errands from a day on, by shortest ways."""
         where = {piece: cell for cell, piece in self.furniture.items()}
         commands: list[str] = []
         for day in self.days[first:]:
@@ -75,7 +75,7 @@ class Life:
 
 
 def plan_life(settings: Mapping[str, Any], seed: int) -> tuple[Life, random.Random]:
-    """Draw a game; return it with the generator to draw TextWorld's wording from."""
+    """Sample a game; return it with the random generator for TextWorld's wording."""
     rng = random.Random(f"errands/{seed}")
     grid = worldgen.make_grid(rng, settings["rooms"], settings["box"], settings["openness"])
     cells = sorted(grid)
@@ -107,7 +107,7 @@ def plan_life(settings: Mapping[str, Any], seed: int) -> tuple[Life, random.Rand
 def _shift(
     rng: random.Random, grid: Grid, furniture: dict[Cell, str], places: dict[str, str], count: int
 ) -> None:
-    """Move some things to a room next door."""
+    """Move some objects to an adjacent room."""
     where = {piece: cell for cell, piece in furniture.items()}
     for thing in rng.sample(sorted(places), count):
         near = [c for c in grid[where[places[thing]]].values() if c in furniture]
@@ -123,10 +123,10 @@ def _draw(
     pieces: list[str],
     used: list[str],
 ) -> Errand:
-    """Draw an errand, with a thing that no other errand of the day is about.
+    """Sample an errand for an object without another errand on this day.
 
-    ``asks`` is its wording; if it fits no thing, the plain one is drawn. ``first`` holds the places
-    on the first day, ``places`` those now, ``used`` the things of the other errands.
+    ``asks`` is its wording, replaced by the plain one if it fits no object. ``first`` has the
+    places on the first day, ``places`` those now, ``used`` the objects of other errands.
     """
     full = list(first.values())
     fit = {
@@ -157,7 +157,7 @@ def _morning(settings: Mapping[str, Any], day: int) -> str:
 
 
 class ErrandProgress(NamedTuple):
-    """The day and errand of the moment, from 0, the moves spent on it, and errands done."""
+    """The present day and errand, from 0, its moves so far, and the errands done."""
 
     day: int = 0
     errand: int = 0
@@ -166,23 +166,23 @@ class ErrandProgress(NamedTuple):
 
 
 class Errands(TextWorldFamily):
-    """Things and places to find again, for days, while some things are moved out of view.
+    """Objects and places to find again over days, while some objects are moved out of view.
 
-    One errand at a time: bring a thing to a piece of furniture. The agent must have seen both
-    before. From the second day on, errands also ask about the first day: *bring the bell back to
-    where it stood on the first day*. An errand is taken away after ``patience`` moves.
+    Each errand is to bring an object to a piece of furniture, both of which the agent has seen.
+    From the second day on, errands also ask about the first day: *bring the bell back to where it
+    stood on the first day*. An errand ends after ``patience`` moves.
 
     Settings of a level:
 
     * ``rooms``, ``box``, ``openness`` as in
-      :func:`~gym_memory.games.textworld.worldgen.make_grid`; ``furniture``: rooms with a piece of
-      furniture; ``things``: things on it.
-    * ``days``; ``errands`` a day, of which ``past`` ask about the first day; ``moved``: things that
-      move next door in a night.
-    * ``patience``: moves that an errand may take; ``steps``: the step limit.
+      :func:`~gym_memory.games.textworld.worldgen.make_grid`; ``furniture``: number of rooms with a
+      piece of furniture; ``things``: number of objects on it.
+    * ``days``; ``errands`` per day, of which ``past`` ask about the first day; ``moved``: number of
+      objects that move next door in a night.
+    * ``patience``: most moves of an errand; ``steps``: the step limit.
 
-    In the level ``long`` a transcript does not fit: 64 rooms and 1,000 steps, some 80,000 tokens.
-    Its walkthrough has about 700 moves.
+    The level ``long`` has 64 rooms and 1,000 steps, a transcript of some 80,000 tokens. Its
+    walkthrough has about 700 moves.
     """
 
     family = "errands"
@@ -231,12 +231,12 @@ class Errands(TextWorldFamily):
 
     @property
     def _errand(self) -> Errand:
-        """Return the errand of the moment; the last one once all are over."""
+        """Return the present errand, or the last one if all are over."""
         errands = self.game.metadata["errands"]
         return Errand(*errands[min(self.tally.errand, len(errands) - 1)])
 
     def goal(self) -> str:
-        """Return the errand of the moment."""
+        """Return the words of the present errand."""
         return f"Run the errands of the house, one at a time. Now: {self._errand.text}"
 
     def opening(self) -> str:
@@ -246,7 +246,7 @@ class Errands(TextWorldFamily):
     def rescore(
         self, feedback: Feedback, added: frozenset[Triple], removed: frozenset[Triple]
     ) -> Feedback:
-        """Count an errand that is done; the next follows, also after too many moves."""
+        """Score a finished errand, and go on to the next one after it or after too many moves."""
         if self.tally is None:
             self.tally = ErrandProgress()
             return feedback
