@@ -11,7 +11,7 @@ from itertools import count
 from typing import NamedTuple
 
 from gym_memory.core.records import Triple
-from gym_memory.graph.schema import DIRECTIONS, EXIT, PLAYER, UNEXPLORED, direction_of
+from gym_memory.graph.schema import DIRECTIONS, EXIT, INVENTORY, PLAYER, UNEXPLORED, direction_of
 from gym_memory.graph.temporal import TemporalGraph
 
 __all__ = ["Leg", "Square", "Ways", "beyond", "current_place", "distances", "is_door", "lay_out"]
@@ -52,7 +52,7 @@ def outermost(graph: TemporalGraph, name: str) -> str:
     """Return the outermost holder of a thing, or its own name if nothing holds it."""
     for _ in range(_MOST_HOLDERS):
         fact = graph.value(name, "location")
-        if fact is None:
+        if fact is None or name == INVENTORY:
             break
         name = fact.object
     return name

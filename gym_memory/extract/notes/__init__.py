@@ -1,7 +1,7 @@
-"""Reading of notes, recipes and goals, whose words are not known in advance.
+"""Read notes, recipes and goals in free English.
 
-``words.py`` knows what names, nouns and verbs mean, ``clause.py`` tags a clause, ``statements.py``
-and ``recipes.py`` interpret the tags.
+``words.py`` has the meanings of names, nouns and verbs, ``clause.py`` tags a clause, and
+``statements.py`` and ``recipes.py`` interpret the tags.
 """
 
 from __future__ import annotations
@@ -45,13 +45,13 @@ def read_writing(
     *,
     recipe: bool = False,
 ) -> tuple[Mention, ...]:
-    """Read the answer to examining a thing: a recipe, a note, or both.
+    """Read the answer to examining a thing as a recipe, a note or both.
 
-    A note is kept whole (``note | says | ...``), with the things that it names (``note |
-    mentions | red locker``) and the facts that it states. The answer is no writing where it
-    describes the thing or refuses the command.
+    A note yields its text (``note | says | ...``), the things that it names (``note | mentions |
+    red locker``) and the facts that it states. An answer that describes the thing or refuses the
+    command is no writing.
 
-    ``name`` is empty for a thing that is not known, ``recipe`` True if the text is known to be one.
+    ``name`` is empty for an unknown thing; ``recipe`` is True if the text is known to be one.
     """
     listed = read_recipe(text, kind_of)
     if listed:
@@ -71,7 +71,7 @@ def read_writing(
 
 
 def _read_recipe(name: str, text: str, kind_of: KindOf, *, sure: bool) -> tuple[Mention, ...]:
-    """Read a recipe in sentences, recognized by its statements about food, on any thing."""
+    """Read a recipe in sentences, which statements about food reveal, on any thing."""
     instructs = calls_itself_recipe(text)
     if not (sure or instructs or speaks_of_preparing(text)):
         return ()
@@ -82,7 +82,7 @@ def _read_recipe(name: str, text: str, kind_of: KindOf, *, sure: bool) -> tuple[
 
 
 def _tells_of_others(name: str, note: Report) -> bool:
-    """True if a text says what opens something, or where something else is."""
+    """True if a text says what opens something or where something else is."""
     return any(
         fact.relation == "opens" or (fact.relation in LOCATIONS and name not in fact)
         for fact, _, _ in note.facts
@@ -90,7 +90,7 @@ def _tells_of_others(name: str, note: Report) -> bool:
 
 
 def _quote(name: str, text: str, note: Report, kind_of: KindOf) -> Iterator[Mention]:
-    """Yield a note as it is written, and the things that it mentions."""
+    """Yield the text of a note and the things that it mentions."""
     start, end = len(text) - len(text.lstrip()), len(text.rstrip())
     yield Mention(Triple(name, "says", " ".join(text.split())), start, end)
     named = dict(note.names)
@@ -101,7 +101,7 @@ def _quote(name: str, text: str, note: Report, kind_of: KindOf) -> Iterator[Ment
 
 
 def _known_phrases(text: str, known: Callable[[str], bool]) -> Iterator[tuple[str, int, int]]:
-    """Yield known names of up to four words, the longest where several begin."""
+    """Yield known names of up to four words, of overlapping ones the longest."""
     words = list(islice(word_spans(text, "'-"), _MOST_WORDS))
     i = 0
     while i < len(words):
@@ -120,7 +120,7 @@ def read_report(
     *,
     note: bool = False,
 ) -> Report:
-    """Read the lasting facts that a goal or a ``note`` states; a note is of one matter."""
+    """Read the lasting facts of a goal or a ``note``, which has one topic."""
     text = text[:_MAX_TEXT_CHARS]
     facts, names = read_statements(text, kind_of, note=note)
     kitchen = read_kitchen(text, kind_of)

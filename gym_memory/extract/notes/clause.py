@@ -1,7 +1,7 @@
-"""A clause of a note as a tagged structure: its things, verbs, prepositions and denials.
+"""Tag the things, verbs, prepositions and denials of a clause in a note.
 
-It is tagged once; ``statements.py`` and ``recipes.py`` then interpret the tags and look at no
-words of their own but those between two things.
+A clause is tagged once. ``statements.py`` and ``recipes.py`` interpret the tags; the only words
+that they read themselves are those between two things.
 """
 
 from __future__ import annotations
@@ -57,17 +57,17 @@ _LABEL = re.compile(r"[A-Z]?\d+|[A-HJ-Z]|[IVX]{2,4}")
 _SHORT = re.compile(r"n['’]t$|['’](?:ll|d|ve|re|m)$")
 _GO_TO = re.compile(rf"{phrase_pattern('goes_to')}$")
 _SEEN_KINDS = (KEY, CONTAINER, SUPPORTER, DOOR)
-"""Kinds that a noun decides although play has shown that the thing lies somewhere."""
+"""Kinds for which a noun outweighs a known location."""
 
 
 _OPENS_SURELY = re.compile(rf"{phrase_pattern('opens')}\b", re.IGNORECASE)
-"""Phrases that mean opening without a verb of opening."""
+"""Phrases for opening without a verb of opening."""
 
 
 class NamedThing(NamedTuple):
     """A thing that a clause names, with its tags.
 
-    ``first`` and ``last`` count words, the article excluded; ``span`` counts characters.
+    ``first`` and ``last`` are word positions without the article; ``span`` is in characters.
     """
 
     name: str
@@ -76,38 +76,38 @@ class NamedThing(NamedTuple):
     last: int
     span: tuple[int, int]
     preposition: str = ""
-    """Preposition before it; empty for none."""
+    """The preposition before it, or an empty string."""
     against: int = 0
-    """Strength of the sign that the clause does not mean this thing, from 0 to 3."""
+    """Strength of the evidence that the clause means another thing, from 0 to 3."""
 
 
 @dataclass(frozen=True)
 class Clause:
-    """Words of a text with their tags; build it with :meth:`of`."""
+    """A clause as tagged words; build it with :meth:`of`."""
 
     lower: tuple[str, ...]
-    """Its words and marks in lower case."""
+    """Words and punctuation in lower case."""
     named: frozenset[int]
     """Positions of the words that are part of a name."""
     things: tuple[NamedThing, ...]
     meant: tuple[NamedThing, ...]
-    """The things without those that it sets aside for another of their kind."""
+    """The things without those that the clause rejects in favour of another of their kind."""
     verbs: tuple[tuple[int, frozenset[str]], ...]
     """Positions of verbs outside names, with their senses."""
     cues: str
-    """The words outside names: how the things are related."""
+    """The words outside names, which relate the things."""
     refuses: bool
-    """True if it only says that something is not so."""
+    """True if the clause is a mere denial."""
     pronoun: int
-    """Position of an *it* that means a thing, or of a verb that lacks it; -1 for none."""
+    """Position of an *it* that refers to a thing, or of a verb without its object; -1 for none."""
     kind_of: KindOf
 
     @classmethod
     def of(cls, text: str, start: int, end: int, kind_of: KindOf, *, owns: bool = True) -> Clause:
         """Tag the characters from ``start`` to ``end`` of a text.
 
-        ``owns`` is False for a text whose things own and do nothing, such as a recipe: there
-        *pig's trotter* is no pig, and *table grape* no table.
+        ``owns`` is False for a text whose things own nothing, such as a recipe: there *pig's
+        trotter* does not name a pig, nor *table grape* a table.
         """
         clause = _tagged(text[start:end], owns, kind_of)
         things = tuple(_later(thing, start) for thing in clause.things)
@@ -119,12 +119,12 @@ class Clause:
         return any(not found.isdisjoint(wanted) for _, found in self.verbs)
 
     def opens(self, *, surely: bool = False) -> bool:
-        """True if it may speak of opening, or surely does: a thing that a lock needs may open."""
+        """True if the clause may be, or surely is, about opening; what a lock needs may open it."""
         perhaps = not surely and self.has("require", "insert")
         return perhaps or self.has("open") or _OPENS_SURELY.search(self.cues) is not None
 
     def is_stranded(self) -> bool:
-        """True if a preposition ends it, perhaps with *it*: ``the box has the coin in it``."""
+        """True if the clause ends in a preposition or in one with *it*: ``has the coin in it``."""
         words = [word for word in self.lower if word[0].isalnum()]
         if words[-1:] == ["it"]:
             words.pop()
@@ -153,12 +153,12 @@ class Clause:
         return at
 
     def moved(self, thing: NamedThing, at: int) -> NamedThing:
-        """Return a thing of an earlier clause in place of a pronoun."""
+        """Return a thing of an earlier clause at the place of a pronoun."""
         return thing._replace(first=at, last=at + 1, preposition=_preposition(self.lower, at))
 
 
 def named_in(text: str, start: int, end: int, kind_of: KindOf) -> list[NamedThing]:
-    """Return the things that a part of a text names, without the tags of a clause."""
+    """Return the things that a part of a text names, without tagging the clause."""
     return _words_and_names(text, start, end, kind_of, owns=True)[1]
 
 
@@ -190,7 +190,7 @@ def _tagged(text: str, owns: bool, kind_of: KindOf) -> Clause:
 
 
 def _later(thing: NamedThing, start: int) -> NamedThing:
-    """Return a thing of a part that begins at ``start``, with its place in the whole text."""
+    """Return a thing with its place in the whole text, given where its part starts."""
     first, last = thing.span
     return thing._replace(span=(start + first, start + last))
 
@@ -224,7 +224,7 @@ _BEFORE_OF = {
     "help": "with", "use": "with", "aid": "with", "turn": "with", "click": "with",
     "slot": "into", "hole": "into", "mouth": "into", "lock": "into", "keyhole": "into",
 }  # fmt: skip
-"""Preposition that *of* stands for after a word: ``out of the box``, ``a turn of the key``."""
+"""The preposition that *of* means after a word: ``out of the box``, ``a turn of the key``."""
 
 
 def _preposition(lower: Sequence[str], first: int) -> str:
@@ -267,7 +267,7 @@ _IS_NOT = ("is", "are", "was", "were", "will", "would", "can", "could", "does", 
 
 
 def _against(lower: Sequence[str], thing: NamedThing) -> int:
-    """Return how much the words around a thing set it aside."""
+    """Return the weight of the words around a thing that reject it."""
     before = [word for word in lower[: thing.first] if word not in ARTICLES]
     after = lower[thing.last : thing.last + 4]
     return next(weight for weight, fits in _ASIDE if fits(before, after))
@@ -301,11 +301,11 @@ _ASIDE = (
     (2, lambda before, after: _is_negated(before)),
     (0, lambda before, after: True),
 )  # fmt: skip
-"""Weights of signs against a thing; the first that fits counts."""
+"""Weights of the evidence against a thing; the first match counts."""
 
 
 def _meant(things: tuple[NamedThing, ...]) -> tuple[NamedThing, ...]:
-    """Return the things without those most spoken against among rivals of a kind."""
+    """Return the things without the most rejected ones of each kind."""
     for kinds in ((ROOM, ""), (CONTAINER, SUPPORTER, DOOR, ""), (KEY,)):
         rivals = [thing for thing in things if thing.kind in kinds]
         weights = [thing.against for thing in rivals]
@@ -326,7 +326,7 @@ def _is_refusal(cues: str) -> bool:
 
 
 def is_known(thing: NamedThing, kind_of: KindOf) -> bool:
-    """True if play, the noun or the form of a name shows that it names a thing."""
+    """True if earlier play, the noun or the form of a name shows that it names a thing."""
     return bool(thing.kind or " " in thing.name or kind_of(thing.name) is not None)
 
 
@@ -339,10 +339,10 @@ def _words_and_names(
 
 
 class _Finder:
-    """A finder of the things that words name, before the rest of the clause is read.
+    """A finder of named things, before the rest of the clause is tagged.
 
-    A name is one that is known from play, or a noun with its article, or words with capitals, or
-    a word with a label (*Key 4*).
+    A name is known from play, or is a noun with an article, words with capitals, or a word with a
+    label (*Key 4*).
     """
 
     def __init__(
@@ -367,7 +367,7 @@ class _Finder:
                 at = thing.last
 
     def _thing(self, first: int, last: int) -> NamedThing | None:
-        """Return a thing with its kind; None if the words name no thing."""
+        """Return a thing with its kind; None if the words name none."""
         name = _bare(clean_name(" ".join(self._lower[first:last])))
         kind = self._kind_of(name)
         noun = kind_of_noun(name)
@@ -387,7 +387,7 @@ class _Finder:
         return NamedThing(name, kind, first, last, (self._spans[first][0], end))
 
     def _whole(self, first: int, last: int, noun: str) -> int:
-        """Return where a name ends that an owner or a noun for furniture only begins."""
+        """Return the end of a name that begins with an owner or a noun for furniture."""
         owner = self._lower[last - 1] != _bare(self._lower[last - 1])
         end = last
         while (owner or noun) and self._is_nominal(end, end if owner else first):
@@ -395,7 +395,7 @@ class _Finder:
         return end
 
     def _is_gone_to(self, at: int) -> bool:
-        """True if the clause sends the reader to the name: then it is a room, whatever its noun."""
+        """True if the clause sends the reader to the name, which then is a room."""
         while at and self._lower[at - 1] in ARTICLES:
             at -= 1
         return _GO_TO.search(" ".join(self._lower[:at])) is not None
@@ -411,7 +411,7 @@ class _Finder:
         return 0
 
     def _known_within(self, first: int, end: int) -> tuple[int, int]:
-        """Return a name, or a longer known one that begins in it: *a grilled leg of lamb*."""
+        """Return a name, or a longer known name that starts inside it: *a grilled leg of lamb*."""
         longer = ((at, self._known(at)) for at in range(first + 1, end))
         return next(((at, known) for at, known in longer if known > end), (first, end))
 
@@ -441,7 +441,7 @@ class _Finder:
         return end + 2 if self._is_of_a_kind(end) else end
 
     def _is_of_a_kind(self, at: int) -> bool:
-        """True if *of* belongs to the name: *sliver of venison*, but not *the lid of Trunk 4*."""
+        """True if *of* is part of the name: *sliver of venison*, but not *the lid of Trunk 4*."""
         if self._lower[at : at + 1] != ["of"] or at + 1 == len(self._words):
             return False
         alike = self._words[at + 1].islower() == self._words[at - 1].islower()
@@ -467,7 +467,7 @@ class _Finder:
         return True
 
     def _acts(self, at: int, first: int) -> bool:
-        """True if a word of no list ends like a verb, after a complete name."""
+        """True if an unlisted word after a complete name ends like a verb."""
         word = self._words[at]
         named = at - first > 1 or self._words[at - 1][0].isupper()
         return named and word.islower() and re.search(r"[^sui]s$", word) is not None
@@ -492,7 +492,7 @@ class _Finder:
             end += 2  # Hall of Saints
         opening = at == 0 or self._words[at - 1] in _OPENINGS
         if opening and self._lower[at] in VERBS and end - at > 1 and not self._is_label(at + 1):
-            return 0  # an order before a name: the name begins at the next word
+            return 0  # a command before a name, which begins at the next word
         while self._is_label(end):
             end += 1
         labelled = _LABEL.fullmatch(_bare(self._words[end - 1])) is not None
@@ -526,7 +526,7 @@ def _bare(word: str) -> str:
 
 
 def _is_no_thing(name: str) -> bool:
-    """True if an unknown name cannot be found as a thing: *place*, *old gardener*."""
+    """True if an unknown name cannot be that of an object: *place*, *old gardener*."""
     first, _, rest = name.partition(" ")
     if names_person(name) or (rest and first in _VAGUE):
         return True

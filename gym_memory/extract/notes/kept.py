@@ -1,7 +1,6 @@
-"""Cached readings: the same text, with the same kinds of its names, states the same.
+"""Cache readings, since the same text with the same kinds of names has the same content.
 
-A memory reads each text, and so does a player with that memory; the sentences of a game recur in
-others.
+A memory and its player read the same texts, and sentences recur between games.
 """
 
 from __future__ import annotations
@@ -17,14 +16,14 @@ __all__ = ["kept"]
 R = TypeVar("R")
 _MOST_TEXTS = 1024
 _MOST_READINGS = 4
-"""Readings that are kept of a text, each with other kinds of its names."""
+"""Most cached readings of a text, which differ in the kinds of its names."""
 
 
 def kept(read: Callable[..., R]) -> Callable[..., R]:
     """Decorate a function whose last positional argument is a :data:`.KindOf`.
 
-    Its answer is kept, with what it learnt of each name; it is given again for the same arguments
-    as long as the kinds of these names are the same.
+    An answer is cached with the kind of each name that it used, and returned for the same arguments
+    while these kinds are the same.
     """
     texts: dict[Any, list[tuple[dict[str, str | None], R]]] = {}
 
@@ -50,7 +49,7 @@ def kept(read: Callable[..., R]) -> Callable[..., R]:
 
 
 def _noting(kind_of: KindOf, kinds: dict[str, str | None]) -> KindOf:
-    """Return the function with a record of the kind of each name that is looked up."""
+    """Return the function, and a record of the kind of each name that it looks up."""
 
     def look_up(name: str) -> str | None:
         if name not in kinds:

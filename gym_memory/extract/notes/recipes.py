@@ -1,7 +1,7 @@
-"""Recipes, as lists or in sentences, and what appliances are said to do.
+"""Read recipes, as lists or in sentences, and the uses of appliances.
 
-A sentence that speaks of cutting or heating says what a food *needs to be*, another one what the
-recipe *requires*; one about the meal and a room says where it *is prepared*.
+A sentence about cutting or heating says what a food *needs to be*, any other what the recipe
+*requires*; one about the meal and a room says where it *is prepared*.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ __all__ += ["read_prose_recipe", "read_recipe", "speaks_of_preparing"]
 
 CUTS = {"chopped": "chop", "sliced": "slice", "diced": "dice"}
 HEATS = {"fried": "frying", "roasted": "roasting", "grilled": "grilling"}
-"""States of food, with the verb that causes them and the use of appliances for it."""
+"""Each state of food with the verb that causes it and the use of appliances for it."""
 APPLIANCES = {use: word_group("appliances", use) for use in HEATS.values()}
 BLADES = word_group("cooking", "blades")
 
@@ -62,7 +62,7 @@ _PREPARING = re.compile(
     + ")"
 )
 _MAY_PREPARE = re.compile(rf"\?|{'|'.join(_VERBS.values())}", re.IGNORECASE)
-"""Words of a sentence that prepares food or, as a question, may go with one that does."""
+"""Words of a sentence that prepares food, or of a question before one."""
 _NOUNS = word_group("cooking", "noun_verbs")
 _BEFORE_NOUNS = word_group("cooking", "before_nouns")
 _DENIES = frozenset(word_group("cooking", "denies"))
@@ -76,7 +76,7 @@ _REPROACHES = frozenset(word_group("cooking", "reproaches"))
 
 
 class Preparation(NamedTuple):
-    """A preparation of food: the state it leaves, the position of its word, if it is denied."""
+    """A preparation of food: its resulting state, the position of its word, and its denial."""
 
     state: str
     at: int
@@ -84,7 +84,7 @@ class Preparation(NamedTuple):
 
 
 def preparation(word: str) -> str:
-    """Return the state that a word for preparing food names; empty for any other word.
+    """Return the state that a word for preparing food names, or an empty string.
 
     >>> preparation("chopping"), preparation("unsliced"), preparation("pan-fried")
     ('chopped', 'sliced', 'fried')
@@ -94,17 +94,17 @@ def preparation(word: str) -> str:
 
 
 def is_tool(name: str) -> bool:
-    """True if the name of a thing is that of a cutting tool or a heater."""
+    """True if a name is that of a cutting tool or a heater."""
     noun = head_noun(name)
     return noun in BLADES or any(noun in nouns for nouns in APPLIANCES.values())
 
 
 def preparations(words: Sequence[str], named: Collection[int] = ()) -> list[Preparation]:
-    """Return the preparations that a sentence states, in its order.
+    """Return the preparations that a sentence states, in order.
 
     Args:
-        words: Its words and marks, in lower case.
-        named: Positions of words that are part of the name of a thing.
+        words: Words and punctuation in lower case.
+        named: Positions of the words of names.
 
     >>> [(p.state, p.denied) for p in preparations("do not fry it , but cut it into cubes".split())]
     [('fried', True), ('diced', False)]
@@ -123,7 +123,7 @@ def preparations(words: Sequence[str], named: Collection[int] = ()) -> list[Prep
 
 
 def _is_denied(words: Sequence[str], at: int) -> bool:
-    """True if a sentence denies the preparation that the word at a position names."""
+    """True if a sentence denies the preparation at a word's position."""
     start = max((i + 1 for i in range(at) if words[i] in _NEW_CLAUSE), default=0)
     reproached = not _REPROACHES.isdisjoint(words)
     opener = words[start - 1] if start else ""
@@ -166,7 +166,7 @@ _COOKING = re.compile(
     r"|chef\S*)\b",
     re.IGNORECASE,
 )
-"""Words of cooking; without *cook*, which may speak of anything."""
+"""Words of cooking, except the ambiguous *cook*."""
 _INSTRUCTS = re.compile(
     r"\b(?:ingredients?|recipe)\b"
     r"|\b(?:meal|dish)\b[^.]{0,20}\b(?:is|be|are) (?:prepared|made|cooked)\b"
@@ -198,7 +198,7 @@ _AMOUNT = re.compile(
 
 
 def is_about_cooking(text: str) -> bool:
-    """True if a name or a text speaks of cooking.
+    """True if a name or a text is about cooking.
 
     >>> is_about_cooking("recipe folder"), is_about_cooking("cookbook"), is_about_cooking("note")
     (True, True, False)
@@ -221,7 +221,7 @@ def speaks_of_preparing(text: str) -> bool:
 
 
 def read_recipe(text: str, kind_of: KindOf = lambda name: None) -> tuple[Mention, ...]:
-    """Read a recipe that lists its ingredients, one a line; empty where there is no such list."""
+    """Read a recipe as a list of ingredients, one per line; empty if there is no list."""
     text = text[:_MAX_TEXT_CHARS]
     header = next((h for h in _HEADER.finditer(text) if _LISTED.search(h["title"])), None)
     items = list(takewhile(_is_item, _LINE.finditer(text, header.end()))) if header else []
@@ -249,7 +249,7 @@ def _is_item(line: re.Match[str]) -> bool:
 
 
 def _item(line: re.Match[str]) -> tuple[str, list[str], tuple[int, int]]:
-    """Return the name on a line of a list, how it is to be prepared, and where it stands."""
+    """Return the ingredient of a line, its preparations, and its span."""
     text, start = line.group().rstrip(), line.start()
     for pattern in (_MARK, _AMOUNT):
         found = pattern.match(text)
@@ -264,7 +264,7 @@ def _item(line: re.Match[str]) -> tuple[str, list[str], tuple[int, int]]:
 
 
 def read_prose_recipe(text: str, kind_of: KindOf) -> tuple[Mention, ...]:
-    """Read what a recipe in sentences requires, what is to be done to it, and where."""
+    """Read the ingredients, preparations and kitchen of a recipe in sentences."""
     facts = _prose(text[:_MAX_TEXT_CHARS], kind_of, 0, set())
     return tuple(Mention(fact, *span) for fact, span in facts.items())
 
@@ -272,7 +272,7 @@ def read_prose_recipe(text: str, kind_of: KindOf) -> tuple[Mention, ...]:
 def _prose(
     text: str, kind_of: KindOf, start: int, known: set[str]
 ) -> dict[Triple, tuple[int, int]]:
-    """Return what the sentences from ``start`` on say; a food is ``known`` once it is named."""
+    """Read the sentences from ``start`` on; a named food is ``known``."""
     facts: dict[Triple, tuple[int, int]] = {}
     before: list[NamedThing] = []
 
@@ -301,9 +301,9 @@ def _prose(
 def _clauses(
     text: str, kind_of: KindOf, start: int, *, owns: bool, preparing: bool = False
 ) -> Iterator[Clause]:
-    """Yield sentences; a question that does not say what is done goes with its answer.
+    """Yield sentences, and a question without a preparation together with its answer.
 
-    ``preparing`` leaves out sentences that have no word for preparing food.
+    ``preparing`` omits sentences without a word for preparing food.
     """
     begin = -1
     for sentence, first in sentence_spans(text[:_MAX_TEXT_CHARS]):
@@ -323,10 +323,10 @@ def _clauses(
 
 
 def _is_food(clause: Clause, thing: NamedThing) -> bool:
-    """True if a recipe speaks of a thing as food, and not as a place or a tool.
+    """True if a recipe names a thing as food, not as a place or a tool.
 
-    A *chicken wing* is no wing of a house: the kind that its noun suggests counts only where the
-    sentence says that something is there.
+    A *chicken wing* is not the wing of a house: the kind of its noun counts only if the sentence
+    says that something is there.
     """
     if thing.name == "meal" or clause.kind_of(thing.name) in _PLACES or thing.name in _REPROACHES:
         return False
@@ -354,14 +354,14 @@ def _is_state(word: str) -> bool:
 
 
 def _again(clause: Clause, before: list[NamedThing]) -> list[NamedThing]:
-    """Return the food that *it* means in a sentence without a food: the one named last."""
+    """Return the last named food, which *it* means in a sentence without a food."""
     said = [word for word in clause.lower if word in _PRONOUNS]
     chosen = (before[-1:] if said[0] == "it" else before) if said else []
     return [thing._replace(first=-1, last=0) for thing in chosen]
 
 
 def _is_about_first(clause: Clause, foods: list[NamedThing], done: list[Preparation]) -> bool:
-    """True if the other foods are for the first one: *the basis is the egg*."""
+    """True if the other foods are parts of the first one: *the basis is the egg*."""
     if len(foods) < 2 or any(food == foods[0] for food, _ in _matched(clause, foods, done)):
         return False
     between = clause.lower[foods[0].last : foods[1].first]
@@ -371,7 +371,7 @@ def _is_about_first(clause: Clause, foods: list[NamedThing], done: list[Preparat
 def _matched(
     clause: Clause, foods: list[NamedThing], done: list[Preparation]
 ) -> Iterator[tuple[NamedThing, str]]:
-    """Yield each food with the states that it needs; foods of one list share them."""
+    """Yield each food with its required states, which a list of foods shares."""
     groups: list[list[NamedThing]] = []
     for food in foods:
         between = clause.lower[groups[-1][-1].last : food.first] if groups else ()
@@ -388,7 +388,7 @@ def _matched(
 
 
 def _group_of(clause: Clause, groups: list[list[NamedThing]], at: int) -> int:
-    """Return the foods that are prepared: those right after the verb, else those before."""
+    """Return the prepared foods, those right after the verb or else those before it."""
     after = next((i for i, group in enumerate(groups) if group[0].first > at), -1)
     before = max((i for i, group in enumerate(groups) if group[-1].last <= at), default=-1)
     if -1 in (after, before):
@@ -413,9 +413,9 @@ _APPLIANCE = re.compile(
 
 
 def read_kitchen(text: str, kind_of: KindOf | None = None) -> tuple[Mention, ...]:
-    """Read where a meal is prepared, and which appliance does what.
+    """Read where a meal is prepared, and the use of each appliance.
 
-    A text may speak of appliances by any name if ``kind_of`` is given.
+    With ``kind_of``, appliances may have any name.
     """
     text = text[:_MAX_TEXT_CHARS]
     facts: dict[Triple, tuple[int, int]] = {}
@@ -440,7 +440,7 @@ def _uses(text: str, kind_of: KindOf) -> tuple[Mention, ...]:
         sure = [t for t in tools if is_tool(t.name) or kind_of(t.name) is not None]
         if not sure and len(tools) == 1:
             sure = tools
-        if len(sure) == len(uses) == len(set(uses)):  # else the pairing is not stated
+        if len(sure) == len(uses) == len(set(uses)):  # otherwise the pairs are unclear
             for tool, use in zip(sure, uses, strict=True):
                 mentions.append(Mention(Triple(tool.name, "used for", use), *tool.span))
     return tuple(mentions)

@@ -1,8 +1,8 @@
-"""Statements of notes and goals about keys, locks and places, in free English.
+"""Read what notes and goals say in free English about keys, locks and places.
 
-English has many ways to say that a key opens a chest, but a clause can say few things of a key
-and a chest. So a clause is not matched against forms: its tags decide between these few
-relations, by ordered tables of rules. The first rule that fits decides.
+There are many ways to say that a key opens a chest, but only few relations between a key and a
+chest. So a clause is not matched against patterns: ordered tables of rules choose a relation by the
+clause's tags, and the first rule that applies decides.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _SPLIT = re.compile(r"[;:] |, and ")
 
 
 class Report(NamedTuple):
-    """The content of a text: facts, each with the span of its subject, and the things named."""
+    """The content of a text: facts, each with the span of its subject, and named things."""
 
     facts: tuple[Mention, ...]
     names: dict[str, tuple[int, int]]
@@ -56,10 +56,9 @@ class Report(NamedTuple):
 def read_statements(
     text: str, kind_of: KindOf = lambda name: None, *, note: bool = False
 ) -> Report:
-    """Read what a text, or the beginning of a very long one, says of keys, locks and places.
+    """Read what the beginning of a text says about keys, locks and places.
 
-    A ``note`` is short and of one matter: the only key and the only lock in it belong together
-    even where no sentence says so.
+    A ``note`` has one topic: its only key belongs to its only lock even if no sentence says so.
 
     >>> for fact, _, _ in read_statements("The key 1 fits the red chest. It is in the hall.").facts:
     ...     print(fact)
@@ -70,7 +69,7 @@ def read_statements(
     reading = _TextReader(text, kind_of, note)
     reading.read()
     learnt = reading.learnt() if note else {}
-    if learnt:  # once more, now that it is known what is a key and what locks
+    if learnt:  # again, now that keys and locks are known
         opened = {f: span for f, span in reading.facts.items() if f.relation == "opens"}
         reading = _TextReader(text, lambda name: kind_of(name) or learnt.get(name), note)
         reading.read()
@@ -85,7 +84,7 @@ def read_statements(
 
 
 class _Pair(NamedTuple):
-    """Two things of a clause, of which the first may open the second."""
+    """A pair of things in a clause, the first of which may open the second."""
 
     clause: Clause
     key: NamedThing
@@ -93,12 +92,12 @@ class _Pair(NamedTuple):
     note: bool
 
     def surely(self) -> bool:
-        """True if the clause surely speaks of opening."""
+        """True if the clause is surely about opening."""
         return self.clause.opens(surely=True)
 
 
 class _ConditionRule(NamedTuple):
-    """A condition and its conclusion: yes, no, or that of another test."""
+    """A condition, and its conclusion: yes, no, or the result of another test."""
 
     reason: str
     fits: Callable[[_Pair], bool]
@@ -148,7 +147,7 @@ def _acts_on(clause: Clause, key: NamedThing, lock: NamedThing) -> bool:
 
 
 def _is_all_opening(pair: _Pair) -> bool:
-    """True if there are only verbs of opening, whose object is the lock, between two things."""
+    """True if only verbs of opening are between the two, with the lock as their object."""
     one, other = sorted((pair.key, pair.lock), key=lambda thing: thing.first)
     words = [w for w in pair.clause.lower[one.last : other.first] if w not in ARTICLES]
     return all("open" in senses(word) and word not in _LOCK_VERBS for word in words)
@@ -168,7 +167,7 @@ def _keeps(clause: Clause, holder: NamedThing, thing: NamedThing) -> bool:
 
 
 def _seeks(clause: Clause) -> bool:
-    """True if a clause speaks of things found in another."""
+    """True if a clause says that things are found in another one."""
     in_it = any(word in PLACED and after == "it" for word, after in pairwise(clause.lower))
     return in_it or "where" in clause.lower or clause.has("seek")
 
@@ -182,11 +181,11 @@ _ROLES: tuple[tuple[str, Callable[[_Pair], bool]], ...] = (
     ),
     ("it goes into the lock", lambda p: p.clause.has("insert") and p.lock.preposition in _INTO),
 )
-"""Signs that a thing of no known kind is the key of another."""
+"""Evidence that a thing of unknown kind is the key of another."""
 
 
 def _role(pair: _Pair) -> bool | None:
-    """True if the first of two things is the key, False if the second is, None if neither."""
+    """True if the first of two things is the key, False if the second is, else None."""
     first, second, clause = pair.key, pair.lock, pair.clause
     if any(
         "go" in found and clause.lower[at + 1 : at + 2] == ("with",) for at, found in clause.verbs
@@ -220,7 +219,7 @@ _MAY_BE_KEY = (
     _ConditionRule("nothing says that the other one locks", lambda p: p.lock.kind == "", False),
     _ConditionRule("it is beside a lock", lambda p: p.note, _Pair.surely),
 )
-"""Signs that a thing that is not called a key may be the key of another."""
+"""Evidence that a thing with another noun than *key* is the key of another."""
 
 _OPENS = (
     _ConditionRule(
@@ -273,7 +272,7 @@ _OPENS = (
         True,
     ),
 )
-"""Signs that a clause says that a key and a lock go together."""
+"""Evidence that a clause joins a key and a lock."""
 
 _HOLDS: tuple[tuple[str, Callable[[Clause, NamedThing, list[NamedThing]], bool]], ...] = (
     (
@@ -290,7 +289,7 @@ _HOLDS: tuple[tuple[str, Callable[[Clause, NamedThing, list[NamedThing]], bool]]
         lambda c, holder, things: any(_keeps(c, holder, thing) for thing in things),
     ),
 )
-"""Signs that a thing holds the others; earlier lines count more."""
+"""Evidence that a thing holds the others, strongest first."""
 
 
 def _furniture(things: list[NamedThing]) -> list[NamedThing]:
@@ -304,7 +303,7 @@ def _is_placing(clause: Clause) -> bool:
 
 
 def _is_order_to_put(clause: Clause) -> bool:
-    """True if something is to be brought somewhere: it is not there yet."""
+    """True if something must be brought somewhere, so that it is not there yet."""
     return any(
         "put" in found
         and (clause.lower[at - 1] if at else "") in _BEFORE_ORDERS
@@ -322,19 +321,19 @@ _LOOKS = frozenset(word_group("clauses", "look_verbs"))
 
 
 class _TextReader:
-    """A reader of one text; earlier sentences decide what *it* means."""
+    """A reader of one text, which resolves *it* by earlier sentences."""
 
     def __init__(self, text: str, kind_of: KindOf, note: bool):
         self.facts: dict[Triple, tuple[int, int]] = {}
         self.names: dict[str, tuple[int, int]] = {}
         self.meant: list[NamedThing] = []
-        """All things that the text named, in its order."""
+        """All named things in order."""
         self.rooms: list[NamedThing] = []
-        """Rooms that it named alone: where all this happens."""
+        """Rooms named alone, as the scene of the text."""
         self._text, self._kind_of, self._note = text, kind_of, note
         self._before: list[NamedThing] = []
         self._named: dict[str, int] = {}  # how often
-        self._unknown: list[NamedThing] = []  # named alone, and perhaps a room
+        self._unknown: list[NamedThing] = []  # named alone, perhaps a room
         self._splits = _MOST_SPLITS
 
     def _clause(self, start: int, end: int) -> Clause:
@@ -356,7 +355,7 @@ class _TextReader:
             t.name
             for t in self.meant
             if self._named.get(t.name, 0) < 2 and not is_known(t, self._kind_of)
-        }  # a word that nobody knows, said once, names nothing that could be found
+        }  # an unknown word that occurs once is no object
         self.facts = {
             fact: span
             for fact, span in self.facts.items()
@@ -364,7 +363,7 @@ class _TextReader:
         }
 
     def _parts(self, start: int, end: int) -> Iterator[tuple[int, int]]:
-        """Yield a sentence, or its parts where each says something of its own."""
+        """Yield a sentence, or its parts if each is a statement."""
         for found in islice(_SPLIT.finditer(self._text, start, end), self._splits):
             self._splits -= 1
             cut = found.start()
@@ -387,7 +386,7 @@ class _TextReader:
         self._before = things or self._before
 
     def _whole(self, thing: NamedThing) -> NamedThing:
-        """Return the thing that *that locker* means: the last one named whose name ends so."""
+        """Return the last named thing whose name ends in the noun of *that locker*."""
         if " " not in thing.name and self._kind_of(thing.name) is None:
             for earlier in reversed(self._named):
                 if earlier.endswith(f" {thing.name}"):
@@ -397,7 +396,7 @@ class _TextReader:
 
     @staticmethod
     def _is_of_it(clause: Clause, things: list[NamedThing]) -> bool:
-        """True if all that it names is where *it* is: *it sits on the shelf in the hall*."""
+        """True if all named things say where *it* is: *it sits on the shelf in the hall*."""
         placed = all(thing.preposition in PLACED for thing in things)
         return placed and 0 <= clause.pronoun < things[0].first
 
@@ -440,20 +439,20 @@ class _TextReader:
                 self.add(lock, "is in", room)
         elif not (
             all(t.kind in (KEY, ROOM) for t in things) and _TAKES_TO.search(clause.cues)
-        ):  # a key that is taken to a room is not there yet
+        ):  # a key to be taken to a room is not there yet
             rooms = rooms or self._there(clause) or self._place_of(clause, things)
             self._locate(clause, things, rooms)
 
     def _key_and_lock(
         self, clause: Clause, things: list[NamedThing]
     ) -> tuple[NamedThing, NamedThing] | None:
-        """Return the key and its lock, if the clause says so of two of its things."""
+        """Return the key and its lock if the clause joins two of its things."""
         others = [t for t in things if t.kind not in (KEY, ROOM)]
         keys = [t for t in things if t.kind == KEY]
         sure = [t for t in others if t.kind in (CONTAINER, DOOR)]
         locks = sure or [t for t in others if t.kind == "" and is_known(t, self._kind_of)]
         pairs = [(keys[0], lock) for lock in locks[:1]] if keys else []
-        if not keys and len(others) == 2:  # the thing that cannot be a lock is the key
+        if not keys and len(others) == 2:  # what cannot be a lock is the key
             pairs = [
                 (key, lock)
                 for key, lock in (others, others[::-1])
@@ -469,7 +468,7 @@ class _TextReader:
     def _at_hand(
         self, clause: Clause, things: list[NamedThing]
     ) -> tuple[NamedThing, NamedThing] | None:
-        """Return what was seen elsewhere and what locks: a note says no more of the two."""
+        """Return a thing seen elsewhere and the lock, if the note says nothing more about them."""
         named = [t for t in things if t.kind != ROOM]
         keys = [t for t in named if t.kind == THING]
         locks = [t for t in named if t.kind == CONTAINER]
@@ -481,7 +480,7 @@ class _TextReader:
         return None if placed or searched or _keeps(clause, lock, key) else (key, lock)
 
     def _place_of(self, clause: Clause, things: list[NamedThing]) -> list[NamedThing]:
-        """Return what a note names beside furniture and nobody knows: where that stands."""
+        """Return the unknown name beside furniture in a note, which is where that stands."""
         standing = _furniture(things)
         unknown = [t for t in things if t.kind == ""]
         if not self._note or len(things) != 2 or len(standing) != 1 or len(unknown) != 1:
@@ -495,7 +494,7 @@ class _TextReader:
         return [place] if goes or is_where or _keeps(clause, place, holder) else []
 
     def _there(self, clause: Clause) -> list[NamedThing]:
-        """Return the room that was named last, if a clause speaks of things there."""
+        """Return the last named room if a clause is about things there."""
         earlier = [t for t in self._before if t.kind == ROOM][:1]
         if not _THERE.search(clause.cues):
             return []
@@ -503,7 +502,7 @@ class _TextReader:
         return earlier
 
     def _locate(self, clause: Clause, things: list[NamedThing], rooms: list[NamedThing]) -> None:
-        """Add where things are: in furniture that is named, and that or they in a room."""
+        """Add the places of things: in named furniture, or like that in a room."""
         if _is_order_to_put(clause):
             for holder, room in pairwise(things):  # the place that it names, as it is found
                 if room.kind == ROOM and holder.kind in (CONTAINER, SUPPORTER):
@@ -525,7 +524,7 @@ class _TextReader:
                 self.add(thing, "is in", rooms[0])
 
     def place_locks(self) -> None:
-        """Put locks into the room that is named alone, or in a note into what may be one."""
+        """Put locks into the room named alone or, in a note, into what may be a room."""
         if self._note and not self.rooms:
             related = {name for fact in self.facts for name in (fact.subject, fact.object)}
             self.rooms = [room for room in self._unknown if room.name not in related]
@@ -541,7 +540,7 @@ class _TextReader:
                 self.names.setdefault(room.name, room.span)
 
     def learnt(self) -> dict[str, str]:
-        """Return the kinds of unknown names that the text shows: keys, and locks."""
+        """Return the kinds of unknown names that the text reveals as keys and locks."""
         pairs = [(fact.subject, fact.object) for fact in self.facts if fact.relation == "opens"]
         kinds = {lock: CONTAINER for _, lock in pairs if not kind_of_noun(lock)}
         kinds |= {key: KEY for key, _ in pairs if not kind_of_noun(key)}
@@ -559,7 +558,7 @@ class _TextReader:
         return {fact.subject for fact in self.facts if fact.relation != "opens"}
 
     def pair_up(self) -> None:
-        """Relate the only key and the only lock, where no sentence says what opens what."""
+        """Relate the only key to the only lock if no sentence says what opens what."""
         if any(fact.relation == "opens" for fact in self.facts):
             return
         holders = {fact.object for fact in self.facts}
@@ -570,5 +569,5 @@ class _TextReader:
             self.add(key, "opens", lock)
 
     def report(self) -> Report:
-        """Return all of it."""
+        """Return the content of the whole text."""
         return Report(tuple(Mention(fact, *span) for fact, span in self.facts.items()), self.names)

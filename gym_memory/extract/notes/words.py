@@ -1,6 +1,6 @@
-"""Meanings of names, nouns and verbs in a note, and the lists of things that games write.
+"""The meanings of names, nouns and verbs in a note, and lists of things.
 
-The words themselves are data, in ``words.toml``.
+The words are data in ``words.toml``.
 """
 
 from __future__ import annotations
@@ -23,24 +23,24 @@ __all__ += ["names_person", "phrase_pattern", "senses", "singular", "split_thing
 __all__ += ["word_group"]
 
 KindOf = Callable[[str], str | None]
-"""Return what is known of a name: one of the kinds, "" if none of them fits, None if unknown."""
+"""Return the kind of a name, "" for a known name of no kind, None for an unknown name."""
 
 KEY, ROOM, CONTAINER, SUPPORTER, DOOR = "key", "room", "container", "supporter", "door"
 THING = "thing"
-"""Kind of a thing that seems portable, by the places where it was seen."""
+"""The kind of an object that seems portable by the places where it was seen."""
 CARRIED = "carried"
-"""Kind of a thing that is surely portable."""
+"""The kind of a surely portable object."""
 
 _DATA = tomllib.loads(Path(__file__).with_name("words.toml").read_text(encoding="utf-8"))
 
 
 def word_group(section: str, group: str) -> tuple[str, ...]:
-    """Return a group of words from the data, in its order."""
+    """Return a group of words of the data, in order."""
     return tuple(_DATA[section][group].split())
 
 
 def phrase_pattern(group: str) -> str:
-    """Return the phrases of a group as one regular expression; see ``[phrases]`` in the data."""
+    """Return the phrases of a group, in ``[phrases]`` of the data, as one regular expression."""
     lines = _DATA["phrases"][group].strip().splitlines()
     return rf"\b(?:{'|'.join(map(_phrase_line, lines))})"
 
@@ -63,7 +63,7 @@ NAME = r"[^\s.,;:!?()\[\]\"][^.,;:!?()\[\]\"]{0,79}?"
 STATES = frozenset(
     ("raw", "fried", "roasted", "grilled", "burned", "uncut", "chopped", "sliced", "diced")
 )
-"""States that games write before a name and that change in play."""
+"""Changeable states that games put before a name."""
 
 
 # Kinds
@@ -86,7 +86,7 @@ def names_person(name: str) -> bool:
 
 
 def kind_of_noun(name: str) -> str:
-    """Return the kind that a name has by its head noun; empty for another noun.
+    """Return the kind of a name by its head noun; empty for any other noun.
 
     >>> kind_of_noun("brass key"), kind_of_noun("Locker 3"), kind_of_noun("dim hall")
     ('key', 'container', 'room')
@@ -131,11 +131,11 @@ def _furniture(graph: TemporalGraph, name: str) -> str:
 _SINGULARS = (("knives", "knife"), ("wolves", "wolf"), ("leaves", "leaf"), ("loaves", "loaf"),
               ("shelves", "shelf"), ("men", "man"), ("ies", "y"), ("ches", "ch"), ("shes", "sh"),
               ("xes", "x"), ("sses", "ss"), ("ss", "ss"), ("s", ""))  # fmt: skip
-"""Endings of plurals, and those of one thing."""
+"""Endings of plurals and their singulars."""
 
 
 def singular(name: str) -> str:
-    """Return the name of one of several things.
+    """Return the singular of a name.
 
     >>> singular("red apples"), singular("keys to the vault"), singular("knives")
     ('red apple', 'key to the vault', 'knife')
@@ -153,7 +153,7 @@ _DOUBLED = re.compile(r"[^aeiou]?[^aeiou][aeiou][bdgklmnprt]")
 
 
 def verb_forms(base: str) -> Iterator[str]:
-    """Yield a verb in all its forms, the base first."""
+    """Yield all forms of a verb, the base form first."""
     yield base
     if base in _DATA["forms"]:
         yield from word_group("forms", base)
@@ -173,11 +173,11 @@ for _sense in _DATA["senses"]:
         for _form in verb_forms(_base):
             _SENSES.setdefault(_form, set()).add(_sense)
 VERBS = frozenset(_SENSES)
-"""All forms of all verbs that have a sense here."""
+"""All forms of the verbs with a sense."""
 
 
 def senses(word: str) -> frozenset[str]:
-    """Return the possible meanings of a lower-case word as a verb; empty if it is none.
+    """Return the senses of a lower-case word as a verb; empty if it is none.
 
     >>> sorted(senses("shelters")), sorted(senses("stashed"))
     (['keep'], ['put'])
@@ -186,7 +186,7 @@ def senses(word: str) -> frozenset[str]:
 
 
 def is_base(word: str) -> bool:
-    """True if a word can command: ``visit``, but not ``visits``."""
+    """True if a word can be an imperative: ``visit``, but not ``visits``."""
     return word in _BASES
 
 
@@ -212,13 +212,13 @@ DIRECTION_LIST = rf"{_ONE_WAY}(?:(?:, and |, | and ){_ONE_WAY})*"
 
 _SPLIT = re.compile(r"(?:,? and |, )(?=(?:an?|some|the|one|two|\d+)\s)", re.IGNORECASE)
 _HEAD = re.compile(r"\s*(?:an?|some|the)\s+", re.IGNORECASE)
-_REMARK = re.compile(r"(?<!\s)\s*\([^()]*\)\s*$")  # a run of blanks is tried once
+_REMARK = re.compile(r"(?<!\s)\s*\([^()]*\)\s*$")  # tries a run of blanks once
 PLACED = re.compile(
     rf"(?<!\s)\s+(?:to|on|in|at) (?:the|your) (?P<way>{_ONE_WAY}|left|right)(?:ern)?"
     r"(?: (?:wall|side|end))?$",
     re.IGNORECASE,
 )
-"""Words after a name that say where it is: *a gate to the west*."""
+"""Words after a name that say where the thing is: *a gate to the west*."""
 _MOST = 200
 
 
@@ -229,7 +229,7 @@ def split_things(text: str, start: int = 0) -> tuple[Phrase, ...]:
 
     Args:
         text: E.g. ``a raw pork chop, some salt and a knife (sharp)``.
-        start: Where ``text`` begins in the text that the spans shall point into.
+        start: Offset of ``text`` in the text that the spans refer to.
 
     >>> [p.name for p in split_things("some salt and pepper and a sliced red onion")]
     ['salt and pepper', 'red onion']
