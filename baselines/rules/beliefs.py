@@ -254,7 +254,7 @@ class Beliefs:
         A carried thing is ``here``. The room may be missing from the recalled map.
         """
         outer = outermost(self.graph, thing)
-        if outer == INVENTORY:
+        if outer == INVENTORY != thing:
             return self.here
         return outer if outer != thing or self.is_place(thing) else ""
 
