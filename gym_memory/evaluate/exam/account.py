@@ -1,4 +1,4 @@
-"""Record an episode, with the knowledge of an ideal observer at every step."""
+"""Record an episode with the knowledge of an ideal observer at each step."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ __all__ = ["Account", "Moment", "PlayedEpisode", "StatedFact", "record"]
 class Moment(NamedTuple):
     """A step of a played episode.
 
-    ``known`` is the ideal observer's knowledge after it, ``shown`` what the step itself showed.
-    ``focus`` is the policy's plan. ``exact``: the game itself states what the step showed, so the
-    whole text states all of it.
+    ``known`` is the ideal observer's knowledge after it, ``shown`` is what the step itself showed,
+    and ``focus`` is the policy's plan. ``exact`` is True if the game states what the step showed,
+    all of which the text then states.
     """
 
     step: Step
@@ -52,7 +52,7 @@ class PlayedEpisode(NamedTuple):
 
 
 def record(job: Job) -> PlayedEpisode:
-    """Play a job with the memory that it names, and record it."""
+    """Play a job with its memory, and record the episode."""
     env = job.make_env()
     task = Task("", "")
     moments: list[Moment] = []
@@ -76,10 +76,9 @@ def record(job: Job) -> PlayedEpisode:
 
 
 class StatedFact(NamedTuple):
-    """A fact that a text states, and its places that the text does not name.
+    """A fact stated by a text, and its places that the text does not name.
 
-    The missing place is the agent's present or last one; a reader who knows that place has the
-    fact.
+    A missing place is the agent's present or last one; a reader who knows it has the fact.
     """
 
     fact: Triple
@@ -87,9 +86,9 @@ class StatedFact(NamedTuple):
 
 
 class Account:
-    """A record of an episode's last moment, from which questions are made.
+    """An episode up to some step, as a source of questions.
 
-    ``now`` is that step, ``moment`` its record, ``known`` what is known then, in a fixed order.
+    ``now`` is that step, ``moment`` its record, and ``known`` the knowledge then, in a fixed order.
     """
 
     def __init__(self, moments: Sequence[Moment]):
@@ -109,10 +108,10 @@ class Account:
         self._stated: dict[str, tuple[Triple, ...]] = {}
 
     def reported(self, t: int, text: str) -> tuple[StatedFact, ...]:
-        """Return the facts shown by step ``t`` that a text states, without reading any sentence.
+        """Return the facts shown by step ``t`` that a text states, without parsing sentences.
 
-        A text states a fact if it holds all of its names. If the game says itself what a step
-        showed, the whole text states all of it. The text includes the step's action.
+        A text, with the step's action, states a fact if it has all of its names. If the game itself
+        says what a step showed, the whole text states all of it.
         """
         found = self._reported.get((t, text))
         if found is None:
@@ -130,7 +129,7 @@ class Account:
         return found
 
     def stated(self, sentence: str) -> tuple[Triple, ...]:
-        """Return the facts ever known whose names are all in a sentence."""
+        """Return the facts ever known that a sentence names in full."""
         found = self._stated.get(sentence)
         if found is None:
             said = spaced(squeezed(sentence))
@@ -144,22 +143,22 @@ class Account:
 
     @cached_property
     def _ever(self) -> dict[Triple, frozenset[str]]:
-        """Return all facts ever known, in the order of steps, with the words that state them."""
+        """Return all facts ever known, by step, with the words that state them."""
         found: dict[Triple, frozenset[str]] = {}
         for moment in self.moments:
             found |= {fact: _words_of(fact) for fact in sorted(moment.known - found.keys())}
         return found
 
     def place(self, thing: str, t: int | None = None) -> str:
-        """Return the holder of a thing after step ``t`` (now, if None); "" if unknown."""
+        """Return the holder of a thing after step ``t``, by default now; "" if unknown."""
         return self._places[self.now if t is None else t].get(thing, "")
 
     def places(self, t: int | None = None) -> dict[str, str]:
-        """Return things and their known holders."""
+        """Return the known holder of each thing."""
         return self._places[self.now if t is None else t]
 
     def with_short_names(self, text: str) -> str:
-        """Return a text with each name after *the* cut to its noun, if the noun is unambiguous."""
+        """Return a text with each name after *the* cut to its noun if that is unambiguous."""
         for name in self._names.find(text):
             noun = nouns(name)[-1]
             if noun != name and self._uses[noun] == 1:
@@ -184,12 +183,12 @@ class Account:
         return sorted({name for fact in facts for name in (fact.subject, fact.object)})
 
     def first(self, fact: Triple) -> int | None:
-        """Return the step that first showed a fact; None if none did."""
+        """Return the step that first showed a fact, or None."""
         steps = self._shown.get(fact)
         return steps[0] if steps else None
 
     def age(self, facts: Iterable[Triple], t: int | None = None) -> int:
-        """Return the steps since all of these facts were last shown, no later than ``t``."""
+        """Return the steps since all of these facts were last shown up to ``t``."""
         end = self.now if t is None else t
         oldest = end
         for fact in facts:
@@ -199,7 +198,7 @@ class Account:
 
 
 _NAMED_BY = {"requires": (2,), "is": (0,), "has exit": (0,), "needs to be": (0,), "used for": (0,)}
-"""Relations with the parts of a fact that are names; in all others both ends are."""
+"""Parts of a fact that are names, by relation; in other relations both ends are."""
 _HELD = (" hold ", " holding ", " carry ", " carrying ", " inventory ")
 
 
@@ -210,7 +209,7 @@ def _missing(fact: Triple, said: str) -> frozenset[str]:
 
 
 def _words_of(fact: Triple) -> frozenset[str]:
-    """Return the words, each between blanks, that a sentence needs in order to state a fact."""
+    """Return the words, each between blanks, with which a sentence states a fact."""
     subject, relation, obj = fact
     ends = {subject, obj} - {INVENTORY}
     return frozenset(spaced(name.lower()) for name in {*ends, direction_of(relation) or obj})

@@ -1,8 +1,8 @@
-"""Ask questions about an episode, and grade answers; a kind of question is a class.
+"""Ask questions about an episode and grade the answers; each kind of question is a class.
 
-A recall is *right* if it says all of the answer and nothing that contradicts it, *wrong* if it
-says something false, *unproven* if it says what is true and could not be known, else *silent*. A
-question is dropped if the present observation answers it, unless it wants silence.
+A recall is *right* if it has the whole answer and nothing against it, *wrong* if it says something
+false, *unproven* if it says something true that could not be known, and otherwise *silent*. A
+question that the present observation answers is dropped, unless silence is right.
 """
 
 from __future__ import annotations
@@ -32,20 +32,20 @@ Verdict = Literal["right", "wrong", "unproven", "silent"]
 Item = TypeVar("Item")
 
 QUOTED = 200
-"""Characters of the game's words that a recall must contain."""
+"""Number of characters of the game's text that a recall must contain."""
 
 _TITLE_WORDS = 6
 
 _READ = ("requires", "needs to be", "used for", "is prepared in", "opens")
-"""Relations of facts that are read, not seen."""
+"""Relations of facts that are read and not seen."""
 
 
 class QuestionText(NamedTuple):
-    """The wordings of a question, empty for one that is not used.
+    """The wordings of a question, empty if unused.
 
-    ``seen`` was known in development, ``unseen`` was not; ``focus`` is the policy's plan at that
-    time, which names the question's subject. ``partial`` is the unseen one with names cut to their
-    noun, if possible; ``everyday`` is how people ask, with such names.
+    Development knew ``seen`` and not ``unseen``. ``focus`` is the policy's plan at that time, which
+    names the subject. ``partial`` is the unseen one with names cut to nouns if possible;
+    ``everyday`` has such names in the words of people.
     """
 
     seen: str = ""
@@ -60,9 +60,9 @@ WORDINGS = QuestionText._fields
 
 @cache
 def templates() -> dict[str, dict[str, list[str]]]:
-    """Return the templates of each sort of question, seen and unseen.
+    """Return the seen and unseen templates of each kind of question.
 
-    Unseen ones are nowhere else in this repository, so no rule and no test was based on them.
+    Unseen ones are nowhere else in this repository, so neither rules nor tests depend on them.
     """
     text = (files("gym_memory.evaluate.exam") / "wordings.json").read_text(encoding="utf-8")
     found: dict[str, dict[str, list[str]]] = json.loads(text)
@@ -70,21 +70,21 @@ def templates() -> dict[str, dict[str, list[str]]]:
 
 
 def draw_wording(sort: str, rng: random.Random, **named: Any) -> QuestionText:
-    """Draw a wording of a question from each list; ``named`` fills the templates."""
+    """Draw a template from each list and fill it with ``named``."""
     halves = templates()[sort]
     texts = {half: rng.choice(halves[half]).format(**named) for half in ("seen", "unseen")}
-    plain = random.Random(texts["unseen"])  # a generator of its own, so that other draws stay equal
+    plain = random.Random(texts["unseen"])  # its own generator keeps other draws equal
     texts["everyday"] = plain.choice(halves["everyday"]).format(**named)
     return QuestionText(**{half: text[0].upper() + text[1:] for half, text in texts.items()})
 
 
 @dataclasses.dataclass(frozen=True)
 class ExamQuestion(ABC):
-    """A question in words; ``age`` is the steps since its evidence was shown, if any.
+    """A question in words; ``age`` is the number of steps since its evidence was shown, if any.
 
-    A kind declares in its class line its name, its ``title`` for tables, whether it
-    ``wants_silence`` for lack of an answer, and ``about``: fields whose names a plan must contain
-    to be about the question. Without fields no plan is.
+    A kind's class line declares its name, its ``title`` for tables, whether it ``wants_silence``
+    since there is no answer, and ``about``: the fields whose names a plan about the question must
+    contain. Without fields no plan is about it.
     """
 
     kind: ClassVar[str] = ""
@@ -103,7 +103,7 @@ class ExamQuestion(ABC):
 
     @property
     def about(self) -> tuple[str, ...]:
-        """Return the names that a plan must contain to be about this; () if no plan is."""
+        """Return the names in a plan about this question; () if there is no such plan."""
         return tuple(filter(None, (getattr(self, name) for name in self._about)))
 
     @classmethod
@@ -118,13 +118,13 @@ class ExamQuestion(ABC):
 
 @dataclasses.dataclass(frozen=True)
 class Where(ExamQuestion, kind="where", title="where X is", about=("thing",)):
-    """A question where something is now."""
+    """The question where something is now."""
 
     thing: str
 
     @classmethod
     def make(cls, account: Account, rng: random.Random) -> Iterator[ExamQuestion]:
-        """Yield things that are neither carried nor the agent itself."""
+        """Yield things other than the agent that are not carried."""
         located = [f for f in account.known if f.relation in LOCATIONS and f.subject != PLAYER]
         for fact in shuffled(located, rng):
             if fact.object != INVENTORY:
@@ -137,14 +137,14 @@ class Where(ExamQuestion, kind="where", title="where X is", about=("thing",)):
 
 @dataclasses.dataclass(frozen=True)
 class Read(ExamQuestion, kind="read", title="what was read", about=("thing",)):
-    """A question for what was read: the recipe, the notes, the uses of things."""
+    """A question about a text that was read: a recipe, a note, the use of a thing."""
 
     thing: str
     facts: tuple[Triple, ...]
 
     @classmethod
     def make(cls, account: Account, rng: random.Random) -> Iterator[ExamQuestion]:
-        """Yield a question for all facts of a subject and relation, and one for each text read."""
+        """Yield a question per subject and relation, and one per text that was read."""
         groups: dict[tuple[str, str], list[Triple]] = {}
         for fact in account.known:
             if fact.relation in _READ:
@@ -174,7 +174,7 @@ class Read(ExamQuestion, kind="read", title="what was read", about=("thing",)):
 
 @dataclasses.dataclass(frozen=True)
 class Near(ExamQuestion, kind="near", title="rooms next to A", about=("place",)):
-    """A question which rooms the known ways out of a room lead to."""
+    """The question which rooms are next to a room by known ways."""
 
     place: str
     true: frozenset[str]
@@ -188,7 +188,7 @@ class Near(ExamQuestion, kind="near", title="rooms next to A", about=("place",))
             yield cls(text, ", ".join(sorted(ways)), account.age(ways.values()), place, true)
 
     def grade(self, reading: RecallReading) -> Verdict:
-        """Grade the rooms: all of them and no other."""
+        """Grade the rooms, all of which and no others are right."""
         said, known = set(reading.ways(self.place).values()), set(self.answer.split(", "))
         if said - known:
             return "unproven" if said - known <= self.true else "wrong"
@@ -197,14 +197,14 @@ class Near(ExamQuestion, kind="near", title="rooms next to A", about=("place",))
 
 @dataclasses.dataclass(frozen=True)
 class Past(ExamQuestion, kind="past", title="where X was at step t"):
-    """A question where something, or the agent, was after a past step, if it is elsewhere now."""
+    """The question where something that has moved since, or the agent, was after a step."""
 
     thing: str
     t: int
 
     @classmethod
     def make(cls, account: Account, rng: random.Random) -> Iterator[ExamQuestion]:
-        """Draw a thing first, then a step; the agent takes its turn among the things."""
+        """Draw a thing, or the agent, and then a step."""
         moved: dict[str, list[int]] = {}
         for t in range(account.now):
             for thing, place in account.places(t).items():
@@ -231,13 +231,13 @@ class Past(ExamQuestion, kind="past", title="where X was at step t"):
 
 @dataclasses.dataclass(frozen=True)
 class Did(ExamQuestion, kind="did", title="what was done at step t"):
-    """A question what was done in a past step."""
+    """The question what the action of a past step was."""
 
     t: int
 
     @classmethod
     def make(cls, account: Account, rng: random.Random) -> Iterator[ExamQuestion]:
-        """Yield all steps but the last one, whose action the observation shows."""
+        """Yield all steps but the last, whose action the observation shows."""
         for t in shuffled(range(1, account.now), rng):
             text = draw_wording("did", rng, **_times(account, t))
             yield cls(text, account.moments[t].step.action, account.now - t, t)
@@ -248,14 +248,14 @@ class Did(ExamQuestion, kind="did", title="what was done at step t"):
 
 @dataclasses.dataclass(frozen=True)
 class OrderQuestion(ExamQuestion, kind="order", title="which came first"):
-    """A question which of two rooms was entered first, or which of two things was taken."""
+    """The question which of two rooms was entered, or which of two things was taken, first."""
 
     earlier: Triple
     later: Triple
 
     @classmethod
     def make(cls, account: Account, rng: random.Random) -> Iterator[ExamQuestion]:
-        """Yield pairs of the same sort, without what was true from the start."""
+        """Yield pairs of rooms or of things, without those true from the start."""
         past = {fact for moment in account.moments for fact in moment.known}
         entered = sorted(f for f in past if f.subject == PLAYER and f.relation in LOCATIONS)
         taken = sorted(f for f in past if f.object == INVENTORY)
@@ -282,7 +282,7 @@ class OrderQuestion(ExamQuestion, kind="order", title="which came first"):
 
 @dataclasses.dataclass(frozen=True)
 class Route(ExamQuestion, kind="route", title="way from A to B", about=("source", "target")):
-    """A question for the way from one room to another that is not next to it."""
+    """The question for the way between two rooms that are not adjacent."""
 
     source: str
     target: str
@@ -291,7 +291,7 @@ class Route(ExamQuestion, kind="route", title="way from A to B", about=("source"
 
     @classmethod
     def make(cls, account: Account, rng: random.Random) -> Iterator[ExamQuestion]:
-        """Yield pairs of rooms at least two moves apart, over known ways."""
+        """Yield pairs of rooms at least two moves apart by known ways."""
         ways = _map(account)
         true = frozenset((a, b) for a, found in ways.items() for b in found)
         possible = frozenset(
@@ -309,7 +309,7 @@ class Route(ExamQuestion, kind="route", title="way from A to B", about=("source"
                 yield cls(text, " - ".join(way), account.age(facts), source, target, true, possible)
 
     def grade(self, reading: RecallReading) -> Verdict:
-        """Grade the shortest way that is said: every part of it must be true."""
+        """Grade the shortest stated way, every part of which must be true."""
         ways: dict[str, list[str]] = {}
         for subject, relation, obj in reading.now.live():
             if direction_of(relation):
@@ -325,7 +325,7 @@ class Route(ExamQuestion, kind="route", title="way from A to B", about=("source"
 
 @dataclasses.dataclass(frozen=True)
 class Inside(ExamQuestion, kind="inside", title="room of what holds X", about=("thing",)):
-    """A question for the room of what holds something: two facts in a row."""
+    """The question for the room of a thing's holder, which takes two facts."""
 
     thing: str
     holder: str
@@ -351,7 +351,7 @@ class Inside(ExamQuestion, kind="inside", title="room of what holds X", about=("
 
 @dataclasses.dataclass(frozen=True)
 class Count(ExamQuestion, kind="count", title="how many in A", about=("holder",)):
-    """A question how many things are in or on something of which all contents were seen."""
+    """The question how many things are in or on a holder whose contents were all seen."""
 
     holder: str
     things: frozenset[str]
@@ -373,21 +373,21 @@ class Count(ExamQuestion, kind="count", title="how many in A", about=("holder",)
             yield cls(text, str(len(things)), account.age(facts), holder, things)
 
     def grade(self, reading: RecallReading) -> Verdict:
-        """Grade the things: the right number of wrong things is no answer."""
+        """Grade the things themselves, since a right number of wrong things is no answer."""
         said = reading.contents(self.holder)
         return "right" if said == self.things else "wrong" if said else "silent"
 
 
 @dataclasses.dataclass(frozen=True)
 class Unseen(ExamQuestion, kind="unseen", title="never seen", wants_silence=True):
-    """A question where something is that was never seen: silence is right."""
+    """The question where an unseen thing is, to which silence is right."""
 
     thing: str
     place: str
 
     @classmethod
     def make(cls, account: Account, rng: random.Random) -> Iterator[ExamQuestion]:
-        """Yield things of the game whose place was neither seen nor read about."""
+        """Yield things whose place was neither seen nor read about."""
         ever = {thing for t in range(account.now + 1) for thing in account.places(t)}
         texts = dict.fromkeys(moment.step.text.lower() for moment in account.moments)
         located = sorted(f for f in account.moment.facts if f.relation in LOCATIONS)
@@ -406,13 +406,13 @@ class Unseen(ExamQuestion, kind="unseen", title="never seen", wants_silence=True
 class Saw(
     ExamQuestion, kind="saw", title="what came of an action, what a text said", about=("heading",)
 ):
-    """A question for the game's words after an action or under a title, for games without facts."""
+    """The question for the game's text after an action or under a title, without facts."""
 
     heading: str = ""
 
     @classmethod
     def make(cls, account: Account, rng: random.Random) -> Iterator[ExamQuestion]:
-        """Yield answers that came once, to an action done once or under a title of their own."""
+        """Yield texts that occurred once, after an action taken once or under their own title."""
         moments = account.moments
         done = Counter(moment.step.action for moment in moments)
         said = Counter(squeezed(moment.step.text) for moment in moments)
@@ -436,7 +436,7 @@ class Saw(
 
 
 def compared(said: str, answer: str) -> Verdict:
-    """Grade a name: another one is wrong, none is silent."""
+    """Grade a name; another one is wrong, none is silent."""
     return "right" if said == answer else "wrong" if said else "silent"
 
 
@@ -446,12 +446,12 @@ def shuffled(items: Sequence[Item], rng: random.Random) -> list[Item]:
 
 
 def with_article(name: str) -> str:
-    """Return a name in a sentence; rooms called by a letter or number take no article."""
+    """Return a name with its article, which a room with a letter or number does not take."""
     return name if name.startswith("room ") else f"the {name}"
 
 
 def _map(account: Account) -> dict[str, dict[str, Triple]]:
-    """Return known rooms, and for each the next rooms with the fact of the way."""
+    """Return the adjacent rooms of each known room, with the facts of the ways."""
     ways: dict[str, dict[str, Triple]] = {}
     for fact in account.known:
         if direction_of(fact.relation):
@@ -460,20 +460,20 @@ def _map(account: Account) -> dict[str, dict[str, Triple]]:
 
 
 def _path(source: str, target: str, ways: Mapping[str, Iterable[str]]) -> list[str]:
-    """Return the places on the shortest way, both ends included; [] if there is none."""
+    """Return the places on the shortest way with both ends; [] if there is none."""
     moves = shortest_path(source, target, lambda place: {n: n for n in ways.get(place, ())})
     return [source, *(move.place for move in moves)] if moves else []
 
 
 def _title(text: str) -> str:
-    """Return the short first line of a text of several lines, if it is no sentence; else ""."""
+    """Return the short first line of a longer text if it is no sentence, or ""."""
     first, _, rest = text.strip().partition("\n")
     plain = first[:1].isalnum() and first[-1:].isalnum() and len(first.split()) <= _TITLE_WORDS
     return first if rest.strip() and plain else ""
 
 
 def _is_said(fact: Triple, text: str) -> bool:
-    """True if a text names both ends of a fact of a kind that notes state."""
+    """True if a text names both ends of a fact and notes state such facts."""
     text = text.lower()
     of_kind = fact.relation == "opens" or fact.relation in LOCATIONS
     return of_kind and fact.subject in text and fact.object in text

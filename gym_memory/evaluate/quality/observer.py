@@ -1,20 +1,20 @@
-"""Compute what an ideal observer knows who saw the same text, to score a memory against.
+"""Compute the knowledge of an ideal observer of the same text, against which memories are scored.
 
-The engine's facts are known once their names were in the text. No sentence is read and no code
-shared with extraction, so faults are not shared either. At each step the observer sees the room:
-furniture, floor, supporters, open containers, exits, doors, as far as the text has named them; and
-what it holds. It remembers all that until an own action changes it. It also knows
+The observer knows a fact of the engine once its names were in the text. It reads no sentence and
+shares no code with extraction, so they share no faults. At each step it sees the room: furniture,
+floor, supporters, open containers, exits and doors that the text has named, and what it holds. It
+remembers them until an action of its own changes them. It also knows
 
 * a way between two rooms once it was walked, and the way back;
-* the effect of its own actions, and which key fits a lock once it turned;
-* each true fact whose names are together in a writing that was shown whole (the engine lists
-  them): which key opens what, where something is (names in one sentence, or in one that goes on
-  with *it*; of a note in two neighbours), what a recipe requires, what an appliance does;
-* that a thing is locked, not merely shut, once a sentence outside writings names it beside a word
-  for a lock, or once it is in view and shut and no valid action opens it.
+* the effect of its actions, and which key fits a lock once it turned;
+* each true fact whose names are together in a writing shown in full (the engine lists these): which
+  key opens what, where something is (both names in one sentence or in one that continues with *it*;
+  in a note, in adjacent ones), what a recipe requires, what an appliance does;
+* that a thing is locked, not only shut, once a sentence outside writings names it beside a word for
+  a lock, or once it is in view and shut and no valid action opens it.
 
-This is how TextWorld shows things. Other families state in their oracle what each step showed, as
-``visible``; if their world changes unseen, as ``seen``, changes by own actions included.
+This suits TextWorld. The oracle of another family states what each step showed as ``visible`` or,
+if the world changes unseen, as ``seen``, with changes by the agent's actions.
 """
 
 from __future__ import annotations
@@ -41,20 +41,20 @@ _STEMS = {
     "fried": ("fry", "fri"), "roasted": ("roast",), "grilled": ("grill",),
     "frying": ("fry", "fri"), "roasting": ("roast",), "grilling": ("grill",),
 }  # fmt: skip
-"""States and uses, with the beginnings of words for them."""
+"""Prefixes of words for states and uses."""
 _MEAL, _PREPARED_IN = "meal", "is prepared in"
 
 
 class IdealObserver:
-    """An observer that remembers everything it saw in an episode.
+    """An observer that remembers everything seen in an episode.
 
-    ``containers`` are shut if the engine says nothing about it; ``writings`` are names of things
-    and what is written on each, an empty name for what the first text says of the goal.
+    ``containers`` are shut unless the engine says otherwise. ``writings`` maps things to the text
+    on them, and an empty name to what the first text says about the goal.
 
-    ``true`` is all that is true, in the observer's words: a lock that nothing mentioned is shut;
-    ``rough`` is true though not exact: what is in a drawer of the hall is in the hall. ``known`` is
-    part of ``true``, ``past`` was known once and is true no longer, ``shown`` came with the last
-    step.
+    ``true`` has all true facts in the observer's terms, in which an unmentioned lock is only shut.
+    ``rough`` facts are true but inexact: what is in a drawer of the hall is in the hall. ``known``
+    is a part of ``true``; ``past`` was known and is no longer true; the last step brought
+    ``shown``.
     """
 
     def __init__(self, containers: Iterable[str] = (), writings: Iterable[tuple[str, str]] = ()):
@@ -73,14 +73,14 @@ class IdealObserver:
 
     @classmethod
     def of(cls, oracle: Oracle) -> IdealObserver:
-        """Return the observer of an episode, from its oracle at the start."""
+        """Return the observer of an episode, given the oracle at its start."""
         return cls(oracle.objects.get("shut", ()), oracle.objects.get("writings", ()))
 
     def see(self, oracle: Oracle, text: str, action: str = "", actions: Iterable[str] = ()) -> None:
-        """Observe one step: its facts, the action before it and the valid actions.
+        """Observe a step: its facts, the action before it and the valid actions.
 
-        The oracle's ``visible`` replaces all conclusions from text and place. With its ``seen``
-        other changes go unnoticed too, except for a way that was walked.
+        The oracle's ``visible`` replaces all conclusions from text and place. With ``seen``, other
+        changes go unnoticed too, except for a walked way.
         """
         world = _WorldFacts(self._completed(oracle.facts))
         visible, seen = oracle.objects.get("visible"), oracle.objects.get("seen")
@@ -113,18 +113,18 @@ class IdealObserver:
         self._facts, self.room = world.facts, world.room
 
     def is_scored(self, fact: Triple) -> bool:
-        """True if the engine can decide whether a fact of this kind is true."""
+        """True if the engine can decide facts of this kind."""
         subject, relation, obj = fact
         if relation in VERBATIM or relation in ACTION_RESULTS or relation == "mentions":
             return False
-        if relation == "used for":  # true of all kitchens, those without the appliance too
+        if relation == "used for":  # true of every kitchen, even without the appliance
             return any(subject == known.subject for known in self._facts)
         if relation == "is" and obj in (*_OPENNESS, "empty"):
             return subject not in self._untracked
         return True
 
     def _completed(self, facts: frozenset[Triple]) -> frozenset[Triple]:
-        """Add the facts that the engine leaves out, remove those that it forgets to end."""
+        """Add facts that the engine omits, and remove those that it fails to end."""
         gone = {f.subject for f in facts if f.relation == "is" and f.object == "consumed"}
         tracked = {f.subject for f in facts if f.relation == "is" and f.object in _OPENNESS}
         self._untracked = self._containers - tracked
@@ -139,7 +139,7 @@ class IdealObserver:
         return Triple(thing, "is", state) in self._facts
 
     def _in_words(self, facts: Iterable[Triple]) -> frozenset[Triple]:
-        """Return facts with *closed* for locks that nothing mentioned."""
+        """Return facts in which unmentioned locks are *closed*."""
         return frozenset(
             fact._replace(object="closed")
             if fact.object == "locked" and fact.subject not in self._locked
@@ -148,12 +148,12 @@ class IdealObserver:
         )
 
     def _walked(self, world: _WorldFacts) -> Iterable[Triple]:
-        """Return the way that was just walked, in both directions."""
+        """Return the way just walked, in both directions."""
         ends = {self.room, world.room}
         return (fact for fact in world.ways if {fact.subject, fact.object} == ends)
 
     def _shown(self, world: _WorldFacts, text: str, action: str) -> frozenset[Triple]:
-        """Return the true facts that a text shows."""
+        """Return the true facts shown by a text."""
         said = spaced(f"{action}. {text}")
         self._named |= {name for name in world.names - self._named if spaced(name) in said}
         self._named |= world.held
@@ -181,13 +181,13 @@ class IdealObserver:
         return frozenset({*in_view, *read, *turned, *self._walked(world)})
 
     def _turned(self, lock: str, world: _WorldFacts) -> bool:
-        """True if a key was just turned in a lock."""
+        """True if the last action turned a key in a lock."""
         before = next((state for state in _OPENNESS if self._was(lock, state)), None)
         return {before, world.openness.get(lock)} == {"locked", "closed"}
 
 
 class _WorldFacts:
-    """All that is true after a step, sorted by what it is about."""
+    """The true facts after a step, by topic."""
 
     def __init__(self, facts: frozenset[Triple]):
         self.facts = facts
@@ -214,7 +214,7 @@ class _WorldFacts:
 
     @property
     def roughly(self) -> set[Triple]:
-        """Return the places of holders as places of their contents."""
+        """Return contents with the places of their holders."""
         within = {f.subject: f.object for f in self.facts if f.relation in LOCATIONS}
         return {
             Triple(thing, "is in", within[holder])
@@ -239,7 +239,7 @@ class _WorldFacts:
 
     @property
     def held(self) -> set[str]:
-        """Return what the player holds, which the inventory names at every step."""
+        """Return the held things, which the inventory names at each step."""
         return {fact.subject for fact in self._inside.get(INVENTORY, ())}
 
     @property
@@ -247,11 +247,11 @@ class _WorldFacts:
         return {name for fact in self.facts for name in _names(fact)}
 
     def written_on(self, name: str, writing: str) -> set[Triple]:
-        """Return the facts all of whose names are in a writing on something."""
+        """Return the facts whose names are all in one writing."""
         said = spaced(f"{name} {writing}")
         words = said.split()
         sentences = [spaced(sentence) for sentence in _scoring_sentences(writing)]
-        near = [  # sentences in which names occur together
+        near = [  # sentences that have names together
             f"{spaced(name)}{a}{b if name or b.startswith(' it ') else ' '}"
             for a, b in pairwise([*sentences, " "])
         ]
@@ -289,7 +289,7 @@ def _names(fact: Triple) -> frozenset[str]:
 
 
 def squeezed(text: str) -> str:
-    """Return a text in lower case, without quotation marks and superfluous blanks."""
+    """Return a text in lower case, without quotation marks and extra blanks."""
     return " ".join(text.lower().replace("'", " ").replace('"', " ").split())
 
 

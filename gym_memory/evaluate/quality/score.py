@@ -1,19 +1,20 @@
-"""Score a memory's graph against what an ideal observer of the same text would know.
+"""Score a memory's graph against the knowledge of an ideal observer of the same text.
 
-Per step, then averaged over the steps of all episodes:
+Measured per step and averaged over the steps of all episodes:
 
-* *precision*: of the live facts that the observer can judge, the share that it knows to be true;
-* *unproven*: share of the live facts that it cannot judge: true, but not stated by any text;
-* *recall*: share of what the observer knows that is live in the graph;
-* *staleness*: share of the live facts that the observer knows to be true no longer;
-* *recall@k*: of the facts that the next action needs and the present text does not show, the
-  share among the first k recalled facts, and the share that some recalled observation states.
-  Counted for policies that play the engine's solution, whose actions are all needed.
+* *precision*: the share of the live facts known to be true, among those that the observer can
+  judge;
+* *unproven*: the share of the live facts that it cannot judge: true, but stated by no text;
+* *recall*: the share of its knowledge that is live in the graph;
+* *staleness*: the share of the live facts that it knows to be no longer true;
+* *recall@k*: of the facts that the next action needs and the present text does not show, the share
+  among the first k recalled facts, and the share in recalled observations. Only for policies that
+  play the engine's solution, whose actions are all needed.
 
-The map has measures of its own (:mod:`~gym_memory.evaluate.quality.truth`).
+The map has its own measures (:mod:`~gym_memory.evaluate.quality.truth`).
 
-The paper (AriGraph, Appendix C) gives growth and update rate instead (Figures 5 and 6): live facts
-and facts replaced per step, which are here too.
+The paper (AriGraph, Appendix C, Figures 5 and 6) reports growth and update rate, live facts and
+replaced facts per step, which are here too.
 """
 
 from __future__ import annotations
@@ -55,12 +56,12 @@ _NO_MAP = MapTruth()
 
 @dataclasses.dataclass(frozen=True)
 class EpisodeQuality:
-    """An episode, step by step; the reset is step 0.
+    """The measures of an episode by step; the reset is step 0.
 
-    ``precision``, ``recall``, ``staleness`` and ``unproven`` are shares in [0, 1], one a step;
-    ``live``, ``added`` and ``retired`` count facts. Over all steps, ``needed`` facts were needed
-    and not in view; ``found`` of them were among the first k recalled facts, for each k of ``KS``,
-    and ``observed`` were stated by a recalled observation.
+    ``precision``, ``recall``, ``staleness`` and ``unproven`` are shares in [0, 1]; ``live``,
+    ``added`` and ``retired`` count facts. Over all steps, ``needed`` facts were needed and not in
+    view. Of these, ``found`` were among the first k recalled facts, for each k of ``KS``, and
+    ``observed`` were in a recalled observation.
     """
 
     env: str
@@ -113,7 +114,7 @@ class Quality:
 
 
 def summarize(episodes: Iterable[EpisodeQuality]) -> list[Quality]:
-    """Return one row an environment and policy, in order of first appearance."""
+    """Return a row per environment and policy, in order of first appearance."""
     groups = grouped(episodes, lambda episode: (episode.env, episode.policy))
     return [_mean(env, policy, group) for (env, policy), group in groups.items()]
 
@@ -142,7 +143,7 @@ def _mean(env: str, policy: str, group: Sequence[EpisodeQuality]) -> Quality:
 
 
 def curves(episodes: Sequence[EpisodeQuality]) -> tuple[list[float], list[float]]:
-    """Return mean live facts and mean retired facts at each step that some episode reached."""
+    """Return the mean numbers of live and of retired facts at each step."""
     longest = max((len(episode.live) for episode in episodes), default=0)
     live = np.full((len(episodes), longest), np.nan)
     retired = np.full((len(episodes), longest), np.nan)
@@ -156,10 +157,10 @@ def curves(episodes: Sequence[EpisodeQuality]) -> tuple[list[float], list[float]
 
 
 def measure(job: Job, *, noise: float = 0.0) -> EpisodeQuality:
-    """Play an episode and score the memory's graph at every step.
+    """Play an episode and score the memory's graph at each step.
 
-    ``noise`` is the probability that a step plays an :func:`odd_command` instead of the policy's
-    action. A memory without a graph is an InvalidArgumentError.
+    With probability ``noise``, a step plays an :func:`odd_command` instead of the policy's action.
+    A memory without a graph is an InvalidArgumentError.
     """
     env, policy = job.make_env(), make_policy(job.policy)
     try:
@@ -180,7 +181,7 @@ def measure(job: Job, *, noise: float = 0.0) -> EpisodeQuality:
 
 
 class GraphScorer:
-    """The scores of a memory's graph at every step of an episode."""
+    """The scores of a memory's graph at each step of an episode."""
 
     def __init__(self, env: gym.Env[Any, Any], noise: float, seed: int, *, counts_needs: bool):
         self.series: dict[str, list[Any]] = {}
@@ -194,7 +195,7 @@ class GraphScorer:
         self._stated: dict[Triple, list[str]] = {}
 
     def choose(self, action: str) -> str:
-        """Return the policy's action, or now and then an odd command."""
+        """Return the policy's action or, at random, an odd command."""
         if self._noise and self._rng.random() < self._noise:
             return odd_command(self._rng, [f.subject for f in self._observer.shown])
         if self._counts_needs:
@@ -202,11 +203,11 @@ class GraphScorer:
         return action
 
     def see(self, sight: StepSight) -> None:
-        """Score what is remembered after a step."""
+        """Score the graph after a step."""
         obs, observer, oracle = sight.obs, sight.observer, sight.oracle
         graph, t = self._env.get_wrapper_attr("memory").graph, sight.info["moves"]
         self.map.see(oracle, obs["text"], sight.action, graph)
-        undecided = oracle.objects.get("undecided", ())  # relations that the engine does not know
+        undecided = oracle.objects.get("undecided", ())  # relations unknown to the engine
         live = {
             fact
             for fact in graph.live()
@@ -234,7 +235,7 @@ class GraphScorer:
         self._obs, self._observer = obs, observer
 
     def _count_needs(self, action: str) -> None:
-        """Count what the action needs, the text does not show, and the memory recalled."""
+        """Count the needed facts that the text does not show, and the recalled ones."""
         observer = self._observer
         hidden = needed_facts(action, observer.known, observer.room) - observer.shown
         recalled = [Triple(*fact) for fact in self._obs["triples"]]
@@ -252,10 +253,10 @@ def _squeezed(text: str) -> str:
 
 
 def needed_facts(action: str, known: Iterable[Triple], room: str) -> set[Triple]:
-    """Return the known facts that one must have to choose an action.
+    """Return the known facts needed to choose an action.
 
-    For a move: where it leads. Else: facts between the things that it names, what is to be done
-    with them, and where they are if that is here or in the inventory.
+    For a move, its destination. Otherwise the facts between the named things, what must be done
+    with them, and their places if these are here or the inventory.
 
     >>> known = [Triple("egg", "needs to be", "fried"), Triple("stove", "used for", "frying"),
     ...          Triple("egg", "is in", "inventory"), Triple("salt", "is in", "inventory")]
@@ -295,7 +296,7 @@ _ON_TWO = (
 
 
 def odd_command(rng: np.random.Generator, names: Iterable[str]) -> str:
-    """Return a command that a player might type: other words, or one that is refused."""
+    """Return a command as a person might type it, in other words or to be refused."""
     things = sorted(set(names)) or ["nothing"]
 
     def thing() -> str:
@@ -310,11 +311,11 @@ def odd_command(rng: np.random.Generator, names: Iterable[str]) -> str:
 
 
 _WINDOW_STEPS = 5
-"""Steps over which the curve of updates is averaged."""
+"""Window, in steps, of the mean in the curve of updates."""
 
 
 def row_record(row: Quality) -> dict[str, Any]:
-    """Return a row as JSON values; what could not be counted is null."""
+    """Return a row as JSON values, null for what was not counted."""
     record = dataclasses.asdict(row) | {"map": row.map.shares}
     return {name: _plain(value) for name, value in record.items()}
 
@@ -330,7 +331,7 @@ def _plain(value: Any) -> Any:
 
 
 def quality_record(episodes: Sequence[EpisodeQuality], **settings: Any) -> dict[str, Any]:
-    """Return all as JSON values: rows, the worst episode of each, curves, tasks, settings."""
+    """Return JSON values: rows with their worst episodes, curves, tasks and settings."""
     groups = grouped(episodes, lambda episode: f"{episode.env}, {episode.policy}")
     return {
         "settings": settings,

@@ -1,16 +1,16 @@
-"""Compare the map in a memory with the engine's, step by step, without a judge.
+"""Compare a memory's map with the engine's, step by step.
 
 * *place*: the share of steps at which the memory's place of the agent is the engine's;
-* *exit precision*: of the exits that the memory holds for that place, known ways included, the
-  share that the engine confirms;
-* *exit recall*: of the engine's exits there, the share in the memory, among those whose direction a
-  text at the place named or that were walked;
-* *ways*: of the ways that the memory holds from there and the engine knows, the share that leads
-  where the engine says;
+* *exit precision*: of the memory's exits of that place, known ways included, the share that the
+  engine confirms;
+* *exit recall*: of the engine's exits there that were walked, or whose direction a text at the
+  place named, the share in the memory;
+* *ways*: of the memory's ways from there that the engine knows, the share with the right
+  destination;
 * *objects*: of the engine's things there and in hand whose noun a text named, the share that the
   memory knows.
 
-Exits and objects are counted where the place is right. An engine that states no place has no score.
+Exits and objects are counted only if the place is right. An engine without places has no score.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class MapWatch:
         self._at = ""
 
     def see(self, oracle: Oracle, text: str, action: str, graph: TemporalGraph) -> None:
-        """Count one step: what is true after it, what it showed, and what the memory holds."""
+        """Count a step, given the truth after it, its text and the memory."""
         place = next((_plain(f.object) for f in oracle.facts if f[:2] == (PLAYER, "is in")), "")
         if not place:
             return
@@ -115,7 +115,7 @@ def _was_named(name: str, words: set[str]) -> bool:
 
 
 def _exits(facts: Iterable[Triple], place: str) -> dict[str, str]:
-    """Return the exits of a place and where each leads, "" for unknown."""
+    """Return the exits of a place with their destinations, "" if unknown."""
     exits: dict[str, str] = {}
     for subject, relation, obj in facts:
         if relation == EXIT and _plain(subject) == place:
@@ -127,7 +127,7 @@ def _exits(facts: Iterable[Triple], place: str) -> dict[str, str]:
 
 
 def _things_at(facts: Iterable[Triple], place: str) -> Iterator[str]:
-    """Yield the things at a place or in hand, also in or on something there."""
+    """Yield the things at a place or in hand, with their contents."""
     holders = {f.subject: f.object for f in facts if f.relation in LOCATIONS}
     for thing in sorted(holders.keys() - {PLAYER}):
         holder = holders[thing]
@@ -140,7 +140,7 @@ def _things_at(facts: Iterable[Triple], place: str) -> Iterator[str]:
 
 
 def _is_known(thing: str, known: Iterable[frozenset[str]]) -> bool:
-    """True if the memory has a thing of this noun whose other words do not contradict it."""
+    """True if the memory has a thing with this noun and no contradicting word."""
     words, noun = set(thing.split()), head_noun(thing)
     return any(noun in name and (name <= words or words <= name) for name in known)
 
