@@ -289,18 +289,22 @@ def smollm_gpu() -> str:
 
 
 def sb3() -> str:
-    """Tabulate SB3's PPO on Cooking rl-4 by memory; see rl/sb3.py."""
+    """Tabulate SB3's PPO on Cooking rl-4 by memory and weight of entropy; see rl/sb3.py."""
     names = {"arigraph": "MaskablePPO, `arigraph`", "ppo": "PPO, `arigraph`",
              "none": "MaskablePPO, `none`"}  # fmt: skip
-    found: dict[str, list[dict[str, Any]]] = {}
+    found: dict[tuple[str, float], list[dict[str, Any]]] = {}
     for row in read("rl/sb3.json"):
-        found.setdefault(row["arm"], []).append(row)
+        found.setdefault((row["arm"], row["ent_coef"]), []).append(row)
     rows = []
     for arm, title in names.items():
-        if own := found.get(arm):
+        for entropy in sorted(weight for name, weight in found if name == arm):
+            own = found[arm, entropy]
+            seeds = ", ".join(str(row["seed"]) for row in own)
             steps = ", ".join(f"{row['curve'][-1][0]:,}" for row in own)
             minutes = ", ".join(f"{row['cpu_seconds'] / 60:.0f}" for row in own)
             scores = by_seed({row["seed"]: row["scores"] for row in own})
-            rows.append([title, steps, minutes, str(len(own[0]["scores"])), scores])
-    heads = ["learner, memory", "steps", "CPU minutes", "n", "score by training, 95 %"]
+            n = str(len(own[0]["scores"]))
+            rows.append([title, f"{entropy}", seeds, steps, minutes, n, scores])
+    heads = ["learner, memory", "`ent_coef`", "seeds", "steps", "CPU minutes", "n"]
+    heads.append("score by training, 95 %")
     return markdown_table(heads, 1, rows)
