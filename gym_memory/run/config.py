@@ -1,6 +1,6 @@
-"""Runs as data: the configuration, the jobs in it, and the rows that they yield.
+"""Runs as data: configuration, jobs and result rows.
 
-A job is one seed of one environment x memory x policy under one protocol. Jobs share nothing, so
+A job is one seed of one environment x memory x policy under one protocol. Jobs are independent, so
 results depend neither on the number of workers nor on the order of play.
 """
 
@@ -42,14 +42,14 @@ SINGLE_EPISODE = Spec("single_episode")
 """The default protocol."""
 _MOST_SEEDS = 1_000_000
 _MOST_JOBS = 100_000
-"""Most jobs of a run, so that a folder by a stranger is read in seconds."""
+"""Most jobs of a run, so that an untrusted folder is read in seconds."""
 _LISTS = {"envs": str, "memories": str, "policies": str, "seeds": int, "plugins": str}
-"""Lists of a configuration, and their contents."""
+"""Lists of a configuration and what they contain."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Job:
-    """One seed of one combination; names that are given as text are parsed here."""
+    """One seed of one combination; names may be given as text."""
 
     env: Spec
     memory: Spec
@@ -66,7 +66,7 @@ class Job:
 
     @property
     def config(self) -> str:
-        """Return a hash of everything but the seed: equal for the jobs of one cell of the table."""
+        """Return a hash of all but the seed, equal for the jobs of one cell of the table."""
         record = {k: v for k, v in dataclasses.asdict(self).items() if k != "seed"}
         return hashlib.sha256(json.dumps(record, sort_keys=True).encode()).hexdigest()[:16]
 
@@ -77,20 +77,20 @@ class Job:
 
     @property
     def kept(self) -> Kept:
-        """Return what the memory keeps between jobs: nothing without a store."""
+        """Return the memory's use of earlier jobs, none without a store."""
         settings = self.memory.kwargs
         stores = any(k == "store" or "store=" in unquote(str(v)) for k, v in settings.items())
         return ("frozen" if settings.get("learn") is False else "online") if stores else "empty"
 
     @property
     def steps_file(self) -> str:
-        """Return the name of the file of its recorded steps, in the folder ``steps`` of a run."""
+        """Return the name of its file in the run's folder ``steps``."""
         return f"{self.config}-seed{self.seed}.jsonl.gz"
 
     def make_env(self, isolate: str = "none") -> Any:
-        """Build the environment with its memory, under the settings that the protocol fixes.
+        """Build the environment with its memory, under the protocol's settings.
 
-        ``isolate`` is that of :func:`.make_env`, where the environment does not say.
+        ``isolate`` is the default for :func:`.make_env`.
         """
         spec = self.env
         for key, value in make_protocol(self.protocol).environment.items():
@@ -114,16 +114,16 @@ class EpisodeRow:
 
     @property
     def panel(self) -> str:
-        """Return the panel that was played, ``NAME@DIGEST``; empty for any other environment."""
+        """Return the panel, ``NAME@DIGEST``; empty for any other environment."""
         return panel_in(self.result.backend_version)
 
     @property
     def terms(self) -> Terms:
-        """Return the terms of the episode, to cite with its score."""
+        """Return the terms of the episode, with which its score is cited."""
         return make_protocol(self.job.protocol).terms(self.trial, self.job.kept)
 
     def to_json(self) -> dict[str, Any]:
-        """Return a flat record, with the citation for a reader."""
+        """Return a flat record, with a citation for readers."""
         job = dataclasses.asdict(self.job)
         pinned = job.pop("task_id")
         terms = self.terms
@@ -159,11 +159,11 @@ class EpisodeRow:
 
 
 _PANEL = re.compile(r"(?:^| )panel (\S+@[0-9a-f]{12})(?= |$)")
-"""The panel in a backend's version, where every episode and folder carries it."""
+"""The panel in a backend's version, which all episodes and folders record."""
 
 
 def panel_in(version: str) -> str:
-    """Return the panel in a backend's version, ``NAME@DIGEST``; empty without one.
+    """Return the panel in a backend's version, ``NAME@DIGEST``, or an empty string.
 
     >>> panel_in("jericho 3.3.1 panel gata-1@0123456789ab textworld 1.7.0")
     'gata-1@0123456789ab'
@@ -173,11 +173,11 @@ def panel_in(version: str) -> str:
 
 
 _UNKNOWN = ("normalized", "success")
-"""Fields that may be None if nothing defines the best score or a win."""
+"""Fields that are None if the best score or a win is undefined."""
 
 
 def _check_types(found: Any, example: Any) -> None:
-    """Raise TypeError or ValueError if a field has another type than the example's."""
+    """Raise TypeError or ValueError if a field's type differs from the example's."""
     for field in dataclasses.fields(found):
         value, kind = getattr(found, field.name), type(getattr(example, field.name))
         if value is None and field.name in _UNKNOWN:
@@ -207,8 +207,8 @@ def check_result(result: EpisodeResult) -> None:
 class RunConfig:
     """A comparison: every environment x memory x policy x budget x seed.
 
-    Names that are given as text are parsed here. Several ``budgets`` make a sweep. ``task_id`` pins
-    one task instance for every seed; ``plugins`` are modules that every worker imports.
+    Names may be given as text. Several ``budgets`` make a sweep. ``task_id`` is the task instance
+    of all seeds, if not empty; ``plugins`` are modules that each worker imports.
     """
 
     envs: tuple[Spec, ...]
@@ -255,7 +255,7 @@ class RunConfig:
         make_protocol(self.protocol)
 
     def jobs(self) -> list[Job]:
-        """Return all jobs; seeds change slowest, so an unfinished run is even over its cells."""
+        """Return all jobs; seeds vary slowest, so an unfinished run is balanced over its cells."""
         return [
             Job(env, memory, policy, seed, self.protocol, budget, self.task_id)
             for seed in self.seeds
@@ -268,7 +268,7 @@ class RunConfig:
     def to_json(self) -> dict[str, Any]:
         """Return plain values, equal for equal configurations.
 
-        Budgets are called ``budget``, a number if there is one, as in results before sweeps.
+        ``budget`` is a number if there is only one, as in results before sweeps.
         """
         names = {"budgets": "budget"}
         record = {

@@ -1,7 +1,7 @@
-"""The one loop: a policy plays an episode of an environment.
+"""The loop in which a policy plays an episode of an environment.
 
-Policies of every kind go through :func:`rollout`, so their numbers can be compared. It measures
-and returns; it neither prints nor writes.
+All policies go through :func:`rollout`, so their results are comparable. It measures an episode,
+and neither prints nor writes.
 """
 
 from __future__ import annotations
@@ -21,24 +21,23 @@ from gym_memory.llm import Meter, episode_usage, logged_calls
 __all__ = ["EpisodeResult", "OnStep", "rollout"]
 
 _KEPT = ("max_depth",)
-"""Numbers of an episode's last info that its row keeps."""
+"""Keys of an episode's last info whose values the row keeps."""
 
 OnStep = Callable[[int, dict[str, Any]], None]
-"""Takes the number of the step (0: the reset) and its info."""
+"""A function of the number of the step (0 for the reset) and its info."""
 
 
 @dataclasses.dataclass(frozen=True)
 class EpisodeResult:
     """The measurements of an episode.
 
-    ``score`` is in the backend's own points, ``max_score`` 0 and ``normalized`` None where the best
-    one is unknown; ``success`` and ``lost`` are the backend's own, None where nothing says what a
-    win is. ``tokens`` are the mean of the recalls shown, ``memory_ms`` the mean of a step's update
-    and recall. ``counters`` are those of policy, memory and models, ``curve`` points ``(step,
-    value)`` where the value changed. ``failed`` says why an episode was not played to its end,
-    ``detail`` more of it. ``notes`` are what a reader is to know of the memory and of the calls of
-    language models: recalls over the budget, why the first call failed, what was cut or estimated.
-    ``models`` are those that answered, by the names that their servers give.
+    ``score`` is in the backend's points; ``max_score`` is 0 and ``normalized`` None if the best
+    score is unknown. ``success`` and ``lost`` are the backend's own, None if it does not define a
+    win. ``tokens`` is the mean of the recalls, ``memory_ms`` the mean of a step's update and
+    recall. ``counters`` are those of policy, memory and models; ``curve`` has points ``(step,
+    value)`` where the value changed. ``failed`` says why an episode is incomplete, with more in
+    ``detail``. ``notes`` tell a reader about recalls over the budget, failed calls of models, and
+    what was cut or estimated. ``models`` names the models that answered, as their servers do.
     """
 
     task_id: str = ""
@@ -63,20 +62,20 @@ class EpisodeResult:
     models: tuple[str, ...] = ()
 
     CLOCKS = ("memory_ms", "seconds")
-    """Fields with measured times: all others are equal in two runs of the same episode."""
+    """Fields with measured times; the others are equal in two runs of an episode."""
 
     @classmethod
     def failure(cls, reason: str, detail: str = "", **known: Any) -> EpisodeResult:
-        """Return the result of an interrupted episode: score 0, whatever was reached before."""
+        """Return the result of an interrupted episode, whose score is 0."""
         return cls(failed=reason or "failed", detail=detail, **known)
 
     @property
     def value(self) -> float:
-        """Return the value to compare: the normalized score, or the score if that is None."""
+        """Return the normalized score, or the score if that is None."""
         return self.score if self.normalized is None else self.normalized
 
     def with_usage(self, meter: Meter) -> EpisodeResult:
-        """Return the result with the usage of language models; without a call, the same."""
+        """Return the result with the usage of language models, if any."""
         if not meter.by_role():
             return self
         usage = meter.counters()
@@ -92,12 +91,12 @@ class EpisodeResult:
 
     @property
     def priced(self) -> bool:
-        """True if the price of every call is known, so that ``cost_usd`` is the cost."""
+        """True if all calls have a known price, so that ``cost_usd`` is complete."""
         return not self.counters.get("llm_unpriced")
 
     @property
     def stopped(self) -> bool:
-        """True if a limit of money or tokens ended the episode; it can be continued."""
+        """True if a limit of money or tokens ended the episode, which can be continued."""
         return self.failed.startswith(BudgetExceededError.__name__)
 
 
@@ -112,17 +111,16 @@ def rollout(
     returns: bool = False,
     on_step: OnStep | None = None,
 ) -> EpisodeResult:
-    """Play one episode and return what was measured; errors of environment and policy pass through.
+    """Play one episode and measure it; errors of environment and policy pass through.
 
     Args:
         env: An environment, usually with a memory in its observation.
         policy: The player, or a function ``act(obs, info) -> str``.
         seed: Seed of the environment's reset.
-        task_id: Pins a task instance; empty lets ``seed`` choose.
-        policy_seed: Seed of the policy's own chance; ``seed`` when None.
-        limit: Steps after which the episode is cut, besides the environment's own limit.
-        returns: True if the policy may go back to states that it kept, until the limit; each step
-            counts, going back does not.
+        task_id: Task instance; empty to choose it by ``seed``.
+        policy_seed: Seed of the policy; ``seed`` if None.
+        limit: Most steps of the episode, in addition to the environment's limit.
+        returns: Whether the policy may go back to kept states until the limit; it takes no step.
         on_step: Called after the reset and after every step.
     """
     policy = make_policy(policy)
@@ -160,7 +158,7 @@ def rollout(
             obs = next_obs
             tally.add(info)
         if limit is not None and env.has_wrapper_attr("finish"):
-            env.get_wrapper_attr("finish")()  # a memory learns from an episode that was cut, too
+            env.get_wrapper_attr("finish")()  # a memory also learns from a truncated episode
         result = tally.result()
     return result.with_usage(meter)
 
@@ -187,11 +185,11 @@ class _Tally:
         return total
 
     def counts(self, info: dict[str, Any]) -> bool:
-        """True if a step was taken, unlike a free operation on the memory."""
+        """True if a step was taken and not a free operation on the memory."""
         return not ("written" in info and info["written"].free)
 
     def add(self, info: dict[str, Any]) -> None:
-        """Count one observation: the reset's or a step's."""
+        """Count one observation, of the reset or a step."""
         self.steps += self.counts(info)
         self._shown += 1
         self._info = info

@@ -1,6 +1,7 @@
-"""Protocols: the number of episodes a seed, and their scoring.
+"""Protocols: the number of episodes per seed, and their scoring.
 
-Each has a name and parameters, ``trials?k=3``. Results of different protocols never share a table.
+Each has a name and parameters, such as ``trials?k=3``. Results of two protocols never share a
+table.
 """
 
 from __future__ import annotations
@@ -33,9 +34,9 @@ __all__ += ["make_protocol"]
 
 
 Play = Callable[..., EpisodeResult]
-"""``play(limit=None, returns=False)``: one more episode of the same task, environment, memory.
+"""``play(limit=None, returns=False)``: one more episode of the same task and memory.
 
-See :func:`.rollout` for the two.
+The arguments are those of :func:`.rollout`.
 """
 
 
@@ -45,7 +46,7 @@ PROTOCOLS = Registry("protocol", "gym_memory.protocols", components.PROTOCOLS)
 class JobScore(NamedTuple):
     """The value (:attr:`.EpisodeResult.value`) of one seed's episodes, and their steps.
 
-    ``success`` is None where nothing says what a win is; ``curve`` as in the result.
+    ``success`` is None if a win is undefined; ``curve`` is that of the result.
     """
 
     score: float
@@ -55,7 +56,7 @@ class JobScore(NamedTuple):
 
 
 class EpisodePlayer(ABC):
-    """The means by which a protocol plays the episodes of one job."""
+    """A player of the episodes of one job, for protocols."""
 
     env: Any
     policy: Any
@@ -63,25 +64,24 @@ class EpisodePlayer(ABC):
 
     @abstractmethod
     def play(self, *, limit: int | None = None, returns: bool = False) -> EpisodeResult:
-        """Play one more episode of the job's task; for the arguments see :func:`.rollout`."""
+        """Play one more episode of the job's task, see :func:`.rollout`."""
 
     @abstractmethod
     def play_by(self, episode: Callable[[OnStep], EpisodeResult]) -> EpisodeResult:
-        """Play one more episode by a function, which is given what to call at each step."""
+        """Play one more episode by a function of the callback for each step."""
 
 
 Kept = Literal["empty", "frozen", "online"]
-"""Use of a memory's earlier episodes: none, for reading only, or to learn on."""
+"""Use of earlier episodes by a memory: none, read-only, or with more learning."""
 
 
 class Terms(NamedTuple):
     """The terms of an episode, with which its score is cited.
 
     Attributes:
-        memory: The memory over episodes: ``empty`` at the start, kept and ``frozen``, or kept and
-            still learning (``online``).
-        order: How the tasks follow each other; empty where the order changes no result.
-        same_task: Whether an earlier episode of the very task may be recalled.
+        memory: ``empty`` at the start, kept and ``frozen``, or kept and learning (``online``).
+        order: Order of the tasks; empty if it changes no result.
+        same_task: Whether earlier episodes of the same task may be recalled.
     """
 
     memory: Kept
@@ -96,7 +96,7 @@ class Protocol(ABC):
     """Settings of the environment that the protocol fixes."""
 
     def terms(self, trial: int, kept: Kept) -> Terms:
-        """Return the terms of an episode; ``kept`` is the memory's use of earlier jobs."""
+        """Return the terms of an episode, given the memory's use of earlier jobs (``kept``)."""
         return Terms("online", "trials of one task", True)
 
     @abstractmethod
@@ -121,10 +121,10 @@ class OneTask(Protocol):
 
 
 class SingleEpisode(OneTask):
-    """One episode a seed; the memory is empty at its start."""
+    """One episode per seed, with an initially empty memory."""
 
     def terms(self, trial: int, kept: Kept) -> Terms:
-        """Return those of the memory, which a store fills."""
+        """Return the terms of the memory, which a store may fill."""
         return Terms(kept, "as played" if kept == "online" else "", kept != "empty")
 
     def episodes(self, play: Play) -> Iterator[EpisodeResult]:
@@ -165,7 +165,7 @@ class Trials(OneTask):
 
 
 class RestartBudget(OneTask):
-    """Restarts of one task instance until it is won or the steps are spent; the best counts.
+    """Restarts of one task instance until a win or the last step; the best episode counts.
 
     Args:
         steps: Environment steps in all, >= 1.
@@ -192,13 +192,12 @@ class RestartBudget(OneTask):
 class BestOf(Trials):
     """Several episodes of one task instance, the best of which counts (LDM2, Eq. 5).
 
-    With the memory ``ldm2?batch=each`` every batch memory gives one. The score chooses among them,
-    an upper bound, so an episode that wins is the last one; with ``chooser="model"`` the policy's
-    model does, as in the paper, from what was done and seen. Its choice is one more row, which
-    counts.
+    The memory ``ldm2?batch=each`` gives one episode per batch memory. Choosing by score is an upper
+    bound, and a win ends the trial; with ``chooser="model"`` the policy's model chooses by actions
+    and observations, as in the paper. Its choice is one more row, which counts.
 
     Args:
-        k: Episodes, >= 1; None for one with each batch of the memory.
+        k: Episodes, >= 1; None for one per batch of the memory.
         chooser: ``score`` or ``model``.
     """
 
@@ -208,7 +207,7 @@ class BestOf(Trials):
         self._every, self._by_model = k is None, chooser == "model"
 
     def run(self, player: EpisodePlayer) -> Generator[EpisodeResult, None, None]:
-        """Play the episodes of a job, and the choice among them."""
+        """Play the episodes of a job, and choose among them."""
         if self._every and player.env.has_wrapper_attr("memory"):
             memory = player.env.get_wrapper_attr("memory")
             self.k = max(len(getattr(memory, "batches", ())), 1)
@@ -233,9 +232,9 @@ class BestOf(Trials):
 
 
 class Tales(RestartBudget):
-    """Restarts of a lost game until the steps are spent, as in TALES; the best end counts.
+    """Restarts of a lost game until the last step, as in TALES; the best final score counts.
 
-    A score within an episode counts if the episode ends or is cut there.
+    An episode's score is that of its end or truncation.
 
     Args:
         steps: Environment steps in all, >= 1.
@@ -254,7 +253,7 @@ class Tales(RestartBudget):
 class TestTimeLearning(Trials):
     """Trials of one game, scored by the area under their curve (EvoTest's J-TTL).
 
-    The area is the mean of the trials' last scores. Memory and policy go on from trial to trial.
+    The area is the mean of the trials' final scores. Memory and policy are kept over the trials.
 
     Args:
         k: Trials, >= 1.
@@ -273,9 +272,9 @@ class TestTimeLearning(Trials):
 
 
 class Interactions(RestartBudget):
-    """A budget of steps on one task instance; the policy may go back (GLoW, Go-Explore).
+    """A budget of steps on one task instance, in which the policy may go back (GLoW, Go-Explore).
 
-    Going back to a kept state takes no step; a policy that replays its way there pays for each.
+    Going back to a kept state takes no step; replaying the way there takes its steps.
 
     Args:
         steps: Environment steps in all, >= 1.
@@ -292,7 +291,7 @@ class Interactions(RestartBudget):
 
 
 def _chosen(played: Sequence[EpisodeResult], choose: Callable[[], int | None]) -> EpisodeResult:
-    """Return the episode that a model chooses, without its steps; the first if it gives none."""
+    """Return the episode that a model chooses, or the first one, without its steps."""
     with episode_usage() as meter:
         number = choose() or 0
     result = played[number]

@@ -1,8 +1,8 @@
-"""Protocol ``stream``: tasks in sequence with one memory, then tests that it only reads.
+"""The protocol ``stream``: tasks in sequence with one memory, then read-only tests.
 
-A stream shows what an episode cannot: learning over tasks, transfer, forgetting and growth. Each
-episode of a job is a turn, and its number alone says which phase it belongs to. :class:`Stream`
-orders and scores the turns, :class:`StreamRunner` plays them.
+A stream measures learning over tasks, transfer, forgetting and growth. Each episode of a job is a
+turn, whose number determines its phase. :class:`Stream` orders and scores the turns,
+:class:`StreamRunner` plays them.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _PLUS = re.compile(r"[+\s]+")
 
 
 class Turn(NamedTuple):
-    """One episode of a stream: the environment's number, from 0, and the task's place."""
+    """One episode of a stream: its phase, environment (from 0) and place among the tasks."""
 
     phase: Literal["shown", "learn", "early", "again", "fresh", "late", "test"]
     world: int
@@ -45,7 +45,7 @@ class Turn(NamedTuple):
 
 
 class StoredSize(NamedTuple):
-    """The size of a memory kept over tasks: a hash, characters as JSON, and lessons."""
+    """The hash of a memory over tasks, its size in characters of JSON, and its lessons."""
 
     digest: str
     size: int
@@ -53,7 +53,7 @@ class StoredSize(NamedTuple):
 
 
 def stored_size(memory: Memory, dialect: str) -> StoredSize:
-    """Return the content of a memory when an episode of an unknown task begins."""
+    """Return the content of a memory at the start of an episode of an unknown task."""
     twin = memory.fork()
     twin.begin(Task("", "", dialect), None)
     text = json.dumps(twin.state(), sort_keys=True, default=str)
@@ -62,12 +62,12 @@ def stored_size(memory: Memory, dialect: str) -> StoredSize:
 
 
 class StreamRunner:
-    """The turns of a stream as they are played, with one memory over several environments.
+    """A player of the turns of a stream, with one memory over several environments.
 
-    ``tasks`` has environment and seed of each task of the stream, which orders them.
-    Counters of a result: ``store_items`` and ``store_bytes`` are what it added to the memory, and
-    ``store_changed`` is 1 if it changed what the memory keeps. For a memory of experience
-    ``recalls`` counts its recalls and ``recalls_of_task`` those that show the very task.
+    ``tasks`` has the environment and seed of each task in order. It adds counters to a result:
+    ``store_items`` and ``store_bytes`` are additions to the memory, and ``store_changed`` is 1 if
+    the memory's content changed. For a memory of experience, ``recalls`` counts recalls and
+    ``recalls_of_task`` those that show the same task.
     """
 
     def __init__(self, env: gym.Env[Any, Any], policy: Policy, others: Sequence[str]):
@@ -89,7 +89,7 @@ class StreamRunner:
         return len(raw.get_wrapper_attr("oracle")().walkthrough)
 
     def play(self, turn: Turn, on_step: OnStep) -> EpisodeResult:
-        """Play one turn; the policy's chance depends on the task alone."""
+        """Play one turn; the policy's seed depends on the task alone."""
         if turn.phase in ("early", "late", "test"):
             world, seed = turn.world, len(self.tasks) + turn.place
         else:
@@ -140,7 +140,7 @@ class StreamRunner:
         return dataclasses.replace(result, counters={**result.counters, **grown})
 
     def close(self) -> None:
-        """Close the further environments; the job's own is put back."""
+        """Close the other environments and restore the job's own."""
         self._holder.env = self._raw[0]
         for raw in self._raw[1:]:
             with suppress(Exception):
@@ -148,13 +148,13 @@ class StreamRunner:
 
 
 class Stream(Protocol):
-    """Tasks in sequence with one memory, kept as long as its layers live.
+    """Tasks in sequence with one memory, whose layers keep their lifetimes.
 
-    The first tasks are ``shown`` by the walkthrough; the policy plays the others (``learn``), whose
-    mean is the score. In all later phases the memory is read only. ``again``: tasks of the stream
-    with all that was learnt. ``fresh``: the same with an empty memory. ``early`` and ``late``:
-    further tasks of the first environment, after its part of the stream and at the end. ``test``:
-    further tasks of each environment of ``tests``. The seed of a job draws the order.
+    The walkthrough plays the first tasks (``shown``), the policy the others (``learn``), whose mean
+    is the score. In all later phases the memory is read-only. ``again`` repeats tasks of the stream
+    after all learning, ``fresh`` with an empty memory. ``early`` and ``late`` are new tasks of the
+    first environment, after its part of the stream and at the end; ``test`` are new tasks of each
+    environment in ``tests``. The seed of a job determines the order.
     """
 
     @checked
@@ -198,12 +198,12 @@ class Stream(Protocol):
 
     @property
     def worlds(self) -> list[str]:
-        """Return the environments besides the job's own."""
+        """Return the environments other than the job's own."""
         return [*self._also, *self.tests]
 
     @cached_property
     def turns(self) -> list[Turn]:
-        """Return all episodes; ``place`` counts the tasks of the stream, or of the probe."""
+        """Return all turns; ``place`` counts the tasks of the stream or of a test phase."""
         turns = [Turn("shown" if n < self.shown else "learn", 0, n) for n in range(self.tasks)]
         if self._also and self.probe:
             first = -(-self.tasks // self.parts)
@@ -217,7 +217,7 @@ class Stream(Protocol):
         return turns
 
     def terms(self, trial: int, kept: Kept) -> Terms:
-        """Return the terms of the turn: tasks of a stream differ, and are repeated at its end."""
+        """Return the terms of a turn: tasks of a stream differ until it repeats them at its end."""
         phase = self.turns[min(trial, len(self.turns) - 1)].phase
         if phase == "fresh":
             return Terms("empty", self.order)
@@ -229,7 +229,7 @@ class Stream(Protocol):
         return self.worlds[turn.world - 1]
 
     def run(self, player: EpisodePlayer) -> Generator[EpisodeResult, None, None]:
-        """Play every turn, by a runner that changes environments."""
+        """Play all turns by a :class:`StreamRunner`."""
         if self.leave_one_task_out:
             memory = memory_holder(player.env).memory
             if not isinstance(memory, ExperienceMemory):
@@ -249,7 +249,7 @@ class Stream(Protocol):
     def _ordered(
         self, chance: random.Random, length: Callable[[int, int], int]
     ) -> list[tuple[int, int]]:
-        """Return environment and seed of each task; each environment has an equal share."""
+        """Return the environment and seed of each task, in equal shares."""
         worlds = [n * self.parts // self.tasks for n in range(self.tasks)]
         tasks = [(world, n - worlds.index(world)) for n, world in enumerate(worlds)]
         chance.shuffle(tasks)
@@ -261,7 +261,7 @@ class Stream(Protocol):
         return tasks
 
     def summarize(self, results: Sequence[EpisodeResult]) -> JobScore:
-        """Return the mean over the tasks that the policy played while the memory learnt."""
+        """Return the mean over the tasks of the phase ``learn``."""
         own = [r for r, t in zip(results, self.turns, strict=False) if t.phase == "learn"]
         total, steps, curve = 0.0, 0, [(0, 0.0)]
         for number, result in enumerate(own, 1):

@@ -1,7 +1,7 @@
-"""Episodic memory: every observation with the facts extracted from it.
+"""Episodic memory: all observations with the facts extracted from them.
 
-An episode is AriGraph's episodic vertex, its facts are the episodic edge E_e. An index follows such
-a log, or a graph's, by a position in it; the indexes of observations and actions are here.
+An episode is AriGraph's episodic vertex, and its facts are the episodic edge E_e. An index follows
+a log of episodes, or a graph's log, by a position in it.
 """
 
 from __future__ import annotations
@@ -35,20 +35,20 @@ Item = TypeVar("Item")
 
 
 class Follower(ABC, Generic[Item]):
-    """Base of an index over a log that grows at its end; a restore cuts it and adds others."""
+    """The base of an index over a log that grows, and that a restore cuts and extends."""
 
     _taken = 0
     _last_taken: Item | None = None
 
     @abstractmethod
     def _reset(self) -> None:
-        """Become the index of an empty log."""
+        """Clear the index."""
 
     def _advance(self, log: SupportsLenAndGetItem[Item]) -> list[Item]:
-        """Return the items that are new since the last call.
+        """Return the items added since the last call.
 
-        If the log was cut before there, the index starts again, and all items are new: an item
-        is the same object as long as it was not cut off.
+        If the log was cut before that position, the index starts again with all items. An item that
+        was not cut off is the same object.
         """
         start, end = self._taken, len(log)
         if start == end and (not end or log[end - 1] is self._last_taken):
@@ -62,7 +62,7 @@ class Follower(ABC, Generic[Item]):
 
 
 class Episode(NamedTuple):
-    """An observation of step ``t``, after ``action``; its ``id`` counts from 0."""
+    """The observation of step ``t``, after ``action``; ``id`` counts from 0."""
 
     id: int
     t: int
@@ -72,7 +72,7 @@ class Episode(NamedTuple):
 
 
 class EpisodeStore:
-    """Observations in their order.
+    """A log of observations.
 
     >>> store = EpisodeStore()
     >>> apple, fridge = Triple("apple", "is in", "fridge"), Triple("fridge", "is", "open")
@@ -87,11 +87,11 @@ class EpisodeStore:
         self._links: dict[Triple, list[int]] = {}
 
     def __len__(self) -> int:
-        """Return the number of observations, the id of the next one."""
+        """Return the number of observations, which is the next id."""
         return len(self._episodes)
 
     def __bool__(self) -> bool:
-        """Return True: a store is true, even an empty one."""
+        """Return True, even for an empty store."""
         return True
 
     def __iter__(self) -> Iterator[Episode]:
@@ -99,11 +99,11 @@ class EpisodeStore:
         return iter(self._episodes)
 
     def __getitem__(self, id: int) -> Episode:
-        """Return the observation with that id; negative ids count from the newest."""
+        """Return the observation with an id; negative ids count from the newest."""
         return self._episodes[id]
 
     def add(self, t: int, text: str, action: str = "", triples: Iterable[Triple] = ()) -> Episode:
-        """Keep an observation and the facts extracted from it; O(its facts)."""
+        """Add an observation with its facts; O(its facts)."""
         episode = Episode(len(self._episodes), t, text, action, tuple(dict.fromkeys(triples)))
         self._append(episode)
         return episode
@@ -111,7 +111,7 @@ class EpisodeStore:
     def code_scores(
         self, recalled: Iterable[Triple], end: int, similarity: Sequence[float] | None = None
     ) -> dict[int, float]:
-        """Score the first ``end`` observations as the authors' code does, unlike equation 1.
+        """Score the first ``end`` observations by the authors' code, which differs from equation 1.
 
         ``n / max n + similarity / max similarity``, up to 2, with n recalled facts. ``similarity``
         of the plan has shape ``(len(self),)``; without it only observations that share a fact have
@@ -130,7 +130,7 @@ class EpisodeStore:
     def relevance_scores(
         self, relevance: Mapping[Triple, float], similarity: Sequence[float] | None = None
     ) -> dict[int, float]:
-        """Score each by ``similarity + r1 + r2 / 2 + r3 / 4 + ...``, its best facts first."""
+        """Score each by ``similarity + r1 + r2 / 2 + r3 / 4 + ...``, with its best facts first."""
         shares: dict[int, list[float]] = {}
         for fact, value in relevance.items():
             for id in self._links.get(fact, ()):
@@ -149,7 +149,7 @@ class EpisodeStore:
     def restore(self, snapshot: tuple[Episode, ...]) -> None:
         """Return to a snapshot of any store; O(observations that differ)."""
         low, high = 0, min(len(snapshot), len(self._episodes))
-        while low < high:  # two histories share only their first part
+        while low < high:  # two histories share a prefix
             middle = (low + high) // 2
             if snapshot[middle] is self._episodes[middle]:
                 low = middle + 1
@@ -183,7 +183,7 @@ class EpisodeStore:
         return {"facts": [list(fact) for fact in facts], "episodes": episodes}
 
     def load_state(self, state: dict[str, Any]) -> None:
-        """Become the store that :meth:`state` wrote; raises StoreError and then stays as it was."""
+        """Load what :meth:`state` returned; after a StoreError, the store is unchanged."""
         fresh = EpisodeStore()
         try:
             facts = [typed(Triple, fact) for fact in state["facts"]]
@@ -214,7 +214,7 @@ _MOST_TRIED = 12
 _MOST_STEPS = 4
 _NONE = array("i")
 _AGE_SCORE = 1e-13
-"""Addition to a score by id: less than scores differ by, enough to put the newest first."""
+"""Bonus by id, smaller than differences of scores, which puts the newest of equals first."""
 _LEAST = 1e-6
 
 _EVENT = re.compile(
@@ -230,7 +230,7 @@ _IRREGULAR = {
 
 
 class EpisodicIndex(Follower[Episode]):
-    """A ranking of a store's distinct observations (AriGraph, equation 1), newest of equals."""
+    """A ranking of a store's distinct observations by equation 1 of AriGraph."""
 
     def __init__(self, store: EpisodeStore):
         self.store = store
@@ -287,9 +287,9 @@ class EpisodicIndex(Follower[Episode]):
     def search(
         self, recalled: Iterable[Triple], *, exclude_last: int = 0, but: Container[str] = ()
     ) -> Iterator[Episode]:
-        """Yield observations of different texts, best first, of equal scores the newest first.
+        """Yield observations with distinct texts, best first, and newest first among equals.
 
-        ``exclude_last`` leaves out the newest, ``but`` texts; repeated facts count once.
+        ``exclude_last`` omits the newest ones, ``but`` some texts; repeated facts count once.
         """
         self._sync()
         end = len(self.store) - exclude_last
@@ -313,7 +313,7 @@ class EpisodicIndex(Follower[Episode]):
 
 
 class ActionIndex(Follower[Episode]):
-    """A count of a store's actions by the place in which they were taken."""
+    """An index of a store's actions by place."""
 
     def __init__(self, store: EpisodeStore):
         self.store = store
@@ -343,10 +343,10 @@ class ActionIndex(Follower[Episode]):
                     self._place = obj
 
     def named(self, text: str, things: Iterable[str] = ()) -> list[int]:
-        """Return the last steps of the actions of at least two words that a text names.
+        """Return the last steps of the actions, of two words or more, that a text names.
 
-        *I opened the box* names an action on ``things``, the things named in the text: the latest
-        with one of its verbs or, if the text asks what happened, the latest with any verb.
+        *I opened the box* names an action on ``things``, those in the text: the latest one with a
+        verb of the text or, if the text asks what happened, the latest with any verb.
         """
         self._sync()
         bare = without_articles(text.lower(), *DETERMINERS)
@@ -364,7 +364,7 @@ class ActionIndex(Follower[Episode]):
         return sorted(found, key=self._last.__getitem__, reverse=True)[:_MOST_STEPS]
 
     def tried(self, place: str, valid_actions: tuple[str, ...]) -> list[Triple]:
-        """Return valid attempts in a place as facts ``place | tried | action``, newest first."""
+        """Return the attempts in a place as facts ``place | tried | action``, newest first."""
         self._sync()
         counts = self._counts.get(place, {})
         valid = {action.lower() for action in valid_actions}
@@ -377,7 +377,7 @@ class ActionIndex(Follower[Episode]):
 
 
 def _present(verb: str) -> tuple[str, ...]:
-    """Return possible present forms of a verb in the past tense.
+    """Return the possible present forms of a past tense.
 
     >>> _present("dropped"), _present("took")
     (('dropped', 'dropp', 'droppe', 'drop'), ('took', 'take'))

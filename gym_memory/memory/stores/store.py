@@ -1,7 +1,7 @@
-"""The durable store: content that outlives an episode, in a SQLite file or on a PostgreSQL server.
+"""A durable store of records, in a SQLite file or on a PostgreSQL server.
 
 A record is a JSON payload in a namespace ``(memory, key, kind)``, e.g. ``("clin", "cooking",
-"lesson")``, numbered by one growing sequence. Every call is one transaction.
+"lesson")``, numbered by one increasing sequence. Each call is one transaction.
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ _URL = re.compile(r"postgres(ql)?://")
 
 
 def is_url(place: object) -> bool:
-    """True if a store's place is the URL of a server, and not a file."""
+    """True if the place of a store is the URL of a server and not a file."""
     return isinstance(place, str) and _URL.match(place) is not None
 
 
 def open_database(place: str | os.PathLike[str], timeout: float) -> Database:
-    """Open the database at a path or a ``postgresql://`` URL, with the present schema."""
+    """Open the database at a path or a ``postgresql://`` URL, with the current schema."""
     if is_url(place):
         return PostgresDatabase(str(place), timeout)
     return SqliteDatabase(place, timeout)
@@ -52,14 +52,14 @@ def open_database(place: str | os.PathLike[str], timeout: float) -> Database:
 
 _FORMAT = "gym_memory_store"
 _EXPORTED = 1
-"""Version of the exported lines."""
+"""Format version of exported lines."""
 _FIELDS = ", ".join(COLUMNS["record"])
 _ALL = "records"
-"""Name of transactions on every namespace."""
+"""Name of transactions on all namespaces."""
 
 
 class Record(NamedTuple):
-    """One stored payload, any JSON value with tuples as lists; no ``seq`` is used twice."""
+    """A stored payload, any JSON value with tuples as lists; each ``seq`` is used once."""
 
     seq: int
     memory: str
@@ -103,7 +103,7 @@ class Store:
         return self._database.place
 
     def add(self, memory: str, key: str, kind: str, *payloads: Any) -> list[int]:
-        """Append records to a namespace, all or none; return their numbers."""
+        """Append records to a namespace, all or nothing; return their numbers."""
         namespace = _namespace(memory, key, kind)
         rows = [(*namespace, _dump(payload)) for payload in payloads]
         with self._database.writing("/".join(namespace)) as connection:
@@ -116,14 +116,14 @@ class Store:
         kind: str | None = None,
         last: int | None = None,
     ) -> list[Record]:
-        """Return records in order; None matches every name, ``last`` takes the newest ones."""
+        """Return records in order; None matches every name, ``last`` selects the newest ones."""
         with self._database.reading() as connection:
             return list(_select(connection, (memory, key, kind), last))
 
     def update(
         self, memory: str, key: str, kind: str, change: Callable[[list[Any]], Iterable[Any]]
     ) -> None:
-        """Replace changed payloads of one namespace by ``change(payloads)``, in one transaction."""
+        """Replace a namespace's payloads with ``change(payloads)``, in one transaction."""
         namespace = _namespace(memory, key, kind)
         with self._database.writing("/".join(namespace)) as connection:
             records = list(_select(connection, namespace))
@@ -144,19 +144,19 @@ class Store:
     def delete(
         self, memory: str | None = None, key: str | None = None, kind: str | None = None
     ) -> int:
-        """Delete records for good; None matches every name. Return the number deleted."""
+        """Delete records permanently and return their number; None matches every name."""
         where, names = _where((memory, key, kind))
         with self._database.writing(_ALL) as connection:
             return connection.execute(f"DELETE FROM record{where}", names).rowcount
 
     def namespaces(self) -> dict[tuple[str, str, str], int]:
-        """Return the number of records by (memory, key, kind), in alphabetical order."""
+        """Return the number of records by (memory, key, kind), sorted."""
         query = "SELECT memory, key, kind, count(*) FROM record GROUP BY 1, 2, 3 ORDER BY 1, 2, 3"
         with self._database.reading() as connection:
             return {(m, key, kind): n for m, key, kind, n in connection.execute(query)}
 
     def export_jsonl(self, path: str | os.PathLike[str]) -> int:
-        """Write all records to a JSONL file, atomically; return how many."""
+        """Write all records to a JSONL file, atomically; return their number."""
         lines = [seal(json.dumps({_FORMAT: _EXPORTED}))]
         with self._database.reading() as connection:
             records = _select(connection, (None, None, None))
@@ -168,7 +168,7 @@ class Store:
         return len(lines) - 1
 
     def import_jsonl(self, path: str | os.PathLike[str]) -> int:
-        """Append an exported file's records, all or none; an empty store keeps their numbers."""
+        """Append an exported file's records, all or nothing; an empty store keeps their numbers."""
         records = list(_read(Path(path)))
         with self._database.writing(_ALL) as connection:
             own = self._database.take_numbers(connection, [record.seq for record in records])
@@ -274,9 +274,9 @@ _PARTS = tuple(table for table, columns in COLUMNS.items() if columns[0] == "par
 
 
 class CheckedTable(NamedTuple):
-    """A table's rows, those without a checksum, and its damage, a line each.
+    """The number of a table's rows, of those without a checksum, and its damage by line.
 
-    ``lost`` has the numbers of records or partitions that a salvage leaves out.
+    ``lost`` has the numbers of records or partitions that a salvage omits.
     """
 
     table: str
@@ -287,7 +287,7 @@ class CheckedTable(NamedTuple):
 
 
 def check_store(place: str | os.PathLike[str]) -> list[CheckedTable]:
-    """Check every row of a store against its checksum, and that no row is missing."""
+    """Check the rows of a store against their checksums and for gaps."""
     database = _there(place)
     with database.reading() as connection:
         return [_check(database, connection, table) for table in COLUMNS]
@@ -296,19 +296,19 @@ def check_store(place: str | os.PathLike[str]) -> list[CheckedTable]:
 def backup(
     place: str | os.PathLike[str], target: str | os.PathLike[str], *, salvage: bool = False
 ) -> int:
-    """Copy a store to a file, which is replaced at once; return its rows.
+    """Copy a store to a file, which is replaced atomically; return the number of rows.
 
     Args:
         place: A file, or the URL of a server.
         target: The file to write.
-        salvage: Leave out damaged records and graphs; without it they are a StoreError.
+        salvage: Whether to omit damaged records and graphs, which are otherwise a StoreError.
     """
     path = Path(target)
     temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex}.tmp")
     source = _there(place)
     try:
         rows = _copy(source, SqliteDatabase(temporary, _TIMEOUT), salvage=salvage)
-        if Path(f"{temporary}-wal").exists():  # SQLite is silent if it cannot write its log back
+        if Path(f"{temporary}-wal").exists():  # SQLite fails silently to write its log back
             raise OSError("it could not be written as a whole")
         with open(temporary, "rb") as file:
             os.fsync(file.fileno())
@@ -325,12 +325,12 @@ def backup(
 def restore(
     source: str | os.PathLike[str], place: str | os.PathLike[str], *, replace: bool = False
 ) -> int:
-    """Copy a backup into a store, all or nothing; return its rows.
+    """Copy a backup into a store, all or nothing; return the number of rows.
 
     Args:
         source: The file that :func:`backup` wrote.
         place: A file, or the URL of a server.
-        replace: Delete what the store holds; without it, it must be empty.
+        replace: Whether to delete the store's content; otherwise the store must be empty.
     """
     return _copy(_there(source), open_database(place, _TIMEOUT), replace=replace)
 
@@ -383,7 +383,7 @@ def _more(table: str) -> tuple[str, ...]:
 def _rows(
     database: Database, connection: Connection, table: str
 ) -> Iterator[tuple[list[Any], list[Any]]]:
-    """Yield the sealed values of each row, vectors as arrays, and its other values."""
+    """Yield the values of each row under its checksum, vectors as arrays, and its other values."""
     columns = COLUMNS[table]
     query = f"SELECT {', '.join((*columns, *_more(table)))} FROM {table} ORDER BY 1, 2"
     for found in connection.execute(query):

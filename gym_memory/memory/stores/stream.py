@@ -1,6 +1,6 @@
-"""A stream of observations, searched by meaning or words, for RAG and Simulacra.
+"""A stream of observations, searched by meaning or by words, for RAG and Simulacra.
 
-An observation that repeats word for word after the same action is one record.
+An observation that recurs verbatim after the same action is one record.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from gym_memory.memory.stores.episodes import Episode
 __all__ = ["BM25", "LONGEST", "ByMeaning", "RecordStream", "StreamRecord", "fit_records"]
 
 LONGEST = 20_000
-"""Characters of a text that are kept."""
+"""Most characters of a text that are kept."""
 _MAX_ENCODED_CHARS = 4_000
 
 
@@ -51,11 +51,11 @@ class ByMeaning:
         return len(self._vectors)
 
     def empty(self) -> ByMeaning:
-        """Return an index of the same encoder without texts."""
+        """Return an empty index with the same encoder."""
         return ByMeaning(self.encoder)
 
     def extend(self, texts: Sequence[str]) -> None:
-        """Add texts; each has the next row."""
+        """Add texts, each as the next row."""
         new = [text[:_MAX_ENCODED_CHARS] for text in texts]
         known = len(self)
         self._vectors.add(range(known, known + len(new)), self.encoder.encode(new))
@@ -73,7 +73,7 @@ class ByMeaning:
 
 
 class BM25:
-    """Texts ranked by the words that they share with a query, rare words first.
+    """Texts ranked by the words that they share with a query, weighted by rarity.
 
     Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond" (2009), 3.15
     and 3.16, without relevance judgements. With the 1, not in the book, of ``log(1 + (N - n + .5)
@@ -96,11 +96,11 @@ class BM25:
         self._postings: dict[str, tuple[array[int], array[int]]] = {}  # rows, and how often
 
     def __len__(self) -> int:
-        """Count the texts."""
+        """Return the number of texts."""
         return len(self._texts)
 
     def empty(self) -> BM25:
-        """Return an index with these parameters and no texts."""
+        """Return an empty index with the same parameters."""
         return BM25(self.k1, self.b)
 
     def extend(self, texts: Iterable[str]) -> None:
@@ -127,7 +127,7 @@ class BM25:
             self._lengths.pop()
 
     def similarities(self, queries: Sequence[str]) -> NDArray[np.float64]:
-        """Return how well every text answers the queries, each scaled to [0, 1]; shape (texts,)."""
+        """Return the scores of all texts for the queries, scaled to [0, 1]; shape (texts,)."""
         total = np.zeros(len(self))
         for query in queries:
             scores = self._scores(query)
@@ -153,7 +153,7 @@ class BM25:
 
 
 class RecordStream:
-    """Records in the order of their first observation, with an index of their texts."""
+    """Records in order of first observation, with an index of their texts."""
 
     def __init__(self, index: ByMeaning | BM25):
         self.records: list[StreamRecord] = []
@@ -167,12 +167,12 @@ class RecordStream:
         return len(self.records)
 
     def find(self, text: str, action: str) -> StreamRecord | None:
-        """Return the record of that observation, if it was made before."""
+        """Return the record of an observation, if it occurred before."""
         row = self._row.get((action, text[:LONGEST], False))
         return None if row is None else self.records[row]
 
     def add(self, record: StreamRecord) -> None:
-        """Add a record, or note that one was seen again."""
+        """Add a record, or update the time of a known one."""
         record = record._replace(text=record.text[:LONGEST])
         key = (record.action, record.text, record.insight)
         row = self._row.setdefault(key, len(self.records))
@@ -188,18 +188,18 @@ class RecordStream:
 
     @property
     def times(self) -> NDArray[np.float64]:
-        """Return when every record was last seen; shape (number of records,), read only."""
+        """Return the last step of each record; shape (records,), read-only."""
         times: NDArray[np.float64] = self._numbers[: len(self.records), 0]
         return times
 
     @property
     def importance(self) -> NDArray[np.float64]:
-        """Return the importance of every record; shape (number of records,), read only."""
+        """Return the importance of each record; shape (records,), read-only."""
         importance: NDArray[np.float64] = self._numbers[: len(self.records), 1]
         return importance
 
     def similarities(self, texts: Sequence[str]) -> NDArray[Any]:
-        """Return the similarity of every record to ``texts``; zeros where all are blank."""
+        """Return the similarity of each record to ``texts``; zeros if all are blank."""
         texts = [text for text in texts if text.strip()]
         if not texts or not self.records:
             return np.zeros(len(self.records), dtype=np.float32)
@@ -227,7 +227,7 @@ class RecordStream:
         self.restore([typed(StreamRecord, row) for row in state])
 
     def restore(self, records: Sequence[StreamRecord]) -> None:
-        """Return to a copy of earlier records; keep what is indexed of them."""
+        """Restore a copy of earlier records, and keep the index as far as it applies."""
         same = 0
         for old, new in zip(self.records, records, strict=False):
             if old.text is not new.text and old.text != new.text:
