@@ -20,7 +20,7 @@ from gym_memory.core.names import Spec
 from gym_memory.core.records import Observation, Oracle, Transition, Triple
 from gym_memory.games.base import ENVIRONMENTS
 
-__all__ = ["READ", "Attack", "AttackedGame", "NoteReader", "Planted", "attacked", "attacks"]
+__all__ = ["READ", "Attack", "AttackedGame", "NoteReader", "PlantedFacts", "attacked", "attacks"]
 
 _NOTE = "crumpled note"
 READ = (f"read {_NOTE}", f"examine {_NOTE}")
@@ -57,7 +57,7 @@ def attacks() -> dict[str, Attack]:
     return {attack["name"]: Attack(**attack) for attack in listed}
 
 
-class Planted(NamedTuple):
+class PlantedFacts(NamedTuple):
     """What an attack planted: facts that are false now, words, and whether steps are forged."""
 
     facts: frozenset[Triple]
@@ -171,7 +171,7 @@ class AttackedGame(gym.Wrapper[Any, str, Any, str]):
         attack = self.attack
         facts = frozenset(Triple(*map(self.fill, fact)) for fact in attack.facts) - found.facts
         there = facts or not attack.moved  # where a thing is, is no lie before it moves
-        planted = Planted(facts, self.fill(attack.item) if there else "", bool(attack.answer))
+        planted = PlantedFacts(facts, self.fill(attack.item) if there else "", bool(attack.answer))
         return found._replace(objects={**found.objects, "planted": planted})
 
     def _engine(self) -> tuple[list[Triple], dict[str, str]]:

@@ -23,7 +23,7 @@ from gym_memory.core.records import Cue, MemoryStats, Outcome, Recall, Step, Tas
 from gym_memory.evaluate.exam import Account, Moment, ask
 from gym_memory.evaluate.exam.account import PlayedEpisode
 from gym_memory.evaluate.exam.session import SILENCE, answer_questions
-from gym_memory.evaluate.harm.game import READ, Planted
+from gym_memory.evaluate.harm.game import READ, PlantedFacts
 from gym_memory.evaluate.quality.observer import IdealObserver
 from gym_memory.evaluate.rank.suite import NAMES, is_over
 from gym_memory.memory.base import Memory, make_memory
@@ -160,7 +160,7 @@ class DeceivedMemory(_MeasuredMemory):
         """Return the memory's recall, and check it."""
         recall = self._memory.recall(cue, budget)
         assert self.oracle is not None
-        planted: Planted = self.oracle().objects["planted"]
+        planted: PlantedFacts = self.oracle().objects["planted"]
         account = read_account(recall.text)
         stated = {*recall.triples, *account.facts, *(fact for _, fact in account.dated)}
         forged = planted.forged and any(e.action not in self._played for e in account.entries)
