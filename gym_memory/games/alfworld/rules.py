@@ -1,8 +1,8 @@
-"""Rules for ALFWorld: furniture in one room, things in or on it, the agent *at* a piece of it.
+"""Extraction rules for ALFWorld: furniture in one room, with objects in or on it.
 
-Both grammars are read, the one that says *put* and the one that says *move*. Furniture whose last
-thing was taken is empty; what is put into furniture that opens is in it, and on it otherwise.
-``docs/alfworld.md`` lists the facts.
+The agent is *at* a piece of furniture. Both grammars are read, with *put* and with *move*.
+Furniture is empty once its last object was taken. Objects are in furniture that opens and on all
+other. ``docs/alfworld.md`` lists the facts.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class ALFWorldRules:
         return draft.extraction()
 
     def subgoals(self, goal: str) -> tuple[str, ...]:
-        """Return the steps of a task in the words of their commands; empty for other tasks.
+        """Return the steps of a task as words of commands; empty for other tasks.
 
         >>> ALFWorldRules().subgoals("put a hot apple in fridge")
         ('take apple', 'heat apple', 'move apple to fridge')
@@ -83,9 +83,9 @@ class ALFWorldRules:
 
 
 def _ended(text: str) -> str:
-    """Return a text up to its last full stop, at which every form ends.
+    """Return a text up to its last full stop, with which all forms end.
 
-    A sentence that begins again and again and never ends would cost the whole text each time.
+    Otherwise each unfinished sentence would be searched to the end of the text.
     """
     return text[: text.rfind(".") + 1]
 
@@ -103,7 +103,7 @@ def _look_around(draft: Draft, text: str) -> None:
 
 
 def _arrive(draft: Draft, text: str, action: str) -> None:
-    """Put the agent at the furniture that the text, the command or what is seen there names.
+    """Put the agent at the furniture named in the text, the command or the view.
 
     The older grammar calls a place ``loc 12``.
     """
@@ -122,7 +122,7 @@ def _arrive(draft: Draft, text: str, action: str) -> None:
 
 
 def _carry(draft: Draft, text: str, *, evidence: bool) -> None:
-    """Read an inventory; with ``evidence`` its characters are those of the step's text."""
+    """Read an inventory; ``evidence`` is True if it is part of the step's text."""
     found = _CARRYING.search(text)
     if found is not None:
         things = _things(found)
@@ -220,7 +220,7 @@ _DONE = {"clean": "clean", "heat": "hot", "cool": "cool", "hot": "hot"}
 
 
 class HouseholdTask(NamedTuple):
-    """A task: kinds of things, not single ones; empty for kinds that it does not name."""
+    """A task by the kinds of its objects, which are empty if it does not name them."""
 
     thing: str
     number: int = 1
@@ -230,7 +230,7 @@ class HouseholdTask(NamedTuple):
 
 
 def goal_in(text: str, start: int = 0) -> HouseholdTask | None:
-    """Return the task that a text states from ``start`` on; None if it is none of ALFWorld's.
+    """Return the task at ``start`` of a text; None if it is not one of ALFWorld's.
 
     >>> goal_in("put a hot apple in fridge")
     HouseholdTask(thing='apple', number=1, state='hot', place='fridge', lamp='')
@@ -249,7 +249,7 @@ def goal_in(text: str, start: int = 0) -> HouseholdTask | None:
 
 
 def read_goal(text: str) -> Iterator[Mention]:
-    """Yield the facts of the task that a text states."""
+    """Yield the facts of the task in a text."""
     stated = _STATED.search(text)
     goal = goal_in(text, stated.end()) if stated else None
     if stated is None or goal is None:

@@ -1,7 +1,7 @@
-"""Rules for NetHack: the sentences of both descriptors, and the facts that they state.
+"""Extraction rules for the texts of both NetHack views.
 
-The description of an area lists all that is in it, so what it leaves out ends. Two areas with the
-same door are its two sides. ``docs/nethack.md`` lists the facts.
+The description of an area is complete, so the facts that it omits end. Two areas with the same door
+are its two sides. ``docs/nethack.md`` lists the facts.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ def _read(draft: Draft, text: str) -> None:
 def _arrive(
     draft: Draft, found: re.Match[str], at: int, took: re.Match[str] | None
 ) -> tuple[str, str]:
-    """Put the agent into an area, after the stairs it took; return the level and the area."""
+    """Put the agent into an area, by stairs if it took any; return the level and the area."""
     here = scoped(found["area"], found["level"])
     span = (at + found.start("area"), at + found.end("level"))
     draft.add(PLAYER, "is in", here, *span)
@@ -112,7 +112,7 @@ def _arrive(
 
 
 def _merge(draft: Draft, found: re.Match[str]) -> None:
-    """Move facts of one area to the one that it is part of."""
+    """Move the facts of an area to the one that contains it."""
     old = scoped(found["old"].lower(), found["level"])
     new = scoped(found["new"], found["level"])
     for fact in draft.graph.incident(old):
@@ -126,7 +126,7 @@ def _merge(draft: Draft, found: re.Match[str]) -> None:
 
 
 def _carry(draft: Draft, inventory: str) -> None:
-    """State new things in the pack, and end those gone from it."""
+    """Add new objects in the pack, and end those that left it."""
     facts = _carried(inventory)
     graph = draft.graph
     before = {fact for fact in graph.incoming(INVENTORY) if fact[1] == "is in"}
@@ -149,24 +149,24 @@ def _carried(inventory: str) -> dict[Triple, None]:
 
 
 class _AreaBlock(NamedTuple):
-    """The description of one area; positions count from its beginning."""
+    """The description of one area, with positions relative to its start."""
 
     area: str
     level: str
     passed: bool
-    """True if the player is or was there: no distance is given."""
+    """True if the player is or was there, so that no distance is given."""
     facts: tuple[tuple[Triple, int], ...]
-    """Each fact with the number of the span that states it."""
+    """Facts with the numbers of their spans."""
     doors: tuple[tuple[str, str, int], ...]
-    """Names of doors, their states and the numbers of their spans."""
+    """Doors with their states and the numbers of their spans."""
     spans: list[tuple[int, int]]
-    """Spans of the area's own name, then of every entry of its lists."""
+    """Spans of the area's name and of each entry of its lists."""
 
 
 def _take(
     draft: Draft, block: _AreaBlock, here: str, doors: dict[tuple[str, str], list[str]]
 ) -> None:
-    """State all that a block lists, and end facts that it leaves out."""
+    """Add the facts of a block, and end those that it omits."""
     area, level, graph, stated = block.area, block.level, draft.graph, draft.mentions
     offset = draft.offset
     for fact, number in block.facts:
@@ -197,7 +197,7 @@ def _take(
 def _join(
     draft: Draft, block: _AreaBlock, door: str, span: tuple[int, int], areas: list[str]
 ) -> None:
-    """Add the way through a door to the areas that are known to have it; adds to ``areas``."""
+    """Add the way through a door between its known areas, and extend ``areas``."""
     ending = f" of {block.level}"
     others = [
         fact.subject
@@ -216,9 +216,9 @@ def _join(
 
 @lru_cache(maxsize=1024)
 def _read_block(text: str, level: str) -> _AreaBlock | None:
-    """Return the description of an area; None if it is none.
+    """Return the description of an area, or None.
 
-    Kept, for the same area is described again as long as nobody moves.
+    Cached, since an area is described again until somebody moves.
     """
     first, *lines = text.split("\n")
     head = _BLOCK.match(first)
@@ -256,7 +256,7 @@ def _read_block(text: str, level: str) -> _AreaBlock | None:
 
 
 def _entries(listed: str, start: int, spans: list[tuple[int, int]]) -> list[tuple[str, str]]:
-    """Return names in a list with what stands after each; adds their places to ``spans``."""
+    """Return names in a list with the text after each, and add them to ``spans``."""
     entries = []
     for entry in listed.split("; "):
         name, _, remark = entry.partition(" (")
@@ -271,7 +271,7 @@ def _entries(listed: str, start: int, spans: list[tuple[int, int]]) -> list[tupl
 
 
 def scoped(name: str, level: str) -> str:
-    """Return the full name of something that is numbered on its level.
+    """Return the full name of a numbered area, door or stairs of a level.
 
     >>> scoped("room 3", "level 2")
     'room 3 of level 2'
@@ -280,7 +280,7 @@ def scoped(name: str, level: str) -> str:
 
 
 def exit_of(feature: str) -> str:
-    """Return the name of an exit; stairs go by their direction.
+    """Return the name of an exit, for stairs their direction.
 
     >>> exit_of("stairs down"), exit_of("stairs down 2"), exit_of("door 4")
     ('down', 'stairs down 2', 'door 4')
@@ -300,10 +300,10 @@ def area_facts(
     items: tuple[str, ...],
     creatures: tuple[str, ...] = (),
 ) -> tuple[tuple[Triple, int], ...]:
-    """Return the facts that the description of an area states, each with the number of its entry.
+    """Return the facts in the description of an area, each with the number of its entry.
 
-    The entries of the lists are counted from 1 on, 0 is the area itself. ``kind`` is what it is in
-    addition to a room. Kept, for what is in an area changes less often than its distance.
+    Entries of the lists count from 1, and 0 is the area itself. ``kind`` is its kind of room.
+    Cached, since the contents of an area change less often than its distance.
     """
     facts = [(Triple(area, "is", kind), 0)] if kind else []
     facts.append((Triple(area, "is", "explored" if explored else "partly explored"), 0))
@@ -328,7 +328,7 @@ def area_facts(
 
 
 def plain_name(item: str) -> str:
-    """Return the name of a thing without number and remarks.
+    """Return the name of an object without number and remarks.
 
     >>> plain_name("a +1 long sword (weapon in hand)")
     '+1 long sword'
@@ -338,7 +338,7 @@ def plain_name(item: str) -> str:
 
 @lru_cache(maxsize=1024)
 def item_facts(names: tuple[str, ...]) -> tuple[Triple, ...]:
-    """Return the facts about the pack, given things as the game writes them.
+    """Return the facts about the pack, given the game's names.
 
     >>> for fact in item_facts(("a +1 long sword (weapon in hand)",)):
     ...     print(fact)

@@ -1,8 +1,8 @@
-"""Rules for encyclopedic prose: a title, then sentences about it.
+"""Extraction rules for encyclopedic prose: a title, then sentences about it.
 
-The subject of a sentence is the name it begins with, else the title. Each further name is a fact:
-the subject, the words that lead to the name, the name. There is no grammar beyond that: a sentence
-whose verb comes after its names is read wrongly. ``docs/question-answering.md`` has an example.
+The subject of a sentence is the name at its start, or else the title. Each later name gives a fact:
+the subject, the words before the name, the name. There is no more grammar, so a sentence whose verb
+follows its names is misread. ``docs/question-answering.md`` has an example.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class ProseRules:
     """Extraction rules for one passage."""
 
     general = True
-    """True: any English text may be read, so finding facts does not show which game wrote it."""
+    """True, since finding facts in English text does not reveal the game that wrote it."""
 
     @unrewarded
     def extract(self, step: Step, graph: TemporalGraph, task: Task) -> Extraction:
@@ -62,7 +62,7 @@ class ProseRules:
 
 
 class _PassageDraft(Draft):
-    """The extraction of one passage, with the names it has used."""
+    """The extraction of one passage, with its names so far."""
 
     def __init__(self, graph: TemporalGraph, topic: str, body: str):
         super().__init__(graph, latest=True)
@@ -70,11 +70,11 @@ class _PassageDraft(Draft):
         self._body = body
         self._known: dict[str, list[str]] = {}
         self._forms: dict[str, str] = {}
-        self._named: dict[str, bool] = {}  # words that sentences begin with
+        self._named: dict[str, bool] = {}  # first words of sentences
         self._learn(topic)
 
     def read(self, sentence: str, start: int) -> None:
-        """Read a sentence; questions state nothing."""
+        """Read a sentence that is not a question."""
         if sentence.rstrip().endswith("?"):
             return
         names = names_in(sentence, start)
@@ -91,7 +91,7 @@ class _PassageDraft(Draft):
         self._relate(subject, names, sentence, start, after)
 
     def _is_name(self, first: ProseName) -> bool:
-        """True if a sentence begins with a name, and not with any word in capitals."""
+        """True if a sentence begins with a name and not just with a capital letter."""
         if first.date or not name_words(first.text):
             return False
         if " " in first.text:
@@ -99,7 +99,7 @@ class _PassageDraft(Draft):
         return first.text.lower() in self._known or self._is_used_as_name(first.text)
 
     def _is_used_as_name(self, text: str) -> bool:
-        """True if the passage has the word within a sentence, or before a verb."""
+        """True if the passage has the word inside a sentence or before a verb."""
         if text not in self._named:
             word = re.escape(text)
             within = re.search(rf"[\w,] {word}\b", self._body)
@@ -108,10 +108,10 @@ class _PassageDraft(Draft):
         return self._named[text]
 
     def _subject(self, first: ProseName) -> str:
-        """Return the subject that a sentence begins with.
+        """Return the subject at the start of a sentence.
 
-        The first one is another form of the title if they share a word: ``Neil Ellwood Peart``
-        under the title ``Neil Peart``.
+        The first subject is a form of the title if they share a word: ``Neil Ellwood Peart`` under
+        the title ``Neil Peart``.
         """
         words = name_words(first.text)
         if not self.mentions and not set(words).isdisjoint(name_words(self.topic)):
@@ -136,7 +136,7 @@ class _PassageDraft(Draft):
             before, after = "" if name.date else obj, name.end
 
     def _resolve(self, text: str) -> str:
-        """Return the full name that a short form means; learn a name that is new."""
+        """Return the full name of a short form; learn a new name."""
         name = clean_name(text)
         if name in self._forms:
             return self._forms[name]
@@ -152,14 +152,15 @@ class _PassageDraft(Draft):
 
 
 def _starts(sentence: str, at: int) -> bool:
-    """True if nothing but an article comes before the position."""
+    """True if at most an article precedes the position."""
     return sentence[:at].strip(' "“').lower() in ("", "the", "a", "an")
 
 
 def _is_of(gap: str, named: bool) -> bool:
-    """True if the words between the subject and *is* leave *is* to the subject.
+    """True if *is* belongs to the subject in spite of the words between them.
 
-    These are none, brackets or an apposition after a name; else a pronoun or a short *the ...*.
+    After a name, these may be none, brackets or an apposition; otherwise a pronoun or a short
+    *the ...*.
     """
     gap = _BRACKETS.sub("", gap).strip().lower()
     if named:
@@ -178,7 +179,7 @@ def _life(between: str, name: ProseName, relation: str) -> str:
 
 
 def _relation(between: str) -> str:
-    """Return the words that lead to a name, the last ones of many."""
+    """Return the last words before a name."""
     text = between.removeprefix("'s").removeprefix("’s")
     leading = [word for word, _, _ in compound_spans(text, "'’-")]
     while len(leading) > 1 and leading[0] in _PRONOUNS:
@@ -217,11 +218,11 @@ until up upon us was we were what when where whereas whether which while who who
 with within without would yet you your
 """
 _NO_NAMES = frozenset(_SMALL_WORDS.split())
-"""Words that may begin a sentence and are no name."""
+"""Words at the start of a sentence that are not names."""
 
 
 class ProseName(NamedTuple):
-    """A name as it is written, without quotation marks; ``date`` is true of dates and years."""
+    """A name without quotation marks; ``date`` is True for dates and years."""
 
     text: str
     start: int
@@ -230,7 +231,7 @@ class ProseName(NamedTuple):
 
 
 def names_in(text: str, start: int = 0) -> list[ProseName]:
-    """Return the names of a sentence that begins at ``start``.
+    """Return the names in a sentence that starts at ``start``.
 
     >>> [name.text for name in names_in("In 1913 Ann Lee of Ely sang “The Sea” to the Duke.")]
     ['1913', 'Ann Lee of Ely', 'The Sea', 'Duke']
@@ -250,7 +251,7 @@ def names_in(text: str, start: int = 0) -> list[ProseName]:
 
 
 def _proper(text: str, start: int, rest: str) -> list[ProseName]:
-    """Return the names in a run of capitals, without small words at their ends."""
+    """Return the names in a run of capitalized words, without small words at the ends."""
     names = []
     begin = 0
     for cut in [*_JOINED.finditer(text), None]:
@@ -277,7 +278,7 @@ def _proper(text: str, start: int, rest: str) -> list[ProseName]:
 
 
 def name_words(name: str) -> list[str]:
-    """Return the words that distinguish a name, in lower case, without marks.
+    """Return the distinctive words of a name, in lower case and without marks.
 
     >>> name_words("Buechner & Orth, Jr.")
     ['buechner', 'orth', 'jr']

@@ -1,7 +1,7 @@
-"""Rules for ScienceWorld: what a text describes, and what an action has done.
+"""Extraction rules for ScienceWorld's descriptions and results of actions.
 
-Descriptions (of a room, of what is inside something, of one thing, of the inventory) list all that
-is there: what a holder no longer lists is gone. ``docs/scienceworld.md`` lists the facts.
+Descriptions of a room, a container, an object or the inventory are complete, so what a holder no
+longer lists is gone. ``docs/scienceworld.md`` lists the facts.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _SKIPPED = ("agent", INVENTORY, "nothing")
 
 
 _MAX_RESULT_CHARS = 2000
-"""Most of an answer that a form is tried on: two names and the words between are shorter."""
+"""Most characters of an answer that are matched, more than two names take."""
 
 
 class ScienceWorldRules:
@@ -94,7 +94,7 @@ class ScienceWorldRules:
 
 
 def _read_place(called: str, text: str, start: int, draft: _HouseDraft) -> None:
-    """Read all that is in a room or a thing, and the doors of a room."""
+    """Read the contents of a room or an object, and the doors of a room."""
     doors = text.find("You also see:", start)
     draft.holds(called, _lines(text, start, len(text) if doors < 0 else doors))
     for door in _DOOR.finditer(text, max(doors, 0)) if doors >= 0 else ():
@@ -102,7 +102,7 @@ def _read_place(called: str, text: str, start: int, draft: _HouseDraft) -> None:
 
 
 def _lines(text: str, start: int, end: int) -> tuple[DescribedThing, ...]:
-    """Return the things of a list that has one a line."""
+    """Return the objects of a list with one per line."""
     found = (
         read_item(line["item"], line.start("item")) for line in _LINE.finditer(text, start, end)
     )
@@ -110,7 +110,7 @@ def _lines(text: str, start: int, end: int) -> tuple[DescribedThing, ...]:
 
 
 def _read_one(text: str, action: str, draft: _HouseDraft) -> None:
-    """Read the description of a single thing."""
+    """Read the description of a single object."""
     looked = _DESCRIBING.fullmatch(action)
     if looked is None or "\n" in text.strip():
         return
@@ -124,7 +124,7 @@ def _read_one(text: str, action: str, draft: _HouseDraft) -> None:
 
 
 def _spanless(items: tuple[DescribedThing, ...]) -> tuple[DescribedThing, ...]:
-    """Return the same things, with no evidence in the step's text."""
+    """Return the objects without evidence in the step's text."""
     return tuple(
         item._replace(
             start=-1, end=-1, inside=_spanless(item.inside) if item.inside else item.inside
@@ -140,11 +140,11 @@ _Span = tuple[int, int]
 
 
 class _HouseDraft(Draft):
-    """The extraction of one step, with contents counted and furniture found by name.
+    """The extraction of one step, which counts contents and finds furniture by name.
 
     Args:
         graph: The facts before the step.
-        carried: Names that the inventory beside the text lists; None where it was not shown.
+        carried: Names in the inventory beside the text; None if it was not shown.
     """
 
     def __init__(self, graph: TemporalGraph, carried: frozenset[str] | None = None):
@@ -154,7 +154,7 @@ class _HouseDraft(Draft):
         self._numbers: dict[tuple[str, str], int] = {}
 
     def extraction(self) -> Extraction:
-        """End the facts that a listed holder no longer lists, and return all facts."""
+        """End the facts that a listed holder omits, and return the extraction."""
         for holder, listed in self._listed.items():
             for fact in self.contents(holder):
                 if fact not in listed:
@@ -164,7 +164,7 @@ class _HouseDraft(Draft):
         return super().extraction()
 
     def retire(self, triple: Triple) -> None:
-        """End a fact that the graph holds, or that this step has stated so far."""
+        """End a fact of the graph, or one stated earlier in this step."""
         self.mentions.pop(triple, None)
         if triple in self.graph:
             self.outdate(*triple)
@@ -172,7 +172,7 @@ class _HouseDraft(Draft):
     # Rooms and doors
 
     def walk(self, room: str, span: _Span) -> None:
-        """Put the agent into ``room``; a way leads there from where it was, and back."""
+        """Put the agent into ``room``, and add the way there and back."""
         left = self.room
         self.enter(room, span)
         if left and left != room:
@@ -182,7 +182,7 @@ class _HouseDraft(Draft):
                 self._door_state(here, there, opened=True, span=span)
 
     def door(self, room: str, to: str, *, opened: bool, span: _Span) -> None:
-        """Add a door of a room, and its state as seen from the other side."""
+        """Add a door of a room with its state, which both sides share."""
         if not room:
             return
         self.add(room, "has exit", exit_to(to), *span)
@@ -197,7 +197,7 @@ class _HouseDraft(Draft):
     # Things and their contents
 
     def contents(self, holder: str) -> Iterator[Triple]:
-        """Yield the contents of a holder in the graph."""
+        """Yield the contents of a holder according to the graph."""
         if holder == INVENTORY:
             for fact in self.graph.incoming(INVENTORY):
                 if fact.relation == "is in":
@@ -220,7 +220,7 @@ class _HouseDraft(Draft):
             self.add_item(thing, item)
 
     def add_item(self, thing: str, item: DescribedThing) -> None:
-        """Add the states of a thing and its contents."""
+        """Add the states of an object and its contents."""
         span = (item.start, item.end)
         for state in (item.power, item.lid):
             if state:
@@ -232,7 +232,7 @@ class _HouseDraft(Draft):
             self.set_empty(thing, empty=not item.inside, span=span)
 
     def set_empty(self, holder: str, *, empty: bool, span: _Span = NOWHERE) -> None:
-        """Add or end that a holder is empty."""
+        """Add or end the fact that a holder is empty."""
         fact = Triple(holder, "is", "empty")
         if not empty:
             self.retire(fact)
@@ -240,7 +240,7 @@ class _HouseDraft(Draft):
             self.add(*fact, *span)
 
     def _is_filling(self, holder: str) -> bool:
-        """True if it is under a tap that runs."""
+        """True if an object is under a running tap."""
         return any(
             is_contents(fact.relation) and Triple(fact.subject, "is", "on") in self.graph
             for fact in self.graph.incoming(holder)
@@ -248,10 +248,10 @@ class _HouseDraft(Draft):
         )
 
     def move(self, name: str, holder: str, action: str, span: _Span) -> None:
-        """Move a thing that the answer calls ``name`` to a holder.
+        """Move the object that the answer calls ``name`` to a holder.
 
-        The answer may use another name than lists do (*common toad* of a frog egg). Then the
-        difference of two inventories is what moved.
+        The answer may use another name than lists do (*common toad* for a frog egg). Then the
+        difference of two inventories tells what moved.
         """
         thing = self.meant(name, action)
         goal = entity(base_of(thing), holder)
@@ -260,7 +260,7 @@ class _HouseDraft(Draft):
         if len(changed) == 1 and not changed & {thing, goal}:
             (thing,) = changed
             goal = entity(base_of(thing), holder)
-        if not thing:  # a drawer that no list has shown
+        if not thing:  # a drawer in no list
             return
         self.take(thing, action, span)
         if goal != thing:
@@ -273,19 +273,19 @@ class _HouseDraft(Draft):
                 self.set_empty(goal, empty=False)
 
     def _rename(self, old: str, new: str) -> None:
-        """Move what is known of furniture along with it, for its name says where it stands."""
+        """Move the facts about furniture along with it, since its name has its place."""
         for fact in self.graph.outgoing(old):
             if fact.relation == "is" or is_contents(fact.relation):
                 self.retire(fact)
                 self.add(new, fact.relation, fact.object)
 
     def put(self, thing: str, holder: str, span: _Span, *, number: int = 1) -> None:
-        """Add ``number`` more of a thing to a holder."""
+        """Add ``number`` objects of a name to a holder."""
         self._add_number(holder, thing, number, span)
         self.set_empty(holder, empty=False)
 
     def take(self, thing: str, action: str, span: _Span = NOWHERE) -> None:
-        """Count one thing fewer where it was, if that is known."""
+        """Count one object less at its former place, if known."""
         holder = self._holder_of(thing, action)
         if holder:
             left = self._add_number(holder, thing, -1, span)
@@ -293,7 +293,7 @@ class _HouseDraft(Draft):
                 self.set_empty(holder, empty=holder != INVENTORY, span=span)
 
     def _holder_of(self, thing: str, action: str) -> str:
-        """Return where a thing in reach is; the command may say which of several is meant."""
+        """Return the place of an object within reach; the command decides between several."""
         holders = [INVENTORY] if Triple(thing, "is in", INVENTORY) in self.graph else []
         places = self._places()
         holders += [
@@ -307,10 +307,10 @@ class _HouseDraft(Draft):
         return holders[0] if holders else ""
 
     def meant(self, name: str, action: str) -> str:
-        """Return what facts call the thing in reach that the text calls ``name``.
+        """Return the name in facts of the object within reach that the text calls ``name``.
 
-        That may be longer: *table* is ``table in kitchen``, *inclined plane* one of two. The
-        command may say which; else it is the first one known.
+        It may be longer: *table* is ``table in kitchen``, *inclined plane* one of two. The command
+        decides between several, or else the first known one counts.
         """
         words = set(name.split())
         found = [
@@ -329,14 +329,14 @@ class _HouseDraft(Draft):
         return (exact or found or [unknown])[0]
 
     def _places(self) -> list[str]:
-        """Return the room, its contents and the carried things, as far as the graph knows."""
+        """Return the room, its contents and the inventory, as far as the graph knows."""
         places = [self.room, *(fact.subject for fact in self.contents(INVENTORY))]
         for place in places:
             places += [f.object for f in self.contents(place) if f.object not in places]
         return places
 
     def _add_number(self, holder: str, thing: str, more: int, span: _Span) -> int:
-        """Count more or fewer of a thing in a holder; return how many there are now."""
+        """Change the count of an object in a holder, and return the new count."""
         before = self._numbers.get((holder, thing))
         if before is None:
             known = (f for f in self.contents(holder) if thing in (f.subject, f.object))
@@ -350,7 +350,7 @@ class _HouseDraft(Draft):
 
 
 def _number_of(fact: Triple) -> int:
-    """Return how many of a thing its holder has by a fact."""
+    """Return the count of an object that a fact states."""
     return int(fact.relation.rpartition(" ")[2]) if fact.relation[-1].isdigit() else 1
 
 
@@ -366,7 +366,7 @@ def _held(holder: str, thing: str, number: int) -> Triple:
 
 
 def _read_result(text: str, action: str, draft: _HouseDraft) -> bool:
-    """Add the statements of an answer about the action; False if it has no known form."""
+    """Add what an answer says about the action; return False for an unknown form."""
     text = text.rstrip()
     start = 0
     while (wire := _UNWIRED.match(text, start)) is not None:
@@ -423,7 +423,7 @@ def _door(match: re.Match[str], action: str, draft: _HouseDraft) -> None:
 
 def _switched(match: re.Match[str], action: str, draft: _HouseDraft) -> None:
     name, state = name_of(match["thing"]), POWERED.get(match["state"], match["state"])
-    if name == "toilet":  # it is on for a moment
+    if name == "toilet":  # it is on only for a moment
         _flushed(match, action, draft)
     elif name != "drain":
         draft.add(draft.meant(name, action), "is", state, *match.span())
@@ -482,7 +482,7 @@ def _connected(match: re.Match[str], action: str, draft: _HouseDraft) -> None:
 
 
 def _disconnect(thing: str, draft: _HouseDraft) -> None:
-    """Take all wires off a thing."""
+    """Disconnect an object from all wires."""
     for terminal in ("anode", "cathode", "terminal 1", "terminal 2"):
         name = f"{terminal} on {thing}"
         for fact in (*draft.graph.outgoing(name), *draft.graph.incoming(name)):

@@ -1,8 +1,8 @@
-"""Names of things in ScienceWorld, and things as its texts describe them.
+"""Names of ScienceWorld's objects, and objects as its texts describe them.
 
-Names are not unique: every room has a table. Furniture is called by where it stands (``table in
-kitchen``); of all else a fact says that there is one of that kind. ``docs/scienceworld.md`` lists
-the facts.
+Names are not unique, since every room has a table. Furniture is named with its place (``table in
+kitchen``); a fact about anything else means that there is one of its kind. ``docs/scienceworld.md``
+lists the facts.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ _FURNITURE = frozenset({
     "bathtub", "bed", "book shelf", "bookshelf", "chair", "closet", "couch", "counter", "cupboard",
     "desk", "drawer", "sink", "stove", "table", "toilet",
 })  # fmt: skip
-"""Things that stay where they are and of which there may be several in the house."""
+"""Fixed objects that may occur several times in the house."""
 
 AMBIGUOUS = "Ambiguous request"
-"""The first words of the engine when a command may mean several things and it wants a number."""
+"""The start of the engine's question for a number, if a command is ambiguous."""
 
 CONNECTED = "is connected to"
 FOCUSED = "focused on"
@@ -38,7 +38,7 @@ _GROWING = frozenset({"tree", "plant"})
 
 
 def entity(name: str, holder: str) -> str:
-    """Return the name of a thing in facts; its holder is empty if unknown.
+    """Return the name of an object in facts; its holder is empty if unknown.
 
     >>> entity("table", "kitchen"), entity("orange", "bowl")
     ('table in kitchen', 'orange')
@@ -47,7 +47,7 @@ def entity(name: str, holder: str) -> str:
 
 
 def base_of(called: str) -> str:
-    """Return the name of a thing without its place.
+    """Return the name of an object without its place.
 
     >>> base_of("drawer in desk in bedroom"), base_of("fish in a bowl")
     ('drawer', 'fish in a bowl')
@@ -57,7 +57,7 @@ def base_of(called: str) -> str:
 
 
 def roams(name: str) -> bool:
-    """True if a thing moves by itself.
+    """True if an object moves by itself.
 
     >>> roams("adult bee"), roams("bee hive")
     (True, False)
@@ -66,7 +66,7 @@ def roams(name: str) -> bool:
 
 
 def is_plant(name: str) -> bool:
-    """True if a thing grows, so that what is on it comes and goes.
+    """True if an object grows, so that its parts come and go.
 
     >>> is_plant("apple tree"), is_plant("pea plant with a tall height"), is_plant("flower pot 1")
     (True, True, False)
@@ -75,19 +75,19 @@ def is_plant(name: str) -> bool:
 
 
 def exit_to(room: str) -> str:
-    """Return the name of a way out by where it leads."""
+    """Return the name of an exit by its destination."""
     return f"door to {room}"
 
 
 def door_state(*, opened: bool) -> str:
-    """Return the relation of a room to the one beyond a door."""
+    """Return the relation between the rooms on both sides of a door."""
     return f"has {'open' if opened else 'closed'} door to"
 
 
 # Things in a text
 
 _REMARK = re.compile(r" \([^)]{0,200}\)|(?<=^picture|^drawing) of .*|(?<=^painting) of .*")
-"""The title of a book or the motif of a picture, which only one copy shows."""
+"""The title of a book or the motif of a picture, which not every text mentions."""
 _DRAIN = re.compile(r"\.? The drain is (?:open|closed)\.?$")
 _PHRASE_END = re.compile(r", which is |, with: |, currently | \(|\.|$")
 _STAGED = re.compile(r"(?P<name>.+?) in the (?P<stage>[\w ]{1,40}?) stage(?P<rest>.*)")
@@ -99,11 +99,11 @@ _LIST = re.compile(r"\b(?:[IO]n the [^.:]{0,100}? is|you see): ?")
 _NOTHING = "nothing"
 _MAX_TEXT_CHARS = 20_000
 _DEEPEST = 20
-"""Most things within things that are read."""
+"""Most levels of nested contents that are read."""
 
 
 class DescribedThing(NamedTuple):
-    """A thing that a text describes; a state is empty where the text does not give it."""
+    """An object as a text describes it; a state is empty if the text omits it."""
 
     name: str
     start: int
@@ -115,11 +115,11 @@ class DescribedThing(NamedTuple):
     stage: str = ""
     """Life stage of a plant."""
     inside: tuple[DescribedThing, ...] | None = None
-    """Contents; None where the text does not give them."""
+    """Contents; None if the text omits them."""
 
 
 def name_of(phrase: str) -> str:
-    """Return a name as facts hold it.
+    """Return the name that facts use.
 
     >>> name_of("a substance called  Sodium chloride"), name_of("a picture of a farm")
     ('sodium chloride', 'picture')
@@ -130,7 +130,7 @@ def name_of(phrase: str) -> str:
 
 @lru_cache(maxsize=1 << 12)
 def read_items(text: str, start: int = 0, depth: int = 0) -> tuple[DescribedThing, ...]:
-    """Return the things of an enumeration that begins at ``start`` and is in ``depth`` things.
+    """Return the objects of an enumeration at ``start``, nested ``depth`` levels deep.
 
     >>> [item.name for item in read_items("a battery, a light bulb, which is off, soil")]
     ['battery', 'light bulb', 'soil']
@@ -143,10 +143,10 @@ def read_items(text: str, start: int = 0, depth: int = 0) -> tuple[DescribedThin
 
 
 def _parts(text: str) -> list[tuple[int, int]]:
-    """Return where the items of an enumeration begin and end.
+    """Return the spans of the items of an enumeration.
 
-    A comma in brackets, before a relative clause, or in a list of contents (which ends with a
-    full stop) does not divide.
+    Commas in brackets, before a relative clause, or in a list of contents (which ends with a full
+    stop) do not separate items.
     """
     parts, begin, depth, listing = [], 0, 0, False
     for i, sign in enumerate(text):
@@ -171,7 +171,7 @@ _CLAUSES = (" which is ", " with: ", " currently ")
 
 @lru_cache(maxsize=1 << 14)
 def read_item(text: str, start: int = 0, depth: int = 0) -> DescribedThing:
-    """Return one thing with its states and contents.
+    """Return an object with its states and contents.
 
     >>> pot = read_item("a flower pot 1 (containing a apple tree in the adult stage, soil)")
     >>> pot.name, [(item.name, item.stage) for item in pot.inside]
@@ -214,7 +214,7 @@ def _inside(text: str, start: int, depth: int) -> tuple[DescribedThing, ...] | N
 
 
 def _closing(text: str) -> int:
-    """Return where the first bracket of a text is closed."""
+    """Return the position at which the first bracket of a text closes."""
     depth = 0
     for i, sign in enumerate(text):
         depth += (sign == "(") - (sign == ")")

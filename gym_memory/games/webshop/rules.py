@@ -1,7 +1,7 @@
-"""Rules for WebShop: products, the pages that list them, and the request they are to meet.
+"""Extraction rules for WebShop: products, result pages, and the request to satisfy.
 
-A page does not say which product it is about, or which search found what it lists. Where nothing
-else does, these are ``this product`` and ``some search``. ``docs/webshop.md`` lists the facts.
+A page does not name its product or the search of its results. If nothing else does, they are called
+``this product`` and ``some search``. ``docs/webshop.md`` lists the facts.
 """
 
 from __future__ import annotations
@@ -50,12 +50,12 @@ _OPTION_NAMES = re.compile(
 )
 _ACTION = re.compile(r"(?P<verb>search|click)\[(?P<what>.+)\]")
 _PROSE = ("description", "features", "reviews")
-"""Pages in the words of a seller or of buyers."""
+"""Pages written by a seller or by buyers."""
 _DETAILS = (*_PROSE, "attributes")
 
 
 class PagePart(NamedTuple):
-    """A part of a page between two separators, and its place in the text."""
+    """A part of a page between two separators, with its position."""
 
     text: str
     start: int
@@ -65,8 +65,8 @@ class PagePart(NamedTuple):
 class WebShopRules:
     """Extraction rules for one page.
 
-    Which product it is about, or which search its results belong to, follows from the action that
-    led there, from the title, or from where the agent was.
+    Its product, or the search of its results, follows from the action before, from the title or
+    from the page before.
     """
 
     @unrewarded
@@ -106,8 +106,8 @@ def short_name(title: str) -> str:
 def option_groups(parts: Sequence[PagePart]) -> Iterator[tuple[str, PagePart]]:
     """Yield each value on an item page with the name of its option.
 
-    ``parts`` are those between the link back and the title. The first is the name of an option; the
-    words that shops use distinguish further names from values.
+    ``parts`` are those between the link back and the title. The first one is the name of an option;
+    the words that shops use distinguish more names from values.
     """
     name = ""
     for i, part in enumerate(parts):
@@ -118,7 +118,7 @@ def option_groups(parts: Sequence[PagePart]) -> Iterator[tuple[str, PagePart]]:
 
 
 def listing_of(graph: TemporalGraph, place: str) -> tuple[str, int] | None:
-    """Return the query and the number of a page of results by its name; None if unknown."""
+    """Return the query and number of a result page, given its name; None if unknown."""
     found = _PLACE.fullmatch(place)
     if found is None:
         return None
@@ -127,7 +127,7 @@ def listing_of(graph: TemporalGraph, place: str) -> tuple[str, int] | None:
 
 
 def page_of(text: str) -> int:
-    """Return the number of a page of results; 0 for any other page."""
+    """Return the number of a result page; 0 for any other page."""
     found = next(filter(None, (_PAGE.fullmatch(part.text) for part in parts_of(text)[:2])), None)
     return int(found["number"]) if found else 0
 
@@ -186,7 +186,7 @@ class _PageDraft(Draft):
             self._add(product, "costs", price.text, price)
 
     def _search(self) -> str:
-        """Return the search whose results are shown."""
+        """Return the search of the shown results."""
         if self.verb == "search":
             query = clean_name(self.what)
             known = [f.subject for f in self.graph.incoming(query) if f.relation == "looks for"]
@@ -213,7 +213,7 @@ class _PageDraft(Draft):
             self.add(product, "mentions", words, part.start + start, part.start + end)
 
     def _leave_product(self, product: str) -> None:
-        """Leave the pages of a product, unless it is ``product``."""
+        """Leave the pages of any product but ``product``."""
         left = self.here
         if self._in_product() and left != product:
             self.outdate(PLAYER, "chose")
@@ -235,7 +235,7 @@ class _PageDraft(Draft):
                 self._choose(name, value)
 
     def _come_to(self, product: str) -> str:
-        """Be on the pages of a product; of an unknown one, nothing is known yet."""
+        """Enter the pages of a product; an unknown one has no facts yet."""
         if not product:
             product = THIS
             self.outdate(THIS)
@@ -250,10 +250,9 @@ class _PageDraft(Draft):
         self._add(PLAYER, "chose", f"{name}: {value.text}")
 
     def _product(self, title: PagePart, tag: str) -> str:
-        """Return the code of the product on an item page: clicked, or known by name and price.
+        """Return the code of an item page's product: the clicked one, or by name and price.
 
-        Only from a page of results does such a click lead to another product; a transcript may
-        have left that page out.
+        Such a click leads to another product only from a result page, which a transcript may omit.
         """
         clicked = self.what if self.verb == "click" and _CODE.fullmatch(self.what.upper()) else ""
         if clicked and not self._in_product():
@@ -307,12 +306,12 @@ _FILLERS = frozenset((
     "trying", "type", "want", "which", "will", "with", "would", "you",
 ))  # fmt: skip
 _INSIDE = "to"
-"""No filler between words: *easy to clean*."""
+"""A word that is no filler between two others: *easy to clean*."""
 _MOST_QUERIES = 8
 
 
 class Word(NamedTuple):
-    """A word without the *s* of a plural, and its place in the text."""
+    """A word without a plural *s*, and its position."""
 
     stem: str
     start: int
@@ -320,7 +319,7 @@ class Word(NamedTuple):
 
 
 class SharedWords(NamedTuple):
-    """Words of a request that a text has in a row, and their place in it."""
+    """Consecutive words of a request that a text has too, and their position in it."""
 
     words: str
     start: int
@@ -328,22 +327,22 @@ class SharedWords(NamedTuple):
 
 
 class ShoppingRequest(NamedTuple):
-    """A request, taken apart; plurals are cut."""
+    """A parsed request, with words in the singular."""
 
     runs: tuple[tuple[str, ...], ...]
-    """Words without a filler or a comma between; the first run is as a rule what is sought."""
+    """Runs of words between fillers and commas; the first one usually names the product."""
     limit: float
-    """Highest price in dollars; infinite where none is named."""
+    """Highest price in dollars; infinite if none is named."""
     line: str
-    """All words but those about the price."""
+    """All words except those about the price."""
 
     @property
     def words(self) -> frozenset[str]:
-        """Return all words that describe something."""
+        """Return the words of all runs."""
         return frozenset(word for run in self.runs for word in run)
 
     def names(self, value: str) -> bool:
-        """True if the request has all words of an option's value in a row.
+        """True if the request has the words of an option's value in sequence.
 
         >>> read_request("tea bags, pack of 12").names("Pack of 12")
         True
@@ -352,9 +351,9 @@ class ShoppingRequest(NamedTuple):
         return bool(words) and f" {words} " in f" {self.line} "
 
     def phrases_in(self, text: str) -> Iterator[SharedWords]:
-        """Yield the longest parts of each run that a text has word for word.
+        """Yield the longest parts of each run that a text contains.
 
-        A number alone does not count, for any text may have it.
+        A number alone does not count, since any text may have it.
 
         >>> request = read_request("find me hiking boots with ankle support, size 8")
         >>> [p.words for p in request.phrases_in("Boots, Ankle Support, 8 eyelets")]
@@ -377,7 +376,7 @@ class ShoppingRequest(NamedTuple):
 
 
 def singular(word: str) -> str:
-    """Return a word without the *s* of a plural.
+    """Return a word without a plural *s*.
 
     >>> singular("shoes"), singular("dress"), singular("gps"), singular("women's")
     ('shoe', 'dress', 'gps', "women's")
@@ -395,7 +394,7 @@ def split_words(text: str) -> list[Word]:
 
 @lru_cache(maxsize=256)
 def read_request(text: str) -> ShoppingRequest:
-    """Return a request, taken apart.
+    """Parse a request.
 
     >>> found = read_request("need black tea bags, caffeine free, price less than $20.00")
     >>> found.runs, found.limit, found.line
@@ -420,7 +419,7 @@ def read_request(text: str) -> ShoppingRequest:
 
 @lru_cache(maxsize=256)
 def queries(text: str) -> tuple[str, ...]:
-    """Return searches for a request: all of it, its first run with each other one, and alone.
+    """Return searches for a request: all runs, the first run with each other one, and the first.
 
     >>> queries("find me hiking boots with ankle support, size 8")
     ('hiking boot ankle support size 8', 'hiking boot ankle support', 'hiking boot size 8', \
