@@ -1,7 +1,7 @@
-"""Rules for TextWorld: a step, with what the graph knows already, to facts.
+"""Extraction rules for TextWorld, which read a step in the light of the graph.
 
-A feedback has up to two parts: the answer to the command and the description of a room under its
-banner. What a complete listing (of a room, a container, the inventory) leaves out is gone.
+A feedback has up to two parts: the answer to the command, and the description of a room under its
+banner. Facts that a complete listing (of a room, a container, the inventory) omits are retired.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ _OPENNESS = ("open", "closed", "locked")
 
 
 class TextWorldRules:
-    r"""Rules that read TextWorld.
+    r"""Extraction rules for TextWorld.
 
     >>> step = Step(0, "-= Pantry =-\nYou see a shelf. On the shelf you can see a raw egg.")
     >>> found = TextWorldRules().extract(step, TemporalGraph(), Task("t", "cook"))
@@ -66,9 +66,9 @@ class TextWorldRules:
     """
 
     complete = True
-    """True: a text says all that an action changed, so beliefs show what was done in vain."""
+    """True, since a text states all changes by an action, so beliefs show useless actions."""
     move_prefix = "go "
-    """Words before a direction in a command; elsewhere a direction is a command."""
+    """Words before a direction in a command, which may also be a direction alone."""
 
     @attributed
     def extract(self, step: Step, graph: TemporalGraph, task: Task) -> Extraction:
@@ -76,7 +76,7 @@ class TextWorldRules:
         text = step.text[:_MAX_TEXT_CHARS]
         draft = _StepDraft(graph, step.valid_actions)
         looked = _LOOK_AT.fullmatch(" ".join(step.action.split()))
-        # several after a walk: it ends in the last; a text that is read may have one of its own
+        # a walk shows several and ends in the last; a text that is read may contain one
         banners = [] if looked else list(BANNER.finditer(text))
         banner = banners[-1] if banners else None
         answer = text[: banners[0].start()] if banners else text
@@ -94,7 +94,7 @@ class TextWorldRules:
             draft.read_again()
         if _PREPARED in answer:
             draft.use_up()
-        if step.inventory and not step.done:  # a game that is over no longer lists it
+        if step.inventory and not step.done:  # a finished game does not list it
             draft.take(read_inventory(step.inventory))
         draft.note_offered(step.valid_actions)
         draft.note_locked()
@@ -130,7 +130,7 @@ class TextWorldRules:
 
 
 class _StepDraft(Draft):
-    """The extraction of one step, with the names and the hints of the valid actions."""
+    """The extraction of one step, with names and evidence from the valid actions."""
 
     def __init__(self, graph: TemporalGraph, actions: tuple[str, ...]) -> None:
         super().__init__(graph)
@@ -139,15 +139,15 @@ class _StepDraft(Draft):
         self.unlocking = False
 
     def add(self, subject: str, relation: str, obj: str, start: int = -1, end: int = -1) -> None:
-        """Add a fact, unless it is less specific than a known one."""
+        """Add a fact unless a known one is more specific."""
         if obj == "closed" and not self.unlocking and self._was(subject) == "locked":
-            return  # a text that shows a locked thing may call it closed
+            return  # a text may call a locked thing closed
         if obj == "empty" and is_door(self.graph, subject):
             return  # `You open the gate.` reveals nothing either
         super().add(subject, relation, obj, start, end)
 
     def take(self, reading: SentenceFacts) -> None:
-        """Add the facts of a text, with things named as in commands."""
+        """Add the facts of a text, with the names of commands."""
         reading = renamed(reading, called(reading, self._spoken))
         for (subject, relation, obj), start, end in reading.mentions:
             self.add(subject, relation, obj, start, end)
@@ -165,9 +165,9 @@ class _StepDraft(Draft):
         return name != PLAYER and bool(self.graph.outgoing(name))
 
     def meant(self, name: str) -> str:
-        """Return the thing in reach that a command calls ``name``; empty if several fit.
+        """Return the thing within reach that a command calls ``name``; empty if several match.
 
-        A player may say ``examine potato`` of the purple potato.
+        A player may type ``examine potato`` for the purple potato.
         """
         if name in _PRONOUNS:
             return ""
@@ -186,10 +186,10 @@ class _StepDraft(Draft):
         return found.pop() if len(found) == 1 else ""
 
     def with_full_names(self, room: SentenceFacts) -> SentenceFacts:
-        """Return the description of a room with furniture called as commands call it.
+        """Return the description of a room with the names that commands use for furniture.
 
-        Where names have adjectives, the grammar also writes *chest* of a rusty chest; the valid
-        actions show which one.
+        If names have adjectives, the grammar may also write *chest* for a rusty chest; the valid
+        actions tell which one it is.
         """
         unspoken = {
             subject
@@ -213,7 +213,7 @@ class _StepDraft(Draft):
     # Notes again
 
     def read_again(self) -> None:
-        """Read notes again that name what has just come into view: now its kind is known."""
+        """Read notes again that name a thing just seen, whose kind is now known."""
         new = {
             name
             for subject, relation, place in self.mentions
@@ -231,7 +231,7 @@ class _StepDraft(Draft):
                 self._correct_recipe()
 
     def _correct_recipe(self) -> None:
-        """End ingredients whose names were cut short: *tomato* where it is a tomato plant."""
+        """End ingredients with shortened names: *tomato* for a tomato plant."""
         now = [f.object for f in self.mentions if f[:2] == ("recipe", "requires")]
         for fact in self.graph.outgoing("recipe"):
             short = fact.object
@@ -240,7 +240,7 @@ class _StepDraft(Draft):
                 self.outdate(short, "needs to be")
 
     def _kind_in_view(self, name: str) -> str | None:
-        """Return the kind of a name, with the evidence of this step."""
+        """Return the kind of a name, given the evidence of this step."""
         known = self.kind_of(name)
         if known is not None:
             return known
@@ -258,7 +258,7 @@ class _StepDraft(Draft):
     # Consequences
 
     def go(self, room: str, span: tuple[int, int], action: str) -> None:
-        """Put the agent into ``room``, by the direction or the door that the command names."""
+        """Put the agent into ``room`` by the command's direction or door."""
         direction = direction_in(action)
         action = action.lower()
         for fact in self.graph.outgoing(self.left) if self.left and action != "look" else ():
@@ -267,21 +267,21 @@ class _StepDraft(Draft):
         self.enter(room, span, direction)
 
     def note_use(self, tool: str, answer: str) -> None:
-        """Note the appliance with which food was heated, as in *You fried the egg*."""
+        """Record the use of the appliance that heated food, as in *You fried the egg*."""
         words = answer.split()
         done = preparation(words[1]) if len(words) > 1 else ""
         if done in HEATS:
             self.add(tool, "used for", HEATS[done])
 
     def use_up(self) -> None:
-        """Note that the ingredients of the recipe have gone into the meal."""
+        """Record that the meal used up the ingredients of the recipe."""
         for fact in self.graph.outgoing("recipe"):
             if fact.relation == "requires":
                 self.outdated.update(dict.fromkeys(gone(fact.object)))
                 self.add(fact.object, "is", "consumed")
 
     def note_offered(self, actions: tuple[str, ...]) -> None:
-        """Note exits and things that no text mentions and that can be acted upon."""
+        """Record exits and things that only valid actions mention."""
         exits, here = offered(actions)
         if not self.room or not (exits or here):
             return
@@ -302,7 +302,7 @@ class _StepDraft(Draft):
                 self.add(name, "is", state)
 
     def note_locked(self) -> None:
-        """Note that a closed thing in view that cannot be opened is locked."""
+        """Record that a closed thing in view is locked if no valid action opens it."""
         stated: dict[str, str] = {}
         for subject, relation, obj in self.mentions:
             if relation == "is" and obj in _OPENNESS:
@@ -310,13 +310,13 @@ class _StepDraft(Draft):
         for name in self._in_view():
             if (stated.get(name) or self._was(name)) != "closed":
                 continue
-            named = f"examine {name}" in self._actions  # commands call it so too
+            named = f"examine {name}" in self._actions  # commands use this name too
             if named and f"open {name}" not in self._actions:
                 self.mentions.pop(Triple(name, "is", "closed"), None)
                 self.add(name, "is", "locked")
 
     def note_misfits(self) -> None:
-        """Note keys in hand that no valid action turns in the locks in view."""
+        """Record held keys that no valid action turns in the locks in view."""
         keys = [key for key in self._inside(INVENTORY) if self._is_riddle(key)]
         if not (keys and self._actions):
             return
@@ -329,7 +329,7 @@ class _StepDraft(Draft):
                     self.add(key, "does not open", lock)
 
     def note_empty(self) -> None:
-        """Note holders that their last thing left, and end that the others are empty."""
+        """Record holders that became empty, and end that fact for the others."""
         value = self.graph.value
         for holder in dict.fromkeys(fact.object for fact in self.moved.values()):
             empty = Triple(holder, "is", "empty")
@@ -347,7 +347,7 @@ class _StepDraft(Draft):
     # Once this step is over
 
     def _is_riddle(self, key: str) -> bool:
-        """True if it is a key, and nothing is known that it opens."""
+        """True if the thing is a key without a known lock."""
         if not head_noun(key).endswith("key"):
             return False
         known = (*self.graph.outgoing(key), *self.mentions)
@@ -368,7 +368,7 @@ class _StepDraft(Draft):
         return tuple(dict.fromkeys((*self._inside(self.room), *doors)))
 
     def _openness(self, name: str) -> str:
-        """Return open, closed, locked, or nothing if that is unknown."""
+        """Return ``open``, ``closed``, ``locked``, or an empty string if unknown."""
         for subject, relation, obj in self.mentions:
             if subject == name and relation == "is" and obj in _OPENNESS:
                 return obj
@@ -398,7 +398,7 @@ class Offers(NamedTuple):
 
 @lru_cache(maxsize=256)
 def offered(actions: tuple[str, ...]) -> Offers:
-    """Return exits and things that valid actions name.
+    """Return the exits and things in valid actions.
 
     >>> offered(("go east", "unlock Red safe with Key 2", "take egg from jar", "look"))
     Offers(exits=('east',), here=(('red safe', 'locked'), ('jar', '')))
@@ -413,7 +413,7 @@ def offered(actions: tuple[str, ...]) -> Offers:
 
 @lru_cache(maxsize=1 << 12)
 def _here(action: str) -> tuple[str, str] | None:
-    """Return the thing in the room that an action names, and the state that it implies."""
+    """Return the thing in the room that an action names, and its implied state."""
     found = _ACTION.fullmatch(action)
     if found is None:
         return None
@@ -439,7 +439,7 @@ _MEASURE = re.compile(r"(?:pair|set|piece|bunch|couple|handful|pile) of (?P<rest
 
 @lru_cache(maxsize=256)
 def names_in(actions: tuple[str, ...]) -> frozenset[str]:
-    """Return names that commands take as their arguments, in lower case.
+    """Return the arguments of commands, in lower case.
 
     >>> sorted(names_in(("take Key 1 from red box", "look")))
     ['key 1', 'key 1 from red box', 'red box']
@@ -454,7 +454,7 @@ def _arguments(action: str) -> tuple[str, ...]:
 
 
 def called(reading: SentenceFacts, spoken: Collection[str]) -> dict[str, str]:
-    """Return names in a reading that no command uses, and what commands use instead."""
+    """Map the names in a reading that no command uses to those that commands use."""
     states: dict[str, list[str]] = {}
     for (subject, relation, obj), _, _ in reading.mentions:
         states.setdefault(subject, [])
@@ -474,7 +474,7 @@ def called(reading: SentenceFacts, spoken: Collection[str]) -> dict[str, str]:
 
 
 def renamed(reading: SentenceFacts, names: Mapping[str, str]) -> SentenceFacts:
-    """Return a reading with other names; a state that became part of a name is no fact."""
+    """Return a reading with other names, without states that became part of a name."""
     if not names:
         return reading
     get = names.get

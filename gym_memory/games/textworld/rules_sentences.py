@@ -1,8 +1,8 @@
-"""Sentences of TextWorld: results, refusals that state something, the inventory, rooms.
+"""Read TextWorld's sentences: results, informative refusals, the inventory and rooms.
 
-A sentence depends on nothing but its characters, so it is read once and kept. Two placeholders
-stand for what it does not name: :data:`HERE`, the room, and :data:`IT`, the thing spoken of last.
-Only what an answer states becomes a fact, so a refused command changes nothing.
+A reading depends on the sentence alone, so it is cached. Two placeholders stand for what a sentence
+does not name: :data:`HERE` for the room and :data:`IT` for the last thing. Only an answer's
+statements become facts, so a refused command changes nothing.
 """
 
 from __future__ import annotations
@@ -27,35 +27,35 @@ HERE = "<here>"
 IT = "<it>"
 
 _SIGH = "Oh well"
-"""The answer to a wrong recipe; it has no stop."""
+"""A sentence that TextWorld prints without a stop."""
 _MAX_SENTENCE_CHARS = 1000
 
 
 class HolderContents(NamedTuple):
-    """The complete contents of a holder; whatever else was there is gone."""
+    """The complete contents of a holder, from which anything else is gone."""
 
     holder: str
     names: tuple[str, ...]
 
 
 class SentenceFacts(NamedTuple):
-    """Facts that a sentence or a longer text states and ends."""
+    """The facts that a text states and ends."""
 
     mentions: tuple[Mention, ...] = ()
     listings: tuple[HolderContents, ...] = ()
     outdated: tuple[Pattern, ...] = ()
     topic: str = ""
-    """The thing to which a following *it* refers; empty where that stays the same."""
+    """The thing to which a following *it* refers; empty if unchanged."""
     new: bool = False
-    """True if the sentence introduces the topic: a piece of furniture seen in the room."""
+    """True if the sentence introduces the topic, a piece of furniture in the room."""
 
 
 Rule = tuple[re.Pattern[str], Callable[[re.Match[str]], SentenceFacts]]
-"""A form of sentence and its statement."""
+"""A pattern of sentences and the function that reads it."""
 
 
 def sentences(text: str) -> Iterator[tuple[str, int]]:
-    """Yield sentences with the position of their first character; overlong ones are left out.
+    """Yield sentences with their positions, except overlong ones.
 
     >>> list(sentences("It is dark. Is it?"))
     [('It is dark.', 0), ('Is it?', 12)]
@@ -71,7 +71,7 @@ def sentences(text: str) -> Iterator[tuple[str, int]]:
 
 
 def first_match(rules: tuple[Rule, ...], sentence: str, start: int = 0) -> SentenceFacts | None:
-    """Read a sentence from ``start`` on by the first rule that fits; None if none fits."""
+    """Read a sentence from ``start`` on by the first matching rule, if any."""
     for pattern, build in rules:
         found = pattern.match(sentence, start)
         if found is not None:
@@ -80,12 +80,12 @@ def first_match(rules: tuple[Rule, ...], sentence: str, start: int = 0) -> Sente
 
 
 def stated(subject: str, relation: str, obj: str, found: re.Match[str], group: str) -> Mention:
-    """Return a fact whose evidence is a group of a match."""
+    """Return a fact with a group of a match as evidence."""
     return Mention(Triple(subject, relation, obj), *found.span(group))
 
 
 def located(phrase: Phrase, relation: str, place: str) -> Iterator[Mention]:
-    """Yield where a thing is, and the states in its name."""
+    """Yield the place of a thing, and the states in its name."""
     yield Mention(Triple(phrase.name, relation, place), phrase.start, phrase.end)
     for state in phrase.states:
         yield Mention(Triple(phrase.name, "is", state), phrase.start, phrase.end)
@@ -99,9 +99,9 @@ def contents(
     *,
     opened: bool = False,
 ) -> SentenceFacts:
-    """Read the complete contents of a holder, which is empty if it has none.
+    """Read the complete, perhaps empty, contents of a holder.
 
-    ``opened`` is True if it follows that the holder is open; ``span`` is evidence for its states.
+    ``opened`` is True if the holder is therefore open; ``span`` is the evidence for its states.
     """
     mentions = [m for phrase in things for m in located(phrase, relation, holder)]
     states = ("empty",) * (not things) + ("open",) * opened
@@ -117,16 +117,16 @@ _DONE = {
     "slice": "sliced", "dice": "diced", "chop": "chopped",
     "fried": "fried", "roasted": "roasted", "grilled": "grilled", "burned": "burned",
 }  # fmt: skip
-"""The verb of a report to the state that it leaves."""
+"""The resulting state by verb of a report."""
 
 
 def gone(name: str) -> tuple[Pattern, ...]:
-    """Return the facts that end when a thing ceases to exist: its place and its states."""
+    """Return patterns of the place and states of a thing that ceases to exist."""
     return (*(Pattern(name, relation) for relation in sorted(LOCATIONS)), Pattern(name, "is"))
 
 
 def _one(found: re.Match[str], group: str = "name") -> Phrase:
-    """Return a single name, and its leading states."""
+    """Return a single name with its leading states."""
     things = split_things(found[group], found.start(group))
     return things[0] if things else Phrase("", (), *found.span(group))
 
@@ -142,7 +142,7 @@ def _put(found: re.Match[str]) -> SentenceFacts:
 
 
 def _becomes(found: re.Match[str], state: str = "") -> SentenceFacts:
-    """Read a thing and its state: the one given, or the one that the verb leaves."""
+    """Read a thing and its state, the given one or the verb's result."""
     thing = _one(found)
     state = state or _DONE[found["verb"]]
     mention = Mention(Triple(thing.name, "is", state), thing.start, thing.end)
@@ -150,7 +150,7 @@ def _becomes(found: re.Match[str], state: str = "") -> SentenceFacts:
 
 
 def _opened(found: re.Match[str]) -> SentenceFacts:
-    """Read what opens: a container with what it reveals, a door without an article."""
+    """Read what opens: a container with its contents, or a door."""
     changed = _becomes(found)
     if found["the"] is None:
         return changed
@@ -245,18 +245,18 @@ _RULES: tuple[Rule, ...] = tuple(
 
 
 _EACH = re.compile(r"[^.:]{1,80}: (?=You )")
-"""The thing before each of several answers, after a command such as ``drop all``."""
+"""The name before each of several answers, after a command such as ``drop all``."""
 
 
 @lru_cache(maxsize=1 << 10)
 def read_result_sentence(sentence: str) -> SentenceFacts | None:
-    """Read one sentence of an answer; None if it states nothing."""
+    """Read one sentence of an answer; None without a statement."""
     prefix = _EACH.match(sentence)
     return first_match(_RULES, sentence, prefix.end() if prefix else 0)
 
 
 def read_results(text: str, room: str, thing: str) -> SentenceFacts:
-    """Read an answer in ``room``, whose *it* is ``thing``; either is empty if unknown."""
+    """Read an answer in ``room`` with *it* for ``thing``; either is empty if unknown."""
     mentions: list[Mention] = []
     listings: list[HolderContents] = []
     outdated: list[Pattern] = []
@@ -276,22 +276,22 @@ def read_results(text: str, room: str, thing: str) -> SentenceFacts:
 
 @lru_cache(maxsize=1 << 9)
 def read_inventory(text: str) -> SentenceFacts:
-    """Read an inventory; it is no part of the step's text, so nothing has a span."""
+    """Read an inventory, without spans since it is not part of the step's text."""
     reading = read_results(text, "", "")
     return reading._replace(mentions=tuple(Mention(m.triple) for m in reading.mentions))
 
 
 # ------------------------------------------------------------ rooms
 
-# Wording is taken loosely, so that the cooking, house and basic grammars are read by the same
-# forms. Furniture without contents and without a state is a closed container: the grammar always
-# gives the contents of a supporter and of an open container.
+# The patterns are loose, so that one set reads the cooking, house and basic grammars. Furniture
+# without contents and state is a closed container, since the grammars always give the contents of
+# supporters and of open containers.
 
 _MAX_KEPT_CHARS = 10_000
-"""Most characters of a description whose reading is kept."""
+"""Most characters of a description whose reading is cached."""
 
 BANNER = re.compile(r"^[ \t]*-=[ \t]*(?P<room>[^\s=][^\n=]{0,79}?)[ \t]*=-", re.MULTILINE)
-"""The line over a room's description: ``-= Living Room =-``."""
+"""The line above a room's description: ``-= Living Room =-``."""
 
 _STATE = r"(?P<state>locked|unlocked|opened|open|closed)"
 _WAYS = rf"(?P<ways>{DIRECTION_LIST})"
@@ -306,7 +306,7 @@ _LEAD = (
     r"|.*(?:over|by).*, it's|.*never mind, it's just|It(?: looks like it)?'s"
     r"|.*, you can even see|.*[Ll]ook over there[,!]|(?:Oh, great\. )?Here's)"
 )
-"""Words after which the grammar names a piece of furniture."""
+"""Words with which the grammar introduces a piece of furniture."""
 
 # Doors and exits
 
@@ -333,7 +333,7 @@ def _ways(found: re.Match[str]) -> Iterator[Mention]:
 
 
 def _thing(found: re.Match[str]) -> SentenceFacts:
-    """Read furniture; a *typical looking chest* and one *which looks typical* are a chest."""
+    """Read furniture; a *typical looking chest* or one *which looks typical* is a chest."""
     begin = found["name"].find(" looking ")
     start = found.start("name") + (begin + len(" looking ") if begin > 0 else 0)
     name, span = clean_name(found.string[start : found.end("name")]), (start, found.end("name"))
@@ -456,7 +456,7 @@ def read_room_sentence(sentence: str) -> SentenceFacts | None:
 
 
 def describe(text: str, room: str) -> SentenceFacts:
-    """Read the description of a room; the last listing is that of the room itself."""
+    """Read the description of a room, whose last listing is the room's own."""
     return (_describe if len(text) <= _MAX_KEPT_CHARS else _describe.__wrapped__)(text, room)
 
 
@@ -471,14 +471,14 @@ def _describe(text: str, room: str) -> SentenceFacts:
 
 
 class _DescriptionState:
-    """The sentences of a description that were read so far."""
+    """The reading of a description so far."""
 
     def __init__(self, room: str) -> None:
         self.room = room
         self.mentions: list[Mention] = []
         self.listings: list[HolderContents] = []
         self.furniture: dict[str, int] = {}
-        """Name to the position in ``mentions`` where its facts begin."""
+        """Position in ``mentions`` of the first fact of each name."""
         self.last = ""
 
     def take(self, said: SentenceFacts, offset: int) -> None:
@@ -496,14 +496,14 @@ class _DescriptionState:
         self.last = topic or self.last
 
     def _it(self) -> str:
-        """Return the thing seen last; of a group, the next one without contents so far."""
+        """Return the last thing or, of a group, the next one without contents."""
         listed = {listing.holder for listing in self.listings}
         if self.last and self.last not in listed:
             return self.last
         return next((name for name in self.furniture if name not in listed), self.last)
 
     def _meant(self, name: str) -> str:
-        """Return the furniture that a name means: *chest* or *rusty one* is a rusty chest."""
+        """Return the furniture behind a name: *chest* or *rusty one* is a rusty chest."""
         if name in self.furniture:
             return name
         if name.endswith(" one"):
@@ -516,14 +516,14 @@ class _DescriptionState:
         return name
 
     def _rename(self, old: str, new: str) -> None:
-        """Rename furniture whose full name comes later: a *chest* that is a rusty chest."""
+        """Rename furniture whose full name comes later, such as a *chest* that is rusty."""
         begin = self.furniture[new] = self.furniture.pop(old)
         for i, ((subject, relation, obj), start, end) in enumerate(self.mentions[begin:], begin):
             if subject == old:
                 self.mentions[i] = Mention(Triple(new, relation, obj), start, end)
 
     def reading(self) -> SentenceFacts:
-        """Return all facts, with conclusions from what was left unsaid."""
+        """Return all facts, with conclusions from omissions."""
         described = {listing.holder for listing in self.listings}
         described.update(m.triple.subject for m in self.mentions if m.triple.relation == "is")
         for name, begin in self.furniture.items():
