@@ -220,10 +220,13 @@ def children() -> Iterator[Path]:
 
 
 def test_keys_do_not_reach_an_isolated_game(monkeypatch: pytest.MonkeyPatch) -> None:
+    from gym_memory.core.names import PLUGINS
     from gym_memory.games.isolate import IsolatedEnv
 
     for name in ("OPENAI_API_KEY", "HF_TOKEN", "PGPASSWORD", "DATABASE_URL"):
         monkeypatch.setenv(name, "secret")
+    for plugin in tuple(PLUGINS):  # of other tests; the game's process may not find them
+        monkeypatch.delitem(PLUGINS, plugin)
     before = set(children())
     env = IsolatedEnv("Fetch", {})
     (place,) = set(children()) - before
