@@ -118,7 +118,7 @@ class Calm(LanguagePolicy):
 
             reward = float(np.clip(transition.reward, -1, 1))  # for which settings are made
             ends = transition.terminated, transition.truncated
-            experience = Experience(self._task_id, seen, index, reward, self._seen, *ends)
+            experience = Experience(seen, index, reward, self._seen, *ends)
             self.learner.observe(0, experience)
             self.learner.learn()
 

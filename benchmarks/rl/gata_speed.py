@@ -46,9 +46,7 @@ def fill(learner: Any) -> float:
             choice = choose(obs["valid_actions"], rng)
             obs, reward, terminated, truncated, info = env.step(obs["valid_actions"][choice])
             later = learner.see(obs, info["task_id"], seen, choice)
-            step = Experience(
-                info["task_id"], seen, choice, float(reward), later, terminated, truncated
-            )
+            step = Experience(seen, choice, float(reward), later, terminated, truncated)
             learner.observe(0, step)
             seen, over = later, terminated or truncated
     return float(np.mean(counts))

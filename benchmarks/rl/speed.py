@@ -60,9 +60,8 @@ class Course:
             self.actions += len(obs["valid_actions"])
             action = obs["valid_actions"][choice]
             after, reward, terminated, truncated, info = self.timed("step", env.step, action)
-            task = info["task_id"]
-            later = self.timed("features", self.learner.see, after, task, seen, choice)
-            step = Experience(task, seen, choice, reward, later, terminated, truncated)
+            later = self.timed("features", self.learner.see, after, info["task_id"], seen, choice)
+            step = Experience(seen, choice, reward, later, terminated, truncated)
             self.timed("store", self.learner.observe, slot, step)
             self.steps += 1
             over = terminated or truncated

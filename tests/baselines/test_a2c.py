@@ -37,10 +37,8 @@ def test_returns_are_those_of_the_definition() -> None:
     for t, (reward, terminated, truncated) in enumerate(
         [(1.0, False, False), (0.5, True, False), (2.0, False, False), (9.0, False, True)]
     ):
-        learner.observe(
-            0, Experience("game", seen[t], 0, reward, seen[t + 1], terminated, truncated)
-        )
-        learner.observe(1, Experience("game", seen[t], 0, reward, seen[t + 1], False, False))
+        learner.observe(0, Experience(seen[t], 0, reward, seen[t + 1], terminated, truncated))
+        learner.observe(1, Experience(seen[t], 0, reward, seen[t + 1], False, False))
 
     def critic(seen: list[Any]) -> list[float]:
         with torch.no_grad():
@@ -68,9 +66,7 @@ def test_it_learns_a_corridor() -> None:
             there = rooms[here[slot]][choice]
             after = learner.see(obs(there, "advance", "return"), "corridor")
             won = there == ""
-            learner.observe(
-                slot, Experience("corridor", seen[slot], choice, float(won), after, won, False)
-            )
+            learner.observe(slot, Experience(seen[slot], choice, float(won), after, won, False))
             here[slot] = there or "a"
         learner.learn()
     seen = [learner.see(obs(room, "advance", "return")) for room in "abc"]

@@ -65,9 +65,7 @@ def corridor(learner: DrrnLearner, episodes: int, rng: np.random.Generator) -> N
             won = there == ""
             after = obs("end") if won else obs(there, "advance", "return")
             later = learner.see(after, "corridor", seen, choice)
-            learner.observe(
-                0, Experience("corridor", seen, choice, float(won), later, won, step == 7)
-            )
+            learner.observe(0, Experience(seen, choice, float(won), later, won, step == 7))
             learner.learn()
             if won:
                 break
@@ -138,7 +136,7 @@ def test_what_episode_has_not_shown_before_is_worth_something(facts: bool) -> No
         shown = {**obs(place, "x"), "text": f"Now {place}."}
         later = learner.see(shown if facts else {**shown, "triples": ()}, "game", seen, 0)
         if seen is not None:
-            learner.observe(0, Experience("game", seen, 0, 1.0, later, False, False))
+            learner.observe(0, Experience(seen, 0, 1.0, later, False, False))
         seen = learner.unpack(json.loads(json.dumps(learner.pack(later))))
     rewards = [stored.reward for stored in learner.replay.transitions]
     assert rewards == [1.5, 1.0, 1.0, 1.5, 1.0]
@@ -168,7 +166,7 @@ def test_what_is_overwritten_is_forgotten() -> None:
     for number in range(320):
         seen = learner.see(obs(f"room {number}", "x", f"y{number}"), "game")
         later = learner.see(obs(f"room {number + 1}", "x", f"y{number + 1}"), "game")
-        learner.observe(0, Experience("game", seen, 1, 1.0, later, False, False))
+        learner.observe(0, Experience(seen, 1, 1.0, later, False, False))
     assert len(learner.bags) <= 3 * (2 * 32 + 4)
     drawn = learner.replay.draw(16, 0.4, np.random.default_rng(0)).transitions
     assert learner.next_values(drawn).shape == (16,)

@@ -127,7 +127,7 @@ def test_it_learns_which_food_the_recipe_requires() -> None:
     for step in range(200):
         seen = learner.see(kitchen(f"food{step}", f"other{step}"), f"game {step % 20}")
         choice = int(rng.integers(2))
-        step_made = Experience("game", seen, choice, float(choice == 0), end, True, False)
+        step_made = Experience(seen, choice, float(choice == 0), end, True, False)
         learner.observe(0, step_made)
         learner.learn()
     found = values(learner, learner.see(kitchen("leek", "plum")))

@@ -84,7 +84,7 @@ def test_the_bonus_comes_once_with_the_last_instruction() -> None:
     rewards = []
     for seen, next_seen in ((before, before), (before, after), (after, after)):
         learner.replay = type(learner.replay)(16)
-        learner.observe(0, Experience("game", seen, 0, 0.5, next_seen, True, False))
+        learner.observe(0, Experience(seen, 0, 0.5, next_seen, True, False))
         rewards.append(learner.replay.transitions[0].reward)
     assert rewards == [0.5, 1.5, 0.5]
 

@@ -54,7 +54,7 @@ def test_it_copies_to_words_that_it_never_saw() -> None:
     for i in range(0, 1000, 2):
         shown, right = ask(made[i : i + 2])
         seen = learner.see(obs(*shown, advice=right), "game")
-        learner.observe(0, Experience("game", seen, seen.label, 0.0, seen, False, False))
+        learner.observe(0, Experience(seen, seen.label, 0.0, seen, False, False))
         learner.learn()
     hits = 0
     for i in range(1000, 1200, 2):
@@ -133,7 +133,7 @@ def test_actor_critic_alone_learns_a_corridor() -> None:
             won = there == ""
             learner.observe(
                 slot,
-                Experience("corridor", seen[slot], choice, float(won), look(there), won, False),
+                Experience(seen[slot], choice, float(won), look(there), won, False),
             )
             here[slot] = there or "hall"
         learner.learn()

@@ -194,7 +194,7 @@ def test_state_that_was_acted_in_is_not_read_again(
         seen = learner.see(obs, "game")
         action = learner.act([seen], explore=True)[0]
         assert len(reads) == number + 1
-        learner.observe(0, Experience("game", seen, action, 0.0, seen, False, False))
+        learner.observe(0, Experience(seen, action, 0.0, seen, False, False))
         obs = env.step(obs["valid_actions"][action])[0]
     list(learner.logits([0, 1, 2]))
     assert len(reads) == 3

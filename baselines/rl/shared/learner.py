@@ -27,7 +27,6 @@ class Experience(NamedTuple):
     ``seen`` and ``next_seen`` are encoded observations, ``action`` the index of a valid action.
     """
 
-    task_id: str
     seen: Any
     action: int
     reward: float

@@ -345,12 +345,11 @@ class Trainer:
             obs, reward, terminated, truncated, info = answers[number]
             if number not in over:
                 obs = playable(obs)
-            task_id = info["task_id"]
-            seen = self.learner.see(obs, task_id, slot.seen, choice)
+            seen = self.learner.see(obs, info["task_id"], slot.seen, choice)
             worth = self.settings.reward_scale * reward
             self.learner.observe(
                 number,
-                Experience(task_id, slot.seen, choice, worth, seen, terminated, truncated),
+                Experience(slot.seen, choice, worth, seen, terminated, truncated),
             )
             if number in over:
                 self.recent.append(value_of(info))
