@@ -1,4 +1,4 @@
-"""Demonstrations: the steps that matter, the house, and each choice with its alternatives."""
+"""Demonstrations: their relevant steps, the house, and each choice with its alternatives."""
 
 from __future__ import annotations
 
@@ -41,15 +41,15 @@ __all__ += ["nearest", "usual_pause"]
 
 _EXIT = re.compile(r"A door to the ([\w ]+?) \(")
 _BOX = re.compile(r"\w+ box\b")
-"""A box of some colour, which differs from goal to goal."""
+"""A box, whose colour differs between goals."""
 _MAX_ROUND_STEPS = 25
 
 
 class ShownMove(NamedTuple):
-    """A demonstrated step that matters.
+    """A relevant step of a demonstration.
 
-    ``answer`` has every number masked; ``looks`` has, for each thing of the act, the line of the
-    last view that named it.
+    Numbers in ``answer`` are masked; ``looks`` has the line of the last view that named each object
+    of the act.
     """
 
     act: Act
@@ -61,12 +61,12 @@ class ShownMove(NamedTuple):
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Demonstration:
-    """A demonstrated task: its goal and its moves, walks left out.
+    """A demonstrated task: its goal and its moves, without walks.
 
-    ``measured`` is the time that a stopwatch showed for each thing looked at; ``pause`` is the most
-    steps in a row without anything new; ``shown`` is True if the mark that the goal names was in
-    sight at the end. ``rounds`` are the moves that were repeated before a focus or to the end: for
-    the last repetition, the numbers of its first move and of the one after its last.
+    ``measured`` has the stopwatch time of each examined object, ``pause`` the most consecutive
+    steps without anything new; ``shown`` is True if the goal's trait was in sight at the end.
+    ``rounds`` are the moves repeated before a focus or until the end, as the start and stop of the
+    last repetition.
     """
 
     task: str
@@ -102,7 +102,7 @@ def _rounds(acts: Sequence[Act]) -> Iterator[tuple[int, int]]:
 
 
 class HouseMap:
-    """A map of the ways between rooms, and counts of the things seen in each."""
+    """A map of the rooms, with counts of the objects seen in each."""
 
     def __init__(self) -> None:
         self.exits: dict[str, set[str]] = {}
@@ -117,7 +117,7 @@ class HouseMap:
             self.seen.setdefault(thing.name, Counter())[room] += 1
 
     def way(self, here: str, there: str) -> list[str]:
-        """Return the rooms on the shortest way, without the first; empty where there is none."""
+        """Return the rooms on the shortest way, without the first; empty if there is none."""
 
         def ways(room: str) -> dict[str, str]:
             return {beyond: beyond for beyond in sorted(self.exits.get(room, ()))}
@@ -125,7 +125,7 @@ class HouseMap:
         return [move.place for move in shortest_path(here, there, ways) or ()]
 
     def likely(self, phrase: str) -> Counter[str]:
-        """Count how often things whose name holds all words of a phrase were seen in each room."""
+        """Count sightings, by room, of objects whose names have all words of a phrase."""
         total: Counter[str] = Counter()
         for name, rooms in self.seen.items():
             if words(phrase) <= words(name):
@@ -136,8 +136,8 @@ class HouseMap:
 class ShownKnowledge(NamedTuple):
     """All knowledge from demonstrations.
 
-    ``chosen`` counts, by task and word, the focused things that were named so; ``passed`` counts
-    those that were in sight then.
+    ``chosen`` counts focused objects by task and word of the name; ``passed`` counts those in sight
+    at that time.
     """
 
     demonstrations: tuple[Demonstration, ...]
@@ -146,14 +146,14 @@ class ShownKnowledge(NamedTuple):
     passed: dict[str, Counter[str]]
 
     def liking(self, task: str, name: str) -> float:
-        """Return the probability in (0, 1] that a thing so named is the one to focus on."""
+        """Return the probability in (0, 1] that an object of a name is the one to focus on."""
         chosen, passed = self.chosen.get(task, Counter()), self.passed.get(task, Counter())
         shares = [(chosen[word] + 0.1) / (passed[word] + 0.5) for word in sorted(words(name))]
         return min(1.0, sum(shares) / len(shares)) if shares else 0.0
 
 
 def learn(path: str | os.PathLike[str]) -> ShownKnowledge:
-    """Learn from a recorded file; episodes that were not won teach nothing."""
+    """Learn from the won episodes of a recorded file."""
     played = [t for t in read_trajectory(path) if t.outcome.success]
     knowledge = ShownKnowledge((), HouseMap(), {}, {})
     found = tuple(_demonstration(trajectory, knowledge) for trajectory in played)
@@ -175,7 +175,7 @@ def _demonstration(trajectory: Trajectory, knowledge: ShownKnowledge) -> Demonst
         if is_view(step.text):
             view = step.text
             knowledge.house.look(room, view)
-        if step.action.isdigit() and moves:  # the answer to an ambiguous action
+        if step.action.isdigit() and moves:  # answers the question of an ambiguous action
             moves[-1] = moves[-1]._replace(answer=masked(step.text))
         if not step.action or is_refused(step.text) or step.action.isdigit():
             continue
@@ -211,10 +211,10 @@ def _with(phrase: str, focused: str, view: str) -> str:
 
 @lru_cache(maxsize=1 << 8)
 def is_shown_how(goal: str, demonstrations: tuple[Demonstration, ...]) -> bool:
-    """True if the task that a goal sets was demonstrated.
+    """True if a demonstration has the task of a goal.
 
-    The goal then has all words that the goals of one task share, and hardly more words of its own
-    than each of these: another thing, room or colour, but no further instruction.
+    Such a goal has all words that the task's goals share, and hardly more words of its own than
+    each of them: another object, room or colour, but no more instructions.
     """
     said = _tokens(goal)
     goals: dict[str, list[frozenset[str]]] = {}
@@ -245,10 +245,10 @@ def usual_pause(goal: str, demonstrations: tuple[Demonstration, ...]) -> int:
 def nearest(
     goal: str, demonstrations: tuple[Demonstration, ...]
 ) -> tuple[tuple[Demonstration, float], ...]:
-    """Return demonstrations with the nearness of their goals in [-0.3, 1], the best first.
+    """Return demonstrations with the nearness of their goals in [-0.3, 1], nearest first.
 
-    Words of a demonstration's goal that the present one lacks count against it. They count most if
-    its moves do not name them: an action on a named thing transfers to another thing.
+    Words that only the demonstration's goal has count against it, and most if its moves do not name
+    them, since an action on a named object transfers to another object.
     """
     goal_words = words(goal)
 

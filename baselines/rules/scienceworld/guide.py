@@ -1,7 +1,7 @@
-"""Choice of the demonstration that agrees best with the goal and with the moves made so far.
+"""Choose the demonstration that agrees best with the goal and the moves so far.
 
-Progress along it is inferred from the moves, facts and views in the memory. Where a measurement
-decides what to focus on, the value measured here replaces the demonstrated one.
+Progress along it is inferred from the moves, facts and views in the memory. If a measurement
+decides the focus, the value measured here replaces the demonstrated one.
 """
 
 from __future__ import annotations
@@ -42,18 +42,18 @@ __all__ = ["DemonstrationProgress", "Guide", "choose", "decided", "progress"]
 
 _LATEST = 60
 _SKIP_COST = 0.4
-"""Cost of a demonstrated move left out, or of one added, in agreeing moves."""
+"""Cost of an omitted or an added move, in agreeing moves."""
 _FOCUS_SKIP_COST = 2.0
-"""Cost of a focus left out, in agreeing moves."""
+"""Cost of an omitted focus, in agreeing moves."""
 _ROUND_COST = 0.02
-"""Cost of a repetition more or less than demonstrated, in agreeing moves."""
+"""Cost per repetition more or fewer than demonstrated, in agreeing moves."""
 _ANSWER_WEIGHT = 0.4
-"""Weight of the answer to a move beside the move."""
+"""Weight of the answer to a move, relative to the move."""
 _EFFECT_WEIGHT = 0.3
 _ROOM_WEIGHT = 0.5
 """Weight of a move in the room where it was demonstrated."""
 _GIVEN_UP_COST = 1000.0
-"""Cost of a next move that was given up, in agreeing moves: above all others together."""
+"""Cost of an abandoned next move, in agreeing moves, above the sum of all others."""
 _OWN, _MATCH, _AGAIN, _LEAVE_OUT, _BACK = range(5)
 
 Scores = NDArray[np.float64]
@@ -62,8 +62,8 @@ Scores = NDArray[np.float64]
 class DemonstrationProgress(NamedTuple):
     """The progress along a demonstration.
 
-    ``done`` moves are finished, with an agreement of ``value``, in agreeing moves; ``pairs`` has
-    moves made, each with the number of the demonstrated move that it stands for.
+    ``done`` counts finished moves, whose agreement is ``value``, in agreeing moves. ``pairs`` has
+    past moves with the numbers of the demonstrated moves that they match.
     """
 
     done: int
@@ -80,9 +80,9 @@ def progress(
 ) -> DemonstrationProgress:
     """Return the progress along a demonstration.
 
-    Each possible number of finished moves is scored by its evidence: the moves and answers that the
-    memory has, in order, effects in its facts, the last answer, what is carried, and the published
-    plan. ``abandoned`` moves may not be due.
+    Each number of finished moves is scored by its evidence: the moves and answers in the memory, in
+    order, effects in its facts, the last answer, the inventory and the published plan. The next
+    move is not among the ``abandoned`` ones.
     """
     if scene.plan is None and not scene.done:
         return DemonstrationProgress(0, 0.0, ())
@@ -112,7 +112,7 @@ def progress(
 
 
 def _counted(scene: ScienceScene) -> tuple[tuple[Act, str], ...]:
-    """Return the moves since the last gap; refused moves count if they were refused when shown."""
+    """Return the moves since the last gap; a refused one counts from its second refusal on."""
     refused: set[Act] = set()
     counted: list[tuple[Act, str]] = []
     for number, (act, answer) in enumerate(scene.done, 1):
@@ -127,11 +127,10 @@ def _counted(scene: ScienceScene) -> tuple[tuple[Act, str], ...]:
 
 
 class _Alignment:
-    """An alignment of the moves made with demonstrated ones, in order.
+    """An alignment of past moves with demonstrated ones, in order.
 
-    Moves left out or added have a cost; repeated moves may be repeated more or less often at
-    little cost. ``row`` has the agreement for each number of finished demonstrated
-    moves.
+    Omitted and added moves have a cost; other numbers of repetitions have a small one. ``row`` has
+    the agreement for each number of finished demonstrated moves.
     """
 
     def __init__(self, shown: Demonstration, terms: Translation, *, outset: float):
@@ -145,7 +144,7 @@ class _Alignment:
         self.row: Scores = -self._cost * outset
 
     def add(self, act: Act, answer: str) -> None:
-        """Add the next move made, with its answer."""
+        """Add the next past move with its answer."""
         fits = _fits(self._shown, self._terms, act)
         agree = fits + _ANSWER_WEIGHT * np.where(fits > 0, _answers(self._shown, answer), 0.0)
         new = self.row - _SKIP_COST
@@ -169,7 +168,7 @@ class _Alignment:
         self._steps.append((base, left_out, back))
 
     def pairs(self, behind: int) -> list[tuple[Act, int]]:
-        """Return the moves made that stand for demonstrated ones, latest first."""
+        """Return the past moves that match demonstrated ones, latest first."""
         found = []
         for act, (how, left_out, back) in zip(self._made[::-1], self._steps[::-1], strict=True):
             while left_out[behind]:
@@ -261,22 +260,22 @@ def _shared(one: frozenset[str], other: frozenset[str]) -> float:
 # ------------------------------------------------------------ the guide
 
 _MOST_COMPARED = 10
-"""Demonstrations of the task, nearest by their goals, that are compared with what happened."""
+"""Number of demonstrations, by nearness of their goals, that are compared with the past."""
 _GOAL_WEIGHT = 4.0
 """Weight of an equal goal, in agreeing moves."""
 _LOOKS_WEIGHT = 2.0
-"""Weight of things of the next move that look as demonstrated, in agreeing moves."""
+"""Weight of the next move's objects looking as demonstrated, in agreeing moves."""
 _LEAST_AGREEMENT = 0.5
-"""Least agreement of two moves at which the things of one replace those of the other."""
+"""Least agreement of two moves for replacing the objects of one by those of the other."""
 _BOUND = ("focus on", "pick up", "move", "pour", "mix", "look at", "examine", "use")
-"""Verbs whose things show which thing replaces which."""
+"""Verbs whose objects reveal replacements."""
 
 
 class Guide(NamedTuple):
-    """A demonstration, compared with the present.
+    """A demonstration compared with the present.
 
-    ``terms`` translate it for the present goal, ``standing`` is the progress along it,
-    ``stands_for`` maps a demonstrated thing to the one used here.
+    ``terms`` translates it for the present goal, ``standing`` is the progress along it, and
+    ``stands_for`` maps demonstrated objects to those used here.
     """
 
     shown: Demonstration
@@ -285,7 +284,7 @@ class Guide(NamedTuple):
     stands_for: dict[str, str]
 
     def here(self, number: int) -> Act:
-        """Return a demonstrated move in terms of the goal and of the things used here."""
+        """Return a demonstrated move in terms of the goal and of the objects used here."""
         act = self.terms.put(self.shown.moves[number].act)
         return act._replace(things=tuple(self._same(thing) for thing in act.things))
 
@@ -306,9 +305,9 @@ def choose(
     rng: np.random.Generator,
     abandoned: tuple[Act, ...] = (),
 ) -> list[Guide]:
-    """Return the demonstrations of the nearest task, best agreement first, then nearest goal.
+    """Return the demonstrations of the nearest task, by agreement and then by nearness of goal.
 
-    ``abandoned`` moves may not be due.
+    Their next move is not among the ``abandoned`` ones.
     """
     ranked = nearest(goal, demonstrations)
     task = ranked[0][0].task
@@ -329,9 +328,9 @@ def choose(
 def resemblance(
     how: Translation, shown: Demonstration, number: int, scene: ScienceScene, goal: str
 ) -> float:
-    """Return how far the next move's things are in sight and look as they did then, in [-1, 1].
+    """Return how well the next move's objects in sight look as demonstrated, in [-1, 1].
 
-    A thing that the goal names and that is not in sight must be found in any case, so it counts 0.
+    An object of the goal that is out of sight must be found in any case, so it counts 0.
     """
     if number >= len(shown.moves):
         return 0.0
@@ -360,7 +359,7 @@ def resemblance(
 
 
 def is_elsewhere(holder: str, content: str, scene: ScienceScene) -> bool:
-    """True if a content was seen, but never in the thing that should hold it."""
+    """True if a content was seen, but never in its demonstrated holder."""
     if not words(content) or words(content) <= words(holder):
         return False
     lines = [line for name, line in scene.kept.items() if words(content) <= words(name)]
@@ -371,7 +370,7 @@ def is_elsewhere(holder: str, content: str, scene: ScienceScene) -> bool:
 def _bound(
     shown: Demonstration, how: Translation, standing: DemonstrationProgress
 ) -> Iterator[tuple[str, str]]:
-    """Yield replaced things with their replacements, by the moves in memory, latest first."""
+    """Yield replaced objects with their replacements, by the moves in memory, latest first."""
     for act, number in reversed(standing.pairs):
         meant = how.put(shown.moves[number].act)
         if act.verb in _BOUND and fit(act, meant) >= _LEAST_AGREEMENT:
@@ -388,7 +387,7 @@ _THRESHOLD = re.compile(r"(above|below) (-?\d+(?:\.\d+)?)")
 
 
 def decided(act: Act, goal: str, guide: Guide, scene: ScienceScene) -> Act | None:
-    """Return an action with the thing that the goal wants; None if that is not known yet."""
+    """Return an action on the object that the goal wants; None if it is unknown so far."""
     if act.verb == "focus on" and len(guide.shown.measured) > 1:
         return timed(act, goal, guide, scene)
     for number, phrase in enumerate(act.things):
@@ -396,7 +395,7 @@ def decided(act: Act, goal: str, guide: Guide, scene: ScienceScene) -> Act | Non
         found = _THRESHOLD.search(condition)
         if found is not None:
             if scene.plan and scene.plan.verb == act.verb and not scene.made:
-                return scene.plan  # a decision stays
+                return scene.plan  # the decision is kept
             above = _is_above(float(found[2]), scene, melting="melting point" in condition)
             if above is None:
                 return None
@@ -411,9 +410,9 @@ def decided(act: Act, goal: str, guide: Guide, scene: ScienceScene) -> Act | Non
 
 
 def timed(act: Act, goal: str, guide: Guide, scene: ScienceScene) -> Act:
-    """Return a focus on the thing that took longest or shortest, as in the demonstration.
+    """Return a focus on the object that took longest or shortest, as in the demonstration.
 
-    If the goal wants the least where the demonstration had the most, the other one is returned.
+    If the goal asks for the opposite of the demonstration, it is the other object.
     """
     there, here = guide.shown.measured, measured(scene.done)
     chosen = guide.shown.moves[-1].act.things[0]
@@ -438,6 +437,6 @@ def _is_above(threshold: float, scene: ScienceScene, *, melting: bool) -> bool |
 
 
 def is_as_shown(goal: str, guide: Guide, scene: ScienceScene) -> bool:
-    """True if the goal's trait shows here exactly if it did in the demonstration."""
+    """True if the goal's trait shows here just as it did in the demonstration."""
     shown = is_shown(goal, scene.text) if scene.view else None
     return shown is None or shown == guide.shown.shown
