@@ -18,8 +18,8 @@ Curves = Mapping[tuple[str, str], Mapping[str, tuple[Points, Points]]]
 """Points and band of each memory, by environment and policy."""
 
 
-class Labelled(Protocol):
-    """What a figure labels with environment, memory and policy."""
+class LabelledRow(Protocol):
+    """A row that a figure labels with environment, memory and policy."""
 
     @property
     def env(self) -> str:
@@ -34,7 +34,7 @@ class Labelled(Protocol):
         """Return the policy."""
 
 
-class ScoredRow(Labelled, Protocol):
+class ScoredRow(LabelledRow, Protocol):
     """A mean score as figures need it: of ``n`` jobs, with its 95 % interval."""
 
     @property
@@ -62,7 +62,7 @@ class ScoredRow(Labelled, Protocol):
         """Return the limit of tokens."""
 
 
-class SweptScores(Labelled, Protocol):
+class SweptScores(LabelledRow, Protocol):
     """The scores of one memory over token budgets."""
 
     @property
