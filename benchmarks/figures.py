@@ -111,12 +111,16 @@ def by_others() -> str:
     return _scores(rows, "others", "Games by other authors", "the set of games")
 
 
+STORIES = {"zork1.z3": "Zork I", "zork3.z3": "Zork III"}
+"""Story file to its title."""
+
+
 def in_zork() -> str:
     """Return the points of each player of Zork I, 1,000 interactions."""
     lines = []
     jobs: dict[str, list[float]] = {}
     for row in read("jericho/scores.json"):
-        if row["arm"].startswith("interactions "):
+        if row["story"] == "zork1.z3" and row["arm"].startswith("interactions "):
             jobs.setdefault(row["arm"].partition(" ")[2].replace(" ", ", "), []).append(
                 row["score"]
             )

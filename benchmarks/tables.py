@@ -97,14 +97,21 @@ _FOREIGN = {
 """Folder of games to what it holds."""
 
 
+def _jobs_of_stories(protocol: str = "") -> dict[tuple[str, str], list[dict[str, Any]]]:
+    """Return the jobs of each story and arm, in order, whose protocol begins so."""
+    jobs: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for row in read("jericho/scores.json"):
+        if row["arm"].startswith(protocol):
+            story = f"{figures.STORIES[row['story']]} ({row['max_score']:g})"
+            jobs.setdefault((story, row["arm"]), []).append(row)
+    return dict(sorted(jobs.items()))
+
+
 def fiction() -> str:
     """Tabulate every player of a story under each protocol, in points; see jericho/run.py."""
-    heads = ("protocol", "policy", "memory", "jobs", "points [95 %]", "best of any job", "replayed")
-    jobs: dict[str, list[dict[str, Any]]] = {}
-    for row in read("jericho/scores.json"):
-        jobs.setdefault(row["arm"], []).append(row)
+    heads = ("story", "protocol", "policy", "memory", "jobs", "points [95 %]")
     rows = []
-    for arm, played in sorted(jobs.items()):
+    for (story, arm), played in _jobs_of_stories().items():
         points = [row["score"] for row in played]
         shown = f"{np.mean(points):.1f}"
         if len(points) > 1:
@@ -112,26 +119,39 @@ def fiction() -> str:
         replayed = sum(row["replayed"] for row in played) / sum(row["steps"] for row in played)
         best = max(row["best"] for row in played)
         names = [f"`{name}`" for name in arm.split()]
-        rows.append([*names, str(len(points)), shown, f"{best:g}", f"{replayed:.0%}"])
-    return markdown_table(heads, 3, rows)
+        rows.append([story, *names, str(len(points)), shown, f"{best:g}", f"{replayed:.0%}"])
+    return markdown_table((*heads, "best of any job", "replayed"), 4, rows)
+
+
+def fiction_gain() -> str:
+    """Tabulate `explorer` with `arigraph` beside `none` on the same seeds of each story."""
+    jobs = _jobs_of_stories("interactions explorer ")
+    rows = []
+    for story in dict.fromkeys(story for story, _ in jobs):
+        with_, without = (
+            {row["seed"]: row["score"] for row in jobs[story, f"interactions explorer {memory}"]}
+            for memory in ("arigraph", "none")
+        )
+        seeds = sorted(with_.keys() & without.keys())
+        gains = [with_[seed] - without[seed] for seed in seeds]
+        means = (f"{np.mean([points[seed] for seed in seeds]):.1f}" for points in (with_, without))
+        shown = f"{np.mean(gains):+.1f} {format_interval(intervals.values(gains).interval())}"
+        rows.append([story, str(len(seeds)), *means, shown])
+    return markdown_table(("story", "seeds", "`arigraph`", "`none`", "gain [95 %]"), 1, rows)
 
 
 def fiction_trials() -> str:
     """Return the mean points of ten trials at a time under EvoTest's protocol."""
-    jobs: dict[str, list[list[float]]] = {}
-    for row in read("jericho/scores.json"):
-        if row["arm"].startswith("evotest"):
-            jobs.setdefault(row["arm"], []).append(row["trials"])
     parts = [slice(at, at + 10) for at in range(0, 50, 10)]
     rows = [
         [
-            *(f"`{name}`" for name in arm.split()),
-            *(f"{np.mean([t[p] for t in trials]):.1f}" for p in parts),
+            *(story, *(f"`{name}`" for name in arm.split())),
+            *(f"{np.mean([row['trials'][p] for row in played]):.1f}" for p in parts),
         ]
-        for arm, trials in sorted(jobs.items())
+        for (story, arm), played in _jobs_of_stories("evotest").items()
     ]
-    heads = ("protocol", "policy", "memory", *(f"{p.start + 1}-{p.stop}" for p in parts))
-    return markdown_table(heads, 3, rows)
+    heads = ("story", "protocol", "policy", "memory", *(f"{p.start + 1}-{p.stop}" for p in parts))
+    return markdown_table(heads, 4, rows)
 
 
 def makers() -> str:
@@ -377,6 +397,7 @@ PAGES: dict[Path, dict[str, Callable[[], str]]] = {
                              "worlds": partial(_made, tables_docs.worlds)},
     RESULTS / "other-authors.md": {"foreign_games": foreign_games},
     RESULTS / "interactive-fiction.md": {"fiction": fiction, "fiction_trials": fiction_trials,
+                                         "fiction_gain": fiction_gain,
                                          "published": partial(_made, tables_docs.published)},
     RESULTS / "budgets.md": {"together": together, "budgets": partial(budgets, WORLDS)},
     RESULTS / "exam.md": {"exam": exam, "names": names, "everyday": everyday},
