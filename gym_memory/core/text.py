@@ -11,7 +11,7 @@ from functools import lru_cache
 
 __all__ = ["a_or_an", "compound_spans", "compounds", "letter_words", "sentence_spans"]
 __all__ += ["split_reward", "split_sentences", "stem", "with_reward", "without_article"]
-__all__ += ["without_articles", "word_spans", "words"]
+__all__ += ["without_articles", "word_set", "word_spans", "words"]
 
 _REWARD = re.compile(r"(?:\A|\n)\(([+-]\d+(?:\.\d+)?(?:e[+-]\d+)?)\)\s*\Z")
 _LONGEST_REWARD = 32
@@ -60,6 +60,16 @@ def _lettered(marks: str) -> str:
     """
     characters = map(chr, range(128))
     return "".join(c.lower() if c.isalnum() or c in f"_{marks}" else " " for c in characters)
+
+
+@lru_cache(maxsize=4096)
+def word_set(text: str) -> frozenset[str]:
+    """Return the words of a text, each once; the fastest test before a slow pattern.
+
+    >>> sorted(word_set("It is what it is."))
+    ['is', 'it', 'what']
+    """
+    return frozenset(words(text))
 
 
 def word_spans(text: str, marks: str = "") -> Iterator[tuple[str, int, int]]:

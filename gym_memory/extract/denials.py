@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from gym_memory.core.text import word_set
 from gym_memory.extract.effects import end_state, lose, remove
 from gym_memory.extract.known import meant
 from gym_memory.extract.places import ARE, YOU
-from gym_memory.extract.scene import ARTICLE, NAME, STATE_WORD, Scene, find_things, spoken
+from gym_memory.extract.scene import ARTICLE, NAME, STATE_WORD, Scene, find_things
 from gym_memory.graph.schema import INVENTORY, clean_name
 
 __all__ = ["EMPTY_HANDS", "read_denial"]
@@ -66,7 +67,7 @@ _SEARCHES = re.compile(r"(?:look|search|feel|reach|dig)\b.", re.IGNORECASE)
 
 def read_denial(sentence: str, lower: str) -> tuple[re.Match[str], _Read] | None:
     """Return the form of a sentence that ends facts, and its reader; None for another sentence."""
-    if _HINTS.isdisjoint(spoken(lower)):
+    if _HINTS.isdisjoint(word_set(lower)):
         return None
     lead = _NOTICED.match(sentence)
     for pattern, read in _FORMS:

@@ -95,11 +95,15 @@ def _known_things(draft: Scene, part: ClausePart, *, carried: bool | None = None
     return [p for p in things_of(draft, part, carried=carried) if draft.graph.knows(p.name)]
 
 
+def _unowned(text: str) -> str:
+    return clean_name(text).removeprefix("your ").removeprefix("my ")
+
+
 def _who(draft: Scene, event: Event) -> str:
     """Return the name of a subject."""
     if event.subject.is_pronoun:
         return draft.topic
-    name = clean_name(event.subject.text).removeprefix("your ").removeprefix("my ")
+    name = _unowned(event.subject.text)
     return meant(draft, name if draft.graph.knows(name) else _OWNER.sub("", name))
 
 
@@ -111,7 +115,10 @@ def _is_actor(draft: Scene, event: Event) -> bool:
 
 
 def remove(draft: Scene, name: str) -> None:
-    """End the place of a thing, and of its contents."""
+    """End the place of a thing, and of its contents, also where this text put it."""
+    moved = draft.moved.pop(name, None)
+    if moved is not None:
+        draft.mentions.pop(moved, None)
     for place in sorted(LOCATIONS):
         draft.outdate(name, place, None)
     for fact in draft.contents(name):
@@ -177,7 +184,7 @@ def _put(draft: Scene, event: Event, own: bool) -> bool:
             draft.put(phrase, moved=True)
         elif POSSESSION.fullmatch(place):
             draft.place(phrase, "is in", INVENTORY)
-        elif is_name(holder := meant(draft, clean_name(place))):
+        elif is_name(holder := meant(draft, _unowned(place))):
             draft.place(phrase, relation(where), holder)
             draft.outdate(holder, "is", "empty")
     return bool(things)
@@ -337,6 +344,8 @@ def _settle(draft: Scene, event: Event, own: bool) -> bool:
 def _come(draft: Scene, event: Event, own: bool) -> bool:
     if own or event.tail.startswith(_NO_ARRIVALS) or event.subject.is_pronoun:
         return False
+    if event.verb.startswith("appear") and event.thing.text and not event.tail.endswith("ly"):
+        return False  # the raft appears seaworthy
     name = _who(draft, event)
     if not is_name(name) or head_noun(name) in INTANGIBLE:
         return False
@@ -374,6 +383,8 @@ def _change(draft: Scene, event: Event, state: str, own: bool) -> bool:
         return False  # a key opens a box, now or ever
     if state == "open" and _OPENS_ONTO.match(event.tail):
         return False  # an arch opens onto the garden
+    if not (own or intransitive) and _is_light(clean_name(event.subject.text)):
+        return False  # a torch lights a cave
     things = [] if own and intransitive else list(things_of(draft, part))
     for phrase in things:
         draft.add(phrase.name, "is", state, phrase.start, phrase.end)

@@ -14,6 +14,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
+from gym_memory.core.text import word_set
 from gym_memory.core.text import words as split_words
 from gym_memory.extract.notes.words import verb_forms
 
@@ -213,6 +214,8 @@ def events_in(sentence: str) -> tuple[Event, ...]:
     >>> events_in("You try to take the lamp.")
     ()
     """
+    if _EFFECTIVE.isdisjoint(word_set(sentence.lower())):
+        return ()
     words = split_words(sentence, "'")
     verbs = [at for at, word in enumerate(words) if word in _EFFECTIVE]
     if not verbs or words[0] in _NO_SUBJECTS:
@@ -335,6 +338,8 @@ def _clause(
             return None
     elif last is _NO_PART:
         return None
+    if verb_at > at and lower[verb_at - 1] in _JOINTS:
+        return None  # the boat inflates and appears seaworthy
     named = verb_at
     if not _UNCERTAIN.isdisjoint(lower[at:verb_at]):
         return None
@@ -441,7 +446,7 @@ def _event(
 def _ends_name(words: _SentenceWords, at: int) -> bool:
     """True if a name ends before a word: *but*, a preposition, a comma that no thing follows."""
     word = words.lower[at]
-    if word == "but":
+    if word == "but" or words.lower[at + 1 : at + 2] == ["enough"]:
         return True
     if word in ",;:(":
         after = words.lower[at + 1] if at + 1 < len(words.lower) else ""

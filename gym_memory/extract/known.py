@@ -50,9 +50,11 @@ def meant(
         place = graph.value(name, "location")
         is_carried = place is not None and place.object == INVENTORY
         return name if is_carried == carried else f"{ANOTHER}{name}"
-    words = set(name.split())
     noun = head_noun(name)
     called = [other for other in graph.entities_with((noun,)) if noun in nouns(other)]
+    if not called:
+        return _spelt_otherwise(graph, name)
+    words = set(name.split())
     longer = [other for other in called if words < set(other.split())]
     shorter = [other for other in called if set(other.split()) < words]
     if not (longer or shorter):

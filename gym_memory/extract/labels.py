@@ -39,7 +39,8 @@ __all__ = ["read_carried", "read_label"]
 
 _MAX_VALUE_CHARS = 100
 _ADVICE = re.compile(
-    r".*\b(?:actions?|commands?|options?|choices?|input|error|success(?:ful)?|unlocked|completed|failed|started)$|"
+    r".*\b(?:actions?(?: results?)?|commands?|options?|choices?|input|error|success(?:ful)?"
+    r"|unlocked|completed|failed|started)$|"
     r"(?:e\.g|examples?|notes?|hints?|tips?|warning|for|to|type|use|format|enter|write|reply|respond|"
     r"choose|taken|dropped|i|you|we|chapter|act|scene|part|authors?|version|release|copyright|credits)\b"
     r"|(?:(?:your|the|current|main|new) )?(?:tasks?|goals?|objectives?|quests?|mission|aim)\b"
@@ -82,10 +83,12 @@ _WAY_WORDS = "|".join((*DIRECTIONS, *SHORT_DIRECTIONS))
 _ONLY_WAYS = re.compile(rf"(?:\W*\b(?:{_WAY_WORDS})\b){{2,}}\W*", re.IGNORECASE)
 _BETWEEN_WAYS = re.compile(r"\W+")
 _ITEM_SPLIT = re.compile(
-    rf"(?:,\s*(?:and )?|{_SPACE}and\s+)(?![^()]{{0,200}}\))|(?:{_SPACE})?\|\s*|;\s*"
+    rf"(?:,(?! (?:which|that) )\s*(?:and )?|{_SPACE}and\s+)(?![^()]{{0,200}}\))"
+    rf"|(?:{_SPACE})?\|\s*|;\s*|(?:^|{_SPACE})\d{{1,2}}\)\s+"
 )
 _HOLDER = re.compile(
-    rf"(?:(?P<where>on|in|inside|under) )?(?:the |your )?(?P<place>.+?)(?:{CONTENTS})?$",
+    r"(?:(?P<where>on|in|inside|under) |contents of )?(?:the |your )?(?P<place>.+?)"
+    rf"(?: is| are|{CONTENTS})?$",
     re.IGNORECASE,
 )
 
@@ -102,7 +105,7 @@ def read_label(draft: Scene, labelled: LabelItems) -> None:
     elif kind == EXITS:
         _read_exits(draft, items, names=_AREAS.search(label.text) is not None)
     elif kind == CARRIED:
-        read_carried(draft, items, whole=not label.text.lower().startswith("wear"))
+        read_carried(draft, items, whole="wear" not in label.text.lower())
     elif kind == HERE:
         _read_here(draft, items)
     elif kind in (GAINED, LOST):
@@ -160,6 +163,8 @@ def _read_state(draft: Scene, label: str, item: LayoutItem) -> None:
 
 def _are_ways(label: str, items: tuple[LayoutItem, ...]) -> bool:
     """True if the values of a label are all directions; one alone may be where something faces."""
+    if items[0].text[:1].isalpha() and not items[0].text.lower().startswith(DIRECTIONS):
+        return False
     ways = [_BRACKETED_STATE.sub("", part.text.rstrip(" .")) for part in _parts(items, _EXIT_SPLIT)]
     return (len(ways) > 1 or label.endswith("s")) and all(way.lower() in DIRECTIONS for way in ways)
 

@@ -133,8 +133,6 @@ _LABEL = re.compile(
     r"(?:(?:\*\*|__)[ \t]*)?"
     r"(?::(?!//)(?!(?<=\d:)\d\d\b)|=|\|)[ \t]*(?:(?:\*\*|__)[ \t]*)?(?P<value>[^\n]*)"
 )
-_DIVIDER = re.compile(r"[:=|]")
-_DIVIDERS = (":", "=", "|")
 _STARTS = " \t-*+•·>=_~<#[0123456789abcdefghijklmnopqrstuvwxyz"
 """First characters of lines of lists, of titles, and of labels."""
 """Without one of these a line has no label."""
@@ -164,6 +162,7 @@ _KINDS = tuple(
                   r"|(?:(?:you|i)(?:'re|'m| are| am) )?(?:now |currently )?"
                   r"(?:carrying|holding|wearing|wielding)"
                   r"(?: the following)?|(?:you|i) (?:now )?(?:have|carry|hold|wear|wield)"
+                  r"(?: the following)?"
                   r"|(?:(?:items|things) )?(?:held|carried|worn|wielded|equipped)"
                   r"(?: (?:items?|things?|objects?))?"
                   r"|in your (?:hands?|pockets?|bag|possession)"
@@ -189,7 +188,7 @@ _KINDS = tuple(
                r"|(?:that )?you (?:can )?see)){0,2}|here|on the (?:ground|floor)"),
         (HOLDER, r"(?:(?:on|in|inside) )?(?:the |your )?[\w', -]+?"
                  r" (?:contains?|holds?|consists? of)(?: the following(?: \w+)?)?"
-                 r"|(?:on|in|inside|under) (?:the|a|an) [\w' -]+"),
+                 r"|(?:on|in|inside|under) (?:the|a|an) [\w' -]+|contents of [\w' -]+"),
     )
 )  # fmt: skip
 _WORD_JOINTS = re.compile(r"_|(?<=[a-z])(?=[A-Z])")
@@ -261,9 +260,7 @@ def layout_of(text: str) -> Layout:
         if title is not None:
             titles.append(title)
             after = at + 1
-        elif (
-            _RULE.fullmatch(lines[at].group()) or _is_table_head(lines, at) or _is_choice(lines, at)
-        ):
+        elif _is_rule(lines[at].group()) or _is_table_head(lines, at) or _is_choice(lines, at):
             after = at + 1
         elif after == at:
             after = _labelled(text, lines, at, labels)
@@ -284,17 +281,14 @@ _GOAL = re.compile(
     re.IGNORECASE,
 )
 """Labels of what is to be done, in a sentence of any length."""
-_LAST_OF_LINE = re.compile(
-    r"(?<=[.!?])([ \t]*)[ \t]"
-    r"(?=\w[^.!?:\n]*:[ \t]*\n|Exits:)"
-)
-"""Blank before the last sentence of a line, if it is a label."""
+_LAST_OF_LINE = re.compile(r"([.!?][ \t]*)[ \t](?=\w[^.!?:\n]*:[ \t]*\n|Exits:)")
+"""End of the sentence before the last one of a line, if that is a label."""
 
 
 def _is_prose(text: str, lines: Sequence[re.Match[str]], at: int) -> bool:
     """True of most lines of sentences, as a fast test before the slow ones."""
     line = lines[at].group()
-    if line[-1] not in ".!?" or line[0] in _STARTS or any(map(line.__contains__, _DIVIDERS)):
+    if line[-1] not in ".!?" or line[0] in _STARTS or _is_divided(line):
         return False
     below = lines[at + 1].start() if at + 1 < len(lines) else -1
     return (below < 0 or text[below] not in _STARTS) and not line.startswith(_LISTINGS)
@@ -373,6 +367,14 @@ def _lists_exits(line: str) -> bool:
     return label is not None and kind_of_label(label["label"]) == EXITS
 
 
+def _is_divided(line: str) -> bool:
+    return ":" in line or "=" in line or "|" in line
+
+
+def _is_rule(line: str) -> bool:
+    return not line[-1].isalnum() and _RULE.fullmatch(line) is not None
+
+
 def _is_choice(lines: Sequence[re.Match[str]], at: int) -> bool:
     """True if a line is one of several that number the possible actions."""
     if _CHOICE.match(lines[at].group()) is None:
@@ -404,7 +406,7 @@ def _labelled(text: str, lines: Sequence[re.Match[str]], at: int, labels: list[L
     """Read the label of a line with its values or the list below; return the line after it."""
     line = lines[at]
     found = None
-    if _DIVIDER.search(line.group()):
+    if _is_divided(line.group()):
         begin = _MARK.match(line.group())
         found = _LABEL.match(text, line.start() + (begin.end() if begin else 0), line.end())
     if found is None:
@@ -413,6 +415,8 @@ def _labelled(text: str, lines: Sequence[re.Match[str]], at: int, labels: list[L
     value = _trimmed(found["value"])
     if kind == HERE and value.isdecimal():  # a count
         kind = STATE
+    if kind == STATE and at + 1 < len(lines) and _BANNER.match(lines[at + 1].group()):
+        return at
     if kind == PLACE:
         value = value.removesuffix(".")
     if (
@@ -436,7 +440,7 @@ def _labelled(text: str, lines: Sequence[re.Match[str]], at: int, labels: list[L
         return at
     label = LayoutItem(found["label"], found.start("label"))
     if value:
-        more = _NEXT.search(value)
+        more = _NEXT.search(value) if ":" in value or "=" in value else None
         first = value[: more.start()] if more else value
         first = first.partition(" | ")[0] if kind == STATE else first
         labels.append(LabelItems(kind, label, (LayoutItem(first.strip(), found.start("value")),)))
@@ -507,7 +511,7 @@ def _list(
         named = marked or body.endswith(":") or (further and not _CLAUSE.match(body))
         if body.endswith(_SENTENCE_END) and not named:
             break
-        inner = _LABEL.match(body) if _DIVIDER.search(body) else None
+        inner = _LABEL.match(body) if _is_divided(body) else None
         if inner is not None and not inner["value"] and kind_of_label(inner["label"]) == HOLDER:
             nested = LabelItems(
                 HOLDER, LayoutItem(inner["label"], line.end() - len(line.group().lstrip())), ()
@@ -533,7 +537,7 @@ def _list(
 
 def _begins_other(line: str) -> bool:
     """True if a line below a list is a label of another kind with its value: *exits: up*."""
-    label = _LABEL.match(line) if _DIVIDER.search(line) else None
+    label = _LABEL.match(line) if _is_divided(line) else None
     return label is not None and label["value"] != "" and kind_of_label(label["label"]) != STATE
 
 

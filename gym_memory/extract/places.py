@@ -6,11 +6,12 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
+from gym_memory.core.text import word_set
 from gym_memory.extract.events import CONDITIONS, IMMATERIAL, SELVES, events_in
 from gym_memory.extract.layout import PLACE, Layout, Title
 from gym_memory.extract.notes.words import CONTAINER, ROOM, SUPPORTER, kind_of_noun, verb_forms
-from gym_memory.extract.scene import COMPASS, NAME, Scene, has_any, is_name, place_name, spoken
-from gym_memory.graph.schema import head_noun
+from gym_memory.extract.scene import COMPASS, NAME, Scene, has_any, is_name, place_name
+from gym_memory.graph.schema import DIRECTIONS, head_noun
 
 __all__ = ["ARE", "MOVED", "PASSABLE", "WAYS", "YOU", "is_denied", "read_place", "ways_in"]
 
@@ -106,8 +107,8 @@ _RISES = re.compile(r"\b(?:go|goes|going|climbs?|climbing|heads?|heading)\b[\w ]
 """Verbs before *up* and *down* of things that lead nowhere too: *the price goes up*."""
 _WAY_NOUN = re.compile(rf"\b(?:(?:{WAYS})s?|slopes?|shafts?|chutes?|ropes?|it|which|that|you)\b")
 _BARRED = re.compile(
-    r"\b(?:no|nothing|not|never|can't|cannot|blocked|blocks|barred|impossible|\w*unclimbable|impassable"
-    r"|sealed|nailed|except|prevents?|boarded|rubble|locked|collapsed|once"
+    r"\b(?:no|nothing|not|never|can't|cannot|blocked|blocks|barred|bars|impossible|\w*unclimbable"
+    r"|impassable|sealed|nailed|except|prevents?|boarded|rubble|locked|collapsed|once"
     r"|too \w+ (?:to|for)|might|would|could|if|wall)\b"
 )
 _DENYING = frozenset(("not", "never", "longer", "cannot", "t", "if", "would", "could", "should"))
@@ -117,7 +118,13 @@ _CLAUSE = re.compile(
     r"| that (?=is (?:too|blocked|barred|sealed|locked|boarded)\b)"
 )
 _OF_LAST = re.compile(r",? (?:which|but it|that is)\b")
-_DIRECTED = ("north", "south", "east", "west", "up", "down", "scend")
+_DIRECTED = frozenset(
+    f"{way}{ending}"
+    for way in DIRECTIONS
+    if way not in ("in", "out")
+    for ending in ("", "s", "ward", "wards")
+) | {"descend", "descends", "ascend", "ascends"}
+"""Words without one of which a sentence names no way."""
 _PLACES = (_ROOM, _CALLED, _ENTERED)
 _LEAD = re.compile(
     r"(?:(?:[A-Z][a-z]+ly|After|At|By|From|Here|In|Next|Now|On|Soon|Then|Through|With)"
@@ -238,7 +245,7 @@ def _is_place(draft: Scene, title: Title) -> bool:
 
 def is_denied(sentence: str) -> bool:
     """True if a sentence in lower case denies or supposes something."""
-    return not _DENYING.isdisjoint(spoken(sentence)) and _DENIED.search(sentence) is not None
+    return not _DENYING.isdisjoint(word_set(sentence)) and _DENIED.search(sentence) is not None
 
 
 def _is_refusal(text: str) -> bool:
@@ -253,7 +260,7 @@ def _is_doubtful(sentence: str) -> bool:
 
 def ways_in(sentence: str) -> Sequence[tuple[int, int]]:
     """Return where a sentence in lower case names directions in which something leads."""
-    if not has_any(sentence, _DIRECTED) or not PASSABLE.search(sentence):
+    if _DIRECTED.isdisjoint(word_set(sentence)) or not PASSABLE.search(sentence):
         return ()
     if sentence.startswith(("you try", "you want", "you attempt")) or _TYPED.search(sentence):
         return ()

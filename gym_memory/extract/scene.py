@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator
 from functools import lru_cache
 
 from gym_memory.core.records import Triple
-from gym_memory.core.text import sentence_spans, words
+from gym_memory.core.text import sentence_spans
 from gym_memory.extract import Pattern
 from gym_memory.extract.draft import NOWHERE, Draft
 from gym_memory.extract.events import IMMATERIAL, action_event
@@ -15,6 +15,7 @@ from gym_memory.extract.known import another, meant
 from gym_memory.extract.notes.words import ROOM, Phrase, kind_of_noun, singular, split_things
 from gym_memory.graph import TemporalGraph
 from gym_memory.graph.schema import (
+    DIRECTIONS,
     EXIT,
     INVENTORY,
     OPPOSITE,
@@ -29,7 +30,7 @@ from gym_memory.graph.schema import (
 __all__ = ["ARTICLE", "COMPASS", "LOOKING", "NAME", "NOTHING", "POSSESSION", "RELATIVE"]
 __all__ += ["ROOM_ITSELF", "SAME", "STATE_WORD", "VAGUE", "Scene", "find_things", "has_any", "here"]
 __all__ += ["is_name", "items_in", "may_hold", "one_thing", "place_name", "put_in", "relation"]
-__all__ += ["seen_relation", "short_sentences", "spoken", "things_in"]
+__all__ += ["seen_relation", "short_sentences", "things_in", "with_contents"]
 
 
 _MAX_NAME_WORDS = 6
@@ -65,14 +66,14 @@ _REMARK = re.compile(
     r"| (?:near|beside|behind|below|beneath|above|against|by|next to|in front of|opposite|between)"
     r" (?:the|an?|your|you|his|her|its|their|it|him|me)\b.*"
     r"| (?:tied|wrapped|covered|filled|decorated|bound|adorned) (?:up )?(?:with|in|by) .*"
-    r"|, (?:\w+ing|\w+ed|open) .*|, [^,]*,| (?:you|we|they|he|she)(?:'\w+| \w+)\b.*)$"
+    r"|, (?:\w+ly )?(?:\w+ing|\w+ed|made|open) .*|, \w+ly \w+(?:ing|ed)|, [^,]*,"
+    r"| attached|,|, (?:on|in|to) .*"
+    r"| (?:you|we|they|he|she)(?:'\w+| \w+)\b.*)$"
 )
 _ONE = re.compile(rf"^(?:{ARTICLE}) ", re.IGNORECASE)
-_COUNT = re.compile(r"(?:[Aa]n? single|1|\d+(?!.*s$)) (?=[^\W\d])")
-"""A count before a singular; it is no part of the name."""
+_COUNT = re.compile(r"(?:[Aa]n? single|\d+|(?:[Tt]wo|[Tt]hree)(?=.*s$)) (?=[^\W\d])")
+"""A count, which is no part of the name: it changes while the things stay."""
 _ONE_OF = re.compile(r"(?:one|another) of (?:the|these|those|your|his|her|their) (?=\w)")
-_ANY_COUNT = re.compile(r"(?:[Aa]n? single|\d+) (?=[^\W\d])")
-"""The same in a list, where it changes while the things stay."""
 _PROPOSED = re.compile(
     r"\bthat (?:an?|the|you|it|he|she|they|someone|there|no|\w+ (?:is|are|was)) "
 )
@@ -82,7 +83,10 @@ _VAGUE_WORDS = (
     *("that", "which", "who", "it", "they", "them", "this", "these", "those", "he", "she", "him"),
     *("her", "i", "we", "you", "way", "ways", "lot", "number"),
 )
-VAGUE = re.compile(rf"\b(?:{'|'.join(_VAGUE_WORDS)})$")
+_OPEN_ENDS = (" a", " an", " the", " and", " or", " of", " to", " is", " are")
+"""Ends of no name, after which a phrase goes on: *the boat comes to a*."""
+_VAGUE_ENDS = _VAGUE_WORDS + _OPEN_ENDS
+VAGUE = re.compile(rf"\b(?:{'|'.join(_VAGUE_WORDS)})$|(?:{'|'.join(_OPEN_ENDS)})$")
 COMPASS = r"(?:north|south)(?:-?(?:east|west))?|east|west"
 _LEADS = re.compile(
     rf"\b(?:to|in|from|leading|going|heading)(?: the)? (?:{COMPASS})\b|\w (?:up|down)(?:wards?)?$"
@@ -129,9 +133,11 @@ def one_thing(text: str, bare: bool) -> Phrase | None:
     remark = _REMARK.search(text, 0, end)
     end = remark.start() if remark is not None and remark.start() else end
     article = _ONE.match(text)
-    if (article is None and not bare) or NOTHING.match(text) or _PROPOSED.search(text):
+    if (article is None and not bare) or NOTHING.match(text):
         return None
-    first = (_ANY_COUNT if bare else _COUNT).match(text[:end]) or _STATE_FIRST.match(text[:end])
+    if "that " in text and _PROPOSED.search(text):
+        return None
+    first = _COUNT.match(text[:end]) or _STATE_FIRST.match(text[:end])
     begin = first.end() if first is not None else 0
     if first is not None and first.lastgroup:
         states.append(first["state"].lower())
@@ -150,18 +156,12 @@ def has_any(text: str, parts: Iterable[str]) -> bool:
     return any(map(text.__contains__, parts))
 
 
-@lru_cache(maxsize=4096)
-def spoken(sentence: str) -> frozenset[str]:
-    """Return the words of a sentence; sets of words are the fastest tests before slow patterns."""
-    return frozenset(words(sentence))
-
-
 def is_name(name: str) -> bool:
     """True if words can be the name of a thing or a place."""
     words = name.split()
     if not 0 < len(words) <= _MAX_NAME_WORDS:
         return False
-    return not (name.endswith(_VAGUE_WORDS) and VAGUE.search(name))
+    return not (name.endswith(_VAGUE_ENDS) and VAGUE.search(name))
 
 
 _SEVERAL = "several places"
@@ -183,7 +183,7 @@ _BRACKETED = re.compile(
 )
 _HOLDING = re.compile(rf"(?P<holder>[^()]{{1,80}}?) \((?P<state>[^()]{{0,200}}?),? ?{_CONTENTS}\)")
 _THAT = r",? (?:that|which)(?: is [\w ]+ and)?"
-WITH_CONTENTS = re.compile(
+_WITH_CONTENTS = re.compile(
     rf"(?P<thing>(?:{ARTICLE} )?{NAME})"
     rf"(?:{_THAT}(?: (?:looks|seems|appears) to)? (?:has|have)"
     rf"|(?P<sure>{_THAT} (?:contains?|holds?)|,? containing)|,? with(?=.* (?:on|in) it\.?$))"
@@ -200,6 +200,11 @@ POSSESSION = re.compile(
     r"|my (?:inventory|hands?|pockets?|backpack|possession|coat|jacket|cloak|belt|purse|bag"
     r"|wallet|handbag|satchel|rucksack)"
 )
+_CLOSE_BY = re.compile(
+    r" (?:near|beside|behind|below|beneath|above|against|by|next to|in front of|opposite)"
+    r" (?:the|an?|your) .*| \w+ enough\b.*"
+)
+"""Words behind a holder that say where it is, or what for: *on a nail by the ladder*."""
 _FAR = ("distance", "background")
 """Words for distant things in view, which hold nothing."""
 _TRAVEL = re.compile(
@@ -463,7 +468,7 @@ _AWAY = re.compile(rf"(?P<thing>.+?),? (?P<where>{_STEPS}(?:(?: and|,) {_STEPS})
 
 def read_away(draft: Scene, text: str, start: int) -> bool:
     """Read a thing that is some steps away; return whether the text has this form."""
-    away = _AWAY.fullmatch(text)
+    away = _AWAY.fullmatch(text) if " step" in text else None
     if away is None:
         return False
     for phrase in find_things(draft, away["thing"], start, bare=True):
@@ -476,8 +481,10 @@ def put_in(
     draft: Scene, text: str, start: int, where: str | None, place: str, *, bare: bool = False
 ) -> None:
     """Put things in, on or under something; those without an article only if ``bare``."""
+    if " " in place:
+        place = _CLOSE_BY.sub("", place)
     immaterial = head_noun(place) in IMMATERIAL and not draft.graph.knows(place)
-    if not is_name(place) or place in _FAR or immaterial:
+    if not is_name(place) or place in _FAR or place in DIRECTIONS or immaterial:
         return
     itself = ROOM_ITSELF.fullmatch(place)
     if itself is not None and (not itself["of"] or kind_of_noun(itself["of"]) == ROOM):
@@ -502,19 +509,23 @@ def find_things(draft: Scene, text: str, start: int, *, bare: bool = False) -> I
         yield Phrase(name, states, start + first, start + last)
 
 
+def with_contents(text: str) -> re.Match[str] | None:
+    """Return the parts of a thing with contents: *a sack that holds a coin*; None for others."""
+    possible = has_any(text, (" that ", " which ", " containing ", " with "))
+    return _WITH_CONTENTS.fullmatch(text) if possible else None
+
+
 @lru_cache(maxsize=4096)
 def may_hold(text: str) -> bool:
     """True if a part of a list has the form of a thing with contents."""
-    return has_any(text, ("(", " that ", " which ", " containing ", " with ")) and (
-        WITH_CONTENTS.fullmatch(text) is not None or _HOLDING.search(text) is not None
-    )
+    return with_contents(text) is not None or ("(" in text and _HOLDING.search(text) is not None)
 
 
 def read_contents(draft: Scene, text: str, start: int) -> str:
     """Read the contents in a part of a list; return the part with blanks in their place."""
     if not may_hold(text):
         return text
-    whole = WITH_CONTENTS.fullmatch(text)
+    whole = with_contents(text)
     phrase = one_thing(whole["thing"], bare=True) if whole is not None else None
     if whole is None or phrase is None:
         return _read_brackets(draft, text, start, _HOLDING)
@@ -523,7 +534,7 @@ def read_contents(draft: Scene, text: str, start: int) -> str:
 
 
 def hold(draft: Scene, whole: re.Match[str], start: int, holder: Phrase) -> None:
-    """Read the contents of a thing by a match of :data:`WITH_CONTENTS`."""
+    """Read the contents of a thing by a match of :func:`with_contents`."""
     if NOTHING.match(whole["items"]):
         draft.add(holder.name, "is", "empty", holder.start, holder.end)
         return

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Literal
 
-from gym_memory.core.text import letter_words
+from gym_memory.core.text import letter_words, word_set
 from gym_memory.extract.denials import read_denial
 from gym_memory.extract.effects import perform
 from gym_memory.extract.events import IMMATERIAL, INTANGIBLE, SELVES, Event, events_in
@@ -15,21 +15,31 @@ from gym_memory.extract.known import meant
 from gym_memory.extract.notes.words import (
     PEOPLE,
     PLACED,
-    Phrase,
-    kind_of_noun,
     names_person,
     verb_forms,
+)
+from gym_memory.extract.persons import (
+    BEARS,
+    BUSY,
+    BUSY_WORDS,
+    CALLED_HERE,
+    IN_HAND,
+    OWNS,
+    bear,
+    busy,
+    called_here,
+    own,
+    read_aside,
 )
 from gym_memory.extract.places import ARE, MOVED, PASSABLE, WAYS, YOU, is_denied, ways_in
 from gym_memory.extract.scene import (
     ARTICLE,
+    COMPASS,
     NAME,
     SAME,
     STATE_WORD,
-    WITH_CONTENTS,
     Scene,
     find_things,
-    has_any,
     here,
     hold,
     is_name,
@@ -38,77 +48,50 @@ from gym_memory.extract.scene import (
     put_in,
     read_away,
     seen_relation,
-    spoken,
+    with_contents,
+)
+from gym_memory.extract.wording import (
+    BE,
+    BY,
+    ENDS_OF_HERE,
+    HERE,
+    HERE_WORDS,
+    LIE,
+    ON_IN,
+    POSED,
+    SEE,
+    STOP,
+    THINGS,
 )
 from gym_memory.graph.schema import DIRECTIONS, INVENTORY, clean_name, door_relation, head_noun
 
 __all__ = ["CARRYING", "HAVING", "read_sentence"]
 
-_THINGS = r"[^.!?:;\n]+?"
-_STOP = r"[.!]*[\"']?$"
-_FLOOR = r"(?:on|upon) the (?:floor|ground)"
-_HERE = (
-    rf"(?:here|there|nearby|near(?:by)? (?:you|me|us)|around (?:you|me|us)|{_FLOOR}"
-    r"|in (?:the|this) (?:room|area)|"
-    r"in (?:the|a|one) (?:corner|cent(?:er|re)|middle)(?: of (?:the|this) room)?"
-    r"|against (?:the|a|one) wall)"
-)
-_HERE_WORDS = (
-    *("here", "near", "around", "floor", "ground", "room", "area", "corner", "middle"),
-    *(
-        "against",
-        "among",
-        " at ",
-        "behind",
-        "below",
-        "beneath",
-        "beside",
-        "between",
-        " by ",
-        "next",
-    ),
-    *("above", "in front"),
-)
-_POSED = (
-    r"(?:lying|sitting|standing|resting|hanging|leaning|sleeping|waiting|mounted|placed|put|inserted"
-    r"|discarded|left|dropped|shining|glowing|burning|floating|nestled|perched|wedged|tucked"
-    r"|hidden|stuck|curled(?: up)?|coiled(?: up)?|seated|asleep|propped(?: up)?|piled(?: up)?"
-    r"|stacked|draped|balanced)"
-)
-_BE = r"(?:is|are|has been|have been)"
-_LIE = (
-    r"(?:lies?|lay|stands?|stood|sits?|sat|rests?|hangs?|hung|waits?|sleeps?|leans?|leant|burns?)"
-)
-_BY = (
-    r"(?:above|against|among|at|behind|below|beneath|beside|between|by|in front of|near|next to"
-    r"|(?:on|in)(?= (?:the|a|one) (?:far |other |near )?(?:corner|side|end|middle)))"
-)
-"""Prepositions before a thing that another one is close to."""
-_ON_IN = r"(?:on top of|in(?:side)?|on|under(?:neath)?|upon)"
-_SEE = r"(?:see|notice|spot|find|discover|observe|spy|make out|uncover(?= an? ))"
 _SEEN = re.compile(
     r"(?:(?:[Ii]n (?:one|another|the other) (?:part|side|corner) of the room|[Nn]earby"
     r"|[Ii]n front of (?:you|me)"
     r"|[Aa]round you),? )?"
-    rf"(?:(?:[Yy]ou|I|[Ww]e) (?:can )?(?:also |just )?{_SEE}(?: here)?"
+    rf"(?:(?:[Yy]ou|I|[Ww]e) (?:can )?(?:also |just )?{SEE}(?: here)?"
     rf"|[Hh]ere (?:you|I) (?:see|find)|[Tt]here(?: is| are|'s)(?: also)?"
     rf"|[Aa]round (?:you|me) (?:is|are)) "
-    rf"(?P<things>{_THINGS}){_STOP}"
+    rf"(?P<things>{THINGS}){STOP}"
 )
 _SEARCHED = re.compile(
     r"(?P<doing>[A-Z]\w+ing)(?: (?P<where>through|in|inside|into|on|under|beneath))? "
-    rf"(?P<place>(?:the|your|an?) {NAME}), (?:you|I|we) (?:can )?{_SEE} (?P<items>{_THINGS}){_STOP}"
+    rf"(?P<place>(?:the|your|an?) {NAME}), (?:you|I|we) (?:can )?{SEE} (?P<items>{THINGS}){STOP}"
 )
-"""What comes to light in a search: *rummaging through the desk, you find a pin*."""
+"""Things found in a search: *rummaging through the desk, you find a pin*."""
 _SEARCHING = re.compile(r"Search|Open|Examining|Check|Empty|Unlock|Inspect")
+_INDEFINITE = re.compile(r"There (?:is|are) (?:an?|some) ")
+"""Beginning of a sentence that introduces things, so *the room* begins another clause."""
 _TO_THE = re.compile(
     rf"(?:[Tt]hrough (?P<door>{NAME}),? )?[Tt]o the (?P<way>\w+),? "
-    rf"(?:you (?:can )?see|is|there is|lies) (?P<what>{NAME}){_STOP}",
+    rf"(?:you (?:can )?see|is|there is|lies) (?P<what>{NAME}){STOP}",
     re.IGNORECASE,
 )
 _DOORWAY = re.compile(
     rf"(?:[Tt]here is|[Yy]ou see) (?P<door>{ARTICLE} {NAME}),? "
-    rf"(?:(?:that |which )?lead(?:s|ing) )?(?:to the )?(?P<way>\w+){_STOP}",
+    rf"(?:(?:that |which )?lead(?:s|ing) )?(?:to the )?(?P<way>\w+){STOP}",
     re.IGNORECASE,
 )
 _BEHIND = re.compile(
@@ -116,115 +99,83 @@ _BEHIND = re.compile(
 )
 """Place at the end of a way: *north to the mill*."""
 _POSED_HERE = re.compile(
-    rf"(?P<items>{ARTICLE} {_THINGS}) (?:{_BE}(?: {_POSED})?|{_LIE}(?: \w+ed)?)(?: now)? "
-    rf"(?:{_HERE}\b(?P<aside>,(?! and\b)[^.!?]*)?|{_BY} (?:{ARTICLE}|his|her|its|their) {NAME}"
-    rf"(?:, \w+ing\b[^.!?]*)?){_STOP}"
+    rf"(?P<items>{ARTICLE} {THINGS}) (?:{BE}(?: {POSED})?|{LIE}(?: \w+ed)?)(?: now)? "
+    rf"(?:{HERE}\b(?P<aside>,(?! and\b)[^.!?]*)?|{BY} (?:{ARTICLE}|his|her|its|their) {NAME}"
+    rf"(?:, \w+ing\b[^.!?]*)?){STOP}"
 )
-_NO_NAMES = (
-    r"(?:A|An|The|It|He|She|They|We|You|I|This|That|These|Those|There|Here|Nothing|Nobody|No|None|One"
-    r"|Two|Three|Every\w*|Some\w*|Any\w*|All|Both|Each|Another|Other|Others|Many|Much|Most|Several|Few"
-    r"|Who|What|Which|Where|When|Your|My|His|Her|Its|Their|Our|And|But|Now|Then|In|On|At|Not|Only)\b"
-)
-_CALLED = rf"(?!{_NO_NAMES})(?:(?:Mr|Mrs|Ms|Dr|St)\. )?[A-Z][\w'-]+"
-_CALLED += r"(?: (?:(?:of|the|de|van) )?[A-Z][\w'-]+){0,3}"
-"""A name of its own, without an article: *Miss Marsh*."""
-_CALLED_HERE = re.compile(
-    rf"(?P<names>{_CALLED}(?:(?:, {_CALLED})*,? and {_CALLED})?) "
-    rf"(?:{_BE}(?: \w+ing)?(?: {_POSED})?|(?:stand|sit|wait|sleep|lean|kneel)s?|stood|sat|knelt)"
-    rf"(?: now)? (?:{_HERE}\b(?P<aside>,(?! and\b)[^.!?]*)?"
-    rf"|{_BY} (?:{ARTICLE}|his|her|its|their) {NAME}){_STOP}"
-)
-_BUSY = re.compile(
-    rf"(?P<people>(?:An?|Some|Two|Three|Several|\d+) {_THINGS}) "
-    r"(?:(?:is|are) (?:\w+ly )?(?!com|go|leav|miss|approach|noth|any|every|some)\w{2,}ing\b"
-    rf"|(?:stands?|keeps?) (?:guard|watch)\b|(?:guard|watch|block)s? (?:{ARTICLE}|your) ).*{_STOP}"
-)
-"""People who are here, as they do something: *two guards are playing dice*."""
-_AND = re.compile(r",? and |, ")
 _LEADS = (
     r"(?:leads?|led|goes|runs?|winds?|climbs?|opens?|heads?|descends?|slopes?|continues?|twists?)\b"
 )
 _POSED_BY = re.compile(
-    rf"(?:(?:[Hh]alf[- ])?[Hh]idden |{_POSED} )?{_BY} (?:{ARTICLE} {NAME}|it|them),? "
-    rf"(?:{_LIE}|{_BE}|(?:you|I) (?:can )?{_SEE}) "
-    rf"(?P<items>{ARTICLE} {_THINGS}){_STOP}",
+    rf"(?:(?:[Hh]alf[- ])?[Hh]idden |{POSED} )?{BY} (?:{ARTICLE} {NAME}|it|them),? "
+    rf"(?:{LIE}|{BE}|(?:you|I) (?:can )?{SEE}) "
+    rf"(?P<items>{ARTICLE} {THINGS}){STOP}",
     re.IGNORECASE,
 )
 _DOES_BY = re.compile(
-    rf"{_BY} (?:the|one|a) {NAME},? (?P<items>an? (?:[\w'-]+ ){{1,3}}?)(?!{_LEADS})"
-    rf"(?=[a-z]+(?:s|ed)\b).*{_STOP}",
+    rf"{BY} (?:the|one|a) {NAME},? (?P<items>an? (?:[\w'-]+ ){{1,3}}?)(?!{_LEADS})"
+    rf"(?=[a-z]+(?:s|ed)\b).*{STOP}",
     re.IGNORECASE,
 )
 """A thing at another that does something: *by the window a clock ticks softly*."""
 _WHERE = re.compile(
-    rf"(?P<items>{ARTICLE} {_THINGS}) (?:{_BE}(?: now)?(?: {_POSED})?|{_LIE}) "
-    rf"(?P<where>{_ON_IN}|(?:(?<=hangs )|(?<=hung )|(?<=hanging ))from) (?P<place>{NAME})"
-    rf"(?:, (?:half|almost|nearly|still|only|quite|very)\b[^,.!?]*)?{_STOP}"
+    rf"(?P<items>{ARTICLE} {THINGS}) (?:{BE}(?: now)?(?: {POSED})?|{LIE}) "
+    rf"(?P<where>{ON_IN}|(?:(?<=hangs )|(?<=hung )|(?<=hanging ))from) (?P<place>{NAME})"
+    rf"(?:, (?:half|almost|nearly|still|only|quite|very)\b[^,.!?]*)?{STOP}"
 )
 _WAY_TO = re.compile(
     rf"(?:{YOU} (?:can|may) )?(?:follow|take) {ARTICLE} [\w' -]*?\b(?:{WAYS})"
-    rf"(?: back| down| up| on)? to (?P<place>(?:the )?{NAME}){_STOP}",
+    rf"(?: back| down| up| on)? to (?P<place>(?:the )?{NAME}){STOP}",
     re.IGNORECASE,
 )
 """A way to a place, without a direction: *follow the lane to the mill*."""
+_LEADING = re.compile(rf"\b(?:{WAYS}) (?:{COMPASS}|up|down)\b")
 _ALL_WAYS = re.compile(
     r"(?:There are |You see )?(?P<ways>(?:exits|paths|passages|doors|roads|tunnels|corridors) "
-    rf".*\ball four (?:directions|sides|walls)){_STOP}",
+    rf".*\ball four (?:directions|sides|walls)){STOP}",
     re.IGNORECASE,
 )
 _HOLDS = re.compile(
-    rf"(?:{_POSED} )?(?P<where>{_ON_IN}|(?<=ing )from) (?P<place>{ARTICLE} {NAME}),? "
-    rf"(?:is|are|there (?:is|are)|(?:you|I) (?:can )?(?:also )?{_SEE}|{_LIE}) "
-    rf"(?P<items>{_THINGS}){_STOP}",
+    rf"(?:{POSED} )?(?P<where>{ON_IN}|(?<=ing )from) (?P<place>{ARTICLE} {NAME}),? "
+    rf"(?:is|are|there (?:is|are)|(?:you|I) (?:can )?(?:also )?{SEE}|{LIE}) "
+    rf"(?P<items>{THINGS}){STOP}",
     re.IGNORECASE,
 )
 _INSIDE = re.compile(
     rf"(?:Inside|(?P<where>In|Inside|On) it),? "
-    rf"(?:(?:is|are|there(?: is| are|'s))|(?:you|I) (?:can )?{_SEE}) (?P<items>{_THINGS}){_STOP}"
-    rf"|(?P<shown>{ARTICLE} {_THINGS}) (?:is|are|lies?) inside(?: it)?{_STOP}"
+    rf"(?:(?:is|are|there(?: is| are|'s))|(?:you|I) (?:can )?{SEE}) (?P<items>{THINGS}){STOP}"
+    rf"|(?P<shown>{ARTICLE} {THINGS}) (?:is|are|lies?) inside(?: it)?{STOP}"
 )
 _CONTAINS = re.compile(
-    rf"(?P<place>{ARTICLE} {NAME}|It) (?:contains?|holds?|(?P<has>has)) (?P<items>{_THINGS}){_STOP}"
+    rf"(?P<place>{ARTICLE} {NAME}|It) (?:contains?|holds?|(?P<has>has)) (?P<items>{THINGS}){STOP}"
 )
-_OWNS = re.compile(rf"(?P<place>[\w-]+) (?:has|have|holds?) (?P<items>{ARTICLE} {_THINGS}){_STOP}")
-"""A person without an article: *innkeeper has a key*."""
-_BEARS = re.compile(
-    rf"(?P<place>{_CALLED}|{ARTICLE} {NAME}) (?P<how>has|holds|carries|wears"
-    rf"|(?:is|are)(?: \w+ly)?(?: now)? (?:holding|carrying|wearing)) "
-    rf"(?P<items>{ARTICLE} {_THINGS}){_STOP}"
-)
-"""A person by name, or one with a thing in hand: *Bob is holding a lamp*."""
-_HELD = re.compile(
-    rf",? (?:carrying|holding|wearing|clutching|gripping|wielding) (?P<items>{ARTICLE} .+)"
-)
-_ON_PERSON = re.compile(r" (?:on|in|at|around|over|under) (?:his|her|its|their) .*")
 _IS = re.compile(
     rf"(?P<thing>(?:{ARTICLE}|[Tt]h(?:is|at)) {NAME}|[Ii]t|[Tt]hey|[Tt]his)"
     r"(?: is| are|(?: seems?| appears?)(?: to be)?|(?<=[Ii]t)'s| \w+s(?= (?:open|shut|closed)\b))"
     rf"(?: now| currently| already)?(?: turned| switched| set to)? "
     rf"(?P<state>{STATE_WORD}|-?\d(?:[\w.]*\w)?)"
-    rf"(?: inside| (?:from|by|with) [^.!?]*|(?<=\d) (?:\(|of |out of )[^.]*| now)?{_STOP}"
+    rf"(?: inside| (?:from|by|with) [^.!?]*|(?<=\d) (?:\(|of |out of )[^.]*| now)?{STOP}"
 )
-_CLOCK = re.compile(rf"It is (?P<state>\d\d?:\d\d(?: ?[AaPp][Mm])?){_STOP}")
+_CLOCK = re.compile(rf"It is (?P<state>\d\d?:\d\d(?: ?[AaPp][Mm])?){STOP}")
 _LOCATED = re.compile(
-    rf"(?P<things>.+?)(?: {_POSED})? (?P<where>{_ON_IN}) (?P<place>(?:the|your|an?) {NAME})$"
+    rf"(?P<things>.+?)(?: {POSED})? (?P<where>{ON_IN}) (?P<place>(?:the|your|an?) {NAME})$"
 )
 _ONE = re.compile(rf"{ARTICLE} ")
 _NAMES = re.compile(r"(?!and |, )(?:(?!,? and |, ).)+")
-_AT_HERE = re.compile(rf"(?:,? (?:{_POSED} )?{_HERE})+$")
+_AT_HERE = re.compile(rf"(?:,? (?:{POSED} )?{HERE})+$")
 _CHANGED = re.compile(
-    rf"{YOU} open (?P<thing>{ARTICLE} {NAME})(?: with {NAME})?, revealing (?P<items>[^.!?]+){_STOP}"
+    rf"{YOU} open (?P<thing>{ARTICLE} {NAME})(?: with {NAME})?, revealing (?P<items>[^.!?]+){STOP}"
 )
 _OPENS = re.compile(
     rf"(?:(?P<doing>[A-Z]\w+ing) )?(?P<thing>[Tt]he {NAME})"
-    rf"(?:(?: opens| \w+s open)(?:, revealing (?P<items>{_THINGS})| with [^.!?]+)?"
-    rf"| reveals (?P<more>{_THINGS})){_STOP}"
+    rf"(?:(?: opens| \w+s open)(?:, revealing (?P<items>{THINGS})| with [^.!?]+)?"
+    rf"| reveals (?P<more>{THINGS})){STOP}"
 )
 _SHOWS = re.compile(
     r"[^.!?:]+?,? (?:revealing|exposing|uncovering|to (?:reveal|expose|show|uncover)) "
-    rf"(?P<items>{_THINGS}){_STOP}"
+    rf"(?P<items>{THINGS}){STOP}"
 )
-"""What an opened thing shows, however the opening is told."""
+"""Contents that an opening shows."""
 _NAMED = re.compile(rf"(?:{ARTICLE}|(?:[Ii]t|my|his|her|their|this|that|each|every)\b)|.*[A-Z0-9]")
 """Words that name a thing; bare ones, as in *on fire*, must be known."""
 _STEPS_AWAY = re.compile(rf"{ARTICLE} .+? steps? .+")
@@ -232,19 +183,20 @@ _NO_MORE = r"(?:,? (?:and|but) nothing (?:else|more))?"
 CARRYING = re.compile(
     rf"(?:{YOU}{ARE} (?:now |currently )?(?:carrying|holding|wearing)|{YOU} (?:carry|hold|wear)"
     rf"|{YOU} have (?:in your possession|equipped)|(?:Your|My) inventory contains):? "
-    rf"(?P<items>{_THINGS}){_NO_MORE}{_STOP}"
+    rf"(?P<items>{THINGS}){_NO_MORE}{STOP}"
 )
-HAVING = re.compile(rf"{YOU} have:? (?P<items>{_THINGS}){_NO_MORE}{_STOP}")
+HAVING = re.compile(rf"{YOU} have:? (?P<items>{THINGS}){_NO_MORE}{STOP}")
 """Only in an inventory: elsewhere one has twenty moves, a choice and a goal."""
 _INVENTORY = re.compile(r"i|inv|inventory|(?:check|show|look at) (?:my )?inventory", re.IGNORECASE)
 _DOOR = re.compile(r"\b(?:door|gate|hatch|doorway)$")
+_DOORS = ("door", "gate", "hatch", "doorway")
 
 
 def read_sentence(draft: Scene, sentence: str, offset: int) -> None:
     """Read a sentence by the first form that fits, and the ways that it names."""
     draft.offset = offset
     ways, clauses, events = _analysis(sentence)
-    named = draft.room and not draft.is_look and MOVED.match(sentence) is None
+    named = ways and draft.room and not draft.is_look and MOVED.match(sentence) is None
     for start, end in ways if named else ():
         way = sentence[start:end].lower().replace("-", "").rstrip("s")
         way = _STEEP.get(way, way)
@@ -266,16 +218,18 @@ def read_sentence(draft: Scene, sentence: str, offset: int) -> None:
 def _see(draft: Scene, found: re.Match[str]) -> None:
     """Read things that are here, in a named place, or some steps away."""
     text, start = found["things"], found.start("things")
-    if read_away(draft, text, start):
+    if _INDEFINITE.match(found.group()):
+        text = text.partition(" and the ")[0]  # there is a rumble and the room shakes
+    if read_away(draft, text, start) or text.endswith(" from here"):
         return
-    whole = WITH_CONTENTS.fullmatch(text)
+    whole = with_contents(text)
     if whole is not None:
-        for phrase in find_things(draft, _AT_HERE.sub("", whole["thing"]), start):
+        for phrase in find_things(draft, _without_here(whole["thing"]), start):
             draft.put(phrase)
             hold(draft, whole, start, phrase)
             draft.topic = phrase.name
         return
-    bare = _AT_HERE.sub("", text)
+    bare = _without_here(text)
     if bare != text and found.group()[:3] != "The":
         draft.is_listed = True
     if bare == text or _ONE.match(bare):
@@ -283,29 +237,36 @@ def _see(draft: Scene, found: re.Match[str]) -> None:
         for begin, item in [(0, bare)] if undivided else items_in(bare):
             place = _LOCATED.fullmatch(item)
             if place is not None:
-                holder = clean_name(place["place"])
+                holder = clean_name(place["place"].partition(" and ")[0])
                 put_in(draft, place["things"], start + begin, place["where"], holder)
-            elif _DOOR.search(item) or not (PLACED.search(item) and PASSABLE.search(item)):
+            elif _is_door(item) or not _is_way(item):
                 here(draft, item, start + begin, bare=bare != text)
     else:
         for name in _NAMES.finditer(bare):  # no articles, so every comma divides
             here(draft, name.group(), start + name.start(), bare=True)
 
 
+def _is_way(item: str) -> bool:
+    """True if a thing that one sees is a way: *a passage to the north, an exit down a stair*."""
+    return _LEADING.search(item) is not None or (
+        PLACED.search(item) is not None and PASSABLE.search(item) is not None
+    )
+
+
+def _without_here(text: str) -> str:
+    return _AT_HERE.sub("", text) if text.endswith(ENDS_OF_HERE) else text
+
+
+def _is_door(name: str) -> bool:
+    return name.endswith(_DOORS) and _DOOR.search(name) is not None
+
+
 def _posed(draft: Scene, found: re.Match[str]) -> bool:
     if events_in(found["items"]):  # the door swings open and a woman stands there
         return False
     here(draft, found["items"], found.start("items"))
-    _read_aside(draft, found)
+    read_aside(draft, found)
     return True
-
-
-def _read_aside(draft: Scene, found: re.Match[str]) -> None:
-    """Read what one who is here has in hand: *the butler is here, carrying a tray*."""
-    aside = found.groupdict().get("aside")
-    held = _HELD.match(aside) if aside else None
-    if held is not None and draft.topic:
-        _take_up(draft, held["items"], found.start("aside") + held.start("items"), draft.topic)
 
 
 def _hold(draft: Scene, found: re.Match[str]) -> bool:
@@ -315,55 +276,10 @@ def _hold(draft: Scene, found: re.Match[str]) -> bool:
         return False  # in good condition, on sale
     place = draft.topic if place == "it" else meant(draft, place)
     if "where" not in groups and names_person(place):
-        return _own(draft, found, place)
+        return own(draft, found, place)
     if groups.get("has"):  # of things it names parts
         return place == draft.room and _posed(draft, found)
     put_in(draft, found["items"], found.start("items"), groups.get("where"), place)
-    return True
-
-
-def _own(draft: Scene, found: re.Match[str], person: str) -> bool:
-    """Read what a person has in hand: no part of a body, no thought and no relative."""
-    _take_up(draft, found["items"], found.start("items"), person)
-    return True
-
-
-def _take_up(draft: Scene, items: str, start: int, person: str) -> None:
-    for phrase in find_things(draft, _ON_PERSON.sub("", items), start):
-        if head_noun(phrase.name) not in INTANGIBLE and not names_person(phrase.name):
-            draft.place(phrase, "is carried by", person)
-
-
-def _bear(draft: Scene, found: re.Match[str]) -> bool:
-    """Read who holds what: by name, or a person."""
-    words = found["place"]
-    name = meant(draft, clean_name(words))
-    article = _ONE.match(words) is not None
-    if (article and not names_person(name)) or head_noun(name) in INTANGIBLE or kind_of_noun(name):
-        return False
-    return _own(draft, found, name)
-
-
-def _called_here(draft: Scene, found: re.Match[str]) -> bool:
-    """Read who is here, by name."""
-    start, done = found.start("names"), False
-    for name in _AND.split(found["names"]):
-        at = start + found["names"].index(name)
-        if head_noun(clean_name(name)) not in INTANGIBLE:
-            draft.put(Phrase(clean_name(name), (), at, at + len(name)))
-            draft.topic, done = clean_name(name), True
-    if done:
-        _read_aside(draft, found)
-    return done
-
-
-def _busy(draft: Scene, found: re.Match[str]) -> bool:
-    """Read that people are here who do something."""
-    phrases = list(find_things(draft, found["people"], found.start("people")))
-    if not phrases or not all(names_person(phrase.name) for phrase in phrases):
-        return False
-    for phrase in phrases:
-        draft.put(phrase)
     return True
 
 
@@ -387,10 +303,10 @@ def _way(draft: Scene, found: re.Match[str]) -> bool:
     for group in ("door", "what") if "what" in found.groupdict() else ("door",):
         for phrase in find_things(draft, found[group] or "", found.start(group)):
             named = found[group].lower().startswith("the ")  # the hall, not an opening
-            if not named and PASSABLE.search(phrase.name) and not _DOOR.search(phrase.name):
+            if not named and PASSABLE.search(phrase.name) and not _is_door(phrase.name):
                 continue
             through = "lead" in found.group() or found.group().startswith("Through")
-            if (group == "door" and through) or _DOOR.search(phrase.name):
+            if (group == "door" and through) or _is_door(phrase.name):
                 draft.add(draft.room, door_relation(direction), phrase.name, *found.span(group))
                 draft.describe(phrase)
             else:
@@ -416,9 +332,9 @@ def _state(draft: Scene, found: re.Match[str]) -> None:
     state = found["state"].lower()
     if state[-1].isdigit():
         draft.outdate(name, "is", None)
-    if is_name(name):
+    if is_name(name) and (head_noun(name) not in INTANGIBLE or draft.graph.knows(name)):
         way = placed["way"].lower() if placed is not None else ""
-        if draft.room and _DOOR.search(name) and way in DIRECTIONS:
+        if draft.room and _is_door(name) and way in DIRECTIONS:
             draft.add(draft.room, door_relation(way), name, *found.span("thing"))
         draft.add(name, "is", SAME.get(state, state), *found.span("state"))
         if state == "empty":
@@ -439,7 +355,7 @@ def _change(draft: Scene, found: re.Match[str]) -> None:
         name = draft.thing_called(phrase.name)
         if opens:
             draft.add(name, "is", "open", phrase.start, phrase.end)
-        if groups.get(shown) and not _DOOR.search(name):
+        if groups.get(shown) and not _is_door(name):
             put_in(draft, found[shown], found.start(shown), "in", name)
         draft.topic = name
 
@@ -457,7 +373,7 @@ def _searched(draft: Scene, found: re.Match[str]) -> None:
 def _show(draft: Scene, found: re.Match[str]) -> bool:
     """Read what the thing shows that the action opens."""
     opened = draft.handled if draft.event is not None and "open" in draft.event.kinds else ""
-    if opened and not _DOOR.search(opened):
+    if opened and not _is_door(opened):
         draft.add(opened, "is", "open", *found.span())
         put_in(draft, found["items"], found.start("items"), "in", opened)
         draft.topic = opened
@@ -489,66 +405,73 @@ def _carry_listed(draft: Scene, found: re.Match[str]) -> bool:
 _CLAUSES = re.compile(
     r", (?:and|but|while|with) |; | and (?=(?:there|beneath|under|on|in|beside|behind|above|near) )"
 )
+_CONTRAST = re.compile(r", but |; ")
+"""Between two clauses of which no form holds both."""
+_JOINING = frozenset(("and", "but", "while", "with"))
+"""Words without one of which, or a semicolon, a sentence is one clause."""
 _PRONOUNS = ("it", "they", "this")
 _WHOLE = re.compile(rf"{YOU}(?:{ARE}) (?:carrying|holding)(?!:? the\b)|(?:Your|My)")
 """A sentence that lists all that is carried."""
 _Read = Callable[[Scene, "re.Match[str]"], bool | None]
 """Facts of a form; False if the sentence has it by chance, so that another one is tried."""
 _Match = tuple["re.Match[str]", _Read]
-_Form = tuple[re.Pattern[str], _Read, Sequence[str]]
-_WAYS = tuple(sorted(DIRECTIONS))
+_Form = tuple[re.Pattern[str], _Read, frozenset[str]]
+_UNGATED: frozenset[str] = frozenset()
+"""Of a form that needs no special word."""
+_WAYS = frozenset(DIRECTIONS)
 _SEEING = frozenset(("there", "there's", "here", "you", "i", "we", "in", "nearby", "around"))
 _SUBJECTS = frozenset(("you", "i", "we", "you're", "i'm", "your", "my", "you've"))
-_PLACED = frozenset(letter_words(_POSED + _ON_IN)) | {"inside", "underneath"}
+_PLACED = frozenset(letter_words(POSED + ON_IN)) | {"inside", "underneath"}
 _STEEP = {"descend": "down", "ascend": "up"}
 """Verbs of stairs to the direction in which they lead."""
 _COMPASS_POINTS = ("north", "south", "east", "west")
 _ALL = frozenset(
     ("there", "you", "exits", "paths", "passages", "doors", "roads", "tunnels", "corridors")
 )
-_NEAR = frozenset(letter_words(_BY + _POSED)) | {"half", "hidden"}
-_SHOWING = (" reveal", " expos", " uncover", " to show")
-_IN_HAND = (" holding ", " carrying ", " wearing ", " has ", " holds ", " carries ", " wears ")
+_NEAR = frozenset(letter_words(BY + POSED)) | {"half", "hidden"}
+_WITHIN = frozenset(("in", "inside", "on", "under", "underneath", "upon", "from"))
+_HAVING = frozenset(("contain", "contains", "hold", "holds", "has"))
+_SHOWING = frozenset(("revealing", "exposing", "uncovering", "reveal", "expose", "show", "uncover"))
+_STATING = frozenset(
+    ("is", "are", "seem", "seems", "appear", "appears", "s", "open", "shut", "closed")
+)
 _Openings = frozenset[str] | Literal["general", "name"]
 """First words of a form: some words, any article or pronoun, or a word that may be a name."""
 _FORMS: tuple[tuple[_Openings, _Form], ...] = (
     (frozenset(("to", "through")), (_TO_THE, _way, _WAYS)),
     (frozenset(("there", "you")), (_DOORWAY, _way, _WAYS)),
-    (frozenset(("you", "follow", "take")), (_WAY_TO, _way_to, ("ollow", "ake"))),
-    (_ALL, (_ALL_WAYS, _open_up, (" all four",))),
-    (_SEEING, (_SEEN, _see, ())),
-    (frozenset(("inside", "in", "on")), (_INSIDE, _inside, ("nside", " it"))),
-    ("general", (_INSIDE, _inside, (" inside",))),
-    (_PLACED, (_HOLDS, _hold, ())),
-    (_NEAR, (_POSED_BY, _posed, ())),
-    (_NEAR, (_DOES_BY, _posed, ())),
-    (_SUBJECTS, (CARRYING, _carry, ())),
-    (_SUBJECTS, (HAVING, _carry_listed, ())),
-    (_SUBJECTS, (_CHANGED, _change, ())),
-    ("general", (_SEARCHED, _searched, (", you ", ", i ", ", we "))),
-    ("general", (_OPENS, _change, (" open", " reveals"))),
+    (frozenset(("you", "follow", "take")), (_WAY_TO, _way_to, frozenset(("follow", "take")))),
+    (_ALL, (_ALL_WAYS, _open_up, frozenset(("four",)))),
+    (_SEEING, (_SEEN, _see, _UNGATED)),
+    (frozenset(("inside", "in", "on")), (_INSIDE, _inside, frozenset(("inside", "it")))),
+    ("general", (_INSIDE, _inside, frozenset(("inside",)))),
+    (_PLACED, (_HOLDS, _hold, _UNGATED)),
+    (_NEAR, (_POSED_BY, _posed, _UNGATED)),
+    (_NEAR, (_DOES_BY, _posed, _UNGATED)),
+    (_SUBJECTS, (CARRYING, _carry, _UNGATED)),
+    (_SUBJECTS, (HAVING, _carry_listed, _UNGATED)),
+    (_SUBJECTS, (_CHANGED, _change, _UNGATED)),
+    ("general", (_SEARCHED, _searched, frozenset(("you", "i", "we")))),
+    ("general", (_OPENS, _change, frozenset(("open", "opens", "reveals")))),
     (_SUBJECTS, (_SHOWS, _show, _SHOWING)),
     ("general", (_SHOWS, _show, _SHOWING)),
-    (frozenset(("it", "it's")), (_CLOCK, _clock, ())),
-    ("general", (_STEPS_AWAY, _away, (" step",))),
-    ("general", (_BUSY, _busy, ("ing", "stand", "keep", "guard", "watch", "block"))),
-    (
-        "general",
-        (_IS, _state, (" is", " are", " seem", " appear", "'s", "s open", "s shut", "s closed")),
-    ),
-    ("general", (_POSED_HERE, _posed, _HERE_WORDS)),
-    ("general", (_BEARS, _bear, _IN_HAND)),
-    ("general", (_CONTAINS, _hold, (" contain", " hold", " has "))),
-    (PEOPLE, (_OWNS, _hold, (" hold", " has ", " have "))),
-    ("name", (_BEARS, _bear, _IN_HAND)),
-    ("name", (_CALLED_HERE, _called_here, _HERE_WORDS)),
-    ("general", (_WHERE, _hold, (" in", " on", " under", " upon", " from"))),
+    (frozenset(("it", "it's")), (_CLOCK, _clock, _UNGATED)),
+    ("general", (_STEPS_AWAY, _away, frozenset(("step", "steps")))),
+    ("general", (BUSY, busy, BUSY_WORDS)),
+    ("general", (_IS, _state, _STATING)),
+    ("general", (_POSED_HERE, _posed, HERE_WORDS)),
+    ("general", (BEARS, bear, IN_HAND)),
+    ("general", (_CONTAINS, _hold, _HAVING)),
+    (PEOPLE, (OWNS, _hold, _HAVING | {"have"})),
+    ("name", (BEARS, bear, IN_HAND)),
+    ("name", (CALLED_HERE, called_here, HERE_WORDS)),
+    ("general", (_WHERE, _hold, _WITHIN)),
 )
 """Forms of sentences, special ones before general ones, with the words that may begin them.
 
-None stands for an article, *it*, *this* and a verb in *-ing*. A sentence without any of the last
-parts does not have the form. Both are fast tests for slow patterns: without them a new text takes a
-quarter longer.
+*General* is an article, *it*, *this* and a verb in *-ing*. A sentence without any of the last
+words, if there are some, does not have the form. Both are fast tests for slow patterns: without
+them a new text takes a quarter longer.
 """
 _OPINIONS = frozenset(
     form
@@ -586,7 +509,7 @@ _SAYING = frozenset(
 _NEXT_CLAUSE = re.compile(r";|, (?:and|but|while) ")
 _REASON = re.compile(r"\b(?:since|because|as) |[;:—–] ?| - ")
 _LOST = re.compile(r"no longer (?=have|carry|hold)")
-_DOUBTFUL = (_show, _way, _way_to, _hold, _carry_listed, _away, _bear, _called_here, _busy, _posed)
+_DOUBTFUL = (_show, _way, _way_to, _hold, _carry_listed, _away, bear, called_here, busy, _posed)
 """Readers that may return False, so that a later form is tried too."""
 _MOVING = frozenset(("come", "leave"))
 _AT_OWN = re.compile(r" (?:on|in|at|under|by|near|beside) (?:my|his|her|its|their|your) ")
@@ -600,10 +523,11 @@ def _analysis(
 ) -> tuple[Sequence[tuple[int, int]], Sequence[Sequence[_Match]], Sequence[Event]]:
     """Return the ways that a sentence names, the forms of its clauses, and its events."""
     lower = sentence.lower()
-    speech = None if _SAYING.isdisjoint(spoken(lower)) else _SAYS.search(lower)
+    speech = None if _SAYING.isdisjoint(word_set(lower)) else _SAYS.search(lower)
     if speech is not None:
         sentence, lower = sentence[: speech.start()], lower[: speech.start()]
-    if lower[-1] == "?" or sentence[0] in "\"'" or not _OPINIONS.isdisjoint(spoken(lower)):
+    words = word_set(lower)
+    if lower[-1] == "?" or sentence[0] in "\"'" or not _OPINIONS.isdisjoint(words):
         return (), (), ()
     denial = read_denial(sentence, lower)
     if denial is not None:
@@ -611,8 +535,10 @@ def _analysis(
     if is_denied(lower):
         lost = not is_denied(_LOST.sub("", lower))
         return ways_in(lower), _reasons(sentence), events_in(sentence) if lost else ()
-    clauses = [_matches(sentence, lower, 0, len(sentence))]
-    cuts = () if clauses[0] else tuple(_CLAUSES.finditer(sentence))
+    whole = () if _CONTRAST.search(lower) else _matches(sentence, lower, 0, len(sentence))
+    clauses = [whole]
+    joined = not clauses[0] and not (_JOINING.isdisjoint(words) and ";" not in sentence)
+    cuts = tuple(_CLAUSES.finditer(sentence)) if joined else ()
     begin = 0
     for cut in (*cuts, None) if cuts else ():
         clauses.append(_matches(sentence, lower, begin, cut.start() if cut else len(sentence)))
@@ -641,17 +567,21 @@ def _is_immaterial(lower: str) -> bool:
 
 def _moves(event: Event) -> bool:
     """True if a person comes or leaves, so that a direction is only where from or to."""
+    if _MOVING.isdisjoint(event.kinds):
+        return False
     who = event.subject.text.lower()
     named = PASSABLE.search(f"{who} {event.tail}")  # the vandals left by the north exit
-    return named is None and who not in SELVES and not _MOVING.isdisjoint(event.kinds)
+    return named is None and who not in SELVES
 
 
 def _matches(sentence: str, lower: str, begin: int, end: int) -> list[_Match]:
     """Return the forms of a clause; more than one only if the first ones may not hold."""
     found: list[_Match] = []
     first = lower[begin:end].split(None, 1)[:1]
-    for pattern, read, parts in _forms(first[0]) if first else ():
-        match = pattern.match(sentence, begin, end) if not parts or has_any(lower, parts) else None
+    words = word_set(lower)
+    for pattern, read, needed in _forms(first[0]) if first else ():
+        possible = not needed or not needed.isdisjoint(words)
+        match = pattern.match(sentence, begin, end) if possible else None
         if match is not None:
             found.append((match, read))
             if read not in _DOUBTFUL:

@@ -88,7 +88,7 @@ def test_reward_says_whether_a_thing_is_where_it_belongs(
         ("You could take the lamp. You can't take the lamp. You have 20 moves.", ""),
         ("You see nothing special here. There is no lamp here.", ""),
         ("The current value is 0.2380. It is late.", "current value|is|0.2380"),
-        ("There are 3 apples in the bowl.", "3 apples|is in|bowl"),
+        ("There are 3 apples in the bowl.", "apples|is in|bowl"),
         ("You are in the hall.\nI see 1 apple, 3 coin near me.\nI see a_1, a_2 nearby.",
          "you|is in|hall; apple|is in|hall; coin|is in|hall; a_1|is in|hall; a_2|is in|hall"),
         ("I have equipped 1 small_bag_1.", "small_bag_1|is in|inventory"),
@@ -445,6 +445,28 @@ def test_answer_changes_what_the_action_names(
         ("", '{"people": [{"name": "Ada", "inventory": ["saw"]}]}',
          "ada|is in|hut; saw|is carried by|ada"),
         ("", "<inventory><item name='nail'/></inventory>", "nail|is in|inventory"),
+        ("", "You open the hatch wide enough to crawl in.", "hatch|is|open"),
+        ("", "The raft fills and appears seaworthy. The cart comes to a rest on the lawn.", ""),
+        ("", "On the west is the foot of a pole. There is an exit down a stair.",
+         "hut|has exit|down"),
+        ("", "There is a silver cup, finely carved, here. There are two mugs and 3 jugs here.",
+         "silver cup|is in|hut; mugs|is in|hut; jugs|is in|hut"),
+        ("", "In the sink is: a plug, which is closed, a sponge.",
+         "plug|is in|sink; plug|is|closed; sponge|is in|sink"),
+        ("", "There is a great rumble here. There is a draft and the hut shakes.", ""),
+        ("", "The box is locked, but the pin is in the lock.", "box|is|locked; pin|is in|lock"),
+        ("", "A bear bars the way east. Your torch lights the hut. Your hands are full.", ""),
+        ("", "You see a pub from here. You see a hook on a beam by the door and grab it.",
+         "hook|is on|beam"),
+        ("", "You have the following: a saw, a file. You are wearing: a hat.",
+         "saw|is in|inventory; file|is in|inventory; hat|is in|inventory"),
+        ("", "Action result: failure", ""),
+        ("", "There is a hole in the hedge large enough for a cat. You tuck a pin in your boot.",
+         "hole|is in|hedge; pin|is in|boot"),
+        ("", "On your left is a shelf, on your right a globe.", "shelf|is in|hut"),
+        ("", "Contents of chest: ring, cup.\nYou see: 1) a saw 2) a file",
+         "ring|is in|chest; cup|is in|chest; saw|is in|hut; file|is in|hut"),
+        ("", "HALL QUEST: The Golden Bell\nAn interactive story\n", ""),
     ],
 )  # fmt: skip
 def test_text_states_these_facts(action: str, text: str, facts: str) -> None:
@@ -460,6 +482,17 @@ def test_title_between_signs_names_place(title: str) -> None:
 def test_title_with_ways_names_place_and_exits() -> None:
     found = read("The Quay [N, W]\nSome nets hang here.", "east", "you|is in|hut")[1]
     assert {"you|is in|quay", "quay|has exit|north", "quay|has exit|west"} <= found
+
+
+def test_thing_that_falls_and_breaks_is_nowhere() -> None:
+    known = "you|is in|hut; vase|is on|shelf"
+    assert read("The vase falls to the floor and breaks.", "", known)[1] == {"you|is in|hut"}
+
+
+def test_pronoun_is_subject_of_later_verb() -> None:
+    known = "you|is in|hut; match|is|lit; match|is in|inventory"
+    found = read("It sputters for a moment and goes out.", "examine match", known)[1]
+    assert "match|is|lit" not in found
 
 
 @pytest.mark.parametrize(

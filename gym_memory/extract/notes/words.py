@@ -238,7 +238,8 @@ def split_things(text: str, start: int = 0) -> tuple[Phrase, ...]:
     """
     things = []
     begin = 0
-    for cut in [*_SPLIT.finditer(text), None]:
+    several = "," in text or "and " in text.lower()
+    for cut in [*(_SPLIT.finditer(text) if several else ()), None]:
         phrase = _phrase(text, begin, cut.start() if cut else len(text), start)
         if phrase is not None:
             things.append(phrase)
@@ -252,10 +253,12 @@ def _phrase(text: str, begin: int, end: int, start: int) -> Phrase | None:
     head = _HEAD.match(text, begin, end)
     if head is not None:
         begin = head.end()
-    remark = _REMARK.search(text, begin, end)
+    remark = _REMARK.search(text, begin, end) if ")" in text else None
     if remark is not None and remark.start() > begin:
         end = remark.start()
-    placed = PLACED.search(text, begin, end)
+    lower = text.lower()
+    possible = "the " in lower or "your " in lower
+    placed = PLACED.search(text, begin, end) if possible else None
     if placed is not None and placed.start() > begin:
         end = placed.start()
     words = text[begin:end].lower().split()
