@@ -58,7 +58,7 @@ def attacks() -> dict[str, Attack]:
 
 
 class PlantedFacts(NamedTuple):
-    """What an attack planted: facts that are false now, words, and whether steps are forged."""
+    """Facts that an attack made false, the thing it is about, and whether it forges steps."""
 
     facts: frozenset[Triple]
     item: str
