@@ -182,6 +182,27 @@ def listed() -> Table:
     return heads, 1, rows
 
 
+def _times(before: float | None, now: float | None) -> list[str]:
+    """Return milliseconds and their ratio; blanks where one was not measured."""
+    if not before or now is None:
+        return ["", "", ""]
+    return [f"{before:.0f}", f"{now:.0f}", f"{now / before:.2f}"]
+
+
+def listings() -> Table:
+    """Tabulate listings in each story, those that ended Python, and their time; see listings.py."""
+    rows = [
+        [
+            f"`{row['story']}`",
+            f"{row['listings']:,}",
+            "yes" if row["ended"] else "no",
+            *_times(row.get("ms_before"), row.get("ms_now")),
+        ]
+        for row in _read("jericho/listings.json")
+    ]
+    return ["story", "listings", "Python ended", "ms before", "ms now", "ratio"], 1, rows
+
+
 def prompt_size() -> Table:
     """Tabulate the tokens of a prompt early and late; see serving/prompt_size.py."""
     rows = []
@@ -511,7 +532,7 @@ PAGES: dict[str, dict[str, Callable[[], Table]]] = {
     "credit": {"learned_rank": learned_rank},
     "foreign-environments": {"arena": arena},
     "install": {"sizes": sizes},
-    "jericho": {"listed": listed},
+    "jericho": {"listed": listed, "listings": listings},
     "results/llm-beside-rl": {
         "beside": beside,
         "trials": beside_trials,
