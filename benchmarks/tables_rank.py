@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 
 from agreement import agreement
+from keep import measured
 from leads import World
 from rank import LARGEST, shipped, shipped_cells
 from tables_kept import by_run, markdown_table, rows_of
@@ -106,8 +107,10 @@ def rest(tier: str) -> str:
 
 
 def smoke() -> str:
-    """Return how far smoke agrees with standard."""
-    return markdown_table(["`smoke` and `standard`", ""], 1, agreement())
+    """Return how far smoke agrees with standard, and what both take."""
+    times = [(f"CPU-seconds of `{tier}` with `arigraph`", str(seconds))
+             for tier, seconds in measured("rank_time").items()]  # fmt: skip
+    return markdown_table(["`smoke` and `standard`", ""], 1, [*agreement(), *times])
 
 
 def rewards() -> str:
@@ -142,4 +145,5 @@ TABLES: dict[str, Callable[[], str]] = {
     "ranking_rewards": rewards,
     "ranking_worlds": worlds,
     "ranking_models": partial(models, "text/mixed.jsonl", "model"),
+    "ranking_value": partial(models, "text/value.jsonl", "value of text"),
 }

@@ -291,8 +291,7 @@ With a blank note, `{seen}` loses {lost} against `arigraph`, over {games} games 
 
 ## Limits
 
-- Most memories have three games: read their intervals, or play more by the command.
-- The games were played before [rewards were shown to every memory](ranking.md#what-a-step-earned).
+- Most memories have few games: read their intervals, or play more by the command.
 - The first eight games were seen while the defences were built, and the last four texts were
   written with them; in the games of training, game 16 led to one more
   repair, after which only its text was played again.
@@ -326,7 +325,7 @@ def main() -> None:
     """Play what is missing, then write the page."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--memories", nargs="+", default=EVERY)
-    parser.add_argument("--seeds", type=int, default=3, help="games a cell; 0 plays none")
+    parser.add_argument("--seeds", type=int, default=6, help="games a cell; 0 plays none")
     parser.add_argument("--rows", type=Path, default=HERE / "rows.jsonl.gz", help="played games")
     parser.add_argument("--page", type=Path, default=PAGE)
     given = parser.parse_args()
