@@ -79,8 +79,8 @@ def seek_new(beliefs: Beliefs, rng: np.random.Generator) -> Iterator[Move]:
     tried = {action: beliefs.tried(action) for action in beliefs.actions}
     back = f"go {OPPOSITE[beliefs.plan.action.removeprefix('go ')]}"
     exits = beliefs.unexplored(beliefs.here)
-    ways = beliefs.options("go")
-    ways = [ways[i] for i in rng.permutation(len(ways))]
+    going = beliefs.options("go")
+    ways = [going[i] for i in rng.permutation(len(going))]
     ways.sort(key=lambda way: (tried[way], way.removeprefix("go ") not in exits, way == back))
     kinds = {a: _KINDS.get(a.split(" ")[0], _USUAL) for a, n in tried.items() if not n}
     promising = [a for a, kind in kinds.items() if kind == _PROMISING]

@@ -140,6 +140,7 @@ class Beliefs:
         for spelled in obs["valid_actions"]:
             self._spelling.setdefault(canonical(spelled), spelled)
         self.actions = tuple(self._spelling)
+        self._options: dict[tuple[str, ...], tuple[str, ...]] = {}
         if obs["triples"]:
             # Of facts that contradict each other the first one counts.
             self.graph = TemporalGraph.of(reversed(obs["triples"]))
@@ -187,10 +188,14 @@ class Beliefs:
         """Return an action in the game's spelling; facts and conclusions are lower case."""
         return self._spelling.get(action, action)
 
-    def options(self, *starts: str) -> list[str]:
+    def options(self, *starts: str) -> tuple[str, ...]:
         """Return valid actions that start with one of the words."""
-        words = tuple(f"{start} " for start in starts)
-        return [action for action in self.actions if action.startswith(words)]
+        found = self._options.get(starts)
+        if found is None:
+            words = tuple(f"{start} " for start in starts)
+            found = tuple(action for action in self.actions if action.startswith(words))
+            self._options[starts] = found
+        return found
 
     def taking(self, thing: str) -> str | None:
         """Return the action that takes a thing, from anywhere; None if no valid one does."""
@@ -213,11 +218,11 @@ class Beliefs:
 
     def objects(self, subject: str, relation: str) -> list[str]:
         """Return objects of the facts ``subject relation *``."""
-        return [t.object for t in self.graph.outgoing(subject) if t.relation == relation]
+        return [thing for _, held, thing in self.graph.outgoing(subject) if held == relation]
 
     def subjects(self, relation: str, obj: str) -> list[str]:
         """Return subjects of the facts ``* relation obj``."""
-        return [t.subject for t in self.graph.incoming(obj) if t.relation == relation]
+        return [thing for thing, held, _ in self.graph.incoming(obj) if held == relation]
 
     def ingredients(self) -> list[str]:
         """Return the ingredients of recipes, and foods that need a preparation."""
@@ -231,9 +236,8 @@ class Beliefs:
     @cached_property
     def things(self) -> list[str]:
         """Return every thing with a known location."""
-        value = self.graph.value
-        names = self.graph.entities()
-        return [name for name in names if value(name, "location") and name != PLAYER]
+        placed = {fact[0] for fact in self.graph.live() if fact[1] in LOCATIONS} - {PLAYER}
+        return [name for name in self.graph.entities() if name in placed]
 
     def holds(self, thing: str) -> bool:
         """True if the agent carries it."""

@@ -26,6 +26,7 @@ def with_reward(text: str, reward: float) -> str:
     return "\n".join(filter(None, (text.rstrip(), f"({reward:+g})"))) if reward else text
 
 
+@lru_cache(maxsize=1 << 12)
 def split_reward(text: str) -> tuple[str, float]:
     r"""Return the text of a step without the line of :func:`with_reward`, and the reward.
 

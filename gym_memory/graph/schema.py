@@ -212,6 +212,7 @@ SHORT_DIRECTIONS = {
 _GOING = frozenset(("go", "walk", "run", "head", "move", "travel"))
 
 
+@lru_cache(maxsize=1 << 14)
 def direction_in(action: str) -> str | None:
     """Return the direction that a command goes, None for every other command.
 
@@ -426,6 +427,7 @@ def clean_name(text: str) -> str:
     return " ".join(words)
 
 
+@lru_cache(maxsize=1 << 14)
 def is_readable(name: str) -> bool:
     """True if a thing is called like something that has text on it.
 

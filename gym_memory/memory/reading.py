@@ -387,13 +387,14 @@ _WORTH_SHOWING = 40
 
 
 class Block(NamedTuple):
-    """Facts that are shown together, and their text."""
+    """Facts that are shown together, their text, and its size in quarters of a token."""
 
     triples: tuple[Triple, ...]
     text: str
+    size: int
 
 
-NOTHING = Block((), "")
+NOTHING = Block((), "", 0)
 """A block of no facts."""
 
 
@@ -417,7 +418,8 @@ def fact_block(triples: Iterable[Triple]) -> Block:
     'fridge: is in kitchen; is closed'
     """
     kept = tuple(triples)
-    return Block(kept, render_facts(kept))
+    text = render_facts(kept)
+    return Block(kept, text, letters_size(text))
 
 
 class Page:
@@ -448,12 +450,12 @@ class Page:
 
     def put(self, block: Block) -> bool:
         """Add a block if it fits, on the last line if that has the same subject."""
-        triples, text = block
+        triples, text, size = block
         if not triples:
             return True
         subject = triples[0][0]
         merged = subject == self._subject
-        size = letters_size(text) + 1
+        size += 1  # the end of the line
         if merged:
             size += len(JOINED) - letters_size(subject) - len(NAMED)
         if size > self.left:
@@ -481,7 +483,7 @@ class Page:
         if self._misses == 1:
             for count in range(len(triples) - 1, 0, -1):
                 part = fact_block(triples[:count])
-                if letters_size(part.text) < self.left:
+                if part.size < self.left:
                     self.put(part)
                     return
 

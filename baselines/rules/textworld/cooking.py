@@ -198,6 +198,7 @@ class _CookingView:
         self.cuts = {x: c for x in needed if (c := self._due(x, CUTS))}
         self.heats = {x: h for x in needed if (h := self._due(x, HEATS))}
         self.knife = blade(beliefs, list(self.cuts))
+        self._appliances: dict[str, str] = {}
         self.aim = self._aim()
 
     def _due(self, thing: str, states: Mapping[str, str]) -> str:
@@ -308,8 +309,10 @@ class _CookingView:
     # ------------------------------------------------------------ elsewhere
 
     def _appliance(self, heat: str) -> str:
-        use = HEATS[heat]
-        return appliance(self.b, use) or APPLIANCES[use][0]
+        if heat not in self._appliances:
+            use = HEATS[heat]
+            self._appliances[heat] = appliance(self.b, use) or APPLIANCES[use][0]
+        return self._appliances[heat]
 
     def _go(self) -> Move | None:
         distances = self.b.distances

@@ -287,13 +287,16 @@ class _StepDraft(Draft):
             return
         about = [*self.graph.outgoing(self.room)]
         about += [fact for fact in self.mentions if self.room in (fact.subject, fact.object)]
-        known = (direction_of(fact.relation) for fact in about if fact.object == self.room)
-        ways = {direction for direction in known if direction}
-        ways |= {f.relation.split()[1] for f in about if f.relation.endswith(" door")}
+        ways, doors = set[str | None](), set[str]()
+        for _, relation, obj in about:
+            if relation.endswith(" door"):
+                ways.add(relation.split()[1])
+                doors.add(obj)
+            elif obj == self.room:
+                ways.add(direction_of(relation))
         for direction in exits:
             if direction not in ways and self.graph.value(self.room, direction) is None:
                 self.add(self.room, "has exit", direction)
-        doors = {fact.object for fact in about if fact.relation.endswith(" door")}
         for name, state in here:
             if name in doors or name in self.moved or self.graph.value(name, "location"):
                 continue
@@ -427,7 +430,7 @@ def _here(action: str) -> tuple[str, str] | None:
 
 @lru_cache(maxsize=256)
 def _lower(actions: tuple[str, ...]) -> frozenset[str]:
-    return frozenset(action.lower() for action in actions)
+    return frozenset(map(str.lower, actions))
 
 
 # Names: what the valid actions name is what the game calls it. *A pair of court shoes* is `court

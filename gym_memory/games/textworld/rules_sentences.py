@@ -255,6 +255,7 @@ def read_result_sentence(sentence: str) -> SentenceFacts | None:
     return first_match(_RULES, sentence, prefix.end() if prefix else 0)
 
 
+@lru_cache(maxsize=1 << 9)
 def read_results(text: str, room: str, thing: str) -> SentenceFacts:
     """Read an answer in ``room`` with *it* for ``thing``; either is empty if unknown."""
     mentions: list[Mention] = []

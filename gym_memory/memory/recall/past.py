@@ -16,7 +16,7 @@ from gym_memory.memory.reading import MAX_RUN, entry_head, fact_block, without_e
 from gym_memory.memory.stores.episodes import Episode
 
 __all__ = ["Attempt", "Dated", "PastQuestion", "achievements", "dated_lines", "fit_attempts"]
-__all__ += ["last_attempts", "read_past_question", "recollect"]
+__all__ += ["is_question", "last_attempts", "read_past_question", "recollect"]
 
 # A number in a question that is no part of a name is a step (*at step 12*, *12 moves ago*). Words
 # of order (*first*, *before*), or the past tense with a name, ask when something became true. A
@@ -34,7 +34,6 @@ _QUESTION = re.compile(
     r"remember|remind|state|explain|give|arrange|sort|order|rank|compare)\b",
     re.IGNORECASE,
 )
-"""A question asks, addresses someone or speaks of the past; a plan is in the imperative."""
 _ORDER = re.compile(
     r"\b(?:when|first|last|before|after|earl(?:y|ier|iest)|lat(?:er|est)|sooner|soonest|prior|"
     r"previous(?:ly)?|initially|beforehand|preced\w+|order|sequence|succession|chronolog\w+)\b",
@@ -73,6 +72,11 @@ class PastQuestion(NamedTuple):
     inside: bool = False
 
 
+def is_question(text: str) -> bool:
+    """True if a text asks, addresses someone or speaks of the past; a plan is an imperative."""
+    return _QUESTION.search(text) is not None
+
+
 def read_past_question(
     focus: str, names: Iterable[str], now: int, done: Iterable[int] = ()
 ) -> PastQuestion | None:
@@ -85,7 +89,7 @@ def read_past_question(
     PastQuestion(steps=(12,), order=True, done=(), inside=False)
     >>> read_past_question("take the apple from drawer 2", ["apple", "drawer 2"], 30)
     """
-    if not _QUESTION.search(focus):
+    if not is_question(focus):
         return None
     named = sorted(set(names) - {PLAYER}, key=lambda name: (-len(name), name))
     bare = focus

@@ -22,6 +22,7 @@ from gym_memory.memory.recall.past import (
     achievements,
     dated_lines,
     fit_attempts,
+    is_question,
     last_attempts,
     read_past_question,
     recollect,
@@ -147,17 +148,16 @@ class Search:
 
     def _done(self) -> Iterator[Episode]:
         """Yield the steps of this episode, latest first, without the step in view."""
-        store, origin = self._store, self._origin
-        for id in range(len(store) - 2, -1, -1) if self._settings.episodic else ():
-            episode = store[id]
+        origin = self._origin
+        for episode in islice(reversed(self._store), 1, None) if self._settings.episodic else ():
             if episode.t <= origin:
                 return
             yield episode._replace(t=episode.t - origin) if origin else episode
 
     def _read_question(self) -> PastQuestion | None:
-        if not self._settings.dated:
-            return None
         store, focus = self._store, self.cue.focus
+        if not (self._settings.dated and is_question(focus)):
+            return None
         now = store[-1].t - self._origin if len(store) else 0
         done = self._sources.actions.named(focus, self._named)
         done += achievements(self._sources.graph, focus, self._named)

@@ -452,13 +452,14 @@ class _Ranking:
 
     def put_others(self) -> None:
         """Put things without a place and places without a way to them, latest first."""
-        index, page = self.index, self.page
+        index, page, shown = self.index, self.page, self.shown
         if page.full:
             return
         for subject in reversed(index.subjects):
-            self.show(subject)
-            if page.full:
-                return
+            if subject not in shown:
+                self.show(subject)
+                if page.full:
+                    return
         for name in index.mapped:
             if not self.view.reached(name):
                 if page.full:

@@ -98,6 +98,10 @@ class EpisodeStore:
         """Yield all observations, oldest first."""
         return iter(self._episodes)
 
+    def __reversed__(self) -> Iterator[Episode]:
+        """Yield all observations, newest first."""
+        return reversed(self._episodes)
+
     def __getitem__(self, id: int) -> Episode:
         """Return the observation with an id; negative ids count from the newest."""
         return self._episodes[id]
