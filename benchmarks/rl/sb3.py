@@ -50,7 +50,9 @@ def train(arm: str, seed: int) -> dict[str, Any]:
 
 def command(*words: str) -> None:
     """Run gym-memory."""
-    subprocess.run(["gym-memory", *words], check=True, stdout=subprocess.DEVNULL)
+    subprocess.run(
+        [sys.executable, "-m", "gym_memory", *words], check=True, stdout=subprocess.DEVNULL
+    )
 
 
 def key(row: dict[str, Any]) -> tuple[str, float, int]:
