@@ -56,7 +56,7 @@ def command(*words: str) -> None:
 
 
 def key(row: dict[str, Any]) -> tuple[str, float, int]:
-    """Return what tells a training from the others."""
+    """Return the identity of a training: arm, weight of the entropy and seed."""
     return row["arm"], row["ent_coef"], row["seed"]
 
 

@@ -10,11 +10,11 @@ from gym_memory.extract.effects import end_state, lose, remove
 from gym_memory.extract.known import meant
 from gym_memory.extract.places import ARE, YOU
 from gym_memory.extract.scene import ARTICLE, NAME, STATE_WORD, Scene, find_things
+from gym_memory.extract.wording import STOP
 from gym_memory.graph.schema import INVENTORY, clean_name
 
 __all__ = ["EMPTY_HANDS", "read_denial"]
 
-_STOP = r"[.!]*[\"']?$"
 _BAG = r"(?:hands|pockets|inventory|pack|bag|backpack)"
 _NOTICED = re.compile(
     rf"{YOU} (?:suddenly )?(?:(?:reali[sz]e|discover)(?: that)?|(?:see|notice|find) that) "
@@ -23,35 +23,35 @@ _NOTICED = re.compile(
 _THING = rf"(?P<thing>{ARTICLE} {NAME}|[Ii]t|[Tt]hey)"
 EMPTY_HANDS = re.compile(
     rf"{YOU}(?:{ARE}| (?:have|carry|hold)) (?:now |currently )?(?:(?:carrying|holding) )?"
-    rf"(?:nothing(?: at all)?|no (?:objects|items|things)|empty[- ]handed)(?: with you)?{_STOP}"
+    rf"(?:nothing(?: at all)?|no (?:objects|items|things)|empty[- ]handed)(?: with you)?{STOP}"
     rf"|{YOU}(?: are not|'re not|'m not| aren't| am not) (?:currently )?(?:carrying|holding)"
-    rf" anything(?: at all)?{_STOP}|{YOU} (?:don't|do not) have anything(?: with you)?{_STOP}"
-    rf"|(?:Your|My) {_BAG}(?: is| are) (?:now |currently )?empty{_STOP}"
-    rf"|There(?: is|'s) nothing in your {_BAG}{_STOP}"
+    rf" anything(?: at all)?{STOP}|{YOU} (?:don't|do not) have anything(?: with you)?{STOP}"
+    rf"|(?:Your|My) {_BAG}(?: is| are) (?:now |currently )?empty{STOP}"
+    rf"|There(?: is|'s) nothing in your {_BAG}{STOP}"
 )
 """A sentence by which nothing is carried."""
 _NOT_HELD = re.compile(
     rf"{YOU} (?:don't|do not|are not|aren't|'re not) (?:have|carry|hold|carrying|holding) "
-    rf"(?P<thing>(?:the|your) {NAME})(?: any ?more| any longer)?{_STOP}"
+    rf"(?P<thing>(?:the|your) {NAME})(?: any ?more| any longer)?{STOP}"
 )
 _NOTHING_HERE = re.compile(
     rf"(?:{YOU} (?:can )?(?:see|find|notice) "
     r"(?:nothing(?: of (?:interest|note|use))?|no (?:one|objects|items|things))"
     r"(?: (?:here|nearby|around|near (?:you|me)))?|There(?:'s| is) nothing (?:here|nearby)"
-    rf"|Nothing is (?:here|nearby)|The room is (?:completely )?empty){_STOP}"
+    rf"|Nothing is (?:here|nearby)|The room is (?:completely )?empty){STOP}"
 )
 _NOT_SO = re.compile(
     rf"{_THING}(?: (?:is|are|was|were)(?:n't| not| no longer)|'s not)"
-    rf" (?:\w+ly )?(?P<state>{STATE_WORD}|here|there)(?: any ?more| any longer| now)?{_STOP}"
+    rf" (?:\w+ly )?(?P<state>{STATE_WORD}|here|there)(?: any ?more| any longer| now)?{STOP}"
 )
 _GONE = re.compile(
     rf"{_THING} (?:is|are|has|have) (?:now )?"
     r"(?:dead|gone|destroyed|missing|no more|vanished|disappeared)"
-    rf"(?: from {ARTICLE} {NAME})?{_STOP}"
+    rf"(?: from {ARTICLE} {NAME})?{STOP}"
 )
 _NO_SIGN = re.compile(
     rf"There(?: is|'s| was) no(?: longer any)? (?:sign|trace) of {_THING}"
-    rf"(?: any ?more| any longer| here)?{_STOP}"
+    rf"(?: any ?more| any longer| here)?{STOP}"
 )
 _HINTS = frozenset(
     ("t", "no", "not", "nothing", "empty", "dead", "gone", "destroyed", "missing", "vanished")
@@ -59,8 +59,8 @@ _HINTS = frozenset(
 """Words without one of which a sentence ends nothing, as a fast test; *t* is that of *isn't*."""
 _NOTHING_IN = re.compile(
     rf"(?:There(?: is|'s) nothing|Nothing is|{YOU} (?:can )?(?:see|find) nothing(?: \w+)?)"
-    rf" (?:else )?(?:in|inside|on|under) (?P<thing>(?:the|your|an?) {NAME}){_STOP}"
-    rf"|(?P<holder>{ARTICLE} {NAME}) (?:contains?|holds?) nothing{_STOP}"
+    rf" (?:else )?(?:in|inside|on|under) (?P<thing>(?:the|your|an?) {NAME}){STOP}"
+    rf"|(?P<holder>{ARTICLE} {NAME}) (?:contains?|holds?) nothing{STOP}"
 )
 _SEARCHES = re.compile(r"(?:look|search|feel|reach|dig)\b.", re.IGNORECASE)
 

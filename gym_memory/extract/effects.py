@@ -95,6 +95,11 @@ def _known_things(draft: Scene, part: ClausePart, *, carried: bool | None = None
     return [p for p in things_of(draft, part, carried=carried) if draft.graph.knows(p.name)]
 
 
+def _affected(draft: Scene, part: ClausePart, own: bool) -> list[Phrase]:
+    """Return what an act is done to: what others handle must be known."""
+    return list(things_of(draft, part)) if own else _known_things(draft, part)
+
+
 def _unowned(text: str) -> str:
     return clean_name(text).removeprefix("your ").removeprefix("my ")
 
@@ -176,8 +181,7 @@ def _put(draft: Scene, event: Event, own: bool) -> bool:
         return _gain(draft, event, own=True)
     if where == "to" or (where in ("in", "on", "under") and event.verb.startswith(_PUSHED)):
         return False
-    acts = own or _is_actor(draft, event)
-    things = list(things_of(draft, event.thing)) if acts else _known_things(draft, event.thing)
+    things = _affected(draft, event.thing, own or _is_actor(draft, event))
     for phrase in things:
         if ROOM_ITSELF.fullmatch(clean_name(place)):
             lose(draft, phrase.name)
@@ -208,7 +212,7 @@ def _give(draft: Scene, event: Event, own: bool) -> bool:
     if not own and _HANDS.fullmatch(event.holder.text.lower()):
         return _gain(draft, event, own=True)
     receiver = meant(draft, clean_name(event.holder.text))
-    things = list(things_of(draft, event.thing)) if own else _known_things(draft, event.thing)
+    things = _affected(draft, event.thing, own)
     for phrase in things if is_name(receiver) else ():
         draft.place(phrase, "is carried by", receiver)
     return bool(things)
@@ -247,7 +251,7 @@ def _attach(draft: Scene, event: Event, own: bool) -> bool:
     holder = meant(draft, clean_name(event.holder.text))
     if event.preposition not in ("to", "onto", "on") or not is_name(holder):
         return False
-    things = list(things_of(draft, event.thing)) if own else _known_things(draft, event.thing)
+    things = _affected(draft, event.thing, own)
     for phrase in things:
         draft.place(phrase, "is on", holder)
     return bool(things)
@@ -264,7 +268,7 @@ def _follow(draft: Scene, event: Event, own: bool) -> bool:
 
 def _fill(draft: Scene, event: Event, own: bool) -> bool:
     """Read ``You fill the flask with water``."""
-    things = list(things_of(draft, event.thing)) if own else _known_things(draft, event.thing)
+    things = _affected(draft, event.thing, own)
     for phrase in things:
         end_state(draft, phrase.name, "empty")
         content = clean_name(event.holder.text)
@@ -288,7 +292,7 @@ def _accept(draft: Scene, event: Event, own: bool) -> bool:
 
 
 def _consume(draft: Scene, event: Event, own: bool) -> bool:
-    things = list(things_of(draft, event.thing)) if own else _known_things(draft, event.thing)
+    things = _affected(draft, event.thing, own)
     for phrase in things:
         draft.place(phrase, "is", "consumed")
         remove(draft, phrase.name)

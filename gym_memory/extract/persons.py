@@ -7,7 +7,7 @@ import re
 from gym_memory.extract.events import INTANGIBLE
 from gym_memory.extract.known import meant
 from gym_memory.extract.notes.words import Phrase, kind_of_noun, names_person
-from gym_memory.extract.scene import ARTICLE, NAME, Scene, find_things
+from gym_memory.extract.scene import ARTICLE, NAME, WITH_ARTICLE, Scene, find_things
 from gym_memory.extract.wording import BE, BY, HERE, POSED, STOP, THINGS
 from gym_memory.graph.schema import clean_name, head_noun
 
@@ -69,7 +69,7 @@ def bear(draft: Scene, found: re.Match[str]) -> bool:
     """Read who holds what: by name, or a person."""
     words = found["place"]
     name = meant(draft, clean_name(words))
-    article = re.match(rf"{ARTICLE} ", words) is not None
+    article = WITH_ARTICLE.match(words) is not None
     if (article and not names_person(name)) or head_noun(name) in INTANGIBLE or kind_of_noun(name):
         return False
     return own(draft, found, name)

@@ -28,7 +28,17 @@ from gym_memory.graph.schema import (
 )
 
 __all__ = ["ARTICLE", "COMPASS", "LOOKING", "NAME", "NOTHING", "POSSESSION", "RELATIVE"]
-__all__ += ["ROOM_ITSELF", "SAME", "STATE_WORD", "VAGUE", "Scene", "find_things", "has_any", "here"]
+__all__ += [
+    "ROOM_ITSELF",
+    "SAME",
+    "STATE_WORD",
+    "VAGUE",
+    "WITH_ARTICLE",
+    "Scene",
+    "find_things",
+    "has_any",
+    "here",
+]
 __all__ += ["is_name", "items_in", "may_hold", "one_thing", "place_name", "put_in", "relation"]
 __all__ += ["seen_relation", "short_sentences", "things_in", "with_contents"]
 
@@ -39,6 +49,7 @@ _NAMELESS = IMMATERIAL | frozenset(("objects", "items", "things"))
 _MAX_SENTENCE_CHARS = 1000
 NAME = r"[^\s.,;:!?()\[\]\"][^.,;:!?()\[\]\"\n]{0,59}?"
 ARTICLE = r"(?:[Aa]n?|[Tt]he|[Ss]ome|[Yy]our|[Oo]ne|[Tt]wo|[Tt]hree|\d[\w.]*)\b"
+WITH_ARTICLE = re.compile(rf"{ARTICLE} ")
 STATE_WORD = (
     r"(?:open|opened|closed|shut|locked|unlocked|empty|lit|unlit|broken|on|off|full|hot|cold|"
     r"cool|raw|cooked|fried|roasted|grilled|burned|burnt|chopped|sliced|diced|clean|dirty|wet|dry)"

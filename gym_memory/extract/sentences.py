@@ -18,6 +18,17 @@ from gym_memory.extract.notes.words import (
     names_person,
     verb_forms,
 )
+from gym_memory.extract.openings import (
+    CHANGED,
+    OPENS,
+    SEARCHED,
+    SHOWING,
+    SHOWS,
+    change,
+    is_door,
+    searched,
+    show,
+)
 from gym_memory.extract.persons import (
     BEARS,
     BUSY,
@@ -38,6 +49,7 @@ from gym_memory.extract.scene import (
     NAME,
     SAME,
     STATE_WORD,
+    WITH_ARTICLE,
     Scene,
     find_things,
     here,
@@ -76,12 +88,6 @@ _SEEN = re.compile(
     rf"|[Aa]round (?:you|me) (?:is|are)) "
     rf"(?P<things>{THINGS}){STOP}"
 )
-_SEARCHED = re.compile(
-    r"(?P<doing>[A-Z]\w+ing)(?: (?P<where>through|in|inside|into|on|under|beneath))? "
-    rf"(?P<place>(?:the|your|an?) {NAME}), (?:you|I|we) (?:can )?{SEE} (?P<items>{THINGS}){STOP}"
-)
-"""Things found in a search: *rummaging through the desk, you find a pin*."""
-_SEARCHING = re.compile(r"Search|Open|Examining|Check|Empty|Unlock|Inspect")
 _INDEFINITE = re.compile(r"There (?:is|are) (?:an?|some) ")
 """Beginning of a sentence that introduces things, so *the room* begins another clause."""
 _TO_THE = re.compile(
@@ -160,22 +166,8 @@ _CLOCK = re.compile(rf"It is (?P<state>\d\d?:\d\d(?: ?[AaPp][Mm])?){STOP}")
 _LOCATED = re.compile(
     rf"(?P<things>.+?)(?: {POSED})? (?P<where>{ON_IN}) (?P<place>(?:the|your|an?) {NAME})$"
 )
-_ONE = re.compile(rf"{ARTICLE} ")
 _NAMES = re.compile(r"(?!and |, )(?:(?!,? and |, ).)+")
 _AT_HERE = re.compile(rf"(?:,? (?:{POSED} )?{HERE})+$")
-_CHANGED = re.compile(
-    rf"{YOU} open (?P<thing>{ARTICLE} {NAME})(?: with {NAME})?, revealing (?P<items>[^.!?]+){STOP}"
-)
-_OPENS = re.compile(
-    rf"(?:(?P<doing>[A-Z]\w+ing) )?(?P<thing>[Tt]he {NAME})"
-    rf"(?:(?: opens| \w+s open)(?:, revealing (?P<items>{THINGS})| with [^.!?]+)?"
-    rf"| reveals (?P<more>{THINGS})){STOP}"
-)
-_SHOWS = re.compile(
-    r"[^.!?:]+?,? (?:revealing|exposing|uncovering|to (?:reveal|expose|show|uncover)) "
-    rf"(?P<items>{THINGS}){STOP}"
-)
-"""Contents that an opening shows."""
 _NAMED = re.compile(rf"(?:{ARTICLE}|(?:[Ii]t|my|his|her|their|this|that|each|every)\b)|.*[A-Z0-9]")
 """Words that name a thing; bare ones, as in *on fire*, must be known."""
 _STEPS_AWAY = re.compile(rf"{ARTICLE} .+? steps? .+")
@@ -188,8 +180,6 @@ CARRYING = re.compile(
 HAVING = re.compile(rf"{YOU} have:? (?P<items>{THINGS}){_NO_MORE}{STOP}")
 """Only in an inventory: elsewhere one has twenty moves, a choice and a goal."""
 _INVENTORY = re.compile(r"i|inv|inventory|(?:check|show|look at) (?:my )?inventory", re.IGNORECASE)
-_DOOR = re.compile(r"\b(?:door|gate|hatch|doorway)$")
-_DOORS = ("door", "gate", "hatch", "doorway")
 
 
 def read_sentence(draft: Scene, sentence: str, offset: int) -> None:
@@ -232,14 +222,14 @@ def _see(draft: Scene, found: re.Match[str]) -> None:
     bare = _without_here(text)
     if bare != text and found.group()[:3] != "The":
         draft.is_listed = True
-    if bare == text or _ONE.match(bare):
+    if bare == text or WITH_ARTICLE.match(bare):
         undivided = "(" in bare or (bare == text and _LOCATED.fullmatch(bare))
         for begin, item in [(0, bare)] if undivided else items_in(bare):
             place = _LOCATED.fullmatch(item)
             if place is not None:
                 holder = clean_name(place["place"].partition(" and ")[0])
                 put_in(draft, place["things"], start + begin, place["where"], holder)
-            elif _is_door(item) or not _is_way(item):
+            elif is_door(item) or not _is_way(item):
                 here(draft, item, start + begin, bare=bare != text)
     else:
         for name in _NAMES.finditer(bare):  # no articles, so every comma divides
@@ -255,10 +245,6 @@ def _is_way(item: str) -> bool:
 
 def _without_here(text: str) -> str:
     return _AT_HERE.sub("", text) if text.endswith(ENDS_OF_HERE) else text
-
-
-def _is_door(name: str) -> bool:
-    return name.endswith(_DOORS) and _DOOR.search(name) is not None
 
 
 def _posed(draft: Scene, found: re.Match[str]) -> bool:
@@ -303,10 +289,10 @@ def _way(draft: Scene, found: re.Match[str]) -> bool:
     for group in ("door", "what") if "what" in found.groupdict() else ("door",):
         for phrase in find_things(draft, found[group] or "", found.start(group)):
             named = found[group].lower().startswith("the ")  # the hall, not an opening
-            if not named and PASSABLE.search(phrase.name) and not _is_door(phrase.name):
+            if not named and PASSABLE.search(phrase.name) and not is_door(phrase.name):
                 continue
             through = "lead" in found.group() or found.group().startswith("Through")
-            if (group == "door" and through) or _is_door(phrase.name):
+            if (group == "door" and through) or is_door(phrase.name):
                 draft.add(draft.room, door_relation(direction), phrase.name, *found.span(group))
                 draft.describe(phrase)
             else:
@@ -334,7 +320,7 @@ def _state(draft: Scene, found: re.Match[str]) -> None:
         draft.outdate(name, "is", None)
     if is_name(name) and (head_noun(name) not in INTANGIBLE or draft.graph.knows(name)):
         way = placed["way"].lower() if placed is not None else ""
-        if draft.room and _is_door(name) and way in DIRECTIONS:
+        if draft.room and is_door(name) and way in DIRECTIONS:
             draft.add(draft.room, door_relation(way), name, *found.span("thing"))
         draft.add(name, "is", SAME.get(state, state), *found.span("state"))
         if state == "empty":
@@ -344,40 +330,6 @@ def _state(draft: Scene, found: re.Match[str]) -> None:
 def _clock(draft: Scene, found: re.Match[str]) -> None:
     draft.outdate("time", "is", None)
     draft.add("time", "is", found["state"].lower(), *found.span("state"))
-
-
-def _change(draft: Scene, found: re.Match[str]) -> None:
-    """Read an opening, and the contents that it shows."""
-    groups = found.groupdict()
-    shown = "more" if groups.get("more") else "items"
-    opens = (groups.get("doing") or "Opening").startswith(("Open", "Un"))  # not: Searching the box
-    for phrase in find_things(draft, found["thing"], found.start("thing")):
-        name = draft.thing_called(phrase.name)
-        if opens:
-            draft.add(name, "is", "open", phrase.start, phrase.end)
-        if groups.get(shown) and not _is_door(name):
-            put_in(draft, found[shown], found.start(shown), "in", name)
-        draft.topic = name
-
-
-def _searched(draft: Scene, found: re.Match[str]) -> None:
-    """Read what is found in a thing, or here when another one is moved."""
-    items, where = found["items"], found["where"]
-    if where or _SEARCHING.match(found["doing"]):
-        place = meant(draft, clean_name(found["place"]))
-        put_in(draft, items, found.start("items"), None if where == "through" else where, place)
-    else:
-        here(draft, items, found.start("items"))
-
-
-def _show(draft: Scene, found: re.Match[str]) -> bool:
-    """Read what the thing shows that the action opens."""
-    opened = draft.handled if draft.event is not None and "open" in draft.event.kinds else ""
-    if opened and not _is_door(opened):
-        draft.add(opened, "is", "open", *found.span())
-        put_in(draft, found["items"], found.start("items"), "in", opened)
-        draft.topic = opened
-    return opened != ""
 
 
 def _carry(draft: Scene, found: re.Match[str]) -> None:
@@ -431,7 +383,6 @@ _ALL = frozenset(
 _NEAR = frozenset(letter_words(BY + POSED)) | {"half", "hidden"}
 _WITHIN = frozenset(("in", "inside", "on", "under", "underneath", "upon", "from"))
 _HAVING = frozenset(("contain", "contains", "hold", "holds", "has"))
-_SHOWING = frozenset(("revealing", "exposing", "uncovering", "reveal", "expose", "show", "uncover"))
 _STATING = frozenset(
     ("is", "are", "seem", "seems", "appear", "appears", "s", "open", "shut", "closed")
 )
@@ -450,11 +401,11 @@ _FORMS: tuple[tuple[_Openings, _Form], ...] = (
     (_NEAR, (_DOES_BY, _posed, _UNGATED)),
     (_SUBJECTS, (CARRYING, _carry, _UNGATED)),
     (_SUBJECTS, (HAVING, _carry_listed, _UNGATED)),
-    (_SUBJECTS, (_CHANGED, _change, _UNGATED)),
-    ("general", (_SEARCHED, _searched, frozenset(("you", "i", "we")))),
-    ("general", (_OPENS, _change, frozenset(("open", "opens", "reveals")))),
-    (_SUBJECTS, (_SHOWS, _show, _SHOWING)),
-    ("general", (_SHOWS, _show, _SHOWING)),
+    (_SUBJECTS, (CHANGED, change, _UNGATED)),
+    ("general", (SEARCHED, searched, frozenset(("you", "i", "we")))),
+    ("general", (OPENS, change, frozenset(("open", "opens", "reveals")))),
+    (_SUBJECTS, (SHOWS, show, SHOWING)),
+    ("general", (SHOWS, show, SHOWING)),
     (frozenset(("it", "it's")), (_CLOCK, _clock, _UNGATED)),
     ("general", (_STEPS_AWAY, _away, frozenset(("step", "steps")))),
     ("general", (BUSY, busy, BUSY_WORDS)),
@@ -509,7 +460,7 @@ _SAYING = frozenset(
 _NEXT_CLAUSE = re.compile(r";|, (?:and|but|while) ")
 _REASON = re.compile(r"\b(?:since|because|as) |[;:—–] ?| - ")
 _LOST = re.compile(r"no longer (?=have|carry|hold)")
-_DOUBTFUL = (_show, _way, _way_to, _hold, _carry_listed, _away, bear, called_here, busy, _posed)
+_DOUBTFUL = (show, _way, _way_to, _hold, _carry_listed, _away, bear, called_here, busy, _posed)
 """Readers that may return False, so that a later form is tried too."""
 _MOVING = frozenset(("come", "leave"))
 _AT_OWN = re.compile(r" (?:on|in|at|under|by|near|beside) (?:my|his|her|its|their|your) ")

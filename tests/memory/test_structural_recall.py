@@ -57,7 +57,7 @@ def test_ranking_of_the_parts() -> None:
     order = facts(
         f"kitchen | {UNEXPLORED} | north",  # here
         "recipe | requires | salt",  # read
-        "fridge | is in | kitchen",  # at hand
+        "fridge | is in | kitchen",  # in the same room
         "apple | is in | fridge",
         "oak door | is | closed",
         "knife | is in | inventory",

@@ -218,7 +218,7 @@ def _join(
 def _read_block(text: str, level: str) -> _AreaBlock | None:
     """Return the description of an area, or None.
 
-    Cached, since an area is described again until somebody moves.
+    Cached, since an area is described again until a move.
     """
     first, *lines = text.split("\n")
     head = _BLOCK.match(first)

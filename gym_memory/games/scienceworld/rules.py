@@ -251,7 +251,7 @@ class _HouseDraft(Draft):
         """Move the object that the answer calls ``name`` to a holder.
 
         The answer may use another name than lists do (*common toad* for a frog egg). Then the
-        difference of two inventories tells what moved.
+        difference of two inventories shows what moved.
         """
         thing = self.meant(name, action)
         goal = entity(base_of(thing), holder)

@@ -1,0 +1,76 @@
+"""Sentences about what opens, and what an opening or a search shows."""
+
+from __future__ import annotations
+
+import re
+
+from gym_memory.extract.known import meant
+from gym_memory.extract.places import YOU
+from gym_memory.extract.scene import ARTICLE, NAME, Scene, find_things, here, put_in
+from gym_memory.extract.wording import SEE, STOP, THINGS
+from gym_memory.graph.schema import clean_name
+
+__all__ = ["CHANGED", "OPENS", "SEARCHED", "SHOWING", "SHOWS", "change", "is_door", "searched"]
+__all__ += ["show"]
+
+SEARCHED = re.compile(
+    r"(?P<doing>[A-Z]\w+ing)(?: (?P<where>through|in|inside|into|on|under|beneath))? "
+    rf"(?P<place>(?:the|your|an?) {NAME}), (?:you|I|we) (?:can )?{SEE} (?P<items>{THINGS}){STOP}"
+)
+"""Things found in a search: *rummaging through the desk, you find a pin*."""
+_SEARCHING = re.compile(r"Search|Open|Examining|Check|Empty|Unlock|Inspect")
+CHANGED = re.compile(
+    rf"{YOU} open (?P<thing>{ARTICLE} {NAME})(?: with {NAME})?, revealing (?P<items>[^.!?]+){STOP}"
+)
+OPENS = re.compile(
+    rf"(?:(?P<doing>[A-Z]\w+ing) )?(?P<thing>[Tt]he {NAME})"
+    rf"(?:(?: opens| \w+s open)(?:, revealing (?P<items>{THINGS})| with [^.!?]+)?"
+    rf"| reveals (?P<more>{THINGS})){STOP}"
+)
+SHOWS = re.compile(
+    r"[^.!?:]+?,? (?:revealing|exposing|uncovering|to (?:reveal|expose|show|uncover)) "
+    rf"(?P<items>{THINGS}){STOP}"
+)
+"""Contents that an opening shows."""
+_DOOR = re.compile(r"\b(?:door|gate|hatch|doorway)$")
+_DOORS = ("door", "gate", "hatch", "doorway")
+SHOWING = frozenset(("revealing", "exposing", "uncovering", "reveal", "expose", "show", "uncover"))
+
+
+def is_door(name: str) -> bool:
+    """True if a name is that of a door, which holds nothing."""
+    return name.endswith(_DOORS) and _DOOR.search(name) is not None
+
+
+def change(draft: Scene, found: re.Match[str]) -> None:
+    """Read an opening, and the contents that it shows."""
+    groups = found.groupdict()
+    shown = "more" if groups.get("more") else "items"
+    opens = (groups.get("doing") or "Opening").startswith(("Open", "Un"))  # not: Searching the box
+    for phrase in find_things(draft, found["thing"], found.start("thing")):
+        name = draft.thing_called(phrase.name)
+        if opens:
+            draft.add(name, "is", "open", phrase.start, phrase.end)
+        if groups.get(shown) and not is_door(name):
+            put_in(draft, found[shown], found.start(shown), "in", name)
+        draft.topic = name
+
+
+def searched(draft: Scene, found: re.Match[str]) -> None:
+    """Read what is found in a thing, or here when another one is moved."""
+    items, where = found["items"], found["where"]
+    if where or _SEARCHING.match(found["doing"]):
+        place = meant(draft, clean_name(found["place"]))
+        put_in(draft, items, found.start("items"), None if where == "through" else where, place)
+    else:
+        here(draft, items, found.start("items"))
+
+
+def show(draft: Scene, found: re.Match[str]) -> bool:
+    """Read what the thing shows that the action opens."""
+    opened = draft.handled if draft.event is not None and "open" in draft.event.kinds else ""
+    if opened and not is_door(opened):
+        draft.add(opened, "is", "open", *found.span())
+        put_in(draft, found["items"], found.start("items"), "in", opened)
+        draft.topic = opened
+    return opened != ""
