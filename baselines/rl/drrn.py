@@ -53,13 +53,6 @@ class DrrnSettings(BagSettings):
     epsilon_start: Annotated[float, Help("First share of random actions.", 0, 1)] = 1.0
     epsilon_end: Annotated[float, Help("Last share of random actions.", low=0, high=1)] = 0.05
     epsilon_steps: Annotated[int, Help("Steps over which the share falls.", low=0)] = 8000
-    discovery_bonus: Annotated[
-        float,
-        Help(
-            "Added reward for a text with a word that is new in the episode. It goes by the "
-            "game's bare text, so it is the same for all memories."
-        ),
-    ] = 0.0
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -145,14 +138,11 @@ class DrrnLearner(BagLearner):
         """Store a step; it may complete n-step transitions."""
         s, e = self.settings, experience
         self.steps += 1
-        reward = e.reward
-        if len(e.next_seen.known) > len(e.seen.known):
-            reward += s.discovery_bonus
         queue = self.slots.setdefault(slot, NStep(s.n_steps, s.gamma))
         for stored in queue.add(
             self.bags.add(e.seen.bags),
             e.action,
-            reward,
+            e.reward,
             self.bags.add(e.next_seen.bags) if not (e.terminated or e.truncated) else None,
             terminated=e.terminated,
             truncated=e.truncated,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 from typing import Any
 
 import numpy as np
@@ -26,7 +25,6 @@ SMALL = DrrnSettings(
     capacity=256,
     learn_start=16,
     n_steps=1,
-    discovery_bonus=0.0,
 )
 
 
@@ -126,39 +124,6 @@ def test_exploration_is_seeded_and_falls_off() -> None:
     assert learner.epsilon == 1.0
     corridor(learner, 3, np.random.default_rng(0))
     assert learner.epsilon == 0.0
-
-
-@pytest.mark.parametrize("facts", [True, False])
-def test_what_episode_has_not_shown_before_is_worth_something(facts: bool) -> None:
-    learner = DrrnLearner(dataclasses.replace(SMALL, discovery_bonus=0.5), seed=0)
-    seen = None
-    for place in "abbaca":
-        shown = {**obs(place, "x"), "text": f"Now {place}."}
-        later = learner.see(shown if facts else {**shown, "triples": ()}, "game", seen, 0)
-        if seen is not None:
-            learner.observe(0, Experience(seen, 0, 1.0, later, False, False))
-        seen = learner.unpack(json.loads(json.dumps(learner.pack(later))))
-    rewards = [stored.reward for stored in learner.replay.transitions]
-    assert rewards == [1.5, 1.0, 1.0, 1.5, 1.0]
-
-
-def test_known_words_are_the_same_whatever_the_memory() -> None:
-    """The bonus must not carry the memory past the observation."""
-    shown = [obs(room, "x", "y") for room in "abbca"]
-    bare = [{**each, "triples": (), "memory": "another text"} for each in shown]
-    known = []
-    for episode in (shown, bare):
-        learner, seen, found = DrrnLearner(SMALL), None, []
-        for each in episode:
-            seen = learner.see(each, "game", seen, 1)
-            found.append(seen.known)
-        known.append(found)
-    assert known[0] == known[1]
-    assert [len(words) for words in known[0]] == [1, 2, 2, 3, 3]
-
-
-def test_reward_stays_bare_unless_a_bonus_is_set() -> None:
-    assert DrrnSettings().discovery_bonus == 0
 
 
 def test_what_is_overwritten_is_forgotten() -> None:

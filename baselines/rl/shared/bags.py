@@ -12,7 +12,6 @@ from gym_memory.baselines.rl.shared.learner import Learner
 from gym_memory.baselines.rl.shared.replay import Batch, Ints, torch
 from gym_memory.core.records import Observation
 from gym_memory.core.settings import Help, Settings
-from gym_memory.core.text import compounds
 
 __all__ = ["BagEncoder", "BagLearner", "BagSettings", "Discount", "ObservationBags", "Rate"]
 __all__ += ["Scenes", "scenes_of"]
@@ -28,10 +27,6 @@ class BagSettings(Settings):
     dim: Annotated[int, Help("Size of an encoding.", low=1)] = 64
     hidden: Annotated[int, Help("Width of the layers over situation and action.", low=1)] = 64
     vocabulary: Annotated[int, Help("Rows of the embedding table.", low=2)] = 4096
-    words: Annotated[
-        Literal["auto", "always"],
-        Help("Words as features: auto, only where no facts are recalled, or always."),
-    ] = "auto"
     facts: Annotated[
         Literal["related", "plain", "rendered"],
         Help(
@@ -79,12 +74,10 @@ class ObservationBags(NamedTuple):
 
     Attributes:
         bags: The situation's bag, then each action's.
-        known: The words of the game's texts in the episode so far.
         todo: Instructions still to be followed, where a learner keeps them.
     """
 
     bags: tuple[Any, ...]
-    known: frozenset[str]
     todo: tuple[Any, ...] = ()
 
 
@@ -153,11 +146,9 @@ class BagLearner(Learner):
     ) -> ObservationBags:
         """Encode an observation."""
         self.vocabulary.frozen = not task_id
-        s = self.settings
-        state, actions = describe(obs, self.lexicon, task_id, words=s.words, facts=s.facts)
-        bags = tuple(tuple(self.vocabulary.rows(features)) for features in (state, *actions))
-        known = frozenset(compounds(obs["text"]))
-        return ObservationBags(bags, known | before.known if before is not None else known)
+        state, actions = describe(obs, self.lexicon, task_id, facts=self.settings.facts)
+        rows = self.vocabulary.rows
+        return ObservationBags(tuple(tuple(rows(features)) for features in (state, *actions)))
 
     def bag_of(self, packed: list[Any]) -> Any:
         """Return a bag from its JSON-able values."""
@@ -165,12 +156,12 @@ class BagLearner(Learner):
 
     def pack(self, seen: ObservationBags) -> list[Any]:
         """Return it as JSON-able values."""
-        return [seen.bags, sorted(seen.known), seen.todo]
+        return list(seen)
 
     def unpack(self, packed: list[Any]) -> ObservationBags:
         """Return the inverse of :meth:`pack`."""
-        bags, known, todo = packed
-        return ObservationBags(tuple(map(self.bag_of, bags)), frozenset(known), _tuples(todo))
+        bags, todo = packed
+        return ObservationBags(tuple(map(self.bag_of, bags)), _tuples(todo))
 
     def weights(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """Return the network, the rows of its features, the common names."""

@@ -18,7 +18,7 @@ for turn in $(seq 1 $((2 * ${MINUTES:-8}))); do
             gym-memory train drrn -e "ScienceWorld?task=$task&$easy" -m $memory \
                 --valid-split dev --valid-games 4 --valid-max-steps 30 --games 60 --envs 2 \
                 --reward-scale 0.02 --evaluate-every 1000 --steps 1000000 \
-                --set common=0.1 --set discovery_bonus=0.02 --set learn_start=200 \
+                --set common=0.1 --set learn_start=200 \
                 --set epsilon_steps=1500 --max-cpu-minutes "$(echo "$turn" | awk '{print $1/2}')" \
                 --out "$work/$task-$memory" --json >/dev/null
         done
