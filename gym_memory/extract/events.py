@@ -64,6 +64,7 @@ _UNCERTAIN = frozenset(
 _BE = frozenset(("is", "are", "was", "were", "am", "be", "isn't", "aren't"))
 _PASSIVE = _BE | {"been"}
 _NO_SUBJECTS = (_PREPOSITIONS - {"with", "at", "before"}) | {"there", "this", "here", "exits"}
+_NO_SUBJECTS |= {"somewhere", "elsewhere"}
 """First words of sentences that describe."""
 _BREAKS = _PREPOSITIONS | _BE | {"had", ",", ";", ":", "("}
 """Words and marks at which a subject ends; what *had* happened may be over."""

@@ -19,7 +19,8 @@ from gym_memory.extract.layout import (
     LabelItems,
     LayoutItem,
 )
-from gym_memory.extract.notes.words import Phrase
+from gym_memory.extract.notes.words import ROOM, Phrase, kind_of_noun
+from gym_memory.extract.openings import is_door
 from gym_memory.extract.scene import (
     NOTHING,
     STATE_WORD,
@@ -71,6 +72,7 @@ _BRACKETED_STATE = re.compile(
     rf"(?<=\w) \((?:{STATE_WORD}|blocked|barred|sealed|guarded|hidden|dark|unknown|(?:un)?explored"
     r"|visited|unvisited)\)$"
 )
+_OF_DOOR = re.compile(STATE_WORD)
 _AREAS = re.compile(r"exit|path|way|area|location|room|place|\bgo\b|travel|move", re.IGNORECASE)
 """Labels below which an exit may go by the name of a place; *cooking directions* is none."""
 _WAY_TO = re.compile(r"an? (?:way|path|exit|passage|road) (?:leading )?to (?:the )?(?=\w)")
@@ -96,12 +98,8 @@ _HOLDER = re.compile(
 def read_label(draft: Scene, labelled: LabelItems) -> None:
     """Read a label by its kind."""
     kind, label, items = labelled
-    if kind == STATE and label.text.lower() in DIRECTIONS and NOTHING.match(items[0].text):
-        return
-    if kind == STATE and (way := label.text.lower()) in DIRECTIONS and items[0].text[:1].isupper():
-        place = items[0]._replace(text=_BRACKETED_STATE.sub("", items[0].text.rstrip(" .")))
-        draft.has_exit(way, label.start, place.span[1])
-        draft.see_behind(way, place_name(place.text), *place.span)
+    if kind == STATE and label.text.lower() in DIRECTIONS:
+        _read_way(draft, label, items[0])
     elif kind == EXITS:
         _read_exits(draft, items, names=_AREAS.search(label.text) is not None)
     elif kind == CARRIED:
@@ -116,7 +114,12 @@ def read_label(draft: Scene, labelled: LabelItems) -> None:
                 draft.outdate(meant(draft, phrase.name), "is in", INVENTORY)
     elif kind == HOLDER and (found := _HOLDER.match(label.text)):
         holder = clean_name(found["place"])
-        holder = draft.topic if holder in ("it", "this") else meant(draft, holder)
+        if " consist" in label.text:  # what consists of things is none: they are where one looks
+            holder = draft.aim
+        else:
+            holder = draft.topic if holder in ("it", "this") else meant(draft, holder)
+        if not holder:
+            return
         listed = _listed(draft, items)
         for phrase in listed:
             draft.place(phrase, relation(found["where"]), holder)
@@ -126,6 +129,18 @@ def read_label(draft: Scene, labelled: LabelItems) -> None:
         _read_exits(draft, items, names=False)
     elif kind == STATE:
         _read_state(draft, label.text, items[0])
+
+
+def _read_way(draft: Scene, label: LayoutItem, value: LayoutItem) -> None:
+    """Read ``North: Kitchen``, or ``North: open`` of a door; a wall is no way."""
+    way, behind = label.text.lower(), _BRACKETED_STATE.sub("", value.text.rstrip(" ."))
+    if NOTHING.match(behind):
+        return
+    if behind[:1].isupper() or kind_of_noun(behind) == ROOM:
+        draft.has_exit(way, label.start, value.start + len(behind))
+        draft.see_behind(way, place_name(behind), value.start, value.start + len(behind))
+    elif _OF_DOOR.fullmatch(behind):
+        draft.has_exit(way, label.start, value.start + len(behind))
 
 
 def _read_here(draft: Scene, items: tuple[LayoutItem, ...]) -> None:
@@ -145,27 +160,34 @@ def _read_here(draft: Scene, items: tuple[LayoutItem, ...]) -> None:
 
 def _read_state(draft: Scene, label: str, item: LayoutItem) -> None:
     """Read ``Label: value``; the latest value holds."""
-    name = clean_name(label)
+    name, relation = _state_named(label)
     if name in _SUMMARIES and (pairs := list(_PAIR.finditer(item.text))):
         for pair in pairs:
             at = item.start + pair.start("value")
             _read_state(draft, pair["name"], LayoutItem(pair["value"], at))
         return
-    spoken = _SPOKEN.match(item.text) is not None
-    if spoken or VAGUE.search(name) or _ADVICE.match(name) or item.text.endswith((":", "?")):
+    if not relation or _SPOKEN.match(item.text) or item.text.endswith((":", "?")):
         return
-    head, _, verb = name.rpartition(" ")
-    name, relation = (head, verb) if verb in _VERBS else (name, "is")
     value = item.text[:_MAX_VALUE_CHARS].partition(". ")[0].lower().rstrip(".,;!")
     draft.outdate(name, relation, None)
     draft.add(name, relation, value, *item.span)
 
 
+@lru_cache(maxsize=1024)
+def _state_named(label: str) -> tuple[str, str]:
+    """Return the name and the relation that a label states; no relation if it is advice."""
+    name = clean_name(label)
+    if VAGUE.search(name) or _ADVICE.match(name):
+        return name, ""
+    head, _, verb = name.rpartition(" ")
+    return (head, verb) if verb in _VERBS else (name, "is")
+
+
 def _are_ways(label: str, items: tuple[LayoutItem, ...]) -> bool:
     """True if the values of a label are all directions; one alone may be where something faces."""
-    if items[0].text[:1].isalpha() and not items[0].text.lower().startswith(DIRECTIONS):
+    if items[0].text[:1].isalnum() and not items[0].text.lower().startswith(DIRECTIONS):
         return False
-    ways = [_BRACKETED_STATE.sub("", part.text.rstrip(" .")) for part in _parts(items, _EXIT_SPLIT)]
+    ways = [_BRACKETED_STATE.sub("", part.text.rstrip(" .")) for part in _parts(items, exits=True)]
     return (len(ways) > 1 or label.endswith("s")) and all(way.lower() in DIRECTIONS for way in ways)
 
 
@@ -174,19 +196,26 @@ def _read_exits(draft: Scene, items: tuple[LayoutItem, ...], *, names: bool) -> 
 
     With ``names`` an exit may also be a place.
     """
-    for part in _parts(items, _EXIT_SPLIT):
-        text = _BRACKETED_STATE.sub("", part.text.rstrip(" .")).strip("[]")
-        arrow = _ARROW.fullmatch(text)
-        word = (arrow["way"] if arrow else text).strip(" .").lower().removeprefix("the ")
-        there = place_name(arrow["there"]) if arrow else ""
-        if there in DIRECTIONS:  # Chapel (north)
-            word, there = there, place_name(word)
-        way = SHORT_DIRECTIONS.get(word, word.replace("-", ""))
-        if NOTHING.match(word) or not (way in DIRECTIONS or (names and is_name(clean_name(word)))):
-            continue
-        way = way if way in DIRECTIONS else clean_name(word)
-        draft.has_exit(way, *part.span)
-        draft.see_behind(way, there, *part.span)
+    for part in _parts(items, exits=True):
+        way, there = _exit_of(part.text, names)
+        if way:
+            draft.has_exit(way, *part.span)
+            draft.see_behind(way, there, *part.span)
+
+
+@lru_cache(maxsize=4096)
+def _exit_of(text: str, names: bool) -> tuple[str, str]:
+    """Return the exit that a part of a list is, and the place behind it; empty if unknown."""
+    text = _BRACKETED_STATE.sub("", text.rstrip(" .")).strip("[]")
+    arrow = _ARROW.fullmatch(text)
+    word = (arrow["way"] if arrow else text).strip(" .").lower().removeprefix("the ")
+    there = place_name(arrow["there"]) if arrow else ""
+    if there in DIRECTIONS:  # Chapel (north)
+        word, there = there, "" if is_door(word) else place_name(word)
+    way = SHORT_DIRECTIONS.get(word, word.replace("-", ""))
+    if NOTHING.match(word) or not (way in DIRECTIONS or (names and is_name(clean_name(word)))):
+        return "", ""
+    return way if way in DIRECTIONS else clean_name(word), there
 
 
 def read_carried(draft: Scene, items: tuple[LayoutItem, ...], *, whole: bool) -> None:
@@ -203,14 +232,14 @@ def _listed(draft: Scene, items: tuple[LayoutItem, ...]) -> tuple[Phrase, ...]:
     things = _without_contents(items)
     if things is not None:
         return things
-    parts = _parts(items, _ITEM_SPLIT)
+    parts = _parts(items, exits=False)
     return _things(tuple(LayoutItem(read_contents(draft, *part), part.start) for part in parts))
 
 
 @lru_cache(maxsize=1024)
 def _without_contents(items: tuple[LayoutItem, ...]) -> tuple[Phrase, ...] | None:
     """Return the things of a list; None if one may have contents."""
-    parts = tuple(_parts(items, _ITEM_SPLIT))
+    parts = tuple(_parts(items, exits=False))
     return None if any(may_hold(part.text) for part in parts) else _things(parts)
 
 
@@ -239,15 +268,24 @@ def _unwrapped(text: str) -> str:
     return text[1:-1] if text[:1] == "(" and text.find(")") == len(text) - 1 else text
 
 
-def _parts(items: Sequence[LayoutItem], split: re.Pattern[str]) -> Iterator[LayoutItem]:
+def _parts(items: Sequence[LayoutItem], *, exits: bool) -> Iterator[LayoutItem]:
     """Yield the parts of a value on one line; the lines of a list are parts themselves."""
     for item in items:
-        begin = 0
-        if split is _EXIT_SPLIT and _ONLY_WAYS.fullmatch(item.text):
-            split = _BETWEEN_WAYS
-        for cut in [*(split.finditer(item.text) if len(items) == 1 else ()), None]:
-            end = cut.start() if cut else len(item.text)
-            text = item.text[begin:end]
-            if text.strip():
-                yield LayoutItem(text.strip(), item.start + begin + len(text) - len(text.lstrip()))
-            begin = cut.end() if cut else end
+        for text, begin in _cut(item.text, exits, len(items) == 1):
+            yield LayoutItem(text, item.start + begin)
+
+
+@lru_cache(maxsize=4096)
+def _cut(text: str, exits: bool, alone: bool) -> tuple[tuple[str, int], ...]:
+    """Return the parts of a value, or a line of a list, each with where it begins."""
+    split = _ITEM_SPLIT
+    if exits:
+        split = _BETWEEN_WAYS if alone and _ONLY_WAYS.fullmatch(text) else _EXIT_SPLIT
+    begin, parts = 0, []
+    for cut in [*(split.finditer(text) if alone else ()), None]:
+        end = cut.start() if cut else len(text)
+        part = text[begin:end]
+        if part.strip():
+            parts.append((part.strip(), begin + len(part) - len(part.lstrip())))
+        begin = cut.end() if cut else end
+    return tuple(parts)

@@ -82,6 +82,8 @@ _BARE = re.compile(
     r"(?:(?: \(|, )(?:on|in|at|by|near|under|beside) [^()\n]*\)?"
     r"| [(\[](?P<remark>[^()\[\]\n]{1,40})[)\]])?"
 )
+_REMARKS = (" (", " [", ", ")
+"""Before what may follow a bare title."""
 _STATE_OF_PLACE = re.compile(
     r"(?:(?:very |pitch )?dark|lit|safe|unsafe|visited|explored|indoors|outdoors|quiet|empty"
     r"|locked|open|danger(?:ous)?|new|night|day)\b.*",
@@ -127,6 +129,9 @@ _COUNTED = re.compile(
 )
 """A list of numbers, and a line of pairs of one word each, may have labels in lower case."""
 _MARK = re.compile(rf"(?:{_BULLET.pattern}|[ \t]*)[\[(|`]*[ \t]*(?:(?:\*\*|__)[ \t]*)?")
+_MARKS = frozenset(" \t-*+•·>[(|`_0123456789")
+_AFTER_LETTER = (")", ".", ":", "]")
+"""First characters of a mark, and second ones of a mark that begins with a letter."""
 _LABEL = re.compile(
     r"(?P<label>(?:[A-Za-z]|\$(?=:))[\w'/]*(?:,?[ -][\w'/]+){0,11})"
     r"(?: \([^()\n]{1,60}\))?[ \t]*"
@@ -151,13 +156,13 @@ _KINDS = tuple(
     (kind, re.compile(words, re.IGNORECASE))
     for kind, words in (
         (PLACE, r"(?:(?:your|my|the|current|agent|player)(?:'s)? ){0,2}"
-                r"(?:location|room|place|area|position)(?: name)?"
+                r"(?:loc(?:ation)?|room|place|area|position)(?: name)?"
                 r"|(?:you|i)(?:'re|'m| are| am) (?:here|in|at)|where"),
-        (EXITS, r"(?:there are )?(?:[a-z]+ )?(?:exits?|paths|ways(?: out)?)(?: (?:are|here))?"
+        (EXITS, r"(?:there are )?(?:[a-z]+ )?(?:exits?|paths|ways|ways? out)(?: (?:are|here))?"
                 r"|[a-z]+ directions|(?:from here )?you can (?:go|move|travel|walk)(?: to)?"
                 r"|(?:neighbou?ring|nearby|connected|adjacent|reachable|linked)"
                 r" (?:areas?|locations?|rooms?|places?)"),
-        (CARRIED, r"(?:in )?(?:(?:your|my|the|current|agent|player)(?:'s)? ){0,2}inventory"
+        (CARRIED, r"(?:in )?(?:(?:your|my|the|current|agent|player)(?:'s)? ){0,2}inv(?:entory)?"
                   r"(?:,? you see| contains)?"
                   r"|(?:(?:you|i)(?:'re|'m| are| am) )?(?:now |currently )?"
                   r"(?:carrying|holding|wearing|wielding)"
@@ -240,7 +245,8 @@ def layout_of(text: str) -> Layout:
     if text[-1:] in ".!?" and not _MARKED.search(text):
         return Layout((), (), text)
     if ":" in text:
-        text = _LAST_OF_LINE.sub(r"\1\n", text)
+        if "Exits:" in text or _HEADING.search(text):
+            text = _LAST_OF_LINE.sub(r"\1\n", text)
         if ". " in text and ": " in text:
             text = "\n".join(
                 _INLINE.sub(_alone, line) if ". " in line and ": " in line else line
@@ -283,6 +289,7 @@ _GOAL = re.compile(
 """Labels of what is to be done, in a sentence of any length."""
 _LAST_OF_LINE = re.compile(r"([.!?][ \t]*)[ \t](?=\w[^.!?:\n]*:[ \t]*\n|Exits:)")
 """End of the sentence before the last one of a line, if that is a label."""
+_HEADING = re.compile(r":[ \t]*\n")
 
 
 def _is_prose(text: str, lines: Sequence[re.Match[str]], at: int) -> bool:
@@ -339,6 +346,8 @@ def _title(text: str, lines: Sequence[re.Match[str]], at: int) -> Title | None:
         return None
     if words.endswith((".", "!", "?")) or len(words) > _LONGEST_TITLE:
         return None  # most lines; the form is slow to fail
+    if ":" in words and not any(map(words.partition(":")[0].__contains__, _REMARKS)):
+        return None
     bare = _BARE.fullmatch(words)
     if bare is None or not _may_be_place(bare["name"]):
         return None
@@ -377,7 +386,8 @@ def _is_rule(line: str) -> bool:
 
 def _is_choice(lines: Sequence[re.Match[str]], at: int) -> bool:
     """True if a line is one of several that number the possible actions."""
-    if _CHOICE.match(lines[at].group()) is None:
+    line = lines[at].group()
+    if not _may_be_marked(line) or _CHOICE.match(line) is None:
         return False
     near = (lines[other].group() for other in (at - 1, at + 1) if 0 <= other < len(lines))
     return any(map(_CHOICE.match, near))
@@ -407,8 +417,8 @@ def _labelled(text: str, lines: Sequence[re.Match[str]], at: int, labels: list[L
     line = lines[at]
     found = None
     if _is_divided(line.group()):
-        begin = _MARK.match(line.group())
-        found = _LABEL.match(text, line.start() + (begin.end() if begin else 0), line.end())
+        begin = line.start() + len(_mark(line.group()))
+        found = _LABEL.match(text, begin, line.end())
     if found is None:
         return at
     kind = kind_of_label(found["label"])
@@ -470,7 +480,7 @@ def _headed(text: str, lines: Sequence[re.Match[str]], at: int, labels: list[Lab
     if below[:1] in _RULES and _RULE.fullmatch(below) and kind_of_label(line.strip()) == EXITS:
         label = LayoutItem(line, lines[at].start())
         return _list(text, lines, at + 1, LabelItems(EXITS, label, ()), labels)
-    if not _BULLET.match(below):
+    if not (_may_be_marked(below) and _BULLET.match(below)):
         return at
     name = lines[at].group().strip(" \t#*_=[]")
     kind = kind_of_label(name)
@@ -492,9 +502,9 @@ def _list(
     items: list[LayoutItem] = []
     end, at = lines[at].end(), at + 1
     while at < len(lines):
-        line, mark = lines[at], _MARK.match(lines[at].group())
-        body = _trimmed(line.group()[mark.end() if mark else 0 :])
-        marked = mark is not None and mark.group().strip() != ""
+        line, mark = lines[at], _mark(lines[at].group())
+        body = _trimmed(line.group()[len(mark) :])
+        marked = mark.strip() != ""
         gap = line.start() - end
         further = marked or _indent(line) > own
         first_line = head.kind != HOLDER and not body.endswith(_SENTENCE_END)
@@ -527,9 +537,7 @@ def _list(
             end = lines[at - 1].end()
             continue
         first = _FIRST.match(body)
-        items.append(
-            LayoutItem(first[0] if first else body, line.start() + (mark.end() if mark else 0))
-        )
+        items.append(LayoutItem(first[0] if first else body, line.start() + len(mark)))
         end, at = line.end(), at + 1
     labels.append(head._replace(items=tuple(items)))
     return at
@@ -539,6 +547,17 @@ def _begins_other(line: str) -> bool:
     """True if a line below a list is a label of another kind with its value: *exits: up*."""
     label = _LABEL.match(line) if _is_divided(line) else None
     return label is not None and label["value"] != "" and kind_of_label(label["label"]) != STATE
+
+
+def _mark(line: str) -> str:
+    """Return the marks of a list, and the blanks, before the words of a line."""
+    found = _MARK.match(line) if _may_be_marked(line) else None
+    return found[0] if found else ""
+
+
+def _may_be_marked(line: str) -> bool:
+    """True unless a line begins with a word, as a fast test before the slow ones."""
+    return line[0] in _MARKS or line[1:2] in _AFTER_LETTER
 
 
 def _trimmed(value: str) -> str:
@@ -558,5 +577,5 @@ def _indent(line: re.Match[str]) -> int:
 @lru_cache(maxsize=1024)
 def kind_of_label(label: str) -> str:
     """Return what the items of a label are."""
-    words = _WORD_JOINTS.sub(" ", label)
+    words = _WORD_JOINTS.sub(" ", label).removeprefix("What ")
     return next((kind for kind, named in _KINDS if named.fullmatch(words)), STATE)

@@ -252,11 +252,11 @@ _LEADER = re.compile(_LED, re.MULTILINE)
 _ID = re.compile(r"[ \t]*\((?:id|ID|Id|#)[:= #]*[\w-]+\)")
 _SPEAKER_ENDS = (
     *("bservation:", "BSERVATION:", "bs:", "eedback:", "esponse:", "utput:", "ame:", "esult:"),
-    *("essage:", "utcome:", "vent:"),
+    *("essage:", "utcome:", "vent:", "escription:", "arration:"),
 )
 _SPEAKERS = (
     *("observation", "obs", "feedback", "response", "game", "output", "narrator", "result"),
-    *("message", "outcome", "event"),
+    *("message", "outcome", "event", "description", "narration"),
 )
 _SPEAKER = re.compile(
     rf"(?:^|(?<=[.!?] ))(?:{'|'.join(_SPEAKERS)}):[ \t]+(?=(?-i:[A-Z\"(])[^\n]*[.!?])",
@@ -287,7 +287,7 @@ _COUNT = re.compile(
 _TITLE_OF_STATUS = re.compile(
     r"\A[ \t]*(?![A-Z][A-Za-z]{0,11} \d)"
     r"(?P<place>[A-Z][\w',.& -]{1,40}?(?: \([^()\n]{1,20}\))?)(?: {3,}| *\|) *"
-    r"(?=[A-Z$][\w ]{0,15}: ?\S|[A-Z][a-z]+ \d|\d+/\d+[ \t]*(?:\n|$))"
+    r"(?=[A-Z$][\w ]{0,15}: ?\S|[A-Z][A-Za-z]* \d|\d+/\d+[ \t]*(?:\n|$))"
 )
 """Place at the left end of the first line, with counts at the right."""
 _QUOTED_LINE = re.compile(r"^> (?=[*_]?[A-Z][^\n]*[.!?][*_]*$)", re.MULTILINE)

@@ -157,7 +157,7 @@ def read_place(draft: Scene, layout: Layout, sentences: Sequence[tuple[str, int]
     for labelled in layout.labels:
         if labelled.kind == PLACE and labelled.items:
             name = place_name(labelled.items[0].text)
-            if is_name(name):
+            if is_name(name) and any(map(str.isalpha, name)):
                 draft.arrive(name, *labelled.items[0].span)
                 return
     for title in reversed(layout.titles):
@@ -173,6 +173,8 @@ def read_place(draft: Scene, layout: Layout, sentences: Sequence[tuple[str, int]
             name = place_name(found["name"])
             if draft.room and " now " in sentence and kind_of_noun(name) in (CONTAINER, SUPPORTER):
                 return  # now on the bed, in the same room
+            if found.re is _ENTERED and has_any(draft.text, (f"on the {name},", f"on {name},")):
+                continue  # at a shelf, on which things are
             if is_name(name):
                 start = offset + found.start("name")
                 if any(_is_refusal(before) for before, _ in sentences[:at]):
@@ -196,7 +198,7 @@ def read_place(draft: Scene, layout: Layout, sentences: Sequence[tuple[str, int]
 @lru_cache(maxsize=4096)
 def _named_places(sentence: str) -> tuple[re.Match[str], ...]:
     """Return the forms in which a sentence says where the agent is."""
-    lead = _LEAD.match(sentence)
+    lead = _LEAD.match(sentence) if has_any(sentence, (" you ", " we ")) else None
     begin = lead.end() if lead is not None else 0
     if not (begin or _PLACE_WORDS.match(sentence)):
         return ()

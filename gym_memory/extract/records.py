@@ -25,13 +25,19 @@ _NAMING = ("name", "item", "object", "entity", "thing")
 """Keys of an object whose values name it."""
 _STATES = ("state", "status")
 """Keys of a thing whose values are states of it."""
-_SPEAKING = ("speaker", "said_by", "sender", "author", "from")
+_SPEAKING = ("speaker", "said_by", "sender", "author", "from", "says", "said", "speech", "dialogue")
 """Keys of an object that holds what a person says, not a report."""
+_LEADING = ("direction", "dir")
+"""Keys of an object that is a way, whose values are where it leads."""
+_LED_TO = ("to", "leads_to", "destination", "target")
+"""Keys of a way whose values name the place behind it."""
 _TRUTHS = {
     "open": "closed", "closed": "open", "locked": "unlocked", "unlocked": "locked", "lit": "unlit",
     "broken": "", "empty": "", "dark": "",
 }  # fmt: skip
 """Keys of a thing that are states of it where their value is true, and its states otherwise."""
+_PLACING = ("on", "in", "under", "inside")
+"""Keys of a thing whose values are where it is."""
 _HOLDING = ("contains", "holds", "inside")
 """Keys of a thing whose values are in it, as are those below keys of what is here."""
 _SELVES = ("player", "agent", "you", "character")
@@ -75,7 +81,7 @@ class _Fields(NamedTuple):
     def is_placed(self) -> bool:
         """True if the object says where the thing is that it names."""
         return self.name is not None and any(
-            kind_of_label(key.text) == PLACE and isinstance(value, _Word)
+            (kind_of_label(key.text) == PLACE or key.text in _PLACING) and isinstance(value, _Word)
             for key, value in self.pairs
         )
 
@@ -85,6 +91,27 @@ class _Fields(NamedTuple):
         return bool(self.pairs) and all(
             isinstance(value, _Word) and value.text.isdecimal() for _, value in self.pairs
         )
+
+    @property
+    def named(self) -> list[_Node]:
+        """Return the objects in it, each with its key as a name; empty if anything else is."""
+        if not all(isinstance(value, _Fields) for _, value in self.pairs):
+            return []
+        return [
+            _Fields([(_fixed(_NAMING[0], key), key), *value.pairs])
+            for key, value in self.pairs
+            if isinstance(value, _Fields)
+        ]
+
+    @property
+    def holds_lists(self) -> bool:
+        """True if the object says what is in each of several things."""
+        return bool(self.pairs) and all(isinstance(value, list) for _, value in self.pairs)
+
+    def word(self, keys: Sequence[str]) -> _Word | None:
+        """Return the first word that is the value of one of some keys."""
+        words = (v for k, v in self.pairs if k.text in keys and isinstance(v, _Word))
+        return next(words, None)
 
     @property
     def is_speech(self) -> bool:
@@ -214,6 +241,17 @@ def _write_fields(label: _Word, fields: _Fields, lines: list[_RecordLine]) -> No
         counted = [key for key, count in fields.pairs if count.text != "0"]  # type: ignore[union-attr]
         lines.append(_RecordLine(label, counted or [_fixed("none", label)]))
         return
+    if name is None and kind_of_label(label.text) == HERE and fields.named:
+        _write_node(label, fields.named, lines)
+        return
+    if name is None and kind_of_label(label.text) == HERE and fields.holds_lists:
+        lines.append(_RecordLine(label, [key for key, _ in fields.pairs]))
+        for key, things in fields.pairs:
+            _write_inside(key, label, things, lines)
+        return
+    if name is None and kind_of_label(label.text) == PLACE:
+        name = fields.word(("title",))
+        fields = _Fields([pair for pair in fields.pairs if pair[1] is not name])
     if name is not None and label.text:
         lines.append(_RecordLine(label, [name]))
     _write_attributes(label, fields, lines)
@@ -222,6 +260,12 @@ def _write_fields(label: _Word, fields: _Fields, lines: list[_RecordLine]) -> No
 def _write_attributes(label: _Word, fields: _Fields, lines: list[_RecordLine]) -> None:
     """Write what an object says of what it names: states, a place, and what else is in it."""
     if fields.is_speech:
+        return
+    way = fields.word(_LEADING)
+    if way is not None:
+        there = fields.word(_LED_TO)
+        label = _fixed("exits", way) if there is None else way
+        lines.append(_RecordLine(label, [there or way]))
         return
     name = None if label.text in _SELVES else fields.name
     if name is None or kind_of_label(label.text) == PLACE or _is_prose(name.text):
@@ -243,7 +287,9 @@ def _write_attributes(label: _Word, fields: _Fields, lines: list[_RecordLine]) -
                 lines.append(_RecordLine(_is_so(name, so), []))
         elif kind_of_label(key.text) == PLACE:
             lines.append(_RecordLine(_sentence(name, value), []))
-        elif kind_of_label(label.text) not in (CARRIED, HERE) and key.text not in _ANONYMOUS:
+        elif key.text in _PLACING:
+            lines.append(_RecordLine(_sentence(name, value, key.text), []))
+        elif not label.text and key.text not in _ANONYMOUS:
             _write_node(key, value, lines)
 
 
@@ -265,10 +311,10 @@ def _is_prose(text: str) -> bool:
     return "\n" in text or (" " in text and text.endswith(_SENTENCE_END))
 
 
-def _sentence(name: _Word, place: _Word) -> _Word:
+def _sentence(name: _Word, place: _Word, where: str = "in") -> _Word:
     """Return a sentence that puts a thing somewhere."""
     owner = "your" if kind_of_label(place.text) == CARRIED else "the"
-    words = [_fixed("The ", name), name, _fixed(f" is in {owner} ", place), place]
+    words = [_fixed("The ", name), name, _fixed(f" is {where} {owner} ", place), place]
     words.append(_fixed(".", place))
     return _joined(words)
 

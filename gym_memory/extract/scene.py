@@ -40,7 +40,7 @@ __all__ += [
     "here",
 ]
 __all__ += ["is_name", "items_in", "may_hold", "one_thing", "place_name", "put_in", "relation"]
-__all__ += ["seen_relation", "short_sentences", "things_in", "with_contents"]
+__all__ += ["seen_relation", "short_sentences", "some_steps_away", "things_in", "with_contents"]
 
 
 _MAX_NAME_WORDS = 6
@@ -94,7 +94,7 @@ _VAGUE_WORDS = (
     *("that", "which", "who", "it", "they", "them", "this", "these", "those", "he", "she", "him"),
     *("her", "i", "we", "you", "way", "ways", "lot", "number"),
 )
-_OPEN_ENDS = (" a", " an", " the", " and", " or", " of", " to", " is", " are")
+_OPEN_ENDS = (" a", " an", " the", " and", " or", " of", " to", " is", " are", " beyond")
 """Ends of no name, after which a phrase goes on: *the boat comes to a*."""
 _VAGUE_ENDS = _VAGUE_WORDS + _OPEN_ENDS
 VAGUE = re.compile(rf"\b(?:{'|'.join(_VAGUE_WORDS)})$|(?:{'|'.join(_OPEN_ENDS)})$")
@@ -102,6 +102,8 @@ COMPASS = r"(?:north|south)(?:-?(?:east|west))?|east|west"
 _LEADS = re.compile(
     rf"\b(?:to|in|from|leading|going|heading)(?: the)? (?:{COMPASS})\b|\w (?:up|down)(?:wards?)?$"
 )
+_WAY_WORDS = ("north", "south", "east", "west", " up", " down")
+"""Letters of which a match of :data:`_LEADS` has some, as a fast test."""
 
 
 @lru_cache(maxsize=1024)
@@ -153,13 +155,18 @@ def one_thing(text: str, bare: bool) -> Phrase | None:
     if first is not None and first.lastgroup:
         states.append(first["state"].lower())
     phrases = split_things(text[begin:end], begin)
-    if len(phrases) != 1 or not is_name(phrases[0].name) or _LEADS.search(phrases[0].name):
+    if len(phrases) != 1 or not is_name(phrases[0].name) or _leads(phrases[0].name):
         return None
     named = phrases[0]
     own = tuple(SAME.get(state, state) for state in (*named.states, *states))
     name = clean_name(named.name).removeprefix("your ")
     one_of = _ONE_OF.match(name)
     return Phrase(singular(name[one_of.end() :]) if one_of else name, own, *named[2:])
+
+
+def _leads(name: str) -> bool:
+    """True if a name ends with where something leads."""
+    return has_any(name, _WAY_WORDS) and _LEADS.search(name) is not None
 
 
 def has_any(text: str, parts: Iterable[str]) -> bool:
@@ -279,9 +286,11 @@ class Scene(Draft):
         carried = True if "drop" in event.kinds else False if "take" in event.kinds else None
         return meant(self, clean_name(event.thing.text), carried=carried)
 
-    def _looked_at(self) -> str:
-        looked = LOOKING.match(self.action)
-        return meant(self, clean_name(self.action[looked.end() :])) if looked else ""
+    @property
+    def aim(self) -> str:
+        """Return the thing that the action is about or looks at; empty for none."""
+        looked = None if self.handled else LOOKING.match(self.action)
+        return meant(self, clean_name(self.action[looked.end() :])) if looked else self.handled
 
     def is_handled(self, name: str) -> bool:
         """True if an unknown name is short for what the action is about: *door, trapdoor*."""
@@ -301,7 +310,7 @@ class Scene(Draft):
     @property
     def topic(self) -> str:
         """Return what *it* means: the thing named last, or what the action is about."""
-        return self._topic or self.handled or self._looked_at()
+        return self._topic or self.aim
 
     @topic.setter
     def topic(self, name: str) -> None:
@@ -474,12 +483,17 @@ def here(draft: Scene, text: str, start: int, *, bare: bool = False) -> None:
 
 
 _STEPS = r"(?:\d+|an?|one|two) steps? (?:to (?:the|your) )?[\w-]+"
-_AWAY = re.compile(rf"(?P<thing>.+?),? (?P<where>{_STEPS}(?:(?: and|,) {_STEPS})*)")
+_AWAY = re.compile(rf"(?P<thing>(?:(?! steps? ).)+?),? (?P<where>{_STEPS}(?:(?: and|,) {_STEPS})*)")
+
+
+def some_steps_away(text: str) -> re.Match[str] | None:
+    """Return the parts of a thing that is some steps away; None for others."""
+    return _AWAY.fullmatch(text) if " step" in text else None
 
 
 def read_away(draft: Scene, text: str, start: int) -> bool:
     """Read a thing that is some steps away; return whether the text has this form."""
-    away = _AWAY.fullmatch(text) if " step" in text else None
+    away = some_steps_away(text)
     if away is None:
         return False
     for phrase in find_things(draft, away["thing"], start, bare=True):

@@ -60,6 +60,7 @@ from gym_memory.extract.scene import (
     put_in,
     read_away,
     seen_relation,
+    some_steps_away,
     with_contents,
 )
 from gym_memory.extract.wording import (
@@ -219,21 +220,35 @@ def _see(draft: Scene, found: re.Match[str]) -> None:
             hold(draft, whole, start, phrase)
             draft.topic = phrase.name
         return
-    bare = _without_here(text)
-    if bare != text and found.group()[:3] != "The":
+    bare, items = _seen_items(text)
+    if bare and found.group()[:3] != "The":
         draft.is_listed = True
-    if bare == text or WITH_ARTICLE.match(bare):
-        undivided = "(" in bare or (bare == text and _LOCATED.fullmatch(bare))
-        for begin, item in [(0, bare)] if undivided else items_in(bare):
-            place = _LOCATED.fullmatch(item)
-            if place is not None:
-                holder = clean_name(place["place"].partition(" and ")[0])
-                put_in(draft, place["things"], start + begin, place["where"], holder)
-            elif is_door(item) or not _is_way(item):
-                here(draft, item, start + begin, bare=bare != text)
-    else:
-        for name in _NAMES.finditer(bare):  # no articles, so every comma divides
-            here(draft, name.group(), start + name.start(), bare=True)
+    for begin, item, place in items:
+        if place is None:
+            if not read_away(draft, item, start + begin):
+                here(draft, item, start + begin, bare=bare)
+        else:
+            holder = clean_name(place["place"].partition(" and ")[0])
+            put_in(draft, place["things"], start + begin, place["where"], holder)
+
+
+@lru_cache(maxsize=4096)
+def _seen_items(text: str) -> tuple[bool, tuple[tuple[int, str, re.Match[str] | None], ...]]:
+    """Return whether a text lists what is *here*, and its items, each with where it is.
+
+    An item has its beginning, its text, and the match of a place; a way is no item.
+    """
+    bare = _without_here(text)
+    is_bare = bare != text
+    if is_bare and not WITH_ARTICLE.match(bare):  # no articles, so every comma divides
+        return True, tuple((name.start(), name.group(), None) for name in _NAMES.finditer(bare))
+    undivided = "(" in bare or (not is_bare and _LOCATED.fullmatch(bare))
+    items = []
+    for begin, item in [(0, bare)] if undivided else items_in(bare):
+        place = _LOCATED.fullmatch(item)
+        if place is not None or is_door(item) or some_steps_away(item) or not _is_way(item):
+            items.append((begin, item, place))
+    return is_bare, tuple(items)
 
 
 def _is_way(item: str) -> bool:
@@ -357,8 +372,6 @@ def _carry_listed(draft: Scene, found: re.Match[str]) -> bool:
 _CLAUSES = re.compile(
     r", (?:and|but|while|with) |; | and (?=(?:there|beneath|under|on|in|beside|behind|above|near) )"
 )
-_CONTRAST = re.compile(r", but |; ")
-"""Between two clauses of which no form holds both."""
 _JOINING = frozenset(("and", "but", "while", "with"))
 """Words without one of which, or a semicolon, a sentence is one clause."""
 _PRONOUNS = ("it", "they", "this")
@@ -486,7 +499,8 @@ def _analysis(
     if is_denied(lower):
         lost = not is_denied(_LOST.sub("", lower))
         return ways_in(lower), _reasons(sentence), events_in(sentence) if lost else ()
-    whole = () if _CONTRAST.search(lower) else _matches(sentence, lower, 0, len(sentence))
+    contrast = "; " in lower or ", but " in lower  # of two such clauses no form holds both
+    whole = () if contrast else _matches(sentence, lower, 0, len(sentence))
     clauses = [whole]
     joined = not clauses[0] and not (_JOINING.isdisjoint(words) and ";" not in sentence)
     cuts = tuple(_CLAUSES.finditer(sentence)) if joined else ()
@@ -521,7 +535,7 @@ def _moves(event: Event) -> bool:
     if _MOVING.isdisjoint(event.kinds):
         return False
     who = event.subject.text.lower()
-    named = PASSABLE.search(f"{who} {event.tail}")  # the vandals left by the north exit
+    named = PASSABLE.search(f"{head_noun(who)} {event.tail}")  # the vandals left by the north exit
     return named is None and who not in SELVES
 
 

@@ -467,6 +467,26 @@ def test_answer_changes_what_the_action_names(
         ("", "Contents of chest: ring, cup.\nYou see: 1) a saw 2) a file",
          "ring|is in|chest; cup|is in|chest; saw|is in|hut; file|is in|hut"),
         ("", "HALL QUEST: The Golden Bell\nAn interactive story\n", ""),
+        ("", "North: Yard\nEast: open\nSouth: wall", "hut|has exit|north; hut|has exit|east; "
+         "yard|is seen north of|hut"),
+        ("", "Way out -> door (south)\nWhat you see: a saw", "hut|has exit|south; saw|is in|hut"),
+        ("", "Description: A stone press fills the hut. You see a saw.", "saw|is in|hut"),
+        ("", "You see a green door 2 steps to your left and a red ball 1 step ahead.",
+         "green door|is seen|2 steps to your left; red ball|is seen|1 step ahead"),
+        ("", "The gate guard leaves east. Somewhere a door opens. You see the garden beyond.", ""),
+        ("", "You arrive at sink 1. On the sink 1, you see a fork 1.",
+         "fork 1|is on|sink 1"),
+        ("", "Position: (3, 4)\nFacing: north", "facing|is|north"),
+        ("x case", "Your collection of treasures consists of:\n  A bar", "bar|is in|case"),
+        ("look", "Your collection of treasures consists of:\n  A bar", ""),
+        ("", '{"exits": [{"direction": "west", "to": "Barn"}, {"direction": "up"}]}',
+         "hut|has exit|west; barn|is seen west of|hut; hut|has exit|up"),
+        ("", '{"items": {"stove": {"state": "hot"}, "kettle": {"on": "stove"}}}',
+         "stove|is in|hut; stove|is|hot; kettle|is on|stove"),
+        ("", '{"contents": {"crate": ["rope", "hook"]}}',
+         "crate|is in|hut; rope|is in|crate; hook|is in|crate"),
+        ("", '{"npc": "Greta", "says": "The key is under the mat."}', ""),
+        ("", '{"quests": [{"name": "Find the miller", "done": false}]}', ""),
     ],
 )  # fmt: skip
 def test_text_states_these_facts(action: str, text: str, facts: str) -> None:
@@ -477,6 +497,15 @@ def test_text_states_these_facts(action: str, text: str, facts: str) -> None:
 @pytest.mark.parametrize("title", ["« Harbor »", "📍 Harbor"])
 def test_title_between_signs_names_place(title: str) -> None:
     assert "you|is in|harbor" in read(f"{title}\nExits: pier, market", "look")[1]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Mill | HP 12 | MP 4", '{"location": {"id": "r7", "title": "Mill"}, "hp": 12, "mp": 4}',
+     "LOC: Mill | HP: 12 | MP: 4"],
+)  # fmt: skip
+def test_status_names_place_and_counts(text: str) -> None:
+    assert read(text)[1] == {"you|is in|mill", "hp|is|12", "mp|is|4"}
 
 
 def test_title_with_ways_names_place_and_exits() -> None:
