@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 from typing import NamedTuple
 
@@ -29,6 +29,8 @@ _WIDTH = 0.5
 """Cosine distance within which one name is evidence for another."""
 _RIDGE = 0.3
 """Ridge of the regression; a larger one trusts single names less."""
+_KEPT = 4096
+"""Names whose fits are kept: some 10 kB each."""
 
 
 @dataclass(frozen=True)
@@ -106,11 +108,16 @@ class _Regression:
         ridge = _RIDGE * np.eye(len(rows))
         weights = np.linalg.solve(_kernel(self._rows, self._rows) + ridge, kinds - kinds.mean(0))
         self._weights: Floats = weights
+        self._kept = lru_cache(_KEPT)(self._fit)
 
     def __call__(self, rows: Floats) -> Floats:
-        """Return a row per name and a column per kind."""
-        result: Floats = _kernel(self._centred(rows), self._rows) @ self._weights
-        return result
+        """Return a row per name and a column per kind; the same names come at every step."""
+        fits = [self._kept(row.tobytes()) for row in rows]
+        return np.reshape(fits, (len(rows), self._weights.shape[1]))
+
+    def _fit(self, row: bytes) -> Floats:
+        fit: Floats = _kernel(self._centred(np.frombuffer(row)[None]), self._rows) @ self._weights
+        return fit[0]
 
     def _centred(self, rows: Floats) -> Floats:
         rows = rows - self._middle
