@@ -18,6 +18,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from gym_memory.baselines.rl.shared.adam import Adam
 from gym_memory.baselines.rl.shared.bags import Discount
 from gym_memory.baselines.rl.shared.learner import (
     Checkpoint,
@@ -395,9 +396,7 @@ class TextLearner(Learner):
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
             self.network = CopyReader(self.texts, settings).to(self.device)
-        self.optimizer = torch.optim.AdamW(
-            self.network.parameters(), lr=settings.lr, weight_decay=settings.decay, fused=True
-        )
+        self.optimizer = Adam(self.network.parameters(), settings.lr, settings.decay)
         self.shown: list[Words] = []
         self.losses: list[float] = []
         self.rollouts = Rollouts()

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 
+from gym_memory.baselines.rl.shared.adam import Adam
 from gym_memory.baselines.rl.shared.features import FeatureRows, Lexicon, describe
 from gym_memory.baselines.rl.shared.learner import Learner
 from gym_memory.baselines.rl.shared.replay import Batch, Ints, torch
@@ -122,7 +123,7 @@ class BagLearner(Learner):
         self.vocabulary = FeatureRows(settings.vocabulary)
         self.lexicon = Lexicon(settings.common)
         self.online = self.new_network()
-        self.optimizer = torch.optim.Adam(self.online.parameters(), lr=settings.lr, fused=True)
+        self.optimizer = Adam(self.online.parameters(), settings.lr)
 
     def new_network(self) -> torch.nn.Module:
         """Build a network whose weights come from the seed alone: the same ones in every call."""

@@ -59,7 +59,7 @@ class Learner(ABC):
     name: ClassVar[str]
     settings_class: ClassVar[type]
     optimizer: Any
-    """An Adam of torch."""
+    """An Adam, of torch or :class:`.Adam`."""
 
     def __init__(self, settings: Any, *, seed: int = 0, device: str = "cpu"):
         self.settings, self.seed, self.device = settings, seed, check_device(device)

@@ -1,0 +1,79 @@
+"""Adam without torch's compiler, whose import takes as long as that of torch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from gym_memory.baselines.rl.shared.replay import torch
+from gym_memory.core.optional import require
+
+__all__ = ["Adam"]
+
+_take_step = require("torch.optim.adam", "rl", "the RL baselines").adam
+
+
+class Adam:
+    """An AdamW (Loshchilov and Hutter, 2019) with the bits of torch's, if ``fused``.
+
+    It calls the same function, so the state of one may be loaded into the other.
+
+    Args:
+        parameters: What to optimize.
+        lr: Learning rate.
+        decay: Weight decay; with 0 this is ``torch.optim.Adam``.
+    """
+
+    def __init__(self, parameters: Iterable[torch.nn.Parameter], lr: float, decay: float = 0.0):
+        self._parameters = list(parameters)
+        self._lr, self._decay = lr, decay
+        self._state: dict[int, dict[str, torch.Tensor]] = {}
+
+    def zero_grad(self) -> None:
+        """Forget all gradients."""
+        for parameter in self._parameters:
+            parameter.grad = None
+
+    @torch.no_grad()
+    def step(self) -> None:
+        """Update the parameters that have a gradient."""
+        trained = [(n, p) for n, p in enumerate(self._parameters) if p.grad is not None]
+        for number, parameter in trained:
+            if number not in self._state:
+                self._state[number] = {
+                    "step": torch.zeros((), device=parameter.device),
+                    "exp_avg": torch.zeros_like(parameter),
+                    "exp_avg_sq": torch.zeros_like(parameter),
+                }
+        kept = [self._state[number] for number, _ in trained]
+        _take_step(
+            [parameter for _, parameter in trained],
+            [parameter.grad for _, parameter in trained],
+            [state["exp_avg"] for state in kept],
+            [state["exp_avg_sq"] for state in kept],
+            [],
+            [state["step"] for state in kept],
+            fused=True,
+            decoupled_weight_decay=True,
+            amsgrad=False,
+            beta1=0.9,
+            beta2=0.999,
+            lr=self._lr,
+            weight_decay=self._decay,
+            eps=1e-8,
+            maximize=False,
+        )
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return the state of each parameter by its number, as torch's optimizers do."""
+        return {"state": self._state}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Replace the state by what :meth:`state_dict` returned."""
+        self._state = {
+            number: {
+                key: tensor.to(self._parameters[number].device, copy=True)
+                for key, tensor in kept.items()
+            }
+            for number, kept in state["state"].items()
+        }
