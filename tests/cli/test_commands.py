@@ -248,7 +248,7 @@ def test_debug_shows_where_it_happened() -> None:
 def test_output_into_a_closed_pipe_is_no_drama() -> None:
     read, write = os.pipe()
     os.close(read)
-    command = [sys.executable, "-m", "gym_memory", "list", "policies"]
+    command = [sys.executable, "-m", "gym_memory", "list", "memories"]
     done = subprocess.run(command, stdout=write, stderr=subprocess.PIPE, text=True)
     os.close(write)
     assert "Traceback" not in done.stderr

@@ -25,7 +25,7 @@ VARIANTS = [
     "arigraph?lifetime=trial",
     "arigraph?recall=semantic&encoder=hash",
     "stma?encoder=hash&buffer=3&size=100",
-    "stma?summarizer=false&spatial_summarizer=false&aggregator=false",
+    "stma?summarizer=false&spatial_summarizer=false&aggregator=false&buffer=5",
     "stma?spatial=false",
     "rag?recent=3&order=rank",
     "rag?by=hash&k=5",
