@@ -20,7 +20,6 @@ from gym_memory.extract.layout import (
     LayoutItem,
 )
 from gym_memory.extract.notes.words import ROOM, Phrase, kind_of_noun
-from gym_memory.extract.openings import is_door
 from gym_memory.extract.scene import (
     NOTHING,
     STATE_WORD,
@@ -73,6 +72,15 @@ _BRACKETED_STATE = re.compile(
     r"|visited|unvisited)\)$"
 )
 _OF_DOOR = re.compile(STATE_WORD)
+_MEANS_OF_GOING = re.compile(
+    r"doors?|doorway|gate|stairs?|staircase|stairway|steps|ladder|path|trail|ramp|rope|hatch"
+    r"|trapdoor|opening|hole"
+)
+"""Words beside an exit that are no place behind it: *up (stairs)*."""
+_STATE_HOLDING = re.compile(
+    rf"(?P<state>{STATE_WORD}) \((?:contain(?:s|ing)|holding|holds):? (?P<items>[^()]+)\)"
+)
+_LETTERS = re.compile(r"[NSEWUD]{2,6}")
 _AREAS = re.compile(r"exit|path|way|area|location|room|place|\bgo\b|travel|move", re.IGNORECASE)
 """Labels below which an exit may go by the name of a place; *cooking directions* is none."""
 _WAY_TO = re.compile(r"an? (?:way|path|exit|passage|road) (?:leading )?to (?:the )?(?=\w)")
@@ -98,8 +106,8 @@ _HOLDER = re.compile(
 def read_label(draft: Scene, labelled: LabelItems) -> None:
     """Read a label by its kind."""
     kind, label, items = labelled
-    if kind == STATE and label.text.lower() in DIRECTIONS:
-        _read_way(draft, label, items[0])
+    if kind == STATE and (way := label.text.lower().removesuffix(" exit")) in DIRECTIONS:
+        _read_way(draft, way, label.start, items[0])
     elif kind == EXITS:
         _read_exits(draft, items, names=_AREAS.search(label.text) is not None)
     elif kind == CARRIED:
@@ -131,16 +139,16 @@ def read_label(draft: Scene, labelled: LabelItems) -> None:
         _read_state(draft, label.text, items[0])
 
 
-def _read_way(draft: Scene, label: LayoutItem, value: LayoutItem) -> None:
+def _read_way(draft: Scene, way: str, start: int, value: LayoutItem) -> None:
     """Read ``North: Kitchen``, or ``North: open`` of a door; a wall is no way."""
-    way, behind = label.text.lower(), _BRACKETED_STATE.sub("", value.text.rstrip(" ."))
+    behind = _BRACKETED_STATE.sub("", value.text.rstrip(" ."))
     if NOTHING.match(behind):
         return
     if behind[:1].isupper() or kind_of_noun(behind) == ROOM:
-        draft.has_exit(way, label.start, value.start + len(behind))
+        draft.has_exit(way, start, value.start + len(behind))
         draft.see_behind(way, place_name(behind), value.start, value.start + len(behind))
     elif _OF_DOOR.fullmatch(behind):
-        draft.has_exit(way, label.start, value.start + len(behind))
+        draft.has_exit(way, start, value.start + len(behind))
 
 
 def _read_here(draft: Scene, items: tuple[LayoutItem, ...]) -> None:
@@ -167,6 +175,14 @@ def _read_state(draft: Scene, label: str, item: LayoutItem) -> None:
             _read_state(draft, pair["name"], LayoutItem(pair["value"], at))
         return
     if not relation or _SPOKEN.match(item.text) or item.text.endswith((":", "?")):
+        return
+    holding = _STATE_HOLDING.fullmatch(item.text) if relation == "is" else None
+    if holding is not None:
+        thing = draft.thing_called(name)
+        draft.add(thing, "is", holding["state"], *item.span)
+        items = LayoutItem(holding["items"], item.start + holding.start("items"))
+        for phrase in _listed(draft, (items,)):
+            draft.place(phrase, "is in", thing)
         return
     value = item.text[:_MAX_VALUE_CHARS].partition(". ")[0].lower().rstrip(".,;!")
     draft.outdate(name, relation, None)
@@ -206,12 +222,14 @@ def _read_exits(draft: Scene, items: tuple[LayoutItem, ...], *, names: bool) -> 
 @lru_cache(maxsize=4096)
 def _exit_of(text: str, names: bool) -> tuple[str, str]:
     """Return the exit that a part of a list is, and the place behind it; empty if unknown."""
-    text = _BRACKETED_STATE.sub("", text.rstrip(" .")).strip("[]")
+    text = _BRACKETED_STATE.sub("", text.rstrip(" .")).strip("[]\"'")
     arrow = _ARROW.fullmatch(text)
     word = (arrow["way"] if arrow else text).strip(" .").lower().removeprefix("the ")
     there = place_name(arrow["there"]) if arrow else ""
     if there in DIRECTIONS:  # Chapel (north)
-        word, there = there, "" if is_door(word) else place_name(word)
+        word, there = there, place_name(word)
+    if _MEANS_OF_GOING.fullmatch(there):
+        there = ""
     way = SHORT_DIRECTIONS.get(word, word.replace("-", ""))
     if NOTHING.match(word) or not (way in DIRECTIONS or (names and is_name(clean_name(word)))):
         return "", ""
@@ -279,6 +297,8 @@ def _parts(items: Sequence[LayoutItem], *, exits: bool) -> Iterator[LayoutItem]:
 def _cut(text: str, exits: bool, alone: bool) -> tuple[tuple[str, int], ...]:
     """Return the parts of a value, or a line of a list, each with where it begins."""
     split = _ITEM_SPLIT
+    if exits and _LETTERS.fullmatch(text) and text.lower() not in SHORT_DIRECTIONS:
+        return tuple((letter, at) for at, letter in enumerate(text))
     if exits:
         split = _BETWEEN_WAYS if alone and _ONLY_WAYS.fullmatch(text) else _EXIT_SPLIT
     begin, parts = 0, []

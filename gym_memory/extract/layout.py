@@ -148,17 +148,19 @@ _NEXT = re.compile(
 )
 """Between two pairs of a line."""
 _THINGS = (
-    r"(?:items?|objects?|things?|characters?|people|persons?|npcs?|creatures?|enemies|monsters?"
+    r"(?:items?|objects?|things?|others|characters?|people|persons?|npcs?|creatures?|enemies|monsters?"
     r"|foes?|mobs?|opponents?)"
 )
 _BAG = r"(?:your |my |the )?(?:inventory|backpack|bag|pack|pockets?)"
+_WAY = rf"(?:{'|'.join(DIRECTIONS)}) "
 _KINDS = tuple(
     (kind, re.compile(words, re.IGNORECASE))
     for kind, words in (
         (PLACE, r"(?:(?:your|my|the|current|agent|player)(?:'s)? ){0,2}"
                 r"(?:loc(?:ation)?|room|place|area|position)(?: name)?"
                 r"|(?:you|i)(?:'re|'m| are| am) (?:here|in|at)|where"),
-        (EXITS, r"(?:there are )?(?:[a-z]+ )?(?:exits?|paths|ways|ways? out)(?: (?:are|here))?"
+        (EXITS, rf"(?:there are )?(?:(?!{_WAY})[a-z]+ )?(?:exits?|paths|ways|ways? out)"
+                r"(?: (?:are|here))?"
                 r"|[a-z]+ directions|(?:from here )?you can (?:go|move|travel|walk)(?: to)?"
                 r"|(?:neighbou?ring|nearby|connected|adjacent|reachable|linked)"
                 r" (?:areas?|locations?|rooms?|places?)"),
@@ -180,7 +182,7 @@ _KINDS = tuple(
                  r"|(?:items? )?(?:gained|received|acquired|obtained|found|added)"
                  rf"(?: to {_BAG})?"),
         (LOST, r"(?:(?:you|i) )?(?:lose|lost|used up|no longer (?:have|carry|hold))"
-               r"|items? (?:lost|removed)"
+               r"|(?:items? )?(?:lost|removed)"
                rf"|(?:items? )?(?:removed|lost|taken) from {_BAG}"),
         (HERE, rf"(?:(?:(?:in|on|at|inside) [\w' -]+|around (?:you|me)),? )?"
                r"(?:you|i) (?:can )?(?:also )?(?:see|notice|find)(?: here| the following(?: \w+)?)?"

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
+from gym_memory.core.records import Triple
 from gym_memory.core.text import word_set
 from gym_memory.extract.events import CONDITIONS, IMMATERIAL, SELVES, events_in
 from gym_memory.extract.layout import PLACE, Layout, Title
@@ -156,7 +157,7 @@ def read_place(draft: Scene, layout: Layout, sentences: Sequence[tuple[str, int]
     """Read where the agent is; after a move that nothing explains, the place is unknown."""
     for labelled in layout.labels:
         if labelled.kind == PLACE and labelled.items:
-            name = place_name(labelled.items[0].text)
+            name = place_name(labelled.items[0].text.strip('"'))
             if is_name(name) and any(map(str.isalpha, name)):
                 draft.arrive(name, *labelled.items[0].span)
                 return
@@ -171,7 +172,14 @@ def read_place(draft: Scene, layout: Layout, sentences: Sequence[tuple[str, int]
             if aside and not has_any(sentence, (" now ", " suddenly ")):
                 continue  # on a chair, beside a table
             name = place_name(found["name"])
-            if draft.room and " now " in sentence and kind_of_noun(name) in (CONTAINER, SUPPORTER):
+            if (
+                draft.room
+                and " now " in sentence
+                and (
+                    kind_of_noun(name) in (CONTAINER, SUPPORTER)
+                    or Triple(name, "is in", draft.room) in draft.graph
+                )
+            ):
                 return  # now on the bed, in the same room
             if found.re is _ENTERED and has_any(draft.text, (f"on the {name},", f"on {name},")):
                 continue  # at a shelf, on which things are

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from gym_memory.extract.layout import CARRIED, HERE, PLACE, STATE, kind_of_label
+from gym_memory.extract.layout import CARRIED, EXITS, HERE, PLACE, STATE, kind_of_label
 
 __all__ = ["RecordLines", "record_lines"]
 
@@ -40,6 +40,8 @@ _PLACING = ("on", "in", "under", "inside")
 """Keys of a thing whose values are where it is."""
 _HOLDING = ("contains", "holds", "inside")
 """Keys of a thing whose values are in it, as are those below keys of what is here."""
+_OWNED = ("items", "things", "objects", "belongings", "possessions")
+"""Keys of the player whose values are carried."""
 _SELVES = ("player", "agent", "you", "character")
 _ESCAPED = re.compile(r"\\(?:u[0-9a-fA-F]{4}|.)")
 
@@ -102,6 +104,11 @@ class _Fields(NamedTuple):
             for key, value in self.pairs
             if isinstance(value, _Fields)
         ]
+
+    @property
+    def is_place(self) -> bool:
+        """True if the object says what is in a place, or how to leave it."""
+        return any(kind_of_label(key.text) in (EXITS, HERE) for key, _ in self.pairs)
 
     @property
     def holds_lists(self) -> bool:
@@ -252,6 +259,8 @@ def _write_fields(label: _Word, fields: _Fields, lines: list[_RecordLine]) -> No
     if name is None and kind_of_label(label.text) == PLACE:
         name = fields.word(("title",))
         fields = _Fields([pair for pair in fields.pairs if pair[1] is not name])
+    if name is not None and label.text == "here" and fields.is_place:
+        label = _fixed("location", label)
     if name is not None and label.text:
         lines.append(_RecordLine(label, [name]))
     _write_attributes(label, fields, lines)
@@ -271,8 +280,10 @@ def _write_attributes(label: _Word, fields: _Fields, lines: list[_RecordLine]) -
     if name is None or kind_of_label(label.text) == PLACE or _is_prose(name.text):
         own = fields.name if label.text in _SELVES else name
         for key, value in fields.pairs:
-            if value is not own and not (key.text in _TRUTHS and isinstance(value, _Word)):
-                _write_node(key, value, lines)
+            if value is own or (key.text in _TRUTHS and isinstance(value, _Word)):
+                continue
+            carried = label.text in _SELVES and key.text in _OWNED
+            _write_node(_fixed("inventory", key) if carried else key, value, lines)
         return
     for key, value in fields.pairs:
         if value is name:

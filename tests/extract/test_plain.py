@@ -477,6 +477,15 @@ def test_answer_changes_what_the_action_names(
         ("", "You arrive at sink 1. On the sink 1, you see a fork 1.",
          "fork 1|is on|sink 1"),
         ("", "Position: (3, 4)\nFacing: north", "facing|is|north"),
+        ("", 'Exits: ["east", "gate"]\nItems: ["sage"]',
+         "hut|has exit|east; hut|has exit|gate; sage|is in|hut"),
+        ("", "Pot: open (contains: pin, cup)", "pot|is|open; pin|is in|pot; cup|is in|pot"),
+        ("", "Exits: up (stairs)", "hut|has exit|up"),
+        ("", "Exits: NSE", "hut|has exit|north; hut|has exit|south; hut|has exit|east"),
+        ("", "North exit: blocked by rubble\nSouth exit: open\nOthers present: Keeper",
+         "hut|has exit|south; keeper|is in|hut"),
+        ("", '{"player": {"items": [{"name": "lamp", "lit": true}]}}',
+         "lamp|is in|inventory; lamp|is|lit"),
         ("x case", "Your collection of treasures consists of:\n  A bar", "bar|is in|case"),
         ("look", "Your collection of treasures consists of:\n  A bar", ""),
         ("", '{"exits": [{"direction": "west", "to": "Barn"}, {"direction": "up"}]}',
@@ -502,7 +511,7 @@ def test_title_between_signs_names_place(title: str) -> None:
 @pytest.mark.parametrize(
     "text",
     ["Mill | HP 12 | MP 4", '{"location": {"id": "r7", "title": "Mill"}, "hp": 12, "mp": 4}',
-     "LOC: Mill | HP: 12 | MP: 4"],
+     "LOC: Mill | HP: 12 | MP: 4", '{"here": {"name": "Mill", "exits": []}, "hp": 12, "mp": 4}'],
 )  # fmt: skip
 def test_status_names_place_and_counts(text: str) -> None:
     assert read(text)[1] == {"you|is in|mill", "hp|is|12", "mp|is|4"}
