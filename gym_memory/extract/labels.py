@@ -19,7 +19,8 @@ from gym_memory.extract.layout import (
     LabelItems,
     LayoutItem,
 )
-from gym_memory.extract.notes.words import ROOM, Phrase, kind_of_noun
+from gym_memory.extract.notes.words import Phrase
+from gym_memory.extract.places import BARRED
 from gym_memory.extract.scene import (
     NOTHING,
     STATE_WORD,
@@ -71,11 +72,11 @@ _BRACKETED_STATE = re.compile(
     rf"(?<=\w) \((?:{STATE_WORD}|blocked|barred|sealed|guarded|hidden|dark|unknown|(?:un)?explored"
     r"|visited|unvisited)\)$"
 )
-_OF_DOOR = re.compile(STATE_WORD)
 _MEANS_OF_GOING = re.compile(
     r"doors?|doorway|gate|stairs?|staircase|stairway|steps|ladder|path|trail|ramp|rope|hatch"
     r"|trapdoor|opening|hole"
 )
+_OF_DOOR = re.compile(rf"{STATE_WORD}|true|yes|{_MEANS_OF_GOING.pattern}")
 """Words beside an exit that are no place behind it: *up (stairs)*."""
 _STATE_HOLDING = re.compile(
     rf"(?P<state>{STATE_WORD}) \((?:contain(?:s|ing)|holding|holds):? (?P<items>[^()]+)\)"
@@ -142,13 +143,14 @@ def read_label(draft: Scene, labelled: LabelItems) -> None:
 def _read_way(draft: Scene, way: str, start: int, value: LayoutItem) -> None:
     """Read ``North: Kitchen``, or ``North: open`` of a door; a wall is no way."""
     behind = _BRACKETED_STATE.sub("", value.text.rstrip(" ."))
-    if NOTHING.match(behind):
+    lower, end = behind.lower(), value.start + len(behind)
+    is_door = _OF_DOOR.fullmatch(lower) is not None
+    if NOTHING.match(behind) or not (is_door or is_name(lower)):
         return
-    if behind[:1].isupper() or kind_of_noun(behind) == ROOM:
-        draft.has_exit(way, start, value.start + len(behind))
-        draft.see_behind(way, place_name(behind), value.start, value.start + len(behind))
-    elif _OF_DOOR.fullmatch(behind):
-        draft.has_exit(way, start, value.start + len(behind))
+    if is_door or not (BARRED.search(lower) or lower == "false"):
+        draft.has_exit(way, start, end)
+        if not is_door:
+            draft.see_behind(way, place_name(behind), value.start, end)
 
 
 def _read_here(draft: Scene, items: tuple[LayoutItem, ...]) -> None:

@@ -14,7 +14,8 @@ from gym_memory.extract.notes.words import CONTAINER, ROOM, SUPPORTER, kind_of_n
 from gym_memory.extract.scene import COMPASS, NAME, Scene, has_any, is_name, place_name
 from gym_memory.graph.schema import DIRECTIONS, head_noun
 
-__all__ = ["ARE", "MOVED", "PASSABLE", "WAYS", "YOU", "is_denied", "read_place", "ways_in"]
+__all__ = ["ARE", "BARRED", "MOVED", "PASSABLE", "WAYS", "YOU", "is_denied", "read_place"]
+__all__ += ["ways_in"]
 
 YOU = r"(?:You|I|We)"
 _YOU = r"(?:[Yy]ou|I|[Ww]e)"
@@ -107,11 +108,12 @@ PASSABLE = re.compile(
 _RISES = re.compile(r"\b(?:go|goes|going|climbs?|climbing|heads?|heading)\b[\w ]*$")
 """Verbs before *up* and *down* of things that lead nowhere too: *the price goes up*."""
 _WAY_NOUN = re.compile(rf"\b(?:(?:{WAYS})s?|slopes?|shafts?|chutes?|ropes?|it|which|that|you)\b")
-_BARRED = re.compile(
+BARRED = re.compile(
     r"\b(?:no|nothing|not|never|can't|cannot|blocked|blocks|barred|bars|impossible|\w*unclimbable"
     r"|impassable|sealed|nailed|except|prevents?|boarded|rubble|locked|collapsed|once"
     r"|too \w+ (?:to|for)|might|would|could|if|wall)\b"
 )
+"""Words beside a direction in which nothing leads."""
 _DENYING = frozenset(("not", "never", "longer", "cannot", "t", "if", "would", "could", "should"))
 """Words without one of which :data:`_DENIED` is not found; *t* is that of *can't*."""
 _CLAUSE = re.compile(
@@ -277,7 +279,7 @@ def ways_in(sentence: str) -> Sequence[tuple[int, int]]:
     begin, ways = 0, []
     for cut in [*_CLAUSE.finditer(sentence), None]:
         end = cut.start() if cut else len(sentence)
-        if not _BARRED.search(sentence, begin, end):
+        if not BARRED.search(sentence, begin, end):
             ways += [
                 found.span(found.lastgroup or 0)
                 for found in _WAY.finditer(sentence, begin, end)

@@ -272,7 +272,8 @@ def _write_attributes(label: _Word, fields: _Fields, lines: list[_RecordLine]) -
         return
     way = fields.word(_LEADING)
     if way is not None:
-        there = fields.word(_LED_TO)
+        there = fields.word([k.text for k, _ in fields.pairs if kind_of_label(k.text) == PLACE])
+        there = fields.word(_LED_TO) or there
         label = _fixed("exits", way) if there is None else way
         lines.append(_RecordLine(label, [there or way]))
         return
