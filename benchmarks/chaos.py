@@ -31,7 +31,8 @@ from typing import Any
 
 from keep import MEASURED, measured, write_measured
 
-from gym_memory.baselines.rl.shared import checkpoints
+from gym_memory.baselines.rl.shared.learner import BEST, LAST, TRAINING
+from gym_memory.core.tensors import read_tensors
 from gym_memory.core.trajectory import read_trajectory
 from gym_memory.run import EpisodeResult
 from gym_memory.run.results import read_episodes
@@ -48,7 +49,7 @@ MEMORIES = ("none", "arigraph")
 POLICY = "random"
 WORKERS = 2
 PARTS = ("compare", "ray", "train")
-TRAINING = (
+TRAIN_OPTIONS = (
     "-e Fetch?level=easy&max_steps=20 --steps 5000 --games 3 --valid-games 2 --envs 3 "
     "--evaluate-every 150 --checkpoint-every 50 --set dim=8 --set hidden=8 --set vocabulary=512 "
     "--set batch=8 --set capacity=64 --set learn_start=40"
@@ -59,7 +60,7 @@ def command(out: Path, seeds: int, part: str = "compare") -> list[str]:
     """Return the command of the run, as a user would start it."""
     if part == "train":
         words = [sys.executable, "-P", "-m", "gym_memory", "train", "drrn", "--out", str(out)]
-        return words + TRAINING.split()
+        return words + TRAIN_OPTIONS.split()
     words = [
         sys.executable,
         "-P",
@@ -140,7 +141,7 @@ def disturb(part: str, out: Path, seeds: int, kills: int, chance: random.Random)
 
 def written(out: Path) -> int:
     """Return the time at which a row or a checkpoint was last written."""
-    files = [out / name for name in ("episodes.jsonl", checkpoints.TRAINING)]
+    files = [out / name for name in ("episodes.jsonl", TRAINING)]
     return max((file.stat().st_mtime_ns for file in files if file.exists()), default=0)
 
 
@@ -174,8 +175,8 @@ def steps(out: Path) -> dict[str, object]:
 def trained(out: Path) -> dict[str, object]:
     """Return all tensors of a training and its curve, without clocks."""
     found: dict[str, object] = {}
-    for file in (checkpoints.LAST, checkpoints.BEST, checkpoints.TRAINING):
-        tensors, record = checkpoints.read(out / file)
+    for file in (LAST, BEST, TRAINING):
+        tensors, record = read_tensors(out / file)
         found |= {f"{file} {name}": tensor.numpy().tobytes() for name, tensor in tensors.items()}
         found[f"{file} memories"] = record.get("slots")
         curve = record.get("curve", [])

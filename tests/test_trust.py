@@ -95,14 +95,14 @@ def enter_checkpoint(name: str, folder: Path) -> None:
     pytest.importorskip("safetensors")
     pytest.importorskip("torch")
     from gym_memory.baselines.base import learner_classes
-    from gym_memory.baselines.rl.shared import checkpoints
     from gym_memory.baselines.rl.shared.learner import load_player
+    from gym_memory.core.tensors import write_tensors
 
     for baseline, learner in learner_classes().items():
         fields = dataclasses.fields(learner.settings_class)
         texts = {field.name: name for field in fields if isinstance(field.default, str)}
         record = {"baseline": baseline, "settings": texts, "learnt": {"names": [name]}}
-        checkpoints.write(folder / "c.safetensors", {}, record)
+        write_tensors(folder / "c.safetensors", {}, record)
         with pytest.raises(GymMemoryError):
             load_player(folder / "c.safetensors", learner)
 

@@ -6,11 +6,12 @@ from pathlib import Path
 
 import numpy as np
 
-from gym_memory.baselines.rl.shared import checkpoints
+from gym_memory.baselines.rl.shared.learner import TRAINING
+from gym_memory.core.tensors import read_tensors
 
 
 def assert_same_training(first: Path, second: Path) -> None:
     """Assert that two folders have the same tensors for resuming a training."""
-    one, two = (checkpoints.read(path / checkpoints.TRAINING)[0] for path in (first, second))
+    one, two = (read_tensors(path / TRAINING)[0] for path in (first, second))
     assert one.keys() == two.keys()
     assert all(np.array_equal(one[name], two[name]) for name in one)

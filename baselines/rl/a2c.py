@@ -11,12 +11,13 @@ from gym_memory.baselines.rl.shared.bags import (
     BagEncoder,
     BagLearner,
     BagSettings,
+    Batch,
     ObservationBags,
     Scenes,
     scenes_of,
+    torch,
 )
 from gym_memory.baselines.rl.shared.learner import Experience, LearnedPolicy
-from gym_memory.baselines.rl.shared.replay import Batch, torch
 from gym_memory.baselines.rl.shared.rollouts import NEVER, LogitTable, Rollouts, cells
 from gym_memory.core.settings import Help
 
@@ -114,15 +115,14 @@ class A2cLearner(BagLearner):
         self.rollouts.clear()
         return {"updates": float(self.updates), **logged}
 
-    def progress(self) -> tuple[dict[str, Any], dict[str, Any]]:
+    def progress(self) -> dict[str, Any]:
         """Return also the rollouts under way."""
-        tensors, record = super().progress()
-        return tensors, record | self.rollouts.state(self.pack)
+        return super().progress() | self.rollouts.state(self.pack)
 
-    def load_progress(self, tensors: dict[str, Any], record: dict[str, Any]) -> None:
+    def load_progress(self, state: dict[str, Any]) -> None:
         """Replace them."""
-        super().load_progress(tensors, record)
-        self.rollouts.load_state(record, self.unpack)
+        super().load_progress(state)
+        self.rollouts.load_state(state, self.unpack)
 
 
 class A2c(LearnedPolicy):

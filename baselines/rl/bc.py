@@ -15,9 +15,8 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 
 from gym_memory.baselines.rl.drrn import DrrnLearner, DrrnSettings
-from gym_memory.baselines.rl.shared.bags import ObservationBags
+from gym_memory.baselines.rl.shared.bags import BagStore, Ints, ObservationBags, torch
 from gym_memory.baselines.rl.shared.learner import Experience, LearnedPolicy
-from gym_memory.baselines.rl.shared.replay import BagStore, Ints, torch
 from gym_memory.baselines.rl.shared.rollouts import cells
 from gym_memory.baselines.rl.shared.teachers import PlannerTeacher, RecordedTeacher, TeacherAdvice
 from gym_memory.baselines.rules.plan import Plan
@@ -191,17 +190,16 @@ class BcLearner(DrrnLearner):
 
     # ------------------------------------------------------------ checkpoints
 
-    def progress(self) -> tuple[dict[str, Any], dict[str, Any]]:
+    def progress(self) -> dict[str, Any]:
         """Return also the shown states."""
-        tensors, record = super().progress()
         shown = {"shown": self.shown_bags.state(), "labelled": self.labelled}
-        return tensors, {**record, **shown}
+        return super().progress() | shown
 
-    def load_progress(self, tensors: dict[str, Any], record: dict[str, Any]) -> None:
+    def load_progress(self, state: dict[str, Any]) -> None:
         """Replace them."""
-        super().load_progress(tensors, record)
-        self.shown_bags.load_state(record["shown"], self.bag_of)
-        self.labelled = [(np.array(obs), label) for obs, label in record["labelled"]]
+        super().load_progress(state)
+        self.shown_bags.load_state(state["shown"])
+        self.labelled = [(np.array(obs), label) for obs, label in state["labelled"]]
 
 
 class Bc(LearnedPolicy):

@@ -9,8 +9,9 @@ relations of the recalled facts without names (:mod:`gym_memory.baselines.rl.sha
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
-from typing import Annotated, Any
+from collections import deque
+from collections.abc import Iterable
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,23 +20,20 @@ from gym_memory.baselines.rl.shared.bags import (
     BagEncoder,
     BagLearner,
     BagSettings,
-    ObservationBags,
-    scenes_of,
-)
-from gym_memory.baselines.rl.shared.checkpoints import part, prefixed
-from gym_memory.baselines.rl.shared.learner import Experience, LearnedPolicy
-from gym_memory.baselines.rl.shared.replay import (
     BagStore,
     Batch,
     Ints,
-    NStep,
-    Replay,
-    StoredTransition,
+    ObservationBags,
+    scenes_of,
     torch,
 )
-from gym_memory.core.settings import Help, check_int
+from gym_memory.baselines.rl.shared.learner import Experience, LearnedPolicy
+from gym_memory.core.errors import InvalidArgumentError
+from gym_memory.core.settings import Help, check_int, check_share
 
-__all__ = ["Drrn", "DrrnLearner", "DrrnSettings"]
+__all__ = ["Drrn", "DrrnLearner", "DrrnSettings", "NStep", "Replay", "StoredTransition"]
+
+Floats = NDArray[np.float64]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -84,6 +82,140 @@ class QNetwork(torch.nn.Module):
         s, a = self.of_state(encoded.index_select(0, used)), self.of_action(encoded)
         mixed = s.index_select(0, where) + a.index_select(0, acts)
         return self.head(torch.relu(self.layer(torch.relu(mixed)))).squeeze(1)
+
+
+# ------------------------------------------------------------ replay
+
+
+class StoredTransition(NamedTuple):
+    """A transition over up to n steps; at the end ``next_obs`` is None and ``discount`` 0.
+
+    An observation is the numbers of its bags: that of the situation, then that of each action.
+    """
+
+    obs: Ints
+    action: int
+    reward: float
+    next_obs: Ints | None
+    discount: float
+
+
+class NStep:
+    """A queue that turns the steps of one episode into n-step transitions."""
+
+    def __init__(self, n: int, gamma: float, steps: Iterable[tuple[Ints, int, float]] = ()):
+        self.n, self.gamma = n, gamma
+        self.steps = deque(steps)
+        """Steps not yet given out, oldest first: observation, action, reward."""
+
+    def add(
+        self,
+        obs: Ints,
+        action: int,
+        reward: float,
+        next_obs: Ints | None,
+        *,
+        terminated: bool = False,
+        truncated: bool = False,
+    ) -> list[StoredTransition]:
+        """Add a step; return the transitions that it completes, oldest first."""
+        if terminated or not truncated:
+            self.steps.append((obs, action, reward))
+        else:
+            next_obs = obs  # nothing is known of what a cut episode would have come to
+        over = terminated or truncated
+        complete = len(self.steps) if over else max(len(self.steps) - self.n + 1, 0)
+        later = None if terminated else next_obs
+        return [self._oldest(later, end=terminated) for _ in range(complete)]
+
+    def _oldest(self, next_obs: Ints | None, *, end: bool) -> StoredTransition:
+        total, discount = 0.0, 1.0
+        for _, _, reward in self.steps:
+            total += discount * reward
+            discount *= self.gamma
+        obs, action, _ = self.steps.popleft()
+        return StoredTransition(obs, action, total, next_obs, 0.0 if end else discount)
+
+
+class Sample(NamedTuple):
+    """Transitions drawn, with their places and importance weights, of shape (batch,)."""
+
+    places: Ints
+    weights: Floats
+    transitions: list[StoredTransition]
+
+
+class Replay:
+    """A ring of transitions, drawn in proportion to ``priority ** alpha`` (Schaul et al. 2016).
+
+    A new transition gets the largest priority so far, so that each is drawn soon. A draw takes the
+    running sum of all: with numpy no slower than a sum tree at the sizes of our trainings.
+
+    Args:
+        capacity: Transitions kept, >= 1.
+        alpha: 0 draws evenly, 1 in full proportion.
+        epsilon: Added to every priority, so that none is zero.
+    """
+
+    def __init__(self, capacity: int, alpha: float = 0.6, epsilon: float = 1e-3):
+        self.capacity = check_int("capacity", capacity, 1)
+        self.alpha, self.epsilon = check_share("alpha", alpha), epsilon
+        self.transitions: list[StoredTransition] = []
+        self._shares = np.zeros(capacity)
+        self._next = 0
+        self._largest = 1.0
+
+    def __len__(self) -> int:
+        return len(self.transitions)
+
+    def add(self, stored: StoredTransition) -> None:
+        """Put a transition in the place of the oldest."""
+        place = self._next
+        self.transitions[place : place + 1] = [stored]
+        self._shares[place] = self._largest**self.alpha
+        self._next = (place + 1) % self.capacity
+
+    def draw(self, batch: int, beta: float, rng: np.random.Generator) -> Sample:
+        """Draw transitions, one from each of ``batch`` equal shares of the priorities' sum.
+
+        ``beta`` in [0, 1] corrects the uneven draw by importance sampling.
+        """
+        if not self.transitions:
+            raise InvalidArgumentError("expected a replay with transitions, got an empty one")
+        sums = np.cumsum(self._shares[: len(self)])
+        at = (np.arange(batch) + rng.random(batch)) / batch * sums[-1]
+        places = np.minimum(np.searchsorted(sums, at, "right"), len(self) - 1)
+        weights = (len(self) * self._shares[places] / sums[-1]) ** -beta
+        drawn = [self.transitions[place] for place in places.tolist()]
+        return Sample(places, weights / weights.max(), drawn)
+
+    def update(self, places: Ints, errors: Floats) -> None:
+        """Set the priorities of drawn transitions to their absolute errors."""
+        priorities = np.abs(errors) + self.epsilon
+        self._largest = max(self._largest, float(priorities.max()))
+        self._shares[places] = priorities**self.alpha
+
+    def probabilities(self) -> Floats:
+        """Return the chance of each stored transition to be drawn, by place, shape (size,)."""
+        return self._shares[: len(self)] / self._shares.sum()
+
+    def state(self) -> dict[str, Any]:
+        """Return values as of JSON, observations as they are."""
+        shares = self._shares[: len(self)].tolist()
+        numbers = {"next": self._next, "largest": self._largest}
+        return {"transitions": self.transitions, "shares": shares, **numbers}
+
+    def load_state(self, record: dict[str, Any]) -> None:
+        """Replace everything by what :meth:`state` returned."""
+        self.transitions = [
+            StoredTransition(np.array(obs), action, reward, later and np.array(later), discount)
+            for obs, action, reward, later, discount in record["transitions"]
+        ]
+        self._next, self._largest = record["next"], record["largest"]
+        self._shares[: len(self)] = record["shares"]
+
+
+# ------------------------------------------------------------ the learner
 
 
 class DrrnLearner(BagLearner):
@@ -139,26 +271,16 @@ class DrrnLearner(BagLearner):
         s, e = self.settings, experience
         self.steps += 1
         queue = self.slots.setdefault(slot, NStep(s.n_steps, s.gamma))
-        for stored in queue.add(
-            self.bags.add(e.seen.bags),
-            e.action,
-            e.reward,
-            self.bags.add(e.next_seen.bags) if not (e.terminated or e.truncated) else None,
-            terminated=e.terminated,
-            truncated=e.truncated,
-        ):
-            self.replay.add(stored)
+        obs, over = self.bags.add(e.seen.bags), e.terminated or e.truncated
+        later = None if over else self.bags.add(e.next_seen.bags)
+        ends = {"terminated": e.terminated, "truncated": e.truncated}
+        for complete in queue.add(obs, e.action, e.reward, later, **ends):
+            self.replay.add(complete)
         if self.steps % self.replay.capacity == 0:
-            self.bags.keep(self._stored_observations())  # the replay has overwritten the others
-
-    def _stored_observations(self) -> Iterator[Ints]:
-        for stored in self.replay.transitions:
-            yield stored.obs
-            if stored.next_obs is not None:
-                yield stored.next_obs
-        for queue in self.slots.values():
-            for obs, _, _ in queue.steps:
-                yield obs
+            # The replay has overwritten the others.
+            stored = [obs for t in self.replay.transitions for obs in (t.obs, t.next_obs)]
+            queued = [obs for queue in self.slots.values() for obs, _, _ in queue.steps]
+            self.bags.keep([obs for obs in stored + queued if obs is not None])
 
     def learn(self) -> dict[str, float]:
         """Make one update for every ``update_every`` steps since the start."""
@@ -220,27 +342,24 @@ class DrrnLearner(BagLearner):
 
     # ------------------------------------------------------------ checkpoints
 
-    def progress(self) -> tuple[dict[str, Any], dict[str, Any]]:
+    def progress(self) -> dict[str, Any]:
         """Return also target network and replay."""
-        tensors, record = super().progress()
-        return tensors | prefixed("target", self.target.state_dict()), {
-            **record,
+        return super().progress() | {
+            "target": self.target.state_dict(),
             "bags": self.bags.state(),
             "replay": self.replay.state(),
-            "slots": {str(slot): list(queue.steps) for slot, queue in self.slots.items()},
+            "slots": {slot: list(queue.steps) for slot, queue in self.slots.items()},
         }
 
-    def load_progress(self, tensors: dict[str, Any], record: dict[str, Any]) -> None:
+    def load_progress(self, state: dict[str, Any]) -> None:
         """Replace them."""
-        super().load_progress(tensors, record)
-        self.target.load_state_dict(part(tensors, "target"))
-        self.bags.load_state(record["bags"], self.bag_of)
-        self.replay.load_state(record["replay"])
-        s = self.settings
-        self.slots = {
-            int(slot): NStep(s.n_steps, s.gamma, [(np.array(obs), *rest) for obs, *rest in steps])
-            for slot, steps in record["slots"].items()
-        }
+        super().load_progress(state)
+        self.target.load_state_dict(state["target"])
+        self.bags.load_state(state["bags"])
+        self.replay.load_state(state["replay"])
+        for slot, steps in state["slots"].items():
+            queue = [(np.array(obs), *rest) for obs, *rest in steps]
+            self.slots[int(slot)] = NStep(self.settings.n_steps, self.settings.gamma, queue)
 
 
 class Drrn(LearnedPolicy):

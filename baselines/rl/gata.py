@@ -8,14 +8,13 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 
 from gym_memory.baselines.rl.drrn import DrrnLearner, DrrnSettings
-from gym_memory.baselines.rl.shared.bags import BagEncoder, ObservationBags
+from gym_memory.baselines.rl.shared.bags import BagEncoder, Batch, Ints, ObservationBags, torch
 from gym_memory.baselines.rl.shared.features import (
     ATTRIBUTES,
     RecalledScene,
     parse_action,
 )
 from gym_memory.baselines.rl.shared.learner import LearnedPolicy
-from gym_memory.baselines.rl.shared.replay import Batch, Ints, torch
 from gym_memory.core.records import Observation
 from gym_memory.core.settings import Help
 from gym_memory.core.text import compounds, stem
@@ -264,10 +263,6 @@ class GataLearner(DrrnLearner):
     def marks_of(self, name: str) -> list[str]:
         """Return further features of a node; a subclass may have some."""
         return []
-
-    def bag_of(self, packed: list[Any]) -> GraphBag:
-        """Return a graph from its JSON-able values."""
-        return GraphBag(*map(tuple, packed))
 
 
 def _said(word: str) -> str:

@@ -19,12 +19,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gym_memory.baselines.base import Policy
-from gym_memory.baselines.rl.shared import checkpoints
 from gym_memory.baselines.rl.shared.features import Lexicon, describe
+from gym_memory.baselines.rl.shared.learner import locate
 from gym_memory.core.errors import CheckpointError, InvalidArgumentError
 from gym_memory.core.optional import require
 from gym_memory.core.records import Observation
 from gym_memory.core.settings import Help, check_int, check_share, checked
+from gym_memory.core.tensors import read_tensors, write_tensors
 
 if TYPE_CHECKING:
     import torch
@@ -243,7 +244,7 @@ def save(path: str | Path, model: Any, **more: Any) -> None:
         "sizes": env.get_attr("sizes")[0],
         "names": env.get_attr("names")[0],
     }
-    checkpoints.write(Path(path), network.state_dict(), record)
+    write_tensors(Path(path), network.state_dict(), record)
 
 
 def action_logits(
@@ -289,25 +290,25 @@ class Sb3(Policy):
             raise InvalidArgumentError(
                 "expected sb3?checkpoint=FOLDER: make one with 'gym-memory train sb3', or shipped"
             )
-        tensors, record = checkpoints.read(checkpoints.locate(checkpoint, _NAME))
+        weights, record = read_tensors(locate(checkpoint, _NAME))
         if record.get("baseline") != _NAME:
             raise CheckpointError(
                 f"expected a checkpoint of 'sb3' at {checkpoint!r}, "
                 f"got one of {record.get('baseline')!r}"
             )
         try:
-            self._load(tensors, record)
+            self._load(weights, record)
         except (KeyError, RuntimeError, TypeError, ValueError) as error:
             raise CheckpointError(
                 f"expected a checkpoint of this version of 'sb3' at {checkpoint!r}: {error!r}"
             ) from error
 
-    def _load(self, tensors: dict[str, Any], record: dict[str, Any]) -> None:
+    def _load(self, weights: dict[str, Any], record: dict[str, Any]) -> None:
         self._sizes, self._lexicon = record["sizes"], lexicon_of(record["names"])
         # The weights are replaced at once: they should not use up the global chance.
         with torch.random.fork_rng(devices=[]):
             self._network = ActionLogits(_space(1, **self._sizes), **record["network"])
-        self._network.load_state_dict(tensors)
+        self._network.load_state_dict(weights)
 
     def reset(self, info: dict[str, Any], seed: int | None = None) -> None:
         """Forget tried actions; seed the sampling."""

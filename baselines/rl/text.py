@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gym_memory.baselines.rl.shared.adam import Adam
-from gym_memory.baselines.rl.shared.bags import Discount
+from gym_memory.baselines.rl.shared.bags import Discount, torch
 from gym_memory.baselines.rl.shared.learner import (
     Checkpoint,
     Device,
@@ -27,7 +27,6 @@ from gym_memory.baselines.rl.shared.learner import (
     LearnedPolicy,
     Learner,
 )
-from gym_memory.baselines.rl.shared.replay import torch
 from gym_memory.baselines.rl.shared.rollouts import NEVER, LogitTable, Rollouts, cells
 from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.records import Observation
@@ -539,24 +538,23 @@ class TextLearner(Learner):
         """Replace it."""
         self.network.load_state_dict(tensors)
 
-    def progress(self) -> tuple[dict[str, Any], dict[str, Any]]:
+    def progress(self) -> dict[str, Any]:
         """Return also words, labelled states and rollouts."""
-        tensors, record = super().progress()
-        record |= {
+        own = {
             "texts": self.texts.state(),
             "shown": [self.pack(seen) for seen in self.shown],
             "losses": self.losses,
             "cloned": self.cloned,
         }
-        return tensors, record | self.rollouts.state(self.pack)
+        return super().progress() | own | self.rollouts.state(self.pack)
 
-    def load_progress(self, tensors: dict[str, Any], record: dict[str, Any]) -> None:
+    def load_progress(self, state: dict[str, Any]) -> None:
         """Replace them."""
-        super().load_progress(tensors, record)
-        self.texts.load_state(record["texts"])
-        self.shown = [self.unpack(packed) for packed in record["shown"]]
-        self.losses, self.cloned = record["losses"], record["cloned"]
-        self.rollouts.load_state(record, self.unpack)
+        super().load_progress(state)
+        self.texts.load_state(state["texts"])
+        self.shown = [self.unpack(packed) for packed in state["shown"]]
+        self.losses, self.cloned = state["losses"], state["cloned"]
+        self.rollouts.load_state(state, self.unpack)
 
 
 class Text(LearnedPolicy):

@@ -13,7 +13,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from gym_memory.baselines.rl.shared import checkpoints
+from gym_memory.baselines.rl.shared.learner import BEST, SHIPPED
+from gym_memory.core.tensors import read_tensors, write_tensors
 
 OUT = Path("results/trained")
 ENV = "Cooking?gata_actions=true&level=rl-4"
@@ -31,16 +32,16 @@ def train(name: str) -> Path:
     """Train a player; return its file."""
     words = ["gym-memory", "train", name, "-e", ENV, "-m", "arigraph", "--out", str(OUT / name)]
     subprocess.run([*words, *COMMANDS[name].split(), "--stop-at", "1.0"], check=True)
-    return OUT / name / checkpoints.BEST
+    return OUT / name / BEST
 
 
 def main() -> None:
     """Train, then ship."""
     os.environ["OMP_NUM_THREADS"] = "1"
     for name in sys.argv[1:] or COMMANDS:
-        tensors, record = checkpoints.read(train(name))
+        tensors, record = read_tensors(train(name))
         halves = {key: tensor.half() for key, tensor in tensors.items()}
-        checkpoints.write(checkpoints.SHIPPED / f"{name}.safetensors", halves, record)
+        write_tensors(SHIPPED / f"{name}.safetensors", halves, record)
 
 
 if __name__ == "__main__":

@@ -177,19 +177,19 @@ def recorded_steps(folder: Path) -> list[Any]:
 def write_checkpoint(folder: Path, ack: Ack) -> None:
     import torch
 
-    from gym_memory.baselines.rl.shared import checkpoints
+    from gym_memory.core.tensors import write_tensors
 
     for n in range(3):
         tensors = {"weight": torch.full((200, 20), float(n))}
-        checkpoints.write(folder / "last.safetensors", tensors, {"n": n})
+        write_tensors(folder / "last.safetensors", tensors, {"n": n})
         ack(n)
 
 
 def written_checkpoint(folder: Path) -> list[Any]:
-    from gym_memory.baselines.rl.shared import checkpoints
+    from gym_memory.core.tensors import read_tensors
 
     path = folder / "last.safetensors"
-    return list(range(checkpoints.read(path)[1]["n"] + 1)) if path.exists() else []
+    return list(range(read_tensors(path)[1]["n"] + 1)) if path.exists() else []
 
 
 def back_up(folder: Path, ack: Ack) -> None:

@@ -344,16 +344,15 @@ class LmLearner(Learner):
             for name, parameter in self.weights()[0].items():
                 parameter.copy_(tensors[name])
 
-    def progress(self) -> tuple[dict[str, Any], dict[str, Any]]:
+    def progress(self) -> dict[str, Any]:
         """Return also the labelled states."""
-        tensors, record = super().progress()
-        return tensors, record | {"shown": self.shown, "read": self._read}
+        return super().progress() | {"shown": self.shown, "read": self._read}
 
-    def load_progress(self, tensors: dict[str, Any], record: dict[str, Any]) -> None:
+    def load_progress(self, state: dict[str, Any]) -> None:
         """Replace them."""
-        super().load_progress(tensors, record)
-        self.shown = [(prompt, answer) for prompt, answer in record["shown"]]
-        self._read = record["read"]
+        super().load_progress(state)
+        self.shown = [(prompt, answer) for prompt, answer in state["shown"]]
+        self._read = state["read"]
 
 
 class Lm(LearnedPolicy):

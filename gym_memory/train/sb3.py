@@ -26,14 +26,14 @@ from gym_memory.baselines.rl.sb3 import (
     pointed,
     save,
 )
-from gym_memory.baselines.rl.shared import checkpoints
-from gym_memory.baselines.rl.shared.learner import check_device
+from gym_memory.baselines.rl.shared.learner import LAST, TRAINING, check_device, load_moments
 from gym_memory.baselines.rl.shared.training import Deal, LocalEnvs, MakeEnv, Trainer, TrainSettings
 from gym_memory.core.errors import BackendError, InvalidArgumentError
 from gym_memory.core.optional import require
 from gym_memory.core.process import child_environment
 from gym_memory.core.records import Observation, value_of
 from gym_memory.core.settings import Help, Settings
+from gym_memory.core.tensors import flattened, nested, write_tensors
 from gym_memory.wrappers import IndexActions
 
 if TYPE_CHECKING:
@@ -265,25 +265,23 @@ class Sb3Trainer(Trainer):
         save(self.folder / file, self.learner.model, **self._identity, measured=row)
 
     def _save(self) -> None:
-        self._save_player(checkpoints.LAST, self.curve[-1] if self.curve else None)
+        self._save_player(LAST, self.curve[-1] if self.curve else None)
         policy = self.learner.model.policy
         record = {
             "names": self.learner.model.get_env().get_attr("names")[0],
             **self._counts(),
             "updates": self.learner.model._n_updates,
         }
-        parts = {
-            **checkpoints.prefixed("weights", policy.state_dict()),
-            **checkpoints.moments(policy.optimizer),
-        }
-        checkpoints.write(self.folder / checkpoints.TRAINING, parts, record)
+        state = {"weights": policy.state_dict(), "adam": policy.optimizer.state_dict()["state"]}
+        write_tensors(self.folder / TRAINING, flattened(state), record)
 
-    def _load(self, tensors: dict[str, Any], record: dict[str, Any]) -> None:
+    def _load(self, found: dict[str, Any], record: dict[str, Any]) -> None:
+        state = nested(found)
         self._load_counts(record)
         self._build(record["names"])
         model = self.learner.model
-        model.policy.load_state_dict(checkpoints.part(tensors, "weights"))
-        checkpoints.load_moments(model.policy.optimizer, tensors)
+        model.policy.load_state_dict(state["weights"])
+        load_moments(model.policy.optimizer, state["adam"])
         model.num_timesteps, model._n_updates = self.steps, record["updates"]
 
 

@@ -11,7 +11,7 @@ from trained import assert_same_training
 
 from gym_memory.baselines.base import make_policy
 from gym_memory.baselines.rl.bc import BcLearner, BcSettings
-from gym_memory.baselines.rl.shared import checkpoints
+from gym_memory.baselines.rl.shared.learner import LAST
 from gym_memory.baselines.rl.shared.teachers import PlannerTeacher, RecordedTeacher, TeacherAdvice
 from gym_memory.baselines.rl.shared.training import Trainer, TrainSettings
 from gym_memory.baselines.scripted import Walkthrough
@@ -65,7 +65,7 @@ def test_what_was_recorded_is_cloned_and_played(recorded: Path, tmp_path: Path) 
     # In two of eight steps nothing tells one unexplored way from the next.
     assert trainer.curve[-1]["agreed"] >= 0.6
     # Off the recorded course it was taught nothing, so the food is found but may not be placed.
-    policy = make_policy(f"bc?checkpoint={tmp_path / 'run' / checkpoints.LAST}")
+    policy = make_policy(f"bc?checkpoint={tmp_path / 'run' / LAST}")
     assert rollout(make_env("train"), policy, seed=0).score >= 1
 
 

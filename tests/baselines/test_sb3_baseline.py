@@ -31,7 +31,7 @@ from gym_memory.baselines.rl.sb3 import (  # noqa: E402
     pointed,
     save,
 )
-from gym_memory.baselines.rl.shared import checkpoints  # noqa: E402
+from gym_memory.core.tensors import write_tensors  # noqa: E402
 
 ACTIONS = 24
 SIZES = {"rows": 512, "state": 32, "action": 24}
@@ -189,9 +189,9 @@ def test_mistakes_are_named(tmp_path: Path) -> None:
     with pytest.raises(InvalidArgumentError, match="checkpoint"):
         Sb3()
     other = tmp_path / "other.safetensors"
-    checkpoints.write(other, {"x": torch.zeros(1)}, {"baseline": "drrn"})
+    write_tensors(other, {"x": torch.zeros(1)}, {"baseline": "drrn"})
     with pytest.raises(CheckpointError, match="'drrn'"):
         Sb3(str(other))
-    checkpoints.write(other, {"x": torch.zeros(1)}, {"baseline": "sb3", "names": []})
+    write_tensors(other, {"x": torch.zeros(1)}, {"baseline": "sb3", "names": []})
     with pytest.raises(CheckpointError, match="this version"):
         Sb3(str(other))

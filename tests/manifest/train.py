@@ -77,8 +77,9 @@ def machine() -> str:
 def train(name: str) -> dict[str, str]:
     """Train a learner in the fake house; return a hash of its weights."""
     require("torch", "rl", "the RL baselines")
-    from gym_memory.baselines.rl.shared import checkpoints
+    from gym_memory.baselines.rl.shared.learner import LAST
     from gym_memory.baselines.rl.shared.training import Trainer, TrainSettings
+    from gym_memory.core.tensors import read_tensors
 
     def house(split: str) -> Any:
         env = MemoryObservation(FakeHouse(split=split, max_steps=25))
@@ -90,6 +91,6 @@ def train(name: str) -> dict[str, str]:
         trainer = Trainer(LEARNERS[name](), house, how, Path(folder), {})
         trainer.run()
         trainer.close()
-        tensors, _ = checkpoints.read(Path(folder) / checkpoints.LAST)
+        tensors, _ = read_tensors(Path(folder) / LAST)
     weights = [[key, tensors[key].tolist()] for key in sorted(tensors)]
     return {"weights": hashed(weights), "machine": machine()}

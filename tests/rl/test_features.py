@@ -95,14 +95,14 @@ def test_scene_says_where_things_are_as_agent_sees_it() -> None:
 
 def test_signposts_lead_to_the_nearest() -> None:
     scene = RecalledScene(facts(KITCHEN))
-    assert scene.way("north") == "hall"
+    assert scene.ways("kitchen")["north"] == "hall"
     assert scene.unexplored("kitchen") == ["west"]
     signs = scene.signposts()
     assert list(signs) == ["north"]
     assert {"<requires", "name:potato", "unexplored"} <= set(signs["north"])
     # The way back is known although the recall gives only one direction.
     there = RecalledScene(facts(KITCHEN.replace("you | is in | kitchen", "you | is in | shed")))
-    assert there.way("south") == "hall"
+    assert there.ways("shed")["south"] == "hall"
     assert "used for:frying" in there.signposts()["south"]
 
 

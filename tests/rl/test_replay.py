@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gym_memory.baselines.rl.shared.replay import NStep, Replay, StoredTransition
+from gym_memory.baselines.rl.drrn import NStep, Replay, StoredTransition
 from gym_memory.core.errors import InvalidArgumentError
 
 pytestmark = pytest.mark.slow

@@ -13,17 +13,17 @@ from gym_memory.run import rollout
 from gym_memory.wrappers.make import make_env
 
 pytest.importorskip("torch", reason="needs the extra rl")
-checkpoints = pytest.importorskip("gym_memory.baselines.rl.shared.checkpoints")
+SHIPPED = pytest.importorskip("gym_memory.baselines.rl.shared.learner").SHIPPED
 
 pytestmark = pytest.mark.slow
 
 TABLE = Path(__file__).parents[2] / "benchmarks" / "agents" / "beside.json"
-NAMES = sorted(path.stem for path in checkpoints.SHIPPED.glob("*.safetensors"))
+NAMES = sorted(path.stem for path in SHIPPED.glob("*.safetensors"))
 
 
 def test_what_ships_is_small_and_known() -> None:
     assert NAMES == ["drrn", "gata", "ltl-gata", "sb3", "text"]
-    assert sum(path.stat().st_size for path in checkpoints.SHIPPED.iterdir()) < 5_000_000
+    assert sum(path.stat().st_size for path in SHIPPED.iterdir()) < 5_000_000
     with pytest.raises(UnknownNameError, match="gata"):
         make_policy("a2c?checkpoint=shipped")
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gym_memory.baselines.rl.shared.bags import BagStore, Batch
 from gym_memory.baselines.rl.shared.features import FeatureRows
-from gym_memory.baselines.rl.shared.replay import BagStore, Batch
 from gym_memory.core.errors import InvalidArgumentError
 
 pytestmark = pytest.mark.slow
@@ -49,7 +49,7 @@ def test_equal_bags_share_a_number_and_come_back(items: list[tuple[int, ...]]) -
     spans = zip(batch.offsets, ends, strict=True)
     assert [tuple(batch.values[start:end].tolist()) for start, end in spans] == items
     twin = BagStore()
-    twin.load_state(json.loads(json.dumps(store.state())), tuple)
+    twin.load_state(json.loads(json.dumps(store.state())))
     assert twin.add(items).tolist() == numbers.tolist()
     assert twin.add([(-1,)]) == store.add([(-1,)])
 

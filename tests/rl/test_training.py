@@ -19,9 +19,10 @@ import pytest
 from gym_memory.baselines.base import make_policy
 from gym_memory.baselines.rl.bc import BcLearner, BcSettings
 from gym_memory.baselines.rl.drrn import Drrn, DrrnLearner, DrrnSettings
-from gym_memory.baselines.rl.shared import checkpoints
+from gym_memory.baselines.rl.shared.learner import BEST, LAST, TRAINING
 from gym_memory.baselines.rl.shared.training import LocalEnvs, Trainer, TrainSettings, evaluate
 from gym_memory.core.errors import CheckpointError, InvalidArgumentError
+from gym_memory.core.tensors import read_tensors, write_tensors
 from gym_memory.run import rollout
 from gym_memory.testing.fake_env import FakeHouse
 from gym_memory.wrappers import MemoryObservation
@@ -62,7 +63,7 @@ def trainer(
 
 
 def weights(folder: Path) -> dict[str, Any]:
-    tensors, _ = checkpoints.read(folder / checkpoints.LAST)
+    tensors, _ = read_tensors(folder / LAST)
     return {name: tensor.numpy() for name, tensor in tensors.items()}
 
 
@@ -115,22 +116,22 @@ def test_another_run_is_refused_a_longer_one_goes_on(tmp_path: Path) -> None:
 
 def test_damaged_and_foreign_checkpoints_say_so(tmp_path: Path) -> None:
     trainer(tmp_path, steps=60).run()
-    best = tmp_path / checkpoints.BEST
+    best = tmp_path / BEST
     whole = best.read_bytes()
     for torn in (b"", whole[:50], whole[:-7], b"\x80\x04pickle" + whole):
         best.write_bytes(torn)
         with pytest.raises(CheckpointError, match=r"expected a checkpoint at .*best\.safetensors"):
             Drrn(str(tmp_path))
-    tensors, record = checkpoints.read(tmp_path / checkpoints.LAST)
-    checkpoints.write(best, tensors, {**record, "baseline": "gata"})
+    tensors, record = read_tensors(tmp_path / LAST)
+    write_tensors(best, tensors, {**record, "baseline": "gata"})
     with pytest.raises(CheckpointError, match="got one of 'gata'"):
         Drrn(str(tmp_path))
-    checkpoints.write(best, {"a": tensors["head.bias"]}, record)
+    write_tensors(best, {"a": tensors["head.bias"]}, record)
     with pytest.raises(CheckpointError, match="this version"):
         Drrn(str(tmp_path))
     with pytest.raises(CheckpointError, match="expected a player, got the state of a training"):
-        Drrn(str(tmp_path / checkpoints.TRAINING))
-    training = tmp_path / checkpoints.TRAINING
+        Drrn(str(tmp_path / TRAINING))
+    training = tmp_path / TRAINING
     training.write_bytes(training.read_bytes()[:-100])
     with pytest.raises(CheckpointError, match=r"training\.safetensors"):
         trainer(tmp_path, steps=120).run()
@@ -145,7 +146,7 @@ def test_every_flipped_bit_of_a_checkpoint_is_noticed(tmp_path: Path) -> None:
 
     path, chance = tmp_path / "c.safetensors", random.Random(0)
     tensors = {"a": torch.arange(60.0).reshape(6, 10), "b": torch.tensor(True)}
-    checkpoints.write(path, tensors, {"baseline": "drrn", "step": 7})
+    write_tensors(path, tensors, {"baseline": "drrn", "step": 7})
     whole = path.read_bytes()
     refused = 0
     for bit in chance.sample(range(8 * len(whole)), 400):
@@ -153,7 +154,7 @@ def test_every_flipped_bit_of_a_checkpoint_is_noticed(tmp_path: Path) -> None:
         damaged[bit // 8] ^= 1 << bit % 8
         path.write_bytes(damaged)
         try:
-            found, record = checkpoints.read(path)
+            found, record = read_tensors(path)
         except CheckpointError:
             refused += 1
         else:  # a bit of the digest's name
@@ -252,7 +253,7 @@ def test_ctrl_c_leaves_run_that_the_same_command_resumes(tmp_path: Path) -> None
             running.wait(0.2)
     running.send_signal(signal.SIGINT)
     assert running.wait(600) == 130
-    _, record = checkpoints.read(tmp_path / checkpoints.TRAINING)
+    _, record = read_tensors(tmp_path / TRAINING)
     steps = record["steps"]
     assert steps >= 100
     done = subprocess.run(

@@ -204,9 +204,10 @@ def test_what_does_not_go_with_a_cluster(tmp_path):
 def test_training_in_actors_is_that_of_one_process(cluster, tmp_path):
     """The same weights, memories and curve, though an actor dies in the middle of episodes."""
     from gym_memory.baselines.rl.drrn import DrrnLearner, DrrnSettings
-    from gym_memory.baselines.rl.shared import checkpoints
+    from gym_memory.baselines.rl.shared.learner import TRAINING
     from gym_memory.baselines.rl.shared.training import Trainer, TrainSettings
     from gym_memory.cli.train import Arena
+    from gym_memory.core.tensors import read_tensors
     from gym_memory.train.collect import RayEnvs
 
     arena = Arena("FakeHouse?max_steps=7", "clin?lifetime=forever", 500, "valid", 25)
@@ -223,7 +224,7 @@ def test_training_in_actors_is_that_of_one_process(cluster, tmp_path):
         trainer = Trainer(learner, arena.make, how, folder, {}, listener, envs)
         curve = [{**row, "cpu_seconds": 0} for row in trainer.run()]
         trainer.close()
-        tensors, record = checkpoints.read(folder / checkpoints.TRAINING)
+        tensors, record = read_tensors(folder / TRAINING)
         return {key: tensor.tolist() for key, tensor in tensors.items()}, record["slots"], curve
 
     here = train("here", None)

@@ -16,11 +16,11 @@ from tiny_llama import save_tiny_llama
 from trained import assert_same_training
 
 from gym_memory.baselines.base import make_policy
-from gym_memory.baselines.rl.shared import checkpoints
-from gym_memory.baselines.rl.shared.learner import Experience
+from gym_memory.baselines.rl.shared.learner import BEST, Experience
 from gym_memory.baselines.rl.shared.training import Trainer, TrainSettings
 from gym_memory.core.errors import InvalidArgumentError, UnknownNameError
 from gym_memory.core.names import Spec
+from gym_memory.core.tensors import read_tensors
 from gym_memory.llm import make_model
 from gym_memory.run import rollout
 from gym_memory.testing.fake_env import FakeHouse
@@ -234,7 +234,7 @@ def test_resumed_run_is_unbroken_one_and_its_player_plays(tiny: LmSettings, tmp_
     trainer(tmp_path / "half", dagger, 40).run()
     assert_same_training(tmp_path / "whole", tmp_path / "half")
     assert curve[-1]["updates"] == 18
-    tensors, _ = checkpoints.read(tmp_path / "half" / checkpoints.BEST)
+    tensors, _ = read_tensors(tmp_path / "half" / BEST)
     assert all(".lora_" in name for name in tensors)
     result = rollout(house("test"), make_policy(f"lm?checkpoint={tmp_path / 'half'}"), 0)
     assert result.steps > 0

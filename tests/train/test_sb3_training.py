@@ -26,8 +26,9 @@ from stable_baselines3.common.monitor import Monitor  # noqa: E402
 
 from gym_memory.baselines.base import POLICIES  # noqa: E402
 from gym_memory.baselines.rl.sb3 import Sb3  # noqa: E402
-from gym_memory.baselines.rl.shared.checkpoints import TRAINING, read  # noqa: E402
+from gym_memory.baselines.rl.shared.learner import TRAINING  # noqa: E402
 from gym_memory.baselines.rl.shared.training import TrainSettings  # noqa: E402
+from gym_memory.core.tensors import read_tensors  # noqa: E402
 from gym_memory.train.sb3 import Sb3Learner, Sb3Settings, Sb3Trainer  # noqa: E402
 
 SMALL = {"n_steps": 8, "batch_size": 8, "n_epochs": 1, "dim": 8, "hidden": 8, "max_actions": 24}
@@ -81,7 +82,7 @@ def test_processes_learn_the_same_and_one_that_ends_loses_little(tmp_path: Path)
         with pytest.raises(BackendError, match="run the same command again"):
             run.run()
     trainer(tmp_path / "one", 16).run()
-    kept, other = (read(tmp_path / name / TRAINING)[0] for name in ("processes", "one"))
+    kept, other = (read_tensors(tmp_path / name / TRAINING)[0] for name in ("processes", "one"))
     weights = [name for name in other if name.startswith("weights.")]
     assert all(torch.equal(kept[name], other[name]) for name in weights)
     assert trainer(tmp_path / "processes", 64).run()[-1]["steps"] == 64

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from gym_memory.baselines.rl.shared.replay import torch
 from gym_memory.core.optional import require
+
+if TYPE_CHECKING:
+    import torch
+else:
+    torch = require("torch", "rl", "the RL baselines")
 
 __all__ = ["Adam"]
 

@@ -1,21 +1,31 @@
-"""Parts of learners that see bags of features: encoders, settings, network, optimizer."""
+"""Parts of learners that see bags of features: settings, encoder, store, network, optimizer."""
 
 from __future__ import annotations
 
 import dataclasses
-from typing import Annotated, Any, Literal, NamedTuple
+import itertools
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gym_memory.baselines.rl.shared.adam import Adam
 from gym_memory.baselines.rl.shared.features import FeatureRows, Lexicon, describe
 from gym_memory.baselines.rl.shared.learner import Learner
-from gym_memory.baselines.rl.shared.replay import Batch, Ints, torch
+from gym_memory.core.optional import require
 from gym_memory.core.records import Observation
 from gym_memory.core.settings import Help, Settings
 
-__all__ = ["BagEncoder", "BagLearner", "BagSettings", "Discount", "ObservationBags", "Rate"]
-__all__ += ["Scenes", "scenes_of"]
+if TYPE_CHECKING:
+    import torch
+else:
+    torch = require("torch", "rl", "the RL baselines")
+
+__all__ = ["BagEncoder", "BagLearner", "BagSettings", "BagStore", "Batch", "Discount", "Ints"]
+__all__ += ["ObservationBags", "Rate", "Scenes", "scenes_of", "torch", "tuples"]
+
+Ints = NDArray[np.int64]
 
 Discount = Annotated[float, Help("Discount a step.", low=0, high=1)]
 Rate = Annotated[float, Help("Learning rate of Adam.", above=0)]
@@ -44,7 +54,74 @@ class BagSettings(Settings):
     clip: Annotated[float, Help("Largest norm of the gradient.", above=0)] = 5.0
 
 
-# ------------------------------------------------------------ observations
+# ------------------------------------------------------------ bags
+
+
+class Batch(NamedTuple):
+    """Lists of numbers end to end, with the offset and the length of each."""
+
+    values: Ints
+    offsets: Ints
+    lengths: Ints
+
+    @classmethod
+    def of(cls, lists: Sequence[Sequence[int]]) -> Batch:
+        """Lay lists end to end."""
+        lengths = np.fromiter(map(len, lists), np.int64, len(lists))
+        numbers = itertools.chain.from_iterable(lists)
+        values = np.fromiter(numbers, np.int64, int(lengths.sum()))
+        return cls(values, np.cumsum(lengths) - lengths, lengths)
+
+
+def tuples(value: Any) -> Any:
+    """Return nested lists, as JSON has them, as the tuples that bags are."""
+    return tuple(map(tuples, value)) if isinstance(value, list) else value
+
+
+class BagStore:
+    """Distinct bags, numbered as they come; the same action occurs in most observations."""
+
+    def __init__(self) -> None:
+        self._bags: dict[int, Any] = {}
+        self._numbers: dict[Any, int] = {}
+        self._next = 0
+
+    def __len__(self) -> int:
+        return len(self._bags)
+
+    def add(self, bags: Iterable[Any]) -> Ints:
+        """Return the numbers of an observation's bags; store those that are new."""
+        found = []
+        for bag in bags:
+            number = self._numbers.get(bag)
+            if number is None:
+                number = self._numbers[bag] = self._next
+                self._bags[number] = bag
+                self._next += 1
+            found.append(number)
+        return np.array(found, np.int64)
+
+    def distinct(self, *columns: Ints) -> tuple[list[Any], list[Ints]]:
+        """Return the distinct bags of some columns, and the columns as places among these."""
+        numbers, places = np.unique(np.concatenate(columns), return_inverse=True)
+        ends = np.cumsum([len(column) for column in columns])
+        return [self._bags[number] for number in numbers.tolist()], np.split(places, ends[:-1])
+
+    def keep(self, observations: Iterable[Ints]) -> None:
+        """Forget all bags but those of some observations."""
+        used = set(np.concatenate([*observations, np.zeros(0, np.int64)]).tolist())
+        self._bags = {number: bag for number, bag in self._bags.items() if number in used}
+        self._numbers = {bag: number for number, bag in self._bags.items()}
+
+    def state(self) -> list[Any]:
+        """Return the next number, then every bag with its own, as JSON-able values."""
+        return [self._next, *self._bags.items()]
+
+    def load_state(self, state: list[Any]) -> None:
+        """Replace everything by what :meth:`state` returned."""
+        self._next, *bags = state
+        self._bags = {number: tuples(bag) for number, bag in bags}
+        self._numbers = {bag: number for number, bag in self._bags.items()}
 
 
 class BagEncoder(torch.nn.Module):
@@ -151,18 +228,9 @@ class BagLearner(Learner):
         rows = self.vocabulary.rows
         return ObservationBags(tuple(tuple(rows(features)) for features in (state, *actions)))
 
-    def bag_of(self, packed: list[Any]) -> Any:
-        """Return a bag from its JSON-able values."""
-        return tuple(packed)
-
-    def pack(self, seen: ObservationBags) -> list[Any]:
-        """Return it as JSON-able values."""
-        return list(seen)
-
     def unpack(self, packed: list[Any]) -> ObservationBags:
-        """Return the inverse of :meth:`pack`."""
-        bags, todo = packed
-        return ObservationBags(tuple(map(self.bag_of, bags)), _tuples(todo))
+        """Return an encoded observation from JSON-able values."""
+        return ObservationBags(*tuples(packed))
 
     def weights(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """Return the network, the rows of its features, the common names."""
@@ -174,7 +242,3 @@ class BagLearner(Learner):
         self.online.load_state_dict(tensors)
         self.vocabulary = FeatureRows(self.settings.vocabulary, record["vocabulary"])
         self.lexicon.load_state(record["lexicon"])
-
-
-def _tuples(value: Any) -> Any:
-    return tuple(map(_tuples, value)) if isinstance(value, list) else value

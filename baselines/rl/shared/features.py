@@ -261,28 +261,21 @@ class RecalledScene:
         own = [f"{relations}:{value}" for relations, value in self.values(name)]
         return (*own, *self.bare_atoms(name))
 
-    def way(self, direction: str) -> str:
-        """Return the place that a direction leads to from here; empty if unknown."""
-        return self._ways_from(self.here).get(direction, "")
-
-    def _ways_from(self, place: str) -> dict[str, str]:
+    def ways(self, place: str) -> dict[str, str]:
+        """Return the known ways out of a place: direction to the next place."""
         return self._ways.get(place, {})
 
     def unexplored(self, place: str) -> list[str]:
         """Return the exits of a place that no known way takes."""
-        ways = self._ways_from(place)
-        return [exit_ for exit_ in self._exits.get(place, ()) if exit_ not in ways]
+        return [exit_ for exit_ in self._exits.get(place, ()) if exit_ not in self.ways(place)]
 
     def signposts(self) -> dict[str, dict[str, None]]:
         """Return, for each direction from here, the atoms that are nearest that way."""
-        away = distances(self.here, self._ways_from)
+        away = distances(self.here, self.ways)
         offers: dict[str, list[str]] = {}
-        for place in away:
-            if place == self.here:
-                continue
+        for place in list(away)[1:]:
             offers[place] = [atom for atom in self.atoms(place) if not atom.startswith("@")]
-            if self.unexplored(place):
-                offers[place].append("unexplored")
+            offers[place] += ["unexplored"] * bool(self.unexplored(place))
         for name in self._holder:
             room = self.room_of(name)
             if room in offers:
@@ -291,7 +284,7 @@ class RecalledScene:
         nearest: dict[str, int] = {}
         for place, offered in offers.items():
             for atom in offered:
-                nearest[atom] = min(away[place], nearest.get(atom, away[place]))
+                nearest.setdefault(atom, away[place])  # the nearest places come first
         first_steps = self._first_steps(away)
         signs: dict[str, dict[str, None]] = {}
         for place, offered in offers.items():
@@ -305,7 +298,7 @@ class RecalledScene:
         """Return the directions that begin a shortest path to each place."""
         steps: dict[str, dict[str, None]] = {place: {} for place in away}
         for place in away:
-            for direction, other in self._ways_from(place).items():
+            for direction, other in self.ways(place).items():
                 if away[other] == away[place] + 1:
                     steps[other] |= steps[place] or {direction: None}
         return steps
@@ -348,7 +341,7 @@ def describe(
     if not triples:
         # Where facts are recalled, the memory's text is their rendering, and words of the game
         # would tell training games apart.
-        texts = [(name, obs[name]) for name in ("text", "inventory", "memory")]  # type: ignore[literal-required]
+        texts = [(name, obs[name]) for name in ("text", "inventory", "memory")]
     phrases = [parse_action(action) for action in obs["valid_actions"]]
     names = dict.fromkeys(name for phrase in phrases for name in phrase.names)
     if game:
@@ -360,30 +353,18 @@ def describe(
     signs = scene.signposts() if matched and triples else {}
 
     def features(phrase: ParsedAction) -> tuple[str, ...]:
-        if not triples:
-            return _textual(phrase, scene, contexts, lexicon, matched=matched)
-        return _action(phrase, scene, signs, contexts, lexicon, matched=matched)
+        if triples:
+            return _action(phrase, scene, signs, contexts, lexicon, matched=matched)
+        key = (phrase, matched, *[contexts[name] for name in phrase.names])  # nothing else counts
+        found = lexicon.kept.get(key)
+        if found is None:
+            if len(lexicon.kept) >= _MOST_KEPT:
+                lexicon.kept.clear()
+            found = _action(phrase, scene, {}, contexts, lexicon, matched=matched)
+            lexicon.kept[key] = found
+        return found
 
     return ActionFeatures(_state(scene, texts, lexicon), tuple(map(features, phrases)))
-
-
-def _textual(
-    phrase: ParsedAction,
-    scene: RecalledScene,
-    contexts: dict[str, Contexts],
-    lexicon: Lexicon,
-    *,
-    matched: bool,
-) -> tuple[str, ...]:
-    """Return the features of an action where no facts are recalled: only texts decide them."""
-    key = (phrase, matched, *[contexts[name] for name in phrase.names])
-    found = lexicon.kept.get(key)
-    if found is None:
-        if len(lexicon.kept) >= _MOST_KEPT:
-            lexicon.kept.clear()
-        found = _action(phrase, scene, {}, contexts, lexicon, matched=matched)
-        lexicon.kept[key] = found
-    return found
 
 
 def _state(scene: RecalledScene, texts: list[tuple[str, str]], lexicon: Lexicon) -> tuple[str, ...]:
@@ -450,7 +431,7 @@ def _action(
 def _direction(
     name: str, scene: RecalledScene, signs: dict[str, dict[str, None]], lexicon: Lexicon
 ) -> list[str]:
-    if not scene.way(name):
+    if name not in scene.ways(scene.here):
         return ["way unexplored"]
     found = ["way known"]
     for atom in signs.get(name, ()):

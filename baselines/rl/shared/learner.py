@@ -1,4 +1,4 @@
-"""Learners, and the policy that plays a trained one."""
+"""Learners, their checkpoints, and the policy that plays a trained one."""
 
 from __future__ import annotations
 
@@ -11,21 +11,24 @@ from typing import Annotated, Any, ClassVar, NamedTuple, TypeVar
 import numpy as np
 
 from gym_memory.baselines.base import Policy
-from gym_memory.baselines.rl.shared import checkpoints
 from gym_memory.core.errors import CheckpointError, InvalidArgumentError
 from gym_memory.core.optional import require
 from gym_memory.core.records import Observation
-from gym_memory.core.settings import Help, make_settings
+from gym_memory.core.settings import Help, check_name, make_settings
+from gym_memory.core.tensors import read_tensors, write_tensors
 
-__all__ = ["Checkpoint", "Device", "Experience", "LearnedPolicy", "Learner", "check_device"]
-__all__ += ["load_player", "playable", "save_player"]
+__all__ = ["BEST", "LAST", "SHIPPED", "TRAINING", "Checkpoint", "Device", "Experience"]
+__all__ += ["LearnedPolicy", "Learner", "check_device", "load_moments", "load_player", "locate"]
+__all__ += ["playable", "save_player"]
+
+BEST, LAST, TRAINING = "best.safetensors", "last.safetensors", "training.safetensors"
+"""Files with the best player on valid games, the last one, and all that a training resumes from."""
+SHIPPED = Path(__file__).parents[1] / "trained"
+"""The folder of the players that ship, one file each; benchmarks/agents/trained.py trains them."""
 
 
 class Experience(NamedTuple):
-    """One environment step as given to :meth:`Learner.observe`.
-
-    ``seen`` and ``next_seen`` are encoded observations, ``action`` the index of a valid action.
-    """
+    """One environment step: encoded observations, and the index of a valid action."""
 
     seen: Any
     action: int
@@ -54,7 +57,10 @@ def check_device(name: str) -> str:
 
 
 class Learner(ABC):
-    """A learning baseline: its networks, their data, and its updates."""
+    """A learning baseline: its networks, their data, and its updates.
+
+    ``see`` encodes an observation once, for ``act`` and ``observe``.
+    """
 
     name: ClassVar[str]
     settings_class: ClassVar[type]
@@ -68,7 +74,7 @@ class Learner(ABC):
 
     @abstractmethod
     def see(self, obs: Observation, task_id: str = "", before: Any = None, action: int = -1) -> Any:
-        """Encode an observation once, for :meth:`act` and :meth:`observe`.
+        """Encode an observation.
 
         Args:
             obs: The observation.
@@ -76,14 +82,6 @@ class Learner(ABC):
             before: The encoded observation before; None at the start of an episode.
             action: Index of the valid action taken there.
         """
-
-    @abstractmethod
-    def pack(self, seen: Any) -> Any:
-        """Return an encoded observation as JSON-able values, for a checkpoint amid an episode."""
-
-    @abstractmethod
-    def unpack(self, packed: Any) -> Any:
-        """Return the inverse of :meth:`pack`."""
 
     @abstractmethod
     def act(self, seen: list[Any], *, explore: bool) -> list[int]:
@@ -97,6 +95,8 @@ class Learner(ABC):
     def learn(self) -> dict[str, float]:
         """Make all updates that are due; return what to log, with their count ``updates``."""
 
+    # ------------------------------------------------------------ checkpoints
+
     @abstractmethod
     def weights(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """Return all that playing needs: tensors, and JSON-able values."""
@@ -105,20 +105,31 @@ class Learner(ABC):
     def load_weights(self, tensors: dict[str, Any], record: dict[str, Any]) -> None:
         """Replace it by what :meth:`weights` returned."""
 
-    def progress(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Return all that the training needs besides the weights: tensors, and JSON-able values."""
-        record = {
-            "rng": self.rng.bit_generator.state,
-            "steps": self.steps,
-            "updates": self.updates,
-        }
-        return checkpoints.moments(self.optimizer), record
+    def pack(self, seen: Any) -> Any:
+        """Return an encoded observation as JSON-able values."""
+        return seen
 
-    def load_progress(self, tensors: dict[str, Any], record: dict[str, Any]) -> None:
+    @abstractmethod
+    def unpack(self, packed: Any) -> Any:
+        """Return the inverse of :meth:`pack`."""
+
+    def progress(self) -> dict[str, Any]:
+        """Return all that training needs besides the weights: tensors and JSON-able values."""
+        rng = self.rng.bit_generator.state
+        adam = self.optimizer.state_dict()["state"]
+        return {"adam": adam, "rng": rng, "steps": self.steps, "updates": self.updates}
+
+    def load_progress(self, state: dict[str, Any]) -> None:
         """Replace it by what :meth:`progress` returned."""
-        checkpoints.load_moments(self.optimizer, tensors)
-        self.rng.bit_generator.state = record["rng"]
-        self.steps, self.updates = record["steps"], record["updates"]
+        load_moments(self.optimizer, state["adam"])
+        self.rng.bit_generator.state = state["rng"]
+        self.steps, self.updates = state["steps"], state["updates"]
+
+
+def load_moments(optimizer: Any, moments: dict[str, Any]) -> None:
+    """Give an Adam of torch the state of its parameters, whose numbers a file keeps as text."""
+    kept = {int(number): state for number, state in moments.items()}
+    optimizer.load_state_dict({**optimizer.state_dict(), "state": kept})
 
 
 # ------------------------------------------------------------ playing
@@ -136,38 +147,48 @@ Device = Annotated[str, Help("cpu, cuda or cuda:1, ...")]
 """The argument that names the place of its tensors."""
 
 
+def locate(checkpoint: str | os.PathLike[str], name: str) -> Path:
+    """Return the file of a player: itself, the best one in a folder, or ``shipped`` with us."""
+    path = Path(checkpoint)
+    if str(checkpoint) != "shipped":
+        return path / BEST if path.is_dir() else path
+    names = sorted(file.stem for file in SHIPPED.glob("*.safetensors"))
+    check_name("checkpoint that ships", name, names)
+    return SHIPPED / f"{name}.safetensors"
+
+
 def save_player(path: Path, learner: Learner, about: dict[str, Any]) -> None:
     """Write the weights of a learner, with notes ``about`` them (environment, scores, ...)."""
-    tensors, record = learner.weights()
+    weights, record = learner.weights()
     head = {"baseline": learner.name, "settings": dataclasses.asdict(learner.settings)}
-    checkpoints.write(path, tensors, {**head, "about": about, "learnt": record})
+    write_tensors(path, weights, {**head, "about": about, "learnt": record})
 
 
 def load_player(path: str | os.PathLike[str], learner_class: type[L], device: str = "cpu") -> L:
     """Return a learner that can play, from a file or from the folder of a training run."""
-    file = checkpoints.locate(path, learner_class.name)
-    tensors, record = checkpoints.read(file)
+    name = learner_class.name
+    file = locate(path, name)
+    weights, record = read_tensors(file)
     if "slots" in record:
         raise CheckpointError(
             f"expected a player, got the state of a training at {str(file)!r}: give the folder, "
-            f"or {checkpoints.BEST} or {checkpoints.LAST} in it"
+            f"or {BEST} or {LAST} in it"
         )
-    if record.get("baseline") != learner_class.name:
+    if record.get("baseline") != name:
+        got = record.get("baseline")
         raise CheckpointError(
-            f"expected a checkpoint of {learner_class.name!r} at {str(file)!r}, "
-            f"got one of {record.get('baseline')!r}"
+            f"expected a checkpoint of {name!r} at {str(file)!r}, got one of {got!r}"
         )
     check_device(device)
     try:
         settings: Any = make_settings(learner_class.settings_class, record["settings"])
         learner = learner_class(settings, device=device)
-        learner.load_weights(tensors, record["learnt"])
+        learner.load_weights(weights, record["learnt"])
     except (
         ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError, ValueError
     ) as error:  # fmt: skip
         raise CheckpointError(
-            f"expected a checkpoint of this version of {learner_class.name!r} at {str(file)!r}: "
-            f"{error}"
+            f"expected a checkpoint of this version of {name!r} at {str(file)!r}: {error}"
         ) from error
     return learner
 

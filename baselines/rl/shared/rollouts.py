@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from gym_memory.baselines.rl.shared.bags import Ints, torch
 from gym_memory.baselines.rl.shared.learner import Experience
-from gym_memory.baselines.rl.shared.replay import Ints, torch
 
 __all__ = ["NEVER", "LogitTable", "RolloutStep", "Rollouts", "cells"]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -10,13 +11,23 @@ from typing import Annotated, Any, NamedTuple, Protocol
 
 import numpy as np
 
-from gym_memory.baselines.rl.shared import checkpoints
-from gym_memory.baselines.rl.shared.learner import Experience, Learner, playable, save_player
+from gym_memory.baselines.rl.shared.learner import (
+    BEST,
+    LAST,
+    TRAINING,
+    Experience,
+    Learner,
+    playable,
+    save_player,
+)
 from gym_memory.core.errors import CheckpointError, InvalidArgumentError
+from gym_memory.core.files import read_json, write_atomic
 from gym_memory.core.records import value_of
 from gym_memory.core.settings import Help, Settings
+from gym_memory.core.tensors import flattened, nested, read_tensors, write_tensors
 
-__all__ = ["Deal", "Envs", "LocalEnvs", "MakeEnv", "Score", "TrainSettings", "Trainer", "evaluate"]
+__all__ = ["Deal", "Envs", "LocalEnvs", "MakeEnv", "Score", "TrainSettings", "Trainer"]
+__all__ += ["check_config", "evaluate", "write_config", "write_curve"]
 
 MakeEnv = Callable[[str], Any]
 """Takes a split, returns a fresh environment with its memory."""
@@ -95,10 +106,6 @@ class EnvSlot:
         self.remember(memory)
         return self.env.get_wrapper_attr("restore")(self.env.get_wrapper_attr("snapshot")())
 
-    def close(self) -> None:
-        """Close the environment."""
-        self.env.close()
-
 
 class LocalEnvs:
     """Environments of this process."""
@@ -121,16 +128,10 @@ class LocalEnvs:
     def close(self, split: str) -> None:
         """Close the environments of a split."""
         for key in [key for key in self._open if key[0] == split]:
-            self._open.pop(key).close()
+            self._open.pop(key).env.close()
 
 
 # ------------------------------------------------------------ playing
-
-_WHAT = "training run"
-_LIMITS = ("steps", "max_cpu_minutes", "stop_at")
-"""Settings that may change from one start of a run to the next; all else must stay."""
-_COUNTS = ("steps", "finished", "curve", "recent", "best", "logged")
-"""Attributes of a trainer that say how far it is, plain values."""
 
 
 class Score(NamedTuple):
@@ -206,6 +207,65 @@ class Deal:
         return self.left.pop()
 
 
+# ------------------------------------------------------------ the folder of a run
+
+_CONFIG, _CURVE = "config.json", "curve.jsonl"
+
+
+def check_config(folder: Path, wanted: Mapping[str, Any], what: str) -> bool:
+    """Return True if the wanted run has begun in a folder, False if none has."""
+    path = folder / _CONFIG
+    if not path.exists():
+        return False
+    try:
+        found = {**read_json(path)}
+    except (OSError, ValueError, TypeError) as error:
+        raise CheckpointError(f"expected {str(path)!r} to be that of a {what}: {error}") from error
+    different = _differences(found, json.loads(json.dumps(wanted)))
+    if different:
+        raise CheckpointError(
+            f"{str(folder)!r} holds another {what} ({'; '.join(different)}): choose another folder"
+        )
+    return True
+
+
+def write_config(folder: Path, config: Mapping[str, Any], what: str) -> None:
+    """Begin a run: create its folder and write its identity."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        write_atomic(folder / _CONFIG, json.dumps(config, indent=2) + "\n")
+    except OSError as error:
+        raise CheckpointError(f"cannot keep a {what} in {str(folder)!r}: {error}") from error
+
+
+def write_curve(folder: Path, curve: Sequence[Mapping[str, Any]]) -> None:
+    """Replace the curve: a line of JSON a measurement."""
+    write_atomic(folder / _CURVE, "".join(json.dumps(row) + "\n" for row in curve))
+
+
+def _differences(found: dict[str, Any], wanted: dict[str, Any]) -> list[str]:
+    """Return where two configurations differ; those of different baselines in that alone."""
+    different = []
+    for key in {**wanted, **found}:
+        there, here = found.get(key), wanted.get(key)
+        if isinstance(there, dict) and isinstance(here, dict):
+            different += _differences(there, here)
+        elif there != here:
+            different.append(f"{key} is {there!r} there and {here!r} here")
+        if key == "baseline" and different:
+            break
+    return different
+
+
+# ------------------------------------------------------------ the training
+
+_WHAT = "training run"
+_LIMITS = ("steps", "max_cpu_minutes", "stop_at")
+"""Settings that may change from one start of a run to the next; all else must stay."""
+_COUNTS = ("steps", "finished", "curve", "recent", "best", "logged")
+"""Attributes of a trainer that say how far it is, plain values."""
+
+
 class Trainer:
     """A training of one learner.
 
@@ -236,7 +296,7 @@ class Trainer:
             "baseline": learner.name,
             **config,
             "settings": dataclasses.asdict(learner.settings),
-            "training": _kept(settings),
+            "training": {k: v for k, v in vars(settings).items() if k not in _LIMITS},
         }
         self._stopped = False
         self._deal = Deal(settings.games, settings.seed, 1)
@@ -293,26 +353,26 @@ class Trainer:
     # ------------------------------------------------------------ playing
 
     def _begin(self) -> None:
-        defaults = _kept(TrainSettings())
-        known = checkpoints.check_config(self.folder, self._identity, _WHAT, defaults)
-        path = self.folder / checkpoints.TRAINING
+        known = check_config(self.folder, self._identity, _WHAT)
+        path = self.folder / TRAINING
         if not path.exists():
             self._start()
         else:
             try:
-                self._load(*checkpoints.read(path))
+                self._load(*read_tensors(path))
             except (KeyError, TypeError, ValueError, RuntimeError) as error:
                 raise CheckpointError(
                     f"expected a training checkpoint of this version at {str(path)!r}: {error!r}"
                 ) from error
-            checkpoints.write_curve(self.folder, self.curve)
+            write_curve(self.folder, self.curve)
         # Last, so that a wrong setting can be corrected in the same folder.
         if not known:
-            checkpoints.write_config(self.folder, self._identity, _WHAT)
+            write_config(self.folder, self._identity, _WHAT)
 
     def _start(self) -> None:
-        for number, start in self._start_episodes(dict(enumerate(self.episodes))).items():
-            self._see_start(self.episodes[number], *start)
+        started = self._start_episodes(dict(enumerate(self.episodes)))
+        for slot, start in zip(self.episodes, started.values(), strict=True):
+            self._see_start(slot, *start)
 
     def _all(self, name: str) -> list[Any]:
         return self._envs.call("train", name, dict.fromkeys(range(self.settings.envs), ()))
@@ -383,8 +443,8 @@ class Trainer:
         rank = [score.score, -score.steps]
         if not self.best or rank > self.best:
             self.best = rank
-            self._save_player(checkpoints.BEST, row)
-        checkpoints.write_curve(self.folder, self.curve)
+            self._save_player(BEST, row)
+        write_curve(self.folder, self.curve)
         return row
 
     # ------------------------------------------------------------ checkpoints
@@ -393,9 +453,9 @@ class Trainer:
         save_player(self.folder / file, self.learner, {**self._identity, "measured": row})
 
     def _save(self) -> None:
-        self._save_player(checkpoints.LAST, self.curve[-1] if self.curve else None)
+        self._save_player(LAST, self.curve[-1] if self.curve else None)
         weights, learnt = self.learner.weights()
-        tensors, progress = self.learner.progress()
+        state = {"weights": weights, "progress": self.learner.progress()}
         record = {
             "learnt": learnt,
             **self._counts(),
@@ -409,12 +469,7 @@ class Trainer:
                 for slot, memory in zip(self.episodes, self._all("memory"), strict=True)
             ],
         }
-        parts = {
-            **checkpoints.prefixed("weights", weights),
-            **checkpoints.prefixed("progress", tensors),
-            "record": checkpoints.packed(progress),
-        }
-        checkpoints.write(self.folder / checkpoints.TRAINING, parts, record)
+        write_tensors(self.folder / TRAINING, flattened(state), record)
 
     def _counts(self) -> dict[str, Any]:
         """Return how far the training is, as plain values."""
@@ -428,11 +483,11 @@ class Trainer:
         self._deal.left, self._deal.rng.bit_generator.state = record["queue"], record["rng"]
         self._cpu_before = record["cpu_seconds"]
 
-    def _load(self, tensors: dict[str, Any], record: dict[str, Any]) -> None:
+    def _load(self, found: dict[str, Any], record: dict[str, Any]) -> None:
         """Restore what :meth:`_save` wrote; play the episodes in progress up to their step."""
-        weights, progress = (checkpoints.part(tensors, n) for n in ("weights", "progress"))
-        self.learner.load_weights(weights, record["learnt"])
-        self.learner.load_progress(progress, checkpoints.unpacked(tensors["record"]))
+        state = nested(found)
+        self.learner.load_weights(state["weights"], record["learnt"])
+        self.learner.load_progress(state["progress"])
         self._load_counts(record)
         slots = record["slots"]
         calls = {n: (kept["game"], kept["actions"], kept["memory"]) for n, kept in enumerate(slots)}
@@ -441,8 +496,3 @@ class Trainer:
             slot.game, slot.actions = kept["game"], kept["actions"]
             slot.obs, slot.info = playable(obs), info
             slot.seen = self.learner.unpack(kept["seen"])
-
-
-def _kept(settings: TrainSettings) -> dict[str, Any]:
-    """Return the settings that a run must keep."""
-    return {k: v for k, v in dataclasses.asdict(settings).items() if k not in _LIMITS}

@@ -17,9 +17,9 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from gym_memory.baselines.rl.shared import checkpoints
 from gym_memory.core.errors import GymMemoryError, ResultsError
 from gym_memory.core.files import open_file, read_json, seal, unseal, write_atomic
+from gym_memory.core.tensors import read_tensors
 from gym_memory.core.trajectory import read_rows, read_trajectory
 from gym_memory.memory.stores.store import check_store, is_url
 from gym_memory.run.config import EpisodeRow, RunConfig
@@ -110,8 +110,8 @@ def _verify_file(place: str | os.PathLike[str]) -> Iterator[FolderFinding]:
     name = os.fspath(place) if is_url(place) else Path(place).name
     try:
         if name.endswith(".safetensors"):
-            tensors, _ = checkpoints.read(Path(place))
-            yield FolderFinding("ok", name, f"{len(tensors)} tensors are as they were written")
+            found, _ = read_tensors(Path(place))
+            yield FolderFinding("ok", name, f"{len(found)} tensors are as they were written")
         elif (kind := file_kind(place)) == "store":
             yield from _verify_store(place)
         elif kind == "steps":

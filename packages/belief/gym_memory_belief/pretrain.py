@@ -17,10 +17,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gym_memory.baselines.rl.shared import checkpoints
+from gym_memory.baselines.rl.shared.learner import load_moments
+from gym_memory.baselines.rl.shared.training import check_config, write_config, write_curve
 from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.optional import require
 from gym_memory.core.settings import Help
+from gym_memory.core.tensors import flattened, nested, read_tensors, write_tensors
 from gym_memory_belief.corpus import Episode, common_words
 from gym_memory_belief.network import Reader, UpdaterNetwork, collate
 from gym_memory_belief.questions import Question, make_question
@@ -294,7 +296,7 @@ class Pretrainer:
             "cpu_seconds": round(self.cpu_seconds, 1),
         }
         self.curve.append(row)
-        checkpoints.write_curve(self.folder, self.curve)
+        write_curve(self.folder, self.curve)
         return row
 
     @torch.no_grad()
@@ -334,8 +336,8 @@ class Pretrainer:
     # ------------------------------------------------------------ checkpoints
 
     def _begin(self) -> None:
-        if not checkpoints.check_config(self.folder, self._identity, "pretraining"):
-            checkpoints.write_config(self.folder, self._identity, "pretraining")
+        if not check_config(self.folder, self._identity, "pretraining"):
+            write_config(self.folder, self._identity, "pretraining")
         if (self.folder / TRAINING).exists():
             self._resume()
 
@@ -343,10 +345,10 @@ class Pretrainer:
         about = {"config": self._identity, "measured": self.curve[-1] if self.curve else None}
         arrays = {n: p.detach().numpy() for n, p in self.updater.named_parameters()}
         save_weights(self.folder / WEIGHTS, self.settings.sizes, arrays, about)
-        tensors = {
-            **checkpoints.prefixed("updater", self.updater.state_dict()),
-            **checkpoints.prefixed("reader", self.reader.state_dict()),
-            **checkpoints.moments(self._optimizer),
+        state = {
+            "updater": self.updater.state_dict(),
+            "reader": self.reader.state_dict(),
+            "adam": self._optimizer.state_dict()["state"],
         }
         record = {
             "round": self.round,
@@ -356,13 +358,14 @@ class Pretrainer:
             "rng": self._rng.bit_generator.state,
             "cpu_seconds": self.cpu_seconds,
         }
-        checkpoints.write(self.folder / TRAINING, tensors, record)
+        write_tensors(self.folder / TRAINING, flattened(state), record)
 
     def _resume(self) -> None:
-        tensors, record = checkpoints.read(self.folder / TRAINING)
-        self.updater.load_state_dict(checkpoints.part(tensors, "updater"))
-        self.reader.load_state_dict(checkpoints.part(tensors, "reader"))
-        checkpoints.load_moments(self._optimizer, tensors)
+        found, record = read_tensors(self.folder / TRAINING)
+        state = nested(found)
+        self.updater.load_state_dict(state["updater"])
+        self.reader.load_state_dict(state["reader"])
+        load_moments(self._optimizer, state["adam"])
         self.round, self.curve = record["round"], record["curve"]
         self._losses, self._queue = record["losses"], record["queue"]
         self._rng.bit_generator.state = record["rng"]

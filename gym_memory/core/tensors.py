@@ -1,0 +1,97 @@
+"""Files of tensors: safetensors with JSON in the header and a digest; nothing is pickled."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from gym_memory.core.errors import CheckpointError
+from gym_memory.core.files import parse_json, write_atomic
+from gym_memory.core.optional import require
+
+__all__ = ["flattened", "nested", "read_tensors", "write_tensors"]
+
+_FORMAT = "gym-memory learner 1"
+_PLAIN = "plain"
+"""Name of the tensor with all values that are none."""
+
+
+def write_tensors(path: Path, tensors: Mapping[str, Any], record: Mapping[str, Any]) -> None:
+    """Replace a file by torch tensors and a record of JSON-able values."""
+    safetensors = require("safetensors.torch", "rl", "checkpoints")
+    # Tied or sliced tensors share memory, which the format refuses.
+    plain = {name: tensor.detach().cpu().clone().contiguous() for name, tensor in tensors.items()}
+    header = {"format": _FORMAT, "record": json.dumps(record)}
+    header["sha256"] = _digest(plain, header["record"])
+    content = safetensors.save(plain, metadata=header)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_atomic(path, content)
+    except OSError as error:
+        raise CheckpointError(f"cannot write a checkpoint to {str(path)!r}: {error}") from error
+
+
+def read_tensors(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the tensors and the record of a file."""
+    safetensors = require("safetensors", "rl", "checkpoints")
+    try:
+        with safetensors.safe_open(path, framework="pt") as file:
+            header = file.metadata() or {}
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    except (OSError, safetensors.SafetensorError) as error:
+        raise CheckpointError(f"expected a checkpoint at {str(path)!r}: {error}") from error
+    if header.get("format") != _FORMAT:
+        raise CheckpointError(
+            f"expected a checkpoint of 'gym-memory train' ({_FORMAT}) at {str(path)!r}, "
+            f"got format {header.get('format')!r}"
+        )
+    try:
+        if header.get("sha256", "") not in ("", _digest(tensors, header["record"])):
+            raise ValueError("it was changed after it was written (its digest differs)")
+        return tensors, {**parse_json(header["record"])}
+    except (KeyError, TypeError, ValueError) as error:
+        raise CheckpointError(f"expected a whole checkpoint at {str(path)!r}: {error}") from error
+
+
+def _digest(tensors: Mapping[str, Any], record: str) -> str:
+    """Return the SHA-256 of tensors with their names, types and shapes, and of the record."""
+    torch = require("torch", "rl", "checkpoints")
+    digest = hashlib.sha256(record.encode())
+    for name, tensor in sorted(tensors.items()):
+        digest.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}".encode())
+        flat = tensor.reshape(-1).clone(memory_format=torch.contiguous_format)
+        digest.update(flat.view(torch.uint8).numpy())
+    return digest.hexdigest()
+
+
+def flattened(state: Mapping[str, Any]) -> dict[str, Any]:
+    """Return nested values as tensors alone: each that is one by its path, all else as JSON.
+
+    Arrays become lists, keys text. The JSON is a tensor too: a header takes 100 MB at most.
+    """
+    torch = require("torch", "rl", "checkpoints")
+    tensors: dict[str, Any] = {}
+
+    def plain(value: Any, path: tuple[str, ...]) -> Any:
+        if isinstance(value, Mapping):
+            return {str(key): plain(inner, (*path, str(key))) for key, inner in value.items()}
+        if isinstance(value, torch.Tensor):
+            tensors["/".join(path)] = value
+            return None
+        return value
+
+    text = json.dumps(plain(state, ()), default=lambda array: array.tolist())
+    return {**tensors, _PLAIN: torch.frombuffer(bytearray(text.encode()), dtype=torch.uint8)}
+
+
+def nested(tensors: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the values that :func:`flattened` got."""
+    state: dict[str, Any] = parse_json(tensors[_PLAIN].numpy().tobytes())
+    for path in tensors.keys() - {_PLAIN}:
+        *above, name = path.split("/")
+        functools.reduce(dict.__getitem__, above, state)[name] = tensors[path]
+    return state
