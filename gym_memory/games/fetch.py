@@ -121,15 +121,17 @@ class Fetch(TextEnv):
         )
         self.level = level
         self._ids = [f"fetch/{level}/{split}/{number}" for number in range(_SPLITS[split])]
-        self._house = House("", {}, {}, {}, (("", ""),))
+        self.house = House("", {}, {}, {}, (("", ""),))
+        """The house of the present game, as it was before the first step."""
+        self.places: dict[str, str] = {}
+        """The piece on which each thing is now, or ``inventory``; a change moves the thing."""
         self._room, self._brought = "", 0
-        self._places: dict[str, str] = {}
 
     def _open(self, task_id: str) -> Feedback:
         level = _LEVELS[self.level]
-        self._house = build(task_id, level.rooms, level.requests)
-        self._room, self._brought = self._house.start, 0
-        self._places = dict(self._house.things)
+        self.house = build(task_id, level.rooms, level.requests)
+        self._room, self._brought = self.house.start, 0
+        self.places = dict(self.house.things)
         return self._answer(f"Welcome to the house!\n\n{self._look()}\n\n{self.goal()}")
 
     def _send(self, action: str) -> Feedback:
@@ -137,26 +139,26 @@ class Fetch(TextEnv):
             return self._answer("That's not a verb I recognise.", accepted=False)
         verb, _, rest = action.partition(" ")
         if verb == "go":
-            self._room = self._house.exits[self._room][rest]
+            self._room = self.house.exits[self._room][rest]
             return self._answer(self._look())
         if verb == "take":
             thing, _, piece = rest.partition(" from ")
-            self._places[thing] = INVENTORY
+            self.places[thing] = INVENTORY
             return self._answer(f"You take the {thing} from the {piece}.")
         if verb == "put":
             thing, _, piece = rest.partition(" on ")
-            self._places[thing] = piece
+            self.places[thing] = piece
             text = f"You put the {thing} on the {piece}."
-            if (thing, piece) == self._house.requests[self._brought]:
+            if (thing, piece) == self.house.requests[self._brought]:
                 self._brought += 1
                 text += f"\n\n{self.goal()}"
             return self._answer(text)
         return self._answer(self._look() if verb == "look" else self._carried())
 
     def _list_valid_actions(self) -> tuple[str, ...]:
-        actions = ["inventory", "look", *(f"go {way}" for way in self._house.exits[self._room])]
+        actions = ["inventory", "look", *(f"go {way}" for way in self.house.exits[self._room])]
         piece = self._piece()
-        for thing, place in self._places.items():
+        for thing, place in self.places.items():
             if place == piece:
                 actions.append(f"take {thing} from {piece}")
             elif place == INVENTORY:
@@ -164,17 +166,17 @@ class Fetch(TextEnv):
         return tuple(sorted(actions))
 
     def _save(self) -> Any:
-        return self._house, self._room, self._brought, dict(self._places)
+        return self.house, self._room, self._brought, dict(self.places)
 
     def _load(self, native: Any) -> None:
-        self._house, self._room, self._brought, places = native
-        self._places = dict(places)
+        self.house, self._room, self._brought, places = native
+        self.places = dict(places)
 
     def goal(self) -> str:
         """Return the present goal."""
-        if self._brought == len(self._house.requests):
+        if self._brought == len(self.house.requests):
             return "All was brought."
-        thing, piece = self._house.requests[self._brought]
+        thing, piece = self.house.requests[self._brought]
         return f"Bring the {thing} to the {piece}."
 
     def versions(self) -> dict[str, str]:
@@ -183,27 +185,27 @@ class Fetch(TextEnv):
 
     def oracle(self) -> Oracle:
         """Return all that is true now, and how to win from the start."""
-        house = self._house
+        house = self.house
         facts = [Triple(PLAYER, "is in", self._room)]
         for room, ways in house.exits.items():
             facts += [Triple(room, "has exit", way) for way in ways]
             facts += [Triple(to, f"is {way} of", room) for way, to in ways.items()]
         facts += [Triple(piece, "is in", room) for piece, room in house.furniture.items()]
-        for thing, place in self._places.items():
+        for thing, place in self.places.items():
             facts.append(Triple(thing, "is in" if place == INVENTORY else "is on", place))
-        full = set(self._places.values())
+        full = set(self.places.values())
         facts += [Triple(piece, "is", "empty") for piece in house.furniture if piece not in full]
         return Oracle(frozenset(facts), tuple(_walkthrough(house)))
 
     def _piece(self) -> str:
-        return next(p for p, room in self._house.furniture.items() if room == self._room)
+        return next(p for p, room in self.house.furniture.items() if room == self._room)
 
     def _answer(self, text: str, *, accepted: bool = True) -> Feedback:
         return Feedback(
             text=text,
             score=float(self._brought),
-            max_score=float(len(self._house.requests)),
-            won=self._brought == len(self._house.requests),
+            max_score=float(len(self.house.requests)),
+            won=self._brought == len(self.house.requests),
             inventory=self._carried(),
             accepted=accepted,
         )
@@ -213,14 +215,14 @@ class Fetch(TextEnv):
         return f"You are carrying: {things}." if things else "You are carrying nothing."
 
     def _things(self, place: str) -> str:
-        names = [f"{a_or_an(t)} {t}" for t, where in self._places.items() if where == place]
+        names = [f"{a_or_an(t)} {t}" for t, where in self.places.items() if where == place]
         return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
     def _look(self) -> str:
         piece = self._piece()
         things = self._things(piece)
         on = f"On the {piece} you can make out {things}." if things else "But the thing is empty."
-        ways = " ".join(f"There is an exit to the {way}." for way in self._house.exits[self._room])
+        ways = " ".join(f"There is an exit to the {way}." for way in self.house.exits[self._room])
         room = f"You are in {a_or_an(self._room)} {self._room}. A normal kind of place."
         return (
             f"-= {self._room.title()} =-\n{room} You can see {a_or_an(piece)} {piece}. {on}\n\n"

@@ -10,7 +10,7 @@ import re
 import tomllib
 from functools import cache
 from importlib.resources import files
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, cast
 
 import gymnasium as gym
 
@@ -19,6 +19,7 @@ from gym_memory.core.errors import UnknownNameError
 from gym_memory.core.names import Spec
 from gym_memory.core.records import Observation, Oracle, Transition, Triple
 from gym_memory.games.base import ENVIRONMENTS
+from gym_memory.games.fetch import Fetch
 
 __all__ = ["READ", "Attack", "AttackedGame", "NoteReader", "PlantedFacts", "attacked", "attacks"]
 
@@ -110,32 +111,32 @@ class AttackedGame(gym.Wrapper[Any, str, Any, str]):
 
     def _stage(self) -> dict[str, str]:
         """Choose what is moved: a thing that is wanted late, to the last piece of furniture."""
-        world = self._world
-        house = world._house
+        house = self._fetch.house
         wanted = [thing for thing, _ in house.requests]
         rooms = {thing: house.furniture[house.things[thing]] for thing in wanted}
         target = next(thing for thing in reversed(wanted) if rooms[thing] != house.start)
         old = house.things[target]
         new = [p for p, room in house.furniture.items() if p != old and room != house.start][-1]
         if self.attack.moved == "before":
-            world._places[target] = new
+            self._fetch.places[target] = new
         return {"target": target, "old": old, "place": rooms[target], "new": new}
 
     def _move(self) -> None:
         """Move the thing when it is wanted, if it was seen and neither place is in view."""
-        places, house = self._world._places, self._world._house
+        places, house = self._fetch.places, self._fetch.house
         target, old, new = (self.slots[name] for name in ("target", "old", "new"))
         away = self._here not in (house.furniture[old], house.furniture[new])
         if places[target] == old and away and self._is_wanted and self.did("visit {place}"):
             places[target] = new
 
     @property
-    def _world(self) -> Any:
-        return self.unwrapped  # Fetch, whose house attacks change
+    def _fetch(self) -> Fetch:
+        """Return the game whose things attacks move."""
+        return cast(Fetch, self.unwrapped)
 
     @property
     def _is_wanted(self) -> bool:
-        return self.fill("Bring the {target} ") in self._world.goal()
+        return self.fill("Bring the {target} ") in self._fetch.goal()
 
     def _enter(self) -> None:
         here = next(f.object for f in self._engine()[0] if f[:2] == ("you", "is in"))
