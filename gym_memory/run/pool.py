@@ -1,4 +1,4 @@
-"""Play jobs in worker processes, none of which can end the run.
+"""Play jobs in worker processes; a crash or a hang of one fails an episode, not the run.
 
 Each worker is a fresh process (engines do not survive a fork) with one numeric thread. A worker
 that hangs is killed with everything that it started, one that dies is replaced, and its episode
@@ -36,13 +36,13 @@ from gym_memory.run.worker import MARK, WorkerPlace, WorkerSettings, kill_marked
 __all__ = ["LOOK_SECONDS", "Limits", "WorkerPool", "share_of_memory"]
 
 START_SECONDS = 120.0
-"""Time that a worker may take to start: it imports packages, on a busy machine slowly."""
+"""Time that a worker may take to start: imports are slow on a busy machine."""
 _MOST_STARTS = 4
-"""Starts that may fail in a row before the run ends: a start that was killed or lacked memory may
-succeed later, one without a library never does.
+"""Failed starts in a row that end the run. A start that was killed or lacked memory may succeed
+later; one without a library never does.
 """
 _END_SECONDS = 5.0
-"""Time to wait for an ending process, to learn its status; it is killed in any case."""
+"""Time to wait for the status of a process that ends, before it is killed."""
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
 _LOG_CHARS = 2000
 _LOG_BYTES = 8 << 20
@@ -51,7 +51,7 @@ LOOK_SECONDS = 5.0
 """Time between two looks at the logs of silent workers."""
 _LEAST_MEMORY = 2 << 30
 _MOST_STACKS = 8
-"""Lanes whose stacks are reported at most when one hangs."""
+"""Most lanes whose stacks are reported when one hangs."""
 
 
 class Limits(NamedTuple):
@@ -154,11 +154,11 @@ class _Worker:
         return min(play.deadline for play in self.plays.values())
 
     def wait_until(self, deadline: float) -> None:
-        """Set when an answer is due of a worker that plays nothing."""
+        """Time by which an idle worker must answer."""
         self._starts_until = deadline
 
     def room(self, *, alone: bool) -> bool:
-        """True if it can take one more job, or one that must be alone."""
+        """True if the worker can take one more job, or one that must run alone."""
         free = self.ready and len(self.plays) < (1 if alone else self.lanes)
         return free and not any(play.alone for play in self.plays.values())
 
@@ -171,13 +171,13 @@ class _Worker:
             self.connection.send(job)
 
     def move(self, place: WorkerPlace) -> None:
-        """Let it write to other files while it plays nothing."""
+        """Redirect an idle worker to other files."""
         self._log = place.log
         with contextlib.suppress(OSError):
             self.connection.send(place)
 
     def awake(self, ready: Sequence[Any]) -> bool:
-        """True if it sent a message, died, or is past its deadline."""
+        """True if the worker sent a message, died, or missed its deadline."""
         return (
             self.connection in ready
             or self.process.sentinel in ready
@@ -188,7 +188,7 @@ class _Worker:
         return self._log.stat().st_size if self._log.exists() else 0
 
     def log_tail(self) -> str:
-        """Return the end of what the worker printed during its jobs."""
+        """Return the last output of the worker during its jobs."""
         return self._end_of_log(_LOG_CHARS * min(self.lanes, _MOST_STACKS), self._log_start)
 
     def _end_of_log(self, most: int, start: int = 0) -> str:
@@ -201,7 +201,7 @@ class _Worker:
             return ""
 
     def bound_log(self) -> None:
-        """Keep only the end of a log that has become long; the worker goes on after it."""
+        """Shorten a long log to its end, to which the worker appends."""
         with contextlib.suppress(OSError):
             if self._log_size() > _LOG_BYTES:
                 end = self._end_of_log(_LOG_BYTES // 8)
@@ -211,7 +211,7 @@ class _Worker:
                 self._log_start = 0
 
     def ask_where(self) -> None:
-        """Have a hanging worker write its stack to its log."""
+        """Make a hanging worker write its stack to its log."""
         if hasattr(signal, "SIGUSR1") and self.process.pid is not None:
             with contextlib.suppress(OSError):
                 os.kill(self.process.pid, signal.SIGUSR1)
@@ -241,7 +241,7 @@ def _start_tracker() -> None:
 
 @contextlib.contextmanager
 def _child_settings(mark: str, temporary: str) -> Iterator[None]:
-    """Give child processes a mark and one numeric thread, and no Ctrl-C.
+    """Give child processes a mark and one numeric thread, and shield them from Ctrl-C.
 
     Files of a killed engine stay in the pool's folder ``temporary``, which is removed with it. The
     mark finds a worker with all its children, in any session. The parent handles Ctrl-C, after the
@@ -318,7 +318,7 @@ class WorkerPool:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *exc: object) -> None:
-        if kind is None:  # all jobs are done: let them end and clean up by themselves
+        if kind is None:  # all jobs are done: wait for the workers to clean up
             for worker in self._workers.values():
                 worker.connection.close()
             for worker in self._workers.values():
@@ -341,7 +341,7 @@ class WorkerPool:
         return WorkerPlace(self._logs / f"worker-{slot}.log", self._steps)
 
     def _start(self, slot: int) -> None:
-        """Start a worker; where the system refuses, the slot stays empty for the next try."""
+        """Start a worker; if the system refuses, leave the slot empty for the next try."""
         place = self._place(slot)
         try:
             self._workers[slot] = _Worker(
@@ -382,7 +382,7 @@ class WorkerPool:
             self._start_missing()
             self._give_out()
             busy = [w for w in self._workers.values() if w.plays or not w.ready]
-            if not busy:  # the system refused to start any; try again, not forever
+            if not busy:  # no worker could be started: try again, but not forever
                 continue
             sources = [s for w in busy for s in (w.connection, w.process.sentinel)]
             left = min(worker.deadline for worker in busy) - time.monotonic()
@@ -427,7 +427,7 @@ class WorkerPool:
             return self._retire(worker, late[0].late, [play.job for play in late])
         try:
             if not worker.connection.poll():
-                # It is ending; its last messages can be read afterwards.
+                # The worker is ending; its last messages can still be read.
                 worker.process.join(_END_SECONDS)
                 if not worker.connection.poll():
                     raise EOFError
@@ -473,7 +473,7 @@ class WorkerPool:
         left = max(worker.deadline - time.monotonic(), 0.0)
         if not wait([worker.connection, worker.process.sentinel], left):
             why = "a worker process did not answer in time while it was starting"
-            if worker.ready:  # another worker would build the same and hang again
+            if worker.ready:  # another worker would hang at the same
                 raise BackendError(f"{why}: {worker.log_tail()}")
             self._give_up_start(worker, why)
             return ()

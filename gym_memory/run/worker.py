@@ -1,4 +1,4 @@
-"""Play jobs that come through a pipe, inside a worker process, and report on them.
+"""Play the jobs that arrive through a pipe, in a worker process, and report progress.
 
 A worker takes a :class:`RunConfig` to check, a :class:`Job` to play, and a :class:`WorkerPlace` to
 write to from then on. It sends tuples: ``ready``;
@@ -101,7 +101,7 @@ def serve(connection: Connection, place: WorkerPlace, settings: WorkerSettings) 
             connection.send(_check(request, spending, called))
         elif settings.lanes == 1:
             _play(send, request, place.steps, spending, followers, settings.silence)
-            if not gc.get_freeze_count():  # what the first game loaded stays, and is not searched:
+            if not gc.get_freeze_count():  # freeze what the first game loaded:
                 gc.collect()  # a full collection took 50 ms in the middle of a step
                 gc.freeze()
         else:
@@ -110,7 +110,7 @@ def serve(connection: Connection, place: WorkerPlace, settings: WorkerSettings) 
 
 
 def _isolate() -> None:
-    """Leave the terminal to the parent, and end with it."""
+    """Detach from the terminal, and end when the parent ends."""
     if hasattr(os, "setsid"):
         os.setsid()
     sys.stdout, sys.stderr = ScrubbedStream(sys.stdout), ScrubbedStream(sys.stderr)
@@ -120,7 +120,7 @@ def _isolate() -> None:
 
 
 def _print_into(log: Path, *, all_threads: bool) -> None:
-    """Redirect to a log what engines print, and stacks of crashes."""
+    """Redirect the output of engines and the stacks of crashes to a log."""
     output = open_to_append(log)
     os.dup2(output.fileno(), 1)
     os.dup2(output.fileno(), 2)
@@ -139,7 +139,7 @@ def _die_with(sentinel: int) -> None:
 
 
 def kill_marked(mark: str) -> None:
-    """Kill the processes that inherited a mark from a worker, but not this one.
+    """Kill all processes with the mark of a worker, except this one.
 
     A child in a session of its own is in no group of the worker's. Needs ``/proc``.
     """
@@ -229,7 +229,7 @@ def _play(
     record = ""
     if steps is not None:
         path = steps / job.steps_file
-        path.unlink(missing_ok=True)  # leftovers of a killed run of this job
+        path.unlink(missing_ok=True)  # files that a killed run of this job left
         record = str(path)
     reporter = _Reporter(send, job, silence, followers)
     try:
@@ -245,7 +245,7 @@ def _play(
 
 
 def _play_in_lane(send: _Outbox, job: Job, *how: Any) -> None:
-    """Play in a thread; an exception that would end the main thread also ends the process here."""
+    """Play in a thread; an exception that would end a main thread ends the process."""
     try:
         _play(send, job, *how)
     except BaseException as error:

@@ -131,7 +131,7 @@ def test_every_flipped_bit_is_noticed(run: Path) -> None:
 @pytest.mark.parametrize(
     ("edit", "says"),
     [
-        (lambda lines: [*lines, *lines[:2]], "is there 2 times"),
+        (lambda lines: [*lines, *lines[:2]], "occurs 2 times"),
         (lambda lines: [*lines[:3], b"{}\n", *lines[4:]], "line 4 is not an episode"),
         (lambda lines: lines[1:], "episodes are missing"),
         (lambda lines: [line.replace(b'"history"', b'"arigraph"') for line in lines], "not played"),

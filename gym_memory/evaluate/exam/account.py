@@ -44,7 +44,7 @@ class Moment(NamedTuple):
 
 
 class PlayedEpisode(NamedTuple):
-    """A played episode; moment ``t`` is environment step ``t``, 0 the reset."""
+    """A played episode, by moment: 0 is the reset, ``t`` the environment step ``t``."""
 
     job: Job
     task: Task

@@ -22,11 +22,11 @@ _LOOKS = ("look", "examine", "x ", "read", "inventory", "i", "wait", "z")
 
 
 class MoveQuestion(Past, kind="moved", title="where X was before"):
-    """A question where something was before it came to where it is, without naming a step."""
+    """A question about the previous place of a thing, which names no step."""
 
     @classmethod
     def make(cls, account: Account, rng: random.Random) -> Iterator[ExamQuestion]:
-        """Yield things that were elsewhere before, apart from carried ones."""
+        """Yield things that have moved, without those that are carried."""
         for thing in shuffled(sorted(account.places().keys() - {PLAYER}), rng):
             elsewhere = ("", INVENTORY, account.place(thing))
             steps = reversed(range(account.now))
@@ -40,7 +40,7 @@ class MoveQuestion(Past, kind="moved", title="where X was before"):
 
 @dataclasses.dataclass(frozen=True)
 class DropQuestion(ExamQuestion, kind="dropped", title="where X was dropped"):
-    """A question where something was last put down."""
+    """A question about the place where a thing was last put down."""
 
     thing: str
     t: int
@@ -67,7 +67,7 @@ class DropQuestion(ExamQuestion, kind="dropped", title="where X was dropped"):
 
 
 class Next(Did, kind="next", title="what was done next"):
-    """A question which action followed one that was taken once; ``t`` is the step of the answer."""
+    """A question about the action that followed one taken once; ``t`` is the step of the answer."""
 
     @classmethod
     def make(cls, account: Account, rng: random.Random) -> Iterator[ExamQuestion]:
@@ -81,7 +81,7 @@ class Next(Did, kind="next", title="what was done next"):
 
 
 class There(Did, kind="there", title="what was done in A at step t"):
-    """A question what was done in a place at a step."""
+    """A question about the action at a step, which names the place."""
 
     @classmethod
     def make(cls, account: Account, rng: random.Random) -> Iterator[ExamQuestion]:
@@ -113,13 +113,13 @@ class Pitfall(ExamQuestion, kind="pitfall", title="what went wrong"):
                 yield cls(wording, text[: questions.QUOTED], account.now - t, t)
 
     def grade(self, reading: RecallReading) -> Verdict:
-        """Grade the words: a recall says them or is silent."""
+        """Grade a recall by the words: one without them is silent."""
         return "right" if reading.says(self.answer) else "silent"
 
 
 @dataclasses.dataclass(frozen=True)
 class Premise(ExamQuestion, kind="premise", title="false premise", wants_silence=True):
-    """A question when something was taken that never was: silence is right."""
+    """A question about the step at which a thing was taken that never was: silence is right."""
 
     thing: str
 
@@ -137,6 +137,6 @@ class Premise(ExamQuestion, kind="premise", title="false premise", wants_silence
             yield cls(text, "(never)", None, thing)
 
     def grade(self, reading: RecallReading) -> Verdict:
-        """Grade the silence: to say that the thing was ever carried is wrong."""
+        """Grade a recall: it is wrong if it says that the thing was ever carried."""
         held = reading.first(Triple(self.thing, "is in", INVENTORY)) is not None
         return "wrong" if held or reading.place(self.thing) == INVENTORY else "right"

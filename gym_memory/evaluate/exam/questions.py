@@ -37,7 +37,7 @@ QUOTED = 200
 _TITLE_WORDS = 6
 
 _READ = ("requires", "needs to be", "used for", "is prepared in", "opens")
-"""Relations of facts that are read and not seen."""
+"""Relations of facts that only a written text states."""
 
 
 class QuestionText(NamedTuple):
@@ -118,7 +118,7 @@ class ExamQuestion(ABC):
 
 @dataclasses.dataclass(frozen=True)
 class Where(ExamQuestion, kind="where", title="where X is", about=("thing",)):
-    """The question where something is now."""
+    """A question about the present place of a thing."""
 
     thing: str
 
@@ -174,7 +174,7 @@ class Read(ExamQuestion, kind="read", title="what was read", about=("thing",)):
 
 @dataclasses.dataclass(frozen=True)
 class Near(ExamQuestion, kind="near", title="rooms next to A", about=("place",)):
-    """The question which rooms are next to a room by known ways."""
+    """A question about the rooms to which known ways lead from a room."""
 
     place: str
     true: frozenset[str]
@@ -188,7 +188,7 @@ class Near(ExamQuestion, kind="near", title="rooms next to A", about=("place",))
             yield cls(text, ", ".join(sorted(ways)), account.age(ways.values()), place, true)
 
     def grade(self, reading: RecallReading) -> Verdict:
-        """Grade the rooms, all of which and no others are right."""
+        """Grade the rooms; right if all of them are named and no other."""
         said, known = set(reading.ways(self.place).values()), set(self.answer.split(", "))
         if said - known:
             return "unproven" if said - known <= self.true else "wrong"
@@ -197,7 +197,7 @@ class Near(ExamQuestion, kind="near", title="rooms next to A", about=("place",))
 
 @dataclasses.dataclass(frozen=True)
 class Past(ExamQuestion, kind="past", title="where X was at step t"):
-    """The question where something that has moved since, or the agent, was after a step."""
+    """A question about the place, after a step, of the agent or of a thing that has moved since."""
 
     thing: str
     t: int
@@ -231,7 +231,7 @@ class Past(ExamQuestion, kind="past", title="where X was at step t"):
 
 @dataclasses.dataclass(frozen=True)
 class Did(ExamQuestion, kind="did", title="what was done at step t"):
-    """The question what the action of a past step was."""
+    """A question about the action of a past step."""
 
     t: int
 
@@ -248,7 +248,7 @@ class Did(ExamQuestion, kind="did", title="what was done at step t"):
 
 @dataclasses.dataclass(frozen=True)
 class OrderQuestion(ExamQuestion, kind="order", title="which came first"):
-    """The question which of two rooms was entered, or which of two things was taken, first."""
+    """A question about order: which of two rooms was entered, or which thing taken, first."""
 
     earlier: Triple
     later: Triple
@@ -282,7 +282,7 @@ class OrderQuestion(ExamQuestion, kind="order", title="which came first"):
 
 @dataclasses.dataclass(frozen=True)
 class Route(ExamQuestion, kind="route", title="way from A to B", about=("source", "target")):
-    """The question for the way between two rooms that are not adjacent."""
+    """A question about the way between two rooms that are not adjacent."""
 
     source: str
     target: str
@@ -325,7 +325,7 @@ class Route(ExamQuestion, kind="route", title="way from A to B", about=("source"
 
 @dataclasses.dataclass(frozen=True)
 class Inside(ExamQuestion, kind="inside", title="room of what holds X", about=("thing",)):
-    """The question for the room of a thing's holder, which takes two facts."""
+    """A question about the room of a thing's holder, which takes two facts."""
 
     thing: str
     holder: str
@@ -351,7 +351,7 @@ class Inside(ExamQuestion, kind="inside", title="room of what holds X", about=("
 
 @dataclasses.dataclass(frozen=True)
 class Count(ExamQuestion, kind="count", title="how many in A", about=("holder",)):
-    """The question how many things are in or on a holder whose contents were all seen."""
+    """A question about the number of things in or on a holder whose contents were all seen."""
 
     holder: str
     things: frozenset[str]
@@ -380,7 +380,7 @@ class Count(ExamQuestion, kind="count", title="how many in A", about=("holder",)
 
 @dataclasses.dataclass(frozen=True)
 class Unseen(ExamQuestion, kind="unseen", title="never seen", wants_silence=True):
-    """The question where an unseen thing is, to which silence is right."""
+    """A question about the place of an unseen thing, to which silence is right."""
 
     thing: str
     place: str
@@ -406,7 +406,7 @@ class Unseen(ExamQuestion, kind="unseen", title="never seen", wants_silence=True
 class Saw(
     ExamQuestion, kind="saw", title="what came of an action, what a text said", about=("heading",)
 ):
-    """The question for the game's text after an action or under a title, without facts."""
+    """A question about the game's text after an action or under a title."""
 
     heading: str = ""
 
@@ -436,7 +436,7 @@ class Saw(
 
 
 def compared(said: str, answer: str) -> Verdict:
-    """Grade a name; another one is wrong, none is silent."""
+    """Grade a recall by a name: another name is wrong, no name is silent."""
     return "right" if said == answer else "wrong" if said else "silent"
 
 
@@ -446,7 +446,7 @@ def shuffled(items: Sequence[Item], rng: random.Random) -> list[Item]:
 
 
 def with_article(name: str) -> str:
-    """Return a name with its article, which a room with a letter or number does not take."""
+    """Return a name with its article; a room with a letter or number takes none."""
     return name if name.startswith("room ") else f"the {name}"
 
 
@@ -466,7 +466,7 @@ def _path(source: str, target: str, ways: Mapping[str, Iterable[str]]) -> list[s
 
 
 def _title(text: str) -> str:
-    """Return the short first line of a longer text if it is no sentence, or ""."""
+    """Return the title of a text: a short first line that is no sentence; "" if there is none."""
     first, _, rest = text.strip().partition("\n")
     plain = first[:1].isalnum() and first[-1:].isalnum() and len(first.split()) <= _TITLE_WORDS
     return first if rest.strip() and plain else ""

@@ -46,7 +46,7 @@ class RecallReading:
 
     @cached_property
     def now(self) -> TemporalGraph:
-        """Return what is stated to be true now."""
+        """Return the facts stated to be true now."""
         graph = TemporalGraph()
         _add(graph, self._facts, 0)
         for sentence in self._prose:
@@ -64,7 +64,7 @@ class RecallReading:
 
     @cached_property
     def past(self) -> TemporalGraph:
-        """Return what is stated of past steps; its clock is the environment step."""
+        """Return the facts stated about past steps; the clock is the environment step."""
         graph = TemporalGraph()
         self._follow(graph)
         self._see(graph, current_place(graph) or "")
@@ -193,6 +193,6 @@ class RecallReading:
 def _add(graph: TemporalGraph, facts: Iterable[Triple], t: int) -> None:
     for fact in facts:
         graph.add(fact, t)
-        if fact[1:] == ("is", "consumed"):  # it is nowhere, although an older text places it
+        if fact[1:] == ("is", "consumed"):  # an older text gives it a place, but it is in none now
             for relation in LOCATIONS:
                 graph.retire_matching(fact.subject, relation, t=t)

@@ -104,7 +104,7 @@ def totals(mark: ExamScore | None) -> tuple[str, ...]:
 
 
 def main_wording(wordings: Iterable[str]) -> str:
-    """Return the wording whose scores come first: the unseen one, or the first available."""
+    """Return the wording that tables show first: the unseen one, else the first available."""
     found = list(wordings)
     return "unseen" if "unseen" in found else found[0]
 

@@ -154,7 +154,7 @@ class ExamAnswer(NamedTuple):
 def examine(config: ExamConfig, on_progress: OnProgress | None = None) -> Iterator[ExamAnswer]:
     """Yield the answers of all memories, episode by episode."""
     for memory in config.memories:
-        make_memory(memory)  # a wrong name is reported before play
+        make_memory(memory)  # report a wrong name before play
     jobs = config.jobs()
     for done, job in enumerate(jobs):
         if on_progress is not None:

@@ -1,7 +1,7 @@
-"""Graphs that outlive a process: facts, their history and observations, by environment and task.
+"""Durable graphs of facts, with their history and observations, by environment and task.
 
-A partition is one graph with its clock. One transaction appends a whole episode to it, and rows are
-only added. A process has replicas, which load new rows.
+A partition is one graph with its clock. A transaction appends a whole episode; no row is ever
+removed. Each process keeps replicas, which load new rows.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ State = tuple[TemporalGraph, EpisodeStore]
 
 
 class Mark(NamedTuple):
-    """A count of a graph's and its observations' entries at one time."""
+    """Sizes of a graph and of its observations at one time."""
 
     events: int
     mentions: int
@@ -52,9 +52,9 @@ class Mark(NamedTuple):
 
 
 def replay(source: State, since: Mark, to: State, later: int) -> None:
-    """Repeat in ``to`` everything that happened in ``source`` since a mark, ``later`` steps later.
+    """Replay the changes of ``source`` since a mark in ``to``, shifted by ``later`` steps.
 
-    If others changed ``to``, facts that were only confirmed are added again, and ended ones end.
+    If others changed ``to``, confirmed facts are added again, and facts that ended end there too.
     """
     graph, episodes = source
     shift = len(to[1]) - since.episodes
@@ -71,7 +71,7 @@ def replay(source: State, since: Mark, to: State, later: int) -> None:
                 to[0].mention(fact, seen._replace(episode=seen.episode + shift))
         elif not what[2]:
             to[0].add(what[1], t + later)
-        elif what[2] != "schema":  # these follow from the facts that took their slots
+        elif what[2] != "schema":  # a fact that takes their slot ends these
             to[0].retire(what[1], t + later, what[2])
     for episode in list(episodes)[since.episodes :]:
         to[1].add(episode.t + later, episode.text, episode.action, episode.triples)
@@ -79,7 +79,7 @@ def replay(source: State, since: Mark, to: State, later: int) -> None:
 
 
 _MOST_REPLICAS = 8
-"""Most partitions in a process; the least recently used ones go first."""
+"""Most partitions in memory; the least recently used one is dropped first."""
 
 Change = Callable[[TemporalGraph, EpisodeStore, str], None]
 
@@ -128,7 +128,7 @@ class FactStore:
         return self._database.place
 
     def partition(self, env: str, task: str, encoder: CachedEncoder | None = None) -> Partition:
-        """Return this process's replica of a partition, not yet refreshed; its first encoder stays.
+        """Return this process's replica of a partition, without a refresh; the first encoder stays.
 
         An empty ``task`` is one graph over all tasks; without ``encoder`` facts have no vectors.
         """
@@ -202,7 +202,7 @@ class Partition:
             return self.graph.fork(), self.episodes.fork(), self.last
 
     def append(self, change: Change, last: str = "") -> None:
-        """Apply a change to the newest state, and keep its additions: all or nothing.
+        """Apply a change to the newest state and store it, all or nothing.
 
         ``change`` adds to graph and observations under the lock; ``last`` names the writer.
         """
@@ -284,7 +284,7 @@ class Partition:
 
     @property
     def place(self) -> str:
-        """Return where the store is."""
+        """Return the place of the store."""
         return self._database.place
 
     def _write(self, connection: Connection, id: int, last: str) -> None:
@@ -338,7 +338,7 @@ class Partition:
         connection.execute("UPDATE partition SET last = ?, crc = ? WHERE id = ?", (last, crc, id))
 
     def _end(self, table: str, have: int, sums: Sequence[int | None]) -> None:
-        """Note the checksum of the last row, after a check that the known rows are still there."""
+        """Keep the checksum of the last row, and check that the known rows are unchanged."""
         if have and (not sums or sums[0] != self._ends.get(table, sums[0])):
             raise StoreError(
                 f"expected the memory store {self.place!r} as this process has read it, got "
@@ -349,7 +349,7 @@ class Partition:
 
 
 def _id(connection: Connection, env: str, task: str) -> int:
-    """Return the number of a partition; -1, which none has, if it was never written."""
+    """Return the number of a partition; -1 if it was never written."""
     query = "SELECT id FROM partition WHERE env = ? AND task = ?"
     row = connection.execute(query, (env, task)).fetchone()
     return -1 if row is None else int(row[0])
@@ -360,6 +360,6 @@ _replicas_lock = threading.Lock()
 
 
 def forget_replicas() -> None:
-    """Forget all that this process has read of stores, as if it were new."""
+    """Drop every replica of this process, as a new process would start."""
     with _replicas_lock:
         _replicas.clear()

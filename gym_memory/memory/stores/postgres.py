@@ -30,20 +30,20 @@ CREATE TABLE IF NOT EXISTS _yoyo_migration (
     migration_hash VARCHAR(64) PRIMARY KEY, migration_id VARCHAR(255), applied_at_utc TIMESTAMP
 )
 """
-"""The table of yoyo, which applied the schema at first; it is not atomic, so it is unused now."""
+"""Table of yoyo, which applied the schema in early versions; kept for old databases."""
 _APPLIED = "SELECT migration_id FROM _yoyo_migration"
 _MARK = "INSERT INTO _yoyo_migration VALUES (%s, %s, now() AT TIME ZONE 'UTC')"
 PATIENCE = 300.0
-"""Seconds to wait for a lost server; one that cannot be reached at first is an error."""
+"""Seconds to wait for a server that was lost; a server never reached is an error at once."""
 ANSWER_SECONDS = 60.0
-"""Seconds for an answer, beyond those for other writers: a frozen server sends none."""
+"""Seconds to wait for an answer, beyond the wait for other writers, until a server is frozen."""
 _LOG = logging.getLogger("gym_memory")
 _EF_SEARCH = 800
 """Candidates of an index search, `ef_search`; the stock 40 miss three of ten (benchmarks/scale)."""
 _CANDIDATES_FACTOR = 4
-"""Factor on the answers taken from an index, before equals are put in order."""
+"""Factor on the number of answers taken from an index, among which equals are then ordered."""
 _PREPARED_AFTER = 2
-"""Uses of a query after which the server keeps its plan."""
+"""Uses of a query after which the server caches its plan."""
 
 _NEAREST = """
 SELECT {0} <#> ? AS distance, partition, number, env, task, subject, relation, object
@@ -125,11 +125,11 @@ class PostgresDatabase:
             )
 
     def vector(self, vector: Vector) -> Any:
-        """Return a vector as pgvector takes it."""
+        """Return a vector in pgvector's notation."""
         return _library("pgvector").HalfVector(vector)
 
     def numbers_of(self, vector: Any) -> Vector:
-        """Return the vector that pgvector gave."""
+        """Parse a vector in pgvector's notation."""
         return np.asarray(vector.to_numpy(), dtype=np.float32)
 
     def nearest(self, vector: Vector, k: int, parts: Mapping[str, str]) -> list[Any]:
@@ -219,7 +219,7 @@ class PostgresDatabase:
                         "waiting at most %g s for the memory store %r: %s",
                         *(PATIENCE, self.place, _first_line(error)),
                     )
-            time.sleep(min(attempt, 1))  # at once if the server restarted since the last call
+            time.sleep(min(attempt, 1))  # no wait if the server has only restarted
         raise AssertionError("unreachable")
 
     def _ask(self, query: str, arguments: Sequence[Any]) -> list[Any]:
@@ -273,7 +273,7 @@ class PostgresDatabase:
         except (psycopg.ProgrammingError, psycopg.NotSupportedError) as error:
             raise StoreError(
                 f"cannot use the memory store {self.place!r}: {_first_line(error)} (the user "
-                "must be allowed to make tables, and pgvector be installed on the server)"
+                "needs the right to create tables, and the server needs pgvector)"
             ) from error
         except Damage as error:
             raise StoreError(
@@ -313,7 +313,7 @@ def _first_line(error: Exception) -> str:
 
 
 def _limit_waiting(raw: Any, seconds: float) -> None:
-    """Limit every wait of a connection for an answer of the server to so many seconds."""
+    """Limit each wait of a connection for an answer to so many seconds."""
     usual = raw.wait
 
     def wait(waiting: Any, *args: Any, **kwargs: Any) -> Any:
@@ -332,7 +332,7 @@ class _NoAnswerError(Exception):
 
 
 def _limited(waiting: Any, deadline: float) -> Generator[Any, Any, Any]:
-    """Pass on psycopg's waits and their results; it checks the deadline ten times a second."""
+    """Wait as psycopg asks, and check the deadline ten times a second."""
     try:
         wanted = next(waiting)
     except StopIteration as end:

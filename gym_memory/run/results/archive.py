@@ -58,7 +58,7 @@ class FactRecord(NamedTuple):
 
     @property
     def live(self) -> bool:
-        """True if it is held to be true now."""
+        """True if the memory holds the fact to be true now."""
         return not self.ended_by
 
     def to_json(self) -> dict[str, Any]:
@@ -80,7 +80,7 @@ class RestoredMemory(NamedTuple):
     steps: tuple[Step, ...]
 
     def recall(self, budget: int, focus: str = "") -> Recall:
-        """Return its recall in the last situation that it saw."""
+        """Return the memory's recall in the last situation that it saw."""
         last = self.steps[-1] if self.steps else Step(0, "")
         cue = Cue(last.text, self.task.goal, last.inventory, last.valid_actions, focus)
         return self.memory.recall(cue, budget)
@@ -193,7 +193,7 @@ def _taught(
 
 
 def _teach(memory: Memory, task: Task, steps: Iterable[Step]) -> tuple[Step, ...]:
-    """Let a memory learn from steps; return them as it saw them."""
+    """Replay steps into a memory; return them as it saw them."""
     memory.begin(task, None)
     admitted = tuple(memory.admit(step, task.goal) for step in steps)
     for step in admitted:

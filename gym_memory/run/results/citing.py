@@ -45,7 +45,7 @@ def _tasks(rows: Sequence[EpisodeRow]) -> str:
     played = len({row.result.task_id for row in rows})
     try:
         return f"{played} of {len(load_panel(rows[0].job.env.kwargs['panel']).tasks)}"
-    except GymMemoryError:  # a panel of another version, or a file that was moved
+    except GymMemoryError:  # another version of the panel, or a moved file
         return str(played)
 
 
@@ -83,7 +83,7 @@ def _installed(env: Spec, cited: str, rows: Sequence[EpisodeRow]) -> Finding:
 
 
 def _departures(panel: Panel, rows: Sequence[EpisodeRow]) -> Iterator[str]:
-    """Say where rows depart from how a panel is played."""
+    """Return the ways in which rows depart from a panel's protocol."""
     if panel.name in panel_names() and load_panel(panel.name).digest != panel.digest:
         yield f"a panel of this package has its name and is @{load_panel(panel.name).digest}"
     protocols = {row.job.protocol for row in rows} - {panel.protocol}

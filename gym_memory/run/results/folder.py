@@ -7,8 +7,8 @@
     episodes.jsonl       one line an episode with its checksum, on disk before the next one counts
     episodes.failed.jsonl  failed episodes whose jobs were played again (--retry-failed)
     steps/*.jsonl.gz     a file a job, one line a step (see gym_memory.core.trajectory)
-    logs/*.log           what the workers' backends printed
-    spending.sqlite      what language models took, if a run has a limit
+    logs/*.log           output of the workers' backends
+    spending.sqlite      tokens and cost of language models, if a run has a limit
     manifest.json        size and hash of the files above, of a finished run (gym-memory verify)
     summary.json report.md report.html *.svg
 
@@ -235,10 +235,10 @@ class ResultsFolder:
         self._episodes = open_to_append(path)
 
     def _keep_aside(self, replaced: Sequence[Rows]) -> None:
-        """Keep failures that are played again, before they leave the episodes."""
+        """Save failed episodes beside the others before their jobs are played again."""
         path = self.path / _REPLACED
         held = content(path)
-        # A killed call may have written some already.
+        # A killed call may have written some of them.
         new = b"".join(lines for rows in replaced if (lines := _lines(rows)) not in held)
         if new:
             write_atomic(path, held + new)
@@ -248,7 +248,7 @@ class ResultsFolder:
         return [job for job in self.config.jobs() if job.key not in self._finished]
 
     def append(self, rows: Sequence[EpisodeRow]) -> None:
-        """Keep the episodes of one finished job; on disk when this returns."""
+        """Store the episodes of one finished job; they are on disk when this returns."""
         if self._episodes is None:
             raise ResultsError(f"{str(self.path)!r} is not open for writing")
         job = rows[0].job
@@ -263,8 +263,8 @@ class ResultsFolder:
             os.fsync(self._episodes.fileno())
         except OSError as error:
             raise ResultsError(
-                f"cannot write to {str(self.path)!r}: {error}. What was finished before is kept; "
-                "the same command goes on when there is space"
+                f"cannot write to {str(self.path)!r}: {error}. Finished episodes are kept; "
+                "run the same command again once there is space"
             ) from error
         self._finished[job.key] = tuple(rows)
 
@@ -293,7 +293,7 @@ def _short(value: Any) -> str:
 
 
 def locked(folder: Path) -> BinaryIO:
-    """Lock the folder until the file is closed, at the latest when the process dies."""
+    """Lock the folder until the file is closed or the process ends."""
     busy = "is in use by another gym-memory process: wait for it or use another --out"
     try:
         file = open_to_append(folder / ".lock")
@@ -303,7 +303,7 @@ def locked(folder: Path) -> BinaryIO:
 
 
 def iter_folders(folders: Iterable[str | os.PathLike[str]]) -> Iterator[Path]:
-    """Yield the folders as paths; a folder without a run of its own gives those in it."""
+    """Yield the folders as paths; a folder that is no run stands for the runs in it."""
     for folder in map(Path, folders):
         inner = sorted(path.parent for path in folder.glob("*/config.json"))
         if (folder / "config.json").exists() or not inner:

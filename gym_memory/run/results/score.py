@@ -38,7 +38,7 @@ __all__ += ["score_cells", "score_lines", "seeds_go_round", "step_curve", "table
 __all__ += ["format_cost", "notes_on", "stopped_jobs", "total_cost", "units", "with_fallbacks"]
 
 ENGINE_MEMORY = "oracle"
-"""The control that has the engine's facts, seen or not: comparisons of memories leave it out."""
+"""The control with the engine's facts, seen or not, which comparisons of memories leave out."""
 
 Axis = Literal["memory", "policy"]
 ALL_ENVS = "all"
@@ -260,7 +260,7 @@ def estimate(values: intervals.Values, group: Sequence[Unit]) -> intervals.Estim
 
 
 def tasks(group: Iterable[Unit]) -> list[str]:
-    """Return the task of each job; that of its seed if it failed before its first reset."""
+    """Return the task of each job, or its seed if it failed before the first reset."""
     return [u.task_id or f"seed {u.seed}" for u in group]
 
 

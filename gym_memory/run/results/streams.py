@@ -213,13 +213,13 @@ def _transfer(own: Sequence[Unit]) -> list[Table]:
 
 
 def _parts(own: Sequence[Unit]) -> list[list[tuple[str, str]]]:
-    """Return the pairs (learnt in, tested in) of the same environment, and those of two."""
+    """Return the pairs (learnt in, tested in) within an environment, and those across two."""
     pairs = [(env, test) for env in dict.fromkeys(u.env for u in own) for test in _tests(own)]
     return [[pair for pair in pairs if (pair[0] == pair[1]) == same] for same in (True, False)]
 
 
 def stream_sentences(own: Sequence[Unit]) -> list[str]:
-    """State which memories cannot be distinguished from which rival."""
+    """Return sentences that name the memories not distinguished from a rival."""
     lines = []
     for (env, _), memories in _worlds(own).items():
         for rival in _rivals(memories):
@@ -232,7 +232,7 @@ def stream_sentences(own: Sequence[Unit]) -> list[str]:
 
 
 def _recalls_of_task(own: Sequence[Unit]) -> list[str]:
-    """State how many recalls showed an item from the very task, for memories that know."""
+    """Return a sentence on the share of recalls with an item of the same task, where known."""
     shares = []
     for memory, group in grouped(own, lambda unit: unit.memory).items():
         total, of_task = (
@@ -245,7 +245,7 @@ def _recalls_of_task(own: Sequence[Unit]) -> list[str]:
 
 
 def transfer_sentences(own: Sequence[Unit]) -> list[str]:
-    """State which memories cannot be distinguished from ``none`` in tests."""
+    """Return sentences that name the memories not distinguished from ``none`` in tests."""
     lines = []
     for where, part in zip(("in the same environment", "in others"), _parts(own), strict=True):
         for group in grouped(own, lambda unit: unit.policy).values():

@@ -160,13 +160,13 @@ def _temporary(folder: Path, repair: bool) -> Iterator[FolderFinding]:
     for left in sorted(folder.glob(".*.tmp")):
         if repair:
             left.unlink()
-        yield _removed(repair, left.name, "what a killed write left behind")
+        yield _removed(repair, left.name, "the leftover of a killed write")
 
 
 def _removed(repair: bool, part: str, what: str) -> FolderFinding:
     if repair:
-        return FolderFinding("repaired", part, f"{what} was taken away")
-    return FolderFinding("damaged", part, f"{what}: without --no-repair it is taken away")
+        return FolderFinding("repaired", part, f"{what} was removed")
+    return FolderFinding("damaged", part, f"{what}: it is removed without --no-repair")
 
 
 def _versions(folder: Path) -> Iterator[FolderFinding]:
@@ -239,7 +239,7 @@ def _counted(
 ) -> Iterator[FolderFinding]:
     """Check that every planned job is there exactly once, with one task a seed."""
     for key in [key for key, times in twice.items() if times > 1][:_SHOWN]:
-        text = f"seed {key[0]} of {_cell(jobs[key])} is there {twice[key]} times"
+        text = f"seed {key[0]} of {_cell(jobs[key])} occurs {twice[key]} times"
         yield FolderFinding("damaged", name, text)
     for key in [key for key in jobs if key not in planned][:_SHOWN]:
         text = f"seed {key[0]} of {_cell(jobs[key])} is not what config.json asks for"
@@ -248,7 +248,7 @@ def _counted(
     for key, rows in jobs.items():
         task = rows[0].result.task_id
         if task and tasks.setdefault((rows[0].job.env, key[0]), task) != task:
-            text = f"seed {key[0]} of {rows[0].job.env} stands for two tasks, {task} is one"
+            text = f"seed {key[0]} of {rows[0].job.env} has two tasks, one of them {task}"
             yield FolderFinding("damaged", name, text)
     done = [rows for key, rows in jobs.items() if key in planned]
     episodes = f"{len(done)} jobs, {sum(map(len, done))} episodes, each job once"
