@@ -147,7 +147,7 @@ def test_the_nearest_docstring_counts() -> None:
         ("drrn", {"batch": 1.5}, "batch as an int >= 1, got 1.5"),
         ("drrn", {"capacity": 63}, "capacity as an int >= 64, got 63"),
         ("drrn", {"alpha": 3}, r"alpha as a number in \[0, 1\], got 3"),
-        ("drrn", {"words": "always"}, "unknown setting 'words'"),
+        ("drrn", {"words": "never"}, "unknown words 'never': expected one of always, auto"),
         (
             "drrn",
             {"facts": "greedy"},

@@ -169,6 +169,8 @@ def test_without_facts_the_words_around_a_name_speak() -> None:
     assert "chop 1 inventory roasted before" in found["chop fig with knife"]
     with_facts = {**seen, "triples": facts(KITCHEN)}
     assert not [f for f in features(with_facts, lexicon)["dice fig with knife"] if "text" in f]
+    always = describe(with_facts, lexicon, words="always").actions[0]
+    assert "= 1 text = before" in always
 
 
 def test_facts_may_be_described_without_what_solves_the_game() -> None:

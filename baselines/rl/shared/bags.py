@@ -38,6 +38,10 @@ class BagSettings(Settings):
     dim: Annotated[int, Help("Size of an encoding.", low=1)] = 64
     hidden: Annotated[int, Help("Width of the layers over situation and action.", low=1)] = 64
     vocabulary: Annotated[int, Help("Rows of the embedding table.", low=2)] = 4096
+    words: Annotated[
+        Literal["auto", "always"],
+        Help("Words as features: auto, only where no facts are recalled, or always."),
+    ] = "auto"
     facts: Annotated[
         Literal["related", "plain", "rendered"],
         Help(
@@ -224,7 +228,8 @@ class BagLearner(Learner):
     ) -> ObservationBags:
         """Encode an observation."""
         self.vocabulary.frozen = not task_id
-        state, actions = describe(obs, self.lexicon, task_id, facts=self.settings.facts)
+        s = self.settings
+        state, actions = describe(obs, self.lexicon, task_id, words=s.words, facts=s.facts)
         rows = self.vocabulary.rows
         return ObservationBags(tuple(tuple(rows(features)) for features in (state, *actions)))
 

@@ -324,6 +324,7 @@ def describe(
     lexicon: Lexicon,
     game: str = "",
     *,
+    words: str = "auto",
     facts: str = "related",
 ) -> ActionFeatures:
     """Return all features of an observation.
@@ -332,16 +333,17 @@ def describe(
         obs: The observation.
         lexicon: Names that are common.
         game: The training game, whose words the lexicon learns; empty while evaluating.
+        words: Use of words as features: ``auto`` where no facts are recalled, or ``always``.
         facts: Use of recalled facts: ``related`` for all; ``plain`` without ``=`` and signposts;
             ``rendered`` reads the memory's text instead.
     """
     triples = () if facts == "rendered" else obs["triples"]
     scene, matched = RecalledScene(triples), facts == "related"
     texts: list[tuple[str, str]] = []
+    if words == "always" or not triples:
+        texts = [("text", obs["text"]), ("inventory", obs["inventory"])]
     if not triples:
-        # Where facts are recalled, the memory's text is their rendering, and words of the game
-        # would tell training games apart.
-        texts = [(name, obs[name]) for name in ("text", "inventory", "memory")]
+        texts.append(("memory", obs["memory"]))  # of facts it is their rendering
     phrases = [parse_action(action) for action in obs["valid_actions"]]
     names = dict.fromkeys(name for phrase in phrases for name in phrase.names)
     if game:
