@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from gym_memory.baselines.rl.shared import checkpoints
 from gym_memory.baselines.rl.shared.adam import Adam
+from gym_memory.baselines.rl.shared.learner import load_moments
+from gym_memory.core.tensors import flattened, nested
 
 pytestmark = pytest.mark.slow  # imports torch
 
@@ -32,6 +33,11 @@ def descend(net: Any, optimizer: Any, steps: range) -> None:
         optimizer.step()
 
 
+def moments(optimizer: Any) -> dict[str, Any]:
+    """Return an optimizer's state as a checkpoint holds it."""
+    return flattened({"adam": optimizer.state_dict()["state"]})
+
+
 @pytest.mark.parametrize("decay", [0.0, 0.1])
 def test_weights_and_moments_have_the_bits_of_torch(decay: float) -> None:
     import torch
@@ -42,16 +48,16 @@ def test_weights_and_moments_have_the_bits_of_torch(decay: float) -> None:
     torchs = kind(theirs.parameters(), lr=3e-3, weight_decay=decay, fused=True)
     descend(ours, mine, range(20))
     descend(theirs, torchs, range(20))
-    kept = checkpoints.moments(mine)
-    assert kept.keys() == checkpoints.moments(torchs).keys()
+    kept = moments(mine)
+    assert kept.keys() == moments(torchs).keys()
     # Each goes on from what the other kept.
-    checkpoints.load_moments(mine, checkpoints.moments(torchs))
-    checkpoints.load_moments(torchs, kept)
+    load_moments(mine, nested(moments(torchs))["adam"])
+    load_moments(torchs, nested(kept)["adam"])
     descend(ours, mine, range(20, 30))
     descend(theirs, torchs, range(20, 30))
     assert all(map(torch.equal, ours.parameters(), theirs.parameters()))
     assert not all(map(torch.equal, ours.parameters(), network().parameters()))
-    left, right = checkpoints.moments(mine), checkpoints.moments(torchs)
+    left, right = moments(mine), moments(torchs)
     assert all(torch.equal(left[name], right[name]) for name in left | right)
 
 
