@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import time
 from typing import Any
 
@@ -18,6 +17,7 @@ from gym_memory.core.records import (
     Recall,
     Step,
     Task,
+    changed,
 )
 from gym_memory.core.settings import check_text
 from gym_memory.draw.page import observation_table
@@ -189,7 +189,7 @@ class MemoryObservation(gym.Wrapper[Observation, str, Obs, str], gym.utils.Recor
                 f"got {recall!r:.60}: return Recall(text=..., triples=(), episodes=(), lessons=())"
             )
         recall_ms = (time.perf_counter() - started) * 1e3
-        stats = dataclasses.replace(
+        stats = changed(
             self.memory.stats(),
             tokens=count_tokens(recall.text),
             update_ms=update_ms,

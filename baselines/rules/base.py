@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,7 +11,7 @@ import numpy as np
 from gym_memory.baselines.base import Policy
 from gym_memory.baselines.rules.beliefs import Beliefs, Transcript
 from gym_memory.baselines.rules.plan import Aim, Kind, Move, Plan, saw
-from gym_memory.core.records import Observation, PlanState, Step, Task
+from gym_memory.core.records import Observation, PlanState, Step, Task, changed
 from gym_memory.extract import get_extractor
 from gym_memory.graph import TemporalGraph
 from gym_memory.graph.map import shortest_path
@@ -148,7 +147,7 @@ def _along(beliefs: Beliefs, path: list[str] | None, aim: Aim) -> Move | None:
     if not path or not action:
         return None
     rest = path[1:] if action == f"go {path[0]}" else path
-    return Move(action, replace(aim, route=tuple(rest)))
+    return Move(action, changed(aim, route=tuple(rest)))
 
 
 def _leave(beliefs: Beliefs, direction: str) -> str | None:
@@ -183,7 +182,7 @@ def explore(beliefs: Beliefs, aim: Aim) -> Move | None:
     if planned and failed and plan.action == f"go {planned[1]}":
         opening = _open_way(beliefs, planned[1]) if beliefs.actions else None
         if opening:  # a door believed open, or of unknown name
-            return Move(opening, replace(aim, exit=(beliefs.here, planned[1])))
+            return Move(opening, changed(aim, exit=(beliefs.here, planned[1])))
         frontier.sort(key=lambda exit_: exit_ == (beliefs.here, planned[1]))
     elif planned and plan.aim.text.startswith(aim.text):
         if planned in frontier:
@@ -194,9 +193,9 @@ def explore(beliefs: Beliefs, aim: Aim) -> Move | None:
         path = _path(beliefs, place)
         if path is not None:
             if direction in DIRECTIONS:
-                through = replace(aim, exit=(place, direction))
+                through = changed(aim, exit=(place, direction))
             else:  # a named exit may be none: it is tried once
-                through = replace(aim, text=f"{aim.text}, {direction} of {place}")
+                through = changed(aim, text=f"{aim.text}, {direction} of {place}")
             move = _along(beliefs, [*path, direction], through)
             if move is not None:
                 return move
@@ -208,7 +207,7 @@ def _wait_for_way(beliefs: Beliefs, aim: Aim) -> Move | None:
     far = beliefs.far_exits()
     if not far:
         return None
-    wanted = replace(aim, exit=far[0])
+    wanted = changed(aim, exit=far[0])
     last = beliefs.plan.aim
     return None if (last.text, last.exit) == (aim.text, far[0]) else Move("look", wanted)
 
@@ -293,11 +292,11 @@ class AdvisedPolicy(RulePolicy):
         """Return the next action; publishes the plan behind it as ``focus``."""
         plan = self.focus
         idle, seen = saw(plan, obs["text"], obs["inventory"])
-        plan = replace(plan, idle=idle, seen=seen)
+        plan = changed(plan, idle=idle, seen=seen)
         if idle == 0:
             plan = plan.take_up()
         elif idle >= _PATIENCE and not plan.aim.waits:
-            plan = replace(plan.give_up(plan.aim), idle=1)
+            plan = changed(plan.give_up(plan.aim), idle=1)
         rules = get_extractor(self._dialect)
         t = info.get("moves")
         beliefs = Beliefs(obs, rules, self._task(obs), plan, self.rng, self._transcript, t)

@@ -155,7 +155,7 @@ class Beliefs:
         now = self.graph.now + 1
         step = Step(now, self.text, action, reward, obs["inventory"], obs["valid_actions"])
         seen = extractor.extract(step, self.graph, task)
-        self.shows_place = any(m.triple[:2] == (PLAYER, "is in") for m in seen.mentions)
+        self._mentions = seen.mentions
         apply(seen, self.graph, now)
         self.here = current_place(self.graph) or ""
         self._named: dict[str, frozenset[str]] = {}
@@ -177,6 +177,11 @@ class Beliefs:
         if entries and not dangling and _is_gap(entries[-1].t, t):
             self.graph.retire_matching(subject=PLAYER, t=self.graph.now, by="gap")
         return dangling, reward
+
+    @property
+    def shows_place(self) -> bool:
+        """True if the present text says where the agent is."""
+        return any(m.triple[:2] == (PLAYER, "is in") for m in self._mentions)
 
     # ------------------------------------------------------------ actions
 
@@ -226,7 +231,7 @@ class Beliefs:
 
     def ingredients(self) -> list[str]:
         """Return the ingredients of recipes, and foods that need a preparation."""
-        due = [t.subject for t in self.graph.live() if t.relation == "needs to be"]
+        due = [thing for thing, relation, _ in self.graph.live() if relation == "needs to be"]
         return list(dict.fromkeys((*self.objects("recipe", "requires"), *due)))
 
     def held(self) -> list[str]:
@@ -395,7 +400,7 @@ class Beliefs:
                     back = place == self.here and direction == OPPOSITE.get(self._last_way)
                     known = back or beyond(self._squares.get(place), direction) in taken
                     exits.append((known, distance, place, direction))
-        if self._rng is not None:
+        if self._rng is not None and len(exits) > 1:
             exits = [exits[i] for i in self._rng.permutation(len(exits))]
         exits.sort(key=itemgetter(0, 1))
         return [(distance, (place, direction)) for _, distance, place, direction in exits]

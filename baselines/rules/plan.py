@@ -7,7 +7,7 @@ import enum
 import zlib
 from typing import Any, NamedTuple
 
-from gym_memory.core.records import Observation, PlanState
+from gym_memory.core.records import Observation, PlanState, changed
 from gym_memory.graph.schema import OPPOSITE
 
 __all__ = ["Aim", "Exit", "Kind", "Move", "Plan", "RulePlan", "only", "saw"]
@@ -38,8 +38,8 @@ class RulePlan(PlanState):
 def saw(state: RulePlan, text: str, inventory: str) -> tuple[int, tuple[int, ...]]:
     """Return the steps without anything new and the latest observations, after one more."""
     mark = zlib.crc32(f"{text}\n{inventory}".encode("utf-8", "replace")) % _HASHES
-    others = tuple(one for one in state.seen if one != mark)
-    again = len(others) < len(state.seen)
+    again = mark in state.seen
+    others = tuple(one for one in state.seen if one != mark) if again else state.seen
     return state.idle + 1 if again else 0, (*others, mark)[-_RECOGNIZED_OBSERVATIONS:]
 
 
@@ -160,7 +160,7 @@ class Plan(RulePlan):
             vain = ()
         elif self.idle:
             vain = (*vain, self.action)[-_MOST_VAIN_ACTIONS:]
-        return dataclasses.replace(self, situation=situation, vain=vain)
+        return changed(self, situation=situation, vain=vain)
 
     def is_vain(self, move: Move) -> bool:
         """True if a move had no effect here; a look for another aim asks the memory again."""
@@ -170,19 +170,17 @@ class Plan(RulePlan):
     def has_given_up(self, aim: Aim) -> bool:
         """True if an aim failed often enough to try something else."""
         enough = 1 if aim.kind is Kind.READ else _MOST_FAILURES
-        return dict(self.given_up).get(aim.key, 0) >= enough
+        return bool(self.given_up) and dict(self.given_up).get(aim.key, 0) >= enough
 
     def give_up(self, aim: Aim) -> Plan:
         """Return the plan without an aim, which failed."""
         others = tuple(one for one in self.given_up if one[0] != aim.key)
-        return dataclasses.replace(
-            self, given_up=(*others, (aim.key, _MOST_FAILURES))[-_MOST_AIMS:]
-        )
+        return changed(self, given_up=(*others, (aim.key, _MOST_FAILURES))[-_MOST_AIMS:])
 
     def take_up(self) -> Plan:
         """Return the plan after something new: exploring makes sense again."""
         kept = tuple(one for one in self.given_up if one[0].kind not in _EXPLORING)
-        return self if kept == self.given_up else dataclasses.replace(self, given_up=kept)
+        return self if kept == self.given_up else changed(self, given_up=kept)
 
     def after(self, move: Move) -> Plan:
         """Return the plan after a move was chosen.
@@ -198,7 +196,7 @@ class Plan(RulePlan):
             times = given_up.pop(aim.key, 0) + 1
             given_up[aim.key] = min(times, _MOST_FAILURES)
         over = self.aim.kind is Kind.SEARCH and aim.kind in _AFTER_SEARCH
-        return dataclasses.replace(
+        return changed(
             self,
             aim=aim,
             action=action,

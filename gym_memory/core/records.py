@@ -6,17 +6,32 @@ import contextlib
 import dataclasses
 from collections.abc import Mapping
 from numbers import Real
-from typing import Any, NamedTuple, TypedDict
+from typing import Any, NamedTuple, TypedDict, TypeVar
 
 from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.settings import shown
 
 __all__ = ["LARGEST", "Cue", "MemoryStats", "Observation", "Oracle", "Outcome", "PlanState"]
 __all__ += ["Reason", "Reasons", "Recall", "Step", "Substitute", "Task", "Transition", "Triple"]
-__all__ += ["check_bounded", "value_of"]
+__all__ += ["changed", "check_bounded", "value_of"]
 
 LARGEST = 1e100
 """Largest number in a record, so that sums and squares stay finite."""
+
+Frozen = TypeVar("Frozen")
+
+
+def changed(record: Frozen, **values: Any) -> Frozen:
+    """Return a frozen dataclass with other values, in a tenth of what ``replace`` takes.
+
+    The class has no ``__post_init__`` and no slots.
+
+    >>> changed(PlanState("find the key"), action="look").action
+    'look'
+    """
+    twin = object.__new__(type(record))
+    vars(twin).update(vars(record), **values)
+    return twin
 
 
 class Triple(NamedTuple):

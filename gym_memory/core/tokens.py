@@ -54,6 +54,7 @@ def _units(char: str) -> int:
     return _SCRIPTS[bisect_right(_FROM, ord(char)) - 1][1]
 
 
+@functools.lru_cache(maxsize=8)  # a recall is counted several times
 def count_tokens(text: str) -> int:
     """Return the number of tokens of ``text``, rounded up.
 

@@ -70,9 +70,14 @@ class Draft:
 
     def add(self, subject: str, relation: str, obj: str, start: int = -1, end: int = -1) -> None:
         """Add a fact with its evidence; none about a thing without a name."""
+        self.note(Mention(Triple(subject, relation, obj), start, end))
+
+    def note(self, mention: Mention) -> None:
+        """Add a fact that was read, see :meth:`add`, which ends here."""
+        triple, start, end = mention
+        subject, relation, obj = triple
         if not subject or not obj:
             return
-        triple = Triple(subject, relation, obj)
         if relation in LOCATIONS:
             self.moved[subject] = triple
         mentions = self.mentions
@@ -80,8 +85,8 @@ class Draft:
             self.said.pop(triple, None)
         if triple not in mentions:
             if self.offset and start >= 0:
-                start, end = start + self.offset, end + self.offset
-            mentions[triple] = Mention(triple, start, end)
+                mention = Mention(triple, start + self.offset, end + self.offset)
+            mentions[triple] = mention
         elif self._latest:
             mentions[triple] = mentions.pop(triple)
 
@@ -104,10 +109,11 @@ class Draft:
 
     def add_reported(self, mentions: Iterable[Mention], said_by: str = "") -> None:
         """Add the statement of a note or a goal; it does not overrule where a thing was seen."""
-        for triple, start, end in mentions:
+        for mention in mentions:
+            triple = mention.triple
             known = triple in self.mentions and triple not in self.said
             if triple[1] not in LOCATIONS or self.graph.value(triple[0], "location") is None:
-                self.add(*triple, start, end)
+                self.note(mention)
                 if said_by and not known:
                     self.said[triple] = said_by
 

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from gym_memory.core.records import Triple
 from gym_memory.core.text import sentence_spans
-from gym_memory.extract import Pattern
+from gym_memory.extract import Mention, Pattern
 from gym_memory.extract.draft import NOWHERE, Draft
 from gym_memory.extract.events import IMMATERIAL, action_event
 from gym_memory.extract.known import another, meant
@@ -316,15 +316,14 @@ class Scene(Draft):
     def topic(self, name: str) -> None:
         self._topic = name
 
-    def add(self, subject: str, relation: str, obj: str, start: int = -1, end: int = -1) -> None:
+    def note(self, mention: Mention) -> None:
         """See :class:`Draft`."""
-        if self.offset < 0:
-            start, end = NOWHERE
+        subject, relation, obj = mention.triple
         if subject == obj:
             return
         if relation == "is" and obj in _UNLIKE:
             self.outdate(subject, relation, _UNLIKE[obj])
-        super().add(subject, relation, obj, start, end)
+        super().note(Mention(mention.triple, *NOWHERE) if self.offset < 0 else mention)
 
     def arrive(self, place: str, start: int, end: int) -> None:
         """Put the agent into a place, by the way that was taken."""

@@ -288,11 +288,13 @@ class VersionedFacts:
 
     def _begin_all(self, filed: Sequence[tuple[Triple, Slot | None]]) -> bool:
         """Begin facts at step 0 in an empty graph; return False, untouched, if two are rivals."""
-        in_slots = [(slot, triple) for triple, slot in filed if slot is not None]
-        slots = dict(in_slots)
-        index = dict(zip(map(_FIRST, filed), range(len(filed)), strict=True))
-        if len(index) < len(filed) or len(slots) < len(in_slots):
+        triples, held = zip(*filed, strict=True) if filed else ((), ())
+        index = dict(zip(triples, range(len(triples)), strict=True))
+        slots = dict(zip(held, triples, strict=True))
+        free = held.count(None)
+        if len(index) < len(triples) or len(slots) < len(held) - free + bool(free):
             return False
+        slots.pop(None, None)
         self._facts += index
         self._bare = len(index)
         self._timeline.begin(tuple(index))

@@ -121,9 +121,12 @@ def spread(start: str, ways: Ways) -> Iterator[tuple[str, Leg]]:
 
 def distances(start: str, ways: Ways) -> dict[str, int]:
     """Return the moves to every place that ways lead to, nearest first; 0 for the start."""
-    moves = {start: 0}
-    for before, move in spread(start, ways):
-        moves[move.place] = moves[before] + 1
+    moves, queue = {start: 0}, [start]
+    for place in queue:  # grows while it is read
+        for following in ways(place).values():
+            if following not in moves:
+                moves[following] = moves[place] + 1
+                queue.append(following)
     return moves
 
 
@@ -154,15 +157,13 @@ def beyond(square: Square | None, direction: str) -> Square | None:
 
 def positions(start: str, ways: Ways) -> dict[str, Square]:
     """Return the square of each place by dead reckoning over the compass; squares may coincide."""
-
-    def compass(place: str) -> dict[str, str]:
-        return {way: other for way, other in ways(place).items() if way in _COMPASS}
-
-    squares = {start: (0, 0)}
-    for before, (direction, place) in spread(start, compass):
-        square = beyond(squares[before], direction)
-        assert square is not None
-        squares[place] = square
+    squares, queue = {start: (0, 0)}, [start]
+    for place in queue:  # grows while it is read
+        for direction, following in ways(place).items():
+            square = beyond(squares[place], direction)
+            if square is not None and following not in squares:
+                squares[following] = square
+                queue.append(following)
     return squares
 
 

@@ -211,10 +211,11 @@ class TemporalGraph(VersionedFacts):
             return False
         if triple in self._live:
             return True
-        if not self._aliases and _is_filed(Triple(*triple)):
+        fact = triple if isinstance(triple, Triple) else Triple(*triple)
+        if not self._aliases and _is_filed(fact):
             return False
         try:
-            return self._canonical(Triple(*triple)) in self._live
+            return self._canonical(fact) in self._live
         except InvalidArgumentError:  # a part is empty: no such fact is ever held
             return False
 

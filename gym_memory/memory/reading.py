@@ -223,6 +223,8 @@ def read_line(line: str) -> tuple[Triple, ...]:
     """
     if not 0 < len(line) <= MAX_LINE_CHARS or line.startswith(("[step ", "> ", QUOTE)):
         return ()
+    if NAMED not in line and line[0] not in "[-*•":
+        return ()
     whole = _ITEM.fullmatch(line) or _SAYS.fullmatch(line) or _LISTED.fullmatch(line)
     if whole is not None:
         return (Triple(*whole.groups()),)

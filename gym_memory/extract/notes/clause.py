@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import islice
 from typing import NamedTuple
 
+from gym_memory.core.records import changed
 from gym_memory.extract.notes.kept import kept
 from gym_memory.extract.notes.words import (
     CARRIED,
@@ -112,7 +113,7 @@ class Clause:
         clause = _tagged(text[start:end], owns, kind_of)
         things = tuple(_later(thing, start) for thing in clause.things)
         meant = tuple(_later(thing, start) for thing in clause.meant)
-        return replace(clause, things=things, meant=meant, kind_of=kind_of)
+        return changed(clause, things=things, meant=meant, kind_of=kind_of)
 
     def has(self, *wanted: str) -> bool:
         """True if one of its verbs has one of these senses."""

@@ -319,6 +319,14 @@ def load_logic(serialized_kb: str) -> Logic:
     return Logic(rules, knowledge.subtypes)
 
 
+class _Group(NamedTuple):
+    """Rules that read the same predicates, with the commands that they allowed by their state."""
+
+    read: tuple[str, ...]
+    rules: list[Rule]
+    commands: dict[tuple[int | None, ...], tuple[str, ...]]
+
+
 class World:
     """Entities and rules of one game.
 
@@ -334,12 +342,13 @@ class World:
         for entity, name in self.names.items():
             self._ids.setdefault(name.lower(), []).append(entity)
         kinds = frozenset(self.types.values())
-        self._groups = {
-            read: possible
+        self._groups = [
+            _Group(read, possible, {})
             for read, rules in logic.groups.items()
             if (possible := [rule for rule in rules if rule.can_hold(kinds)])
-        }
-        self._commands: dict[tuple[Any, ...], tuple[str, ...]] = {}
+        ]
+        self._kept = 0
+        """Entries in the groups."""
         self._listed: dict[int, tuple[str, ...]] = {}
         self._reports: dict[str, list[tuple[Rule, dict[int, str]]]] = {}
         self._texts: dict[str, dict[tuple[str | None, ...], str]] = {}
@@ -352,21 +361,25 @@ class World:
         listed = self._listed.get(state.key)
         if listed is not None:
             return listed
-        if max(len(self._commands), len(self._listed)) >= _MAX_KEPT:
+        if max(self._kept, len(self._listed)) >= _MAX_KEPT:
             self.forget()
         commands: set[str] = set()
-        for read, rules in self._groups.items():
-            key = read, tuple([state.keys.get(predicate, 0) for predicate in read])
-            found = self._commands.get(key)
+        changes = state.keys.get
+        for read, rules, known in self._groups:
+            key = tuple(map(changes, read))
+            found = known.get(key)
             if found is None:
-                found = self._commands[key] = self._match(rules, state)
+                found = known[key] = self._match(rules, state)
+                self._kept += 1
             commands.update(found)
         listed = self._listed[state.key] = tuple(sorted(commands))
         return listed
 
     def forget(self) -> None:
         """Empty the cache of admissible commands."""
-        self._commands.clear()
+        for group in self._groups:
+            group.commands.clear()
+        self._kept = 0
         self._listed.clear()
 
     def _match(self, rules: Iterable[Rule], state: State) -> tuple[str, ...]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping
 from functools import lru_cache
-from itertools import chain
 from typing import NamedTuple
 
 from gym_memory.core.records import Step, Task, Triple
@@ -75,13 +74,13 @@ class TextWorldRules:
         """See :class:`~gym_memory.extract.Extractor`."""
         text = step.text[:_MAX_TEXT_CHARS]
         draft = _StepDraft(graph, step.valid_actions)
-        looked = _LOOK_AT.fullmatch(" ".join(step.action.split()))
+        command = _read_command(step.action)
         # a walk shows several and ends in the last; a text that is read may contain one
-        banners = [] if looked else list(BANNER.finditer(text))
+        banners = [] if command.looked_at is not None else list(BANNER.finditer(text))
         banner = banners[-1] if banners else None
         answer = text[: banners[0].start()] if banners else text
         if step.action:
-            self._answer(step, answer, draft, task.goal.lower())
+            self._answer(step, command, answer, draft, task.goal.lower())
         else:
             draft.add_reported(draft.goal(answer))
             draft.add_reported(read_kitchen(text, draft.kind_of))
@@ -96,17 +95,18 @@ class TextWorldRules:
             draft.use_up()
         if step.inventory and not step.done:  # a finished game does not list it
             draft.take(read_inventory(step.inventory))
-        draft.note_offered(step.valid_actions)
+        draft.note_offered()
         draft.note_locked()
         draft.note_misfits()
         draft.note_empty()
         return draft.extraction()
 
-    def _answer(self, step: Step, answer: str, draft: _StepDraft, goal: str) -> None:
-        action = " ".join(step.action.split())
-        looked = _LOOK_AT.fullmatch(action)
-        thing = draft.meant(clean_name(looked["name"])) if looked else ""
-        if looked is not None:
+    def _answer(
+        self, step: Step, command: _Command, answer: str, draft: _StepDraft, goal: str
+    ) -> None:
+        thing = ""
+        if command.looked_at is not None:
+            thing = draft.meant(command.looked_at)
             sure = bool(thing) and thing in goal and is_about_cooking(goal)
             written = read_writing(thing, answer, draft.kind_of, recipe=sure)
             if written:
@@ -114,19 +114,43 @@ class TextWorldRules:
                 return
         draft.unlocking = answer.startswith("You unlock ")
         draft.take(read_results(answer, draft.room, thing))
-        heated = _HEAT.fullmatch(action)
-        if heated is not None:
-            draft.note_use(clean_name(heated["tool"]), answer)
-        if PUTTING.match(action):
+        if command.heats_with is not None:
+            draft.note_use(command.heats_with, answer)
+        if command.puts:
             draft.note_placing(praised=_PRAISE in answer or step.reward > 0)
         elif step.reward < 0:
             draft.note_loss()
-        turned = _KEY.fullmatch(action)
-        if turned is not None and answer.startswith(("You lock ", "You unlock ")):
-            key, lock = (draft.meant(clean_name(turned[part])) for part in ("key", "lock"))
+        if command.turns is not None and answer.startswith(("You lock ", "You unlock ")):
+            key, lock = map(draft.meant, command.turns)
             draft.add(key, "opens", lock)
-        if action.lower() == "goal":
+        if command.asks_goal:
             draft.add_reported(draft.goal(answer))
+
+
+class _Command(NamedTuple):
+    """What an action says by its words; names are clean, None where it is no such action.
+
+    ``turns`` are a key and a lock.
+    """
+
+    looked_at: str | None
+    heats_with: str | None
+    turns: tuple[str, str] | None
+    puts: bool
+    asks_goal: bool
+
+
+@lru_cache(maxsize=1 << 10)
+def _read_command(action: str) -> _Command:
+    action = " ".join(action.split())
+    looked, heated, turned = (p.fullmatch(action) for p in (_LOOK_AT, _HEAT, _KEY))
+    return _Command(
+        clean_name(looked["name"]) if looked else None,
+        clean_name(heated["tool"]) if heated else None,
+        (clean_name(turned["key"]), clean_name(turned["lock"])) if turned else None,
+        PUTTING.match(action) is not None,
+        action.lower() == "goal",
+    )
 
 
 class _StepDraft(Draft):
@@ -134,23 +158,24 @@ class _StepDraft(Draft):
 
     def __init__(self, graph: TemporalGraph, actions: tuple[str, ...]) -> None:
         super().__init__(graph)
-        self._actions = _lower(actions)
-        self._spoken = names_in(actions)
+        self._offers = offered(actions)
+        self._actions, self._spoken = self._offers.actions, self._offers.names
         self.unlocking = False
 
-    def add(self, subject: str, relation: str, obj: str, start: int = -1, end: int = -1) -> None:
+    def note(self, mention: Mention) -> None:
         """Add a fact unless a known one is more specific."""
+        subject, _, obj = mention.triple
         if obj == "closed" and not self.unlocking and self._was(subject) == "locked":
             return  # a text may call a locked thing closed
         if obj == "empty" and is_door(self.graph, subject):
             return  # `You open the gate.` reveals nothing either
-        super().add(subject, relation, obj, start, end)
+        super().note(mention)
 
     def take(self, reading: SentenceFacts) -> None:
         """Add the facts of a text, with the names of commands."""
         reading = renamed(reading, called(reading, self._spoken))
-        for (subject, relation, obj), start, end in reading.mentions:
-            self.add(subject, relation, obj, start, end)
+        for mention in reading.mentions:
+            self.note(mention)
         self.outdated.update(dict.fromkeys(reading.outdated))
         for holder, names in reading.listings:
             self.keep_only(holder, names)
@@ -280,27 +305,27 @@ class _StepDraft(Draft):
                 self.outdated.update(dict.fromkeys(gone(fact.object)))
                 self.add(fact.object, "is", "consumed")
 
-    def note_offered(self, actions: tuple[str, ...]) -> None:
+    def note_offered(self) -> None:
         """Record exits and things that only valid actions mention."""
-        exits, here = offered(actions)
-        if not self.room or not (exits or here):
+        room, exits, here = self.room, self._offers.exits, self._offers.here
+        if not room or not (exits or here):
             return
-        about = [*self.graph.outgoing(self.room)]
-        about += [fact for fact in self.mentions if self.room in (fact.subject, fact.object)]
         ways, doors = set[str | None](), set[str]()
+        about = [*self.graph.outgoing(room)]
+        about += [fact for fact in self.mentions if fact[0] == room or fact[2] == room]
         for _, relation, obj in about:
             if relation.endswith(" door"):
                 ways.add(relation.split()[1])
                 doors.add(obj)
-            elif obj == self.room:
+            elif obj == room:
                 ways.add(direction_of(relation))
         for direction in exits:
-            if direction not in ways and self.graph.value(self.room, direction) is None:
-                self.add(self.room, "has exit", direction)
+            if direction not in ways and self.graph.value(room, direction) is None:
+                self.add(room, "has exit", direction)
         for name, state in here:
             if name in doors or name in self.moved or self.graph.value(name, "location"):
                 continue
-            self.add(name, "is in", self.room)
+            self.add(name, "is in", room)
             if state and not self._openness(name):
                 self.add(name, "is", state)
 
@@ -389,32 +414,67 @@ _ACTION = re.compile(
     r"(?P<verb>open|close|unlock|lock|insert|put|take) (?P<first>.+?)"
     r"(?: (?P<how>with|into|on|from) (?P<second>.+))?"
 )
+_BETWEEN = re.compile(r" (?:from|into|in|onto|on|with|to|under|at) ")
 _STATE_BEFORE = {"open": "closed", "close": "open", "unlock": "locked", "lock": ""}
 
 
 class Offers(NamedTuple):
-    """Directions, and things in the room with the state that their action implies, if any."""
+    """What valid actions say, in lower case.
+
+    Attributes:
+        exits: Directions.
+        here: Things in the room with the state that their action implies, if any.
+        actions: The actions.
+        names: Their arguments: what they name is what the game calls it.
+    """
 
     exits: tuple[str, ...]
     here: tuple[tuple[str, str], ...]
+    actions: frozenset[str]
+    names: frozenset[str]
 
 
 @lru_cache(maxsize=256)
 def offered(actions: tuple[str, ...]) -> Offers:
-    """Return the exits and things in valid actions.
+    """Return the exits, things and names in valid actions.
 
-    >>> offered(("go east", "unlock Red safe with Key 2", "take egg from jar", "look"))
-    Offers(exits=('east',), here=(('red safe', 'locked'), ('jar', '')))
+    >>> found = offered(("go east", "unlock Red safe with Key 2", "take egg from jar", "look"))
+    >>> found.exits, found.here
+    (('east',), (('red safe', 'locked'), ('jar', '')))
+    >>> sorted(found.names)
+    ['east', 'egg', 'egg from jar', 'jar', 'key 2', 'red safe', 'red safe with key 2']
     """
-    lower = [action.lower() for action in actions]
-    exits = (direction_in(action) for action in lower if action.startswith("go "))
+    exits: list[str] = []
     here: dict[str, str] = {}
-    for name, state in filter(None, map(_here, lower)):
-        here[name] = here.get(name) or state
-    return Offers(tuple(exit_ for exit_ in exits if exit_), tuple(here.items()))
+    lower: list[str] = []
+    names: set[str] = set()
+    for one in map(_offer, actions):
+        lower.append(one.action)
+        names.update(one.names)
+        if one.exit:
+            exits.append(one.exit)
+        if one.here is not None:
+            name, state = one.here
+            here[name] = here.get(name) or state
+    return Offers(tuple(exits), tuple(here.items()), frozenset(lower), frozenset(names))
+
+
+class _Offer(NamedTuple):
+    action: str
+    exit: str
+    here: tuple[str, str] | None
+    names: tuple[str, ...]
 
 
 @lru_cache(maxsize=1 << 12)
+def _offer(action: str) -> _Offer:
+    action = action.lower()
+    rest = action.partition(" ")[2]
+    names = tuple(filter(None, (rest, *_BETWEEN.split(rest))))
+    exit_ = direction_in(action) if action.startswith("go ") else None
+    return _Offer(action, exit_ or "", _here(action), names)
+
+
 def _here(action: str) -> tuple[str, str] | None:
     """Return the thing in the room that an action names, and its implied state."""
     found = _ACTION.fullmatch(action)
@@ -428,32 +488,10 @@ def _here(action: str) -> tuple[str, str] | None:
     return name, _STATE_BEFORE.get(verb, "")
 
 
-@lru_cache(maxsize=256)
-def _lower(actions: tuple[str, ...]) -> frozenset[str]:
-    return frozenset(map(str.lower, actions))
-
-
 # Names: what the valid actions name is what the game calls it. *A pair of court shoes* is `court
 # shoes`, *a raw meat* may be `meat` that is raw or a thing called `raw meat`
 
-_BETWEEN = re.compile(r" (?:from|into|in|onto|on|with|to|under|at) ")
 _MEASURE = re.compile(r"(?:pair|set|piece|bunch|couple|handful|pile) of (?P<rest>.+)")
-
-
-@lru_cache(maxsize=256)
-def names_in(actions: tuple[str, ...]) -> frozenset[str]:
-    """Return the arguments of commands, in lower case.
-
-    >>> sorted(names_in(("take Key 1 from red box", "look")))
-    ['key 1', 'key 1 from red box', 'red box']
-    """
-    return frozenset(chain.from_iterable(map(_arguments, actions)))
-
-
-@lru_cache(maxsize=1 << 12)
-def _arguments(action: str) -> tuple[str, ...]:
-    rest = action.lower().partition(" ")[2]
-    return tuple(filter(None, (rest, *_BETWEEN.split(rest))))
 
 
 def called(reading: SentenceFacts, spoken: Collection[str]) -> dict[str, str]:

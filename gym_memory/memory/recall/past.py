@@ -72,6 +72,7 @@ class PastQuestion(NamedTuple):
     inside: bool = False
 
 
+@lru_cache(maxsize=1 << 8)
 def is_question(text: str) -> bool:
     """True if a text asks, addresses someone or speaks of the past; a plan is an imperative."""
     return _QUESTION.search(text) is not None

@@ -245,9 +245,6 @@ class EpisodicIndex(Follower[Episode]):
         self._numbers: list[int] = []  # of each observation: the number of the different one
         self._newest: list[int] = []  # of each of those: its last observation
         self._links: dict[Triple, array[int]] = {}
-        self._recalled: list[Triple] = []  # facts of the last search ...
-        self._counted: dict[Triple, None] = {}  # ... each once ...
-        self._shared = np.zeros(64, dtype=np.int64)  # ... and how many of them each one states
         self._weights = np.zeros(64)
         self._ages = np.zeros(64)
 
@@ -263,30 +260,16 @@ class EpisodicIndex(Follower[Episode]):
 
     def _link(self, number: int, episode: Episode) -> None:
         if number == len(self._weights):
-            for name in ("_shared", "_weights", "_ages"):
+            for name in ("_weights", "_ages"):
                 values = getattr(self, name)
                 setattr(self, name, np.concatenate([values, np.zeros_like(values)]))
         self._weights[number] = weight(episode)
-        links, counted, shared = self._links, self._counted, 0
+        links = self._links
         for triple in episode.triples:
             found = links.get(triple)
             if found is None:
                 found = links[triple] = array("i")
             found.append(number)
-            shared += triple in counted
-        self._shared[number] = shared
-
-    def _count(self, recalled: list[Triple]) -> None:
-        if recalled == self._recalled:
-            return
-        before, now = self._counted, dict.fromkeys(recalled)
-        self._recalled, self._counted = recalled, now
-        count = len(self._newest)
-        for one, triples in ((-1, before.keys() - now.keys()), (1, now.keys() - before.keys())):
-            if triples:
-                links = b"".join([self._links.get(triple, _NONE) for triple in triples])
-                found = np.bincount(np.frombuffer(links, dtype=np.intc), minlength=count)
-                self._shared[:count] += one * found
 
     def search(
         self, recalled: Iterable[Triple], *, exclude_last: int = 0, but: Container[str] = ()
@@ -300,9 +283,11 @@ class EpisodicIndex(Follower[Episode]):
         count = len(self._newest)
         if end <= 0 or not count:
             return
-        self._count(list(recalled))
-        scores = self._shared[:count] * self._weights[:count] + self._ages[:count]
-        scores[self._numbers[end:]] = 0.0
+        links = b"".join([self._links.get(one, _NONE) for one in dict.fromkeys(recalled)])
+        shared = np.bincount(np.frombuffer(links, dtype=np.intc), minlength=count)
+        scores = shared * self._weights[:count] + self._ages[:count]
+        for number in self._numbers[end:]:
+            scores[number] = 0.0
         given: set[str] = set()
         while True:
             best = int(scores.argmax())
