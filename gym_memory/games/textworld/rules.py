@@ -128,9 +128,9 @@ class TextWorldRules:
 
 
 class _Command(NamedTuple):
-    """What an action says by its words; names are clean, None where it is no such action.
+    """The parts of an action, as clean names; None for those of another kind of action.
 
-    ``turns`` are a key and a lock.
+    ``turns`` has a key and its lock.
     """
 
     looked_at: str | None
@@ -419,13 +419,13 @@ _STATE_BEFORE = {"open": "closed", "close": "open", "unlock": "locked", "lock": 
 
 
 class Offers(NamedTuple):
-    """What valid actions say, in lower case.
+    """The contents of a list of valid actions, in lower case.
 
     Attributes:
         exits: Directions.
         here: Things in the room with the state that their action implies, if any.
         actions: The actions.
-        names: Their arguments: what they name is what the game calls it.
+        names: Their arguments, by which the game calls its things.
     """
 
     exits: tuple[str, ...]
