@@ -85,19 +85,26 @@ class Cell:
         return next(iter(self.visits.values())).path if self.visits else ()
 
     def wants(self, actions: Iterable[str], score: float) -> bool:
-        """True if a visit offers a new action, or a known one at a better score."""
+        """True if a visit offers a new action, or at a better score one that may lead on.
+
+        An action that was tried leads on if it led to another state: a coarse state is passed
+        again with more points, and what lies behind it is to be explored with these.
+        """
         return any(
             score > self.visits[action].score if action in self.visits else action not in _SHOWING
             for action in actions
-            if action in self.options or action not in self.visits
+            if action not in self.visits or action in self.options or self._leads_on(action)
         )
+
+    def _leads_on(self, action: str) -> bool:
+        return action not in self.fatal and self.ways.get(action, self.key) != self.key
 
     def offer(self, actions: Iterable[str], reach: Reach) -> list[Option]:
         """Record the actions of a visit; return those that no earlier visit offered."""
         self.score = max(self.score, reach.score)
         wanted = [action for action in actions if self.wants((action,), reach.score)]
         new = [action for action in wanted if action not in self.visits]
-        self.options.update((action, option_of(self.where, action)) for action in new)
+        self.options.update((action, option_of(self.where, action)) for action in wanted)
         self.visits.update(dict.fromkeys(wanted, reach))
         return [self.options[action] for action in new]
 
@@ -200,6 +207,8 @@ class Archive:
         sum is multiplied by the number of frontier trajectories that end there. Attempts from the
         state, actions in its place and losses under similar texts lower it.
         """
+        if self.is_hopeless(cell):
+            return 0.0
         key = cell.key
         untried = sum(
             sorted(self._novelty(cell, action) for action in cell.options)[-_MOST_UNTRIED:]
@@ -214,7 +223,7 @@ class Archive:
         option, words, frame = cell.options[action], _objects(action), _frame(action)
         tried = 1 + self.tried[option]
         if cell.dark:
-            return (_PROMISING if lights(action) else _IDLE) / tried
+            return _PROMISING if lights(action) else _IDLE / tried
         if option[0]:
             return (1 + (action in cell.unread)) / tried
         lucky = max(self.lucky[part] / (1 + self._words[part]) for part in (frame, *words))
@@ -267,7 +276,7 @@ class Archive:
 def _signs(cell: Cell, action: str = "") -> list[Sign]:
     """Return what may predict a loss: the place, words of the text, a verb unless a move."""
     verb = [("verb", _verb(action))] if action and not direction_in(action) else []
-    return [("place", cell.where), *(("word", word) for word in cell.words), *verb]
+    return [("place", (cell.where, cell.dark)), *(("word", word) for word in cell.words), *verb]
 
 
 def lights(action: str) -> bool:

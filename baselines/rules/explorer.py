@@ -41,7 +41,9 @@ _FUNCTION_WORDS = frozenset((
     "you", "your",
 ))  # fmt: skip
 _DARK = re.compile(
-    r"\b(?:pitch[- ](?:black|dark)|too dark to see|in(?:to)? (?:the dark|darkness|a dark place))\b",
+    r"\b(?:pitch[- ](?:black|dark)|too dark to see|in(?:to)? (?:the dark|darkness|a dark place)"
+    r"|(?:light|lamp|lantern|torch|candle|flame) (?:is|goes|has gone|went) (?:now )?(?:out|off)"
+    r"|extinguish(?:es|ed)? (?:the|your))\b",
     re.IGNORECASE,
 )
 _NOISE = 0.5
@@ -103,6 +105,7 @@ class Explorer(Policy):
         self._before: object = None
         self._dark = cell is not None and cell.dark
         self._state: Key = None
+        self._where: object = None
         self._queue: list[str] = []
         self._best = self._begun = reach.score
         self._idle = 0
@@ -184,11 +187,15 @@ class Explorer(Policy):
             archive.hope(_read(obs["task"]) - _FUNCTION_WORDS)
         going_back = self.keep_state is not None
         state = state_of(obs, archive.lucky if going_back else None)
-        stayed = self._dark and self._state in (state, None) and not lights(self._came_by)
-        self._dark, self._state = stayed or _DARK.search(obs["text"]) is not None, state
+        where, actions, unread = _options(obs, self._go)
+        same = self._state in (state, None) or (
+            self._where == where and direction_in(self._came_by) is None
+        )
+        stayed = self._dark and same and not lights(self._came_by)
+        self._dark = stayed or _DARK.search(obs["text"]) is not None
+        self._state, self._where = state, where
         key = (state, self._dark)
         seen = (key, obs["inventory"], obs["valid_actions"])
-        where, actions, unread = _options(obs, self._go)
         cell = archive.cells.get(key) or Cell(key, where, unread, dark=self._dark)
         if self._trail and self._came_by:
             archive.cells[self._trail[-1]].ways[self._came_by] = key

@@ -154,6 +154,44 @@ def test_an_action_keeps_the_best_visit_that_offered_it() -> None:
     assert room.score == 5.0
 
 
+def test_a_better_visit_offers_again_what_leads_on() -> None:
+    def visit(score: float) -> list[str]:
+        room.offer(("north", "sing", "jump"), Reach(score, (), (1,), None))
+        return list(room.options)
+
+    room = Cell(1, "hall")
+    visit(0.0)
+    room.options.clear()  # all taken
+    room.ways.update({"north": 2, "sing": 1, "jump": 3})
+    room.fatal.add("jump")
+    assert visit(0.0) == []
+    assert visit(1.0) == ["north"]
+
+
+def test_a_light_that_went_out_leaves_dark_until_a_move() -> None:
+    def arrive(action: str, text: str, place: str = "den") -> bool:
+        policy._came_by = action
+        facts = (("you", "is in", place),)
+        obs = seen(*facts, text=text, valid_actions=("north", "eat pie", "light lamp"))
+        return policy._arrive(obs, {"score": 0.0}).dark
+
+    policy = Explorer()
+    policy.keep_state = lambda: None
+    policy._begin(None)
+    assert not arrive("", "A den.")
+    assert arrive("drop lamp", "The lamp goes out.")
+    assert arrive("eat pie", "Eaten.")
+    assert not arrive("light lamp", "The lamp is on.")
+    assert arrive("throw lamp", "The lamp smashes. The light is now out.")
+    assert not arrive("north", "A moor.", "moor")
+
+
+def test_dark_without_light_promises_nothing() -> None:
+    archive, lit, dark = Archive(k=1), cell(1, "north"), cell(2, "north", dark=True)
+    assert archive.promise(dark) == 0 < archive.promise(lit)
+    assert archive.promise(cell(3, "north", "light lamp", dark=True)) > 0
+
+
 def test_an_answer_never_seen_lets_an_action_be_repeated() -> None:
     policy, info = Explorer(), {"task_id": "one", "score": 0.0}
     policy.reset(info)

@@ -278,6 +278,9 @@ Verb 'trace' * noun -> Touch;
 -) after "Grammar" in "Output.i6t".
 
 Instead of jumping: while 1 is 1 begin; do nothing; end while.
+
+To break: (- @get_parent 3000 -> sp; -).
+Instead of pushing the lamp: now the lamp is nowhere; break.
 """
 
 
@@ -313,6 +316,11 @@ def test_listing_leaves_out_what_never_returns(broken):
     assert "jump" not in broken.valid_actions()
     assert "take lamp" in broken.valid_actions()
     assert not broken.step("take lamp")[2]
+
+
+def test_listing_leaves_out_what_breaks_the_story(broken):
+    assert "push lamp" not in broken.valid_actions()
+    assert broken.step("push lamp")[2]
 
 
 def test_only_debugging_verbs_of_the_author_are_refused(broken):

@@ -116,6 +116,18 @@ def test_a_best_score_may_be_called_potential():
     assert env.reset(seed=0)[1]["max_score"] == 7.0
 
 
+def test_command_that_breaks_a_story_says_so():
+    if not (FOLDER / "zork3.z3").exists():
+        pytest.skip(f"no zork3.z3 in {FOLDER}")
+    env = Jericho(path=FOLDER / "zork3.z3", valid_actions=False)
+    env.reset(seed=0)
+    for action in ("take lamp", "turn on lamp", *["south"] * 4):
+        assert not env.step(action)[2]
+    obs, _, terminated, _, info = env.step("take lake")
+    assert (terminated, info["lost"]) == (True, True)
+    assert obs["text"] == "The story cannot continue: this command breaks it."
+
+
 def test_the_status_line_is_no_text(zork):
     obs, *_ = zork.step("open mailbox")
     assert obs["text"] == "Opening the small mailbox reveals a leaflet."

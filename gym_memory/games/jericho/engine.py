@@ -51,6 +51,7 @@ _MOST = re.compile(r"\bof (?:a |the )?(?:(?:possible|maximum|total) )*(?:of )?(\
 _LAST_PROMPT = re.compile(r"\brestart\b[^.]*\b(?:restore|quit)\b[^.]*\Z", re.IGNORECASE)
 _WON = re.compile(r"\b(?:won|win|victory|victorious|congratulations|triumph)", re.IGNORECASE)
 _LOST = re.compile(r"\b(?:died|dead|drowned|killed|lost|failed|over)\b", re.IGNORECASE)
+_BROKEN = "The story cannot continue: this command breaks it."
 _CIRCULAR = "That would put a thing into itself."
 _MOST_KEPT = 4096
 
@@ -134,6 +135,8 @@ class ParserEngine(StoryEngine):
         if self._is_circular(self._machine.save()[0]) and not self._is_circular(begun.machine[0]):
             self.load(begun)
             return Answer(_CIRCULAR, before, accepted=False)
+        if self._machine.halted and not story_text(answer.text):
+            answer = answer._replace(text=_BROKEN)
         text = answer.text
         ending = ENDING.search(text)
         if self._scored_by_engine:

@@ -42,14 +42,17 @@ class StateTrials:
         """The last answer that the player read."""
 
     def result(self, command: str) -> CommandResult:
-        """Return the result of a command; nothing if it must not be typed."""
+        """Return the result of a command; nothing if it must not be typed or breaks the story."""
         if not self._attempt(command):
             return CommandResult("", self.memory, ends=False)
         self._rewind()
         text = self._machine.send(self._vocabulary.spelled(command))
+        ends = self._ends(text)
+        if self._machine.halted and not ends:
+            return CommandResult("", self.memory, ends=False)
         memory = np.empty_like(self.memory)
         self._machine.frotz.frotz_lib.getRAM(memory.ctypes.data)
-        return CommandResult(text, memory, self._ends(text))
+        return CommandResult(text, memory, ends)
 
     def _rewind(self) -> None:
         """Return to the state, without the copies that ``FrotzEnv.set_state`` makes of it."""
