@@ -45,8 +45,12 @@ number = 3
 
 
 def run(words, folder, status=0):
+    return ran([sys.executable, "-m", "gym_memory", *words], folder, status)
+
+
+def ran(command, folder, status=0):
     done = subprocess.run(
-        [sys.executable, "-m", "gym_memory", *words],
+        command,
         cwd=folder,
         env={**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"},
         capture_output=True,
@@ -123,24 +127,46 @@ def test_a_memory_of_a_file_takes_the_exam(tmp_path):
     assert "./mine.py:Mine" in rows
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("policy", "says"),
-    [
-        ("./agent.py:nobody", "unknown policy of ./agent.py 'nobody': expected one of Agent, act"),
-        ("./agent.py:number", "expected one of Agent, act"),
-        ("./agent.py:Agent?skipp=2", "Did you mean 'skip'"),
-        ("./absent.py:act", "cannot import './absent.py'"),
-        ("./broken.py:act", "cannot import './broken.py': SyntaxError"),
-        ("./dying.py:act", "cannot import './dying.py': ZeroDivisionError: division by zero"),
-        ("./agent.py@0123456789ab:act", "as it was when the run began"),
-    ],
-)
-def test_faults_are_one_line(policy, says, folder):
+FAULTS = {
+    "./agent.py:nobody": "unknown policy of ./agent.py 'nobody': expected one of Agent, act",
+    "./agent.py:number": "expected one of Agent, act",
+    "./agent.py:Agent?skipp=2": "Did you mean 'skip'",
+    "./absent.py:act": "cannot import './absent.py'",
+    "./broken.py:act": "cannot import './broken.py': SyntaxError",
+    "./dying.py:act": "cannot import './dying.py': ZeroDivisionError: division by zero",
+    "./agent.py@0123456789ab:act": "as it was when the run began",
+}
+EACH = """
+import contextlib, io, json, sys
+from gym_memory.cli import main
+for policy in sys.argv[1:]:
+    said = io.StringIO()
+    with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
+        try:
+            main(["run", "-e", "Fetch", "-m", "none", "-p", policy, "-w", "1"])
+        except SystemExit as end:
+            status = end.code
+    print(json.dumps([policy, [status, said.getvalue()]]))
+"""
+
+
+@pytest.fixture(scope="module")
+def faults(tmp_path_factory):
+    """Return exit status and output by policy; one process, since each imports the library."""
+    folder = tmp_path_factory.mktemp("faults")
+    (folder / "agent.py").write_text(AGENT)
     (folder / "broken.py").write_text("def act(:")
     (folder / "dying.py").write_text("1 / 0")
-    said = run(["run", "-e", "Fetch", "-m", "none", "-p", policy, "-w", "1"], folder, 2)
-    assert says in said
+    lines = ran([sys.executable, "-c", EACH, *FAULTS], folder).splitlines()
+    return dict(map(json.loads, lines))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("policy", FAULTS)
+def test_faults_are_one_line(policy, faults):
+    status, said = faults[policy]
+    assert status == 2
+    assert FAULTS[policy] in said
     assert len(said.strip().splitlines()) == 1
 
 
