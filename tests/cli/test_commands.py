@@ -81,15 +81,24 @@ def test_it_runs_as_a_module_and_as_a_script() -> None:
         assert done.stdout == f"gym-memory {__version__}\n"
 
 
-@pytest.mark.slow
+LATIN = b"f\xfcr"
+
+
 @pytest.mark.parametrize("option", ["--env", "--memory", "--policy", "--task-id", "--protocol"])
-def test_words_of_another_encoding_are_refused(option: str, tmp_path: Path) -> None:
-    words = ["-m", "gym_memory", "compare", *HOUSE, option, b"f\xfcr", "--seeds", "0:1"]
-    done = subprocess.run([sys.executable, *words, "--out", tmp_path / "x"],
-                          capture_output=True, text=True, cwd=PLUGIN_FOLDER)  # fmt: skip
+def test_words_of_another_encoding_are_refused(run: Run, option: str, tmp_path: Path) -> None:
+    words = ("compare", *HOUSE, option, os.fsdecode(LATIN), "--seeds", "0:1", "--out", "x")
+    status, _, err = run(*words)
+    assert (status, err.count("\n")) == (2, 1), err
+    assert r"UTF-8 text, got 'f\udcfcr'" in err
+    assert not (tmp_path / "x").exists()
+
+
+@pytest.mark.slow
+def test_bytes_of_another_encoding_are_refused() -> None:
+    words = [sys.executable, "-m", "gym_memory", "compare", *HOUSE, "--memory", LATIN]
+    done = subprocess.run(words, capture_output=True, text=True, cwd=PLUGIN_FOLDER)
     assert (done.returncode, done.stderr.count("\n")) == (2, 1), done.stderr
     assert r"UTF-8 text, got 'f\udcfcr'" in done.stderr
-    assert not (tmp_path / "x").exists()
 
 
 # ---------------------------------------------------------------- compare, run, report
