@@ -193,6 +193,11 @@ class Memory(ABC):
     def load_state(self, state: dict[str, Any]) -> None:
         """Replace the whole state by new objects from :meth:`state`; a fork shares the old ones."""
 
+    @property
+    def exact(self) -> bool:
+        """True if replays credit its items; only a memory of experience may have them."""
+        return False
+
     def snapshot(self) -> Any:
         """Return an opaque copy of the state for :meth:`restore`."""
         return copy.deepcopy(self.state())

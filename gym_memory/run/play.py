@@ -66,7 +66,7 @@ class JobPlayer(EpisodePlayer):
         Trial 0 plays under the job's seed; later trials seed the policy from the seed and the
         trial.
         """
-        from gym_memory.run.replays import credit_exactly  # imports most memories; names need none
+        from gym_memory.run.replays import credit_exactly  # names of jobs need none
 
         self._listener.begin(self.trial)
         job, policy_seed = self.job, self.job.seed

@@ -10,7 +10,7 @@ import random
 import zlib
 from collections.abc import Callable, Sequence
 from itertools import chain
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeGuard
 
 import gymnasium as gym
 
@@ -18,7 +18,6 @@ from gym_memory.baselines.base import Act, Policy, make_policy
 from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.records import Cue, Outcome, Reason, Reasons, Recall, Triple
 from gym_memory.memory.base import Memory
-from gym_memory.memory.experience.base import ExperienceMemory
 from gym_memory.memory.reading import fact_lines, read_head, read_line, render_facts
 from gym_memory.memory.recall.features import FactFeatures, fact_features
 from gym_memory.memory.roles.text import unmarked
@@ -26,8 +25,11 @@ from gym_memory.run.loop import EpisodeResult, rollout
 from gym_memory.wrappers.memory import MemoryObservation
 from gym_memory.wrappers.record import RecordTrajectory
 
+if TYPE_CHECKING:
+    from gym_memory.memory.experience.base import ExperienceMemory
+
 __all__ = ["KINDS", "Key", "Kind", "Lens", "Replays", "Worth", "credit_exactly"]
-__all__ += ["memory_holder", "without"]
+__all__ += ["has_experience", "memory_holder", "without"]
 
 
 Kind = Literal["fact", "episode", "lesson"]
@@ -104,7 +106,7 @@ class Lens:
         if self._first_only and self.shown:
             return recall
         lessons: list[str | int] = [unmarked(lesson) for lesson in recall.lessons]
-        if isinstance(self._memory, ExperienceMemory):
+        if has_experience(self._memory):
             ids = self._memory.ids(recall.lessons)
             lessons = [id or text for id, text in zip(ids, lessons, strict=True)]
         self._keys = (
@@ -188,6 +190,13 @@ def _less(line: str, gone: set[Triple]) -> str | None:
         return line
     kept = [fact for fact in stated if fact not in gone]
     return "\n".join(fact_lines(kept[0].subject, kept)) if kept else None
+
+
+def has_experience(memory: Memory) -> TypeGuard[ExperienceMemory]:
+    """Return True for a memory of experience; its module reads texts, as few runs do."""
+    from gym_memory.memory.experience.base import ExperienceMemory
+
+    return isinstance(memory, ExperienceMemory)
 
 
 def memory_holder(env: gym.Env[Any, Any]) -> MemoryObservation:
@@ -353,5 +362,5 @@ def _copy(policy: Policy) -> Policy:
 def credit_exactly(env: gym.Env[Any, Any], policy: Policy | Act, seed: int, **named: Any) -> None:
     """Replay the next episode for a memory with ``utility=exact``; else do nothing."""
     memory = env.get_wrapper_attr("memory")
-    if isinstance(memory, ExperienceMemory) and memory.exact:
+    if memory.exact:
         memory.worths = Replays(env, policy, seed, **named).by_id()

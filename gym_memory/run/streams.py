@@ -25,10 +25,9 @@ from gym_memory.core.names import Spec
 from gym_memory.core.records import Task
 from gym_memory.core.settings import Help, checked
 from gym_memory.memory.base import Memory
-from gym_memory.memory.experience.base import ExperienceMemory
 from gym_memory.run.loop import EpisodeResult, OnStep, rollout
 from gym_memory.run.protocols import EpisodePlayer, JobScore, Kept, Protocol, Terms
-from gym_memory.run.replays import Lens, credit_exactly, memory_holder
+from gym_memory.run.replays import Lens, credit_exactly, has_experience, memory_holder
 from gym_memory.wrappers.make import make_env
 
 __all__ = ["StoredSize", "Stream", "StreamRunner", "Turn", "stored_size"]
@@ -135,7 +134,7 @@ class StreamRunner:
             "store_bytes": float(after.size - before.size),
             "store_changed": float(after.digest != before.digest),
         }
-        if isinstance(memory, ExperienceMemory):
+        if has_experience(memory):
             grown |= {"recalls": float(recalls), "recalls_of_task": float(of_task)}
         return dataclasses.replace(result, counters={**result.counters, **grown})
 
@@ -232,12 +231,13 @@ class Stream(Protocol):
         """Play all turns by a :class:`StreamRunner`."""
         if self.leave_one_task_out:
             memory = memory_holder(player.env).memory
-            if not isinstance(memory, ExperienceMemory):
+            if has_experience(memory):
+                memory.leave_one_task_out = True
+            else:
                 raise InvalidArgumentError(
                     f"expected a memory of experience for leave_one_task_out, got {memory.name!r}: "
                     "others do not keep which task an item comes from"
                 )
-            memory.leave_one_task_out = True
         runner = StreamRunner(player.env, player.policy, self.worlds)
         try:
             runner.tasks = self._ordered(random.Random(player.seed), runner.length)
