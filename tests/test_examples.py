@@ -39,7 +39,7 @@ SERVERS = {"memory_service.py"}
 SHORT = {
     "cleanrl_drrn.py": "--games 1 --test-games 1 --steps 800 --epsilon-steps 300",
     "dqn.py": "400",
-    "grpo.py": "--max-steps 1",
+    "grpo.py": "--max-steps 1 --budget 20 --max-actions 2",
     "own_memory.py": "--games 3",
     "ppo.py": "512 arigraph rl-1",
 }
