@@ -108,6 +108,7 @@ def replay(tier: str, folder: Path, what: str, memories: Sequence[str]) -> None:
         rows = compare(part._replace(envs=envs).config(memories, ()), own)
         rows.sort(key=lambda row: row.job.seed)
         for memory, cells in cells_of(part, rows, own / "steps").items():
+            cells = [_with_time_of(cell, known[memory]) for cell in cells]
             again = {(cell.part, cell.env) for cell in cells}
             rest = [cell for cell in known[memory] if (cell.part, cell.env) not in again]
             known[memory] = [*cells, *rest]
@@ -123,6 +124,13 @@ def replay(tier: str, folder: Path, what: str, memories: Sequence[str]) -> None:
     if tier == _SMALL:
         _complete(found["memories"], load_suite(LARGEST), suite)
     _write(tier, suite, found)
+
+
+def _with_time_of(cell: SuiteCell, older: Iterable[SuiteCell]) -> SuiteCell:
+    """Return a cell with the time of the one that it replaces, so that all are of one machine."""
+    place = (cell.part, cell.env, cell.policy, cell.budget)
+    same = [c.ms for c in older if (c.part, c.env, c.policy, c.budget) == place]
+    return dataclasses.replace(cell, ms=same[0]) if same else cell
 
 
 def merge(tier: str, folders: Iterable[Path]) -> None:

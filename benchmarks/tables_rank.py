@@ -53,20 +53,18 @@ def worlds() -> str:
                    for m, cells in found.items()}  # fmt: skip
             best = max((c for c in known.values() if c.rank), key=lambda card: card.worlds[env])
             areas = [known[name].worlds[env] for name in ("none", best.memory, "oracle")]
-            old = sum(any(not cell.rewards for cell in cells) for cells in own.values())
             games = len(own["none"][0].tasks)
             lines.append(
                 [
                     *(_world(env), _MAKERS.get(Spec(env).name, "ours"), str(games)),
                     *(f"{area:.2f}" for area in areas),
-                    str(old),
                 ]
             )
             if areas[2] < areas[1]:
                 below.append(f"{_world(env)} ({best.memory})")
     heads = ["world", "maker of its games", "games", "`none`", "best memory", "`oracle`"]
     said = f"`oracle` is below a memory in {', '.join(below) or 'no world'}."
-    return f"{markdown_table([*heads, 'memories before rewards'], 2, lines)}\n{said}\n"
+    return f"{markdown_table(heads, 2, lines)}\n{said}\n"
 
 
 def _world(env: str) -> str:
