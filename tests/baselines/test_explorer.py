@@ -169,21 +169,24 @@ def test_a_better_visit_offers_again_what_leads_on() -> None:
 
 
 def test_a_light_that_went_out_leaves_dark_until_a_move() -> None:
-    def arrive(action: str, text: str, place: str = "den") -> bool:
-        policy._came_by = action
-        facts = (("you", "is in", place),)
-        obs = seen(*facts, text=text, valid_actions=("north", "eat pie", "light lamp"))
-        return policy._arrive(obs, {"score": 0.0}).dark
-
-    policy = Explorer()
+    policy, action = Explorer(), ""
+    cells: list[Cell] = []
     policy.keep_state = lambda: None
-    policy._begin(None)
-    assert not arrive("", "A den.")
-    assert arrive("drop lamp", "The lamp goes out.")
-    assert arrive("eat pie", "Eaten.")
-    assert not arrive("light lamp", "The lamp is on.")
-    assert arrive("throw lamp", "The lamp smashes. The light is now out.")
-    assert not arrive("north", "A moor.", "moor")
+    policy.reset({"task_id": "den"})
+    for place, text, following in (
+        ("den", "A den.", "drop lamp"),
+        ("den", "The lamp goes out.", "eat pie"),
+        ("den", "Eaten.", "light lamp"),
+        ("den", "The lamp is on.", "throw lamp"),
+        ("den", "The lamp smashes. The light is now out.", "north"),
+        ("moor", "A moor.", "sing"),
+    ):
+        obs = seen(("you", "is in", place), text=text, valid_actions=(following,))
+        assert policy.act(obs, {"score": 0.0}) == following
+        known = policy.archive.cells
+        cells.append(known[cells[-1].ways[action]] if cells else next(iter(known.values())))
+        action = following
+    assert [cell.dark for cell in cells] == [False, True, True, False, True, False]
 
 
 def test_dark_without_light_promises_nothing() -> None:
