@@ -42,7 +42,7 @@ def key(environment: None, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def agent(name: str, server: ScriptedServer, **model: Any) -> str:
-    quick = {"retries": 1, "backoff": 0.01, "timeout": 0.4, **PRICED}
+    quick = {"retries": 1, "backoff": 0.01, **PRICED}
     llm = {"model": "scripted", "base_url": server.base_url, **quick, **model}
     return Spec.of(name, {"llm": Spec.of("openai", llm)})
 
@@ -55,7 +55,7 @@ def test_all_faults_together_cost_no_episode_and_no_money(tmp_path: Path) -> Non
         config = RunConfig(
             envs=("Cooking?level=rl-2&max_steps=6",),
             memories=("arigraph",),
-            policies=tuple(agent(name, server) for name in AGENTS),
+            policies=tuple(agent(name, server, timeout=3.0) for name in AGENTS),
             seeds=(0, 1),
         )
         rows = compare(config, tmp_path, workers=1, concurrency=8, max_cost_usd=0.5)

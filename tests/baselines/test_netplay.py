@@ -133,7 +133,7 @@ def test_a_faulty_server_does_not_end_the_game() -> None:
     schedule = [name for fault in ("500", "wrong_json", "empty") for name in (fault, "")]
     with ScriptedServer(faults=Faults(schedule)) as faulty:
         env = gym.make("gym_memory/NetHack-v0", memory="none", max_steps=8)
-        model = OpenAIChat("scripted", faulty.base_url, retries=0, backoff=0.01, timeout=0.5)
+        model = OpenAIChat("scripted", faulty.base_url, retries=0, backoff=0.01)
         policy = NetPlay(llm=model)
         obs, info = env.reset(seed=1)
         policy.reset(info, 1)
