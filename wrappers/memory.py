@@ -48,7 +48,7 @@ class MemoryObservation(gym.Wrapper[Observation, str, Obs, str], gym.utils.Recor
     takes any; ``written``, the result of one.
 
     What a step earned is shown to every memory (:class:`.SharedSettings`, ``rewards``), and
-    ``text`` stays the game's. Info: ``rewards``, ``"hidden"`` where that is set.
+    ``text`` stays the game's. Info: ``earned``, that reward; 0 where it is hidden.
 
     Args:
         env: A raw text environment.
@@ -109,7 +109,7 @@ class MemoryObservation(gym.Wrapper[Observation, str, Obs, str], gym.utils.Recor
         written = self.memory.write(action) if running else None
         if written and written.free:
             shown, info = self._show(*self._seen, 0.0)
-            return shown, 0.0, False, False, {**info, "written": written}
+            return shown, 0.0, False, False, {**info, "earned": 0.0, "written": written}
         obs, reward, terminated, truncated, info = self.env.step("" if written else action)
         done = terminated or truncated
         shown, info = self._remember(obs, info, action, float(reward), done=done)
@@ -205,11 +205,9 @@ class MemoryObservation(gym.Wrapper[Observation, str, Obs, str], gym.utils.Recor
             "episodes": recall.episodes,
             "lessons": recall.lessons,
         }
-        extra: dict[str, Any] = {}
+        extra: dict[str, Any] = {"earned": seen.reward}
         if self.memory.operations:
             extra["operations"] = self.memory.operations
-        if self.memory.rewards == "hidden":
-            extra["rewards"] = "hidden"
         return shown, {**info, "memory_stats": stats, **extra}
 
     def _repr_html_(self) -> str:

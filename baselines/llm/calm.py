@@ -13,6 +13,7 @@ import numpy as np
 from gym_memory.baselines.llm.answers import undressed
 from gym_memory.baselines.llm.language import LanguagePolicy, LanguageSettings
 from gym_memory.baselines.llm.saycan import Affordances, form_of
+from gym_memory.baselines.rl.shared.learner import rewarded
 from gym_memory.baselines.rules.explorer import things_of
 from gym_memory.core.errors import ModelError
 from gym_memory.core.records import Observation, Transition
@@ -112,7 +113,8 @@ class Calm(LanguagePolicy):
         super().update(transition)
         self.useful.add(transition)
         seen, index = self._seen, self._index
-        self._offer(transition.next_obs, ended=transition.terminated)
+        later = rewarded(transition.next_obs, transition.info)
+        self._offer(later, ended=transition.terminated)
         if self._learns:
             from gym_memory.baselines.rl.shared.learner import Experience
 

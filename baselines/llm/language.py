@@ -157,7 +157,6 @@ class LanguagePolicy(Policy):
         self._acted = False
         self._head = _head(0, "")  # the action that led to the present observation
         self._earned: list[str] = []  # the line that says what that action earned, if anything
-        self._rewards_hidden = False
         self._thought = ""
         self._operations: tuple[str, ...] = ()
         self._primer = {"knowledge": "", "examples": ""}  # knowledge before the game
@@ -167,7 +166,6 @@ class LanguagePolicy(Policy):
         """Start an episode with neither a plan nor a past."""
         self._begin(seed)
         self._operations = info.get("operations", ())
-        self._rewards_hidden = info.get("rewards") == "hidden"
         task = info.get("task_id", "")
         self._primer = {
             "knowledge": rules_of(self.settings.knowledge, task),
@@ -186,7 +184,7 @@ class LanguagePolicy(Policy):
 
     def reward_of(self, transition: Transition) -> float:
         """Return the reward of a step, 0 if rewards are hidden from the memory."""
-        return 0.0 if self._rewards_hidden else float(transition.reward)
+        return float(transition.info.get("earned", transition.reward))
 
     def _keep(self, turn: str) -> None:
         most_tokens = self.settings.history_tokens

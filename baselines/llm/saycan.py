@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from gym_memory.baselines.llm.language import LanguagePolicy, LanguageSettings, fill
 from gym_memory.baselines.rl.shared.features import parse_action
+from gym_memory.baselines.rl.shared.learner import rewarded
 from gym_memory.baselines.rules.explorer import place_of
 from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.records import Observation, Transition
@@ -210,6 +211,10 @@ class SayCan(Choose):
         """Start an episode; knowledge of action forms stays."""
         super().reset(info, seed)
         self.learnt.begin()
+
+    def act(self, obs: Observation, info: dict[str, Any]) -> str:
+        """Return the best valid action by likelihood and affordance."""
+        return super().act(rewarded(obs, info), info)
 
     def update(self, transition: Transition) -> None:
         """Learn from the step."""

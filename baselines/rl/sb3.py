@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Literal, SupportsFloat, TypeVar
 
 import gymnasium as gym
 import numpy as np
@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from gym_memory.baselines.base import Policy
 from gym_memory.baselines.rl.shared.features import Lexicon, describe
-from gym_memory.baselines.rl.shared.learner import locate
+from gym_memory.baselines.rl.shared.learner import locate, rewarded
 from gym_memory.core.errors import CheckpointError, InvalidArgumentError
 from gym_memory.core.optional import require
 from gym_memory.core.records import Observation
@@ -72,7 +72,7 @@ def _hashed(features: tuple[str, ...], size: int, rows: int) -> NDArray[np.int32
 
 
 class RelationFeatures(
-    gym.ObservationWrapper[dict[str, Any], np.int64, dict[str, Any]],
+    gym.Wrapper[dict[str, Any], np.int64, dict[str, Any], np.int64],
     gym.utils.RecordConstructorArgs,
 ):
     """Hashed features of the situation and of every numbered action.
@@ -110,14 +110,27 @@ class RelationFeatures(
         }
         arguments: dict[str, Any] = {"names": self.names, **self.sizes}
         gym.utils.RecordConstructorArgs.__init__(self, **arguments)
-        gym.ObservationWrapper.__init__(self, env)
+        gym.Wrapper.__init__(self, env)
         self._lexicon = lexicon_of(self.names)
         self.observation_space = _space(int(space.n), **self.sizes)
 
-    def observation(self, observation: Any) -> dict[str, Any]:
-        """Encode one observation."""
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Reset the environment; encode its observation."""
+        obs, info = self.env.reset(seed=seed, options=options)
+        return self._encoded(obs, info), info
+
+    def step(
+        self, action: np.int64
+    ) -> tuple[dict[str, Any], SupportsFloat, bool, bool, dict[str, Any]]:
+        """Step the environment; encode its observation and what the step earned."""
+        obs, reward, terminated, truncated, info = self.env.step(action)
+        return self._encoded(obs, info), reward, terminated, truncated, info
+
+    def _encoded(self, obs: Any, info: dict[str, Any]) -> dict[str, Any]:
         count, _ = self.observation_space["actions"].shape  # type: ignore[index]
-        return _encode(observation, self._lexicon, count, **self.sizes)
+        return _encode(rewarded(obs, info), self._lexicon, count, **self.sizes)
 
 
 def _space(count: int, rows: int, state: int, action: int) -> gym.spaces.Dict:
@@ -320,7 +333,8 @@ class Sb3(Policy):
         actions = obs["valid_actions"]
         if not actions:
             return "look"
-        logits = action_logits(self._network, obs, self._lexicon, self._sizes)
+        shown = rewarded(obs, info)
+        logits = action_logits(self._network, shown, self._lexicon, self._sizes)
         tried = np.array([self._tried[obs["text"], action] for action in actions])
         logits = logits - self._penalty * tried
         if self._mode == "sample":

@@ -158,7 +158,7 @@ class Symbolic(Policy):
 
     def act(self, obs: Observation, info: dict[str, Any]) -> str:
         """Return the action of the most reliable rule, among those not tried in this state."""
-        obs = playable(obs)
+        obs = playable(obs, info)
         useful = np.array([self._useful.of(obs, action) for action in obs["valid_actions"]])
         found: list[tuple[ActionRule, int]] = []
         for number, (form, *literals) in enumerate(_literals(obs)):

@@ -104,13 +104,14 @@ class TextSettings(Settings):
 class Words(NamedTuple):
     """An observation as numbers of words: those of its :data:`PARTS` and of each valid action.
 
-    ``label`` is the index of the teacher's action; -1 for none.
+    ``label`` is the index of the teacher's action, -1 for none; ``earned`` is what the step earned.
     """
 
     words: Ints
     parts: Ints
     actions: tuple[Ints, ...]
     label: int
+    earned: float
 
 
 class Texts:
@@ -151,6 +152,7 @@ class Lines(NamedTuple):
         sentences: Its sentence or line, of all observations together.
         rows: Its action, of all observations end to end; -1 in the observations' own texts.
         counts: Actions of each observation, shape (observations,).
+        earned: What the step before each observation earned, from -1 to 1.
     """
 
     words: Longs
@@ -160,6 +162,7 @@ class Lines(NamedTuple):
     sentences: Longs
     rows: Longs
     counts: Longs
+    earned: NDArray[np.float32]
 
 
 def lines_of(seen: Sequence[Words], ends: frozenset[int]) -> Lines:
@@ -183,7 +186,8 @@ def lines_of(seen: Sequence[Words], ends: frozenset[int]) -> Lines:
     owners = np.repeat(np.arange(len(seen)), counts + 1)[which]
     rows = np.where(real & ~own[which], (np.cumsum(~own) - 1)[which], -1)
     sentences = np.cumsum(np.isin(words, [-1, *ends]), dtype=np.int64)
-    return Lines(words, parts, ages, owners, sentences, rows, counts)
+    earned = np.clip([one.earned for one in seen], -1, 1).astype(np.float32)
+    return Lines(words, parts, ages, owners, sentences, rows, counts, earned)
 
 
 @lru_cache(maxsize=65_536)
@@ -330,6 +334,7 @@ class CopyReader(torch.nn.Module):
         self.critic = torch.nn.Sequential(torch.nn.GELU(), torch.nn.Linear(dim, 1))
         for small in (self.parts, self.ages):
             torch.nn.init.normal_(small.weight, std=0.1)
+        self.earned = torch.nn.Parameter(torch.zeros(dim))
 
     def forward(self, lines: Lines, chance: np.random.Generator | None = None) -> LogitTable:
         """Return logits and values; with ``chance``, a share of the words is forgotten."""
@@ -365,11 +370,11 @@ class CopyReader(torch.nn.Module):
         action = spread(
             scores[acting, heads:], h[acting], there(lines.rows)[acting], int(lines.counts.sum())
         )
-        return self._judge(situation, action, lines.counts)
+        s = self.of_state(situation) + there(lines.earned)[:, None] * self.earned
+        return self._judge(s, action, lines.counts)
 
-    def _judge(self, situation: torch.Tensor, action: torch.Tensor, counts: Longs) -> LogitTable:
+    def _judge(self, s: torch.Tensor, action: torch.Tensor, counts: Longs) -> LogitTable:
         owners, columns = cells(counts, action.device)
-        s = self.of_state(situation)
         mixed = s[owners] + self.of_action(action)
         logits = s.new_full((len(counts), int(counts.max())), NEVER)
         logits[owners, columns] = self.actor(mixed).squeeze(1)
@@ -416,7 +421,8 @@ class TextLearner(Learner):
         advice = obs.get("advice", "")
         valid = tuple(obs["valid_actions"])
         label = valid.index(advice) if advice in valid else -1
-        return Words(np.concatenate(words), np.concatenate(parts), actions, label)
+        earned = obs.get("earned", 0.0)
+        return Words(np.concatenate(words), np.concatenate(parts), actions, label, earned)
 
     def _numbers(self, text: str) -> Ints:
         return np.array(
@@ -426,13 +432,13 @@ class TextLearner(Learner):
     def pack(self, seen: Words) -> list[Any]:
         """Return it as JSON-able values."""
         actions = [action.tolist() for action in seen.actions]
-        return [seen.words.tolist(), seen.parts.tolist(), actions, seen.label]
+        return [seen.words.tolist(), seen.parts.tolist(), actions, seen.label, seen.earned]
 
     def unpack(self, packed: list[Any]) -> Words:
         """Return the inverse of :meth:`pack`."""
-        words, parts, actions, label = packed
+        words, parts, actions, *others = packed
         rows = tuple(np.array(action, np.int32) for action in actions)
-        return Words(np.array(words, np.int32), np.array(parts, np.int32), rows, label)
+        return Words(np.array(words, np.int32), np.array(parts, np.int32), rows, *others)
 
     def read(self, seen: list[Words], chance: np.random.Generator | None = None) -> LogitTable:
         """Return logits and values; with ``chance``, a share of the words is forgotten."""

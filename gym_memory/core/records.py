@@ -6,7 +6,7 @@ import contextlib
 import dataclasses
 from collections.abc import Mapping
 from numbers import Real
-from typing import Any, NamedTuple, TypedDict, TypeVar
+from typing import Any, NamedTuple, NotRequired, TypedDict, TypeVar
 
 from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.settings import shown
@@ -241,7 +241,10 @@ class MemoryStats:
 
 
 class Observation(TypedDict):
-    """The flat observation Dict that every policy sees."""
+    """The flat observation Dict that every policy sees.
+
+    ``earned`` is the reward of the step, where a learner reads it and it is not 0.
+    """
 
     text: str
     task: str
@@ -251,6 +254,7 @@ class Observation(TypedDict):
     triples: tuple[Triple, ...]
     episodes: tuple[str, ...]
     lessons: tuple[str, ...]
+    earned: NotRequired[float]
 
 
 class Transition(NamedTuple):

@@ -20,6 +20,7 @@ from gym_memory.baselines.rl.shared.teachers import PlannerTeacher, TeacherAdvic
 from gym_memory.core.errors import ResultsError
 from gym_memory.core.records import Observation, value_of
 from gym_memory.core.settings import Help
+from gym_memory.core.text import with_reward
 from gym_memory.core.trajectory import Row, last_way, read_rows
 from gym_memory.llm import Message
 from gym_memory.memory.reading import QUOTE, quoted
@@ -64,13 +65,14 @@ def turn_text(obs: Observation, max_actions: int | None = MAX_ACTIONS) -> str:
 
 
 def _quoted(obs: Observation) -> Observation:
-    """Return an observation in whose texts no line reads as a heading or a record."""
+    """Return an observation in whose texts the only record is what the step earned, at the end."""
 
     def shown(text: str) -> str:
         return _HEADING.sub(QUOTE, quoted(text))
 
-    texts = {"task": shown(obs["task"]), "text": shown(obs["text"])}
-    return {**obs, **texts, "inventory": shown(obs["inventory"])}  # type: ignore[typeddict-item]
+    texts = {name: shown(obs[name]) for name in ("task", "text", "inventory")}
+    texts["text"] = with_reward(texts["text"], obs.get("earned", 0.0))
+    return {**obs, **texts}  # type: ignore[typeddict-item]
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

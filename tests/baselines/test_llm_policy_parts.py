@@ -80,6 +80,15 @@ def test_the_transcript_keeps_to_its_limits(
         assert transcript.count("] > do ") <= history + 1
 
 
+@pytest.mark.parametrize(("info", "line"), [({}, "(+1)"), ({"earned": 0.0}, "> wave")])
+def test_transcript_shows_rewards_unless_hidden(info: dict[str, float], line: str) -> None:
+    policy = Plain.__new__(Plain)
+    policy.settings = PlainSettings()
+    policy.reset({}, 0)
+    policy.update(moved(shown(), "wave", 1, **info)._replace(reward=1.0))
+    assert policy.transcript().endswith(line)
+
+
 @pytest.mark.parametrize(("history", "tokens"), [(5, 10_000), (None, 200), (4, 150)])
 def test_transcript_seldom_starts_again(history: int | None, tokens: int) -> None:
     policy = Plain.__new__(Plain)

@@ -8,6 +8,8 @@ from gym_memory.baselines.rules.beliefs import Beliefs
 from gym_memory.core.records import Cue, Observation, Oracle, Step, Task, Triple
 from gym_memory.extract import get_extractor
 from gym_memory.memory.base import Memory, make_memory
+from gym_memory.testing.fake_env import FakeHouse
+from gym_memory.wrappers import MemoryObservation
 
 TASK = Task("house/0", "Tidy up.")
 PUT = "put red apple on white shelf"
@@ -88,3 +90,18 @@ def test_oracle_knows_what_is_praised_whatever_the_budget() -> None:
     memory.observe(STEPS[0])
     recalled = memory.recall(Cue("Where does the red apple belong?", TASK.goal), 1).triples
     assert {BELONGS, shelf, other} <= set(recalled)
+
+
+@pytest.mark.parametrize(("setting", "earned"), [("", 1.0), ("&rewards=hidden", 0.0)])
+def test_info_has_the_reward_that_memory_sees(setting: str, earned: float) -> None:
+    env = MemoryObservation(FakeHouse(), f"notes?free=1{setting}")
+    assert env.reset(seed=1)[1]["earned"] == 0
+    reward, way = 0.0, iter(env.get_wrapper_attr("oracle")().walkthrough)
+    while not reward:
+        _, reward, _, _, info = env.step(next(way))
+    assert info["earned"] == earned
+    paid = env.snapshot()
+    noted = env.step("note: this pays")[4]
+    assert noted["written"].free
+    assert noted["earned"] == env.step("look")[4]["earned"] == 0
+    assert env.restore(paid)[1]["earned"] == earned

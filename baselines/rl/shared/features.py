@@ -366,7 +366,9 @@ def describe(
             lexicon.kept[key] = found
         return found
 
-    return ActionFeatures(_state(scene, texts, lexicon), tuple(map(features, phrases)))
+    earned = obs.get("earned", 0.0)
+    state = (f"s earned {earned:+g}",) * bool(earned) + _state(scene, texts, lexicon)
+    return ActionFeatures(state, tuple(map(features, phrases)))
 
 
 def _state(scene: RecalledScene, texts: list[tuple[str, str]], lexicon: Lexicon) -> tuple[str, ...]:

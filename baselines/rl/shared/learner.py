@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import os
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, NamedTuple, TypeVar
 
@@ -19,7 +20,7 @@ from gym_memory.core.tensors import read_tensors, write_tensors
 
 __all__ = ["BEST", "LAST", "SHIPPED", "TRAINING", "Checkpoint", "Device", "Experience"]
 __all__ += ["LearnedPolicy", "Learner", "check_device", "load_moments", "load_player", "locate"]
-__all__ += ["playable", "save_player"]
+__all__ += ["playable", "rewarded", "save_player"]
 
 BEST, LAST, TRAINING = "best.safetensors", "last.safetensors", "training.safetensors"
 """Files with the best player on valid games, the last one, and all that a training resumes from."""
@@ -38,8 +39,14 @@ class Experience(NamedTuple):
     truncated: bool
 
 
-def playable(obs: Observation) -> Observation:
-    """Return the observation; one without valid actions gets the action ``look``."""
+def rewarded(obs: Observation, info: Mapping[str, Any]) -> Observation:
+    """Return the observation with what the step ``earned``, unless that is 0 or hidden."""
+    return {**obs, "earned": info["earned"]} if info.get("earned") else obs
+
+
+def playable(obs: Observation, info: Mapping[str, Any]) -> Observation:
+    """Return the observation as learners read it; without valid actions it gets ``look``."""
+    obs = rewarded(obs, info)
     return obs if obs["valid_actions"] else {**obs, "valid_actions": ("look",)}
 
 
@@ -221,7 +228,7 @@ class LearnedPolicy(Policy):
 
     def act(self, obs: Observation, info: dict[str, Any]) -> str:
         """Return the valid action of the highest value; ``look`` if none is listed."""
-        obs = playable(obs)
+        obs = playable(obs, info)
         self._seen = self.learner.see(obs, "", self._seen, self._action)
         self._action = self.learner.act([self._seen], explore=self.explores)[0]
         return obs["valid_actions"][self._action]

@@ -166,7 +166,7 @@ def evaluate(learner: Learner, envs: Envs, seeds: Sequence[int], at_once: int = 
 def _play(learner: Learner, envs: Envs, seeds: Sequence[int]) -> list[_RunningEpisode]:
     slots = []
     for obs, info in envs.call("valid", "reset", {n: (seed,) for n, seed in enumerate(seeds)}):
-        obs = playable(obs)
+        obs = playable(obs, info)
         slots.append(_RunningEpisode(obs=obs, info=info, seen=learner.see(obs)))
     playing = dict(enumerate(slots))
     while playing:
@@ -178,7 +178,7 @@ def _play(learner: Learner, envs: Envs, seeds: Sequence[int]) -> list[_RunningEp
             if terminated or truncated:
                 del playing[number]
             else:
-                slot.obs = playable(obs)
+                slot.obs = playable(obs, slot.info)
                 slot.seen = learner.see(slot.obs, "", slot.seen, choice)
     return slots
 
@@ -404,7 +404,7 @@ class Trainer:
         for number, (slot, choice) in enumerate(zip(self.episodes, chosen, strict=True)):
             obs, reward, terminated, truncated, info = answers[number]
             if number not in over:
-                obs = playable(obs)
+                obs = playable(obs, info)
             seen = self.learner.see(obs, info["task_id"], slot.seen, choice)
             worth = self.settings.reward_scale * reward
             self.learner.observe(
@@ -494,5 +494,5 @@ class Trainer:
         came = self._envs.call("train", "replay", calls)
         for slot, kept, (obs, info) in zip(self.episodes, slots, came, strict=True):
             slot.game, slot.actions = kept["game"], kept["actions"]
-            slot.obs, slot.info = playable(obs), info
+            slot.obs, slot.info = playable(obs, info), info
             slot.seen = self.learner.unpack(kept["seen"])
