@@ -31,8 +31,8 @@ from typing import Any
 
 from keep import MEASURED, measured, write_measured
 
-from gym_memory.baselines.rl.shared.learner import BEST, LAST, TRAINING
 from gym_memory.core.tensors import read_tensors
+from gym_memory.core.training_folder import BEST, LAST, TRAINING
 from gym_memory.core.trajectory import read_trajectory
 from gym_memory.run import EpisodeResult
 from gym_memory.run.results import read_episodes

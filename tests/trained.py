@@ -6,8 +6,8 @@ from pathlib import Path
 
 import numpy as np
 
-from gym_memory.baselines.rl.shared.learner import TRAINING
 from gym_memory.core.tensors import read_tensors
+from gym_memory.core.training_folder import TRAINING
 
 
 def assert_same_training(first: Path, second: Path) -> None:

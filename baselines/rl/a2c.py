@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
@@ -12,16 +12,15 @@ from gym_memory.baselines.rl.shared.bags import (
     BagLearner,
     BagSettings,
     Batch,
+    Ints,
     ObservationBags,
-    Scenes,
-    scenes_of,
     torch,
 )
 from gym_memory.baselines.rl.shared.learner import Experience, LearnedPolicy
 from gym_memory.baselines.rl.shared.rollouts import NEVER, LogitTable, Rollouts, cells
 from gym_memory.core.settings import Help
 
-__all__ = ["A2c", "A2cLearner", "A2cSettings"]
+__all__ = ["A2c", "A2cLearner", "A2cSettings", "Scenes", "scenes_of"]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -35,6 +34,30 @@ class A2cSettings(BagSettings):
     ] = 3e-3
     entropy: Annotated[float, Help("Weight of the policy's entropy.")] = 0.03
     value_weight: Annotated[float, Help("Weight of the critic's squared error.")] = 0.5
+
+
+class Scenes(NamedTuple):
+    """Distinct bags of several observations, and the places of situations and actions in them.
+
+    ``counts`` are the actions of each observation, ``actions`` those of all end to end.
+    """
+
+    bags: list[Any]
+    states: Ints
+    actions: Ints
+    counts: Ints
+
+
+def scenes_of(seen: list[ObservationBags]) -> Scenes:
+    """Number the distinct bags of some observations as they come."""
+    place: dict[Any, int] = {}
+    places = [[place.setdefault(bag, len(place)) for bag in one.bags] for one in seen]
+    return Scenes(
+        list(place),
+        np.array([state for state, *_ in places], np.int64),
+        np.array([action for _, *actions in places for action in actions], np.int64),
+        np.array([len(actions) for _, *actions in places], np.int64),
+    )
 
 
 class ActorCritic(torch.nn.Module):

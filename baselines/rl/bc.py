@@ -176,9 +176,7 @@ class BcLearner(DrrnLearner):
         s = self.settings
         drawn = self.rng.integers(len(self.labelled), size=s.batch)
         shown, labels = zip(*(self.labelled[number] for number in drawn), strict=True)
-        counts = np.array([len(obs) - 1 for obs in shown], np.int64)
-        states = np.repeat([obs[0] for obs in shown], counts)
-        bags, pairs = self.shown_bags.distinct(states, np.concatenate([obs[1:] for obs in shown]))
+        bags, pairs, counts = self.shown_bags.pairs(shown)
         values = self.online(bags, *pairs)
         logits = values.new_full((s.batch, int(counts.max())), -torch.inf)
         logits[cells(counts, values.device)] = values / s.temperature

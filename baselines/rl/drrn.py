@@ -24,7 +24,6 @@ from gym_memory.baselines.rl.shared.bags import (
     Batch,
     Ints,
     ObservationBags,
-    scenes_of,
     torch,
 )
 from gym_memory.baselines.rl.shared.learner import Experience, LearnedPolicy
@@ -122,7 +121,7 @@ class NStep:
         if terminated or not truncated:
             self.steps.append((obs, action, reward))
         else:
-            next_obs = obs  # nothing is known of what a cut episode would have come to
+            next_obs = obs  # the outcome of a cut step is unknown
         over = terminated or truncated
         complete = len(self.steps) if over else max(len(self.steps) - self.n + 1, 0)
         later = None if terminated else next_obs
@@ -195,12 +194,11 @@ class Replay:
         self._largest = max(self._largest, float(priorities.max()))
         self._shares[places] = priorities**self.alpha
 
-    def probabilities(self) -> Floats:
-        """Return the chance of each stored transition to be drawn, by place, shape (size,)."""
-        return self._shares[: len(self)] / self._shares.sum()
-
     def state(self) -> dict[str, Any]:
-        """Return values as of JSON, observations as they are."""
+        """Return JSON-able values, except that observations are arrays.
+
+        A transition is drawn in proportion to its entry in ``shares``.
+        """
         shares = self._shares[: len(self)].tolist()
         numbers = {"next": self._next, "largest": self._largest}
         return {"transitions": self.transitions, "shares": shares, **numbers}
@@ -256,13 +254,14 @@ class DrrnLearner(BagLearner):
 
     def values(self, seen: list[ObservationBags]) -> list[NDArray[np.float32]]:
         """Return Q of every action of each observation."""
-        if not seen:
-            return []
-        scenes = scenes_of(seen)
-        states = np.repeat(scenes.states, scenes.counts)
+        store = BagStore()
+        return self._all_values(store, [store.add(one.bags) for one in seen]) if seen else []
+
+    def _all_values(self, store: BagStore, observations: list[Ints]) -> list[NDArray[np.float32]]:
+        bags, pairs, counts = store.pairs(observations)
         with torch.inference_mode():
-            values = self.online(scenes.bags, states, scenes.actions).cpu().numpy()
-        return np.split(values, np.cumsum(scenes.counts)[:-1])
+            values = self.online(bags, *pairs).cpu().numpy()
+        return np.split(values, np.cumsum(counts)[:-1])
 
     # ------------------------------------------------------------ learning
 
@@ -302,9 +301,7 @@ class DrrnLearner(BagLearner):
         rewards = np.array([t.reward for t in transitions])
         discounts = np.array([t.discount for t in transitions])
         goals = rewards + discounts * self.next_values(transitions)
-        states, actions = zip(*((t.obs[0], t.obs[1 + t.action]) for t in transitions), strict=True)
-        bags, pairs = self.bags.distinct(np.array(states), np.array(actions))
-        values = self.online(bags, *pairs)
+        values = self._taken_values(self.online, [(t.obs, t.action) for t in transitions])
         target = torch.from_numpy(goals.astype(np.float32)).to(values.device)
         weights = torch.from_numpy(drawn.weights.astype(np.float32)).to(values.device)
         losses = torch.nn.functional.smooth_l1_loss(values, target, reduction="none")
@@ -326,19 +323,19 @@ class DrrnLearner(BagLearner):
         """Return the values of next states; the online network chooses, the target values it."""
         found = np.zeros(len(transitions))
         later = {n: t.next_obs for n, t in enumerate(transitions) if t.next_obs is not None}
-        if not later:
-            return found
-        states = np.array([obs[0] for obs in later.values()])
-        counts = np.array([len(obs) - 1 for obs in later.values()])
-        actions = np.concatenate([obs[1:] for obs in later.values()])
-        ends = np.cumsum(counts)
-        with torch.inference_mode():
-            bags, pairs = self.bags.distinct(np.repeat(states, counts), actions)
-            values = np.split(self.online(bags, *pairs).cpu().numpy(), ends[:-1])
-            best = ends - counts + [one.argmax() for one in values]
-            bags, pairs = self.bags.distinct(states, actions[best])
-            found[list(later)] = self.target(bags, *pairs).cpu().numpy()
+        if later:
+            observations = list(later.values())
+            best = [int(one.argmax()) for one in self._all_values(self.bags, observations)]
+            with torch.inference_mode():
+                taken = list(zip(observations, best, strict=True))
+                found[list(later)] = self._taken_values(self.target, taken).cpu().numpy()
         return found
+
+    def _taken_values(self, network: Any, taken: list[tuple[Ints, int]]) -> torch.Tensor:
+        """Return a network's values of one action of each observation."""
+        pairs = np.array([(obs[0], obs[1 + action]) for obs, action in taken])
+        bags, (states, actions) = self.bags.distinct(*pairs.T)
+        return network(bags, states, actions)
 
     # ------------------------------------------------------------ checkpoints
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 
 from gym_memory.baselines.rl.drrn import DrrnLearner, DrrnSettings
-from gym_memory.baselines.rl.shared.bags import BagEncoder, Batch, Ints, ObservationBags, torch
+from gym_memory.baselines.rl.shared.bags import BagEncoder, Batch, Ints, torch
 from gym_memory.baselines.rl.shared.features import (
     ATTRIBUTES,
     RecalledScene,
@@ -206,13 +206,7 @@ class GataLearner(DrrnLearner):
     settings: GataSettings
     network_class = GataNetwork
 
-    def see(
-        self,
-        obs: Observation,
-        task_id: str = "",
-        before: ObservationBags | None = None,
-        action: int = -1,
-    ) -> ObservationBags:
+    def see(self, obs: Observation, task_id: str = "", before: Any = None, action: int = -1) -> Any:
         """Encode an observation with its graph."""
         seen = super().see(obs, task_id, before, action)
         numbers: dict[str, int] = {PLAYER: 0}

@@ -11,7 +11,6 @@ from collections.abc import Collection, Iterable
 from typing import Annotated, Any
 
 from gym_memory.baselines.rl.gata import GataLearner, GataSettings
-from gym_memory.baselines.rl.shared.bags import ObservationBags
 from gym_memory.baselines.rl.shared.learner import Experience, LearnedPolicy
 from gym_memory.core.records import Observation, Triple
 from gym_memory.core.settings import Help
@@ -81,13 +80,7 @@ class LtlGataLearner(GataLearner):
     settings: LtlGataSettings
     _open: Formula = TRUE
 
-    def see(
-        self,
-        obs: Observation,
-        task_id: str = "",
-        before: ObservationBags | None = None,
-        action: int = -1,
-    ) -> ObservationBags:
+    def see(self, obs: Observation, task_id: str = "", before: Any = None, action: int = -1) -> Any:
         """Progress the instructions, or make them once a recipe is known; encode both."""
         todo = before.todo if before is not None else _START
         recipe = instructions(obs["triples"]) if todo == _START else None

@@ -13,8 +13,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-from gym_memory.baselines.rl.shared.learner import BEST, SHIPPED
+from gym_memory.baselines.rl.shared.learner import SHIPPED
 from gym_memory.core.tensors import read_tensors, write_tensors
+from gym_memory.core.training_folder import BEST
 
 OUT = Path("results/trained")
 ENV = "Cooking?gata_actions=true&level=rl-4"

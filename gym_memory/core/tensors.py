@@ -13,7 +13,7 @@ from gym_memory.core.errors import CheckpointError
 from gym_memory.core.files import parse_json, write_atomic
 from gym_memory.core.optional import require
 
-__all__ = ["flattened", "nested", "read_tensors", "write_tensors"]
+__all__ = ["flattened", "load_moments", "nested", "read_tensors", "write_tensors"]
 
 _FORMAT = "gym-memory learner 1"
 _PLAIN = "plain"
@@ -95,3 +95,9 @@ def nested(tensors: Mapping[str, Any]) -> dict[str, Any]:
         *above, name = path.split("/")
         functools.reduce(dict.__getitem__, above, state)[name] = tensors[path]
     return state
+
+
+def load_moments(optimizer: Any, moments: dict[str, Any]) -> None:
+    """Give an Adam of torch the state of its parameters, whose numbers a file keeps as text."""
+    kept = {int(number): state for number, state in moments.items()}
+    optimizer.load_state_dict({**optimizer.state_dict(), "state": kept})

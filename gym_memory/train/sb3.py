@@ -26,14 +26,15 @@ from gym_memory.baselines.rl.sb3 import (
     pointed,
     save,
 )
-from gym_memory.baselines.rl.shared.learner import LAST, TRAINING, check_device, load_moments
+from gym_memory.baselines.rl.shared.learner import check_device
 from gym_memory.baselines.rl.shared.training import Deal, LocalEnvs, MakeEnv, Trainer, TrainSettings
 from gym_memory.core.errors import BackendError, InvalidArgumentError
 from gym_memory.core.optional import require
 from gym_memory.core.process import child_environment
 from gym_memory.core.records import Observation, value_of
 from gym_memory.core.settings import Help, Settings
-from gym_memory.core.tensors import flattened, nested, write_tensors
+from gym_memory.core.tensors import flattened, load_moments, nested, write_tensors
+from gym_memory.core.training_folder import LAST, TRAINING
 from gym_memory.wrappers import IndexActions
 
 if TYPE_CHECKING:
@@ -96,7 +97,7 @@ class Sb3Learner:
         """The algorithm of SB3, once its trainer has begun."""
 
     def attach(self, model: Any, names: Sequence[str]) -> None:
-        """Play with the network of an algorithm from now on."""
+        """Use the network of an algorithm from now on."""
         self.model, self._lexicon = model, lexicon_of(names)
         self._sizes = model.get_env().get_attr("sizes")[0]
 
@@ -114,7 +115,7 @@ class Sb3Learner:
 class Sb3Trainer(Trainer):
     """A training by SB3.
 
-    After an interruption the training goes on with the last update, in new episodes.
+    After an interruption the training continues from the last update, in new episodes.
 
     Args:
         learner: A fresh learner; its ``model`` is the algorithm of SB3 once :meth:`run` begins.
@@ -166,12 +167,9 @@ class Sb3Trainer(Trainer):
                     "a process that stepped training games ended. The weights are kept up to the "
                     "last checkpoint: run the same command again"
                 ) from error
-        measured = bool(self.curve) and self.curve[-1]["steps"] == self.steps
-        if not (measured or self._stopped):
+        if not self._stopped:
             self._log()
-            self.listener(self.steps, self._measure())
-        self._save()
-        return self.curve
+        return self._finish()
 
     def close(self) -> None:
         """Close the environments, and the processes that step them."""
@@ -183,7 +181,7 @@ class Sb3Trainer(Trainer):
     # ------------------------------------------------------------ called by SB3's loop
 
     def between_updates(self) -> None:
-        """Measure and save where it is due."""
+        """Measure and save if it is due."""
         s, row = self.settings, None
         self._log()
         if self.steps // s.evaluate_every > self._measured_at // s.evaluate_every:
@@ -201,12 +199,6 @@ class Sb3Trainer(Trainer):
         self.finished += len(ended)
         self.listener(steps, None)
         return not self._ended()
-
-    def _ended(self) -> bool:
-        """True at a limit other than that in steps, which SB3 counts."""
-        s = self.settings
-        late = s.max_cpu_minutes and self.cpu_seconds >= 60 * s.max_cpu_minutes
-        return self._stopped or bool(late) or bool(self.best and self.best[0] >= s.stop_at)
 
     def _log(self) -> None:
         model = self.learner.model
@@ -243,7 +235,7 @@ class Sb3Trainer(Trainer):
         self.learner.attach(model, names)
 
     def _vector(self, names: Sequence[str]) -> Any:
-        """Return the training games as SB3 steps them, each with its features."""
+        """Return the training games as a vector environment of SB3, with features."""
         s, own = self.settings, self.learner.settings
         deals = [Deal(s.games, s.seed, slot, self.steps) for slot in range(s.envs)]
         wrapped = functools.partial(_wrapped, names, own.max_actions, s.reward_scale)
@@ -307,20 +299,20 @@ def _wrapped(
 
 
 def _opened(make: MakeEnv, wrapped: Callable[..., Any], deal: Callable[[], int]) -> Any:
-    """Make the environment of a process; the trainer alone handles Ctrl-C."""
+    """Make the environment of a process, which leaves Ctrl-C to the trainer."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     return wrapped(make("train"), deal)
 
 
 class _DealtGames(gym.Wrapper[Any, Any, Any, Any]):
-    """An environment whose episodes are the training games as they are dealt."""
+    """An environment whose episodes are training games in the order of a deal."""
 
     def __init__(self, env: Any, deal: Callable[[], int], scale: float):
         super().__init__(env)
         self._deal, self._scale = deal, scale
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> Any:
-        """Start the next game; SB3 names no seed of its own."""
+        """Start the next game; SB3 passes no seed."""
         return self.env.reset(seed=self._deal(), options=options)
 
     def step(self, action: Any) -> Any:

@@ -11,11 +11,11 @@ from trained import assert_same_training
 
 from gym_memory.baselines.base import make_policy
 from gym_memory.baselines.rl.bc import BcLearner, BcSettings
-from gym_memory.baselines.rl.shared.learner import LAST
 from gym_memory.baselines.rl.shared.teachers import PlannerTeacher, RecordedTeacher, TeacherAdvice
 from gym_memory.baselines.rl.shared.training import Trainer, TrainSettings
 from gym_memory.baselines.scripted import Walkthrough
 from gym_memory.core.errors import InvalidArgumentError
+from gym_memory.core.training_folder import LAST
 from gym_memory.run import rollout
 from gym_memory.testing.fake_env import FakeHouse
 from gym_memory.wrappers import MemoryObservation, RecordTrajectory

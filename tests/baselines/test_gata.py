@@ -13,8 +13,8 @@ import torch
 from trained import assert_same_training
 
 from gym_memory.baselines.base import make_policy
+from gym_memory.baselines.rl.a2c import scenes_of
 from gym_memory.baselines.rl.gata import GataLearner, GataSettings, GraphBags
-from gym_memory.baselines.rl.shared.bags import scenes_of
 from gym_memory.baselines.rl.shared.learner import Experience
 from gym_memory.baselines.rl.shared.training import Trainer, TrainSettings
 from gym_memory.core.records import Triple

@@ -77,9 +77,9 @@ def machine() -> str:
 def train(name: str) -> dict[str, str]:
     """Train a learner in the fake house; return a hash of its weights."""
     require("torch", "rl", "the RL baselines")
-    from gym_memory.baselines.rl.shared.learner import LAST
     from gym_memory.baselines.rl.shared.training import Trainer, TrainSettings
     from gym_memory.core.tensors import read_tensors
+    from gym_memory.core.training_folder import LAST
 
     def house(split: str) -> Any:
         env = MemoryObservation(FakeHouse(split=split, max_steps=25))

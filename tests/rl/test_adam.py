@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from gym_memory.baselines.rl.shared.adam import Adam
-from gym_memory.baselines.rl.shared.learner import load_moments
-from gym_memory.core.tensors import flattened, nested
+from gym_memory.core.tensors import flattened, load_moments, nested
 
 pytestmark = pytest.mark.slow  # imports torch
 

@@ -19,10 +19,10 @@ import pytest
 from gym_memory.baselines.base import make_policy
 from gym_memory.baselines.rl.bc import BcLearner, BcSettings
 from gym_memory.baselines.rl.drrn import Drrn, DrrnLearner, DrrnSettings
-from gym_memory.baselines.rl.shared.learner import BEST, LAST, TRAINING
 from gym_memory.baselines.rl.shared.training import LocalEnvs, Trainer, TrainSettings, evaluate
 from gym_memory.core.errors import CheckpointError, InvalidArgumentError
 from gym_memory.core.tensors import read_tensors, write_tensors
+from gym_memory.core.training_folder import BEST, LAST, TRAINING
 from gym_memory.run import rollout
 from gym_memory.testing.fake_env import FakeHouse
 from gym_memory.wrappers import MemoryObservation

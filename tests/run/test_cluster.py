@@ -204,10 +204,10 @@ def test_what_does_not_go_with_a_cluster(tmp_path):
 def test_training_in_actors_is_that_of_one_process(cluster, tmp_path):
     """The same weights, memories and curve, though an actor dies in the middle of episodes."""
     from gym_memory.baselines.rl.drrn import DrrnLearner, DrrnSettings
-    from gym_memory.baselines.rl.shared.learner import TRAINING
     from gym_memory.baselines.rl.shared.training import Trainer, TrainSettings
     from gym_memory.cli.train import Arena
     from gym_memory.core.tensors import read_tensors
+    from gym_memory.core.training_folder import TRAINING
     from gym_memory.train.collect import RayEnvs
 
     arena = Arena("FakeHouse?max_steps=7", "clin?lifetime=forever", 500, "valid", 25)

@@ -16,11 +16,12 @@ from tiny_llama import save_tiny_llama
 from trained import assert_same_training
 
 from gym_memory.baselines.base import make_policy
-from gym_memory.baselines.rl.shared.learner import BEST, Experience
+from gym_memory.baselines.rl.shared.learner import Experience
 from gym_memory.baselines.rl.shared.training import Trainer, TrainSettings
 from gym_memory.core.errors import InvalidArgumentError, UnknownNameError
 from gym_memory.core.names import Spec
 from gym_memory.core.tensors import read_tensors
+from gym_memory.core.training_folder import BEST
 from gym_memory.llm import make_model
 from gym_memory.run import rollout
 from gym_memory.testing.fake_env import FakeHouse

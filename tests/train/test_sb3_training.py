@@ -26,9 +26,9 @@ from stable_baselines3.common.monitor import Monitor  # noqa: E402
 
 from gym_memory.baselines.base import POLICIES  # noqa: E402
 from gym_memory.baselines.rl.sb3 import Sb3  # noqa: E402
-from gym_memory.baselines.rl.shared.learner import TRAINING  # noqa: E402
 from gym_memory.baselines.rl.shared.training import TrainSettings  # noqa: E402
 from gym_memory.core.tensors import read_tensors  # noqa: E402
+from gym_memory.core.training_folder import TRAINING  # noqa: E402
 from gym_memory.train.sb3 import Sb3Learner, Sb3Settings, Sb3Trainer  # noqa: E402
 
 SMALL = {"n_steps": 8, "batch_size": 8, "n_epochs": 1, "dim": 8, "hidden": 8, "max_actions": 24}

@@ -23,7 +23,7 @@ else:
     torch = require("torch", "rl", "the RL baselines")
 
 __all__ = ["BagEncoder", "BagLearner", "BagSettings", "BagStore", "Batch", "Discount", "Ints"]
-__all__ += ["ObservationBags", "Rate", "Scenes", "scenes_of", "torch", "tuples"]
+__all__ += ["ObservationBags", "Rate", "torch", "tuples"]
 
 Ints = NDArray[np.int64]
 
@@ -111,6 +111,15 @@ class BagStore:
         ends = np.cumsum([len(column) for column in columns])
         return [self._bags[number] for number in numbers.tolist()], np.split(places, ends[:-1])
 
+    def pairs(self, observations: Sequence[Ints]) -> tuple[list[Any], list[Ints], Ints]:
+        """Return distinct bags, each action with its situation as places in them, and counts.
+
+        The pairs are two arrays of shape (pairs,); counts are the actions of each observation.
+        """
+        counts = np.array([len(obs) - 1 for obs in observations])
+        states = np.repeat([obs[0] for obs in observations], counts)
+        return *self.distinct(states, np.concatenate([obs[1:] for obs in observations])), counts
+
     def keep(self, observations: Iterable[Ints]) -> None:
         """Forget all bags but those of some observations."""
         used = set(np.concatenate([*observations, np.zeros(0, np.int64)]).tolist())
@@ -163,30 +172,6 @@ class ObservationBags(NamedTuple):
     todo: tuple[Any, ...] = ()
 
 
-class Scenes(NamedTuple):
-    """Distinct bags of several observations, and the places of situations and actions in them.
-
-    ``counts`` are the actions of each observation, ``actions`` those of all end to end.
-    """
-
-    bags: list[Any]
-    states: Ints
-    actions: Ints
-    counts: Ints
-
-
-def scenes_of(seen: list[ObservationBags]) -> Scenes:
-    """Number the distinct bags of some observations as they come."""
-    place: dict[Any, int] = {}
-    places = [[place.setdefault(bag, len(place)) for bag in one.bags] for one in seen]
-    return Scenes(
-        list(place),
-        np.array([state for state, *_ in places], np.int64),
-        np.array([action for _, *actions in places for action in actions], np.int64),
-        np.array([len(actions) for _, *actions in places], np.int64),
-    )
-
-
 # ------------------------------------------------------------ the learner
 
 
@@ -219,14 +204,8 @@ class BagLearner(Learner):
         torch.nn.utils.clip_grad_norm_(self.online.parameters(), self.settings.clip)
         self.optimizer.step()
 
-    def see(
-        self,
-        obs: Observation,
-        task_id: str = "",
-        before: ObservationBags | None = None,
-        action: int = -1,
-    ) -> ObservationBags:
-        """Encode an observation."""
+    def see(self, obs: Observation, task_id: str = "", before: Any = None, action: int = -1) -> Any:
+        """Encode an observation as :class:`ObservationBags`."""
         self.vocabulary.frozen = not task_id
         s = self.settings
         state, actions = describe(obs, self.lexicon, task_id, words=s.words, facts=s.facts)

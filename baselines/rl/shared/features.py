@@ -100,16 +100,16 @@ class Lexicon:
 
     def learn(self, game: str, words: Iterable[str]) -> None:
         """Note the words of a game; each counts once a game."""
-        seen = self._games.get(game)
-        if seen is None:
-            seen = self._games[game] = {}
+        if game not in self._games:
+            self._games[game] = {}
             self._enough = self.share * max(len(self._games), self.least)
             self.kept.clear()
+        seen = self._games[game]
         for word in words:
             if word not in seen:
                 seen[word] = None
-                count = self._count[word] = self._count.get(word, 0) + 1
-                if count - 1 < self._enough <= count:
+                self._count[word] = self._count.get(word, 0) + 1
+                if self.common(word):
                     self.kept.clear()
 
     def common(self, word: str) -> bool:
@@ -178,7 +178,7 @@ class RecalledScene:
         self.here = ""
         self.links: list[Triple] = []
         self._holder: dict[str, str] = {}
-        self._values: dict[str, dict[str, list[str]]] = {}
+        self._values: dict[str, dict[str, dict[str, None]]] = {}
         self._linked: dict[str, list[tuple[str, str]]] = {}
         self._ways: dict[str, dict[str, str]] = {}
         self._exits: dict[str, dict[str, None]] = {}
@@ -200,9 +200,7 @@ class RecalledScene:
             else:
                 self._holder[subject] = obj
         elif relation in ATTRIBUTES:
-            relations = self._values.setdefault(subject, {}).setdefault(obj, [])
-            if relation not in relations:
-                relations.append(relation)
+            self._values.setdefault(subject, {}).setdefault(obj, {})[relation] = None
         elif relation not in VERBATIM:
             name = "has door" if relation in _DOORS else relation
             self._linked.setdefault(subject, []).append((f"{name}>", obj))
@@ -281,15 +279,12 @@ class RecalledScene:
             if room in offers:
                 offers[room] += [a for a in self.atoms(name) if not a.startswith("@")]
                 offers[room].append(f"name:{name}")
-        nearest: dict[str, int] = {}
-        for place, offered in offers.items():
-            for atom in offered:
-                nearest.setdefault(atom, away[place])  # the nearest places come first
         first_steps = self._first_steps(away)
+        nearest: dict[str, int] = {}
         signs: dict[str, dict[str, None]] = {}
-        for place, offered in offers.items():
+        for place, offered in offers.items():  # the nearest places come first
             for atom in offered:
-                if nearest[atom] == away[place]:
+                if nearest.setdefault(atom, away[place]) == away[place]:
                     for step in first_steps[place]:
                         signs.setdefault(step, {})[atom] = None
         return signs
@@ -454,22 +449,12 @@ def _contexts(name: str, texts: list[tuple[str, str]]) -> Contexts:
 
 @lru_cache(maxsize=100_000)
 def _beside(name: str, text: str) -> tuple[tuple[str, str], ...]:
-    words = tuple(name.split())
+    words, tokens = tuple(name.split()), _words_but_articles(text)
     found: dict[tuple[str, str], None] = {}
-    tokens = _words_but_articles(text)
-    start = 0
-    while True:
-        try:
-            start = tokens.index(words[0], start)
-        except ValueError:
-            break
-        end = start + len(words)
-        if tokens[start:end] == words:
-            for word in tokens[max(start - 2, 0) : start]:
-                found[word, "before"] = None
-            for word in tokens[end : end + 1]:
-                found[word, "after"] = None
-            start = end
-        else:
-            start += 1
+    end = 0
+    for start, token in enumerate(tokens):
+        if start >= end and token == words[0] and tokens[start : start + len(words)] == words:
+            end = start + len(words)
+            found |= dict.fromkeys((word, "before") for word in tokens[max(start - 2, 0) : start])
+            found |= dict.fromkeys((word, "after") for word in tokens[end : end + 1])
     return tuple(found)

@@ -16,14 +16,12 @@ from gym_memory.core.errors import CheckpointError, InvalidArgumentError
 from gym_memory.core.optional import require
 from gym_memory.core.records import Observation
 from gym_memory.core.settings import Help, check_name, make_settings
-from gym_memory.core.tensors import read_tensors, write_tensors
+from gym_memory.core.tensors import load_moments, read_tensors, write_tensors
+from gym_memory.core.training_folder import BEST, LAST
 
-__all__ = ["BEST", "LAST", "SHIPPED", "TRAINING", "Checkpoint", "Device", "Experience"]
-__all__ += ["LearnedPolicy", "Learner", "check_device", "load_moments", "load_player", "locate"]
-__all__ += ["playable", "rewarded", "save_player"]
+__all__ = ["SHIPPED", "Checkpoint", "Device", "Experience", "LearnedPolicy", "Learner"]
+__all__ += ["check_device", "load_player", "locate", "playable", "rewarded", "save_player"]
 
-BEST, LAST, TRAINING = "best.safetensors", "last.safetensors", "training.safetensors"
-"""Files with the best player on valid games, the last one, and all that a training resumes from."""
 SHIPPED = Path(__file__).parents[1] / "trained"
 """The folder of the players that ship, one file each; benchmarks/agents/trained.py trains them."""
 
@@ -133,12 +131,6 @@ class Learner(ABC):
         self.steps, self.updates = state["steps"], state["updates"]
 
 
-def load_moments(optimizer: Any, moments: dict[str, Any]) -> None:
-    """Give an Adam of torch the state of its parameters, whose numbers a file keeps as text."""
-    kept = {int(number): state for number, state in moments.items()}
-    optimizer.load_state_dict({**optimizer.state_dict(), "state": kept})
-
-
 # ------------------------------------------------------------ playing
 
 L = TypeVar("L", bound=Learner)
@@ -213,14 +205,9 @@ class LearnedPolicy(Policy):
                 f"expected {name}?checkpoint=FOLDER: train one with "
                 f"'gym-memory train {name} --env ENV --out FOLDER'"
             )
-        self.device = device
-        self.load(checkpoint)
+        self.learner = load_player(checkpoint, self.learner_class, device)
         self._seen: Any = None
         self._action = -1
-
-    def load(self, path: str | os.PathLike[str]) -> None:
-        """Read a checkpoint."""
-        self.learner = load_player(path, self.learner_class, self.device)
 
     def reset(self, info: dict[str, Any], seed: int | None = None) -> None:
         """Start an episode."""

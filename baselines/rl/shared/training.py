@@ -3,31 +3,29 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple, Protocol
 
 import numpy as np
 
-from gym_memory.baselines.rl.shared.learner import (
-    BEST,
-    LAST,
-    TRAINING,
-    Experience,
-    Learner,
-    playable,
-    save_player,
-)
+from gym_memory.baselines.rl.shared.learner import Experience, Learner, playable, save_player
 from gym_memory.core.errors import CheckpointError, InvalidArgumentError
-from gym_memory.core.files import read_json, write_atomic
 from gym_memory.core.records import value_of
 from gym_memory.core.settings import Help, Settings
 from gym_memory.core.tensors import flattened, nested, read_tensors, write_tensors
+from gym_memory.core.training_folder import (
+    BEST,
+    LAST,
+    TRAINING,
+    check_config,
+    write_config,
+    write_curve,
+)
 
 __all__ = ["Deal", "Envs", "LocalEnvs", "MakeEnv", "Score", "TrainSettings", "Trainer"]
-__all__ += ["check_config", "evaluate", "write_config", "write_curve"]
+__all__ += ["evaluate"]
 
 MakeEnv = Callable[[str], Any]
 """Takes a split, returns a fresh environment with its memory."""
@@ -144,6 +142,8 @@ class Score(NamedTuple):
 
 @dataclasses.dataclass
 class _RunningEpisode:
+    """The episode of a slot; ``info`` is the last one, for its score."""
+
     game: int = 0
     actions: list[str] = dataclasses.field(default_factory=list)
     obs: Any = None
@@ -205,56 +205,6 @@ class Deal:
         """Return the next game."""
         self.left = self.left or self.rng.permutation(self._games).tolist()
         return self.left.pop()
-
-
-# ------------------------------------------------------------ the folder of a run
-
-_CONFIG, _CURVE = "config.json", "curve.jsonl"
-
-
-def check_config(folder: Path, wanted: Mapping[str, Any], what: str) -> bool:
-    """Return True if the wanted run has begun in a folder, False if none has."""
-    path = folder / _CONFIG
-    if not path.exists():
-        return False
-    try:
-        found = {**read_json(path)}
-    except (OSError, ValueError, TypeError) as error:
-        raise CheckpointError(f"expected {str(path)!r} to be that of a {what}: {error}") from error
-    different = _differences(found, json.loads(json.dumps(wanted)))
-    if different:
-        raise CheckpointError(
-            f"{str(folder)!r} holds another {what} ({'; '.join(different)}): choose another folder"
-        )
-    return True
-
-
-def write_config(folder: Path, config: Mapping[str, Any], what: str) -> None:
-    """Begin a run: create its folder and write its identity."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        write_atomic(folder / _CONFIG, json.dumps(config, indent=2) + "\n")
-    except OSError as error:
-        raise CheckpointError(f"cannot keep a {what} in {str(folder)!r}: {error}") from error
-
-
-def write_curve(folder: Path, curve: Sequence[Mapping[str, Any]]) -> None:
-    """Replace the curve: a line of JSON a measurement."""
-    write_atomic(folder / _CURVE, "".join(json.dumps(row) + "\n" for row in curve))
-
-
-def _differences(found: dict[str, Any], wanted: dict[str, Any]) -> list[str]:
-    """Return where two configurations differ; those of different baselines in that alone."""
-    different = []
-    for key in {**wanted, **found}:
-        there, here = found.get(key), wanted.get(key)
-        if isinstance(there, dict) and isinstance(here, dict):
-            different += _differences(there, here)
-        elif there != here:
-            different.append(f"{key} is {there!r} there and {here!r} here")
-        if key == "baseline" and different:
-            break
-    return different
 
 
 # ------------------------------------------------------------ the training
@@ -326,7 +276,7 @@ class Trainer:
         """Train to the end; return the curve."""
         self._begin()
         s = self.settings
-        while not self._finished():
+        while self.steps < s.steps and not self._ended():
             before = self.steps
             self._tick()
             row = None
@@ -335,20 +285,20 @@ class Trainer:
             if self.steps // s.checkpoint_every > before // s.checkpoint_every:
                 self._save()
             self.listener(self.steps, row)
+        return self._finish()
+
+    def _ended(self) -> bool:
+        """True at a limit other than that in steps."""
+        s = self.settings
+        late = s.max_cpu_minutes and self.cpu_seconds >= 60 * s.max_cpu_minutes
+        return self._stopped or bool(late) or bool(self.best and self.best[0] >= s.stop_at)
+
+    def _finish(self) -> list[dict[str, Any]]:
         measured = bool(self.curve) and self.curve[-1]["steps"] == self.steps
         if not (measured or self._stopped):
             self.listener(self.steps, self._measure())
         self._save()
         return self.curve
-
-    def _finished(self) -> bool:
-        s = self.settings
-        return (
-            self._stopped
-            or self.steps >= s.steps
-            or bool(s.max_cpu_minutes and self.cpu_seconds >= 60 * s.max_cpu_minutes)
-            or bool(self.best and self.best[0] >= s.stop_at)
-        )
 
     # ------------------------------------------------------------ playing
 
@@ -370,21 +320,21 @@ class Trainer:
             write_config(self.folder, self._identity, _WHAT)
 
     def _start(self) -> None:
-        started = self._start_episodes(dict(enumerate(self.episodes)))
-        for slot, start in zip(self.episodes, started.values(), strict=True):
+        started = self._deal_to(range(len(self.episodes)))
+        for slot, start in zip(self.episodes, started, strict=True):
             self._see_start(slot, *start)
 
     def _all(self, name: str) -> list[Any]:
         return self._envs.call("train", name, dict.fromkeys(range(self.settings.envs), ()))
 
-    def _start_episodes(
-        self, slots: Mapping[int, _RunningEpisode]
-    ) -> dict[int, tuple[Any, dict[str, Any]]]:
-        """Deal games and reset; return the first observations, which the learner has not seen."""
-        for slot in slots.values():
+    def _deal_to(self, numbers: Iterable[int]) -> list[Any]:
+        """Deal games to slots and reset; return observations and infos, not seen by the learner."""
+        seeds = {}
+        for number in numbers:
+            slot = self.episodes[number]
             slot.game, slot.actions = self._deal(), []
-        seeds = {number: (slot.game,) for number, slot in slots.items()}
-        return dict(zip(slots, self._envs.call("train", "reset", seeds), strict=True))
+            seeds[number] = (slot.game,)
+        return self._envs.call("train", "reset", seeds) if seeds else []
 
     def _see_start(self, slot: _RunningEpisode, obs: Any, info: dict[str, Any]) -> None:
         if not obs["valid_actions"]:
@@ -392,31 +342,28 @@ class Trainer:
                 f"expected games that list valid actions, got none in {info['task_id']!r}: "
                 "a trained policy chooses from them"
             )
-        slot.obs, slot.info, slot.seen = obs, info, self.learner.see(obs, info["task_id"])
+        slot.obs, slot.seen = obs, self.learner.see(obs, info["task_id"])
 
     def _tick(self) -> None:
         """Step every environment, all at once; then the learner sees them in order."""
         slots = dict(enumerate(self.episodes))
         chosen = self.learner.act([slot.seen for slot in self.episodes], explore=True)
         answers = self._envs.call("train", "step", _choose(slots, chosen))
-        over = {n: slots[n] for n, (_, _, ended, cut, _) in enumerate(answers) if ended or cut}
-        started = self._start_episodes(over) if over else {}
+        started = iter(self._deal_to(n for n, answer in enumerate(answers) if any(answer[2:4])))
         for number, (slot, choice) in enumerate(zip(self.episodes, chosen, strict=True)):
             obs, reward, terminated, truncated, info = answers[number]
-            if number not in over:
-                obs = playable(obs, info)
+            over = terminated or truncated
+            obs = obs if over else playable(obs, info)
             seen = self.learner.see(obs, info["task_id"], slot.seen, choice)
             worth = self.settings.reward_scale * reward
-            self.learner.observe(
-                number,
-                Experience(slot.seen, choice, worth, seen, terminated, truncated),
-            )
-            if number in over:
+            step = Experience(slot.seen, choice, worth, seen, terminated, truncated)
+            self.learner.observe(number, step)
+            if over:
                 self.recent.append(value_of(info))
                 self.finished += 1
-                self._see_start(slot, *started[number])
+                self._see_start(slot, *next(started))
             else:
-                slot.obs, slot.info, slot.seen = obs, info, seen
+                slot.obs, slot.seen = obs, seen
         self.steps += len(self.episodes)
         self.logged = self.learner.learn() or self.logged
 
@@ -494,5 +441,4 @@ class Trainer:
         came = self._envs.call("train", "replay", calls)
         for slot, kept, (obs, info) in zip(self.episodes, slots, came, strict=True):
             slot.game, slot.actions = kept["game"], kept["actions"]
-            slot.obs, slot.info = playable(obs, info), info
-            slot.seen = self.learner.unpack(kept["seen"])
+            slot.obs, slot.seen = playable(obs, info), self.learner.unpack(kept["seen"])

@@ -1,4 +1,4 @@
-"""Show trainings: learning curves of several runs in one figure, against steps and time."""
+"""Plot the learning curves of several trainings in one figure, over steps and over time."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from gym_memory.core.errors import ResultsError
 from gym_memory.core.files import parse_json, read_bytes, read_json, write_atomic
 from gym_memory.core.records import LARGEST
+from gym_memory.core.training_folder import CONFIG, CURVE
 from gym_memory.draw.comparison import Section, TitledTable, comparison, comparison_page
 from gym_memory.draw.page import table
 from gym_memory.draw.svg import PALETTE, Figure, Line, line_figure, picture
@@ -23,9 +24,9 @@ _MEASURES = {
     "train_score": "Score of training, mean since the last measurement",
     "speed": "Environment steps a second of CPU",
 }
-"""Numbers of a curve that every learner has, and their titles."""
+"""Measures that every learner records, and their titles."""
 _COUNTS = ("steps", "episodes", "updates", "cpu_seconds", "valid_success", "valid_steps")
-"""Numbers without a curve of their own."""
+"""Columns of a curve file that are not plotted."""
 LEARNING_HEADS = (
     "run",
     "learner",
@@ -40,7 +41,7 @@ LEARNING_HEADS = (
 
 
 class TrainingRun(NamedTuple):
-    """A training: the name of its folder, its labels, and a row a measurement."""
+    """A training: the name of its folder, its labels, and one row per measurement."""
 
     name: str
     learner: str
@@ -55,9 +56,9 @@ class TrainingRun(NamedTuple):
 
 
 def is_training(folder: str | os.PathLike[str]) -> bool:
-    """True for the folder of a training."""
+    """True if a folder is that of a training."""
     try:
-        record = read_json(Path(folder) / "config.json")
+        record = read_json(Path(folder) / CONFIG)
     except (OSError, ValueError):
         return False
     return isinstance(record, dict) and "baseline" in record and "format" not in record
@@ -66,9 +67,9 @@ def is_training(folder: str | os.PathLike[str]) -> bool:
 def read_training(folder: str | os.PathLike[str]) -> TrainingRun:
     """Read a training, finished or not."""
     path = Path(folder)
-    curve = path / "curve.jsonl"
+    curve = path / CURVE
     try:
-        config = read_json(path / "config.json")
+        config = read_json(path / CONFIG)
         lines = read_bytes(curve) if curve.is_file() else b""
         rows = [parse_json(line) for line in lines.splitlines() if line]
         for row in rows:
@@ -89,7 +90,7 @@ def read_training(folder: str | os.PathLike[str]) -> TrainingRun:
 
 
 def learning_table(runs: Sequence[TrainingRun]) -> list[list[str]]:
-    """Return the cells of a table with a line a training, below :data:`LEARNING_HEADS`."""
+    """Return the cells of a table with one row per training, under :data:`LEARNING_HEADS`."""
     lines = []
     for run in runs:
         last, best = (run.rows[-1] if run.rows else {}), run.best

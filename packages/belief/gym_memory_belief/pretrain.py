@@ -17,12 +17,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gym_memory.baselines.rl.shared.learner import load_moments
-from gym_memory.baselines.rl.shared.training import check_config, write_config, write_curve
 from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.optional import require
 from gym_memory.core.settings import Help
-from gym_memory.core.tensors import flattened, nested, read_tensors, write_tensors
+from gym_memory.core.tensors import flattened, load_moments, nested, read_tensors, write_tensors
+from gym_memory.core.training_folder import check_config, write_config, write_curve
 from gym_memory_belief.corpus import Episode, common_words
 from gym_memory_belief.network import Reader, UpdaterNetwork, collate
 from gym_memory_belief.questions import Question, make_question
