@@ -22,26 +22,26 @@ CALLBACKS = Registry("callback", "gym_memory.callbacks", components.CALLBACKS)
 
 
 class Callback:
-    """A follower of a run; this one does nothing.
+    """A listener to a run; the base class does nothing.
 
     ``step`` is called in the worker that plays, on an object of its own; everything else in the
     main process. An error in it ends the run; finished episodes are kept.
     """
 
     def begin(self, config: Mapping[str, Any], folder: Path) -> None:
-        """Take note of the configuration of a run, and of its folder."""
+        """Handle the start of a run, given its configuration and folder."""
 
     def step(self, job: Job, trial: int, t: int, info: Mapping[str, Any]) -> None:
-        """Take note of a played step; ``t`` 0 is the reset."""
+        """Handle a played step; ``t`` is 0 for the reset."""
 
     def episode(self, row: EpisodeRow) -> None:
-        """Take note of a finished episode."""
+        """Handle a finished episode."""
 
     def measure(self, row: Mapping[str, Any]) -> None:
-        """Take note of a measurement of a training, a row of its curve."""
+        """Handle a measurement of a training, a row of its curve."""
 
     def end(self) -> None:
-        """Take note of the end of the run, also of an interrupted one."""
+        """Handle the end of the run, even if it was interrupted."""
 
 
 def make_callback(spec: str) -> Callback:
@@ -63,7 +63,7 @@ def watches_steps(spec: str) -> bool:
 def following(
     specs: Sequence[str], config: Mapping[str, Any], folder: Path
 ) -> Iterator[list[Callback]]:
-    """Build callbacks and begin them; end them in any case."""
+    """Build and begin callbacks; end them in any case."""
     callbacks = [make_callback(spec) for spec in specs]
     with contextlib.ExitStack() as stack:
         for callback in callbacks:

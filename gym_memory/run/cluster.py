@@ -1,8 +1,8 @@
 """Play the jobs of a run on a Ray cluster, with the same rows as on one machine.
 
-Every actor is a :class:`.WorkerPool` of one worker on its node; Ray only carries jobs there, and
-rows, steps and logs back. An actor plays one environment, whose memory it reserves. A job whose
-node is lost is played again.
+Every actor is a :class:`.WorkerPool` of one worker on its node; Ray only sends jobs there and
+returns rows, steps and logs. An actor plays one environment and reserves the memory (RAM) that it
+needs. A job whose node is lost is played again.
 """
 
 from __future__ import annotations
@@ -42,9 +42,9 @@ from gym_memory.run.results.folder import check_backends
 __all__ = ["MOST_TRIES", "RayPool", "connect", "go_to", "ray_library", "room_for"]
 
 MOST_TRIES = 4
-"""Nodes that a job may lose before it counts as their cause."""
+"""Number of nodes lost under a job before the job counts as the cause."""
 PATIENCE = 300.0
-"""Seconds to wait for a node after all were lost."""
+"""Seconds to wait for a node after the last one was lost."""
 _LOOK_SECONDS = 5.0
 _LOG = logging.getLogger("gym_memory")
 _GIB = 1 << 30
@@ -123,7 +123,7 @@ class RayPool:
     Args:
         address: Address of the cluster; ``auto`` for the one of this machine, ``local`` for a new
             one on this machine alone.
-        n_workers: Actors at most; None for as many as the cluster has cores.
+        n_workers: Most actors; None for one per core of the cluster.
     """
 
     def __init__(
@@ -165,7 +165,7 @@ class RayPool:
         self._leave()
 
     def move(self, logs: Path, steps: Path) -> None:
-        """Write the files of the next jobs into other folders; call it between two plays."""
+        """Change the folders for files of the next jobs; call it between two calls of ``play``."""
         self._logs, self._steps = logs, steps
         for folder in (logs, steps):
             folder.mkdir(parents=True, exist_ok=True)
@@ -260,14 +260,14 @@ class RayPool:
 
 
 def connect(address: str) -> Callable[[], None]:
-    """Join a Ray cluster; return a function that leaves it unless it was joined before."""
+    """Join a Ray cluster; return a function that leaves it, unless it was joined already."""
     ray = ray_library(address)
     if ray.is_initialized():
         return lambda: None
     _check_address(address)
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # no usage reports
     before, workplace = signal.getsignal(signal.SIGTERM), os.getcwd()
-    # Ray's own folder keeps its logs for ever and lets every user read its token.
+    # Ray's own folder keeps logs for ever and lets every user read the token.
     files = _own_folder() if address == "local" else None
     temporary = {"TMPDIR": files} if files else {}  # with the files of killed actors
 
@@ -328,7 +328,7 @@ def _check_address(address: str) -> None:
 def room_for(env: Spec, patience: float = 0.0) -> int:
     """Return the bytes that an actor of an environment reserves, apart from a core.
 
-    It waits ``patience`` seconds for a node that has them, since one may return.
+    It waits ``patience`` seconds for such a node, since one may come back.
     """
     try:
         made: Any = ENVIRONMENTS.get(env.name)

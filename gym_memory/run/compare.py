@@ -1,4 +1,4 @@
-"""Play every combination of a configuration, keep every episode, write the report."""
+"""Play every combination of a configuration, save every episode, and write the report."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ __all__ = ["DEFAULT_STEP_TIMEOUT", "DEFAULT_TIMEOUT", "KeptWorkers", "OnProgress
 __all__ += ["default_workers"]
 
 OnProgress = Callable[[int, int, Sequence[EpisodeRow]], None]
-"""Called with jobs finished, jobs in all, and the episodes of the last job."""
+"""Callback for progress: jobs finished, jobs in all, and the episodes of the last job."""
 
 
 class KeptWorkers:
-    """The workers of several comparisons, so that engines start only once.
+    """Workers shared by several comparisons, so that engines start only once.
 
     Comparisons use it one after the other inside its ``with`` block, whose end stops the workers.
     """
@@ -93,7 +93,7 @@ def compare(
     on_progress: OnProgress | None = None,
     kept: KeptWorkers | None = None,
 ) -> list[EpisodeRow]:
-    """Play what ``config`` asks for and the folder does not hold yet; write the report.
+    """Play the jobs of ``config`` that the folder lacks, then write the report.
 
     If interrupted or killed, call it again: finished jobs are kept. In a script, call it under ``if
     __name__ == "__main__":``, because workers are spawned.
@@ -101,7 +101,7 @@ def compare(
     Args:
         config: What to play.
         out: Results folder.
-        workers: Worker processes, >= 1; None for one a core. Results do not depend on it.
+        workers: Worker processes, >= 1; None for one per core. Results do not depend on it.
         ray: Address of a Ray cluster to play on (:class:`.RayPool`); None for this machine.
         concurrency: Episodes played at once over all workers, in threads, for policies that wait
             for a model server. If an engine dies, the others of its worker are played again.

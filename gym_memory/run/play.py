@@ -35,13 +35,13 @@ _DETAIL_CHARS = 4000
 
 
 class Listener:
-    """A follower of a job while it is played; this one does nothing."""
+    """A listener to a job in play; the base class does nothing."""
 
     def begin(self, trial: int) -> None:
-        """Take note that an episode is about to be reset."""
+        """Handle the start of an episode, before its reset."""
 
     def step(self, trial: int, t: int, info: dict[str, Any]) -> None:
-        """Take note of a played step; ``t`` 0 is the reset."""
+        """Handle a played step; ``t`` is 0 for the reset."""
 
 
 class JobPlayer(EpisodePlayer):
@@ -127,7 +127,7 @@ def play_job(
 
     Args:
         job: What to play.
-        listener: Follows it.
+        listener: Listener to the job.
         record: File for the steps, see :mod:`gym_memory.core.trajectory`; empty keeps none.
         spending: Limit for all language models; an episode over it fails.
     """
@@ -170,7 +170,7 @@ def mixtures(config: RunConfig) -> Iterator[str]:
         if env.name != "Panel":
             for name, count in _panels_in(env).items():
                 if name in names:
-                    yield f"{count} tasks of {names[name]} are in {env}, too: play them apart"
+                    yield f"{count} tasks of {names[name]} are also in {env}: play them separately"
 
 
 def training_mixtures(env: str, split: str, what: str) -> Iterator[str]:
@@ -179,7 +179,7 @@ def training_mixtures(env: str, split: str, what: str) -> Iterator[str]:
     for name, count in _panels_in(Spec.of(spec.name, {**spec.kwargs, "split": split})).items():
         yield (
             f"{count} of the {what} games are those of panel:{name}: after this training its "
-            "number is no test"
+            "score is not that of unseen tasks"
         )
 
 

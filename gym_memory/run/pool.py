@@ -36,19 +36,19 @@ from gym_memory.run.worker import MARK, WorkerPlace, WorkerSettings, kill_marked
 __all__ = ["LOOK_SECONDS", "Limits", "WorkerPool", "share_of_memory"]
 
 START_SECONDS = 120.0
-"""Time that a worker may take to start: imports are slow on a busy machine."""
+"""Seconds that a worker may take to start; imports are slow on a busy machine."""
 _MOST_STARTS = 4
-"""Failed starts in a row that end the run. A start that was killed or lacked memory may succeed
+"""Consecutive failed starts that end the run. A start that was killed or lacked memory may succeed
 later; one without a library never does.
 """
 _END_SECONDS = 5.0
-"""Time to wait for the status of a process that ends, before it is killed."""
+"""Seconds to wait for the exit status of a process that is ending, before it is killed."""
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
 _LOG_CHARS = 2000
 _LOG_BYTES = 8 << 20
-"""Size at which a log loses all but its end."""
+"""Bytes at which a log is cut to its end."""
 LOOK_SECONDS = 5.0
-"""Time between two looks at the logs of silent workers."""
+"""Seconds between checks of the logs of silent workers."""
 _LEAST_MEMORY = 2 << 30
 _MOST_STACKS = 8
 """Most lanes whose stacks are reported when one hangs."""
@@ -58,7 +58,7 @@ class Limits(NamedTuple):
     """The seconds after which a worker counts as hung.
 
     ``reset`` is part of ``episode``. ``step`` covers the policy's choice, the engine's answer and
-    the memory's work; it is noticed up to a tenth late.
+    the memory's work; a hang is noticed at most a tenth late.
     """
 
     episode: float
@@ -122,7 +122,7 @@ class _Play:
 
 
 class _Worker:
-    """A worker process as the parent sees it."""
+    """The parent's side of a worker process."""
 
     def __init__(
         self,
@@ -201,7 +201,7 @@ class _Worker:
             return ""
 
     def bound_log(self) -> None:
-        """Shorten a long log to its end, to which the worker appends."""
+        """Cut a long log to its end; the worker continues to append to it."""
         with contextlib.suppress(OSError):
             if self._log_size() > _LOG_BYTES:
                 end = self._end_of_log(_LOG_BYTES // 8)
@@ -221,7 +221,7 @@ class _Worker:
         """Kill the worker and everything that it started."""
         if self.process.pid is not None:
             with contextlib.suppress(OSError, AttributeError):
-                # Fails where the worker has no group of its own yet, so nothing else to end.
+                # Fails if the worker has no process group yet; then there is nothing else to kill.
                 os.killpg(self.process.pid, signal.SIGKILL)
         self.process.kill()
         self.process.join()
@@ -230,9 +230,9 @@ class _Worker:
 
 
 def _start_tracker() -> None:
-    """Start the process that returns semaphores of killed workers to the system.
+    """Start the process that frees the semaphores of killed workers.
 
-    It starts before any worker, whose mark it must not carry.
+    It starts before any worker, so that it does not carry the workers' mark.
     """
     filters = os.environ.get("PYTHONWARNINGS", "")
     with child_environment(PYTHONWARNINGS=f"{filters},ignore:resource_tracker".lstrip(",")):
@@ -264,7 +264,7 @@ class WorkerPool:
     """A pool of worker processes that play jobs.
 
     Args:
-        n_workers: Processes at most, >= 1.
+        n_workers: Most processes, >= 1.
         limits_in_time: Seconds after which a worker counts as hung.
         logs: Folder for what the backends print.
         steps: Folder for the step logs; None keeps none.
@@ -329,7 +329,7 @@ class WorkerPool:
         shutil.rmtree(self._temporary, ignore_errors=True)
 
     def move(self, logs: Path, steps: Path | None) -> None:
-        """Write the files of the next jobs into other folders; call it between two plays."""
+        """Change the folders for files of the next jobs; call it between two calls of ``play``."""
         self._logs, self._steps = logs, steps
         for folder in (logs, steps):
             if folder is not None:
@@ -360,13 +360,13 @@ class WorkerPool:
             )
 
     def check(self, config: RunConfig) -> dict[str, str]:
-        """Build each environment, memory and policy once; return the versions behind the former."""
+        """Build each environment, memory and policy once; return the backend versions."""
         while True:
             if 0 not in self._workers:
                 self._start(0)
                 continue
             worker = self._workers[0]
-            with contextlib.suppress(OSError):  # it is dead: receiving notices
+            with contextlib.suppress(OSError):  # the worker is dead, which the next receive notices
                 worker.connection.send(config)
             worker.wait_until(time.monotonic() + max(self._in_time.episode, START_SECONDS))
             while message := self._receive(worker):
@@ -393,7 +393,7 @@ class WorkerPool:
                 yield from self._advance(worker)
 
     def _start_missing(self) -> None:
-        """Start as many workers as there is work for; replace one that died idle."""
+        """Start as many workers as there is work for; replace workers that died while idle."""
         in_play = sum(len(worker.plays) for worker in self._workers.values())
         for slot in range(min(self._n, len(self._waiting) + in_play)):
             worker = self._workers.get(slot)
@@ -404,7 +404,7 @@ class WorkerPool:
                 self._start(slot)
 
     def _give_out(self) -> None:
-        """Hand waiting jobs to the workers that play least."""
+        """Assign waiting jobs to the workers with the fewest jobs."""
         in_play = sum(len(worker.plays) for worker in self._workers.values())
         while self._waiting and in_play < self._most:
             alone = self._waiting[0] in self._suspects
@@ -454,8 +454,8 @@ class WorkerPool:
     ) -> list[list[EpisodeRow]]:
         """End a worker: its ``guilty`` jobs failed, the others are played again.
 
-        If one of several jobs killed a worker, it is unknown which: each is played again in a
-        worker of its own.
+        If a worker died with several jobs in play, the cause is unknown: each job is played again
+        in its own worker.
         """
         detail = worker.log_tail()
         worker.kill()
@@ -473,7 +473,7 @@ class WorkerPool:
         left = max(worker.deadline - time.monotonic(), 0.0)
         if not wait([worker.connection, worker.process.sentinel], left):
             why = "a worker process did not answer in time while it was starting"
-            if worker.ready:  # another worker would hang at the same
+            if worker.ready:  # another worker would hang in the same place
                 raise BackendError(f"{why}: {worker.log_tail()}")
             self._give_up_start(worker, why)
             return ()
@@ -501,7 +501,7 @@ class WorkerPool:
 
 
 def share_of_memory(n_workers: int) -> int:
-    """Return the bytes for each worker, so that a tenth of the machine stays free."""
+    """Return the bytes of memory for each worker; a tenth of the machine stays free."""
     pages = os.sysconf("SC_PHYS_PAGES") if hasattr(os, "sysconf") else 0
     whole = pages * os.sysconf("SC_PAGE_SIZE") if pages > 0 else 0
     return max(_LEAST_MEMORY, whole * 9 // 10 // n_workers)

@@ -56,7 +56,7 @@ class JobScore(NamedTuple):
 
 
 class EpisodePlayer(ABC):
-    """A player of the episodes of one job, for protocols."""
+    """Player of one job's episodes, as protocols see it."""
 
     env: Any
     policy: Any
@@ -72,7 +72,7 @@ class EpisodePlayer(ABC):
 
 
 Kept = Literal["empty", "frozen", "online"]
-"""Use of earlier episodes by a memory: none, read-only, or with more learning."""
+"""How a memory uses earlier episodes: not at all, read-only, or while learning on."""
 
 
 class Terms(NamedTuple):
@@ -124,7 +124,7 @@ class SingleEpisode(OneTask):
     """One episode per seed, with an initially empty memory."""
 
     def terms(self, trial: int, kept: Kept) -> Terms:
-        """Return the terms of the memory, which a store may fill."""
+        """Return the terms of the episode; a store may already have filled the memory."""
         return Terms(kept, "as played" if kept == "online" else "", kept != "empty")
 
     def episodes(self, play: Play) -> Iterator[EpisodeResult]:
@@ -194,7 +194,7 @@ class BestOf(Trials):
 
     The memory ``ldm2?batch=each`` gives one episode per batch memory. Choosing by score is an upper
     bound, and a win ends the trial; with ``chooser="model"`` the policy's model chooses by actions
-    and observations, as in the paper. Its choice is one more row, which counts.
+    and observations, as in the paper. Its choice is an additional row, which gives the score.
 
     Args:
         k: Episodes, >= 1; None for one per batch of the memory.
@@ -274,7 +274,7 @@ class TestTimeLearning(Trials):
 class Interactions(RestartBudget):
     """A budget of steps on one task instance, in which the policy may go back (GLoW, Go-Explore).
 
-    Going back to a kept state takes no step; replaying the way there takes its steps.
+    Going back to a saved state costs no step; replaying the way there costs its steps.
 
     Args:
         steps: Environment steps in all, >= 1.
@@ -291,7 +291,7 @@ class Interactions(RestartBudget):
 
 
 def _chosen(played: Sequence[EpisodeResult], choose: Callable[[], int | None]) -> EpisodeResult:
-    """Return the episode that a model chooses, or the first one, without its steps."""
+    """Return the episode that a model chooses, or else the first one, without its steps."""
     with episode_usage() as meter:
         number = choose() or 0
     result = played[number]

@@ -1,4 +1,4 @@
-"""Replay an episode with fewer items in its recalls, to measure the exact worth of each.
+"""Replay an episode without some recalled items, to measure the exact worth of each.
 
 Engine, policy, seed and memory are the same in every replay, so outcomes differ by the items alone.
 """
@@ -66,7 +66,7 @@ class Worth(NamedTuple):
 
 
 class Lens:
-    """A view of a memory without the items of ``dropped``; it notes what would be shown.
+    """A view of a memory without the items of ``dropped``; it records what would be shown.
 
     It passes everything else to the memory, but an outcome only if it ``learns``. ``notes`` are
     what :meth:`reasons` adds to items. With ``describes``, ``features`` are those of each fact when
@@ -184,7 +184,7 @@ def without(
 
 
 def _less(line: str, gone: set[Triple]) -> str | None:
-    """Return a line without some facts; None if it states no other."""
+    """Return a line without some facts; None if no other fact is left."""
     stated = read_line(line)
     if gone.isdisjoint(stated):
         return line
@@ -193,14 +193,14 @@ def _less(line: str, gone: set[Triple]) -> str | None:
 
 
 def has_experience(memory: Memory) -> TypeGuard[ExperienceMemory]:
-    """Return True for a memory of experience; its module reads texts, as few runs do."""
+    """True for a memory of experience; imports its module, with the extraction rules, only now."""
     from gym_memory.memory.experience.base import ExperienceMemory
 
     return isinstance(memory, ExperienceMemory)
 
 
 def memory_holder(env: gym.Env[Any, Any]) -> MemoryObservation:
-    """Return the wrapper that holds the memory."""
+    """Return the wrapper with the memory."""
     holder = env
     while not isinstance(holder, MemoryObservation):
         if not isinstance(holder, gym.Wrapper):

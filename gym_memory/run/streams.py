@@ -36,7 +36,7 @@ _PLUS = re.compile(r"[+\s]+")
 
 
 class Turn(NamedTuple):
-    """One episode of a stream: its phase, environment (from 0) and place among the tasks."""
+    """One episode of a stream: its phase, environment (from 0) and position among the tasks."""
 
     phase: Literal["shown", "learn", "early", "again", "fresh", "late", "test"]
     world: int
@@ -161,7 +161,9 @@ class Stream(Protocol):
         self,
         *,
         tasks: Annotated[int, Help("Tasks of the stream.", low=1)] = 30,
-        shown: Annotated[int, Help("Of these, tasks that the walkthrough plays first.", low=0)] = 6,
+        shown: Annotated[
+            int, Help("Number of these tasks that the walkthrough plays first.", low=0)
+        ] = 6,
         order: Annotated[
             Literal["shuffled", "easy", "hard", "blocks"],
             Help(
@@ -169,14 +171,17 @@ class Stream(Protocol):
                 "environment after the other."
             ),
         ] = "shuffled",
-        also: Annotated[str, Help("Further environments of the stream, joined by ``+``.")] = "",
+        also: Annotated[str, Help("More environments of the stream, joined by ``+``.")] = "",
         again: Annotated[
-            int, Help("Tasks to play again, read only and with an empty memory.", low=0)
+            int,
+            Help("Tasks to play again, with the memory read-only and with an empty one.", low=0),
         ] = 0,
         tests: Annotated[str, Help("Environments to test on, joined by ``+``.")] = "",
-        probe: Annotated[int, Help("Further tasks of each environment to test on.", low=0)] = 0,
+        probe: Annotated[
+            int, Help("Number of further tasks of each environment to test on.", low=0)
+        ] = 0,
         leave_one_task_out: Annotated[
-            bool, Help("Show no item that comes from the very task that is played.")
+            bool, Help("Show no item that comes from the task being played.")
         ] = False,
     ):
         self.leave_one_task_out = leave_one_task_out

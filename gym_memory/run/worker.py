@@ -101,7 +101,7 @@ def serve(connection: Connection, place: WorkerPlace, settings: WorkerSettings) 
             connection.send(_check(request, spending, called))
         elif settings.lanes == 1:
             _play(send, request, place.steps, spending, followers, settings.silence)
-            if not gc.get_freeze_count():  # freeze what the first game loaded:
+            if not gc.get_freeze_count():  # freeze the objects that the first game loaded:
                 gc.collect()  # a full collection took 50 ms in the middle of a step
                 gc.freeze()
         else:
@@ -141,7 +141,7 @@ def _die_with(sentinel: int) -> None:
 def kill_marked(mark: str) -> None:
     """Kill all processes with the mark of a worker, except this one.
 
-    A child in a session of its own is in no group of the worker's. Needs ``/proc``.
+    A child with its own session is in no process group of the worker. Needs ``/proc``.
     """
     wanted = f"{MARK}={mark}".encode()
     for place in Path("/proc").glob("[0-9]*/environ") if mark else ():
@@ -153,7 +153,7 @@ def kill_marked(mark: str) -> None:
 def _check(config: RunConfig, spending: Budget | None, called: set[Spec]) -> tuple[str, Any]:
     """Build everything once, so that a wrong name is reported before play.
 
-    Models of specs in ``called`` have answered before; those that answer now are added.
+    ``called`` has the specs of models that have answered; those that answer now are added.
     """
     backends = {}
     try:

@@ -26,7 +26,7 @@ from gym_memory.wrappers.memory import DEFAULT_MEMORY
 __all__ = ["FactRecord", "Quotation", "RestoredMemory", "fact_records", "file_kind", "open_memory"]
 
 _AROUND = 30
-"""Characters shown on either side of a quotation."""
+"""Characters of context on each side of a quotation."""
 
 FileKind = Literal["memory", "steps", "store"]
 
@@ -45,10 +45,9 @@ class Quotation(NamedTuple):
 
 
 class FactRecord(NamedTuple):
-    """A fact in a memory.
+    """A fact in a memory, with the steps ``[from, to)`` of each interval in which it was believed.
 
-    It was held true in the steps ``[from, to)`` of ``intervals``; with ``to`` None it still is.
-    ``ended_by`` is empty while it is true.
+    While the memory still believes it, ``to`` is None and ``ended_by`` is empty.
     """
 
     fact: Triple
@@ -58,7 +57,7 @@ class FactRecord(NamedTuple):
 
     @property
     def live(self) -> bool:
-        """True if the memory holds the fact to be true now."""
+        """True if the memory believes the fact now."""
         return not self.ended_by
 
     def to_json(self) -> dict[str, Any]:
@@ -73,7 +72,7 @@ class FactRecord(NamedTuple):
 
 
 class RestoredMemory(NamedTuple):
-    """A restored memory, with the last task and the last steps that the file has."""
+    """A restored memory, with the last task and the last steps in its file."""
 
     memory: Memory
     task: Task
@@ -113,10 +112,10 @@ def open_memory(
     episode: int | None = None,
     as_of: int | None = None,
 ) -> RestoredMemory:
-    """Restore a memory from a file or recorded steps, as it ends or was after step ``as_of``.
+    """Restore a memory from a file or recorded steps: its last state, or that after step ``as_of``.
 
-    ``spec`` is by default the saved memory's name, ``arigraph`` for recorded steps; of these
-    ``episode`` is the last one to replay. A saved memory can go back only if it keeps its
+    ``spec`` defaults to the saved memory's name, or to ``arigraph`` for recorded steps. ``episode``
+    is the last recorded episode to replay. A saved memory can go back only if it keeps its
     observations.
     """
     if file_kind(path) == "steps":
@@ -176,8 +175,8 @@ def _taught(
     memory = make_memory(spec)
     if memory.uses_oracle:
         raise InvalidArgumentError(
-            f"expected a memory that learns from what was seen, got {memory.name!r}: recorded "
-            "steps hold no engine facts"
+            f"expected a memory that learns from observations, got {memory.name!r}: recorded "
+            "steps contain no engine facts"
         )
     for trajectory in episodes:
         steps = trajectory.steps
@@ -202,7 +201,7 @@ def _teach(memory: Memory, task: Task, steps: Iterable[Step]) -> tuple[Step, ...
 
 
 def fact_records(memory: Memory) -> list[FactRecord]:
-    """Return all facts that a memory ever held, in the order of learning."""
+    """Return all facts that a memory ever believed, in the order in which it learned them."""
     graph = memory.graph
     if graph is None:
         raise InvalidArgumentError(

@@ -1,4 +1,4 @@
-"""Data to cite with a number: the panel and its digest, and the terms of the protocol."""
+"""Data to cite with a score: the panel with its digest, and the terms of the protocol."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def cited_panels(environment: Mapping[str, Any]) -> dict[str, str]:
 
 
 def panel_lines(rows: Iterable[EpisodeRow]) -> list[tuple[str, ...]]:
-    """Return lines for a reader: panel, memory, policy, tasks played, and the terms."""
+    """Return the rows of a citation table: panel, memory, policy, tasks played, and the terms."""
     named = [row for row in rows if row.panel]
     cells = grouped(named, lambda row: (row.panel, row.job.memory, row.job.policy, row.terms))
     return [
@@ -83,7 +83,7 @@ def _installed(env: Spec, cited: str, rows: Sequence[EpisodeRow]) -> Finding:
 
 
 def _departures(panel: Panel, rows: Sequence[EpisodeRow]) -> Iterator[str]:
-    """Return the ways in which rows depart from a panel's protocol."""
+    """Return how rows deviate from a panel's protocol, one sentence per deviation."""
     if panel.name in panel_names() and load_panel(panel.name).digest != panel.digest:
         yield f"a panel of this package has its name and is @{load_panel(panel.name).digest}"
     protocols = {row.job.protocol for row in rows} - {panel.protocol}

@@ -22,7 +22,7 @@ _DIGITS = 4
 class ExpectedRow(NamedTuple):
     """The scores of a memory and a policy on a panel, or on some of its tasks.
 
-    ``scores`` and ``steps`` are by seed, which is the task's place in the panel.
+    ``scores`` and ``steps`` are keyed by seed, the index of the task in the panel.
     """
 
     memory: Spec
@@ -39,7 +39,7 @@ class ExpectedRow(NamedTuple):
         return (intervals.scores if inside else intervals.values)(values, [*self.scores])
 
     def to_json(self) -> dict[str, Any]:
-        """Return plain values, with the mean and its interval for a reader."""
+        """Return JSON-able values, with the mean score and its interval."""
         found = self.estimate
         ci = found.interval()
         return {
@@ -68,7 +68,7 @@ def expected_rows(panel: Panel) -> list[ExpectedRow]:
 
 
 def rows_of(rows: Iterable[EpisodeRow]) -> list[ExpectedRow]:
-    """Return expected rows from played ones."""
+    """Convert played rows to expected rows."""
     cells = grouped(units(rows), lambda unit: (unit.memory, unit.policy, unit.budget))
     return [
         ExpectedRow(
@@ -95,7 +95,7 @@ class ReplayedJob(NamedTuple):
 
 
 def replay(panel: Panel, name: str, sample: int | None) -> Iterator[ReplayedJob]:
-    """Play ``sample`` tasks of each expected row again, all if None; chosen by the digest."""
+    """Replay ``sample`` tasks of each expected row, or all if None; the digest seeds the choice."""
     for row in expected_rows(panel):
         seeds: Sequence[int] = [*row.scores]
         if sample is not None and sample < len(seeds):

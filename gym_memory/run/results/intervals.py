@@ -37,12 +37,12 @@ Values = Sequence[float] | NDArray[np.float64]
 Labels = Sequence[Hashable] | None
 
 _PSEUDO = 0.5
-"""Weight of a coin's variance, in observations."""
+"""Weight of a Bernoulli variance, in observations."""
 _HALVINGS = 40
 
 
 class Estimate(NamedTuple):
-    """The mean of values (NaN of none) and how sure it is.
+    """The mean of values (NaN without any), with its uncertainty.
 
     ``clusters`` counts independent units: tasks, or training runs if those are fewer. ``ends`` maps
     a normal quantile to the ends of its interval; None for fewer than two clusters.
@@ -53,11 +53,11 @@ class Estimate(NamedTuple):
     ends: Callable[[float], Interval] | None
 
     def interval(self, level: float = LEVEL) -> Interval | None:
-        """Return the interval; ``level`` is the share of such intervals that hold the true mean."""
+        """Return the confidence interval; ``level`` in (0, 1) is its coverage."""
         return self.ends(NormalDist().inv_cdf((1 + level) / 2)) if self.ends else None
 
     def p_value(self) -> float:
-        """Return the two-sided p-value of a true mean of 0."""
+        """Return the two-sided p-value of the hypothesis that the true mean is 0."""
         if self.ends is None:
             return 1.0
         inside, outside = 8.0, 0.0
@@ -77,7 +77,7 @@ def gaps(data: Values, tasks: Labels = None, runs: Labels = None) -> Estimate:
     """Estimate the mean of differences between scores, in [-1, 1]; see :func:`scores`."""
     return _estimate(
         _Clusters.of(data, tasks, runs),
-        # A training is no coin, even if each of its games is one.
+        # The score of a training is not Bernoulli, even if each of its games is won or lost.
         lambda c: _won_and_lost(c) if c.are_signs and len(c.labels) == 1 else _shrunk(c),
     )
 
@@ -102,7 +102,7 @@ def _won_and_lost(clusters: _Clusters) -> Callable[[float], Interval]:
 
 
 def _shrunk(clusters: _Clusters) -> Callable[[float], Interval]:
-    """Return Student's interval, with half a largest cluster added to its variance."""
+    """Return Student's interval, its variance enlarged by a pseudo-cluster at the largest mean."""
     mean, number = clusters.mean, clusters.number
     largest = float(np.abs(clusters.means).max())
     squares = clusters.variance(clusters.data) * number * (number - 1) + _PSEUDO * largest**2
@@ -130,10 +130,10 @@ def values(data: Values, tasks: Labels = None, runs: Labels = None) -> Estimate:
 
 
 def over_worlds(data: Values, worlds: Sequence[Hashable]) -> Estimate:
-    """Estimate the mean of differences over worlds, given the world of each; all weigh the same.
+    """Estimate the mean of differences, given the world of each; worlds have equal weights.
 
-    Student's interval of the means of the worlds. It keeps its level with few worlds, and where
-    their variances differ (Ibragimov and Müller 2010).
+    Student's interval of the means of the worlds. It keeps its coverage with few worlds and with
+    unequal variances (Ibragimov and Müller 2010).
     """
     found: dict[Hashable, list[float]] = {}
     for value, world in zip(data, worlds, strict=True):
@@ -164,9 +164,9 @@ def holm(p_values: Sequence[float]) -> list[float]:
 
 
 def rank_correlation(one: Values, other: Values) -> tuple[float, Interval] | None:
-    """Return Spearman's correlation and its 95 % interval; None of fewer than four pairs.
+    """Return Spearman's correlation and its 95 % interval; None for fewer than four pairs.
 
-    None, too, if all values of a side are the same. The interval is Fisher's with the variance of
+    It is also None if one side is constant. The interval is Fisher's with the variance of
     Bonett and Wright (2000).
     """
     ours, theirs = _midranks(one), _midranks(other)
@@ -186,7 +186,7 @@ def _midranks(values: Values) -> NDArray[np.float64]:
 
 
 class _Clusters(NamedTuple):
-    """Values in order of size, the clusters of each, and the number of the fewest."""
+    """Sorted values, their cluster labels, and the number of clusters in the coarsest labelling."""
 
     data: NDArray[np.float64]
     labels: list[NDArray[np.int64]]
@@ -207,7 +207,7 @@ class _Clusters(NamedTuple):
 
     @property
     def means(self) -> NDArray[np.float64]:
-        """Return the mean of each of the fewest clusters."""
+        """Return the mean of each cluster of the coarsest labelling."""
         group = min(self.labels, key=lambda labels: int(labels.max()))
         means: NDArray[np.float64] = np.bincount(group, weights=self.data) / np.bincount(group)
         return means
@@ -229,7 +229,7 @@ class _Clusters(NamedTuple):
             return of(self.labels[0])
         cells = self.labels[0] * (int(self.labels[1].max()) + 1) + self.labels[1]
         both = of(np.unique(cells, return_inverse=True)[1])
-        # By chance the sum may be below its parts; clustering never makes a mean surer.
+        # The sum may fall below its parts by chance, but clustering must not narrow the interval.
         return max(of(self.labels[0]) + of(self.labels[1]) - both, both)
 
     def wilson(self, data: NDArray[np.float64]) -> Callable[[float], Interval]:

@@ -1,4 +1,4 @@
-"""Labels of a number: which model answered, on which seeds, within how many steps."""
+"""Labels of a score: the model that answered, the seeds and the step limit."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from gym_memory.run import EpisodeResult
 __all__ = ["SCRIPTED", "decider", "labels", "models_of", "step_limit"]
 
 SCRIPTED = "scripted"
-"""Name by which the scripted chat server answers."""
+"""Model name of the scripted chat server."""
 _CALLED = {SCRIPTED: "scripted rules"}
 
 
@@ -22,7 +22,7 @@ def models_of(results: Iterable[EpisodeResult]) -> tuple[str, ...]:
 
 
 def decider(models: Sequence[str]) -> str:
-    """Return the source of answers, for a reader; empty if no model was called.
+    """Describe the source of the answers; empty if no model was called.
 
     >>> decider(["scripted"]), decider(["qwen", "scripted"]), decider([])
     ('scripted rules', 'qwen and scripted rules', '')

@@ -21,15 +21,15 @@ class Loss(NamedTuple):
 
     @property
     def cost(self) -> float:
-        """Return the cost of the game: the difference of the scores."""
+        """Return the cost of the game: ``best``'s score minus that of ``unit``."""
         return self.best.score - self.unit.score
 
 
 def losses(all_units: Sequence[Unit], most: int = 3) -> list[Loss]:
-    """Return the games that cost most, the worst first, each against the best other memory.
+    """Return the most costly games, worst first, each compared with the best other memory.
 
-    The games are those of the user's own memories where there are any, else of all but the best;
-    what failed by an exception is no game.
+    Only games of the user's own memories count, if there are any; else those of every memory but
+    the best. Jobs that failed by an exception are left out.
     """
     by_memory = grouped((unit for unit in all_units if not unit.failed), lambda unit: unit.memory)
     means = {

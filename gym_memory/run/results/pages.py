@@ -1,4 +1,4 @@
-"""Contents of the figures and the page of a comparison."""
+"""Figures and HTML page of a comparison."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ from gym_memory.run.results.sweep import at_largest, budgets, curves
 __all__ = ["comparison", "curve_figures", "file_name_of", "report_page"]
 
 _LONGEST_STEM = 150
-"""Characters of a protocol in a file name, which has at most 255."""
+"""Most characters of a protocol in a file name, which may have 255 in all."""
 
 
 def file_name_of(protocol: str) -> str:
@@ -129,7 +129,7 @@ def _section(protocol: str, played: Sequence[Unit], colour: dict[str, int]) -> S
 
 
 def _certain(rows: Sequence[TableRow]) -> list[str]:
-    """Explain the interval where all games were won, or none was scored in; empty otherwise."""
+    """Explain the interval if every game was won or every score is 0; otherwise return ""."""
     same = [row for row in rows if not row.raw and row.score in (0, 1) and row.score_ci]
     if not same:
         return []
@@ -138,8 +138,8 @@ def _certain(rows: Sequence[TableRow]) -> list[str]:
     played = "full scores" if row.score else "scores of 0"
     return [
         f"{label_of(row.memory)} has only {played} on {label_of(row.env)}, and yet an interval of "
-        f"[{low:.2f}, {high:.2f}]: {row.n_tasks} games cannot show that all other games end alike. "
-        "More games narrow it."
+        f"[{low:.2f}, {high:.2f}]: {row.n_tasks} games cannot show that every other game "
+        "ends the same way. More games narrow it."
     ]
 
 
@@ -179,8 +179,8 @@ def _tables(all_units: Sequence[Unit], gaps: Sequence[Difference]) -> list[Title
         shown = table(
             ("compared", "with", "environment", "memory or policy", *GAP_NUMBERS),
             [(*map(short_spec, (g.name, g.against, g.env, g.other)), *g.cells()) for g in gaps],
-            caption="Paired on task and seed; positive: the compared one scores higher. p is "
-            "corrected for the number of lines (Holm), those of all environments together apart.",
+            caption="Paired by task and seed. Positive: the compared one scores higher. p is "
+            "corrected for the number of rows (Holm); rows over all environments count apart.",
             numbers=GAP_NUMBERS,
         )
         parts.append(TitledTable("Differences", shown))

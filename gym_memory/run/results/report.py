@@ -93,7 +93,7 @@ def build_report(
     against: str = "",
     allow_version_mismatch: bool = False,
 ) -> list[TableRow]:
-    """Write the report of results folders, which share no job, into ``out`` and return the table.
+    """Write a report on results folders with disjoint jobs into ``out``; return its table.
 
     ``against`` is the memory or policy that the others are compared with; empty for the control.
     """
@@ -153,7 +153,7 @@ def write_report(
 
 
 def _differences(all_units: Sequence[Unit], against: str) -> list[Difference]:
-    """Compare memories, and policies; ``against`` is one of either."""
+    """Compare memories, then policies; ``against`` names one of either."""
     memories = dict.fromkeys(u.memory for u in all_units)
     policies = dict.fromkeys(u.policy for u in all_units)
     if against:
@@ -168,7 +168,7 @@ def _differences(all_units: Sequence[Unit], against: str) -> list[Difference]:
 
 
 def _markdown_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Return a table: columns of names to the left, of numbers to the right."""
+    """Return a Markdown table: names are aligned left, numbers right."""
     names = {"environment", "memory", "policy", "compared", "with", "task", "reason", "learnt in"}
     names |= {*PANEL_HEADS} - {"tasks"}
     rule = ["---" if name in names else "--:" for name in header]
@@ -190,7 +190,7 @@ def _head(
     parts = ["# Results"]
     if len(all_units) < planned:
         done = f"{len(all_units)} of {planned} jobs are done"
-        parts.append(f"**Unfinished**: {done}; the same command goes on.")
+        parts.append(f"**Unfinished**: {done}; run the same command again to continue.")
     if n_failed:
         share = f"{n_failed} of {len(all_units)} jobs failed"
         parts.append(f"**{share}** and count with score 0: see Failures.")
@@ -226,12 +226,12 @@ def _section(path: Path, protocol: str, own: Sequence[Unit], gaps: Sequence[Diff
     lines += [" ".join(labels(rows)).replace("`", "'"), ""]
     if swept:
         own = at_largest(own)
-        lines += ["What follows, but for the differences, is of the largest budget.", ""]
+        lines += ["All that follows, except the differences, is for the largest budget.", ""]
     repeated = next((row for row in rows if row.n_tasks < row.n), None)
     if repeated:
         lines += [f"**Seeds go round**: {seeds_go_round(repeated)}", ""]
     if notes := notes_on(own):
-        # As code, since a note quotes a server.
+        # A note may quote a server, so it is set as code.
         quoted = (note.replace("`", "'") for note in notes)
         lines += ["Calls of language models:", "", *(f"- `{note}`" for note in quoted), ""]
     lines += drawn(score_figure(table(own), colour))
@@ -247,15 +247,19 @@ def _section(path: Path, protocol: str, own: Sequence[Unit], gaps: Sequence[Diff
     lines += drawn(by_step)
     counters = _counter_table(own)
     if counters:
-        lines += ["### Counted by policies and memories, mean a job", "", counters]
+        lines += ["### Counted by policies and memories, mean per job", "", counters]
     if gaps:
         lines += [
-            "### Differences, paired on task and seed",
+            "### Differences, paired by task and seed",
             "",
-            *(["Between areas under the score over the token budget.", ""] if swept else []),
+            *(
+                ["Differences are between areas under the score over the token budget.", ""]
+                if swept
+                else []
+            ),
             "Positive: the compared one scores higher. An interval without 0 is a difference "
-            "that these tasks show; p is corrected for the number of lines (Holm), those of all "
-            "environments together apart. There is neither where a job failed.",
+            "that these tasks show; p is corrected for the number of rows (Holm); rows over all "
+            "environments count apart. Where a job failed, both are left out.",
             "",
             _difference_table(gaps),
         ]
@@ -263,10 +267,10 @@ def _section(path: Path, protocol: str, own: Sequence[Unit], gaps: Sequence[Diff
 
 
 _SWEEP = (
-    "Score against token budget. *Area*: under the mean score over the logarithm of the budget, "
-    "as a share of that of a score of 1; none for a memory that goes over its budget, which the "
-    "plot shows at the tokens that it took. *Tokens for 95 %*: those recalled on average at the "
-    "least budget with 95 % of the best score that a memory other than `oracle` has."
+    "Score by token budget. *Area*: the area under the mean score over the logarithm of the "
+    "budget, as a share of the area of a constant score of 1. A memory that exceeds its budget has "
+    "none; the plot shows it at the tokens that it used. *Tokens for 95 %*: mean tokens recalled "
+    "at the smallest budget that reaches 95 % of the best score of any memory except `oracle`."
 )
 
 
@@ -289,7 +293,7 @@ def _budget_table(found: Sequence[Curve]) -> str:
 
 
 def _counter_table(own: Sequence[Unit]) -> str:
-    """Return the counters of policies and memories, mean a job; empty if there are none."""
+    """Return the mean counters of policies and memories per job; empty if there are none."""
     cells = grouped(own, combination)
     counted = {cell: mean_counters(group) for cell, group in cells.items()}
     names = list(dict.fromkeys(name for counters in counted.values() for name in counters))

@@ -1,6 +1,6 @@
 """Score rows: means with intervals, and differences between pairs.
 
-A job with a failed episode scores 0 and stays in every mean of scores. Several seeds may play the
+A job with a failed episode scores 0 and counts in every mean of scores. Several seeds may play the
 same task, so the unit of all intervals is the task (:mod:`~gym_memory.run.results.intervals`).
 """
 
@@ -38,7 +38,7 @@ __all__ += ["score_cells", "score_lines", "seeds_go_round", "step_curve", "table
 __all__ += ["format_cost", "notes_on", "stopped_jobs", "total_cost", "units", "with_fallbacks"]
 
 ENGINE_MEMORY = "oracle"
-"""The control with the engine's facts, seen or not, which comparisons of memories leave out."""
+"""The control that sees all facts of the engine; comparisons of memories leave it out."""
 
 Axis = Literal["memory", "policy"]
 ALL_ENVS = "all"
@@ -54,7 +54,7 @@ _COSTS = ("memory ms/step", "memory tokens", "USD")
 
 
 class Unit(NamedTuple):
-    """A job as statistics see it.
+    """A job, reduced to the values that statistics use.
 
     ``task_id`` is empty if it failed before the first reset, ``failed`` if it did not fail.
     ``score`` is the job's value, 0 when failed: normalized to [0, 1], or points if ``raw``, where
@@ -92,12 +92,12 @@ def units(rows: Iterable[EpisodeRow]) -> list[Unit]:
 
 
 def stopped_jobs(rows: Iterable[EpisodeRow]) -> list[Job]:
-    """Return the jobs that a limit of money or tokens stopped; they have no score yet."""
+    """Return the jobs that a spending limit stopped; they have no score yet."""
     return list(dict.fromkeys(row.job for row in rows if row.result.stopped))
 
 
 def notes_on(all_units: Iterable[Unit]) -> list[str]:
-    """Return notes for a reader on the language models' calls, each once."""
+    """Return the distinct notes on calls of language models."""
     results = (result for unit in all_units for result in unit.episodes)
     return list(dict.fromkeys(note for result in results for note in result.notes))[:_MOST_NOTES]
 
@@ -287,7 +287,7 @@ def score_by_trial(group: Sequence[Unit]) -> list[tuple[float, Interval | None]]
 
 @dataclasses.dataclass(frozen=True)
 class Difference:
-    """The gain of ``name`` over ``against``, paired on task and seed.
+    """The gain of ``name`` over ``against``, paired by task and seed.
 
     ``env`` is ``all`` for all environments together; ``other`` is what both share on the other
     axis. ``difference`` is the mean of ``n`` pairs, in [-1, 1] or in points; ``ci`` its 95 %
@@ -311,7 +311,7 @@ class Difference:
     worse: int
 
     def cells(self) -> tuple[str, ...]:
-        """Return the numbers for a reader, as :data:`GAP_NUMBERS` names them."""
+        """Format the numbers in the columns that :data:`GAP_NUMBERS` names."""
         return (
             *(str(self.n), f"{self.difference:+.3f}", format_interval(self.ci, "+")),
             *(format_p(self.p), str(self.better), str(self.equal), str(self.worse)),
@@ -378,7 +378,7 @@ def _raw_pairs(pairs: Iterable[tuple[Unit, Unit]]) -> bool:
 
 
 def _corrected(found: list[Difference]) -> list[Difference]:
-    """Correct p-values for their number: those of environments, and those over all."""
+    """Correct p-values for multiple tests; rows over all environments are a family of their own."""
     for over_all in (False, True):
         family = {
             i: gap.p
@@ -431,7 +431,7 @@ def with_fallbacks(rows: Iterable[TableRow]) -> list[TableRow]:
 
 
 def format_p(p: float | None) -> str:
-    """Return a p-value for a reader; a dash for None.
+    """Format a p-value; None becomes a dash.
 
     >>> format_p(0.0301), format_p(1e-7)
     ('0.030', '< 0.001')
@@ -442,7 +442,7 @@ def format_p(p: float | None) -> str:
 
 
 def format_interval(interval: Interval | None, sign: str = "") -> str:
-    """Return an interval for a reader.
+    """Format an interval.
 
     >>> format_interval((0.25, 0.5)), format_interval(None)
     ('[0.25, 0.50]', '–')
@@ -451,12 +451,12 @@ def format_interval(interval: Interval | None, sign: str = "") -> str:
 
 
 def format_score(row: TableRow) -> str:
-    """Return the score of a row for a reader; points are marked as such."""
+    """Format the score of a row; points are marked as such."""
     return f"{row.score:.2f} points" if row.raw else f"{row.score:.3f}"
 
 
 def format_number(value: float | None, form: str) -> str:
-    """Return a number for a reader; a dash for None."""
+    """Format a number; None becomes a dash."""
     return "–" if value is None else f"{value:{form}}"
 
 
@@ -467,7 +467,7 @@ def total_cost(costs: Iterable[float | None]) -> float | None:
 
 
 def format_cost(cost_usd: float | None) -> str:
-    """Return US dollars for a reader; a question mark where a price is unknown.
+    """Format US dollars; an unknown price becomes a question mark.
 
     >>> format_cost(0.126), format_cost(None)
     ('0.13', '?')

@@ -24,16 +24,16 @@ __all__ = ["Table", "is_stream", "stream_figures", "stream_sentences", "stream_t
 __all__ += ["transfer_sentences"]
 
 RIVALS = ("none", "placebo", "exprag", "exprecent", "rag", "history")
-"""Memories that the others are compared with: none, spoiled items, raw episodes."""
+"""Baseline memories: none, spoiled items, raw episodes."""
 _POINTS = 8
-"""Points of a curve; each is the mean of as many neighbouring tasks."""
+"""Number of points of a curve; each averages an equal number of neighbouring tasks."""
 
 Found = dict[tuple[str, int, int, int], tuple[str, float]]
 """Task and value of each turn by environment, order, world and place."""
 
 
 class Table(NamedTuple):
-    """A table of a page: title, heads (the first ``words`` are words), and rows."""
+    """A table of a page: its title, headings and rows; the first ``words`` columns are text."""
 
     title: str
     heads: list[str]
@@ -111,7 +111,7 @@ def _rivals(memories: Iterable[str]) -> list[str]:
 
 
 def stream_tables(own: Sequence[Unit]) -> list[Table]:
-    """Return tables of the stream, of gains, of the store and of transfer, those that are due."""
+    """Return the tables of the stream, of gains, of the store and of transfer that have data."""
     rivals = _rivals(dict.fromkeys(unit.memory for unit in own))
     heads = ["environment", "memory", "policy"]
     scores, gains, stores = [], [], []
@@ -145,7 +145,7 @@ def stream_tables(own: Sequence[Unit]) -> list[Table]:
 
 
 def _store(group: Sequence[Unit]) -> list[str]:
-    """Return items and kB a job, and how many episodes changed what they were to read only."""
+    """Return items and kB per job, and how many episodes changed a read-only memory."""
     grown = {"items": 0.0, "bytes": 0.0}
     changed = reads = 0
     for unit in group:
@@ -165,9 +165,9 @@ def _tests(own: Sequence[Unit]) -> list[str]:
 
 
 def _tested(own: Sequence[Unit], pairs: Iterable[tuple[str, str]], memory: str) -> Estimate:
-    """Return the gain over ``none`` on tests; the score itself where ``none`` was not played.
+    """Return the gain over ``none`` on tests; without rows of ``none``, the score itself.
 
-    ``pairs`` are of the environment that was learnt in, and of that of the test.
+    ``pairs`` are pairs of environments: learnt in, tested in.
     """
     found: dict[str, Found] = {memory: {}, "none": {}}
     for env, test in pairs:
@@ -213,7 +213,7 @@ def _transfer(own: Sequence[Unit]) -> list[Table]:
 
 
 def _parts(own: Sequence[Unit]) -> list[list[tuple[str, str]]]:
-    """Return the pairs (learnt in, tested in) within an environment, and those across two."""
+    """Return the pairs (learnt in, tested in) within one environment, and those across two."""
     pairs = [(env, test) for env in dict.fromkeys(u.env for u in own) for test in _tests(own)]
     return [[pair for pair in pairs if (pair[0] == pair[1]) == same] for same in (True, False)]
 
@@ -275,7 +275,7 @@ def stream_figures(own: Sequence[Unit], colour: dict[str, int]) -> list[Figure]:
 
 
 def _along(group: Sequence[Unit]) -> tuple[Points, Points]:
-    """Return the mean of each part of the stream at its middle, with its interval."""
+    """Return the mean score of each part of the stream with its interval, placed at the middle."""
     learn = _found(group, "learn")
     points, band = [], []
     for part in np.array_split(sorted({key[3] for key in learn}), _POINTS):

@@ -22,7 +22,7 @@ from gym_memory.run.results.score import (
 __all__ = ["NEARLY", "Curve", "area", "at_largest", "budgets", "comparable", "curves"]
 
 NEARLY = 0.95
-"""Share of the best score that counts as reached."""
+"""Share of the best score that a budget must reach to count as enough."""
 
 
 class Curve(NamedTuple):
@@ -55,7 +55,7 @@ def at_largest(all_units: Sequence[Unit]) -> list[Unit]:
 
 
 def comparable(all_units: Sequence[Unit]) -> list[Unit]:
-    """Return jobs in comparable form: a sweep's with the area as score, others unchanged."""
+    """Return jobs in comparable form: those of a sweep have the area as their score."""
     found: list[Unit] = []
     for own in grouped(all_units, lambda u: u.protocol).values():
         found += _areas(own) if len(budgets(own)) > 1 else own

@@ -1,8 +1,8 @@
 """Check results folders, stores and checkpoints, and remove what a killed process left.
 
-A finished run has ``manifest.json``: size and SHA-256 of each file of data (not of reports). Every
-episode has the hash of its settings, and its recorded steps show their number. Only leftovers of a
-write that was killed are removed.
+A finished run has ``manifest.json``: the size and SHA-256 of each data file, reports excluded.
+Every episode has a hash of its settings, and its number of steps is checked against the recorded
+steps. Only what a killed write left is removed.
 """
 
 from __future__ import annotations
@@ -51,7 +51,8 @@ class FolderFinding(NamedTuple):
     """A part of the folder, its state, and the finding.
 
     ``note``: worth knowing; ``repaired``: leftovers of a killed process were removed;
-    ``unfinished``: run the same command again; ``damaged``: wrong, and for the user to decide.
+    ``unfinished``: run the same command again; ``damaged``: wrong, and only the user can decide
+    what to do.
     """
 
     state: State
@@ -60,7 +61,7 @@ class FolderFinding(NamedTuple):
 
 
 def write_manifest(folder: str | os.PathLike[str]) -> None:
-    """Write size and hash of each file of data in a finished folder."""
+    """Write the size and hash of each data file of a finished folder."""
     record = {name: _digest(path) for name, path in _data_files(Path(folder))}
     write_atomic(Path(folder) / MANIFEST, seal(json.dumps(record, indent=1)) + b"\n")
 
@@ -92,7 +93,7 @@ def verify(folder: str | os.PathLike[str], *, repair: bool = True) -> list[Folde
 def verify_all(
     places: Iterable[str | os.PathLike[str]], *, repair: bool = True
 ) -> Iterator[tuple[str, FolderFinding]]:
-    """Check results folders, and files of other kinds; yield each place with what was found."""
+    """Check results folders and files of other kinds; yield each place with each finding."""
     for place in places:
         if is_url(place) or Path(place).is_file():
             yield from ((os.fspath(place), finding) for finding in _verify_file(place))
@@ -150,7 +151,7 @@ def _digest(path: Path) -> dict[str, int | str]:
 
 
 def _data_files(folder: Path) -> Iterator[tuple[str, Path]]:
-    """Yield name and path of each file of data."""
+    """Yield the name and path of each data file."""
     for pattern in _DATA:
         for path in sorted(folder.glob(pattern)):
             yield path.relative_to(folder).as_posix(), path
@@ -160,7 +161,7 @@ def _temporary(folder: Path, repair: bool) -> Iterator[FolderFinding]:
     for left in sorted(folder.glob(".*.tmp")):
         if repair:
             left.unlink()
-        yield _removed(repair, left.name, "the leftover of a killed write")
+        yield _removed(repair, left.name, "a temporary file of a killed write")
 
 
 def _removed(repair: bool, part: str, what: str) -> FolderFinding:
@@ -299,7 +300,7 @@ def _steps(folder: Path, jobs: dict[Key, list[EpisodeRow]]) -> Iterator[FolderFi
 def _hashes(folder: Path) -> Iterator[FolderFinding]:
     path = folder / MANIFEST
     if not path.exists():
-        yield FolderFinding("note", MANIFEST, "there is none: it is written when a run is finished")
+        yield FolderFinding("note", MANIFEST, "is missing: a run writes it when it finishes")
         return
     try:
         known = read_json(path)
@@ -315,4 +316,4 @@ def _hashes(folder: Path) -> Iterator[FolderFinding]:
         )
         yield FolderFinding("damaged", name, f"{how} since the run was finished")
     if not other:
-        yield FolderFinding("ok", MANIFEST, f"{len(there)} files are what they were")
+        yield FolderFinding("ok", MANIFEST, f"{len(there)} files are unchanged")
