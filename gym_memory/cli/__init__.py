@@ -86,7 +86,7 @@ class _Commands(typer.core.TyperGroup):
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         file, _, name = COMMANDS[cmd_name].partition(":")
-        gc.disable()  # imports leave no garbage; looking for it takes a tenth of their time
+        gc.disable()  # imports leave no garbage, but collecting takes a tenth of their time
         try:
             found = getattr(importlib.import_module(f"gym_memory.cli.{file}"), name)
         finally:
@@ -122,7 +122,7 @@ def _line(target: str) -> str:
 
 
 def _refuse_repeated(command: Any) -> None:
-    """Make an option that takes one value, and is given twice, an error: the last one won."""
+    """Refuse an option with one value that is given twice; the last one used to win."""
     for nested in getattr(command, "commands", {}).values():
         _refuse_repeated(nested)
     parse = command.parse_args
@@ -142,7 +142,7 @@ def _refuse_repeated(command: Any) -> None:
 
 
 def _without_marks(command: Any) -> Any:
-    """Take the backticks of Markdown out of a command's help; cut no line of it short."""
+    """Remove Markdown backticks from a command's help, and do not cut its lines."""
     for part in (command, *command.params):
         if getattr(part, "help", None):
             part.help = part.help.replace("`", "")
@@ -216,14 +216,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
     for name in SHOWN:
         SHOWN[name] = f"--{name}" in words
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):  # print what cannot be encoded as an escape
+        if isinstance(stream, io.TextIOWrapper):  # escape characters that cannot be encoded
             stream.reconfigure(errors="backslashreplace")
     try:
         with _interrupts():
             app([w for w in words if w.removeprefix("--") not in SHOWN], prog_name="gym-memory")
     except KeyboardInterrupt:
         sys.exit(130)
-    except BrokenPipeError:  # the reader of our output has left (`| head`)
+    except BrokenPipeError:  # the reader of our output has closed the pipe (`| head`)
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
     except (GymMemoryError, OSError) as error:  # also a full disk, a folder without access, ...

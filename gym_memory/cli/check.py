@@ -1,4 +1,4 @@
-"""``gym-memory check``: a memory, policy or environment of one's own against its contract."""
+"""``gym-memory check``: check your memory, policy or environment against its contract."""
 
 from __future__ import annotations
 

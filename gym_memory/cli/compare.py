@@ -128,7 +128,7 @@ def default_out(name: str, *configs: RunConfig) -> Path:
 def play_parts(
     parts: Mapping[Path, RunConfig], out: Path, playing: options.Playing
 ) -> list[list[EpisodeRow]]:
-    """Play several configurations, each into its folder; the hard stops hold for all together."""
+    """Play several configurations, each into its folder; the hard stops apply to all together."""
     out.mkdir(parents=True, exist_ok=True)
     spending = out / "spending.sqlite"
     with KeptWorkers() as kept:
@@ -147,9 +147,9 @@ def play_config(
     quiet: bool = False,
     kept: KeptWorkers | None = None,
 ) -> list[EpisodeRow]:
-    """Run ``compare`` with a progress bar, then print its table and where the report lies.
+    """Run ``compare`` with a progress bar, then print its table and the path of the report.
 
-    With ``quiet`` the table is left to the caller.
+    With ``quiet``, the caller prints the table.
     """
     for mixture in mixtures(config):
         progress().print(f"Warning: {mixture}", markup=False)
@@ -212,7 +212,7 @@ def _tell_report(out: Path) -> None:
 
 
 def _print_differences(config: RunConfig, rows: list[EpisodeRow]) -> None:
-    """Print a line for each compared memory over all environments; the rest is in the report."""
+    """Print one line per compared memory, over all environments; the report has the rest."""
     gaps = differences(comparable(units(rows)), "memory")
     for gap in gaps:
         if gap.env == "all" or len(config.envs) == 1:
@@ -265,7 +265,7 @@ def run(
     seeds: options.Seeds = "0:1",
     protocol: options.Protocol = "",
     checkpoint: Annotated[
-        str, Option(help="What a trained policy has learnt: a file, a folder, or shipped.")
+        str, Option(help="Checkpoint of a trained policy: a file, a folder, or shipped.")
     ] = "",
     *,
     chosen: options.RunChoices,
@@ -298,7 +298,7 @@ def run(
 
 
 def print_episodes(rows: list[EpisodeRow]) -> None:
-    """Print a line for each episode."""
+    """Print one line per episode."""
     numbers = ("seed", "trial", "score", "max", "normalized", "steps", "refused", "seconds")
     lines = []
     for row in rows:
@@ -324,7 +324,7 @@ DEMO = RunConfig(
 
 
 def demo_summary(rows: Sequence[TableRow], out: Path) -> str:
-    """Return one sentence about the result, and what to do next."""
+    """Return a sentence about the result and the next step."""
     parts = []
     for env in DEMO.envs:
         score = {row.memory: row.score for row in rows if row.env == env}

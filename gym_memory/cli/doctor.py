@@ -53,7 +53,7 @@ PURPOSES = {
     "postgres": "memories kept on a PostgreSQL server",
     "ray": "runs on a Ray cluster",
 }
-"""Purpose of each extra that doctor shows; those of developers are left out."""
+"""Purpose of each extra that doctor shows; extras for developers are left out."""
 
 
 class Finding(NamedTuple):
@@ -71,7 +71,7 @@ class Finding(NamedTuple):
 
 
 def examine() -> list[Finding]:
-    """Look at everything; nothing is changed, and nothing heavy is imported."""
+    """Return all findings, without changing anything or importing heavy packages."""
     found = [*_core(), *_extras(), _java(), _alfworld_data(), *_plugins()]
     parts = list(dict.fromkeys(finding.part for finding in found))
     return sorted(found, key=lambda finding: parts.index(finding.part))
@@ -121,7 +121,7 @@ def _contents(folder: Path) -> tuple[int, int]:
 
 
 def _extras() -> Iterator[Finding]:
-    """Return one finding an extra: all of its packages, or those that lack or do not fit."""
+    """Return one finding per extra: its packages, or those that are missing or do not fit."""
     extras: dict[str, list[Package]] = {}
     for package in packages():
         if package.extra in PURPOSES:
@@ -137,7 +137,7 @@ def _extras() -> Iterator[Finding]:
 
 
 def _plugins() -> Iterator[Finding]:
-    """Return other packages that add names, e.g. a game of one's own."""
+    """Return other packages that add names, such as your own game."""
     for plugin in plugins():
         state: State = "broken" if plugin.lacking else "ok"
         remedy = f"reinstall {plugin.name}" if plugin.lacking else ""
@@ -148,7 +148,7 @@ def _plugins() -> Iterator[Finding]:
 
 
 def _java() -> Finding:
-    """Run Java: some systems have a ``java`` that only says where to get one."""
+    """Run Java, since on some systems ``java`` only prints how to install it."""
     part, remedy = "scienceworld", "install a Java runtime, e.g. apt install default-jre-headless"
     purpose, program = PURPOSES[part], shutil.which("java")
     if program is None:
@@ -184,7 +184,7 @@ def command(
     base_url: options.BaseUrl = "",
     json_lines: options.Json = False,
 ) -> None:
-    """Show what is installed, what is missing and the command that brings it.
+    """Show what is installed, what is missing, and the command that installs it.
 
     Exit status 1 when something that gym-memory itself needs is broken; missing extras are
     no fault. With `--model` it calls the endpoint as agents do, and exits with status 2 when

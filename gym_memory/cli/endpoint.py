@@ -1,4 +1,4 @@
-"""``gym-memory doctor --model``: what an endpoint takes, and how it answers."""
+"""``gym-memory doctor --model``: the requests that an endpoint accepts, and its answers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _ACTIONS = "look\ngo east"
 
 
 def examine_model(model: str, base_url: str) -> list[Row]:
-    """Call a model as agents do: short, with a thought, and for JSON; return what was found.
+    """Call a model as agents do (short, with a thought, for JSON) and return the findings.
 
     Raises:
         ModelSetupError: It cannot be used; the message says what to change.

@@ -24,7 +24,7 @@ _LINKED = (_LIBRARY, *((_LIBRARY / name).resolve() for name in ("wrappers", "bas
 
 
 _PACKAGES = {"site-packages", "dist-packages"}
-"""Folders of packages, those of other environments on the path too."""
+"""Names of folders that contain packages, also of other Python environments on the path."""
 
 
 class Frame(NamedTuple):
@@ -42,7 +42,7 @@ class Frame(NamedTuple):
 
 
 def users_frame(traceback: str) -> Frame | None:
-    """Return the last line of a traceback in a file that is nobody's package; None without one."""
+    """Return the last frame of a traceback outside installed packages; None if there is none."""
     found = None
     for frame in _frames(traceback):
         if not _is_installed(frame.file):

@@ -1,4 +1,4 @@
-"""``gym-memory exam``, ``quality``, ``rank`` and ``credit``: judge memories and what they hold."""
+"""``gym-memory exam``, ``quality``, ``rank`` and ``credit``: judge memories and their contents."""
 
 from __future__ import annotations
 
@@ -52,10 +52,14 @@ def exam(
         str, Option(metavar="TOKENS", help="Tokens that a recall may take, comma-separated.")
     ] = "200,500,1000,2000",
     lengths: Annotated[
-        str, Option(metavar="STEPS", help="Steps after which to ask; an ended game is asked once")
+        str,
+        Option(
+            metavar="STEPS",
+            help="Steps after which to ask; a game that ends earlier is asked about once",
+        ),
     ] = "50,150,500",
     per_kind: Annotated[
-        int, Option(metavar="N", min=1, help="Most questions of a kind at a time.")
+        int, Option(metavar="N", min=1, help="Most questions of each kind at a time.")
     ] = 4,
     wordings: Annotated[
         str, Option(metavar="NAMES", help="seen, unseen, focus (plans), partial or everyday names.")
@@ -113,7 +117,7 @@ def _numbers(name: str, text: str) -> tuple[int, ...]:
 
 
 def print_exam(table: Sequence[ExamScore]) -> None:
-    """Print the share of right answers of each memory, and what was asked."""
+    """Print the share of right answers of each memory, and the number of questions."""
     from gym_memory.evaluate.exam.scores import ALL, leads, main_wording, totals
     from gym_memory.evaluate.exam.session import KINDS
 
@@ -178,7 +182,7 @@ def _best_share(
 
 
 _NOISE = 0.2
-"""Share of odd commands in random play, by default."""
+"""Default share of odd commands in random play."""
 
 
 def quality(
@@ -199,7 +203,8 @@ def quality(
     budget: options.Budget = DEFAULT_BUDGET,
     max_steps: options.MaxSteps = None,
     out: Annotated[
-        Path | None, Option("--out", "-o", metavar="FOLDER", help="Keep numbers and plot here.")
+        Path | None,
+        Option("--out", "-o", metavar="FOLDER", help="Folder for the numbers and the plot."),
     ] = None,
     json_lines: options.Json = False,
     plugins: options.Plugins = None,
@@ -287,7 +292,7 @@ def rank(
         ),
     ] = "smoke",
     alone: Annotated[
-        bool, Option("--alone", help="Rank only what is named, without the results that ship.")
+        bool, Option("--alone", help="Rank only the named memories, without the shipped results.")
     ] = False,
     plugins: options.Plugins = None,
     *,
@@ -351,7 +356,7 @@ def _highlighted(cells: Sequence[str], own: bool) -> list[Text]:
 def _print_losses(
     played: dict[str, list[dict[str, Any]]], made: Sequence[Card], tier: str, own: Sequence[str]
 ) -> None:
-    """Print the games that cost one's own memories most, and the abilities that they lack."""
+    """Print the games that cost the user's memories most, and the abilities that they lack."""
     from gym_memory.evaluate.rank.losses import best_of, lost_abilities, lost_games
     from gym_memory.evaluate.rank.result import load_reference
     from gym_memory.evaluate.rank.suite import SuiteCell
@@ -395,25 +400,30 @@ def credit(
     policy: options.Policy = "planner",
     seeds: options.Seeds = "0",
     demonstrated: Annotated[
-        int, Option(metavar="N", min=0, help="First episodes, which the walkthrough plays.")
+        int,
+        Option(metavar="N", min=0, help="Number of first episodes, which the walkthrough plays."),
     ] = 0,
     step: Annotated[
-        int | None, Option(metavar="T", min=0, help="Measure the recall of this step alone.")
+        int | None, Option(metavar="T", min=0, help="Measure only the recall of this step.")
     ] = None,
     kinds: Annotated[str, Option(metavar="KINDS", help="Kinds of items, comma-separated.")] = (
         "fact,episode,lesson"
     ),
-    most: Annotated[int, Option(metavar="N", min=1, help="Items of an episode at most.")] = 20,
-    alone: Annotated[bool, Option("--alone", help="Measure each without all others, too.")] = False,
+    most: Annotated[int, Option(metavar="N", min=1, help="Most items per episode.")] = 20,
+    alone: Annotated[
+        bool, Option("--alone", help="Also measure each item without all others.")
+    ] = False,
     samples: Annotated[
-        int, Option(metavar="N", min=0, help="Random orders for Shapley values.")
+        int, Option(metavar="N", min=0, help="Number of random orders for Shapley values.")
     ] = 0,
     budget: options.Budget = DEFAULT_BUDGET,
     max_steps: options.MaxSteps = None,
     out: options.Out = None,
     export: Annotated[
         Path | None,
-        Option(metavar="FILE", help="Parquet file of items with worth and features."),
+        Option(
+            metavar="FILE", help="Parquet file to write, with the worth and features of each item."
+        ),
     ] = None,
     json_lines: options.Json = False,
     plugins: options.Plugins = None,

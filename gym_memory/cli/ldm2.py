@@ -57,7 +57,7 @@ def form(
     ],
     memory: Store,
     successes: Annotated[
-        bool, Option("--successes", help="Leave out episodes that did not win.")
+        bool, Option("--successes", help="Skip episodes that were not won.")
     ] = False,
 ) -> None:
     """Form a memory from demonstrations, batch by batch.
@@ -161,8 +161,8 @@ def refine(
 ) -> None:
     """Explore tasks as trees; add what made a process better than the greedy one.
 
-    If interrupted, run the command again: it continues. Take tasks that are not
-    those by which the memory is judged.
+    If interrupted, run the command again: it continues. Use other tasks than those that evaluate
+    the memory.
 
     Example: `gym-memory ldm2 refine -e "Cooking?level=rl-4&split=train" -m "ldm2?store=tuples.db"
     -p "ldm2?model=qwen&base_url=http://localhost:8000/v1" --seeds 20:40 --max-calls 300`

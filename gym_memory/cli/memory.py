@@ -1,4 +1,4 @@
-"""``gym-memory memory``: look into memories at rest, keep them, move them, compare them."""
+"""``gym-memory memory``: inspect, save, move and compare stored memories."""
 
 from __future__ import annotations
 
@@ -45,12 +45,15 @@ Source = Annotated[
     str, Argument(metavar="FILE", help="Saved memory, recorded steps, store or its URL.")
 ]
 Name = Annotated[
-    str, Option("--memory", "-m", metavar="MEMORY", help="Memory to teach the recorded steps to.")
+    str,
+    Option("--memory", "-m", metavar="MEMORY", help="Memory that learns from the recorded steps."),
 ]
 Episode = Annotated[
     int | None, Option(metavar="N", help="Episode of recorded steps; default: the last.")
 ]
-AsOf = Annotated[int | None, Option("--as-of", metavar="T", min=0, help="As it was after step T.")]
+AsOf = Annotated[
+    int | None, Option("--as-of", metavar="T", min=0, help="Use the state after step T.")
+]
 
 
 @app.command()
@@ -60,17 +63,18 @@ def inspect(
     episode: Episode = None,
     as_of: AsOf = None,
     entity: Annotated[str, Option(metavar="NAME", help="Only facts about this.")] = "",
-    past: Annotated[bool, Option("--all", help="Facts that are no longer true too.")] = False,
-    focus: Annotated[str, Option(metavar="TEXT", help="What the policy is after.")] = "",
+    past: Annotated[bool, Option("--all", help="Also show facts that are no longer true.")] = False,
+    focus: Annotated[
+        str, Option(metavar="TEXT", help="Aim of the policy, for which to recall.")
+    ] = "",
     budget: options.Budget = DEFAULT_BUDGET,
     last: Annotated[int, Option(metavar="N", min=1, help="Records of a store.")] = 20,
     json_lines: options.Json = False,
     plugins: options.Plugins = None,
 ) -> None:
-    """Show what a memory knows, when it learnt each fact and from which words, and its recall.
+    """Show what a memory knows, when and from which words it learnt each fact, and its recall.
 
-    With `--as-of T` all of it as it was after step T: what was held to be true then, and what
-    would have been recalled.
+    With `--as-of T`, show the state after step T: the facts believed then, and the recall.
 
     Example: `gym-memory memory inspect arigraph.json --as-of 12 --entity apple`
     """
@@ -110,7 +114,7 @@ def save(
     as_of: AsOf = None,
     plugins: options.Plugins = None,
 ) -> None:
-    """Keep the memory that recorded steps make, as a file that `Memory.load` reads.
+    """Replay recorded steps into a memory, and save it as a file that `Memory.load` reads.
 
     Example: `gym-memory memory save results/first/steps/0a1b2c3d-seed0.jsonl.gz arigraph.json`
     """
@@ -127,7 +131,7 @@ def export_store(
     source: Annotated[str, Argument(metavar="STORE", help="Durable store, or its URL.")],
     target: Annotated[Path, Argument(metavar="TARGET", help="JSONL file to write.")],
 ) -> None:
-    """Write all records of a store as JSONL, one a line.
+    """Write all records of a store as JSONL, one per line.
 
     Example: `gym-memory memory export lessons.db lessons.jsonl`
     """
@@ -139,7 +143,7 @@ def export_store(
 def import_store(
     source: Annotated[Path, Argument(metavar="JSONL", help="What `export` wrote.")],
     target: Annotated[
-        str, Argument(metavar="STORE", help="Store, or its URL; made if there is none.")
+        str, Argument(metavar="STORE", help="Store, or its URL; created if it is missing.")
     ],
 ) -> None:
     """Add exported records to a store, all or none.
@@ -161,7 +165,7 @@ def backup_store(
         bool, Option("--salvage", help="Leave out damaged records and graphs.")
     ] = False,
 ) -> None:
-    """Copy a store, graphs too, to a file; others may write meanwhile.
+    """Copy a store with its graphs to a file; other processes may write meanwhile.
 
     Example: `gym-memory memory backup lessons.db lessons-monday.db`
     """
@@ -176,7 +180,7 @@ def restore_store(
     source: Annotated[Path, Argument(metavar="BACKUP", help="What `backup` wrote.")],
     target: Annotated[str, Argument(metavar="STORE", help="Empty or new store, or its URL.")],
     replace: Annotated[
-        bool, Option("--replace", help="Delete what the store holds, if the copy succeeds.")
+        bool, Option("--replace", help="Delete the store's content, if the copy succeeds.")
     ] = False,
 ) -> None:
     """Copy a backup into a store, all or nothing.
@@ -194,7 +198,7 @@ def diff(
     before: Annotated[str, Argument(metavar="BEFORE", help="As for inspect.")],
     after: Annotated[
         str | None,
-        Argument(metavar="[AFTER]", help="Likewise; default: the same file, as it ends."),
+        Argument(metavar="[AFTER]", help="As BEFORE; default: the same file, in its last state."),
     ] = None,
     memory: Name = "",
     episode: Episode = None,
@@ -274,7 +278,7 @@ def _print_facts(facts: Sequence[FactRecord]) -> None:
 
 
 def _memory_lines(opened: RestoredMemory) -> list[str]:
-    """Return a memory's live facts, a line each, or its state if it keeps no graph."""
+    """Return a memory's live facts, one per line, or its state if it keeps no graph."""
     facts = _facts(opened, "", past=False)
     if facts:
         return sorted(", ".join(fact.fact) for fact in facts)

@@ -1,4 +1,4 @@
-"""``gym-memory list``: every name there is."""
+"""``gym-memory list``: names of environments, memories, policies and settings."""
 
 from __future__ import annotations
 
@@ -42,7 +42,8 @@ def command(
         ),
     ] = "",
     name: Annotated[
-        str, Argument(help="One of these: its parameters with type, default and meaning.")
+        str,
+        Argument(help="A name of this kind: print its parameters with type, default and meaning."),
     ] = "",
     json_lines: options.Json = False,
     plugins: options.Plugins = None,
@@ -107,7 +108,7 @@ def _text(value: Any) -> str:
 
 
 def _registered(kind: str) -> list[dict[str, Any]]:
-    """Return a record a name; what cannot be imported says what it needs."""
+    """Return a record per name; one that cannot be imported names the missing package."""
     registry, entries = _registry(kind), []
     for name in _names(registry):
         try:

@@ -28,11 +28,11 @@ __all__ += ["Port", "Protocol", "ResetTimeout", "RetryFailed", "Seeds", "StepTim
 __all__ += ["Timeout", "WorkerMemory", "Workers", "grouped", "load_plugins", "with_max_steps"]
 
 _ID = re.compile(r"^gym_memory/([^?]+)-v0(?=\?|$)")
-"""A Gymnasium id of ours, with parameters or without."""
+"""A Gymnasium id of this library, with or without parameters."""
 
 
 def named(value: Any) -> Any:
-    """Import the user's files behind names; take namespace and version off Gymnasium ids."""
+    """Import the user's files behind names; remove namespace and version from Gymnasium ids."""
     if not isinstance(value, str):
         return None if value is None else [*map(named, value)]
     for source in sources([value]):
@@ -67,7 +67,7 @@ Policies = Annotated[
 Host = Annotated[str, Option(help="Address to listen on; every request needs the token.")]
 Port = Annotated[int, Option(help="TCP port.", min=1, max=65535)]
 MaxSessions = Annotated[
-    int, Option(metavar="N", min=1, help="Sessions at once; one more is refused.")
+    int, Option(metavar="N", min=1, help="Most sessions at a time; further ones are refused.")
 ]
 Idle = Annotated[
     float, Option(metavar="SECONDS", help="Idle time after which a session is closed.")
@@ -75,14 +75,13 @@ Idle = Annotated[
 Model = Annotated[str, Option(help="Language model of the policies; default: GYM_MEMORY_MODEL.")]
 BaseUrl = Annotated[
     str,
-    Option(
-        help="OpenAI-compatible endpoint of it; default: OPENAI_BASE_URL in the environment, "
-        "else OpenAI."
-    ),
+    Option(help="OpenAI-compatible endpoint of the model; default: OPENAI_BASE_URL, else OpenAI."),
 ]
 MemoryLlm = Annotated[
     bool,
-    Option("--memory-llm", help="Let the model play the roles of the memories too; else rules do."),
+    Option(
+        "--memory-llm", help="Let the model also play the memories' roles; by default rules do."
+    ),
 ]
 Navigate = Annotated[
     bool | None,
@@ -99,15 +98,15 @@ Protocol = Annotated[
 ]
 Budget = Annotated[
     int,
-    Option(metavar="TOKENS", help="What a recalled memory may take, 4 characters a token."),
+    Option(metavar="TOKENS", help="Token budget of a recall, at 4 characters per token."),
 ]
 Budgets = Annotated[
     list[int],
     Option(
         "--budget",
         metavar="TOKENS",
-        help="What a recalled memory may take, 4 characters a token. Repeatable: a sweep, with the "
-        "score against the budget.",
+        help="Token budget of a recall, at 4 characters per token. Repeat it for a sweep, which "
+        "shows the score by budget.",
     ),
 ]
 MaxSteps = Annotated[
@@ -119,19 +118,25 @@ MaxCost = Annotated[
         "--max-cost-usd",
         metavar="USD",
         min=0.0,
-        help="Hard stop: what all episodes may spend on language models.",
+        help="Hard stop: most US dollars that all episodes together may spend on language models.",
     ),
 ]
 MaxTokens = Annotated[
     int | None,
-    Option("--max-tokens", metavar="N", min=0, help="Hard stop in prompt and completion tokens."),
+    Option(
+        "--max-tokens",
+        metavar="N",
+        min=0,
+        help="Hard stop: most prompt and completion tokens of all episodes together.",
+    ),
 ]
 TaskId = Annotated[
-    str, Option("--task-id", metavar="ID", help="Play this task; seeds then vary chance only.")
+    str,
+    Option("--task-id", metavar="ID", help="Play this task; seeds then vary only what is random."),
 ]
 Workers = Annotated[
     int | None,
-    Option("--workers", "-w", metavar="N", help="Worker processes; default: one a core."),
+    Option("--workers", "-w", metavar="N", help="Worker processes; default: one per core."),
 ]
 Ray = Annotated[
     str | None,
@@ -147,8 +152,8 @@ Concurrency = Annotated[
     Option(
         metavar="N",
         min=1,
-        help="Episodes at once, over all workers, in threads of them: for agents that wait for a "
-        "language model. Default: one a worker.",
+        help="Episodes played concurrently by all workers together, in threads: for agents that "
+        "wait for a language model. Default: one per worker.",
     ),
 ]
 WorkerMemory = Annotated[
@@ -156,7 +161,7 @@ WorkerMemory = Annotated[
     Option(
         metavar="GIB",
         min=0.1,
-        help="An episode whose worker asks for more memory fails. Default: the machine's, shared.",
+        help="Memory limit of a worker; an episode that exceeds it fails. Default: an equal share.",
     ),
 ]
 Timeout = Annotated[
@@ -168,27 +173,25 @@ StepTimeout = Annotated[
     Option(
         metavar="SECONDS",
         min=0.001,
-        help="Limit of one step, the policy's choice and the memory's work included.",
+        help="Time limit of a step, including the policy's choice and the memory's work.",
     ),
 ]
-ResetTimeout = Annotated[float, Option(metavar="SECONDS", min=0.001, help="Limit of one reset.")]
+ResetTimeout = Annotated[float, Option(metavar="SECONDS", min=0.001, help="Time limit of a reset.")]
 Out = Annotated[
     Path | None,
-    Option(
-        "--out", "-o", metavar="FOLDER", help="Results; default: results/ and a name of the run."
-    ),
+    Option("--out", "-o", metavar="FOLDER", help="Results folder; default: one in results/."),
 ]
-Json = Annotated[bool, Option("--json", help="Print JSON, one object a row, and no table.")]
+Json = Annotated[bool, Option("--json", help="Print JSON, one object per row, instead of a table.")]
 Plugins = Annotated[
     list[str] | None,
     Option(
         "--import",
         metavar="MODULE",
-        help="Module that registers environments, memories or policies of yours. Repeatable.",
+        help="Module that registers your environments, memories or policies. Repeatable.",
     ),
 ]
 RetryFailed = Annotated[
-    bool, Option("--retry-failed", help="Play the failed episodes of the folder again.")
+    bool, Option("--retry-failed", help="Play failed episodes of the folder again.")
 ]
 Callbacks = Annotated[
     list[str],
@@ -196,20 +199,18 @@ Callbacks = Annotated[
         "--callback",
         metavar="CALLBACK",
         callback=named,
-        help="What follows the run: tensorboard, wandb, mlflow, or ./FILE.py:NAME. Repeatable.",
+        help="Logger of the run: tensorboard, wandb, mlflow, or ./FILE.py:NAME. Repeatable.",
     ),
 ]
 AllowVersionMismatch = Annotated[
     bool,
-    Option(
-        "--allow-version-mismatch", help="Put episodes of different backend versions side by side."
-    ),
+    Option("--allow-version-mismatch", help="Allow episodes of different backend versions."),
 ]
 
 
 @dataclasses.dataclass(frozen=True)
 class RunChoices:
-    """Options of a run beside environments, memories, policies and seeds."""
+    """Options of a run, apart from environments, memories, policies and seeds."""
 
     model: Model = ""
     base_url: BaseUrl = ""
@@ -234,7 +235,7 @@ class RunChoices:
         protocol: str,
         agent: Preset | None = None,
     ) -> RunConfig:
-        """Return the run to play; what an agent of a paper adds gives way to an option.
+        """Return the run to play; an option overrides what a paper's agent sets.
 
         Raises:
             GymMemoryError: A name, a number or a plugin is wrong.
@@ -268,7 +269,7 @@ class RunChoices:
 
 @dataclasses.dataclass(frozen=True)
 class Playing:
-    """Options on how a run is executed; its episodes do not depend on them."""
+    """Options of execution, which do not change the episodes of a run."""
 
     workers: Workers = None
     ray: Ray = None
@@ -293,7 +294,7 @@ class Playing:
 
 
 def grouped(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command an option for every field of the dataclasses that it takes."""
+    """Add an option to a command for every field of its dataclass parameters."""
     hints = get_type_hints(command, include_extras=True)
     groups: dict[str, Any] = {
         name: kind for name, kind in hints.items() if dataclasses.is_dataclass(kind)
@@ -344,7 +345,7 @@ def given_model(model: str, base_url: str) -> dict[str, str]:
 
 
 def with_max_steps(env: str, max_steps: int | None) -> Spec:
-    """Return the environment with the step limit of ``--max-steps``, where there is one."""
+    """Return the environment with the step limit of ``--max-steps``, if it is given."""
     spec = Spec(env)
     return spec if max_steps is None else spec.with_parameter("max_steps", max_steps)
 

@@ -22,7 +22,7 @@ __all__ = ["app"]
 app = typer.Typer(
     **LOOKS,
     no_args_is_help=True,
-    help="""Panels: fixed lists of tasks whose texts are checked, for numbers to be cited.
+    help="""Panels: fixed lists of tasks with checked texts, for scores to be cited.
 
     A panel holds its tasks, their settings and digests of all that an agent sees at reset and
     along the walkthrough. `-e panel:NAME` plays one wherever an environment is named.
@@ -38,7 +38,7 @@ _MOST_SHOWN = 20
 
 @app.command("list")
 def list_panels(json_lines: options.Json = False) -> None:
-    """List the panels: tasks, digested texts, digest, and what each is.
+    """List the panels with their number of tasks, digested texts, digest and description.
 
     Example: `gym-memory panel list`
     """
@@ -106,14 +106,14 @@ def check(
         int, Option(min=0, metavar="N", help="Tasks of each row to play; 0 plays all.")
     ] = 1,
     leaks: Annotated[
-        bool, Option("--leaks", help="Look for the tasks, by content, in the training splits.")
+        bool, Option("--leaks", help="Search the training splits for the tasks, by content.")
     ] = False,
     json_lines: options.Json = False,
 ) -> None:
     """Compare the texts of this installation with those of the panels; print what differs.
 
-    It plays each task's walkthrough and digests the texts. A panel whose data is not here is
-    named, with where to get it. Exit status: 1 if a text or a row differs, or a task leaks.
+    It plays each task's walkthrough and digests the texts. If a panel's data is missing, it says
+    where to get it. Exit status: 1 if a text or a row differs, or a task leaks.
 
     Example: `gym-memory panel check cooking-hard --rows`
     """

@@ -1,4 +1,4 @@
-"""``gym-memory paper`` and ``transfer``: published experiments, ours beside theirs."""
+"""``gym-memory paper`` and ``transfer``: repeat published experiments, and compare the scores."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ def paper(
         bool,
         Option(
             "--memory-llm/--memory-rules",
-            help="Who plays the roles of the memories: the model, as in the papers, or rules.",
+            help="Player of the memories' roles: the model, as in the papers, or rules.",
         ),
     ] = True,
     encoder: Annotated[
         str, Option(metavar="NAME", help="The paper's encoder, such as facebook/contriever.")
     ] = DEFAULT_MODEL,
     seeds: Annotated[
-        str, Option("--seeds", "-s", help="Seeds instead of the experiment's own.")
+        str, Option("--seeds", "-s", help="Seeds to use instead of the experiment's own.")
     ] = "",
     max_steps: options.MaxSteps = None,
     train_steps: Annotated[
@@ -134,7 +134,7 @@ def print_records(experiment: PaperExperiment, found: list[dict[str, Any]]) -> N
 
 
 def _beside(record: dict[str, Any], name: str) -> str:
-    """Return ours; the paper's if there is one, and the difference if the two can be compared."""
+    """Return our score, the paper's if there is one, and the difference if both compare."""
     theirs = record[f"paper_{name}"]
     if theirs is None:
         return _number(record[name])
@@ -168,7 +168,9 @@ def transfer(
     source: Annotated[
         list[str] | None,
         Option(
-            "--from", metavar="ENV", help="Train on this one; default: the split train. Repeatable."
+            "--from",
+            metavar="ENV",
+            help="Environment to train on; default: the split train. Repeatable.",
         ),
     ] = None,
     train_seeds: Annotated[

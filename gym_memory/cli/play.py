@@ -27,13 +27,13 @@ def play(
     task_id: options.TaskId = "",
     plugins: options.Plugins = None,
     web: Annotated[
-        bool, Option("--web", help="Play in a page; the game is stored like an agent's.")
+        bool, Option("--web", help="Play in a web page; the game is recorded like an agent's.")
     ] = False,
     out: Annotated[
         Path, Option("--out", "-o", metavar="FOLDER", help="With --web: folder of the games.")
     ] = Path("results/human"),
     port: Annotated[
-        int, Option(min=0, max=65535, help="With --web: TCP port; 0 takes a free one.")
+        int, Option(min=0, max=65535, help="With --web: TCP port; 0 chooses a free one.")
     ] = 0,
     browser: Annotated[bool, Option(help="With --web: open a browser.")] = True,
 ) -> None:
@@ -142,7 +142,7 @@ def serve(
 ) -> None:
     """Serve an environment with a memory to OpenEnv clients; Ctrl-C ends it.
 
-    Each connection is a session with a game of its own. `/health` reports that it is up. A request
+    Each connection is a session with its own game. `/health` reports that it is up. A request
     carries the printed token as `Authorization: Bearer TOKEN`; GYM_MEMORY_TOKEN sets it.
 
     Example: `gym-memory serve -e "Cooking?level=rl-1" -m arigraph --port 8000`
@@ -164,7 +164,7 @@ def serve_scripted(
     ] = None,
     seed: Annotated[int, Option(help="Seed of the draw of faults.")] = 0,
     dialect: Annotated[
-        str, Option(help="Kind of server to be like: reasoning, think, vllm, no_usage, ...")
+        str, Option(help="Kind of server to imitate: reasoning, think, vllm, no_usage, ...")
     ] = "plain",
 ) -> None:
     """Serve the OpenAI chat format on localhost, answered by rules from the prompt alone.

@@ -1,4 +1,4 @@
-"""``gym-memory report``, ``verify`` and ``export``: what a results folder holds."""
+"""``gym-memory report``, ``verify`` and ``export``: read results folders."""
 
 from __future__ import annotations
 
@@ -57,7 +57,9 @@ def report(
     found = list(iter_folders(folders))
     if any(trained := [is_training(folder) for folder in found]):
         if not all(trained):
-            raise InvalidArgumentError("expected runs or trainings, got both: report them apart")
+            raise InvalidArgumentError(
+                "expected runs or trainings, got both: report them separately"
+            )
         runs = write_learning(found, target)
         print_learning(runs, json_lines=json_lines)
         progress().print(f"Page: {target / 'learning.html'}", markup=False, soft_wrap=True)
@@ -74,7 +76,7 @@ def report(
 
 
 def print_learning(runs: Sequence[TrainingRun], *, json_lines: bool = False) -> None:
-    """Print a line for each training, or every measurement as JSON."""
+    """Print one line per training, or every measurement as JSON."""
     from gym_memory.run.results.learning import LEARNING_HEADS, learning_table
 
     if json_lines:
@@ -90,7 +92,7 @@ def check(
     places: Annotated[
         list[str],
         Argument(
-            help="Results folders, or folders with such in them; stores or their URLs, saved "
+            help="Results folders, or folders of them; stores or their URLs, saved "
             "memories, recorded steps, checkpoints."
         ),
     ],
@@ -145,8 +147,8 @@ def export(
 ) -> None:
     """Write the recorded steps of a run as Parquet or as a Minari dataset, or write a card.
 
-    `stepwise` has a row a step, `chat` the messages of language agents. `card` describes a run, or
-    a trained player, as README.md for a hub of data or models.
+    `stepwise` has one row per step, `chat` the messages of language agents. `card` describes a run,
+    or a trained player, as README.md for a hub of data or models.
 
     Example: `gym-memory export results/first --format stepwise --out steps.parquet`
     """

@@ -35,25 +35,25 @@ __all__ += ["progress", "shown_progress"]
 
 
 class _Console(Console):
-    """A console that shows control characters, which an untrusted text could send to it."""
+    """A console that escapes the control characters of untrusted texts."""
 
     def render_str(self, text: str, **options: Any) -> Text:
         return super().render_str(visible(text), **options)
 
 
 def output() -> Console:
-    """Return standard output; where it is no terminal, wide enough to cut nothing."""
+    """Return the console of standard output, wide enough to cut nothing if it is no terminal."""
     console = _Console(highlight=False)
     return console if console.is_terminal else _Console(highlight=False, width=200)
 
 
 def progress() -> Console:
-    """Return standard error."""
+    """Return the console of standard error."""
     return _Console(stderr=True, highlight=False)
 
 
 def print_json(records: Sequence[Any]) -> None:
-    """Print one object a line."""
+    """Print one JSON object per line."""
     for record in records:
         print(json_visible(json.dumps(record, ensure_ascii=False)))
 
@@ -89,7 +89,7 @@ def print_table(
 
 
 def print_scores(rows: Sequence[TableRow]) -> None:
-    """Print the results, one table a protocol."""
+    """Print the results, one table per protocol."""
     from gym_memory.run.results.score import score_lines
 
     for protocol in dict.fromkeys(row.protocol for row in rows):
@@ -104,11 +104,11 @@ def print_scores(rows: Sequence[TableRow]) -> None:
 
 
 _MINOR_SCORES = ("memory ms/step", "USD", "memory tokens", "steps", "n", "failed", "success")
-"""Columns of scores in the order in which a narrow terminal leaves them out."""
+"""Columns of scores, in the order in which a narrow terminal drops them."""
 
 
 def new_progress(*columns: ProgressColumn, times: bool = True) -> Progress:
-    """Build a progress bar on standard error, with columns of its own before the times."""
+    """Build a progress bar on standard error; ``columns`` come before the times."""
     around = (TextColumn("{task.description}"), BarColumn(20 if columns and not times else 40))
     clocks = (TimeElapsedColumn(), TimeRemainingColumn()) if times else (TimeElapsedColumn(),)
     where = progress()
@@ -116,7 +116,7 @@ def new_progress(*columns: ProgressColumn, times: bool = True) -> Progress:
 
 
 def now_and_then(seconds: float) -> Callable[[str], None]:
-    """Return a printer of lines for where no progress bar shows, with ``seconds`` between two."""
+    """Return a printer of lines in place of a progress bar, at most one per ``seconds``."""
     where, last = progress(), time.monotonic()
 
     def show(line: str) -> None:
@@ -130,7 +130,7 @@ def now_and_then(seconds: float) -> Callable[[str], None]:
 
 @contextlib.contextmanager
 def shown_progress(title: str) -> Iterator[OnProgress]:
-    """Show a progress bar on standard error; gives the callback for ``compare``."""
+    """Show a progress bar on standard error; yield the callback for ``compare``."""
     bar = new_progress(MofNCompleteColumn(), TextColumn("[red]{task.fields[failed]}"))
     failed, show = 0, now_and_then(30)
     with bar:

@@ -17,14 +17,14 @@ from rich.text import Text
 __all__ = ["Columns", "fit", "shorten"]
 
 _PIPE_WIDTH = 200
-"""Characters up to which sentences wrap where the output is no terminal."""
+"""Width in characters at which sentences wrap if the output is no terminal."""
 
 _SHORTEST_NAME = 10
 """Characters to which a name may be shortened."""
 _NARROWEST_PROSE = 21
 """Characters of the narrowest column of sentences."""
 _LONGEST_IN_LINE = 60
-"""Characters of a cell that joins others on a line of a stacked row."""
+"""Most characters of a cell that shares a line of a stacked row."""
 _EDGES = 3
 """Characters around a cell: two spaces and a line."""
 

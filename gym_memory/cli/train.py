@@ -30,7 +30,7 @@ __all__ += ["train_symbolic"]
 
 @dataclasses.dataclass(frozen=True)
 class Arena:
-    """The setting of a training and its measurements; the environment has no split yet.
+    """The environment and memory of a training and its measurements; ``env`` has no split yet.
 
     Valid games have their own split and step limit. ``teacher_memory`` is that of a teacher beside
     the learner; empty for none.
@@ -69,7 +69,7 @@ class Arena:
         return env
 
     def record(self) -> dict[str, Any]:
-        """Return what must be equal for a folder to be resumed."""
+        """Return the values that must be equal to resume a folder."""
         record = {**dataclasses.asdict(self), "env": Spec(self.env)}
         if self.valid_split == "valid":
             del record["valid_split"]
@@ -95,7 +95,7 @@ def command(
         Option(
             *("--out", "-o"),
             metavar="FOLDER",
-            help="Where the run is kept; default: runs/ and a name of the run.",
+            help="Folder of the run; default: one in runs/, named after the run.",
         ),
     ] = None,
     settings: Annotated[
@@ -167,7 +167,7 @@ def train(
     memory: str = DEFAULT_MEMORY,
     **settings: Any,
 ) -> None:
-    """Train a baseline with its defaults into a folder, for what is played with it next."""
+    """Train a baseline with its default settings into a folder."""
     training = TrainSettings(**settings)
     learner = _learner(baseline, [], training.seed, "cpu")
     longest = int(Spec(env).kwargs.get("max_steps", 100))
@@ -184,7 +184,7 @@ def train(
 
 
 def train_symbolic(folder: Path, env: str, steps: int, games: int = 20) -> None:
-    """Let the policy ``symbolic`` learn in training games, in turn, and keep it in a folder."""
+    """Train the policy ``symbolic`` in training games, one after the other; save it to a folder."""
     from gym_memory.baselines.rl.symbolic import Symbolic
     from gym_memory.run.loop import rollout
 
@@ -215,7 +215,7 @@ def _learner(baseline: str, settings: list[str], seed: int, device: str) -> Any:
 def _envs(
     arena: Arena, training: TrainSettings, ray: str | None, plugins: tuple[str, ...]
 ) -> contextlib.AbstractContextManager[Any]:
-    """Return the workers that step the environments; None for this process."""
+    """Return the Ray workers that step the environments; None to step them in this process."""
     if ray is None:
         return contextlib.nullcontext()
     from gym_memory.train.collect import RayEnvs
@@ -244,7 +244,7 @@ def read_settings(words: list[str]) -> dict[str, Any]:
 
 @contextlib.contextmanager
 def interrupted(trainer: Any) -> Iterator[list[int]]:
-    """End the training after the present tick at Ctrl-C, with a checkpoint; at once at a second."""
+    """End the training with a checkpoint at Ctrl-C, after the present tick; at once at a second."""
     caught: list[int] = []
 
     def stop(number: int, frame: Any) -> None:
@@ -264,9 +264,9 @@ def interrupted(trainer: Any) -> Iterator[list[int]]:
 def _shown(
     training: TrainSettings, specs: Sequence[str], config: Mapping[str, Any], folder: Path
 ) -> Iterator[Any]:
-    """Show progress on standard error and call the callbacks; gives the listener."""
+    """Show progress on standard error and call the callbacks; yield the listener."""
     for spec in specs:
-        make_callback(spec)  # a wrong one is reported before the training
+        make_callback(spec)  # report a wrong name before the training
     bar = new_progress(TextColumn("{task.fields[said]}"), times=False)
     show, pace = now_and_then(10), _Pace(training)
     scores, followers = "", None
@@ -293,7 +293,7 @@ def _shown(
 
 
 class _Pace:
-    """The speed of a training, and the time that the limit which applies leaves it."""
+    """The speed of a training, and the time left by the limit that ends it first."""
 
     def __init__(self, training: TrainSettings):
         self._training = training
@@ -324,7 +324,7 @@ class _Pace:
         return f"{speed:.0f} steps/s, {shown} left by the limit in {limit}"
 
     def total(self, done: int) -> float:
-        """Return the steps at which the limit that applies ends the training."""
+        """Return the step at which the first limit ends the training."""
         left = self._left(done)
         if left is None or self._first is None or left[1] == "steps":
             return self._training.steps
