@@ -1,4 +1,4 @@
-"""Measure the worth of each remembered item, and the distance of published rules from it."""
+"""Measure the worth of each remembered item, and compare published credit rules with it."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class EpisodeCredit(NamedTuple):
     features: Mapping[Key, FactFeatures]
 
     def to_json(self) -> dict[str, Any]:
-        """Return plain values without clocks: equal when repeated."""
+        """Return JSON-able values without clock times, equal in every repetition."""
         worths = [{**w._asdict(), "key": list(w.key)} for w in self.worths]
         known = {"task": self.result.task_id, "seed": self.seed, "score": self.result.value}
         return {**known, "success": self.result.success, "steps": self.result.steps,
@@ -60,9 +60,9 @@ def credit(
     samples: int = 0,
     describes: bool = False,
 ) -> Iterator[EpisodeCredit]:
-    """Play a stream of episodes with one memory; measure the items of each before it is played.
+    """Play a stream of episodes with one memory; measure the items of each episode before it.
 
-    The memory goes on learning from the episodes as they are played with all items. What a recall
+    The memory continues to learn from the episodes, which are played with all items. What a recall
     showed gets its worth as a note, which a recorder around ``env`` keeps.
 
     Args:
@@ -105,9 +105,9 @@ def credit(
 
 
 def export_rows(episodes: Iterable[EpisodeCredit], **named: str) -> Iterator[dict[str, Any]]:
-    """Yield a row for each measured item: what was played, its worth, and a fact's features.
+    """Yield one row per measured item: the episode, the worth, and the features of a fact.
 
-    An item that is no fact, or was recalled without a graph, has None in the columns of features.
+    Items that are not facts, or were recalled without a graph, have None as features.
     """
     unknown = dict.fromkeys(FactFeatures._fields)
     for episode in episodes:
@@ -228,7 +228,7 @@ def rule_errors(streams: Iterable[Sequence[EpisodeCredit]]) -> list[RuleError]:
 
 
 def _values(results: Sequence[EpisodeResult], bonus: float) -> tuple[float, ...]:
-    """Return the values of an item by each rule, in the order of :data:`RULES`."""
+    """Return the value of an item under each rule, in the order of :data:`RULES`."""
     quality, utility = 0.0, 0.5
     wins = sum(bool(result.success) for result in results)
     for result in results:

@@ -1,4 +1,4 @@
-"""An environment with an ideal observer beside it."""
+"""An environment together with an ideal observer."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ __all__ = ["ObserveOracle", "StepSight"]
 
 
 class StepSight(NamedTuple):
-    """A step as it was seen: what came of an action (empty at the reset), and the engine's facts.
+    """A step: the result of an action (empty at the reset), and the engine's facts.
 
-    ``observer`` goes on with the episode: what it knows holds until the next step.
+    ``observer`` continues with the episode, so its knowledge is valid until the next step.
     """
 
     obs: dict[str, Any]

@@ -1,8 +1,8 @@
 """Examine what a memory still knows of an episode, question by question, without a language model.
 
-Questions come from the agent's own trajectory, answers from the game, as far as the agent could
-have seen it. An answer counts if the recall for the question, within its budget, contains it. The
-idea is EMemBench's; kinds of questions, grading and code are our own.
+Questions come from the agent's trajectory, answers from the part of the game that the agent could
+have seen. An answer counts if the recall for the question, within its budget, contains it. The idea
+is EMemBench's; kinds of questions, grading and code are our own.
 """
 
 from gym_memory.evaluate.exam.account import Account, Moment, record

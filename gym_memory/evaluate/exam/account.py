@@ -25,8 +25,8 @@ class Moment(NamedTuple):
     """A step of a played episode.
 
     ``known`` is the ideal observer's knowledge after it, ``shown`` is what the step itself showed,
-    and ``focus`` is the policy's plan. ``exact`` is True if the game states what the step showed,
-    all of which the text then states.
+    and ``focus`` is the policy's plan. ``exact`` is True if the game itself reports what the step
+    showed; its text then states all of it.
     """
 
     step: Step
@@ -44,7 +44,7 @@ class Moment(NamedTuple):
 
 
 class PlayedEpisode(NamedTuple):
-    """A played episode, by moment: 0 is the reset, ``t`` the environment step ``t``."""
+    """A played episode; moment 0 is the reset, moment ``t`` the environment step ``t``."""
 
     job: Job
     task: Task
@@ -76,9 +76,9 @@ def record(job: Job) -> PlayedEpisode:
 
 
 class StatedFact(NamedTuple):
-    """A fact stated by a text, and its places that the text does not name.
+    """A fact stated by a text, and the places in it that the text does not name.
 
-    A missing place is the agent's present or last one; a reader who knows it has the fact.
+    A missing place is the agent's present or last one, so a reader who knows that has the fact.
     """
 
     fact: Triple
@@ -110,8 +110,8 @@ class Account:
     def reported(self, t: int, text: str) -> tuple[StatedFact, ...]:
         """Return the facts shown by step ``t`` that a text states, without parsing sentences.
 
-        A text, with the step's action, states a fact if it has all of its names. If the game itself
-        says what a step showed, the whole text states all of it.
+        A text with the step's action states a fact if it has all names of the fact. If the game
+        itself reports what a step showed, the whole text states all of it.
         """
         found = self._reported.get((t, text))
         if found is None:
@@ -129,7 +129,7 @@ class Account:
         return found
 
     def stated(self, sentence: str) -> tuple[Triple, ...]:
-        """Return the facts ever known that a sentence names in full."""
+        """Return the facts ever known whose names all occur in a sentence."""
         found = self._stated.get(sentence)
         if found is None:
             said = spaced(squeezed(sentence))
@@ -150,7 +150,7 @@ class Account:
         return found
 
     def place(self, thing: str, t: int | None = None) -> str:
-        """Return the holder of a thing after step ``t``, by default now; "" if unknown."""
+        """Return the holder of a thing after step ``t``, which defaults to now; "" if unknown."""
         return self._places[self.now if t is None else t].get(thing, "")
 
     def places(self, t: int | None = None) -> dict[str, str]:
@@ -178,7 +178,7 @@ class Account:
 
     @cached_property
     def _all_names(self) -> list[str]:
-        """Return the names of the game, known or not."""
+        """Return all names of the game, whether the agent knows them or not."""
         facts = {*self._ever, *self.moment.facts}
         return sorted({name for fact in facts for name in (fact.subject, fact.object)})
 
@@ -198,7 +198,7 @@ class Account:
 
 
 _NAMED_BY = {"requires": (2,), "is": (0,), "has exit": (0,), "needs to be": (0,), "used for": (0,)}
-"""Parts of a fact that are names, by relation; in other relations both ends are."""
+"""Parts of a fact that are names, by relation; in all other relations, both ends are names."""
 _HELD = (" hold ", " holding ", " carry ", " carrying ", " inventory ")
 
 
@@ -209,7 +209,7 @@ def _missing(fact: Triple, said: str) -> frozenset[str]:
 
 
 def _words_of(fact: Triple) -> frozenset[str]:
-    """Return the words, each between blanks, with which a sentence states a fact."""
+    """Return the words that a sentence needs to state a fact, each between blanks."""
     subject, relation, obj = fact
     ends = {subject, obj} - {INVENTORY}
     return frozenset(spaced(name.lower()) for name in {*ends, direction_of(relation) or obj})

@@ -18,7 +18,7 @@ from gym_memory.graph.schema import INVENTORY, PLAYER
 __all__ = ["DropQuestion", "MoveQuestion", "Next", "Pitfall", "Premise", "There"]
 
 _LOOKS = ("look", "examine", "x ", "read", "inventory", "i", "wait", "z")
-"""Starts of actions that change nothing and are no failure."""
+"""First words of actions that change nothing and are not failures."""
 
 
 class MoveQuestion(Past, kind="moved", title="where X was before"):
@@ -61,13 +61,13 @@ class DropQuestion(ExamQuestion, kind="dropped", title="where X was dropped"):
             yield cls(text, place, account.now - t, thing, t, still)
 
     def grade(self, reading: RecallReading) -> Verdict:
-        """Grade the place of that step, or the present one if the thing did not move since."""
+        """Grade the place at that step, or the present place if the thing has not moved since."""
         said = reading.place_at(self.thing, self.t)
         return compared(said or (reading.place(self.thing) if self.still else ""), self.answer)
 
 
 class Next(Did, kind="next", title="what was done next"):
-    """A question about the action that followed one taken once; ``t`` is the step of the answer."""
+    """A question about the action after one taken once; ``t`` is the step of the answer."""
 
     @classmethod
     def make(cls, account: Account, rng: random.Random) -> Iterator[ExamQuestion]:
@@ -96,7 +96,7 @@ class There(Did, kind="there", title="what was done in A at step t"):
 
 @dataclasses.dataclass(frozen=True)
 class Pitfall(ExamQuestion, kind="pitfall", title="what went wrong"):
-    """A question about the fault of an action that cost points or changed nothing in the game."""
+    """A question about why an action failed: it cost points or changed nothing in the game."""
 
     t: int
 
@@ -113,13 +113,13 @@ class Pitfall(ExamQuestion, kind="pitfall", title="what went wrong"):
                 yield cls(wording, text[: questions.QUOTED], account.now - t, t)
 
     def grade(self, reading: RecallReading) -> Verdict:
-        """Grade a recall by the words: one without them is silent."""
+        """Grade a recall by the game's words; a recall without them is silent."""
         return "right" if reading.says(self.answer) else "silent"
 
 
 @dataclasses.dataclass(frozen=True)
 class Premise(ExamQuestion, kind="premise", title="false premise", wants_silence=True):
-    """A question about the step at which a thing was taken that never was: silence is right."""
+    """A question about when a thing was taken that was never taken; silence is right."""
 
     thing: str
 

@@ -1,8 +1,8 @@
 """Ask questions about an episode and grade the answers; each kind of question is a class.
 
-A recall is *right* if it has the whole answer and nothing against it, *wrong* if it says something
-false, *unproven* if it says something true that could not be known, and otherwise *silent*. A
-question that the present observation answers is dropped, unless silence is right.
+A recall is *right* if it has the whole answer and no contradiction, *wrong* if it states something
+false, *unproven* if it states something true that the agent could not know, and otherwise *silent*.
+A question that the present observation answers is dropped, unless silence is right.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ Verdict = Literal["right", "wrong", "unproven", "silent"]
 Item = TypeVar("Item")
 
 QUOTED = 200
-"""Number of characters of the game's text that a recall must contain."""
+"""Number of characters of the game's text that a right recall must quote."""
 
 _TITLE_WORDS = 6
 
@@ -43,9 +43,9 @@ _READ = ("requires", "needs to be", "used for", "is prepared in", "opens")
 class QuestionText(NamedTuple):
     """The wordings of a question, empty if unused.
 
-    Development knew ``seen`` and not ``unseen``. ``focus`` is the policy's plan at that time, which
-    names the subject. ``partial`` is the unseen one with names cut to nouns if possible;
-    ``everyday`` has such names in the words of people.
+    The ``seen`` wording was used in development, the ``unseen`` one was not. ``focus`` is the
+    policy's plan at that time, which names the subject. ``partial`` is the unseen wording with
+    names cut to nouns if possible; ``everyday`` uses such names in colloquial words.
     """
 
     seen: str = ""
@@ -62,7 +62,8 @@ WORDINGS = QuestionText._fields
 def templates() -> dict[str, dict[str, list[str]]]:
     """Return the seen and unseen templates of each kind of question.
 
-    Unseen ones are nowhere else in this repository, so neither rules nor tests depend on them.
+    Unseen templates occur nowhere else in this repository, so neither rules nor tests depend on
+    them.
     """
     text = (files("gym_memory.evaluate.exam") / "wordings.json").read_text(encoding="utf-8")
     found: dict[str, dict[str, list[str]]] = json.loads(text)
@@ -73,7 +74,7 @@ def draw_wording(sort: str, rng: random.Random, **named: Any) -> QuestionText:
     """Draw a template from each list and fill it with ``named``."""
     halves = templates()[sort]
     texts = {half: rng.choice(halves[half]).format(**named) for half in ("seen", "unseen")}
-    plain = random.Random(texts["unseen"])  # its own generator keeps other draws equal
+    plain = random.Random(texts["unseen"])  # a separate generator leaves the other draws unchanged
     texts["everyday"] = plain.choice(halves["everyday"]).format(**named)
     return QuestionText(**{half: text[0].upper() + text[1:] for half, text in texts.items()})
 
@@ -82,9 +83,9 @@ def draw_wording(sort: str, rng: random.Random, **named: Any) -> QuestionText:
 class ExamQuestion(ABC):
     """A question in words; ``age`` is the number of steps since its evidence was shown, if any.
 
-    A kind's class line declares its name, its ``title`` for tables, whether it ``wants_silence``
-    since there is no answer, and ``about``: the fields whose names a plan about the question must
-    contain. Without fields no plan is about it.
+    A subclass declares its ``kind``, its ``title`` in tables, whether it ``wants_silence`` because
+    there is no answer, and ``about``: the fields that name what a plan about the question must
+    contain. Without fields, no plan is about it.
     """
 
     kind: ClassVar[str] = ""
@@ -144,7 +145,7 @@ class Read(ExamQuestion, kind="read", title="what was read", about=("thing",)):
 
     @classmethod
     def make(cls, account: Account, rng: random.Random) -> Iterator[ExamQuestion]:
-        """Yield a question per subject and relation, and one per text that was read."""
+        """Yield one question per subject and relation, and one per text that was read."""
         groups: dict[tuple[str, str], list[Triple]] = {}
         for fact in account.known:
             if fact.relation in _READ:
@@ -197,14 +198,14 @@ class Near(ExamQuestion, kind="near", title="rooms next to A", about=("place",))
 
 @dataclasses.dataclass(frozen=True)
 class Past(ExamQuestion, kind="past", title="where X was at step t"):
-    """A question about the place, after a step, of the agent or of a thing that has moved since."""
+    """A question about the place of the agent, or of a thing that has moved since, after a step."""
 
     thing: str
     t: int
 
     @classmethod
     def make(cls, account: Account, rng: random.Random) -> Iterator[ExamQuestion]:
-        """Draw a thing, or the agent, and then a step."""
+        """Draw a thing or the agent, then a step."""
         moved: dict[str, list[int]] = {}
         for t in range(account.now):
             for thing, place in account.places(t).items():
@@ -248,7 +249,7 @@ class Did(ExamQuestion, kind="did", title="what was done at step t"):
 
 @dataclasses.dataclass(frozen=True)
 class OrderQuestion(ExamQuestion, kind="order", title="which came first"):
-    """A question about order: which of two rooms was entered, or which thing taken, first."""
+    """A question about order: which of two rooms was entered, or two things taken, first."""
 
     earlier: Triple
     later: Triple
@@ -309,7 +310,7 @@ class Route(ExamQuestion, kind="route", title="way from A to B", about=("source"
                 yield cls(text, " - ".join(way), account.age(facts), source, target, true, possible)
 
     def grade(self, reading: RecallReading) -> Verdict:
-        """Grade the shortest stated way, every part of which must be true."""
+        """Grade the shortest stated way; each of its moves must be true."""
         ways: dict[str, list[str]] = {}
         for subject, relation, obj in reading.now.live():
             if direction_of(relation):
@@ -351,7 +352,7 @@ class Inside(ExamQuestion, kind="inside", title="room of what holds X", about=("
 
 @dataclasses.dataclass(frozen=True)
 class Count(ExamQuestion, kind="count", title="how many in A", about=("holder",)):
-    """A question about the number of things in or on a holder whose contents were all seen."""
+    """A question about the number of things in or on a holder with fully known contents."""
 
     holder: str
     things: frozenset[str]
@@ -373,14 +374,14 @@ class Count(ExamQuestion, kind="count", title="how many in A", about=("holder",)
             yield cls(text, str(len(things)), account.age(facts), holder, things)
 
     def grade(self, reading: RecallReading) -> Verdict:
-        """Grade the things themselves, since a right number of wrong things is no answer."""
+        """Grade the things themselves, since the right number of wrong things is not an answer."""
         said = reading.contents(self.holder)
         return "right" if said == self.things else "wrong" if said else "silent"
 
 
 @dataclasses.dataclass(frozen=True)
 class Unseen(ExamQuestion, kind="unseen", title="never seen", wants_silence=True):
-    """A question about the place of an unseen thing, to which silence is right."""
+    """A question about the place of a thing never seen; the right answer is silence."""
 
     thing: str
     place: str
@@ -436,7 +437,7 @@ class Saw(
 
 
 def compared(said: str, answer: str) -> Verdict:
-    """Grade a recall by a name: another name is wrong, no name is silent."""
+    """Grade a recall by the name that it states: another name is wrong, none is silent."""
     return "right" if said == answer else "wrong" if said else "silent"
 
 
@@ -460,13 +461,13 @@ def _map(account: Account) -> dict[str, dict[str, Triple]]:
 
 
 def _path(source: str, target: str, ways: Mapping[str, Iterable[str]]) -> list[str]:
-    """Return the places on the shortest way with both ends; [] if there is none."""
+    """Return the places on the shortest way, ends included; [] if there is no way."""
     moves = shortest_path(source, target, lambda place: {n: n for n in ways.get(place, ())})
     return [source, *(move.place for move in moves)] if moves else []
 
 
 def _title(text: str) -> str:
-    """Return the title of a text: a short first line that is no sentence; "" if there is none."""
+    """Return the title of a text, a short first line that is not a sentence; "" if it has none."""
     first, _, rest = text.strip().partition("\n")
     plain = first[:1].isalnum() and first[-1:].isalnum() and len(first.split()) <= _TITLE_WORDS
     return first if rest.strip() and plain else ""

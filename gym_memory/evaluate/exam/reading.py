@@ -1,6 +1,6 @@
 """Read a recall, in the same way for every memory and without the rules of extraction.
 
-* Recalled triples are true now; of two that exclude each other the more relevant counts.
+* Recalled triples are true now; of two that contradict each other, the more relevant counts.
 * Transcript entries (``[step 12] > open fridge`` or ``> open fridge`` with the game's answer
   below) state what the ideal observer was shown by that step, as far as the text names it
   (:meth:`.Account.reported`), in any wording. Lines that the game did not say are prose. Entries
@@ -64,14 +64,14 @@ class RecallReading:
 
     @cached_property
     def past(self) -> TemporalGraph:
-        """Return the facts stated about past steps; the clock is the environment step."""
+        """Return the facts stated about past steps; time is counted in environment steps."""
         graph = TemporalGraph()
         self._follow(graph)
         self._see(graph, current_place(graph) or "")
         return graph
 
     def place(self, thing: str) -> str:
-        """Return the stated holder of a thing now; "" if none is stated."""
+        """Return the stated present holder of a thing; "" if none is stated."""
         fact = self.now.value(thing, "location")
         return fact.object if fact else ""
 
@@ -96,12 +96,12 @@ class RecallReading:
         return self._actions.get(t, "")
 
     def first(self, fact: Triple) -> int | None:
-        """Return the first step for which a fact is stated; None if none is."""
+        """Return the first step for which a fact is stated; None if there is none."""
         known = self.past.fact(fact)
         return known.intervals[0][0] if known and known.intervals else None
 
     def says(self, text: str) -> bool:
-        """True if the recall contains a text, apart from line breaks and quotation marks."""
+        """True if the recall contains a text, ignoring line breaks and quotation marks."""
         return squeezed(text) in self._squeezed
 
     @cached_property

@@ -29,9 +29,9 @@ __all__ += ["leads", "main_wording", "totals", "write_exam"]
 ALL = "all"
 """All kinds that have an answer."""
 REFERENCE = "arigraph"
-"""The memory that others are compared with."""
+"""Baseline memory of the comparisons."""
 AGES = (5, 15, 50, 150, 500)
-"""Upper ends, in steps, of the ranges of ages by which answers are sorted."""
+"""Upper limits, in steps, of the age ranges into which answers are grouped."""
 _LETTERS = {"right": "+", "wrong": "x", "unproven": "?", "silent": "."}
 
 
@@ -85,7 +85,7 @@ def _mark(
 ) -> ExamScore:
     shares = {verdict: _share(answers, verdict) for verdict in ("right", "wrong", "unproven")}
     tokens = sum(answer.tokens for answer in answers) / len(answers)
-    # Questions about a game are not independent; all policies and lengths of a seed play the same.
+    # Questions about one game are not independent; all policies and lengths of a seed play it.
     games = [(answer.env, answer.seed) for answer in answers]
     ci = intervals.scores([float(a.verdict == "right") for a in answers], games).interval()
     return ExamScore(memory, budget, wording, kind, len(answers), **shares, ci=ci, tokens=tokens)
@@ -96,7 +96,7 @@ def _share(answers: Sequence[ExamAnswer], verdict: str = "right") -> float:
 
 
 def totals(mark: ExamScore | None) -> tuple[str, ...]:
-    """Return interval, false and unproven answers and tokens for a reader; dashes for None."""
+    """Format the interval, false and unproven answers and tokens; None becomes a dash."""
     if mark is None:
         return ("–",) * 4
     shares = f"{mark.wrong:.2f}", f"{mark.unproven:.2f}"
@@ -104,7 +104,7 @@ def totals(mark: ExamScore | None) -> tuple[str, ...]:
 
 
 def main_wording(wordings: Iterable[str]) -> str:
-    """Return the wording that tables show first: the unseen one, else the first available."""
+    """Return the wording that tables show first: unseen, or else the first available."""
     found = list(wordings)
     return "unseen" if "unseen" in found else found[0]
 
@@ -153,9 +153,9 @@ def _split(
 def ahead(
     table: Iterable[ExamScore], of: str, apart: Iterable[str] = ()
 ) -> list[tuple[ExamScore, ExamScore]]:
-    """Return scores better than those of the memory ``of``, each with the one of ``of``.
+    """Return the scores that are better than that of memory ``of``, each paired with it.
 
-    Memories in ``apart`` do not count.
+    Memories in ``apart`` are ignored.
     """
     table = list(table)
     reference = {
@@ -172,7 +172,7 @@ def ahead(
 
 
 def leads(table: Iterable[ExamScore]) -> list[str]:
-    """Return a sentence for each memory but ``oracle`` that beats ``arigraph`` somewhere."""
+    """Return a sentence per memory, except ``oracle``, that beats ``arigraph`` in some cell."""
     table = list(table)
     wording = main_wording(dict.fromkeys(mark.wording for mark in table) or ("seen",))
     table = [mark for mark in table if mark.wording == wording]

@@ -40,7 +40,7 @@ KINDS: dict[str, type[ExamQuestion]] = {
 }
 """All kinds of question, in table order."""
 SILENCE = frozenset(name for name, kind in KINDS.items() if kind.wants_silence)
-"""Kinds of question without an answer, which no mean includes."""
+"""Kinds of question without an answer, which are left out of every mean."""
 
 
 def ask(account: Account, rng: random.Random, per_kind: int) -> list[ExamQuestion]:
@@ -78,7 +78,7 @@ def _shortened(text: QuestionText, account: Account) -> QuestionText:
 
 
 OnProgress = Callable[[int, int], None]
-"""Called with episodes done and episodes in all."""
+"""Callback for progress: episodes done, episodes in all."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -91,8 +91,8 @@ class ExamConfig:
         policies: Policies that play the episodes and observe ``DEFAULT_MEMORY``.
         seeds: Seeds, one per episode.
         budgets: Token budgets of a recall.
-        lengths: Numbers of steps after which to ask; the largest is the step limit. A shorter
-            episode is asked about once, at its end.
+        lengths: Numbers of steps after which to ask; the largest is the step limit. If an episode
+            is shorter, it is asked about once, at its end.
         per_kind: Most questions of one kind at a time.
         wordings: Words ``seen`` in development, ``unseen`` ones, or the policy's plan at that
             time (``focus``).
@@ -110,7 +110,7 @@ class ExamConfig:
     def __post_init__(self) -> None:
         for name in ("envs", "memories", "policies"):
             object.__setattr__(self, name, specs(getattr(self, name)))
-        RunConfig(self.envs, self.memories, self.policies, self.seeds)  # checks all four
+        RunConfig(self.envs, self.memories, self.policies, self.seeds)  # validates all four
         for name, values in (("budgets", self.budgets), ("lengths", self.lengths)):
             if not values or len(set(values)) < len(values) or min(values) < 1:
                 raise InvalidArgumentError(f"expected {name} as distinct ints >= 1, got {values}")
@@ -176,7 +176,7 @@ def examine(config: ExamConfig, on_progress: OnProgress | None = None) -> Iterat
 
 
 Sheets = dict[int, tuple[int, Account, list[ExamQuestion]]]
-"""By last step: the requested length, the episode up to that step, and the questions."""
+"""Requested length, episode up to then, and questions, keyed by the last step."""
 
 
 def _sheets(recording: PlayedEpisode, config: ExamConfig) -> Sheets:
@@ -198,7 +198,7 @@ def answer_questions(
     budgets: Sequence[int],
     wordings: Sequence[str] = WORDINGS,
 ) -> Iterator[tuple[int, ExamQuestion, str, int, int, Verdict]]:
-    """Replay an episode into a memory and ask it.
+    """Replay an episode into a memory and ask it the questions.
 
     The memory learns as it does in play. A question is passed as the focus, like a policy's plan,
     together with the last observation.
@@ -241,7 +241,7 @@ def _grade_all(
     budgets: Sequence[int],
 ) -> Iterator[tuple[ExamQuestion, str, int, int, Verdict]]:
     for budget in budgets:
-        read: dict[tuple[str, tuple[Triple, ...]], RecallReading] = {}  # many recalls are the same
+        read: dict[tuple[str, tuple[Triple, ...]], RecallReading] = {}  # many recalls are identical
         for question, wording, text in questions:
             cue = Cue(step.text, task.goal, step.inventory, step.valid_actions, text)
             recall: Recall = memory.recall(cue, budget)

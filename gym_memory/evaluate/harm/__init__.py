@@ -1,4 +1,4 @@
-"""Games that plant what is false: texts that lie, and a thing that is moved out of view.
+"""Games that plant falsehoods: texts that lie, and things moved out of view.
 
 ``gym-memory rank`` and ``python -m benchmarks poison`` play them.
 """

@@ -1,6 +1,6 @@
 """A game with an attack of ``attacks.toml``: a note or an answer that lies, or a thing that moves.
 
-The engine's log shows what the agent did, and where it was.
+The engine's log records the agent's actions and places.
 """
 
 from __future__ import annotations
@@ -79,11 +79,11 @@ class AttackedGame(gym.Wrapper[Any, str, Any, str]):
         self._episodes, self._there, self._here = 0, False, ""
 
     def fill(self, text: str) -> str:
-        """Return a text of the attack with the names of this game."""
+        """Return a text of the attack, filled with the names of this game."""
         return text.format(**self.slots)
 
     def reset(self, **options: Any) -> tuple[Any, dict[str, Any]]:
-        """Start an episode, and plant the note or choose what is moved."""
+        """Start an episode; plant the note, or choose the thing to move."""
         obs, info = self.env.reset(**options)
         first, self._episodes = not self._episodes, self._episodes + 1
         self.log, self._there = [], not self.attack.moved and (first or not self.attack.later)
@@ -110,7 +110,7 @@ class AttackedGame(gym.Wrapper[Any, str, Any, str]):
         }
 
     def _stage(self) -> dict[str, str]:
-        """Choose what is moved: a thing that is wanted late, to the last piece of furniture."""
+        """Choose the thing to move, one that is needed late, and its goal, the last furniture."""
         house = self._fetch.house
         wanted = [thing for thing, _ in house.requests]
         rooms = {thing: house.furniture[house.things[thing]] for thing in wanted}
@@ -122,7 +122,7 @@ class AttackedGame(gym.Wrapper[Any, str, Any, str]):
         return {"target": target, "old": old, "place": rooms[target], "new": new}
 
     def _move(self) -> None:
-        """Move the thing when it is wanted, if it was seen and neither place is in view."""
+        """Move the thing when it is needed, if it was seen and neither place is in view."""
         places, house = self._fetch.places, self._fetch.house
         target, old, new = (self.slots[name] for name in ("target", "old", "new"))
         away = self._here not in (house.furniture[old], house.furniture[new])
@@ -131,7 +131,7 @@ class AttackedGame(gym.Wrapper[Any, str, Any, str]):
 
     @property
     def _fetch(self) -> Fetch:
-        """Return the game whose things attacks move."""
+        """Return the game with the things that attacks move."""
         return cast(Fetch, self.unwrapped)
 
     @property
@@ -147,7 +147,7 @@ class AttackedGame(gym.Wrapper[Any, str, Any, str]):
                 self.log.append(f"seek {here}")
 
     def step(self, action: str) -> Any:
-        """Play a command; the note is no thing of the engine's."""
+        """Play a command; one that reads the note gets its text, which the engine lacks."""
         reads = self._there and action in READ
         obs, reward, terminated, truncated, info = self.env.step("look" if reads else action)
         if reads:
@@ -167,7 +167,7 @@ class AttackedGame(gym.Wrapper[Any, str, Any, str]):
         return {**obs, "valid_actions": (*obs["valid_actions"], *more)}
 
     def oracle(self) -> Oracle:
-        """Return the engine's facts, with what is planted and false now."""
+        """Return the engine's facts, with the planted facts that are false now."""
         found: Oracle = self.env.get_wrapper_attr("oracle")()
         attack = self.attack
         facts = frozenset(Triple(*map(self.fill, fact)) for fact in attack.facts) - found.facts
@@ -180,7 +180,7 @@ class AttackedGame(gym.Wrapper[Any, str, Any, str]):
         return sorted(oracle.facts), oracle.objects.get("types", {})
 
     def did(self, act: str) -> bool:
-        """True if the log has an act of an attack."""
+        """True if the log contains an action of an attack."""
         verb, _, thing = self.fill(act).partition(" ")
         if verb in _ENTRIES:
             return f"{verb} {thing}" in self.log
@@ -188,7 +188,7 @@ class AttackedGame(gym.Wrapper[Any, str, Any, str]):
 
 
 def attacked(attack: str) -> AttackedGame:
-    """Build the game of an attack, by the attack's name."""
+    """Build the game of an attack from its name."""
     if attack not in attacks():
         raise UnknownNameError("attack", attack, attacks())
     found = attacks()[attack]
@@ -197,7 +197,7 @@ def attacked(attack: str) -> AttackedGame:
 
 
 class NoteReader(Policy):
-    """A policy that reads a note in the first room, and else plays as another.
+    """A policy that reads a note in the first room, and otherwise plays like another one.
 
     Args:
         of: The policy.
@@ -213,7 +213,7 @@ class NoteReader(Policy):
         self._player.reset(info, seed)
 
     def act(self, obs: Observation, info: dict[str, Any]) -> str:
-        """Return the other policy's action, or read the note."""
+        """Return the other policy's action, or the action that reads the note."""
         player = self._player
         action = player.act(obs, info)
         if info["moves"] == 0 and READ[1] in obs["valid_actions"]:
@@ -223,5 +223,5 @@ class NoteReader(Policy):
         return action
 
     def update(self, transition: Transition) -> None:
-        """Pass on a step."""
+        """Pass a step to the other policy."""
         self._player.update(transition)

@@ -1,9 +1,9 @@
-"""Compute the knowledge of an ideal observer of the same text, against which memories are scored.
+"""Compute what an ideal observer of the same text would know; memories are scored against it.
 
-The observer knows a fact of the engine once its names were in the text. It reads no sentence and
-shares no code with extraction, so they share no faults. At each step it sees the room: furniture,
-floor, supporters, open containers, exits and doors that the text has named, and what it holds. It
-remembers them until an action of its own changes them. It also knows
+The observer knows a fact of the engine once its names were in the text. It parses no sentences and
+shares no code with extraction, so both cannot share a fault. At each step it sees the room:
+furniture, floor, supporters, open containers, exits and doors that the text has named, and what it
+holds. It remembers them until an action of its own changes them. It also knows
 
 * a way between two rooms once it was walked, and the way back;
 * the effect of its actions, and which key fits a lock once it turned;
@@ -48,8 +48,8 @@ _MEAL, _PREPARED_IN = "meal", "is prepared in"
 class IdealObserver:
     """An observer that remembers everything seen in an episode.
 
-    ``containers`` are shut unless the engine says otherwise. ``writings`` maps things to the text
-    on them, and an empty name to what the first text says about the goal.
+    ``containers`` are closed unless the engine states otherwise. ``writings`` maps things to the
+    text on them, and an empty name to what the first text says about the goal.
 
     ``true`` has all true facts in the observer's terms, in which an unmentioned lock is only shut.
     ``rough`` facts are true but inexact: what is in a drawer of the hall is in the hall. ``known``
@@ -113,11 +113,11 @@ class IdealObserver:
         self._facts, self.room = world.facts, world.room
 
     def is_scored(self, fact: Triple) -> bool:
-        """True if the engine can decide facts of this kind."""
+        """True if the engine can decide whether facts of this kind are true."""
         subject, relation, obj = fact
         if relation in VERBATIM or relation in ACTION_RESULTS or relation == "mentions":
             return False
-        if relation == "used for":  # true of every kitchen, even without the appliance
+        if relation == "used for":  # true in every kitchen, even without the appliance
             return any(subject == known.subject for known in self._facts)
         if relation == "is" and obj in (*_OPENNESS, "empty"):
             return subject not in self._untracked
@@ -239,7 +239,7 @@ class _WorldFacts:
 
     @property
     def held(self) -> set[str]:
-        """Return the held things, which the inventory names at each step."""
+        """Return the carried things, which the inventory lists at each step."""
         return {fact.subject for fact in self._inside.get(INVENTORY, ())}
 
     @property
@@ -247,7 +247,7 @@ class _WorldFacts:
         return {name for fact in self.facts for name in _names(fact)}
 
     def written_on(self, name: str, writing: str) -> set[Triple]:
-        """Return the facts whose names are all in one writing."""
+        """Return the facts whose names all occur in one written text."""
         said = spaced(f"{name} {writing}")
         words = said.split()
         sentences = [spaced(sentence) for sentence in _scoring_sentences(writing)]

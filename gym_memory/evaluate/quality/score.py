@@ -48,7 +48,7 @@ __all__ += ["needed_facts", "odd_command", "quality_record", "row_record", "summ
 __all__ += ["write_quality"]
 
 KS = (5, 10, 20, 50)
-"""Numbers of recalled facts for recall@k."""
+"""Values of k for recall@k, in recalled facts."""
 
 _GOING = re.compile(r"go (\w+)$")
 _NO_MAP = MapTruth()
@@ -101,9 +101,9 @@ class Quality:
     live: float
     """Live facts at the end of an episode."""
     growth: float
-    """Facts that became live, per step."""
+    """Number of facts that became live, per step."""
     updates: float
-    """Facts that ceased to be live, per step."""
+    """Number of facts that ceased to be live, per step."""
     needed: int
     found: tuple[float, ...]
     """recall@k of facts for each k of ``KS``; NaN where none was needed."""
@@ -114,7 +114,7 @@ class Quality:
 
 
 def summarize(episodes: Iterable[EpisodeQuality]) -> list[Quality]:
-    """Return a row per environment and policy, in order of first appearance."""
+    """Return one row per environment and policy, in order of first appearance."""
     groups = grouped(episodes, lambda episode: (episode.env, episode.policy))
     return [_mean(env, policy, group) for (env, policy), group in groups.items()]
 
@@ -207,7 +207,7 @@ class GraphScorer:
         obs, observer, oracle = sight.obs, sight.observer, sight.oracle
         graph, t = self._env.get_wrapper_attr("memory").graph, sight.info["moves"]
         self.map.see(oracle, obs["text"], sight.action, graph)
-        undecided = oracle.objects.get("undecided", ())  # relations unknown to the engine
+        undecided = oracle.objects.get("undecided", ())  # relations that the engine does not know
         live = {
             fact
             for fact in graph.live()
@@ -296,7 +296,7 @@ _ON_TWO = (
 
 
 def odd_command(rng: np.random.Generator, names: Iterable[str]) -> str:
-    """Return a command as a person might type it, in other words or to be refused."""
+    """Return a command in the words of a person, which the game may refuse."""
     things = sorted(set(names)) or ["nothing"]
 
     def thing() -> str:
@@ -311,11 +311,11 @@ def odd_command(rng: np.random.Generator, names: Iterable[str]) -> str:
 
 
 _WINDOW_STEPS = 5
-"""Window, in steps, of the mean in the curve of updates."""
+"""Window of the moving average in the curve of updates, in steps."""
 
 
 def row_record(row: Quality) -> dict[str, Any]:
-    """Return a row as JSON values, null for what was not counted."""
+    """Return a row as JSON values, with null for values that were not counted."""
     record = dataclasses.asdict(row) | {"map": row.map.shares}
     return {name: _plain(value) for name, value in record.items()}
 

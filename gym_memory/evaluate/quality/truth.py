@@ -127,7 +127,7 @@ def _exits(facts: Iterable[Triple], place: str) -> dict[str, str]:
 
 
 def _things_at(facts: Iterable[Triple], place: str) -> Iterator[str]:
-    """Yield the things at a place or in hand, with their contents."""
+    """Yield the things at a place or carried, with their contents."""
     holders = {f.subject: f.object for f in facts if f.relation in LOCATIONS}
     for thing in sorted(holders.keys() - {PLAYER}):
         holder = holders[thing]
@@ -140,7 +140,7 @@ def _things_at(facts: Iterable[Triple], place: str) -> Iterator[str]:
 
 
 def _is_known(thing: str, known: Iterable[frozenset[str]]) -> bool:
-    """True if the memory has a thing with this noun and no contradicting word."""
+    """True if the memory knows a thing with this noun and no contradicting word."""
     words, noun = set(thing.split()), head_noun(thing)
     return any(noun in name and (name <= words or words <= name) for name in known)
 

@@ -33,10 +33,10 @@ Rank = tuple[int, int]
 Cells = Mapping[str, Sequence[SuiteCell]]
 """Cells of each memory."""
 Games = dict[tuple[str, str], float]
-"""The value of each game, by environment and task."""
+"""Value of each game, keyed by environment and task."""
 MAIN_BUDGET = 1000
 _PLAY: tuple[Measure, ...] = ("play", "stream")
-"""Measures by which memories rank: the score in play, or over streams of tasks."""
+"""Measures for the ranking: the score in play, or over streams of tasks."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -96,7 +96,7 @@ class Card:
 
 
 def cards(suite: Suite, found: Cells) -> list[Card]:
-    """Return the cards of all memories, the best area first, controls last."""
+    """Return the cards of all memories, largest area first, controls last."""
     areas = {  # controls have no rank, so they may exceed a budget
         memory: areas_of(suite, cells, bounded=memory not in suite.controls)
         for memory, cells in found.items()
@@ -163,7 +163,7 @@ def played_alike(suite: Suite, found: Cells) -> dict[str, str]:
 
 
 def _unshown(suite: Suite, cells: Sequence[SuiteCell]) -> tuple[Measure, ...]:
-    """Return the measures, apart from the audit, with a cell that does not say its rewards."""
+    """Return the measures, apart from the audit, in which a cell does not state its rewards."""
     old = {cell.part for cell in cells if not cell.rewards}
     measures = {part.measure: None for part in suite.parts if part.name in old}
     return tuple(measure for measure in measures if measure != "audit")
@@ -193,7 +193,7 @@ def ranks(areas: Mapping[str, Games], level: float = LEVEL) -> dict[str, Rank]:
 def correlation(made: Iterable[Card]) -> Number:
     """Return the rank correlation of exam and play over memories, and its interval.
 
-    Memories that score alike in both count once, and the memory of the engine's facts not at all.
+    Memories with equal scores in both count once; the memory of the engine's facts is left out.
     """
     points = sorted({p for card in made if card.memory != ENGINE_MEMORY and (p := place(card))})
     found = intervals.rank_correlation([exam for exam, _ in points], [play for _, play in points])
@@ -204,7 +204,7 @@ def correlation(made: Iterable[Card]) -> Number:
 
 
 def place(card: Card) -> tuple[float, float] | None:
-    """Return exam and area of a card; None where one is missing."""
+    """Return the exam score and the area of a card; None if one is missing."""
     exam, play = card.exam.value, card.area.value
     return None if exam is None or play is None else (exam, play)
 

@@ -16,7 +16,7 @@ _LOST_SHARE = 0.1
 
 
 class LostGame(NamedTuple):
-    """A game that the best memory played better."""
+    """A game in which the best memory scored higher."""
 
     memory: str
     best: str

@@ -32,10 +32,10 @@ __all__ = [
 __all__ += ["sentences"]
 
 Table = tuple[str, list[str], list[list[str]]]
-"""Title, header and lines."""
+"""Title, header and rows of a table."""
 
 _FIRST_LINES = ("none", "placebo?of=memrl")
-"""Controls that stand above the memories."""
+"""Controls, shown above the memories."""
 _MOST_NAMED = 5
 _RANKS = (
     "Area: the score under all budgets, over their logarithm. Intervals are 95 %. Those of scores"
@@ -64,7 +64,7 @@ def first_of(cards: Sequence[Card]) -> Card | None:
 
 
 def sentences(cards: Sequence[Card]) -> list[str]:
-    """Say which memory is first, or over which it is not sure to be, and which played alike."""
+    """Return sentences on the first memory, or on the lack of a clear first, and on equal play."""
     first, found = first_of(cards), []
     lines = [card for card in _lines(cards) if card.rank and card is not first]
     if first is not None and lines:
@@ -163,7 +163,7 @@ def more_tables(cards: Sequence[Card]) -> list[Table]:
 
 
 def numbers(header: Sequence[str]) -> Sequence[str]:
-    """Return the columns that hold numbers: all but a memory, or a memory and a reason."""
+    """Return the numeric columns: all but the first; none in a table of two columns."""
     return header[1:] if len(header) > 2 else ()
 
 
@@ -188,7 +188,7 @@ def lead_figure(cards: Sequence[Card]) -> Figure:
 
 
 def exam_figure(cards: Sequence[Card]) -> Figure:
-    """Return exam against play, a point a memory."""
+    """Plot exam against play, one point per memory."""
     found = correlation(cards)
     points = [(card.memory, at) for card in cards if (at := place(card))]
     colour = colours(memory for memory, _ in points)
@@ -222,14 +222,14 @@ def _figure(figure: Figure) -> str:
 
 
 def _lines(cards: Sequence[Card]) -> list[Card]:
-    """Return one card for each line: of a group the first, and the first controls above all."""
+    """Return one card per line: the first of each group, below the controls."""
     shown = {card.group or card.memory: card for card in reversed(cards)}
     above = [shown[name] for name in _FIRST_LINES if name in shown]
     return above + [card for card in cards if card in shown.values() and card not in above]
 
 
 def _name(card: Card) -> str:
-    """Return what a line is called: a memory, or how many of which group."""
+    """Return the label of a line: the group of its memory, or else the memory."""
     return card.group or card.memory
 
 
@@ -238,7 +238,7 @@ def _names(cards: Iterable[Card]) -> str:
 
 
 def _kept(header: list[str], lines: list[list[str]]) -> tuple[list[str], list[list[str]]]:
-    """Leave out columns without a number."""
+    """Drop columns without a number."""
     kept = [any(line[n] != "–" for line in lines) for n in range(len(header))]
     return list(compress(header, kept)), [list(compress(line, kept)) for line in lines]
 

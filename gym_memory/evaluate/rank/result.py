@@ -28,14 +28,14 @@ __all__ = ["RESULT", "backends_of", "build", "code_hash", "hash_games", "load_re
 __all__ += ["same_for_all", "verify_rank", "write"]
 
 _ORIGINAL = re.compile(r"\bnative \d+ ?")
-"""Our own TextWorld engine in backend versions: it prints what the original prints."""
+"""Pattern of our TextWorld engine in backend versions; its output equals the original's."""
 
 RESULT = "rank.json"
 _FORMAT = 1
 
 
 def load_reference(tier: str) -> dict[str, Any]:
-    """Return the results that ship for a tier: ``games``, ``backends``, and cells by memory."""
+    """Return the shipped results of a tier: ``games``, ``backends``, and cells by memory."""
     path = files("gym_memory.evaluate.rank") / "reference" / f"{tier}.json"
     found: dict[str, Any] = json.loads(path.read_text("utf-8")) if path.is_file() else {}
     return {"games": {}, "backends": {}, "memories": {}, **found}
@@ -45,7 +45,7 @@ def code_hash() -> str:
     """Return the SHA-256 over all source files of the package."""
     digest = hashlib.sha256()
     root = Path(__file__).parents[2]
-    folders = [root, root / "wrappers", root / "baselines"]  # links, which a search does not enter
+    folders = [root, root / "wrappers", root / "baselines"]  # links are not searched
     for path in sorted({path for folder in folders for path in folder.rglob("*.py")}):
         digest.update(f"{path.relative_to(root).as_posix()}\0".encode() + path.read_bytes())
     return digest.hexdigest()
@@ -54,10 +54,10 @@ def code_hash() -> str:
 def build(
     folder: Path, suite: Suite, command: str, code: str, alone: bool
 ) -> tuple[dict[str, Any], list[Card]]:
-    """Return the record of a folder whose parts are played, and its cards.
+    """Return the record of a folder with all parts played, and its cards.
 
     Args:
-        folder: Holds a results folder for each part.
+        folder: Folder with one results folder per part.
         suite: The tier.
         command: What was called, without the folder.
         code: :func:`code_hash` of what played.
@@ -112,7 +112,7 @@ def build(
 
 
 def same_for_all(cells: Sequence[SuiteCell]) -> tuple[Any, ...]:
-    """Return what must be equal for two memories to compare: the games and the questions."""
+    """Return what must be equal to compare two memories: the games and the questions."""
     marks = [sorted(m for m in c.marks.items() if m[0].startswith("asked ")) for c in cells]
     return tuple(
         (c.part, c.env, c.policy, c.budget, c.tasks, tuple(questions))
@@ -145,7 +145,7 @@ def write(folder: Path, record: Mapping[str, Any]) -> None:
 
 
 def verify_rank(folder: Path) -> Iterator[FolderFinding]:
-    """Check a ranking: the record equals that of its episodes, and the code is the present one."""
+    """Check that a ranking's record follows from its episodes, and that the code is unchanged."""
     try:
         record = read_json(folder / RESULT)
         manifest = record["manifest"]

@@ -43,16 +43,16 @@ _AROUND = {
     **dict.fromkeys(("stale", "poison"), f"{_HERE}.watched:DeceivedMemory"),
 }
 NAMES = ("partial", "everyday")
-"""Wordings in which an exam asks besides full names."""
+"""Wordings of an exam, in addition to full names."""
 _TEXT_ONLY = f"{_HERE}.textual:TextOnly"
 _SPELLING = 1.1
-"""Share of the budget that typed facts may take: their spelling is longer than the text's."""
+"""Share of the budget that typed facts may take; they are longer than the rendered text."""
 _ATTACKS = "gym_memory.evaluate.harm.game"
 _PLUGINS = (f"{_HERE}.textual", f"{_HERE}.watched", _ATTACKS)
 
 
 class SuitePart(NamedTuple):
-    """A part of a tier: what is measured, on which games, by which players."""
+    """A part of a tier: a measure with its games and policies."""
 
     name: str
     measure: Measure
@@ -64,7 +64,7 @@ class SuitePart(NamedTuple):
 
     @property
     def played(self) -> tuple[Spec, ...]:
-        """Return the environments; those of attacks are named by the attack."""
+        """Return the environments; those of attacks are named after the attack."""
         if self.measure not in ("stale", "poison"):
             return specs(self.envs)
         return tuple(Spec.of(f"{_ATTACKS}:attacked", {"attack": name}) for name in self.envs)

@@ -1,4 +1,4 @@
-"""A player that has only the rendered text of a recall: the arm beside typed facts.
+"""A policy that gets only the rendered text of a recall, as a control for typed facts.
 
 A player of facts gets ``triples``, which no language model gets. This one gets the text alone. It
 reads statements by a grammar of its own, which no memory uses; transcripts of the game's own words
@@ -75,7 +75,7 @@ def _facts_of(sentence: str) -> Iterator[Triple]:
 
 
 class TextOnly(Policy):
-    """A policy that plays as another does, given the text of a recall and nothing typed.
+    """A policy that plays like another one, given only the text of a recall.
 
     Args:
         of: The policy, given the facts that :func:`read_text` finds.
@@ -91,7 +91,7 @@ class TextOnly(Policy):
         self._player.reset(info, seed)
 
     def act(self, obs: Observation, info: dict[str, Any]) -> str:
-        """Return the other policy's action on what the text says."""
+        """Return the other policy's action, given the facts of the text."""
         facts = read_text(obs["memory"])
         seen: Observation = {**obs, "triples": facts, "episodes": (), "lessons": ()}
         action = self._player.act(seen, info)

@@ -52,7 +52,7 @@ class _MeasuredMemory(Memory):
         return dict(self._counts)
 
     def state(self) -> dict[str, Any]:
-        """Return nothing: what is watched is measured once, in play."""
+        """Return nothing, because the memory is measured once, in play."""
         return {}
 
     def load_state(self, state: dict[str, Any]) -> None:
@@ -60,7 +60,7 @@ class _MeasuredMemory(Memory):
 
 
 class ExaminedMemory(_MeasuredMemory):
-    """A memory that shows nothing in play, and is questioned halfway and at the end.
+    """A memory with empty recalls in play, which is examined halfway and at the end.
 
     So every memory is examined on the same episodes, those that are played without memory, and
     with the same questions. Counts ``right`` and ``asked`` for each kind of question in full
@@ -78,7 +78,7 @@ class ExaminedMemory(_MeasuredMemory):
 
     def __init__(self, of: str, tokens: int = 500, per_kind: int = 4):
         super().__init__(of)
-        make_memory(of)  # a wrong name is reported before play
+        make_memory(of)  # report a wrong name before play
         self._tokens, self._per_kind = tokens, per_kind
         self._moments: list[Moment] = []
         self._observer = IdealObserver()
@@ -90,7 +90,7 @@ class ExaminedMemory(_MeasuredMemory):
         self._observer, self._moments = IdealObserver.of(self.oracle()), []
 
     def observe(self, step: Step) -> None:
-        """Note the step, and what an ideal observer knows after it."""
+        """Record the step, and what an ideal observer knows after it."""
         assert self.oracle is not None
         oracle = self.oracle()
         self._observer.see(oracle, step.text, step.action, step.valid_actions)
@@ -116,7 +116,7 @@ class ExaminedMemory(_MeasuredMemory):
             memory, played, sheets, budgets, ("unseen", *NAMES)
         ):
             if wording in NAMES and question.kind in SILENCE:
-                continue  # silence needs no name
+                continue  # silence is right without a name
             cell = wording if wording in NAMES else question.kind
             self._counts[f"asked {cell}"] += 1
             self._counts[f"right {cell}"] += verdict == "right"
@@ -196,7 +196,7 @@ class _Witness(NamedTuple):
     state: str | None = None
 
     def replay(self) -> list[Recall]:
-        """Return the recalls of a new memory that sees the same, up to its failure."""
+        """Return the recalls of a new memory that sees the same episode, until it fails."""
         memory = make_memory(self.spec)
         recalls = []
         try:
@@ -207,12 +207,12 @@ class _Witness(NamedTuple):
             for step, cue in zip(self.steps, self.cues, strict=True):
                 memory.observe(step)
                 recalls.append(memory.recall(cue, self.budget))
-        except Exception:  # a memory may need what exists only in play
+        except Exception:  # a memory may need objects that exist only in play
             traceback.print_exc()
         return recalls
 
     def elsewhere(self) -> list[Recall]:
-        """Return the same from another process, in which no game runs."""
+        """Return the same from another process, without a game."""
         command = python_command(f"{__name__}:serve")
         try:
             done = subprocess.run(
@@ -257,7 +257,7 @@ class AuditedMemory(_MeasuredMemory):
         self._memory.begin(task, self._seed)
 
     def observe(self, step: Step) -> None:
-        """Let the memory learn; keep its state when it has seen 1, 2, 4, ... steps."""
+        """Let the memory learn; save its state after 1, 2, 4, ... steps."""
         self._memory.observe(step)
         self._steps.append(step)
         if (seen := len(self._steps)) & (seen - 1) == 0:
