@@ -1,4 +1,4 @@
-"""Transforms of the action: to a valid one's number (IndexActions), to a walk (Navigate)."""
+"""Transforms of the action: numbers of valid actions (IndexActions), walks (Navigate)."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ Obs = dict[str, Any]
 Item = TypeVar("Item")
 
 Invalid = Literal["noop", "error", "mask"]
-"""Effects of a number without an entry."""
+"""Possible effects of a number without a valid action."""
 
 NO_OP = "look"
-"""The one action offered where a state has no valid action."""
+"""The only action offered in a state without valid actions."""
 GO_TO = "go to "
 
 
 def keep_evenly(items: Sequence[Item], limit: int) -> tuple[Item, ...]:
-    """Return at most ``limit`` items, evenly spaced, so that every kind of command remains.
+    """Return at most ``limit`` items, evenly spaced, so that commands of every kind remain.
 
     >>> keep_evenly(["drop a", "drop b", "go east", "go west", "take c", "take d"], 3)
     ('drop a', 'go east', 'take c')
@@ -42,14 +42,13 @@ def keep_evenly(items: Sequence[Item], limit: int) -> tuple[Item, ...]:
 class IndexActions(gym.Wrapper[Obs, np.int64, Obs, str], gym.utils.RecordConstructorArgs):
     """Actions by number: action ``i`` is the i-th entry of the observation's ``valid_actions``.
 
-    Of more valid actions than ``max_actions``, those evenly spaced over the environment's order
-    are kept, also in the observation. Where there are none, the only entry is ``no_op``, so a mask
-    is never all false. ``invalid`` says what a number without an entry does.
+    If there are more than ``max_actions``, an evenly spaced selection in the environment's order is
+    kept, also in the observation. If there are none, the only entry is ``no_op``, so a mask is
+    never all false. ``invalid`` says what a number without an entry does.
     Info: ``action_mask``, int8 of shape (max_actions,), 1 where there is an entry; ``n_valid``,
     the valid actions of the state; ``n_valid_dropped``, those without a number; ``masked_action``,
     True if the number played had no entry. The first state with dropped actions is a warning of
-    Gymnasium's logger. An environment made with ``valid_actions=False`` lists them
-    all the same.
+    Gymnasium's logger. An environment made with ``valid_actions=False`` lists them all the same.
 
     Args:
         env: An environment with text actions and ``valid_actions`` in its observation.
@@ -99,7 +98,7 @@ class IndexActions(gym.Wrapper[Obs, np.int64, Obs, str], gym.utils.RecordConstru
         return obs, float(reward), terminated, truncated, info
 
     def action_text(self, action: SupportsIndex) -> str:
-        """Return the command of a number; without one, as ``invalid`` says."""
+        """Return the command of a number; if it has none, act as ``invalid`` says."""
         try:
             index = -1 if isinstance(action, bool | np.bool_) else action.__index__()
         except (AttributeError, TypeError):
@@ -115,7 +114,7 @@ class IndexActions(gym.Wrapper[Obs, np.int64, Obs, str], gym.utils.RecordConstru
             )
         if self._invalid == "mask":
             index %= len(self._slots)
-        return self._slots[index] if index < len(self._slots) else ""  # which no game takes
+        return self._slots[index] if index < len(self._slots) else ""  # which no game understands
 
     def action_masks(self) -> np.ndarray[Any, np.dtype[np.bool_]]:
         """Return a bool array of shape (max_actions,), never all false, for MaskablePPO."""
@@ -142,7 +141,7 @@ class IndexActions(gym.Wrapper[Obs, np.int64, Obs, str], gym.utils.RecordConstru
 
 
 class Navigate(gym.Wrapper[Observation, str, Observation, str], gym.utils.RecordConstructorArgs):
-    """Actions with ``go to <place>`` for the places that the agent was in, its own excluded.
+    """Actions extended by ``go to <place>`` for the visited places, except the present one.
 
     The way is the shortest in the memory's graph. Every move is a real step of the environment:
     counted, seen by the memory, and able to end the episode. The walk stops when a move does not
@@ -171,7 +170,7 @@ class Navigate(gym.Wrapper[Observation, str, Observation, str], gym.utils.Record
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Observation, dict[str, Any]]:
-        """Reset; no place but the present one was visited yet."""
+        """Reset; only the present place counts as visited."""
         return self._offering((), *self.env.reset(seed=seed, options=options))
 
     def step(self, action: str) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
@@ -203,7 +202,7 @@ class Navigate(gym.Wrapper[Observation, str, Observation, str], gym.utils.Record
         return self._memory.graph
 
     def _way(self, action: str) -> list[Leg]:
-        """Return the moves of a ``go to`` that is offered now; empty for every other action."""
+        """Return the moves of a ``go to`` that is offered now; empty for any other action."""
         if not isinstance(action, str) or not action.startswith(GO_TO):
             return []
         graph = self._graph
@@ -211,7 +210,7 @@ class Navigate(gym.Wrapper[Observation, str, Observation, str], gym.utils.Record
         return (route(graph, target) or []) if target in visited_places(graph) else []
 
     def _something_new(self, known: int) -> bool:
-        """True if the last move taught more than the agent's own whereabouts."""
+        """True if the memory learned more from the last move than the agent's place."""
         return any(
             not ended and fact.subject != PLAYER and direction_of(fact.relation) is None
             for _, fact, ended, *_ in self._graph.events[known:]

@@ -28,12 +28,12 @@ __all__ += ["encoded_space", "prompt_space", "render_prompt", "word_id"]
 
 Ids = NDArray[np.int32]
 MAX_VOCABULARY = 2**24
-"""SB3 casts observations to float32, which holds integers up to here exactly."""
+"""Largest integer that is exact in float32, to which SB3 casts observations."""
 
 _WORD_CHARS = 64
-"""Characters of a word that count."""
+"""Number of leading characters by which words are distinguished."""
 _CACHED_CHARS = 1000
-"""Longer texts (a rendered memory) hardly come twice, so they are not cached."""
+"""Most characters of a cached text; longer ones (a rendered memory) rarely recur."""
 _KEYS = ("text", "task", "inventory", "memory", "valid_actions", "triples")
 
 
@@ -221,7 +221,7 @@ def render_prompt(
 ) -> str:
     """Return an observation as one prompt, without its empty parts.
 
-    What changes least comes first, so that a model's prompt cache can keep the beginning. At
+    The parts that change least come first, so that a model's prompt cache can keep them. At
     most ``max_actions`` valid actions are listed, evenly spaced over all; None lists all. The
     prompt says how many are not listed.
 

@@ -27,15 +27,15 @@ from gym_memory.memory.base import Memory, check_budget, count_tokens, make_memo
 __all__ = ["DEFAULT_BUDGET", "DEFAULT_MEMORY", "MemoryObservation"]
 
 DEFAULT_MEMORY = "arigraph"
-"""The memory where none is named."""
+"""Name of the default memory."""
 DEFAULT_BUDGET = 1000
-"""Tokens of a recall where none are said."""
+"""Default budget of a recall, in tokens."""
 
 Obs = dict[str, Any]
 
 
 class MemoryObservation(gym.Wrapper[Observation, str, Obs, str], gym.utils.RecordConstructorArgs):
-    """The observation with the recall of a memory of what the agent saw.
+    """The observation extended by the recall of a memory.
 
     Adds ``memory triples episodes lessons`` to the raw observation, whatever the memory, and
     ``memory_stats`` to info. The memory is closed (``Memory.end``) when the environment ends the
@@ -119,7 +119,7 @@ class MemoryObservation(gym.Wrapper[Observation, str, Obs, str], gym.utils.Recor
 
     @property
     def focus(self) -> str:
-        """Return the plan that steered the last recall beside the observation."""
+        """Return the plan that steered the last recall, together with the observation."""
         return self._cue.focus
 
     @property
@@ -135,11 +135,11 @@ class MemoryObservation(gym.Wrapper[Observation, str, Obs, str], gym.utils.Recor
         self.set_focus(plan)
 
     def reasons(self) -> Reasons:
-        """Return why the last recall shows what it shows; see :meth:`.Memory.reasons`."""
+        """Return the reasons for each item of the last recall; see :meth:`.Memory.reasons`."""
         return self.memory.reasons(self._cue, self.budget)
 
     def finish(self) -> None:
-        """Close an episode that was cut from outside; harmless where none is open."""
+        """Close an episode that was cut from outside; do nothing if none is open."""
         if self._open is not None and self._open.steps:
             self.memory.end(self._open)
         self._open = None
@@ -220,7 +220,7 @@ class MemoryObservation(gym.Wrapper[Observation, str, Obs, str], gym.utils.Recor
         return below, self.memory.snapshot(), self._plan, self._open, self._step
 
     def restore(self, snapshot: Any) -> tuple[Observation, dict[str, Any]]:
-        """Return to a snapshot of both and give its observation and info."""
+        """Return to a snapshot of both; return its observation and info."""
         below, memory, self._plan, self._open, self._step = snapshot
         obs, info = self.env.get_wrapper_attr("restore")(below)
         self.memory.restore(memory)
@@ -230,7 +230,7 @@ class MemoryObservation(gym.Wrapper[Observation, str, Obs, str], gym.utils.Recor
 def _remake(
     env: gym.Env[Any, str], memory: str, budget: int, state: dict[str, Any], shown: tuple[Any, ...]
 ) -> MemoryObservation:
-    """Make a copied or unpickled environment with its memory as it was."""
+    """Build the copied or unpickled environment, with its memory as it was."""
     made = MemoryObservation(env, memory, budget)
     made._plan, made._cue, made._step, made._open, made._seen = shown
     if made._seen[0]:

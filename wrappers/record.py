@@ -1,4 +1,4 @@
-"""RecordTrajectory: every step of every episode as a row in a file.
+"""RecordTrajectory: a file with one row per step of every episode.
 
 With ``detail=True`` these keys join a row: what the memory knew and recalled, and the calls of
 models. Facts are numbered in the order in which a row first names them, so that a row of a long
@@ -167,11 +167,11 @@ class RecordTrajectory(gym.Wrapper[Obs, str, Obs, str], gym.utils.RecordConstruc
         return row
 
     def leave_out(self, seconds: float) -> None:
-        """Leave seconds that a person took out of the time of the next row."""
+        """Subtract the seconds that a person took from the time of the next row."""
         self._detail.leave_out(seconds)
 
     def _below(self, name: str, otherwise: Any) -> Any:
-        """Return something of a memory below, where there is one."""
+        """Return an attribute of a wrapper below, or ``otherwise`` if there is none."""
         return self.env.get_wrapper_attr(name) if self.env.has_wrapper_attr(name) else otherwise
 
     def snapshot(self) -> tuple[int, Any]:
@@ -200,7 +200,7 @@ class RecordTrajectory(gym.Wrapper[Obs, str, Obs, str], gym.utils.RecordConstruc
 
 
 class StepDetail:
-    """A collector of the details of an episode's steps; one object an episode.
+    """A collector of the details of an episode's steps; one object per episode.
 
     Args:
         memory: The memory, or None. Changes are known of one with a graph only.
@@ -213,12 +213,12 @@ class StepDetail:
         self._clock = time.perf_counter()
 
     def rewind(self) -> None:
-        """Go on from the memory's present state: it was taken back to an earlier step."""
+        """Continue from the memory's present state, after a return to an earlier step."""
         graph = self._find_graph()
         self._reported = 0 if graph is None else len(graph.events)
 
     def leave_out(self, seconds: float) -> None:
-        """Leave seconds out of the next row's ``ms``."""
+        """Subtract seconds from the next row's ``ms``."""
         self._clock += seconds
 
     def of(
@@ -256,7 +256,9 @@ class StepDetail:
         return self._numbers.setdefault(triple, len(self._numbers))
 
     def _find_graph(self) -> TemporalGraph | None:
-        return None if self._memory is None else self._memory.graph  # it may have been replaced
+        return (
+            None if self._memory is None else self._memory.graph
+        )  # the memory may have been replaced
 
     def _changes(self) -> tuple[list[int], list[list[Any]]]:
         """Return the facts that began and that ended since the last row."""

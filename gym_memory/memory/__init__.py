@@ -1,4 +1,4 @@
-"""Memories of what an agent saw, one memory a file, its parts in folders."""
+"""Memories of what an agent saw, one memory per file; their parts are in folders."""
 
 from gym_memory.memory.base import MEMORIES, Lifetime, Memory, make_memory
 

@@ -1,4 +1,4 @@
-"""AriGraph (Anokhin et al.): a semantic graph and the observations that are tied to it."""
+"""AriGraph (Anokhin et al.): a semantic graph and the observations linked to it."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ __all__ = ["AriGraph", "AriGraphSettings"]
 
 
 class AriGraph(Memory):
-    """AriGraph's memory: a temporal graph of facts, and the observations that are tied to it.
+    """AriGraph's memory: a temporal graph of facts, and the observations linked to it.
 
     A recall is Algorithm 1: facts, then the observations that score best by equation 1, then all
     unexplored exits (Algorithm 3), and the last attempts (ours). A focus on the past brings dated
@@ -104,7 +104,7 @@ class AriGraph(Memory):
         self._mark = Mark.of(self.graph, self.store)
 
     def end(self, outcome: Outcome) -> None:
-        """Add what the episode taught to the store, if there is one."""
+        """Add the facts of the episode to the store, if there is one."""
         if self._partition is not None:
             self._partition.append(self._replay, self._task.id)
             self._partition = None
@@ -123,7 +123,7 @@ class AriGraph(Memory):
         self._search: Search | None = None
 
     def _fetch(self, kept_in: FactStore, task: Task) -> str:
-        """Start from the newest state in the store; return the instance that wrote it."""
+        """Load the newest state of the store; return the instance that wrote it."""
         self._clear()
         part = {"trial": task.id, "task": task.goal}.get(self.settings.lifetime, "")
         self._partition = kept_in.partition(task.id.partition("/")[0], part, self._models.encoder)
@@ -152,7 +152,7 @@ class AriGraph(Memory):
         return self._search.recall
 
     def reasons(self, cue: Cue, budget: int) -> Reasons:
-        """Give the part of the ranking, or similarity and path; for observations equation 1."""
+        """Return the part of the ranking, or similarity and path; equation 1 for observations."""
         last = self._search
         if last is None or (last.cue, last.budget) != (cue, budget):
             last = Search(self._sources, cue, budget, self._task, self._origin)
@@ -201,7 +201,7 @@ class AriGraph(Memory):
         self.store.restore(episodes)
 
     def fork(self) -> Memory:
-        """Return an independent copy that shares what neither of the two changes."""
+        """Return an independent copy; both share what neither changes."""
         twin = copy.copy(self)
         twin._hold(self.graph.fork(), self.store.fork())
         return twin

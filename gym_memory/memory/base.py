@@ -46,7 +46,7 @@ __all__ += ["count_tokens", "is_over", "make_memory", "truncate_tokens", "unboun
 
 
 Lifetime = Literal["step", "episode", "trial", "task", "forever"]
-"""The time that a layer of memory lives.
+"""The lifetime of a layer of memory.
 
 ``step``: replaced at every step. ``episode``: cleared at reset. ``trial``: kept over repeated
 trials of one task instance, cleared when the instance changes. ``task``: kept while the goal
@@ -75,7 +75,7 @@ Rewards = Literal["shown", "hidden"]
 
 @dataclass(frozen=True)
 class SharedSettings(Settings):
-    """Settings that every memory takes beside its own."""
+    """Settings that every memory takes in addition to its own."""
 
     trust: Annotated[
         Trust,
@@ -104,7 +104,7 @@ class Memory(ABC):
     lifetimes: Mapping[str, Lifetime] = {}
     """Lifetime of each layer, e.g. ``{"graph": "episode", "lessons": "forever"}``.
 
-    Set by the class, or by its constructor where a setting decides.
+    Set by the class, or by its constructor if it depends on a setting.
     """
     graph: TemporalGraph | None = None
     """The graph of facts, for wrappers, viewer and scores to read; None without one."""
@@ -114,9 +114,9 @@ class Memory(ABC):
     keeps_budget: bool = True
     """True if recalls stay within their budget, unlike a whole transcript."""
     over_budget: int = 0
-    """Recalls so far that were shown empty, since they exceeded every budget that they got."""
+    """Number of recalls shown empty so far, because they exceeded every budget that they got."""
     operations: tuple[str, ...] = ()
-    """Forms of the texts that :meth:`write` takes, for a policy to see; e.g. ``note: TEXT``."""
+    """Forms of the texts that :meth:`write` accepts, shown to the policy; e.g. ``note: TEXT``."""
     trust: Trust = "all"
     """See :class:`SharedSettings`; a memory around others takes over their values."""
     rewards: Rewards = "shown"
@@ -126,7 +126,7 @@ class Memory(ABC):
     """Budget of the last recall, reduced so that its text fits into the caller's."""
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
-        """Bound every recall by its budget, in any script, and reasons to the same items."""
+        """Limit every recall to its budget, in any script, and reasons to the same items."""
         super().__init_subclass__(**kwargs)
         for name, hold in (("recall", _within_budget), ("reasons", _as_recalled)):
             if name in vars(cls):
@@ -137,7 +137,7 @@ class Memory(ABC):
         """Start an episode; clear layers whose lifetime is over; ``seed`` breaks ties."""
 
     def admit(self, step: Step, goal: str) -> Step:
-        """Return a step as the memory may see it: no text of the game passes for its own records.
+        """Return a step as the memory may see it: no text of the game looks like its own records.
 
         The text ends with the reward, if any; with ``rewards="hidden"`` the step has none. With
         ``trust="seen"``, untrusted words are left out.
@@ -156,7 +156,7 @@ class Memory(ABC):
         return step._replace(text=with_reward(step.text, reward), reward=reward)
 
     def share_settings(self, *inner: Memory) -> None:
-        """Take over the shared settings of the memories within: of each the strictest value."""
+        """Adopt the strictest value of each shared setting of the inner memories."""
         self.trust = max(memory.trust for memory in inner)
         self.rewards = min(memory.rewards for memory in inner)
 
@@ -179,7 +179,7 @@ class Memory(ABC):
         return Reasons()
 
     def write(self, operation: str) -> OperationResult | None:
-        """Change or search the memory by a text of the policy; None if the text is no operation."""
+        """Change or search the memory by a text of the policy; None if it is no operation."""
         return None
 
     def end(self, outcome: Outcome) -> None:  # noqa: B027 - most memories do nothing here
@@ -191,11 +191,11 @@ class Memory(ABC):
 
     @abstractmethod
     def load_state(self, state: dict[str, Any]) -> None:
-        """Replace the whole state by new objects from :meth:`state`; a fork shares the old ones."""
+        """Replace the whole state; build new objects, because forks share the old ones."""
 
     @property
     def exact(self) -> bool:
-        """True if replays credit its items; only a memory of experience may have them."""
+        """True if replays credit its items, which only a memory of experience may use."""
         return False
 
     def snapshot(self) -> Any:
@@ -216,7 +216,7 @@ class Memory(ABC):
         """Return a copy with its own containers; their items and other objects are shared."""
         twin = copy.copy(self)
         for name, value in vars(self).items():
-            if isinstance(value, list | dict | set | deque):  # may be filled in place
+            if isinstance(value, list | dict | set | deque):  # may be modified in place
                 setattr(twin, name, copy.copy(value))
         return twin
 
@@ -267,7 +267,7 @@ class Memory(ABC):
 def _within_budget(recall: Callable[[Any, Cue, int], Recall]) -> Callable[[Any, Cue, int], Recall]:
     """Return a recall that is repeated with less room while its text exceeds the budget.
 
-    Memories count four characters a token; a text in another script takes more.
+    Memories count four characters per token; a text in another script needs more tokens.
     """
 
     @functools.wraps(recall)
@@ -313,7 +313,7 @@ def _as_recalled(
 
 
 def _check_shape(state: Any, own: Any) -> None:
-    """Refuse a state whose outermost parts have other types than this memory's own."""
+    """Refuse a state whose top-level parts have other types than this memory's own."""
     for name, value in own.items():
         found = state[name]
         number = isinstance(value, int | float) and isinstance(found, int | float)
@@ -322,7 +322,7 @@ def _check_shape(state: Any, own: Any) -> None:
 
 
 def is_over(lifetime: Lifetime, last: Task, task: Task) -> bool:
-    """True if a layer of this lifetime is cleared between the episodes ``last`` and ``task``."""
+    """True if a layer of this lifetime ends between the episodes ``last`` and ``task``."""
     same_goal = task.goal == last.goal
     kept = {"trial": same_goal and task.id == last.id, "task": same_goal, "forever": True}
     return not kept.get(lifetime, False)
@@ -338,7 +338,7 @@ def check_budget(budget: int) -> int:
 def make_memory(spec: str | Memory, **more: Any) -> Memory:
     """Build a memory from a name with parameters; return a ready memory as it is.
 
-    ``more`` are parameters that no name can carry, such as a chat model.
+    ``more`` are parameters that a name cannot express, such as a chat model.
     """
     if isinstance(spec, Memory):
         return spec

@@ -104,7 +104,7 @@ class Clin(LessonMemory):
     # ------------------------------------------------------------ episodes and trials
 
     def begin(self, task: Task, seed: int | None) -> None:
-        """Start a trial; the seed pairs instances of different tasks."""
+        """Start a trial; instances of different tasks are paired by seed."""
         self._seed = seed or 0
         super().begin(task, seed)
 
@@ -121,7 +121,7 @@ class Clin(LessonMemory):
         self._memories, self._is_new = [], True
 
     def observe(self, step: Step) -> None:
-        """Note a step; at the first of a new instance, make the meta-memory."""
+        """Add a step; at the first step of a new instance, build the meta-memory."""
         super().observe(step)
         if len(self._trace) == 1:
             self._seen = self._trace[0].text
@@ -223,7 +223,7 @@ class Clin(LessonMemory):
 
 
 def advise(trace: Sequence[Step], outcome: Outcome, previous: Sequence[str], task: Task) -> str:
-    """Advise by rules: what to repeat, what to leave out; then what is left of earlier advice."""
+    """Advise by rules: what to repeat and what to omit, then the earlier advice that remains."""
     acts = read_acts(trace, task)
     needed = needed_acts(acts)
     lines = []
@@ -254,7 +254,7 @@ class _BestTrial(NamedTuple):
 
     @property
     def worth(self) -> tuple[float, bool]:
-        """Return the rank of a trial: a lost one is below one that scored nothing."""
+        """Return the rank of a trial; a lost trial ranks below one with a score of 0."""
         return self.outcome.value, not self.outcome.lost
 
     def learnings(self) -> Learnings:

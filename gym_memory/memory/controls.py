@@ -1,7 +1,7 @@
-"""Controls: no memory, the engine's facts, and memories of equal size with other content.
+"""Controls: no memory, the engine's facts, and memories of equal size with altered content.
 
 A memory helps if the policy plays better with it than with ``none`` and with the altered memories.
-In games where facts suffice, the gap to ``oracle`` is the cost of exploring and remembering.
+In games where facts suffice, the gap to ``oracle`` is the cost of exploration and memory.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ __all__ = ["ORACLE_TOKENS", "Adversarial", "AlteredMemory", "NoMemory", "Noise",
 __all__ += ["Placebo", "Present", "ShuffledGraph"]
 
 ORACLE_TOKENS = 4000
-"""Least budget of the oracle's recall, in tokens; no shipped world needs more."""
+"""Minimum budget of the oracle's recall, in tokens; no shipped world needs more."""
 _QUOTED = re.compile(r'"([^"]*)"')
 _MOST_ACTIONS = 5000
 _HALLS = ("airlock", "bridge", "cargo deck", "reactor", "galley hatch", "observatory", "med bay")
@@ -70,7 +70,7 @@ class NoMemory(Memory):
 
 
 class OracleGraph(AriGraph):
-    """A control with the engine's facts, seen or not, and with past praise and attempts.
+    """A control with all facts of the engine, and with past praise and attempts.
 
     It recalls and ranks like AriGraph, with a budget of at least :data:`ORACLE_TOKENS`, and links
     an observation to the facts that changed in its step. Its settings are those of AriGraph.
@@ -128,7 +128,7 @@ class Present(AriGraph):
 
 
 class AlteredMemory(Memory):
-    """A memory that alters the recall of another one, ``of``, which learns as usual.
+    """A memory that alters the recall of another memory, ``of``, which learns as usual.
 
     A change depends only on task, seed, step and focus, so a run can be repeated.
     """
@@ -212,7 +212,7 @@ class _AlteredGraph(AlteredMemory):
 
 
 class ShuffledGraph(_AlteredGraph):
-    """A graph with names exchanged at random: the neutral control.
+    """A graph with randomly exchanged names: the neutral control.
 
     A name is replaced by another from the same position in the same kind of fact, so every sentence
     could be true. Its settings are those of AriGraph.
@@ -300,10 +300,10 @@ class Noise(_AlteredGraph):
 
 
 class Placebo(AlteredMemory):
-    """Another memory's lessons with one part spoiled: the controls of memories over trials.
+    """Another memory's lessons with one part spoiled: a control for memories over trials.
 
-    If play stays equal, the spoiled part is worth nothing. Within a trial, an action is always
-    exchanged for the same other one.
+    If the score stays equal, the spoiled part was worth nothing. Within a trial, an action is
+    always exchanged for the same other action.
     """
 
     name: ClassVar[str] = "placebo"
@@ -335,7 +335,7 @@ class Placebo(AlteredMemory):
         self._known = 0
 
     def begin(self, task: Task, seed: int | None) -> None:
-        """Start a trial; its lessons will have the actions seen so far."""
+        """Start a trial; its lessons draw on the actions seen so far."""
         same = not is_over("trial", self._task, task)
         self._trial = self._trial + 1 if same else 0
         if not same and "forever" not in self._of.lifetimes.values():
@@ -351,7 +351,7 @@ class Placebo(AlteredMemory):
         super().observe(step)
 
     def end(self, outcome: Outcome) -> None:
-        """Let the other memory learn, from a random earlier outcome if outcomes are mixed."""
+        """Let the other memory learn; with mixed outcomes, from a random earlier outcome."""
         if self.how == "outcomes":
             self._outcomes.append(outcome)
             outcome = self._chance("outcome").choice(self._outcomes)

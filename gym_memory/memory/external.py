@@ -1,8 +1,8 @@
-"""Take in a memory that another program keeps, and show ours to others.
+"""Adapt memories of other programs to this protocol, and ours to theirs.
 
-The interfaces are add/search and EvoMemBench's. The state of one that is taken in is the log of
-what the program was given: a fresh client is given the same again. So snapshots are exact if the
-client is deterministic.
+The interfaces are add/search and EvoMemBench's. The state of an adapted memory is the log of the
+program's inputs, which are replayed to a fresh client. So snapshots are exact if the client is
+deterministic.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ _WORTH_SHOWING = 40
 
 
 class Client(Protocol):
-    """A client that keeps texts and finds them."""
+    """A client that stores texts and searches them."""
 
     def add(self, text: str) -> Any:
         """Learn from a text."""
 
     def search(self, query: str, k: int) -> Sequence[str]:
-        """Return ``k`` texts at most, the most relevant first."""
+        """Return at most ``k`` texts, the most relevant first."""
         ...
 
 
@@ -47,7 +47,7 @@ class Injector(Protocol):
     """EvoMemBench's interface; conversations are lists of ``{"role", "content"}``."""
 
     def inject(self, conversation: list[dict[str, str]]) -> tuple[list[dict[str, str]], Any]:
-        """Return the conversation with what is remembered in its system message, and statistics."""
+        """Return the conversation with the recalled text in its system message, and statistics."""
         ...
 
     def update(self, conversation: list[dict[str, str]], data_idx: int, reward: float) -> Any:
@@ -55,7 +55,7 @@ class Injector(Protocol):
 
 
 class External(Memory):
-    """Base of memories that another program keeps; the client opens when it is first needed."""
+    """Base of memories that another program keeps; the client opens on first use."""
 
     def __init__(self, lifetime: Lifetime):
         self._lifetime: Lifetime = lifetime
@@ -66,15 +66,15 @@ class External(Memory):
 
     @abstractmethod
     def _open(self) -> Any:
-        """Return a fresh client that remembers nothing."""
+        """Return a fresh, empty client."""
 
     @abstractmethod
     def _take(self, client: Any, entry: Any) -> None:
-        """Give an entry of the log to a client."""
+        """Send an entry of the log to a client."""
 
     @property
     def client(self) -> Any:
-        """Return the client, which was given the whole log."""
+        """Return the client; a new one is sent the whole log first."""
         if self._client is None:
             self._client = self._open()
             for entry in self._log:
@@ -82,7 +82,7 @@ class External(Memory):
         return self._client
 
     def begin(self, task: Task, seed: int | None) -> None:
-        """Start an episode; forget the others unless they are kept."""
+        """Start an episode; forget earlier ones unless they are kept."""
         self._task = task
         if self._lifetime == "episode":
             self._client, self._log = None, []
@@ -97,7 +97,7 @@ class External(Memory):
         return {"task": list(self._task), "log": copy.deepcopy(self._log)}
 
     def load_state(self, state: dict[str, Any]) -> None:
-        """Replace the log; a client that was given its beginning is given the rest."""
+        """Replace the log; a client that has its beginning gets only the rest."""
         self._task, log = Task(*state["task"]), list(state["log"])
         known, self._log = len(self._log), [*self._log]
         if log[:known] != self._log:
@@ -108,7 +108,7 @@ class External(Memory):
         self._log = log
 
     def fork(self) -> Memory:
-        """Return a copy with a client of its own."""
+        """Return a copy with its own client."""
         twin = copy.copy(self)
         twin._client, twin._log = None, copy.deepcopy(self._log)
         return twin
@@ -134,7 +134,7 @@ class AddSearch(External):
     """Base of memories with ``add`` and ``search``: a subclass returns a :class:`Client`.
 
     Every step is added as its action and answer. A recall searches for the task, the aim and the
-    observation, and shows what was found line by line.
+    observation, and shows the results line by line.
     """
 
     @checked
@@ -143,7 +143,7 @@ class AddSearch(External):
         *,
         k: Annotated[int, Help("Texts to show at most.", low=1)] = 10,
         lifetime: Annotated[
-            Literal["episode", "forever"], Help("How long texts are kept.")
+            Literal["episode", "forever"], Help("Lifetime of the texts.")
         ] = "episode",
     ):
         super().__init__(lifetime)
@@ -158,7 +158,7 @@ class AddSearch(External):
         client.add(entry)
 
     def recall(self, cue: Cue, budget: int) -> Recall:
-        """Return the findings of a search."""
+        """Return the results of a search."""
         query = "\n".join(filter(None, (cue.task, cue.focus, cue.text)))[:_QUERY_CHARS]
         return self._shown(self.client.search(query, self.k), budget)
 
@@ -166,8 +166,8 @@ class AddSearch(External):
 class InjectUpdate(External):
     """Base of memories with EvoMemBench's interface: a subclass returns an :class:`Injector`.
 
-    What the client adds to the system message at the start of an episode is shown all through it;
-    the episode is given back with its score at the end.
+    Text that the client adds to the system message at the start is shown throughout the episode; at
+    the end the client gets the episode with its score.
     """
 
     def __init__(self) -> None:
@@ -176,7 +176,7 @@ class InjectUpdate(External):
         self._hint = ""
 
     def observe(self, step: Step) -> None:
-        """Note a step; at the first, take what the client injects."""
+        """Add a step; at the first step, store the text that the client injects."""
         if not step.t:
             first = [{"role": "system", "content": ""}, {"role": "user", "content": step.text}]
             injected, _ = self.client.inject(first)
@@ -189,7 +189,7 @@ class InjectUpdate(External):
             ]
 
     def end(self, outcome: Outcome) -> None:
-        """Give the episode to the client."""
+        """Send the episode to the client."""
         self._learn([self._said, len(self._log), outcome.normalized_score or 0.0])
 
     def _take(self, client: Injector, entry: Any) -> None:
@@ -202,7 +202,7 @@ class InjectUpdate(External):
         return found._replace(episodes=(), lessons=found.episodes)
 
     def state(self) -> dict[str, Any]:
-        """Return the log, the conversation and what was injected."""
+        """Return the log, the conversation and the injected text."""
         return {**super().state(), "said": copy.deepcopy(self._said), "hint": self._hint}
 
     def load_state(self, state: dict[str, Any]) -> None:

@@ -52,7 +52,7 @@ class History(Memory):
         window: Annotated[
             int | None,
             Help(
-                "Past observations to recall at most; None for as many as fit. Ariadne in the "
+                "Most past observations to recall; None for as many as fit. Ariadne in the "
                 "AriGraph paper's code shows 5.",
                 low=1,
             ),
@@ -81,7 +81,7 @@ class History(Memory):
         piece = f"{_head(action)}{text}\n"
         self._entries.append(_Entry(action, text, piece, self._end))
         self._end += len(piece)
-        # One more than the window is held: the newest may be what the cue shows.
+        # Keep one more than the window, since the cue may show the newest.
         if self.window is not None and len(self._entries) > self.window + 1:
             del self._entries[0]
 

@@ -1,4 +1,4 @@
-"""RAG: the past observations that answer the present one and the plan best."""
+"""RAG: the past observations most similar to the present one and the plan."""
 
 from __future__ import annotations
 
@@ -34,11 +34,14 @@ class RAG(Memory):
         self,
         *,
         k: Annotated[
-            int | None, Help("Observations to recall at most; None for all that fit.", low=1)
+            int | None, Help("Most observations to recall; None for all that fit.", low=1)
         ] = None,
         recent: Annotated[
             int,
-            Help("Latest observations that are never recalled: the agent has them.", low=0),
+            Help(
+                "Number of latest observations that are never recalled, since the agent has them.",
+                low=0,
+            ),
         ] = 0,
         by: Annotated[str, Help("``bm25``, or an encoder such as ``all-MiniLM-L6-v2``.")] = "bm25",
         order: Annotated[
@@ -79,7 +82,7 @@ class RAG(Memory):
         return islice(ranked, self.k)
 
     def reasons(self, cue: Cue, budget: int) -> Reasons:
-        """Give the similarity of each observation to the present one and the plan."""
+        """Return the similarity of each recalled observation to the present one and the plan."""
         shown = len(self.recall(cue, budget).episodes)
         return Reasons(
             episodes=tuple(

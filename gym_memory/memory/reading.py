@@ -51,7 +51,7 @@ __all__ += ["without_empty_lines", "without_numbers"]
 
 _OBJECT_NUMBER = re.compile(r"(?<=[^\W\d]) \d+\b")
 ACTIONS, PLACES, GOALS, READ = "Completed actions", "Places", "Active goals", "Read"
-"""Headings that the prompt ``belief`` requests."""
+"""Headings that the prompt ``belief`` asks the model for."""
 EARLIER = "Earlier"
 _HEADINGS = {heading.lower(): heading for heading in (ACTIONS, PLACES, GOALS, READ, EARLIER)}
 
@@ -68,7 +68,7 @@ QUOTE = "| "
 """Mark before a line of the game's text that reads like a line of a memory."""
 MAX_LINE_CHARS = 4000
 MAX_RUN = 1000
-"""Most steps of a run that are read, the last ones."""
+"""Most steps that are read of a run of equal actions; earlier ones are dropped."""
 MAX_VERBATIM_CHARS = 1500
 _MARKED = " = "
 """Mark between a relation outside :data:`RELATIONS` and its object."""
@@ -92,7 +92,7 @@ _LISTED = re.compile(r"\[([^\[\],\s][^\[\],]*), ([^,\s][^,]*), (\S.*)\]")
 
 
 class TranscriptStep(NamedTuple):
-    """A step in a transcript; ``t`` is None and ``action`` is empty if the text does not say."""
+    """A step in a transcript; ``t`` is None and ``action`` empty if the text does not state it."""
 
     t: int | None
     action: str
@@ -112,7 +112,7 @@ def entry_head(t: int | None, action: str, times: int = 1) -> str:
 
 
 def read_head(line: str) -> TranscriptStep | None:
-    """Return the entry that begins with a line, of a run the last one; None if none does."""
+    """Return the entry that a line begins, the last one of a run; None if it begins none."""
     run = _read_run(line)
     return run[-1] if run else None
 
@@ -164,7 +164,7 @@ _FORGED = re.compile(r"\s*(?:>\s*[^\W\d_]|\[\s*step\b)", re.IGNORECASE)
 
 @lru_cache(maxsize=1 << 10)
 def quoted(text: str) -> str:
-    r"""Return the text of a game as memories keep it: no line of it reads as one of their own.
+    r"""Return the text of a game as memories keep it, so that no line reads like one of their own.
 
     A line that has a form of this module follows :data:`QUOTE`. Full-width letters become plain
     ones, characters that cannot be seen vanish, and tokens that control a chat model are split.
@@ -216,7 +216,7 @@ def read_item(line: str) -> Triple | None:
 
 @lru_cache(maxsize=1 << 14)
 def read_line(line: str) -> tuple[Triple, ...]:
-    """Return the facts that a line states, in its order; none if it has none of the forms.
+    """Return the facts that a line states, in order; none if it has no known form.
 
     >>> read_line("fridge: is in kitchen; is open")[1]
     Triple(subject='fridge', relation='is', object='open')
@@ -251,12 +251,12 @@ def _part(fact: Triple) -> str:
 
 @lru_cache(maxsize=1 << 14)
 def _can_be_read(fact: Triple) -> bool:
-    """True if the line of a fact reads as this fact alone: no separator is part of a name."""
+    """True if the line of a fact is read back as this fact alone, with no separator in a name."""
     return "\n" not in "".join(fact) and read_line(fact_line(fact[0], [_part(fact)])) == (fact,)
 
 
 def fact_lines(subject: str, facts: Iterable[Triple]) -> list[str]:
-    """Return lines that state facts about one subject, without those that no line can state."""
+    """Return lines that state facts about one subject; facts that no line can state are omitted."""
     parts, lines = [], []
     for fact in facts:
         if fact.relation in VERBATIM:
@@ -272,7 +272,7 @@ def fact_lines(subject: str, facts: Iterable[Triple]) -> list[str]:
 
 
 class LoggedAction(NamedTuple):
-    """A line of a log: step, action and, of a move, the places before and after."""
+    """A line of a log: step and action, and for a move the places before and after."""
 
     t: int
     action: str
@@ -295,7 +295,7 @@ def _heading(line: str) -> str:
 
 @lru_cache(maxsize=8)  # memory and its roles read the same notes at one step
 def sections(text: str) -> dict[str, tuple[str, ...]]:
-    r"""Return the lines under each heading; those under none have the key ``""``."""
+    r"""Return the lines under each heading; lines without a heading have the key ``""``."""
     lines_of: dict[str, list[str]] = {name: [] for name in ("", *_HEADINGS.values())}
     heading = ""
     for line in text.split("\n"):
@@ -307,7 +307,7 @@ def sections(text: str) -> dict[str, tuple[str, ...]]:
 
 
 class ParsedText(NamedTuple):
-    """A text, sorted by form; ``dated`` are facts with their steps, ``prose`` is the rest."""
+    """A text, split by form; ``dated`` are facts with their steps, ``prose`` is the rest."""
 
     facts: tuple[Triple, ...]
     dated: tuple[tuple[int, Triple], ...]
@@ -317,7 +317,7 @@ class ParsedText(NamedTuple):
 
 
 def read_account(text: str) -> ParsedText:
-    """Sort a text that may mix all forms; lines of facts may follow a transcript."""
+    """Split a text that may mix all forms; lines of facts may follow a transcript."""
     facts: list[Triple] = []
     dated: list[tuple[int, Triple]] = []
     actions: list[LoggedAction] = []
@@ -356,7 +356,7 @@ _OPERATION = re.compile(r"\s*(note|forget|find)(?: +(\d{1,9}))? *:(.*)", re.I | 
 
 
 class Operation(NamedTuple):
-    """A text of the policy for its memory; ``number`` is that of a note, 0 without one."""
+    """A text of the policy for its memory; ``number`` is that of a note, 0 without a number."""
 
     verb: Literal["note", "forget", "find"]
     number: int
@@ -385,11 +385,11 @@ def read_operation(text: str) -> Operation | None:
 
 _ENOUGH_MISSES = 4
 _WORTH_SHOWING = 40
-"""Fewest characters of an observation that are worth showing."""
+"""Minimum characters of an observation that are worth showing."""
 
 
 class Block(NamedTuple):
-    """Facts that are shown together, their text, and its size in quarters of a token."""
+    """Facts that are shown together, with their text and its size in quarter tokens."""
 
     triples: tuple[Triple, ...]
     text: str
@@ -425,7 +425,7 @@ def fact_block(triples: Iterable[Triple]) -> Block:
 
 
 class Page:
-    """Texts and facts chosen so far, and the size left of a budget, in quarters of a token."""
+    """Texts and facts chosen so far, and the size left in a budget, in quarter tokens."""
 
     __slots__ = ("_misses", "_subject", "full", "left", "lines", "triples")
 
@@ -436,10 +436,10 @@ class Page:
         self._subject = ""
         self._misses = 0
         self.full = False
-        """True if trying further is a waste of time."""
+        """True if so little room is left that no more blocks need to be tried."""
 
     def become(self, other: Page) -> None:
-        """Copy another page."""
+        """Become a copy of another page."""
         self.left, self._subject = other.left, other._subject
         self._misses, self.full = other._misses, other.full
         self.lines, self.triples = other.lines.copy(), other.triples.copy()
@@ -457,7 +457,7 @@ class Page:
             return True
         subject = triples[0][0]
         merged = subject == self._subject
-        size += 1  # the end of the line
+        size += 1  # the line break
         if merged:
             size += len(JOINED) - letters_size(subject) - len(NAMED)
         if size > self.left:
@@ -479,7 +479,7 @@ class Page:
         return not (self.full and least > self.left) and self.put(fact_block(facts))
 
     def _miss(self, triples: tuple[Triple, ...]) -> None:
-        """Count a block that did not fit; of the first one, show the facts that do."""
+        """Count a block that did not fit; show the facts of the first such block that do fit."""
         self._misses += 1
         self.full = self._misses >= _ENOUGH_MISSES
         if self._misses == 1:

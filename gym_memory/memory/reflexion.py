@@ -1,4 +1,4 @@
-"""Reflexion (Shinn et al.): after a failed trial, a plan for the next."""
+"""Reflexion (Shinn et al.): a plan for the next trial after a failed one."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _MAX_REFLECTION_CHARS = 4000
 
 
 class Reflexion(LessonMemory):
-    """Reflections on failed trials of one task instance, the last few of them.
+    """Reflections on the latest failed trials of one task instance.
 
     A trial that did not win gives one: what lost the game or wasted steps, and a plan for the next
     trial. The AriGraph paper's baseline is this with ``inner="rag"``.

@@ -1,4 +1,4 @@
-"""A memory in any language, behind five calls over HTTP or MCP (docs/remote-memory.md)."""
+"""A memory in any language, served by five calls over HTTP or MCP (docs/remote-memory.md)."""
 
 from __future__ import annotations
 
@@ -42,11 +42,11 @@ _MCP_HEADERS = {
 
 
 class Remote(External):
-    """A memory that a service keeps, reached by HTTP or MCP.
+    """A memory that a service keeps, called over HTTP or MCP.
 
-    A session of the service is one copy of the memory. The state here is the list of calls that
-    the session got: a snapshot is restored by giving the same calls to a new session. So the
-    service must answer the same to the same calls.
+    A session of the service is one copy of the memory. The state here is the list of calls of the
+    session; a snapshot is restored by repeating them in a new session. So the service must be
+    deterministic.
     """
 
     name: ClassVar[str] = "remote"
@@ -54,13 +54,13 @@ class Remote(External):
     @checked
     def __init__(
         self,
-        url: Annotated[str, Help("Where the service is, such as http://127.0.0.1:8700.")],
+        url: Annotated[str, Help("Address of the service, such as http://127.0.0.1:8700.")],
         *,
         lifetime: Annotated[
-            Literal["episode", "forever"], Help("How long the service keeps what it learnt.")
+            Literal["episode", "forever"], Help("Lifetime of what the service learns.")
         ] = "episode",
         protocol: Annotated[
-            Literal["http", "mcp"], Help("How it is called: by paths of HTTP, or by tools of MCP.")
+            Literal["http", "mcp"], Help("Interface of the service: HTTP paths or MCP tools.")
         ] = "http",
         timeout: Annotated[float, Help("Seconds to wait for an answer.", above=0)] = 30.0,
     ):
@@ -85,13 +85,13 @@ class Remote(External):
         )
 
     def recall(self, cue: Cue, budget: int) -> Recall:
-        """Return what the service recalls; an answer of another form is a StoreError."""
+        """Return the recall of the service; a malformed answer is a StoreError."""
         given = {**cue._asdict(), "valid_actions": [*cue.valid_actions]}
         found = self.client("recall", {"cue": given, "budget": check_budget(budget)})
         return _recall(found, budget, self._service.url)
 
     def end(self, outcome: Outcome) -> None:
-        """Send how the episode ended."""
+        """Send the outcome of the episode."""
         self._learn(["end", {"outcome": outcome._asdict()}])
 
     def _open(self) -> _RemoteSession:
@@ -110,7 +110,7 @@ class _Service:
         self._endpoint: Any = None
 
     def post(self, name: str, body: dict[str, Any], timeout: float | None = None) -> dict[str, Any]:
-        """Return the JSON object of the answer; StoreError without one."""
+        """Return the JSON object of the answer; raise StoreError if there is none."""
         return self._ask(name, f"/{name}", body, {}, timeout)
 
     def _ask(
@@ -129,7 +129,7 @@ class _Service:
         if answer.status != 200:
             raise self._refused(name, f"with status {answer.status}", answer.body)
         data = answer.body
-        if data.startswith((b"event:", b"data:", b":")):  # a stream of events, whose last is it
+        if data.startswith((b"event:", b"data:", b":")):  # events; the last one is the answer
             data = data.rpartition(b"data:")[2]
         try:
             found = parse_json(data)
@@ -178,7 +178,7 @@ class _RemoteSession:
 
 
 def _close(service: _Service, session: str) -> None:
-    with contextlib.suppress(StoreError):  # it was never opened, or the service is gone
+    with contextlib.suppress(StoreError):  # it was never opened, or the service is down
         service.post("close", {"session": session}, timeout=_CLOSE_SECONDS)
 
 

@@ -32,12 +32,12 @@ from gym_memory.memory.stores.stream import (
 __all__ = ["Simulacra", "rule_insights"]
 
 _LATEST_STATEMENTS = 100
-"""Most records that a reflection looks at, as in Park et al."""
+"""Most records that a reflection reads, as in Park et al."""
 _MOST_INSIGHTS = 5
 
 
 def rule_insights(statements: Sequence[str], task: Task) -> list[str]:
-    """Reflect by rules: at most five sentences of what was read or worked out, latest first."""
+    """Reflect by rules: at most five sentences that were read or inferred, latest first."""
     stated: dict[str, list[Triple]] = {}
     for fact in reversed(stated_facts("\n".join(statements), task)):
         if fact.relation not in SEEN:
@@ -70,12 +70,15 @@ class Simulacra(Memory):
         self,
         *,
         k: Annotated[int, Help("Records to retrieve.", low=0)] = 5,
-        recent: Annotated[int, Help("Latest observations that are always shown.", low=0)] = 5,
+        recent: Annotated[
+            int, Help("Number of latest observations that are always shown.", low=0)
+        ] = 5,
         decay: Annotated[
-            float, Help("Recency of a record that is one step old.", above=0, high=1)
+            float, Help("Recency of a record after one step.", above=0, high=1)
         ] = 0.99,
         threshold: Annotated[
-            float | None, Help("Importance that causes a reflection; None for none.", above=0)
+            float | None,
+            Help("Sum of importance that triggers a reflection; None for no reflections.", above=0),
         ] = 50,
         encoder: Annotated[str, Help("Encoder; the default needs no weights.")] = "hash",
         llm: Annotated[
@@ -101,7 +104,7 @@ class Simulacra(Memory):
         self._clear()
 
     def observe(self, step: Step) -> None:
-        """Rate and keep the observation; reflect when enough has come in."""
+        """Rate and store the observation; reflect if enough importance has accumulated."""
         text = step.text[:LONGEST]
         known = self._stream.find(text, step.action)
         rated = known.importance if known else self._rate(text, self._task)
@@ -126,7 +129,7 @@ class Simulacra(Memory):
     # ------------------------------------------------------------ retrieval
 
     def scores(self, cue: Cue) -> NDArray[np.float64]:
-        """Return the score of every record, in their order; shape (records,)."""
+        """Return the score of every record, in order; shape (records,)."""
         relevance = self._stream.similarities([cue.text, cue.focus]).astype(np.float64)
         recency = self.decay ** (self._now - self._stream.times)
         score = _scaled(recency) + _scaled(self._stream.importance) + _scaled(relevance)

@@ -1,4 +1,4 @@
-"""STMA (Lei et al.): a temporal belief from the latest records, a spatial one from a graph."""
+"""STMA (Lei et al.): a temporal belief from the latest records, a spatial belief from a graph."""
 
 from __future__ import annotations
 
@@ -88,9 +88,11 @@ class STMA(Memory):
     def __init__(
         self,
         *,
-        buffer: Annotated[int, Help("Records in the history buffer, n.", low=1)] = 25,
-        entities: Annotated[int, Help("Entities that the query retrieves, top-n.", low=1)] = 8,
-        hops: Annotated[int, Help("Hops from these entities, K.", low=0)] = 3,
+        buffer: Annotated[int, Help("Number of records in the history buffer, n.", low=1)] = 25,
+        entities: Annotated[
+            int, Help("Number of entities that a query retrieves, top-n.", low=1)
+        ] = 8,
+        hops: Annotated[int, Help("Number of hops from these entities, K.", low=0)] = 3,
         in_edges: Annotated[bool, Help("Follow edges from object to subject, too.")] = True,
         encoder: Annotated[
             str, Help("Encoder of entities and query; empty for the cosine of words.")
@@ -107,7 +109,7 @@ class STMA(Memory):
         aggregator: Annotated[bool, Help("False shows the subgraph as a list of triples.")] = True,
         repeat: Annotated[
             bool,
-            Help("State in the spatial belief what the temporal one says, too, as Eq. 7 does."),
+            Help("Repeat the temporal belief in the spatial one, as Eq. 7 does."),
         ] = False,
         llm: Annotated[
             str | ChatModel | None,
@@ -332,7 +334,7 @@ class STMA(Memory):
         self._records = deque(records, maxlen=self.buffer)
 
     def fork(self) -> Memory:
-        """Return an independent copy that shares what neither of the two changes."""
+        """Return an independent copy; both share what neither changes."""
         twin = self._twin()
         twin.graph = self.graph.fork()
         twin._index()
@@ -350,7 +352,7 @@ class STMA(Memory):
 
 
 def _unsaid(lines: Iterable[str], said: Sequence[Triple]) -> Iterator[str]:
-    """Yield lines of notes without the facts said, a way in either of its directions."""
+    """Yield lines of notes that are not among the stated facts; a way counts in both directions."""
     known = set(said)
     for fact in said:
         direction = direction_of(fact.relation)

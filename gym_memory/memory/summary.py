@@ -1,4 +1,4 @@
-"""Summary: one text that every step rewrites."""
+"""Summary: one text that is rewritten at every step."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["FactNotes", "Summary"]
 
 
 class FactNotes:
-    """A rule-based summary in ``size`` tokens: texts read, and the last facts of every thing."""
+    """A rule-based summary in ``size`` tokens: texts read, and the latest facts of every thing."""
 
     def __init__(self, size: int):
         self._room = size * CHARS_PER_TOKEN
@@ -50,7 +50,7 @@ class Summary(Memory):
             int, Help("Tokens of the rule-based summary; a model writes short ones.", low=16)
         ] = 1000,
         llm: Annotated[
-            str | ChatModel | None, Help("Chat model, or its spec, that writes; None for the rule.")
+            str | ChatModel | None, Help("Chat model that writes, or its spec; None for the rule.")
         ] = None,
     ):
         self.size = size

@@ -1,8 +1,8 @@
 """The schema of a durable store's database, and the database in one SQLite file.
 
 The same SQL runs on a file and a server (:mod:`.postgres`), with ``?`` for arguments. A released
-file of ``migrations`` never changes. Every call opens the SQLite file, does its work in one
-transaction and closes it: no network drives, no fork while another thread is in a call.
+file of ``migrations`` never changes. Every call opens the SQLite file, runs one transaction and
+closes it. Network drives are not supported, nor a fork while another thread is in a call.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Vector = NDArray[np.float32]
 
 
 class Damage(Exception):
-    """A row that no store wrote."""
+    """A row that a store cannot have written."""
 
 
 COLUMNS = {
@@ -40,11 +40,11 @@ COLUMNS = {
     "observation": ("partition", "number", "t", "text", "action", "facts"),
     "mention": ("partition", "seq", "fact", "observation", "first", "stop", "said_by"),
 }
-"""Columns of each table under its checksum; of these a row changes only ``last``."""
+"""Columns of each table that its checksum covers; only ``last`` ever changes in a row."""
 
 
 def checksum(table: str, row: Sequence[Any]) -> int:
-    """Return the CRC-32 of a row, its vector as an array: equal in a file and on a server."""
+    """Return the CRC-32 of a row with its vector as an array, equal in a file and on a server."""
     *values, last = row
     if isinstance(last, np.ndarray):
         last = last.astype("<f2").tobytes().hex()
@@ -72,7 +72,7 @@ class Connection(Protocol):
 
 
 def equals(columns: Iterable[str]) -> str:
-    """Return the condition that columns have the values given as arguments."""
+    """Return an SQL condition that columns equal the arguments."""
     return " AND ".join(f"{column} = ?" for column in columns)
 
 
@@ -91,7 +91,7 @@ class SqliteDatabase:
     """
 
     def __init__(self, path: str | os.PathLike[str], timeout: float):
-        if "\0" in os.fspath(path):  # SQLite would open the part before it
+        if "\0" in os.fspath(path):  # SQLite would open the path before the zero byte
             raise StoreError(f"expected the path of a memory store, got {os.fspath(path)!r}")
         self.path = Path(path).absolute()
         self.place = str(self.path)
@@ -112,31 +112,31 @@ class SqliteDatabase:
 
     @contextmanager
     def writing(self, name: str) -> Iterator[sqlite3.Connection]:
-        """Open a transaction, all or nothing; the file has one at a time, whatever its ``name``."""
+        """Open a writing transaction; a file has one at a time, whatever the ``name``."""
         with self._transaction("IMMEDIATE") as connection:
             yield connection
 
     def take_numbers(self, connection: Any, wanted: Sequence[int]) -> bool:
         """True if records may have the numbers ``wanted``: none was ever stored.
 
-        SQLite goes on after the highest by itself.
+        SQLite continues after the highest number by itself.
         """
         query = "SELECT 1 FROM sqlite_sequence WHERE name = 'record'"
         return connection.execute(query).fetchone() is None
 
     def go_on(self, connection: Any) -> None:
-        """Do nothing: SQLite goes on after the highest number by itself."""
+        """Do nothing, because SQLite continues after the highest number by itself."""
 
     def vector(self, vector: Vector) -> bytes:
         """Return a vector of whole numbers up to 2048 as float16 bytes, an argument of a query."""
         return vector.astype("<f2").tobytes()
 
     def numbers_of(self, vector: bytes) -> Vector:
-        """Return the vector behind its bytes."""
+        """Return the vector that the bytes encode."""
         return np.frombuffer(vector, dtype="<f2").astype(np.float32)
 
     def nearest(self, vector: Vector, k: int, parts: Mapping[str, str]) -> list[Any]:
-        """Return the ``k`` live facts with the largest dot product, by a scan of the partitions.
+        """Scan partitions for the ``k`` live facts with the largest dot products.
 
         ``parts`` maps columns (``env``, ``task``, ``encoder``) to the values of the partitions.
 
@@ -157,7 +157,7 @@ class SqliteDatabase:
             return list(connection.execute(query, (*parts.values(), k)))
 
     def index(self, connection: Any, dim: int) -> None:
-        """Do nothing: a file has no such index."""
+        """Do nothing, because a file has no such index."""
 
     def _check(self) -> None:
         # SQLite rolls back a write that a kill interrupted, which needs more than reading.
@@ -271,6 +271,6 @@ def _expected_schema(version: int) -> frozenset[tuple[str, str, str]]:
 
 
 def _schema(connection: sqlite3.Connection) -> frozenset[tuple[str, str, str]]:
-    """Return kind, name and definition of everything that was created in a database."""
+    """Return the kind, name and definition of every object in a database's schema."""
     query = "SELECT type, name, sql FROM sqlite_master WHERE sql IS NOT NULL"
     return frozenset(row for row in connection.execute(query) if not row[1].startswith("sqlite_"))

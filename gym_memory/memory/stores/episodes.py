@@ -35,7 +35,7 @@ Item = TypeVar("Item")
 
 
 class Follower(ABC, Generic[Item]):
-    """The base of an index over a log that grows, and that a restore cuts and extends."""
+    """Base of an index over a growing log, which a restore may cut and extend."""
 
     _taken = 0
     _last_taken: Item | None = None
@@ -47,8 +47,8 @@ class Follower(ABC, Generic[Item]):
     def _advance(self, log: SupportsLenAndGetItem[Item]) -> list[Item]:
         """Return the items added since the last call.
 
-        If the log was cut before that position, the index starts again with all items. An item that
-        was not cut off is the same object.
+        If the log was cut before that position, the index starts again with all items. An item
+        that was not cut off is the same object.
         """
         start, end = self._taken, len(log)
         if start == end and (not end or log[end - 1] is self._last_taken):
@@ -218,7 +218,7 @@ _MOST_TRIED = 12
 _MOST_STEPS = 4
 _NONE = array("i")
 _AGE_SCORE = 1e-13
-"""Bonus by id, smaller than differences of scores, which puts the newest of equals first."""
+"""Bonus per id, below any difference of scores, so that the newest of equals comes first."""
 _LEAST = 1e-6
 
 _EVENT = re.compile(
@@ -242,8 +242,8 @@ class EpisodicIndex(Follower[Episode]):
 
     def _reset(self) -> None:
         self._number: dict[tuple[str, tuple[Triple, ...]], int] = {}
-        self._numbers: list[int] = []  # of each observation: the number of the different one
-        self._newest: list[int] = []  # of each of those: its last observation
+        self._numbers: list[int] = []  # for each observation: the number of its distinct text
+        self._newest: list[int] = []  # for each distinct text: its last observation
         self._links: dict[Triple, array[int]] = {}
         self._weights = np.zeros(64)
         self._ages = np.zeros(64)
@@ -332,7 +332,7 @@ class ActionIndex(Follower[Episode]):
                     self._place = obj
 
     def named(self, text: str, things: Iterable[str] = ()) -> list[int]:
-        """Return the last steps of the actions, of two words or more, that a text names.
+        """Return the last steps of the actions (two words or more) that a text names.
 
         *I opened the box* names an action on ``things``, those in the text: the latest one with a
         verb of the text or, if the text asks what happened, the latest with any verb.

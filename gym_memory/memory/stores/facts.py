@@ -54,7 +54,7 @@ class Mark(NamedTuple):
 def replay(source: State, since: Mark, to: State, later: int) -> None:
     """Replay the changes of ``source`` since a mark in ``to``, shifted by ``later`` steps.
 
-    If others changed ``to``, confirmed facts are added again, and facts that ended end there too.
+    If others have changed ``to``, confirmed facts are added again, and ended facts also end there.
     """
     graph, episodes = source
     shift = len(to[1]) - since.episodes
@@ -142,7 +142,7 @@ class FactStore:
             return _replicas[key]
 
     def partitions(self) -> dict[tuple[str, str], int]:
-        """Return facts ever held by (environment, task), in alphabetical order."""
+        """Return the number of facts, ended ones included, by (environment, task), sorted."""
         query = (
             "SELECT env, task, count(number) FROM partition LEFT JOIN fact "
             "ON fact.partition = partition.id GROUP BY env, task ORDER BY env, task"
@@ -164,7 +164,7 @@ class FactStore:
         env: str | None = None,
         task: str | None = None,
     ) -> list[ScoredFact]:
-        """Return the ``k`` live facts most similar to a text; of equals the one known first.
+        """Return the ``k`` live facts most similar to a text; the older of equal ones comes first.
 
         Exact, except over several partitions of a server after :meth:`index`. ``encoder``, ``env``
         and ``task`` select the partitions.
@@ -185,7 +185,7 @@ class FactStore:
 
 
 class Partition:
-    """A replica of one partition, shared by the threads of this process, which only read it."""
+    """A replica of one partition; threads of this process share it and only read it."""
 
     def __init__(self, database: Database, env: str, task: str, encoder: CachedEncoder | None):
         self._database, self.env, self.task, self._encoder = database, env, task, encoder
@@ -195,7 +195,7 @@ class Partition:
         self._ends: dict[str, int | None] = {}  # checksum of the last row known of each table
 
     def copy(self) -> tuple[TemporalGraph, EpisodeStore, str]:
-        """Return a free copy of the newest state, and the last writer."""
+        """Return an independent copy of the newest state, and its last writer."""
         with self._lock:
             with self._database.reading() as connection:
                 self._read(connection, _id(connection, self.env, self.task))
@@ -338,7 +338,7 @@ class Partition:
         connection.execute("UPDATE partition SET last = ?, crc = ? WHERE id = ?", (last, crc, id))
 
     def _end(self, table: str, have: int, sums: Sequence[int | None]) -> None:
-        """Keep the checksum of the last row, and check that the known rows are unchanged."""
+        """Store the checksum of the last row, and check that the known rows are unchanged."""
         if have and (not sums or sums[0] != self._ends.get(table, sums[0])):
             raise StoreError(
                 f"expected the memory store {self.place!r} as this process has read it, got "

@@ -1,7 +1,7 @@
 """A durable store on a PostgreSQL server with pgvector, for many machines.
 
-A process keeps one connection a thread. A password in a URL of Python code is in no message; on
-the command line it comes from ``PGPASSWORD`` or ``~/.pgpass``.
+A process keeps one connection per thread. A password in a URL given in Python appears in no
+message; on the command line it comes from ``PGPASSWORD`` or ``~/.pgpass``.
 """
 
 from __future__ import annotations
@@ -24,26 +24,26 @@ from gym_memory.memory.stores.database import Damage, Vector, equals, migrations
 __all__ = ["PostgresDatabase"]
 
 _MIGRATING = 0x67796D6D
-"""Advisory lock of the schema."""
+"""Key of the advisory lock for changes of the schema."""
 _MIGRATIONS = """
 CREATE TABLE IF NOT EXISTS _yoyo_migration (
     migration_hash VARCHAR(64) PRIMARY KEY, migration_id VARCHAR(255), applied_at_utc TIMESTAMP
 )
 """
-"""Table of yoyo, which applied the schema in early versions; kept for old databases."""
+"""Table of yoyo, which early versions used for migrations; kept for old databases."""
 _APPLIED = "SELECT migration_id FROM _yoyo_migration"
 _MARK = "INSERT INTO _yoyo_migration VALUES (%s, %s, now() AT TIME ZONE 'UTC')"
 PATIENCE = 300.0
-"""Seconds to wait for a server that was lost; a server never reached is an error at once."""
+"""Seconds to wait for a lost server; a server that was never reached is an error at once."""
 ANSWER_SECONDS = 60.0
-"""Seconds to wait for an answer, beyond the wait for other writers, until a server is frozen."""
+"""Seconds without an answer, beyond the wait for other writers, after which a server is frozen."""
 _LOG = logging.getLogger("gym_memory")
 _EF_SEARCH = 800
-"""Candidates of an index search, `ef_search`; the stock 40 miss three of ten (benchmarks/scale)."""
+"""Candidates of an index search, `ef_search`; the default 40 miss 3 of 10 (benchmarks/scale)."""
 _CANDIDATES_FACTOR = 4
-"""Factor on the number of answers taken from an index, among which equals are then ordered."""
+"""Factor on the number of rows fetched from an index, so that ties can be ordered."""
 _PREPARED_AFTER = 2
-"""Uses of a query after which the server caches its plan."""
+"""Executions of a query after which the server caches its plan."""
 
 _NEAREST = """
 SELECT {0} <#> ? AS distance, partition, number, env, task, subject, relation, object
@@ -66,7 +66,7 @@ _open = threading.local()
 
 
 class PostgresDatabase:
-    """A database of a server; its schema is created if there is none.
+    """A database on a server; its schema is created if it is missing.
 
     Args:
         url: ``postgresql://user@host/database``, as libpq reads it.
@@ -83,7 +83,7 @@ class PostgresDatabase:
             parts.setdefault("connect_timeout", max(int(timeout), 2))
             parts.setdefault("application_name", "gym-memory")
             self._conninfo = psycopg.conninfo.make_conninfo("", **parts)
-        except psycopg.Error:  # its text quotes the URL
+        except psycopg.Error:  # the error's text quotes the URL
             raise StoreError(
                 "expected a memory store as postgresql://user@host:port/database, got a URL that "
                 "cannot be read (it is not shown, for it may hold a password)"
@@ -92,19 +92,19 @@ class PostgresDatabase:
 
     @contextmanager
     def reading(self) -> Iterator[Any]:
-        """Open a transaction that sees one state of the database."""
+        """Open a read-only transaction that sees one state of the database."""
         with self._transaction("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY") as connection:
             yield connection
 
     @contextmanager
     def writing(self, name: str) -> Iterator[Any]:
-        """Open a transaction that writes, alone among those of its ``name``."""
+        """Open a writing transaction, exclusive among those with its ``name``."""
         with self._transaction("BEGIN ISOLATION LEVEL READ COMMITTED") as connection:
             connection.execute("SELECT pg_advisory_xact_lock(hashtextextended(?, 0))", (name,))
             yield connection
 
     def take_numbers(self, connection: Any, wanted: Sequence[int]) -> bool:
-        """True if no record was ever stored; numbers go on after the highest ``wanted``."""
+        """True if no record was ever stored; numbers continue after the highest of ``wanted``."""
         connection.execute("LOCK TABLE record IN SHARE ROW EXCLUSIVE MODE")
         (sequence,) = connection.execute(
             "SELECT pg_get_serial_sequence('record', 'seq')"
@@ -133,7 +133,7 @@ class PostgresDatabase:
         return np.asarray(vector.to_numpy(), dtype=np.float32)
 
     def nearest(self, vector: Vector, k: int, parts: Mapping[str, str]) -> list[Any]:
-        """Search one partition by a scan, several by the index or a scan of all.
+        """Search one partition by a scan; search several by the index or by scanning all.
 
         More than ``k`` rows may come; see :meth:`.SqliteDatabase.nearest`.
         """
@@ -151,7 +151,7 @@ class PostgresDatabase:
             return list(connection.execute(query, (wanted, partitions, k * _CANDIDATES_FACTOR)))
 
     def index(self, connection: Any, dim: int) -> None:
-        """Build a graph of near neighbours (HNSW) over all vectors of a length."""
+        """Build an HNSW index over all vectors of one length."""
         cast, where = _indexed(dim)
         connection.execute(
             f"CREATE INDEX IF NOT EXISTS fact_by_meaning_{dim} ON fact "
@@ -159,7 +159,7 @@ class PostgresDatabase:
         )
 
     def _upgrade(self) -> None:
-        """Apply the files that the database has not seen, all in one transaction."""
+        """Apply the migrations that the database lacks, all in one transaction."""
         scripts = {path.stem: path.read_text(encoding="utf-8") for path in migrations("postgresql")}
         with self._reported(), self._connect() as connection:
             table = connection.execute("SELECT to_regclass('_yoyo_migration')").fetchone()[0]
@@ -185,7 +185,7 @@ class PostgresDatabase:
         return psycopg.connect(self._conninfo, autocommit=True, prepare_threshold=_PREPARED_AFTER)
 
     def _connection(self) -> _PostgresConnection:
-        """Return this thread's connection: a fork has none, a broken one is replaced."""
+        """Return this thread's connection; open a new one after a fork or a failure."""
         opened: dict[tuple[int, str], _PostgresConnection] = vars(_open).setdefault(
             "connections", {}
         )
@@ -297,7 +297,7 @@ def _library(module: str) -> Any:
 
 
 def _indexed(dim: int) -> tuple[str, str]:
-    """Return the expression of an index, and its rows: facts may be of several encoders."""
+    """Return the expression and the condition of an index over vectors of one length."""
     return f"(embedding::halfvec({dim}))", f"vector_dims(embedding) = {dim}"
 
 
@@ -313,7 +313,7 @@ def _first_line(error: Exception) -> str:
 
 
 def _limit_waiting(raw: Any, seconds: float) -> None:
-    """Limit each wait of a connection for an answer to so many seconds."""
+    """Limit each wait of a connection for an answer, in seconds."""
     usual = raw.wait
 
     def wait(waiting: Any, *args: Any, **kwargs: Any) -> Any:
@@ -332,7 +332,7 @@ class _NoAnswerError(Exception):
 
 
 def _limited(waiting: Any, deadline: float) -> Generator[Any, Any, Any]:
-    """Wait as psycopg asks, and check the deadline ten times a second."""
+    """Wait for psycopg's event, and check the deadline ten times a second."""
     try:
         wanted = next(waiting)
     except StopIteration as end:

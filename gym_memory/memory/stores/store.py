@@ -39,7 +39,7 @@ _URL = re.compile(r"postgres(ql)?://")
 
 
 def is_url(place: object) -> bool:
-    """True if the place of a store is the URL of a server and not a file."""
+    """True if the place of a store is the URL of a server, not a file."""
     return isinstance(place, str) and _URL.match(place) is not None
 
 
@@ -201,7 +201,7 @@ def _insert(
     rows: Sequence[tuple[str, ...]],
     numbers: Iterable[int | None] = repeat(None),
 ) -> list[int]:
-    """Insert (memory, key, kind, payload) rows; rows without a number get the next one."""
+    """Insert rows (memory, key, kind, payload); a row without a number gets the next one."""
     query = "INSERT INTO record ({}) VALUES ({}) RETURNING seq"
     new = query.format("memory, key, kind, payload", "?, ?, ?, ?")
     numbered = query.format(_FIELDS, "?, ?, ?, ?, ?")
@@ -274,7 +274,7 @@ _PARTS = tuple(table for table, columns in COLUMNS.items() if columns[0] == "par
 
 
 class CheckedTable(NamedTuple):
-    """The number of a table's rows, of those without a checksum, and its damage by line.
+    """The number of a table's rows and of those without a checksum, and one line per damage.
 
     ``lost`` has the numbers of records or partitions that a salvage omits.
     """
@@ -308,7 +308,7 @@ def backup(
     source = _there(place)
     try:
         rows = _copy(source, SqliteDatabase(temporary, _TIMEOUT), salvage=salvage)
-        if Path(f"{temporary}-wal").exists():  # SQLite fails silently to write its log back
+        if Path(f"{temporary}-wal").exists():  # SQLite silently fails to write its log back
             raise OSError("it could not be written as a whole")
         with open(temporary, "rb") as file:
             os.fsync(file.fileno())

@@ -25,7 +25,7 @@ from gym_memory.memory.stores.episodes import Episode
 __all__ = ["BM25", "LONGEST", "ByMeaning", "RecordStream", "StreamRecord", "fit_records"]
 
 LONGEST = 20_000
-"""Most characters of a text that are kept."""
+"""Most characters of a text that are stored."""
 _MAX_ENCODED_CHARS = 4_000
 
 
@@ -91,9 +91,9 @@ class BM25:
 
     def __init__(self, k1: float = 1.2, b: float = 0.75):
         self.k1, self.b = check_amount("k1", k1), check_share("b", b)
-        self._texts: list[tuple[str, ...]] = []  # the different words of each
+        self._texts: list[tuple[str, ...]] = []  # the distinct words of each text
         self._lengths = array("q")
-        self._postings: dict[str, tuple[array[int], array[int]]] = {}  # rows, and how often
+        self._postings: dict[str, tuple[array[int], array[int]]] = {}  # rows, occurrences
 
     def __len__(self) -> int:
         """Return the number of texts."""
@@ -153,7 +153,7 @@ class BM25:
 
 
 class RecordStream:
-    """Records in order of first observation, with an index of their texts."""
+    """Records in order of first observation, with an index over their texts."""
 
     def __init__(self, index: ByMeaning | BM25):
         self.records: list[StreamRecord] = []
