@@ -1,1 +1,1 @@
-"""Doors to agents of other programs: games and memories by their protocols, one a file."""
+"""Doors to agents of other programs: games and memories by protocol, one per file."""

@@ -61,7 +61,7 @@ class LeaseShelf(Generic[T]):
         self._lock = threading.Lock()
 
     def put(self, make: Callable[[], T], handle: str = "") -> str:
-        """Make one and return its handle; a known handle keeps what it has."""
+        """Create an object and return its handle; a known handle keeps its object."""
         self._drop_idle(but=handle)
         lease = Lease[T]()
         with lease.lock:  # a call that finds the lease waits until its thing is made
@@ -87,7 +87,7 @@ class LeaseShelf(Generic[T]):
         self._drop_idle(but=handle)
         lease = self._leases.get(handle) or Lease[T]()
         with lease.lock:
-            if self._leases.get(handle) is not lease:  # it may have been closed meanwhile
+            if self._leases.get(handle) is not lease:  # another call may have closed it
                 raise InvalidArgumentError(
                     f"unknown {self._kind} {handle!r:.40}: it was closed, was idle for "
                     f"{self._idle_s:g} s, or never was"
@@ -97,7 +97,7 @@ class LeaseShelf(Generic[T]):
             lease.used = time.monotonic()
 
     def take(self, handle: str) -> None:
-        """Close the one with this handle, and forget the handle."""
+        """Close the object of a handle, and forget the handle."""
         with self.use(handle) as lease:
             del self._leases[handle]
             self._close(lease.thing)

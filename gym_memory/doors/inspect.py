@@ -86,7 +86,7 @@ def play_game(
 
 
 def _note(state: Any, turn: GameTurn, reply: str) -> None:
-    """Log the result of a reply, and keep the score for the scorer."""
+    """Log the result of a reply, and store the score for the scorer."""
     info, stats = turn.info, turn.info["memory_stats"]
     steps = max(info["moves"], 1)
     tokens = state.store.get("tokens", 0) + stats.tokens

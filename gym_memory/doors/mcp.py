@@ -1,4 +1,4 @@
-"""Games as tools of the Model Context Protocol, over stdio or HTTP, and what memories share."""
+"""Games as tools of the Model Context Protocol, over stdio or HTTP, and parts for memories."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def game_server(
     most: int = 64,
     idle_s: float = 600.0,
 ) -> Any:
-    """Return a server whose clients play games, each by a handle of its own."""
+    """Return a server whose clients play games, each by its own handle."""
     check_game(env, memory, budget)
     shelf: LeaseShelf[Session] = LeaseShelf("game", Session.close, most, idle_s)
     server = make_server(
@@ -129,7 +129,7 @@ def make_server(instructions: str) -> Any:
 
 
 def offer(server: Any, name: str = "", **types: Any) -> Callable[[F], F]:
-    """Return a decorator that offers a function as a tool; an error of ours is its answer.
+    """Return a decorator that offers a function as a tool; it answers our errors as text.
 
     ``types`` are schemas of arguments, and of the answer as ``returns``.
     """

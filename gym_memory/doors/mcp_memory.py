@@ -20,18 +20,18 @@ _pydantic: Any = require("pydantic", "mcp", "the MCP server")
 
 
 class HostedMemory:
-    """A memory that a client fills; ``t`` is the step that comes next."""
+    """A memory that a client fills; ``t`` is the number of the next step."""
 
     def __init__(self, spec: str):
         self.memory = make_memory(spec)
         self.task, self.t = Task("", "", "plain"), 0
 
     def snapshot(self) -> Any:
-        """Return the state of memory and count."""
+        """Return the state of the memory and the step number."""
         return self.memory.snapshot(), self.task, self.t
 
     def restore(self, snapshot: Any) -> int:
-        """Return to a snapshot; give the step that comes next."""
+        """Return to a snapshot; return the number of the next step."""
         state, self.task, self.t = snapshot
         self.memory.restore(state)
         return self.t

@@ -41,7 +41,7 @@ class _Actor:
 
 
 class _RemoteEpisode(NamedTuple):
-    """An episode in progress: all calls, and the memory's state before; None if it was new."""
+    """An episode in progress: its calls, and the memory's state before; None for a new memory."""
 
     memory: dict[str, Any] | None
     calls: Calls
@@ -65,7 +65,7 @@ class RayEnvs:
         self._address, self._env, self._make = address, env, make
         self._slots, self._plugins = slots, tuple(plugins)
         self.actors: list[Any] = []
-        """Handles of the processes that play; one that is lost is replaced."""
+        """Handles of the processes that play; a lost one is replaced."""
         self._episodes: dict[str, dict[int, _RemoteEpisode]] = {}
         self._versions: dict[str, str] = {}
 
@@ -82,7 +82,7 @@ class RayEnvs:
         trace: TracebackType | None,
     ) -> None:
         closing = [actor.close.remote(split) for actor in self.actors for split in self._episodes]
-        if closing:  # an engine may have processes of its own
+        if closing:  # an engine may have its own processes
             self._ray.wait(closing, num_returns=len(closing), timeout=_CLOSE_SECONDS)
         for actor in self.actors:
             self._ray.kill(actor)

@@ -1,4 +1,4 @@
-"""Results as files: Parquet of steps or chats, a Minari dataset, or a card that describes them."""
+"""Export results: Parquet of steps or chats, a Minari dataset, or a descriptive card."""
 
 from __future__ import annotations
 
@@ -158,7 +158,7 @@ def export(
     out: str | os.PathLike[str] | None = None,
     max_actions: int | None = None,
 ) -> tuple[str, int]:
-    """Write the episodes of a results folder in a form that trainers read; return place and rows.
+    """Write the episodes of a results folder in a trainer's format; return the path and the rows.
 
     Args:
         folder: A results folder with recorded steps; for a card also the folder of a training.
@@ -193,7 +193,7 @@ def to_parquet(
     if not held:
         raise ResultsError("expected finished episodes with recorded steps or items, got none")
     table = pyarrow.Table.from_pylist(held)
-    if "logprobs" in table.column_names:  # all unknown: a type nevertheless
+    if "logprobs" in table.column_names:  # a column needs a type even if all values are unknown
         kind = pyarrow.list_(pyarrow.float64())
         at = table.column_names.index("logprobs")
         table = table.set_column(at, "logprobs", table["logprobs"].cast(kind))
@@ -209,7 +209,7 @@ def to_parquet(
 def to_minari(
     episodes: Sequence[RecordedEpisode], dataset_id: str, panel: str = ""
 ) -> tuple[str, int]:
-    """Make a Minari dataset of episodes of one environment and memory; return folder and size.
+    """Write a Minari dataset of episodes of one environment and memory; return folder and size.
 
     ``panel``, ``NAME@DIGEST``, is named in its description.
     """

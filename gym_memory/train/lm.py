@@ -74,7 +74,7 @@ class LmSettings(Settings):
 
 
 class LmPrompt(NamedTuple):
-    """An observation as tokens: the prompt, and the valid actions as whole answers.
+    """An observation as tokens: the prompt, and each valid action as a whole answer.
 
     ``label`` is the index of the teacher's action; -1 for none.
     """
@@ -99,14 +99,14 @@ class Frozen:
         self._just: tuple[list[int], Any] = [], None
 
     def start(self, prompt: list[int]) -> PromptState:
-        """Put all of a prompt but its last token through the frozen model."""
+        """Run the frozen model over a prompt without its last token."""
         with torch.no_grad(), self._network.disable_adapter():
             started = self.latest.start(prompt[:-1], keep=self._prefix)
         self._just = prompt, started.past
         return started
 
     def keep(self, number: int, prompt: list[int]) -> None:
-        """Keep the keys and values of a prompt if there is room; best right after its start."""
+        """Cache the keys and values of a prompt if there is room, best right after its start."""
         if len(self.kept) < self.most:
             self._read(number, prompt)
 
@@ -138,7 +138,7 @@ class Frozen:
         ).logits
 
     def _read(self, number: int, prompt: list[int]) -> Any:
-        """Return keys and values of all of a prompt but its last token, in 16 bits."""
+        """Return the keys and values of a prompt without its last token, in 16 bits."""
         read = self.kept.get(number)
         if read is None:
             if self._just[0] != prompt:
@@ -201,7 +201,7 @@ class LmLearner(Learner):
         return LmPrompt(self._prompt(obs), [self._answer(one) for one in valid], label)
 
     def _prompt(self, obs: Observation) -> list[int]:
-        """Return the prompt with as much of the memory as fits; if none does, the prompt's end."""
+        """Return the prompt with as much memory as fits; if none fits, the end of the prompt."""
 
         def ids_with(tokens: int) -> list[int]:
             shown: Observation = {**obs, "memory": truncate_tokens(obs["memory"], tokens)}
@@ -211,7 +211,7 @@ class LmLearner(Learner):
         most, fits, over = self.settings.tokens, 0, count_tokens(obs["memory"]) + 1
         ids = ids_with(over)
         if len(ids) > most:
-            # The model counts tokens in another way than the budget does.
+            # The model counts tokens differently from the budget.
             while over - fits > 1:
                 middle = (fits + over) // 2
                 fits, over = (middle, over) if len(ids_with(middle)) <= most else (fits, middle)
@@ -259,7 +259,7 @@ class LmLearner(Learner):
     # ------------------------------------------------------------ learning
 
     def observe(self, slot: int, experience: Experience) -> None:
-        """Keep a state that is labelled; recorded steps come first."""
+        """Store a labelled state; recorded steps come first."""
         if not self._read:
             self._read = True
             self.show_recorded()
@@ -271,7 +271,7 @@ class LmLearner(Learner):
             self.shown.append((seen.prompt, seen.actions[seen.label]))
 
     def show_recorded(self) -> None:
-        """Keep the recorded steps as labelled states."""
+        """Store the recorded steps as labelled states."""
         if not self.settings.records:
             return
         for row in step_rows(played(Path(self.settings.records)), self.settings.max_actions):
@@ -356,6 +356,6 @@ class LmLearner(Learner):
 
 
 class Lm(LearnedPolicy):
-    """A cloned language model: the valid action that is its likeliest answer."""
+    """A cloned language model, which plays the valid action that is its likeliest answer."""
 
     learner_class = LmLearner

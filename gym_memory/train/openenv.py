@@ -112,7 +112,7 @@ class GameEnvironment(_server.Environment):
         )
 
     def close(self) -> None:
-        """Close the game; an idle session that was closed takes no more commands."""
+        """Close the game; a session closed for idleness accepts no more commands."""
         self._closed = True
         if self._session is not None:
             self._session.close()
@@ -121,7 +121,7 @@ class GameEnvironment(_server.Environment):
     # ------------------------------------------------------------ tasks
 
     def list_splits(self) -> list[str]:
-        """List the splits, the environment's own first."""
+        """List the splits, the environment's default first."""
         return list(split_names(self._made_from[0]))
 
     def num_tasks(self, split: str) -> int:
@@ -211,6 +211,6 @@ def make_app(
 
 
 def _mistake(request: Any, error: Exception) -> Any:
-    """Answer a mistake of the client, such as an unknown split, in one line."""
+    """Answer a client's mistake, such as an unknown split, in one line."""
     responses = require("starlette.responses", "openenv", "the OpenEnv server")
     return responses.PlainTextResponse(f"{error}\n", 422)

@@ -24,7 +24,7 @@ TRAIN = "train"
 
 
 class GameTurn(NamedTuple):
-    """An observation with memory, and the result of the command before; reward 0 at the reset."""
+    """An observation with memory, and the result of the last command; a reset has reward 0."""
 
     obs: Observation
     reward: float
@@ -126,7 +126,7 @@ class Session:
         return self.env.get_wrapper_attr("snapshot")(), self.turn
 
     def restore(self, snapshot: Any) -> GameTurn:
-        """Return to a snapshot, any number of times; give the turn of then."""
+        """Return to a snapshot, any number of times; return its turn."""
         state, self._turn = snapshot
         self.env.get_wrapper_attr("restore")(state)
         return self.turn
@@ -163,7 +163,7 @@ def _make(env: str, split: str, memory: str, budget: int, isolate: str = "none")
 
 
 def check_game(env: str, memory: str, budget: int, split: str = "") -> tuple[str, ...]:
-    """Return the ids of a split's tasks, or raise for a wrong name before any client comes."""
+    """Return the ids of a split's tasks; raise for a wrong name before clients connect."""
     Session(env, memory, budget, isolate="process").close()
     return task_names(env, split)
 

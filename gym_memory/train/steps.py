@@ -1,4 +1,4 @@
-"""Prompts for training, step-wise records with one row a step, and a teacher beside the learner."""
+"""Prompts for training, records with one row per step, and a teacher beside the learner."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ __all__ += ["returns", "state_prompt", "step_rows", "turn_text"]
 
 _HEADING = re.compile(r"^(?=#+ )", re.MULTILINE)
 MAX_ACTIONS = 30
-"""Valid actions that a prompt lists, at most."""
+"""Most valid actions that a prompt lists."""
 
 
 def state_prompt(obs: Observation, max_actions: int | None = MAX_ACTIONS) -> list[Message]:
@@ -59,7 +59,7 @@ def opening(obs: Observation, max_actions: int | None = MAX_ACTIONS) -> str:
 
 
 def turn_text(obs: Observation, max_actions: int | None = MAX_ACTIONS) -> str:
-    """Return a later turn of it: what is new, without task and memory."""
+    """Return a later turn of that conversation: the news, without task and memory."""
     shown: Observation = {**_quoted(obs), "task": "", "memory": ""}
     return render_prompt(shown, instructions="", max_actions=max_actions)
 
@@ -77,7 +77,7 @@ def _quoted(obs: Observation) -> Observation:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class PromptedSettings(LanguageSettings):
-    """Settings without a transcript."""
+    """Settings of a policy without a transcript."""
 
     history: int | None = dataclasses.field(default=0, init=False)
     history_tokens: int = dataclasses.field(default=0, init=False)
@@ -101,7 +101,7 @@ class PromptedPolicy(LanguagePolicy):
 
 
 Record = dict[str, Any]
-"""A row of steps by column, see :data:`COLUMNS`."""
+"""A row of a step by column, see :data:`COLUMNS`."""
 
 COLUMNS = (
     *("env", "memory", "policy", "seed", "trial", "task_id", "t", "prompt", "reply", "action"),
@@ -117,12 +117,12 @@ those after the step.
 
 
 def anchor(task: str, text: str, inventory: str = "") -> str:
-    """Return a hash of a bare observation and its task, whatever is remembered."""
+    """Return a hash of a bare observation and its task, without the memory."""
     return _hash(task, text, inventory)
 
 
 def memory_digest(memory: str) -> str:
-    """Return a hash of a recalled memory; that of the empty text if nothing is recalled."""
+    """Return a hash of a recalled memory; the hash of the empty text if nothing is recalled."""
     return _hash(memory)
 
 
@@ -160,7 +160,7 @@ def played(folder: str | os.PathLike[str]) -> Iterator[RecordedEpisode]:
 def step_rows(
     episodes: Iterable[RecordedEpisode], max_actions: int | None = MAX_ACTIONS
 ) -> Iterator[Record]:
-    """Yield one row a step, see :data:`COLUMNS`; a prompt lists ``max_actions``, None for all."""
+    """Yield one row per step, see :data:`COLUMNS`; a prompt lists ``max_actions``, None for all."""
     for episode in episodes:
         job, rows = episode.job, episode.rows
         who = (job.env, job.memory, job.policy, job.seed, episode.trial)
@@ -199,7 +199,7 @@ def make_row(
 def chat_rows(
     episodes: Iterable[RecordedEpisode], max_actions: int | None = MAX_ACTIONS
 ) -> Iterator[Record]:
-    """Yield one row a step as a chat that ends in the reply, for supervised trainers."""
+    """Yield one chat per step that ends in the reply, for supervised trainers."""
     for row in step_rows(episodes, max_actions):
         answer: Message = {"role": "assistant", "content": row["reply"]}
         yield {

@@ -41,7 +41,7 @@ from gym_memory.wrappers.record import RecordTrajectory
 __all__ = ["PlayDefaults", "PlayedGame", "play_body", "play_socket"]
 
 _MAX_SAID_CHARS = 4000
-"""Characters that can be said at once."""
+"""Most characters of a command."""
 
 Send = Callable[[dict[str, Any]], None]
 
@@ -79,7 +79,7 @@ def _levels(game: str) -> list[str]:
 
 
 def _select(key: str, label: str, chosen: str, groups: Mapping[str, Sequence[str]]) -> str:
-    """Return a choice of specs by group; one that is in no group comes first."""
+    """Return a menu of specs by group; a spec outside all groups comes first."""
     given = {} if any(chosen in group for group in groups.values()) else {"Given": [chosen]}
     shown = "".join(
         f'<optgroup label="{text(group)}">'
@@ -100,7 +100,7 @@ def _input(key: str, label: str, kind: str, value: object) -> str:
 
 
 class PlayedGame:
-    """One game in a thread of its own.
+    """One game in its own thread.
 
     The page may request ``env memory seed budget task_id``: the values of the command line, plain
     games and bare memories. ``send`` takes messages for the page, from any thread.
@@ -134,7 +134,7 @@ class PlayedGame:
         self._thread.start()
 
     def say(self, words: str) -> None:
-        """Pass on the person's next action."""
+        """Play the person's next action."""
         self._said.put(words[:_MAX_SAID_CHARS])
 
     def leave(self) -> None:
@@ -163,7 +163,7 @@ class PlayedGame:
             )
         except _LeftError:
             pass
-        except Exception as error:  # the page shows what a game of any kind died of
+        except Exception as error:  # the page shows why the game failed
             name = "" if isinstance(error, GymMemoryError) else f"{type(error).__name__}: "
             self._send({"error": f"{name}{error}"})
         finally:
@@ -188,7 +188,7 @@ def _fresh(out: Path, job: Job) -> Path:
 
 
 class _LeftError(Exception):
-    """Signal that the person left."""
+    """Signal that the person has left."""
 
 
 class _Person(Policy):
@@ -203,7 +203,7 @@ class _Person(Policy):
         self.waited = 0.0
 
     def reset(self, info: dict[str, Any], seed: int | None = None) -> None:
-        """Show what is seen at the beginning."""
+        """Show the first observation."""
         row = self._env.row
         self._send({"begin": {"task_id": row["task_id"], "task": row["task"]}})
         self._show()
@@ -219,7 +219,7 @@ class _Person(Policy):
         return words
 
     def update(self, transition: Transition) -> None:
-        """Show what came of it."""
+        """Show the result of an action."""
         self._show()
 
     def _show(self) -> None:

@@ -65,7 +65,7 @@ class Recording(NamedTuple):
 
 
 def find(paths: Iterable[str | os.PathLike[str]]) -> list[Recording]:
-    """Return the recorded episodes of results folders, of folders of these, and of single files."""
+    """Return the recorded episodes of results folders, folders of them, and single files."""
     found: list[Recording] = []
     for path in map(Path, paths):
         if path.is_file():
@@ -96,7 +96,7 @@ def _in_file(file: Path) -> Iterator[Recording]:
 
 
 def _named_beside(file: Path) -> tuple[Job, list[int]]:
-    """Return what the folder of a file says was played, and the seed of each episode."""
+    """Return the job that a file's folder names, and the seed of each episode."""
     unknown = Job(NO_SPEC, Spec(DEFAULT_MEMORY), NO_SPEC, 0)
     try:
         record = read_json(file.with_name(PLAYED))
@@ -108,7 +108,7 @@ def _named_beside(file: Path) -> tuple[Job, list[int]]:
 
 
 def _address(path: Path) -> str:
-    """Return the name of a path for addresses, with a digest that sets it apart from others."""
+    """Return a name for a path in addresses, made unique by a digest."""
     whole = path.resolve()
     digest = hashlib.sha256(os.fsencode(whole)).hexdigest()[:6]
     return f"{re.sub('[^A-Za-z0-9]+', '-', whole.name.partition('.')[0])[:40]}-{digest}"
@@ -179,7 +179,7 @@ PLAYED = "played.json"
 
 
 def head_of(recording: Recording, task: str = "", note: str = "") -> dict[str, Any]:
-    """Return what a page says of an episode as a whole."""
+    """Return the head of a page: values of the episode as a whole."""
     job, row = recording.job, recording.row
     head: dict[str, Any] = {
         "env": short_spec(job.env),
@@ -205,7 +205,7 @@ def head_of(recording: Recording, task: str = "", note: str = "") -> dict[str, A
 
 @contextlib.contextmanager
 def _all_is_kept() -> Iterator[None]:
-    """Pause garbage collection: a third of the time of reading a long episode."""
+    """Pause garbage collection, which takes a third of the time of reading a long episode."""
     was_on = gc.isenabled()
     gc.disable()
     try:
@@ -244,7 +244,7 @@ def _load(recording: Recording) -> tuple[dict[str, Any], Story]:
 
 
 def _taught(job: Job, before: list[list[Row]], rows: list[Row]) -> tuple[list[Row], str]:
-    """Return the rows with what the memory makes of them, and a note about that.
+    """Return the rows with the memory's details, and a note on how they were made.
 
     A folder only names the memory: a parameter could open a file, a store or a connection.
     """

@@ -87,9 +87,9 @@ _HEADERS = (
 )
 
 _MOST_BODY = 1 << 20
-"""Bytes of a request's body, at most."""
+"""Most bytes of a request's body."""
 BODY_SECONDS = 20.0
-"""Seconds in which the whole body must come."""
+"""Seconds within which the whole body must arrive."""
 
 
 class Guard:
@@ -165,12 +165,12 @@ class Guard:
         if kind.lower() == "basic":  # a program whose address is http://:TOKEN@HOST
             credentials = _password(credentials)
         given.append(credentials)
-        # As bytes: others than ASCII characters are no reason to fail.
+        # As bytes, because other characters than ASCII must not fail.
         return any(secrets.compare_digest(t.encode(), self._token.encode()) for t in given)
 
 
 def _password(credentials: str) -> str:
-    """Return the password of a Basic authorization; empty where there is none."""
+    """Return the password of a Basic authorization; empty if there is none."""
     try:
         return base64.b64decode(credentials, validate=True).decode().partition(":")[2]
     except ValueError:
@@ -178,7 +178,7 @@ def _password(credentials: str) -> str:
 
 
 async def _body(receive: Receive) -> bytes | None:
-    """Return the body of a request, None where it is too long."""
+    """Return the body of a request; None if it is too long."""
     body, more = b"", True
     while more:
         message = await receive()
@@ -190,7 +190,7 @@ async def _body(receive: Receive) -> bytes | None:
 
 
 def _again(body: bytes, receive: Receive) -> Receive:
-    """Give a body that was read, then what comes after it."""
+    """Replay a body that was read, then pass on later messages."""
     waiting = [{"type": "http.request", "body": body, "more_body": False}]
 
     async def give() -> Message:
@@ -213,10 +213,10 @@ async def _refuse(scope: Scope, receive: Receive, send: Send, status: int, reaso
 
 
 RUNS = Assets((("gym_memory.draw", "page.js"), ("gym_memory.viewer", "runs.js")), REPLAY.styles)
-"""Of the page that lists recordings."""
+"""Scripts and styles of the page that lists recordings."""
 _PLAY = Assets((*PANE.scripts, ("gym_memory.viewer", "play.js")), PANE.styles)
 _MISS_SECONDS = 1.0
-"""Time after a key that no folder has in which unknown keys are not looked for."""
+"""Seconds after a search for an unknown key before the folders are searched again."""
 _TYPES = {"js": "text/javascript", "css": "text/css"}
 
 
@@ -321,7 +321,7 @@ def make_app(site: Site, host: str, port: int, token: str = "") -> Any:
 
     def static(request: Any) -> Any:
         name = request.path_params["name"]
-        if name not in assets:  # the only files that are given, by name
+        if name not in assets:  # the only files that are served, by name
             return responses.PlainTextResponse("There is no such file.\n", 404)
         source = (files(assets[name]) / "static" / name).read_bytes()
         return responses.Response(source, media_type=_TYPES[name.rpartition(".")[2]])
@@ -375,7 +375,7 @@ class RecordingShelf:
         return self._found[key]
 
     def neighbours(self, key: str) -> tuple[str, str]:
-        """Return the keys of the episodes before and after one; empty where there is none."""
+        """Return the keys of the episodes before and after one; empty if there is none."""
         keys = list(self._found)
         at = keys.index(key)
         return (keys[at - 1] if at else ""), (keys[at + 1] if at + 1 < len(keys) else "")
@@ -435,7 +435,7 @@ def _listed(recording: Recording, colour: int) -> dict[str, Any]:
 
 
 def _date(file: Path) -> str:
-    """Return when a file was last written; empty if it is gone."""
+    """Return the time at which a file was last written; empty if it is gone."""
     try:
         return time.strftime("%Y-%m-%d %H:%M", time.localtime(file.stat().st_mtime))
     except OSError:
@@ -457,7 +457,7 @@ def _comparison(site: Site) -> str:
 
 
 def _losses(all_units: Sequence[Unit], recordings: Sequence[Recording]) -> str:
-    """Return the games that cost most, each with a link to where it parts from the best."""
+    """Return the most costly games, each linked to its first difference from the best."""
     rows = []
     for loss in losses(all_units):
         pair = [recordings[number] for number in lost(loss, recordings)]

@@ -1,4 +1,4 @@
-"""Turn recorded rows into what a page shows of an episode, step by step.
+"""Turn recorded rows into the content of an episode's page, step by step.
 
 A page loads the light part of an episode at once (actions, scores, when each fact was held true)
 and the heavy part (texts, prompts, recalled facts) when it is viewed.
@@ -27,7 +27,7 @@ from gym_memory.graph.schema import (
 __all__ = ["CHUNK", "Beat", "Story", "build_story"]
 
 CHUNK = 20
-"""Steps whose heavy part a page loads together."""
+"""Number of steps whose heavy part a page loads together."""
 _LISTS = ("why", "episodes", "why_episodes", "lessons", "why_lessons", "valid_actions")
 
 
@@ -47,7 +47,7 @@ class Beat(NamedTuple):
 
 
 class Story:
-    """An episode that grows row by row, a beat a step.
+    """An episode that grows row by row, one beat per step.
 
     Each of its ``facts`` has ``when``: intervals ``[from, to or None, by]``; ``squares`` are those
     of the places. Unless the rows have the changes of a graph, a fact is held true while it is
@@ -59,12 +59,12 @@ class Story:
         self.facts: list[dict[str, Any]] = []
         self.squares: dict[str, Square] = {}
         self.keeps_graph = False
-        self._number: dict[Triple, int] = {}  # a story's own numbers, each fact once
-        self._numbers: list[int] = []  # a row's number of a fact to ours
+        self._number: dict[Triple, int] = {}  # numbers of the story, each fact once
+        self._numbers: list[int] = []  # number of a fact in the rows to its number here
         self._live: dict[int, None] = {}
 
     def name(self, triples: Iterable[Sequence[str]]) -> list[dict[str, Any]]:
-        """Number the facts that a row names for the first time; return the new ones."""
+        """Number the facts that a row names first; return the new ones."""
         new = []
         for parts in triples:
             triple = Triple(*parts)
@@ -208,7 +208,7 @@ def _fact(triple: Triple) -> dict[str, str]:
 
 
 def _kind(triple: Triple) -> tuple[str, str]:
-    """Return what a fact is on a map, and its direction."""
+    """Return the kind of a fact on a map, and its direction."""
     subject, relation, obj = triple
     direction = direction_of(relation)
     if direction is not None:
