@@ -72,7 +72,7 @@ class EpisodePlayer(ABC):
 
 
 Kept = Literal["empty", "frozen", "online"]
-"""How a memory uses earlier episodes: not at all, read-only, or while learning on."""
+"""Use of earlier episodes by a memory: none, read-only, or while it continues to learn."""
 
 
 class Terms(NamedTuple):
