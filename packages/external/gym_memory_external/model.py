@@ -51,7 +51,7 @@ class Extracted(AddSearch):
         *,
         k: Annotated[int, Help("Texts to show at most.", low=1)] = 10,
         lifetime: Annotated[
-            Literal["episode", "forever"], Help("How long texts are kept.")
+            Literal["episode", "forever"], Help("Lifetime of the texts.")
         ] = "episode",
         encoder: Annotated[str | Encoder, Help("Encoder of texts and queries.")] = "hash",
         llm: Annotated[
