@@ -10,9 +10,9 @@ import re
 
 from gym_memory.core.text import words as split_words
 from gym_memory.extract.effects import lose, perform
-from gym_memory.extract.events import ClausePart, Event
+from gym_memory.extract.events import MOVING, ClausePart, Event, verbs_of
 from gym_memory.extract.known import meant
-from gym_memory.extract.notes.words import Phrase
+from gym_memory.extract.notes.words import Phrase, verb_forms
 from gym_memory.extract.scene import Scene
 from gym_memory.graph.schema import INVENTORY, MEANS, clean_name, head_noun
 
@@ -43,6 +43,20 @@ _VAGUE = re.compile(r"\b(?:it|that|they|them)\b", re.IGNORECASE)
 _SOUND = re.compile(r"\w+(?<!ed)(?:[-,] ?\w+)?[.!]*")
 """One word or two that are no state: *Click*."""
 _NAMES = re.compile(r"\b(?:an?|the|your|some|my) \w|(?<=[a-z,] )[A-Z][a-z]|\d")
+_MANNER = re.compile(r" (?:with|to|in|at|for) (?:an?|the) (?:\w+ )?\w+(?=[.!,]|$)")
+"""Words that say how something happens: *to a stop, with a soft click*."""
+_PART = re.compile(
+    r"(?:The|Its) (?P<part>[\w' -]+?) (?:is now (?P<now>\w+ing)"
+    r"|(?!is|are|holds?|jams?|sticks?|stays?|remains?|flick)(?P<verb>\w+s)\b)"
+)
+"""Beginning of an answer in which a thing or its part does something: *the lock yields*."""
+_MOVES = frozenset(form for verb in MOVING for form in verb_forms(verb))
+_PARTS = {
+    **dict.fromkeys(("lock", "unlock"), ("lock", "bolt", "latch", "key", "tumblers", "mechanism")),
+    **dict.fromkeys(("open", "close"), ("lid", "door", "cover", "hinges", "flap", "latch")),
+    **dict.fromkeys(("light", "extinguish"), ("flame", "wick", "light", "fire", "glow")),
+}
+"""Kinds of actions to the parts of a thing by which an answer says that they succeed."""
 _LEAVES = re.compile(
     r"The [\w' -]+? (?:falls?|drops?|lands?|thuds?|clatters?|clangs?|rolls?|tumbles?|hits?"
     r"|bounces?|crashes|skitters?|flutters?|vanishes|disappears?|lies?)\b"
@@ -58,12 +72,19 @@ _ACTED = re.compile(
     r"(?: \w+ly)? (?:the|your|my) (?P<thing>[\w' -]+)"
 )
 """Beginning of an answer in which the agent does something to a thing."""
+_SETTLES = re.compile(
+    rf"(?:It|They) (?:{'|'.join(f for v in verbs_of('settle') for f in verb_forms(v))}|fits?)\b"
+    r"(?!.*\b(?:off|back|again|away|aside|floor|ground)\b)"
+)
+"""Beginning of an answer in which a thing goes where it is put."""
 _MOST_CHARS = 80
 _MOST_CHARS_BEFORE = 400
 """Characters of a text among which an acknowledgement ends."""
 _LETTING_GO = frozenset(("drop", "cast"))
 _INHERENT = frozenset(("consume",))
 """Kinds that an answer without a refusal grants: nobody says more of a taste."""
+_MOVED = frozenset(("open", "close"))
+_SHINES = frozenset(("light", "switch_on"))
 _BY_PRONOUN = frozenset(
     ("open", "close", "lock", "unlock", "light", "extinguish", "switch_on", "switch_off")
 )
@@ -84,9 +105,9 @@ def read_answer(draft: Scene, text: str) -> None:
     event = draft.event
     if event is None or not event.thing.text or (several and "put" not in event.kinds):
         return
-    answer = text.strip()
+    answer = text.strip(" \n*_~")
     span = _granted(text)
-    if span is None and _grants(event, answer):
+    if span is None and _grants(draft, event, answer):
         begin = text.index(answer)
         span = begin, begin + len(answer)
     if span is not None and len(draft.handled) > 1:  # no letter of an inventory
@@ -106,7 +127,7 @@ def _granted(text: str) -> tuple[int, int] | None:
     return None
 
 
-def _grants(event: Event, answer: str) -> bool:
+def _grants(draft: Scene, event: Event, answer: str) -> bool:
     """True if an answer without a refusal names nothing except the action's object.
 
     One that says what the agent did with the thing and its new place grants it, too, and one in
@@ -115,7 +136,16 @@ def _grants(event: Event, answer: str) -> bool:
     if len(answer) > _MOST_CHARS or _REFUSED.search(answer):
         return False
     kinds = set(event.kinds)
-    if _NAMES.search(answer):
+    named = _NAMES.search(_MANNER.sub("", answer)) is not None
+    part = _PART.match(answer)
+    if part is not None and not named:
+        if any(part["part"] in _PARTS.get(kind, ()) for kind in kinds):
+            return True
+        own = part["part"].lower() in (event.thing.text.lower().removeprefix("the "), draft.handled)
+        return own and bool(
+            (part["verb"] in _MOVES and kinds & _MOVED) or (part["now"] and kinds & _SHINES)
+        )
+    if named:
         words = set(split_words(answer.lower()))
         parts = {head_noun(part.text.lower()) for part in (event.thing, event.holder) if part.text}
         own = "put" in kinds and event.holder.text and answer.startswith(("You ", "I "))
@@ -126,7 +156,8 @@ def _grants(event: Event, answer: str) -> bool:
         )
         return bool((own or leaves or dropped) and parts <= words)
     short = _VAGUE.search(answer) or _SOUND.fullmatch(answer)
-    return bool(kinds & _INHERENT or (kinds & _BY_PRONOUN and short))
+    settles = "put" in kinds and event.holder.text and _SETTLES.match(answer)
+    return bool(kinds & _INHERENT or (kinds & _BY_PRONOUN and short) or settles)
 
 
 def _perform(draft: Scene, event: Event, start: int, end: int) -> None:

@@ -20,7 +20,7 @@ _NOTICED = re.compile(
     rf"{YOU} (?:suddenly )?(?:(?:reali[sz]e|discover)(?: that)?|(?:see|notice|find) that) "
 )
 """Words before what the agent notices."""
-_THING = rf"(?P<thing>{ARTICLE} {NAME}|[Ii]t|[Tt]hey)"
+_THING = rf"(?P<thing>{ARTICLE} {NAME}|[Ii]t|[Tt]hey|[A-Z][a-z'-]+)"
 EMPTY_HANDS = re.compile(
     rf"{YOU}(?:{ARE}| (?:have|carry|hold)) (?:now |currently )?(?:(?:carrying|holding) )?"
     rf"(?:nothing(?: at all)?|no (?:objects|items|things)|empty[- ]handed)(?: with you)?{STOP}"
@@ -46,7 +46,7 @@ _NOT_SO = re.compile(
 )
 _GONE = re.compile(
     rf"{_THING} (?:is|are|has|have) (?:now )?"
-    r"(?:dead|gone|destroyed|missing|no more|vanished|disappeared)"
+    r"(?i:dead|gone|destroyed|missing|no more|vanished|disappeared)"
     rf"(?: from {ARTICLE} {NAME})?{STOP}"
 )
 _NO_SIGN = re.compile(

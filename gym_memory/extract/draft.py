@@ -15,7 +15,7 @@ from gym_memory.core.records import Step, Task, Triple
 from gym_memory.core.text import split_reward, words
 from gym_memory.extract import Extraction, Mention, Pattern
 from gym_memory.extract.notes.words import Phrase, kind_in
-from gym_memory.extract.records import record_lines
+from gym_memory.extract.records import RECORD_LEAD, record_lines
 from gym_memory.graph import TemporalGraph
 from gym_memory.graph.schema import (
     INVENTORY,
@@ -270,8 +270,9 @@ def _without_quotations(text: str) -> str:
     """Return a text of the same length in which nobody speaks."""
     if not any(map(text.__contains__, _QUOTATION_MARKS)):
         return text
-    quote = _IN_RECORDS.get(text.lstrip()[:1], _QUOTE)
-    return (quote if quote is _QUOTE or record_lines(text) else _QUOTE).sub(_hushed, text)
+    bare = RECORD_LEAD.sub("", text)
+    quote = _IN_RECORDS.get(bare.lstrip()[:1], _QUOTE)
+    return (quote if quote is _QUOTE or record_lines(bare) else _QUOTE).sub(_hushed, text)
 
 
 def _unquoted(mentions: Iterable[Mention], text: str) -> Iterator[Mention]:

@@ -6,10 +6,18 @@ import re
 from collections.abc import Iterator
 
 from gym_memory.core.records import Triple
-from gym_memory.extract.events import INTANGIBLE, RESULTS, SELVES, ClausePart, Event
+from gym_memory.extract.events import IMMATERIAL, INTANGIBLE, RESULTS, SELVES, ClausePart, Event
 from gym_memory.extract.known import meant
-from gym_memory.extract.notes.words import KEY, Phrase, kind_of_noun, names_person
+from gym_memory.extract.notes.words import (
+    CONTAINER,
+    KEY,
+    SUPPORTER,
+    Phrase,
+    kind_of_noun,
+    names_person,
+)
 from gym_memory.extract.scene import (
+    END_OF,
     POSSESSION,
     ROOM_ITSELF,
     SAME,
@@ -29,7 +37,10 @@ from gym_memory.graph.schema import (
 __all__ = ["end_state", "lose", "perform", "remove", "things_of"]
 
 _IN_ON = frozenset(("in", "inside", "into", "on", "onto", "upon", "under", "beneath"))
+_GIVING = frozenset(("give", "put", "give_back", "cast"))
+_AT_LAST_TO_YOU = (" to you", " to me", " to us", " toward you", " towards you")
 _TO_YOU = re.compile(r"(?:you|me|us) ", re.IGNORECASE)
+_PERSONAL = ("he", "she")
 _OWN = re.compile(r"(?:his|her|its|their|my) ", re.IGNORECASE)
 _OWNER = re.compile(r"^[\w -]+'s ")
 _RECEIVED = re.compile(
@@ -38,6 +49,7 @@ _RECEIVED = re.compile(
 )
 """To whom a thing is given, and the thing."""
 _HANDS = re.compile(r"(?:your|my) (?:\w+ )?(?:hands?|arms|palm|pack|pocket|inventory)|you|me")
+_FROM_TO = re.compile(r"(?:^| )to (?P<there>the [\w' -]+)$")
 _PUSHED = ("press", "push", "thrust", "slide", "slip", "stick", "move")
 """Verbs that put a thing somewhere only *into* or *onto* it."""
 _LIGHTS = frozenset(
@@ -49,6 +61,8 @@ _AWAY = re.compile(
 )
 _OPENS_ONTO = re.compile(rf"(?:to the )?(?:{'|'.join(DIRECTIONS)}|onto|into|on|upon)\b")
 """Words after *opens* by which it says where a way leads."""
+_OFF = ("off", "from the ", "from your ", "from its ", "out of your ")
+"""Words after *falls* by which a thing is no longer where it was."""
 _FLOOR = ("floor", "ground")
 _NO_ARRIVALS = ("to ", "as ", "too ", "early", "late", "on time", "every ", "only ")
 """Words after *arrive* or *appear* that make nothing come now."""
@@ -57,6 +71,11 @@ _NO_ARRIVALS = ("to ", "as ", "too ", "early", "late", "on time", "every ", "onl
 def perform(draft: Scene, event: Event) -> bool:
     """State and end the effects of an event; return True if it is one after all."""
     own = event.subject.text.lower() in SELVES
+    if not own and not _GIVING.isdisjoint(event.kinds):
+        if event.tail.endswith(_AT_LAST_TO_YOU):
+            return _gain(draft, event, own=True)
+        if _TO_YOU.match(event.thing.text):
+            return _give(draft, event, own)
     for kind in event.kinds:
         if kind in RESULTS:
             done = _change(draft, event, RESULTS[kind], own)
@@ -79,7 +98,7 @@ def things_of(draft: Scene, part: ClausePart, *, carried: bool | None = None) ->
         if draft.topic and draft.topic != draft.room:
             yield Phrase(draft.topic, (), start, start + len(part.text))
         return
-    owner = _OWN.match(part.text)
+    owner = _OWN.match(part.text) or END_OF.match(part.text)
     text = part.text[owner.end() :] if owner else part.text
     bare = owner is not None or part.start < 0 or text[:1].isupper() or text[:1].isdigit()
     bare = bare or draft.graph.knows(text)
@@ -108,6 +127,8 @@ def _who(draft: Scene, event: Event) -> str:
     """Return the name of a subject."""
     if event.subject.is_pronoun:
         return draft.topic
+    if event.subject.text.lower() in _PERSONAL:
+        return draft.person
     name = _unowned(event.subject.text)
     return meant(draft, name if draft.graph.knows(name) else _OWNER.sub("", name))
 
@@ -153,9 +174,11 @@ def _take(draft: Scene, event: Event, own: bool) -> bool:
     who = _who(draft, event) if event.subject.text else ""
     things = _known_things(draft, event.thing)
     for phrase in things:
-        if is_name(who):
+        if head_noun(who) in IMMATERIAL:
+            remove(draft, phrase.name)
+        elif is_name(who):
             draft.place(phrase, "is carried by", who)
-        elif not event.subject.text:
+        elif not event.subject.text or event.subject.text.lower() in _PERSONAL:
             remove(draft, phrase.name)
     return bool(things)
 
@@ -174,12 +197,18 @@ def _drop(draft: Scene, event: Event, own: bool) -> bool:
 
 def _put(draft: Scene, event: Event, own: bool) -> bool:
     where = event.preposition
-    if where not in _IN_ON and where != "to":
+    if where not in _IN_ON and where not in ("to", "from"):
         return False
     place = event.holder.text.lower()
     if not own and _HANDS.fullmatch(place):
         return _gain(draft, event, own=True)
-    if where == "to" or (where in ("in", "on", "under") and event.verb.startswith(_PUSHED)):
+    moved = _FROM_TO.search(event.tail) if event.verb.startswith("move") else None
+    if moved is not None:
+        place = moved["there"]
+        where = {CONTAINER: "in", SUPPORTER: "on"}.get(kind_of_noun(place), where)
+    elif where == "to" or (where in ("in", "on", "under") and event.verb.startswith(_PUSHED)):
+        return False
+    if where not in _IN_ON:
         return False
     things = _affected(draft, event.thing, own or _is_actor(draft, event))
     for phrase in things:
@@ -278,6 +307,8 @@ def _fill(draft: Scene, event: Event, own: bool) -> bool:
 
 
 def _lose(draft: Scene, event: Event, own: bool) -> bool:
+    if not own and event.tail == "it over" and event.thing.is_pronoun and draft.aim == draft.topic:
+        return _gain(draft, event, own=True)  # what the agent asks for
     parts = (event.thing, event.holder) if event.preposition == "with" else (event.thing,)
     lost = False
     for part in parts if own else ():
@@ -285,6 +316,13 @@ def _lose(draft: Scene, event: Event, own: bool) -> bool:
             lost = True
             lose(draft, phrase.name)
     return lost
+
+
+def _swap(draft: Scene, event: Event, own: bool) -> bool:
+    """Read ``You swap the knife for a lamp``."""
+    if event.preposition == "for" and event.holder.text.startswith("the "):  # not: for a ride
+        _gain(draft, event._replace(thing=event.holder), own)
+    return _lose(draft, event, own)
 
 
 def _accept(draft: Scene, event: Event, own: bool) -> bool:
@@ -308,7 +346,8 @@ def _destroy(draft: Scene, event: Event, own: bool) -> bool:
 
 def _vanish(draft: Scene, event: Event, own: bool) -> bool:
     name = _who(draft, event)
-    if own or event.thing.text or not draft.graph.knows(name) or _is_light(name):
+    dims = _is_light(name) and event.verb not in ("sight", "view")
+    if own or event.thing.text or not draft.graph.knows(name) or dims:
         return False
     remove(draft, name)
     return True
@@ -330,13 +369,19 @@ def _travel(draft: Scene, event: Event, own: bool) -> bool:
 
 def _settle(draft: Scene, event: Event, own: bool) -> bool:
     """Read ``The coin drops into the slot``: a known thing moves by itself."""
-    if own or event.thing.text or event.preposition not in _IN_ON:
+    if own or event.thing.text:
         return False
     name, place = _who(draft, event), clean_name(event.holder.text)
-    if not (draft.graph.knows(name) and is_name(place)) or place.startswith("your "):
-        return False
     start = max(event.subject.start, 0)
     phrase = Phrase(name, (), start, start + len(event.subject.text))
+    if not draft.graph.knows(name):
+        return False
+    if event.tail.startswith(_OFF):
+        lose(draft, name)
+        draft.put(phrase, moved=True)
+        return True
+    if event.preposition not in _IN_ON or not is_name(place) or place.startswith("your "):
+        return False
     if ROOM_ITSELF.fullmatch(place):
         lose(draft, name)
         draft.put(phrase, moved=True)
@@ -360,7 +405,7 @@ def _come(draft: Scene, event: Event, own: bool) -> bool:
 
 
 def _extinguish(draft: Scene, event: Event, own: bool) -> bool:
-    names = [phrase.name for phrase in things_of(draft, event.thing)]
+    names = [] if event.verb == "of" else [phrase.name for phrase in things_of(draft, event.thing)]
     if not names and not own:
         names = [_who(draft, event)]
     names = [name for name in names if _is_light(name) or draft.graph.value(name, "power")]
@@ -398,7 +443,7 @@ def _change(draft: Scene, event: Event, state: str, own: bool) -> bool:
 _EFFECTS = {
     "take": _take, "drop": _drop, "put": _put, "give": _give, "cast": _cast, "gain": _gain,
     "make": _make, "fill": _fill, "attach": _attach, "follow": _follow, "give_back": _give_back,
-    "lose": _lose, "accept": _accept, "consume": _consume,
+    "lose": _lose, "swap": _swap, "accept": _accept, "consume": _consume,
     "destroy": _destroy, "vanish": _vanish, "leave": _leave, "travel": _travel, "come": _come,
     "settle": _settle, "extinguish": _extinguish, "nothing": _nothing,
 }  # fmt: skip

@@ -22,13 +22,15 @@ __all__ = [
     "CONDITIONS",
     "IMMATERIAL",
     "INTANGIBLE",
+    "MOVING",
     "RESULTS",
     "SELVES",
+    "WATERS",
     "ClausePart",
     "Event",
     "action_event",
 ]
-__all__ += ["events_in"]
+__all__ += ["events_in", "verbs_of"]
 
 _DATA = tomllib.loads(Path(__file__).with_name("events.toml").read_text(encoding="utf-8"))
 RESULTS: dict[str, str] = _DATA["states"]
@@ -39,17 +41,24 @@ INTANGIBLE = IMMATERIAL | frozenset(_DATA["words"]["intangible"].split())
 """Nouns of what nobody takes, gives or brings."""
 CONDITIONS = frozenset(_DATA["words"]["conditions"].split())
 """First words of conditions that one is in, which are no places: *in no hurry*."""
+WATERS = frozenset(("river", "stream", "brook", "creek", "canal", "water", "current", "tide"))
+"""Nouns of what runs somewhere and is no way."""
 SELVES = frozenset(("you", "i", "we", "you've", "i've", "we've"))
 """Subjects that mean the agent."""
+MOVING = tuple(_DATA["words"]["moving"].split())
+"""Verbs of which *open* or *shut* may say the end."""
 _ADVERBS = frozenset(_DATA["words"]["adverbs"].split())
 _PREPOSITIONS = frozenset(_DATA["words"]["prepositions"].split())
 _RESULTS_OF_MOVING = {"open": "open", "shut": "close", "closed": "close"}
 """Words after a verb of moving to the kind of event."""
-_PARTICLES = frozenset(("up", "down", "on", "off", "out", "away", "over", "back"))
+_LAST_ADVERBS = _ADVERBS | {"again", "too", "already"}
+"""Last words of a clause that name nothing."""
+_PARTICLES = frozenset(("up", "down", "on", "off", "out", "away", "over", "back", "behind"))
 _PARTICLES |= _RESULTS_OF_MOVING.keys()
 _DETERMINERS = frozenset(
     ("a", "an", "the", "your", "my", "his", "her", "its", "their", "some", "one", "two", "three")
 )
+_INTENSE = [["up", word] for word in ("the", "your", "my", "a", "an", "some")]
 _PRONOUNS = frozenset(("it", "them", "this", "that"))
 _OBJECTS = frozenset(("you", "me", "us", "him", "her", "them"))
 _STANDINS = frozenset(("it", "they", "he", "she"))
@@ -63,6 +72,7 @@ _UNCERTAIN = frozenset(
 """Adverbs of what did not happen, or may not have."""
 _BE = frozenset(("is", "are", "was", "were", "am", "be", "isn't", "aren't"))
 _PASSIVE = _BE | {"been"}
+_PERFECT = ("has", "have", "'ve")
 _NO_SUBJECTS = (_PREPOSITIONS - {"with", "at", "before"}) | {"there", "this", "here", "exits"}
 _NO_SUBJECTS |= {"somewhere", "elsewhere"}
 """First words of sentences that describe."""
@@ -79,21 +89,41 @@ _LEAD = re.compile(
 """A clause or phrase before the main clause, which says what happens."""
 
 
+_LAST_OF_LEAD = re.compile(r"\b(?P<thing>(?:the|your|an?) (?:[\w'-]+ ){0,2}?[\w'-]+), $")
+
+
 _KINDS_OF_VERBS = (
     *((k, verb.split()) for k, verbs in _DATA["verbs"].items() for verb in verbs.split(",")),
-    *(
-        (kind, [verb, word])
-        for verb in _DATA["words"]["moving"].split()
-        for word, kind in _RESULTS_OF_MOVING.items()
-    ),
+    *((kind, [verb, word]) for verb in MOVING for word, kind in _RESULTS_OF_MOVING.items()),
     *(
         ("leave", [verb, word])
         for verb in _DATA["verbs"]["travel"].replace(",", " ").split()
         if verb != "go"  # an alarm goes off
         for word in ("off", "away")
     ),
+    *(
+        ("consume", [verb, word])
+        for verb in ("eat", "drink", "gulp", "gobble", "swallow", "wolf", "scarf", "bolt", "toss")
+        for word in ("up", "down")
+    ),
+    *(
+        ("vanish", [verb, "to", word])
+        for verb in ("burn", "crumble", "fall", "turn", "break", "go", "shatter")
+        for word in ("ashes", "ash", "dust", "pieces", "bits", "nothing", "smithereens")
+    ),
+    *(
+        ("vanish", [verb, *words])
+        for kind in ("travel", "settle")
+        for verb in (*_DATA["verbs"][kind].replace(",", " ").split(), "fade", "pass")
+        for words in (["from", "sight"], ["from", "view"], ["out", "of", "sight"])
+    ),
 )
 """Kinds of events, each with the words of a verb."""
+
+
+def verbs_of(kind: str) -> Iterator[str]:
+    """Yield the verbs of a kind."""
+    yield from (verb.strip() for verb in _DATA["verbs"][kind].split(","))
 
 
 def _verb_table() -> dict[str, dict[str, tuple[str, ...]]]:
@@ -126,8 +156,8 @@ _EFFECTIVE = frozenset(
 _ENDED = frozenset(
     form
     for kind in ("destroy", "consume")
-    for verb in _DATA["verbs"][kind].split(",")
-    for form in tuple(verb_forms(verb.strip()))[1:]
+    for verb in verbs_of(kind)
+    for form in tuple(verb_forms(verb))[1:]
     if not form.endswith(("s", "ing"))
 )
 """Participles of what ceases to be."""
@@ -179,6 +209,8 @@ class _SentenceWords:
         self.lower: list[str] = _TOKEN.findall(self._text, begin)
         self._starts: list[int] = []
         self._begin = begin
+        self.led = _NO_PART
+        """Thing at the end of the clause before, which *it* means."""
 
     def _start(self, at: int) -> int:
         """Return where a word begins: between two words are only characters of no word."""
@@ -249,7 +281,11 @@ def action_event(action: str) -> Event | None:
 
 def _words_of(sentence: str) -> _SentenceWords:
     lead = _LEAD.match(sentence)
-    return _SentenceWords(sentence, lead.end() if lead else 0)
+    words = _SentenceWords(sentence, lead.end() if lead else 0)
+    last = _LAST_OF_LEAD.search(lead[0]) if lead else None
+    if last is not None:
+        words.led = ClausePart(last["thing"], last.start("thing"))
+    return words
 
 
 def _events(words: _SentenceWords) -> Iterator[Event]:
@@ -264,6 +300,8 @@ def _events(words: _SentenceWords) -> Iterator[Event]:
             at = later
             continue
         subject, kinds, after = clause
+        if at == 0 and subject.text.lower() == "it" and words.led.text:
+            subject = words.led
         end = _next_clause(words, after, subject)
         event = _event(words, subject, kinds, after, end or len(words.lower))
         if _is_passive(words, event, after):
@@ -285,8 +323,8 @@ def _idle_subject(words: _SentenceWords) -> ClausePart:
         if lower[at] in _BREAKS:
             break
         after = lower[at + 1]
-        ends = after in _JOINTS or after in _PREPOSITIONS or after.endswith("ly")
-        if ends and lower[at].endswith("s") and not lower[at].endswith(("ss", "us", "is")):
+        ends = not determined or after in _JOINTS or after in _PREPOSITIONS or after.endswith("ly")
+        if ends and lower[at].endswith(("s", "ed")) and not lower[at].endswith(("ss", "us", "is")):
             return words.part(0, at)
     return _NO_PART
 
@@ -354,7 +392,10 @@ def _clause(
             break
         verb_at += 1
     found = _verb(words, verb_at)
-    if found is None or (lower[verb_at] in _ORDERING and not _is_plural(subject)):
+    if found is None:
+        return None
+    is_base = lower[verb_at] in _ORDERING and lower[verb_at - 1] not in _PERFECT
+    if is_base and not _is_plural(subject):
         return None
     return subject, *found
 
@@ -412,7 +453,7 @@ def _event(
 ) -> Event:
     """Return the event of a verb with the words that follow it."""
     lower = words.lower
-    while end > at and lower[end - 1] in _JOINTS:
+    while end > at and (lower[end - 1] in _JOINTS or lower[end - 1] in _LAST_ADVERBS):
         end -= 1
     verb, tail = lower[at - 1], " ".join(lower[at:end])
     begin = at
@@ -425,7 +466,10 @@ def _event(
             or lower[after + 1] == "of"
             or lower[after] in _RESULTS_OF_MOVING
         )
-        if is_last or (after == at and f"{verb} {lower[after]}" in _VERBS.get(verb, {})):
+        intense = lower[after : after + 2] in _INTENSE  # gather up the coins
+        if is_last or (
+            after == at and (intense or f"{verb} {lower[after]}" in _VERBS.get(verb, {}))
+        ):
             kinds = _VERBS.get(verb, {}).get(f"{verb} {lower[after]}", kinds)
             if after == at:
                 begin = at + 1

@@ -22,13 +22,16 @@ from gym_memory.extract.layout import (
 from gym_memory.extract.notes.words import Phrase
 from gym_memory.extract.places import BARRED
 from gym_memory.extract.scene import (
+    LOCATED,
     NOTHING,
     STATE_WORD,
     VAGUE,
     Scene,
+    has_any,
     is_name,
     may_hold,
     place_name,
+    put_in,
     read_away,
     read_contents,
     relation,
@@ -41,7 +44,7 @@ __all__ = ["read_carried", "read_label"]
 _MAX_VALUE_CHARS = 100
 _ADVICE = re.compile(
     r".*\b(?:actions?(?: results?)?|commands?|options?|choices?|input|error|success(?:ful)?"
-    r"|unlocked|completed|failed|started)$|"
+    r"|unlocked|completed|failed|started)$|events?$|"
     r"(?:e\.g|examples?|notes?|hints?|tips?|warning|for|to|type|use|format|enter|write|reply|respond|"
     r"choose|taken|dropped|i|you|we|chapter|act|scene|part|authors?|version|release|copyright|credits)\b"
     r"|(?:(?:your|the|current|main|new) )?(?:tasks?|goals?|objectives?|quests?|mission|aim)\b"
@@ -73,8 +76,9 @@ _BRACKETED_STATE = re.compile(
     r"|visited|unvisited)\)$"
 )
 _MEANS_OF_GOING = re.compile(
-    r"doors?|doorway|gate|stairs?|staircase|stairway|steps|ladder|path|trail|ramp|rope|hatch"
-    r"|trapdoor|opening|hole"
+    rf"(?:{STATE_WORD} )?(?:doors?|doorway|gate|stairs?|staircase|stairway|steps|ladder|path"
+    rf"|trail|ramp|rope|hatch"
+    r"|trapdoor|opening|hole)"
 )
 _OF_DOOR = re.compile(rf"{STATE_WORD}|true|yes|{_MEANS_OF_GOING.pattern}")
 """Words beside an exit that are no place behind it: *up (stairs)*."""
@@ -84,6 +88,9 @@ _STATE_HOLDING = re.compile(
 _LETTERS = re.compile(r"[NSEWUD]{2,6}")
 _AREAS = re.compile(r"exit|path|way|area|location|room|place|\bgo\b|travel|move", re.IGNORECASE)
 """Labels below which an exit may go by the name of a place; *cooking directions* is none."""
+_ON_BODY = re.compile(r"wear|wield|worn|using|equip", re.IGNORECASE)
+"""Labels of what is carried in one way only."""
+_OF_PLACE = re.compile(r" (?:of|from) (?!here\b|this )(?P<place>.+)")
 _WAY_TO = re.compile(r"an? (?:way|path|exit|passage|road) (?:leading )?to (?:the )?(?=\w)")
 _SPACE = r"(?:(?<!\s)|(?<=and ))\s+"
 """White space from its first character on, so that a long run is tried once."""
@@ -110,9 +117,11 @@ def read_label(draft: Scene, labelled: LabelItems) -> None:
     if kind == STATE and (way := label.text.lower().removesuffix(" exit")) in DIRECTIONS:
         _read_way(draft, way, label.start, items[0])
     elif kind == EXITS:
-        _read_exits(draft, items, names=_AREAS.search(label.text) is not None)
+        other = _OF_PLACE.search(label.text)
+        place = place_name(other["place"]) if other is not None else ""
+        _read_exits(draft, items, names=_AREAS.search(label.text) is not None, place=place)
     elif kind == CARRIED:
-        read_carried(draft, items, whole="wear" not in label.text.lower())
+        read_carried(draft, items, whole=not _ON_BODY.search(label.text))
     elif kind == HERE:
         _read_here(draft, items)
     elif kind in (GAINED, LOST):
@@ -163,9 +172,30 @@ def _read_here(draft: Scene, items: tuple[LayoutItem, ...]) -> None:
         else:
             exits.append(LayoutItem(item.text[way.end() :], item.start + way.end()))
     _read_exits(draft, tuple(exits), names=True)
-    for phrase in _listed(draft, tuple(t for t in things if not read_away(draft, *t))):
+    near = tuple(t for t in things if not read_away(draft, *t))
+    for part in _parts(near, exits=False):
+        located = LOCATED.fullmatch(part.text) if _has_place(part.text) else None
+        if located is not None:
+            holder = meant(draft, clean_name(located["place"]))
+            put_in(draft, located["things"], part.start, located["where"], holder, bare=True)
+            near = tuple(_blanked(item, part) for item in near)
+    for phrase in _listed(draft, near):
         draft.put(phrase)
     draft.is_listed = draft.is_listed or bool(things)
+
+
+def _has_place(text: str) -> bool:
+    """True if a part of a list says where a thing is: *a mug on the table*."""
+    return has_any(text, (" on the ", " in the ", " under the ", " inside the "))
+
+
+def _blanked(item: LayoutItem, part: LayoutItem) -> LayoutItem:
+    """Return an item of a list with blanks in the place of a part of it."""
+    begin = part.start - item.start
+    if not 0 <= begin < len(item.text):
+        return item
+    end = begin + len(part.text)
+    return LayoutItem(f"{item.text[:begin]}{' ' * len(part.text)}{item.text[end:]}", item.start)
 
 
 def _read_state(draft: Scene, label: str, item: LayoutItem) -> None:
@@ -209,16 +239,18 @@ def _are_ways(label: str, items: tuple[LayoutItem, ...]) -> bool:
     return (len(ways) > 1 or label.endswith("s")) and all(way.lower() in DIRECTIONS for way in ways)
 
 
-def _read_exits(draft: Scene, items: tuple[LayoutItem, ...], *, names: bool) -> None:
-    """Read a list of exits: directions, perhaps with the place that each leads to.
+def _read_exits(
+    draft: Scene, items: tuple[LayoutItem, ...], *, names: bool, place: str = ""
+) -> None:
+    """Read a list of exits of a place: directions, perhaps with the place that each leads to.
 
     With ``names`` an exit may also be a place.
     """
     for part in _parts(items, exits=True):
         way, there = _exit_of(part.text, names)
         if way:
-            draft.has_exit(way, *part.span)
-            draft.see_behind(way, there, *part.span)
+            draft.has_exit(way, *part.span, of=place)
+            draft.see_behind(way, there, *part.span, of=place)
 
 
 @lru_cache(maxsize=4096)

@@ -15,7 +15,15 @@ from gym_memory.extract.notes.words import PEOPLE
 from gym_memory.graph.schema import DIRECTIONS
 
 __all__ = ["CARRIED", "CONTENTS", "EXITS", "GAINED", "HERE", "HOLDER", "LOST", "PLACE", "STATE"]
-__all__ += ["LabelItems", "Layout", "LayoutItem", "Title", "kind_of_label", "layout_of"]
+__all__ += [
+    "STATE_OF_PLACE",
+    "LabelItems",
+    "Layout",
+    "LayoutItem",
+    "Title",
+    "kind_of_label",
+    "layout_of",
+]
 
 PLACE, EXITS, CARRIED, GAINED, LOST = "place", "exits", "carried", "gained", "lost"
 HERE, HOLDER, STATE = "here", "holder", "state"
@@ -79,12 +87,12 @@ _FRAME = re.compile(
 _FRAMES = "=-*_<#[~"
 _BARE = re.compile(
     r"(?P<name>(?:[A-Z][a-z]{0,2}\. )?[A-Z][\w',&/ -]{0,58}?[\w')])"
-    r"(?:(?: \(|, )(?:on|in|at|by|near|under|beside) [^()\n]*\)?"
+    r"(?:(?: \(|, )(?:on|in|at|by|near|under|beside|above|below|behind|inside|outside) [^()\n]*\)?"
     r"| [(\[](?P<remark>[^()\[\]\n]{1,40})[)\]])?"
 )
 _REMARKS = (" (", " [", ", ")
 """Before what may follow a bare title."""
-_STATE_OF_PLACE = re.compile(
+STATE_OF_PLACE = re.compile(
     r"(?:(?:very |pitch )?dark|lit|safe|unsafe|visited|explored|indoors|outdoors|quiet|empty"
     r"|locked|open|danger(?:ous)?|new|night|day)\b.*",
     re.IGNORECASE,
@@ -103,7 +111,7 @@ _INSCRIBED = re.compile(
 )
 """The line above an inscription, which is no title."""
 _SMALL = re.compile(
-    r"[A-Z0-9(]|(?:of|the|in|at|on|to|and|a|an|by|with|from|for|le|la|de|du|near|under)$"
+    r"[A-Z0-9(]|-$|(?:of|the|in|at|on|to|and|a|an|by|with|from|for|le|la|de|du|near|under)$"
 )
 _NO_PLACE = re.compile(
     r"(?:(?:turn|day|time|round|step|level|chapter|act|part|game|move)s?"
@@ -119,24 +127,28 @@ _NO_PLACE = re.compile(
 """Lines that head something else."""
 _BANNER = re.compile(r"(?:an? |infocom )?interactive |copyright\b|\(c\)", re.IGNORECASE)
 """Line below the name of a story."""
-_BULLET = re.compile(r"[ \t]*(?:[-*+•·>]|\d{1,2}[.)]|[a-zA-Z]\))[ \t]+")
+_BULLET = re.compile(
+    r"[ \t]*(?:[-*+•·>]|\d{1,2}[.)]|[a-zA-Z]\)|[\[(] ?\d{1,3}x?[\])](?=[ \t]+[a-z])"
+    r"|<[a-z][a-z ]*>)[ \t]+"
+)
 _CHOICE = re.compile(r"[ \t]*(?:\[?(?:\d{1,2}|[a-z])[.):\]]|>)[ \t]+[A-Z]")
 _COUNTED = re.compile(
-    rf"{_BULLET.pattern}[a-z][\w ]*: \d"
+    rf"{_BULLET.pattern}[a-z][\w ]*: (?:\d|(?:open|closed|shut|(?:un)?locked|(?:un)?lit|on|off"
+    rf"|empty)$)"
     r"|[ \t]*[a-z][\w' ]{0,20}: [\w/%]+(?:[;,|] [a-z][\w' ]{0,20}: [\w/%]+)*$"
     r"|[ \t]*[a-z][\w.]{0,20}=(?:[\w/%.-]+|\[[^\[\]\n]*\])"
     r"(?:[;,|]? [a-z][\w.]{0,20}=(?:[\w/%.-]+|\[[^\[\]\n]*\]))+$"
 )
 """A list of numbers, and a line of pairs of one word each, may have labels in lower case."""
 _MARK = re.compile(rf"(?:{_BULLET.pattern}|[ \t]*)[\[(|`]*[ \t]*(?:(?:\*\*|__)[ \t]*)?")
-_MARKS = frozenset(" \t-*+•·>[(|`_0123456789")
+_MARKS = frozenset(" \t-*+•·<>[(|`_0123456789")
 _AFTER_LETTER = (")", ".", ":", "]")
 """First characters of a mark, and second ones of a mark that begins with a letter."""
 _LABEL = re.compile(
-    r"(?P<label>(?:[A-Za-z]|\$(?=:))[\w'/]*(?:,?[ -][\w'/]+){0,11})"
+    r"(?P<label>(?:[A-Za-z]|\$(?=:))[\w'/]*(?:\.[A-Za-z][\w]+)*(?:,?[ -][\w'/]+){0,11})"
     r"(?: \([^()\n]{1,60}\))?[ \t]*"
     r"(?:(?:\*\*|__)[ \t]*)?"
-    r"(?::(?!//)(?!(?<=\d:)\d\d\b)|=|\|)[ \t]*(?:(?:\*\*|__)[ \t]*)?(?P<value>[^\n]*)"
+    r"(?::(?!//)(?!(?<=\d:)\d\d\b)|=>?|->|\|)[ \t]*(?:(?:\*\*|__)[ \t]*)?(?P<value>[^\n]*)"
 )
 _STARTS = " \t-*+•·>=_~<#[0123456789abcdefghijklmnopqrstuvwxyz"
 """First characters of lines of lists, of titles, and of labels."""
@@ -160,14 +172,15 @@ _KINDS = tuple(
                 r"(?:loc(?:ation)?|room|place|area|position)(?: name)?"
                 r"|(?:you|i)(?:'re|'m| are| am) (?:here|in|at)|where"),
         (EXITS, rf"(?:there are )?(?:(?!{_WAY})[a-z]+ )?(?:exits?|paths|ways|ways? out)"
-                r"(?: (?:are|here))?"
+                r"(?: (?:are|here|(?:of|from) (?:the )?[\w' -]+))?"
                 r"|[a-z]+ directions|(?:from here )?you can (?:go|move|travel|walk)(?: to)?"
                 r"|(?:neighbou?ring|nearby|connected|adjacent|reachable|linked)"
                 r" (?:areas?|locations?|rooms?|places?)"),
         (CARRIED, r"(?:in )?(?:(?:your|my|the|current|agent|player)(?:'s)? ){0,2}inv(?:entory)?"
                   r"(?:,? you see| contains)?"
-                  r"|(?:(?:you|i)(?:'re|'m| are| am) )?(?:now |currently )?"
-                  r"(?:carrying|holding|wearing|wielding)"
+                  r"|(?:(?:you|i)(?:'re|'m| are| am) |(?:agent|player) (?:is )?)?(?:now "
+                  r"|currently )?"
+                  r"(?:carrying|holding|wearing|wielding|using)"
                   r"(?: the following)?|(?:you|i) (?:now )?(?:have|carry|hold|wear|wield)"
                   r"(?: the following)?"
                   r"|(?:(?:items|things) )?(?:held|carried|worn|wielded|equipped)"
@@ -198,7 +211,7 @@ _KINDS = tuple(
                  r"|(?:on|in|inside|under) (?:the|a|an) [\w' -]+|contents of [\w' -]+"),
     )
 )  # fmt: skip
-_WORD_JOINTS = re.compile(r"_|(?<=[a-z])(?=[A-Z])")
+_WORD_JOINTS = re.compile(r"[_.]|(?<=[a-z])(?=[A-Z])")
 """Joints between the words of an identifier."""
 _SENTENCE_END = (".", "!", "?", '."', '!"', '?"', ":")
 _DESCRIPTION = re.compile(r"[ \t]*[A-Z\"'(*_][^\n]*[.!?]")
@@ -364,11 +377,12 @@ def _title(text: str, lines: Sequence[re.Match[str]], at: int) -> Title | None:
     if not (named or (described and _is_heading(words))):
         return None
     first = at == 0 or lines[at].start() > lines[at - 1].end() + 1
-    apart = named and at == 0 and not follows and _DESCRIPTION.match(below) is not None
+    heads = at == 0 or (at == 1 and _NO_PLACE.fullmatch(lines[0].group().strip()) is not None)
+    apart = named and heads and not follows and _DESCRIPTION.match(below) is not None
     if not (sure or described or first):
         return None
     remark = bare["remark"] or ""
-    remark = "" if _STATE_OF_PLACE.fullmatch(remark) else remark
+    remark = "" if STATE_OF_PLACE.fullmatch(remark) else remark
     return Title(bare["name"], start, sure, described, apart, remark)
 
 

@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from gym_memory.extract import Extraction, Mention
-from gym_memory.extract.records import record_lines
+from gym_memory.extract.records import RECORD_LEAD, record_lines
 
 __all__ = ["MappedText", "normal"]
 
@@ -86,6 +86,8 @@ def normal(text: str) -> MappedText:
     if not text.isascii():
         worded = _replaced(worded, _SIGNS)
     worded = _stepped(worded, _STEPS)
+    if "{" in worded.text or "[" in worded.text:
+        worded = worded.replaced(RECORD_LEAD, _nothing)
     lines = record_lines(worded.text) if worded.text.lstrip()[:1] in ("{", "[", "<") else None
     if lines is not None:
         at = worded.positions
@@ -94,6 +96,8 @@ def normal(text: str) -> MappedText:
     past = any(map(worded.text.__contains__, _PAST_HINTS))
     if past and _NARRATED.search(worded.text) and not _PRESENT.search(worded.text):
         worded = worded.replaced(_PAST, lambda found: _TENSE[found[0]])
+    elif past and _WAS.search(worded.text) and not _PRESENT.search(worded.text):
+        worded = worded.replaced(_WAS, lambda found: _TENSE[found[0]])
     return worded
 
 
@@ -132,7 +136,9 @@ _PAIR = re.compile(r"\[(?P<tag>/?[a-z][\w#]*)(?:[ =][^\[\]\n]*)?\](?=(?P<rest>.?
 _TEMPLATE = re.compile(r"\{\{(?:[^{}|]*\|)*(?P<word>[^{}|]*)\}\}")
 _EMPHASIS = re.compile(
     r"(?:(?<=[ (])(?P<inner>\*\*?|__?|`)(?=\w)([^*_`\n]*[\w:])(?P=inner)(?=[ ,.;:!?)\n]|$)"
+    r"|(?<![^\n])(?P<line>\*\*?|__?)(?=\w)([^*_`\n]*[.!?])(?P=line)$"
     r"|(?<![^\n])(?P<first>\*\*?|__?|`)(?=\w)([^*_`\n]*[\w:])(?P=first)(?=[ ,.;:!?)]))",
+    re.MULTILINE,
 )
 """Marks around words inside of a line; around a whole line they make a title."""
 _LINK = re.compile(r"\[(?P<word>[^\[\]\n]+)\]\([^()\s]*\)")
@@ -173,7 +179,7 @@ def _nothing(found: re.Match[str]) -> str:
 
 
 def _inner(found: re.Match[str]) -> str:
-    return found[2] or found[4]
+    return found[2] or found[4] or found[6]
 
 
 def _dashes(found: re.Match[str]) -> str:
@@ -252,14 +258,18 @@ _LEADER = re.compile(_LED, re.MULTILINE)
 _ID = re.compile(r"[ \t]*\((?:id|ID|Id|#)[:= #]*[\w-]+\)")
 _SPEAKER_ENDS = (
     *("bservation:", "BSERVATION:", "bs:", "eedback:", "esponse:", "utput:", "ame:", "esult:"),
-    *("essage:", "utcome:", "vent:", "escription:", "arration:"),
+    *("essage:", "utcome:", "vent:", "escription:", "arration:", "ailed:", "ailure:", "rror:"),
+    *("uccess:", "one:", "ok:", "OK:", "kay:"),
 )
 _SPEAKERS = (
     *("observation", "obs", "feedback", "response", "game", "output", "narrator", "result"),
     *("message", "outcome", "event", "description", "narration"),
+    *("(?:(?:the )?(?:action|command|move) )?failed", "failure", "error", "success"),
+    *("done", "ok", "okay"),
 )
 _SPEAKER = re.compile(
-    rf"(?:^|(?<=[.!?] ))(?:{'|'.join(_SPEAKERS)}):[ \t]+(?=(?-i:[A-Z\"(])[^\n]*[.!?])",
+    rf"(?:^|(?<=[.!?] ))(?:{'|'.join(_SPEAKERS)}):[ \t]+"
+    r"(?=(?-i:[A-Z\"(]|(?:the|your|you|it) )[^\n]*[.!?])",
     re.IGNORECASE | re.MULTILINE,
 )
 """A speaker's name before prose."""
@@ -268,6 +278,11 @@ _COUNT_BEFORE = re.compile(
     r"^\[(?P<label>[A-Z][a-z]+):? (?P<value>\d[\w/:]*)\][ \t]+(?=\S)", re.MULTILINE
 )
 """A count in brackets before prose: *[Turn 9] You are in the granary*."""
+_STACK = re.compile(
+    r"^[(\[] ?\d{1,3}[)\]] (?=(?:An?|The|Some) [^\n]*\b(?:here|ground|floor)\b[^\n]*\.$)",
+    re.MULTILINE,
+)
+"""Count before a sentence about equal things."""
 _THING_SAID = re.compile(r"^[a-z][\w' -]{0,40}: (?=You [a-z]+ [^\n]*[.!]$)", re.MULTILINE)
 """The one of several things that a sentence is about."""
 _BAR = re.compile(r"\[[#=*.|█▓▒░ -]{3,}\] ?")
@@ -386,7 +401,8 @@ _STATE_IN_BRACKETS = re.compile(
 )
 _ONE_WAY = r"(?:[ns][ew]?|[ewud]|(?:north|south)(?:east|west)?|east|west|up|down)"
 _TITLE_WITH_WAYS = re.compile(
-    rf"^(?P<title>[A-Z][\w',. -]{{1,40}}?) \[(?P<ways>{_ONE_WAY}(?:[, /]+{_ONE_WAY})*)\]$",
+    rf"^(?P<title>[A-Z][\w',. -]{{1,40}}?) \[ ?(?P<ways>[NESWUD]{{2,6}}"
+    rf"|{_ONE_WAY}(?:[, /]+{_ONE_WAY})*) ?\]$",
     re.IGNORECASE | re.MULTILINE,
 )
 """A title with the exits of the place behind it: *The Quay [N, W]*."""
@@ -400,7 +416,25 @@ def _bare_items(found: re.Match[str]) -> str:
     return ", ".join(re.findall(r"\[(.+?)\]", found[0]))
 
 
+_FLOW = re.compile(r"(?<=: |= )\{(?P<pairs>[\w'\" -]+: ?[^{}\n]+)\}$", re.MULTILINE)
+"""Pairs in braces behind a label."""
+
+
+_ATTRIBUTE = re.compile(
+    r"^(?P<name>[a-z]\w*)\.(?P<key>[a-z]\w*) ?[=:] ?(?P<value>\w+)$", re.MULTILINE
+)
+_STATE_KEYS = ("state", "status")
+
+
+def _attribute(found: re.Match[str]) -> str:
+    value = found["value"] if found["key"] in _STATE_KEYS else ""
+    value = value or (found["key"] if found["value"].lower() == "true" else "")
+    return f"{found['name'].capitalize()}: {value}" if value else found[0]
+
+
 _LINE_STEPS = _Steps(
+    (".", [(("=", ":"), _ATTRIBUTE, _attribute)]),
+    ("{", [((), _FLOW, lambda found: found["pairs"])]),
     ("</", [((), _ANY_TAG, _nothing)]),
     ("...", [((), _LEADER, _leader)]),
     ("->", [((), _LEADER, _leader)]),
@@ -412,13 +446,13 @@ _LINE_STEPS = _Steps(
     ("   ", [((), _TITLE_OF_STATUS, _title_of_status)]),
     ("|", [((), _TITLE_OF_STATUS, _title_of_status)]),
     ("", [(tuple("0123456789"), _STATUS_LINE, _status)]),
-    ("(", [(("(id", "(ID", "(Id", "(#"), _ID, _nothing)]),
+    ("(", [(("(id", "(ID", "(Id", "(#"), _ID, _nothing), ((), _STACK, _nothing)]),
     (":", [(_SPEAKER_ENDS, _SPEAKER, _nothing)]),
-    ("[", [((), _COUNT_BEFORE, _count_before), ((), _BAR, _nothing)]),
+    ("[", [((), _STACK, _nothing), ((), _COUNT_BEFORE, _count_before), ((), _BAR, _nothing)]),
     (": You ", [((), _THING_SAID, _nothing)]),
     (" >", [((), _FINAL_PROMPT, _nothing)]),
     ("   ", [((), _COLUMNS, lambda found: "\n")]),
-    ("[", [(("][", "] ["), _BRACKETED_PAIRS, lambda found: "]\n[")]),
+    ("[", [(("][", "] [", "]  ["), _BRACKETED_PAIRS, lambda found: "]\n[")]),
     (" [", [
         ((), _TITLE_WITH_WAYS, lambda found: f"Exits: {found['ways']}\n{found['title']}"),
         ((), _LABEL_AT_END, lambda found: f"\n{found['pair']}"),
@@ -447,6 +481,7 @@ _NARRATED = re.compile(
 )
 _PAST_HINTS = (" w", " stood", " saw", " came", " stepped", " entered", " could", " noticed")
 """Letters of which a match of :data:`_NARRATED` has at least one, as a fast test."""
+_WAS = re.compile(r"\b(?:was|were)\b")
 _PRESENT = re.compile(r"\b(?:is|are|am|can|see)\b|'(?:re|m)\b")
 _TENSE = {
     "was": "is", "were": "are", "could": "can", "saw": "see", "stood": "stand", "lay": "lies",

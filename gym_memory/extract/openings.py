@@ -32,6 +32,11 @@ SHOWS = re.compile(
     rf"(?P<items>{THINGS}){STOP}"
 )
 """Contents that an opening shows."""
+_MOVES_AWAY = re.compile(
+    r"(?:You|I|We|The|Your) .*\b(?:push|pull|drag|move|lift|shove|roll|slide|swing|turn)(?:s|e?d)? "
+    r".*(?:aside|away|back|side|corner|over|up|out|behind)\b"
+)
+"""What moves a thing and so shows what is behind or beneath it."""
 _DOOR = re.compile(r"\b(?:door|gate|hatch|doorway)$")
 _DOORS = ("door", "gate", "hatch", "doorway")
 SHOWING = frozenset(("revealing", "exposing", "uncovering", "reveal", "expose", "show", "uncover"))
@@ -73,4 +78,7 @@ def show(draft: Scene, found: re.Match[str]) -> bool:
         draft.add(opened, "is", "open", *found.span())
         put_in(draft, found["items"], found.start("items"), "in", opened)
         draft.topic = opened
+    elif not opened and (moved := _MOVES_AWAY.match(found.group())):
+        here(draft, found["items"], found.start("items"))
+        return moved is not None
     return opened != ""

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import re
 
+from gym_memory.core.text import letter_words
+from gym_memory.extract.effects import remove
 from gym_memory.extract.events import INTANGIBLE
 from gym_memory.extract.known import meant
 from gym_memory.extract.notes.words import Phrase, kind_of_noun, names_person
-from gym_memory.extract.scene import ARTICLE, NAME, WITH_ARTICLE, Scene, find_things
-from gym_memory.extract.wording import BE, BY, HERE, POSED, STOP, THINGS
-from gym_memory.graph.schema import clean_name, head_noun
+from gym_memory.extract.places import PASSABLE
+from gym_memory.extract.scene import ARTICLE, NAME, WITH_ARTICLE, Scene, find_things, is_name
+from gym_memory.extract.wording import BE, BY, HERE, LEADS, POSED, STOP, THINGS
+from gym_memory.graph.schema import DIRECTIONS, clean_name, head_noun
 
 __all__ = ["BEARS", "BUSY", "BUSY_WORDS", "CALLED_HERE", "IN_HAND", "OWNS", "bear", "busy"]
-__all__ += ["called_here", "own", "read_aside"]
+__all__ += ["COMES", "GOES", "called_here", "come", "go", "own", "read_aside"]
 
 _NO_NAMES = (
     r"(?:A|An|The|It|He|She|They|We|You|I|This|That|These|Those|There|Here|Nothing|Nobody|No|None|One"
@@ -20,7 +23,7 @@ _NO_NAMES = (
     r"|Who|What|Which|Where|When|Your|My|His|Her|Its|Their|Our|And|But|Now|Then|In|On|At|Not|Only)\b"
 )
 _CALLED = rf"(?!{_NO_NAMES})(?:(?:Mr|Mrs|Ms|Dr|St)\. )?[A-Z][\w'-]+"
-_CALLED += r"(?: (?:(?:of|the|de|van) )?[A-Z][\w'-]+){0,3}"
+_CALLED += r"(?: (?:(?:of|the|de|van) )?[A-Z][\w'-]+){0,3}(?: the [a-z]+)?"
 """A name of its own, without an article: *Miss Marsh*."""
 CALLED_HERE = re.compile(
     rf"(?P<names>{_CALLED}(?:(?:, {_CALLED})*,? and {_CALLED})?) "
@@ -29,11 +32,28 @@ CALLED_HERE = re.compile(
     rf"|{BY} (?:{ARTICLE}|his|her|its|their) {NAME}){STOP}"
 )
 BUSY = re.compile(
-    rf"(?P<people>(?:An?|Some|Two|Three|Several|\d+) {THINGS}) "
-    r"(?:(?:is|are) (?:\w+ly )?(?!com|go|leav|miss|approach|noth|any|every|some)\w{2,}ing\b"
+    rf"(?P<people>(?i:an?|some|two|three|several|\d+) {THINGS}) "
+    r"(?:(?:is|are|sits?|sat|stands?|stood|lies|lay|kneels?|knelt) (?:\w+ly )?(?!com|go|leav|miss"
+    r"|approach|noth|any|every|some)\w{2,}ing\b"
     rf"|(?:stands?|keeps?) (?:guard|watch)\b|(?:guard|watch|block)s? (?:{ARTICLE}|your) ).*{STOP}"
 )
 """People who are here, as they do something: *two guards are playing dice*."""
+_WHENCE = rf"(?:the )?(?:{'|'.join(DIRECTIONS)}|above|below|outside)"
+COMES = re.compile(
+    rf"(?P<who>{_CALLED}|{ARTICLE} {NAME}) \w+(?:s|ed) (?:(?:in|up|over|down|back) )+from {_WHENCE}"
+    rf"{STOP}|(?P<new>An? (?:[\w'-]+ ){{0,2}}?[\w'-]+) (?!leads?|hangs)\w+(?:s|ed)"
+    rf" (?:(?:\w+ )?from (?:the|an?|some) {NAME}|in(?:to view)?){STOP}"
+)
+"""A person who comes in any way: *Old Ned hobbles in from the south*; or a new thing."""
+GOES = re.compile(
+    rf"(?P<who>{_CALLED}|{ARTICLE} {NAME}) (?!{LEADS})\w+(?:s|ed)"
+    rf" (?P<away>(?:off|away|out|back)\b)?(?: ?(?:to|towards?)(?: the)? )? ?"
+    rf"(?P<way>{'|'.join(DIRECTIONS)})?{STOP}"
+)
+"""A person who goes away in any way: *Old Ned hobbles off*."""
+_STUFF = frozenset(
+    ("water", "light", "daylight", "smoke", "steam", "mist", "dust", "rain", "snow", "sand", "lava")
+)
 _AND = re.compile(r",? and |, ")
 OWNS = re.compile(rf"(?P<place>[\w-]+) (?:has|have|holds?) (?P<items>{ARTICLE} {THINGS}){STOP}")
 """A person without an article: *innkeeper has a key*."""
@@ -49,7 +69,10 @@ _HELD = re.compile(
 _ON_PERSON = re.compile(r" (?:on|in|at|around|over|under) (?:his|her|its|their) .*")
 IN_HAND = frozenset(("holding", "carrying", "wearing", "has", "holds", "carries", "wears"))
 BUSY_WORDS = frozenset(
-    ("is", "are", "guard", "guards", "watch", "watches", "block", "blocks", "keep", "keeps")
+    letter_words(
+        "is are sits sat stands stood lies lay kneels knelt guard guards watch watches block blocks"
+        " keep keeps"
+    )
 )
 
 
@@ -86,6 +109,34 @@ def called_here(draft: Scene, found: re.Match[str]) -> bool:
     if done:
         read_aside(draft, found)
     return done
+
+
+def come(draft: Scene, found: re.Match[str]) -> bool:
+    """Read who comes: a person or a known thing."""
+    name, is_actor = _actor(draft, found)
+    if is_actor:
+        draft.put(Phrase(name, (), *found.span(found.lastgroup or 0)))
+        draft.topic = name
+    return is_actor
+
+
+def go(draft: Scene, found: re.Match[str]) -> bool:
+    """Read that one who is here goes away."""
+    name, is_actor = _actor(draft, found)
+    goes = is_actor and (found["away"] or found["way"]) and draft.graph.knows(name)
+    if goes:
+        remove(draft, name)
+    return bool(goes)
+
+
+def _actor(draft: Scene, found: re.Match[str]) -> tuple[str, bool]:
+    new = found.groupdict().get("new")
+    name = meant(draft, clean_name(new or found["who"]))
+    noun = head_noun(name)
+    named = new is not None or not WITH_ARTICLE.match(found["who"])
+    named = named and noun not in _STUFF and noun not in INTANGIBLE
+    named = named and not (new and PASSABLE.search(noun))
+    return name, is_name(name) and (named or names_person(name))
 
 
 def busy(draft: Scene, found: re.Match[str]) -> bool:

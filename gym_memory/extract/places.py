@@ -9,7 +9,7 @@ from functools import lru_cache
 from gym_memory.core.records import Triple
 from gym_memory.core.text import word_set
 from gym_memory.extract.events import CONDITIONS, IMMATERIAL, SELVES, events_in
-from gym_memory.extract.layout import PLACE, Layout, Title
+from gym_memory.extract.layout import PLACE, STATE_OF_PLACE, Layout, Title
 from gym_memory.extract.notes.words import CONTAINER, ROOM, SUPPORTER, kind_of_noun, verb_forms
 from gym_memory.extract.scene import COMPASS, NAME, Scene, has_any, is_name, place_name
 from gym_memory.graph.schema import DIRECTIONS, head_noun
@@ -29,7 +29,7 @@ _END = (
 _ROOM = re.compile(
     rf"{_YOU}(?:{ARE}| stand| wake(?: up)?)"
     r"(?: now| currently| standing| back| again| outside)* "
-    r"(?:in |inside |at |aboard |on board |(?P<other>on (?=an? |the )"
+    r"(?:in |inside |at |aboard |on board |(?P<other>on (?=an? |the |[A-Z])"
     r"|(?=(?:above|behind|below|beneath|beside|near|outside|under) )))"
     rf"(?P<name>{NAME}){_END}"
 )
@@ -60,6 +60,10 @@ MOVED = re.compile(
     r"|(?:try|want|attempt) to)\b"
 )
 _BACK = r"(?: (?:out|up|down|back|over|on|along|north|south|east|west|inside|through))*"
+_TAKEN = (
+    "brought|carried|dragged|escorted|flung|hurled|led|marched|pulled|swept|taken|teleported|thrown"
+    "|transported|washed|whisked"
+)
 _ENTERED = re.compile(
     rf"(?:{_YOU}(?: have|'ve| are)?(?: \w+ly)? "
     r"(?:[^.,]{1,80}?,? (?:and|until|then|(?:manage|continue|go on) to) (?:you |I |we )?)?"
@@ -68,13 +72,23 @@ _ENTERED = re.compile(
     r"|(?:find|found) (?:your|my|our)sel(?:f|ves)(?: back)? (?:in|at|on)"
     r"|end(?:ed)? up (?:in|at|on)|land(?:ed)? in|(?:get|got|fall|fell|tumble) into"
     rf"|{_GO} out (?:in|at|on(?:to)?)"
-    rf"|{_GO}{_BACK} (?:(?:in)?to|aboard|inside)"
+    rf"|{_GO}(?:, \w+ing(?: \w+)?,)?{_BACK} (?:(?:in)?to|aboard|inside)"
     rf"|{_GO} (?:through|across|over|past|along) (?:the|an?) {NAME} (?:in)?to"
-    rf"|{_GO} from {NAME} to|follow(?:ed)? (?:the|a|an) {NAME}{_BACK} (?:in)?to)"
+    rf"|{_GO} (?:from|out of|off) {NAME} (?:(?:in|on)?to)|follow(?:ed)? (?:the|a"
+    rf"|an) {NAME}{_BACK} (?:in)?to)"
+    rf"|{_YOU} are (?:{_TAKEN}){_BACK} (?:in)?to"
     rf"|(?:The|An?) {NAME} (?:brings?|leads?|takes?|carries) (?:you|me|us){_BACK} (?:in)?to"
     rf"|(?:Moved|Went|Travell?ed|Teleported|Walked|Returned)(?: back)? (?:in)?to|Entered|Entering"
     rf"|Arrived (?:at|in)|Arriving (?:at|in)) (?P<name>{NAME}){_END}"
 )
+_INTO = re.compile(
+    rf"{_YOU}(?: \w+ly)? (?!look|peer|gaze|stare|bump|crash|smash|run)\w+(?: (?:your"
+    rf"|my) way)?{_BACK}"
+    rf"(?: through (?:the|an?) {NAME})? (?:into|onto) (?P<name>(?:the|an?) {NAME}){_END}"
+)
+"""After a move: any verb leads into a place."""
+_INSIDE = re.compile(rf"{YOU} (?:\w+ly )?\w+(?: back)? (?:inside|in|there|across)(?=[.,!]|$)")
+"""An answer by which the agent is where it meant to go."""
 _NO_ROOM = re.compile(
     rf"(?:(?:the|a|an|your|my) )?(?:(?:{'|'.join(sorted(CONDITIONS))}|\d\w*)\b"
     r"|(?:dark(?:ness| place)?|rain|snow|drizzle|downpour|cold)$)",
@@ -84,23 +98,24 @@ _NO_ROOM = re.compile(
 _DENIED = re.compile(
     r"\b(?:not|never|no longer|cannot|can't|don't|isn't|aren't|if|would|could|should)\b"
 )
-_WAY = re.compile(
-    rf"\b(?P<way>{COMPASS}|(?:up|down)(?= stair))(?:ward)?s?\b"
-    r"(?!-[a-z]*ern| of\b"
-    r"| (?:wall|side|end|edge|face|bank|corner|shore|wing|part|half|tower|coast)\b)"
-    r"|(?:\b(?:lead(?:s|ing)?|go(?:es|ing)?|runs?|head(?:s|ing)?|climb(?:s|ing)?|slopes?|winds?"
-    r"|twist(?:s|ing)|dips?|stairs?|staircase|stairway|steps|ladder|ramp|path|passage|scramble|slide"
-    r"|chute|ways?|exits?|or|and)|,)(?: steeply| sharply| back| off| out| also| is)? "
-    r"(?P<steep>up|down)(?:wards?)?\b(?! to the (?:floor|ceiling)| (?:your|my|his|her|their)\b)"
-    r"|\b(?:stairs|steps|staircase|stairway|ladder|path|passage|tunnel|shaft|ramp) "
-    r"(?P<falls>descends?|ascends?)\b"
-)
 WAYS = (
     r"paths?|passage(?:way)?s?|doors?|doorways?|exits?|stairs?|staircase|stairway|steps|corridors?"
     r"|tunnels?|halls?|hallway|openings?|holes?|gates?|gateway|arch|archway|roads?|trails?|tracks?"
     r"|lanes?|avenue|(?:foot|path|walk)(?:path|way)|ways?|crawl(?:way)?|entrances?|ladder|ramp|chimney|bridge|street|alley|window|scramble|slide"
 )
 """Nouns for what one goes through or along."""
+_WAY = re.compile(
+    rf"\b(?P<side>{COMPASS})ern (?:{WAYS}|one)\b|\b(?P<way>{COMPASS}|(?:up"
+    rf"|down)(?= stair))(?:ward)?s?\b"
+    r"(?!-[a-z]*ern| of\b"
+    r"| (?:wall|side|end|edge|face|bank|corner|shore|wing|part|half|tower|coast)\b)"
+    r"|(?:\b(?:lead(?:s|ing)?|go(?:es|ing)?|runs?|head(?:s|ing)?|climb(?:s|ing)?|slopes?|winds?"
+    r"|twist(?:s|ing)|dips?|stairs?|staircase|stairway|steps|ladder|ramp|path|passage|scramble|slide"
+    r"|chute|ways?|exits?|or|and)|,)(?: steeply| sharply| back| off| out| also| is){0,3} "
+    r"(?P<steep>up|down)(?:wards?)?\b(?! to the (?:floor|ceiling)| (?:your|my|his|her|their)\b)"
+    r"|\b(?:stairs|steps|staircase|stairway|ladder|path|passage|tunnel|shaft|ramp) "
+    r"(?P<falls>descends?|ascends?)\b"
+)
 PASSABLE = re.compile(
     rf"\b(?:{WAYS}|lead(?:s|ing)?|go(?:es)?|runs?|head(?:s|ing)?|continues?|leave|reach|exit"
     r"|winds?|climbs?|descends?)\b"
@@ -125,10 +140,10 @@ _DIRECTED = frozenset(
     f"{way}{ending}"
     for way in DIRECTIONS
     if way not in ("in", "out")
-    for ending in ("", "s", "ward", "wards")
+    for ending in ("", "s", "ward", "wards", "ern")
 ) | {"descend", "descends", "ascend", "ascends"}
 """Words without one of which a sentence names no way."""
-_PLACES = (_ROOM, _CALLED, _ENTERED)
+_PLACES = (_ROOM, _CALLED, _ENTERED, _INTO)
 _LEAD = re.compile(
     r"(?:(?:[A-Z][a-z]+ly|After|At|By|From|Here|In|Next|Now|On|Soon|Then|Through|With)"
     r"(?: [a-z]+){0,5}?,?|(?:As|Before|When)(?: [a-z]+){2,5}?,"
@@ -149,8 +164,8 @@ _REFUSAL = re.compile(
 _SHUT = re.compile(r"\b(?:door|gate|closed|shut|lock\w*|open|hatch|lid)\b", re.IGNORECASE)
 """Words for things that bar a way at present."""
 _DARK = re.compile(r"\bdark(?:ness)?\b|pitch.black", re.IGNORECASE)
-_TYPED = re.compile(r"\btype\b(?! of)")
-"""A word of instructions, whose directions are commands."""
+_NO_WAY = re.compile(r"\btype\b(?! of)|\d steps?\b")
+"""A word of instructions, whose directions are commands, and how far off a thing is."""
 _MAX_REFUSAL_CHARS = 160
 _GOING = frozenset(("travel", "leave", "come", "follow"))
 
@@ -159,7 +174,7 @@ def read_place(draft: Scene, layout: Layout, sentences: Sequence[tuple[str, int]
     """Read where the agent is; after a move that nothing explains, the place is unknown."""
     for labelled in layout.labels:
         if labelled.kind == PLACE and labelled.items:
-            name = place_name(labelled.items[0].text.strip('"'))
+            name = place_name(_unremarked(labelled.items[0].text.strip('"')))
             if is_name(name) and any(map(str.isalpha, name)):
                 draft.arrive(name, *labelled.items[0].span)
                 return
@@ -183,6 +198,8 @@ def read_place(draft: Scene, layout: Layout, sentences: Sequence[tuple[str, int]
                 )
             ):
                 return  # now on the bed, in the same room
+            if found.re is _INTO and not draft.is_move:
+                continue
             if found.re is _ENTERED and has_any(draft.text, (f"on the {name},", f"on {name},")):
                 continue  # at a shelf, on which things are
             if is_name(name):
@@ -196,6 +213,11 @@ def read_place(draft: Scene, layout: Layout, sentences: Sequence[tuple[str, int]
         if title.apart and _is_place(draft, title):
             _arrive(draft, title)
             return
+    aim = draft.destination if draft.is_move and sentences else ""
+    inside = _INSIDE.match(sentences[0][0]) if aim else None
+    if inside is not None and not _is_refusal(sentences[0][0]):
+        draft.arrive(aim, sentences[0][1], sentences[0][1] + inside.end())
+        return
     if draft.is_move and _acts(sentences):
         return
     if draft.is_move and sentences and draft.direction not in ("in", "out"):  # of the chair
@@ -203,6 +225,12 @@ def read_place(draft: Scene, layout: Layout, sentences: Sequence[tuple[str, int]
             draft.lose_place()
         elif draft.direction and not _SHUT.search(layout.prose):
             draft.lose_way(draft.direction)
+
+
+def _unremarked(name: str) -> str:
+    """Return the name of a place without the state in brackets behind it."""
+    bare, _, remark = name.rstrip(")]").partition(" (" if ")" in name else " [")
+    return bare if remark and STATE_OF_PLACE.fullmatch(remark) else name
 
 
 @lru_cache(maxsize=4096)
@@ -274,7 +302,7 @@ def ways_in(sentence: str) -> Sequence[tuple[int, int]]:
     """Return where a sentence in lower case names directions in which something leads."""
     if _DIRECTED.isdisjoint(word_set(sentence)) or not PASSABLE.search(sentence):
         return ()
-    if sentence.startswith(("you try", "you want", "you attempt")) or _TYPED.search(sentence):
+    if sentence.startswith(("you try", "you want", "you attempt")) or _NO_WAY.search(sentence):
         return ()
     begin, ways = 0, []
     for cut in [*_CLAUSE.finditer(sentence), None]:

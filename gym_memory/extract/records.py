@@ -9,11 +9,20 @@ from typing import NamedTuple
 
 from gym_memory.extract.layout import CARRIED, EXITS, HERE, PLACE, STATE, kind_of_label
 
-__all__ = ["RecordLines", "record_lines"]
+__all__ = ["RECORD_LEAD", "RecordLines", "record_lines"]
 
 _JSON_TOKEN = re.compile(
     r'"(?P<text>(?:[^"\\]|\\.)*)"|(?P<bare>-?\d[\w.+-]*|true|false|null)|(?P<mark>[][{}:,])'
 )
+_PYTHON = re.compile(r"(?<=[\[{:, ])'|'(?=[\]}:,])|\b(?:True|False|None)\b(?=[,\]}])")
+_OF_PYTHON = {"'": '"', "True": "true", "False": "false", "None": "null"}
+"""Literals of Python to those of JSON."""
+_MOST_CHARS_BEFORE_KEY = 8
+RECORD_LEAD = re.compile(
+    r"\A\s*(?:```\w*\s*|(?i:observation|obs|state|response|output|result|json|data"
+    r"|info): ?)(?=[\[{]\s*[\[{\"'])|(?<=[\]}])\s*```\s*\Z"
+)
+"""Words and marks around a record in a text."""
 _ELEMENT = re.compile(
     r"<(?P<close>/)?(?P<tag>[a-zA-Z][\w-]*)(?P<more>[^<>]*?)(?P<empty>/)?>|(?P<text>[^<>]+)"
 )
@@ -27,6 +36,8 @@ _STATES = ("state", "status")
 """Keys of a thing whose values are states of it."""
 _SPEAKING = ("speaker", "said_by", "sender", "author", "from", "says", "said", "speech", "dialogue")
 """Keys of an object that holds what a person says, not a report."""
+_ADVISING = re.compile(r"(?:hint|tip|task|goal|objective|quest|mission|instruction|example|rule)s?")
+"""Keys of what is to be done, not of what is."""
 _LEADING = ("direction", "dir")
 """Keys of an object that is a way, whose values are where it leads."""
 _LED_TO = ("to", "leads_to", "destination", "target")
@@ -40,8 +51,11 @@ _PLACING = ("on", "in", "under", "inside")
 """Keys of a thing whose values are where it is."""
 _HOLDING = ("contains", "holds", "inside")
 """Keys of a thing whose values are in it, as are those below keys of what is here."""
-_OWNED = ("items", "things", "objects", "belongings", "possessions")
+_HELD = ("held", "carried", "equipped", "worn", "in_inventory", "holding")
+"""Keys of a thing that is carried where their value is true."""
+_OWNED = ("items", "things", "objects", "belongings", "possessions", "has", "have", "holds")
 """Keys of the player whose values are carried."""
+_NO_THING = ("", "none", "null", "empty", "nothing")
 _SELVES = ("player", "agent", "you", "character")
 _ESCAPED = re.compile(r"\\(?:u[0-9a-fA-F]{4}|.)")
 
@@ -83,7 +97,11 @@ class _Fields(NamedTuple):
     def is_placed(self) -> bool:
         """True if the object says where the thing is that it names."""
         return self.name is not None and any(
-            (kind_of_label(key.text) == PLACE or key.text in _PLACING) and isinstance(value, _Word)
+            (key.text in _HELD and isinstance(value, _Word) and value.text == "true")
+            or (
+                (kind_of_label(key.text) == PLACE or key.text in _PLACING)
+                and isinstance(value, _Word)
+            )
             for key, value in self.pairs
         )
 
@@ -92,6 +110,13 @@ class _Fields(NamedTuple):
         """True if the object says how many there are of each thing."""
         return bool(self.pairs) and all(
             isinstance(value, _Word) and value.text.isdecimal() for _, value in self.pairs
+        )
+
+    @property
+    def is_outfit(self) -> bool:
+        """True if the object has a thing for each part of a body or bag, and no states."""
+        return not any(isinstance(value, _Fields) for _, value in self.pairs) and not all(
+            isinstance(value, _Word) and _is_state(value.text) for _, value in self.pairs
         )
 
     @property
@@ -162,6 +187,8 @@ def record_lines(text: str) -> RecordLines | None:
 
 
 def _json_lines(text: str) -> list[_RecordLine]:
+    if "'" in text and "'" in text[:_MOST_CHARS_BEFORE_KEY]:
+        text = _PYTHON.sub(lambda found: _OF_PYTHON[found[0]], text)  # of the same length
     try:
         json.loads(text)
         lines: list[_RecordLine] = []
@@ -215,6 +242,8 @@ def _write_node(label: _Word, node: _Node, lines: list[_RecordLine]) -> None:
         _write_fields(label, node, lines)
         return
     values = node if isinstance(node, list) else [node]
+    if _ADVISING.fullmatch(label.text):
+        return
     if kind_of_label(label.text) == HERE:
         for value in values:
             if isinstance(value, _Fields) and value.is_placed:
@@ -248,7 +277,11 @@ def _write_fields(label: _Word, fields: _Fields, lines: list[_RecordLine]) -> No
         counted = [key for key, count in fields.pairs if count.text != "0"]  # type: ignore[union-attr]
         lines.append(_RecordLine(label, counted or [_fixed("none", label)]))
         return
-    if name is None and kind_of_label(label.text) == HERE and fields.named:
+    if name is None and kind_of_label(label.text) == CARRIED and fields.is_outfit:
+        worn = [word for _, value in fields.pairs for word in _words_in(value)]
+        lines.append(_RecordLine(label, worn or [_fixed("none", label)]))
+        return
+    if name is None and kind_of_label(label.text) in (CARRIED, HERE) and fields.named:
         _write_node(label, fields.named, lines)
         return
     if name is None and kind_of_label(label.text) == HERE and fields.holds_lists:
@@ -283,16 +316,22 @@ def _write_attributes(label: _Word, fields: _Fields, lines: list[_RecordLine]) -
         for key, value in fields.pairs:
             if value is own or (key.text in _TRUTHS and isinstance(value, _Word)):
                 continue
-            carried = label.text in _SELVES and key.text in _OWNED
-            _write_node(_fixed("inventory", key) if carried else key, value, lines)
+            if label.text in _SELVES and key.text in _OWNED:
+                key = _fixed("inventory", key)
+            elif label.text in _SELVES and key.text in ("at", "in"):
+                key = _fixed("location", key)
+            _write_node(key, value, lines)
         return
     for key, value in fields.pairs:
         if value is name:
             continue
         if not isinstance(value, _Word):
-            _write_inside(name, key, value, lines)
+            _write_inside(name, key, value, lines, label)
         elif key.text in _STATES:
             lines.append(_RecordLine(name, [value]))
+        elif key.text in _HELD:
+            if value.text == "true":
+                lines.append(_RecordLine(_sentence(name, _fixed("inventory", key)), []))
         elif key.text in _TRUTHS:
             so = key if value.text == "true" else _fixed(_TRUTHS[key.text], key)
             if so.text:
@@ -305,9 +344,20 @@ def _write_attributes(label: _Word, fields: _Fields, lines: list[_RecordLine]) -
             _write_node(key, value, lines)
 
 
-def _write_inside(name: _Word, key: _Word, node: _Node, lines: list[_RecordLine]) -> None:
-    """Write what a named thing holds, or a person carries; anything else below its own key."""
+def _write_inside(
+    name: _Word, key: _Word, node: _Node, lines: list[_RecordLine], label: _Word = _NO_WORD
+) -> None:
+    """Write what a named thing holds, or a person carries; anything else below its own key.
+
+    The exits of one of several things below a label are those of another place.
+    """
     kind = kind_of_label(key.text)
+    if kind == EXITS and label.text:
+        ways = node if isinstance(node, list) else [node]
+        words = [way for node in ways for way in _ways(node)]
+        label = _joined([_fixed("Exits of the ", name), name])
+        lines.append(_RecordLine(label, words or [_fixed("none", key)]))
+        return
     if kind == HERE or key.text in _HOLDING:
         key = _Word(f"{name.text} contains", [*name.at, *_fixed(" contains", name).at])
     elif kind == CARRIED:
@@ -317,6 +367,25 @@ def _write_inside(name: _Word, key: _Word, node: _Node, lines: list[_RecordLine]
                 lines.append(_RecordLine(_joined(words), []))
         return
     _write_node(key, node, lines)
+
+
+def _ways(node: _Node) -> Iterator[_Word]:
+    """Yield the exits that a value names, perhaps with the place behind each."""
+    if isinstance(node, _Word):
+        yield node
+    for key, value in node.pairs if isinstance(node, _Fields) else ():
+        yield _joined([key, _fixed(": ", value), value]) if isinstance(value, _Word) else key
+
+
+def _words_in(node: _Node) -> list[_Word]:
+    """Return the words of a value, and the names of its objects."""
+    nodes = node if isinstance(node, list) else [node]
+    words = (value.name if isinstance(value, _Fields) else value for value in nodes)
+    return [word for word in words if isinstance(word, _Word) and word.text not in _NO_THING]
+
+
+def _is_state(text: str) -> bool:
+    return text in _TRUTHS or text in ("true", "false") or text.isdecimal()
 
 
 def _is_prose(text: str) -> bool:

@@ -12,7 +12,15 @@ from gym_memory.extract import Mention, Pattern
 from gym_memory.extract.draft import NOWHERE, Draft
 from gym_memory.extract.events import IMMATERIAL, action_event
 from gym_memory.extract.known import another, meant
-from gym_memory.extract.notes.words import ROOM, Phrase, kind_of_noun, singular, split_things
+from gym_memory.extract.notes.words import (
+    ROOM,
+    Phrase,
+    kind_of_noun,
+    names_person,
+    singular,
+    split_things,
+)
+from gym_memory.extract.wording import ON_IN, POSED
 from gym_memory.graph import TemporalGraph
 from gym_memory.graph.schema import (
     DIRECTIONS,
@@ -27,7 +35,8 @@ from gym_memory.graph.schema import (
     way_relation,
 )
 
-__all__ = ["ARTICLE", "COMPASS", "LOOKING", "NAME", "NOTHING", "POSSESSION", "RELATIVE"]
+__all__ = ["ARTICLE", "COMPASS", "END_OF", "LOCATED", "LOOKING", "NAME", "NOTHING"]
+__all__ += ["POSSESSION", "RELATIVE"]
 __all__ += [
     "ROOM_ITSELF",
     "SAME",
@@ -49,12 +58,17 @@ _NAMELESS = IMMATERIAL | frozenset(("objects", "items", "things"))
 _MAX_SENTENCE_CHARS = 1000
 NAME = r"[^\s.,;:!?()\[\]\"][^.,;:!?()\[\]\"\n]{0,59}?"
 ARTICLE = r"(?:[Aa]n?|[Tt]he|[Ss]ome|[Yy]our|[Oo]ne|[Tt]wo|[Tt]hree|\d[\w.]*)\b"
+LOCATED = re.compile(
+    rf"(?P<things>.+?)(?: {POSED})? (?P<where>{ON_IN}) (?P<place>(?:the|your|an?) {NAME})$"
+)
+"""Things and where they are: *a mug on the table*."""
 WITH_ARTICLE = re.compile(rf"{ARTICLE} ")
 STATE_WORD = (
     r"(?:open|opened|closed|shut|locked|unlocked|empty|lit|unlit|broken|on|off|full|hot|cold|"
-    r"cool|raw|cooked|fried|roasted|grilled|burned|burnt|chopped|sliced|diced|clean|dirty|wet|dry)"
+    r"providing light|cool|raw|cooked|fried|roasted|grilled|burned|burnt|chopped|sliced|diced"
+    r"|clean|dirty|wet|dry)"
 )
-SAME = {"opened": "open", "shut": "closed", "burnt": "burned"}
+SAME = {"providing light": "lit", "opened": "open", "shut": "closed", "burnt": "burned"}
 _UNLIKE = {"locked": "unlocked", "unlocked": "locked"}
 """States that exclude each other without filling a slot: an unlocked thing may be closed."""
 _SPLIT = re.compile(rf"(?:,? and |, )(?={ARTICLE}|[A-Z][a-z])(?![^()]{{0,200}}\))")
@@ -84,6 +98,8 @@ _REMARK = re.compile(
 _ONE = re.compile(rf"^(?:{ARTICLE}) ", re.IGNORECASE)
 _COUNT = re.compile(r"(?:[Aa]n? single|\d+|(?:[Tt]wo|[Tt]hree)(?=.*s$)) (?=[^\W\d])")
 """A count, which is no part of the name: it changes while the things stay."""
+END_OF = re.compile(r"(?:one|the|an|each|other|the other) (?:end|edge|tip) of (?:the|your|an?) ")
+"""Words before a thing of which a part is named."""
 _ONE_OF = re.compile(r"(?:one|another) of (?:the|these|those|your|his|her|their) (?=\w)")
 _PROPOSED = re.compile(
     r"\bthat (?:an?|the|you|it|he|she|they|someone|there|no|\w+ (?:is|are|was)) "
@@ -97,6 +113,8 @@ _VAGUE_WORDS = (
 _OPEN_ENDS = (" a", " an", " the", " and", " or", " of", " to", " is", " are", " beyond")
 """Ends of no name, after which a phrase goes on: *the boat comes to a*."""
 _VAGUE_ENDS = _VAGUE_WORDS + _OPEN_ENDS
+_CLOSING = ("]", "}", "{")
+"""Marks that no name has."""
 VAGUE = re.compile(rf"\b(?:{'|'.join(_VAGUE_WORDS)})$|(?:{'|'.join(_OPEN_ENDS)})$")
 COMPASS = r"(?:north|south)(?:-?(?:east|west))?|east|west"
 _LEADS = re.compile(
@@ -160,6 +178,9 @@ def one_thing(text: str, bare: bool) -> Phrase | None:
     named = phrases[0]
     own = tuple(SAME.get(state, state) for state in (*named.states, *states))
     name = clean_name(named.name).removeprefix("your ")
+    bearer, bears, _ = name.partition(" with ")
+    if bears and names_person(bearer):
+        name, named = bearer, named._replace(end=named.start + len(bearer))
     one_of = _ONE_OF.match(name)
     return Phrase(singular(name[one_of.end() :]) if one_of else name, own, *named[2:])
 
@@ -177,7 +198,7 @@ def has_any(text: str, parts: Iterable[str]) -> bool:
 def is_name(name: str) -> bool:
     """True if words can be the name of a thing or a place."""
     words = name.split()
-    if not 0 < len(words) <= _MAX_NAME_WORDS:
+    if not 0 < len(words) <= _MAX_NAME_WORDS or words[0] == "too" or has_any(name, _CLOSING):
         return False
     return not (name.endswith(_VAGUE_ENDS) and VAGUE.search(name))
 
@@ -214,7 +235,7 @@ ROOM_ITSELF = re.compile(
     r"|(?:your |the )?(?:left|right)"
 )
 POSSESSION = re.compile(
-    r"your (?:inventory|hands?|pockets?|backpack|possession)"
+    r"your (?:\w+ )?(?:inventory|hands?|pockets?|backpack|possession)"
     r"|my (?:inventory|hands?|pockets?|backpack|possession|coat|jacket|cloak|belt|purse|bag"
     r"|wallet|handbag|satchel|rucksack)"
 )
@@ -225,6 +246,8 @@ _CLOSE_BY = re.compile(
 """Words behind a holder that say where it is, or what for: *on a nail by the ladder*."""
 _FAR = ("distance", "background")
 """Words for distant things in view, which hold nothing."""
+_ABOUT = re.compile(rf"{LOOKING.pattern}|(?:ask|beg) .+ for ", re.IGNORECASE)
+"""What an action is about follows."""
 _TRAVEL = re.compile(
     r"(?:(?:go|walk|run|head|travel|ride|sail|drive|fly|enter)\b|move(?= to\b))"
     r"(?: (?:to|into|in))? ?(?P<to>.*)"
@@ -288,8 +311,8 @@ class Scene(Draft):
 
     @property
     def aim(self) -> str:
-        """Return the thing that the action is about or looks at; empty for none."""
-        looked = None if self.handled else LOOKING.match(self.action)
+        """Return the thing that the action is about, looks at or asks for; empty for none."""
+        looked = None if self.handled else _ABOUT.match(self.action)
         return meant(self, clean_name(self.action[looked.end() :])) if looked else self.handled
 
     def is_handled(self, name: str) -> bool:
@@ -315,6 +338,13 @@ class Scene(Draft):
     @topic.setter
     def topic(self, name: str) -> None:
         self._topic = name
+
+    @property
+    def person(self) -> str:
+        """Return what *he* or *she* means: the person named last, or whom the action is about."""
+        gives = self.event is not None and "give" in self.event.kinds
+        receiver = clean_name(self.event.holder.text) if self.event is not None and gives else ""
+        return next(filter(names_person, (self._topic, self.handled)), meant(self, receiver))
 
     def note(self, mention: Mention) -> None:
         """See :class:`Draft`."""
@@ -356,6 +386,13 @@ class Scene(Draft):
         known = {f.object for f in self.graph.outgoing(place) if f.relation == EXIT}
         return known | {f.object for f in self.mentions if f[:2] == (place, EXIT)}
 
+    @property
+    def destination(self) -> str:
+        """Return the place to which the action goes, if it names one."""
+        found = None if self.direction else _TRAVEL.match(self.action)
+        name = place_name(found["to"] or "") if found is not None else ""
+        return name if is_name(name) else ""
+
     def _named_exit(self) -> str:
         found = _TRAVEL.match(self.action)
         name = clean_name(found["to"] or "") if found is not None else ""
@@ -388,15 +425,16 @@ class Scene(Draft):
         self.outdate(self.room, EXIT, way)
         self.outdate(None, way_relation(way), self.room)
 
-    def has_exit(self, way: str, start: int, end: int) -> None:
-        """Add an exit of the place."""
-        if self.room:
-            self.add(self.room, EXIT, way, start, end)
+    def has_exit(self, way: str, start: int, end: int, *, of: str = "") -> None:
+        """Add an exit of the place, or of another one."""
+        if of or self.room:
+            self.add(of or self.room, EXIT, way, start, end)
 
-    def see_behind(self, way: str, place: str, start: int, end: int) -> None:
+    def see_behind(self, way: str, place: str, start: int, end: int, *, of: str = "") -> None:
         """Add things in view along a way that was not taken yet."""
-        if self.room and is_name(place) and self.graph.value(self.room, way) is None:
-            self.add(place, seen_relation(way), self.room, start, end)
+        room = of or self.room
+        if room and is_name(place) and self.graph.value(room, way) is None:
+            self.add(place, seen_relation(way), room, start, end)
 
     def put(self, phrase: Phrase, *, moved: bool = False) -> None:
         """Add a thing here; if the place is unknown, that it is seen.
@@ -446,6 +484,14 @@ class Scene(Draft):
             return False
         return not self._inventory or name in self._inventory.lower()
 
+    def outdate(
+        self, subject: str | None = None, relation: str | None = None, obj: str | None = None
+    ) -> None:
+        """See :class:`Draft`; a fact that the text stated before ends, too."""
+        super().outdate(subject, relation, obj)
+        if subject is not None and relation is not None and obj is not None:
+            self.mentions.pop(Triple(subject, relation, obj), None)
+
     def keep_only(self, holder: str, names: Collection[str], *, by: str = "text") -> None:
         """See :class:`Draft`; what is in hand no more is what the text shows here."""
         super().keep_only(holder, names, by=by)
@@ -481,8 +527,11 @@ def here(draft: Scene, text: str, start: int, *, bare: bool = False) -> None:
         draft.put(phrase)
 
 
-_STEPS = r"(?:\d+|an?|one|two) steps? (?:to (?:the|your) )?[\w-]+"
-_AWAY = re.compile(rf"(?P<thing>(?:(?! steps? ).)+?),? (?P<where>{_STEPS}(?:(?: and|,) {_STEPS})*)")
+_STEPS = r"(?:\d+|an?|one|two) steps? (?:to (?:the|your|my) )?[\w-]+"
+_AWAY = re.compile(
+    rf"(?P<thing>(?:(?! steps? | near (?:me|you)\b).)+?),? (?P<where>{_STEPS}(?:(?: and"
+    rf"|,) {_STEPS})*)"
+)
 
 
 def some_steps_away(text: str) -> re.Match[str] | None:
@@ -512,7 +561,7 @@ def put_in(
         return
     itself = ROOM_ITSELF.fullmatch(place)
     if itself is not None and (not itself["of"] or kind_of_noun(itself["of"]) == ROOM):
-        here(draft, text, start)
+        here(draft, text, start, bare=bare)
         return
     if POSSESSION.fullmatch(place):
         place = INVENTORY

@@ -10,11 +10,21 @@ from typing import Literal
 from gym_memory.core.text import letter_words, word_set
 from gym_memory.extract.denials import read_denial
 from gym_memory.extract.effects import perform
-from gym_memory.extract.events import IMMATERIAL, INTANGIBLE, SELVES, Event, events_in
+from gym_memory.extract.events import (
+    IMMATERIAL,
+    INTANGIBLE,
+    SELVES,
+    WATERS,
+    Event,
+    events_in,
+)
 from gym_memory.extract.known import meant
 from gym_memory.extract.notes.words import (
+    CONTAINER,
     PEOPLE,
     PLACED,
+    SUPPORTER,
+    kind_of_noun,
     names_person,
     verb_forms,
 )
@@ -34,11 +44,15 @@ from gym_memory.extract.persons import (
     BUSY,
     BUSY_WORDS,
     CALLED_HERE,
+    COMES,
+    GOES,
     IN_HAND,
     OWNS,
     bear,
     busy,
     called_here,
+    come,
+    go,
     own,
     read_aside,
 )
@@ -46,6 +60,7 @@ from gym_memory.extract.places import ARE, MOVED, PASSABLE, WAYS, YOU, is_denied
 from gym_memory.extract.scene import (
     ARTICLE,
     COMPASS,
+    LOCATED,
     NAME,
     SAME,
     STATE_WORD,
@@ -69,6 +84,7 @@ from gym_memory.extract.wording import (
     ENDS_OF_HERE,
     HERE,
     HERE_WORDS,
+    LEADS,
     LIE,
     ON_IN,
     POSED,
@@ -89,6 +105,11 @@ _SEEN = re.compile(
     rf"|[Aa]round (?:you|me) (?:is|are)) "
     rf"(?P<things>{THINGS}){STOP}"
 )
+_AROUND = re.compile(
+    r"[A-Z]\w+ing(?: \w+)? (?:around|about)(?: (?:you|me|the \w+))?, (?:you|I|we) (?:can )?"
+    rf"{SEE} (?P<things>{THINGS}){STOP}"
+)
+"""What one sees by looking around."""
 _INDEFINITE = re.compile(r"There (?:is|are) (?:an?|some) ")
 """Beginning of a sentence that introduces things, so *the room* begins another clause."""
 _TO_THE = re.compile(
@@ -102,16 +123,15 @@ _DOORWAY = re.compile(
     re.IGNORECASE,
 )
 _BEHIND = re.compile(
-    rf"(?:wards?)?,? (?:leads? )?to (?P<place>the {NAME})(?=,|;| and | from |[.!]*$)"
+    rf"(?:ern|wards?)?(?: (?:{WAYS}|one))?,? (?:leads? )?to (?P<place>the {NAME})(?=,|;| and "
+    rf"| from |[.!]*$)"
 )
 """Place at the end of a way: *north to the mill*."""
 _POSED_HERE = re.compile(
-    rf"(?P<items>{ARTICLE} {THINGS}) (?:{BE}(?: {POSED})?|{LIE}(?: \w+ed)?)(?: now)? "
+    rf"(?P<items>{ARTICLE} {THINGS}) "
+    rf"(?:{BE}(?: {POSED}| \w+ed (?:to|on|onto|against) {ARTICLE} \w+)?|{LIE}(?: \w+ed)?)(?: now)? "
     rf"(?:{HERE}\b(?P<aside>,(?! and\b)[^.!?]*)?|{BY} (?:{ARTICLE}|his|her|its|their) {NAME}"
     rf"(?:, \w+ing\b[^.!?]*)?){STOP}"
-)
-_LEADS = (
-    r"(?:leads?|led|goes|runs?|winds?|climbs?|opens?|heads?|descends?|slopes?|continues?|twists?)\b"
 )
 _POSED_BY = re.compile(
     rf"(?:(?:[Hh]alf[- ])?[Hh]idden |{POSED} )?{BY} (?:{ARTICLE} {NAME}|it|them),? "
@@ -120,7 +140,7 @@ _POSED_BY = re.compile(
     re.IGNORECASE,
 )
 _DOES_BY = re.compile(
-    rf"{BY} (?:the|one|a) {NAME},? (?P<items>an? (?:[\w'-]+ ){{1,3}}?)(?!{_LEADS})"
+    rf"{BY} (?:the|one|a) {NAME},? (?P<items>an? (?:[\w'-]+ ){{1,3}}?)(?!{LEADS})"
     rf"(?=[a-z]+(?:s|ed)\b).*{STOP}",
     re.IGNORECASE,
 )
@@ -130,6 +150,11 @@ _WHERE = re.compile(
     rf"(?P<where>{ON_IN}|(?:(?<=hangs )|(?<=hung )|(?<=hanging ))from) (?P<place>{NAME})"
     rf"(?:, (?:half|almost|nearly|still|only|quite|very)\b[^,.!?]*)?{STOP}"
 )
+_DOES_ON = re.compile(
+    rf"(?P<items>[Aa]n? (?:[\w'-]+ ){{1,3}}?)(?!{LEADS})[a-z]+(?:s|ed)(?: \w+ly)? "
+    rf"(?P<where>{ON_IN}) (?P<place>{ARTICLE} {NAME})(?:,(?! and| but| while)[^.!?]*)?{STOP}"
+)
+"""A thing on another that does something: *a clock ticks on the mantel*."""
 _WAY_TO = re.compile(
     rf"(?:{YOU} (?:can|may) )?(?:follow|take) {ARTICLE} [\w' -]*?\b(?:{WAYS})"
     rf"(?: back| down| up| on)? to (?P<place>(?:the )?{NAME}){STOP}",
@@ -149,8 +174,8 @@ _HOLDS = re.compile(
     re.IGNORECASE,
 )
 _INSIDE = re.compile(
-    rf"(?:Inside|(?P<where>In|Inside|On) it),? "
-    rf"(?:(?:is|are|there(?: is| are|'s))|(?:you|I) (?:can )?{SEE}) (?P<items>{THINGS}){STOP}"
+    rf"(?:[Ii]nside|(?P<where>[Ii]n|[Ii]nside|[Oo]n) it),? "
+    rf"(?:(?:is|are|{LIE}|there(?: is| are|'s))|(?:you|I) (?:can )?{SEE}) (?P<items>{THINGS}){STOP}"
     rf"|(?P<shown>{ARTICLE} {THINGS}) (?:is|are|lies?) inside(?: it)?{STOP}"
 )
 _CONTAINS = re.compile(
@@ -158,15 +183,19 @@ _CONTAINS = re.compile(
 )
 _IS = re.compile(
     rf"(?P<thing>(?:{ARTICLE}|[Tt]h(?:is|at)) {NAME}|[Ii]t|[Tt]hey|[Tt]his)"
-    r"(?: is| are|(?: seems?| appears?)(?: to be)?|(?<=[Ii]t)'s| \w+s(?= (?:open|shut|closed)\b))"
+    r"(?: is| are|(?: seems?| appears?)(?: to be)?|(?<=[Ii]t)'s"
+    r"| (?:\w+s|stood|lay|hung)(?= (?:open|shut|closed)\b))"
     rf"(?: now| currently| already)?(?: turned| switched| set to)? "
     rf"(?P<state>{STATE_WORD}|-?\d(?:[\w.]*\w)?)"
     rf"(?: inside| (?:from|by|with) [^.!?]*|(?<=\d) (?:\(|of |out of )[^.]*| now)?{STOP}"
 )
-_CLOCK = re.compile(rf"It is (?P<state>\d\d?:\d\d(?: ?[AaPp][Mm])?){STOP}")
-_LOCATED = re.compile(
-    rf"(?P<things>.+?)(?: {POSED})? (?P<where>{ON_IN}) (?P<place>(?:the|your|an?) {NAME})$"
+_UNTIL = re.compile(
+    rf"{YOU} .*\b(?:until|so that) (?P<thing>(?:the|your) {NAME}|it) (?:is"
+    rf"|are) (?P<state>{STATE_WORD})"
+    rf"{STOP}"
 )
+"""A state that one brings about: *you turn the wheel until the valve is shut*."""
+_CLOCK = re.compile(rf"It is (?P<state>\d\d?:\d\d(?: ?[AaPp][Mm])?){STOP}")
 _NAMES = re.compile(r"(?!and |, )(?:(?!,? and |, ).)+")
 _AT_HERE = re.compile(rf"(?:,? (?:{POSED} )?{HERE})+$")
 _NAMED = re.compile(rf"(?:{ARTICLE}|(?:[Ii]t|my|his|her|their|this|that|each|every)\b)|.*[A-Z0-9]")
@@ -242,10 +271,10 @@ def _seen_items(text: str) -> tuple[bool, tuple[tuple[int, str, re.Match[str] | 
     is_bare = bare != text
     if is_bare and not WITH_ARTICLE.match(bare):  # no articles, so every comma divides
         return True, tuple((name.start(), name.group(), None) for name in _NAMES.finditer(bare))
-    undivided = "(" in bare or (not is_bare and _LOCATED.fullmatch(bare))
+    undivided = "(" in bare or (not is_bare and LOCATED.fullmatch(bare))
     items = []
     for begin, item in [(0, bare)] if undivided else items_in(bare):
-        place = _LOCATED.fullmatch(item)
+        place = LOCATED.fullmatch(item)
         if place is not None or is_door(item) or some_steps_away(item) or not _is_way(item):
             items.append((begin, item, place))
     return is_bare, tuple(items)
@@ -282,6 +311,13 @@ def _hold(draft: Scene, found: re.Match[str]) -> bool:
         return place == draft.room and _posed(draft, found)
     put_in(draft, found["items"], found.start("items"), groups.get("where"), place)
     return True
+
+
+def _hold_as_furniture(draft: Scene, found: re.Match[str]) -> bool:
+    """Read what does something on a piece of furniture, or on a known thing."""
+    place = clean_name(found["place"])
+    known = kind_of_noun(place) in (CONTAINER, SUPPORTER) or draft.graph.knows(meant(draft, place))
+    return known and _hold(draft, found)
 
 
 def _away(draft: Scene, found: re.Match[str]) -> bool:
@@ -334,6 +370,7 @@ def _state(draft: Scene, found: re.Match[str]) -> None:
     if state[-1].isdigit():
         draft.outdate(name, "is", None)
     if is_name(name) and (head_noun(name) not in INTANGIBLE or draft.graph.knows(name)):
+        draft.topic = name
         way = placed["way"].lower() if placed is not None else ""
         if draft.room and is_door(name) and way in DIRECTIONS:
             draft.add(draft.room, door_relation(way), name, *found.span("thing"))
@@ -370,9 +407,10 @@ def _carry_listed(draft: Scene, found: re.Match[str]) -> bool:
 
 
 _CLAUSES = re.compile(
-    r", (?:and|but|while|with) |; | and (?=(?:there|beneath|under|on|in|beside|behind|above|near) )"
+    r", (?:and|but|while|with|where) |; | and (?=(?:there|beneath|under|on|in|beside|behind|above"
+    r"|near|it is) )"
 )
-_JOINING = frozenset(("and", "but", "while", "with"))
+_JOINING = frozenset(("and", "but", "while", "with", "where"))
 """Words without one of which, or a semicolon, a sentence is one clause."""
 _PRONOUNS = ("it", "they", "this")
 _WHOLE = re.compile(rf"{YOU}(?:{ARE}) (?:carrying|holding)(?!:? the\b)|(?:Your|My)")
@@ -399,6 +437,8 @@ _HAVING = frozenset(("contain", "contains", "hold", "holds", "has"))
 _STATING = frozenset(
     ("is", "are", "seem", "seems", "appear", "appears", "s", "open", "shut", "closed")
 )
+_FROM = frozenset(("from", "out", "in", "into"))
+_AWAY = _WAYS | {"off", "away", "out", "back"}
 _Openings = frozenset[str] | Literal["general", "name"]
 """First words of a form: some words, any article or pronoun, or a word that may be a name."""
 _FORMS: tuple[tuple[_Openings, _Form], ...] = (
@@ -409,6 +449,7 @@ _FORMS: tuple[tuple[_Openings, _Form], ...] = (
     (_SEEING, (_SEEN, _see, _UNGATED)),
     (frozenset(("inside", "in", "on")), (_INSIDE, _inside, frozenset(("inside", "it")))),
     ("general", (_INSIDE, _inside, frozenset(("inside",)))),
+    ("general", (_AROUND, _see, frozenset(("around", "about")))),
     (_PLACED, (_HOLDS, _hold, _UNGATED)),
     (_NEAR, (_POSED_BY, _posed, _UNGATED)),
     (_NEAR, (_DOES_BY, _posed, _UNGATED)),
@@ -418,6 +459,7 @@ _FORMS: tuple[tuple[_Openings, _Form], ...] = (
     ("general", (SEARCHED, searched, frozenset(("you", "i", "we")))),
     ("general", (OPENS, change, frozenset(("open", "opens", "reveals")))),
     (_SUBJECTS, (SHOWS, show, SHOWING)),
+    (_SUBJECTS, (_UNTIL, _state, frozenset(("until", "so")))),
     ("general", (SHOWS, show, SHOWING)),
     (frozenset(("it", "it's")), (_CLOCK, _clock, _UNGATED)),
     ("general", (_STEPS_AWAY, _away, frozenset(("step", "steps")))),
@@ -430,6 +472,11 @@ _FORMS: tuple[tuple[_Openings, _Form], ...] = (
     ("name", (BEARS, bear, IN_HAND)),
     ("name", (CALLED_HERE, called_here, HERE_WORDS)),
     ("general", (_WHERE, _hold, _WITHIN)),
+    ("general", (_DOES_ON, _hold_as_furniture, _WITHIN)),
+    ("general", (COMES, come, _FROM)),
+    ("name", (COMES, come, _FROM)),
+    ("general", (GOES, go, _AWAY)),
+    ("name", (GOES, go, _AWAY)),
 )
 """Forms of sentences, special ones before general ones, with the words that may begin them.
 
@@ -453,6 +500,9 @@ _OPINIONS = frozenset(
         "imagine",
         "wonder",
         "guess",
+        "think",
+        "remember",
+        "dream",
     )
     for form in verb_forms(verb)
 ) | {"legend", "rumour", "rumor", "according"}
@@ -472,11 +522,21 @@ _SAYING = frozenset(
 """Words without one of which nothing is said so, as a fast test."""
 _NEXT_CLAUSE = re.compile(r";|, (?:and|but|while) ")
 _REASON = re.compile(r"\b(?:since|because|as) |[;:—–] ?| - ")
+_UNDONE = re.compile(
+    r"\bbut (?:it|they) (?:\w+ly )?(?!is|are|was|were|do|does|seem|look|feel|appear|ha[sd]|have"
+    r"|contain"
+    r"|smell|taste|sound|weigh|reveal|turns? out)\w"
+)
+"""A contrast in which the thing does something else, not one that describes it."""
 _LOST = re.compile(r"no longer (?=have|carry|hold)")
-_DOUBTFUL = (show, _way, _way_to, _hold, _carry_listed, _away, bear, called_here, busy, _posed)
+_DOUBTFUL = (show, _way, _way_to, _hold, _carry_listed, _away, bear)
+_DOUBTFUL += (called_here, busy, _posed, come, go, _hold_as_furniture)
 """Readers that may return False, so that a later form is tried too."""
 _MOVING = frozenset(("come", "leave"))
-_AT_OWN = re.compile(r" (?:on|in|at|under|by|near|beside) (?:my|his|her|its|their|your) ")
+_AT_OWN = re.compile(
+    r" (?:on|in|at|under|by|near|beside) (?:(?:my|his|her|its|their|your) "
+    r"|the (?:far|near|other|opposite|back|front|left|right) (?:end|side|wall|corner)\b)"
+)
 _OWNED = re.compile(r"(?:your|this|that) ")
 _GENERAL = re.compile(ARTICLE + r"|it|it's|they|this|that|\w+ing")
 
@@ -509,12 +569,20 @@ def _analysis(
         clauses.append(_matches(sentence, lower, begin, cut.start() if cut else len(sentence)))
         begin = cut.end() if cut else begin
     sure = clauses[0] and clauses[0][-1][1] not in _DOUBTFUL
-    events = () if sure else events_in(sentence)
+    events = () if sure else _lasting(events_in(sentence), lower)
     ways = () if any(map(_moves, events)) else ways_in(lower)
     if ways and _is_immaterial(lower):
         rest = _NEXT_CLAUSE.search(lower)
         ways = [way for way in ways if rest and way[0] > rest.start()]
     return ways, clauses, events
+
+
+def _lasting(events: Sequence[Event], lower: str) -> Sequence[Event]:
+    """Return the events without those that *but* undoes: *you lift it, but it slips back*."""
+    undone = _UNDONE.search(lower) if events and "but " in lower else None
+    if undone is None or any(event.subject.start > undone.start() for event in events):
+        return events
+    return ()
 
 
 def _reasons(sentence: str) -> Sequence[Sequence[_Match]]:
@@ -527,7 +595,8 @@ def _reasons(sentence: str) -> Sequence[Sequence[_Match]]:
 def _is_immaterial(lower: str) -> bool:
     """True if a sentence begins with what leads nowhere: *the wind blows from the west*."""
     article, _, rest = lower.partition(" ")
-    return article in ("a", "an", "the") and rest.partition(" ")[0] in IMMATERIAL
+    noun = rest.partition(" ")[0]
+    return article in ("a", "an", "the") and (noun in IMMATERIAL or noun in WATERS)
 
 
 def _moves(event: Event) -> bool:

@@ -4,7 +4,19 @@ from __future__ import annotations
 
 from gym_memory.core.text import letter_words
 
-__all__ = ["BE", "BY", "ENDS_OF_HERE", "HERE", "HERE_WORDS", "LIE", "ON_IN", "POSED", "SEE", "STOP"]
+__all__ = [
+    "BE",
+    "BY",
+    "ENDS_OF_HERE",
+    "HERE",
+    "HERE_WORDS",
+    "LEADS",
+    "LIE",
+    "ON_IN",
+    "POSED",
+    "SEE",
+    "STOP",
+]
 __all__ += ["THINGS"]
 
 THINGS = r"[^.!?:;\n]+?"
@@ -38,8 +50,12 @@ BE = r"(?:is|are|has been|have been)"
 LIE = r"(?:lies?|lay|stands?|stood|sits?|sat|rests?|hangs?|hung|waits?|sleeps?|leans?|leant|burns?)"
 BY = (
     r"(?:above|against|among|at|behind|below|beneath|beside|between|by|in front of|near|next to"
-    r"|(?:on|in)(?= (?:the|a|one) (?:far |other |near )?(?:corner|side|end|middle)))"
+    r"|(?:on|in)(?= (?:the|a|one) (?:far |other |near )?(?:corner|side|end|middle))"
+    r"|(?:to|on|at)(?= (?:the|your) (?:left|right|rear|front)))"
 )
 """Prepositions before a thing that another one is close to."""
 ON_IN = r"(?:on top of|in(?:side)?|on|under(?:neath)?|upon)"
+LEADS = (
+    r"(?:leads?|led|goes|runs?|winds?|climbs?|opens?|heads?|descends?|slopes?|continues?|twists?)\b"
+)
 SEE = r"(?:see|notice|spot|find|discover|observe|spy|make out|uncover(?= an? ))"

@@ -48,6 +48,10 @@ def after(known: str, *steps: tuple[str, str] | tuple[str, str, str]) -> set[str
         "The guard nearly drops the map.",
         "The guard believes that the gate is closed.",
         "BOB: I left the torch in the cellar.",
+        "You are at your wits' end.",
+        "You thought that the gate was open.",
+        "The river runs north here.",
+        "A tree stands 2 steps to your north.",
     ],
 )
 def test_idiom_or_attempt_states_nothing(text: str) -> None:
@@ -70,6 +74,14 @@ def test_verb_with_its_particle_apart_is_one_event() -> None:
         ("turn off radio", "Okay, it's off now.", "radio|is|on", "radio|is|off"),
         ("drop hat", "Done.", "hat|is in|inventory", "hat|is in|hall"),
         ("put hat on peg", "Okay.", "hat|is in|inventory", "hat|is on|peg"),
+        ("unlock box", "The bolt gives with a clack.", "box|is|locked", "box|is|unlocked"),
+        ("turn off pump", "It rattles to a stop.", "pump|is|on", "pump|is|off"),
+        ("put pin in slot", "It drops out of sight.", "pin|is in|inventory", "pin|is in|slot"),
+        ("give pin to maid", "She pockets it.", "pin|is in|inventory", "pin|is carried by|maid"),
+        ("close hatch", "The hatch bangs.", "hatch|is|open", "hatch|is|closed"),
+        ("turn on lamp", "The lamp is now glowing.", "lamp|is|off", "lamp|is|on"),
+        ("kick door", "As you kick the door, it flies open.", "door|is|closed", "door|is|open"),
+        ("enter barn", "You duck inside.", HALL, "you|is in|barn"),
     ],
 )
 def test_short_answer_means_the_action(action: str, answer: str, before: str, now: str) -> None:
@@ -110,6 +122,18 @@ def test_refusal_changes_nothing(answer: str) -> None:
         ("The vase falls to the floor and breaks.", "vase|is in|hall"),
         ("Odo leaves south.", "odo|is in|hall"),
         ("The jar is empty.", "bean|is in|jar"),
+        ("Your lamp has run out of oil.", "lamp|is|lit"),
+        ("The lamp flares up, then goes out.", "lamp|is|lit"),
+        ("Odo is DEAD!", "odo|is in|hall"),
+        ("Odo bows low and walks off.", "odo|is in|hall"),
+        ("Odo limps away.", "odo|is in|hall"),
+        ("You trade your coin for the hat.", "coin|is in|inventory"),
+        ("The coin rolls out of sight.", "coin|is in|inventory"),
+        ("The coin slips from your hand.", "coin|is in|inventory"),
+        ("The wind takes the coin.", "coin|is in|inventory"),
+        ("The leaf turns to dust.", "leaf|is in|hall"),
+        ("You move the bean from the jar to the shelf.", "bean|is in|jar"),
+        ("You leave the coin behind.", "coin|is in|inventory"),
     ],
 )
 def test_ending_ends_a_fact(text: str, over: str) -> None:
@@ -119,6 +143,47 @@ def test_ending_ends_a_fact(text: str, over: str) -> None:
     )
     assert over in after(known)
     assert over not in after(known, ("wait", text))
+
+
+@pytest.mark.parametrize(
+    ("text", "before"),
+    [
+        ("You close the lid, but it springs open again.", "lid|is|open"),
+        ("You lift the coin, but it slips back.", "coin|is in|hall"),
+    ],
+)
+def test_contrast_undoes_what_came_before(text: str, before: str) -> None:
+    assert after(f"{HALL}; {before}", ("wait", text)) == {HALL, before}
+
+
+@pytest.mark.parametrize(
+    ("text", "fact"),
+    [
+        ("Old Ned hobbles in from the west.", "old ned|is in|hall"),
+        ("A grey rat drops from the beam.", "grey rat|is in|hall"),
+        ("Ida the cook is here, humming.", "ida the cook|is in|hall"),
+        ("A ferryman sits mending a net.", "ferryman|is in|hall"),
+        ("By the fire sat an old woman with a cane.", "old woman|is in|hall"),
+        ("The clerk slides a pass over the desk to you.", "pass|is in|inventory"),
+        ("The cook pours you a cup of tea.", "cup of tea|is in|inventory"),
+        ("You slip the pass into your coat pocket.", "pass|is in|inventory"),
+        ("You gather up the coins.", "coins|is in|inventory"),
+        ("You shove the crate aside, uncovering a hatch.", "hatch|is in|hall"),
+        ("A clock ticks on the mantel.", "clock|is on|mantel"),
+        ("A board is nailed to a post here.", "board|is in|hall"),
+        ("You turn the wheel until the valve is shut.", "valve|is|closed"),
+        ("The chest stood open; inside lay a map.", "map|is in|chest"),
+        ("The door at the far end was locked.", "door|is|locked"),
+        ("Glancing about, you see a stool.", "stool|is in|hall"),
+    ],
+)
+def test_who_comes_and_what_changes_hands(text: str, fact: str) -> None:
+    assert fact in after(HALL, ("wait", text))
+
+
+def test_asked_person_hands_over_what_was_asked_for() -> None:
+    found = after(HALL, ("ask guard for pass", "The guard nods and hands it over."))
+    assert "pass|is in|inventory" in found
 
 
 def test_empty_inventory_text_ends_what_was_carried() -> None:
@@ -172,6 +237,13 @@ def test_word_of_the_agent_means_what_the_text_names() -> None:
         ("N. Main Street\nCars pass.", "n. main street"),
         ("Cellar [dark]\nYou can hardly see.", "cellar"),
         ("In a clearing in the wood\nThe sun shines.", "in clearing in wood"),
+        ("You scramble into a gully.", "gully"),
+        ("You climb out of the cart onto a quay.", "quay"),
+        ("You emerge, coughing, into a yard.", "yard"),
+        ("The flood rises, and you are swept back to the weir.", "weir"),
+        ("Chapter 2\n\nThe Weir\n\nYou stop for breath.", "weir"),
+        ("Goat Track, above the Falls\nIt is steep.", "goat track"),
+        ("Area: Weir (safe zone)", "weir"),
     ],
 )
 def test_arrival_in_any_form_is_read(text: str, place: str) -> None:

@@ -500,6 +500,33 @@ def test_answer_changes_what_the_action_names(
          "crate|is in|hut; rope|is in|crate; hook|is in|crate"),
         ("", '{"npc": "Greta", "says": "The key is under the mat."}', ""),
         ("", '{"quests": [{"name": "Find the miller", "done": false}]}', ""),
+        ("", '{"rooms": [{"name": "Vault", "exits": {"up": "Loft"}, "items": ["cask"]}]}',
+         "vault|has exit|up; loft|is seen up of|vault; cask|is in|vault"),
+        ("", '{"inventory": {"weapon": "dirk", "armor": null, "bag": ["oil"]}}',
+         "dirk|is in|inventory; oil|is in|inventory"),
+        ("", "{'inventory': {'torch': {'state': 'lit'}}, 'visible': []}",
+         "torch|is in|inventory; torch|is|lit"),
+        ("", 'Observation: {"items": ["pew", {"name": "saw", "held": true}]}',
+         "pew|is in|hut; saw|is in|inventory"),
+        ("", '{"you": {"has": ["saw"]}, "hint": "The key is in the loft."}', "saw|is in|inventory"),
+        ("", "exits: {north: Yard, up: Loft}", "hut|has exit|north; yard|is seen north of|hut; "
+         "hut|has exit|up; loft|is seen up of|hut"),
+        ("", "agent.holding = pail\nlamp.on = true", "pail|is in|inventory; lamp|is|on"),
+        ("", "- chest: closed\n- lamp: unlit", "chest|is|closed; lamp|is|unlit"),
+        ("", "Exits: north (closed door)\nDown - Too dark to tell", "hut|has exit|north"),
+        ("", "The western door leads to the mess. The only way out is back up.",
+         "hut|has exit|west; mess|is seen west of|hut; hut|has exit|up"),
+        ("", "You see: a desk, a mug on the desk, and a box.",
+         "desk|is in|hut; mug|is on|desk; box|is in|hut"),
+        ("i", "You are carrying:\n  [ 3] a torch\n  a lamp (providing light)",
+         "torch|is in|inventory; lamp|is in|inventory; lamp|is|lit"),
+        ("", "You are using:\n<worn on head>   a steel cap", "steel cap|is in|inventory"),
+        ("", "( 2) A cracked jug lies here.", "cracked jug|is in|hut"),
+        ("", "I see 1 rope near me, and 2 crates 3 steps to my left.",
+         "rope|is in|hut; crates|is seen|3 steps to my left"),
+        ("", "[Gained: silver key]  [Lost: 5 coins]", "silver key|is in|inventory"),
+        ("", "Action failed: the drawer 3 is locked.", "drawer 3|is|locked"),
+        ("", "*You gain a Ruby Ring.*", "ruby ring|is in|inventory"),
     ],
 )  # fmt: skip
 def test_text_states_these_facts(action: str, text: str, facts: str) -> None:
@@ -521,8 +548,9 @@ def test_status_names_place_and_counts(text: str) -> None:
     assert read(text)[1] == {"you|is in|mill", "hp|is|12", "mp|is|4"}
 
 
-def test_title_with_ways_names_place_and_exits() -> None:
-    found = read("The Quay [N, W]\nSome nets hang here.", "east", "you|is in|hut")[1]
+@pytest.mark.parametrize("title", ["The Quay [N, W]", "The Quay [ ENW ]"])
+def test_title_with_ways_names_place_and_exits(title: str) -> None:
+    found = read(f"{title}\nSome nets hang here.", "east", "you|is in|hut")[1]
     assert {"you|is in|quay", "quay|has exit|north", "quay|has exit|west"} <= found
 
 

@@ -71,6 +71,8 @@ STATES = frozenset(
 _KINDS = {word: kind for kind in _DATA["kinds"] for word in word_group("kinds", kind)}
 PEOPLE = frozenset(word_group("names", "people"))
 """Nouns for persons."""
+_PERSONAL_ENDINGS = ("man", "men", "woman", "wife", "keeper", "monger", "herd", "smith")
+_NO_PEOPLE = ("talisman", "ottoman", "caiman", "specimen", "omen", "abdomen", "acumen", "midwife")
 _NO_KEYS = word_group("names", "no_keys")
 _ROOM_ENDINGS = ("room", "yard", "shop", "house", "hall", "atory", "arium")
 
@@ -82,7 +84,11 @@ def names_person(name: str) -> bool:
     (True, False)
     """
     noun = head_noun(name)
-    return noun in PEOPLE or noun.removesuffix("s") in PEOPLE
+    return (
+        noun in PEOPLE
+        or noun.removesuffix("s") in PEOPLE
+        or (noun.endswith(_PERSONAL_ENDINGS) and noun not in _NO_PEOPLE)
+    )
 
 
 def kind_of_noun(name: str) -> str:
