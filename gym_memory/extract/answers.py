@@ -136,7 +136,7 @@ def _grants(draft: Scene, event: Event, answer: str) -> bool:
     if len(answer) > _MOST_CHARS or _REFUSED.search(answer):
         return False
     kinds = set(event.kinds)
-    named = _NAMES.search(_MANNER.sub("", answer)) is not None
+    named = _NAMES.search(answer) and _NAMES.search(_MANNER.sub("", answer)) is not None
     part = _PART.match(answer)
     if part is not None and not named:
         if any(part["part"] in _PARTS.get(kind, ()) for kind in kinds):

@@ -270,7 +270,7 @@ def _without_quotations(text: str) -> str:
     """Return a text of the same length in which nobody speaks."""
     if not any(map(text.__contains__, _QUOTATION_MARKS)):
         return text
-    bare = RECORD_LEAD.sub("", text)
+    bare = RECORD_LEAD.sub("", text) if "{" in text else text
     quote = _IN_RECORDS.get(bare.lstrip()[:1], _QUOTE)
     return (quote if quote is _QUOTE or record_lines(bare) else _QUOTE).sub(_hushed, text)
 

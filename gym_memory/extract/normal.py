@@ -86,7 +86,7 @@ def normal(text: str) -> MappedText:
     if not text.isascii():
         worded = _replaced(worded, _SIGNS)
     worded = _stepped(worded, _STEPS)
-    if "{" in worded.text or "[" in worded.text:
+    if "{" in worded.text:
         worded = worded.replaced(RECORD_LEAD, _nothing)
     lines = record_lines(worded.text) if worded.text.lstrip()[:1] in ("{", "[", "<") else None
     if lines is not None:

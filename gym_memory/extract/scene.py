@@ -113,8 +113,6 @@ _VAGUE_WORDS = (
 _OPEN_ENDS = (" a", " an", " the", " and", " or", " of", " to", " is", " are", " beyond")
 """Ends of no name, after which a phrase goes on: *the boat comes to a*."""
 _VAGUE_ENDS = _VAGUE_WORDS + _OPEN_ENDS
-_CLOSING = ("]", "}", "{")
-"""Marks that no name has."""
 VAGUE = re.compile(rf"\b(?:{'|'.join(_VAGUE_WORDS)})$|(?:{'|'.join(_OPEN_ENDS)})$")
 COMPASS = r"(?:north|south)(?:-?(?:east|west))?|east|west"
 _LEADS = re.compile(
@@ -198,7 +196,9 @@ def has_any(text: str, parts: Iterable[str]) -> bool:
 def is_name(name: str) -> bool:
     """True if words can be the name of a thing or a place."""
     words = name.split()
-    if not 0 < len(words) <= _MAX_NAME_WORDS or words[0] == "too" or has_any(name, _CLOSING):
+    if not 0 < len(words) <= _MAX_NAME_WORDS or words[0] == "too":
+        return False
+    if "]" in name or "}" in name or "{" in name:
         return False
     return not (name.endswith(_VAGUE_ENDS) and VAGUE.search(name))
 
@@ -488,7 +488,7 @@ class Scene(Draft):
         self, subject: str | None = None, relation: str | None = None, obj: str | None = None
     ) -> None:
         """See :class:`Draft`; a fact that the text stated before ends, too."""
-        super().outdate(subject, relation, obj)
+        self.outdated[Pattern(subject, relation, obj)] = None
         if subject is not None and relation is not None and obj is not None:
             self.mentions.pop(Triple(subject, relation, obj), None)
 

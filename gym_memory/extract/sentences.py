@@ -438,7 +438,7 @@ _STATING = frozenset(
     ("is", "are", "seem", "seems", "appear", "appears", "s", "open", "shut", "closed")
 )
 _FROM = frozenset(("from", "out", "in", "into"))
-_AWAY = _WAYS | {"off", "away", "out", "back"}
+_AWAY = (_WAYS - {"in"}) | {"off", "away", "back"}
 _Openings = frozenset[str] | Literal["general", "name"]
 """First words of a form: some words, any article or pronoun, or a word that may be a name."""
 _FORMS: tuple[tuple[_Openings, _Form], ...] = (
