@@ -13,7 +13,8 @@ from gym_memory.extract.effects import lose, perform
 from gym_memory.extract.events import MOVING, ClausePart, Event, verbs_of
 from gym_memory.extract.known import meant
 from gym_memory.extract.notes.words import Phrase, verb_forms
-from gym_memory.extract.scene import Scene
+from gym_memory.extract.scene import NAME, ROOM_ITSELF, Scene, relation
+from gym_memory.extract.wording import STOP
 from gym_memory.graph.schema import INVENTORY, MEANS, clean_name, head_noun
 
 __all__ = ["learn_word", "read_answer"]
@@ -24,7 +25,7 @@ _ONE_OF_SEVERAL = re.compile(
 _DONE = re.compile(
     r"[ \t]*(?P<words>ok(?:ay)?|done|taken|dropped|got (?:it|them)|sure|as you wish|very well"
     r"|opened|closed|shut|locked|unlocked|lit|extinguished|eaten|drunk|placed|thrown"
-    r"|(?:you|i) (?:now )?\w+ (?:it|them)(?: \w+){0,2}"
+    r"|(?:you|i) (?:now )?\w+ (?:it|them)(?: \w+){0,4}"
     r"|(?:it|that|they)(?:'s|'re| is| are) (?:now )?"
     r"(?:on|off|open|closed|shut|locked|unlocked|lit|done)(?: now)?"
     r")(?:[,.!](?! but\b)|$)",
@@ -67,6 +68,11 @@ _FLIES = re.compile(
     r"|whizzes|goes flying|misses|strikes?|glances|streaks?)\b"
 )
 """Beginning of an answer in which a thrown thing flies, perhaps far."""
+_LANDS = re.compile(
+    rf"(?:The (?P<thing>[\w' -]+?)|It) \w+s (?:\w+ly )?(?P<where>into|onto|through|over) "
+    rf"(?P<place>the {NAME})(?: with .*)?{STOP}"
+)
+_FALLING = frozenset(("drop", "cast", "put"))
 _ACTED = re.compile(
     r"(?:You|I) (?!find|see|feel|touch|hear|notice|examine|hit|miss|watch|know|chase)\w+"
     r"(?: \w+ly)? (?:the|your|my) (?P<thing>[\w' -]+)"
@@ -112,8 +118,21 @@ def read_answer(draft: Scene, text: str) -> None:
         span = begin, begin + len(answer)
     if span is not None and len(draft.handled) > 1:  # no letter of an inventory
         _perform(draft, event, *span)
+    elif not _FALLING.isdisjoint(event.kinds) and (lands := _LANDS.match(answer)):
+        _land(draft, lands, text.index(answer))
     elif "cast" in event.kinds and _FLIES.match(answer) and draft.handled in draft.held:
         lose(draft, draft.handled)
+
+
+def _land(draft: Scene, found: re.Match[str], start: int) -> None:
+    """Read where what was let go of goes: *the anchor splashes into the lake*."""
+    name, place = draft.handled, clean_name(found["place"])
+    called = clean_name(found["thing"] or "")
+    if name in draft.held and (not called or head_noun(called) == head_noun(name)):
+        lose(draft, name)
+        if found["where"] not in ("through", "over") and not ROOM_ITSELF.fullmatch(place):
+            span = start + found.start("place"), start + found.end("place")
+            draft.add(name, relation(found["where"]), meant(draft, place), *span)
 
 
 def _granted(text: str) -> tuple[int, int] | None:

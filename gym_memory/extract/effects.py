@@ -56,7 +56,8 @@ _LIGHTS = frozenset(
     ("lamp", "lantern", "torch", "candle", "fire", "flame", "match", "light", "lights", "fireplace")
 )
 _AWAY = re.compile(
-    rf"(?:(?:to the )?(?:{'|'.join(DIRECTIONS)})|away|off|out|through|toward|the room|the area"
+    rf"(?:(?:to the )?(?:{'|'.join(DIRECTIONS)})|away|off|out|through|toward|the (?:room|area"
+    rf"|game|building|place)"
     r"|upstairs|downstairs|inside|outside|home|into (?!the room|view))\b"
 )
 _OPENS_ONTO = re.compile(rf"(?:to the )?(?:{'|'.join(DIRECTIONS)}|onto|into|on|upon)\b")
@@ -75,6 +76,9 @@ def perform(draft: Scene, event: Event) -> bool:
         if event.tail.endswith(_AT_LAST_TO_YOU):
             return _gain(draft, event, own=True)
         if _TO_YOU.match(event.thing.text):
+            paid = event.holder if event.preposition == "for" else event.subject
+            for phrase in things_of(draft, paid, carried=True) if paid is event.holder else ():
+                lose(draft, phrase.name)
             return _give(draft, event, own)
     for kind in event.kinds:
         if kind in RESULTS:

@@ -84,7 +84,8 @@ _MODIFIER = re.compile(rf" (?:{'|'.join(sorted(_PREPOSITIONS))}) ")
 _TOKEN = re.compile(r"[^\s,;:.!?\"()]+|[,;:(]")
 _MOST_SUBJECT_WORDS = 5
 _LEAD = re.compile(
-    r"(?:As|When|After|Before|With|At|Without) (?:[^,.]{3,80}, (?=[a-zA-Z])|an? \w+ (?=the |your ))"
+    r"(?:As|When|After|Before|With|At|Without) (?:[^,.]{3,80}, (?=[a-zA-Z])"
+    r"|an? (?:\w+ )?\w+ (?=the |your |you ))"
 )
 """A clause or phrase before the main clause, which says what happens."""
 
@@ -294,6 +295,7 @@ def _events(words: _SentenceWords) -> Iterator[Event]:
         clause = _clause(words, at, subject)
         if clause is None:
             subject = _idle_subject(words)
+            words.led = _idle_object(words, subject)
             later = _next_clause(words, 1, subject) if at == 0 else None
             if later is None:
                 return
@@ -304,6 +306,9 @@ def _events(words: _SentenceWords) -> Iterator[Event]:
             subject = words.led
         end = _next_clause(words, after, subject)
         event = _event(words, subject, kinds, after, end or len(words.lower))
+        if event.thing.is_pronoun and words.led.text:
+            event = event._replace(thing=words.led)
+        words.led = _NO_PART
         if _is_passive(words, event, after):
             event = event._replace(subject=_NO_PART, thing=event.subject)
         if event.kinds:
@@ -316,6 +321,8 @@ def _events(words: _SentenceWords) -> Iterator[Event]:
 def _idle_subject(words: _SentenceWords) -> ClausePart:
     """Return the subject of a first verb that is no event: *the guard yawns and leaves*."""
     lower = words.lower
+    if lower[0] in SELVES:
+        return words.part(0, 1)
     determined = lower[0] in _DETERMINERS
     if not (determined or words.is_capital(0)):
         return _NO_PART
@@ -327,6 +334,16 @@ def _idle_subject(words: _SentenceWords) -> ClausePart:
         if ends and lower[at].endswith(("s", "ed")) and not lower[at].endswith(("ss", "us", "is")):
             return words.part(0, at)
     return _NO_PART
+
+
+def _idle_object(words: _SentenceWords, subject: ClausePart) -> ClausePart:
+    """Return the object of a first verb that is no event: *you polish the ring and drop it*."""
+    verb_at = len(subject.text.split())
+    if not subject.text or words.lower[verb_at + 1 : verb_at + 2] == []:
+        return _NO_PART
+    if words.lower[verb_at + 1] not in _DETERMINERS:
+        return _NO_PART
+    return words.part(verb_at + 1, words.first(verb_at + 2, len(words.lower), _ends_name))
 
 
 def _is_passive(words: _SentenceWords, event: Event, after: int) -> bool:

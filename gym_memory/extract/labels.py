@@ -44,7 +44,7 @@ __all__ = ["read_carried", "read_label"]
 _MAX_VALUE_CHARS = 100
 _ADVICE = re.compile(
     r".*\b(?:actions?(?: results?)?|commands?|options?|choices?|input|error|success(?:ful)?"
-    r"|unlocked|completed|failed|started)$|events?$|"
+    r"|unlocked|completed|failed|started)$|events?$|.* updated$|"
     r"(?:e\.g|examples?|notes?|hints?|tips?|warning|for|to|type|use|format|enter|write|reply|respond|"
     r"choose|taken|dropped|i|you|we|chapter|act|scene|part|authors?|version|release|copyright|credits)\b"
     r"|(?:(?:your|the|current|main|new) )?(?:tasks?|goals?|objectives?|quests?|mission|aim)\b"
@@ -154,7 +154,7 @@ def _read_way(draft: Scene, way: str, start: int, value: LayoutItem) -> None:
     behind = _BRACKETED_STATE.sub("", value.text.rstrip(" ."))
     lower, end = behind.lower(), value.start + len(behind)
     is_door = _OF_DOOR.fullmatch(lower) is not None
-    if NOTHING.match(behind) or not (is_door or is_name(lower)):
+    if NOTHING.match(behind) or behind.isdecimal() or not (is_door or is_name(lower)):
         return
     if is_door or not (BARRED.search(lower) or lower == "false"):
         draft.has_exit(way, start, end)
@@ -176,7 +176,8 @@ def _read_here(draft: Scene, items: tuple[LayoutItem, ...]) -> None:
     for part in _parts(near, exits=False):
         located = LOCATED.fullmatch(part.text) if _has_place(part.text) else None
         if located is not None:
-            holder = meant(draft, clean_name(located["place"]))
+            holder = clean_name(located["place"])
+            holder = draft.topic if holder == "it" else meant(draft, holder)
             put_in(draft, located["things"], part.start, located["where"], holder, bare=True)
             near = tuple(_blanked(item, part) for item in near)
     for phrase in _listed(draft, near):
@@ -259,6 +260,9 @@ def _exit_of(text: str, names: bool) -> tuple[str, str]:
     text = _BRACKETED_STATE.sub("", text.rstrip(" .")).strip("[]\"'")
     arrow = _ARROW.fullmatch(text)
     word = (arrow["way"] if arrow else text).strip(" .").lower().removeprefix("the ")
+    means, _, last = clean_name(word).rpartition(" ")
+    if last in DIRECTIONS and _MEANS_OF_GOING.fullmatch(means):  # a stairway up
+        word = last
     there = place_name(arrow["there"]) if arrow else ""
     if there in DIRECTIONS:  # Chapel (north)
         word, there = there, place_name(word)

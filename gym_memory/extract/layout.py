@@ -161,7 +161,7 @@ _NEXT = re.compile(
 """Between two pairs of a line."""
 _THINGS = (
     r"(?:items?|objects?|things?|others|characters?|people|persons?|npcs?|creatures?|enemies|monsters?"
-    r"|foes?|mobs?|opponents?)"
+    r"|foes?|mobs?|opponents?|containers?|receptacles?|furniture)"
 )
 _BAG = r"(?:your |my |the )?(?:inventory|backpack|bag|pack|pockets?)"
 _WAY = rf"(?:{'|'.join(DIRECTIONS)}) "
@@ -234,6 +234,8 @@ CONTENTS = r"(?:,? (?:that|which)\b| (?:contains?|holds?|consists? of)\b).*"
 """Regular expression of the words after a holder in a label."""
 _CONTAINING = re.compile(r"(?:,? (?:which )?contain(?:s|ing))?:$")
 """Words behind the name of an item whose contents follow below it."""
+_HOLDING = re.compile(r"(?:which )?(?:containing|contains|holding|holds) ")
+"""Words before an inner item: *a basket*, and below it *containing a pearl*."""
 _FIRST = re.compile(r"[^.!?]+[.!?](?=[ \t]+[A-Z])")
 """First of several sentences: it names a thing, the others describe it."""
 _LISTING = re.compile(
@@ -553,7 +555,11 @@ def _list(
             end = lines[at - 1].end()
             continue
         first = _FIRST.match(body)
-        items.append(LayoutItem(first[0] if first else body, line.start() + len(mark)))
+        held = _HOLDING.match(body)
+        begin = held.end() if held else 0
+        items.append(
+            LayoutItem((first[0] if first else body)[begin:], line.start() + len(mark) + begin)
+        )
         end, at = line.end(), at + 1
     labels.append(head._replace(items=tuple(items)))
     return at

@@ -13,6 +13,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from gym_memory.extract import Extraction, Mention
+from gym_memory.extract.layout import STATE, kind_of_label
 from gym_memory.extract.records import RECORD_LEAD, record_lines
 
 __all__ = ["MappedText", "normal"]
@@ -424,6 +425,13 @@ _ATTRIBUTE = re.compile(
     r"^(?P<name>[a-z]\w*)\.(?P<key>[a-z]\w*) ?[=:] ?(?P<value>\w+)$", re.MULTILINE
 )
 _STATE_KEYS = ("state", "status")
+_LABEL_IN_BRACKETS = re.compile(
+    r"^\[(?P<label>[A-Z][A-Za-z ]{1,15})\][ \t]+(?=[^\s:])", re.MULTILINE
+)
+
+
+def _bracketed_label(found: re.Match[str]) -> str:
+    return found[0] if kind_of_label(found["label"]) == STATE else f"{found['label']}: "
 
 
 def _attribute(found: re.Match[str]) -> str:
@@ -448,7 +456,8 @@ _LINE_STEPS = _Steps(
     ("", [(tuple("0123456789"), _STATUS_LINE, _status)]),
     ("(", [(("(id", "(ID", "(Id", "(#"), _ID, _nothing), ((), _STACK, _nothing)]),
     (":", [(_SPEAKER_ENDS, _SPEAKER, _nothing)]),
-    ("[", [((), _STACK, _nothing), ((), _COUNT_BEFORE, _count_before), ((), _BAR, _nothing)]),
+    ("[", [((), _LABEL_IN_BRACKETS, _bracketed_label), ((), _STACK, _nothing)]),
+    ("[", [((), _COUNT_BEFORE, _count_before), ((), _BAR, _nothing)]),
     (": You ", [((), _THING_SAID, _nothing)]),
     (" >", [((), _FINAL_PROMPT, _nothing)]),
     ("   ", [((), _COLUMNS, lambda found: "\n")]),

@@ -89,6 +89,7 @@ _INTO = re.compile(
 """After a move: any verb leads into a place."""
 _INSIDE = re.compile(rf"{YOU} (?:\w+ly )?\w+(?: back)? (?:inside|in|there|across)(?=[.,!]|$)")
 """An answer by which the agent is where it meant to go."""
+_FALLS = re.compile(rf"{YOU} (?:fall|plunge|tumble|plummet)s? (?:through|down) (?:the|an?) ")
 _NO_ROOM = re.compile(
     rf"(?:(?:the|a|an|your|my) )?(?:(?:{'|'.join(sorted(CONDITIONS))}|\d\w*)\b"
     r"|(?:dark(?:ness| place)?|rain|snow|drizzle|downpour|cold)$)",
@@ -213,6 +214,9 @@ def read_place(draft: Scene, layout: Layout, sentences: Sequence[tuple[str, int]
         if title.apart and _is_place(draft, title):
             _arrive(draft, title)
             return
+    if any(_FALLS.match(sentence) for sentence, _ in sentences):
+        draft.lose_place()
+        return
     aim = draft.destination if draft.is_move and sentences else ""
     inside = _INSIDE.match(sentences[0][0]) if aim else None
     if inside is not None and not _is_refusal(sentences[0][0]):

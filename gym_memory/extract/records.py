@@ -277,6 +277,11 @@ def _write_fields(label: _Word, fields: _Fields, lines: list[_RecordLine]) -> No
         counted = [key for key, count in fields.pairs if count.text != "0"]  # type: ignore[union-attr]
         lines.append(_RecordLine(label, counted or [_fixed("none", label)]))
         return
+    if name is None and kind_of_label(label.text) == EXITS:
+        for way, value in fields.pairs:
+            there = value.word((*_LED_TO, *_NAMING)) if isinstance(value, _Fields) else None
+            _write_node(way, value if there is None else there, lines)
+        return
     if name is None and kind_of_label(label.text) == CARRIED and fields.is_outfit:
         worn = [word for _, value in fields.pairs for word in _words_in(value)]
         lines.append(_RecordLine(label, worn or [_fixed("none", label)]))

@@ -59,16 +59,22 @@ _MAX_SENTENCE_CHARS = 1000
 NAME = r"[^\s.,;:!?()\[\]\"][^.,;:!?()\[\]\"\n]{0,59}?"
 ARTICLE = r"(?:[Aa]n?|[Tt]he|[Ss]ome|[Yy]our|[Oo]ne|[Tt]wo|[Tt]hree|\d[\w.]*)\b"
 LOCATED = re.compile(
-    rf"(?P<things>.+?)(?: {POSED})? (?P<where>{ON_IN}) (?P<place>(?:the|your|an?) {NAME})$"
+    rf"(?P<things>.+?)(?: {POSED})? (?P<where>{ON_IN}) (?P<place>(?:the|your|an?) {NAME}|it)$"
 )
 """Things and where they are: *a mug on the table*."""
 WITH_ARTICLE = re.compile(rf"{ARTICLE} ")
 STATE_WORD = (
-    r"(?:open|opened|closed|shut|locked|unlocked|empty|lit|unlit|broken|on|off|full|hot|cold|"
+    r"(?:open|opened|ajar|closed|shut|locked|unlocked|empty|lit|unlit|broken|on|off|full|hot|cold|"
     r"providing light|cool|raw|cooked|fried|roasted|grilled|burned|burnt|chopped|sliced|diced"
     r"|clean|dirty|wet|dry)"
 )
-SAME = {"providing light": "lit", "opened": "open", "shut": "closed", "burnt": "burned"}
+SAME = {
+    "providing light": "lit",
+    "ajar": "open",
+    "opened": "open",
+    "shut": "closed",
+    "burnt": "burned",
+}
 _UNLIKE = {"locked": "unlocked", "unlocked": "locked"}
 """States that exclude each other without filling a slot: an unlocked thing may be closed."""
 _SPLIT = re.compile(rf"(?:,? and |, )(?={ARTICLE}|[A-Z][a-z])(?![^()]{{0,200}}\))")
@@ -92,7 +98,7 @@ _REMARK = re.compile(
     r" (?:the|an?|your|you|his|her|its|their|it|him|me)\b.*"
     r"| (?:tied|wrapped|covered|filled|decorated|bound|adorned) (?:up )?(?:with|in|by) .*"
     r"|, (?:\w+ly )?(?:\w+ing|\w+ed|made|open) .*|, \w+ly \w+(?:ing|ed)|, [^,]*,"
-    r"| attached|,|, (?:on|in|to) .*"
+    r"| attached|,|, (?:on|in|to) .*| with .*"
     r"| (?:you|we|they|he|she)(?:'\w+| \w+)\b.*)$"
 )
 _ONE = re.compile(rf"^(?:{ARTICLE}) ", re.IGNORECASE)
@@ -176,9 +182,6 @@ def one_thing(text: str, bare: bool) -> Phrase | None:
     named = phrases[0]
     own = tuple(SAME.get(state, state) for state in (*named.states, *states))
     name = clean_name(named.name).removeprefix("your ")
-    bearer, bears, _ = name.partition(" with ")
-    if bears and names_person(bearer):
-        name, named = bearer, named._replace(end=named.start + len(bearer))
     one_of = _ONE_OF.match(name)
     return Phrase(singular(name[one_of.end() :]) if one_of else name, own, *named[2:])
 

@@ -181,10 +181,15 @@ _INSIDE = re.compile(
 _CONTAINS = re.compile(
     rf"(?P<place>{ARTICLE} {NAME}|It) (?:contains?|holds?|(?P<has>has)) (?P<items>{THINGS}){STOP}"
 )
+_HAS_ON = re.compile(
+    rf"(?P<place>{ARTICLE} {NAME}) has (?P<items>{THINGS}) (?P<where>on|in|inside|under) (?:it"
+    rf"|them)"
+    rf"{STOP}"
+)
 _IS = re.compile(
     rf"(?P<thing>(?:{ARTICLE}|[Tt]h(?:is|at)) {NAME}|[Ii]t|[Tt]hey|[Tt]his)"
     r"(?: is| are|(?: seems?| appears?)(?: to be)?|(?<=[Ii]t)'s"
-    r"| (?:\w+s|stood|lay|hung)(?= (?:open|shut|closed)\b))"
+    r"| (?:\w+s|stood|lay|hung)(?= (?:open|ajar|shut|closed)\b))"
     rf"(?: now| currently| already)?(?: turned| switched| set to)? "
     rf"(?P<state>{STATE_WORD}|-?\d(?:[\w.]*\w)?)"
     rf"(?: inside| (?:from|by|with) [^.!?]*|(?<=\d) (?:\(|of |out of )[^.]*| now)?{STOP}"
@@ -207,7 +212,7 @@ CARRYING = re.compile(
     rf"|{YOU} have (?:in your possession|equipped)|(?:Your|My) inventory contains):? "
     rf"(?P<items>{THINGS}){_NO_MORE}{STOP}"
 )
-HAVING = re.compile(rf"{YOU} have:? (?P<items>{THINGS}){_NO_MORE}{STOP}")
+HAVING = re.compile(rf"{YOU}(?: have| have got|'ve got):? (?P<items>{THINGS}){_NO_MORE}{STOP}")
 """Only in an inventory: elsewhere one has twenty moves, a choice and a goal."""
 _INVENTORY = re.compile(r"i|inv|inventory|(?:check|show|look at) (?:my )?inventory", re.IGNORECASE)
 
@@ -258,6 +263,7 @@ def _see(draft: Scene, found: re.Match[str]) -> None:
                 here(draft, item, start + begin, bare=bare)
         else:
             holder = clean_name(place["place"].partition(" and ")[0])
+            holder = draft.topic if holder == "it" else holder
             put_in(draft, place["things"], start + begin, place["where"], holder)
 
 
@@ -384,13 +390,13 @@ def _clock(draft: Scene, found: re.Match[str]) -> None:
     draft.add("time", "is", found["state"].lower(), *found.span("state"))
 
 
-def _carry(draft: Scene, found: re.Match[str]) -> None:
+def _carry(draft: Scene, found: re.Match[str], *, whole: bool = False) -> None:
     """Read carried things; a list without *now* or *the* names all of them."""
     things = tuple(find_things(draft, found["items"], found.start("items")))
     if found["items"].startswith(("your ", "my ")):  # one's ground, one's nose
         things = tuple(phrase for phrase in things if head_noun(phrase.name) not in INTANGIBLE)
     held = [draft.carry(phrase) for phrase in things]
-    if held and (_WHOLE.match(found.group()) or " nothing " in found.group()):
+    if held and (whole or _WHOLE.match(found.group()) or " nothing " in found.group()):
         draft.keep_only(INVENTORY, held)
 
 
@@ -402,7 +408,7 @@ def _open_up(draft: Scene, found: re.Match[str]) -> None:
 def _carry_listed(draft: Scene, found: re.Match[str]) -> bool:
     listed = _INVENTORY.fullmatch(draft.action) is not None
     if listed:
-        _carry(draft, found)
+        _carry(draft, found, whole=True)
     return listed
 
 
@@ -435,9 +441,9 @@ _NEAR = frozenset(letter_words(BY + POSED)) | {"half", "hidden"}
 _WITHIN = frozenset(("in", "inside", "on", "under", "underneath", "upon", "from"))
 _HAVING = frozenset(("contain", "contains", "hold", "holds", "has"))
 _STATING = frozenset(
-    ("is", "are", "seem", "seems", "appear", "appears", "s", "open", "shut", "closed")
+    ("is", "are", "seem", "seems", "appear", "appears", "s", "open", "ajar", "shut", "closed")
 )
-_FROM = frozenset(("from", "out", "in", "into"))
+_FROM = frozenset(("from", "in", "into", "here"))
 _AWAY = (_WAYS - {"in"}) | {"off", "away", "back"}
 _Openings = frozenset[str] | Literal["general", "name"]
 """First words of a form: some words, any article or pronoun, or a word that may be a name."""
@@ -467,6 +473,7 @@ _FORMS: tuple[tuple[_Openings, _Form], ...] = (
     ("general", (_IS, _state, _STATING)),
     ("general", (_POSED_HERE, _posed, HERE_WORDS)),
     ("general", (BEARS, bear, IN_HAND)),
+    ("general", (_HAS_ON, _hold, frozenset(("it", "them")))),
     ("general", (_CONTAINS, _hold, _HAVING)),
     (PEOPLE, (OWNS, _hold, _HAVING | {"have"})),
     ("name", (BEARS, bear, IN_HAND)),

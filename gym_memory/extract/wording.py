@@ -58,4 +58,5 @@ ON_IN = r"(?:on top of|in(?:side)?|on|under(?:neath)?|upon)"
 LEADS = (
     r"(?:leads?|led|goes|runs?|winds?|climbs?|opens?|heads?|descends?|slopes?|continues?|twists?)\b"
 )
-SEE = r"(?:see|notice|spot|find|discover|observe|spy|make out|uncover(?= an? ))"
+SEE = r"(?:see|notice|spot|find|discover|observe|spy|make out|unearth|turn up|come across"
+SEE += r"|uncover(?= an? ))"

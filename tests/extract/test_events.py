@@ -82,6 +82,14 @@ def test_verb_with_its_particle_apart_is_one_event() -> None:
         ("turn on lamp", "The lamp is now glowing.", "lamp|is|off", "lamp|is|on"),
         ("kick door", "As you kick the door, it flies open.", "door|is|closed", "door|is|open"),
         ("enter barn", "You duck inside.", HALL, "you|is in|barn"),
+        (
+            "put pin on pile",
+            "You set it gently right on top.",
+            "pin|is in|inventory",
+            "pin|is on|pile",
+        ),
+        ("drop net", "The net splashes into the lake.", "net|is in|inventory", "net|is in|lake"),
+        ("open box", "It is ajar now.", "box|is|closed", "box|is|open"),
     ],
 )
 def test_short_answer_means_the_action(action: str, answer: str, before: str, now: str) -> None:
@@ -134,6 +142,10 @@ def test_refusal_changes_nothing(answer: str) -> None:
         ("The leaf turns to dust.", "leaf|is in|hall"),
         ("You move the bean from the jar to the shelf.", "bean|is in|jar"),
         ("You leave the coin behind.", "coin|is in|inventory"),
+        ("The trader gives you a map for the coin.", "coin|is in|inventory"),
+        ("You polish the coin and drop it into the well.", "coin|is in|inventory"),
+        ("Odo has left the game.", "odo|is in|hall"),
+        ("You tumble through a trapdoor!", HALL),
     ],
 )
 def test_ending_ends_a_fact(text: str, over: str) -> None:
@@ -175,6 +187,12 @@ def test_contrast_undoes_what_came_before(text: str, before: str) -> None:
         ("The chest stood open; inside lay a map.", "map|is in|chest"),
         ("The door at the far end was locked.", "door|is|locked"),
         ("Glancing about, you see a stool.", "stool|is in|hall"),
+        ("A lean dog sniffs around here.", "lean dog|is in|hall"),
+        ("The crib has a doll on it.", "doll|is on|crib"),
+        ("The drawer slides open. There is a pin in it.", "pin|is in|drawer"),
+        ("There is a harp with broken strings here.", "harp|is in|hall"),
+        ("You rinse the cup using the sink.", "cup|is|clean"),
+        ("With a mighty tug you free the axe from the log.", "axe|is in|inventory"),
     ],
 )
 def test_who_comes_and_what_changes_hands(text: str, fact: str) -> None:

@@ -527,6 +527,15 @@ def test_answer_changes_what_the_action_names(
         ("", "[Gained: silver key]  [Lost: 5 coins]", "silver key|is in|inventory"),
         ("", "Action failed: the drawer 3 is locked.", "drawer 3|is|locked"),
         ("", "*You gain a Ruby Ring.*", "ruby ring|is in|inventory"),
+        ("", "[Items] coin\n[Exits] up\nIn: 9", "coin|is in|hut; hut|has exit|up"),
+        ("", "There are two exits: a stairway up and a door to the west.",
+         "hut|has exit|up; hut|has exit|west"),
+        ("", "Containers: crate (closed)", "crate|is in|hut; crate|is|closed"),
+        ("", "Inventory updated: + lantern", ""),
+        ("i", "You are carrying:\n  a basket\n    containing a pearl",
+         "basket|is in|inventory; pearl|is in|basket"),
+        ("", '{"exits": {"north": {"to": "Yard", "locked": true}, "down": null}}',
+         "hut|has exit|north; yard|is seen north of|hut"),
     ],
 )  # fmt: skip
 def test_text_states_these_facts(action: str, text: str, facts: str) -> None:
