@@ -13,14 +13,14 @@ from gym_memory.extract.effects import lose, perform
 from gym_memory.extract.events import MOVING, ClausePart, Event, verbs_of
 from gym_memory.extract.known import meant
 from gym_memory.extract.notes.words import Phrase, verb_forms
-from gym_memory.extract.scene import NAME, ROOM_ITSELF, Scene, relation
+from gym_memory.extract.scene import NAME, ROOM_ITSELF, SAME, Scene, relation
 from gym_memory.extract.wording import STOP
 from gym_memory.graph.schema import INVENTORY, MEANS, clean_name, head_noun
 
 __all__ = ["learn_word", "read_answer"]
 
 _ONE_OF_SEVERAL = re.compile(
-    r"^(?P<name>[\w' -]{2,40}): (?P<answer>[Tt]aken|[Dd]ropped)\b", re.MULTILINE
+    r"^(?P<name>[\w' -]{2,40}): (?P<answer>[Tt]aken|[Dd]ropped|[Dd]one)\b", re.MULTILINE
 )
 _DONE = re.compile(
     r"[ \t]*(?P<words>ok(?:ay)?|done|taken|dropped|got (?:it|them)|sure|as you wish|very well"
@@ -52,6 +52,8 @@ _PART = re.compile(
 )
 """Beginning of an answer in which a thing or its part does something: *the lock yields*."""
 _MOVES = frozenset(form for verb in MOVING for form in verb_forms(verb))
+_DESCRIBES = re.compile(r"(?:It|That|They)(?:'s|'re| is| are) ", re.IGNORECASE)
+"""Beginning of an answer that says only what the thing is."""
 _PARTS = {
     **dict.fromkeys(("lock", "unlock"), ("lock", "bolt", "latch", "key", "tumblers", "mechanism")),
     **dict.fromkeys(("open", "close"), ("lid", "door", "cover", "hinges", "flap", "latch")),
@@ -75,7 +77,7 @@ _LANDS = re.compile(
 _FALLING = frozenset(("drop", "cast", "put"))
 _ACTED = re.compile(
     r"(?:You|I) (?!find|see|feel|touch|hear|notice|examine|hit|miss|watch|know|chase)\w+"
-    r"(?: \w+ly)? (?:the|your|my) (?P<thing>[\w' -]+)"
+    r"(?: \w+ly| up| down| back| out| off)? (?:the|your|my) (?P<thing>[\w' -]+)"
 )
 """Beginning of an answer in which the agent does something to a thing."""
 _SETTLES = re.compile(
@@ -99,11 +101,13 @@ _BY_PRONOUN = frozenset(
 
 def read_answer(draft: Scene, text: str) -> None:
     """Read what a short answer states about the action, or about each named thing."""
-    listed = "aken" in text or "ropped" in text
+    listed = "aken" in text or "ropped" in text or "one" in text
     several = list(_ONE_OF_SEVERAL.finditer(text)) if listed else []
     for found in several:
         name = meant(draft, clean_name(found["name"]))
-        if found["answer"].lower() == "taken":
+        if found["answer"].lower() == "done":
+            _do_each(draft, found["name"], found.span())
+        elif found["answer"].lower() == "taken":
             draft.add(name, "is in", INVENTORY, *found.span())
         else:
             draft.outdate(name, "is in", INVENTORY)
@@ -112,7 +116,7 @@ def read_answer(draft: Scene, text: str) -> None:
     if event is None or not event.thing.text or (several and "put" not in event.kinds):
         return
     answer = text.strip(" \n*_~")
-    span = _granted(text)
+    span = _granted(text, event.kinds)
     if span is None and _grants(draft, event, answer):
         begin = text.index(answer)
         span = begin, begin + len(answer)
@@ -122,6 +126,17 @@ def read_answer(draft: Scene, text: str) -> None:
         _land(draft, lands, text.index(answer))
     elif "cast" in event.kinds and _FLIES.match(answer) and draft.handled in draft.held:
         lose(draft, draft.handled)
+
+
+def _do_each(draft: Scene, name: str, span: tuple[int, int]) -> None:
+    """State that a thing of several was put where the action says."""
+    event = draft.event
+    if event is not None and "put" in event.kinds and event.holder.text and len(name) > 1:
+        thing, holder = (
+            ClausePart(_the(name), -1),
+            event.holder._replace(text=_the(event.holder.text)),
+        )
+        perform(draft, event._replace(thing=thing, holder=holder))
 
 
 def _land(draft: Scene, found: re.Match[str], start: int) -> None:
@@ -135,12 +150,19 @@ def _land(draft: Scene, found: re.Match[str], start: int) -> None:
             draft.add(name, relation(found["where"]), meant(draft, place), *span)
 
 
-def _granted(text: str) -> tuple[int, int] | None:
+def _agrees(words: str, kinds: tuple[str, ...]) -> bool:
+    """True unless words state another end than that of the action: *it's locked* of *open*."""
+    states = _STATES.intersection(split_words(words.lower()))
+    wanted = {state for kind in kinds for state in _EFFECTS.get(kind, ())}
+    return not states or not wanted or not wanted.isdisjoint(SAME.get(s, s) for s in states)
+
+
+def _granted(text: str, kinds: tuple[str, ...]) -> tuple[int, int] | None:
     """Return the characters of a line that says that all went well."""
     begin = 0
     for line in text[:_MOST_CHARS_BEFORE].split("\n"):
         done = _DONE.match(line)
-        if done is not None and not _REFUSED.search(done[0]):
+        if done is not None and not _REFUSED.search(done[0]) and _agrees(done["words"], kinds):
             return begin + done.start("words"), begin + done.end("words")
         begin += len(line) + 1
     return None
@@ -154,22 +176,28 @@ def _grants(draft: Scene, event: Event, answer: str) -> bool:
     """
     if len(answer) > _MOST_CHARS or _REFUSED.search(answer):
         return False
+    if _DESCRIBES.match(answer):
+        return False
     kinds = set(event.kinds)
-    named = _NAMES.search(answer) and _NAMES.search(_MANNER.sub("", answer)) is not None
+    acted = _ACTED.match(answer)
+    if acted is not None and any(head_noun(acted["thing"]) in _PARTS.get(k, ()) for k in kinds):
+        return True
+    names = _NAMES.search(answer) is not None
+    named = names and _NAMES.search(_MANNER.sub("", answer)) is not None
     part = _PART.match(answer)
     if part is not None and not named:
+        own = part["part"].lower() in (event.thing.text.lower().removeprefix("the "), draft.handled)
+        moves = part["verb"] in _MOVES and kinds & _MOVED
         if any(part["part"] in _PARTS.get(kind, ()) for kind in kinds):
             return True
-        own = part["part"].lower() in (event.thing.text.lower().removeprefix("the "), draft.handled)
-        return own and bool(
-            (part["verb"] in _MOVES and kinds & _MOVED) or (part["now"] and kinds & _SHINES)
-        )
-    if named:
+        if own and (moves or (part["now"] and kinds & _SHINES)):
+            return True
+    if named or (names and not _VAGUE.search(answer)):
         words = set(split_words(answer.lower()))
         parts = {head_noun(part.text.lower()) for part in (event.thing, event.holder) if part.text}
         own = "put" in kinds and event.holder.text and answer.startswith(("You ", "I "))
         leaves = _LEAVES.match(answer) if kinds & _LETTING_GO else None
-        acted = _ACTED.match(answer) if "drop" in kinds and not event.holder.text else None
+        acted = acted if "drop" in kinds and not event.holder.text else None
         dropped = acted is not None and head_noun(event.thing.text.lower()) in split_words(
             acted["thing"].lower()
         )
@@ -231,3 +259,4 @@ _EFFECTS = {
     "lock": ("locked",), "unlock": ("unlocked",),
 }  # fmt: skip
 """States that a text may report after a kind of event."""
+_STATES = frozenset(("opened", "shut", *(s for states in _EFFECTS.values() for s in states)))

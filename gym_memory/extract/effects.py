@@ -187,6 +187,12 @@ def _take(draft: Scene, event: Event, own: bool) -> bool:
     return bool(things)
 
 
+def _draw(draft: Scene, event: Event, own: bool) -> bool:
+    """Read ``You draw the knife from the block``, but not ``You draw the curtain``."""
+    out = event.preposition == "from" or event.tail.rpartition(" out of ")[1] != ""
+    return own and out and " to " not in event.tail and _take(draft, event, own)
+
+
 def _drop(draft: Scene, event: Event, own: bool) -> bool:
     if event.preposition in _IN_ON and head_noun(event.holder.text.lower()) not in _FLOOR:
         return False
@@ -430,7 +436,8 @@ def _nothing(draft: Scene, event: Event, own: bool) -> bool:
 
 
 def _change(draft: Scene, event: Event, state: str, own: bool) -> bool:
-    intransitive = not event.thing.text or _AWAY.match(event.thing.text) is not None
+    extent = head_noun(event.thing.text.lower()) in INTANGIBLE  # it opens a few inches
+    intransitive = not event.thing.text or extent or _AWAY.match(event.thing.text) is not None
     part = event.subject if intransitive else event.thing
     if not (own or intransitive) and kind_of_noun(event.subject.text) == KEY:
         return False  # a key opens a box, now or ever
@@ -445,7 +452,8 @@ def _change(draft: Scene, event: Event, state: str, own: bool) -> bool:
 
 
 _EFFECTS = {
-    "take": _take, "drop": _drop, "put": _put, "give": _give, "cast": _cast, "gain": _gain,
+    "take": _take, "draw": _draw, "drop": _drop, "put": _put, "give": _give, "cast": _cast,
+    "gain": _gain,
     "make": _make, "fill": _fill, "attach": _attach, "follow": _follow, "give_back": _give_back,
     "lose": _lose, "swap": _swap, "accept": _accept, "consume": _consume,
     "destroy": _destroy, "vanish": _vanish, "leave": _leave, "travel": _travel, "come": _come,

@@ -263,6 +263,9 @@ def _exit_of(text: str, names: bool) -> tuple[str, str]:
     means, _, last = clean_name(word).rpartition(" ")
     if last in DIRECTIONS and _MEANS_OF_GOING.fullmatch(means):  # a stairway up
         word = last
+    first, _, means = clean_name(word).partition(" ")
+    if first in DIRECTIONS and _MEANS_OF_GOING.fullmatch(means):  # a north door
+        word = first
     there = place_name(arrow["there"]) if arrow else ""
     if there in DIRECTIONS:  # Chapel (north)
         word, there = there, place_name(word)

@@ -17,6 +17,7 @@ from gym_memory.graph.schema import DIRECTIONS
 __all__ = ["CARRIED", "CONTENTS", "EXITS", "GAINED", "HERE", "HOLDER", "LOST", "PLACE", "STATE"]
 __all__ += [
     "STATE_OF_PLACE",
+    "WITHIN",
     "LabelItems",
     "Layout",
     "LayoutItem",
@@ -161,7 +162,7 @@ _NEXT = re.compile(
 """Between two pairs of a line."""
 _THINGS = (
     r"(?:items?|objects?|things?|others|characters?|people|persons?|npcs?|creatures?|enemies|monsters?"
-    r"|foes?|mobs?|opponents?|containers?|receptacles?|furniture)"
+    r"|foes?|mobs?|opponents?|containers?|receptacles?|furniture|entities)"
 )
 _BAG = r"(?:your |my |the )?(?:inventory|backpack|bag|pack|pockets?)"
 _WAY = rf"(?:{'|'.join(DIRECTIONS)}) "
@@ -169,11 +170,12 @@ _KINDS = tuple(
     (kind, re.compile(words, re.IGNORECASE))
     for kind, words in (
         (PLACE, r"(?:(?:your|my|the|current|agent|player)(?:'s)? ){0,2}"
-                r"(?:loc(?:ation)?|room|place|area|position)(?: name)?"
-                r"|(?:you|i)(?:'re|'m| are| am) (?:here|in|at)|where"),
-        (EXITS, rf"(?:there are )?(?:(?!{_WAY})[a-z]+ )?(?:exits?|paths|ways|ways? out)"
+                r"(?:loc(?:ation)?|room|place|area|position|zone|region)(?: name)?"
+                r"|(?:you|i)(?:'re|'m| are| am)(?: (?:here|in|at))?|where"),
+        (EXITS, rf"(?:there are )?(?:(?!{_WAY})[a-z]+ ){{0,2}}(?:exits?|paths|ways|ways? out)"
                 r"(?: (?:are|here|(?:of|from) (?:the )?[\w' -]+))?"
-                r"|[a-z]+ directions|(?:from here )?you can (?:go|move|travel|walk)(?: to)?"
+                r"|doors|neighbou?rs|[a-z]+ directions|(?:from here )?you can (?:go|move|travel"
+                r"|walk)(?: to)?"
                 r"|(?:neighbou?ring|nearby|connected|adjacent|reachable|linked)"
                 r" (?:areas?|locations?|rooms?|places?)"),
         (CARRIED, r"(?:in )?(?:(?:your|my|the|current|agent|player)(?:'s)? ){0,2}inv(?:entory)?"
@@ -234,6 +236,8 @@ CONTENTS = r"(?:,? (?:that|which)\b| (?:contains?|holds?|consists? of)\b).*"
 """Regular expression of the words after a holder in a label."""
 _CONTAINING = re.compile(r"(?:,? (?:which )?contain(?:s|ing))?:$")
 """Words behind the name of an item whose contents follow below it."""
+WITHIN = re.compile(r"(?:in|at|inside) (?=(?:the|an?) )")
+"""Words before a place that a label names."""
 _HOLDING = re.compile(r"(?:which )?(?:containing|contains|holding|holds) ")
 """Words before an inner item: *a basket*, and below it *containing a pearl*."""
 _FIRST = re.compile(r"[^.!?]+[.!?](?=[ \t]+[A-Z])")
@@ -295,7 +299,8 @@ def layout_of(text: str) -> Layout:
 _MARKED = re.compile(r"[\n:=|\[#*]")
 """Without one of these a text that ends a sentence is prose."""
 _INLINE = re.compile(
-    r"(?P<before>^|(?<=[.!?])[ \t]|(?<=[.!?][ \t]))(?P<label>[A-Z][\w']*(?: [\w']+){0,4}):[ \t]+"
+    r"(?P<before>^|(?<=[.!?])[ \t]|(?<=[.!?][ \t]))(?P<label>[A-Z][\w']*(?: [\w']+){0,4}):"
+    r"(?:[ \t]+|(?=\d+[(/]))"
     r"(?P<value>(?:[^\n.:!?]|\.(?=\d))*)(?<!\b[A-Z])(?P<stop>[.!?]?)(?:(?P<gap>[ \t])(?=[A-Z])|$)"
 )
 """A label in a line of sentences, with its value up to the full stop."""
@@ -447,6 +452,9 @@ def _labelled(text: str, lines: Sequence[re.Match[str]], at: int, labels: list[L
         return at
     if kind == PLACE:
         value = value.removesuffix(".")
+        within = WITHIN.match(value)
+        if within is None and found["label"].lower().endswith((" are", " am", "'re", "'m")):
+            return at
     if (
         _ANSWERS.match(value)
         or _SAYS.match(value)

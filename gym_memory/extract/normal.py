@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from gym_memory.extract import Extraction, Mention
 from gym_memory.extract.layout import STATE, kind_of_label
+from gym_memory.extract.notes.words import SUPPORTER, kind_of_noun
 from gym_memory.extract.records import RECORD_LEAD, record_lines
 
 __all__ = ["MappedText", "normal"]
@@ -84,6 +85,8 @@ def normal(text: str) -> MappedText:
     'Cellar\nHp: 120, M: 85'
     """
     worded = MappedText(_in_sentence_case(text))
+    if "he agent " in text and not _YOU.search(text):
+        worded = worded.replaced(_AGENT, _as_you)
     if not text.isascii():
         worded = _replaced(worded, _SIGNS)
     worded = _stepped(worded, _STEPS)
@@ -284,6 +287,8 @@ _STACK = re.compile(
     re.MULTILINE,
 )
 """Count before a sentence about equal things."""
+_TAGGED = re.compile(r"^\[[A-Z]{2,12}\] (?=(?:The|You|Your|An?) [^\n]*[.!]$)", re.MULTILINE)
+"""A sort of message in brackets before a sentence: *[ALERT] The gate is closed.*"""
 _THING_SAID = re.compile(r"^[a-z][\w' -]{0,40}: (?=You [a-z]+ [^\n]*[.!]$)", re.MULTILINE)
 """The one of several things that a sentence is about."""
 _BAR = re.compile(r"\[[#=*.|█▓▒░ -]{3,}\] ?")
@@ -421,6 +426,13 @@ _FLOW = re.compile(r"(?<=: |= )\{(?P<pairs>[\w'\" -]+: ?[^{}\n]+)\}$", re.MULTIL
 """Pairs in braces behind a label."""
 
 
+_IN_OR_ON = re.compile(r"\bin/on (?=(?:the )?(?P<place>[\w-]+))")
+
+
+def _in_or_on(found: re.Match[str]) -> str:
+    return "on " if kind_of_noun(found["place"]) == SUPPORTER else "in "
+
+
 _ATTRIBUTE = re.compile(
     r"^(?P<name>[a-z]\w*)\.(?P<key>[a-z]\w*) ?[=:] ?(?P<value>\w+)$", re.MULTILINE
 )
@@ -442,6 +454,7 @@ def _attribute(found: re.Match[str]) -> str:
 
 _LINE_STEPS = _Steps(
     (".", [(("=", ":"), _ATTRIBUTE, _attribute)]),
+    ("in/on", [((), _IN_OR_ON, _in_or_on)]),
     ("{", [((), _FLOW, lambda found: found["pairs"])]),
     ("</", [((), _ANY_TAG, _nothing)]),
     ("...", [((), _LEADER, _leader)]),
@@ -456,7 +469,8 @@ _LINE_STEPS = _Steps(
     ("", [(tuple("0123456789"), _STATUS_LINE, _status)]),
     ("(", [(("(id", "(ID", "(Id", "(#"), _ID, _nothing), ((), _STACK, _nothing)]),
     (":", [(_SPEAKER_ENDS, _SPEAKER, _nothing)]),
-    ("[", [((), _LABEL_IN_BRACKETS, _bracketed_label), ((), _STACK, _nothing)]),
+    ("[", [((), _TAGGED, _nothing), ((), _LABEL_IN_BRACKETS, _bracketed_label)]),
+    ("[", [((), _STACK, _nothing)]),
     ("[", [((), _COUNT_BEFORE, _count_before), ((), _BAR, _nothing)]),
     (": You ", [((), _THING_SAID, _nothing)]),
     (" >", [((), _FINAL_PROMPT, _nothing)]),
@@ -484,6 +498,21 @@ _LINE_STEPS = _Steps(
 
 
 # Case and tense
+
+_YOU = re.compile(r"\b(?:[Yy]ou|[Yy]our|YOU)\b")
+_AGENT = re.compile(
+    r"\b(?P<article>[Tt])he agent(?P<own>'s)?(?: (?P<verb>is|has|sees|holds|carries|enters)\b)?"
+)
+_OF_AGENT = {"is": "are", "has": "have", "sees": "see", "holds": "hold", "carries": "carry",
+             "enters": "enter"}  # fmt: skip
+
+
+def _as_you(found: re.Match[str]) -> str:
+    """Return *you* for an agent of whom a text speaks without ever saying *you*."""
+    you = "You" if found["article"] == "T" else "you"
+    you += "r" if found["own"] else ""
+    return f"{you} {_OF_AGENT[found['verb']]}" if found["verb"] else you
+
 
 _NARRATED = re.compile(
     r"(?:You|I|We) (?:were|was|stood|saw|came|went|walked|stepped|entered|could see|noticed)\b"

@@ -58,8 +58,8 @@ _AND = re.compile(r",? and |, ")
 OWNS = re.compile(rf"(?P<place>[\w-]+) (?:has|have|holds?) (?P<items>{ARTICLE} {THINGS}){STOP}")
 """A person without an article: *innkeeper has a key*."""
 BEARS = re.compile(
-    rf"(?P<place>{_CALLED}|{ARTICLE} {NAME}) (?P<how>has|holds|carries|wears"
-    rf"|(?:is|are)(?: \w+ly)?(?: now)? (?:holding|carrying|wearing)) "
+    rf"(?P<place>{_CALLED}|{ARTICLE} {NAME}) (?P<how>has|holds|carries|wears|wields"
+    rf"|(?:is|are)(?: \w+ly)?(?: now)? (?:holding|carrying|wearing|wielding)) "
     rf"(?P<items>{ARTICLE} {THINGS}){STOP}"
 )
 """A person by name, or one with a thing in hand: *Bob is holding a lamp*."""
@@ -67,7 +67,9 @@ _HELD = re.compile(
     rf",? (?:carrying|holding|wearing|clutching|gripping|wielding) (?P<items>{ARTICLE} .+)"
 )
 _ON_PERSON = re.compile(r" (?:on|in|at|around|over|under) (?:his|her|its|their) .*")
-IN_HAND = frozenset(("holding", "carrying", "wearing", "has", "holds", "carries", "wears"))
+IN_HAND = frozenset(
+    letter_words("holding carrying wearing wielding has holds carries wears wields")
+)
 BUSY_WORDS = frozenset(
     letter_words(
         "is are sits sat stands stood lies lay kneels knelt guard guards watch watches block blocks"

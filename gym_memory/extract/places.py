@@ -9,7 +9,7 @@ from functools import lru_cache
 from gym_memory.core.records import Triple
 from gym_memory.core.text import word_set
 from gym_memory.extract.events import CONDITIONS, IMMATERIAL, SELVES, events_in
-from gym_memory.extract.layout import PLACE, STATE_OF_PLACE, Layout, Title
+from gym_memory.extract.layout import PLACE, STATE_OF_PLACE, WITHIN, Layout, Title
 from gym_memory.extract.notes.words import CONTAINER, ROOM, SUPPORTER, kind_of_noun, verb_forms
 from gym_memory.extract.scene import COMPASS, NAME, Scene, has_any, is_name, place_name
 from gym_memory.graph.schema import DIRECTIONS, head_noun
@@ -77,7 +77,8 @@ _ENTERED = re.compile(
     rf"|{_GO} (?:from|out of|off) {NAME} (?:(?:in|on)?to)|follow(?:ed)? (?:the|a"
     rf"|an) {NAME}{_BACK} (?:in)?to)"
     rf"|{_YOU} are (?:{_TAKEN}){_BACK} (?:in)?to"
-    rf"|(?:The|An?) {NAME} (?:brings?|leads?|takes?|carries) (?:you|me|us){_BACK} (?:in)?to"
+    rf"|(?:The|An?) {NAME} (?:brings?|brought|leads?|led|takes?|took|carries|carried) (?:you|me"
+    rf"|us){_BACK} (?:in)?to"
     rf"|(?:Moved|Went|Travell?ed|Teleported|Walked|Returned)(?: back)? (?:in)?to|Entered|Entering"
     rf"|Arrived (?:at|in)|Arriving (?:at|in)) (?P<name>{NAME}){_END}"
 )
@@ -113,7 +114,8 @@ _WAY = re.compile(
     r"|(?:\b(?:lead(?:s|ing)?|go(?:es|ing)?|runs?|head(?:s|ing)?|climb(?:s|ing)?|slopes?|winds?"
     r"|twist(?:s|ing)|dips?|stairs?|staircase|stairway|steps|ladder|ramp|path|passage|scramble|slide"
     r"|chute|ways?|exits?|or|and)|,)(?: steeply| sharply| back| off| out| also| is){0,3} "
-    r"(?P<steep>up|down)(?:wards?)?\b(?! to the (?:floor|ceiling)| (?:your|my|his|her|their)\b)"
+    rf"(?P<steep>up|down)(?:wards?)?\b(?! to the (?:floor|ceiling|{COMPASS})\b| (?:your|my|his"
+    rf"|her|their)\b)"
     r"|\b(?:stairs|steps|staircase|stairway|ladder|path|passage|tunnel|shaft|ramp) "
     r"(?P<falls>descends?|ascends?)\b"
 )
@@ -175,7 +177,7 @@ def read_place(draft: Scene, layout: Layout, sentences: Sequence[tuple[str, int]
     """Read where the agent is; after a move that nothing explains, the place is unknown."""
     for labelled in layout.labels:
         if labelled.kind == PLACE and labelled.items:
-            name = place_name(_unremarked(labelled.items[0].text.strip('"')))
+            name = place_name(_unremarked(WITHIN.sub("", labelled.items[0].text.strip('"'))))
             if is_name(name) and any(map(str.isalpha, name)):
                 draft.arrive(name, *labelled.items[0].span)
                 return

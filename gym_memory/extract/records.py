@@ -131,6 +131,17 @@ class _Fields(NamedTuple):
         ]
 
     @property
+    def describes_things(self) -> bool:
+        """True if each value says of its key where it is, or in which state."""
+        return bool(self.pairs) and all(
+            isinstance(value, _Fields)
+            and key.text not in _SELVES
+            and kind_of_label(key.text) == STATE
+            and all(k.text in _STATES or kind_of_label(k.text) == PLACE for k, _ in value.pairs)
+            for key, value in self.pairs
+        )
+
+    @property
     def is_place(self) -> bool:
         """True if the object says what is in a place, or how to leave it."""
         return any(kind_of_label(key.text) in (EXITS, HERE) for key, _ in self.pairs)
@@ -253,8 +264,8 @@ def _write_node(label: _Word, node: _Node, lines: list[_RecordLine]) -> None:
             return
     words = [v.name if isinstance(v, _Fields) else v for v in values if not isinstance(v, list)]
     named = [word for word in words if word is not None and word.text]
-    if len(named) == 1 and _is_prose(named[0].text):
-        lines.append(_RecordLine(named[0], []))
+    if named and all(_is_prose(word.text) for word in named):
+        lines += [_RecordLine(word, []) for word in named]
     elif label.text not in _ANONYMOUS and named and not _describes_each(label, values):
         lines.append(_RecordLine(label, named))
     elif not values and kind_of_label(label.text) not in (STATE, PLACE):
@@ -276,6 +287,10 @@ def _write_fields(label: _Word, fields: _Fields, lines: list[_RecordLine]) -> No
     if name is None and kind_of_label(label.text) in (CARRIED, HERE) and fields.is_count:
         counted = [key for key, count in fields.pairs if count.text != "0"]  # type: ignore[union-attr]
         lines.append(_RecordLine(label, counted or [_fixed("none", label)]))
+        return
+    if name is None and not label.text and fields.describes_things:
+        for one in fields.named:
+            _write_attributes(_fixed("objects", label), one, lines)  # type: ignore[arg-type]
         return
     if name is None and kind_of_label(label.text) == EXITS:
         for way, value in fields.pairs:

@@ -92,7 +92,9 @@ _STATE_FIRST = re.compile(
     r"(?P<state>open|opened|closed|shut|locked|unlocked|empty|lit|unlit) (?=\w)"
 )
 _REMARK = re.compile(
-    r"(?: \((?![^()]*\d\))[^()]*\)| (?:here|nearby)\b.*|,? (?:whose|that|which) .*"
+    r"(?: \((?![^()]*\d\))[^()]*\)| (?:here|nearby)\b.*"
+    r"| (?:underneath|beneath|inside|within)(?=$)|,? (?:whose"
+    r"|that|which) .*"
     r"| on the (?:floor|ground)"
     r"| (?:near|beside|behind|below|beneath|above|against|by|next to|in front of|opposite|between)"
     r" (?:the|an?|your|you|his|her|its|their|it|him|me)\b.*"

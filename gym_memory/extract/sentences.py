@@ -23,6 +23,7 @@ from gym_memory.extract.notes.words import (
     CONTAINER,
     PEOPLE,
     PLACED,
+    ROOM,
     SUPPORTER,
     kind_of_noun,
     names_person,
@@ -117,6 +118,12 @@ _TO_THE = re.compile(
     rf"(?:you (?:can )?see|is|there is|lies) (?P<what>{NAME}){STOP}",
     re.IGNORECASE,
 )
+_OF_YOU = re.compile(
+    rf"(?P<door>(?!))?(?P<way>\w+) of (?:you|me),? (?:is|lies|you (?:can )?see) "
+    rf"(?P<what>{NAME}){STOP}",
+    re.IGNORECASE,
+)
+"""A place as seen from here: *north of you is the hallway*."""
 _DOORWAY = re.compile(
     rf"(?:[Tt]here is|[Yy]ou see) (?P<door>{ARTICLE} {NAME}),? "
     rf"(?:(?:that |which )?lead(?:s|ing) )?(?:to the )?(?P<way>\w+){STOP}",
@@ -181,6 +188,11 @@ _INSIDE = re.compile(
 _CONTAINS = re.compile(
     rf"(?P<place>{ARTICLE} {NAME}|It) (?:contains?|holds?|(?P<has>has)) (?P<items>{THINGS}){STOP}"
 )
+_ROOM_WITH = re.compile(
+    rf"(?:(?:[Ii]t|[Tt]his) is|{YOU}{ARE} in) (?:an?|the) (?:[\w'-]+ ){{0,3}}?(?P<room>\w+) with "
+    rf"(?P<items>an? {THINGS}){STOP}"
+)
+"""What is in a room: *it is a small room with a bed and a stove*."""
 _HAS_ON = re.compile(
     rf"(?P<place>{ARTICLE} {NAME}) has (?P<items>{THINGS}) (?P<where>on|in|inside|under) (?:it"
     rf"|them)"
@@ -192,7 +204,8 @@ _IS = re.compile(
     r"| (?:\w+s|stood|lay|hung)(?= (?:open|ajar|shut|closed)\b))"
     rf"(?: now| currently| already)?(?: turned| switched| set to)? "
     rf"(?P<state>{STATE_WORD}|-?\d(?:[\w.]*\w)?)"
-    rf"(?: inside| (?:from|by|with) [^.!?]*|(?<=\d) (?:\(|of |out of )[^.]*| now)?{STOP}"
+    rf"(?: inside| (?:from|by|with) [^.!?]*|(?<=\d) (?:\(|of |out of )[^.]*| now"
+    rf"| and (?:contains?|holds?) (?P<items>{THINGS}))?{STOP}"
 )
 _UNTIL = re.compile(
     rf"{YOU} .*\b(?:until|so that) (?P<thing>(?:the|your) {NAME}|it) (?:is"
@@ -277,7 +290,8 @@ def _seen_items(text: str) -> tuple[bool, tuple[tuple[int, str, re.Match[str] | 
     is_bare = bare != text
     if is_bare and not WITH_ARTICLE.match(bare):  # no articles, so every comma divides
         return True, tuple((name.start(), name.group(), None) for name in _NAMES.finditer(bare))
-    undivided = "(" in bare or (not is_bare and LOCATED.fullmatch(bare))
+    located = None if is_bare else LOCATED.fullmatch(bare)
+    undivided = "(" in bare or (located is not None and " and " not in located["place"])
     items = []
     for begin, item in [(0, bare)] if undivided else items_in(bare):
         place = LOCATED.fullmatch(item)
@@ -324,6 +338,14 @@ def _hold_as_furniture(draft: Scene, found: re.Match[str]) -> bool:
     place = clean_name(found["place"])
     known = kind_of_noun(place) in (CONTAINER, SUPPORTER) or draft.graph.knows(meant(draft, place))
     return known and _hold(draft, found)
+
+
+def _room_with(draft: Scene, found: re.Match[str]) -> bool:
+    """Read what is in the room that a sentence describes."""
+    if kind_of_noun(found["room"]) != ROOM:
+        return False
+    here(draft, found["items"], found.start("items"))
+    return True
 
 
 def _away(draft: Scene, found: re.Match[str]) -> bool:
@@ -383,6 +405,8 @@ def _state(draft: Scene, found: re.Match[str]) -> None:
         draft.add(name, "is", SAME.get(state, state), *found.span("state"))
         if state == "empty":
             draft.keep_only(name, ())
+        if found.groupdict().get("items"):
+            put_in(draft, found["items"], found.start("items"), "in", name)
 
 
 def _clock(draft: Scene, found: re.Match[str]) -> None:
@@ -449,6 +473,7 @@ _Openings = frozenset[str] | Literal["general", "name"]
 """First words of a form: some words, any article or pronoun, or a word that may be a name."""
 _FORMS: tuple[tuple[_Openings, _Form], ...] = (
     (frozenset(("to", "through")), (_TO_THE, _way, _WAYS)),
+    (frozenset(DIRECTIONS), (_OF_YOU, _way, frozenset(("you", "me")))),
     (frozenset(("there", "you")), (_DOORWAY, _way, _WAYS)),
     (frozenset(("you", "follow", "take")), (_WAY_TO, _way_to, frozenset(("follow", "take")))),
     (_ALL, (_ALL_WAYS, _open_up, frozenset(("four",)))),
@@ -468,6 +493,7 @@ _FORMS: tuple[tuple[_Openings, _Form], ...] = (
     (_SUBJECTS, (_UNTIL, _state, frozenset(("until", "so")))),
     ("general", (SHOWS, show, SHOWING)),
     (frozenset(("it", "it's")), (_CLOCK, _clock, _UNGATED)),
+    (frozenset(("it", "this", "you", "i", "we")), (_ROOM_WITH, _room_with, frozenset(("with",)))),
     ("general", (_STEPS_AWAY, _away, frozenset(("step", "steps")))),
     ("general", (BUSY, busy, BUSY_WORDS)),
     ("general", (_IS, _state, _STATING)),
@@ -537,7 +563,7 @@ _UNDONE = re.compile(
 """A contrast in which the thing does something else, not one that describes it."""
 _LOST = re.compile(r"no longer (?=have|carry|hold)")
 _DOUBTFUL = (show, _way, _way_to, _hold, _carry_listed, _away, bear)
-_DOUBTFUL += (called_here, busy, _posed, come, go, _hold_as_furniture)
+_DOUBTFUL += (called_here, busy, _posed, come, go, _hold_as_furniture, _room_with)
 """Readers that may return False, so that a later form is tried too."""
 _MOVING = frozenset(("come", "leave"))
 _AT_OWN = re.compile(
