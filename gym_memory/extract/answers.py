@@ -186,11 +186,12 @@ def _grants(draft: Scene, event: Event, answer: str) -> bool:
     named = names and _NAMES.search(_MANNER.sub("", answer)) is not None
     part = _PART.match(answer)
     if part is not None and not named:
-        own = part["part"].lower() in (event.thing.text.lower().removeprefix("the "), draft.handled)
+        called = event.thing.text.lower().removeprefix("the ")
+        is_thing = part["part"].lower() in (called, draft.handled)
         moves = part["verb"] in _MOVES and kinds & _MOVED
         if any(part["part"] in _PARTS.get(kind, ()) for kind in kinds):
             return True
-        if own and (moves or (part["now"] and kinds & _SHINES)):
+        if is_thing and (moves or (part["now"] and kinds & _SHINES)):
             return True
     if named or (names and not _VAGUE.search(answer)):
         words = set(split_words(answer.lower()))

@@ -562,7 +562,7 @@ _UNDONE = re.compile(
 )
 """A contrast in which the thing does something else, not one that describes it."""
 _LOST = re.compile(r"no longer (?=have|carry|hold)")
-_DOUBTFUL = (show, _way, _way_to, _hold, _carry_listed, _away, bear)
+_DOUBTFUL: tuple[_Read, ...] = (show, _way, _way_to, _hold, _carry_listed, _away, bear)
 _DOUBTFUL += (called_here, busy, _posed, come, go, _hold_as_furniture, _room_with)
 """Readers that may return False, so that a later form is tried too."""
 _MOVING = frozenset(("come", "leave"))
