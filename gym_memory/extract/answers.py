@@ -10,7 +10,7 @@ import re
 
 from gym_memory.core.text import words as split_words
 from gym_memory.extract.effects import lose, perform
-from gym_memory.extract.events import MOVING, ClausePart, Event, verbs_of
+from gym_memory.extract.events import MOVING, ClausePart, Event, action_event, verbs_of
 from gym_memory.extract.known import meant
 from gym_memory.extract.notes.words import Phrase, verb_forms
 from gym_memory.extract.scene import NAME, ROOM_ITSELF, SAME, Scene, relation
@@ -22,6 +22,10 @@ __all__ = ["learn_word", "read_answer"]
 _ONE_OF_SEVERAL = re.compile(
     r"^(?P<name>[\w' -]{2,40}): (?P<answer>[Tt]aken|[Dd]ropped|[Dd]one)\b", re.MULTILINE
 )
+_FIRST = re.compile(
+    r"^\((?:taken|first (?P<doing>\w+ing (?!it\b)[\w' -]+))\)$", re.IGNORECASE | re.MULTILINE
+)
+"""What the agent does first, of itself: *(Taken)*, *(first opening the door)*."""
 _DONE = re.compile(
     r"[ \t]*(?P<words>ok(?:ay)?|done|taken|dropped|got (?:it|them)|sure|as you wish|very well"
     r"|opened|closed|shut|locked|unlocked|lit|extinguished|eaten|drunk|placed|thrown"
@@ -112,6 +116,12 @@ def read_answer(draft: Scene, text: str) -> None:
         else:
             draft.outdate(name, "is in", INVENTORY)
             draft.put(Phrase(name, (), *found.span()), moved=True)
+    for found in _FIRST.finditer(text) if "(" in text else ():
+        first = action_event(found["doing"]) if found["doing"] else None
+        if first is not None and first.thing.text:
+            perform(draft, first._replace(thing=ClausePart(_the(first.thing.text), -1)))
+        elif not found["doing"] and draft.handled:
+            draft.carry(Phrase(draft.handled, (), *found.span()))
     event = draft.event
     if event is None or not event.thing.text or (several and "put" not in event.kinds):
         return

@@ -80,6 +80,8 @@ def test_verb_with_its_particle_apart_is_one_event() -> None:
         ("give pin to maid", "She pockets it.", "pin|is in|inventory", "pin|is carried by|maid"),
         ("close hatch", "The hatch bangs.", "hatch|is|open", "hatch|is|closed"),
         ("turn on lamp", "The lamp is now glowing.", "lamp|is|off", "lamp|is|on"),
+        ("light lamp", "(Taken)\nThe lamp is now on.", "lamp|is in|hall", "lamp|is in|inventory"),
+        ("north", "(first opening the gate)\nYard", "gate|is|closed", "gate|is|open"),
         ("kick door", "As you kick the door, it flies open.", "door|is|closed", "door|is|open"),
         ("enter barn", "You duck inside.", HALL, "you|is in|barn"),
         (
@@ -211,6 +213,11 @@ def test_contrast_undoes_what_came_before(text: str, before: str) -> None:
 )
 def test_who_comes_and_what_changes_hands(text: str, fact: str) -> None:
     assert fact in after(HALL, ("wait", text))
+
+
+def test_lamp_that_is_on_stays_on_when_it_gives_light() -> None:
+    found = after(f"{HALL}; lamp|is|on", ("i", "You are carrying:\n  a lamp (providing light)"))
+    assert found == {HALL, "lamp|is|on", "lamp|is in|inventory"}
 
 
 def test_asked_person_hands_over_what_was_asked_for() -> None:
