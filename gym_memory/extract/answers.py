@@ -60,7 +60,22 @@ _DESCRIBES = re.compile(r"(?:It|That|They)(?:'s|'re| is| are) ", re.IGNORECASE)
 """Beginning of an answer that says only what the thing is."""
 _PARTS = {
     **dict.fromkeys(("lock", "unlock"), ("lock", "bolt", "latch", "key", "tumblers", "mechanism")),
-    **dict.fromkeys(("open", "close"), ("lid", "door", "cover", "hinges", "flap", "latch")),
+    **dict.fromkeys(
+        ("open", "close"),
+        (
+            "lid",
+            "door",
+            "cover",
+            "hinges",
+            "flap",
+            "latch",
+            "top",
+            "cap",
+            "cork",
+            "stopper",
+            "sash",
+        ),
+    ),
     **dict.fromkeys(("light", "extinguish"), ("flame", "wick", "light", "fire", "glow")),
 }
 """Kinds of actions to the parts of a thing by which an answer says that they succeed."""
@@ -80,7 +95,8 @@ _LANDS = re.compile(
 )
 _FALLING = frozenset(("drop", "cast", "put"))
 _ACTED = re.compile(
-    r"(?:You|I) (?!find|see|feel|touch|hear|notice|examine|hit|miss|watch|know|chase)\w+"
+    r"(?:With [\w' ]+?,? )?(?:[Yy]ou|I) (?!find|see|feel|touch|hear|notice|examine|hit|miss|watch"
+    r"|know|chase)\w+"
     r"(?: \w+ly| up| down| back| out| off)? (?:the|your|my) (?P<thing>[\w' -]+)"
 )
 """Beginning of an answer in which the agent does something to a thing."""
@@ -96,6 +112,8 @@ _LETTING_GO = frozenset(("drop", "cast"))
 _INHERENT = frozenset(("consume",))
 """Kinds that an answer without a refusal grants: nobody says more of a taste."""
 _MOVED = frozenset(("open", "close"))
+_DARKENS = frozenset(("extinguish", "switch_off"))
+_DARK = re.compile(r"\bdark(?:ness)?\b")
 _SHINES = frozenset(("light", "switch_on"))
 _BY_PRONOUN = frozenset(
     ("open", "close", "lock", "unlock", "light", "extinguish", "switch_on", "switch_off")
@@ -203,6 +221,8 @@ def _grants(draft: Scene, event: Event, answer: str) -> bool:
             return True
         if is_thing and (moves or (part["now"] and kinds & _SHINES)):
             return True
+    if kinds & _DARKENS and _DARK.search(answer):
+        return True
     if named or (names and not _VAGUE.search(answer)):
         words = set(split_words(answer.lower()))
         parts = {head_noun(part.text.lower()) for part in (event.thing, event.holder) if part.text}

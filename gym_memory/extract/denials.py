@@ -26,7 +26,7 @@ EMPTY_HANDS = re.compile(
     rf"(?:nothing(?: at all)?|no (?:objects|items|things)|empty[- ]handed)(?: with you)?{STOP}"
     rf"|{YOU}(?: are not|'re not|'m not| aren't| am not) (?:currently )?(?:carrying|holding)"
     rf" anything(?: at all)?{STOP}|{YOU} (?:don't|do not) have anything(?: with you)?{STOP}"
-    rf"|(?:Your|My) {_BAG}(?: is| are) (?:now |currently )?empty{STOP}"
+    rf"|(?:Your|My)(?: current)? {_BAG}(?: is| are) (?:now |currently )?empty{STOP}"
     rf"|There(?: is|'s) nothing in your {_BAG}{STOP}"
 )
 """A sentence by which nothing is carried."""

@@ -64,6 +64,7 @@ _OPENS_ONTO = re.compile(rf"(?:to the )?(?:{'|'.join(DIRECTIONS)}|onto|into|on|u
 """Words after *opens* by which it says where a way leads."""
 _OFF = ("off", "from the ", "from your ", "from its ", "out of your ")
 """Words after *falls* by which a thing is no longer where it was."""
+_INTO = re.compile(r" (?P<where>into|onto) (?P<place>(?:the|an?) [\w' -]+)$")
 _FLOOR = ("floor", "ground")
 _NO_ARRIVALS = ("to ", "as ", "too ", "early", "late", "on time", "every ", "only ")
 """Words after *arrive* or *appear* that make nothing come now."""
@@ -189,7 +190,7 @@ def _take(draft: Scene, event: Event, own: bool) -> bool:
 
 def _draw(draft: Scene, event: Event, own: bool) -> bool:
     """Read ``You draw the knife from the block``, but not ``You draw the curtain``."""
-    out = event.preposition == "from" or event.tail.rpartition(" out of ")[1] != ""
+    out = event.preposition in ("from", "off") or event.tail.rpartition(" out of ")[1] != ""
     return own and out and " to " not in event.tail and _take(draft, event, own)
 
 
@@ -336,7 +337,7 @@ def _swap(draft: Scene, event: Event, own: bool) -> bool:
 
 
 def _accept(draft: Scene, event: Event, own: bool) -> bool:
-    return not own and _take(draft, event, own)
+    return (not own or event.preposition == "from") and _take(draft, event, own)
 
 
 def _consume(draft: Scene, event: Event, own: bool) -> bool:
@@ -386,7 +387,11 @@ def _settle(draft: Scene, event: Event, own: bool) -> bool:
     phrase = Phrase(name, (), start, start + len(event.subject.text))
     if not draft.graph.knows(name):
         return False
-    if event.tail.startswith(_OFF):
+    if event.tail.startswith(_OFF) or event.tail.endswith(" your feet"):
+        into = _INTO.search(event.tail)
+        if into is not None and not ROOM_ITSELF.fullmatch(clean_name(into["place"])):
+            draft.place(phrase, relation(into["where"]), meant(draft, clean_name(into["place"])))
+            return True
         lose(draft, name)
         draft.put(phrase, moved=True)
         return True

@@ -522,7 +522,7 @@ def _ends_name(words: _SentenceWords, at: int) -> bool:
 def _begins_clause(words: _SentenceWords, at: int) -> bool:
     """True if a verb follows *and*, for an object or a place follows it."""
     verb, after = [*words.lower[at : at + 2], "", ""][:2]
-    goes = after in ("away", "off") and verb.endswith("s")
+    goes = after in ("away", "off", "down", "up", "back") and verb.endswith("s")
     return verb not in _DETERMINERS and (goes or after in _DETERMINERS | _PRONOUNS | _OBJECTS)
 
 

@@ -114,6 +114,8 @@ _HOLDER = re.compile(
 def read_label(draft: Scene, labelled: LabelItems) -> None:
     """Read a label by its kind."""
     kind, label, items = labelled
+    if kind == CARRIED and draft.is_look and clean_name(label.text) == draft.aim:
+        kind = HOLDER
     if kind == STATE and (way := label.text.lower().removesuffix(" exit")) in DIRECTIONS:
         _read_way(draft, way, label.start, items[0])
     elif kind == EXITS:

@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from gym_memory.extract.notes.words import PEOPLE
-from gym_memory.graph.schema import DIRECTIONS
+from gym_memory.graph.schema import DIRECTIONS, SHORT_DIRECTIONS
 
 __all__ = ["CARRIED", "CONTENTS", "EXITS", "GAINED", "HERE", "HOLDER", "LOST", "PLACE", "STATE"]
 __all__ += [
@@ -238,6 +238,7 @@ _CONTAINING = re.compile(r"(?:,? (?:which )?contain(?:s|ing))?:$")
 """Words behind the name of an item whose contents follow below it."""
 WITHIN = re.compile(r"(?:in|at|inside) (?=(?:the|an?) )")
 """Words before a place that a label names."""
+_IS_WAY = re.compile(rf"(?:{'|'.join((*DIRECTIONS, *SHORT_DIRECTIONS))})", re.IGNORECASE)
 _HOLDING = re.compile(r"(?:which )?(?:containing|contains|holding|holds) ")
 """Words before an inner item: *a basket*, and below it *containing a pearl*."""
 _FIRST = re.compile(r"[^.!?]+[.!?](?=[ \t]+[A-Z])")
@@ -487,6 +488,10 @@ def _labelled(text: str, lines: Sequence[re.Match[str]], at: int, labels: list[L
                 break
             more = _NEXT.search(value, more.end())
             end = found.start("value") + (more.start() if more else len(value))
+            if kind == EXITS and _IS_WAY.fullmatch(pair["label"]):
+                more_ways = LayoutItem(_trimmed(text[here:end]), here)
+                labels.append(LabelItems(EXITS, label, (more_ways,)))
+                continue
             named = LayoutItem(pair["label"], pair.start("label"))
             value_item = LayoutItem(_trimmed(text[pair.start("value") : end]), pair.start("value"))
             labels.append(LabelItems(kind_of_label(pair["label"]), named, (value_item,)))

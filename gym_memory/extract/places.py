@@ -22,7 +22,8 @@ _YOU = r"(?:[Yy]ou|I|[Ww]e)"
 ARE = r"(?:'re| are|'m| am)"
 _END = (
     r"(?: (?:above|along|at|before|behind|below|beneath|beside|facing|filled|from|full|in|near|on"
-    r"|overlooking|surrounded|under|again|now|once more|(?:\w+ed )?with|where|which|that|and)\b"
+    r"|overlooking|surrounded|under|again|now|as|when|while|just|once more|(?:\w+ed )?with|where"
+    r"|which|that|and)\b"
     r"[^.]*)?(?=\s*(?:[.,;!?]|$))"
 )
 """Words after the name of a place in a sentence, left out on a second visit."""

@@ -18,6 +18,7 @@ _PYTHON = re.compile(r"(?<=[\[{:, ])'|'(?=[\]}:,])|\b(?:True|False|None)\b(?=[,\
 _OF_PYTHON = {"'": '"', "True": "true", "False": "false", "None": "null"}
 """Literals of Python to those of JSON."""
 _MOST_CHARS_BEFORE_KEY = 8
+_PAIR = 2
 RECORD_LEAD = re.compile(
     r"\A\s*(?:```\w*\s*|(?i:observation|obs|state|response|output|result|json|data"
     r"|info): ?)(?=[\[{]\s*[\[{\"'])|(?<=[\]}])\s*```\s*\Z"
@@ -262,6 +263,8 @@ def _write_node(label: _Word, node: _Node, lines: list[_RecordLine]) -> None:
         values = [v for v in values if not (isinstance(v, _Fields) and v.is_placed)]
         if not values:
             return
+    if kind_of_label(label.text) == EXITS:
+        values = [_pair(v) if isinstance(v, list) and len(v) == _PAIR else v for v in values]
     words = [v.name if isinstance(v, _Fields) else v for v in values if not isinstance(v, list)]
     named = [word for word in words if word is not None and word.text]
     if named and all(_is_prose(word.text) for word in named):
@@ -387,6 +390,14 @@ def _write_inside(
                 lines.append(_RecordLine(_joined(words), []))
         return
     _write_node(key, node, lines)
+
+
+def _pair(node: list[_Node]) -> _Node:
+    """Return an exit and the place behind it, which a list of two words names, as one word."""
+    way, there = node
+    if isinstance(way, _Word) and isinstance(there, _Word):
+        return _joined([way, _fixed(": ", there), there])
+    return node
 
 
 def _ways(node: _Node) -> Iterator[_Word]:

@@ -146,6 +146,10 @@ _POSED_BY = re.compile(
     rf"(?P<items>{ARTICLE} {THINGS}){STOP}",
     re.IGNORECASE,
 )
+_BY_YOU = re.compile(
+    rf"(?:[Nn]ext to|[Bb]eside|[Bb]ehind|[Nn]ear|[Aa]head of) (?:you|me),? (?:{LIE}|{BE}) "
+    rf"(?P<items>an? {THINGS}){STOP}"
+)
 _DOES_BY = re.compile(
     rf"{BY} (?:the|one|a) {NAME},? (?P<items>an? (?:[\w'-]+ ){{1,3}}?)(?!{LEADS})"
     rf"(?=[a-z]+(?:s|ed)\b).*{STOP}",
@@ -155,7 +159,8 @@ _DOES_BY = re.compile(
 _WHERE = re.compile(
     rf"(?P<items>{ARTICLE} {THINGS}) (?:{BE}(?: now)?(?: {POSED})?|{LIE}) "
     rf"(?P<where>{ON_IN}|(?:(?<=hangs )|(?<=hung )|(?<=hanging ))from) (?P<place>{NAME})"
-    rf"(?:, (?:half|almost|nearly|still|only|quite|very)\b[^,.!?]*)?{STOP}"
+    rf"(?:, (?:half|almost|nearly|still|only|quite|very|one|two|all|both|some"
+    rf"|each)\b[^,.!?]*)?{STOP}"
 )
 _DOES_ON = re.compile(
     rf"(?P<items>[Aa]n? (?:[\w'-]+ ){{1,3}}?)(?!{LEADS})[a-z]+(?:s|ed)(?: \w+ly)? "
@@ -213,6 +218,9 @@ _UNTIL = re.compile(
     rf"{STOP}"
 )
 """A state that one brings about: *you turn the wheel until the valve is shut*."""
+_FOUND = re.compile(
+    rf"{YOU} (?:find|found) (?P<thing>(?:the|your) {NAME}) (?P<state>{STATE_WORD}){STOP}"
+)
 _CLOCK = re.compile(rf"It is (?P<state>\d\d?:\d\d(?: ?[AaPp][Mm])?){STOP}")
 _NAMES = re.compile(r"(?!and |, )(?:(?!,? and |, ).)+")
 _AT_HERE = re.compile(rf"(?:,? (?:{POSED} )?{HERE})+$")
@@ -484,6 +492,7 @@ _FORMS: tuple[tuple[_Openings, _Form], ...] = (
     (_PLACED, (_HOLDS, _hold, _UNGATED)),
     (_NEAR, (_POSED_BY, _posed, _UNGATED)),
     (_NEAR, (_DOES_BY, _posed, _UNGATED)),
+    (_NEAR | {"ahead"}, (_BY_YOU, _posed, frozenset(("you", "me")))),
     (_SUBJECTS, (CARRYING, _carry, _UNGATED)),
     (_SUBJECTS, (HAVING, _carry_listed, _UNGATED)),
     (_SUBJECTS, (CHANGED, change, _UNGATED)),
@@ -491,6 +500,7 @@ _FORMS: tuple[tuple[_Openings, _Form], ...] = (
     ("general", (OPENS, change, frozenset(("open", "opens", "reveals")))),
     (_SUBJECTS, (SHOWS, show, SHOWING)),
     (_SUBJECTS, (_UNTIL, _state, frozenset(("until", "so")))),
+    (_SUBJECTS, (_FOUND, _state, frozenset(("find", "found")))),
     ("general", (SHOWS, show, SHOWING)),
     (frozenset(("it", "it's")), (_CLOCK, _clock, _UNGATED)),
     (frozenset(("it", "this", "you", "i", "we")), (_ROOM_WITH, _room_with, frozenset(("with",)))),

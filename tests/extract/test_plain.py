@@ -532,6 +532,10 @@ def test_answer_changes_what_the_action_names(
          "hut|has exit|up; hut|has exit|west"),
         ("", "Containers: crate (closed)", "crate|is in|hut; crate|is|closed"),
         ("", "Inventory updated: + lantern", ""),
+        ("", '{"exits": [["north", "Weir"]]}', "hut|has exit|north; weir|is seen north of|hut"),
+        ("", "Exits: N: Weir; S: Mill", "hut|has exit|north; weir|is seen north of|hut; "
+         "hut|has exit|south; mill|is seen south of|hut"),
+        ("look in bag", "bag (carried) :\n  a biscuit", "biscuit|is in|bag"),
         ("", "There are three obvious exits: north door (closed), up, and out.\nDoors: porch",
          "hut|has exit|north; hut|has exit|up; hut|has exit|out"),
         ("", "The cliff path goes back up to the north.", "hut|has exit|north"),
