@@ -25,7 +25,7 @@ _ONE_OF_SEVERAL = re.compile(
 _FIRST = re.compile(
     r"^\((?:taken|first (?P<doing>\w+ing (?!it\b)[\w' -]+))\)$", re.IGNORECASE | re.MULTILINE
 )
-"""What the agent does first, of itself: *(Taken)*, *(first opening the door)*."""
+"""Act that the agent does first, of itself: *(Taken)*, *(first opening the door)*."""
 _DONE = re.compile(
     r"[ \t]*(?P<words>ok(?:ay)?|done|taken|dropped|got (?:it|them)|sure|as you wish|very well"
     r"|opened|closed|shut|locked|unlocked|lit|extinguished|eaten|drunk|placed|thrown"

@@ -408,6 +408,8 @@ def _settle(draft: Scene, event: Event, own: bool) -> bool:
 def _come(draft: Scene, event: Event, own: bool) -> bool:
     if own or event.tail.startswith(_NO_ARRIVALS) or event.subject.is_pronoun:
         return False
+    if event.verb == "in" and event.thing.text:  # in the garden
+        return False
     if event.verb.startswith("appear") and event.thing.text and not event.tail.endswith("ly"):
         return False  # the raft appears seaworthy
     name = _who(draft, event)

@@ -103,6 +103,11 @@ _KINDS_OF_VERBS = (
         for word in ("off", "away")
     ),
     *(
+        ("come", [verb, "in"])
+        for verb in _DATA["verbs"]["travel"].replace(",", " ").split()
+        if verb != "go"
+    ),
+    *(
         ("consume", [verb, word])
         for verb in ("eat", "drink", "gulp", "gobble", "swallow", "wolf", "scarf", "bolt", "toss")
         for word in ("up", "down")

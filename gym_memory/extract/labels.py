@@ -90,6 +90,8 @@ _AREAS = re.compile(r"exit|path|way|area|location|room|place|\bgo\b|travel|move"
 """Labels below which an exit may go by the name of a place; *cooking directions* is none."""
 _ON_BODY = re.compile(r"wear|wield|worn|using|equip", re.IGNORECASE)
 """Labels of what is carried in one way only."""
+_IN_PLACE = (" on the ", " in the ", " under the ", " inside the ")
+"""Words of which a part of a list has one if it says where a thing is."""
 _OF_PLACE = re.compile(r" (?:of|from) (?!here\b|this )(?P<place>.+)")
 _WAY_TO = re.compile(r"an? (?:way|path|exit|passage|road) (?:leading )?to (?:the )?(?=\w)")
 _SPACE = r"(?:(?<!\s)|(?<=and ))\s+"
@@ -174,22 +176,33 @@ def _read_here(draft: Scene, items: tuple[LayoutItem, ...]) -> None:
         else:
             exits.append(LayoutItem(item.text[way.end() :], item.start + way.end()))
     _read_exits(draft, tuple(exits), names=True)
-    near = tuple(t for t in things if not read_away(draft, *t))
-    for part in _parts(near, exits=False):
-        located = LOCATED.fullmatch(part.text) if _has_place(part.text) else None
-        if located is not None:
-            holder = clean_name(located["place"])
-            holder = draft.topic if holder == "it" else meant(draft, holder)
-            put_in(draft, located["things"], part.start, located["where"], holder, bare=True)
-            near = tuple(_blanked(item, part) for item in near)
+    near, placed = _placed(tuple(t for t in things if not read_away(draft, *t)))
+    for text, start, where, place in placed:
+        holder = draft.topic if place == "it" else meant(draft, clean_name(place))
+        put_in(draft, text, start, where, holder, bare=True)
     for phrase in _listed(draft, near):
         draft.put(phrase)
     draft.is_listed = draft.is_listed or bool(things)
 
 
-def _has_place(text: str) -> bool:
-    """True if a part of a list says where a thing is: *a mug on the table*."""
-    return has_any(text, (" on the ", " in the ", " under the ", " inside the "))
+@lru_cache(maxsize=1024)
+def _placed(
+    items: tuple[LayoutItem, ...],
+) -> tuple[tuple[LayoutItem, ...], tuple[tuple[str, int, str, str], ...]]:
+    """Return a list without the things of which it says where they are, and these things.
+
+    Of each such thing, *a mug on the table*, are given the text and where it begins, the
+    preposition and the place.
+    """
+    if not any(has_any(text, _IN_PLACE) for text, _ in items):
+        return items, ()
+    placed = []
+    for part in tuple(_parts(items, exits=False)):
+        located = LOCATED.fullmatch(part.text) if has_any(part.text, _IN_PLACE) else None
+        if located is not None:
+            placed.append((located["things"], part.start, located["where"], located["place"]))
+            items = tuple(_blanked(item, part) for item in items)
+    return items, tuple(placed)
 
 
 def _blanked(item: LayoutItem, part: LayoutItem) -> LayoutItem:

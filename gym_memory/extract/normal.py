@@ -433,9 +433,7 @@ def _in_or_on(found: re.Match[str]) -> str:
     return "on " if kind_of_noun(found["place"]) == SUPPORTER else "in "
 
 
-_ATTRIBUTE = re.compile(
-    r"^(?P<name>[a-z]\w*)\.(?P<key>[a-z]\w*) ?[=:] ?(?P<value>\w+)$", re.MULTILINE
-)
+_ATTRIBUTE = re.compile(r"^(?P<name>[a-z]\w*)\.(?P<key>[a-z]\w*) ?= ?(?P<value>\w+)$", re.MULTILINE)
 _STATE_KEYS = ("state", "status")
 _LABEL_IN_BRACKETS = re.compile(
     r"^\[(?P<label>[A-Z][A-Za-z ]{1,15})\][ \t]+(?=[^\s:])", re.MULTILINE
@@ -453,7 +451,7 @@ def _attribute(found: re.Match[str]) -> str:
 
 
 _LINE_STEPS = _Steps(
-    (".", [(("=", ":"), _ATTRIBUTE, _attribute)]),
+    ("=", [((), _ATTRIBUTE, _attribute)]),
     ("in/on", [((), _IN_OR_ON, _in_or_on)]),
     ("{", [((), _FLOW, lambda found: found["pairs"])]),
     ("</", [((), _ANY_TAG, _nothing)]),

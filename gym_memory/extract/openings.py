@@ -36,7 +36,7 @@ _MOVES_AWAY = re.compile(
     r"(?:You|I|We|The|Your) .*\b(?:push|pull|drag|move|lift|shove|roll|slide|swing|turn)(?:s|e?d)? "
     r".*(?:aside|away|back|side|corner|over|up|out|behind)\b"
 )
-"""What moves a thing and so shows what is behind or beneath it."""
+"""Sentence in which a thing is moved and so uncovers another."""
 _DOOR = re.compile(r"\b(?:door|gate|hatch|doorway)$")
 _DOORS = ("door", "gate", "hatch", "doorway")
 SHOWING = frozenset(("revealing", "exposing", "uncovering", "reveal", "expose", "show", "uncover"))

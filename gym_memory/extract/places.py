@@ -91,7 +91,7 @@ _INTO = re.compile(
 """After a move: any verb leads into a place."""
 _INSIDE = re.compile(rf"{YOU} (?:\w+ly )?\w+(?: back)? (?:inside|in|there|across)(?=[.,!]|$)")
 """An answer by which the agent is where it meant to go."""
-_FALLS = re.compile(rf"{YOU} (?:fall|plunge|tumble|plummet)s? (?:through|down) (?:the|an?) ")
+_FALLS = re.compile(r"\bYou (?:fall|plunge|tumble|plummet) (?:through|down) (?:the|an?) ")
 _NO_ROOM = re.compile(
     rf"(?:(?:the|a|an|your|my) )?(?:(?:{'|'.join(sorted(CONDITIONS))}|\d\w*)\b"
     r"|(?:dark(?:ness| place)?|rain|snow|drizzle|downpour|cold)$)",
@@ -217,7 +217,8 @@ def read_place(draft: Scene, layout: Layout, sentences: Sequence[tuple[str, int]
         if title.apart and _is_place(draft, title):
             _arrive(draft, title)
             return
-    if any(_FALLS.match(sentence) for sentence, _ in sentences):
+    falls = " through " in layout.prose or " down the " in layout.prose
+    if falls and _FALLS.search(layout.prose):
         draft.lose_place()
         return
     aim = draft.destination if draft.is_move and sentences else ""

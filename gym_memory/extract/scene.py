@@ -252,7 +252,7 @@ _CLOSE_BY = re.compile(
 _FAR = ("distance", "background")
 """Words for distant things in view, which hold nothing."""
 _ABOUT = re.compile(rf"{LOOKING.pattern}|(?:ask|beg) .+ for ", re.IGNORECASE)
-"""What an action is about follows."""
+"""Words of an action before what it is about."""
 _TRAVEL = re.compile(
     r"(?:(?:go|walk|run|head|travel|ride|sail|drive|fly|enter)\b|move(?= to\b))"
     r"(?: (?:to|into|in))? ?(?P<to>.*)"

@@ -110,7 +110,7 @@ _AROUND = re.compile(
     r"[A-Z]\w+ing(?: \w+)? (?:around|about)(?: (?:you|me|the \w+))?, (?:you|I|we) (?:can )?"
     rf"{SEE} (?P<things>{THINGS}){STOP}"
 )
-"""What one sees by looking around."""
+"""Sentence of what one sees by looking around."""
 _INDEFINITE = re.compile(r"There (?:is|are) (?:an?|some) ")
 """Beginning of a sentence that introduces things, so *the room* begins another clause."""
 _TO_THE = re.compile(
@@ -197,7 +197,7 @@ _ROOM_WITH = re.compile(
     rf"(?:(?:[Ii]t|[Tt]his) is|{YOU}{ARE} in) (?:an?|the) (?:[\w'-]+ ){{0,3}}?(?P<room>\w+) with "
     rf"(?P<items>an? {THINGS}){STOP}"
 )
-"""What is in a room: *it is a small room with a bed and a stove*."""
+"""Sentence of what is in a room: *it is a small room with a bed and a stove*."""
 _HAS_ON = re.compile(
     rf"(?P<place>{ARTICLE} {NAME}) has (?P<items>{THINGS}) (?P<where>on|in|inside|under) (?:it"
     rf"|them)"
@@ -475,7 +475,7 @@ _HAVING = frozenset(("contain", "contains", "hold", "holds", "has"))
 _STATING = frozenset(
     ("is", "are", "seem", "seems", "appear", "appears", "s", "open", "ajar", "shut", "closed")
 )
-_FROM = frozenset(("from", "in", "into", "here"))
+_FROM = frozenset(("from", "view", "here"))
 _AWAY = (_WAYS - {"in"}) | {"off", "away", "back"}
 _Openings = frozenset[str] | Literal["general", "name"]
 """First words of a form: some words, any article or pronoun, or a word that may be a name."""
@@ -612,7 +612,9 @@ def _analysis(
         clauses.append(_matches(sentence, lower, begin, cut.start() if cut else len(sentence)))
         begin = cut.end() if cut else begin
     sure = clauses[0] and clauses[0][-1][1] not in _DOUBTFUL
-    events = () if sure else _lasting(events_in(sentence), lower)
+    events = () if sure else events_in(sentence)
+    if events and "but " in lower:
+        events = _lasting(events, lower)
     ways = () if any(map(_moves, events)) else ways_in(lower)
     if ways and _is_immaterial(lower):
         rest = _NEXT_CLAUSE.search(lower)
@@ -622,7 +624,7 @@ def _analysis(
 
 def _lasting(events: Sequence[Event], lower: str) -> Sequence[Event]:
     """Return the events without those that *but* undoes: *you lift it, but it slips back*."""
-    undone = _UNDONE.search(lower) if events and "but " in lower else None
+    undone = _UNDONE.search(lower)
     if undone is None or any(event.subject.start > undone.start() for event in events):
         return events
     return ()
