@@ -58,6 +58,7 @@ _PART = re.compile(
 _MOVES = frozenset(form for verb in MOVING for form in verb_forms(verb))
 _DESCRIBES = re.compile(r"(?:It|That|They)(?:'s|'re| is| are) ", re.IGNORECASE)
 """Beginning of an answer that says only what the thing is."""
+_FAILS = re.compile(r"\b(?:dies|stops|out|off)\b")
 _PARTS = {
     **dict.fromkeys(("lock", "unlock"), ("lock", "bolt", "latch", "key", "tumblers", "mechanism")),
     **dict.fromkeys(
@@ -196,6 +197,10 @@ def _granted(text: str, kinds: tuple[str, ...]) -> tuple[int, int] | None:
     return None
 
 
+def _first_noun(words: str) -> str:
+    return head_noun(words.partition(" and ")[0])
+
+
 def _grants(draft: Scene, event: Event, answer: str) -> bool:
     """True if an answer without a refusal names nothing except the action's object.
 
@@ -204,11 +209,11 @@ def _grants(draft: Scene, event: Event, answer: str) -> bool:
     """
     if len(answer) > _MOST_CHARS or _REFUSED.search(answer):
         return False
-    if _DESCRIBES.match(answer):
-        return False
     kinds = set(event.kinds)
+    if _DESCRIBES.match(answer) or (kinds & _SHINES and _FAILS.search(answer)):
+        return False
     acted = _ACTED.match(answer)
-    if acted is not None and any(head_noun(acted["thing"]) in _PARTS.get(k, ()) for k in kinds):
+    if acted is not None and any(_first_noun(acted["thing"]) in _PARTS.get(k, ()) for k in kinds):
         return True
     names = _NAMES.search(answer) is not None
     named = names and _NAMES.search(_MANNER.sub("", answer)) is not None
@@ -232,7 +237,8 @@ def _grants(draft: Scene, event: Event, answer: str) -> bool:
         dropped = acted is not None and head_noun(event.thing.text.lower()) in split_words(
             acted["thing"].lower()
         )
-        return bool((own or leaves or dropped) and parts <= words)
+        worn = "take" in kinds and " your " in answer and answer.startswith("You ")
+        return bool((own or leaves or dropped or worn) and parts <= words)
     short = _VAGUE.search(answer) or _SOUND.fullmatch(answer)
     settles = "put" in kinds and event.holder.text and _SETTLES.match(answer)
     return bool(kinds & _INHERENT or (kinds & _BY_PRONOUN and short) or settles)

@@ -60,7 +60,7 @@ _AWAY = re.compile(
     rf"|game|building|place)"
     r"|upstairs|downstairs|inside|outside|home|into (?!the room|view))\b"
 )
-_OPENS_ONTO = re.compile(rf"(?:to the )?(?:{'|'.join(DIRECTIONS)}|onto|into|on|upon)\b")
+_OPENS_ONTO = re.compile(rf"(?:to the )?(?:{'|'.join(DIRECTIONS)}|onto|into|on|upon|off|from)\b")
 """Words after *opens* by which it says where a way leads."""
 _OFF = ("off", "from the ", "from your ", "from its ", "out of your ")
 """Words after *falls* by which a thing is no longer where it was."""
@@ -321,6 +321,10 @@ def _lose(draft: Scene, event: Event, own: bool) -> bool:
     if not own and event.tail == "it over" and event.thing.is_pronoun and draft.aim == draft.topic:
         return _gain(draft, event, own=True)  # what the agent asks for
     parts = (event.thing, event.holder) if event.preposition == "with" else (event.thing,)
+    given = _RECEIVED.fullmatch(event.thing.text) if own else None
+    if given is not None:  # you pay the clerk a coin
+        start = event.thing.start + given.start("thing")
+        parts = (ClausePart(given["thing"], start),)
     lost = False
     for part in parts if own else ():
         for phrase in things_of(draft, part, carried=True):

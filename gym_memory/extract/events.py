@@ -17,6 +17,7 @@ from typing import NamedTuple
 from gym_memory.core.text import word_set
 from gym_memory.core.text import words as split_words
 from gym_memory.extract.notes.words import verb_forms
+from gym_memory.graph.schema import DIRECTIONS
 
 __all__ = [
     "CONDITIONS",
@@ -390,6 +391,11 @@ def _clause(
         verb_at = at + 1 + determined
         end = min(at + _MOST_SUBJECT_WORDS + 1, len(lower))
         while verb_at < end and lower[verb_at] not in _VERBS and lower[verb_at] not in _ADVERBS:
+            if lower[verb_at : verb_at + 2] == ["to", "the"] and (
+                lower[verb_at + 2 : verb_at + 3] and lower[verb_at + 2] in DIRECTIONS
+            ):  # the door to the north closes
+                verb_at, end = verb_at + 3, min(end + 3, len(lower))
+                continue
             if lower[verb_at] in _BREAKS:
                 return _passive(words, at, verb_at)
             if _joins_verbs(words, verb_at):
@@ -532,4 +538,5 @@ def _begins_clause(words: _SentenceWords, at: int) -> bool:
 
 
 def _ends_holder(words: _SentenceWords, at: int) -> bool:
-    return words.lower[at] in _PREPOSITIONS or words.lower[at] in ",;:("
+    word = words.lower[at]
+    return word in _PREPOSITIONS or word in ",;:(" or word == "and"

@@ -44,6 +44,7 @@ __all__ = ["read_carried", "read_label"]
 _MAX_VALUE_CHARS = 100
 _ADVICE = re.compile(
     r".*\b(?:actions?(?: results?)?|commands?|options?|choices?|input|error|success(?:ful)?"
+    r"|observation|feedback|response|output|message|outcome|description|narration"
     r"|unlocked|completed|failed|started)$|events?$|.* updated$|"
     r"(?:e\.g|examples?|notes?|hints?|tips?|warning|for|to|type|use|format|enter|write|reply|respond|"
     r"choose|taken|dropped|i|you|we|chapter|act|scene|part|authors?|version|release|copyright|credits)\b"
@@ -323,7 +324,7 @@ def _things(parts: tuple[LayoutItem, ...]) -> tuple[Phrase, ...]:
     for part in parts:
         counted = _NUMBERED.match(part.text)
         begin = counted.end() if counted else 0
-        whole = _unwrapped(part.text[begin:]).strip("\"'[]").rstrip(".,!")
+        whole = _unwrapped(part.text[begin:]).rstrip(" .,!").strip("\"'[]").rstrip(".,!")
         text, at = _EXPLAINED.sub("", _TIMES.sub("", whole)), part.start + begin
         if not text.lower().startswith("your "):
             found += [

@@ -171,7 +171,7 @@ _KINDS = tuple(
     for kind, words in (
         (PLACE, r"(?:(?:your|my|the|current|agent|player)(?:'s)? ){0,2}"
                 r"(?:loc(?:ation)?|room|place|area|position|zone|region)(?: name)?"
-                r"|(?:you|i)(?:'re|'m| are| am)(?: (?:here|in|at))?|where"),
+                r"|(?:you|i)(?:'re|'m| are| am)(?: now)?(?: (?:here|in|at))?|where"),
         (EXITS, rf"(?:there are )?(?:(?!{_WAY})[a-z]+ ){{0,2}}(?:exits?|paths|ways|ways? out)"
                 r"(?: (?:are|here|(?:of|from) (?:the )?[\w' -]+))?"
                 r"|doors|neighbou?rs|[a-z]+ directions|(?:from here )?you can (?:go|move|travel"

@@ -327,7 +327,7 @@ _KEY_LINE = re.compile(
 _REMARK = re.compile(r"^\[(?P<said>[A-Z][^\[\]\n:]*[.!?])\]$", re.MULTILINE)
 """A sentence in brackets."""
 _LETTERED = re.compile(
-    r"^(?:[A-Z]\w+\n)?(?P<letter>[a-zA-Z]) - (?=(?:an?|the|some|\d+) )", re.MULTILINE
+    r"^(?:[A-Z]\w+\n)?(?P<letter>[a-zA-Z$]) - (?=(?:an?|the|some|\d+) )", re.MULTILINE
 )
 """Line of an inventory by letters, perhaps below the name of its class."""
 _PLUS = re.compile(r"(?<= )[+-]\d+ (?=[a-z])")

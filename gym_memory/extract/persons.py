@@ -42,7 +42,8 @@ _WHENCE = rf"(?:the )?(?:{'|'.join(DIRECTIONS)}|above|below|outside)"
 COMES = re.compile(
     rf"(?P<who>{_CALLED}|{ARTICLE} {NAME}) \w+(?:s|ed) (?:(?:in|up|over|down|back) )+from {_WHENCE}"
     rf"{STOP}|(?P<new>An? (?:[\w'-]+ ){{0,2}}?[\w'-]+) (?!leads?|hangs)\w+(?:s|ed)"
-    rf" (?:(?:\w+ )?from (?:the|an?|some) {NAME}|into view|(?:\w+ )?here){STOP}"
+    rf" (?:(?:\w+ )?from (?:behind |under |beneath |among )?(?:the|an?|some) {NAME}|into view"
+    rf"|(?:[\w'-]+ ){{0,5}}here){STOP}"
 )
 """A person who comes in any way: *Old Ned hobbles in from the south*; or a new thing."""
 GOES = re.compile(

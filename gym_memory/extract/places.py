@@ -57,7 +57,7 @@ _MOVES = (
 )
 _GO = rf"(?:{'|'.join(form for verb in _MOVES for form in verb_forms(verb))})"
 MOVED = re.compile(
-    rf"{YOU} (?:{_GO}|enter|return|arrive|follow|(?:make|find) (?:your|my) way"
+    rf"{YOU} (?:{_GO}|enter|return|arrive|follow|\w+ (?:your|my) way"
     r"|(?:try|want|attempt) to)\b"
 )
 _BACK = r"(?: (?:out|up|down|back|over|on|along|north|south|east|west|inside|through))*"
@@ -77,6 +77,7 @@ _ENTERED = re.compile(
     rf"|{_GO} (?:through|across|over|past|along) (?:the|an?) {NAME} (?:in)?to"
     rf"|{_GO} (?:from|out of|off) {NAME} (?:(?:in|on)?to)|follow(?:ed)? (?:the|a"
     rf"|an) {NAME}{_BACK} (?:in)?to)"
+    rf"|{_YOU} \w+ (?:your|our|my) way{_BACK} (?:in)?to"
     rf"|{_YOU} are (?:{_TAKEN}){_BACK} (?:in)?to"
     rf"|(?:The|An?) {NAME} (?:brings?|brought|leads?|led|takes?|took|carries|carried) (?:you|me"
     rf"|us){_BACK} (?:in)?to"

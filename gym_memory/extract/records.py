@@ -381,7 +381,9 @@ def _write_inside(
         label = _joined([_fixed("Exits of the ", name), name])
         lines.append(_RecordLine(label, words or [_fixed("none", key)]))
         return
-    if kind == HERE or key.text in _HOLDING:
+    if key.text == "on" and isinstance(node, list):
+        key = _joined([_fixed("On the ", name), name])
+    elif kind == HERE or key.text in _HOLDING:
         key = _Word(f"{name.text} contains", [*name.at, *_fixed(" contains", name).at])
     elif kind == CARRIED:
         for thing in node if isinstance(node, list) else ():

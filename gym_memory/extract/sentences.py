@@ -210,7 +210,7 @@ _IS = re.compile(
     rf"(?: now| currently| already)?(?: turned| switched| set to)? "
     rf"(?P<state>{STATE_WORD}|-?\d(?:[\w.]*\w)?)"
     rf"(?: inside| (?:from|by|with) [^.!?]*|(?<=\d) (?:\(|of |out of )[^.]*| now"
-    rf"| and (?:contains?|holds?) (?P<items>{THINGS}))?{STOP}"
+    rf"| and (?:contains?|holds?) (?P<items>{THINGS})|, as [^.!?]*)?{STOP}"
 )
 _UNTIL = re.compile(
     rf"{YOU} .*\b(?:until|so that) (?P<thing>(?:the|your) {NAME}|it) (?:is"
@@ -337,7 +337,9 @@ def _hold(draft: Scene, found: re.Match[str]) -> bool:
         return own(draft, found, place)
     if groups.get("has"):  # of things it names parts
         return place == draft.room and _posed(draft, found)
-    put_in(draft, found["items"], found.start("items"), groups.get("where"), place)
+    on = " hold" in found.group() and kind_of_noun(place) == SUPPORTER
+    where = groups.get("where") or ("on" if on else None)
+    put_in(draft, found["items"], found.start("items"), where, place)
     return True
 
 

@@ -49,7 +49,8 @@ POSED = (
 BE = r"(?:is|are|has been|have been)"
 LIE = r"(?:lies?|lay|stands?|stood|sits?|sat|rests?|hangs?|hung|waits?|sleeps?|leans?|leant|burns?)"
 BY = (
-    r"(?:above|against|among|at|behind|below|beneath|beside|between|by|in front of|near|next to"
+    r"(?:above|over|against|among|at|behind|below|beneath|beside|between|by|in front of|near"
+    r"|next to"
     r"|(?:on|in)(?= (?:the|a|one) (?:far |other |near )?(?:corner|side|end|middle))"
     r"|(?:to|on|at)(?= (?:the|your) (?:left|right|rear|front)))"
 )

@@ -532,6 +532,8 @@ def test_answer_changes_what_the_action_names(
          "hut|has exit|up; hut|has exit|west"),
         ("", "Containers: crate (closed)", "crate|is in|hut; crate|is|closed"),
         ("", "Inventory updated: + lantern", ""),
+        ("", '{"objects": [{"name": "altar", "on": ["cup"]}]}', "altar|is in|hut; cup|is on|altar"),
+        ("", "You are carrying: [apple, knife].", "apple|is in|inventory; knife|is in|inventory"),
         ("", '{"exits": [["north", "Weir"]]}', "hut|has exit|north; weir|is seen north of|hut"),
         ("", "Exits: N: Weir; S: Mill", "hut|has exit|north; weir|is seen north of|hut; "
          "hut|has exit|south; mill|is seen south of|hut"),
