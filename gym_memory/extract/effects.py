@@ -77,8 +77,8 @@ def perform(draft: Scene, event: Event) -> bool:
         if event.tail.endswith(_AT_LAST_TO_YOU):
             return _gain(draft, event, own=True)
         if _TO_YOU.match(event.thing.text):
-            paid = event.holder if event.preposition == "for" else event.subject
-            for phrase in things_of(draft, paid, carried=True) if paid is event.holder else ():
+            sold = event.holder if event.preposition == "for" else ClausePart("", -1)
+            for phrase in things_of(draft, sold, carried=True):
                 lose(draft, phrase.name)
             return _give(draft, event, own)
     for kind in event.kinds:

@@ -45,13 +45,13 @@ COMES = re.compile(
     rf" (?:(?:\w+ )?from (?:behind |under |beneath |among )?(?:the|an?|some) {NAME}|into view"
     rf"|(?:[\w'-]+ ){{0,5}}here){STOP}"
 )
-"""A person who comes in any way: *Old Ned hobbles in from the south*; or a new thing."""
+"""A person who comes in any way: *Old Tom hobbles in from the south*; or a new thing."""
 GOES = re.compile(
     rf"(?P<who>{_CALLED}|{ARTICLE} {NAME}) (?!{LEADS})\w+(?:s|ed)"
     rf" (?P<away>(?:off|away|out|back)\b)?(?: ?(?:to|towards?)(?: the)? )? ?"
     rf"(?P<way>{'|'.join(DIRECTIONS)})?{STOP}"
 )
-"""A person who goes away in any way: *Old Ned hobbles off*."""
+"""A person who goes away in any way: *Old Tom hobbles off*."""
 _STUFF = frozenset(
     ("water", "light", "daylight", "smoke", "steam", "mist", "dust", "rain", "snow", "sand", "lava")
 )

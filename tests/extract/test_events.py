@@ -186,7 +186,7 @@ def test_contrast_undoes_what_came_before(text: str, before: str) -> None:
 @pytest.mark.parametrize(
     ("text", "fact"),
     [
-        ("Old Ned hobbles in from the west.", "old ned|is in|hall"),
+        ("Old Tom hobbles in from the west.", "old tom|is in|hall"),
         ("A grey rat drops from the beam.", "grey rat|is in|hall"),
         ("Ida the cook is here, humming.", "ida the cook|is in|hall"),
         ("A ferryman sits mending a net.", "ferryman|is in|hall"),
