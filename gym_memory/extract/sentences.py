@@ -614,7 +614,7 @@ def _analysis(
         clauses.append(_matches(sentence, lower, begin, cut.start() if cut else len(sentence)))
         begin = cut.end() if cut else begin
     sure = clauses[0] and clauses[0][-1][1] not in _DOUBTFUL
-    events = () if sure else events_in(sentence)
+    events: Sequence[Event] = () if sure else events_in(sentence)
     if events and "but " in lower:
         events = _lasting(events, lower)
     ways = () if any(map(_moves, events)) else ways_in(lower)
