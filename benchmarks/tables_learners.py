@@ -281,9 +281,13 @@ def smollm() -> str:
 
 def smollm_gpu() -> str:
     """Tabulate the trainings of smollm/gpu.py."""
-    rows = [[r["level"], f"`{r['memory']}`", r["device"], f"{r['states']:,}", f"{r['updates']:,}",
-             f"{r['held_out_agreed']:.3f}", f"{r['seconds']:,}"]
-            for r in rows_of("smollm/gpu.jsonl")]  # fmt: skip
+    rows = []
+    for r in rows_of("smollm/gpu.jsonl"):
+        agreed = r["held_out_agreed"]
+        rows.append(
+            [r["level"], f"`{r['memory']}`", r["device"], f"{r['states']:,}",
+             f"{r['updates']:,}", "" if agreed is None else f"{agreed:.3f}", f"{r['seconds']:,}"]
+        )  # fmt: skip
     heads = ["level", "memory", "on", "states", "updates", "held-out states answered", "seconds"]
     return markdown_table(heads, 3, rows)
 

@@ -159,6 +159,8 @@ def train(
             print(f"{arm.name}: {update} of {updates}, loss {losses[-1]:.3f}, {spent:.0f} s")
     seconds = time.perf_counter() - started
     learner.shown, agreed = held_out, 0
+    if learner.frozen is not None:
+        learner.frozen.kept.clear()  # the prompts that were trained on
     with torch.no_grad(), torch.autocast(device, dtype=torch.bfloat16, enabled=device != "cpu"):
         for start in range(0, len(held_out), batch):
             numbers = range(start, min(start + batch, len(held_out)))
