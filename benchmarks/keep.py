@@ -55,6 +55,17 @@ def pack(path: Path, run: str, new: Iterable[dict[str, Any]]) -> None:
     part.replace(path)
 
 
+def ship(name: str, player: Path, **settings: Any) -> None:
+    """Put a trained player into the package, in 16 bits, with some settings replaced."""
+    from gym_memory.baselines.rl.shared.learner import SHIPPED  # needs torch
+    from gym_memory.core.tensors import read_tensors, write_tensors
+
+    tensors, record = read_tensors(player)
+    record["settings"] |= settings
+    halves = {key: tensor.half() for key, tensor in tensors.items()}
+    write_tensors(SHIPPED / f"{name}.safetensors", halves, record)
+
+
 def _rounded(row: dict[str, Any]) -> dict[str, Any]:
     # The digits of wall times are noise, and half of what a compressed file would hold.
     digits = {"memory_ms": 1, "seconds": 2}

@@ -380,8 +380,9 @@ def shipped() -> Table:
         content = path.read_bytes()
         head = json.loads(content[8 : 8 + int.from_bytes(content[:8], "little")])
         record = json.loads(head["__metadata__"]["record"])
-        about = record.get("about", record).get("measured", {})
-        valid = f"{about['valid_score']:.2f}" if about else ""
+        about = record.get("about", record)
+        measured_on = about["training"]["valid_games"]
+        valid = f"{about['measured']['valid_score']:.2f}" if measured_on > 1 else ""
         digest = hashlib.sha256(content).hexdigest()
         rows.append([f"`{path.stem}`", f"`{digest}`", f"{len(content) / 1e3:,.0f}", valid])
     return ["player", "SHA-256", "kB", "valid games"], 2, rows

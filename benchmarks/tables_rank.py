@@ -77,19 +77,24 @@ def models(kept: str, name: str) -> str:
     """Return what another reader comes to beside the planner, and how far they agree."""
     trained, *rows = rows_of(kept)
     ranked = {Spec(card.memory).name: card.area.value or 0.0 for card in shipped(LARGEST)}
-    rows.sort(key=lambda row: -ranked[row["memory"]])
-    lines = []
-    for row in rows:
-        found = [scores(row[who]) for who in ("model", "rules")]
-        shown = [f"{one.mean:.2f} {format_interval(one.interval())}" for one in found]
-        lines.append([f"`{row['memory']}`", *shown, f"{ranked[row['memory']]:.2f}"])
+    played: dict[str, dict[str, list[float]]] = {}
+    for row in sorted(rows, key=lambda row: -ranked[row["memory"]]):
+        for who, scored in played.setdefault(row["memory"], {"model": [], "rules": []}).items():
+            scored += row[who]
+    games = min(len(by["model"]) for by in played.values())  # a run may have been stopped
+    found = {m: [scores(by[who][:games]) for who in by] for m, by in played.items()}
+    lines = [
+        [f"`{memory}`", *(f"{one.mean:.2f} {format_interval(one.interval())}" for one in both),
+         f"{ranked[memory]:.2f}"]
+        for memory, both in found.items()
+    ]  # fmt: skip
     table = markdown_table(["memory", name, "planner", "planner, all worlds"], 1, lines)
-    model, rules = ([sum(row[who]) for row in rows] for who in ("model", "rules"))
-    found_by = {"these games": rules, "all worlds": [ranked[row["memory"]] for row in rows]}
+    model, rules = ([round(both[n].mean, 9) for both in found.values()] for n in (0, 1))
+    found_by = {"these games": rules, "all worlds": [ranked[memory] for memory in found]}
     said = ", ".join(f"in {where} {_agreement(model, by)}" for where, by in found_by.items())
     return (
-        f"{table}\nSpearman's correlation over {len(rows)} memories of the order by the {name} "
-        f"with the planner's: {said}. {len(rows[0]['model'])} games each; the training took "
+        f"{table}\nSpearman's correlation over {len(found)} memories of the order by the {name} "
+        f"with the planner's: {said}. {games} games each; the training took "
         f"{trained['cpu_seconds']} CPU-seconds.\n"
     )
 
@@ -143,5 +148,6 @@ TABLES: dict[str, Callable[[], str]] = {
     "ranking_rewards": rewards,
     "ranking_worlds": worlds,
     "ranking_models": partial(models, "text/mixed.jsonl", "model"),
+    "ranking_language": partial(models, "smollm/mixed.jsonl", "language model"),
     "ranking_value": partial(models, "text/value.jsonl", "value of text"),
 }

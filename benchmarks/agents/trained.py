@@ -13,8 +13,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from gym_memory.baselines.rl.shared.learner import SHIPPED
-from gym_memory.core.tensors import read_tensors, write_tensors
+from keep import ship
+
 from gym_memory.core.training_folder import BEST
 
 OUT = Path("results/trained")
@@ -40,9 +40,7 @@ def main() -> None:
     """Train, then ship."""
     os.environ["OMP_NUM_THREADS"] = "1"
     for name in sys.argv[1:] or COMMANDS:
-        tensors, record = read_tensors(train(name))
-        halves = {key: tensor.half() for key, tensor in tensors.items()}
-        write_tensors(SHIPPED / f"{name}.safetensors", halves, record)
+        ship(name, train(name))
 
 
 if __name__ == "__main__":

@@ -27,6 +27,8 @@ from gym_memory.train.lm import Lm, LmLearner, LmSettings
 from gym_memory.wrappers.make import make_env
 
 BUDGET = 150
+MOST = 1000
+"""States of a training at most; their prompts are kept, and it is measured at its end alone."""
 PATH = Path(__file__).with_name("clone.jsonl")
 
 
@@ -39,6 +41,7 @@ class Level(NamedTuple):
         states: Labelled states.
         max_steps: Steps of a test game.
         beta_steps: Steps over which the model takes over while it learns; 0: it never does.
+        model: The language model.
     """
 
     env: str
@@ -46,6 +49,7 @@ class Level(NamedTuple):
     states: int
     max_steps: int
     beta_steps: int = 0
+    model: str = "smollm"
 
 
 LEVELS = {
@@ -57,13 +61,13 @@ LEVELS = {
 
 def train(level: Level, memory: str, folder: Path) -> dict[str, Any]:
     settings = LmSettings(
-        batch=4, update_every=1, learn_start=16, tokens=level.tokens, kept=level.states,
-        beta_steps=level.beta_steps,
+        model=level.model, batch=4, update_every=1, learn_start=16, tokens=level.tokens,
+        kept=MOST, beta_steps=level.beta_steps,
     )  # fmt: skip
     arena = Arena(level.env, memory, BUDGET, "valid", 2, settings.teacher_memory)
     how = TrainSettings(
         steps=level.states, games=100, valid_games=1, envs=1, checkpoint_every=16,
-        evaluate_every=level.states,
+        evaluate_every=MOST,
     )  # fmt: skip
     trainer = Trainer(LmLearner(settings), arena.make, how, folder, arena.record())
     try:

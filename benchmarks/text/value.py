@@ -25,6 +25,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from readers import PLANNER, PLAYED, READ
 
 from gym_memory.baselines.base import Policy, make_policy
 from gym_memory.core.names import Spec
@@ -38,13 +39,6 @@ WORLDS = (
     *("TreasureHunt?level=easy&max_steps=60", "Cleaning?level=voices-room"),
 )
 """Worlds in which it learns something; in Fetch it does not."""
-READ = (
-    *("arigraph", "fusion", "summary", "stma", "history", "rag", "simulacra", "amem", "ldm2"),
-    *("memrl", "present", "none"),
-)
-"""Memories of the mixture; the table has the controls ``shuffled`` and ``noise`` too."""
-PLAYED = (*READ, "shuffled", "noise")
-PLANNER = "planner?encoder=hash"
 BUDGET, EPISODES, TEST_GAMES = 500, 1600, 10
 SIZE = 1 << 20
 """Weights: hashed n-grams share them where they collide."""

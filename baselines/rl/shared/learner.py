@@ -23,7 +23,8 @@ __all__ = ["SHIPPED", "Checkpoint", "Device", "Experience", "LearnedPolicy", "Le
 __all__ += ["check_device", "load_player", "locate", "playable", "rewarded", "save_player"]
 
 SHIPPED = Path(__file__).parents[1] / "trained"
-"""The folder of the players that ship, one file each; benchmarks/agents/trained.py trains them."""
+"""The folder of the players that ship, one file each; agents/trained.py and smollm/mixed.py in
+benchmarks train them."""
 
 
 class Experience(NamedTuple):
@@ -138,7 +139,7 @@ Checkpoint = Annotated[
     str,
     Help(
         "Folder that gym-memory train wrote, the best or last file in it, or shipped: one that "
-        "comes with the package, trained on Cooking rl-4 with arigraph."
+        "comes with the package, trained on Cooking rl-4 with arigraph (lm: on rl-2, see docs)."
     ),
 ]
 """The argument of every learned policy that names its weights."""
