@@ -256,9 +256,8 @@ class StepDetail:
         return self._numbers.setdefault(triple, len(self._numbers))
 
     def _find_graph(self) -> TemporalGraph | None:
-        return (
-            None if self._memory is None else self._memory.graph
-        )  # the memory may have been replaced
+        # The memory may have been replaced.
+        return None if self._memory is None else self._memory.graph
 
     def _changes(self) -> tuple[list[int], list[list[Any]]]:
         """Return the facts that began and that ended since the last row."""

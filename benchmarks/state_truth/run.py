@@ -39,7 +39,7 @@ from gym_memory.graph.schema import INVENTORY, PLAYER, head_noun, is_contents
 HERE = Path(__file__).parent
 STORIES = HERE.parents[2] / "shared" / "data" / "stories"
 TABLE = HERE / "table.json"
-PLACES = frozenset({"is in", "is on", "is under", "is carried by"})
+PLACES = ("is in", "is on", "is under", "is carried by")
 STATES = {"open": "openness", "closed": "openness", "locked": "lock", "unlocked": "lock"}
 EXCLUSIVE = (("open", "closed"), ("locked", "unlocked"), ("lit", "unlit"), ("on", "off"))
 MOVES = ("north", "south", "east", "west", "up", "down", "northeast", "southwest", "in", "out")
