@@ -23,7 +23,7 @@ def make(split: str):
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--steps", type=int, default=3000)
+    parser.add_argument("--steps", type=int, default=5000)
     parser.add_argument("--games", type=int, default=6)
     parser.add_argument("--out", type=Path, default=Path("runs/drrn-example"))
     given = parser.parse_args()
