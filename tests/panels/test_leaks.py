@@ -97,7 +97,7 @@ def test_run_of_panel_and_its_world_is_warned_of() -> None:
     envs = specs(("panel:cooking-medium", "Cooking?level=medium&split=held_out"))
     config = RunConfig(envs, specs(("none",)), specs(("random",)), (0,))
     (warning,) = mixtures(config)
-    assert "20 tasks of panel:cooking-medium are in Cooking?level=medium" in warning
+    assert "20 tasks of panel:cooking-medium are also in Cooking?level=medium" in warning
 
 
 @pytest.mark.parametrize("left_out", [False, True])
