@@ -358,7 +358,8 @@ class Scene(Draft):
             return
         if relation == "is" and obj in _UNLIKE:
             self.outdate(subject, relation, _UNLIKE[obj])
-        if obj == "lit" and relation == "is" and Triple(subject, "is", "on") in self.graph:
+        on = Triple(subject, "is", "on")
+        if obj == "lit" and relation == "is" and (on in self.graph or on in self.mentions):
             return  # a lamp that is on
         super().note(Mention(mention.triple, *NOWHERE) if self.offset < 0 else mention)
 
