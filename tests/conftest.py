@@ -55,8 +55,8 @@ def pytest_collection() -> Generator[None, object, object]:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int:
-    """Start two workers more than there are processors: a third of the time, one waits."""
-    return len(os.sched_getaffinity(0)) + 2 if hasattr(os, "sched_getaffinity") else 4
+    """Start a worker more than there are processors: a quarter of the time, one waits."""
+    return len(os.sched_getaffinity(0)) + 1 if hasattr(os, "sched_getaffinity") else 3
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
