@@ -1,6 +1,6 @@
 """Train SmolLM2 once on many memories mixed, and play each memory with it and with the planner.
 
-The model is told no memory's name; its labels come from the planner. Its adapter ships::
+The model never sees a memory's name; its labels come from the planner. Its adapter ships::
 
     OMP_NUM_THREADS=1 nice python -m benchmarks smollm/mixed     # resumes if interrupted
     python benchmarks/tables.py
