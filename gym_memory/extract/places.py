@@ -116,8 +116,7 @@ _WAY = re.compile(
     r"|(?:\b(?:lead(?:s|ing)?|go(?:es|ing)?|runs?|head(?:s|ing)?|climb(?:s|ing)?|slopes?|winds?"
     r"|twist(?:s|ing)|dips?|stairs?|staircase|stairway|steps|ladder|ramp|path|passage|scramble|slide"
     r"|chute|ways?|exits?|or|and)|,)(?: steeply| sharply| back| off| out| also| is){0,3} "
-    rf"(?P<steep>up|down)(?:wards?)?\b(?! to the (?:floor|ceiling|{COMPASS})\b| (?:your|my|his"
-    rf"|her|their)\b)"
+    r"(?P<steep>up|down)(?:wards?)?\b(?! to the (?:floor|ceiling)\b| (?:your|my|his|her|their)\b)"
     r"|\b(?:stairs|steps|staircase|stairway|ladder|path|passage|tunnel|shaft|ramp) "
     r"(?P<falls>descends?|ascends?)\b"
 )
@@ -127,6 +126,10 @@ PASSABLE = re.compile(
 )
 _RISES = re.compile(r"\b(?:go|goes|going|climbs?|climbing|heads?|heading)\b[\w ]*$")
 """Verbs before *up* and *down* of things that lead nowhere too: *the price goes up*."""
+_AIMED = re.compile(rf"(?:up|down)(?:wards?)? to the {COMPASS}\b")
+"""A slope, whose way is the direction that it names: *the path goes up to the north*."""
+_STEPS = re.compile(r"\b(?:stair(?:s|case|way)|steps|ladder|ramp|scramble|slide|chute)\b")
+"""What leads up or down wherever else it leads."""
 _WAY_NOUN = re.compile(rf"\b(?:(?:{WAYS})s?|slopes?|shafts?|chutes?|ropes?|it|which|that|you)\b")
 BARRED = re.compile(
     r"\b(?:no|nothing|not|never|can't|cannot|blocked|blocks|barred|bars|impossible|\w*unclimbable"
@@ -329,6 +332,8 @@ def ways_in(sentence: str) -> Sequence[tuple[int, int]]:
 
 
 def _only_rises(sentence: str, begin: int, at: int, end: int) -> bool:
-    """True if what goes up or down in a clause is no way: *the curtain goes up*."""
+    """True if what goes up or down in a clause is no way up: *the curtain goes up*."""
+    if _AIMED.match(sentence, at, end):
+        return not _STEPS.search(sentence, begin, at)
     rises = _RISES.search(sentence, begin, at) is not None
     return rises and not _WAY_NOUN.search(sentence, begin, end)

@@ -541,6 +541,7 @@ def test_answer_changes_what_the_action_names(
         ("", "There are three obvious exits: north door (closed), up, and out.\nDoors: porch",
          "hut|has exit|north; hut|has exit|up; hut|has exit|out"),
         ("", "The cliff path goes back up to the north.", "hut|has exit|north"),
+        ("", "Stone steps lead up to the east.", "hut|has exit|up; hut|has exit|east"),
         ("", '{"neighbors": {"north": "Hill"}, "entities": [{"name": "toad", "hp": 3}]}',
          "hut|has exit|north; hill|is seen north of|hut; toad|is in|hut"),
         ("", '{"lamp": {"location": "shelf", "state": "off"}, "cup": {"location": "inventory"}}',
