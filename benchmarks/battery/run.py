@@ -25,7 +25,7 @@ from typing import NamedTuple
 from gym_memory.core.records import Step, Task, Triple
 from gym_memory.extract import Extraction, Extractor, get_extractor
 from gym_memory.extract.draft import apply
-from gym_memory.extract.scene import place_name
+from gym_memory.extract.things import place_name
 from gym_memory.graph import TemporalGraph
 
 HERE = Path(__file__).parent

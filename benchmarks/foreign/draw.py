@@ -33,7 +33,7 @@ import gymnasium as gym
 import gym_memory  # noqa: F401 - registers the environments
 from gym_memory.baselines.base import Policy
 from gym_memory.core.records import Triple
-from gym_memory.extract.scene import place_name
+from gym_memory.extract.things import place_name
 from gym_memory.graph.schema import PLAYER, direction_of
 from gym_memory.run import rollout
 

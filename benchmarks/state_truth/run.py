@@ -30,7 +30,7 @@ from gym_memory.core.records import Step, Task, Triple
 from gym_memory.extract import get_extractor
 from gym_memory.extract.draft import apply
 from gym_memory.extract.known import ANOTHER
-from gym_memory.extract.scene import place_name
+from gym_memory.extract.things import place_name
 from gym_memory.games.jericho.facts import holders_of, object_names
 from gym_memory.games.jericho.vocabulary import object_region
 from gym_memory.graph import TemporalGraph

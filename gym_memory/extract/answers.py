@@ -13,7 +13,9 @@ from gym_memory.extract.effects import lose, perform
 from gym_memory.extract.events import MOVING, ClausePart, Event, action_event, verbs_of
 from gym_memory.extract.known import meant
 from gym_memory.extract.notes.words import Phrase, verb_forms
-from gym_memory.extract.scene import NAME, ROOM_ITSELF, SAME, Scene, relation
+from gym_memory.extract.placing import ROOM_ITSELF, relation
+from gym_memory.extract.scene import Scene
+from gym_memory.extract.things import NAME, SAME
 from gym_memory.extract.wording import STOP
 from gym_memory.graph.schema import INVENTORY, MEANS, clean_name, head_noun
 

@@ -9,7 +9,9 @@ from gym_memory.core.text import word_set
 from gym_memory.extract.effects import end_state, lose, remove
 from gym_memory.extract.known import meant
 from gym_memory.extract.places import ARE, YOU
-from gym_memory.extract.scene import ARTICLE, NAME, STATE_WORD, Scene, find_things
+from gym_memory.extract.placing import find_things
+from gym_memory.extract.scene import Scene
+from gym_memory.extract.things import ARTICLE, NAME, STATE_WORD
 from gym_memory.extract.wording import STOP
 from gym_memory.graph.schema import INVENTORY, clean_name
 

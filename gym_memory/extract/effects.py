@@ -16,23 +16,10 @@ from gym_memory.extract.notes.words import (
     kind_of_noun,
     names_person,
 )
-from gym_memory.extract.scene import (
-    END_OF,
-    POSSESSION,
-    ROOM_ITSELF,
-    SAME,
-    Scene,
-    find_things,
-    is_name,
-    relation,
-)
-from gym_memory.graph.schema import (
-    DIRECTIONS,
-    INVENTORY,
-    LOCATIONS,
-    clean_name,
-    head_noun,
-)
+from gym_memory.extract.placing import POSSESSION, ROOM_ITSELF, find_things, relation
+from gym_memory.extract.scene import Scene
+from gym_memory.extract.things import END_OF, SAME, is_name
+from gym_memory.graph.schema import DIRECTIONS, INVENTORY, LOCATIONS, clean_name, head_noun
 
 __all__ = ["end_state", "lose", "perform", "remove", "things_of"]
 

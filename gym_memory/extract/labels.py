@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 from gym_memory.extract.known import meant
-from gym_memory.extract.layout import (
+from gym_memory.extract.label_kinds import (
     CARRIED,
     CONTENTS,
     EXITS,
@@ -16,25 +16,20 @@ from gym_memory.extract.layout import (
     HOLDER,
     LOST,
     STATE,
-    LabelItems,
-    LayoutItem,
 )
+from gym_memory.extract.layout import LabelItems, LayoutItem
 from gym_memory.extract.notes.words import Phrase
 from gym_memory.extract.places import BARRED
-from gym_memory.extract.scene import (
+from gym_memory.extract.placing import may_hold, put_in, read_away, read_contents, relation
+from gym_memory.extract.scene import Scene
+from gym_memory.extract.things import (
     LOCATED,
     NOTHING,
     STATE_WORD,
     VAGUE,
-    Scene,
     has_any,
     is_name,
-    may_hold,
     place_name,
-    put_in,
-    read_away,
-    read_contents,
-    relation,
     things_in,
 )
 from gym_memory.graph.schema import DIRECTIONS, INVENTORY, SHORT_DIRECTIONS, clean_name

@@ -1,8 +1,4 @@
-"""The layout of a game's text: the title of a place, labelled values and lists, and the prose.
-
-A title is decorated, underlined, labelled, or a line of its own above a description. What is left
-of a line, a list or a table is a label with its items.
-"""
+"""The layout of a game's text: titles of places, labelled values and lists, and the prose."""
 
 from __future__ import annotations
 
@@ -11,40 +7,22 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from gym_memory.extract.notes.words import PEOPLE
+from gym_memory.extract.label_kinds import (
+    CARRIED,
+    CONTENTS,
+    EXITS,
+    HERE,
+    HOLDER,
+    LABEL,
+    PLACE,
+    STATE,
+    WITHIN,
+    kind_of_label,
+)
+from gym_memory.extract.titles import BANNER, RULE, RULE_MARKS, Title, is_rule, title_of
 from gym_memory.graph.schema import DIRECTIONS, SHORT_DIRECTIONS
 
-__all__ = ["CARRIED", "CONTENTS", "EXITS", "GAINED", "HERE", "HOLDER", "LOST", "PLACE", "STATE"]
-__all__ += [
-    "STATE_OF_PLACE",
-    "WITHIN",
-    "LabelItems",
-    "Layout",
-    "LayoutItem",
-    "Title",
-    "kind_of_label",
-    "layout_of",
-]
-
-PLACE, EXITS, CARRIED, GAINED, LOST = "place", "exits", "carried", "gained", "lost"
-HERE, HOLDER, STATE = "here", "holder", "state"
-"""Kinds of labels: the place, ways out, all that is carried, what comes and goes of it, what is
-here, what is in a thing, others."""
-
-
-class Title(NamedTuple):
-    """A line that may name a place; ``sure`` by its form, ``described`` if prose follows.
-
-    ``apart`` is True if a blank line parts it from the prose, as it may part any heading.
-    """
-
-    name: str
-    start: int
-    sure: bool
-    described: bool
-    apart: bool = False
-    remark: str = ""
-    """Text in brackets behind the name: *west end*."""
+__all__ = ["LabelItems", "Layout", "LayoutItem", "layout_of"]
 
 
 class LayoutItem(NamedTuple):
@@ -77,57 +55,7 @@ class Layout(NamedTuple):
 
 
 _LINE = re.compile(r"[^\n]+")
-_RULE = re.compile(r"\W*([-=~_*+])\1{2,}\W*")
 _COLUMN_RULE = re.compile(r"\|?:?-{2,}:?(?:\|:?-{2,}:?)+\|?")
-_FRAME = re.compile(
-    r"(?:={2,}|-=|\*\*|__|<<|#{1,4} |\[|-{2,}|~{2,})[ \t]*"
-    r"(?P<name>[^\W\d_](?:[\w',&.() /-]*[\w')])?)"
-    r"[ \t]*(?:={2,}|=-.*|\*\*|__|>>|#{0,4}|\]|-{2,}|~{2,})"
-)
-"""A name between marks, perhaps followed by a status."""
-_FRAMES = "=-*_<#[~"
-_BARE = re.compile(
-    r"(?P<name>(?:[A-Z][a-z]{0,2}\. )?[A-Z][\w',&/ -]{0,58}?[\w')])"
-    r"(?:(?: \(|, )(?:on|in|at|by|near|under|beside|above|below|behind|inside|outside) [^()\n]*\)?"
-    r"| [(\[](?P<remark>[^()\[\]\n]{1,40})[)\]])?"
-)
-_REMARKS = (" (", " [", ", ")
-"""Before what may follow a bare title."""
-STATE_OF_PLACE = re.compile(
-    r"(?:(?:very |pitch )?dark|lit|safe|unsafe|visited|explored|indoors|outdoors|quiet|empty"
-    r"|locked|open|danger(?:ous)?|new|night|day)\b.*",
-    re.IGNORECASE,
-)
-"""Remarks in brackets behind a title; other words belong to the name of the place."""
-_PLACED = re.compile(
-    r"(?:in|on|at|by|under|behind|beside|beneath|below|above|near|inside|outside|among|between|atop"
-    r"|along|before|halfway|top|bottom|foot|end|edge)\b",
-    re.IGNORECASE,
-)
-"""A title that is no name may begin so: *At the foot of the cliff*."""
-_INSCRIBED = re.compile(
-    r":\s*$|\b(?:carved|written|inscribed|engraved|reads?|says|painted|scratched|etched|chalked|spelt"
-    r"|scrawled|printed)\b[^.]*$",
-    re.IGNORECASE,
-)
-"""The line above an inscription, which is no title."""
-_SMALL = re.compile(
-    r"[A-Z0-9(]|-$|(?:of|the|in|at|on|to|and|a|an|by|with|from|for|le|la|de|du|near|under)$"
-)
-_NO_PLACE = re.compile(
-    r"(?:(?:turn|day|time|round|step|level|chapter|act|part|game|move)s?"
-    r"(?: (?:\d|of\b|[ivx]+\b).*)?"
-    r"|(?:taken|dropped|ok|okay|done|opened|closed|yes|no|help|the end|game over|it|you|darkness"
-    r"|more|continue)"
-    r"|(?:you're|i'm|welcome|instructions?|commands?|hints?|goals?|tasks?|quests?|objectives?|mission|score"
-    r"|status|inventory|exits?|items?|notes?|warning|error|stats?|press|type|your|release|copyright|version"
-    r"|observation|action|result|feedback|history|legend|available|possible|current|description"
-    r"|summary|rules?)\b.*)",
-    re.IGNORECASE,
-)
-"""Lines that head something else."""
-_BANNER = re.compile(r"(?:an? |infocom )?interactive |copyright\b|\(c\)", re.IGNORECASE)
-"""Line below the name of a story."""
 _BULLET = re.compile(
     r"[ \t]*(?:[-*+•·>]|\d{1,2}[.)]|[a-zA-Z]\)|[\[(] ?\d{1,3}x?[\])](?=[ \t]+[a-z])"
     r"|<[a-z][a-z ]*>)[ \t]+"
@@ -145,12 +73,6 @@ _MARK = re.compile(rf"(?:{_BULLET.pattern}|[ \t]*)[\[(|`]*[ \t]*(?:(?:\*\*|__)[ 
 _MARKS = frozenset(" \t-*+•·<>[(|`_0123456789")
 _AFTER_LETTER = (")", ".", ":", "]")
 """First characters of a mark, and second ones of a mark that begins with a letter."""
-_LABEL = re.compile(
-    r"(?P<label>(?:[A-Za-z]|\$(?=:))[\w'/]*(?:\.[A-Za-z][\w]+)*(?:,?[ -][\w'/]+){0,11})"
-    r"(?: \([^()\n]{1,60}\))?[ \t]*"
-    r"(?:(?:\*\*|__)[ \t]*)?"
-    r"(?::(?!//)(?!(?<=\d:)\d\d\b)|=>?|->|\|)[ \t]*(?:(?:\*\*|__)[ \t]*)?(?P<value>[^\n]*)"
-)
 _STARTS = " \t-*+•·>=_~<#[0123456789abcdefghijklmnopqrstuvwxyz"
 """First characters of lines of lists, of titles, and of labels."""
 """Without one of these a line has no label."""
@@ -160,63 +82,7 @@ _NEXT = re.compile(
     r"|(?<=\S) (?=[A-Za-z$]\w{0,8}[:=]\S)"
 )
 """Between two pairs of a line."""
-_THINGS = (
-    r"(?:items?|objects?|things?|others|characters?|people|persons?|npcs?|creatures?|enemies|monsters?"
-    r"|foes?|mobs?|opponents?|containers?|receptacles?|furniture|entities)"
-)
-_BAG = r"(?:your |my |the )?(?:inventory|backpack|bag|pack|pockets?)"
-_WAY = rf"(?:{'|'.join(DIRECTIONS)}) "
-_KINDS = tuple(
-    (kind, re.compile(words, re.IGNORECASE))
-    for kind, words in (
-        (PLACE, r"(?:(?:your|my|the|current|agent|player)(?:'s)? ){0,2}"
-                r"(?:loc(?:ation)?|room|place|area|position|zone|region)(?: name)?"
-                r"|(?:you|i)(?:'re|'m| are| am)(?: now)?(?: (?:here|in|at))?|where"),
-        (EXITS, rf"(?:there are )?(?:(?!{_WAY})[a-z]+ ){{0,2}}(?:exits?|paths|ways|ways? out)"
-                r"(?: (?:are|here|(?:of|from) (?:the )?[\w' -]+))?"
-                r"|doors|neighbou?rs|[a-z]+ directions|(?:from here )?you can (?:go|move|travel"
-                r"|walk)(?: to)?"
-                r"|(?:neighbou?ring|nearby|connected|adjacent|reachable|linked)"
-                r" (?:areas?|locations?|rooms?|places?)"),
-        (CARRIED, r"(?:in )?(?:(?:your|my|the|current|agent|player)(?:'s)? ){0,2}inv(?:entory)?"
-                  r"(?:,? you see| contains)?"
-                  r"|(?:(?:you|i)(?:'re|'m| are| am) |(?:agent|player) (?:is )?)?(?:now "
-                  r"|currently )?"
-                  r"(?:carrying|holding|wearing|wielding|using)"
-                  r"(?: the following)?|(?:you|i) (?:now )?(?:have|carry|hold|wear|wield)"
-                  r"(?: the following)?"
-                  r"|(?:(?:items|things) )?(?:held|carried|worn|wielded|equipped)"
-                  r"(?: (?:items?|things?|objects?))?"
-                  r"|in your (?:hands?|pockets?|bag|possession)"
-                  r"|(?:your )?(?:backpack|rucksack|satchel|bag|pack)"
-                  r"(?: (?:contains|holds)(?: \d+(?: of \d+)?(?: items| things)?)?)?"),
-        (GAINED, r"(?:(?:you|i)(?: have|'ve)? )?"
-                 r"(?:(?:gain|receive|get|obtain|acquire|find|earn|take)(?:ed|d)?"
-                 r"|got|found|took|pick(?:ed)? up|gained|obtained)"
-                 r"(?: the following(?: \w+)?)?|new items?"
-                 r"|(?:items? )?(?:gained|received|acquired|obtained|found|added)"
-                 rf"(?: to {_BAG})?"),
-        (LOST, r"(?:(?:you|i) )?(?:lose|lost|used up|no longer (?:have|carry|hold))"
-               r"|(?:items? )?(?:lost|removed)"
-               rf"|(?:items? )?(?:removed|lost|taken) from {_BAG}"),
-        (HERE, rf"(?:(?:(?:in|on|at|inside) [\w' -]+|around (?:you|me)),? )?"
-               r"(?:you|i) (?:can )?(?:also )?(?:see|notice|find)(?: here| the following(?: \w+)?)?"
-               r"|visible|nearby|also (?:here|present|nearby)|contents|(?:in )?view|in sight|sees?"
-               r"|seen(?: here)?"
-               rf"|(?:{'|'.join(sorted(PEOPLE))})s"
-               rf"|(?:(?:visible|nearby|other|present|available) )?{_THINGS}"
-               r"(?: (?:here|nearby|in view|present|on the map|around(?: (?:you|me))?"
-               r"|(?:in|on) (?:the |this )?(?:room|area|location|place|floor|ground)"
-               r"|(?:that )?you (?:can )?see)){0,2}|here|on the (?:ground|floor)"),
-        (HOLDER, r"(?:(?:on|in|inside) )?(?:the |your )?[\w', -]+?"
-                 r" (?:contains?|holds?|consists? of)(?: the following(?: \w+)?)?"
-                 r"|(?:on|in|inside|under) (?:the|a|an) [\w' -]+|contents of [\w' -]+"),
-    )
-)  # fmt: skip
-_WORD_JOINTS = re.compile(r"[_.]|(?<=[a-z])(?=[A-Z])")
-"""Joints between the words of an identifier."""
 _SENTENCE_END = (".", "!", "?", '."', '!"', '?"', ":")
-_DESCRIPTION = re.compile(r"[ \t]*[A-Z\"'(*_][^\n]*[.!?]")
 _LONG = 45
 """Characters from which a line without a stop is taken for a wrapped one."""
 _ANSWERS = re.compile(r"(?:taken|dropped)\b", re.IGNORECASE)
@@ -232,12 +98,8 @@ _SAYS = re.compile(
 _DIRECTED = re.compile(rf"(?:{'|'.join(DIRECTIONS)})\b", re.IGNORECASE)
 _CLAUSE = re.compile(r"(?:you|your|i|my|it|there)\b", re.IGNORECASE)
 """A line below a label that begins so is a sentence, not an item."""
-CONTENTS = r"(?:,? (?:that|which)\b| (?:contains?|holds?|consists? of)\b).*"
-"""Regular expression of the words after a holder in a label."""
 _CONTAINING = re.compile(r"(?:,? (?:which )?contain(?:s|ing))?:$")
 """Words behind the name of an item whose contents follow below it."""
-WITHIN = re.compile(r"(?:in|at|inside) (?=(?:the|an?) )")
-"""Words before a place that a label names."""
 _IS_WAY = re.compile(rf"(?:{'|'.join((*DIRECTIONS, *SHORT_DIRECTIONS))})", re.IGNORECASE)
 _HOLDING = re.compile(r"(?:which )?(?:containing|contains|holding|holds) ")
 """Words before an inner item: *a basket*, and below it *containing a pearl*."""
@@ -249,16 +111,7 @@ _LISTING = re.compile(
 )
 """A sentence that heads a list."""
 _LISTINGS = ("There are ", "Things ", "Objects ", "You see ", "Here ")
-_RULES = "-=~_*+"
-_LONGEST_TITLE = 100
-_MOST_WORDS = 7
 _MOST_STATE_WORDS = 4
-_HEADING_WORDS = 3
-_TALK = re.compile(
-    r"(?:you|i|we|he|she|it|they|there|here|this|that|what|where|who|how|please|the|an?|some)\b"
-    r"|\w+(?:ing|ed)\b",
-    re.IGNORECASE,
-)
 
 
 @lru_cache(maxsize=1024)
@@ -284,11 +137,11 @@ def layout_of(text: str) -> Layout:
             at += 1
             continue
         after = _headed(text, lines, at, labels)
-        title = _title(text, lines, at) if after == at else None
+        title = title_of(lines, at) if after == at else None
         if title is not None:
             titles.append(title)
             after = at + 1
-        elif _is_rule(lines[at].group()) or _is_table_head(lines, at) or _is_choice(lines, at):
+        elif is_rule(lines[at].group()) or _is_table_head(lines, at) or _is_choice(lines, at):
             after = at + 1
         elif after == at:
             after = _labelled(text, lines, at, labels)
@@ -354,58 +207,8 @@ def _prose(text: str, lines: Sequence[re.Match[str]], cut: Sequence[bool]) -> st
     return "".join(parts)
 
 
-def _title(text: str, lines: Sequence[re.Match[str]], at: int) -> Title | None:
-    """Return the title that a line is."""
-    line = lines[at].group()
-    start = lines[at].start() + len(line) - len(line.lstrip())
-    words = line.strip()
-    follows = at + 1 < len(lines) and lines[at + 1].start() == lines[at].end() + 1
-    framed = _FRAME.fullmatch(words) if words[:1] in _FRAMES else None
-    if framed is not None:
-        name = framed["name"]
-        plain = words[0] not in "[*_" or all(map(_SMALL.match, name.split()))
-        if plain and _may_be_place(name):
-            return Title(name, start + framed.start("name"), True, True)
-        return None
-    if words.endswith((".", "!", "?")) or len(words) > _LONGEST_TITLE:
-        return None  # most lines; the form is slow to fail
-    if ":" in words and not any(map(words.partition(":")[0].__contains__, _REMARKS)):
-        return None
-    bare = _BARE.fullmatch(words)
-    if bare is None or not _may_be_place(bare["name"]):
-        return None
-    if follows and _BANNER.match(lines[at + 1].group()):
-        return None
-    if at and _INSCRIBED.search(lines[at - 1].group()):
-        return None
-    below = lines[at + 1].group() if at + 1 < len(lines) else ""
-    sure = follows and below[:1] in _RULES and _RULE.fullmatch(below) is not None
-    described = follows and (_DESCRIPTION.match(below) is not None or _lists_exits(below))
-    named = all(map(_SMALL.match, bare["name"].split()))
-    if not (named or (described and _is_heading(words))):
-        return None
-    first = at == 0 or lines[at].start() > lines[at - 1].end() + 1
-    heads = at == 0 or (at == 1 and _NO_PLACE.fullmatch(lines[0].group().strip()) is not None)
-    apart = named and heads and not follows and _DESCRIPTION.match(below) is not None
-    if not (sure or described or first):
-        return None
-    remark = bare["remark"] or ""
-    remark = "" if STATE_OF_PLACE.fullmatch(remark) else remark
-    return Title(bare["name"], start, sure, described, apart, remark)
-
-
-def _lists_exits(line: str) -> bool:
-    """True if a line lists ways out, so that the line above it names the place."""
-    label = _LABEL.match(line) if ":" in line else None
-    return label is not None and kind_of_label(label["label"]) == EXITS
-
-
 def _is_divided(line: str) -> bool:
     return ":" in line or "=" in line or "|" in line
-
-
-def _is_rule(line: str) -> bool:
-    return not line[-1].isalnum() and _RULE.fullmatch(line) is not None
 
 
 def _is_choice(lines: Sequence[re.Match[str]], at: int) -> bool:
@@ -424,32 +227,20 @@ def _is_table_head(lines: Sequence[re.Match[str]], at: int) -> bool:
     return _COLUMN_RULE.fullmatch(lines[at + 1].group().strip()) is not None
 
 
-def _is_heading(line: str) -> bool:
-    """True if a line that is not in title case may still be a name: *Forest path*."""
-    words = line.split()
-    if _PLACED.match(line) and len(words) > 1:
-        return len(words) <= _MOST_WORDS
-    return len(words) <= _HEADING_WORDS and _TALK.match(line) is None
-
-
-def _may_be_place(name: str) -> bool:
-    return len(name.split()) <= _MOST_WORDS and not _NO_PLACE.fullmatch(name)
-
-
 def _labelled(text: str, lines: Sequence[re.Match[str]], at: int, labels: list[LabelItems]) -> int:
     """Read the label of a line with its values or the list below; return the line after it."""
     line = lines[at]
     found = None
     if _is_divided(line.group()):
         begin = line.start() + len(_mark(line.group()))
-        found = _LABEL.match(text, begin, line.end())
+        found = LABEL.match(text, begin, line.end())
     if found is None:
         return at
     kind = kind_of_label(found["label"])
     value = _trimmed(found["value"])
     if kind == HERE and value.isdecimal():  # a count
         kind = STATE
-    if kind == STATE and at + 1 < len(lines) and _BANNER.match(lines[at + 1].group()):
+    if kind == STATE and at + 1 < len(lines) and BANNER.match(lines[at + 1].group()):
         return at
     if kind == PLACE:
         value = value.removesuffix(".")
@@ -483,7 +274,7 @@ def _labelled(text: str, lines: Sequence[re.Match[str]], at: int, labels: list[L
         labels.append(LabelItems(kind, label, (LayoutItem(first.strip(), found.start("value")),)))
         while more is not None:
             here = found.start("value") + more.end()
-            pair = _LABEL.match(text, here, found.start("value") + len(value))
+            pair = LABEL.match(text, here, found.start("value") + len(value))
             if pair is None:
                 break
             more = _NEXT.search(value, more.end())
@@ -508,7 +299,7 @@ def _headed(text: str, lines: Sequence[re.Match[str]], at: int, labels: list[Lab
         label = LayoutItem("here", lines[at].start())
         return _list(text, lines, at, LabelItems(HERE, label, ()), labels)
     below = lines[at + 1].group()
-    if below[:1] in _RULES and _RULE.fullmatch(below) and kind_of_label(line.strip()) == EXITS:
+    if below[:1] in RULE_MARKS and RULE.fullmatch(below) and kind_of_label(line.strip()) == EXITS:
         label = LayoutItem(line, lines[at].start())
         return _list(text, lines, at + 1, LabelItems(EXITS, label, ()), labels)
     if not (_may_be_marked(below) and _BULLET.match(below)):
@@ -552,7 +343,7 @@ def _list(
         named = marked or body.endswith(":") or (further and not _CLAUSE.match(body))
         if body.endswith(_SENTENCE_END) and not named:
             break
-        inner = _LABEL.match(body) if _is_divided(body) else None
+        inner = LABEL.match(body) if _is_divided(body) else None
         if inner is not None and not inner["value"] and kind_of_label(inner["label"]) == HOLDER:
             nested = LabelItems(
                 HOLDER, LayoutItem(inner["label"], line.end() - len(line.group().lstrip())), ()
@@ -580,7 +371,7 @@ def _list(
 
 def _begins_other(line: str) -> bool:
     """True if a line below a list is a label of another kind with its value: *exits: up*."""
-    label = _LABEL.match(line) if _is_divided(line) else None
+    label = LABEL.match(line) if _is_divided(line) else None
     return label is not None and label["value"] != "" and kind_of_label(label["label"]) != STATE
 
 
@@ -607,10 +398,3 @@ def _trimmed(value: str) -> str:
 
 def _indent(line: re.Match[str]) -> int:
     return len(line.group()) - len(line.group().lstrip())
-
-
-@lru_cache(maxsize=1024)
-def kind_of_label(label: str) -> str:
-    """Return what the items of a label are."""
-    words = _WORD_JOINTS.sub(" ", label).removeprefix("What ")
-    return next((kind for kind, named in _KINDS if named.fullmatch(words)), STATE)

@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from gym_memory.extract import Extraction, Mention
-from gym_memory.extract.layout import STATE, kind_of_label
+from gym_memory.extract.label_kinds import STATE, kind_of_label
 from gym_memory.extract.notes.words import SUPPORTER, kind_of_noun
 from gym_memory.extract.records import RECORD_LEAD, record_lines
 

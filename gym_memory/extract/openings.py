@@ -6,7 +6,9 @@ import re
 
 from gym_memory.extract.known import meant
 from gym_memory.extract.places import YOU
-from gym_memory.extract.scene import ARTICLE, NAME, Scene, find_things, here, put_in
+from gym_memory.extract.placing import find_things, here, put_in
+from gym_memory.extract.scene import Scene
+from gym_memory.extract.things import ARTICLE, NAME
 from gym_memory.extract.wording import SEE, STOP, THINGS
 from gym_memory.graph.schema import clean_name
 

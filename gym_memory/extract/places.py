@@ -9,9 +9,12 @@ from functools import lru_cache
 from gym_memory.core.records import Triple
 from gym_memory.core.text import word_set
 from gym_memory.extract.events import CONDITIONS, IMMATERIAL, SELVES, events_in
-from gym_memory.extract.layout import PLACE, STATE_OF_PLACE, WITHIN, Layout, Title
+from gym_memory.extract.label_kinds import PLACE, WITHIN
+from gym_memory.extract.layout import Layout
 from gym_memory.extract.notes.words import CONTAINER, ROOM, SUPPORTER, kind_of_noun, verb_forms
-from gym_memory.extract.scene import COMPASS, NAME, Scene, has_any, is_name, place_name
+from gym_memory.extract.scene import Scene
+from gym_memory.extract.things import COMPASS, NAME, has_any, is_name, place_name
+from gym_memory.extract.titles import STATE_OF_PLACE, Title
 from gym_memory.graph.schema import DIRECTIONS, head_noun
 
 __all__ = ["ARE", "BARRED", "MOVED", "PASSABLE", "WAYS", "YOU", "is_denied", "read_place"]

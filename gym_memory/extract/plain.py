@@ -10,19 +10,22 @@ from __future__ import annotations
 from functools import lru_cache
 
 from gym_memory.core.records import Step, Task
+from gym_memory.core.text import sentence_spans
 from gym_memory.extract import Extraction
 from gym_memory.extract.answers import learn_word, read_answer
 from gym_memory.extract.denials import EMPTY_HANDS
 from gym_memory.extract.draft import PUTTING, attributed, quoted_part, written_on
+from gym_memory.extract.forms import CARRYING, HAVING
 from gym_memory.extract.known import meant
+from gym_memory.extract.label_kinds import CARRIED, HOLDER, STATE
 from gym_memory.extract.labels import read_carried, read_label
-from gym_memory.extract.layout import CARRIED, HOLDER, STATE, LabelItems, LayoutItem, layout_of
+from gym_memory.extract.layout import LabelItems, LayoutItem, layout_of
 from gym_memory.extract.listed import end_unlisted
 from gym_memory.extract.normal import normal
 from gym_memory.extract.notes import read_writing
 from gym_memory.extract.places import read_place
-from gym_memory.extract.scene import LOOKING, Scene, short_sentences
-from gym_memory.extract.sentences import CARRYING, HAVING, read_sentence
+from gym_memory.extract.scene import LOOKING, Scene
+from gym_memory.extract.sentences import read_sentence
 from gym_memory.graph import TemporalGraph
 from gym_memory.graph.schema import INVENTORY, clean_name, is_readable
 
@@ -30,6 +33,7 @@ __all__ = ["PlainRules"]
 
 _MAX_TEXT_CHARS = 100_000
 _MAX_WRITING_CHARS = 10_000
+_MAX_SENTENCE_CHARS = 1000
 
 
 class PlainRules:
@@ -56,7 +60,7 @@ class PlainRules:
         text = worded.text
         draft = Scene(step.action, graph, text, step.inventory)
         layout = layout_of(text)
-        sentences = short_sentences(layout.prose)
+        sentences = _sentences(layout.prose)
         draft.sentences = len(sentences)
         if not written_on(step.action):  # words of a text do not move the agent
             read_place(draft, layout, sentences)
@@ -88,6 +92,13 @@ class PlainRules:
         return worded.in_original(draft.extraction())
 
 
+@lru_cache(maxsize=1024)
+def _sentences(text: str) -> tuple[tuple[str, int], ...]:
+    """Return the sentences that are short enough to read, with their starts."""
+    found = sentence_spans(text)
+    return tuple(one for one in found if len(one[0]) <= _MAX_SENTENCE_CHARS)
+
+
 def _read_inventory(draft: Scene, text: str) -> None:
     """Read an inventory text apart from the observation; nothing in it has evidence."""
     draft.offset = -1
@@ -104,7 +115,7 @@ def _read_inventory(draft: Scene, text: str) -> None:
 def _inventory_of(text: str) -> tuple[tuple[LabelItems, ...], tuple[LayoutItem, ...], bool]:
     """Return labels of an inventory text, what its sentences say is carried, if it says nothing."""
     layout = layout_of(normal(text).text)
-    sentences = [sentence for sentence, _ in short_sentences(layout.prose)]
+    sentences = [sentence for sentence, _ in _sentences(layout.prose)]
     matches = (CARRYING.match(sentence) or HAVING.match(sentence) for sentence in sentences)
     return (
         tuple(labelled for labelled in layout.labels if labelled.kind in (CARRIED, HOLDER)),

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from gym_memory.extract.layout import CARRIED, EXITS, HERE, PLACE, STATE, kind_of_label
+from gym_memory.extract.label_kinds import CARRIED, EXITS, HERE, PLACE, STATE, kind_of_label
 
 __all__ = ["RECORD_LEAD", "RecordLines", "record_lines"]
 

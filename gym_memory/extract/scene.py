@@ -3,27 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection
 from functools import lru_cache
 
 from gym_memory.core.records import Triple
-from gym_memory.core.text import sentence_spans
 from gym_memory.extract import Mention, Pattern
 from gym_memory.extract.draft import NOWHERE, Draft
-from gym_memory.extract.events import IMMATERIAL, action_event
+from gym_memory.extract.events import action_event
 from gym_memory.extract.known import another, meant
-from gym_memory.extract.notes.words import (
-    ROOM,
-    Phrase,
-    kind_of_noun,
-    names_person,
-    singular,
-    split_things,
-)
-from gym_memory.extract.wording import ON_IN, POSED
+from gym_memory.extract.notes.words import Phrase, names_person
+from gym_memory.extract.things import is_name, place_name
 from gym_memory.graph import TemporalGraph
 from gym_memory.graph.schema import (
-    DIRECTIONS,
     EXIT,
     INVENTORY,
     OPPOSITE,
@@ -35,177 +26,10 @@ from gym_memory.graph.schema import (
     way_relation,
 )
 
-__all__ = ["ARTICLE", "COMPASS", "END_OF", "LOCATED", "LOOKING", "NAME", "NOTHING"]
-__all__ += ["POSSESSION", "RELATIVE"]
-__all__ += [
-    "ROOM_ITSELF",
-    "SAME",
-    "STATE_WORD",
-    "VAGUE",
-    "WITH_ARTICLE",
-    "Scene",
-    "find_things",
-    "has_any",
-    "here",
-]
-__all__ += ["is_name", "items_in", "may_hold", "one_thing", "place_name", "put_in", "relation"]
-__all__ += ["seen_relation", "short_sentences", "some_steps_away", "things_in", "with_contents"]
+__all__ = ["LOOKING", "RELATIVE", "Scene", "seen_relation"]
 
-
-_MAX_NAME_WORDS = 6
-_NAMELESS = IMMATERIAL | frozenset(("objects", "items", "things"))
-"""Nouns that name no thing: *several objects*."""
-_MAX_SENTENCE_CHARS = 1000
-NAME = r"[^\s.,;:!?()\[\]\"][^.,;:!?()\[\]\"\n]{0,59}?"
-ARTICLE = r"(?:[Aa]n?|[Tt]he|[Ss]ome|[Yy]our|[Oo]ne|[Tt]wo|[Tt]hree|\d[\w.]*)\b"
-LOCATED = re.compile(
-    rf"(?P<things>.+?)(?: {POSED})? (?P<where>{ON_IN}) (?P<place>(?:the|your|an?) {NAME}|it)$"
-)
-"""Things and where they are: *a mug on the table*."""
-WITH_ARTICLE = re.compile(rf"{ARTICLE} ")
-STATE_WORD = (
-    r"(?:open|opened|ajar|closed|shut|locked|unlocked|empty|lit|unlit|broken|on|off|full|hot|cold|"
-    r"providing light|cool|raw|cooked|fried|roasted|grilled|burned|burnt|chopped|sliced|diced"
-    r"|clean|dirty|wet|dry)"
-)
-SAME = {
-    "providing light": "lit",
-    "ajar": "open",
-    "opened": "open",
-    "shut": "closed",
-    "burnt": "burned",
-}
 _UNLIKE = {"locked": "unlocked", "unlocked": "locked"}
 """States that exclude each other without filling a slot: an unlocked thing may be closed."""
-_SPLIT = re.compile(rf"(?:,? and |, )(?={ARTICLE}|[A-Z][a-z])(?![^()]{{0,200}}\))")
-_ANY_STATE = re.compile(rf"\b{STATE_WORD}\b")
-_WITH_STATE = re.compile(
-    r"(?P<thing>.+?)(?:,? (?:that|which) (?:is|are)(?: currently| now)?|,) "
-    rf"(?P<state>{STATE_WORD})"
-    r"(?: and .*)?$"
-)
-_IN_BRACKETS = re.compile(
-    rf"(?P<thing>[^()]+?) \((?:that is |which is )?(?P<state>{STATE_WORD})\)$"
-)
-_STATE_FIRST = re.compile(
-    rf"(?P<article>{ARTICLE} )?"
-    r"(?P<state>open|opened|closed|shut|locked|unlocked|empty|lit|unlit) (?=\w)"
-)
-_REMARK = re.compile(
-    r"(?: \((?![^()]*\d\))[^()]*\)| (?:here|nearby)\b.*"
-    r"| (?:underneath|beneath|inside|within)(?=$)|,? (?:whose"
-    r"|that|which) .*"
-    r"| on the (?:floor|ground)"
-    r"| (?:near|beside|behind|below|beneath|above|against|by|next to|in front of|opposite|between)"
-    r" (?:the|an?|your|you|his|her|its|their|it|him|me)\b.*"
-    r"| (?:tied|wrapped|covered|filled|decorated|bound|adorned) (?:up )?(?:with|in|by) .*"
-    r"|, (?:\w+ly )?(?:\w+ing|\w+ed|made|open) .*|, \w+ly \w+(?:ing|ed)|, [^,]*,"
-    r"| attached|,|, (?:on|in|to) .*| with .*"
-    r"| (?:you|we|they|he|she)(?:'\w+| \w+)\b.*)$"
-)
-_ONE = re.compile(rf"^(?:{ARTICLE}) ", re.IGNORECASE)
-_COUNT = re.compile(r"(?:[Aa]n? single|\d+|(?:[Tt]wo|[Tt]hree)(?=.*s$)) (?=[^\W\d])")
-"""A count, which is no part of the name: it changes while the things stay."""
-END_OF = re.compile(r"(?:one|the|an|each|other|the other) (?:end|edge|tip) of (?:the|your|an?) ")
-"""Words before a thing of which a part is named."""
-_ONE_OF = re.compile(r"(?:one|another) of (?:the|these|those|your|his|her|their) (?=\w)")
-_PROPOSED = re.compile(
-    r"\bthat (?:an?|the|you|it|he|she|they|someone|there|no|\w+ (?:is|are|was)) "
-)
-"""First words of a rumour or a doubt."""
-NOTHING = re.compile(r"(?:nothing|no one|nobody|no|not|none|null|n/a|empty)\b|\W+$", re.IGNORECASE)
-_VAGUE_WORDS = (
-    *("that", "which", "who", "it", "they", "them", "this", "these", "those", "he", "she", "him"),
-    *("her", "i", "we", "you", "way", "ways", "lot", "number"),
-)
-_OPEN_ENDS = (" a", " an", " the", " and", " or", " of", " to", " is", " are", " beyond")
-"""Ends of no name, after which a phrase goes on: *the boat comes to a*."""
-_VAGUE_ENDS = _VAGUE_WORDS + _OPEN_ENDS
-VAGUE = re.compile(rf"\b(?:{'|'.join(_VAGUE_WORDS)})$|(?:{'|'.join(_OPEN_ENDS)})$")
-COMPASS = r"(?:north|south)(?:-?(?:east|west))?|east|west"
-_LEADS = re.compile(
-    rf"\b(?:to|in|from|leading|going|heading)(?: the)? (?:{COMPASS})\b|\w (?:up|down)(?:wards?)?$"
-)
-_WAY_WORDS = ("north", "south", "east", "west", " up", " down")
-"""Letters of which a match of :data:`_LEADS` has some, as a fast test."""
-
-
-@lru_cache(maxsize=1024)
-def short_sentences(text: str) -> tuple[tuple[str, int], ...]:
-    """Return the sentences that are short enough to read, with their starts."""
-    found = sentence_spans(text)
-    return tuple(one for one in found if len(one[0]) <= _MAX_SENTENCE_CHARS)
-
-
-@lru_cache(maxsize=4096)
-def things_in(text: str, bare: bool) -> tuple[Phrase, ...]:
-    """Return the things of an enumeration; those without an article only if ``bare``."""
-    found = []
-    for begin, item in items_in(text):
-        phrase = one_thing(item, bare)
-        if phrase is not None:
-            found.append(Phrase(*phrase[:2], begin + phrase.start, begin + phrase.end))
-    return tuple(found)
-
-
-def items_in(text: str) -> Iterator[tuple[int, str]]:
-    """Yield the items of an enumeration, each with where it begins."""
-    begin = 0
-    several = "," in text or " and " in text
-    for cut in [*(_SPLIT.finditer(text) if several else ()), None]:
-        yield begin, text[begin : cut.start() if cut else len(text)]
-        begin = cut.end() if cut else len(text)
-
-
-def one_thing(text: str, bare: bool) -> Phrase | None:
-    """Read one thing, its states before the name, in a clause or in brackets."""
-    states: list[str] = []
-    end = len(text)
-    clause = has_any(text, (" that ", " which ", ")", ", "))
-    for pattern in (_WITH_STATE, _IN_BRACKETS) if clause else ():
-        found = pattern.fullmatch(text[:end])
-        if found is not None:
-            states.append(found["state"].lower())
-            end = found.end("thing")
-    remark = _REMARK.search(text, 0, end)
-    end = remark.start() if remark is not None and remark.start() else end
-    article = _ONE.match(text)
-    if (article is None and not bare) or NOTHING.match(text):
-        return None
-    if "that " in text and _PROPOSED.search(text):
-        return None
-    first = _COUNT.match(text[:end]) or _STATE_FIRST.match(text[:end])
-    begin = first.end() if first is not None else 0
-    if first is not None and first.lastgroup:
-        states.append(first["state"].lower())
-    phrases = split_things(text[begin:end], begin)
-    if len(phrases) != 1 or not is_name(phrases[0].name) or _leads(phrases[0].name):
-        return None
-    named = phrases[0]
-    own = tuple(SAME.get(state, state) for state in (*named.states, *states))
-    name = clean_name(named.name).removeprefix("your ")
-    one_of = _ONE_OF.match(name)
-    return Phrase(singular(name[one_of.end() :]) if one_of else name, own, *named[2:])
-
-
-def _leads(name: str) -> bool:
-    """True if a name ends with where something leads."""
-    return has_any(name, _WAY_WORDS) and _LEADS.search(name) is not None
-
-
-def has_any(text: str, parts: Iterable[str]) -> bool:
-    """True if a text has one of the parts; a fast test before a slow pattern."""
-    return any(map(text.__contains__, parts))
-
-
-def is_name(name: str) -> bool:
-    """True if words can be the name of a thing or a place."""
-    words = name.split()
-    if not 0 < len(words) <= _MAX_NAME_WORDS or words[0] == "too":
-        return False
-    if "]" in name or "}" in name or "{" in name:
-        return False
-    return not (name.endswith(_VAGUE_ENDS) and VAGUE.search(name))
 
 
 _SEVERAL = "several places"
@@ -214,43 +38,7 @@ _LISTING = 3
 """Exits named, times sentences, from which a text is taken to name all exits."""
 RELATIVE = "is seen"
 """Relation to where something is as seen from the agent, which holds until the agent acts."""
-_RELATION = {"inside": "in", "into": "in", "to": "in", "onto": "on", "on top of": "on",
-             "from": "on", "upon": "on", "underneath": "under"}  # fmt: skip
 LOOKING = re.compile(r"(?:look (?:at|in|into|through)|examine|inspect|read|x) ", re.IGNORECASE)
-_CONTENTS = (
-    r"(?:(?P<where>on|in) which (?:is|are)|contain(?:ing|s:?)|holding) "
-    r"(?P<items>(?:[^()]|\([^()]{0,200}\)){1,400})"
-)
-_BRACKETED = re.compile(
-    r"(?P<holder>(?:an?|the|some) [^(),]{1,80}?) \((?P<state>[^()]{0,200}?)"
-    rf"(?:,? ?{_CONTENTS})?\)"
-)
-_HOLDING = re.compile(rf"(?P<holder>[^()]{{1,80}}?) \((?P<state>[^()]{{0,200}}?),? ?{_CONTENTS}\)")
-_THAT = r",? (?:that|which)(?: is [\w ]+ and)?"
-_WITH_CONTENTS = re.compile(
-    rf"(?P<thing>(?:{ARTICLE} )?{NAME})"
-    rf"(?:{_THAT}(?: (?:looks|seems|appears) to)? (?:has|have)"
-    rf"|(?P<sure>{_THAT} (?:contains?|holds?)|,? containing)|,? with(?=.* (?:on|in) it\.?$))"
-    r" (?P<items>.+?)(?: (?P<where>on|in|inside|under) (?:it|them))?\.?$"
-)
-"""A thing and its contents; *sure* by the verb alone."""
-ROOM_ITSELF = re.compile(
-    r"(?:floor|ground|room|area)(?: of (?:the |this )?room)?"
-    r"|(?:\w+ )?(?:corner|cent(?:er|re)|middle|side|end)(?: of (?:the|this) (?P<of>[\w ]+))?"
-    r"|(?:your |the )?(?:left|right)"
-)
-POSSESSION = re.compile(
-    r"your (?:\w+ )?(?:inventory|hands?|pockets?|backpack|possession)"
-    r"|my (?:inventory|hands?|pockets?|backpack|possession|coat|jacket|cloak|belt|purse|bag"
-    r"|wallet|handbag|satchel|rucksack)"
-)
-_CLOSE_BY = re.compile(
-    r" (?:near|beside|behind|below|beneath|above|against|by|next to|in front of|opposite)"
-    r" (?:the|an?|your) .*| \w+ enough\b.*"
-)
-"""Words behind a holder that say where it is, or what for: *on a nail by the ladder*."""
-_FAR = ("distance", "background")
-"""Words for distant things in view, which hold nothing."""
 _ABOUT = re.compile(rf"{LOOKING.pattern}|(?:ask|beg) .+ for ", re.IGNORECASE)
 """Words of an action before what it is about."""
 _TRAVEL = re.compile(
@@ -522,131 +310,6 @@ class Scene(Draft):
         if self._held is None:
             self._held = frozenset(fact.subject for fact in self.contents(INVENTORY))
         return self._held
-
-
-def place_name(text: str) -> str:
-    """Return the name of a place as facts hold it: without any article."""
-    return " ".join(word for word in clean_name(text).split() if word not in ("a", "an", "the"))
-
-
-def here(draft: Scene, text: str, start: int, *, bare: bool = False) -> None:
-    """Add the things of an enumeration to those here."""
-    for phrase in find_things(draft, text, start, bare=bare):
-        draft.put(phrase)
-
-
-_STEPS = r"(?:\d+|an?|one|two) steps? (?:to (?:the|your|my) )?[\w-]+"
-_AWAY = re.compile(
-    rf"(?P<thing>(?:(?! steps? | near (?:me|you)\b).)+?),? (?P<where>{_STEPS}(?:(?: and"
-    rf"|,) {_STEPS})*)"
-)
-
-
-def some_steps_away(text: str) -> re.Match[str] | None:
-    """Return the parts of a thing that is some steps away; None for others."""
-    return _AWAY.fullmatch(text) if " step" in text else None
-
-
-def read_away(draft: Scene, text: str, start: int) -> bool:
-    """Read a thing that is some steps away; return whether the text has this form."""
-    away = some_steps_away(text)
-    if away is None:
-        return False
-    for phrase in find_things(draft, away["thing"], start, bare=True):
-        draft.add(phrase.name, RELATIVE, away["where"].lower(), start, start + len(text))
-        draft.describe(phrase)
-    return True
-
-
-def put_in(
-    draft: Scene, text: str, start: int, where: str | None, place: str, *, bare: bool = False
-) -> None:
-    """Put things in, on or under something; those without an article only if ``bare``."""
-    if " " in place:
-        place = _CLOSE_BY.sub("", place)
-    immaterial = head_noun(place) in IMMATERIAL and not draft.graph.knows(place)
-    if not is_name(place) or place in _FAR or place in DIRECTIONS or immaterial:
-        return
-    itself = ROOM_ITSELF.fullmatch(place)
-    if itself is not None and (not itself["of"] or kind_of_noun(itself["of"]) == ROOM):
-        here(draft, text, start, bare=bare)
-        return
-    if POSSESSION.fullmatch(place):
-        place = INVENTORY
-    for phrase in find_things(draft, text, start, bare=bare):
-        draft.place(phrase, relation(where), place)
-        draft.describe(phrase)
-        draft.outdate(place, "is", "empty")
-
-
-def find_things(draft: Scene, text: str, start: int, *, bare: bool = False) -> Iterator[Phrase]:
-    """Yield the things of an enumeration; those without an article only if ``bare``."""
-    if "(" in text:
-        text = _read_brackets(draft, text, start, _BRACKETED)
-    for name, states, first, last in things_in(text, bare):
-        if head_noun(name) in _NAMELESS and not draft.graph.knows(name):
-            continue
-        draft.topic = name
-        yield Phrase(name, states, start + first, start + last)
-
-
-def with_contents(text: str) -> re.Match[str] | None:
-    """Return the parts of a thing with contents: *a sack that holds a coin*; None for others."""
-    possible = has_any(text, (" that ", " which ", " containing ", " with "))
-    return _WITH_CONTENTS.fullmatch(text) if possible else None
-
-
-@lru_cache(maxsize=4096)
-def may_hold(text: str) -> bool:
-    """True if a part of a list has the form of a thing with contents."""
-    return with_contents(text) is not None or ("(" in text and _HOLDING.search(text) is not None)
-
-
-def read_contents(draft: Scene, text: str, start: int) -> str:
-    """Read the contents in a part of a list; return the part with blanks in their place."""
-    if not may_hold(text):
-        return text
-    whole = with_contents(text)
-    phrase = one_thing(whole["thing"], bare=True) if whole is not None else None
-    if whole is None or phrase is None:
-        return _read_brackets(draft, text, start, _HOLDING)
-    hold(draft, whole, start, phrase._replace(start=start + phrase.start, end=start + phrase.end))
-    return whole["thing"].ljust(len(text))
-
-
-def hold(draft: Scene, whole: re.Match[str], start: int, holder: Phrase) -> None:
-    """Read the contents of a thing by a match of :func:`with_contents`."""
-    if NOTHING.match(whole["items"]):
-        draft.add(holder.name, "is", "empty", holder.start, holder.end)
-        return
-    at, bare = start + whole.start("items"), bool(whole["where"] or whole["sure"])
-    put_in(draft, whole["items"], at, whole["where"], holder.name, bare=bare)
-
-
-def _read_brackets(draft: Scene, text: str, start: int, pattern: re.Pattern[str]) -> str:
-    """Read states and contents in brackets; return the text with blanks in their place."""
-
-    def blank(found: re.Match[str]) -> str:
-        states = _ANY_STATE.findall(found["state"] or "")
-        head = found["holder"].rpartition(" and ")[2]
-        at = start + found.end("holder") - len(head)
-        phrase = one_thing(head, bare=True)
-        if phrase is not None and (states or found["items"]):
-            span = at + phrase.start, at + phrase.end
-            for state in states:
-                draft.add(phrase.name, "is", SAME.get(state, state), *span)
-            if found["items"]:
-                begin, where = start + found.start("items"), found["where"]
-                put_in(draft, found["items"], begin, where, phrase.name, bare=True)
-        return found["holder"] + " " * (len(found.group()) - len(found["holder"]))
-
-    return pattern.sub(blank, text)
-
-
-def relation(where: str | None) -> str:
-    """Return the relation that a preposition states."""
-    word = (where or "in").lower()
-    return f"is {_RELATION.get(word, word)}"
 
 
 def seen_relation(direction: str) -> str:

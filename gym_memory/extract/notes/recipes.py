@@ -15,14 +15,7 @@ from gym_memory.core.records import Triple
 from gym_memory.core.text import sentence_spans
 from gym_memory.core.text import words as split_words
 from gym_memory.extract import Mention
-from gym_memory.extract.notes.clause import (
-    ARTICLES,
-    PLACED,
-    WITHIN,
-    Clause,
-    NamedThing,
-    named_in,
-)
+from gym_memory.extract.notes.clause import ARTICLES, PLACED, WITHIN, Clause, NamedThing, named_in
 from gym_memory.extract.notes.kept import kept
 from gym_memory.extract.notes.words import (
     CONTAINER,

@@ -1,0 +1,151 @@
+"""Titles of places: a decorated, underlined or bracketed line, or one above a description."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from gym_memory.extract.label_kinds import EXITS, LABEL, kind_of_label
+
+__all__ = ["BANNER", "RULE", "RULE_MARKS", "STATE_OF_PLACE", "Title", "is_rule", "title_of"]
+
+
+class Title(NamedTuple):
+    """A line that may name a place; ``sure`` by its form, ``described`` if prose follows.
+
+    ``apart`` is True if a blank line parts it from the prose, as it may part any heading.
+    """
+
+    name: str
+    start: int
+    sure: bool
+    described: bool
+    apart: bool = False
+    remark: str = ""
+    """Text in brackets behind the name: *west end*."""
+
+
+RULE = re.compile(r"\W*([-=~_*+])\1{2,}\W*")
+_FRAME = re.compile(
+    r"(?:={2,}|-=|\*\*|__|<<|#{1,4} |\[|-{2,}|~{2,})[ \t]*"
+    r"(?P<name>[^\W\d_](?:[\w',&.() /-]*[\w')])?)"
+    r"[ \t]*(?:={2,}|=-.*|\*\*|__|>>|#{0,4}|\]|-{2,}|~{2,})"
+)
+"""A name between marks, perhaps followed by a status."""
+_FRAMES = "=-*_<#[~"
+_BARE = re.compile(
+    r"(?P<name>(?:[A-Z][a-z]{0,2}\. )?[A-Z][\w',&/ -]{0,58}?[\w')])"
+    r"(?:(?: \(|, )(?:on|in|at|by|near|under|beside|above|below|behind|inside|outside) [^()\n]*\)?"
+    r"| [(\[](?P<remark>[^()\[\]\n]{1,40})[)\]])?"
+)
+_REMARKS = (" (", " [", ", ")
+"""Before what may follow a bare title."""
+STATE_OF_PLACE = re.compile(
+    r"(?:(?:very |pitch )?dark|lit|safe|unsafe|visited|explored|indoors|outdoors|quiet|empty"
+    r"|locked|open|danger(?:ous)?|new|night|day)\b.*",
+    re.IGNORECASE,
+)
+"""Remarks in brackets behind a title; other words belong to the name of the place."""
+_PLACED = re.compile(
+    r"(?:in|on|at|by|under|behind|beside|beneath|below|above|near|inside|outside|among|between|atop"
+    r"|along|before|halfway|top|bottom|foot|end|edge)\b",
+    re.IGNORECASE,
+)
+"""A title that is no name may begin so: *At the foot of the cliff*."""
+_INSCRIBED = re.compile(
+    r":\s*$|\b(?:carved|written|inscribed|engraved|reads?|says|painted|scratched|etched|chalked|spelt"
+    r"|scrawled|printed)\b[^.]*$",
+    re.IGNORECASE,
+)
+"""The line above an inscription, which is no title."""
+_SMALL = re.compile(
+    r"[A-Z0-9(]|-$|(?:of|the|in|at|on|to|and|a|an|by|with|from|for|le|la|de|du|near|under)$"
+)
+_NO_PLACE = re.compile(
+    r"(?:(?:turn|day|time|round|step|level|chapter|act|part|game|move)s?"
+    r"(?: (?:\d|of\b|[ivx]+\b).*)?"
+    r"|(?:taken|dropped|ok|okay|done|opened|closed|yes|no|help|the end|game over|it|you|darkness"
+    r"|more|continue)"
+    r"|(?:you're|i'm|welcome|instructions?|commands?|hints?|goals?|tasks?|quests?|objectives?|mission|score"
+    r"|status|inventory|exits?|items?|notes?|warning|error|stats?|press|type|your|release|copyright|version"
+    r"|observation|action|result|feedback|history|legend|available|possible|current|description"
+    r"|summary|rules?)\b.*)",
+    re.IGNORECASE,
+)
+"""Lines that head something else."""
+BANNER = re.compile(r"(?:an? |infocom )?interactive |copyright\b|\(c\)", re.IGNORECASE)
+"""Line below the name of a story."""
+_DESCRIPTION = re.compile(r"[ \t]*[A-Z\"'(*_][^\n]*[.!?]")
+RULE_MARKS = "-=~_*+"
+_LONGEST_TITLE = 100
+_MOST_WORDS = 7
+_HEADING_WORDS = 3
+_TALK = re.compile(
+    r"(?:you|i|we|he|she|it|they|there|here|this|that|what|where|who|how|please|the|an?|some)\b"
+    r"|\w+(?:ing|ed)\b",
+    re.IGNORECASE,
+)
+
+
+def title_of(lines: Sequence[re.Match[str]], at: int) -> Title | None:
+    """Return the title that a line is."""
+    line = lines[at].group()
+    start = lines[at].start() + len(line) - len(line.lstrip())
+    words = line.strip()
+    follows = at + 1 < len(lines) and lines[at + 1].start() == lines[at].end() + 1
+    framed = _FRAME.fullmatch(words) if words[:1] in _FRAMES else None
+    if framed is not None:
+        name = framed["name"]
+        plain = words[0] not in "[*_" or all(map(_SMALL.match, name.split()))
+        if plain and _may_be_place(name):
+            return Title(name, start + framed.start("name"), True, True)
+        return None
+    if words.endswith((".", "!", "?")) or len(words) > _LONGEST_TITLE:
+        return None  # most lines; the form is slow to fail
+    if ":" in words and not any(map(words.partition(":")[0].__contains__, _REMARKS)):
+        return None
+    bare = _BARE.fullmatch(words)
+    if bare is None or not _may_be_place(bare["name"]):
+        return None
+    if follows and BANNER.match(lines[at + 1].group()):
+        return None
+    if at and _INSCRIBED.search(lines[at - 1].group()):
+        return None
+    below = lines[at + 1].group() if at + 1 < len(lines) else ""
+    sure = follows and below[:1] in RULE_MARKS and RULE.fullmatch(below) is not None
+    described = follows and (_DESCRIPTION.match(below) is not None or _lists_exits(below))
+    named = all(map(_SMALL.match, bare["name"].split()))
+    if not (named or (described and _is_heading(words))):
+        return None
+    first = at == 0 or lines[at].start() > lines[at - 1].end() + 1
+    heads = at == 0 or (at == 1 and _NO_PLACE.fullmatch(lines[0].group().strip()) is not None)
+    apart = named and heads and not follows and _DESCRIPTION.match(below) is not None
+    if not (sure or described or first):
+        return None
+    remark = bare["remark"] or ""
+    remark = "" if STATE_OF_PLACE.fullmatch(remark) else remark
+    return Title(bare["name"], start, sure, described, apart, remark)
+
+
+def _lists_exits(line: str) -> bool:
+    """True if a line lists ways out, so that the line above it names the place."""
+    label = LABEL.match(line) if ":" in line else None
+    return label is not None and kind_of_label(label["label"]) == EXITS
+
+
+def is_rule(line: str) -> bool:
+    """True if a line only underlines or parts others: *-----*."""
+    return not line[-1].isalnum() and RULE.fullmatch(line) is not None
+
+
+def _is_heading(line: str) -> bool:
+    """True if a line that is not in title case may still be a name: *Forest path*."""
+    words = line.split()
+    if _PLACED.match(line) and len(words) > 1:
+        return len(words) <= _MOST_WORDS
+    return len(words) <= _HEADING_WORDS and _TALK.match(line) is None
+
+
+def _may_be_place(name: str) -> bool:
+    return len(name.split()) <= _MOST_WORDS and not _NO_PLACE.fullmatch(name)
