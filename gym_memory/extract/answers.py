@@ -1,7 +1,7 @@
-"""Short answers to an action, which state that the action was done.
+"""Short answers that confirm an action.
 
-*Closed.*, *Okay.* and *It catches at once.* name nothing, so the action says what changed. An
-answer that refuses, in any wording, changes nothing.
+*Closed.*, *Okay.* and *It catches at once.* name no thing, so the action says what changed. An
+answer that refuses the action, in any wording, changes nothing.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ from gym_memory.extract.notes.words import Phrase, verb_forms
 from gym_memory.extract.placing import ROOM_ITSELF, relation
 from gym_memory.extract.scene import Scene
 from gym_memory.extract.things import NAME, SAME
-from gym_memory.extract.wording import STOP
+from gym_memory.extract.wording import STOP, either, phrases
 from gym_memory.graph.schema import INVENTORY, MEANS, clean_name, head_noun
 
 __all__ = ["learn_word", "read_answer"]
 
-_ONE_OF_SEVERAL = re.compile(
+_LISTED_ANSWER = re.compile(
     r"^(?P<name>[\w' -]{2,40}): (?P<answer>[Tt]aken|[Dd]ropped|[Dd]one)\b", re.MULTILINE
 )
-_FIRST = re.compile(
+_IMPLICIT_ACTION = re.compile(
     r"^\((?:taken|first (?P<doing>\w+ing (?!it\b)[\w' -]+))\)$", re.IGNORECASE | re.MULTILINE
 )
-"""Act that the agent does first, of itself: *(Taken)*, *(first opening the door)*."""
-_DONE = re.compile(
+"""Implicit action before the one that was asked for: *(Taken)*, *(first opening the door)*."""
+_CONFIRMATION = re.compile(
     r"[ \t]*(?P<words>ok(?:ay)?|done|taken|dropped|got (?:it|them)|sure|as you wish|very well"
     r"|opened|closed|shut|locked|unlocked|lit|extinguished|eaten|drunk|placed|thrown"
     r"|(?:you|i) (?:now )?\w+ (?:it|them)(?: \w+){0,4}"
@@ -37,107 +37,91 @@ _DONE = re.compile(
     r")(?:[,.!](?! but\b)|$)",
     re.IGNORECASE,
 )
-"""First words of a line that grants the action."""
+"""First words of a line that confirms the action."""
 _REFUSED = re.compile(
-    r"\b(?:can|could|would|should|must|might|need|fail\w*|refuse\w*|unable|already|nothing|no|not"
-    r"|never"
-    r"|none|\w+n't|too|but|which|what|how|why|huh|sorry|impossible|invalid|unknown|hardly|seems?"
-    r"|appears?|stuck|wo|try|tries|tried|cannot|pardon|fixed|resists?|useless|first|before|only"
-    r"|\w+'d|(?:in|im|un|ir)(?!credib|believab|forgettab)\w+[ai]bl[ey])\b|\?",
+    rf"\b(?:{either('refusals')}|fail\w*|refuse\w*|\w+n't|\w+'d"
+    r"|(?:in|im|un|ir)(?!credib|believab|forgettab)\w+[ai]bl[ey])\b|\?",
     re.IGNORECASE,
 )
+"""Words by which an answer may refuse the action: modals, negations, *immovable*."""
 _VAGUE = re.compile(r"\b(?:it|that|they|them)\b", re.IGNORECASE)
 _SOUND = re.compile(r"\w+(?<!ed)(?:[-,] ?\w+)?[.!]*")
-"""One word or two that are no state: *Click*."""
-_NAMES = re.compile(r"\b(?:an?|the|your|some|my) \w|(?<=[a-z,] )[A-Z][a-z]|\d")
+"""A sound of one or two words, which names no state: *Click*."""
+_NAMED_THING = re.compile(r"\b(?:an?|the|your|some|my) \w|(?<=[a-z,] )[A-Z][a-z]|\d")
 _MANNER = re.compile(r" (?:with|to|in|at|for) (?:an?|the) (?:\w+ )?\w+(?=[.!,]|$)")
-"""Words that say how something happens: *to a stop, with a soft click*."""
-_PART = re.compile(
+"""Phrase that says how something happens: *to a stop, with a soft click*."""
+_PART_ACTS = re.compile(
     r"(?:The|Its) (?P<part>[\w' -]+?) (?:is now (?P<now>\w+ing)"
     r"|(?!is|are|holds?|jams?|sticks?|stays?|remains?|flick)(?P<verb>\w+s)\b)"
 )
-"""Beginning of an answer in which a thing or its part does something: *the lock yields*."""
+"""Beginning of an answer in which the thing or a part of it acts: *the lock yields*."""
 _MOVES = frozenset(form for verb in MOVING for form in verb_forms(verb))
 _DESCRIBES = re.compile(r"(?:It|That|They)(?:'s|'re| is| are) ", re.IGNORECASE)
-"""Beginning of an answer that says only what the thing is."""
+"""Beginning of an answer that only describes the thing."""
 _FAILS = re.compile(r"\b(?:dies|stops|out|off)\b")
 _PARTS = {
-    **dict.fromkeys(("lock", "unlock"), ("lock", "bolt", "latch", "key", "tumblers", "mechanism")),
-    **dict.fromkeys(
-        ("open", "close"),
-        (
-            "lid",
-            "door",
-            "cover",
-            "hinges",
-            "flap",
-            "latch",
-            "top",
-            "cap",
-            "cork",
-            "stopper",
-            "sash",
-        ),
-    ),
-    **dict.fromkeys(("light", "extinguish"), ("flame", "wick", "light", "fire", "glow")),
+    **dict.fromkeys(("lock", "unlock"), phrases("lock_parts")),
+    **dict.fromkeys(("open", "close"), phrases("lid_parts")),
+    **dict.fromkeys(("light", "extinguish"), phrases("flame_parts")),
 }
-"""Kinds of actions to the parts of a thing by which an answer says that they succeed."""
-_LEAVES = re.compile(
-    r"The [\w' -]+? (?:falls?|drops?|lands?|thuds?|clatters?|clangs?|rolls?|tumbles?|hits?"
-    r"|bounces?|crashes|skitters?|flutters?|vanishes|disappears?|lies?)\b"
-)
-"""Beginning of an answer in which a thing leaves the hand and stays near."""
-_FLIES = re.compile(
-    r"(?:The [\w' -]+?|It) (?:flies|sails?|soars?|spins?|arcs?|whirls?|hurtles?|whistles?|glides?"
-    r"|whizzes|goes flying|misses|strikes?|glances|streaks?)\b"
-)
-"""Beginning of an answer in which a thrown thing flies, perhaps far."""
+"""Parts of a thing whose mention in an answer confirms an action of each kind."""
+_LEAVES = re.compile(rf"The [\w' -]+? {either('falls')}\b")
+"""Beginning of an answer in which a dropped thing stays within reach."""
+_FLIES = re.compile(rf"(?:The [\w' -]+?|It) {either('flies')}\b")
+"""Beginning of an answer in which a thrown thing flies off, perhaps out of reach."""
 _LANDS = re.compile(
     rf"(?:The (?P<thing>[\w' -]+?)|It) \w+s (?:\w+ly )?(?P<where>into|onto|through|over) "
     rf"(?P<place>the {NAME})(?: with .*)?{STOP}"
 )
-_FALLING = frozenset(("drop", "cast", "put"))
-_ACTED = re.compile(
+_LANDING = frozenset(("drop", "cast", "put"))
+_AGENT_ACTS = re.compile(
     r"(?:With [\w' ]+?,? )?(?:[Yy]ou|I) (?!find|see|feel|touch|hear|notice|examine|hit|miss|watch"
     r"|know|chase)\w+"
     r"(?: \w+ly| up| down| back| out| off)? (?:the|your|my) (?P<thing>[\w' -]+)"
 )
-"""Beginning of an answer in which the agent does something to a thing."""
+"""Beginning of an answer in which the agent acts on a thing."""
 _SETTLES = re.compile(
     rf"(?:It|They) (?:{'|'.join(f for v in verbs_of('settle') for f in verb_forms(v))}|fits?)\b"
     r"(?!.*\b(?:off|back|again|away|aside|floor|ground)\b)"
 )
-"""Beginning of an answer in which a thing goes where it is put."""
-_MOST_CHARS = 80
-_MOST_CHARS_BEFORE = 400
-"""Characters of a text among which an acknowledgement ends."""
-_LETTING_GO = frozenset(("drop", "cast"))
+"""Beginning of an answer in which a thing goes to where it is put."""
+_MAX_ANSWER_CHARS = 80
+_MAX_CONFIRMATION_START = 400
+"""Characters of a text in which a confirming line must begin."""
+_DROPPING = frozenset(("drop", "cast"))
 _INHERENT = frozenset(("consume",))
-"""Kinds that an answer without a refusal grants: nobody says more of a taste."""
-_MOVED = frozenset(("open", "close"))
+"""Kinds confirmed by any answer that does not refuse, such as the taste of a meal."""
+_OPENING = frozenset(("open", "close"))
 _DARKENS = frozenset(("extinguish", "switch_off"))
 _DARK = re.compile(r"\bdark(?:ness)?\b")
 _SHINES = frozenset(("light", "switch_on"))
 _BY_PRONOUN = frozenset(
     ("open", "close", "lock", "unlock", "light", "extinguish", "switch_on", "switch_off")
 )
-"""Kinds that an answer with a pronoun and without a refusal grants."""
+"""Kinds confirmed by an answer that uses a pronoun and does not refuse."""
+_EFFECTS = {
+    "light": ("lit", "on"), "switch_on": ("on", "lit"), "extinguish": ("off", "unlit"),
+    "switch_off": ("off", "unlit"), "open": ("open",), "close": ("closed",),
+    "lock": ("locked",), "unlock": ("unlocked",),
+}  # fmt: skip
+"""States that a text may report after an event of each kind."""
+_STATES = frozenset(("opened", "shut", *(s for states in _EFFECTS.values() for s in states)))
 
 
 def read_answer(draft: Scene, text: str) -> None:
-    """Read what a short answer states about the action, or about each named thing."""
+    """Read the changes that a short answer confirms, for the action or for each listed thing."""
     listed = "aken" in text or "ropped" in text or "one" in text
-    several = list(_ONE_OF_SEVERAL.finditer(text)) if listed else []
+    several = list(_LISTED_ANSWER.finditer(text)) if listed else []
     for found in several:
         name = meant(draft, clean_name(found["name"]))
         if found["answer"].lower() == "done":
-            _do_each(draft, found["name"], found.span())
+            _do_each(draft, found["name"])
         elif found["answer"].lower() == "taken":
             draft.add(name, "is in", INVENTORY, *found.span())
         else:
             draft.outdate(name, "is in", INVENTORY)
             draft.put(Phrase(name, (), *found.span()), moved=True)
-    for found in _FIRST.finditer(text) if "(" in text else ():
+    for found in _IMPLICIT_ACTION.finditer(text) if "(" in text else ():
         first = action_event(found["doing"]) if found["doing"] else None
         if first is not None and first.thing.text:
             perform(draft, first._replace(thing=ClausePart(_the(first.thing.text), -1)))
@@ -147,31 +131,27 @@ def read_answer(draft: Scene, text: str) -> None:
     if event is None or not event.thing.text or (several and "put" not in event.kinds):
         return
     answer = text.strip(" \n*_~")
-    span = _granted(text, event.kinds)
-    if span is None and _grants(draft, event, answer):
+    span = _confirmation(text, event.kinds)
+    if span is None and _confirms(draft, event, answer):
         begin = text.index(answer)
         span = begin, begin + len(answer)
     if span is not None and len(draft.handled) > 1:  # no letter of an inventory
         _perform(draft, event, *span)
-    elif not _FALLING.isdisjoint(event.kinds) and (lands := _LANDS.match(answer)):
+    elif not _LANDING.isdisjoint(event.kinds) and (lands := _LANDS.match(answer)):
         _land(draft, lands, text.index(answer))
     elif "cast" in event.kinds and _FLIES.match(answer) and draft.handled in draft.held:
         lose(draft, draft.handled)
 
 
-def _do_each(draft: Scene, name: str, span: tuple[int, int]) -> None:
-    """State that a thing of several was put where the action says."""
+def _do_each(draft: Scene, name: str) -> None:
+    """Put one of several things where the action says."""
     event = draft.event
     if event is not None and "put" in event.kinds and event.holder.text and len(name) > 1:
-        thing, holder = (
-            ClausePart(_the(name), -1),
-            event.holder._replace(text=_the(event.holder.text)),
-        )
-        perform(draft, event._replace(thing=thing, holder=holder))
+        perform(draft, _with_articles(event, name))
 
 
 def _land(draft: Scene, found: re.Match[str], start: int) -> None:
-    """Read where what was let go of goes: *the anchor splashes into the lake*."""
+    """Read where a dropped thing lands: *the anchor splashes into the lake*."""
     name, place = draft.handled, clean_name(found["place"])
     called = clean_name(found["thing"] or "")
     if name in draft.held and (not called or head_noun(called) == head_noun(name)):
@@ -182,81 +162,101 @@ def _land(draft: Scene, found: re.Match[str], start: int) -> None:
 
 
 def _agrees(words: str, kinds: tuple[str, ...]) -> bool:
-    """True unless words state another end than that of the action: *it's locked* of *open*."""
+    """True unless the words state a result that the action does not have: *locked* for *open*."""
     states = _STATES.intersection(split_words(words.lower()))
     wanted = {state for kind in kinds for state in _EFFECTS.get(kind, ())}
     return not states or not wanted or not wanted.isdisjoint(SAME.get(s, s) for s in states)
 
 
-def _granted(text: str, kinds: tuple[str, ...]) -> tuple[int, int] | None:
-    """Return the characters of a line that says that all went well."""
+def _confirmation(text: str, kinds: tuple[str, ...]) -> tuple[int, int] | None:
+    """Return the span of the words that confirm the action; None if no line does."""
     begin = 0
-    for line in text[:_MOST_CHARS_BEFORE].split("\n"):
-        done = _DONE.match(line)
+    for line in text[:_MAX_CONFIRMATION_START].split("\n"):
+        done = _CONFIRMATION.match(line)
         if done is not None and not _REFUSED.search(done[0]) and _agrees(done["words"], kinds):
             return begin + done.start("words"), begin + done.end("words")
         begin += len(line) + 1
     return None
 
 
-def _first_noun(words: str) -> str:
-    return head_noun(words.partition(" and ")[0])
+def _confirms(draft: Scene, event: Event, answer: str) -> bool:
+    """True if an answer confirms an action without a word such as *done*.
 
-
-def _grants(draft: Scene, event: Event, answer: str) -> bool:
-    """True if an answer without a refusal names nothing except the action's object.
-
-    One that says what the agent did with the thing and its new place grants it, too, and one in
-    which a dropped thing falls.
+    It must not refuse the action, and it must not name any thing but those of the action.
     """
-    if len(answer) > _MOST_CHARS or _REFUSED.search(answer):
-        return False
     kinds = set(event.kinds)
-    if _DESCRIBES.match(answer) or (kinds & _SHINES and _FAILS.search(answer)):
+    if len(answer) > _MAX_ANSWER_CHARS or _REFUSED.search(answer) or _DESCRIBES.match(answer):
         return False
-    acted = _ACTED.match(answer)
-    if acted is not None and any(_first_noun(acted["thing"]) in _PARTS.get(k, ()) for k in kinds):
-        return True
-    names = _NAMES.search(answer) is not None
-    named = names and _NAMES.search(_MANNER.sub("", answer)) is not None
-    part = _PART.match(answer)
-    if part is not None and not named:
-        called = event.thing.text.lower().removeprefix("the ")
-        is_thing = part["part"].lower() in (called, draft.handled)
-        moves = part["verb"] in _MOVES and kinds & _MOVED
-        if any(part["part"] in _PARTS.get(kind, ()) for kind in kinds):
-            return True
-        if is_thing and (moves or (part["now"] and kinds & _SHINES)):
-            return True
+    if kinds & _SHINES and _FAILS.search(answer):
+        return False
     if kinds & _DARKENS and _DARK.search(answer):
         return True
+    acted = _AGENT_ACTS.match(answer)
+    if acted is not None and _is_part(head_noun(acted["thing"].partition(" and ")[0]), kinds):
+        return True
+    names = _NAMED_THING.search(answer) is not None
+    named = names and _NAMED_THING.search(_MANNER.sub("", answer)) is not None
+    if not named and _part_obeys(draft, event, kinds, answer):
+        return True
     if named or (names and not _VAGUE.search(answer)):
-        words = set(split_words(answer.lower()))
-        parts = {head_noun(part.text.lower()) for part in (event.thing, event.holder) if part.text}
-        own = "put" in kinds and event.holder.text and answer.startswith(("You ", "I "))
-        leaves = _LEAVES.match(answer) if kinds & _LETTING_GO else None
-        acted = acted if "drop" in kinds and not event.holder.text else None
-        dropped = acted is not None and head_noun(event.thing.text.lower()) in split_words(
-            acted["thing"].lower()
-        )
-        worn = "take" in kinds and " your " in answer and answer.startswith("You ")
-        return bool((own or leaves or dropped or worn) and parts <= words)
+        return _reports(event, kinds, answer, acted)
     short = _VAGUE.search(answer) or _SOUND.fullmatch(answer)
     settles = "put" in kinds and event.holder.text and _SETTLES.match(answer)
     return bool(kinds & _INHERENT or (kinds & _BY_PRONOUN and short) or settles)
 
 
+def _is_part(noun: str, kinds: set[str]) -> bool:
+    return any(noun in _PARTS.get(kind, ()) for kind in kinds)
+
+
+def _part_obeys(draft: Scene, event: Event, kinds: set[str], answer: str) -> bool:
+    """True if the thing or a part of it does what the action wants: *the lid swings up*."""
+    part = _PART_ACTS.match(answer)
+    if part is None:
+        return False
+    if _is_part(part["part"], kinds):
+        return True
+    if part["part"].lower() not in (event.thing.text.lower().removeprefix("the "), draft.handled):
+        return False
+    moves = part["verb"] in _MOVES and kinds & _OPENING
+    return bool(moves or (part["now"] and kinds & _SHINES))
+
+
+def _reports(event: Event, kinds: set[str], answer: str, acted: re.Match[str] | None) -> bool:
+    """True if an answer that names things reports the action on all things of the action."""
+    put = "put" in kinds and event.holder.text and answer.startswith(("You ", "I "))
+    leaves = kinds & _DROPPING and _LEAVES.match(answer)
+    dropped = (
+        acted is not None
+        and "drop" in kinds
+        and not event.holder.text
+        and head_noun(event.thing.text.lower()) in split_words(acted["thing"].lower())
+    )
+    worn = "take" in kinds and " your " in answer and answer.startswith("You ")
+    if not (put or leaves or dropped or worn):
+        return False
+    nouns = {head_noun(part.text.lower()) for part in (event.thing, event.holder) if part.text}
+    return nouns <= set(split_words(answer.lower()))
+
+
 def _perform(draft: Scene, event: Event, start: int, end: int) -> None:
-    """State and end the effects of an action, with the answer as the evidence."""
+    """Apply the effects of an action, with the answer as their evidence."""
     before = dict(draft.mentions)
     if "cast" in event.kinds and not event.holder.text:
         event = event._replace(kinds=("drop",))
-    holder = event.holder._replace(text=_the(event.holder.text))
-    thing = ClausePart(_the(draft.handled), -1) if " and " not in event.thing.text else event.thing
-    perform(draft, event._replace(thing=thing, holder=holder))
+    named = _with_articles(event, draft.handled)
+    if " and " in event.thing.text:
+        named = named._replace(thing=event.thing)
+    perform(draft, named)
     for triple, mention in draft.mentions.items():
         if triple not in before and mention.start <= 0:
             draft.mentions[triple] = mention._replace(start=start, end=end)
+
+
+def _with_articles(event: Event, thing: str) -> Event:
+    """Return an event on a thing, with the articles that a command leaves out."""
+    holder = event.holder._replace(text=_the(event.holder.text))
+    return event._replace(thing=ClausePart(_the(thing), -1), holder=holder)
 
 
 def _the(name: str) -> str:
@@ -264,9 +264,9 @@ def _the(name: str) -> str:
 
 
 def learn_word(draft: Scene) -> None:
-    """Note that the word of the action means the one thing that the text says it happened to.
+    """Note that the noun of the action means the one thing whose state the answer reports.
 
-    *light lamp* and *The brass lantern is now on* speak of one thing, which is where the lamp is.
+    After *light lamp*, *The brass lantern is now on* shows that the lamp is the brass lantern.
     """
     event = draft.event
     if event is None:
@@ -290,12 +290,3 @@ def learn_word(draft: Scene) -> None:
     for fact in draft.graph.outgoing(word):
         draft.outdate(*fact)
     draft.add(word, MEANS, thing)
-
-
-_EFFECTS = {
-    "light": ("lit", "on"), "switch_on": ("on", "lit"), "extinguish": ("off", "unlit"),
-    "switch_off": ("off", "unlit"), "open": ("open",), "close": ("closed",),
-    "lock": ("locked",), "unlock": ("unlocked",),
-}  # fmt: skip
-"""States that a text may report after a kind of event."""
-_STATES = frozenset(("opened", "shut", *(s for states in _EFFECTS.values() for s in states)))

@@ -1,23 +1,27 @@
-"""Parts that the forms of sentences share: where things are, and verbs of lying and seeing."""
+"""Words and patterns that the forms of sentences share, with the word lists of wording.toml."""
 
 from __future__ import annotations
 
+import tomllib
+from pathlib import Path
+
 from gym_memory.core.text import letter_words
 
-__all__ = [
-    "BE",
-    "BY",
-    "ENDS_OF_HERE",
-    "HERE",
-    "HERE_WORDS",
-    "LEADS",
-    "LIE",
-    "ON_IN",
-    "POSED",
-    "SEE",
-    "STOP",
-]
-__all__ += ["THINGS"]
+__all__ = ["BE", "BY", "ENDS_OF_HERE", "HERE", "HERE_WORDS", "LEADS", "LIE", "ON_IN"]
+__all__ += ["POSED", "SEE", "STOP", "THINGS", "either", "phrases"]
+
+_GROUPS = tomllib.loads(Path(__file__).with_name("wording.toml").read_text(encoding="utf-8"))
+
+
+def phrases(group: str) -> tuple[str, ...]:
+    """Return the words and phrases of a group, in order."""
+    return tuple(phrase.strip() for phrase in _GROUPS[group].split(","))
+
+
+def either(group: str) -> str:
+    """Return a regular expression for any one of the phrases of a group."""
+    return f"(?:{'|'.join(phrases(group))})"
+
 
 THINGS = r"[^.!?:;\n]+?"
 STOP = r"[.!]*[\"']?$"
@@ -32,20 +36,15 @@ ENDS_OF_HERE = (
     *("here", "nearby", " you", " me", " us", "floor", "ground", "room", "area", "corner"),
     *("center", "centre", "middle", "wall"),
 )
-"""Ends of :data:`HERE`."""
+"""Endings of all phrases that :data:`HERE` matches, as a fast test."""
 HERE_WORDS = frozenset(
     letter_words(
         "here there nearby near around floor ground room area corner center centre middle wall "
         "above against among at behind below beneath beside between by front next"
     )
 )
-"""Words without one of which a sentence says of nothing that it is here or close to a thing."""
-POSED = (
-    r"(?:lying|sitting|standing|resting|hanging|leaning|sleeping|waiting|mounted|placed|put|inserted"
-    r"|discarded|left|dropped|shining|glowing|burning|floating|nestled|perched|wedged|tucked"
-    r"|hidden|stuck|curled(?: up)?|coiled(?: up)?|seated|asleep|propped(?: up)?|piled(?: up)?"
-    r"|stacked|draped|balanced)"
-)
+"""Words of which a sentence has one if it says that something is here or close to a thing."""
+POSED = either("posed")
 BE = r"(?:is|are|has been|have been)"
 LIE = r"(?:lies?|lay|stands?|stood|sits?|sat|rests?|hangs?|hung|waits?|sleeps?|leans?|leant|burns?)"
 BY = (
@@ -54,7 +53,7 @@ BY = (
     r"|(?:on|in)(?= (?:the|a|one) (?:far |other |near )?(?:corner|side|end|middle))"
     r"|(?:to|on|at)(?= (?:the|your) (?:left|right|rear|front)))"
 )
-"""Prepositions before a thing that another one is close to."""
+"""Prepositions for a thing close to another: *beside the door*."""
 ON_IN = r"(?:on top of|in(?:side)?|on|under(?:neath)?|upon)"
 LEADS = (
     r"(?:leads?|led|goes|runs?|winds?|climbs?|opens?|heads?|descends?|slopes?|continues?|twists?)\b"
